@@ -1,0 +1,64 @@
+"""Is a heuristic admissible, is it consistent, and how far off is it, at which distance? (thesis 5.6)"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numba import njit
+
+from costtogo.types import NO_STATE, CostToGo, Neighbours
+
+
+@dataclass(frozen=True)
+class Findings:
+    """What an audit says of each state, arrays of one length.
+
+    distance: exact moves to the goal.  error: float32, cost-to-go less distance, in moves.
+    consistent: bool, the cost-to-go is at most one more than that of every neighbour.
+    """
+
+    distance: np.ndarray
+    error: np.ndarray
+    consistent: np.ndarray
+
+    def at(self, rows) -> "Findings":
+        """The findings for some of the states, repeated ones counting each time."""
+        return Findings(self.distance[rows], self.error[rows], self.consistent[rows])
+
+
+def audit(values: CostToGo, distance: np.ndarray, neighbours: Neighbours) -> Findings:
+    """Audit a heuristic on every state: values float32 [S], distance [S], neighbours int32 [S, A]."""
+    return Findings(distance, values - distance.astype(np.float32), consistent_states(values, neighbours))
+
+
+@njit(cache=True)
+def consistent_states(values, neighbours):
+    """values[s] <= 1 + values[t] for every neighbour t of s, over edges as float32 can tell: bool [S]."""
+    consistent = np.ones(len(values), dtype=np.bool_)
+    for state in range(len(values)):
+        for neighbour in neighbours[state]:
+            if neighbour != NO_STATE and values[state] > values[neighbour] + np.float32(1.0):
+                consistent[state] = False
+    return consistent
+
+
+def measures(findings: Findings) -> dict[str, float]:
+    """The findings in numbers; overestimation is over inadmissible states alone, in moves, 0 where there are none."""
+    error = findings.error.astype(np.float64)
+    over = error[error > 0]
+    return {
+        "states": len(error),
+        "admissible_percent": 100 * float(np.mean(error <= 0)),
+        "overestimation_mean": float(over.mean()) if len(over) else 0.0,
+        "overestimation_max": float(over.max(initial=0.0)),
+        "consistent_percent": 100 * float(np.mean(findings.consistent)),
+        "mean_absolute_error": float(np.abs(error).mean()),
+        "bias": float(error.mean()),
+    }
+
+
+def measures_by_distance(findings: Findings) -> list[dict[str, float]]:
+    """The measures of the states at each distance that occurs, in ascending order."""
+    order = np.argsort(findings.distance, kind="stable")
+    layers, starts = np.unique(findings.distance[order], return_index=True)
+    groups = np.split(order, starts[1:])
+    return [{"distance": int(layer), **measures(findings.at(rows))} for layer, rows in zip(layers, groups, strict=True)]

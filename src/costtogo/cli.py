@@ -1,0 +1,194 @@
+"""The command costtogo: the stages of the workflow, and what a user runs by hand."""
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from costtogo.types import UserError
+
+app = typer.Typer(
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    help="Learned cost-to-go heuristics for combinatorial puzzles: exact tables, DAVI training, audit, BWAS, report. "
+    "The workflow (snakemake --cores all) calls the stage commands; solve, track, keep and check are for you.",
+)
+
+ParamsFile = Annotated[Path, typer.Option("--params", help="The stage's slice of the parameters, a JSON file.")]
+Table = Annotated[Path, typer.Option(help="Exact distance table of the puzzle, .npz.")]
+Out = Annotated[Path, typer.Option(help="Where the result goes, results/<study>/<group>/<name>.")]
+Configs = Annotated[
+    list[Path],
+    typer.Argument(help="params.yaml and overlays, later ones over earlier ones.", show_default=False),
+]
+
+
+@app.command()
+def table(params: ParamsFile, out: Out):
+    """Stage: breadth-first search, the exact distance of every state of a puzzle."""
+    from costtogo.stages import tables
+
+    tables.run(params, out)
+
+
+@app.command()
+def instances(params: ParamsFile, table: Table, out: Out):
+    """Stage: draw the instance sets of a puzzle, with exact distances."""
+    from costtogo.stages import instances as stage
+
+    stage.run(params, table, out)
+
+
+@app.command()
+def train(params: ParamsFile, table: Table, out: Out):
+    """Stage: train a network by DAVI; killed and started again, it goes on where it was."""
+    from costtogo.stages import train as stage
+
+    stage.run(params, table, out)
+
+
+@app.command()
+def audit(
+    params: ParamsFile,
+    table: Table,
+    model: Annotated[Path, typer.Option(help="Folder of the trained model.")],
+    out: Out,
+):
+    """Stage: admissible, consistent, how far off? On every state and on the literature's sample."""
+    from costtogo.stages import audit as stage
+
+    stage.run(params, table, model, out)
+
+
+@app.command()
+def search(
+    params: ParamsFile,
+    table: Table,
+    instances: Annotated[Path, typer.Option(help="Instance sets of the puzzle, .parquet.")],
+    out: Out,
+    audit: Annotated[Path | None, typer.Option(help="Folder of the model's audit; none for the baselines.")] = None,
+    model: Annotated[Path | None, typer.Option(help="Folder of the trained model; none for the baselines.")] = None,
+):
+    """Stage: BWAS over λ × N for a model, or for the exact and the zero heuristic."""
+    from costtogo.stages import search as stage
+
+    if (audit is None) != (model is None):
+        raise UserError("Give both --audit and --model to search with a network, or neither for the baselines.")
+    stage.run(params, table, instances, out, audit, model)
+
+
+@app.command()
+def figures(
+    params: ParamsFile,
+    results: Annotated[Path, typer.Option(help="Folder of the study's results.")],
+    reports: Annotated[Path, typer.Option(help="Folder of the study's report.")],
+):
+    """Stage: draw the figures of a study from its results."""
+    from costtogo.files import read_json
+    from costtogo.params import Study
+    from costtogo.stages import figures as stage
+
+    stage.run(Study(**read_json(params)), results.parent, reports.parent)
+
+
+@app.command()
+def report(
+    params: ParamsFile,
+    results: Annotated[Path, typer.Option(help="Folder of the study's results.")],
+    reports: Annotated[Path, typer.Option(help="Folder of the study's report.")],
+):
+    """Stage: write report.md, its tables and its timings."""
+    from costtogo.stages import report as stage
+
+    stage.run(params, results.parent, reports.parent)
+
+
+@app.command()
+def check(configs: Configs):
+    """Check the parameters of a study and say what it will do."""
+    from costtogo.params import load
+
+    study = load(configs)
+    print(f"Study {study.study}: {len(study.tables)} tables, {len(study.models)} trainings.")
+    for name, model in study.models.items():
+        print(f"  {name}: {model.puzzle}, {model.sampler.kind}, {model.iterations} iterations")
+
+
+@app.command()
+def solve(
+    puzzle: Annotated[str | None, typer.Option(help="cube2, hanoi_7, hanoi_4_4 (4 disks, 4 pegs) …")] = None,
+    model: Annotated[
+        Path | None,
+        typer.Option(help="A checkpoint, or a model's folder; the default study's if left out."),
+    ] = None,
+    scramble: Annotated[str | None, typer.Option(help='Moves from the goal: "R U\' F2", or "0>2 0>1".')] = None,
+    state: Annotated[str | None, typer.Option(help="A state: 24 face letters, or a peg for each disk.")] = None,
+    instances: Annotated[Path | None, typer.Option(help="CSV with a column scramble or state.")] = None,
+    out: Annotated[Path | None, typer.Option(help="CSV to write; needed with --instances.")] = None,
+    path_weight: Annotated[float, typer.Option(help="λ between 0 (greedy) and 1.")] = 0.7,
+    batch_size: Annotated[int, typer.Option(help="N, nodes expanded at a time.")] = 5,
+    max_expansions: Annotated[int, typer.Option(help="A search ends unsolved after as many.")] = 200_000,
+):
+    """Solve one scramble or state, or a CSV of them, by BWAS over a trained network.
+
+    Example: costtogo solve --puzzle cube2 --scramble "R U' F2 R"
+    """
+    from costtogo.search.bwas import Limits
+    from costtogo.stages import solve as stage
+
+    setting = stage.Setting(path_weight, batch_size, Limits(max_expansions=max_expansions))
+    if instances is not None:
+        if out is None or scramble or state:
+            raise UserError("With --instances give --out, a CSV file to write, and neither --scramble nor --state.")
+        stage.solve_file(puzzle, model, instances, out, setting)
+        return
+    if (scramble is None) == (state is None):
+        raise UserError('Give one of --scramble "moves", --state "letters" or --instances file.csv.')
+    stage.solve_one(
+        puzzle, model, "scramble" if state is None else "state", scramble if state is None else state, setting
+    )
+
+
+@app.command()
+def track(
+    studies: Annotated[list[str] | None, typer.Argument(help="Names of studies; all of them if left out.")] = None,
+    results: Annotated[Path, typer.Option(help="Folder of all studies' results.")] = Path("results"),
+):
+    """Bring every finished stage into MLflow from its files; nothing is added twice."""
+    from costtogo.tracking import track as record
+
+    names = studies or sorted(path.name for path in results.glob("*") if path.is_dir())
+    if not names:
+        raise UserError(f"There is no study in {results}; run the workflow first: snakemake --cores all.")
+    record([results / name for name in names], Path.cwd())
+
+
+@app.command()
+def keep(
+    study: Annotated[str, typer.Argument(help="Name of the study.")],
+    results: Annotated[Path, typer.Option(help="Folder of all studies' results.")] = Path("results"),
+    out: Annotated[Path, typer.Option(help="Folder of what is kept, in git.")] = Path("data/measured"),
+):
+    """Keep what a long study measured: its metrics with their provenance, for the default report to read."""
+    from costtogo.stages import keep as stage
+
+    stage.run(results / study, out)
+
+
+def main() -> None:
+    """Run the command; a user's mistake is one sentence and exit code 1."""
+    try:
+        app()
+    except UserError as error:
+        print(f"costtogo: {error}", file=sys.stderr)
+        sys.exit(1)
+    except KeyboardInterrupt:
+        print("costtogo: interrupted; what is finished is kept.", file=sys.stderr)
+        sys.exit(130)
+
+
+if __name__ == "__main__":
+    main()

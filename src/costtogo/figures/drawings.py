@@ -1,0 +1,168 @@
+"""From a study's results to a figure: each function reads frames and hands them to one figure function.
+
+A function bears the name of its kind in the catalogue and takes the folder and what the figure is about.
+"""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+
+from costtogo.figures.audits import audit_shares
+from costtogo.figures.distances import states_per_distance
+from costtogo.figures.hanoi import solution_on_graph
+from costtogo.figures.searches import nodes_from_start, search_grid, search_seconds
+from costtogo.figures.searches import optimal_by_distance as optimal_shares
+from costtogo.figures.training import error_by_distance as error_lines
+from costtogo.figures.training import learning_curve as error_map
+from costtogo.figures.training import training_curve
+
+MANY_TIMES = 10_000  # states at the commonest distance over those at the rarest, from where a logarithmic scale helps
+START = "start"  # the instance set that holds the start state alone
+
+
+def distances(results: Path, puzzle: str) -> Figure:
+    """States per distance and the instance sets over them."""
+    counts = np.bincount(distance_table(results, puzzle))
+    frame = pd.DataFrame({"distance": np.arange(counts.size), "states": counts})
+    instances = pd.read_parquet(results / "instances" / f"{puzzle}.parquet", columns=["set", "distance"])
+    return states_per_distance(frame, instances, logarithmic=counts.max() > MANY_TIMES * counts.min())
+
+
+def error_by_distance(results: Path, puzzle: str, models: list[str]) -> Figure:
+    """Error of each model's selected checkpoint over all states."""
+    frames = []
+    for model in models:
+        errors = pd.read_parquet(results / "audits" / model / "by_distance.parquet")
+        errors = errors[errors["scope"] == "all"]
+        iteration = shown_iteration(results, model, errors["iteration"])
+        frames.append(errors[errors["iteration"] == iteration].assign(label=f"{model}, iteration {iteration:,}"))
+    return error_lines(pd.concat(frames))
+
+
+def audit(results: Path, puzzle: str, models: list[str]) -> Figure:
+    """Admissible and consistent shares of the audited checkpoints of each model."""
+    frames = []
+    for model in models:
+        measures = pd.read_parquet(results / "audits" / model / "measures.parquet")
+        frames.append(measures.assign(selected=measures["iteration"] == selected_iteration(results, model)))
+    return audit_shares(pd.concat(frames))
+
+
+def optimal_by_distance(results: Path, puzzle: str, models: list[str]) -> Figure:
+    """Optimal solutions of each model at its headline λ and N, over the set that tells most."""
+    frames = []
+    for model in models:
+        shares = pd.read_parquet(results / "searches" / model / "by_distance.parquet")
+        cell = telling_cell(shares, headline_cell(results, model))
+        label = f"{model}, set {cell['set']}, {weight_text(cell)}"
+        frames.append(shares[in_cell(shares, cell)].assign(label=label))
+    return optimal_shares(pd.concat(frames))
+
+
+def from_start(results: Path, puzzle: str, models: list[str]) -> Figure:
+    """Nodes expanded from the start state, networks beside the exact and the zero heuristic."""
+    frames = [
+        pd.read_parquet(results / "searches" / name / "grid.parquet").assign(label=name)
+        for name in (*models, f"baseline_{puzzle}")
+    ]
+    cells = pd.concat(frames)
+    return nodes_from_start(cells[cells["set"] == START], distance_table(results, puzzle).size)
+
+
+def training(results: Path, model: str, epsilon: float) -> Figure:
+    """Loss over iterations."""
+    return training_curve(pd.read_parquet(results / "models" / model / "curve.parquet"), epsilon)
+
+
+def learning_curve(results: Path, model: str) -> Figure:
+    """Error by distance over convergence points."""
+    return error_map(pd.read_parquet(results / "models" / model / "errors.parquet"))
+
+
+def grid(results: Path, model: str, puzzle: str) -> Figure:
+    """Optimal solutions and nodes expanded over λ and N, on the set that was searched most widely."""
+    network = pd.read_parquet(results / "searches" / model / "grid.parquet")
+    baselines = pd.read_parquet(results / "searches" / f"baseline_{puzzle}" / "grid.parquet")
+    cells = pd.concat([network, baselines])
+    return search_grid(cells[cells["set"] == widest_set(network)])
+
+
+def seconds(results: Path, model: str) -> Figure:
+    """Seconds a search over λ and N, on the same set as the grid where it was timed."""
+    timings = pd.read_parquet(results / "timings" / "searches" / f"{model}.parquet")
+    timings = timings[timings["heuristic"] == "network"].rename(columns={"searches": "instances"})
+    timings["engine"] += "\n" + timings["precision"]
+    return search_seconds(timings[timings["set"] == widest_set(timings)])
+
+
+def way(results: Path, model: str, puzzle: str) -> Figure:
+    """The way from start to goal that the greediest search found, over the network's error on every state."""
+    found = pd.read_parquet(results / "searches" / model / "searches.parquet")
+    found = found[(found["set"] == START) & found["solved"] & (found["heuristic"] == "network")]
+    error = network_error(results, model, distance_table(results, puzzle))
+    if found.empty:
+        return solution_on_graph("", error, label=model)
+    greediest = found.sort_values(["path_weight", "batch_size"]).iloc[0]
+    return solution_on_graph(greediest["solution"], error, label=f"{model}, {weight_text(greediest)}")
+
+
+def network_error(results: Path, model: str, distance: np.ndarray) -> np.ndarray:
+    """The network's value minus the distance of every state, float [S]."""
+    with np.load(results / "audits" / model / "values.npz") as arrays:
+        iteration = shown_iteration(results, model, arrays["iteration"])
+        row = int(np.flatnonzero(arrays["iteration"] == iteration)[0])
+        return arrays["value"][row] - distance
+
+
+def distance_table(results: Path, puzzle: str) -> np.ndarray:
+    """The exact table: the distance of every state, [S]."""
+    with np.load(results / "tables" / f"{puzzle}.npz") as arrays:
+        return arrays["distance"]
+
+
+def selected_iteration(results: Path, model: str) -> int:
+    """The iteration of the checkpoint that the searches of a model use."""
+    selection = pd.read_parquet(results / "searches" / model / "selection.parquet")
+    return int(selection.loc[selection["selected"], "iteration"].iloc[0])
+
+
+def shown_iteration(results: Path, model: str, audited) -> int:
+    """The selected checkpoint's iteration, or the last audited one where the selected one was not audited."""
+    selected = selected_iteration(results, model)
+    return selected if selected in set(audited) else int(max(audited))
+
+
+def headline_cell(results: Path, model: str) -> dict:
+    """set, path_weight and batch_size of the search that stands for a model, from its card."""
+    card = json.loads((results / "searches" / f"{model}.json").read_text())
+    return card["parameters"]["search"]["headline"]
+
+
+def telling_cell(shares: pd.DataFrame, cell: dict) -> dict:
+    """The headline cell; where its set is one instance, the largest set searched with its λ and N instead."""
+    alike = shares[in_cell(shares, cell | {"set": shares["set"]})]
+    sizes = alike.groupby("set", sort=False)["instances"].sum()
+    return cell if sizes[cell["set"]] > 1 else cell | {"set": sizes.idxmax()}
+
+
+def in_cell(frame: pd.DataFrame, cell: dict) -> pd.Series:
+    """Which rows belong to a cell of set, path_weight and batch_size, bool [rows]."""
+    return (
+        (frame["set"] == cell["set"])
+        & np.isclose(frame["path_weight"], cell["path_weight"])
+        & (frame["batch_size"] == cell["batch_size"])
+    )
+
+
+def weight_text(cell) -> str:
+    """The settings of a search in the literature's letters: "λ = 0.7, N = 5"."""
+    return f"λ = {cell['path_weight']:g}, N = {cell['batch_size']}"
+
+
+def widest_set(cells: pd.DataFrame) -> str:
+    """The set searched with the most (λ, N), and of those the one with the most instances."""
+    sizes = cells.groupby("set", sort=False)["instances"].agg(["size", "max"])
+    return sizes.sort_values(["size", "max"], kind="stable").index[-1]

@@ -1,0 +1,138 @@
+"""The Towers of Hanoi as a picture: every state, how far off the network is there, and the way it found."""
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.collections import LineCollection
+from matplotlib.colors import CenteredNorm
+from matplotlib.figure import Figure
+
+from costtogo.figures.style import BLACK, DIVERGING, PALE, SIZE, show_counts, styled, whole_ticks
+
+PEGS = 3
+CORNERS = np.array([[1.0, 0.0], [0.5, np.sqrt(3) / 2], [0.0, 0.0]])  # of pegs 0, 1, 2: goal right, start left
+CORNER_SUM = 0 + 1 + 2  # less two corners leaves the third
+MOST_STATES_WITH_EDGES = 1000  # of a larger graph only the states, and those as pixels inside the SVG
+WAY_COLORS = "viridis"
+
+
+def disks_of(states: int) -> int:
+    """The number of disks of a puzzle of so many states.  81 -> 4"""
+    return round(np.log(states) / np.log(PEGS))
+
+
+def positions(disks: int) -> np.ndarray:
+    """Where each state of H(disks, 3) lies in the plane, float64 [S, 2], so that every move has length 1.
+
+    A state's rank is the sum of peg_i · 3^i over its disks, 0 the smallest.  All disks on one peg is a corner
+    of the triangle; a disk's peg picks one of three smaller triangles, whose other two corners change sides.
+    """
+    ranks = np.arange(PEGS**disks)
+    corner_of_peg = np.tile(np.arange(PEGS), (ranks.size, 1))
+    places = np.zeros((ranks.size, 2))
+    for disk in reversed(range(disks)):
+        peg = ranks // PEGS**disk % PEGS
+        corner = corner_of_peg[ranks, peg]
+        places += CORNERS[corner] * 2**disk
+        turned = CORNER_SUM - corner[:, None] - corner_of_peg
+        corner_of_peg = np.where(np.arange(PEGS) == peg[:, None], corner_of_peg, turned)
+    return places
+
+
+def ranks_along(solution: str, disks: int) -> np.ndarray:
+    """The ranks of the states that a solution passes, start and goal included, int64 [moves + 1].
+
+    solution: moves "from>to" of the top disk of a peg, with spaces between, from all disks on the last peg.
+    "2>1 2>0 1>0" with 2 disks -> [8, 7, 1, 0].
+    Raises ValueError where a move is not legal.
+    """
+    pegs = np.full(disks, PEGS - 1)
+    weights = PEGS ** np.arange(disks)
+    ranks = [pegs @ weights]
+    for move in solution.split():
+        source, target = map(int, move.split(">"))
+        tops = [min(np.flatnonzero(pegs == peg), default=disks) for peg in (source, target)]
+        if tops[0] >= tops[1]:
+            raise ValueError(f"The move {move} is not legal: disk {tops[0]} cannot go onto disk {tops[1]}.")
+        pegs[tops[0]] = target
+        ranks.append(pegs @ weights)
+    return np.array(ranks)
+
+
+def edges(disks: int) -> np.ndarray:
+    """The pairs of states that one move joins, int64 [moves, 2], each pair once."""
+    ranks = np.arange(PEGS**disks)
+    pegs = ranks[:, None] // PEGS ** np.arange(disks) % PEGS
+    pairs = []
+    for disk in range(disks):
+        for step in (1, 2):
+            target = (pegs[:, disk] + step) % PEGS
+            smaller = pegs[:, :disk]
+            free = (smaller != pegs[:, [disk]]).all(1) & (smaller != target[:, None]).all(1)
+            neighbour = ranks + (target - pegs[:, disk]) * PEGS**disk
+            keep = free & (ranks < neighbour)
+            pairs.append(np.stack([ranks[keep], neighbour[keep]], axis=1))
+    return np.concatenate(pairs)
+
+
+@styled
+def solution_on_graph(solution: str, error: np.ndarray, *, label: str) -> Figure:
+    """The way a search found from start to goal, drawn on all states, coloured by the network's error.
+
+    solution: moves "from>to" from the start state, or "".  error: h minus distance of every state, in
+    moves, float [S].  label says which search found the way.
+    """
+    disks = disks_of(error.size)
+    figure = Figure(figsize=(SIZE[0], 5.0))
+    axes = figure.subplots()
+    places = positions(disks)
+    _draw_states(figure, axes, places, error, disks)
+    way = places[ranks_along(solution, disks)]
+    length = "no way found"
+    if solution:
+        _draw_way(figure, axes, way)
+        length = f"{len(way) - 1:,} moves (least {2**disks - 1:,})"
+    _name_ends(axes, places, disks)
+    axes.set_title(f"{label}: {length}", loc="left")
+    axes.set_aspect("equal")
+    axes.set_axis_off()
+    return figure
+
+
+def _draw_states(figure: Figure, axes: Axes, places: np.ndarray, error: np.ndarray, disks: int) -> None:
+    if len(places) <= MOST_STATES_WITH_EDGES:
+        lines = LineCollection(places[edges(disks)], colors=PALE, linewidths=0.6 if disks > 5 else 1, zorder=1)
+        axes.add_collection(lines)
+    points = 330 / 2**disks  # points between neighbours at this figure size
+    size = min(max(0.8 * points, 0.7), 10) ** 2
+    look = {"s": size, "linewidths": 0, "zorder": 2, "rasterized": len(places) > MOST_STATES_WITH_EDGES}
+    limit = float(np.quantile(np.abs(error), 0.99)) or 1.0
+    drawn = axes.scatter(*places.T, c=error, cmap=DIVERGING, norm=CenteredNorm(halfrange=limit), **look)
+    figure.colorbar(
+        drawn,
+        ax=axes,
+        shrink=0.75,
+        pad=0.0,
+        extend="both",
+        label="network minus distance, moves\n(below 0: too low)",
+    )
+
+
+def _draw_way(figure: Figure, axes: Axes, way: np.ndarray) -> None:
+    steps = np.stack([way[:-1], way[1:]], axis=1)
+    axes.add_collection(LineCollection(steps, colors="white", linewidths=5.5, capstyle="round", zorder=3))
+    drawn = LineCollection(
+        steps, array=np.arange(len(steps)), cmap=WAY_COLORS, linewidths=3, capstyle="round", zorder=4
+    )
+    axes.add_collection(drawn)
+    bar = figure.colorbar(drawn, ax=axes, orientation="horizontal", shrink=0.5, aspect=40, pad=0.0)
+    bar.set_label("moves made")
+    whole_ticks(bar.ax.xaxis, 6)
+    show_counts(bar.ax.xaxis)
+
+
+def _name_ends(axes: Axes, places: np.ndarray, disks: int) -> None:
+    gap = 0.02 * 2**disks
+    for place, text, side in ((places[-1], "start", "right"), (places[0], "goal", "left")):
+        axes.plot(*place, marker="o", markersize=8, mfc="white", mec=BLACK, mew=1.4, zorder=5, clip_on=False)
+        shift = -2 * gap if side == "right" else 2 * gap
+        axes.text(place[0] + shift, place[1], text, ha=side, va="center", fontsize=10, weight="bold")

@@ -1,0 +1,127 @@
+"""The look that all figures share, and how a figure becomes bytes that never change without a reason.
+
+Colours are Okabe and Ito's, which people with colour-blindness tell apart; maps are perceptually even.
+"""
+
+import io
+from collections.abc import Callable, Sequence
+from functools import wraps
+
+import matplotlib
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
+from PIL import Image
+
+SIZE = (6.5, 4.0)  # inches: one column of text
+DOTS_PER_INCH = 150
+WIDE_RANGE = 300  # ratio of its ends from which a logarithmic axis has ticks at powers of ten only
+LINE_POINTS = 2000  # a longer line is drawn as pixels inside the SVG
+
+BLACK, ORANGE, SKY, GREEN = "#000000", "#E69F00", "#56B4E9", "#009E73"
+YELLOW, BLUE, VERMILION, PURPLE = "#F0E442", "#0072B2", "#D55E00", "#CC79A7"
+GREY, PALE = "#6E6E6E", "#D4D4D4"
+SERIES = (BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY)
+MARKERS = ("o", "s", "^", "D", "v", "P")
+SEQUENTIAL = "cividis"
+DIVERGING = "coolwarm"
+
+SETTINGS = {
+    "figure.figsize": SIZE,
+    "figure.dpi": DOTS_PER_INCH,
+    "savefig.dpi": DOTS_PER_INCH,
+    "figure.constrained_layout.use": True,
+    "figure.facecolor": "white",
+    "font.family": "DejaVu Sans",
+    "font.size": 9,
+    "axes.labelsize": 9,
+    "axes.titlesize": 9,
+    "xtick.labelsize": 8,
+    "ytick.labelsize": 8,
+    "legend.fontsize": 8,
+    "legend.frameon": False,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.axisbelow": True,
+    "axes.grid.axis": "y",
+    "grid.color": "#E6E6E6",
+    "grid.linewidth": 0.6,
+    "lines.linewidth": 1.4,
+    "lines.markersize": 4,
+    "svg.hashsalt": "costtogo",
+    "svg.fonttype": "path",
+}
+
+
+def styled(draw: Callable[..., Figure]) -> Callable[..., Figure]:
+    """Let a function draw with the shared settings and leave matplotlib's own as they were."""
+
+    @wraps(draw)
+    def draw_in_style(*args, **options) -> Figure:
+        with matplotlib.rc_context(SETTINGS):
+            return draw(*args, **options)
+
+    return draw_in_style
+
+
+def image(figure: Figure, kind: str) -> bytes:
+    """The figure as "png" or "svg": the same figure gives the same bytes, without date or version.
+
+    A PNG has a palette of 256 colours, which halves its size and cannot be seen.
+    """
+    metadata = {"png": {"Software": None}, "svg": {"Date": None, "Creator": None}}[kind]
+    buffer = io.BytesIO()
+    with matplotlib.rc_context(SETTINGS):
+        figure.savefig(buffer, format=kind, metadata=metadata)
+    return _with_palette(buffer) if kind == "png" else buffer.getvalue()
+
+
+def _with_palette(picture: io.BytesIO) -> bytes:
+    buffer = io.BytesIO()
+    quantized = Image.open(picture).convert("RGB").quantize(256, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
+    quantized.save(buffer, format="png", optimize=True, dpi=(DOTS_PER_INCH, DOTS_PER_INCH))
+    return buffer.getvalue()
+
+
+def legend_above(figure: Figure, handles: Sequence, columns: int = 4) -> None:
+    """Put the legend over the panels, where it covers no data."""
+    figure.legend(handles=handles, loc="outside upper center", ncols=min(columns, len(handles)))
+
+
+def count_text(value: float) -> str:
+    """A count in few characters.
+
+    999.4 -> "999", 8.25 -> "8.25", 12345 -> "12,345", 1234567 -> "1.23 M".
+    """
+    if value >= 1e6:
+        return f"{value / 1e6:.3g} M"
+    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
+
+
+def show_counts(axis) -> None:
+    """Write the ticks of an axis as counts with thousands separated."""
+    axis.set_major_formatter(FuncFormatter(lambda value, _: count_text(value) if value else "0"))
+
+
+def plain_logarithmic_ticks(axis) -> None:
+    """Give a logarithmic axis ticks that are plain numbers: 0.05, 0.1, 0.2 … or 1, 10, 100 …"""
+    low, high = axis.get_view_interval()
+    axis.set_major_locator(LogLocator(subs=(1, 2, 5) if high / low < WIDE_RANGE else (1,)))
+    axis.set_minor_formatter(NullFormatter())
+    show_counts(axis)
+
+
+def readable_on(color: Sequence[float]) -> str:
+    """Black or white, whichever stands out more against a colour (relative luminance of WCAG 2)."""
+    red, green, blue = (part / 12.92 if part <= 0.04 else ((part + 0.055) / 1.055) ** 2.4 for part in color[:3])
+    return BLACK if 0.2126 * red + 0.7152 * green + 0.0722 * blue > 0.18 else "white"
+
+
+def whole_ticks(axis, most: int = 8) -> None:
+    """Let an axis of whole numbers have whole ticks only."""
+    axis.set_major_locator(MaxNLocator(nbins=most, integer=True))
+
+
+def name_panel(axes: Axes, text: str) -> None:
+    """Say what a panel shows, in its upper left corner above the data."""
+    axes.set_title(text, loc="left")

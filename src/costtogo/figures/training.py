@@ -1,0 +1,160 @@
+"""How training went: loss, convergence points, and the error against the exact distance as both grow."""
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.colors import LogNorm
+from matplotlib.figure import Figure
+
+from costtogo.figures.binning import bin_width, binned_means
+from costtogo.figures.style import (
+    BLACK,
+    BLUE,
+    GREY,
+    LINE_POINTS,
+    MARKERS,
+    ORANGE,
+    SEQUENTIAL,
+    SERIES,
+    legend_above,
+    plain_logarithmic_ticks,
+    show_counts,
+    styled,
+    whole_ticks,
+)
+
+MESH_CELLS = 500  # a larger map is drawn as pixels inside the SVG
+FEW_POINTS = 40  # up to so many convergence points have room for a large circle each
+SMALLEST_ERROR = 0.01  # moves; the error map shows smaller errors in the same colour
+
+
+@styled
+def training_curve(curve: pd.DataFrame, epsilon: float) -> Figure:
+    """Loss and validation loss by iteration, and below them the walk length in use.
+
+    curve: iteration, loss, validation_loss (NaN where not computed), effective_k, updated.
+    A circle marks each convergence point; the dotted line is epsilon, the loss that calls for one.
+    """
+    figure = Figure()
+    losses, walks = figure.subplots(2, 1, sharex=True, height_ratios=(4, 1))
+    handles = _draw_losses(losses, curve, epsilon)
+    walks.step(curve["iteration"], curve["effective_k"], where="post", color=GREY)
+    walks.set_ylim(bottom=0)
+    walks.set_ylabel("walk length\n(effective K)")
+    walks.set_xlabel("iteration")
+    whole_ticks(walks.yaxis, 3)
+    show_counts(walks.xaxis)
+    figure.align_ylabels()
+    legend_above(figure, handles)
+    return figure
+
+
+def _draw_losses(axes: Axes, curve: pd.DataFrame, epsilon: float) -> list:
+    validation = curve.dropna(subset="validation_loss")
+    pixels = len(curve) > LINE_POINTS
+    handles = axes.plot(
+        curve["iteration"], curve["loss"], color=BLUE, lw=0.7, alpha=0.8, label="loss", rasterized=pixels
+    )
+    handles += axes.plot(
+        validation["iteration"],
+        validation["validation_loss"],
+        color=ORANGE,
+        lw=1,
+        label="validation loss",
+        rasterized=pixels,
+    )
+    updates = curve[curve["updated"]]
+    many = len(updates) > FEW_POINTS
+    handles += axes.plot(
+        updates["iteration"],
+        updates["validation_loss"].fillna(updates["loss"]),
+        ls="none",
+        marker="o",
+        markersize=2 if many else 5,
+        markerfacecolor=BLACK if many else "white",
+        markeredgecolor=BLACK,
+        markeredgewidth=0 if many else 1,
+        label=f"convergence point ({len(updates):,})",
+    )
+    handles.append(axes.axhline(epsilon, color=BLACK, ls=":", lw=1, label=f"ε = {epsilon:g}"))
+    axes.set_yscale("log")
+    plain_logarithmic_ticks(axes.yaxis)
+    axes.set_ylabel("mean squared error, moves²")
+    axes.grid(axis="y")
+    return handles
+
+
+@styled
+def error_by_distance(errors: pd.DataFrame) -> Figure:
+    """Mean absolute error of each model's selected checkpoint by distance, and its bias below.
+
+    errors: label, distance, states, mean_absolute_error, bias; one line a label.
+    """
+    figure = Figure()
+    absolute, bias = figure.subplots(2, 1, sharex=True, height_ratios=(4, 3))
+    width = bin_width(int(errors["distance"].max()))
+    handles = []
+    for number, (label, group) in enumerate(errors.groupby("label", sort=False)):
+        look = {"color": SERIES[number % len(SERIES)], "label": label}
+        if width == 1 and len(group) <= 20:
+            look["marker"] = MARKERS[number % len(MARKERS)]
+        for axes, measure in ((absolute, "mean_absolute_error"), (bias, "bias")):
+            means = binned_means(group, measure, "states", width)
+            handles += axes.plot(means["distance"], means[measure], **look)
+    bias.axhline(0, color=BLACK, lw=0.8)
+    absolute.set_ylim(bottom=0)
+    absolute.set_ylabel("mean absolute\nerror, moves")
+    bias.set_ylabel("bias, moves\n(above 0: too high)")
+    bias.set_xlabel("distance from the goal, moves")
+    whole_ticks(bias.xaxis, 15)
+    for axes in (absolute, bias):
+        axes.grid(axis="y")
+    figure.align_ylabels()
+    legend_above(figure, handles[::2], columns=2)
+    return figure
+
+
+@styled
+def learning_curve(errors: pd.DataFrame) -> Figure:
+    """Mean absolute error by distance (upwards) as the convergence points pass (to the right), if there are any.
+
+    errors: iteration, convergence_point, distance, states, mean_absolute_error.
+    The last column is the end of training where that is no convergence point of its own.
+    """
+    figure = Figure()
+    axes = figure.subplots()
+    if errors.empty:
+        axes.text(0.5, 0.5, "no convergence point was reached", ha="center", transform=axes.transAxes)
+        axes.set_axis_off()
+        return figure
+    width = bin_width(int(errors["distance"].max()))
+    columns = [
+        binned_means(group, "mean_absolute_error", "states", width).set_index("distance")["mean_absolute_error"]
+        for _, group in errors.groupby("iteration")
+    ]
+    grid = pd.concat(columns, axis=1).sort_index()
+    points = errors.groupby("iteration")["convergence_point"].first().to_numpy()
+    shown = np.clip(grid.to_numpy(), SMALLEST_ERROR, None)
+    mesh = axes.pcolormesh(
+        np.arange(points.size + 1) - 0.5,
+        np.append(grid.index - width / 2, grid.index[-1] + width / 2),
+        shown,
+        norm=LogNorm(vmin=max(SMALLEST_ERROR, np.nanmin(shown)), vmax=np.nanmax(shown)),
+        cmap=SEQUENTIAL,
+        rasterized=grid.size > MESH_CELLS,
+    )
+    _label_points(axes, points)
+    axes.set_ylabel("distance from the goal, moves")
+    whole_ticks(axes.yaxis, 15)
+    bar = figure.colorbar(mesh, ax=axes, label="mean absolute error, moves")
+    plain_logarithmic_ticks(bar.ax.yaxis)
+    return figure
+
+
+def _label_points(axes: Axes, points: np.ndarray) -> None:
+    """Name the columns by their convergence points; a repeated one is the end of training."""
+    step = -(-points.size // 14)
+    places = np.arange(0, points.size, step)
+    repeated = np.append(False, points[1:] == points[:-1])
+    axes.set_xticks(places, ["end" if repeated[place] else f"{points[place]}" for place in places])
+    axes.set_xlabel("convergence points passed")

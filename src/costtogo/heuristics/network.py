@@ -1,0 +1,189 @@
+"""Value networks: the fully connected residual network of DeepCubeA, its checkpoints and its evaluation.
+
+Layers are named as in Agostinelli et al. 2019 (doi:10.1038/s42256-019-0070-z) and thesis 4.6: fully connected
+layers, then residual blocks as wide as the last of them, batch normalisation before each ReLU, one output.
+"""
+
+from pathlib import Path
+
+import numpy as np
+import torch
+from torch import nn
+from torch.nn import functional
+
+from costtogo.files import FileError, read_tensors, write_tensors
+from costtogo.params import ArchitectureParams
+from costtogo.puzzles import make
+from costtogo.puzzles.base import Puzzle, is_goal
+from costtogo.types import CostToGo, States
+
+CHUNK = 16_384  # states evaluated at a time: large enough for the matrix products, small enough for the cache
+
+
+class BatchNorm(nn.BatchNorm1d):
+    """Batch normalisation as Keras does it: the running variance follows the biased variance of a batch."""
+
+    def forward(self, values: torch.Tensor) -> torch.Tensor:
+        """values: [N, width]."""
+        if not self.training or len(values) < 2:
+            return super().forward(values)
+        before = self.running_var * (1 - self.momentum)
+        normalised = super().forward(values)
+        with torch.no_grad():
+            self.running_var = self.running_var - (self.running_var - before) / len(values)
+        return normalised
+
+
+class ResidualBlock(nn.Module):
+    """Fully connected layers with a shortcut around them; the last ReLU follows the sum."""
+
+    def __init__(self, width: int, layers: int, norm):
+        super().__init__()
+        self.layers = nn.ModuleList(nn.Linear(width, width) for _ in range(layers))
+        self.norms = nn.ModuleList(norm(width) for _ in range(layers))
+
+    def forward(self, values: torch.Tensor) -> torch.Tensor:
+        """values: [N, width]."""
+        inside = values
+        for index, (layer, norm) in enumerate(zip(self.layers, self.norms, strict=True)):
+            inside = norm(layer(functional.relu(inside) if index else inside))
+        return functional.relu(values + inside)
+
+
+class ValueNetwork(nn.Module):
+    """One-hot states [N, inputs] → cost-to-go [N]."""
+
+    def __init__(self, architecture: ArchitectureParams, inputs: int):
+        super().__init__()
+        self.architecture = architecture
+        widths = [inputs, *architecture.first_layers]
+        norm = self._norm if architecture.batch_norm else lambda width: nn.Identity()
+        self.first = nn.ModuleList(nn.Linear(i, o) for i, o in zip(widths, widths[1:], strict=False))
+        self.first_norms = nn.ModuleList(norm(width) for width in widths[1:])
+        self.blocks = nn.ModuleList(
+            ResidualBlock(widths[-1], architecture.layers_per_block, norm) for _ in range(architecture.residual_blocks)
+        )
+        self.output = nn.Linear(widths[-1], 1)
+
+    def _norm(self, width: int) -> BatchNorm:
+        momentum = 1 - self.architecture.batch_norm_momentum  # torch weighs the new batch, Keras the old average
+        return BatchNorm(width, eps=self.architecture.batch_norm_epsilon, momentum=momentum)
+
+    def forward(self, values: torch.Tensor) -> torch.Tensor:
+        """values: [N, inputs]; the output layer stays in float32 whatever the others compute in."""
+        for layer, norm in zip(self.first, self.first_norms, strict=True):
+            values = functional.relu(norm(layer(values)))
+        for block in self.blocks:
+            values = block(values)
+        with torch.autocast("cpu", enabled=False):
+            return self.output(values.float())[:, 0]
+
+    @property
+    def parameter_count(self) -> int:
+        """Trainable parameters."""
+        return sum(parameter.numel() for parameter in self.parameters())
+
+
+def build(architecture: ArchitectureParams, puzzle: Puzzle, seed: int) -> ValueNetwork:
+    """A fresh network: Glorot uniform weights, zero biases, as Keras begins."""
+    torch.manual_seed(seed)
+    network = ValueNetwork(architecture, puzzle.cells * puzzle.letters)
+    for module in network.modules():
+        if isinstance(module, nn.Linear):
+            nn.init.xavier_uniform_(module.weight)
+            nn.init.zeros_(module.bias)
+    return network
+
+
+def native_precision(precision: str) -> str:
+    """Resolve "auto": bfloat16 where the processor multiplies it natively, else float32."""
+    if precision != "auto":
+        return precision
+    return "bfloat16" if torch.cpu._is_avx512_bf16_supported() else "float32"
+
+
+def encode(puzzle: Puzzle, states: States, dtype: torch.dtype = torch.float32) -> torch.Tensor:
+    """One-hot encoding of a batch, [N, D · letters]."""
+    rows = torch.eye(puzzle.letters, dtype=dtype)
+    index = torch.from_numpy(states.astype(np.int32).reshape(-1))
+    return rows.index_select(0, index).view(len(states), -1)
+
+
+class NetworkHeuristic:
+    """A frozen network as a heuristic: uint8 [N, D] → float32 [N], 0 at the goal.
+
+    Batch normalisation is folded into the weights; all layers but the last compute in the given precision.
+    """
+
+    def __init__(self, puzzle: Puzzle, network: ValueNetwork, precision: str):
+        self.puzzle = puzzle
+        self.precision = precision
+        self.dtype = getattr(torch, precision)
+        with torch.no_grad():
+            pairs = zip(network.first, network.first_norms, strict=True)
+            self.first = [self._fold(layer, norm) for layer, norm in pairs]
+            self.blocks = [
+                [self._fold(layer, norm) for layer, norm in zip(block.layers, block.norms, strict=True)]
+                for block in network.blocks
+            ]
+            self.output = network.output.weight.detach().clone(), network.output.bias.detach().clone()
+
+    def _fold(self, layer: nn.Linear, norm: nn.Module) -> tuple[torch.Tensor, torch.Tensor]:
+        weight, bias = layer.weight, layer.bias
+        if isinstance(norm, BatchNorm):
+            scale = norm.weight / torch.sqrt(norm.running_var + norm.eps)
+            weight, bias = weight * scale[:, None], (bias - norm.running_mean) * scale + norm.bias
+        return weight.to(self.dtype, copy=True), bias.to(self.dtype, copy=True)
+
+    def __call__(self, states: States) -> CostToGo:
+        """Cost-to-go in moves, 0 at the goal, float32 [N]."""
+        values = self.outputs(states)
+        values[is_goal(self.puzzle, states)] = 0.0
+        return values
+
+    @torch.inference_mode()
+    def outputs(self, states: States) -> CostToGo:
+        """What the network itself says, at the goal too, float32 [N]."""
+        values = np.empty(len(states), dtype=np.float32)
+        for first in range(0, len(states), CHUNK):
+            part = states[first : first + CHUNK]
+            values[first : first + CHUNK] = self._evaluate(encode(self.puzzle, part, self.dtype)).numpy()
+        return values
+
+    def _evaluate(self, values: torch.Tensor) -> torch.Tensor:
+        for weight, bias in self.first:
+            values = functional.linear(values, weight, bias).relu_()
+        for block in self.blocks:
+            inside = values
+            for index, (weight, bias) in enumerate(block):
+                inside = functional.linear(inside.relu_() if index else inside, weight, bias)
+            values = inside.add_(values).relu_()
+        weight, bias = self.output
+        return functional.linear(values.float(), weight, bias)[:, 0]
+
+
+def save(path: Path | str, network: ValueNetwork, description: dict) -> None:
+    """Write a checkpoint that describes itself; description holds at least puzzle, precision and iteration."""
+    whole = {**description, "architecture": network.architecture.model_dump(), "kind": "value network"}
+    write_tensors(path, network.state_dict(), whole)
+
+
+def load_network(path: Path | str) -> tuple[Puzzle, ValueNetwork, dict]:
+    """Read a checkpoint: its puzzle, its network in inference mode, its description."""
+    tensors, description = read_tensors(path)
+    try:
+        puzzle = make(description["puzzle"])
+        architecture = ArchitectureParams(**description["architecture"])
+        network = ValueNetwork(architecture, puzzle.cells * puzzle.letters)
+        network.load_state_dict(tensors)
+    except (KeyError, TypeError, ValueError, RuntimeError) as error:
+        raise FileError(
+            f"{path} is not a checkpoint of a value network; give a file from models/*/checkpoints."
+        ) from error
+    return puzzle, network.eval(), description
+
+
+def load(path: Path | str, precision: str | None = None) -> NetworkHeuristic:
+    """A checkpoint as a heuristic, in the precision it was trained in unless another is given."""
+    puzzle, network, description = load_network(path)
+    return NetworkHeuristic(puzzle, network, native_precision(precision or description.get("precision", "float32")))

@@ -1,0 +1,39 @@
+"""Heuristics that are read from a table over all states of a puzzle."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from costtogo.puzzles.base import Puzzle
+from costtogo.types import CostToGo, States
+
+
+@dataclass(frozen=True, eq=False)
+class TableHeuristic:
+    """values: float32 [S] by rank, in moves, 0 at the goal."""
+
+    puzzle: Puzzle
+    values: CostToGo
+
+    def __call__(self, states: States) -> CostToGo:
+        """float32 [N]."""
+        return self.values[self.puzzle.rank(states)]
+
+
+def exact(puzzle: Puzzle, distance: np.ndarray) -> TableHeuristic:
+    """The exact cost-to-go: the floor of every comparison."""
+    return TableHeuristic(puzzle, distance.astype(np.float32))
+
+
+def zero(puzzle: Puzzle) -> TableHeuristic:
+    """No knowledge at all: the ceiling of every comparison."""
+    return TableHeuristic(puzzle, np.zeros(puzzle.state_count, dtype=np.float32))
+
+
+def tabulate(puzzle: Puzzle, heuristic, chunk: int = 1 << 16) -> TableHeuristic:
+    """Evaluate a heuristic once on every state of a puzzle."""
+    values = np.empty(puzzle.state_count, dtype=np.float32)
+    for first in range(0, puzzle.state_count, chunk):
+        ranks = np.arange(first, min(first + chunk, puzzle.state_count))
+        values[ranks] = heuristic(puzzle.unrank(ranks))
+    return TableHeuristic(puzzle, values)

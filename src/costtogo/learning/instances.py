@@ -1,0 +1,51 @@
+"""Test sets: how the literature draws them, uniform, and stratified over distances; each with exact distances."""
+
+import numpy as np
+
+from costtogo.learning.samplers import sample
+from costtogo.params import InstanceParams, derive_seed
+from costtogo.puzzles.base import Puzzle
+from costtogo.types import Ranks, UserError
+
+
+def draw_sets(puzzle: Puzzle, sets: dict[str, InstanceParams], distance: np.ndarray, seed: int, disjoint: bool):
+    """The ranks of every set by name. With disjoint, selection sets lose the states of all test sets.
+
+    distance: exact moves to the goal [S]. Each set has a seed of its own: adding one leaves the others as they are.
+    """
+    ordered = sorted(sets.items(), key=lambda item: item[1].role == "selection")
+    drawn: dict[str, Ranks] = {}
+    for name, params in ordered:
+        ranks = draw_set(puzzle, params, distance, np.random.default_rng(derive_seed(seed, name)))
+        if disjoint and params.role == "selection":
+            tested = [drawn[other] for other, its in ordered if its.role == "test"]
+            ranks = ranks[~np.isin(ranks, np.concatenate(tested))] if tested else ranks
+        if len(ranks) == 0:
+            raise UserError(f"Instance set {name} of {puzzle.name} is empty once the test states are taken out of it.")
+        drawn[name] = ranks
+    return {name: drawn[name] for name in sets}
+
+
+def draw_set(puzzle: Puzzle, params: InstanceParams, distance: np.ndarray, generator: np.random.Generator) -> Ranks:
+    """The ranks of one set, int64, followed by one state at each distance that one_each_at asks for."""
+    single = [_at_distance(distance, moves, 1, generator) for moves in params.one_each_at]
+    return np.concatenate([_draw(puzzle, params, distance, generator), *single])
+
+
+def _draw(puzzle: Puzzle, params: InstanceParams, distance: np.ndarray, generator: np.random.Generator) -> Ranks:
+    if params.kind == "start":
+        if puzzle.start is None:
+            raise UserError(f"{puzzle.name} has no customary start; choose another kind of instances for it.")
+        return puzzle.rank(puzzle.start[None])
+    if params.kind == "stratified":
+        layers = [_at_distance(distance, moves, params.states, generator) for moves in range(int(distance.max()) + 1)]
+        return np.concatenate(layers)
+    return sample(puzzle, params.kind, params.states, params.walk_max, generator)
+
+
+def _at_distance(distance: np.ndarray, moves: int, count: int, generator: np.random.Generator) -> Ranks:
+    """Up to count different states at a distance, in ascending order."""
+    layer = np.flatnonzero(distance == moves)
+    if len(layer) == 0:
+        raise UserError(f"No state is {moves} moves from the goal; the farthest is {int(distance.max())}.")
+    return np.sort(generator.choice(layer, size=min(count, len(layer)), replace=False))

@@ -1,0 +1,33 @@
+"""Where training and test states come from (thesis 4.5 and 5.4).
+
+deepcube: walks of K random moves from the goal, all states kept (McAleer et al. 2018).
+deepcubea: the end of a walk of k moves, k uniform in 1 … K (Agostinelli et al. 2019).
+uniform: every state equally likely.
+adaptive_k: deepcube with K growing by one at each convergence point.
+"""
+
+import math
+
+import numpy as np
+
+from costtogo.exact.graph import walk_ranks
+from costtogo.params import SamplerParams
+from costtogo.puzzles.base import Puzzle
+from costtogo.types import Ranks
+
+
+def effective_k(sampler: SamplerParams, convergence_points: int) -> int:
+    """The longest walk at this point of the training: min(K, convergence points + 1 + offset) for adaptive-K."""
+    if sampler.kind != "adaptive_k":
+        return sampler.walk_max
+    return min(sampler.walk_max, convergence_points + 1 + sampler.conv_point_offs)
+
+
+def sample(puzzle: Puzzle, kind: str, count: int, walk_max: int, generator: np.random.Generator) -> Ranks:
+    """Ranks of at least count states, int64; deepcube walks are kept whole, so there may be walk_max - 1 more."""
+    if kind == "uniform":
+        return generator.integers(puzzle.state_count, size=count)
+    if kind == "deepcubea":
+        ends = generator.integers(walk_max, size=count)
+        return walk_ranks(puzzle, count, walk_max, generator)[np.arange(count), ends]
+    return walk_ranks(puzzle, math.ceil(count / walk_max), walk_max, generator).ravel()

@@ -1,0 +1,307 @@
+"""Typed parameters of a study: params.yaml, overlaid by files of config/, checked before anything runs."""
+
+import hashlib
+from collections.abc import Iterable
+from copy import deepcopy
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from costtogo.types import UserError
+
+Positive = Annotated[int, Field(ge=1)]
+Share = Annotated[float, Field(ge=0, le=1)]
+PathWeight = Annotated[float, Field(ge=0, le=1)]
+
+
+class Params(BaseModel):
+    """Frozen, and no key it does not know."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class ArchitectureParams(Params):
+    """A fully connected residual network."""
+
+    first_layers: list[Positive] = Field(min_length=1)
+    residual_blocks: int = Field(ge=0)
+    layers_per_block: Positive = 2
+    batch_norm: bool = True
+    batch_norm_momentum: Share = 0.99
+    batch_norm_epsilon: float = Field(default=1e-3, gt=0)
+
+
+class SamplerParams(Params):
+    """Where the states of an iteration come from."""
+
+    kind: Literal["deepcube", "deepcubea", "uniform", "adaptive_k"]
+    walk_max: Positive = 1
+    conv_point_offs: int = Field(default=1, ge=0)
+
+
+class ModelParams(Params):
+    """A training: everything that decides its outcome."""
+
+    puzzle: str
+    seed: int = Field(ge=0)
+    precision: Literal["auto", "float32", "bfloat16"]
+    architecture: ArchitectureParams
+    sampler: SamplerParams
+    iterations: Positive
+    states_per_iteration: Positive
+    validation_states: Positive
+    minibatch: Positive
+    learning_rate: float = Field(gt=0)
+    learning_rate_decay: Share
+    adam_beta_1: Share
+    adam_beta_2: Share
+    adam_epsilon: float = Field(gt=0)
+    epsilon: float = Field(gt=0)
+    check_every: Positive
+    checkpoint_every: Positive
+
+
+class InstanceParams(Params):
+    """A set of instances."""
+
+    kind: Literal["deepcube", "deepcubea", "uniform", "stratified", "start"]
+    states: Positive = 1
+    walk_max: Positive = 1
+    one_each_at: list[int] = []
+    role: Literal["test", "selection"] = "test"
+
+
+class AuditParams(Params):
+    """Which checkpoints are audited, and the sample of the literature's protocol."""
+
+    checkpoints: Positive
+    walks: Positive
+    walk_max: Positive
+
+
+class CellParams(Params):
+    """One setting of BWAS on one instance set."""
+
+    set: str
+    path_weight: PathWeight
+    batch_size: Positive
+
+
+class GridParams(Params):
+    """A grid λ × N of BWAS on one instance set."""
+
+    set: str
+    path_weights: list[PathWeight] = Field(min_length=1)
+    batch_sizes: list[Positive] = Field(min_length=1)
+
+
+class SearchParams(Params):
+    """The searches of a puzzle's networks and baselines."""
+
+    selection: CellParams
+    selection_optimal_percent: float = Field(ge=0, le=100)
+    headline: CellParams
+    grids: list[GridParams] = Field(min_length=1)
+    max_expansions: Positive
+    max_nodes: Positive
+    zero_instances: Positive
+    network_searches: Positive
+    network_searches_alone: Positive
+    all_starts: bool = False
+
+
+class PuzzleParams(Params):
+    """All that a study does with a puzzle besides training."""
+
+    instances: dict[str, InstanceParams]
+    audit: AuditParams
+    search: SearchParams
+
+    @model_validator(mode="after")
+    def _sets_exist(self):
+        wanted = [
+            self.search.selection.set,
+            self.search.headline.set,
+            *(grid.set for grid in self.search.grids),
+        ]
+        for name in wanted:
+            if name not in self.instances:
+                raise ValueError(f"there is no instance set '{name}'{_hint(name, self.instances)}")
+        return self
+
+
+class Study(Params):
+    """A whole study, as the stages see it: recipes and architectures are resolved into the models."""
+
+    study: str = Field(pattern=r"^[a-z0-9][a-z0-9_-]*$")
+    seed: int = Field(ge=0)
+    threads: Positive
+    tables: list[str]
+    puzzles: dict[str, PuzzleParams]
+    models: dict[str, ModelParams]
+
+    @model_validator(mode="after")
+    def _puzzles_exist(self):
+        from costtogo.puzzles import make
+
+        for name in {*self.tables, *self.puzzles}:
+            try:
+                make(name)
+            except UserError as error:
+                raise ValueError(str(error)) from error
+        for name, model in self.models.items():
+            if model.puzzle not in self.puzzles:
+                raise ValueError(f"model {name} wants puzzle '{model.puzzle}'{_hint(model.puzzle, self.puzzles)}")
+        for name in self.puzzles:
+            if name not in self.tables:
+                raise ValueError(f"puzzle {name} needs its exact table; add it to tables")
+        return self
+
+
+def load(paths: Iterable[Path | str]) -> Study:
+    """Read params.yaml and its overlays, later files over earlier ones; UserError names file, key and nearest name."""
+    merged: dict[str, Any] = {}
+    for path in paths:
+        merged = overlay(merged, _read_yaml(Path(path)))
+    return parse(merged)
+
+
+def parse(values: dict[str, Any]) -> Study:
+    """Check a merged dictionary of parameters and resolve recipes and architectures."""
+    try:
+        return Study(**resolve(deepcopy(values)))
+    except ValidationError as error:
+        raise UserError(_sentence(error, values)) from error
+
+
+def overlay(base: dict[str, Any], over: dict[str, Any]) -> dict[str, Any]:
+    """The base with the other laid over it: dictionaries merge, all else replaces."""
+    merged = dict(base)
+    for key, value in over.items():
+        if isinstance(value, dict) and isinstance(merged.get(key), dict):
+            merged[key] = overlay(merged[key], value)
+        else:
+            merged[key] = value
+    return merged
+
+
+def resolve(values: dict[str, Any]) -> dict[str, Any]:
+    """Write puzzles and models out in full: what they are like, their architecture by value, a seed of their own."""
+    values = without_nulls(values)
+    recipes, architectures = values.pop("recipes", {}), values.pop("architectures", {})
+    values["puzzles"] = {name: _like(values["puzzles"], name, "puzzles") for name in values.get("puzzles", {})}
+    for name, model in values.get("models", {}).items():
+        recipe = model.pop("recipe", None)
+        if recipe is not None:
+            model = overlay(_like(recipes, recipe, f"models.{name}.recipe"), model)
+        if isinstance(model.get("architecture"), str):
+            model["architecture"] = _named(architectures, model["architecture"], f"models.{name}.architecture")
+        model.setdefault("seed", derive_seed(values.get("seed", 0), "train", name))
+        values["models"][name] = model
+    return values
+
+
+def without_nulls(values: dict[str, Any]) -> dict[str, Any]:
+    """The same without keys that an overlay has set to null."""
+    kept = {key: value for key, value in values.items() if value is not None}
+    return {key: without_nulls(value) if isinstance(value, dict) else value for key, value in kept.items()}
+
+
+def derive_seed(seed: int, *names: str) -> int:
+    """A seed for one purpose, below 2³²; adding another purpose leaves it as it is."""
+    content = "/".join([str(seed), *names]).encode()
+    return int.from_bytes(hashlib.sha256(content).digest()[:4], "little")
+
+
+def _like(table: dict[str, Any], name: str, place: str) -> dict[str, Any]:
+    """The entry of a name, laid over the entry that its key `like` names, and so on."""
+    entry = _named(table, name, place)
+    other = entry.pop("like", None)
+    if other is None:
+        return entry
+    rest = {key: value for key, value in table.items() if key != name}
+    return overlay(_like(rest, other, f"{place}.{name}.like"), entry)
+
+
+def _named(table: dict[str, Any], name: str, place: str) -> dict[str, Any]:
+    if name not in table:
+        raise UserError(f"Parameter {place}: there is no '{name}'{_hint(name, table)}.")
+    return deepcopy(table[name])
+
+
+def _read_yaml(path: Path) -> dict[str, Any]:
+    try:
+        content = yaml.safe_load(path.read_text())
+    except OSError as error:
+        raise UserError(f"Cannot read {path}: {error.strerror}.") from error
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        line = f" near line {mark.line + 1}" if mark else ""
+        raise UserError(f"{path} is not valid YAML{line}; check indentation and colons there.") from error
+    if not isinstance(content, dict):
+        raise UserError(f"{path} holds no parameters; it must be a table of keys and values.")
+    return content
+
+
+def _hint(name: str, known: Iterable[str]) -> str:
+    near = get_close_matches(str(name), [str(k) for k in known], n=1, cutoff=0.5)
+    return f"; did you mean '{near[0]}'?" if near else f"; there are {', '.join(map(str, known))}"
+
+
+def _sentence(error: ValidationError, values: dict[str, Any]) -> str:
+    """The first finding of the check as one sentence."""
+    finding = error.errors()[0]
+    place = ".".join(str(part) for part in finding["loc"])
+    if finding["type"] == "extra_forbidden":
+        known = _known_keys(finding["loc"][:-1])
+        return f"Parameter {place}: there is no key '{finding['loc'][-1]}'{_hint(finding['loc'][-1], known)}."
+    if finding["type"] == "missing":
+        return f"Parameter {place} is missing; add it, or take it from the default params.yaml."
+    message = finding["msg"].removeprefix("Value error, ").replace("Input should", "it should")
+    given = "" if isinstance(finding["input"], dict) else f" (given: {finding['input']!r})"
+    return f"Parameter {place or 'file'}: {message}{given}."
+
+
+def _known_keys(location: tuple) -> list[str]:
+    """The keys of the model that a location of the parameters leads to."""
+    model: Any = Study
+    for part in location:
+        if isinstance(part, str) and isinstance(model, type) and part in model.model_fields:
+            model = model.model_fields[part].annotation
+            continue
+        model = model.__args__[-1]
+    if isinstance(model, type):
+        shorthand = {ModelParams: ["recipe"], PuzzleParams: ["like"], Study: ["recipes", "architectures"]}
+        return [*model.model_fields, *shorthand.get(model, [])]
+    return []
+
+
+def slices(study: Study) -> dict[str, Any]:
+    """The parameters of each stage, by the path of its slice below params/: all that may change its results."""
+    common = {"study": study.study}
+    machine = {**common, "threads": study.threads}
+    parts: dict[str, Any] = {"report/report": study.model_dump()}
+    for name in study.tables:
+        parts[f"tables/{name}"] = {**common, "puzzle": name}
+    for name, puzzle in study.puzzles.items():
+        dumped = puzzle.model_dump()
+        seed = derive_seed(study.seed, "instances", name)
+        parts[f"instances/{name}"] = {
+            **common,
+            "puzzle": name,
+            "seed": seed,
+            "instances": dumped["instances"],
+        }
+        parts[f"searches/baseline_{name}"] = {**machine, "puzzle": name, "search": dumped["search"]}
+    for name, model in study.models.items():
+        puzzle = study.puzzles[model.puzzle].model_dump()
+        parts[f"models/{name}"] = {**machine, "model": name, "training": model.model_dump()}
+        seed = derive_seed(study.seed, "audits", name)
+        audit = {"model": name, "puzzle": model.puzzle, "seed": seed, "audit": puzzle["audit"]}
+        parts[f"audits/{name}"] = {**machine, **audit}
+        search = {"model": name, "puzzle": model.puzzle, "search": puzzle["search"]}
+        parts[f"searches/{name}"] = {**machine, **search}
+    return parts

@@ -1,0 +1,27 @@
+"""The puzzles by name: the only place that knows them all."""
+
+import re
+from difflib import get_close_matches
+from functools import lru_cache
+
+from costtogo.puzzles.base import Puzzle
+from costtogo.puzzles.cube import Cube2
+from costtogo.puzzles.hanoi import Hanoi
+from costtogo.types import UserError
+
+PATTERNS = {
+    "cube2": (r"cube2", lambda: Cube2()),
+    "hanoi_4": (r"hanoi_(\d+)(?:_(\d+))?", lambda disks, pegs: Hanoi(int(disks), int(pegs or 3))),
+}
+
+
+@lru_cache
+def make(name: str) -> Puzzle:
+    """The puzzle of a name such as cube2, hanoi_7 (three pegs) or hanoi_7_4 (four)."""
+    for pattern, build in PATTERNS.values():
+        if match := re.fullmatch(pattern, name):
+            return build(*match.groups())
+    near = get_close_matches(name, PATTERNS, n=1, cutoff=0.0)[0]
+    raise UserError(
+        f"Unknown puzzle '{name}': did you mean {near}? There are cube2, hanoi_<disks>, hanoi_<disks>_<pegs>."
+    )

@@ -1,0 +1,126 @@
+"""What every puzzle offers, and what follows from it for all of them.
+
+A state is a row of small integers, one per cell; every function takes a batch [N, D] and returns one.
+"""
+
+from typing import Protocol
+
+import numpy as np
+
+from costtogo.types import NO_STATE, Children, Legal, Neighbours, Ranks, States, UserError
+
+
+class Puzzle(Protocol):
+    """Rules of a puzzle with one goal and unit step costs.
+
+    name: the name in params.yaml.  cells: D.  letters: values that a cell takes, 0 … letters - 1.
+    actions: a name for each action, length A.  state_count: S, the number of states reachable from the goal.
+    """
+
+    name: str
+    cells: int
+    letters: int
+    actions: tuple[str, ...]
+    state_count: int
+
+    @property
+    def goal(self) -> States:
+        """The goal, uint8 [D]."""
+
+    @property
+    def start(self) -> States | None:
+        """The customary start, uint8 [D], or None where the puzzle has none."""
+
+    def expand(self, states: States) -> tuple[Children, Legal]:
+        """Apply every action: children uint8 [N, A, D] and legal bool [N, A]; an illegal child equals its parent."""
+
+    def rank(self, states: States) -> Ranks:
+        """A dense index 0 … S - 1 of each state, int64 [N]."""
+
+    def unrank(self, ranks: Ranks) -> States:
+        """The states of the given ranks, uint8 [N, D]."""
+
+    def neighbours(self) -> Neighbours:
+        """The rank each action leads to from each rank, int32 [S, A], NO_STATE where it is not legal."""
+
+    def inverse(self, action: int) -> int:
+        """The action that undoes the given one."""
+
+    def parse_moves(self, text: str) -> list[int]:
+        """Actions from the customary notation; UserError for an unknown move."""
+
+    def format_moves(self, actions) -> str:
+        """The customary notation of a sequence of actions."""
+
+    def parse_state(self, text: str) -> States:
+        """A state, uint8 [D], from its text; UserError where no such state exists."""
+
+    def format_state(self, state: States) -> str:
+        """The one-line text of a state, read back by parse_state."""
+
+    def draw(self, state: States) -> str:
+        """A drawing of a state in plain text."""
+
+
+def is_goal(puzzle: Puzzle, states: States) -> np.ndarray:
+    """Which states are the goal, bool [N]."""
+    return (states == puzzle.goal).all(axis=1)
+
+
+def one_hot(puzzle: Puzzle, states: States) -> np.ndarray:
+    """Cell by cell one-hot encoding, float32 [N, D · letters]: the input of the networks."""
+    return np.eye(puzzle.letters, dtype=np.float32)[states].reshape(len(states), -1)
+
+
+def apply(puzzle: Puzzle, state: States, actions) -> States:
+    """The state, uint8 [D], after a sequence of actions; UserError at the first that is not legal."""
+    for position, action in enumerate(actions):
+        children, legal = puzzle.expand(state[None])
+        if not legal[0, action]:
+            raise UserError(f"Move {position + 1}, {puzzle.actions[action]}, is not legal there in {puzzle.name}.")
+        state = children[0, action]
+    return state
+
+
+def solves(puzzle: Puzzle, starts: States, solutions) -> np.ndarray:
+    """Replay each solution from its start: does it reach the goal by legal moves only? bool [B]."""
+    states = starts.copy()
+    valid = np.ones(len(starts), dtype=bool)
+    lengths = np.array([len(solution) for solution in solutions], dtype=np.int64)
+    for step in range(lengths.max(initial=0)):
+        running = np.flatnonzero(lengths > step)
+        actions = np.array([solutions[row][step] for row in running])
+        children, legal = puzzle.expand(states[running])
+        chosen = np.arange(len(running))
+        valid[running] &= legal[chosen, actions]
+        states[running] = children[chosen, actions]
+    return valid & is_goal(puzzle, states)
+
+
+def random_walks(puzzle: Puzzle, walks: int, length: int, generator: np.random.Generator) -> States:
+    """Walks from the goal by uniformly random legal moves, all states kept but the goal: uint8 [walks, length, D]."""
+    draws = generator.random((length, walks))
+    states = np.repeat(puzzle.goal[None], walks, axis=0)
+    path = np.empty((walks, length, puzzle.cells), dtype=np.uint8)
+    for step, draw in enumerate(draws):
+        children, legal = puzzle.expand(states)
+        states = children[np.arange(walks), pick_legal(legal, draw)]
+        path[:, step] = states
+    return path
+
+
+def pick_legal(legal: Legal, draw: np.ndarray) -> np.ndarray:
+    """The legal action that a uniform draw in [0, 1) chooses in each row, int64 [N]."""
+    order = (draw * legal.sum(axis=1)).astype(np.int64)
+    return np.argmax(np.cumsum(legal, axis=1) == order[:, None] + 1, axis=1)
+
+
+def neighbours_by_expansion(puzzle: Puzzle, chunk: int = 1 << 16) -> Neighbours:
+    """The neighbour table of any puzzle that can be ranked, int32 [S, A]."""
+    table = np.full((puzzle.state_count, len(puzzle.actions)), NO_STATE, dtype=np.int32)
+    for first in range(0, puzzle.state_count, chunk):
+        ranks = np.arange(first, min(first + chunk, puzzle.state_count))
+        children, legal = puzzle.expand(puzzle.unrank(ranks))
+        reached = puzzle.rank(children.reshape(-1, puzzle.cells)).reshape(legal.shape)
+        table[ranks] = np.where(legal, reached, NO_STATE)
+    return table

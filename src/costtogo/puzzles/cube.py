@@ -1,0 +1,246 @@
+"""The 2×2×2 cube with one corner fixed (thesis, 4.2).
+
+A state lists the colour of each sticker, face by face in the order L U F D R B, each face row by row as
+seen from outside (L, F, R, B with U above; U with B above; D with F above). A colour is the index of the
+face it belongs to. The corner where D, L and F meet never moves: the six actions turn the other faces.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+
+import numpy as np
+
+from costtogo.types import Children, Legal, Neighbours, Ranks, States, UserError
+
+FACES = "LUFDRB"
+COLOURS = ("orange", "yellow", "blue", "white", "red", "green")
+ACTIONS = ("R", "R'", "U", "U'", "B", "B'")
+# Turning the opposite face the same way gives the same cube, held differently.
+SAME_TURN = {"L": "R", "D": "U", "F": "B", "R": "R", "U": "U", "B": "B"}
+# Outward normal, direction of growing columns and of growing rows of each face (x right, y up, z to the viewer).
+FACE_AXES = {
+    "L": ((-1, 0, 0), (0, 0, 1), (0, -1, 0)),
+    "U": ((0, 1, 0), (1, 0, 0), (0, 0, 1)),
+    "F": ((0, 0, 1), (1, 0, 0), (0, -1, 0)),
+    "D": ((0, -1, 0), (1, 0, 0), (0, 0, -1)),
+    "R": ((1, 0, 0), (0, 0, -1), (0, -1, 0)),
+    "B": ((0, 0, -1), (-1, 0, 0), (0, -1, 0)),
+}
+CORNERS = 7  # that move
+ORIENTATIONS = 3**6  # the seventh follows from the others
+PERMUTATIONS = 5040
+
+
+def sticker_places(size: int) -> tuple[np.ndarray, np.ndarray]:
+    """Position and outward normal of every sticker of a size × size × size cube, int [6 · size², 3] each.
+
+    Positions are even or odd integers between 1 - size and size - 1 in steps of two.
+    """
+    positions, normals = [], []
+    for face in FACES:
+        normal, columns, rows = (np.array(axis) for axis in FACE_AXES[face])
+        for row in range(size):
+            for column in range(size):
+                across, down = 2 * column - (size - 1), 2 * row - (size - 1)
+                positions.append(normal * (size - 1) + columns * across + rows * down)
+                normals.append(normal)
+    return np.array(positions), np.array(normals)
+
+
+def clockwise_turn(size: int, face: str) -> np.ndarray:
+    """Where each sticker comes from when a face turns 90° clockwise: new = old[permutation], int64 [6 · size²]."""
+    positions, normals = sticker_places(size)
+    axis = np.array(FACE_AXES[face][0])
+    places = {(*p, *n): index for index, (p, n) in enumerate(zip(positions.tolist(), normals.tolist(), strict=True))}
+    permutation = np.arange(len(positions))
+    for source in np.flatnonzero(positions @ axis == size - 1):
+        turned = [_clockwise(vector, axis) for vector in (positions[source], normals[source])]
+        permutation[places[(*turned[0], *turned[1])]] = source
+    return permutation
+
+
+def _clockwise(vector: np.ndarray, axis: np.ndarray) -> tuple[int, ...]:
+    """Rotate a vector by 90° clockwise as seen against the axis."""
+    return tuple((axis * (axis @ vector) - np.cross(axis, vector)).tolist())
+
+
+def _corner_stickers() -> np.ndarray:
+    """The three stickers of each corner, clockwise from the one on U or D, the fixed corner last: int64 [8, 3]."""
+    positions, normals = sticker_places(2)
+    corners = []
+    for place in sorted({tuple(p) for p in positions.tolist()}, key=lambda p: (p == (-1, -1, 1), -p[1], p)):
+        stickers = np.flatnonzero((positions == place).all(axis=1))
+        first = next(s for s in stickers if normals[s][1] != 0)
+        second, third = (s for s in stickers if s != first)
+        if np.dot(np.cross(normals[first], normals[second]), np.array(place)) > 0:
+            second, third = third, second
+        corners.append((first, second, third))
+    return np.array(corners)
+
+
+@lru_cache(maxsize=1)
+def _corner_tables() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Stickers of the corners [8, 3]; colours of (corner, twist) uint8 [24, 3]; their index by colours int8 [6, 6, 6]."""
+    stickers = _corner_stickers()
+    home = np.repeat(np.arange(6, dtype=np.uint8), 4)[stickers]
+    colours = np.stack([np.roll(home, twist, axis=1) for twist in range(3)], axis=1).reshape(24, 3)
+    index = np.full((6, 6, 6), -1, dtype=np.int8)
+    index[tuple(colours.T)] = np.arange(24)
+    return stickers, colours, index
+
+
+@dataclass(frozen=True)
+class Cube2:
+    """The 2×2×2 cube: 7! · 3⁶ states, six quarter turns."""
+
+    name: str = "cube2"
+    cells: int = 24
+    letters: int = 6
+    actions: tuple[str, ...] = ACTIONS
+    state_count: int = PERMUTATIONS * ORIENTATIONS
+
+    @cached_property
+    def goal(self) -> States:
+        """Each face of one colour, uint8 [24]."""
+        return np.repeat(np.arange(6, dtype=np.uint8), 4)
+
+    @property
+    def start(self) -> None:
+        """A cube has no customary start."""
+        return None
+
+    @cached_property
+    def turns(self) -> np.ndarray:
+        """Where each sticker comes from under each action, int64 [A, D]."""
+        clockwise = {face: clockwise_turn(2, face) for face in "RUB"}
+        return np.array([np.argsort(clockwise[a[0]]) if a.endswith("'") else clockwise[a[0]] for a in self.actions])
+
+    def expand(self, states: States) -> tuple[Children, Legal]:
+        """Turn every face both ways: children uint8 [N, 6, 24]; every turn is legal."""
+        return states[:, self.turns], np.ones((len(states), len(self.actions)), dtype=bool)
+
+    def rank(self, states: States) -> Ranks:
+        """Permutation of the seven corners, then their twists in base 3."""
+        pieces = _pieces(states)[:, :CORNERS].astype(np.int64)
+        return _rank_permutations(pieces // 3) * ORIENTATIONS + _rank_twists(pieces % 3)
+
+    def unrank(self, ranks: Ranks) -> States:
+        """The states of the given ranks, uint8 [N, 24]."""
+        ranks = np.asarray(ranks, dtype=np.int64)
+        corners, twists = _unrank_permutations(ranks // ORIENTATIONS), _unrank_twists(ranks % ORIENTATIONS)
+        stickers, colours, _ = _corner_tables()
+        states = np.tile(self.goal, (len(ranks), 1))
+        states[:, stickers[:CORNERS]] = colours[corners * 3 + twists]
+        return states
+
+    def neighbours(self) -> Neighbours:
+        """Corners and twists move independently, so two small tables give the whole, int32 [S, 6]."""
+        permutations = np.arange(PERMUTATIONS) * ORIENTATIONS
+        corners = self.rank(self._children(permutations)).reshape(PERMUTATIONS, -1) // ORIENTATIONS
+        twists = self.rank(self._children(np.arange(ORIENTATIONS))).reshape(ORIENTATIONS, -1) % ORIENTATIONS
+        table = corners[:, None].astype(np.int32) * np.int32(ORIENTATIONS) + twists[None].astype(np.int32)
+        return table.reshape(self.state_count, len(self.actions))
+
+    def _children(self, ranks: Ranks) -> States:
+        return self.expand(self.unrank(ranks))[0].reshape(-1, self.cells)
+
+    def inverse(self, action: int) -> int:
+        """R and R', U and U', B and B' undo each other."""
+        return action ^ 1
+
+    def parse_moves(self, text: str) -> list[int]:
+        """ "R U2 F'" → quarter turns of R, U and B; L, D and F stand for the same turn of the opposite face."""
+        actions = []
+        for move in text.replace("’", "'").split():
+            face, suffix = move[0], move[1:]
+            if face not in SAME_TURN or suffix not in ("", "'", "2", "2'"):
+                raise UserError(f"Unknown move '{move}': a cube move is one of L U F D R B, alone or with ' or 2.")
+            quarter = self.actions.index(SAME_TURN[face] + ("'" if suffix == "'" else ""))
+            actions += [quarter] * (2 if "2" in suffix else 1)
+        return actions
+
+    def format_moves(self, actions) -> str:
+        """Quarter turns: "R U' B"."""
+        return " ".join(self.actions[action] for action in actions)
+
+    def parse_state(self, text: str) -> States:
+        """24 face letters, face by face in the order L U F D R B."""
+        letters = "".join(text.split()).upper()
+        if len(letters) != self.cells:
+            raise UserError(f"A 2×2×2 cube has 24 stickers in the order L U F D R B, but {len(letters)} were given.")
+        if unknown := sorted(set(letters) - set(FACES)):
+            raise UserError(f"Unknown colour '{unknown[0]}': a sticker is one of the letters L U F D R B.")
+        state = np.array([FACES.index(letter) for letter in letters], dtype=np.uint8)
+        _check_colouring(state)
+        return state
+
+    def format_state(self, state: States) -> str:
+        """24 face letters."""
+        return "".join(FACES[colour] for colour in state)
+
+    def draw(self, state: States) -> str:
+        """The net: U above, L F R B in a row, D below."""
+        face = {name: self.format_state(state[4 * i : 4 * i + 4]) for i, name in enumerate(FACES)}
+        rows = [f"   {face['U'][:2]}", f"   {face['U'][2:]}"]
+        rows += [" ".join(face[name][2 * r : 2 * r + 2] for name in "LFRB") for r in range(2)]
+        rows += [f"   {face['D'][:2]}", f"   {face['D'][2:]}"]
+        return "\n".join(rows)
+
+
+def _pieces(states: States) -> np.ndarray:
+    """3 · corner + twist at each of the eight places, int8 [N, 8]; -1 where no corner has these colours."""
+    stickers, _, index = _corner_tables()
+    seen = states[:, stickers]
+    return index[seen[..., 0], seen[..., 1], seen[..., 2]]
+
+
+def _check_colouring(state: States) -> None:
+    """Refuse a colouring that turning faces cannot reach, in one sentence that says why."""
+    counts = np.bincount(state, minlength=6)
+    for colour in np.flatnonzero(counts != 4):
+        raise UserError(f"Impossible cube: {counts[colour]} stickers are {FACES[colour]}, there must be 4.")
+    pieces = _pieces(state[None])[0].astype(int)
+    names = _corner_names()
+    for place in np.flatnonzero(pieces < 0):
+        raise UserError(f"Impossible cube: no corner has the colours at {names[place]}.")
+    corners = pieces // 3
+    if len(missing := sorted(set(range(8)) - set(corners.tolist()))):
+        raise UserError(f"Impossible cube: the corner {names[missing[0]]} is missing and another stands twice.")
+    if pieces[CORNERS] != CORNERS * 3:
+        raise UserError(
+            "Hold the cube so that the corner of D, L and F is in its place: it is the one that stays fixed."
+        )
+    if (pieces % 3).sum() % 3:
+        raise UserError("Impossible cube: a single corner is twisted; turning faces never does that.")
+
+
+def _corner_names() -> list[str]:
+    return ["".join(FACES[sticker // 4] for sticker in corner) for corner in _corner_tables()[0]]
+
+
+def _rank_permutations(permutations: np.ndarray) -> Ranks:
+    """Lexicographic rank of permutations of 0 … 6, int64 [N]."""
+    rank = np.zeros(len(permutations), dtype=np.int64)
+    for place in range(CORNERS):
+        smaller = (permutations[:, place + 1 :] < permutations[:, place : place + 1]).sum(axis=1)
+        rank = rank * (CORNERS - place) + smaller
+    return rank
+
+
+def _unrank_permutations(ranks: Ranks) -> np.ndarray:
+    """Permutations of 0 … 6 by lexicographic rank, int64 [N, 7]."""
+    permutations = np.zeros((len(ranks), CORNERS), dtype=np.int64)
+    for place in range(CORNERS - 1, -1, -1):
+        ranks, digit = np.divmod(ranks, CORNERS - place)
+        permutations[:, place] = digit
+        permutations[:, place + 1 :] += permutations[:, place + 1 :] >= digit[:, None]
+    return permutations
+
+
+def _rank_twists(twists: np.ndarray) -> Ranks:
+    return twists[:, : CORNERS - 1] @ 3 ** np.arange(CORNERS - 1)
+
+
+def _unrank_twists(ranks: Ranks) -> np.ndarray:
+    twists = ranks[:, None] // 3 ** np.arange(CORNERS - 1) % 3
+    return np.concatenate([twists, -twists.sum(axis=1, keepdims=True) % 3], axis=1)

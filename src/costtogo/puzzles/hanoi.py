@@ -1,0 +1,148 @@
+"""The Towers of Hanoi H(n, m): n disks on m pegs (thesis, 4.3).
+
+A state lists the peg of each disk, the smallest disk first; the goal has every disk on peg 0, the
+customary start every disk on the last peg. An action (i, j) moves the top disk of peg i to peg j.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import permutations
+
+import numpy as np
+
+from costtogo.puzzles.base import neighbours_by_expansion
+from costtogo.types import Children, Legal, Neighbours, Ranks, States, UserError
+
+
+@dataclass(frozen=True)
+class Hanoi:
+    """H(disks, pegs): pegs ** disks states."""
+
+    disks: int
+    pegs: int = 3
+
+    def __post_init__(self):
+        if self.disks < 1 or not 3 <= self.pegs <= 9:
+            raise UserError(f"H({self.disks}, {self.pegs}) is not playable: at least 1 disk and 3 to 9 pegs.")
+
+    @property
+    def name(self) -> str:
+        """hanoi_n, or hanoi_n_m where there are not three pegs."""
+        return f"hanoi_{self.disks}" + (f"_{self.pegs}" if self.pegs != 3 else "")
+
+    @property
+    def cells(self) -> int:
+        """One cell a disk."""
+        return self.disks
+
+    @property
+    def letters(self) -> int:
+        """A cell names a peg."""
+        return self.pegs
+
+    @cached_property
+    def moves(self) -> np.ndarray:
+        """From and to peg of each action, int64 [A, 2]."""
+        return np.array(list(permutations(range(self.pegs), 2)))
+
+    @property
+    def actions(self) -> tuple[str, ...]:
+        """ "0>2" moves the top disk of peg 0 to peg 2."""
+        return tuple(f"{i}>{j}" for i, j in self.moves)
+
+    @property
+    def state_count(self) -> int:
+        """Every assignment of disks to pegs is a state."""
+        return self.pegs**self.disks
+
+    @property
+    def goal(self) -> States:
+        """All disks on peg 0, uint8 [n]."""
+        return np.zeros(self.disks, dtype=np.uint8)
+
+    @property
+    def start(self) -> States:
+        """All disks on the last peg, uint8 [n]."""
+        return np.full(self.disks, self.pegs - 1, dtype=np.uint8)
+
+    def top_disks(self, states: States) -> np.ndarray:
+        """The smallest disk on each peg, or n where a peg is empty, int64 [N, m]."""
+        on_peg = states[:, :, None] == np.arange(self.pegs)
+        return np.where(on_peg.any(axis=1), on_peg.argmax(axis=1), self.disks)
+
+    def expand(self, states: States) -> tuple[Children, Legal]:
+        """Move each top disk to each other peg; legal where it is smaller than the top disk there."""
+        tops = self.top_disks(states)
+        moved, onto = tops[:, self.moves[:, 0]], tops[:, self.moves[:, 1]]
+        legal = moved < onto
+        children = np.repeat(states[:, None], len(self.moves), axis=1)
+        row, action = np.nonzero(legal)
+        children[row, action, moved[row, action]] = self.moves[action, 1]
+        return children, legal
+
+    @cached_property
+    def place_values(self) -> np.ndarray:
+        """The weight of each disk in a rank, int64 [n]."""
+        return self.pegs ** np.arange(self.disks, dtype=np.int64)
+
+    def rank(self, states: States) -> Ranks:
+        """Pegs as digits, the smallest disk the least: states of fewer disks keep their rank."""
+        return states.astype(np.int64) @ self.place_values
+
+    def unrank(self, ranks: Ranks) -> States:
+        """The states of the given ranks, uint8 [N, n]."""
+        return (np.asarray(ranks)[:, None] // self.place_values % self.pegs).astype(np.uint8)
+
+    def neighbours(self) -> Neighbours:
+        """int32 [S, A]."""
+        return neighbours_by_expansion(self)
+
+    def inverse(self, action: int) -> int:
+        """Moving back."""
+        i, j = self.moves[action]
+        return self.actions.index(f"{j}>{i}")
+
+    def enlarge(self, states: States, disks: int) -> States:
+        """States of this puzzle as states of one with more disks, the added ones at the goal, uint8 [N, disks]."""
+        added = np.zeros((len(states), disks - self.disks), dtype=np.uint8)
+        return np.concatenate([states, added], axis=1)
+
+    def parse_moves(self, text: str) -> list[int]:
+        """ "2>0 2>1", or with the disk named first as format_moves writes it, "0:2>0 1:2>1"."""
+        actions = []
+        for move in text.split():
+            pegs = move.partition(":")[2] or move
+            if pegs not in self.actions:
+                raise UserError(f"Unknown move '{move}': a move from peg 0 to peg 2 of {self.name} is written 0>2.")
+            actions.append(self.actions.index(pegs))
+        return actions
+
+    def format_moves(self, actions) -> str:
+        """ "2>0 2>1"."""
+        return " ".join(self.actions[action] for action in actions)
+
+    def parse_state(self, text: str) -> States:
+        """The peg of each disk, the smallest first: "2222"."""
+        digits = "".join(text.split())
+        if len(digits) != self.disks:
+            raise UserError(f"{self.name} has {self.disks} disks, but the pegs of {len(digits)} were given.")
+        if unknown := [digit for digit in digits if digit not in "012345678"[: self.pegs]]:
+            raise UserError(f"Unknown peg '{unknown[0]}': the pegs of {self.name} are 0 to {self.pegs - 1}.")
+        return np.array([int(digit) for digit in digits], dtype=np.uint8)
+
+    def format_state(self, state: States) -> str:
+        """The peg of each disk, the smallest first."""
+        return "".join(str(peg) for peg in state)
+
+    def draw(self, state: States) -> str:
+        """Pegs side by side, each disk as wide as its size."""
+        towers = [[disk for disk in range(self.disks) if state[disk] == peg] for peg in range(self.pegs)]
+        width = 2 * self.disks + 1
+        rows = []
+        for level in range(self.disks):
+            cells = []
+            for tower in towers:
+                position = level - (self.disks - len(tower))
+                cells.append(("=" * (2 * tower[position] + 3) if position >= 0 else "|").center(width))
+            rows.append(" ".join(cells).rstrip())
+        return "\n".join([*rows, "-" * (self.pegs * (width + 1) - 1)])

@@ -1,0 +1,50 @@
+"""Batch weighted A* (BWAS): Agostinelli et al. 2019, doi:10.1038/s42256-019-0070-z; thesis 3.4 and 4.8.
+
+Two engines behind one signature. Over a table the whole search runs compiled, on ranks. Over any other
+heuristic many searches run in step, and one call evaluates the new children of all of them.
+"""
+
+from dataclasses import dataclass
+
+from costtogo.heuristics.table import TableHeuristic
+from costtogo.puzzles.base import Puzzle
+from costtogo.types import Heuristic, SearchResult, States, UserError
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Where a search ends as unsolved: nodes expanded, and nodes stored (the memory it may take)."""
+
+    max_expansions: int = 10_000_000
+    max_nodes: int = 20_000_000
+
+
+def solve(
+    puzzle: Puzzle,
+    heuristic: Heuristic,
+    starts: States,
+    *,
+    path_weight: float,
+    batch_size: int,
+    limits: Limits = Limits(),
+    until_proved: bool = False,
+) -> SearchResult:
+    """Expand the batch_size open nodes of least f = path_weight · g + h at a time; stop at the first goal popped.
+
+    A node reached by a cheaper path is opened again; among equal f the node pushed first goes first.
+    With until_proved, go on until no open node can lead to a cheaper solution, if h never overestimates.
+    starts: uint8 [B, D].  heuristic: uint8 [N, D] -> float32 [N], in moves, 0 at the goal.
+    Raises UserError unless 0 <= path_weight <= 1 and batch_size >= 1.
+    """
+    if not 0 <= path_weight <= 1:
+        raise UserError(f"The path weight λ must lie between 0 and 1, not at {path_weight}.")
+    if batch_size < 1:
+        raise UserError(f"The batch size N must be at least 1, not {batch_size}.")
+    options = (float(path_weight), int(batch_size), limits, until_proved)
+    if isinstance(heuristic, TableHeuristic):
+        from costtogo.search.table_engine import solve_over_table
+
+        return solve_over_table(puzzle, heuristic, puzzle.rank(starts), *options)
+    from costtogo.search.step_engine import solve_in_step
+
+    return solve_in_step(puzzle, heuristic, starts, *options)

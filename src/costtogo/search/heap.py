@@ -1,0 +1,51 @@
+"""A compiled binary heap of (f, order, node): the least f first, the first pushed first among equals."""
+
+import numpy as np
+from numba import njit
+
+
+@njit(cache=True, inline="always")
+def before(f, order, other_f, other_order):
+    """Does (f, order) leave the heap before the other?"""
+    return f < other_f or (f == other_f and order < other_order)
+
+
+@njit(cache=True)
+def grown(array):
+    """The same array with room for twice as many rows."""
+    larger = np.empty(2 * len(array), dtype=array.dtype)
+    larger[: len(array)] = array
+    return larger
+
+
+@njit(cache=True)
+def push(fs, orders, size, f, order):
+    """Insert an entry; the arrays must have room. order also names the entry: it indexes its record."""
+    place = size
+    while place > 0:
+        parent = (place - 1) // 2
+        if not before(f, order, fs[parent], orders[parent]):
+            break
+        fs[place], orders[place] = fs[parent], orders[parent]
+        place = parent
+    fs[place], orders[place] = f, order
+
+
+@njit(cache=True)
+def pop(fs, orders, size):
+    """Remove the first entry of a heap of the given size and return its order."""
+    first = orders[0]
+    f, order = fs[size - 1], orders[size - 1]
+    place = 0
+    while True:
+        child = 2 * place + 1
+        if child >= size - 1:
+            break
+        if child + 1 < size - 1 and before(fs[child + 1], orders[child + 1], fs[child], orders[child]):
+            child += 1
+        if not before(fs[child], orders[child], f, order):
+            break
+        fs[place], orders[place] = fs[child], orders[child]
+        place = child
+    fs[place], orders[place] = f, order
+    return first

@@ -1,0 +1,69 @@
+"""Audit of a model's last checkpoints on every state and on the literature's sample: results/<study>/audits/<model>/."""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import torch
+
+from costtogo.analysis.audit import Findings, audit, measures, measures_by_distance
+from costtogo.exact.graph import neighbour_table, walk_ranks
+from costtogo.files import read_frame, write_arrays, write_frame
+from costtogo.heuristics.network import load
+from costtogo.heuristics.table import tabulate
+from costtogo.params import AuditParams
+from costtogo.puzzles import make
+from costtogo.stages.frame import StageRun, say
+from costtogo.stages.tables import read_table
+
+
+def run(params: Path, table: Path, model: Path, out: Path) -> None:
+    """Evaluate each listed checkpoint on all states once; model is the folder of a training."""
+    stage = StageRun("audit", __name__, params, out, [table, model / "checkpoints.parquet"])
+    torch.set_num_threads(stage.parameters["threads"])
+    wanted = AuditParams(**stage.parameters["audit"])
+    puzzle = make(stage.parameters["puzzle"])
+    distance, neighbours = read_table(table, puzzle), neighbour_table(puzzle)
+    sample = walk_ranks(puzzle, wanted.walks, wanted.walk_max, np.random.default_rng(stage.parameters["seed"])).ravel()
+    checkpoints = read_frame(model / "checkpoints.parquet").tail(wanted.checkpoints)
+    rows, rows_by_distance, values = [], [], []
+    for checkpoint in checkpoints.itertuples():
+        with stage.part("evaluation"):
+            values.append(tabulate(puzzle, load(model / checkpoint.file)).values)
+        findings = audit(values[-1], distance, neighbours)
+        for scope, part in {"all": findings, "sample": findings.at(sample)}.items():
+            place = {
+                "iteration": checkpoint.iteration,
+                "convergence_point": checkpoint.convergence_point,
+                "scope": scope,
+            }
+            rows.append({"model": out.name, **place, **measures(part)})
+            rows_by_distance += [{**place, **row} for row in measures_by_distance(part)]
+        say(describe(out.name, checkpoint.iteration, findings))
+    outputs = [out / "values.npz", out / "measures.parquet", out / "by_distance.parquet"]
+    write_arrays(outputs[0], iteration=checkpoints["iteration"].to_numpy(), value=np.stack(values))
+    write_frame(outputs[1], pd.DataFrame(rows))
+    write_frame(outputs[2], pd.DataFrame(rows_by_distance))
+    stage.finish(outputs, card_metrics(rows))
+
+
+def describe(name: str, iteration: int, findings: Findings) -> str:
+    """One line on a checkpoint, over all states."""
+    found = measures(findings)
+    return (
+        f"{name} at iteration {iteration}: admissible {found['admissible_percent']:.2f} %, consistent "
+        f"{found['consistent_percent']:.2f} %, mean absolute error {found['mean_absolute_error']:.3f} moves"
+    )
+
+
+def card_metrics(rows: list[dict]) -> dict[str, float]:
+    """The last checkpoint's measures, by scope."""
+    last = {row["scope"]: row for row in rows}
+    names = (
+        "admissible_percent",
+        "overestimation_mean",
+        "overestimation_max",
+        "consistent_percent",
+        "mean_absolute_error",
+    )
+    return {f"{scope}_{name}": row[name] for scope, row in last.items() for name in names}

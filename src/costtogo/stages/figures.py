@@ -1,0 +1,41 @@
+"""Stage: draw every figure of a study as PNG and SVG."""
+
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+
+from costtogo.figures.catalogue import FigureEntry, catalogue
+from costtogo.files import FileError, write_bytes
+
+KINDS = ("png", "svg")
+
+
+def run(study, results: Path | str, reports: Path | str, processes: int = 2) -> list[Path]:
+    """Draw the study's catalogue into reports/<study>/figures and return the files written.
+
+    results and reports are the folders that hold one folder a study.
+    Raises FileError where a result that a figure needs is missing.
+    """
+    source, target = Path(results) / study.study, Path(reports) / study.study / "figures"
+    entries = catalogue(study)
+    _demand_inputs(entries, source)
+    with ProcessPoolExecutor(max_workers=processes) as pool:
+        written = list(pool.map(draw, entries, [source] * len(entries), [target] * len(entries)))
+    return [path for paths in written for path in paths]
+
+
+def draw(entry: FigureEntry, source: Path, target: Path) -> list[Path]:
+    """Draw one figure and write it in every kind."""
+    from costtogo.figures.style import image
+
+    figure = entry.draw(source)
+    paths = [target / f"{entry.name}.{kind}" for kind in KINDS]
+    for path, kind in zip(paths, KINDS, strict=True):
+        write_bytes(path, image(figure, kind))
+    return paths
+
+
+def _demand_inputs(entries: list[FigureEntry], source: Path) -> None:
+    for entry in entries:
+        for path in entry.inputs:
+            if not (source / path).exists():
+                raise FileError(f"The figure {entry.name} needs {source / path}; run the stage that writes it first.")

@@ -1,0 +1,112 @@
+"""What all stages share: reading their slice of the parameters, timing themselves, and leaving a card.
+
+The card results/<study>/<group>/<name>.json is the last file a stage writes: parameters, digests of what it
+read and wrote, versions and metrics, the same to the byte on a rerun. Wall-clock times and the commit lie
+apart in results/<study>/timings/.
+"""
+
+import importlib.metadata
+import os
+import platform
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from costtogo.files import digest, read_json, write_json
+from costtogo.sources import code_digest
+from costtogo.tracking import log_card_best_effort
+
+LIBRARIES = ("numpy", "numba", "torch", "pandas", "pyarrow", "safetensors", "matplotlib")
+
+
+class StageRun:
+    """One run of a stage: made at its start, finished when its results are on disk.
+
+    out: the result without suffix, results/<study>/<group>/<name>. module: the stage's module, for its sources.
+    """
+
+    def __init__(self, stage: str, module: str, params: Path, out: Path, inputs: list[Path]):
+        self.stage = stage
+        self.out = out
+        self.results = out.parents[1]
+        self.started = time.time()
+        self.parts: dict[str, float] = {}
+        self.card = {
+            "stage": stage,
+            "study": self.results.name,
+            "group": out.parent.name,
+            "name": out.name,
+            "parameters": read_json(params),
+            "inputs": {relative(path): digest(path) for path in inputs},
+            "code": code_digest(module),
+            "versions": versions(),
+        }
+
+    @property
+    def parameters(self) -> dict:
+        """The stage's slice of the parameters."""
+        return self.card["parameters"]
+
+    @contextmanager
+    def part(self, name: str) -> Iterator[None]:
+        """Add the time of a block to the timing file under a name."""
+        begun = time.perf_counter()
+        yield
+        self.parts[name] = self.parts.get(name, 0.0) + time.perf_counter() - begun
+
+    def finish(self, outputs: list[Path], metrics: dict[str, float], **timing) -> None:
+        """Write the timing file and the card, then tell MLflow, best effort."""
+        self.card["outputs"] = {relative(path): digest(path) for path in outputs}
+        self.card["metrics"] = {name: float(value) for name, value in metrics.items()}
+        when = {"started": self.started, "seconds": time.time() - self.started, "parts": self.parts}
+        where = {"commit": commit(), "processor": processor(), "cores": os.cpu_count()}
+        write_json(
+            self.results / "timings" / self.card["group"] / f"{self.card['name']}.json",
+            {**when, **where, **timing},
+        )
+        path = self.out.with_name(f"{self.out.name}.json")
+        write_json(path, self.card)
+        say(f"{self.stage} {self.card['name']}: done in {when['seconds']:.1f} s")
+        log_card_best_effort(path, Path.cwd())
+
+
+def say(line: str) -> None:
+    """A line of progress on stderr."""
+    print(line, file=sys.stderr, flush=True)
+
+
+def relative(path: Path | str) -> str:
+    """A path as seen from the project's root where it lies below it."""
+    path = Path(path)
+    return str(path.relative_to(Path.cwd())) if path.is_absolute() and path.is_relative_to(Path.cwd()) else str(path)
+
+
+def versions() -> dict[str, str]:
+    """Versions of Python and of the libraries that results may depend on."""
+    return {
+        "python": platform.python_version(),
+        **{name: importlib.metadata.version(name) for name in LIBRARIES},
+    }
+
+
+def commit() -> str:
+    """The git commit of the working directory, with + where files differ from it; empty outside a repository."""
+    try:
+        options = {"capture_output": True, "text": True, "check": True, "timeout": 10}
+        head = subprocess.run(["git", "rev-parse", "HEAD"], **options).stdout.strip()
+        changed = subprocess.run(["git", "status", "--porcelain", "--untracked-files=no"], **options).stdout.strip()
+        return head + ("+" if changed else "")
+    except (OSError, subprocess.SubprocessError):
+        return ""
+
+
+def processor() -> str:
+    """The processor's name where the system tells it."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+        return next(line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
+    except (OSError, StopIteration):
+        return platform.processor() or platform.machine()

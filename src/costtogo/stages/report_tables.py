@@ -1,0 +1,271 @@
+"""The tables of a report, as data frames gathered from a study's results."""
+
+import math
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from costtogo.files import FileError, read_arrays, read_frame, read_json
+
+START = "start"  # the instance set that holds the start state alone
+MEASURES = ("admissible_percent", "overestimation_mean", "overestimation_max", "consistent_percent")
+
+
+@dataclass(frozen=True)
+class Results:
+    """The results of one study: which puzzles and models there are, and their files.
+
+    folder: results/<study>.  models: the names of the models by puzzle, in the order of the parameters;
+    a puzzle without a model is left out.
+    """
+
+    folder: Path
+    models: dict[str, list[str]]
+
+    def frame(self, path: str) -> pd.DataFrame:
+        return _frame(self.folder / path)
+
+    def card(self, group: str, name: str) -> dict[str, Any]:
+        return read_json(self.folder / group / f"{name}.json")
+
+    def cards(self) -> list[dict[str, Any]]:
+        """Every card of the study's data, models, audits and searches."""
+        groups = ("tables", "instances", "models", "audits", "searches")
+        paths = [path for group in groups for path in sorted((self.folder / group).glob("*.json"))]
+        return [read_json(path) for path in paths]
+
+    def headline(self, puzzle: str) -> dict[str, Any]:
+        """set, path_weight and batch_size of the search that stands for each model of a puzzle."""
+        return self.card("searches", self.models[puzzle][0])["parameters"]["search"]["headline"]
+
+    def selected_iteration(self, model: str) -> int:
+        """The iteration of the checkpoint that the searches of a model use."""
+        selection = self.frame(f"searches/{model}/selection.parquet")
+        chosen = selection.loc[selection["selected"], "iteration"]
+        if chosen.size != 1:
+            raise FileError(
+                f"searches/{model}/selection.parquet selects {chosen.size} checkpoints; it must select one."
+            )
+        return int(chosen.iloc[0])
+
+
+@cache
+def _frame(path: Path) -> pd.DataFrame:
+    return read_frame(path)
+
+
+def gather(study, results: Path) -> Results:
+    """The results of a study below the folder results."""
+    _frame.cache_clear()
+    by_puzzle = {
+        puzzle: [name for name, model in study.models.items() if model.puzzle == puzzle] for puzzle in study.puzzles
+    }
+    return Results(results / study.study, {puzzle: models for puzzle, models in by_puzzle.items() if models})
+
+
+def tables(results: Results) -> dict[str, pd.DataFrame]:
+    """Every table of the report by the stem of its file."""
+    frames = {
+        "states_per_distance": states_per_distance(results),
+        "convergence_points": _of_models(results, convergence_points),
+        "learning_curve": _of_models(results, learning_curve),
+        "audit": _of_models(results, audit),
+        "hanoi_start": hanoi_start(results),
+        "optimal_by_distance": _of_puzzles(results, optimal_by_distance),
+        "provenance": provenance(results),
+    }
+    return frames | {f"grid_{model}": grid(results, model) for models in results.models.values() for model in models}
+
+
+def _of_models(results: Results, table) -> pd.DataFrame:
+    return pd.concat([table(results, model) for models in results.models.values() for model in models])
+
+
+def _of_puzzles(results: Results, table) -> pd.DataFrame:
+    return pd.concat([table(results, puzzle) for puzzle in results.models])
+
+
+def states_per_distance(results: Results) -> pd.DataFrame:
+    """puzzle, distance, states, of every puzzle that has an exact table."""
+    frames = []
+    for path in sorted((results.folder / "tables").glob("*.npz"), key=lambda path: (len(path.stem), path.stem)):
+        counts = np.bincount(read_arrays(path)["distance"])
+        frames.append(pd.DataFrame({"puzzle": path.stem, "distance": np.arange(counts.size), "states": counts}))
+    return pd.concat(frames)
+
+
+def convergence_points(results: Results, model: str) -> pd.DataFrame:
+    """Iteration, effective_k and the losses at each update of the target network."""
+    curve = results.frame(f"models/{model}/curve.parquet")
+    columns = ["model", "iteration", "convergence_points", "effective_k", "loss", "validation_loss"]
+    return curve[curve["updated"]].assign(model=model)[columns]
+
+
+def learning_curve(results: Results, model: str) -> pd.DataFrame:
+    """The mean absolute error and bias over all states of the puzzle at each convergence point."""
+    errors = results.frame(f"models/{model}/errors.parquet")
+    counts = states_per_distance(results)
+    counts = counts[counts["puzzle"] == puzzle_of(results, model)].set_index("distance")["states"]
+    weights = errors["distance"].map(counts)
+    products = errors[["mean_absolute_error", "bias"]].mul(weights, axis=0).assign(states=weights)
+    keys = [errors["iteration"], errors["convergence_point"]]
+    sums = products.groupby(keys).sum()
+    means = sums[["mean_absolute_error", "bias"]].div(sums["states"], axis=0)
+    means.insert(0, "model", model)
+    return means.reset_index()[["model", "iteration", "convergence_point", "mean_absolute_error", "bias"]]
+
+
+def audit(results: Results, model: str) -> pd.DataFrame:
+    """The measures of each audited checkpoint, and whether the searches use it."""
+    measures = results.frame(f"audits/{model}/measures.parquet")
+    return measures.assign(selected=measures["iteration"] == results.selected_iteration(model))
+
+
+def grid(results: Results, model: str) -> pd.DataFrame:
+    """Every cell searched with the model's network, and with its puzzle's exact and zero heuristic."""
+    baseline = f"baseline_{puzzle_of(results, model)}"
+    return pd.concat([searched(results, model), searched(results, baseline)])
+
+
+def searched(results: Results, search: str) -> pd.DataFrame:
+    """The grid of one search with its name before it."""
+    cells = results.frame(f"searches/{search}/grid.parquet")
+    return cells.assign(search=search)[["search", *cells.columns]]
+
+
+def searches_of(results: Results, puzzle: str) -> list[str]:
+    """The searches of a puzzle: its models', and the baselines'."""
+    return [*results.models[puzzle], f"baseline_{puzzle}"]
+
+
+def puzzle_cells(results: Results, puzzle: str) -> pd.DataFrame:
+    """Every cell of every search of a puzzle."""
+    return pd.concat([searched(results, search) for search in searches_of(results, puzzle)])
+
+
+def hanoi_start(results: Results) -> pd.DataFrame:
+    """The searches from the start state of each tower."""
+    cells = pd.concat([puzzle_cells(results, puzzle).assign(puzzle=puzzle) for puzzle in results.models])
+    columns = [
+        "puzzle",
+        "search",
+        "heuristic",
+        "path_weight",
+        "batch_size",
+        "solved_percent",
+        "optimal_percent",
+    ]
+    return cells[cells["set"] == START][[*columns, "length", "nodes_expanded", "nodes_generated"]]
+
+
+def optimal_by_distance(results: Results, puzzle: str) -> pd.DataFrame:
+    """Optimal solutions and nodes by distance at the headline λ and N, on every set, with every heuristic."""
+    frames = []
+    for search in searches_of(results, puzzle):
+        shares = results.frame(f"searches/{search}/by_distance.parquet")
+        alike = shares[same_weights(shares, results.headline(puzzle))]
+        frames.append(alike.assign(search=search)[["search", *shares.columns]])
+    return pd.concat(frames)
+
+
+def same_weights(frame: pd.DataFrame, cell: dict[str, Any]) -> pd.Series:
+    """Which rows have a cell's λ and N, bool [rows]."""
+    return np.isclose(frame["path_weight"], cell["path_weight"]) & (frame["batch_size"] == cell["batch_size"])
+
+
+def puzzle_of(results: Results, model: str) -> str:
+    """The puzzle that a model is trained for."""
+    return next(puzzle for puzzle, models in results.models.items() if model in models)
+
+
+def provenance(results: Results) -> pd.DataFrame:
+    """stage, name, path, sha256 of every file that the cards list."""
+    rows = [
+        {"stage": card["stage"], "name": card["name"], "path": path, "sha256": digest}
+        for card in results.cards()
+        for path, digest in sorted(card["outputs"].items())
+    ]
+    return pd.DataFrame(rows, columns=["stage", "name", "path", "sha256"])
+
+
+def headline_numbers(results: Results) -> dict[str, dict[str, float]]:
+    """The numbers that stand for each model, by model and measure.
+
+    What was not measured is left out, and so is the interval of a share where the set is one instance.
+    """
+    return {
+        model: {
+            name: value
+            for name, value in _model_numbers(results, puzzle, model).items()
+            if value is not None and math.isfinite(value)
+        }
+        for puzzle, models in results.models.items()
+        for model in models
+    }
+
+
+def _model_numbers(results: Results, puzzle: str, model: str) -> dict[str, float | None]:
+    iteration = results.selected_iteration(model)
+    measures = audit(results, model)
+    measured = measures[measures["selected"] & (measures["scope"] == "all")]
+    cell = results.headline(puzzle)
+    cells = puzzle_cells(results, puzzle)
+    cells = cells[same_weights(cells, cell) & (cells["set"] == cell["set"])]
+    own = cells[cells["search"] == model]
+    numbers: dict[str, float | None] = {"selected_iteration": iteration}
+    for name in ("mean_absolute_error", *MEASURES):
+        numbers[name] = _only(measured[name])
+    interval = ("optimal_low", "optimal_high") if (own["instances"] > 1).all() else ()
+    for name in ("optimal_percent", *interval, "length", "nodes_expanded"):
+        numbers[name] = _only(own[name])
+    metrics = results.card("searches", model)["metrics"]
+    numbers |= {name: value for name, value in metrics.items() if name.startswith(("all_starts_", "engines_"))}
+    for heuristic in ("exact", "zero"):
+        numbers[f"{heuristic}_nodes_expanded"] = _only(cells.loc[cells["heuristic"] == heuristic, "nodes_expanded"])
+    return numbers
+
+
+def _only(values: pd.Series) -> float | None:
+    return None if values.empty else float(values.iloc[0])
+
+
+def reported_beside_reproduced(results: Results, reported: pd.DataFrame) -> pd.DataFrame:
+    """Each number of the literature on the study's puzzles beside the same number of each of its models.
+
+    reported: source, section, quantity, puzzle, model, path_weight, batch_size, value, unit, set, where set
+    is the instance set or the scope of the audit in this project that follows the same protocol.
+    Returns those columns with value named reported, and our_model, reproduced (NaN where not measured).
+    Seconds are left out, because they differ from run to run.
+    """
+    rows = []
+    for row in reported[~reported["quantity"].str.startswith("seconds")].to_dict("records"):
+        for model in results.models.get(row["puzzle"], []):
+            ours = _reproduced(results, model, row)
+            rows.append({**row, "our_model": model, "reproduced": math.nan if ours is None else ours})
+    columns = [*reported.columns, "our_model", "reproduced"]
+    return pd.DataFrame(rows, columns=columns).rename(columns={"value": "reported"})
+
+
+def _reproduced(results: Results, model: str, row: dict[str, Any]) -> float | None:
+    """Our number for one row of the literature, or None where the study has none."""
+    quantity = row["quantity"]
+    if quantity == "convergence_points":
+        return results.card("models", model)["metrics"]["convergence_points"]
+    if row["set"] == "sample":
+        measures = audit(results, model)
+        return _only(measures.loc[measures["selected"] & (measures["scope"] == "sample"), quantity])
+    name, _, distance = quantity.partition("_at_")
+    source = "by_distance" if distance else "grid"
+    cells = results.frame(f"searches/{model}/{source}.parquet")
+    cells = cells[(cells["set"] == row["set"]) & (cells["batch_size"] == row["batch_size"])]
+    if distance:
+        cells = cells[cells["distance"] == int(distance)]
+    if not math.isnan(row["path_weight"]):
+        return _only(cells.loc[same_weights(cells, row), name])
+    stem, _, extreme = name.rpartition("_")
+    values = cells[stem] if stem in cells else pd.Series(dtype=float)
+    return None if values.empty else float(values.min() if extreme == "least" else values.max())

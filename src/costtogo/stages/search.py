@@ -1,0 +1,284 @@
+"""BWAS over λ × N for a model, or for the exact and the zero heuristic: results/<study>/searches/<name>/.
+
+Results come from the engine over a table. The engine over the network repeats part of the searches: its
+seconds are those to compare with the literature, and both engines must find the same lengths.
+"""
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import torch
+
+from costtogo.analysis.suboptimality import CELL, summarise
+from costtogo.files import read_arrays, read_frame, write_frame
+from costtogo.heuristics.network import load
+from costtogo.heuristics.table import TableHeuristic, exact, zero
+from costtogo.params import CellParams, SearchParams
+from costtogo.puzzles import make
+from costtogo.puzzles.base import Puzzle, solves
+from costtogo.search.bwas import Limits, solve
+from costtogo.stages.frame import StageRun, say
+from costtogo.stages.tables import read_table
+from costtogo.types import Heuristic, UserError
+
+ALL_STARTS_CHUNK = 100_000
+
+
+@dataclass(frozen=True)
+class Task:
+    """What the searches of this stage share."""
+
+    puzzle: Puzzle
+    search: SearchParams
+    distance: np.ndarray
+    instances: pd.DataFrame
+
+    @property
+    def limits(self) -> Limits:
+        """Where a search ends as unsolved."""
+        return Limits(self.search.max_expansions, self.search.max_nodes)
+
+    def cells(self) -> Iterator[CellParams]:
+        """Every (set, λ, N) of the grids, then the headline cell if no grid holds it."""
+        grids = [
+            CellParams(set=grid.set, path_weight=weight, batch_size=size)
+            for grid in self.search.grids
+            for weight in grid.path_weights
+            for size in grid.batch_sizes
+        ]
+        yield from grids
+        if self.search.headline not in grids:
+            yield self.search.headline
+
+
+def run(
+    params: Path,
+    table: Path,
+    instances: Path,
+    out: Path,
+    audit: Path | None = None,
+    model: Path | None = None,
+):
+    """Search for a model (audit and model are its folders), or for both baselines where they are not given."""
+    inputs = [table, instances] + ([audit / "values.npz", model / "checkpoints.parquet"] if audit else [])
+    stage = StageRun("search", __name__, params, out, inputs)
+    torch.set_num_threads(stage.parameters["threads"])
+    puzzle = make(stage.parameters["puzzle"])
+    task = Task(puzzle, SearchParams(**stage.parameters["search"]), read_table(table, puzzle), read_frame(instances))
+    if audit:
+        outputs, metrics, clock = search_model(stage, task, audit, model)
+    else:
+        outputs, metrics, clock = search_baselines(stage, task)
+    write_frame(stage.results / "timings" / "searches" / f"{out.name}.parquet", pd.DataFrame(clock))
+    stage.finish(outputs, metrics, threads=stage.parameters["threads"])
+
+
+def search_model(stage: StageRun, task: Task, audit: Path, model: Path):
+    """Choose a checkpoint on the selection set, then search with it."""
+    values = read_arrays(audit / "values.npz")
+    checkpoints = read_frame(model / "checkpoints.parquet").set_index("iteration")
+    selection = select(task, values, checkpoints)
+    iteration = int(selection.loc[selection["selected"], "iteration"].iloc[0])
+    heuristic = TableHeuristic(task.puzzle, values["value"][values["iteration"].tolist().index(iteration)])
+    overestimate = float(np.max(heuristic.values - task.distance.astype(np.float32), initial=0.0))
+    searches, clock = search_grid(task, "network", heuristic, overestimate)
+    network = load(model / checkpoints.loc[iteration, "file"])
+    agreement, network_clock = search_over_network(task, network, searches)
+    frames = {"selection": selection, **summaries(searches), "searches": searches}
+    metrics = {"selected_iteration": iteration, "overestimation_max": overestimate, **agreement}
+    metrics |= headline(task, frames["grid"], "network")
+    if task.search.all_starts:
+        with stage.part("all starts"):
+            metrics |= search_all_starts(task, heuristic)
+    return write_frames(stage.out, frames), metrics, clock + network_clock
+
+
+def search_baselines(stage: StageRun, task: Task):
+    """The exact heuristic on all instances, the zero heuristic on the first of each set."""
+    best, best_clock = search_grid(task, "exact", exact(task.puzzle, task.distance), 0.0)
+    few = Task(task.puzzle, task.search, task.distance, first_of_each_set(task))
+    worst, worst_clock = search_grid(few, "zero", zero(task.puzzle), 0.0)
+    searches = pd.concat([best, worst], ignore_index=True)
+    frames = {**summaries(searches), "searches": searches}
+    metrics = {
+        f"{name}_{metric}": value
+        for name in ("exact", "zero")
+        for metric, value in headline(task, frames["grid"], name).items()
+    }
+    return write_frames(stage.out, frames), metrics, best_clock + worst_clock
+
+
+def first_of_each_set(task: Task) -> pd.DataFrame:
+    """Instances for the zero heuristic, which expands up to all states in each search, spread over each set."""
+    groups = [group for _, group in task.instances.groupby("set", sort=False)]
+    count = task.search.zero_instances
+    spread = [group.iloc[np.linspace(0, len(group) - 1, min(count, len(group))).astype(int)] for group in groups]
+    return pd.concat(spread, ignore_index=True)
+
+
+def select(task: Task, values: dict[str, np.ndarray], checkpoints: pd.DataFrame) -> pd.DataFrame:
+    """One row per audited checkpoint; selected is the one of fewest expansions among those that are optimal enough.
+
+    Optimal enough is a share of at least selection_optimal_percent; where none has it, the largest share there is.
+    """
+    cell, rows = task.search.selection, []
+    for iteration, table in zip(values["iteration"].tolist(), values["value"], strict=True):
+        found, _ = search_cell(task, "network", TableHeuristic(task.puzzle, table), cell, 0.0)
+        rows.append(
+            {
+                "iteration": iteration,
+                "convergence_point": int(checkpoints.loc[iteration, "convergence_point"]),
+                "optimal_percent": 100 * found["optimal"].mean(),
+                "nodes_expanded": found["nodes_expanded"].mean(),
+            }
+        )
+    frame = pd.DataFrame(rows)
+    enough = min(task.search.selection_optimal_percent, frame["optimal_percent"].max())
+    good = frame[frame["optimal_percent"] >= enough]
+    return frame.assign(selected=frame.index == good["nodes_expanded"].idxmin())
+
+
+def search_grid(task: Task, name: str, heuristic: Heuristic, overestimate: float) -> tuple[pd.DataFrame, list[dict]]:
+    """All cells: one row per search, and one row of timing per cell."""
+    frames, clock = [], []
+    for cell in task.cells():
+        frame, seconds = search_cell(task, name, heuristic, cell, overestimate)
+        frames.append(frame)
+        clock.append(timing("table", frame, seconds, np.full(1, seconds / len(frame)), "float32"))
+        say(
+            f"{task.puzzle.name}, {name} heuristic, {cell.set}, λ = {cell.path_weight}, N = {cell.batch_size}: "
+            f"{100 * frame['optimal'].mean():.2f} % of {len(frame)} optimal, "
+            f"{frame['nodes_expanded'].mean():,.1f} nodes expanded"
+        )
+    return pd.concat(frames, ignore_index=True), clock
+
+
+def search_cell(task: Task, name: str, heuristic: Heuristic, cell: CellParams, overestimate: float, count: int = -1):
+    """Search from the instances of a cell, the first count of them; one row per search, and the seconds in all.
+
+    lower_bound has the heuristic's largest overestimate taken off: it is never above the optimum.
+    """
+    chosen = task.instances[task.instances["set"] == cell.set]
+    chosen = chosen if count < 0 else chosen.head(count)
+    starts = task.puzzle.unrank(chosen["rank"].to_numpy())
+    begun = time.perf_counter()
+    result = solve(
+        task.puzzle,
+        heuristic,
+        starts,
+        path_weight=cell.path_weight,
+        batch_size=cell.batch_size,
+        limits=task.limits,
+    )
+    seconds = time.perf_counter() - begun
+    check_solutions(task.puzzle, starts, result)
+    distance = chosen["distance"].to_numpy()
+    frame = pd.DataFrame(
+        {
+            "heuristic": name,
+            "set": cell.set,
+            "path_weight": cell.path_weight,
+            "batch_size": cell.batch_size,
+            "instance": chosen["instance"].to_numpy(),
+            "distance": distance,
+            "solved": result.solved,
+            "cost": result.cost,
+            "optimal": result.cost == distance,
+            "nodes_expanded": result.nodes_expanded,
+            "nodes_generated": result.nodes_generated,
+            "lower_bound": np.maximum(result.lower_bound - overestimate, 0.0),
+            "solution": [task.puzzle.format_moves(actions) for actions in result.solutions],
+        }
+    )
+    return frame, seconds
+
+
+def check_solutions(puzzle: Puzzle, starts, result) -> None:
+    """Replay every solution; a wrong one is an error of ours and stops the stage."""
+    solved = np.flatnonzero(result.solved)
+    right = solves(puzzle, starts[solved], [result.solutions[row] for row in solved])
+    if not right.all():
+        raise UserError(f"{(~right).sum()} solutions of {puzzle.name} do not reach the goal: a defect of the search.")
+
+
+def search_over_network(task: Task, network: Heuristic, searches: pd.DataFrame) -> tuple[dict, list[dict]]:
+    """Repeat part of every cell over the network, each search alone and many in step.
+
+    Returns the share of searches with the length that the table gave, and the timings.
+    """
+    clock, same = [], []
+    for cell in task.cells():
+        expected = searches[(searches[CELL[1:]] == [cell.set, cell.path_weight, cell.batch_size]).all(axis=1)]
+        alone = []
+        for instance in range(min(task.search.network_searches_alone, len(expected))):
+            one = Task(task.puzzle, task.search, task.distance, only(task, cell.set, instance))
+            frame, seconds = search_cell(one, "network", network, cell, 0.0)
+            alone.append((frame, seconds))
+        frame = pd.concat([frame for frame, _ in alone])
+        each = np.array([seconds for _, seconds in alone])
+        clock.append(timing("network alone", frame, each.sum(), each, network.precision))
+        frame, seconds = search_cell(task, "network", network, cell, 0.0, task.search.network_searches)
+        clock.append(timing("network in step", frame, seconds, np.full(1, seconds / len(frame)), network.precision))
+        same.append(frame["cost"].to_numpy() == expected["cost"].to_numpy()[: len(frame)])
+    return {"engines_agree_percent": 100 * float(np.mean(np.concatenate(same)))}, clock
+
+
+def only(task: Task, name: str, instance: int) -> pd.DataFrame:
+    """A single instance of a set."""
+    return task.instances[(task.instances["set"] == name) & (task.instances["instance"] == instance)]
+
+
+def search_all_starts(task: Task, heuristic: TableHeuristic) -> dict[str, float]:
+    """The headline cell from every state of the puzzle: a fact, not an estimate."""
+    cell = task.search.headline
+    optimal, expanded, worst = 0, 0, 0.0
+    for first in range(0, task.puzzle.state_count, ALL_STARTS_CHUNK):
+        ranks = np.arange(first, min(first + ALL_STARTS_CHUNK, task.puzzle.state_count))
+        starts = task.puzzle.unrank(ranks)
+        weights = {"path_weight": cell.path_weight, "batch_size": cell.batch_size, "limits": task.limits}
+        result = solve(task.puzzle, heuristic, starts, **weights)
+        check_solutions(task.puzzle, starts, result)
+        optimal += int((result.cost == task.distance[ranks]).sum())
+        expanded += int(result.nodes_expanded.sum())
+        worst = max(worst, float(np.max(result.cost - task.distance[ranks])))
+    count = task.puzzle.state_count
+    return {
+        "all_starts_optimal_percent": 100 * optimal / count,
+        "all_starts_nodes_expanded": expanded / count,
+        "all_starts_worst_excess": worst,
+    }
+
+
+def summaries(searches: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    """The searches by cell, and by cell and distance."""
+    by_distance = summarise(searches, [*CELL, "distance"]).sort_values([*CELL, "distance"], kind="stable")
+    return {
+        "grid": summarise(searches, CELL),
+        "by_distance": by_distance[[*CELL, "distance", "instances", "optimal_percent", "nodes_expanded"]],
+    }
+
+
+def headline(task: Task, grid: pd.DataFrame, name: str) -> dict[str, float]:
+    """The numbers of the headline cell."""
+    cell = task.search.headline
+    row = grid[(grid[CELL] == [name, cell.set, cell.path_weight, cell.batch_size]).all(axis=1)].iloc[0]
+    return {metric: row[metric] for metric in ("optimal_percent", "nodes_expanded", "length")}
+
+
+def timing(engine: str, frame: pd.DataFrame, seconds: float, each: np.ndarray, precision: str) -> dict:
+    """One row of timing: seconds a search with their spread, nodes expanded a second."""
+    cell = {name: frame[name].iloc[0] for name in CELL}
+    spread = {"seconds": each.mean(), "seconds_low": each.min(), "seconds_high": each.max()}
+    speed = {"nodes_per_second": frame["nodes_expanded"].sum() / seconds, "precision": precision}
+    return {"engine": engine, **cell, "searches": len(frame), **spread, **speed}
+
+
+def write_frames(out: Path, frames: dict[str, pd.DataFrame]) -> list[Path]:
+    """Write each frame as parquet below out."""
+    for name, frame in frames.items():
+        write_frame(out / f"{name}.parquet", frame)
+    return [out / f"{name}.parquet" for name in frames]

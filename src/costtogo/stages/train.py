@@ -1,0 +1,207 @@
+"""Training of a network: results/<study>/models/<model>/ with its checkpoints, learning curve and errors.
+
+While it runs, its checkpoints and its resume point (at least one a minute) lie in results/<study>/resume/<model>/.
+"""
+
+import hashlib
+import shutil
+import time
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import torch
+
+from costtogo.files import digest, json_text, read_bytes, write_bytes, write_frame
+from costtogo.heuristics import network as networks
+from costtogo.learning import davi, resume
+from costtogo.params import ModelParams
+from costtogo.puzzles import make
+from costtogo.stages.frame import StageRun, say
+from costtogo.stages.tables import read_table
+from costtogo.tracking import LiveRun
+
+RESUME_SECONDS = 45
+REPORT_SECONDS = 10
+CURVE = ["iteration", "convergence_points", "effective_k", "loss", "validation_loss", "updated"]
+KINDS = {"iteration": np.int64, "convergence_points": np.int64, "effective_k": np.int64, "updated": bool}
+ERROR_STATES = 4096  # states on which each convergence point's error per distance is measured, about
+
+
+def run(params: Path, table: Path, out: Path) -> None:
+    """Train to the end of the budget, from the resume point if it belongs to the same parameters, code and inputs."""
+    stage = StageRun("train", __name__, params, out, [table])
+    torch.set_num_threads(stage.parameters["threads"])
+    training = _begin(stage)
+    recorder = Recorder(stage, training, read_table(table, training.puzzle))
+    with stage.part("training"), LiveRun(Path.cwd(), stage.card) as live:
+        recorder.resume(say)
+        for progress in davi.train(training):
+            recorder.record(progress, live)
+    outputs = recorder.write(out)
+    stage.finish(outputs, recorder.metrics(), threads=stage.parameters["threads"], precision=training.precision)
+    shutil.rmtree(recorder.folder, ignore_errors=True)
+
+
+def _begin(stage: StageRun) -> davi.Training:
+    params = ModelParams(**stage.parameters["training"])
+    precision = networks.native_precision(params.precision)
+    return davi.begin(make(params.puzzle), params, precision)
+
+
+class Recorder:
+    """Keeps what a training yields: curve, checkpoints, error per distance, resume points, progress lines."""
+
+    def __init__(self, stage: StageRun, training: davi.Training, distance: np.ndarray):
+        self.stage, self.training = stage, training
+        self.folder = stage.results / "resume" / stage.card["name"]
+        self.curve: list[list[float]] = []
+        self.checkpoints: list[list[float]] = []  # iteration, convergence point, validation loss
+        self.errors: list[np.ndarray] = []  # iteration, convergence point, then absolute and signed error [2 (d + 1)]
+        self.layers = error_sample(distance)
+        self.counts = np.bincount(distance)
+        self.said = self.saved = time.monotonic()
+        self.said_iteration = 0
+
+    @property
+    def key(self) -> str:
+        """What a resume point must agree with to be used."""
+        same = {name: self.stage.card[name] for name in ("parameters", "inputs", "code", "versions")}
+        return hashlib.sha256(json_text({**same, "precision": self.training.precision}).encode()).hexdigest()
+
+    def resume(self, tell) -> None:
+        """Go on from the resume point, if there is one of this very training."""
+        found = resume.load(self.folder / "resume.safetensors", self.training, self.key)
+        if found is None:
+            return
+        extra, description = found
+        self.curve = extra["curve"].tolist()
+        self.errors = list(extra["errors"].numpy())
+        self.checkpoints = description["checkpoints"]
+        self.said_iteration = self.training.iteration
+        tell(f"{self.stage.card['name']}: resumed after iteration {self.training.iteration}")
+
+    def record(self, progress: davi.Progress, live: LiveRun) -> None:
+        """Take in one iteration."""
+        self.curve.append([getattr(progress, name) for name in CURVE])
+        if progress.updated:
+            self.add_errors(progress)
+            if (progress.convergence_points - 1) % self.training.params.checkpoint_every == 0:
+                self.add_checkpoint(progress.convergence_points, progress.validation_loss)
+        now = time.monotonic()
+        if now - self.said >= REPORT_SECONDS:
+            self.report(progress, now - self.said, live)
+            self.said, self.said_iteration = now, progress.iteration
+        if now - self.saved >= RESUME_SECONDS:
+            self.save()
+            self.saved = time.monotonic()
+
+    def add_errors(self, progress: davi.Progress) -> None:
+        """Measure the error per distance of the network just frozen."""
+        ranks, layer = self.layers
+        error = self.training.cost_to_go(self.training.puzzle.unrank(ranks)) - layer
+        per_layer = np.bincount(layer)
+        means = [np.bincount(layer, weights=weights) / per_layer for weights in (np.abs(error), error)]
+        self.errors.append(np.concatenate([[progress.iteration, progress.convergence_points], *means]))
+
+    def add_checkpoint(self, convergence_point: int, validation_loss: float) -> None:
+        """Write the network as it is now."""
+        training = self.training
+        description = {
+            "puzzle": training.puzzle.name,
+            "precision": training.precision,
+            "iteration": training.iteration,
+            "convergence_point": convergence_point,
+            "training": training.params.model_dump(),
+        }
+        networks.save(self.folder / "checkpoints" / checkpoint_name(training.iteration), training.network, description)
+        self.checkpoints.append([training.iteration, convergence_point, validation_loss])
+
+    def report(self, progress: davi.Progress, seconds: float, live: LiveRun) -> None:
+        """One progress line, and the new part of the curve to MLflow."""
+        done = progress.iteration - self.said_iteration
+        left = (self.training.params.iterations - progress.iteration) * seconds / done
+        speed = done * self.training.params.states_per_iteration / seconds
+        say(
+            f"{self.stage.card['name']}: iteration {progress.iteration}/{self.training.params.iterations}, "
+            f"{progress.convergence_points} convergence points, K {progress.effective_k}, loss {progress.loss:.4f}, "
+            f"validation {progress.validation_loss:.4f}, {speed:,.0f} states/s, {left // 60:.0f}:{left % 60:02.0f} left"
+        )
+        live.log(self.curve_frame().iloc[-done:].to_dict("records"))
+
+    def save(self) -> None:
+        """Write the resume point."""
+        extra = {
+            "curve": torch.tensor(self.curve, dtype=torch.float64),
+            "errors": torch.from_numpy(np.array(self.errors).reshape(len(self.errors), -1)),
+        }
+        description = {"key": self.key, "checkpoints": self.checkpoints}
+        resume.save(self.folder / "resume.safetensors", self.training, extra, description)
+
+    def curve_frame(self) -> pd.DataFrame:
+        """One row per iteration."""
+        return pd.DataFrame(self.curve, columns=CURVE).astype(KINDS)
+
+    def write(self, out: Path) -> list[Path]:
+        """Write the results; the last network is a checkpoint too, of kind "end" unless it is a convergence point."""
+        last = self.curve[-1]
+        at_point = bool(last[5]) and bool(self.checkpoints) and self.checkpoints[-1][0] == last[0]
+        if not at_point:
+            self.add_checkpoint(int(last[1]), last[4])
+        files = [checkpoint_name(int(row[0])) for row in self.checkpoints]
+        for name in files:
+            write_bytes(out / "checkpoints" / name, read_bytes(self.folder / "checkpoints" / name))
+        index = pd.DataFrame(self.checkpoints, columns=["iteration", "convergence_point", "validation_loss"])
+        index = index.astype({"iteration": np.int64, "convergence_point": np.int64})
+        index["kind"] = ["convergence_point"] * (len(files) - 1) + ["convergence_point" if at_point else "end"]
+        index["file"] = [f"checkpoints/{name}" for name in files]
+        index["sha256"] = [digest(out / file) for file in index["file"]]
+        frames = {"checkpoints": index, "curve": self.curve_frame(), "errors": self.error_frame()}
+        for name, frame in frames.items():
+            write_frame(out / f"{name}.parquet", frame)
+        return [*(out / f"{name}.parquet" for name in frames), *(out / file for file in index["file"])]
+
+    def error_frame(self) -> pd.DataFrame:
+        """One row per convergence point and distance."""
+        layers = len(self.counts)
+        rows = np.array(self.errors).reshape(-1, 2 + 2 * layers)
+        return pd.DataFrame(
+            {
+                "convergence_point": np.repeat(rows[:, 1].astype(np.int64), layers),
+                "iteration": np.repeat(rows[:, 0].astype(np.int64), layers),
+                "distance": np.tile(np.arange(layers), len(rows)),
+                "states": np.tile(self.counts, len(rows)),
+                "sampled": np.tile(np.bincount(self.layers[1]), len(rows)),
+                "mean_absolute_error": rows[:, 2 : 2 + layers].ravel(),
+                "bias": rows[:, 2 + layers :].ravel(),
+            }
+        )
+
+    def metrics(self) -> dict[str, float]:
+        """Where the training ended."""
+        params, last = self.training.params, dict(zip(CURVE, self.curve[-1], strict=True))
+        metrics = {name: last[name] for name in ("convergence_points", "loss", "validation_loss")}
+        metrics |= {
+            "iterations": params.iterations,
+            "states_seen": params.iterations * params.states_per_iteration,
+        }
+        metrics["parameters"] = self.training.network.parameter_count
+        if self.errors:
+            layers = len(self.counts)
+            shares = self.counts / self.counts.sum()
+            metrics["mean_absolute_error"] = float(self.errors[-1][2 : 2 + layers] @ shares)
+        return metrics
+
+
+def checkpoint_name(iteration: int) -> str:
+    """000795.safetensors for iteration 795."""
+    return f"{iteration:06d}.safetensors"
+
+
+def error_sample(distance: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Ranks int64 and distances int64 of states spread evenly over each distance, about ERROR_STATES in all."""
+    per_layer = max(8, ERROR_STATES // (int(distance.max()) + 1))
+    layers = [np.flatnonzero(distance == moves) for moves in range(int(distance.max()) + 1)]
+    chosen = [layer[np.linspace(0, len(layer) - 1, min(per_layer, len(layer))).astype(int)] for layer in layers]
+    ranks = np.concatenate(chosen)
+    return ranks, distance[ranks].astype(np.int64)

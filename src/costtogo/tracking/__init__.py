@@ -1,0 +1,22 @@
+"""The record of finished and running stages in MLflow; no other module knows MLflow.
+
+Files are the truth: everything recorded here is read from a stage's card and the files beside it, so
+a deleted store is rebuilt by `track`. A run is known by its key (record.run_key), metrics carry
+deterministic timestamps, and recording a stage again adds nothing. COSTTOGO_TRACKING=off turns it off.
+"""
+
+from costtogo.tracking.live import LiveRun
+from costtogo.tracking.record import run_key
+from costtogo.tracking.runs import log_card, log_card_best_effort, track
+from costtogo.tracking.store import TrackingError, prepare_store, store_uri
+
+__all__ = [
+    "LiveRun",
+    "TrackingError",
+    "log_card",
+    "log_card_best_effort",
+    "prepare_store",
+    "run_key",
+    "store_uri",
+    "track",
+]

@@ -1,0 +1,50 @@
+"""Array aliases, named sentinels and the result of a search.
+
+The letters of every shape: N states, A actions, D cells, S states of a whole puzzle, B starts.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+States: TypeAlias = NDArray[np.uint8]  # [N, D]
+Children: TypeAlias = NDArray[np.uint8]  # [N, A, D]
+Legal: TypeAlias = NDArray[np.bool_]  # [N, A]
+Ranks: TypeAlias = NDArray[np.int64]  # [N]
+Neighbours: TypeAlias = NDArray[np.int32]  # [S, A], NO_STATE where a move is not legal
+CostToGo: TypeAlias = NDArray[np.float32]  # [N], in moves
+Heuristic: TypeAlias = Callable[[States], CostToGo]
+
+NO_STATE = -1
+NO_ACTION = -1
+
+
+class UserError(Exception):
+    """A mistake of the user's, told in one sentence that says what was wrong, where, and what to do."""
+
+
+@dataclass(frozen=True)
+class SearchResult:
+    """One row per start; arrays of length B.
+
+    cost: float64, moves of the solution found, inf where the search ended without one.
+    nodes_expanded: int64, nodes whose children were generated.
+    nodes_generated: int64, legal children generated, counted before duplicates are removed.
+    lower_bound: float64, the least g + h left open, or the cost if that is smaller: never above the
+        optimum if the heuristic never overestimates.
+    solutions: int8 arrays of actions, empty where unsolved.
+    """
+
+    cost: NDArray[np.float64]
+    nodes_expanded: NDArray[np.int64]
+    nodes_generated: NDArray[np.int64]
+    lower_bound: NDArray[np.float64]
+    solutions: list[NDArray[np.int8]]
+
+    @property
+    def solved(self) -> NDArray[np.bool_]:
+        """bool [B]."""
+        return np.isfinite(self.cost)

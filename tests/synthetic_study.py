@@ -1,0 +1,351 @@
+"""A small made-up study in the schemas of the stages, to test figures and report without training.
+
+The numbers mean nothing; only the distances and the solutions of the Towers of Hanoi are true.
+"""
+
+import hashlib
+import json
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+
+CUBE_COUNTS = (1, 6, 20, 40, 30)  # states at each distance of the stand-in for the cube
+GRIDS = {"cube2": ((0.2, 0.5, 0.7, 1.0), (3, 5, 7)), "hanoi": ((0.3, 0.5, 0.7, 1.0), (1, 7))}
+HEADLINES = {
+    "cube2": {"set": "test", "path_weight": 0.7, "batch_size": 5},
+    "hanoi": {"set": "start", "path_weight": 0.7, "batch_size": 7},
+}
+
+
+def study_of(disks=(3,), name="tiny") -> SimpleNamespace:
+    """The parameters of the made-up study, as far as figures and report use them."""
+    puzzles = ["cube2", *(f"hanoi_{count}" for count in disks)]
+    kinds = {"cube2": ("adaptive", "walk")}
+    models = {
+        f"{puzzle}_{kind}": SimpleNamespace(puzzle=puzzle, epsilon=0.05, sampler=SimpleNamespace(kind=kind))
+        for puzzle in puzzles
+        for kind in kinds.get(puzzle, ("adaptive", "uniform"))
+    }
+    return SimpleNamespace(study=name, puzzles={puzzle: SimpleNamespace() for puzzle in puzzles}, models=models)
+
+
+def write_results(study, results: Path, cube_counts=CUBE_COUNTS, checkpoints=5, iterations=60, instances=40) -> Path:
+    """Write the made-up results of a study below results/<study> and return that folder."""
+    folder = results / study.study
+    random = np.random.default_rng(7)
+    for puzzle in study.puzzles:
+        distance = np.repeat(np.arange(len(cube_counts)), cube_counts) if puzzle == "cube2" else hanoi_distances(puzzle)
+        _write_arrays(folder / "tables" / f"{puzzle}.npz", distance=distance.astype(np.uint16))
+        _card(
+            folder,
+            "tables",
+            puzzle,
+            {"states": distance.size, "diameter": int(distance.max()), "mean_distance": distance.mean()},
+        )
+        sets = _write_instances(folder, puzzle, distance, instances, random)
+        _write_searches(folder, f"baseline_{puzzle}", puzzle, sets, ("exact", "zero"), random, None)
+        models = [model for model, entry in study.models.items() if entry.puzzle == puzzle]
+        for number, model in enumerate(models):
+            chosen = _write_model(folder, model, distance, checkpoints, iterations, number, random)
+            _write_searches(folder, model, puzzle, sets, ("network",), random, chosen)
+    return folder
+
+
+def hanoi_distances(puzzle: str) -> np.ndarray:
+    """Moves from every state of hanoi_<disks> to all disks on peg 0."""
+    disks = int(puzzle.removeprefix("hanoi_"))
+    ranks = np.arange(3**disks)
+    distance, target = np.zeros_like(ranks), np.zeros_like(ranks)
+    for disk in reversed(range(disks)):
+        peg = ranks // 3**disk % 3
+        moves = peg != target
+        distance += moves * 2**disk
+        target = np.where(moves, 3 - peg - target, target)
+    return distance
+
+
+def hanoi_solution(disks: int, source: int = 2, target: int = 0) -> list[str]:
+    """The least moves of a tower, each "from>to"."""
+    if disks == 0:
+        return []
+    other = 3 - source - target
+    return [*hanoi_solution(disks - 1, source, other), f"{source}>{target}", *hanoi_solution(disks - 1, other, target)]
+
+
+def _write_instances(folder, puzzle, distance, count, random) -> dict[str, np.ndarray]:
+    """The sets of a puzzle as distances of their instances."""
+    if puzzle == "cube2":
+        sets = {name: random.choice(distance, count) for name in ("test", "grid", "selection", "uniform")}
+        sets["test"] = random.choice(distance, 2 * count)
+    else:
+        sets = {"start": distance[-1:]} | {name: random.choice(distance, count) for name in ("uniform", "selection")}
+    frames = [
+        pd.DataFrame(
+            {
+                "set": name,
+                "role": "selection" if name == "selection" else "test",
+                "instance": np.arange(len(values)),
+                "rank": values,
+                "distance": values,
+            }
+        )
+        for name, values in sets.items()
+    ]
+    _write_frame(folder / "instances" / f"{puzzle}.parquet", pd.concat(frames))
+    _card(folder, "instances", puzzle, {name: len(values) for name, values in sets.items()})
+    return sets
+
+
+def _write_model(folder, model, distance, checkpoints, iterations, number, random) -> int:
+    """Training and audit of one model; returns the iteration of the checkpoint that is selected."""
+    at = np.unique(np.geomspace(min(20, iterations / 4), iterations, checkpoints).astype(int))
+    curve = pd.DataFrame({"iteration": np.arange(1, iterations + 1)})
+    curve["convergence_points"] = np.searchsorted(at, curve["iteration"], side="right")
+    curve["effective_k"] = np.minimum(curve["convergence_points"] + 2, 20)
+    curve["updated"] = curve["iteration"].isin(at)
+    since = curve["iteration"] - np.append(0, at)[np.searchsorted(at, curve["iteration"])]
+    curve["loss"] = (0.045 + 2 * np.exp(-since / 9)) * random.lognormal(0, 0.12, iterations)
+    curve["validation_loss"] = (1.1 * curve["loss"]).where(curve["iteration"] % 5 == 0)
+    _write_frame(folder / "models" / model / "curve.parquet", curve)
+    values = np.stack([_value(distance, step, at.size, number, random) for step in range(at.size)])
+    errors = pd.concat(
+        [
+            _errors(v, distance).assign(iteration=i, convergence_point=c + 1)
+            for c, (i, v) in enumerate(zip(at, values, strict=True))
+        ]
+    )
+    _write_frame(folder / "models" / model / "errors.parquet", errors.assign(sampled=False))
+    rows = [
+        {
+            "iteration": i,
+            "convergence_point": c + 1,
+            "kind": "convergence_point",
+            "file": f"{i:06d}.safetensors",
+            "sha256": hashlib.sha256(f"{model}{i}".encode()).hexdigest(),
+            "validation_loss": 0.05,
+        }
+        for c, i in enumerate(at)
+    ]
+    _write_frame(folder / "models" / model / "checkpoints.parquet", pd.DataFrame(rows))
+    _card(
+        folder,
+        "models",
+        model,
+        {
+            "iterations": iterations,
+            "convergence_points": at.size,
+            "states_seen": 1000 * iterations,
+            "parameters": 240000,
+            "loss": 0.04,
+            "validation_loss": 0.05,
+            "mean_absolute_error": 0.2,
+        },
+        training={"seed": 1, "sampler": {"kind": "adaptive_k", "walk_max": 20}},
+    )
+    audited = slice(-4, None)
+    _write_audit(folder, model, at[audited], values[audited], distance, random)
+    return int(at[-2])
+
+
+def _value(distance, step, steps, number, random):
+    reach = distance.max() * (step + 1) / steps + 1
+    spread = 0.05 + 0.02 * distance * (1 + 0.5 * number) / np.sqrt(1 + step)
+    return (np.minimum(distance, reach) + spread * random.normal(-0.3, 1, distance.size)).astype(np.float32)
+
+
+def _errors(value, distance) -> pd.DataFrame:
+    error = pd.DataFrame(
+        {"distance": distance, "bias": value - distance, "mean_absolute_error": np.abs(value - distance)}
+    )
+    means = error.groupby("distance", as_index=False).mean()
+    return means.assign(states=np.bincount(distance))
+
+
+def _write_audit(folder, model, iterations, values, distance, random) -> None:
+    _write_arrays(folder / "audits" / model / "values.npz", iteration=iterations, value=values)
+    measures, layers = [], []
+    for number, (iteration, value) in enumerate(zip(iterations, values, strict=True)):
+        for scope in ("all", "sample"):
+            base = {"iteration": iteration, "convergence_point": number + 1, "scope": scope}
+            error = value - distance
+            measures.append(
+                base
+                | {
+                    "model": model,
+                    "states": distance.size,
+                    "admissible_percent": 100 * np.mean(error <= 0) + (scope == "sample") * 1.5,
+                    "overestimation_mean": 0.2,
+                    "overestimation_max": error.max(),
+                    "consistent_percent": 60 + 5 * random.random(),
+                    "mean_absolute_error": np.abs(error).mean(),
+                    "bias": error.mean(),
+                }
+            )
+            layers.append(
+                _errors(value, distance).assign(
+                    **base, admissible_percent=70.0, consistent_percent=60.0, overestimation_max=1.0
+                )
+            )
+    _write_frame(folder / "audits" / model / "measures.parquet", pd.DataFrame(measures))
+    _write_frame(folder / "audits" / model / "by_distance.parquet", pd.concat(layers))
+    last = measures[-2]
+    _card(
+        folder,
+        "audits",
+        model,
+        {f"all_{name}": last[name] for name in ("admissible_percent", "consistent_percent")},
+    )
+
+
+def _write_searches(folder, name, puzzle, sets, heuristics, random, chosen) -> None:
+    kind = puzzle.split("_")[0]
+    weights, sizes = GRIDS[kind]
+    cells, layers, times, searches = [], [], [], []
+    for heuristic in heuristics:
+        for weight in weights:
+            for size in sizes:
+                for set_name, distance in sets.items():
+                    headline = HEADLINES[kind] | {"set": set_name}
+                    base = {
+                        "heuristic": heuristic,
+                        "set": set_name,
+                        "path_weight": weight,
+                        "batch_size": size,
+                    }
+                    if set_name == "selection" or (
+                        set_name in ("test",) and base != headline | {"heuristic": heuristic}
+                    ):
+                        continue
+                    wrong = 0.0 if heuristic == "exact" else 0.35 * (1 - weight) ** 3
+                    optimal = random.random(len(distance)) >= wrong
+                    nodes = {
+                        "exact": distance.mean() + size,
+                        "zero": 900 * distance.mean(),
+                        "network": (8 + 22 * weight) * distance.mean() + size,
+                    }[heuristic]
+                    cells.append(
+                        base
+                        | {
+                            "instances": len(distance),
+                            "solved_percent": 100.0,
+                            "optimal_percent": 100 * optimal.mean(),
+                            "optimal_low": 100 * optimal.mean() - 0.2,
+                            "optimal_high": min(100, 100 * optimal.mean() + 0.2),
+                            "length": distance.mean(),
+                            "excess": wrong,
+                            "nodes_expanded": nodes,
+                            "nodes_generated": 6 * nodes,
+                        }
+                    )
+                    layer = (
+                        pd.DataFrame(
+                            {
+                                "distance": distance,
+                                "optimal_percent": 100.0 * optimal,
+                                "nodes_expanded": nodes,
+                            }
+                        )
+                        .groupby("distance", as_index=False)
+                        .agg(
+                            optimal_percent=("optimal_percent", "mean"),
+                            nodes_expanded=("nodes_expanded", "mean"),
+                            instances=("distance", "size"),
+                        )
+                    )
+                    layers.append(layer.assign(**base))
+                    times += [
+                        base
+                        | {
+                            "engine": engine,
+                            "searches": len(distance),
+                            "seconds": nodes * factor,
+                            "seconds_low": nodes * factor,
+                            "seconds_high": nodes * factor,
+                            "nodes_per_second": 1 / factor,
+                            "precision": "float32",
+                        }
+                        for engine, factor in (
+                            ("table", 3e-7),
+                            ("network alone", 9e-4),
+                            ("network in step", 4e-5),
+                        )
+                    ]
+                    if set_name == "start":
+                        moves = hanoi_solution(int(puzzle.split("_")[1]))
+                        if weight == min(weights) and heuristic == "network":
+                            moves = ["2>1", "1>2", *moves]
+                        searches.append(
+                            base
+                            | {
+                                "instance": 0,
+                                "distance": int(distance[0]),
+                                "solved": True,
+                                "cost": float(len(moves)),
+                                "optimal": len(moves) == distance[0],
+                                "nodes_expanded": nodes,
+                                "nodes_generated": nodes,
+                                "lower_bound": 1.0,
+                                "solution": " ".join(moves),
+                            }
+                        )
+    if chosen is not None:
+        rows = [
+            {
+                "iteration": chosen,
+                "convergence_point": 3,
+                "optimal_percent": 99.0,
+                "nodes_expanded": 80.0,
+                "selected": True,
+            }
+        ]
+        _write_frame(folder / "searches" / name / "selection.parquet", pd.DataFrame(rows))
+    for stem, rows in (
+        ("grid", pd.DataFrame(cells)),
+        ("by_distance", pd.concat(layers)),
+        ("searches", pd.DataFrame(searches)),
+    ):
+        _write_frame(folder / "searches" / name / f"{stem}.parquet", rows)
+    _write_frame(folder / "timings" / "searches" / f"{name}.parquet", pd.DataFrame(times))
+    _card(folder, "searches", name, {"selected_iteration": chosen or 0}, search={"headline": HEADLINES[kind]})
+
+
+def _card(folder, group, name, metrics, **parameters) -> None:
+    stage = {"tables": "table", "models": "train", "audits": "audit", "searches": "search"}.get(group, group)
+    files = sorted(folder.glob(f"{group}/{name}*")) + sorted(folder.glob(f"{group}/{name}/**/*.parquet"))
+    outputs = {
+        str(path.relative_to(folder.parent.parent)): hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in files
+        if path.is_file()
+    }
+    card = {
+        "stage": stage,
+        "study": folder.name,
+        "group": group,
+        "name": name,
+        "parameters": {"seed": 1} | parameters,
+        "inputs": {},
+        "outputs": outputs,
+        "code": "0" * 64,
+        "versions": {"python": "3.11.7", "numpy": "2.4.6"},
+        "metrics": metrics,
+    }
+    _write(folder / group / f"{name}.json", json.dumps(card, default=float, sort_keys=True).encode())
+    timing = {"started": 1.0, "seconds": 2.5, "commit": "", "threads": 1, "processor": "made up"}
+    _write(folder / "timings" / group / f"{name}.json", json.dumps(timing).encode())
+
+
+def _write_frame(path: Path, frame: pd.DataFrame) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    frame.to_parquet(path, index=False)
+
+
+def _write_arrays(path: Path, **arrays) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    np.savez(path, **arrays)
+
+
+def _write(path: Path, content: bytes) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content)

@@ -1,0 +1,260 @@
+"""Figures: all are drawn, none changes without a reason, and the Towers of Hanoi lie where they should."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import matplotlib
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as some
+from synthetic_study import hanoi_distances, hanoi_solution, study_of, write_results
+
+from costtogo.figures.binning import BINS, bin_width, binned_counts, binned_means
+from costtogo.figures.catalogue import catalogue, names
+from costtogo.figures.drawings import telling_cell
+from costtogo.figures.hanoi import edges, positions, ranks_along, solution_on_graph
+from costtogo.figures.searches import percent_text, search_seconds, seconds_text
+from costtogo.figures.style import SEQUENTIAL, count_text, image, readable_on
+from costtogo.figures.training import learning_curve
+from costtogo.files import FileError
+from costtogo.stages import figures as stage
+
+STUDY = study_of()
+CAPTIONS = Path(__file__).parent.parent / "workflow" / "captions"
+DISKS = [1, 2, 3, 5]
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory) -> Path:
+    return write_results(STUDY, tmp_path_factory.mktemp("results"))
+
+
+@pytest.fixture(scope="module")
+def drawn(results, tmp_path_factory) -> dict[str, matplotlib.figure.Figure]:
+    figures = {entry.name: entry.draw(results) for entry in catalogue(STUDY)}
+    for figure in figures.values():
+        image(figure, "png")
+    return figures
+
+
+def test_listing_the_figures_loads_no_heavy_package():
+    code = (
+        "import sys; from costtogo.figures.catalogue import names; "
+        "print(sorted({'matplotlib', 'pandas', 'numpy', 'torch'} & set(sys.modules)))"
+    )
+    answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert answer.stdout.strip() == "[]"
+
+
+def test_every_figure_has_a_name_of_its_own():
+    assert len(set(names(STUDY))) == len(names(STUDY)) == len(catalogue(STUDY))
+
+
+def test_a_puzzle_without_a_model_has_no_figure():
+    study = study_of()
+    study.puzzles["hanoi_9"] = None
+    assert names(study) == names(STUDY)
+
+
+def test_every_model_and_puzzle_is_drawn():
+    subjects = {(entry.puzzle, entry.model) for entry in catalogue(STUDY)}
+    assert {(model.puzzle, name) for name, model in STUDY.models.items()} <= subjects
+    assert {(puzzle, None) for puzzle in STUDY.puzzles} <= subjects
+
+
+@pytest.mark.parametrize("kind", sorted({entry.kind for entry in catalogue(STUDY)}))
+def test_every_kind_has_a_caption_of_one_sentence(kind):
+    caption = (CAPTIONS / f"{kind}.rst").read_text().strip()
+    assert caption.endswith(".")
+    assert ". " not in caption
+
+
+def test_there_is_no_caption_without_a_figure():
+    assert {path.stem for path in CAPTIONS.glob("*.rst")} >= {entry.kind for entry in catalogue(STUDY)}
+
+
+@pytest.mark.parametrize("name", names(STUDY))
+def test_a_figure_reads_only_the_inputs_it_names(name, results, tmp_path):
+    entry = next(entry for entry in catalogue(STUDY) if entry.name == name)
+    for path in entry.inputs:
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_bytes((results / path).read_bytes())
+    assert entry.draw(tmp_path).axes
+
+
+@pytest.mark.parametrize("name", names(STUDY))
+def test_a_legend_covers_no_panel(name, drawn):
+    figure = drawn[name]
+    for legend in figure.legends:
+        for axes in figure.axes:
+            assert not legend.get_window_extent().overlaps(axes.get_window_extent())
+
+
+@pytest.mark.parametrize("name", names(STUDY))
+def test_a_legend_lies_inside_its_figure(name, drawn):
+    figure = drawn[name]
+    for legend in figure.legends:
+        box = legend.get_window_extent()
+        assert figure.bbox.x0 <= box.x0 and box.x1 <= figure.bbox.x1
+
+
+def test_the_stage_writes_each_figure_in_both_kinds_and_the_same_bytes_again(results, tmp_path):
+    first = stage.run(STUDY, results.parent, tmp_path / "first")
+    again = stage.run(STUDY, results.parent, tmp_path / "again", processes=1)
+    expected = {f"{name}.{kind}" for name in names(STUDY) for kind in ("png", "svg")}
+    assert {path.name for path in first} == expected
+    assert {path.name for path in (tmp_path / "first" / STUDY.study / "figures").iterdir()} == expected
+    assert [path.read_bytes() for path in first] == [path.read_bytes() for path in again]
+
+
+def test_a_missing_result_is_named(results, tmp_path):
+    with pytest.raises(FileError, match=r"distances_cube2 needs .*tables/cube2\.npz"):
+        stage.run(STUDY, tmp_path, tmp_path)
+
+
+def test_pictures_hold_no_version_and_no_date(drawn):
+    figure = drawn["distances_cube2"]
+    for kind in ("png", "svg"):
+        assert matplotlib.__version__.encode() not in image(figure, kind)
+    assert b"<dc:date>" not in image(figure, "svg")
+
+
+def test_drawing_leaves_the_settings_of_matplotlib_alone(results):
+    before = dict(matplotlib.rcParams)
+    catalogue(STUDY)[0].draw(results)
+    assert dict(matplotlib.rcParams) == before
+
+
+@pytest.mark.parametrize("disks", DISKS)
+def test_every_move_of_the_towers_has_length_one(disks):
+    places = positions(disks)
+    pairs = edges(disks)
+    assert len(pairs) == 3 * (3**disks - 1) // 2
+    lengths = np.linalg.norm(places[pairs[:, 0]] - places[pairs[:, 1]], axis=1)
+    np.testing.assert_allclose(lengths, 1)
+
+
+@pytest.mark.parametrize("disks", DISKS)
+def test_no_two_states_of_the_towers_share_a_place(disks):
+    assert len(np.unique(positions(disks).round(6), axis=0)) == 3**disks
+
+
+@pytest.mark.parametrize("disks", DISKS)
+def test_full_pegs_are_the_corners_of_the_triangle(disks):
+    full = np.array([peg * (3**disks - 1) // 2 for peg in range(3)])
+    corners = positions(disks)[full]
+    sides = np.linalg.norm(corners - np.roll(corners, 1, axis=0), axis=1)
+    np.testing.assert_allclose(sides, 2**disks - 1)
+
+
+@pytest.mark.parametrize("disks", DISKS)
+def test_a_least_solution_passes_along_moves_and_nears_the_goal_each_time(disks):
+    ranks = ranks_along(" ".join(hanoi_solution(disks)), disks)
+    pairs = {frozenset(pair) for pair in edges(disks).tolist()}
+    assert all(frozenset(step) in pairs for step in zip(ranks[:-1].tolist(), ranks[1:].tolist(), strict=True))
+    assert hanoi_distances(f"hanoi_{disks}")[ranks].tolist() == list(range(2**disks - 1, -1, -1))
+
+
+def test_a_tower_that_no_search_solved_is_drawn_without_a_way():
+    figure = solution_on_graph("", np.linspace(-1, 1, 27), label="model")
+    assert "no way found" in figure.axes[0].get_title(loc="left")
+
+
+def test_an_engine_that_was_timed_in_one_cell_leaves_the_others_blank():
+    rows = [
+        ("table", 0.5, 1, 1e-5),
+        ("table", 0.7, 1, 2e-5),
+        ("table", 0.7, 7, 3e-5),
+        ("network alone", 0.7, 1, 0.2),
+    ]
+    figure = search_seconds(pd.DataFrame(rows, columns=["engine", "path_weight", "batch_size", "seconds"]))
+    written = [{text.get_text() for text in axes.texts} for axes in figure.axes]
+    assert written == [{"10 µs", "20 µs", "30 µs"}, {"200 ms"}]
+
+
+@pytest.mark.parametrize("solution", ["1>0", "2>1 2>1"])
+def test_a_move_against_the_rules_is_refused(solution):
+    with pytest.raises(ValueError, match="is not legal"):
+        ranks_along(solution, 2)
+
+
+def test_a_training_without_a_convergence_point_is_drawn():
+    columns = ["iteration", "convergence_point", "distance", "states", "mean_absolute_error", "bias"]
+    figure = learning_curve(pd.DataFrame(columns=columns))
+    assert [text.get_text() for text in figure.axes[0].texts] == ["no convergence point was reached"]
+
+
+@given(some.integers(0, 100_000))
+def test_bins_are_few_and_narrow_puzzles_have_one_a_distance(largest):
+    width = bin_width(largest)
+    assert largest // width < BINS
+    assert width == 1 or largest >= BINS
+
+
+@given(some.lists(some.integers(0, 200), min_size=1))
+def test_bins_lose_no_state(distances):
+    middles, counts = binned_counts(np.array(distances), 200)
+    assert counts.sum() == len(distances)
+    assert middles.size == counts.size
+
+
+@given(some.lists(some.tuples(some.floats(-50, 50), some.integers(1, 9)), min_size=1), some.integers(1, 9))
+def test_binned_means_keep_the_weighted_mean(rows, width):
+    frame = pd.DataFrame(rows, columns=["value", "weight"]).assign(distance=range(len(rows)))
+    binned = binned_means(frame, "value", "weight", width)
+    expected = np.average(frame["value"], weights=frame["weight"])
+    assert np.average(binned["value"], weights=binned["weight"]) == pytest.approx(expected, abs=1e-9)
+
+
+def test_shares_are_shown_for_a_set_of_more_than_one_instance():
+    shares = pd.DataFrame(
+        {
+            "set": ["start", "uniform", "uniform"],
+            "path_weight": 0.7,
+            "batch_size": [7, 7, 1],
+            "instances": [1, 50, 90],
+        }
+    )
+    cell = {"set": "start", "path_weight": 0.7, "batch_size": 7}
+    assert telling_cell(shares, cell)["set"] == "uniform"
+    assert telling_cell(shares, cell | {"set": "uniform"})["set"] == "uniform"
+
+
+@pytest.mark.parametrize("value", np.linspace(0, 1, 21))
+def test_numbers_stand_out_from_the_colour_of_their_cell(value):
+    color = matplotlib.colormaps[SEQUENTIAL](value)
+    assert _contrast(color, matplotlib.colors.to_rgb(readable_on(color))) >= 4.5
+
+
+def _contrast(one, other) -> float:
+    """The contrast ratio of WCAG 2: 4.5 or more is readable."""
+    light, dark = sorted((_luminance(one), _luminance(other)), reverse=True)
+    return (light + 0.05) / (dark + 0.05)
+
+
+def _luminance(color) -> float:
+    parts = np.array(color[:3])
+    linear = np.where(parts <= 0.04, parts / 12.92, ((parts + 0.055) / 1.055) ** 2.4)
+    return float(linear @ (0.2126, 0.7152, 0.0722))
+
+
+@pytest.mark.parametrize(
+    ("write", "value", "text"),
+    [
+        (percent_text, 100.0, "100"),
+        (percent_text, 99.998, "99.99"),
+        (percent_text, 99.407, "99.41"),
+        (seconds_text, 2.72, "2.7 s"),
+        (seconds_text, 0.27, "270 ms"),
+        (seconds_text, 2.23e-5, "22 µs"),
+        (count_text, 999.4, "999"),
+        (count_text, 8.25, "8.25"),
+        (count_text, 12345, "12,345"),
+        (count_text, 1234567, "1.23 M"),
+    ],
+)
+def test_numbers_are_written_as_people_read_them(write, value, text):
+    assert write(value) == text

@@ -1,0 +1,195 @@
+"""The report: every number leads back to the results, and the same results give the same bytes."""
+
+import json
+import math
+import re
+import shutil
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from synthetic_study import study_of, write_results
+
+from costtogo.figures.catalogue import names
+from costtogo.files import FileError
+from costtogo.stages import report
+from costtogo.stages.report_markdown import amount, percent, places, short
+from costtogo.stages.report_tables import gather, learning_curve
+from costtogo.stages.report_text import flatten, interval_text, puzzle_title
+
+ROOT = Path(__file__).parent.parent
+STUDY = study_of((3, 4))
+TIMINGS = {"timings.md", "timings.csv", "timings_searches.csv"}
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory) -> Path:
+    return write_results(STUDY, tmp_path_factory.mktemp("results")).parent
+
+
+@pytest.fixture(scope="module")
+def written(results, tmp_path_factory) -> Path:
+    return run(results, tmp_path_factory.mktemp("reports"))
+
+
+def run(results: Path, reports: Path) -> Path:
+    report.run(STUDY, results, reports, ROOT / report.REPORTED, ROOT / report.CAPTIONS)
+    return reports / STUDY.study
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    paths = [path for path in folder.rglob("*") if path.is_file()]
+    return {str(path.relative_to(folder)): path.read_bytes() for path in paths}
+
+
+@pytest.fixture
+def changed(results, tmp_path):
+    """A copy of the results that a test may change."""
+    return Path(shutil.copytree(results, tmp_path / "changed"))
+
+
+def test_the_same_results_give_the_same_bytes(results, written, tmp_path):
+    assert contents(run(results, tmp_path)) == contents(written)
+
+
+def test_wall_clock_times_touch_no_file_but_their_own(changed, written, tmp_path):
+    for path in (changed / STUDY.study / "timings").glob("*/*.json"):
+        path.write_text(json.dumps(json.loads(path.read_text()) | {"seconds": 123.0}))
+    for path in (changed / STUDY.study / "timings" / "searches").glob("*.parquet"):
+        frame = pd.read_parquet(path)
+        frame.assign(seconds=2 * frame["seconds"]).to_parquet(path)
+    before, after = contents(written), contents(run(changed, tmp_path))
+    assert {Path(name).name for name in before if before[name] != after[name]} == TIMINGS
+
+
+def test_the_report_shows_every_figure_but_those_of_time(written):
+    shown = re.findall(r"\]\(figures/(.+?)\.png\)", (written / "report.md").read_text())
+    timed = re.findall(r"\]\(figures/(.+?)\.png\)", (written / "timings.md").read_text())
+    assert sorted(shown + timed) == sorted(names(STUDY))
+    assert all(name.startswith("seconds_") for name in timed)
+    assert not any(name.startswith("seconds_") for name in shown)
+
+
+@pytest.mark.parametrize("name", ["report.md", "timings.md"])
+def test_every_row_of_a_table_has_the_columns_of_its_head(name, written):
+    rows = re.findall(r"(?:^\|.*\|$\n?)+", (written / name).read_text(), flags=re.MULTILINE)
+    assert rows
+    for table in rows:
+        assert len({line.count(" | ") for line in table.strip().splitlines()}) == 1
+
+
+@pytest.mark.parametrize("name", ["report.md", "timings.md"])
+def test_no_number_is_missing_without_a_dash(name, written):
+    assert not re.search(r"\b(nan|None|inf)\b", (written / name).read_text())
+
+
+def test_a_changed_result_changes_its_number_in_summary_and_metrics(changed, tmp_path):
+    path = changed / STUDY.study / "searches" / "cube2_walk" / "grid.parquet"
+    grid = pd.read_parquet(path)
+    grid.loc[grid["set"] == "test", ["optimal_percent", "nodes_expanded"]] = 12.5, 345.25
+    grid.to_parquet(path)
+    folder = run(changed, tmp_path)
+    summary = next(line for line in (folder / "report.md").read_text().splitlines() if "`cube2_walk`" in line)
+    assert "12.50 [" in summary and "345.25" in summary
+    metrics = json.loads((folder / "metrics.json").read_text())
+    assert metrics["cube2_walk"]["optimal_percent"] == 12.5
+    assert metrics["cube2_adaptive"]["optimal_percent"] != 12.5
+
+
+def test_metrics_are_finite_numbers_of_every_model(written):
+    metrics = json.loads((written / "metrics.json").read_text())
+    assert set(metrics) == set(STUDY.models)
+    for measures in metrics.values():
+        assert {"selected_iteration", "mean_absolute_error", "optimal_percent", "zero_nodes_expanded"} <= set(measures)
+        assert all(math.isfinite(value) for value in measures.values())
+
+
+def test_the_table_of_each_search_has_the_network_and_both_baselines(written):
+    for model in STUDY.models:
+        grid = pd.read_csv(written / "tables" / f"grid_{model}.csv")
+        assert set(grid["heuristic"]) == {"network", "exact", "zero"}
+
+
+def test_every_number_of_the_literature_stands_beside_ours(written):
+    reported = pd.read_csv(ROOT / report.REPORTED)
+    reported = reported[reported["puzzle"].isin(STUDY.puzzles) & ~reported["quantity"].str.startswith("seconds")]
+    beside = pd.read_csv(written / "reported_vs_reproduced.csv")
+    assert len(beside) == 2 * len(reported)
+    assert set(beside["our_model"]) == {"cube2_adaptive", "cube2_walk", "hanoi_4_adaptive", "hanoi_4_uniform"}
+    on_grid = beside[(beside["set"] == "grid") & (beside["our_model"] == "cube2_walk")]
+    ours = pd.read_csv(written / "tables" / "grid_cube2_walk.csv")
+    ours = ours[(ours["heuristic"] == "network") & (ours["set"] == "grid")]
+    for row in on_grid.to_dict("records"):
+        same = ours[(ours["path_weight"] == row["path_weight"]) & (ours["batch_size"] == row["batch_size"])]
+        assert same[row["quantity"]].item() == row["reproduced"]
+
+
+def test_the_thesis_is_quoted_as_it_is_written():
+    reported = pd.read_csv(ROOT / report.REPORTED)
+    assert set(reported["source"]) == {"thesis"}
+    grid = reported[(reported["set"] == "grid") & (reported["path_weight"] == 0.7) & (reported["batch_size"] == 5)]
+    assert grid.set_index("quantity")["value"].to_dict() == {
+        "optimal_percent": 99.407,
+        "nodes_expanded": 165.936,
+        "seconds": 2.7218,
+    }
+    assert not reported.duplicated(["quantity", "puzzle", "model", "path_weight", "batch_size", "set"]).any()
+    shares = reported.loc[reported["unit"] == "%", "value"]
+    assert shares.between(0, 100).all()
+
+
+def test_seconds_of_the_literature_stand_beside_the_network_engine_only(written):
+    timings = pd.read_csv(written / "tables" / "timings_searches.csv")
+    beside = timings[timings["reported_seconds"].notna()]
+    assert set(beside["engine"]) == {"network alone"}
+    assert set(beside["heuristic"]) == {"network"}
+    assert set(beside["set"]) == {"grid"}
+
+
+def test_the_learning_curve_weighs_distances_by_their_states(results):
+    found = gather(STUDY, results)
+    curve = learning_curve(found, "hanoi_3_uniform")
+    errors = found.frame("models/hanoi_3_uniform/errors.parquet")
+    last = errors[errors["iteration"] == errors["iteration"].max()]
+    expected = (last["mean_absolute_error"] * last["states"]).sum() / last["states"].sum()
+    assert curve["mean_absolute_error"].iloc[-1] == pytest.approx(expected)
+
+
+def test_the_report_says_how_far_sets_overlap_and_which_puzzles_are_exempt(written):
+    text = (written / "report.md").read_text()
+    assert "The Towers of Hanoi are exempt" in text
+    assert "states that a selection set holds too" in text
+
+
+def test_a_selection_of_two_checkpoints_is_refused(changed, tmp_path):
+    path = changed / STUDY.study / "searches" / "cube2_walk" / "selection.parquet"
+    selection = pd.read_parquet(path)
+    pd.concat([selection, selection]).to_parquet(path)
+    with pytest.raises(FileError, match="selects 2 checkpoints"):
+        run(changed, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("write", "value", "text"),
+    [
+        (percent, 100.0, "100"),
+        (percent, 99.998, "99.99"),
+        (percent, None, "–"),
+        (amount, 1234567.0, "1,234,567"),
+        (amount, 72.836, "72.84"),
+        (amount, math.nan, "–"),
+        (places(3), 0.1234, "0.123"),
+        (short, 0.7, "0.7"),
+        (short, "uniform", "uniform"),
+        (puzzle_title, "cube2", "2×2×2 cube"),
+        (puzzle_title, "hanoi_7", "Towers of Hanoi H(7, 3)"),
+        (flatten, {"sampler": {"kind": "uniform"}, "seed": 1}, {"sampler.kind": "uniform", "seed": 1}),
+    ],
+)
+def test_values_are_written_for_readers(write, value, text):
+    assert write(value) == text
+
+
+def test_a_share_of_one_instance_has_no_interval():
+    assert interval_text(100.0, None, None) == "100"
+    assert interval_text(99.87, 99.78, 99.92) == "99.87 [99.78, 99.92]"

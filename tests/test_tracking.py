@@ -1,0 +1,575 @@
+"""What MLflow holds after stages are recorded: complete, once, and rebuilt from files alone."""
+
+import contextlib
+import os
+import shutil
+import sqlite3
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pandas
+import pytest
+
+from costtogo import tracking
+from costtogo.files import digest, read_json, write_frame, write_json, write_text
+from costtogo.tracking import record, searches, store
+
+STUDY = "tiny"
+ITERATIONS = 400
+CONVERGENCE_ITERATIONS = (301, 399)  # odd: thinning alone would drop them
+RECORD_TOGETHER = """
+import multiprocessing, sys
+from pathlib import Path
+import mlflow.store.tracking.sqlalchemy_store, pandas
+from costtogo import tracking
+
+root, *cards = map(Path, sys.argv[1:])
+context = multiprocessing.get_context("fork")
+started = [context.Process(target=tracking.log_card, args=(card, root)) for card in cards]
+for process in started:
+    process.start()
+for process in started:
+    process.join()
+sys.exit(any(process.exitcode for process in started))
+"""  # MLflow is imported once, so that all processes reach the store at the same moment
+
+
+def identity(group: str, stage: str, name: str, parameters: dict, inputs: dict) -> dict:
+    """The fields of a card that are known before the stage runs."""
+    return {
+        "stage": stage,
+        "study": STUDY,
+        "group": group,
+        "name": name,
+        "parameters": parameters,
+        "inputs": inputs,
+        "code": "c" * 64,
+        "versions": {"torch": "2.13.0"},
+    }
+
+
+def write_card(root: Path, fields: dict, metrics: dict, outputs: list[str]) -> Path:
+    path = root / "results" / STUDY / fields["group"] / f"{fields['name']}.json"
+    digests = {output: digest(root / output) for output in outputs}
+    write_json(path, fields | {"metrics": metrics, "outputs": digests})
+    return path
+
+
+def training_fields(learning_rate: float = 0.001) -> dict:
+    parameters = {
+        "puzzle": "cube2",
+        "learning_rate": learning_rate,
+        "sampler": {"kind": "walk", "walk_max": 30},
+    }
+    return identity("models", "train", "net", parameters, {"results/tiny/tables/cube2.npz": "a" * 64})
+
+
+def curve() -> pandas.DataFrame:
+    iterations = np.arange(1, ITERATIONS + 1)
+    convergence_points = np.searchsorted(CONVERGENCE_ITERATIONS, iterations, side="right")
+    return pandas.DataFrame(
+        {
+            "iteration": iterations,
+            "convergence_points": convergence_points,
+            "effective_k": 1 + iterations // 50,
+            "loss": (1 / iterations).astype(np.float32),
+            "validation_loss": np.where(iterations % 100 == 0, 2 / iterations, np.nan).astype(np.float32),
+            "updated": np.isin(iterations, CONVERGENCE_ITERATIONS),
+        }
+    )
+
+
+def write_table(root: Path) -> Path:
+    fields = identity("tables", "table", "cube2", {"moves": ["R", "U"]}, {})
+    metrics = {"states": 24, "diameter": 3, "mean_distance": 1.5, "unknown": float("nan")}
+    write_json(root / "results/tiny/timings/tables/cube2.json", {"started": 1.8e9, "seconds": 2.5, "commit": "abc"})
+    return write_card(root, fields, metrics, [])
+
+
+def write_training(root: Path, learning_rate: float = 0.001, weights: str = "weights") -> Path:
+    folder = "results/tiny/models/net"
+    checkpoints = [f"{folder}/checkpoints/{iteration:06d}.safetensors" for iteration in (301, 400)]
+    for path in checkpoints:
+        write_text(root / path, f"{weights} {path}")
+    write_frame(root / folder / "curve.parquet", curve())
+    rows = {"iteration": [301, 400], "file": [Path(path).name for path in checkpoints]}
+    write_frame(root / folder / "checkpoints.parquet", pandas.DataFrame(rows))
+    errors = {"iteration": [301, 301, 400, 400], "distance": [0, 1, 0, 1], "states": [1, 3, 1, 3]}
+    errors |= {"mean_absolute_error": [0.0, 4.0, 0.0, 2.0]}
+    write_frame(root / folder / "errors.parquet", pandas.DataFrame(errors))
+    tables = [f"{folder}/{name}.parquet" for name in ("curve", "checkpoints", "errors")]
+    metrics = {"iterations": ITERATIONS, "loss": 1 / ITERATIONS, "mean_absolute_error": 1.5}
+    return write_card(root, training_fields(learning_rate), metrics, tables + checkpoints)
+
+
+def write_audit(root: Path) -> Path:
+    measures = {
+        "iteration": [301, 400],
+        "scope": ["all", "all"],
+        "admissible_percent": [50.0, 75.0],
+        "bias": [1.0, 0.5],
+    }
+    write_frame(root / "results/tiny/audits/net/measures.parquet", pandas.DataFrame(measures))
+    fields = identity("audits", "audit", "net", {}, {})
+    return write_card(root, fields, {"all_admissible_percent": 75.0}, ["results/tiny/audits/net/measures.parquet"])
+
+
+def write_search(root: Path) -> Path:
+    weights = [0.2 + 0.1 * row for row in range(4)]
+    cells = {"heuristic": "network", "set": "test", "path_weight": weights, "batch_size": 5}
+    measures = {"optimal_percent": 90.0, "nodes_expanded": 70.5, "length": 10.5, "excess": 0.1}
+    write_frame(root / "results/tiny/searches/net/grid.parquet", pandas.DataFrame(cells | measures))
+    selection = {"iteration": [301, 400], "optimal_percent": [95.0, 90.0], "selected": [True, False]}
+    write_frame(root / "results/tiny/searches/net/selection.parquet", pandas.DataFrame(selection))
+    timed = {"heuristic": "network", "set": "test", "path_weight": 0.2, "batch_size": 5}
+    timed |= {"engine": ["network alone", "table"], "seconds": [2.0, 0.001]}
+    write_frame(root / "results/tiny/timings/searches/net.parquet", pandas.DataFrame(timed))
+    fields = identity("searches", "search", "net", {"path_weights": [0.2]}, {})
+    return write_card(root, fields, {"optimal_percent": 90.0}, ["results/tiny/searches/net/grid.parquet"])
+
+
+def write_report(root: Path) -> Path:
+    names = ["reports/tiny/report.md", "reports/tiny/figures/loss.png", "reports/tiny/figures/loss.svg"]
+    for name in names:
+        write_text(root / name, name)
+    return write_card(root, identity("report", "report", "report", {}, {}), {}, names)
+
+
+@pytest.fixture(scope="session")
+def empty_store(tmp_path_factory):
+    """A database made once and copied by the tests, for a creation takes a second."""
+    root = tmp_path_factory.mktemp("store")
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("MLFLOW")}
+    script = f"from pathlib import Path; from costtogo import tracking; tracking.prepare_store(Path({str(root)!r}))"
+    subprocess.run([sys.executable, "-c", script], check=True, env=environment | {"COSTTOGO_TRACKING": ""})
+    return root / "mlflow.db"
+
+
+@pytest.fixture
+def root(tmp_path, empty_store, monkeypatch):
+    """A project folder with an empty store; nothing may be written outside it."""
+    monkeypatch.delenv("MLFLOW_TRACKING_URI", raising=False)
+    monkeypatch.setenv("COSTTOGO_TRACKING", "on")
+    monkeypatch.chdir(tmp_path)
+    shutil.copy(empty_store, tmp_path / "mlflow.db")
+    return tmp_path
+
+
+def client_of(root: Path):
+    with store.session(root) as client:
+        return client
+
+
+def all_runs(root: Path) -> list:
+    client = client_of(root)
+    experiment = client.get_experiment_by_name(f"costtogo/{STUDY}")
+    return client.search_runs([experiment.experiment_id]) if experiment else []
+
+
+def content(root: Path) -> dict:
+    """Everything recorded, without MLflow's own identifiers and times of creation."""
+    client = client_of(root)
+    found = {}
+    for run in all_runs(root):
+        key = (run.data.tags["key"], run.data.tags.get("superseded"), run.data.tags["logged"])
+        assert key not in found, f"two runs for {run.info.run_name}"
+        found[key] = _run_content(client, run)
+    versions = {
+        (int(version.version), version.tags["sha256"]): _files_below(_local(version.source))
+        for version in client.search_model_versions("name = 'tiny.net'")
+    }
+    return {"runs": found, "versions": versions}
+
+
+def _run_content(client, run) -> dict:
+    return {
+        "ended": (run.info.status, run.info.end_time),
+        "parameters": run.data.params,
+        "metrics": {
+            name: [(point.step, point.timestamp, point.value) for point in points]
+            for name in run.data.metrics
+            for points in [client.get_metric_history(run.info.run_id, name)]
+        },
+        "tags": {name: value for name, value in run.data.tags.items() if name != "mlflow.parentRunId"},
+        "inputs": sorted((item.dataset.name, item.dataset.digest) for item in run.inputs.dataset_inputs),
+        "models": len(run.outputs.model_outputs) if run.outputs else 0,
+        "files": _files_below(_local(run.info.artifact_uri)),
+    }
+
+
+def _files_below(folder: Path) -> set[str]:
+    return {str(file.relative_to(folder)) for file in folder.rglob("*") if file.is_file()}
+
+
+def _local(uri: str) -> Path:
+    return Path(uri.removeprefix("file://"))
+
+
+def write_study(root: Path) -> Path:
+    for write in (write_table, write_training, write_audit, write_search, write_report):
+        write(root)
+    return root / "results" / STUDY
+
+
+@pytest.fixture(scope="session")
+def recorded(tmp_path_factory, empty_store):
+    """What a store holds that was filled from a finished study's files alone."""
+    root = tmp_path_factory.mktemp("recorded")
+    shutil.copy(empty_store, root / "mlflow.db")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.delenv("MLFLOW_TRACKING_URI", raising=False)
+        patch.setenv("COSTTOGO_TRACKING", "on")
+        tracking.track([write_study(root)], root)
+        return content(root)
+
+
+def test_the_run_of_a_stage_holds_its_parameters_lineage_time_and_code(root):
+    write_table(root)
+    client, run_id = client_of(root), tracking.log_card(root / "results/tiny/tables/cube2.json", root)
+    table = client.get_run(run_id)
+    assert table.data.metrics == {"states": 24, "diameter": 3, "mean_distance": 1.5}
+    assert (table.info.start_time, table.info.end_time) == (1_800_000_000_000, 1_800_000_002_500)
+    assert table.data.tags["mlflow.source.git.commit"] == "abc"
+    training = client.get_run(tracking.log_card(write_training(root), root))
+    assert training.data.params["sampler.walk_max"] == "30"
+    assert [item.dataset.name for item in training.inputs.dataset_inputs] == ["results/tiny/tables/cube2.npz"]
+    assert training.data.tags["code"] == "c" * 64
+
+
+def test_a_training_keeps_every_convergence_point_and_the_files_of_its_curve(root):
+    client, run_id = client_of(root), tracking.log_card(write_training(root), root)
+    steps = {point.step for point in client.get_metric_history(run_id, "loss")}
+    assert steps >= {*range(1, 257), *range(256, 401, 2), *CONVERGENCE_ITERATIONS}
+    assert 303 not in steps
+    errors = {point.step: point.value for point in client.get_metric_history(run_id, "mean_absolute_error")}
+    assert errors == {301: 3.0, 400: 1.5}
+    validation = [point.step for point in client.get_metric_history(run_id, "validation_loss")]
+    assert validation == [100, 200, 300, 400]
+    files = {file.path for file in client.list_artifacts(run_id)}
+    assert files == {"net.json", "curve.parquet", "errors.parquet", "checkpoints.parquet", "checkpoints"}
+
+
+@pytest.mark.parametrize("length", [100, 5_000, 2_000_000])
+def test_a_curve_of_any_length_keeps_fewer_than_two_thousand_points(length):
+    kept = record.kept_iterations(np.arange(length), np.zeros(length, dtype=int))
+    assert min(length, 256) <= kept.sum() < 2_000
+
+
+def test_recording_again_adds_nothing(root):
+    study = write_study(root)
+    assert tracking.track([study], root) == 5
+    first = content(root)
+    assert first["runs"]
+    assert tracking.track([study], root) == 5
+    assert content(root) == first
+
+
+def test_a_lost_store_is_rebuilt_from_the_files(root, recorded):
+    tracking.track([write_study(root)], root)
+    assert len(recorded["runs"]) == 9
+    assert content(root) == recorded
+
+
+def test_a_search_is_one_run_with_a_child_for_each_setting(root):
+    parent = tracking.log_card(write_training(root), root) and tracking.log_card(write_search(root), root)
+    children = [run for run in all_runs(root) if run.data.tags.get("mlflow.parentRunId") == parent]
+    assert len(children) == 4
+    cells = {child.data.params["path_weight"]: child for child in children}
+    timed = cells["0.2"].data
+    assert timed.params == {
+        "heuristic": "network",
+        "set": "test",
+        "path_weight": "0.2",
+        "batch_size": "5",
+        "search": "net",
+    }
+    assert timed.metrics["seconds"] == 0.001
+    assert timed.tags["engine"] == "table"
+    assert cells["0.5"].data.metrics == {
+        "optimal_percent": 90.0,
+        "nodes_expanded": 70.5,
+        "length": 10.5,
+        "excess": 0.1,
+    }
+
+
+def test_a_search_of_very_many_settings_is_cut_with_a_warning(root, monkeypatch, capsys):
+    monkeypatch.setattr(searches, "MAX_CHILDREN", 3)
+    write_training(root)
+    tracking.log_card(write_search(root), root)
+    assert len(all_runs(root)) == 4
+    assert "3 of the 4 settings" in capsys.readouterr().err
+
+
+def test_the_report_brings_its_text_and_figures(root):
+    run_id = tracking.log_card(write_report(root), root)
+    files = _files_below(_local(client_of(root).get_run(run_id).info.artifact_uri))
+    assert files == {"report.json", "report.md", "figures/loss.png"}
+
+
+def test_large_files_are_not_copied(root, monkeypatch):
+    path = write_training(root)
+    monkeypatch.setattr(record, "CHECKPOINTS_TOTAL", 10)
+    monkeypatch.setattr(record, "SMALL_FILE", 10)
+    assert record.artifacts(record.read_stage(path, root)) == [(path, "")]
+
+
+def test_a_changed_parameter_starts_a_new_run_and_marks_the_old_one_superseded(root):
+    client = client_of(root)
+    old = tracking.log_card(write_training(root, 0.001), root)
+    new = tracking.log_card(write_training(root, 0.01, weights="others"), root)
+    assert new != old
+    assert client.get_run(old).data.tags["superseded"] == "true"
+    assert "superseded" not in client.get_run(new).data.tags
+    assert tracking.log_card(write_training(root, 0.001), root) == old
+    assert client.get_run(new).data.tags["superseded"] == "true"
+    assert "superseded" not in client.get_run(old).data.tags
+
+
+def test_the_settings_of_an_older_search_are_superseded_with_it(root):
+    write_training(root)
+    tracking.log_card(write_search(root), root)
+    path = write_search(root)
+    write_json(path, read_json(path) | {"code": "d" * 64})
+    tracking.log_card(path, root)
+    assert sum("superseded" in run.data.tags for run in all_runs(root)) == 5
+    assert len(all_runs(root)) == 10
+
+
+def test_another_result_under_the_same_key_is_a_run_of_its_own(root):
+    path = write_training(root)
+    first = tracking.log_card(path, root)
+    write_json(path, read_json(path) | {"metrics": {"iterations": 399}})
+    second = tracking.log_card(path, root)
+    assert second != first
+    assert client_of(root).get_run(first).data.tags["superseded"] == "true"
+
+
+def test_one_version_for_each_distinct_checkpoint_and_best_is_the_selected_one(root):
+    tracking.log_card(write_training(root), root)
+    tracking.log_card(write_search(root), root)
+    client = client_of(root)
+    versions = {version.tags["iteration"]: version for version in client.search_model_versions("name = 'tiny.net'")}
+    assert set(versions) == {"301", "400"}
+    best = client.get_model_version_by_alias("tiny.net", "best")
+    assert best.version == versions["301"].version
+    checkpoint = root / "results/tiny/models/net/checkpoints/000301.safetensors"
+    assert (_local(best.source) / "data" / checkpoint.name).read_bytes() == checkpoint.read_bytes()
+
+
+def test_a_registered_network_loads_and_predicts_through_mlflow(root, monkeypatch):
+    from costtogo.heuristics import network, pyfunc
+
+    def load(path):
+        assert Path(path).name == "000400.safetensors"
+        return lambda states: states.sum(axis=1, dtype=np.float32)
+
+    monkeypatch.setattr(network, "load", load)
+    import mlflow
+
+    tracking.log_card(write_training(root), root)
+    version = client_of(root).get_model_version("tiny.net", "1")
+    model = mlflow.pyfunc.load_model(version.source)
+    states = np.array([[1, 2], [3, 4]])
+    np.testing.assert_array_equal(model.predict(pandas.DataFrame(states)), [3, 7])
+    np.testing.assert_array_equal(model.predict(states), [3, 7])
+    with pytest.raises(ValueError, match="0 to 255"):
+        pyfunc._load_pyfunc(str(root / "000400.safetensors")).predict([[256, 0]])
+
+
+def test_a_live_run_is_the_one_that_the_card_completes(root, recorded):
+    study = write_study(root)
+    rows = curve().astype({"loss": float}).to_dict("records")
+    with tracking.LiveRun(root, training_fields()) as live:
+        live.log(rows[:300])
+        live.log(rows[300:350])
+        live_id = live.run_id
+    steps = [point.step for point in client_of(root).get_metric_history(live_id, "loss")]
+    assert steps == [*range(1, 257), *range(258, 301, 2), 301, *range(302, 351, 2)]
+    resumed = tracking.LiveRun(root, training_fields())
+    assert resumed.run_id == live_id
+    resumed.log(rows[340:360])
+    assert tracking.log_card(study / "models/net.json", root) == live_id
+    tracking.track([study], root)
+    assert content(root) == recorded
+
+
+def test_a_live_run_leaves_a_finished_record_alone(root):
+    tracking.log_card(write_training(root), root)
+    before = content(root)
+    live = tracking.LiveRun(root, training_fields())
+    live.log([{"iteration": 1, "convergence_points": 0, "loss": 99.0}])
+    live.close()
+    assert content(root) == before
+
+
+def test_live_points_of_another_result_do_not_mix_with_the_card(root):
+    live = tracking.LiveRun(root, training_fields())
+    live.log([{"iteration": 1, "convergence_points": 0, "loss": 99.0}])
+    run_id = tracking.log_card(write_training(root), root)
+    assert run_id != live.run_id
+    interrupted = client_of(root).get_run(live.run_id)
+    assert interrupted.data.tags["superseded"] == "true"
+    assert interrupted.info.status == "KILLED"
+
+
+def test_a_failed_training_is_shown_as_failed(root):
+    with pytest.raises(RuntimeError), tracking.LiveRun(root, training_fields()) as live:
+        run_id = live.run_id
+        raise RuntimeError
+    assert client_of(root).get_run(run_id).info.status == "FAILED"
+
+
+@pytest.mark.parametrize("step", ["log_artifact", "log_model_artifacts", "set_terminated", "create_model_version"])
+def test_an_interrupted_record_is_completed_the_next_time(root, recorded, monkeypatch, step):
+    from mlflow import MlflowClient
+
+    study = write_study(root)
+    for card in (study / "models/net.json", study / "searches/net.json"):
+        original, calls = getattr(MlflowClient, step), []
+
+        def interrupted(*arguments, original=original, calls=calls, **options):
+            calls.append(arguments)
+            if len(calls) == 2 or step != "log_artifact":
+                raise KeyboardInterrupt
+            return original(*arguments, **options)
+
+        with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+            patch.setattr(MlflowClient, step, interrupted)
+            tracking.log_card(card, root)
+        tracking.log_card(card, root)
+    tracking.track([study], root)
+    assert content(root) == recorded
+
+
+@pytest.mark.parametrize(
+    "uri",
+    [
+        "http://127.0.0.1:9",
+        "postgresql://user:secret@127.0.0.1:9/mlflow",
+        "sqlite:////proc/none/mlflow.db",
+        "odd",
+    ],
+)
+def test_an_unreachable_store_is_one_warning_and_no_delay(root, monkeypatch, capfd, uri):
+    monkeypatch.setenv("MLFLOW_TRACKING_URI", uri)
+    start = time.monotonic()
+    with tracking.LiveRun(root, training_fields()) as live:
+        live.log([{"iteration": 1, "convergence_points": 0, "loss": 1.0}])
+    assert tracking.log_card_best_effort(write_table(root), root) is None
+    assert time.monotonic() - start < 10
+    lines = capfd.readouterr().err.splitlines()
+    assert len(lines) == 2
+    assert all(line.startswith("Warning: ") and "secret" not in line for line in lines)
+
+
+def test_a_store_that_fails_during_training_is_one_warning(root, monkeypatch, capfd):
+    live = tracking.LiveRun(root, training_fields())
+    (root / "mlflow.db").write_bytes(b"")
+    for iteration in (1, 2, 3):
+        live.log([{"iteration": iteration, "convergence_points": 0, "loss": 1.0}])
+    live.close()
+    lines = capfd.readouterr().err.splitlines()
+    assert len(lines) == 1
+    assert lines[0].startswith("Warning: ")
+
+
+def test_an_interrupted_setting_of_a_search_is_completed_the_next_time(root, recorded, monkeypatch):
+    from mlflow import MlflowClient
+
+    def interrupted(client, run_id, metrics=(), params=(), tags=(), original=MlflowClient.log_batch):
+        if any(tag.key == "logged" for tag in tags):
+            raise KeyboardInterrupt
+        return original(client, run_id, metrics, params, tags)
+
+    study = write_study(root)
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(MlflowClient, "log_batch", interrupted)
+        tracking.log_card(study / "searches/net.json", root)
+    tracking.track([study], root)
+    assert content(root) == recorded
+
+
+def test_stages_write_while_another_process_reads(root):
+    path = write_table(root)
+    with contextlib.closing(sqlite3.connect(root / "mlflow.db", isolation_level=None)) as reader:
+        reader.execute("BEGIN")
+        reader.execute("SELECT count(*) FROM runs").fetchone()
+        assert tracking.log_card(path, root)
+
+
+def test_a_store_of_an_older_mlflow_is_migrated(root, monkeypatch):
+    from alembic import command
+    from alembic.script import ScriptDirectory
+    from mlflow.store.db import utils
+
+    uri = f"sqlite:///{root / 'older.db'}"
+    configuration = utils._get_alembic_config(uri)
+    newest, older, *_ = (step.revision for step in ScriptDirectory.from_config(configuration).walk_revisions())
+    engine = utils.create_sqlalchemy_engine(uri)
+    utils.InitialBase.metadata.create_all(engine)
+    with engine.begin() as configuration.attributes["connection"]:
+        command.upgrade(configuration, older)
+    (root / "older.db").replace(root / "mlflow.db")
+    # MLflow itself migrates where the newest schema adds a table, and refuses where it adds columns only.
+    monkeypatch.setattr(utils, "_all_tables_exist", lambda engine: True)
+    tracking.log_card(write_table(root), root)
+    engine = utils.create_sqlalchemy_engine(tracking.store_uri(root))
+    assert utils._get_schema_version(engine) == newest
+    assert len(all_runs(root)) == 1
+
+
+def test_a_damaged_store_is_told_in_one_sentence(root):
+    (root / "mlflow.db").write_text("not a database, but long enough to be read as the header of one" * 20)
+    with pytest.raises(tracking.TrackingError, match="not a database") as error:
+        tracking.track([write_table(root).parents[1]], root)
+    assert "\n" not in str(error.value)
+
+
+def test_a_folder_without_finished_stages_is_told(root):
+    with pytest.raises(tracking.TrackingError, match="holds no finished stage"):
+        tracking.track([root / "results/none"], root)
+
+
+def test_tracking_that_is_off_touches_nothing(root, monkeypatch):
+    monkeypatch.setenv("COSTTOGO_TRACKING", "off")
+    (root / "mlflow.db").unlink()
+    path = write_training(root)
+    before = set(root.rglob("*"))
+    tracking.prepare_store(root)
+    tracking.LiveRun(root, training_fields()).log([{"iteration": 1}])
+    assert tracking.log_card(path, root) is None
+    assert set(root.rglob("*")) == before
+
+
+def test_nothing_is_written_outside_the_store_and_its_artifacts(root):
+    tracking.track([write_study(root)], root)
+    assert {path.name for path in root.iterdir()} <= {
+        "results", "reports", "mlruns", "mlflow.db", "mlflow.db-wal", "mlflow.db-shm", "mlflow.db.lock"
+    }  # fmt: skip
+
+
+def test_importing_tracking_does_not_import_mlflow():
+    script = "import sys, costtogo.tracking; sys.exit('mlflow' in sys.modules or 'pandas' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 0
+
+
+def test_processes_that_start_together_from_nothing_share_one_store(root):
+    (root / "mlflow.db").unlink()
+    write_training(root)
+    table = write_table(root)
+    cards = [table, root / "results/tiny/models/net.json"]
+    for number in range(2):
+        write_json(table.with_name(f"other_{number}.json"), read_json(table) | {"name": f"other_{number}"})
+        cards.append(table.with_name(f"other_{number}.json"))
+    arguments = [str(root), *map(str, cards * 2)]
+    together = subprocess.run(
+        [sys.executable, "-c", RECORD_TOGETHER, *arguments], check=False, capture_output=True, text=True
+    )
+    assert (together.returncode, together.stderr) == (0, "")
+    assert len(all_runs(root)) == 4
+    checkpoint = root / "results/tiny/models/net/checkpoints/000400.safetensors"
+    assert set(content(root)["versions"]) == {(1, digest(checkpoint))}

@@ -1,0 +1,35 @@
+# Audits of the trained networks on every state.
+
+
+rule audit:
+    message:
+        "Auditing {wildcards.model} on every state."
+    input:
+        params=f"{RESULTS}/params/audits/{{model}}.json",
+        table=lambda wildcards: f"{RESULTS}/tables/{STUDY.models[wildcards.model].puzzle}.npz",
+        checkpoints=f"{RESULTS}/models/{{model}}/checkpoints.parquet",
+        code=code("audit"),
+    output:
+        values=f"{RESULTS}/audits/{{model}}/values.npz",
+        measures=f"{RESULTS}/audits/{{model}}/measures.parquet",
+        by_distance=f"{RESULTS}/audits/{{model}}/by_distance.parquet",
+        card=f"{RESULTS}/audits/{{model}}.json",
+        timing=f"{RESULTS}/timings/audits/{{model}}.json",
+    params:
+        model=lambda wildcards: f"{RESULTS}/models/{wildcards.model}",
+        out=lambda wildcards: f"{RESULTS}/audits/{wildcards.model}",
+    threads: STUDY.threads
+    log:
+        f"{LOGS}/audits/{{model}}.log",
+    benchmark:
+        f"{LOGS}/benchmarks/audits/{{model}}.jsonl"
+    shell:
+        "costtogo audit --params {input.params} --table {input.table} --model {params.model} --out {params.out}"
+        " 2>&1 | tee {log}"
+
+
+rule audits:
+    message:
+        "The audits are complete."
+    input:
+        AUDITS,

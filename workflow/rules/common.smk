@@ -1,0 +1,58 @@
+# The parameters, checked; the paths of the study; which sources a stage runs through.
+
+import os
+import sys
+from pathlib import Path
+
+SOURCE = Path(workflow.basedir) / "src"
+sys.path.insert(0, str(SOURCE))
+os.environ["PYTHONPATH"] = str(SOURCE)
+os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
+
+from costtogo.figures.catalogue import catalogue
+from costtogo.params import parse as parse_study
+from costtogo.sources import sources
+from costtogo.types import UserError
+from costtogo.workflow import settle, write_slices
+
+try:
+    STUDY = parse_study(config)
+except UserError as error:
+    raise WorkflowError(str(error))
+
+RESULTS = f"results/{STUDY.study}"
+REPORTS = f"reports/{STUDY.study}"
+LOGS = f"logs/{STUDY.study}"
+
+settle(Path(RESULTS), Path(REPORTS))
+write_slices(STUDY, Path(RESULTS))
+
+
+wildcard_constraints:
+    puzzle="|".join(STUDY.tables),
+    model="|".join(STUDY.models),
+
+
+def code(stage):
+    """The source files that a stage runs through, as inputs of its rule."""
+    return [os.path.relpath(path) for path in sources(f"costtogo.stages.{stage}")]
+
+
+def results(group, names, *files):
+    """Card, timing and further files of stages."""
+    kinds = [f"{RESULTS}/{group}/{{name}}.json", f"{RESULTS}/timings/{group}/{{name}}.json"]
+    return expand(kinds + [f"{RESULTS}/{group}/{{name}}{file}" for file in files], name=names)
+
+
+TABLES = results("tables", STUDY.tables, ".npz")
+INSTANCES = results("instances", STUDY.puzzles, ".parquet")
+MODELS = results("models", STUDY.models, "/checkpoints.parquet", "/curve.parquet", "/errors.parquet")
+AUDITS = results("audits", STUDY.models, "/values.npz", "/measures.parquet", "/by_distance.parquet")
+FOUND = ["/grid.parquet", "/by_distance.parquet", "/searches.parquet"]
+SEARCHES = results("searches", STUDY.models, *FOUND, "/selection.parquet")
+SEARCHES += results("searches", [f"baseline_{puzzle}" for puzzle in STUDY.puzzles], *FOUND)
+FIGURES = [f"{REPORTS}/figures/{entry.name}.{kind}" for entry in catalogue(STUDY) for kind in ("png", "svg")]
+DOCUMENTS = ["report.md", "timings.md", "metrics.json", "reported_vs_reproduced.csv"]
+REPORT = [f"{REPORTS}/{name}" for name in DOCUMENTS] + [f"{RESULTS}/report/report.json"]
+FINDINGS = TABLES + INSTANCES + MODELS + AUDITS + SEARCHES
+ALL = FINDINGS + FIGURES + REPORT

@@ -1,0 +1,26 @@
+# Instance sets with exact distances.
+
+
+rule instance_sets:
+    message:
+        "Drawing the instance sets of {wildcards.puzzle}."
+    input:
+        params=f"{RESULTS}/params/instances/{{puzzle}}.json",
+        table=f"{RESULTS}/tables/{{puzzle}}.npz",
+        code=code("instances"),
+    output:
+        instances=f"{RESULTS}/instances/{{puzzle}}.parquet",
+        card=f"{RESULTS}/instances/{{puzzle}}.json",
+        timing=f"{RESULTS}/timings/instances/{{puzzle}}.json",
+    log:
+        f"{LOGS}/instances/{{puzzle}}.log",
+    shell:
+        "costtogo instances --params {input.params} --table {input.table} --out {output.instances}"
+        " 2>&1 | tee {log}"
+
+
+rule instances:
+    message:
+        "The instance sets are complete."
+    input:
+        INSTANCES,
