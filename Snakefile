@@ -1,5 +1,6 @@
 """The workflow of costtogo: tables, instances, models, audits, searches, figures, report."""
 
+
 configfile: "params.yaml"
 
 
@@ -14,7 +15,7 @@ include: "workflow/rules/report.smk"
 
 rule all:
     default_target: True
-    message:
-        "Study {STUDY.study} is complete: read {REPORTS}/report.md."
     input:
         ALL,
+    message:
+        "Study {STUDY.study} is complete: read {REPORTS}/report.md."

@@ -19,7 +19,7 @@ from costtogo.stages.report_text import flatten, interval_text, puzzle_title
 
 ROOT = Path(__file__).parent.parent
 STUDY = study_of((3, 4))
-TIMINGS = {"timings.md", "timings.csv", "timings_searches.csv"}
+TIMINGS = {"timings.md", "stages.csv", "searches.csv"}
 
 
 @pytest.fixture(scope="module")
@@ -33,7 +33,7 @@ def written(results, tmp_path_factory) -> Path:
 
 
 def run(results: Path, reports: Path) -> Path:
-    report.run(STUDY, results, reports, ROOT / report.REPORTED, ROOT / report.CAPTIONS)
+    report.write(STUDY, results, reports, ROOT / report.REPORTED, ROOT / report.CAPTIONS, reports / "measured")
     return reports / STUDY.study
 
 
@@ -63,11 +63,11 @@ def test_wall_clock_times_touch_no_file_but_their_own(changed, written, tmp_path
 
 
 def test_the_report_shows_every_figure_but_those_of_time(written):
-    shown = re.findall(r"\]\(figures/(.+?)\.png\)", (written / "report.md").read_text())
-    timed = re.findall(r"\]\(figures/(.+?)\.png\)", (written / "timings.md").read_text())
+    shown = re.findall(r"\]\(((?:figures|timings)/.+?)\.png\)", (written / "report.md").read_text())
+    timed = re.findall(r"\]\(((?:figures|timings)/.+?)\.png\)", (written / "timings.md").read_text())
     assert sorted(shown + timed) == sorted(names(STUDY))
-    assert all(name.startswith("seconds_") for name in timed)
-    assert not any(name.startswith("seconds_") for name in shown)
+    assert all(name.startswith("timings/seconds_") for name in timed)
+    assert not any(name.startswith("timings/seconds_") for name in shown)
 
 
 @pytest.mark.parametrize("name", ["report.md", "timings.md"])
@@ -139,7 +139,7 @@ def test_the_thesis_is_quoted_as_it_is_written():
 
 
 def test_seconds_of_the_literature_stand_beside_the_network_engine_only(written):
-    timings = pd.read_csv(written / "tables" / "timings_searches.csv")
+    timings = pd.read_csv(written / "timings" / "searches.csv")
     beside = timings[timings["reported_seconds"].notna()]
     assert set(beside["engine"]) == {"network alone"}
     assert set(beside["heuristic"]) == {"network"}
@@ -174,6 +174,7 @@ def test_a_selection_of_two_checkpoints_is_refused(changed, tmp_path):
     [
         (percent, 100.0, "100"),
         (percent, 99.998, "99.99"),
+        (percent, 99.99999999999999, "100"),
         (percent, None, "–"),
         (amount, 1234567.0, "1,234,567"),
         (amount, 72.836, "72.84"),

@@ -103,7 +103,7 @@ def report(
     """Stage: write report.md, its tables and its timings."""
     from costtogo.stages import report as stage
 
-    stage.run(params, results.parent, reports.parent)
+    stage.run(params, results, reports)
 
 
 @app.command()

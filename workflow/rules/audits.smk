@@ -2,8 +2,6 @@
 
 
 rule audit:
-    message:
-        "Auditing {wildcards.model} on every state."
     input:
         params=f"{RESULTS}/params/audits/{{model}}.json",
         table=lambda wildcards: f"{RESULTS}/tables/{STUDY.models[wildcards.model].puzzle}.npz",
@@ -15,21 +13,23 @@ rule audit:
         by_distance=f"{RESULTS}/audits/{{model}}/by_distance.parquet",
         card=f"{RESULTS}/audits/{{model}}.json",
         timing=f"{RESULTS}/timings/audits/{{model}}.json",
-    params:
-        model=lambda wildcards: f"{RESULTS}/models/{wildcards.model}",
-        out=lambda wildcards: f"{RESULTS}/audits/{wildcards.model}",
-    threads: STUDY.threads
     log:
         f"{LOGS}/audits/{{model}}.log",
     benchmark:
         f"{LOGS}/benchmarks/audits/{{model}}.jsonl"
+    threads: STUDY.threads
+    params:
+        model=lambda wildcards: f"{RESULTS}/models/{wildcards.model}",
+        out=lambda wildcards: f"{RESULTS}/audits/{wildcards.model}",
+    message:
+        "Auditing {wildcards.model} on every state."
     shell:
         "costtogo audit --params {input.params} --table {input.table} --model {params.model} --out {params.out}"
         " 2>&1 | tee {log}"
 
 
 rule audits:
-    message:
-        "The audits are complete."
     input:
         AUDITS,
+    message:
+        "The audits are complete."

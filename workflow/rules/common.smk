@@ -7,7 +7,9 @@ from pathlib import Path
 SOURCE = Path(workflow.basedir) / "src"
 sys.path.insert(0, str(SOURCE))
 os.environ["PYTHONPATH"] = str(SOURCE)
-os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
+os.environ["PATH"] = os.pathsep.join(
+    [str(Path(sys.executable).parent), os.environ.get("PATH", "")]
+)
 
 from costtogo.figures.catalogue import catalogue
 from costtogo.params import parse as parse_study
@@ -40,19 +42,37 @@ def code(stage):
 
 def results(group, names, *files):
     """Card, timing and further files of stages."""
-    kinds = [f"{RESULTS}/{group}/{{name}}.json", f"{RESULTS}/timings/{group}/{{name}}.json"]
-    return expand(kinds + [f"{RESULTS}/{group}/{{name}}{file}" for file in files], name=names)
+    kinds = [
+        f"{RESULTS}/{group}/{{name}}.json",
+        f"{RESULTS}/timings/{group}/{{name}}.json",
+    ]
+    return expand(
+        kinds + [f"{RESULTS}/{group}/{{name}}{file}" for file in files], name=names
+    )
 
 
 TABLES = results("tables", STUDY.tables, ".npz")
 INSTANCES = results("instances", STUDY.puzzles, ".parquet")
-MODELS = results("models", STUDY.models, "/checkpoints.parquet", "/curve.parquet", "/errors.parquet")
-AUDITS = results("audits", STUDY.models, "/values.npz", "/measures.parquet", "/by_distance.parquet")
+MODELS = results(
+    "models", STUDY.models, "/checkpoints.parquet", "/curve.parquet", "/errors.parquet"
+)
+AUDITS = results(
+    "audits", STUDY.models, "/values.npz", "/measures.parquet", "/by_distance.parquet"
+)
 FOUND = ["/grid.parquet", "/by_distance.parquet", "/searches.parquet"]
+BASELINES = [f"baseline_{puzzle}" for puzzle in STUDY.puzzles]
 SEARCHES = results("searches", STUDY.models, *FOUND, "/selection.parquet")
-SEARCHES += results("searches", [f"baseline_{puzzle}" for puzzle in STUDY.puzzles], *FOUND)
-FIGURES = [f"{REPORTS}/figures/{entry.name}.{kind}" for entry in catalogue(STUDY) for kind in ("png", "svg")]
+SEARCHES += results("searches", BASELINES, *FOUND)
+SEARCHES += expand(
+    f"{RESULTS}/timings/searches/{{name}}.parquet", name=[*STUDY.models, *BASELINES]
+)
+FIGURES = [
+    f"{REPORTS}/{entry.stem}.{kind}"
+    for entry in catalogue(STUDY)
+    for kind in ("png", "svg")
+]
 DOCUMENTS = ["report.md", "timings.md", "metrics.json", "reported_vs_reproduced.csv"]
 REPORT = [f"{REPORTS}/{name}" for name in DOCUMENTS] + [f"{RESULTS}/report/report.json"]
+REPORT += [f"{RESULTS}/timings/report/report.json"]
 FINDINGS = TABLES + INSTANCES + MODELS + AUDITS + SEARCHES
 ALL = FINDINGS + FIGURES + REPORT

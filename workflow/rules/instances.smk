@@ -2,8 +2,6 @@
 
 
 rule instance_sets:
-    message:
-        "Drawing the instance sets of {wildcards.puzzle}."
     input:
         params=f"{RESULTS}/params/instances/{{puzzle}}.json",
         table=f"{RESULTS}/tables/{{puzzle}}.npz",
@@ -14,13 +12,15 @@ rule instance_sets:
         timing=f"{RESULTS}/timings/instances/{{puzzle}}.json",
     log:
         f"{LOGS}/instances/{{puzzle}}.log",
+    message:
+        "Drawing the instance sets of {wildcards.puzzle}."
     shell:
         "costtogo instances --params {input.params} --table {input.table} --out {output.instances}"
         " 2>&1 | tee {log}"
 
 
 rule instances:
-    message:
-        "The instance sets are complete."
     input:
         INSTANCES,
+    message:
+        "The instance sets are complete."

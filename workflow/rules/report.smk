@@ -2,8 +2,6 @@
 
 
 rule draw_figures:
-    message:
-        "Drawing the figures."
     input:
         FINDINGS,
         params=f"{RESULTS}/params/report/report.json",
@@ -11,7 +9,7 @@ rule draw_figures:
     output:
         [
             report(
-                f"{REPORTS}/figures/{entry.name}.{kind}",
+                f"{REPORTS}/{entry.stem}.{kind}",
                 caption=f"../captions/{entry.kind}.rst",
                 category=entry.puzzle,
                 subcategory=entry.model or "all models",
@@ -22,18 +20,22 @@ rule draw_figures:
         ],
     log:
         f"{LOGS}/figures.log",
+    message:
+        "Drawing the figures."
     shell:
         "costtogo figures --params {input.params} --results {RESULTS} --reports {REPORTS} 2>&1 | tee {log}"
 
 
 rule write_report:
-    message:
-        "Writing the report."
     input:
         FINDINGS,
         FIGURES,
         params=f"{RESULTS}/params/report/report.json",
         literature="data/reported/thesis.csv",
+        measured=sorted(str(path) for path in Path("data/measured").glob("*.json")),
+        captions=sorted(
+            {f"workflow/captions/{entry.kind}.rst" for entry in catalogue(STUDY)}
+        ),
         code=code("report"),
     output:
         [f"{REPORTS}/{name}" for name in DOCUMENTS],
@@ -41,20 +43,22 @@ rule write_report:
         timing=f"{RESULTS}/timings/report/report.json",
     log:
         f"{LOGS}/report.log",
+    message:
+        "Writing the report."
     shell:
         "costtogo report --params {input.params} --results {RESULTS} --reports {REPORTS} 2>&1 | tee {log}"
 
 
 rule figures:
-    message:
-        "The figures are complete."
     input:
         FINDINGS,
         FIGURES,
+    message:
+        "The figures are complete."
 
 
 rule report:
-    message:
-        "The report is complete: {REPORTS}/report.md."
     input:
         ALL,
+    message:
+        "The report is complete: {REPORTS}/report.md."

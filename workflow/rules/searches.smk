@@ -2,8 +2,6 @@
 
 
 rule model_search:
-    message:
-        "Searching with {wildcards.model} over λ × N."
     input:
         params=f"{RESULTS}/params/searches/{{model}}.json",
         table=lambda wildcards: f"{RESULTS}/tables/{STUDY.models[wildcards.model].puzzle}.npz",
@@ -19,23 +17,23 @@ rule model_search:
         seconds=f"{RESULTS}/timings/searches/{{model}}.parquet",
         card=f"{RESULTS}/searches/{{model}}.json",
         timing=f"{RESULTS}/timings/searches/{{model}}.json",
-    params:
-        model=lambda wildcards: f"{RESULTS}/models/{wildcards.model}",
-        audit=lambda wildcards: f"{RESULTS}/audits/{wildcards.model}",
-        out=lambda wildcards: f"{RESULTS}/searches/{wildcards.model}",
-    threads: STUDY.threads
     log:
         f"{LOGS}/searches/{{model}}.log",
     benchmark:
         f"{LOGS}/benchmarks/searches/{{model}}.jsonl"
+    threads: STUDY.threads
+    params:
+        model=lambda wildcards: f"{RESULTS}/models/{wildcards.model}",
+        audit=lambda wildcards: f"{RESULTS}/audits/{wildcards.model}",
+        out=lambda wildcards: f"{RESULTS}/searches/{wildcards.model}",
+    message:
+        "Searching with {wildcards.model} over λ × N."
     shell:
         "costtogo search --params {input.params} --table {input.table} --instances {input.instances}"
         " --audit {params.audit} --model {params.model} --out {params.out} 2>&1 | tee {log}"
 
 
 rule baseline_search:
-    message:
-        "Searching {wildcards.puzzle} with the exact and the zero heuristic over λ × N."
     input:
         params=f"{RESULTS}/params/searches/baseline_{{puzzle}}.json",
         table=f"{RESULTS}/tables/{{puzzle}}.npz",
@@ -48,20 +46,22 @@ rule baseline_search:
         seconds=f"{RESULTS}/timings/searches/baseline_{{puzzle}}.parquet",
         card=f"{RESULTS}/searches/baseline_{{puzzle}}.json",
         timing=f"{RESULTS}/timings/searches/baseline_{{puzzle}}.json",
-    params:
-        out=lambda wildcards: f"{RESULTS}/searches/baseline_{wildcards.puzzle}",
-    threads: STUDY.threads
     log:
         f"{LOGS}/searches/baseline_{{puzzle}}.log",
     benchmark:
         f"{LOGS}/benchmarks/searches/baseline_{{puzzle}}.jsonl"
+    threads: STUDY.threads
+    params:
+        out=lambda wildcards: f"{RESULTS}/searches/baseline_{wildcards.puzzle}",
+    message:
+        "Searching {wildcards.puzzle} with the exact and the zero heuristic over λ × N."
     shell:
         "costtogo search --params {input.params} --table {input.table} --instances {input.instances}"
         " --out {params.out} 2>&1 | tee {log}"
 
 
 rule searches:
-    message:
-        "The searches are complete."
     input:
         SEARCHES,
+    message:
+        "The searches are complete."

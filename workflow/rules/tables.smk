@@ -2,8 +2,6 @@
 
 
 rule table:
-    message:
-        "Listing all states of {wildcards.puzzle} by their distance from the goal."
     input:
         params=f"{RESULTS}/params/tables/{{puzzle}}.json",
         code=code("tables"),
@@ -13,12 +11,14 @@ rule table:
         timing=f"{RESULTS}/timings/tables/{{puzzle}}.json",
     log:
         f"{LOGS}/tables/{{puzzle}}.log",
+    message:
+        "Listing all states of {wildcards.puzzle} by their distance from the goal."
     shell:
         "costtogo table --params {input.params} --out {output.table} 2>&1 | tee {log}"
 
 
 rule tables:
-    message:
-        "The exact tables are complete."
     input:
         TABLES,
+    message:
+        "The exact tables are complete."

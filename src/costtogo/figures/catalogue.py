@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
+TIMED = "seconds"  # the kind of figure that shows wall-clock time
+
+
 @dataclass(frozen=True)
 class FigureEntry:
     """One figure of a study.
@@ -31,6 +34,11 @@ class FigureEntry:
     model: str | None
     inputs: tuple[str, ...]
     draw: "Callable[[Path], Figure]"
+
+    @property
+    def stem(self) -> str:
+        """The path of its files below the study's reports, without suffix: what shows wall-clock time lies apart."""
+        return f"{'timings' if self.kind == TIMED else 'figures'}/{self.name}"
 
 
 def catalogue(study: Any) -> list[FigureEntry]:
@@ -50,8 +58,8 @@ def catalogue(study: Any) -> list[FigureEntry]:
 
 
 def names(study: Any) -> list[str]:
-    """The file stems of all figures of a study."""
-    return [entry.name for entry in catalogue(study)]
+    """The paths of all figures of a study below its reports, without suffix."""
+    return [entry.stem for entry in catalogue(study)]
 
 
 def is_hanoi(puzzle: str) -> bool:

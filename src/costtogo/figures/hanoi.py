@@ -123,6 +123,7 @@ def _draw_way(figure: Figure, axes: Axes, way: np.ndarray) -> None:
     drawn = LineCollection(
         steps, array=np.arange(len(steps)), cmap=WAY_COLORS, linewidths=3, capstyle="round", zorder=4
     )
+    drawn.set_clim(0, len(steps))
     axes.add_collection(drawn)
     bar = figure.colorbar(drawn, ax=axes, orientation="horizontal", shrink=0.5, aspect=40, pad=0.0)
     bar.set_label("moves made")

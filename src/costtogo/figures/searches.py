@@ -24,6 +24,7 @@ from costtogo.figures.style import (
     whole_ticks,
 )
 
+ROUNDING = 1e-9  # of a share of 100 %
 HEURISTICS = {"exact": "exact distance", "network": "network", "zero": "zero"}
 UNITS = ((1, "s"), (1e-3, "ms"), (1e-6, "µs"))  # of time, in seconds
 
@@ -74,7 +75,7 @@ def search_seconds(timings: pd.DataFrame) -> Figure:
 
 def percent_text(value: float) -> str:
     """A share to two places, where only the whole is 100.  99.407 -> "99.41", 99.998 -> "99.99"."""
-    return "100" if value == 100 else f"{min(value, 99.99):.2f}"
+    return "100" if value > 100 - ROUNDING else f"{min(value, 99.99):.2f}"
 
 
 def seconds_text(value: float) -> str:

@@ -10,12 +10,12 @@ KINDS = ("png", "svg")
 
 
 def run(study, results: Path | str, reports: Path | str, processes: int = 2) -> list[Path]:
-    """Draw the study's catalogue into reports/<study>/figures and return the files written.
+    """Draw the study's catalogue into reports/<study>/figures and timings and return the files written.
 
     results and reports are the folders that hold one folder a study.
     Raises FileError where a result that a figure needs is missing.
     """
-    source, target = Path(results) / study.study, Path(reports) / study.study / "figures"
+    source, target = Path(results) / study.study, Path(reports) / study.study
     entries = catalogue(study)
     _demand_inputs(entries, source)
     with ProcessPoolExecutor(max_workers=processes) as pool:
@@ -28,7 +28,7 @@ def draw(entry: FigureEntry, source: Path, target: Path) -> list[Path]:
     from costtogo.figures.style import image
 
     figure = entry.draw(source)
-    paths = [target / f"{entry.name}.{kind}" for kind in KINDS]
+    paths = [target / f"{entry.stem}.{kind}" for kind in KINDS]
     for path, kind in zip(paths, KINDS, strict=True):
         write_bytes(path, image(figure, kind))
     return paths

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable, Iterable, Sequence
 
+ROUNDING = 1e-9  # of a share of 100 %
 Format = Callable[[float], str]
 
 
@@ -29,7 +30,7 @@ def percent(value) -> str:
     """A share to two places, where only the whole is 100.  99.407 -> "99.41", 99.998 -> "99.99"."""
     if is_missing(value):
         return "–"
-    return "100" if value == 100 else f"{min(value, 99.99):.2f}"
+    return "100" if value > 100 - ROUNDING else f"{min(value, 99.99):.2f}"
 
 
 def short(value) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from costtogo.figures.catalogue import FigureEntry, catalogue, is_hanoi
+from costtogo.figures.catalogue import TIMED, FigureEntry, catalogue, is_hanoi
 from costtogo.files import read_text
 from costtogo.stages.report_markdown import amount, frame_table, is_missing, percent, places, short, table
 from costtogo.stages.report_tables import (
@@ -19,7 +19,6 @@ from costtogo.stages.report_tables import (
     same_weights,
 )
 
-TIMED = "seconds"  # the kind of figure that shows wall-clock time and so belongs to timings.md
 DIGEST_LENGTH = 16  # characters of a digest that the report shows; tables/provenance.csv has all of them
 QUANTITIES = {
     "admissible_percent": "admissible, %",
@@ -66,7 +65,7 @@ def cell_text(cell: dict[str, Any]) -> str:
 
 def gallery(entries: list[FigureEntry], captions: Path) -> str:
     """Figures of one kind, each with its label, and their caption below the last."""
-    shown = [f"![{entry.label}](figures/{entry.name}.png)\n\n**{entry.label}.**" for entry in entries]
+    shown = [f"![{entry.label}]({entry.stem}.png)\n\n**{entry.label}.**" for entry in entries]
     caption = " ".join(read_text(captions / f"{entries[0].kind}.rst").split())
     return "\n\n".join(shown) + f" {caption}\n"
 

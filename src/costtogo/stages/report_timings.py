@@ -63,7 +63,7 @@ def timings_text(
         _stages_table(stages),
         "## Searches\n",
         "Mean seconds of one search at each puzzle's headline λ and N, and wherever the thesis gives"
-        " seconds; *tables/timings_searches.csv* has the other settings. *table*: the network's values"
+        " seconds; *timings/searches.csv* has the other settings. *table*: the network's values"
         f" were computed once for all states and looked up; *{NETWORK_ENGINE}*: one search at a time calls"
         " the network; *network in step*: many searches share each call. The thesis's seconds (Tardón"
         f" Rubio 2022) stand beside *{NETWORK_ENGINE}* only, which is how it searched, on another"

@@ -1,0 +1,45 @@
+# make: the default study from a fresh clone.  make test: all that is checked.  Both set up .venv first.
+PYTHON ?= python3
+TORCH ?= torch==2.13.0
+BIN := .venv/bin
+STUDY ?= default
+MLFLOW_PORT ?= 5000
+export MLFLOW_DISABLE_TELEMETRY := true
+
+.PHONY: all environment test smoke ui report figures clean
+
+all: environment
+	$(BIN)/snakemake --cores all
+	@echo "Read reports/default/report.md; make ui shows the runs."
+
+environment: .venv/ready
+
+.venv/ready: requirements.lock pyproject.toml
+	$(PYTHON) -c 'import sys; sys.exit("costtogo needs Python 3.11 or newer; name one with make PYTHON=python3.11" if sys.version_info < (3, 11) else 0)'
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check "$(TORCH)" -r requirements.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --editable .
+	touch $@
+
+test: environment
+	$(BIN)/ruff check src tests
+	$(BIN)/ruff format --check src tests
+	$(BIN)/snakefmt --check Snakefile workflow
+	$(BIN)/python -m pytest
+
+smoke: environment
+	$(BIN)/snakemake --cores all --configfile config/smoke.yaml
+
+ui: environment
+	@echo "MLflow UI: http://127.0.0.1:$(MLFLOW_PORT)  (Ctrl-C ends it)"
+	MLFLOW_SERVER_ENABLE_JOB_EXECUTION=false $(BIN)/mlflow ui --backend-store-uri "sqlite:///$(CURDIR)/mlflow.db" --host 127.0.0.1 --port $(MLFLOW_PORT)
+
+report: environment
+	$(BIN)/snakemake --cores all -- report
+	$(BIN)/snakemake --report reports/default/report.html
+
+figures: environment
+	$(BIN)/snakemake --cores all -- figures
+
+clean:
+	rm -rf results logs .snakemake mlflow.db mlflow.db-shm mlflow.db-wal mlruns

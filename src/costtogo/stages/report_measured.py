@@ -1,0 +1,26 @@
+"""What longer studies have kept in data/measured, as a section of the report."""
+
+from pathlib import Path
+
+from costtogo.files import read_json
+from costtogo.stages.report_markdown import short, table
+
+SHOWN = ("searches", "audits")
+
+
+def measured_text(folder: Path) -> str:
+    """A table for each study kept by `costtogo keep`; nothing where none was kept."""
+    kept = {path.stem: read_json(path) for path in sorted(folder.glob("*.json"))}
+    if not kept:
+        return ""
+    parts = ["\n## Kept from longer studies\n"]
+    for study, stages in kept.items():
+        rows = [
+            [f"`{place}`", name, short(value), stage["timing"].get("commit", "")[:12] or "–"]
+            for place, stage in sorted(stages.items())
+            if place.split("/")[0] in SHOWN
+            for name, value in sorted(stage["metrics"].items())
+        ]
+        parts += [f"The study `{study}`, with full provenance in [{study}.json](../../data/measured/{study}.json):\n"]
+        parts += [table(["stage", "measure", "value", "commit"], rows)]
+    return "\n".join(parts)
