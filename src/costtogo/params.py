@@ -199,7 +199,8 @@ def resolve(values: dict[str, Any]) -> dict[str, Any]:
             model = overlay(_like(recipes, recipe, f"models.{name}.recipe"), model)
         if isinstance(model.get("architecture"), str):
             model["architecture"] = _named(architectures, model["architecture"], f"models.{name}.architecture")
-        model.setdefault("seed", derive_seed(values.get("seed", 0), "train", name))
+        # one seed a puzzle: models that differ in one thing begin from the same weights
+        model.setdefault("seed", derive_seed(values.get("seed", 0), "train", str(model.get("puzzle"))))
         values["models"][name] = model
     return values
 

@@ -2,12 +2,22 @@
 
 import os
 import time
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from costtogo.files import json_text, write_text
+from costtogo.files import json_text, read_json, write_text
 from costtogo.params import Study, slices
+from costtogo.sources import code_digest
 
-GROUPS = ("params", "tables", "instances", "models", "audits", "searches", "timings", "report")
+STAGES = {  # the group of results that each module of costtogo.stages writes, in order
+    "tables": "tables",
+    "instances": "instances",
+    "models": "train",
+    "audits": "audit",
+    "searches": "search",
+    "report": "report",
+}
+LONG_AGO = 1.0  # a modification time older than any source
 
 
 def write_slices(study: Study, results: Path) -> None:
@@ -20,20 +30,38 @@ def write_slices(study: Study, results: Path) -> None:
             write_text(path, text)
 
 
-def settle(results: Path, reports: Path, memory: Path = Path(".snakemake/metadata")) -> bool:
-    """Give results that were restored together, by `dvc pull` or in a copy, the order in which stages write them.
+def settle(study: Study, results: Path, reports: Path, memory: Path = Path(".snakemake/metadata")) -> bool:
+    """Date results that were restored together, by `dvc pull` or in a copy, by whether they are current.
 
-    Restoring leaves modification times in no order, and without its own memory Snakemake goes by them alone:
-    it would run finished stages again. Slices that have changed are written afterwards and count as newer.
+    Restoring leaves modification times in no order, and without its own memory Snakemake goes by them alone: it
+    would run finished stages again, or take results of other parameters or other code for current. A finished
+    stage is current if its card names its slice of the parameters and its code as they are now; current ones are
+    dated in the order of the stages, all others long ago.
     Does nothing, and returns False, where Snakemake has a memory or there are no results.
     """
-    if memory.exists() and any(memory.iterdir()) or not (results / "params").is_dir():
+    if memory.exists() and any(memory.iterdir()) or not (results / "tables").is_dir():
         return False
-    begun = time.time() - len(GROUPS) - 1
-    folders = [*(results / group for group in GROUPS), reports]
-    for place, folder in enumerate(folders):
-        for path in folder.rglob("*"):
-            if path.is_file():
-                moment = begun + place * 0.9 + (0.5 if path.parent == folder and path.suffix == ".json" else 0.0)
-                os.utime(path, (moment, moment))
+    now, wanted = time.time() - 0.2, slices(study)
+    _date((results / "params").glob("*/*.json"), now)
+    for place, (group, module) in enumerate(STAGES.items(), start=1):
+        code = code_digest(f"costtogo.stages.{module}")
+        for path in sorted((results / group).glob("*.json")):
+            card = read_json(path)
+            parameters = json_text(wanted.get(f"{group}/{path.stem}"))
+            current = card.get("code") == code and json_text(card.get("parameters")) == parameters
+            files = [path, *_files_of(results, path), *(reports.rglob("*") if group == "report" else ())]
+            _date(files, now + 0.01 * place if current else LONG_AGO)
     return True
+
+
+def _files_of(results: Path, card: Path) -> Iterator[Path]:
+    """What a stage wrote besides its card: files of its name, its folder, its timings."""
+    for folder in (card.parent, results / "timings" / card.parent.name):
+        yield from folder.glob(f"{card.stem}.*")
+    yield from card.with_suffix("").rglob("*")
+
+
+def _date(paths: Iterable[Path], moment: float) -> None:
+    for path in paths:
+        if path.is_file():
+            os.utime(path, (moment, moment))

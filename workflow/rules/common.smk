@@ -26,8 +26,8 @@ RESULTS = f"results/{STUDY.study}"
 REPORTS = f"reports/{STUDY.study}"
 LOGS = f"logs/{STUDY.study}"
 
-settle(Path(RESULTS), Path(REPORTS))
 write_slices(STUDY, Path(RESULTS))
+settle(STUDY, Path(RESULTS), Path(REPORTS))
 
 
 wildcard_constraints:

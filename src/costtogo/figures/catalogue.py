@@ -7,7 +7,6 @@ can ask while it is being parsed; a figure is drawn only when its `draw` is call
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -122,4 +121,6 @@ def _entry(kind: str, label: str, puzzle: str, model: str | None, inputs: list[s
 
 def _draw(kind: str, arguments: tuple, results: Path) -> "Figure":
     """Draw by the function of costtogo.figures.drawings that bears the kind's name."""
-    return getattr(import_module("costtogo.figures.drawings"), kind)(Path(results), *arguments)
+    from costtogo.figures import drawings
+
+    return getattr(drawings, kind)(Path(results), *arguments)

@@ -80,7 +80,7 @@ def _corner_stickers() -> np.ndarray:
 
 @lru_cache(maxsize=1)
 def _corner_tables() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Stickers of the corners [8, 3]; colours of (corner, twist) uint8 [24, 3]; their index by colours int8 [6, 6, 6]."""
+    """Stickers of the corners [8, 3]; colours of (corner, twist) uint8 [24, 3]; index by colours int8 [6, 6, 6]."""
     stickers = _corner_stickers()
     home = np.repeat(np.arange(6, dtype=np.uint8), 4)[stickers]
     colours = np.stack([np.roll(home, twist, axis=1) for twist in range(3)], axis=1).reshape(24, 3)

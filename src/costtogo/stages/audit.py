@@ -1,4 +1,4 @@
-"""Audit of a model's last checkpoints on every state and on the literature's sample: results/<study>/audits/<model>/."""
+"""Audit of a model's last checkpoints, on every state and on a sample: results/<study>/audits/<model>/."""
 
 from pathlib import Path
 

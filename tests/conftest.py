@@ -1,0 +1,41 @@
+"""Puzzles and their exact distances, shared by all tests; nothing reaches MLflow unless a test asks for it."""
+
+import os
+from functools import cache
+
+import pytest
+from hypothesis import settings
+
+from costtogo.exact.bfs import distances
+from costtogo.exact.graph import neighbour_table
+from costtogo.puzzles import make
+
+PUZZLES = ("cube2", "hanoi_4", "hanoi_3_4")
+
+os.environ.setdefault("COSTTOGO_TRACKING", "off")
+settings.register_profile("costtogo", max_examples=25, deadline=None, derandomize=True)
+settings.load_profile("costtogo")
+
+
+@pytest.fixture(scope="session", params=PUZZLES)
+def puzzle(request):
+    """Each puzzle that the contracts run for."""
+    return make(request.param)
+
+
+@pytest.fixture(scope="session")
+def distances_of():
+    """The exact distances [S] of a puzzle by its name, computed once a session."""
+
+    @cache
+    def computed(name: str):
+        made = make(name)
+        return distances(neighbour_table(made), int(made.rank(made.goal[None])[0]))
+
+    return computed
+
+
+@pytest.fixture(scope="session")
+def distance(puzzle, distances_of):
+    """The exact distances [S] of the puzzle."""
+    return distances_of(puzzle.name)

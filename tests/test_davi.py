@@ -1,0 +1,150 @@
+"""DAVI: its targets, its convergence points, its schedule, and that it learns."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+import torch
+
+from costtogo.heuristics.table import TableHeuristic, exact
+from costtogo.learning.davi import begin, bellman_targets, draw, set_learning_rate, train
+from costtogo.params import ModelParams
+from costtogo.puzzles import make
+
+HANOI = make("hanoi_3")
+ALL_STATES = HANOI.unrank(np.arange(27))
+
+
+def params(**changes) -> ModelParams:
+    """A training of hanoi_3 that learns in about a second."""
+    values = {
+        "puzzle": "hanoi_3",
+        "seed": 1,
+        "precision": "float32",
+        "architecture": {"first_layers": [32, 16], "residual_blocks": 1, "batch_norm_momentum": 0.9},
+        "sampler": {"kind": "uniform"},
+        "iterations": 300,
+        "states_per_iteration": 120,
+        "validation_states": 40,
+        "minibatch": 60,
+        "learning_rate": 5e-3,
+        "learning_rate_decay": 0.3,
+        "adam_beta_1": 0.9,
+        "adam_beta_2": 0.999,
+        "adam_epsilon": 1e-7,
+        "epsilon": 0.1,
+        "check_every": 2,
+        "checkpoint_every": 1,
+    }
+    return ModelParams(**(values | changes))
+
+
+def trained(**changes):
+    """A finished training and the progress of each iteration."""
+    training = begin(HANOI, params(**changes), "float32")
+    return training, list(train(training))
+
+
+@pytest.fixture(scope="module")
+def learned():
+    return trained()
+
+
+def test_the_exact_table_is_its_own_bellman_target(puzzle, distance):
+    ranks = np.random.default_rng(0).integers(puzzle.state_count, size=500)
+    ranks = np.append(ranks, puzzle.rank(puzzle.goal[None]))
+    targets = bellman_targets(puzzle, puzzle.unrank(ranks), exact(puzzle, distance))
+    assert targets.dtype == np.float32
+    np.testing.assert_array_equal(targets, distance[ranks])
+
+
+@pytest.mark.parametrize("name", ["hanoi_4", "hanoi_3_4"])
+def test_targets_equal_the_definition_state_by_state(name):
+    puzzle = make(name)
+    values = np.random.default_rng(1).uniform(0, 9, puzzle.state_count).astype(np.float32)
+    states = puzzle.unrank(np.arange(puzzle.state_count))
+    targets = bellman_targets(puzzle, states, TableHeuristic(puzzle, values))
+    for state, target in zip(states, targets, strict=True):
+        children, legal = puzzle.expand(state[None])
+        least = min(1 + values[puzzle.rank(child[None])[0]] for child in children[legal])
+        assert target == (0 if (state == puzzle.goal).all() else least)
+
+
+def test_the_goals_target_is_zero_though_its_children_are_not():
+    values = np.full(27, 5, dtype=np.float32)
+    assert bellman_targets(HANOI, HANOI.goal[None], TableHeuristic(HANOI, values)).tolist() == [0]
+
+
+def test_a_convergence_point_comes_only_when_looked_for_and_below_epsilon(learned):
+    training, progress = learned
+    for each in progress:
+        looked = each.iteration % training.params.check_every == 0
+        assert each.updated == (looked and each.validation_loss < training.params.epsilon)
+    kinds = {(each.iteration % 2 == 0, each.validation_loss < 0.1) for each in progress}
+    assert len(kinds) == 4, "every case must occur for this test to mean anything"
+
+
+def test_convergence_points_are_counted_one_by_one(learned):
+    _, progress = learned
+    assert [each.iteration for each in progress] == list(range(1, 301))
+    assert [each.convergence_points for each in progress] == np.cumsum([each.updated for each in progress]).tolist()
+
+
+def test_the_target_becomes_the_trained_network_at_convergence_points_alone():
+    training = begin(HANOI, params(iterations=60, epsilon=0.5), "float32")
+    kept = {name: tensor.clone() for name, tensor in training.target.state_dict().items()}
+    seen = set()
+    for progress in train(training):
+        if progress.updated:
+            kept = {name: tensor.clone() for name, tensor in training.network.state_dict().items()}
+        assert all(torch.equal(kept[name], tensor) for name, tensor in training.target.state_dict().items())
+        seen.add(progress.updated)
+    assert seen == {False, True}
+
+
+def test_a_small_training_learns_the_distances(learned, distances_of):
+    training, _ = learned
+    error = np.abs(training.cost_to_go(ALL_STATES) - distances_of("hanoi_3"))
+    untrained = np.abs(begin(HANOI, params(), "float32").cost_to_go(ALL_STATES) - distances_of("hanoi_3"))
+    assert error.mean() < 0.5 < untrained.mean()
+
+
+def test_the_same_seed_ends_in_the_same_weights_and_another_seed_in_others():
+    first, second, other = (trained(iterations=8, seed=seed)[0].network.state_dict() for seed in (1, 1, 2))
+    assert all(torch.equal(first[name], second[name]) for name in first)
+    assert not all(torch.equal(first[name], other[name]) for name in first)
+
+
+def test_walks_grow_with_the_convergence_points_before_the_iteration():
+    sampler = {"kind": "adaptive_k", "walk_max": 6, "conv_point_offs": 1}
+    _, progress = trained(iterations=60, epsilon=0.5, sampler=sampler)
+    before = [0, *(each.convergence_points for each in progress)]
+    assert [each.effective_k for each in progress] == [min(6, points + 2) for points in before[:-1]]
+    assert {2, 3, 6} <= {each.effective_k for each in progress}
+
+
+@pytest.mark.parametrize("kind", ["uniform", "deepcube", "deepcubea", "adaptive_k"])
+def test_an_iteration_has_exactly_as_many_states_as_asked_for(kind):
+    training = SimpleNamespace(puzzle=HANOI, params=params(sampler={"kind": kind, "walk_max": 7}))
+    assert len(draw(training, 50, 7, np.random.default_rng(0))) == 50
+
+
+def rates(**changes) -> list[float]:
+    training = begin(HANOI, params(learning_rate=2.0, iterations=10, **changes), "float32")
+    found = []
+    for training.iteration in range(1, 11):
+        set_learning_rate(training)
+        found.append(training.optimizer.param_groups[0]["lr"])
+    return found
+
+
+def test_the_learning_rate_falls_linearly_over_the_last_share_of_the_iterations():
+    assert rates(learning_rate_decay=0) == [2.0] * 10
+    assert rates(learning_rate_decay=0.4) == pytest.approx([2.0] * 7 + [1.5, 1.0, 0.5])
+    assert rates(learning_rate_decay=1) == pytest.approx(np.arange(10, 0, -1) * 0.2)
+
+
+def test_a_last_minibatch_of_a_single_state_is_trained_on_too():
+    training, progress = trained(iterations=2, states_per_iteration=61, minibatch=60)
+    assert len(progress) == 2 and np.isfinite(progress[-1].loss)
+    assert all(torch.isfinite(tensor).all() for tensor in training.network.state_dict().values())

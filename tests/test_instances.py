@@ -1,0 +1,94 @@
+"""Instance sets: disjoint, independent of one another, and of the distances they were asked for."""
+
+import numpy as np
+import pytest
+from messages import is_one_sentence
+
+from costtogo.learning.instances import draw_sets
+from costtogo.params import InstanceParams
+from costtogo.puzzles import make
+from costtogo.types import UserError
+
+SETS = {
+    "selection": InstanceParams(kind="deepcube", states=300, walk_max=6, role="selection"),
+    "test": InstanceParams(kind="deepcube", states=300, walk_max=6),
+    "uniform": InstanceParams(kind="uniform", states=40),
+}
+
+
+@pytest.fixture
+def drawn(distances_of):
+    """Draw sets of a puzzle."""
+
+    def draw(name: str, sets: dict, seed: int = 7, disjoint: bool = True):
+        return draw_sets(make(name), sets, distances_of(name), seed, disjoint)
+
+    return draw
+
+
+def test_selection_states_are_no_test_states(drawn):
+    shared, apart = drawn("cube2", SETS, disjoint=False), drawn("cube2", SETS)
+    assert np.isin(shared["selection"], shared["test"]).any()
+    assert not np.isin(apart["selection"], np.concatenate([apart["test"], apart["uniform"]])).any()
+    kept = ~np.isin(shared["selection"], np.concatenate([shared["test"], shared["uniform"]]))
+    np.testing.assert_array_equal(apart["selection"], shared["selection"][kept])
+    np.testing.assert_array_equal(apart["test"], shared["test"])
+
+
+def test_sets_come_in_the_order_of_the_parameters(drawn):
+    assert list(drawn("cube2", SETS)) == list(SETS)
+
+
+@pytest.mark.parametrize("name", ["cube2", "hanoi_4"])
+def test_adding_a_set_leaves_the_others_as_they_are(name, drawn):
+    more = {"another": InstanceParams(kind="deepcubea", states=5, walk_max=3, role="selection"), **SETS}
+    before, after = drawn(name, SETS, disjoint=False), drawn(name, more, disjoint=False)
+    for each in SETS:
+        np.testing.assert_array_equal(before[each], after[each])
+
+
+def test_the_same_seed_draws_the_same_sets_and_another_seed_others(drawn):
+    np.testing.assert_array_equal(drawn("cube2", SETS)["uniform"], drawn("cube2", SETS)["uniform"])
+    assert (drawn("cube2", SETS)["uniform"] != drawn("cube2", SETS, seed=8)["uniform"]).any()
+
+
+def test_a_stratified_set_has_so_many_different_states_of_each_distance(drawn, distances_of):
+    ranks = drawn("cube2", {"set": InstanceParams(kind="stratified", states=50)})["set"]
+    distance = distances_of("cube2")
+    layers = np.bincount(distance)
+    np.testing.assert_array_equal(np.bincount(distance[ranks]), np.minimum(layers, 50))
+    assert len(np.unique(ranks)) == len(ranks)
+
+
+def test_one_state_of_each_distance_asked_for_follows_the_others(drawn, distances_of):
+    plain = InstanceParams(kind="uniform", states=20)
+    ranks = drawn("cube2", {"set": plain.model_copy(update={"one_each_at": [14, 9, 13]})})["set"]
+    assert len(ranks) == 23
+    assert distances_of("cube2")[ranks[-3:]].tolist() == [14, 9, 13]
+
+
+def test_the_start_set_is_the_customary_start(drawn):
+    assert drawn("hanoi_4", {"start": InstanceParams(kind="start")})["start"].tolist() == [80]
+
+
+@pytest.mark.parametrize(
+    ("name", "params", "reason"),
+    [
+        ("cube2", InstanceParams(kind="start"), "no customary start"),
+        ("hanoi_4", InstanceParams(kind="uniform", one_each_at=[16]), "the farthest is 15"),
+    ],
+)
+def test_a_set_that_cannot_be_drawn_is_told_in_one_sentence(name, params, reason, drawn):
+    with pytest.raises(UserError) as told:
+        drawn(name, {"set": params})
+    assert reason in str(told.value) and is_one_sentence(str(told.value))
+
+
+def test_a_selection_set_left_empty_by_the_test_sets_is_told_in_one_sentence(drawn):
+    sets = {
+        "test": InstanceParams(kind="stratified", states=1000),
+        "rest": InstanceParams(kind="uniform", role="selection"),
+    }
+    with pytest.raises(UserError, match="rest of hanoi_4 is empty") as told:
+        drawn("hanoi_4", sets)
+    assert is_one_sentence(str(told.value))

@@ -1,0 +1,231 @@
+"""The value networks: their size, their Keras defaults, their frozen form, their checkpoints."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+from messages import is_one_sentence
+
+from costtogo.files import FileError, write_arrays, write_tensors
+from costtogo.heuristics import network as networks
+from costtogo.heuristics.network import BatchNorm, NetworkHeuristic, ValueNetwork, build, encode, load, load_network
+from costtogo.heuristics.table import tabulate
+from costtogo.params import ArchitectureParams
+from costtogo.puzzles import make
+from costtogo.puzzles.base import one_hot
+from costtogo.types import UserError
+
+ARCHITECTURES = yaml.safe_load((Path(__file__).parent.parent / "params.yaml").read_text())["architectures"]
+SMALL = ArchitectureParams(first_layers=[24, 12], residual_blocks=2)
+HANOI = make("hanoi_4")
+STATES = HANOI.unrank(np.arange(81))
+
+
+def lived_in(architecture: ArchitectureParams, seed: int = 0) -> ValueNetwork:
+    """A network whose batch normalisation and biases are no longer as they began, in inference mode."""
+    network = build(architecture, HANOI, seed).train()
+    for module in network.modules():
+        if isinstance(module, BatchNorm):
+            torch.nn.init.uniform_(module.weight, 0.5, 1.5)
+        if isinstance(module, torch.nn.Linear | BatchNorm):
+            torch.nn.init.uniform_(module.bias, -0.5, 0.5)
+    for _ in range(5):
+        network(encode(HANOI, STATES))
+    return network.eval()
+
+
+def values_in_inference_mode(network: ValueNetwork) -> np.ndarray:
+    with torch.no_grad():
+        return network(encode(HANOI, STATES)).numpy()
+
+
+@pytest.mark.parametrize(
+    ("name", "count"),
+    [
+        ("DNN_0", 13_763_001),
+        ("DNN_noBatchNorm", 13_735_001),
+        ("DNN_reduced_0", 6_698_601),
+        ("DNN_reduced_0_noBatchNorm", 6_681_401),
+    ],
+)
+def test_a_network_of_the_thesis_has_its_number_of_parameters_on_2x2x2(name, count):
+    with torch.device("meta"):
+        network = ValueNetwork(ArchitectureParams(**ARCHITECTURES[name]), 144)
+    assert network.parameter_count == count
+
+
+@given(
+    first=st.lists(st.integers(2, 20), min_size=1, max_size=3),
+    blocks=st.integers(0, 2),
+    layers=st.integers(1, 3),
+    batch_norm=st.booleans(),
+)
+def test_the_frozen_network_equals_the_network_in_inference_mode(first, blocks, layers, batch_norm):
+    architecture = ArchitectureParams(
+        first_layers=first, residual_blocks=blocks, layers_per_block=layers, batch_norm=batch_norm
+    )
+    network = lived_in(architecture)
+    frozen = NetworkHeuristic(HANOI, network, "float32")
+    np.testing.assert_allclose(frozen.outputs(STATES), values_in_inference_mode(network), rtol=1e-4, atol=1e-5)
+
+
+def test_freezing_leaves_the_network_as_it_was_and_training_on_leaves_the_frozen_one():
+    network = lived_in(SMALL)
+    before = {name: tensor.clone() for name, tensor in network.state_dict().items()}
+    frozen = NetworkHeuristic(HANOI, network, "float32")
+    first = frozen.outputs(STATES)
+    assert all(torch.equal(before[name], tensor) for name, tensor in network.state_dict().items())
+    with torch.no_grad():
+        for parameter in network.parameters():
+            parameter += 1
+    np.testing.assert_array_equal(frozen.outputs(STATES), first)
+
+
+def test_bfloat16_is_close_to_float32():
+    network = lived_in(SMALL)
+    coarse, fine = (NetworkHeuristic(HANOI, network, precision).outputs(STATES) for precision in ("bfloat16", "float32"))
+    assert 0 < np.abs(coarse - fine).max() < 0.05 * np.abs(fine).max() + 0.05
+
+
+def test_the_goal_has_value_zero_whatever_the_network_says():
+    heuristic = NetworkHeuristic(HANOI, lived_in(SMALL), "float32")
+    assert heuristic.outputs(STATES)[0] != 0
+    expected = heuristic.outputs(STATES)
+    expected[0] = 0
+    np.testing.assert_array_equal(heuristic(STATES), expected)
+
+
+def test_a_batch_evaluated_in_parts_equals_the_whole(monkeypatch):
+    heuristic = NetworkHeuristic(HANOI, lived_in(SMALL), "float32")
+    whole = heuristic(STATES)
+    monkeypatch.setattr(networks, "CHUNK", 7)
+    np.testing.assert_allclose(heuristic(STATES), whole, rtol=1e-5, atol=1e-6)
+    np.testing.assert_array_equal(tabulate(HANOI, heuristic, chunk=5).values.shape, whole.shape)
+    np.testing.assert_allclose(tabulate(HANOI, heuristic, chunk=5).values, whole, rtol=1e-5, atol=1e-6)
+
+
+def test_no_states_have_no_values():
+    assert NetworkHeuristic(HANOI, lived_in(SMALL), "float32")(STATES[:0]).shape == (0,)
+
+
+def test_the_networks_input_is_the_one_hot_encoding():
+    np.testing.assert_array_equal(encode(HANOI, STATES).numpy(), one_hot(HANOI, STATES))
+
+
+@given(rows=st.integers(2, 40), momentum=st.floats(0.05, 0.95))
+def test_the_running_variance_follows_the_biased_variance_as_in_keras(rows, momentum):
+    norm = BatchNorm(3, momentum=1 - momentum).train()
+    values = torch.randn(rows, 3, generator=torch.Generator().manual_seed(rows)) * 5 + 2
+    normalised = norm(values)
+    average, variance = values.mean(dim=0), values.var(dim=0, unbiased=False)
+    torch.testing.assert_close(norm.running_mean, (1 - momentum) * average, rtol=1e-4, atol=1e-5)
+    torch.testing.assert_close(norm.running_var, momentum + (1 - momentum) * variance, rtol=1e-4, atol=1e-5)
+    expected = (values - average) / torch.sqrt(variance + norm.eps)
+    torch.testing.assert_close(normalised, expected, rtol=1e-3, atol=1e-4)
+
+
+def test_the_running_variance_stays_as_it_is_in_inference_mode():
+    norm = BatchNorm(3).eval()
+    norm(torch.randn(10, 3))
+    torch.testing.assert_close(norm.running_var, torch.ones(3))
+
+
+def test_weights_begin_within_the_bounds_of_glorot_and_biases_at_zero():
+    network = build(SMALL, HANOI, seed=3)
+    for module in network.modules():
+        if isinstance(module, torch.nn.Linear):
+            bound = np.sqrt(6 / (module.in_features + module.out_features))
+            assert 0.75 * bound < module.weight.abs().max() <= bound
+            assert (module.bias == 0).all()
+
+
+def test_the_same_seed_begins_with_the_same_weights_and_another_seed_with_others():
+    first, second, other = (build(SMALL, HANOI, seed).first[0].weight for seed in (1, 1, 2))
+    assert torch.equal(first, second) and not torch.equal(first, other)
+
+
+@pytest.fixture
+def checkpoint(tmp_path) -> Path:
+    """A checkpoint of hanoi_4."""
+    path = tmp_path / "000007.safetensors"
+    networks.save(path, lived_in(SMALL), {"puzzle": "hanoi_4", "precision": "float32", "iteration": 7})
+    return path
+
+
+def test_a_checkpoint_is_read_back_as_it_was_written(checkpoint):
+    puzzle, network, description = load_network(checkpoint)
+    assert puzzle == HANOI and not network.training
+    assert description["iteration"] == 7 and description["architecture"] == SMALL.model_dump()
+    original = lived_in(SMALL).state_dict()
+    assert all(torch.equal(original[name], tensor) for name, tensor in network.state_dict().items())
+    np.testing.assert_array_equal(load(checkpoint)(STATES), NetworkHeuristic(HANOI, network, "float32")(STATES))
+
+
+def test_a_checkpoint_is_evaluated_in_its_own_precision_unless_another_is_given(checkpoint):
+    assert load(checkpoint).precision == "float32"
+    assert load(checkpoint, "bfloat16").precision == "bfloat16"
+
+
+def truncated(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[:-100])
+
+
+def cut_in_its_header(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[:60])
+
+
+def empty(path: Path) -> None:
+    path.write_bytes(b"")
+
+
+def of_text(path: Path) -> None:
+    path.write_text("This is a letter, not a network.\n" * 30)
+
+
+def of_arrays(path: Path) -> None:
+    write_arrays(path, distance=np.zeros(81))
+
+
+def of_other_tensors(path: Path) -> None:
+    write_tensors(path, {"x": torch.zeros(3)}, {"note": "not a network"})
+
+
+def without_description(path: Path) -> None:
+    from safetensors.torch import save
+
+    path.write_bytes(save({"x": torch.zeros(3)}))
+
+
+def of_another_shape(path: Path) -> None:
+    other = build(ArchitectureParams(first_layers=[5], residual_blocks=0), HANOI, 0).state_dict()
+    write_tensors(path, other, {"puzzle": "hanoi_4", "architecture": SMALL.model_dump()})
+
+
+DAMAGES = [
+    truncated, cut_in_its_header, empty, of_text, of_arrays, of_other_tensors, without_description, of_another_shape,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_a_damaged_or_foreign_checkpoint_is_told_in_one_sentence_with_its_path(damage, checkpoint):
+    damage(checkpoint)
+    with pytest.raises(FileError) as told:
+        load(checkpoint)
+    assert str(checkpoint) in str(told.value) and is_one_sentence(str(told.value))
+
+
+def test_a_checkpoint_of_an_unknown_puzzle_is_told_in_one_sentence(checkpoint):
+    networks.save(checkpoint, lived_in(SMALL), {"puzzle": "cube9"})
+    with pytest.raises(UserError) as told:
+        load(checkpoint)
+    assert is_one_sentence(str(told.value))
+
+
+def test_a_checkpoint_that_is_not_there_is_told_in_one_sentence(tmp_path):
+    with pytest.raises(FileError, match="No such file") as told:
+        load(tmp_path / "none.safetensors")
+    assert is_one_sentence(str(told.value))

@@ -1,0 +1,77 @@
+"""Where states come from: how many, from how long a walk, and by which draws."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from costtogo.exact.graph import neighbour_table
+from costtogo.learning.samplers import effective_k, sample
+from costtogo.params import SamplerParams
+from costtogo.puzzles import make
+
+KINDS = ("deepcube", "deepcubea", "uniform", "adaptive_k")
+
+
+def draw(name: str, kind: str, count: int, walk_max: int, seed: int = 0) -> np.ndarray:
+    return sample(make(name), kind, count, walk_max, np.random.default_rng(seed))
+
+
+@given(walk_max=st.integers(1, 40), points=st.integers(0, 60), offset=st.integers(0, 5))
+def test_adaptive_k_walks_one_further_after_each_convergence_point_up_to_k(walk_max, points, offset):
+    sampler = SamplerParams(kind="adaptive_k", walk_max=walk_max, conv_point_offs=offset)
+    expected = points + 1 + offset
+    assert effective_k(sampler, points) == (expected if expected < walk_max else walk_max)
+
+
+@pytest.mark.parametrize("kind", ["deepcube", "deepcubea"])
+def test_the_other_samplers_walk_as_far_at_every_convergence_point(kind):
+    assert {effective_k(SamplerParams(kind=kind, walk_max=20), points) for points in (0, 7, 100)} == {20}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@given(count=st.integers(1, 200), walk_max=st.integers(1, 30))
+def test_there_are_as_many_states_as_asked_for_or_the_last_walk_whole(kind, count, walk_max):
+    states = draw("hanoi_4", kind, count, walk_max)
+    expected = -(-count // walk_max) * walk_max if kind in ("deepcube", "adaptive_k") else count
+    assert states.shape == (expected,) and states.dtype == np.int64
+    assert states.min() >= 0 and states.max() < 81
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_same_seed_draws_the_same_states_and_another_seed_others(kind):
+    np.testing.assert_array_equal(draw("cube2", kind, 50, 10, seed=1), draw("cube2", kind, 50, 10, seed=1))
+    assert (draw("cube2", kind, 50, 10, seed=1) != draw("cube2", kind, 50, 10, seed=2)).any()
+
+
+def test_deepcube_keeps_whole_walks_from_the_goal_of_length_k():
+    puzzle, walk_max = make("cube2"), 9
+    walks = draw("cube2", "deepcube", 45, walk_max).reshape(-1, walk_max)
+    path = np.column_stack([np.repeat(puzzle.rank(puzzle.goal[None]), len(walks)), walks])
+    neighbours = neighbour_table(puzzle)
+    for before, after in zip(path.T, path.T[1:], strict=False):
+        assert (neighbours[before] == after[:, None]).any(axis=1).all()
+
+
+def test_after_k_quarter_turns_the_distance_is_as_odd_as_k(distances_of):
+    """A quarter turn is an odd permutation of the corners, so walks alternate between odd and even distances."""
+    walks = distances_of("cube2")[draw("cube2", "deepcube", 3000, 15).reshape(-1, 15)]
+    np.testing.assert_array_equal(walks % 2, np.tile(np.arange(1, 16) % 2, (len(walks), 1)))
+    assert (walks <= np.arange(1, 16)).all()
+
+
+@pytest.mark.parametrize("walk_max", [1, 2, 5])
+def test_deepcubea_walks_are_of_every_length_up_to_k_equally_often(walk_max, distances_of):
+    """Told by parity: of the lengths 1 … K, the odd ones are ⌈K / 2⌉."""
+    distance = distances_of("cube2")[draw("cube2", "deepcubea", 4000, walk_max)]
+    odd = -(-walk_max // 2) / walk_max
+    assert (distance % 2 == 1).mean() == pytest.approx(odd, abs=4 * np.sqrt(odd * (1 - odd) / 4000))
+    assert distance.max() == walk_max
+    longest = (distance == walk_max).mean()
+    assert 0.5 / walk_max < longest <= 1.1 / walk_max
+
+
+def test_uniform_covers_every_state_about_equally_often():
+    counts = np.bincount(draw("hanoi_3", "uniform", 27 * 200, 1), minlength=27)
+    assert len(counts) == 27
+    assert np.abs(counts - 200).max() < 5 * np.sqrt(200)
