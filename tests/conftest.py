@@ -4,6 +4,7 @@ import os
 from functools import cache
 
 import pytest
+import torch
 from hypothesis import settings
 
 from costtogo.exact.bfs import distances
@@ -13,6 +14,7 @@ from costtogo.puzzles import make
 PUZZLES = ("cube2", "hanoi_4", "hanoi_3_4")
 
 os.environ.setdefault("COSTTOGO_TRACKING", "off")
+torch.set_num_threads(1)  # small networks: more threads would only wait for each other
 settings.register_profile("costtogo", max_examples=25, deadline=None, derandomize=True)
 settings.load_profile("costtogo")
 

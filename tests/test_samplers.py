@@ -9,6 +9,7 @@ from costtogo.exact.graph import neighbour_table
 from costtogo.learning.samplers import effective_k, sample
 from costtogo.params import SamplerParams
 from costtogo.puzzles import make
+from costtogo.types import NO_STATE
 
 KINDS = ("deepcube", "deepcubea", "uniform", "adaptive_k")
 
@@ -60,15 +61,29 @@ def test_after_k_quarter_turns_the_distance_is_as_odd_as_k(distances_of):
     assert (walks <= np.arange(1, 16)).all()
 
 
-@pytest.mark.parametrize("walk_max", [1, 2, 5])
-def test_deepcubea_walks_are_of_every_length_up_to_k_equally_often(walk_max, distances_of):
-    """Told by parity: of the lengths 1 … K, the odd ones are ⌈K / 2⌉."""
-    distance = distances_of("cube2")[draw("cube2", "deepcubea", 4000, walk_max)]
-    odd = -(-walk_max // 2) / walk_max
-    assert (distance % 2 == 1).mean() == pytest.approx(odd, abs=4 * np.sqrt(odd * (1 - odd) / 4000))
-    assert distance.max() == walk_max
-    longest = (distance == walk_max).mean()
-    assert 0.5 / walk_max < longest <= 1.1 / walk_max
+def chances_after(walk_max: int) -> np.ndarray:
+    """The chance of each state of hanoi_3 after 1, 2 … walk_max uniformly random legal moves, float64 [K, S]."""
+    neighbours = neighbour_table(make("hanoi_3"))
+    step = np.zeros((27, 27))
+    for state, row in enumerate(neighbours):
+        legal = row[row != NO_STATE]
+        step[state, legal] = 1 / len(legal)
+    return np.array([np.linalg.matrix_power(step, moves)[0] for moves in range(1, walk_max + 1)])
+
+
+@pytest.mark.parametrize("walk_max", [1, 2, 7])
+def test_deepcubea_ends_walks_of_every_length_up_to_k_equally_often(walk_max):
+    count = 20_000
+    found = np.bincount(draw("hanoi_3", "deepcubea", count, walk_max), minlength=27)
+    chances = chances_after(walk_max).mean(axis=0)
+    assert (np.abs(found - count * chances) <= 5 * np.sqrt(count * chances * (1 - chances))).all()
+
+
+def test_each_step_of_deepcube_is_a_uniformly_random_legal_move():
+    walks = draw("hanoi_3", "deepcube", 35_000, 7).reshape(-1, 7)
+    for moves, chances in enumerate(chances_after(7)):
+        found = np.bincount(walks[:, moves], minlength=27)
+        assert (np.abs(found - 5000 * chances) <= 5 * np.sqrt(5000 * chances * (1 - chances))).all()
 
 
 def test_uniform_covers_every_state_about_equally_often():

@@ -77,6 +77,7 @@ def _puzzle_figures(puzzle: str, models: list[str]) -> Iterator[FigureEntry]:
     def entry(kind: str, label: str, inputs: list[str], *arguments: Any) -> FigureEntry:
         return _entry(kind, label, puzzle, None, inputs, puzzle, *arguments)
 
+    yield entry("states", "the goal and a state farthest from it", [table])
     yield entry("distances", "states per distance", [table, f"instances/{puzzle}.parquet"])
     errors = of_each_model("audits/{}/by_distance.parquet")
     yield entry("error_by_distance", "error by distance", errors + selections, models)

@@ -15,12 +15,22 @@ from costtogo.figures.distances import states_per_distance
 from costtogo.figures.hanoi import solution_on_graph
 from costtogo.figures.searches import nodes_from_start, search_grid, search_seconds
 from costtogo.figures.searches import optimal_by_distance as optimal_shares
+from costtogo.figures.states import two_states
 from costtogo.figures.training import error_by_distance as error_lines
 from costtogo.figures.training import learning_curve as error_map
 from costtogo.figures.training import training_curve
+from costtogo.puzzles import make
 
 MANY_TIMES = 10_000  # states at the commonest distance over those at the rarest, from where a logarithmic scale helps
 START = "start"  # the instance set that holds the start state alone
+
+
+def states(results: Path, puzzle: str) -> Figure:
+    """The goal, and the customary start or else the first of the states farthest from the goal."""
+    distance, rules = distance_table(results, puzzle), make(puzzle)
+    farthest = rules.unrank(np.array([distance.argmax()]))[0] if rules.start is None else rules.start
+    moves = distance[rules.rank(farthest[None])[0]]
+    return two_states(rules, {"goal": rules.goal, f"{moves} moves away": farthest})
 
 
 def distances(results: Path, puzzle: str) -> Figure:

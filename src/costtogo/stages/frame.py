@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from costtogo.files import digest, read_json, write_json
+from costtogo.files import FileError, digest, read_json, write_json
 from costtogo.sources import code_digest
 from costtogo.tracking import log_card_best_effort
 
@@ -34,13 +34,15 @@ class StageRun:
         self.results = out.parents[1]
         self.started = time.time()
         self.parts: dict[str, float] = {}
+        read = {relative(path): digest(path) for path in inputs}
+        refuse_damaged(read)
         self.card = {
             "stage": stage,
             "study": self.results.name,
             "group": out.parent.name,
             "name": out.name,
             "parameters": read_json(params),
-            "inputs": {relative(path): digest(path) for path in inputs},
+            "inputs": read,
             "code": code_digest(module),
             "versions": versions(),
         }
@@ -71,6 +73,22 @@ class StageRun:
         write_json(path, self.card)
         say(f"{self.stage} {self.card['name']}: done in {when['seconds']:.1f} s")
         log_card_best_effort(path, Path.cwd())
+
+
+def refuse_damaged(read: dict[str, str]) -> None:
+    """Set aside a result that is not what its stage wrote, and say so: missing, it is made again by the next run.
+
+    read: digests by path. What no card beside it, or beside its folder, names as written is not judged.
+    """
+    for path, found in read.items():
+        for card in (Path(path).with_suffix(".json"), Path(path).parent.with_suffix(".json")):
+            written = read_json(card).get("outputs", {}) if card.exists() and card != Path(path) else {}
+            if written.get(path, found) != found:
+                os.replace(path, f"{path}.damaged")
+                raise FileError(
+                    f"{path} is not what its stage wrote (cut off or changed since): it is set aside as "
+                    f"{path}.damaged and the next run makes it again."
+                )
 
 
 def say(line: str) -> None:

@@ -150,7 +150,7 @@ def _puzzle(
         f"{amount(metrics['states'])} states; the farthest is {amount(metrics['diameter'])} moves from the"
         f" goal, the mean {amount(metrics['mean_distance'])}.\n"
     )
-    yield from drawn("distances")
+    yield from drawn("states", "distances")
     yield "### Training\n"
     yield _training_table(results, puzzle)
     yield from drawn("training", "learning_curve")

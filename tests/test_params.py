@@ -1,0 +1,265 @@
+"""Parameters: what is written resolves as said, what is wrong is told in one sentence, slices change alone."""
+
+import hashlib
+from copy import deepcopy
+from pathlib import Path
+
+import pytest
+import yaml
+from messages import is_one_sentence
+
+from costtogo.params import derive_seed, load, overlay, parse, resolve, slices
+from costtogo.types import UserError
+
+ROOT = Path(__file__).parent.parent
+DEFAULT = ROOT / "params.yaml"
+CONFIGS = sorted((ROOT / "config").glob("*.yaml"))
+
+
+@pytest.fixture
+def values() -> dict:
+    """The default parameters as written, to be changed."""
+    return yaml.safe_load(DEFAULT.read_text())
+
+
+def at(values: dict, path: str):
+    """The table at a dotted path; numbers are places of a list."""
+    for part in path.split("."):
+        values = values[int(part)] if part.isdigit() else values[part]
+    return values
+
+
+def message(values: dict) -> str:
+    with pytest.raises(UserError) as told:
+        parse(values)
+    assert is_one_sentence(str(told.value)), str(told.value)
+    return str(told.value)
+
+
+def test_the_default_parameters_are_valid():
+    assert load([DEFAULT]).study == "default"
+
+
+@pytest.mark.parametrize("config", CONFIGS, ids=lambda path: path.stem)
+def test_every_configuration_makes_a_study_of_its_own(config):
+    study = load([DEFAULT, config])
+    assert study.study == config.stem != "default"
+    assert study.models and study.puzzles
+
+
+@pytest.mark.parametrize(
+    ("place", "key", "nearest"),
+    [
+        ("recipes.thesis", "minibach", "minibatch"),
+        ("puzzles.cube2.search.grids.0", "path_wieghts", "path_weights"),
+        ("puzzles.cube2.instances.test", "walkmax", "walk_max"),
+        ("puzzles.cube2.search", "max_expansion", "max_expansions"),
+        ("puzzles.hanoi_4", "instance", "instances"),
+        ("architectures.compact", "residual_block", "residual_blocks"),
+        ("models.cube2_walk", "recip", "recipe"),
+        ("models.cube2_walk.sampler", "walk_maximum", "walk_max"),
+    ],
+)
+def test_a_misspelt_key_is_told_with_its_nearest_name(values, place, key, nearest):
+    at(values, place)[key] = 1
+    assert f"'{key}'" in message(values) and f"did you mean '{nearest}'?" in message(values)
+
+
+def test_a_misspelt_key_of_the_whole_file_is_told_with_its_nearest_name(values):
+    values["thread"] = values.pop("threads")
+    assert message(values) == "Parameter thread: there is no key 'thread'; did you mean 'threads'?." or (
+        "threads is missing" in message(values)
+    )
+
+
+@pytest.mark.parametrize(
+    ("place", "key", "value", "told"),
+    [
+        ("puzzles.cube2.search.grids.0", "path_weights", [0.7, 1.5], "puzzles.cube2.search.grids.0.path_weights.1"),
+        ("puzzles.cube2.search.headline", "path_weight", -0.1, "puzzles.cube2.search.headline.path_weight"),
+        ("puzzles.cube2.search.headline", "batch_size", 0, "greater than or equal to 1 (given: 0)"),
+        ("puzzles.cube2.search.headline", "set", "tset", "there is no instance set 'tset'; did you mean 'test'?"),
+        ("models.cube2_walk", "recipe", "compact_cub", "did you mean 'compact_cube'?"),
+        ("models.cube2_walk", "architecture", "DNN_1", "there is no 'DNN_1'; did you mean"),
+        ("models.cube2_walk", "puzzle", "cube_2", "model cube2_walk wants puzzle 'cube_2'; did you mean 'cube2'?"),
+        ("models.cube2_walk", "epsilon", 0, "greater than 0"),
+        ("models.cube2_walk.sampler", "kind", "deepcub", "'deepcube', 'deepcubea', 'uniform' or 'adaptive_k'"),
+        ("puzzles.hanoi_7", "like", "hanoi_5", "there is no 'hanoi_5'; did you mean 'hanoi_"),
+    ],
+)
+def test_a_wrong_value_is_told_with_its_place(values, place, key, value, told):
+    at(values, place)[key] = value
+    assert told in message(values)
+
+
+def test_a_path_weight_above_one_is_told_with_what_was_given(values):
+    values["puzzles"]["cube2"]["search"]["selection"]["path_weight"] = 1.5
+    assert message(values) == (
+        "Parameter puzzles.cube2.search.selection.path_weight: it should be less than or equal to 1 (given: 1.5)."
+    )
+
+
+def test_a_puzzle_without_its_exact_table_is_told(values):
+    values["tables"].remove("hanoi_7")
+    assert "puzzle hanoi_7 needs its exact table; add it to tables" in message(values)
+
+
+def test_an_unknown_puzzle_is_told(values):
+    values["tables"].append("cube3")
+    assert "Unknown puzzle 'cube3'" in message(values)
+
+
+def test_a_missing_key_is_told(values):
+    del values["seed"]
+    assert message(values).startswith("Parameter seed is missing")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"models": 3},
+        {"models": {"cube2_walk": 3}},
+        {"models": {"cube2_walk": {"recipe": ["thesis"]}}},
+        {"puzzles": ["cube2"]},
+        {"puzzles": {"cube2": 3}},
+        {"recipes": 3},
+    ],
+    ids=str,
+)
+def test_a_value_where_a_table_belongs_is_told_in_one_sentence(values, change):
+    message(overlay(values, change))
+
+
+def test_a_misspelt_table_of_recipes_is_told_by_its_name(values):
+    values["recipies"] = values.pop("recipes")
+    assert "recipies" in message(values)
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        (b"study: [1\nseed: 2", "is not valid YAML near line 2"),
+        (b"study: \x01", "is not valid YAML"),
+        (b"- a\n- b\n", "holds no parameters"),
+        (b"", "holds no parameters"),
+        ("study: café".encode("latin-1"), "is not valid"),
+    ],
+)
+def test_a_bad_file_is_told_in_one_sentence_with_its_path(tmp_path, content, told):
+    path = tmp_path / "mine.yaml"
+    path.write_bytes(content)
+    with pytest.raises(UserError) as error:
+        load([DEFAULT, path])
+    assert told in str(error.value) and str(path) in str(error.value) and is_one_sentence(str(error.value))
+
+
+def test_a_file_that_is_not_there_is_told_in_one_sentence(tmp_path):
+    with pytest.raises(UserError, match="No such file") as error:
+        load([tmp_path / "none.yaml"])
+    assert is_one_sentence(str(error.value))
+
+
+def test_an_overlay_merges_tables_and_replaces_all_else():
+    base = {"a": {"x": 1, "y": [1, 2]}, "b": 1}
+    assert overlay(base, {"a": {"y": [3]}, "c": 2}) == {"a": {"x": 1, "y": [3]}, "b": 1, "c": 2}
+    assert overlay(base, {"a": 5}) == {"a": 5, "b": 1}
+    assert base == {"a": {"x": 1, "y": [1, 2]}, "b": 1}
+
+
+def test_a_later_file_wins(tmp_path):
+    for name, seed in (("one", 1), ("two", 2)):
+        (tmp_path / f"{name}.yaml").write_text(f"seed: {seed}\n")
+    assert load([DEFAULT, tmp_path / "one.yaml", tmp_path / "two.yaml"]).seed == 2
+
+
+def test_null_in_an_overlay_takes_an_entry_away(values):
+    study = parse(overlay(values, {"models": {"cube2_walk": None}}))
+    assert set(values["models"]) - set(study.models) == {"cube2_walk"}
+
+
+def test_like_inherits_through_every_generation_and_the_nearest_wins():
+    values = {
+        "puzzles": {},
+        "recipes": {
+            "first": {"a": 1, "b": 1, "c": {"x": 1, "y": 1}},
+            "second": {"like": "first", "b": 2, "c": {"y": 2}},
+            "third": {"like": "second", "d": 3},
+        },
+        "models": {"model": {"recipe": "third", "d": 4, "seed": 0}},
+    }
+    expected = {"a": 1, "b": 2, "c": {"x": 1, "y": 2}, "d": 4, "seed": 0}
+    assert resolve(deepcopy(values))["models"]["model"] == expected
+
+
+def test_entries_that_are_like_each_other_are_told(values):
+    values["puzzles"]["hanoi_4"] = {"like": "hanoi_7"}
+    assert "there is no 'hanoi_" in message(values)
+
+
+def test_a_puzzle_like_another_has_its_values(values):
+    study = parse(values)
+    assert study.puzzles["hanoi_7"] == study.puzzles["hanoi_4"]
+
+
+def test_parsing_leaves_the_values_as_they_were(values):
+    before = deepcopy(values)
+    parse(values)
+    assert values == before
+
+
+def test_a_derived_seed_is_the_hash_of_its_purpose():
+    """Results in the world depend on it: it must never change."""
+    assert derive_seed(2022, "train", "cube2_walk") == int.from_bytes(
+        hashlib.sha256(b"2022/train/cube2_walk").digest()[:4], "little"
+    )
+    assert derive_seed(0) == 4048085087
+
+
+def test_every_purpose_has_a_seed_of_its_own(values):
+    study = parse(values)
+    seeds = [model.seed for model in study.models.values()]
+    seeds += [part["seed"] for part in slices(study).values() if "seed" in part]
+    assert len(set(seeds)) == len(seeds)
+
+
+def changed_slices(values: dict, change: dict) -> set[str]:
+    """The slices that a change of the parameters touches."""
+    before, after = slices(parse(values)), slices(parse(overlay(values, change)))
+    return {name for name in before.keys() | after.keys() if before.get(name) != after.get(name)}
+
+
+REPORT = "report/report"
+MODELS = [
+    *("cube2_adaptive", "cube2_walk", "hanoi_4_adaptive", "hanoi_4_uniform"),
+    *("hanoi_7_adaptive", "hanoi_7_uniform", "hanoi_10_adaptive", "hanoi_10_uniform"),
+]
+
+
+@pytest.mark.parametrize(
+    ("change", "touched"),
+    [
+        ({}, set()),
+        ({"models": {"cube2_walk": {"iterations": 7}}}, {"models/cube2_walk", REPORT}),
+        ({"recipes": {"compact_cube": {"iterations": 7}}}, {"models/cube2_adaptive", "models/cube2_walk", REPORT}),
+        ({"puzzles": {"cube2": {"instances": {"test": {"walk_max": 29}}}}}, {"instances/cube2", REPORT}),
+        (
+            {"puzzles": {"cube2": {"audit": {"walks": 3}}}},
+            {"audits/cube2_adaptive", "audits/cube2_walk", REPORT},
+        ),
+        (
+            {"puzzles": {"cube2": {"search": {"max_nodes": 3}}}},
+            {"searches/cube2_adaptive", "searches/cube2_walk", "searches/baseline_cube2", REPORT},
+        ),
+        ({"tables": ["cube2", "hanoi_4", "hanoi_7", "hanoi_10"]}, {f"tables/hanoi_{n}" for n in (3, 5, 6, 8, 9)}),
+    ],
+    ids=str,
+)
+def test_a_change_touches_the_slices_of_the_stages_it_concerns_alone(values, change, touched):
+    assert changed_slices(values, change) - {REPORT} == touched - {REPORT}
+    assert (REPORT in changed_slices(values, change)) == bool(change)
+
+
+def test_the_number_of_threads_touches_what_computes_with_them(values):
+    touched = changed_slices(values, {"threads": 2})
+    expected = {f"{group}/{name}" for group in ("models", "audits", "searches") for name in MODELS}
+    assert touched == expected | {f"searches/baseline_{name}" for name in values["puzzles"]} | {REPORT}

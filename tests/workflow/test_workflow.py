@@ -1,0 +1,250 @@
+"""The workflow as its users run it, on a copy of the project whose default study takes seconds."""
+
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+import yaml
+
+from costtogo.params import Study, overlay, parse, without_nulls
+from costtogo.workflow import STAGES
+
+ROOT = Path(__file__).parents[2]
+BIN = Path(sys.executable).parent
+MODEL = "hanoi_4_uniform"
+OTHER = "hanoi_4_adaptive"
+
+
+def run(folder: Path, *command: str, fails: bool = False, **variables: str) -> str:
+    """The output of a command in the project; it must succeed, or fail where it should."""
+    paths = os.pathsep.join([str(BIN), os.environ["PATH"]])
+    environment = {**os.environ, "PATH": paths, "COSTTOGO_TRACKING": "off", **variables}
+    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=300)
+    assert (done.returncode != 0) == fails, done.stdout + done.stderr
+    return done.stdout + done.stderr
+
+
+def snakemake(folder: Path, *arguments: str, **options) -> str:
+    return run(folder, "snakemake", "--cores", "2", *arguments, **options)
+
+
+def commit(folder: Path) -> None:
+    run(folder, "git", "add", "--all")
+    run(folder, "git", "-c", "user.name=t", "-c", "user.email=t@localhost", "commit", "--quiet", "--message", "x")
+
+
+def change(folder: Path, name: str, **values) -> None:
+    """Change parameters of a model in the copy's params.yaml."""
+    path = folder / "params.yaml"
+    params = yaml.safe_load(path.read_text())
+    params["models"][name] |= values
+    path.write_text(yaml.safe_dump(params, sort_keys=False))
+
+
+def jobs(output: str) -> set[str]:
+    """The messages of the jobs that Snakemake ran or would run, without those of its targets."""
+    return {line for line in re.findall(r"^Job \d+: (.*)$", output, flags=re.MULTILINE) if "complete" not in line}
+
+
+def trained_iterations(folder: Path, name: str) -> int:
+    return json.loads((folder / f"results/default/models/{name}.json").read_text())["metrics"]["iterations"]
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    """Every result and report file but timings."""
+    paths = [path for top in ("results", "reports") for path in (folder / top).rglob("*") if path.is_file()]
+    return {str(p.relative_to(folder)): p.read_bytes() for p in paths if "timings" not in str(p)}
+
+
+def copy_project(target: Path) -> Path:
+    """The files that git would take, with tiny parameters, in a repository of their own."""
+    listed = subprocess.run(
+        ["git", "ls-files", "--cached", "--others", "--exclude-standard"], cwd=ROOT, capture_output=True, text=True
+    )
+    for name in listed.stdout.splitlines():
+        if not name.startswith("reports/") and name != "dvc.lock" and (ROOT / name).is_file():
+            (target / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(ROOT / name, target / name)
+    params = yaml.safe_load((ROOT / "params.yaml").read_text())
+    tiny = yaml.safe_load((ROOT / "tests/workflow/tiny.yaml").read_text())
+    (target / "params.yaml").write_text(yaml.safe_dump(without_nulls(overlay(params, tiny)), sort_keys=False))
+    run(target, "git", "init", "--quiet", ".")
+    run(target, "git", "config", "user.name", "t")
+    run(target, "git", "config", "user.email", "t@localhost")
+    commit(target)
+    return target
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory) -> Path:
+    """A copy of the project whose study is complete, recorded by DVC and committed. Tests leave it as it was."""
+    folder = copy_project(tmp_path_factory.mktemp("project"))
+    snakemake(folder)
+    assert not jobs(run(folder, "dvc", "repro"))
+    commit(folder)
+    return folder
+
+
+def test_a_complete_study_leaves_nothing_to_do(project):
+    assert "Nothing to be done" in snakemake(project)
+    assert "didn't change" in run(project, "dvc", "repro")
+
+
+def test_the_same_study_from_nothing_gives_the_same_bytes(project, tmp_path):
+    again = copy_project(tmp_path)
+    snakemake(again)
+    first, second = contents(project), contents(again)
+    assert first.keys() == second.keys()
+    assert [name for name in first if first[name] != second[name]] == []
+
+
+def test_a_changed_parameter_reruns_only_what_depends_on_it(project):
+    change(project, MODEL, iterations=30)
+    would = jobs(snakemake(project, "--dry-run"))
+    assert any(MODEL in job for job in would)
+    assert not any(OTHER in job or "distance from" in job or "instance sets" in job for job in would)
+    run(project, "dvc", "repro")
+    assert trained_iterations(project, MODEL) == 30
+    assert "Nothing to be done" in snakemake(project, "--dry-run")
+    assert "metrics.json" in run(project, "dvc", "metrics", "diff")
+    assert f"models.{MODEL}.iterations" in run(project, "dvc", "params", "diff")
+    change(project, MODEL, iterations=40)
+    run(project, "dvc", "repro")
+    assert trained_iterations(project, MODEL) == 40
+
+
+def test_a_temporary_experiment_follows_its_parameter_and_redoes_nothing_else(project):
+    if run(project, "git", "status", "--porcelain"):
+        commit(project)
+    output = run(project, "dvc", "exp", "run", "--temp", "--name", "shorter", "-S", f"models.{MODEL}.iterations=20")
+    assert any(MODEL in job for job in jobs(output))
+    assert not any(OTHER in job or "distance from" in job for job in jobs(output))
+    refs = run(project, "git", "for-each-ref", "--format=%(refname)", "refs/exps").split()
+    ref = next(ref for ref in refs if ref.endswith("/shorter"))
+    shown = json.loads(run(project, "git", "show", f"{ref}:reports/default/metrics.json"))
+    assert shown[MODEL]["selected_iteration"] <= 20
+    assert trained_iterations(project, MODEL) == 40
+
+
+def test_a_changed_parameter_is_noticed_after_touch_and_without_memory(project, tmp_path):
+    copy = tmp_path / "copy"
+    shutil.copytree(project, copy)
+    shutil.rmtree(copy / ".snakemake")
+    snakemake(copy, "--touch")
+    assert "Nothing to be done" in snakemake(copy, "--dry-run")
+    change(copy, OTHER, iterations=30)
+    assert any(OTHER in job for job in jobs(snakemake(copy, "--dry-run")))
+    shutil.rmtree(copy / ".snakemake")
+    assert any(OTHER in job for job in jobs(snakemake(copy, "--dry-run")))
+
+
+def test_another_study_touches_no_file_of_this_one(project):
+    before = contents(project)
+    overlay_file = project / "other.yaml"
+    overlay_file.write_text("study: other\nmodels: {hanoi_4_adaptive: null}\n")
+    snakemake(project, "tables", "--configfile", "other.yaml")
+    overlay_file.unlink()
+    after = contents(project)
+    assert {name: after[name] for name in before} == before
+    assert any(name.startswith("results/other/tables") for name in after)
+    shutil.rmtree(project / "results/other")
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "sentence"),
+    [
+        (MODEL, {"iteratons": 3}, r"did you mean 'iterations'\?"),
+        (MODEL, {"puzzle": "hanoi_5"}, r"did you mean 'hanoi_4'\?"),
+        (MODEL, {"learning_rate": -1}, r"models.hanoi_4_uniform.learning_rate"),
+    ],
+)
+def test_a_wrong_parameter_is_one_sentence_and_stops_everything(project, name, values, sentence):
+    saved = (project / "params.yaml").read_text()
+    change(project, name, **values)
+    output = snakemake(project, fails=True)
+    (project / "params.yaml").write_text(saved)
+    assert re.search(sentence, output), output
+    assert "Traceback" not in output
+
+
+def test_a_truncated_result_stops_the_stage_that_reads_it_and_the_next_run_recovers(project):
+    table = project / "results/default/tables/hanoi_4.npz"
+    whole, others = table.read_bytes(), contents(project)
+    table.write_bytes(whole[:40])
+    output = snakemake(project, "--", f"results/default/models/{MODEL}.json", fails=True)
+    assert len(re.findall(r"costtogo: .*hanoi_4.npz is not what its stage wrote.*next run", output)) >= 1
+    assert "Traceback" not in output
+    snakemake(project)
+    assert table.read_bytes() == whole
+    Path(f"{table}.damaged").unlink()
+    assert contents(project) == others
+
+
+def test_a_write_limit_is_one_sentence_and_the_next_run_recovers(project):
+    table = project / "results/default/tables/hanoi_4.npz"
+    whole = table.read_bytes()
+    command = (
+        "costtogo table --params results/default/params/tables/hanoi_4.json --out results/default/tables/hanoi_4.npz"
+    )
+    output = run(project, "bash", "-c", f"ulimit -f 0; {command}", fails=True)
+    assert re.search(r"^costtogo: Cannot write .*File too large", output, flags=re.MULTILINE)
+    assert "Traceback" not in output
+    assert table.read_bytes() == whole
+    assert not list(table.parent.glob(".*"))
+
+
+def test_a_killed_job_runs_again_and_loses_no_finished_result(tmp_path):
+    folder = copy_project(tmp_path)
+    change(folder, MODEL, iterations=4000)
+    environment = {**os.environ, "PATH": f"{BIN}:{os.environ['PATH']}", "COSTTOGO_TRACKING": "off"}
+    command = ["snakemake", "--cores", "2", "models"]
+    process = subprocess.Popen(command, cwd=folder, env=environment, start_new_session=True, stderr=subprocess.DEVNULL)
+    finished = folder / f"results/default/models/{OTHER}.json"
+    deadline = time.monotonic() + 120
+    while not finished.exists() and time.monotonic() < deadline:
+        time.sleep(0.1)
+    os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+    kept = finished.read_bytes()
+    change(folder, MODEL, iterations=40)
+    run(folder, "snakemake", "--unlock")
+    output = snakemake(folder, "models")
+    assert finished.read_bytes() == kept
+    assert trained_iterations(folder, MODEL) == 40
+    assert not any(job == f"Training {OTHER}." for job in jobs(output))
+
+
+def test_dvc_has_a_stage_for_each_target_and_an_output_for_each_result():
+    stages = yaml.safe_load((ROOT / "dvc.yaml").read_text())["stages"]
+    targets = set(re.findall(r"^rule (\w+):", "".join(p.read_text() for p in ROOT.glob("workflow/rules/*.smk")), re.M))
+    assert set(stages) == set(STAGES) <= targets
+    for name, stage in stages.items():
+        assert stage["cmd"] == f"snakemake --cores all -- {name}"
+        outs = [next(iter(out)) for out in [*stage["outs"], *stage.get("metrics", [])]]
+        assert {f"results/default/{name}", f"results/default/params/{name}", f"results/default/timings/{name}"} <= {
+            *outs
+        }
+        assert all(next(iter(out.values()))["persist"] for out in [*stage["outs"], *stage.get("metrics", [])])
+
+
+def test_every_parameter_is_watched_by_dvc():
+    stages = yaml.safe_load((ROOT / "dvc.yaml").read_text())["stages"]
+    params = yaml.safe_load((ROOT / "params.yaml").read_text())
+    assert set(stages["report"]["params"]) == set(params)
+
+
+def test_the_studies_are_valid_and_apart():
+    names = []
+    for path in [None, *sorted((ROOT / "config").glob("*.yaml"))]:
+        values = yaml.safe_load((ROOT / "params.yaml").read_text())
+        study = parse(overlay(values, yaml.safe_load(path.read_text()) if path else {}))
+        assert isinstance(study, Study)
+        names.append(study.study)
+    assert len(set(names)) == len(names)
