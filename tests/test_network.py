@@ -87,7 +87,9 @@ def test_freezing_leaves_the_network_as_it_was_and_training_on_leaves_the_frozen
 
 def test_bfloat16_is_close_to_float32():
     network = lived_in(SMALL)
-    coarse, fine = (NetworkHeuristic(HANOI, network, precision).outputs(STATES) for precision in ("bfloat16", "float32"))
+    coarse, fine = (
+        NetworkHeuristic(HANOI, network, precision).outputs(STATES) for precision in ("bfloat16", "float32")
+    )
     assert 0 < np.abs(coarse - fine).max() < 0.05 * np.abs(fine).max() + 0.05
 
 

@@ -1,4 +1,4 @@
-"""What both engines of BWAS owe: each other's results, the definition's results, and the optimum where it is promised."""
+"""What both engines of BWAS owe: the same results as each other and the definition, and the optimum where promised."""
 
 import heapq
 import subprocess

@@ -248,3 +248,10 @@ def test_the_studies_are_valid_and_apart():
         assert isinstance(study, Study)
         names.append(study.study)
     assert len(set(names)) == len(names)
+
+
+def test_dvc_plots_the_curves_of_every_model():
+    plots = [next(iter(plot)) for plot in yaml.safe_load((ROOT / "dvc.yaml").read_text())["plots"]]
+    models = yaml.safe_load((ROOT / "params.yaml").read_text())["models"]
+    kinds = ("loss", "learning_curve")
+    assert sorted(plots) == sorted(f"reports/default/tables/{kind}_{m}.csv" for kind in kinds for m in models)

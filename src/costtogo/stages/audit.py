@@ -19,7 +19,8 @@ from costtogo.stages.tables import read_table
 
 def run(params: Path, table: Path, model: Path, out: Path) -> None:
     """Evaluate each listed checkpoint on all states once; model is the folder of a training."""
-    stage = StageRun("audit", __name__, params, out, [table, model / "checkpoints.parquet"])
+    inputs = [table, model / "checkpoints.parquet", *sorted(model.glob("checkpoints/*.safetensors"))]
+    stage = StageRun("audit", __name__, params, out, inputs)
     torch.set_num_threads(stage.parameters["threads"])
     wanted = AuditParams(**stage.parameters["audit"])
     puzzle = make(stage.parameters["puzzle"])

@@ -76,15 +76,17 @@ class StageRun:
 
 
 def refuse_damaged(read: dict[str, str]) -> None:
-    """Set aside a result that is not what its stage wrote, and say so: missing, it is made again by the next run.
+    """Set aside a result that is not what its stage wrote, with the stage's card, so that the next run makes it again.
 
-    read: digests by path. What no card beside it, or beside its folder, names as written is not judged.
+    read: digests by path. What no card beside it, or beside a folder above it, names as written is not judged.
     """
     for path, found in read.items():
-        for card in (Path(path).with_suffix(".json"), Path(path).parent.with_suffix(".json")):
+        places = [place for place in (Path(path), *Path(path).parents) if place.name]
+        for card in (place.with_suffix(".json") for place in places):
             written = read_json(card).get("outputs", {}) if card.exists() and card != Path(path) else {}
             if written.get(path, found) != found:
                 os.replace(path, f"{path}.damaged")
+                card.unlink(missing_ok=True)
                 raise FileError(
                     f"{path} is not what its stage wrote (cut off or changed since): it is set aside as "
                     f"{path}.damaged and the next run makes it again."

@@ -11,6 +11,7 @@ import pandas as pd
 
 from costtogo.files import FileError, read_arrays, read_frame, read_json
 
+LOSS_ROWS = 300
 START = "start"  # the instance set that holds the start state alone
 MEASURES = ("admissible_percent", "overestimation_mean", "overestimation_max", "consistent_percent")
 
@@ -72,13 +73,14 @@ def tables(results: Results) -> dict[str, pd.DataFrame]:
     frames = {
         "states_per_distance": states_per_distance(results),
         "convergence_points": _of_models(results, convergence_points),
-        "learning_curve": _of_models(results, learning_curve),
         "audit": _of_models(results, audit),
         "hanoi_start": hanoi_start(results),
         "optimal_by_distance": _of_puzzles(results, optimal_by_distance),
         "provenance": provenance(results),
     }
-    return frames | {f"grid_{model}": grid(results, model) for models in results.models.values() for model in models}
+    models = [model for models in results.models.values() for model in models]
+    own = {"grid": grid, "loss": loss, "learning_curve": learning_curve}
+    return frames | {f"{kind}_{model}": make(results, model) for kind, make in own.items() for model in models}
 
 
 def _of_models(results: Results, table) -> pd.DataFrame:
@@ -96,6 +98,13 @@ def states_per_distance(results: Results) -> pd.DataFrame:
         counts = np.bincount(read_arrays(path)["distance"])
         frames.append(pd.DataFrame({"puzzle": path.stem, "distance": np.arange(counts.size), "states": counts}))
     return pd.concat(frames)
+
+
+def loss(results: Results, model: str) -> pd.DataFrame:
+    """Loss and validation loss along the training, at most LOSS_ROWS evenly spread iterations."""
+    curve = results.frame(f"models/{model}/curve.parquet")
+    rows = np.unique(np.linspace(0, len(curve) - 1, LOSS_ROWS).astype(int))
+    return curve.iloc[rows][["iteration", "loss", "validation_loss"]]
 
 
 def convergence_points(results: Results, model: str) -> pd.DataFrame:

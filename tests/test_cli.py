@@ -1,0 +1,225 @@
+"""The command: what it prints and writes, and that a user's mistake is one sentence and exit code 1."""
+
+import subprocess
+import sys
+
+import pandas as pd
+import pytest
+from messages import is_one_sentence
+
+from costtogo import cli
+from costtogo.files import read_arrays, read_frame, read_json, write_json
+from costtogo.heuristics import network as networks
+from costtogo.params import ArchitectureParams
+from costtogo.puzzles import make
+from costtogo.puzzles.base import apply, is_goal
+from costtogo.stages.keep import KEPT
+
+HANOI = make("hanoi_3")
+COLUMNS = ["solution", "length", "nodes_expanded", "seconds", "solved"]
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory) -> str:
+    """A checkpoint of an untrained network of hanoi_3: searching with it solves all the same."""
+    path = tmp_path_factory.mktemp("models") / "000000.safetensors"
+    network = networks.build(ArchitectureParams(first_layers=[8], residual_blocks=0), HANOI, seed=0)
+    networks.save(path, network, {"puzzle": "hanoi_3", "precision": "float32", "iteration": 0})
+    return str(path)
+
+
+@pytest.fixture
+def command(monkeypatch, capsys, tmp_path):
+    """Run `costtogo` in an empty folder: exit code, stdout, stderr."""
+    monkeypatch.chdir(tmp_path)
+
+    def run(*arguments) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["costtogo", *map(str, arguments)])
+        with pytest.raises(SystemExit) as left:
+            cli.main()
+        return left.value.code or 0, *capsys.readouterr()
+
+    return run
+
+
+@pytest.fixture
+def refused(command):
+    """Run a command that must fail as a user's mistake does: the sentence it told."""
+
+    def run(*arguments) -> str:
+        code, out, err = command(*arguments)
+        sentence = err.removeprefix("costtogo: ").removesuffix("\n")
+        assert code == 1 and out == "" and err.startswith("costtogo: ") and is_one_sentence(sentence), err
+        return sentence
+
+    return run
+
+
+def replays(start, solution: str) -> bool:
+    return bool(is_goal(HANOI, apply(HANOI, start, HANOI.parse_moves(solution))[None])[0])
+
+
+def after(scramble: str):
+    return apply(HANOI, HANOI.goal, HANOI.parse_moves(scramble))
+
+
+def test_help_names_every_command():
+    command = [sys.executable, "-m", "costtogo.cli", "--help"]
+    told = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    for name in ("table", "instances", "train", "audit", "search", "figures", "report", "solve", "track", "keep"):
+        assert f" {name} " in told
+
+
+def test_a_mistake_leaves_the_process_with_code_1_and_no_traceback(tmp_path):
+    command = [sys.executable, "-m", "costtogo.cli", "check", str(tmp_path / "none.yaml")]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 1 and done.stdout == ""
+    assert done.stderr == f"costtogo: Cannot read {tmp_path / 'none.yaml'}: No such file or directory.\n"
+
+
+def shown(out: str) -> dict[str, str]:
+    """The lines below the drawing."""
+    names = ("solution", "length", "nodes expanded", "seconds")
+    return {name: line[16:] for line in out.splitlines() for name in names if line.startswith(name)}
+
+
+@pytest.mark.parametrize(
+    ("given", "start"), [(("--scramble", "0>2 0>1 2>1"), after("0>2 0>1 2>1")), (("--state", "222"), HANOI.start)]
+)
+def test_solve_shows_the_start_and_a_solution_that_replays(command, model, given, start):
+    code, out, err = command("solve", "--model", model, *given)
+    assert code == 0 and err == ""
+    assert out.startswith(HANOI.draw(start))
+    found = shown(out)
+    assert found.keys() == {"solution", "length", "nodes expanded", "seconds"}
+    assert replays(start, found["solution"])
+    assert found["length"] == f"{len(found['solution'].split())} moves" and int(found["nodes expanded"]) > 0
+
+
+def test_solve_says_that_the_goal_is_solved(command, model):
+    _, out, _ = command("solve", "--puzzle", "hanoi_3", "--model", model, "--state", "000")
+    assert shown(out)["solution"] == "(solved already)" and shown(out)["length"] == "0 moves"
+
+
+@pytest.mark.parametrize(
+    ("column", "texts"), [("scramble", ["0>2", "", "0>1 0>2 1>2"]), ("state", ["200", "222", "012"])]
+)
+def test_solve_writes_a_row_for_each_instance(command, model, tmp_path, column, texts):
+    pd.DataFrame({"note": "mine", column: texts}).to_csv(tmp_path / "in.csv", index=False)
+    code, out, _ = command("solve", "--model", model, "--instances", "in.csv", "--out", "out.csv")
+    assert code == 0 and "3 of 3 solved" in out
+    written = pd.read_csv(tmp_path / "out.csv", dtype={column: str, "solution": str}, keep_default_na=False)
+    assert written.columns.tolist() == [column, *COLUMNS]
+    assert written[column].tolist() == texts and written["solved"].all()
+    for row in written.itertuples():
+        start = HANOI.parse_state(row[1]) if column == "state" else after(row[1])
+        assert replays(start, row.solution) and row.length == len(row.solution.split())
+
+
+def test_solve_writes_unsolved_instances_as_unsolved(command, model, tmp_path):
+    (tmp_path / "in.csv").write_text("state\n000\n222\n")
+    options = ("--model", model, "--instances", "in.csv", "--out", "out.csv", "--max-expansions", 2)
+    assert "1 of 2 solved" in command("solve", *options)[1]
+    written = pd.read_csv(tmp_path / "out.csv")
+    assert written["solved"].tolist() == [True, False]
+    assert written["length"].isna().tolist() == [False, True]
+
+
+BAD_CHOICES = {
+    "no instance": ((), "Give one of --scramble"),
+    "two instances": (("--scramble", "0>2", "--state", "200"), "Give one of --scramble"),
+    "unknown move": (("--scramble", "0>2 0-1"), "Unknown move '0-1'"),
+    "illegal move": (("--scramble", "0>2 0>2"), "Move 2, 0>2, is not legal there"),
+    "wrong length": (("--state", "2222"), "hanoi_3 has 3 disks, but the pegs of 4 were given"),
+    "unknown peg": (("--state", "223"), "Unknown peg '3'"),
+    "wrong puzzle": (("--puzzle", "cube2", "--state", "222"), "was trained on hanoi_3, not on cube2"),
+    "unknown puzzle": (("--puzzle", "cube3", "--state", "222"), "Unknown puzzle 'cube3'"),
+    "path weight": (("--state", "222", "--path-weight", "1.5"), "λ must lie between 0 and 1, not at 1.5"),
+    "batch size": (("--state", "222", "--batch-size", "0"), "N must be at least 1, not 0"),
+    "too few expansions": (("--state", "222", "--max-expansions", "1"), "raise --max-expansions"),
+    "no out": (("--instances", "in.csv"), "give --out"),
+    "missing file": (("--instances", "none.csv", "--out", "out.csv"), "Cannot read none.csv: No such file"),
+}
+
+
+@pytest.mark.parametrize("kind", BAD_CHOICES)
+def test_a_bad_choice_is_told_in_one_sentence(kind, refused, model):
+    arguments, reason = BAD_CHOICES[kind]
+    assert reason in refused("solve", "--model", model, *arguments)
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        ("moves\n0>2\n", "in.csv has no column named scramble or state"),
+        ("scramble\n0>2\nR\n", "in.csv, line 3: Unknown move 'R'"),
+        ("state\n22\n", "in.csv, line 2: hanoi_3 has 3 disks"),
+        ("", "in.csv is damaged"),
+        ('state\n"222\n', "in.csv is damaged"),
+    ],
+)
+def test_a_bad_file_of_instances_is_told_in_one_sentence_and_nothing_is_written(
+    content, reason, refused, model, tmp_path
+):
+    (tmp_path / "in.csv").write_text(content)
+    assert reason in refused("solve", "--model", model, "--instances", "in.csv", "--out", "out.csv")
+    assert not (tmp_path / "out.csv").exists()
+
+
+def test_a_model_that_is_missing_or_damaged_is_told_in_one_sentence(refused, tmp_path):
+    assert "Cannot read none.safetensors" in refused("solve", "--model", "none.safetensors", "--state", "222")
+    (tmp_path / "bad.safetensors").write_text("not a network")
+    assert "bad.safetensors is damaged" in refused("solve", "--model", "bad.safetensors", "--state", "222")
+    (tmp_path / "folder").mkdir()
+    assert "Cannot read folder/checkpoints.parquet" in refused("solve", "--model", "folder", "--state", "222")
+    assert "no trained model of hanoi_3" in refused("solve", "--puzzle", "hanoi_3", "--state", "222")
+    assert "Name the puzzle" in refused("solve", "--state", "222")
+
+
+def test_search_wants_audit_and_model_together(refused):
+    options = ("--params", "p.json", "--table", "t.npz", "--instances", "i.parquet", "--out", "o")
+    assert "both --audit and --model" in refused("search", *options, "--model", "m")
+
+
+def test_check_names_every_training(command, tmp_path):
+    root = cli.__file__.rpartition("/src/")[0]
+    code, out, _ = command("check", f"{root}/params.yaml", f"{root}/config/smoke.yaml")
+    assert code == 0 and out.startswith("Study smoke: 2 tables, 4 trainings.")
+    assert "hanoi_4_adaptive: hanoi_4, adaptive_k, 300 iterations" in out
+
+
+def test_table_and_instances_leave_their_results_and_cards(command, tmp_path):
+    sets = {"start": {"kind": "start"}, "uniform": {"kind": "uniform", "states": 5}}
+    write_json("table.json", {"study": "tiny", "puzzle": "hanoi_3"})
+    write_json("instances.json", {"study": "tiny", "puzzle": "hanoi_3", "seed": 1, "instances": sets})
+    table, instances = "results/tiny/tables/hanoi_3.npz", "results/tiny/instances/hanoi_3.parquet"
+    assert command("table", "--params", "table.json", "--out", table)[0] == 0
+    assert command("instances", "--params", "instances.json", "--table", table, "--out", instances)[0] == 0
+    distance, frame = read_arrays(table)["distance"], read_frame(instances)
+    assert distance.max() == 7 and len(distance) == 27
+    assert frame["set"].tolist() == ["start"] + 5 * ["uniform"]
+    assert frame["distance"].tolist() == distance[frame["rank"]].tolist()
+    card = read_json("results/tiny/instances/hanoi_3.json")
+    assert card["metrics"] == {"start": 1, "uniform": 5} and list(card["inputs"]) == [table]
+    first = {path: path.read_bytes() for path in tmp_path.glob("results/tiny/[ti][an]*/*")}
+    assert command("table", "--params", "table.json", "--out", table)[0] == 0
+    assert command("instances", "--params", "instances.json", "--table", table, "--out", instances)[0] == 0
+    assert first == {path: path.read_bytes() for path in first} and len(first) == 4
+
+
+def test_keep_writes_metrics_with_their_provenance_and_leaves_what_was_kept_before(command, tmp_path):
+    card = {name: {"of": name} for name in KEPT} | {"stage": "train", "group": "models"}
+    write_json("results/long/models/net.json", card)
+    write_json("results/long/timings/models/net.json", {"seconds": 5.0})
+    write_json("results/long/params/models/net.json", {"not": "a card"})
+    write_json("kept/long.json", {"models/older": {"metrics": {}}, "models/net": {"metrics": {"old": 1}}})
+    code, out, _ = command("keep", "long", "--out", "kept")
+    assert code == 0 and "1 stages of long kept" in out
+    kept = read_json(tmp_path / "kept" / "long.json")
+    provenance = {name: card[name] for name in KEPT} | {"timing": {"seconds": 5.0}}
+    assert kept == {"models/older": {"metrics": {}}, "models/net": provenance}
+
+
+def test_keep_and_track_say_where_nothing_is_finished(refused):
+    assert "holds no finished stage to keep" in refused("keep", "none")
+    assert "There is no study in results" in refused("track")

@@ -1,0 +1,188 @@
+"""What the Snakefile relies on: slices, dates after a restore, sources of a stage; and imports that run one way."""
+
+import ast
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+from costtogo import sources, workflow
+from costtogo.files import write_json
+from costtogo.params import load, slices
+from costtogo.sources import code_digest
+from costtogo.workflow import STAGES, settle, write_slices
+
+ROOT = Path(__file__).parent.parent
+PACKAGE = ROOT / "src" / "costtogo"
+NO_MEMORY = Path("no memory")
+LAYERS = [  # a module may import its own package and those before its line
+    {"types"},
+    {"files", "sources"},
+    {"puzzles"},
+    {"params"},
+    {"exact"},
+    {"heuristics", "workflow"},
+    {"learning", "search"},
+    {"analysis"},
+    {"figures"},
+    {"tracking"},
+    {"stages"},
+    {"cli"},
+]
+LAYER = {name: place for place, names in enumerate(LAYERS) for name in names}
+MODULES = sorted(path for path in PACKAGE.rglob("*.py") if path != PACKAGE / "__init__.py")
+
+
+@pytest.fixture
+def study():
+    return load([ROOT / "params.yaml", ROOT / "config" / "smoke.yaml"])
+
+
+def modification_times(folder: Path) -> dict[str, float]:
+    return {str(path.relative_to(folder)): path.stat().st_mtime for path in folder.rglob("*") if path.is_file()}
+
+
+def age(folder: Path, moment: float) -> None:
+    for path in folder.rglob("*"):
+        os.utime(path, (moment, moment))
+
+
+def test_only_slices_whose_content_changes_are_written(study, tmp_path):
+    write_slices(study, tmp_path)
+    age(tmp_path, 1000)
+    write_slices(study, tmp_path)
+    assert set(modification_times(tmp_path).values()) == {1000}
+    walk = study.models["cube2_walk"].model_copy(update={"iterations": 7})
+    write_slices(study.model_copy(update={"models": {**study.models, "cube2_walk": walk}}), tmp_path)
+    written = {name for name, moment in modification_times(tmp_path).items() if moment > 1000}
+    assert written == {"params/models/cube2_walk.json", "params/report/report.json"}
+
+
+def test_slices_of_stages_that_are_gone_are_removed(study, tmp_path):
+    write_slices(study, tmp_path)
+    before = set(modification_times(tmp_path))
+    assert before == {f"params/{name}.json" for name in slices(study)}
+    models = {name: model for name, model in study.models.items() if name != "cube2_walk"}
+    write_slices(study.model_copy(update={"models": models}), tmp_path)
+    gone = {f"params/{group}/cube2_walk.json" for group in ("models", "audits", "searches")}
+    assert set(modification_times(tmp_path)) == before - gone
+
+
+@pytest.fixture
+def restored(study, tmp_path):
+    """Results of a finished study as a restore leaves them: complete, dated in no order."""
+    results = tmp_path / "results"
+    write_slices(study, results)
+    for name, parameters in slices(study).items():
+        group, stem = name.split("/")
+        card = {"parameters": parameters, "code": code_digest(f"costtogo.stages.{STAGES[group]}")}
+        write_json(results / group / f"{stem}.json", card)
+        write_json(results / "timings" / group / f"{stem}.json", {})
+        (results / group / f"{stem}.npz").write_bytes(b"")
+        (results / group / stem / "deeper").mkdir(parents=True)
+        (results / group / stem / "deeper" / "data.parquet").write_bytes(b"")
+    (tmp_path / "reports").mkdir()
+    (tmp_path / "reports" / "report.md").write_text("")
+    for place, path in enumerate(sorted(results.rglob("*.*"), reverse=True)):
+        os.utime(path, (2000 + place, 2000 + place))
+    return results
+
+
+def times_of(results: Path, name: str) -> set[float]:
+    """Modification times of all that a stage wrote."""
+    group, stem = name.split("/")
+    paths = [*(results / group).glob(f"{stem}.*"), *(results / group / stem).rglob("*.*")]
+    return {path.stat().st_mtime for path in [*paths, results / "timings" / group / f"{stem}.json"]}
+
+
+def test_restored_results_are_dated_in_the_order_of_the_stages(study, restored):
+    before = {path: path.read_bytes() for path in restored.rglob("*.json")}
+    assert settle(study, restored, restored.parent / "reports", NO_MEMORY)
+    newest = max(path.stat().st_mtime for path in (restored / "params").rglob("*.json"))
+    for group in STAGES:
+        times = set().union(*(times_of(restored, name) for name in slices(study) if name.startswith(group)))
+        assert newest < min(times), group
+        newest = max(times)
+    assert (restored.parent / "reports" / "report.md").stat().st_mtime == newest
+    assert before == {path: path.read_bytes() for path in restored.rglob("*.json")}
+
+
+@pytest.mark.parametrize("change", [{"code": "of another day"}, {"parameters": {"puzzle": "cube2"}}], ids=str)
+def test_restored_results_of_other_code_or_parameters_are_dated_long_ago(change, study, restored):
+    name = "models/cube2_walk"
+    card = {"parameters": slices(study)[name], "code": code_digest("costtogo.stages.train")}
+    write_json(restored / f"{name}.json", card | change)
+    settle(study, restored, restored.parent / "reports", NO_MEMORY)
+    assert times_of(restored, name) == {workflow.LONG_AGO}
+    others = [other for other in slices(study) if other != name]
+    assert all(workflow.LONG_AGO not in times_of(restored, other) for other in others)
+
+
+def test_results_of_a_stage_that_the_study_no_longer_has_are_dated_long_ago(study, restored):
+    models = {name: model for name, model in study.models.items() if name != "cube2_walk"}
+    settle(study.model_copy(update={"models": models}), restored, restored.parent / "reports", NO_MEMORY)
+    assert times_of(restored, "models/cube2_walk") == {workflow.LONG_AGO}
+
+
+def test_nothing_is_dated_where_snakemake_remembers_or_nothing_is_there(study, restored, tmp_path):
+    memory = tmp_path / "memory"
+    memory.mkdir()
+    (memory / "of a job").write_text("")
+    before = modification_times(restored)
+    assert not settle(study, restored, tmp_path / "reports", memory)
+    assert modification_times(restored) == before
+    assert not settle(study, tmp_path / "nothing", tmp_path / "reports", NO_MEMORY)
+
+
+def names_of(module: str) -> set[str]:
+    return {path.relative_to(PACKAGE).as_posix() for path in sources.sources(module)}
+
+
+def test_the_sources_of_a_stage_are_all_it_runs_through_and_no_more():
+    train = names_of("costtogo.stages.train")
+    assert {
+        *("stages/train.py", "stages/frame.py", "learning/davi.py", "learning/samplers.py", "learning/resume.py"),
+        *("heuristics/network.py", "puzzles/__init__.py", "puzzles/cube.py", "exact/graph.py", "files.py", "params.py"),
+    } <= train
+    assert not {name for name in train if name.startswith(("tracking", "search", "analysis", "figures", "cli"))}
+    assert {"search/table_engine.py", "search/step_engine.py"} <= names_of("costtogo.stages.search")
+    assert "analysis/audit.py" in names_of("costtogo.stages.audit")
+    assert not {name for name in names_of("costtogo.stages.tables") if name.startswith(("learning", "heuristics"))}
+
+
+@pytest.mark.parametrize(
+    ("file", "changes"),
+    [("learning/davi.py", True), ("exact/graph.py", True), ("tracking/live.py", False), ("search/bwas.py", False)],
+)
+def test_the_code_of_a_stage_changes_with_its_sources_alone(file, changes, tmp_path, monkeypatch):
+    copy = Path(shutil.copytree(PACKAGE, tmp_path / "costtogo", ignore=shutil.ignore_patterns("__pycache__", ".*")))
+    monkeypatch.setattr(sources, "ROOT", copy)
+    before = code_digest("costtogo.stages.train")
+    with (copy / file).open("a") as source:
+        source.write("# changed\n")
+    assert (code_digest("costtogo.stages.train") != before) == changes
+
+
+def imports_of(path: Path) -> set[str]:
+    """All modules that a file imports, functions' own imports too."""
+    names = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: imports are absolute"
+            names |= {f"{node.module}.{alias.name}" for alias in node.names}
+    return names
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: path.relative_to(PACKAGE).as_posix())
+def test_imports_run_one_way(path):
+    own = path.relative_to(PACKAGE).parts[0].removesuffix(".py")
+    for name in imports_of(path):
+        first, *rest = name.split(".")
+        if first == "costtogo":
+            other = rest[0]
+            assert other == own or LAYER[other] < LAYER[own], f"{own} imports {name}"
+            assert other != "tracking" or own in ("tracking", "stages", "cli"), f"{own} imports {name}"
+        assert first != "mlflow" or own == "tracking", f"{own} imports {name}"
