@@ -110,6 +110,7 @@ class SearchParams(Params):
     zero_instances: Positive
     network_searches: Positive
     network_searches_alone: Positive
+    network_max_steps: Positive
     all_starts: bool = False
 
 

@@ -42,6 +42,10 @@ class Task:
         """Where a search ends as unsolved."""
         return Limits(self.search.max_expansions, self.search.max_nodes)
 
+    def set(self, name: str) -> pd.DataFrame:
+        """The instances of a set."""
+        return self.instances[self.instances["set"] == name]
+
     def cells(self) -> Iterator[CellParams]:
         """Every (set, λ, N) of the grids, then the headline cell if no grid holds it."""
         grids = [
@@ -157,13 +161,12 @@ def search_grid(task: Task, name: str, heuristic: Heuristic, overestimate: float
     return pd.concat(frames, ignore_index=True), clock
 
 
-def search_cell(task: Task, name: str, heuristic: Heuristic, cell: CellParams, overestimate: float, count: int = -1):
-    """Search from the instances of a cell, the first count of them; one row per search, and the seconds in all.
+def search_cell(task: Task, name: str, heuristic: Heuristic, cell: CellParams, overestimate: float, chosen=None):
+    """Search from the instances of a cell, or from those chosen; one row per search, and the seconds in all.
 
     lower_bound has the heuristic's largest overestimate taken off: it is never above the optimum.
     """
-    chosen = task.instances[task.instances["set"] == cell.set]
-    chosen = chosen if count < 0 else chosen.head(count)
+    chosen = task.set(cell.set) if chosen is None else chosen
     starts = task.puzzle.unrank(chosen["rank"].to_numpy())
     begun = time.perf_counter()
     result = solve(
@@ -206,30 +209,27 @@ def check_solutions(puzzle: Puzzle, starts, result) -> None:
 
 
 def search_over_network(task: Task, network: Heuristic, searches: pd.DataFrame) -> tuple[dict, list[dict]]:
-    """Repeat part of every cell over the network, each search alone and many in step.
+    """Repeat part of every cell over the network, some searches each alone and more of them in step.
 
+    Left out are those that took over network_max_steps steps of N nodes over the table.
     Returns the share of searches with the length that the table gave, and the timings.
     """
     clock, same = [], []
     for cell in task.cells():
         expected = searches[(searches[CELL[1:]] == [cell.set, cell.path_weight, cell.batch_size]).all(axis=1)]
-        alone = []
-        for instance in range(min(task.search.network_searches_alone, len(expected))):
-            one = Task(task.puzzle, task.search, task.distance, only(task, cell.set, instance))
-            frame, seconds = search_cell(one, "network", network, cell, 0.0)
-            alone.append((frame, seconds))
-        frame = pd.concat([frame for frame, _ in alone])
-        each = np.array([seconds for _, seconds in alone])
+        expected = expected[expected["nodes_expanded"] <= task.search.network_max_steps * cell.batch_size]
+        expected = expected.head(task.search.network_searches)
+        if expected.empty:
+            continue
+        chosen = task.set(cell.set).set_index("instance", drop=False).loc[expected["instance"]]
+        rows = [chosen.iloc[[row]] for row in range(min(task.search.network_searches_alone, len(chosen)))]
+        alone = [search_cell(task, "network", network, cell, 0.0, row) for row in rows]
+        frame, each = pd.concat([frame for frame, _ in alone]), np.array([seconds for _, seconds in alone])
         clock.append(timing("network alone", frame, each.sum(), each, network.precision))
-        frame, seconds = search_cell(task, "network", network, cell, 0.0, task.search.network_searches)
+        frame, seconds = search_cell(task, "network", network, cell, 0.0, chosen)
         clock.append(timing("network in step", frame, seconds, np.full(1, seconds / len(frame)), network.precision))
-        same.append(frame["cost"].to_numpy() == expected["cost"].to_numpy()[: len(frame)])
-    return {"engines_agree_percent": 100 * float(np.mean(np.concatenate(same)))}, clock
-
-
-def only(task: Task, name: str, instance: int) -> pd.DataFrame:
-    """A single instance of a set."""
-    return task.instances[(task.instances["set"] == name) & (task.instances["instance"] == instance)]
+        same.append(frame["cost"].to_numpy() == expected["cost"].to_numpy())
+    return {"engines_agree_percent": 100 * float(np.mean(np.concatenate(same)))} if same else {}, clock
 
 
 def search_all_starts(task: Task, heuristic: TableHeuristic) -> dict[str, float]:
