@@ -115,6 +115,16 @@ def test_the_same_seed_ends_in_the_same_weights_and_another_seed_in_others():
     assert not all(torch.equal(first[name], other[name]) for name in first)
 
 
+def test_the_states_drawn_depend_on_the_seed_and_not_on_the_weights_alone():
+    losses = []
+    for seed in (1, 2):
+        training = begin(HANOI, params(iterations=3), "float32")
+        training.params = params(iterations=3, seed=seed)
+        losses.append([progress.loss for progress in train(training)])
+    assert losses[0][0] != losses[1][0]
+    assert len(set(losses[0])) == 3
+
+
 def test_walks_grow_with_the_convergence_points_before_the_iteration():
     sampler = {"kind": "adaptive_k", "walk_max": 6, "conv_point_offs": 1}
     _, progress = trained(iterations=60, epsilon=0.5, sampler=sampler)

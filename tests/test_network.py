@@ -73,8 +73,9 @@ def test_the_frozen_network_equals_the_network_in_inference_mode(first, blocks, 
     np.testing.assert_allclose(frozen.outputs(STATES), values_in_inference_mode(network), rtol=1e-4, atol=1e-5)
 
 
-def test_freezing_leaves_the_network_as_it_was_and_training_on_leaves_the_frozen_one():
-    network = lived_in(SMALL)
+@pytest.mark.parametrize("batch_norm", [True, False])
+def test_freezing_leaves_the_network_as_it_was_and_training_on_leaves_the_frozen_one(batch_norm):
+    network = lived_in(SMALL.model_copy(update={"batch_norm": batch_norm}))
     before = {name: tensor.clone() for name, tensor in network.state_dict().items()}
     frozen = NetworkHeuristic(HANOI, network, "float32")
     first = frozen.outputs(STATES)
