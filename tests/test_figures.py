@@ -34,7 +34,7 @@ def results(tmp_path_factory) -> Path:
 
 @pytest.fixture(scope="module")
 def drawn(results, tmp_path_factory) -> dict[str, matplotlib.figure.Figure]:
-    figures = {entry.name: entry.draw(results) for entry in catalogue(STUDY)}
+    figures = {entry.stem: entry.draw(results) for entry in catalogue(STUDY)}
     for figure in figures.values():
         image(figure, "png")
     return figures
@@ -78,7 +78,7 @@ def test_there_is_no_caption_without_a_figure():
 
 @pytest.mark.parametrize("name", names(STUDY))
 def test_a_figure_reads_only_the_inputs_it_names(name, results, tmp_path):
-    entry = next(entry for entry in catalogue(STUDY) if entry.name == name)
+    entry = next(entry for entry in catalogue(STUDY) if entry.stem == name)
     for path in entry.inputs:
         (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / path).write_bytes((results / path).read_bytes())
@@ -105,18 +105,19 @@ def test_the_stage_writes_each_figure_in_both_kinds_and_the_same_bytes_again(res
     first = stage.run(STUDY, results.parent, tmp_path / "first")
     again = stage.run(STUDY, results.parent, tmp_path / "again", processes=1)
     expected = {f"{name}.{kind}" for name in names(STUDY) for kind in ("png", "svg")}
-    assert {path.name for path in first} == expected
-    assert {path.name for path in (tmp_path / "first" / STUDY.study / "figures").iterdir()} == expected
+    folder = tmp_path / "first" / STUDY.study
+    assert {path.relative_to(folder).as_posix() for path in first} == expected
+    assert {path.relative_to(folder).as_posix() for path in folder.rglob("*.*")} == expected
     assert [path.read_bytes() for path in first] == [path.read_bytes() for path in again]
 
 
 def test_a_missing_result_is_named(results, tmp_path):
-    with pytest.raises(FileError, match=r"distances_cube2 needs .*tables/cube2\.npz"):
+    with pytest.raises(FileError, match=r"states_cube2 needs .*tables/cube2\.npz"):
         stage.run(STUDY, tmp_path, tmp_path)
 
 
 def test_pictures_hold_no_version_and_no_date(drawn):
-    figure = drawn["distances_cube2"]
+    figure = drawn["figures/distances_cube2"]
     for kind in ("png", "svg"):
         assert matplotlib.__version__.encode() not in image(figure, kind)
     assert b"<dc:date>" not in image(figure, "svg")

@@ -253,7 +253,7 @@ MODELS = [
         ),
         ({"tables": ["cube2", "hanoi_4", "hanoi_7", "hanoi_10"]}, {f"tables/hanoi_{n}" for n in (3, 5, 6, 8, 9)}),
     ],
-    ids=str,
+    ids=["nothing", "model", "recipe", "instances", "audit", "search", "tables"],
 )
 def test_a_change_touches_the_slices_of_the_stages_it_concerns_alone(values, change, touched):
     assert changed_slices(values, change) - {REPORT} == touched - {REPORT}

@@ -145,7 +145,7 @@ def read_arrays(path: Path | str) -> dict[str, np.ndarray]:
     try:
         with np.load(io.BytesIO(read_bytes(path)), allow_pickle=False) as archive:
             return {name: archive[name] for name in archive.files}
-    except (ValueError, EOFError, KeyError, AttributeError, zipfile.BadZipFile) as error:
+    except (TypeError, ValueError, EOFError, KeyError, AttributeError, zipfile.BadZipFile) as error:
         raise damaged(path, error) from error
 
 

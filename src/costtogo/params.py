@@ -15,6 +15,7 @@ from costtogo.types import UserError
 Positive = Annotated[int, Field(ge=1)]
 Share = Annotated[float, Field(ge=0, le=1)]
 PathWeight = Annotated[float, Field(ge=0, le=1)]
+TABLES = ("recipes", "architectures", "puzzles", "models")  # the keys that hold a table of tables
 
 
 class Params(BaseModel):
@@ -192,9 +193,11 @@ def overlay(base: dict[str, Any], over: dict[str, Any]) -> dict[str, Any]:
 def resolve(values: dict[str, Any]) -> dict[str, Any]:
     """Write puzzles and models out in full: what they are like, their architecture by value, a seed of their own."""
     values = without_nulls(values)
-    recipes, architectures = values.pop("recipes", {}), values.pop("architectures", {})
-    values["puzzles"] = {name: _like(values["puzzles"], name, "puzzles") for name in values.get("puzzles", {})}
-    for name, model in values.get("models", {}).items():
+    _refuse_unknown(values)
+    recipes, architectures, puzzles, models = (_tables(values, key) for key in TABLES)
+    values = {key: value for key, value in values.items() if key not in TABLES}
+    values |= {"puzzles": {name: _like(puzzles, name, "puzzles") for name in puzzles}, "models": {}}
+    for name, model in models.items():
         recipe = model.pop("recipe", None)
         if recipe is not None:
             model = overlay(_like(recipes, recipe, f"models.{name}.recipe"), model)
@@ -218,6 +221,24 @@ def derive_seed(seed: int, *names: str) -> int:
     return int.from_bytes(hashlib.sha256(content).digest()[:4], "little")
 
 
+def _refuse_unknown(values: dict[str, Any]) -> None:
+    known = _known_keys(())
+    for key in values:
+        if key not in known:
+            raise UserError(f"Parameter {key}: there is no key '{key}'{_hint(key, known)}.")
+
+
+def _tables(values: dict[str, Any], key: str) -> dict[str, Any]:
+    """The value of a key as a table of tables."""
+    return {name: _table(entry, f"{key}.{name}") for name, entry in _table(values.get(key, {}), key).items()}
+
+
+def _table(value: Any, place: str) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise UserError(f"Parameter {place} must be a table of keys and values, not {value!r}.")
+    return value
+
+
 def _like(table: dict[str, Any], name: str, place: str) -> dict[str, Any]:
     """The entry of a name, laid over the entry that its key `like` names, and so on."""
     entry = _named(table, name, place)
@@ -229,7 +250,7 @@ def _like(table: dict[str, Any], name: str, place: str) -> dict[str, Any]:
 
 
 def _named(table: dict[str, Any], name: str, place: str) -> dict[str, Any]:
-    if name not in table:
+    if not isinstance(name, str) or name not in table:
         raise UserError(f"Parameter {place}: there is no '{name}'{_hint(name, table)}.")
     return deepcopy(table[name])
 
@@ -239,6 +260,8 @@ def _read_yaml(path: Path) -> dict[str, Any]:
         content = yaml.safe_load(path.read_text())
     except OSError as error:
         raise UserError(f"Cannot read {path}: {error.strerror}.") from error
+    except UnicodeDecodeError as error:
+        raise UserError(f"{path} is not valid UTF-8 text.") from error
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         line = f" near line {mark.line + 1}" if mark else ""

@@ -25,8 +25,13 @@ class BatchNorm(nn.BatchNorm1d):
 
     def forward(self, values: torch.Tensor) -> torch.Tensor:
         """values: [N, width]."""
-        if not self.training or len(values) < 2:
+        if not self.training:
             return super().forward(values)
+        if len(values) == 1:  # its own mean and a variance of 0, which torch refuses
+            with torch.no_grad():
+                self.running_mean = torch.lerp(self.running_mean, values[0].float(), self.momentum)
+                self.running_var = self.running_var * (1 - self.momentum)
+            return (values - values) * self.weight + self.bias
         before = self.running_var * (1 - self.momentum)
         normalised = super().forward(values)
         with torch.no_grad():

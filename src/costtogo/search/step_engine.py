@@ -98,7 +98,7 @@ def plant(puzzle: Puzzle, heuristic: Heuristic, starts: States) -> Forest:
     entries = Entries(np.zeros(capacity), *(np.zeros(capacity, dtype=np.int32) for _ in range(4)))
     whole = [np.zeros(count, dtype=np.int64) for _ in range(2)]
     forest = Forest(
-        puzzle, nodes, entries, np.full(4 * capacity, NOTHING, dtype=np.int32),
+        puzzle, nodes, entries, _empty_slots(capacity),
         np.full(count, NOTHING, dtype=np.int32), np.full(count, NOTHING, dtype=np.int32),
         np.full(count, np.inf), np.full(count, np.inf), *whole, np.ones(count, dtype=np.int64),
         np.ones(count, dtype=bool),
@@ -173,9 +173,13 @@ def reserve(forest: Forest, more: int) -> None:
                 larger[: len(array)] = array
                 setattr(pool, part.name, larger)
     if len(forest.slots) < 2 * (forest.node_count + more):
-        size = 1 << int(4 * (forest.node_count + more)).bit_length()
-        forest.slots = np.full(size, NOTHING, dtype=np.int32)
+        forest.slots = _empty_slots(forest.node_count + more)
         _rehash(forest.nodes.state, forest.nodes.search, forest.node_count, forest.slots)
+
+
+def _empty_slots(nodes: int) -> np.ndarray:
+    """A hash table with room for so many nodes: at least four slots a node, a power of two, as the mask needs."""
+    return np.full(1 << (4 * nodes - 1).bit_length(), NOTHING, dtype=np.int32)
 
 
 def read_row(forest: Forest, search: int) -> tuple:

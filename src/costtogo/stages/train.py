@@ -133,7 +133,7 @@ class Recorder:
         """Write the resume point."""
         extra = {
             "curve": torch.tensor(self.curve, dtype=torch.float64),
-            "errors": torch.from_numpy(np.array(self.errors).reshape(len(self.errors), -1)),
+            "errors": torch.from_numpy(self.error_rows()),
         }
         description = {"key": self.key, "checkpoints": self.checkpoints}
         resume.save(self.folder / "resume.safetensors", self.training, extra, description)
@@ -161,10 +161,14 @@ class Recorder:
             write_frame(out / f"{name}.parquet", frame)
         return [*(out / f"{name}.parquet" for name in frames), *(out / file for file in index["file"])]
 
+    def error_rows(self) -> np.ndarray:
+        """What has been measured at convergence points, a row each: float64 [points, 2 + 2 (d + 1)]."""
+        return np.array(self.errors, dtype=np.float64).reshape(len(self.errors), 2 + 2 * len(self.counts))
+
     def error_frame(self) -> pd.DataFrame:
         """One row per convergence point and distance."""
         layers = len(self.counts)
-        rows = np.array(self.errors).reshape(-1, 2 + 2 * layers)
+        rows = self.error_rows()
         return pd.DataFrame(
             {
                 "convergence_point": np.repeat(rows[:, 1].astype(np.int64), layers),
