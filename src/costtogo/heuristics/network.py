@@ -17,7 +17,7 @@ from costtogo.puzzles import make
 from costtogo.puzzles.base import Puzzle, is_goal
 from costtogo.types import CostToGo, States
 
-CHUNK = 16_384  # states evaluated at a time: large enough for the matrix products, small enough for the cache
+CHUNK = 4096  # states evaluated at a time: large enough for the matrix products, small enough for the cache
 
 
 class BatchNorm(nn.BatchNorm1d):

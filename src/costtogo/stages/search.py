@@ -102,9 +102,9 @@ def search_model(stage: StageRun, task: Task, audit: Path, model: Path):
 
 
 def search_baselines(stage: StageRun, task: Task):
-    """The exact heuristic on all instances, the zero heuristic on the first of each set."""
+    """The exact heuristic on all instances, the zero heuristic on a few of each set."""
     best, best_clock = search_grid(task, "exact", exact(task.puzzle, task.distance), 0.0)
-    few = Task(task.puzzle, task.search, task.distance, first_of_each_set(task))
+    few = Task(task.puzzle, task.search, task.distance, few_of_each_set(task))
     worst, worst_clock = search_grid(few, "zero", zero(task.puzzle), 0.0)
     searches = pd.concat([best, worst], ignore_index=True)
     frames = {**summaries(searches), "searches": searches}
@@ -116,12 +116,16 @@ def search_baselines(stage: StageRun, task: Task):
     return write_frames(stage.out, frames), metrics, best_clock + worst_clock
 
 
-def first_of_each_set(task: Task) -> pd.DataFrame:
+def few_of_each_set(task: Task) -> pd.DataFrame:
     """Instances for the zero heuristic, which expands up to all states in each search, spread over each set."""
-    groups = [group for _, group in task.instances.groupby("set", sort=False)]
-    count = task.search.zero_instances
-    spread = [group.iloc[np.linspace(0, len(group) - 1, min(count, len(group))).astype(int)] for group in groups]
-    return pd.concat(spread, ignore_index=True)
+    groups = task.instances.groupby("set", sort=False)
+    chosen = [group.iloc[spread(len(group), task.search.zero_instances)] for _, group in groups]
+    return pd.concat(chosen, ignore_index=True)
+
+
+def spread(count: int, most: int) -> np.ndarray:
+    """At most so many rows out of count, from the first to the last: int64."""
+    return np.linspace(0, count - 1, min(most, count)).astype(np.int64)
 
 
 def select(task: Task, values: dict[str, np.ndarray], checkpoints: pd.DataFrame) -> pd.DataFrame:
@@ -218,9 +222,9 @@ def search_over_network(task: Task, network: Heuristic, searches: pd.DataFrame) 
     for cell in task.cells():
         expected = searches[(searches[CELL[1:]] == [cell.set, cell.path_weight, cell.batch_size]).all(axis=1)]
         expected = expected[expected["nodes_expanded"] <= task.search.network_max_steps * cell.batch_size]
-        expected = expected.head(task.search.network_searches)
         if expected.empty:
             continue
+        expected = expected.iloc[spread(len(expected), task.search.network_searches)]
         chosen = task.set(cell.set).set_index("instance", drop=False).loc[expected["instance"]]
         rows = [chosen.iloc[[row]] for row in range(min(task.search.network_searches_alone, len(chosen)))]
         alone = [search_cell(task, "network", network, cell, 0.0, row) for row in rows]
@@ -272,9 +276,9 @@ def headline(task: Task, grid: pd.DataFrame, name: str) -> dict[str, float]:
 def timing(engine: str, frame: pd.DataFrame, seconds: float, each: np.ndarray, precision: str) -> dict:
     """One row of timing: seconds a search with their spread, nodes expanded a second."""
     cell = {name: frame[name].iloc[0] for name in CELL}
-    spread = {"seconds": each.mean(), "seconds_low": each.min(), "seconds_high": each.max()}
+    times = {"seconds": each.mean(), "seconds_low": each.min(), "seconds_high": each.max()}
     speed = {"nodes_per_second": frame["nodes_expanded"].sum() / seconds, "precision": precision}
-    return {"engine": engine, **cell, "searches": len(frame), **spread, **speed}
+    return {"engine": engine, **cell, "searches": len(frame), **times, **speed}
 
 
 def write_frames(out: Path, frames: dict[str, pd.DataFrame]) -> list[Path]:

@@ -204,7 +204,7 @@ def checkpoint_name(iteration: int) -> str:
 
 def error_sample(distance: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Ranks int64 and distances int64 of states spread evenly over each distance, about ERROR_STATES in all."""
-    per_layer = max(8, ERROR_STATES // (int(distance.max()) + 1))
+    per_layer = max(4, ERROR_STATES // (int(distance.max()) + 1))
     layers = [np.flatnonzero(distance == moves) for moves in range(int(distance.max()) + 1)]
     chosen = [layer[np.linspace(0, len(layer) - 1, min(per_layer, len(layer))).astype(int)] for layer in layers]
     ranks = np.concatenate(chosen)
