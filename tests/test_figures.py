@@ -254,6 +254,9 @@ def _luminance(color) -> float:
         (count_text, 999.4, "999"),
         (count_text, 8.25, "8.25"),
         (count_text, 12345, "12,345"),
+        (count_text, 99999.4, "99,999"),
+        (count_text, 123456, "123 k"),
+        (count_text, 999600, "1 M"),
         (count_text, 1234567, "1.23 M"),
     ],
 )

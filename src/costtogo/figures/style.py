@@ -91,10 +91,12 @@ def legend_above(figure: Figure, handles: Sequence, columns: int = 4) -> None:
 def count_text(value: float) -> str:
     """A count in few characters.
 
-    999.4 -> "999", 8.25 -> "8.25", 12345 -> "12,345", 1234567 -> "1.23 M".
+    999.4 -> "999", 8.25 -> "8.25", 12345 -> "12,345", 123456 -> "123 k", 1234567 -> "1.23 M".
     """
-    if value >= 1e6:
+    if value >= 999_500:
         return f"{value / 1e6:.3g} M"
+    if value >= 99_999.5:
+        return f"{value / 1e3:.0f} k"
     return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
 
 

@@ -20,7 +20,7 @@ MEASURES = ("admissible_percent", "overestimation_mean", "overestimation_max", "
 class Results:
     """The results of one study: which puzzles and models there are, and their files.
 
-    folder: results/<study>.  models: the names of the models by puzzle, in the order of the parameters;
+    folder: results/<study>.  models: the names of the models by puzzle, the smaller puzzle of a kind first;
     a puzzle without a model is left out.
     """
 
@@ -63,9 +63,15 @@ def gather(study, results: Path) -> Results:
     """The results of a study below the folder results."""
     _frame.cache_clear()
     by_puzzle = {
-        puzzle: [name for name, model in study.models.items() if model.puzzle == puzzle] for puzzle in study.puzzles
+        puzzle: [name for name, model in study.models.items() if model.puzzle == puzzle]
+        for puzzle in sorted(study.puzzles, key=by_size)
     }
     return Results(results / study.study, {puzzle: models for puzzle, models in by_puzzle.items() if models})
+
+
+def by_size(name: str) -> tuple[int, str]:
+    """A key that sorts hanoi_9 before hanoi_10."""
+    return len(name), name
 
 
 def tables(results: Results) -> dict[str, pd.DataFrame]:
@@ -94,7 +100,7 @@ def _of_puzzles(results: Results, table) -> pd.DataFrame:
 def states_per_distance(results: Results) -> pd.DataFrame:
     """puzzle, distance, states, of every puzzle that has an exact table."""
     frames = []
-    for path in sorted((results.folder / "tables").glob("*.npz"), key=lambda path: (len(path.stem), path.stem)):
+    for path in sorted((results.folder / "tables").glob("*.npz"), key=lambda path: by_size(path.stem)):
         counts = np.bincount(read_arrays(path)["distance"])
         frames.append(pd.DataFrame({"puzzle": path.stem, "distance": np.arange(counts.size), "states": counts}))
     return pd.concat(frames)

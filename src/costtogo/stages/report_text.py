@@ -159,6 +159,7 @@ def _puzzle(
     yield from drawn("audit", "error_by_distance")
     yield "### Search\n"
     yield _search_table(results, puzzle)
+    yield from _grid_tables(results, puzzle)
     yield from _search_notes(results, puzzle)
     yield from drawn("grid", "optimal_by_distance")
     if is_hanoi(puzzle):
@@ -246,6 +247,25 @@ def _search_table(results: Results, puzzle: str) -> str:
     }
     setting = f"λ = {cell['path_weight']:g}, N = {cell['batch_size']}"
     return f"All sets at {setting}; the figures show others.\n\n" + frame_table(cells, columns)
+
+
+def _grid_tables(results: Results, puzzle: str) -> Iterator[str]:
+    """Every set that was searched over several λ or N, laid out as in the literature: λ down, N across."""
+    cells = puzzle_cells(results, puzzle)
+    cells = cells[cells["set"] != START].assign(name=_search_names)
+    for place, group in cells.groupby("set", sort=False):
+        sizes = sorted(group["batch_size"].unique())
+        if len(sizes) == group["path_weight"].nunique() == 1:
+            continue
+        for column, title, form in (("optimal_percent", "Optimal, %", percent), ("nodes_expanded", "Expanded", amount)):
+            wide = group.pivot(index=["name", "path_weight"], columns="batch_size", values=column)
+            wide = wide.reindex(list(dict.fromkeys(group["name"])), level="name")
+            rows = [
+                [name, f"{weight:g}", *map(form, row)]
+                for (name, weight), row in zip(wide.index, wide.to_numpy(), strict=True)
+            ]
+            yield f"{title}, on the set {place}:\n"
+            yield table(["heuristic", "λ", *(f"N = {size}" for size in sizes)], rows)
 
 
 def _search_notes(results: Results, puzzle: str) -> Iterator[str]:
