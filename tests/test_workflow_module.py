@@ -1,6 +1,7 @@
 """What the Snakefile relies on: slices, dates after a restore, sources of a stage; and imports that run one way."""
 
 import ast
+import base64
 import os
 import shutil
 from pathlib import Path
@@ -8,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from costtogo import sources, workflow
-from costtogo.files import write_json
+from costtogo.files import read_json, write_json
 from costtogo.params import load, slices
 from costtogo.sources import code_digest
 from costtogo.workflow import STAGES, settle, write_slices
@@ -125,14 +126,56 @@ def test_results_of_a_stage_that_the_study_no_longer_has_are_dated_long_ago(stud
     assert times_of(restored, "models/cube2_walk") == {workflow.LONG_AGO}
 
 
-def test_nothing_is_dated_where_snakemake_remembers_or_nothing_is_there(study, restored, tmp_path):
-    memory = tmp_path / "memory"
-    memory.mkdir()
-    (memory / "of a job").write_text("")
+def remember(memory: Path, *paths: Path) -> Path:
+    """A memory of Snakemake with a record of each path."""
+    memory.mkdir(exist_ok=True)
+    for path in paths:
+        (memory / base64.urlsafe_b64encode(str(path).encode()).decode()).write_text("{}")
+    return memory
+
+
+def test_nothing_is_dated_where_snakemake_remembers_what_is_there(study, restored, tmp_path):
+    settle(study, restored, tmp_path / "reports", NO_MEMORY)
     before = modification_times(restored)
-    assert not settle(study, restored, tmp_path / "reports", memory)
+    assert not settle(study, restored, tmp_path / "reports", remember(tmp_path / "memory", restored / "x"))
     assert modification_times(restored) == before
     assert not settle(study, tmp_path / "nothing", tmp_path / "reports", NO_MEMORY)
+
+
+def test_results_restored_under_the_eyes_of_snakemake_are_dated_too(study, restored, tmp_path):
+    settle(study, restored, tmp_path / "reports", NO_MEMORY)
+    card = restored / "audits/cube2_walk.json"
+    os.utime(card, (1000, 1000))
+    assert settle(study, restored, tmp_path / "reports", remember(tmp_path / "memory", card))
+    assert card.stat().st_mtime > (restored / "params/audits/cube2_walk.json").stat().st_mtime
+    assert any((tmp_path / "memory").iterdir())
+
+
+def test_results_of_other_parameters_are_forgotten(study, restored, tmp_path):
+    """Snakemake may remember a run with today's parameters in a place where older results were restored since."""
+    settle(study, restored, tmp_path / "reports", NO_MEMORY)
+    name = "models/cube2_walk"
+    write_json(restored / f"{name}.json", {"parameters": {}, "code": code_digest("costtogo.stages.train")})
+    others = [restored / "models/cube2_adaptive.json"]
+    memory = remember(tmp_path / "memory", *others, restored / f"{name}.json", restored / f"{name}.npz")
+    assert not settle(study, restored, tmp_path / "reports", memory)
+    assert {path.name for path in memory.iterdir()} == {
+        path.name for path in remember(tmp_path / "m", *others).iterdir()
+    }
+    assert times_of(restored, name) == {workflow.LONG_AGO}
+
+
+def test_a_result_of_inputs_that_have_changed_is_dated_long_ago(study, restored, tmp_path):
+    table = str(restored / "tables/cube2.npz")
+    for name, changes in (
+        ("tables/cube2", {"outputs": {table: "now"}}),
+        ("audits/cube2_walk", {"inputs": {table: "before"}}),
+    ):
+        path = restored / f"{name}.json"
+        write_json(path, read_json(path) | changes)
+    settle(study, restored, tmp_path / "reports", NO_MEMORY)
+    assert times_of(restored, "audits/cube2_walk") == {workflow.LONG_AGO}
+    assert workflow.LONG_AGO not in times_of(restored, "audits/cube2_adaptive")
 
 
 def names_of(module: str) -> set[str]:

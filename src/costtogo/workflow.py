@@ -1,11 +1,14 @@
 """What the Snakefile needs besides its rules: slices of the parameters as files, and order after a checkout."""
 
+import base64
 import os
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from costtogo.files import json_text, read_json, write_text
+from costtogo.files import digest, json_text, read_json, write_text
 from costtogo.params import Study, slices
 from costtogo.sources import code_digest
 
@@ -30,38 +33,89 @@ def write_slices(study: Study, results: Path) -> None:
             write_text(path, text)
 
 
+@dataclass(frozen=True)
+class Finished:
+    """A finished stage: its place in the order of the stages, its group of results, its card."""
+
+    place: int
+    group: str
+    path: Path
+    card: dict[str, Any]
+
+
 def settle(study: Study, results: Path, reports: Path, memory: Path = Path(".snakemake/metadata")) -> bool:
-    """Date results that were restored together, by `dvc pull` or in a copy, by whether they are current.
+    """Let the cards decide what is finished where results were restored, by DVC or in a copy; True if they were.
 
-    Restoring leaves modification times in no order, and without its own memory Snakemake goes by them alone: it
-    would run finished stages again, or take results of other parameters or other code for current. A finished
-    stage is current if its card names its slice of the parameters and its code as they are now; current ones are
-    dated in the order of the stages, all others long ago.
-    Does nothing, and returns False, where Snakemake has a memory or there are no results.
+    Snakemake goes by modification times and by its own memory, and restoring upsets both: it would run finished
+    stages again, or take results of other parameters for current. A finished stage is current if its card names
+    its slice of the parameters, its code and its inputs as they are now. Stages that are not current are dated
+    long ago and forgotten; where a current one is older than its slice, or Snakemake remembers nothing, results
+    were restored, and the current ones are dated in the order of the stages.
     """
-    if memory.exists() and any(memory.iterdir()) or not (results / "tables").is_dir():
+    if not (results / "tables").is_dir():
         return False
-    now, wanted = time.time() - 0.2, slices(study)
-    _date((results / "params").glob("*/*.json"), now)
-    for place, (group, module) in enumerate(STAGES.items(), start=1):
-        code = code_digest(f"costtogo.stages.{module}")
-        for path in sorted((results / group).glob("*.json")):
-            card = read_json(path)
-            parameters = json_text(wanted.get(f"{group}/{path.stem}"))
-            current = card.get("code") == code and json_text(card.get("parameters")) == parameters
-            files = [path, *_files_of(results, path), *(reports.rglob("*") if group == "report" else ())]
-            _date(files, now + 0.01 * place if current else LONG_AGO)
-    return True
+    stages = [
+        Finished(place, group, path, read_json(path))
+        for place, group in enumerate(STAGES, start=1)
+        for path in sorted((results / group).glob("*.json"))
+    ]
+    current = _current(stages, slices(study))
+    for stage in stages:
+        if stage not in current:
+            files = _files_of(stage, results, reports)
+            _date(files, LONG_AGO)
+            _forget(files, memory)
+    remembered = memory.exists() and any(memory.iterdir())
+    restored = not remembered or any(_older_than_its_slice(stage, results) for stage in current)
+    if restored:
+        now = time.time() - 0.2
+        _date((results / "params").glob("*/*.json"), now)
+        for stage in current:
+            _date(_files_of(stage, results, reports), now + 0.01 * stage.place)
+    return restored
 
 
-def _files_of(results: Path, card: Path) -> Iterator[Path]:
-    """What a stage wrote besides its card: files of its name, its folder, its timings."""
-    for folder in (card.parent, results / "timings" / card.parent.name):
-        yield from folder.glob(f"{card.stem}.*")
-    yield from card.with_suffix("").rglob("*")
+def _current(stages: list[Finished], wanted: dict[str, Any]) -> list[Finished]:
+    """The stages whose cards name parameters, code and inputs as they are now."""
+    written = {path: found for stage in stages for path, found in stage.card.get("outputs", {}).items()}
+    code = {group: code_digest(f"costtogo.stages.{module}") for group, module in STAGES.items()}
+    slice_texts = {name: json_text(content) for name, content in wanted.items()}
+    return [
+        stage
+        for stage in stages
+        if stage.card.get("code") == code[stage.group]
+        and json_text(stage.card.get("parameters")) == slice_texts.get(f"{stage.group}/{stage.path.stem}")
+        and all(_digest_now(path, written) == found for path, found in stage.card.get("inputs", {}).items())
+    ]
+
+
+def _digest_now(path: str, written: dict[str, str]) -> str:
+    """The digest of an input: as the card of the stage that wrote it has it, else of the file itself."""
+    return written.get(path) or (digest(path) if Path(path).is_file() else "")
+
+
+def _older_than_its_slice(stage: Finished, results: Path) -> bool:
+    slice_of_parameters = results / "params" / stage.group / stage.path.name
+    return stage.path.stat().st_mtime < slice_of_parameters.stat().st_mtime
+
+
+def _files_of(stage: Finished, results: Path, reports: Path) -> list[Path]:
+    """What a stage wrote: files of its name, its folder, its timings; of the report stage all reports too."""
+    places = [
+        *(results / stage.group).glob(f"{stage.path.stem}.*"),
+        *(results / "timings" / stage.group).glob(f"{stage.path.stem}.*"),
+        *stage.path.with_suffix("").rglob("*"),
+        *(reports.rglob("*") if stage.group == "report" else ()),
+    ]
+    return [path for path in places if path.is_file()]
 
 
 def _date(paths: Iterable[Path], moment: float) -> None:
     for path in paths:
-        if path.is_file():
-            os.utime(path, (moment, moment))
+        os.utime(path, (moment, moment))
+
+
+def _forget(paths: Iterable[Path], memory: Path) -> None:
+    """Take files out of Snakemake's memory, which holds a record a file under the file's encoded path."""
+    for path in paths:
+        (memory / base64.urlsafe_b64encode(str(path).encode()).decode()).unlink(missing_ok=True)

@@ -115,9 +115,14 @@ def test_a_changed_parameter_reruns_only_what_depends_on_it(project):
     assert "Nothing to be done" in snakemake(project, "--dry-run")
     assert "metrics.json" in run(project, "dvc", "metrics", "diff")
     assert f"models.{MODEL}.iterations" in run(project, "dvc", "params", "diff")
-    change(project, MODEL, iterations=40)
-    run(project, "dvc", "repro")
+    run(project, "git", "reset", "--hard", "--quiet")
+    run(project, "dvc", "checkout")
     assert trained_iterations(project, MODEL) == 40
+    assert "Nothing to be done" in snakemake(project, "--dry-run")
+    change(project, MODEL, iterations=30)
+    assert jobs(snakemake(project, "--dry-run")) == would
+    change(project, MODEL, iterations=40)
+    assert "Nothing to be done" in snakemake(project, "--dry-run")
 
 
 def test_a_temporary_experiment_follows_its_parameter_and_redoes_nothing_else(project):

@@ -16,7 +16,7 @@ rule audit:
     log:
         f"{LOGS}/audits/{{model}}.log",
     benchmark:
-        f"{LOGS}/benchmarks/audits/{{model}}.jsonl"
+        f"{RESULTS}/timings/audits/{{model}}.jsonl"
     threads: STUDY.threads
     params:
         model=lambda wildcards: f"{RESULTS}/models/{wildcards.model}",

@@ -15,7 +15,7 @@ rule model:
     log:
         f"{LOGS}/models/{{model}}.log",
     benchmark:
-        f"{LOGS}/benchmarks/models/{{model}}.jsonl"
+        f"{RESULTS}/timings/models/{{model}}.jsonl"
     priority: 10
     threads: STUDY.threads
     params:

@@ -20,7 +20,7 @@ rule model_search:
     log:
         f"{LOGS}/searches/{{model}}.log",
     benchmark:
-        f"{LOGS}/benchmarks/searches/{{model}}.jsonl"
+        f"{RESULTS}/timings/searches/{{model}}.jsonl"
     threads: STUDY.threads
     params:
         model=lambda wildcards: f"{RESULTS}/models/{wildcards.model}",
@@ -49,7 +49,7 @@ rule baseline_search:
     log:
         f"{LOGS}/searches/baseline_{{puzzle}}.log",
     benchmark:
-        f"{LOGS}/benchmarks/searches/baseline_{{puzzle}}.jsonl"
+        f"{RESULTS}/timings/searches/baseline_{{puzzle}}.jsonl"
     threads: STUDY.threads
     params:
         out=lambda wildcards: f"{RESULTS}/searches/baseline_{wildcards.puzzle}",
