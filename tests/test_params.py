@@ -128,6 +128,11 @@ def test_a_value_where_a_table_belongs_is_told_in_one_sentence(values, change):
     message(overlay(values, change))
 
 
+def test_a_misspelt_key_of_a_recipe_is_told_before_the_missing_one(values):
+    values["recipes"]["thesis"]["epsilom"] = values["recipes"]["thesis"].pop("epsilon")
+    assert "there is no key 'epsilom'; did you mean 'epsilon'?" in message(values)
+
+
 def test_a_misspelt_table_of_recipes_is_told_by_its_name(values):
     values["recipies"] = values.pop("recipes")
     assert "recipies" in message(values)

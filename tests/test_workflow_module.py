@@ -2,14 +2,16 @@
 
 import ast
 import base64
+import hashlib
 import os
 import shutil
 from pathlib import Path
 
 import pytest
+from messages import is_one_sentence
 
 from costtogo import sources, workflow
-from costtogo.files import read_json, write_json
+from costtogo.files import FileError, read_json, write_json
 from costtogo.params import load, slices
 from costtogo.sources import code_digest
 from costtogo.workflow import STAGES, settle, write_slices
@@ -176,6 +178,31 @@ def test_a_result_of_inputs_that_have_changed_is_dated_long_ago(study, restored,
     settle(study, restored, tmp_path / "reports", NO_MEMORY)
     assert times_of(restored, "audits/cube2_walk") == {workflow.LONG_AGO}
     assert workflow.LONG_AGO not in times_of(restored, "audits/cube2_adaptive")
+
+
+def finished_table(restored: Path, content: bytes) -> Path:
+    """A table and its card, which names the content that the stage wrote; the file is younger than the card."""
+    table, card = restored / "tables/cube2.npz", restored / "tables/cube2.json"
+    write_json(card, read_json(card) | {"outputs": {str(table): hashlib.sha256(b"whole").hexdigest()}})
+    table.write_bytes(content)
+    moment = card.stat().st_mtime + 10
+    os.utime(table, (moment, moment))
+    return table
+
+
+def test_a_result_that_was_cut_off_is_set_aside_and_its_stage_runs_again(study, restored, tmp_path):
+    table = finished_table(restored, b"who")
+    with pytest.raises(FileError, match="is not what its stage wrote") as told:
+        settle(study, restored, tmp_path / "reports", NO_MEMORY)
+    assert is_one_sentence(str(told.value))
+    assert Path(f"{table}.damaged").read_bytes() == b"who"
+    assert not table.exists() and not table.with_suffix(".json").exists()
+
+
+def test_a_whole_result_that_is_younger_than_its_card_stays(study, restored, tmp_path):
+    table = finished_table(restored, b"whole")
+    settle(study, restored, tmp_path / "reports", NO_MEMORY)
+    assert table.exists() and table.with_suffix(".json").exists()
 
 
 def names_of(module: str) -> set[str]:

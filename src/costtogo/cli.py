@@ -20,10 +20,6 @@ app = typer.Typer(
 ParamsFile = Annotated[Path, typer.Option("--params", help="The stage's slice of the parameters, a JSON file.")]
 Table = Annotated[Path, typer.Option(help="Exact distance table of the puzzle, .npz.")]
 Out = Annotated[Path, typer.Option(help="Where the result goes, results/<study>/<group>/<name>.")]
-Configs = Annotated[
-    list[Path],
-    typer.Argument(help="params.yaml and overlays, later ones over earlier ones.", show_default=False),
-]
 
 
 @app.command()
@@ -107,11 +103,16 @@ def report(
 
 
 @app.command()
-def check(configs: Configs):
+def check(
+    configs: Annotated[
+        list[Path] | None,
+        typer.Argument(help="params.yaml and overlays, later ones over earlier ones; params.yaml if left out."),
+    ] = None,
+):
     """Check the parameters of a study and say what it will do."""
     from costtogo.params import load
 
-    study = load(configs)
+    study = load(configs or ["params.yaml"])
     print(f"Study {study.study}: {len(study.tables)} tables, {len(study.models)} trainings.")
     for name, model in study.models.items():
         print(f"  {name}: {model.puzzle}, {model.sampler.kind}, {model.iterations} iterations")

@@ -278,7 +278,7 @@ def _hint(name: str, known: Iterable[str]) -> str:
 
 def _sentence(error: ValidationError, values: dict[str, Any]) -> str:
     """The first finding of the check as one sentence."""
-    finding = error.errors()[0]
+    finding = min(error.errors(), key=lambda found: found["type"] != "extra_forbidden")  # a misspelt key is missing too
     place = ".".join(str(part) for part in finding["loc"])
     if finding["type"] == "extra_forbidden":
         known = _known_keys(finding["loc"][:-1])

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from costtogo.files import digest, json_text, read_json, write_text
+from costtogo.files import digest, json_text, read_json, set_aside, write_text
 from costtogo.params import Study, slices
 from costtogo.sources import code_digest
 
@@ -51,6 +51,8 @@ def settle(study: Study, results: Path, reports: Path, memory: Path = Path(".sna
     its slice of the parameters, its code and its inputs as they are now. Stages that are not current are dated
     long ago and forgotten; where a current one is older than its slice, or Snakemake remembers nothing, results
     were restored, and the current ones are dated in the order of the stages.
+
+    Raises FileError where a result was cut off or changed after its stage, before a stage that reads it is begun.
     """
     if not (results / "tables").is_dir():
         return False
@@ -59,6 +61,7 @@ def settle(study: Study, results: Path, reports: Path, memory: Path = Path(".sna
         for place, group in enumerate(STAGES, start=1)
         for path in sorted((results / group).glob("*.json"))
     ]
+    _refuse_damaged(stages)
     current = _current(stages, slices(study))
     for stage in stages:
         if stage not in current:
@@ -73,6 +76,17 @@ def settle(study: Study, results: Path, reports: Path, memory: Path = Path(".sna
         for stage in current:
             _date(_files_of(stage, results, reports), now + 0.01 * stage.place)
     return restored
+
+
+def _refuse_damaged(stages: list[Finished]) -> None:
+    """Compare what is younger than its card with the card's digest: a stage writes its card last."""
+    for stage in stages:
+        finished = stage.path.stat().st_mtime
+        for path, written in stage.card.get("outputs", {}).items() if stage.group != "report" else ():
+            if Path(path).is_file() and Path(path).stat().st_mtime > finished:
+                if digest(path) != written:
+                    set_aside(Path(path), stage.path)
+                os.utime(path, (finished, finished))
 
 
 def _current(stages: list[Finished], wanted: dict[str, Any]) -> list[Finished]:

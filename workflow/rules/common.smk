@@ -26,8 +26,11 @@ RESULTS = f"results/{STUDY.study}"
 REPORTS = f"reports/{STUDY.study}"
 LOGS = f"logs/{STUDY.study}"
 
-write_slices(STUDY, Path(RESULTS))
-settle(STUDY, Path(RESULTS), Path(REPORTS))
+try:
+    write_slices(STUDY, Path(RESULTS))
+    settle(STUDY, Path(RESULTS), Path(REPORTS))
+except UserError as error:
+    raise WorkflowError(str(error))
 
 
 wildcard_constraints:

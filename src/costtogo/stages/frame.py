@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from costtogo.files import FileError, digest, read_json, write_json
+from costtogo.files import digest, read_json, set_aside, write_json
 from costtogo.sources import code_digest
 from costtogo.tracking import log_card_best_effort
 
@@ -85,12 +85,7 @@ def refuse_damaged(read: dict[str, str]) -> None:
         for card in (place.with_suffix(".json") for place in places):
             written = read_json(card).get("outputs", {}) if card.exists() and card != Path(path) else {}
             if written.get(path, found) != found:
-                os.replace(path, f"{path}.damaged")
-                card.unlink(missing_ok=True)
-                raise FileError(
-                    f"{path} is not what its stage wrote (cut off or changed since): it is set aside as "
-                    f"{path}.damaged and the next run makes it again."
-                )
+                set_aside(Path(path), card)
 
 
 def say(line: str) -> None:
