@@ -63,6 +63,7 @@ def training_fields(learning_rate: float = 0.001) -> dict:
         "puzzle": "cube2",
         "learning_rate": learning_rate,
         "sampler": {"kind": "walk", "walk_max": 30},
+        "training": {"epsilon": 0.25},
     }
     return identity("models", "train", "net", parameters, {"results/tiny/tables/cube2.npz": "a" * 64})
 
@@ -248,6 +249,8 @@ def test_a_training_keeps_every_convergence_point_and_the_files_of_its_curve(roo
     assert errors == {301: 3.0, 400: 1.5}
     validation = [point.step for point in client.get_metric_history(run_id, "validation_loss")]
     assert validation == [100, 200, 300, 400]
+    epsilon = client.get_metric_history(run_id, "epsilon")
+    assert {point.value for point in epsilon} == {0.25} and {point.step for point in epsilon} == steps
     files = {file.path for file in client.list_artifacts(run_id)}
     assert files == {"net.json", "curve.parquet", "errors.parquet", "checkpoints.parquet", "checkpoints"}
 

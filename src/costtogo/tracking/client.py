@@ -16,7 +16,8 @@ def experiment_id(client, study: str, root: Path) -> str:
     name = f"costtogo/{study}"
     experiment = client.get_experiment_by_name(name)
     if experiment is None:
-        return client.create_experiment(name, artifact_location=artifact_location(root, study))
+        kind = {"mlflow.experimentKind": "custom_model_development"}  # the UI opens on runs, not on traces
+        return client.create_experiment(name, artifact_location=artifact_location(root, study), tags=kind)
     if experiment.lifecycle_stage == "deleted":
         client.restore_experiment(experiment.experiment_id)
     return experiment.experiment_id

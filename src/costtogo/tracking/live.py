@@ -20,6 +20,7 @@ class LiveRun:
     def __init__(self, root: Path, card: Card) -> None:
         self.run_id: str | None = None
         self._convergence_points: int | None = 0  # so far; None where an earlier process counted them
+        self._card = card
         self._subject = f"The training of {card['name']}"
         if enabled():
             with best_effort(self._subject):
@@ -35,7 +36,7 @@ class LiveRun:
         with best_effort(self._subject):
             before = self._convergence_points
             before = rows[0]["convergence_points"] if before is None else before
-            points = record.curve_points(pandas.DataFrame(rows), before)
+            points = record.curve_points(pandas.DataFrame(rows), self._card, before)
             log_points(self._client, run_id, points)
             self._convergence_points = rows[-1]["convergence_points"]
             self.run_id = run_id

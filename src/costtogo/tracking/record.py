@@ -116,8 +116,10 @@ def kept_iterations(iterations: np.ndarray, convergence_points: np.ndarray, befo
     return (iterations % 2 ** (doublings + 1) == 0) | arrived
 
 
-def curve_points(curve, before: int = 0) -> Points:
-    """The recorded points of a training curve, data frame in; values rounded to float32 as the files are."""
+def curve_points(curve, card: Card, before: int = 0) -> Points:
+    """The recorded points of a training curve, data frame in, with ε beside the losses; rounded as the files are."""
+    epsilon = card["parameters"].get("training", {}).get("epsilon", math.nan)
+    curve = curve.assign(epsilon=epsilon)
     kept = curve[kept_iterations(curve["iteration"].to_numpy(), curve["convergence_points"].to_numpy(), before)]
     return _series(kept, {name: name for name in CURVE_METRICS if name in kept}, np.float32)
 
@@ -127,7 +129,7 @@ def points(stage: Stage) -> Points:
     card, folder = stage.card, stage.folder
     found: Points = {}
     if card["group"] == "models":
-        found = curve_points(read_frame(folder / "curve.parquet"))
+        found = curve_points(read_frame(folder / "curve.parquet"), card)
         if (folder / "errors.parquet").exists():
             found |= error_points(read_frame(folder / "errors.parquet"))
     if card["group"] == "audits":
