@@ -8,7 +8,7 @@ import pytest
 from messages import is_one_sentence
 
 from costtogo import cli
-from costtogo.files import read_arrays, read_frame, read_json, write_json
+from costtogo.files import read_arrays, read_frame, read_json, write_frame, write_json
 from costtogo.heuristics import network as networks
 from costtogo.params import ArchitectureParams
 from costtogo.puzzles import make
@@ -212,12 +212,16 @@ def test_keep_writes_metrics_with_their_provenance_and_leaves_what_was_kept_befo
     write_json("results/long/models/net.json", card)
     write_json("results/long/timings/models/net.json", {"seconds": 5.0})
     write_json("results/long/params/models/net.json", {"not": "a card"})
+    curve = {"iteration": [1, 2, 3], "updated": [False, True, False], "loss": [3.0, 2.0, 1.0]}
+    write_frame("results/long/models/net/curve.parquet", pd.DataFrame(curve))
     write_json("kept/long.json", {"models/older": {"metrics": {}}, "models/net": {"metrics": {"old": 1}}})
     code, out, _ = command("keep", "long", "--out", "kept")
     assert code == 0 and "1 stages of long kept" in out
     kept = read_json(tmp_path / "kept" / "long.json")
     provenance = {name: card[name] for name in KEPT} | {"timing": {"seconds": 5.0}}
     assert kept == {"models/older": {"metrics": {}}, "models/net": provenance}
+    updates = (tmp_path / "kept" / "long" / "models_net_curve.csv").read_text()
+    assert updates == "iteration,updated,loss\n2,True,2.0\n"
 
 
 def test_keep_and_track_say_where_nothing_is_finished(refused):

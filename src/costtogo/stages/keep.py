@@ -1,21 +1,32 @@
-"""Keep what a long study measured: data/measured/<study>.json, metrics with their provenance, in git."""
+"""Keep what a long study measured, in git: data/measured/<study>.json and data/measured/<study>/*.csv.
+
+The JSON has each finished stage's card with its timing, the CSVs the tables behind the metrics. Stages kept
+before and gone since stay.
+"""
 
 from pathlib import Path
 
-from costtogo.files import read_json, write_json
+from costtogo.files import read_frame, read_json, write_csv, write_json
 from costtogo.types import UserError
 
 KEPT = ("stage", "parameters", "inputs", "outputs", "code", "versions", "metrics")
+TABLES = {  # of each group; a curve is kept where the target was updated
+    "models": ("curve", "checkpoints"),
+    "audits": ("measures", "by_distance"),
+    "searches": ("selection", "grid", "by_distance"),
+}
 
 
 def run(results: Path, out: Path) -> Path:
-    """Copy every card and timing of a study into one file named after it; stages kept before and gone since stay."""
+    """Copy every card, timing and table of a study; returns the JSON file."""
     cards = sorted(card for card in results.glob("*/*.json") if card.parent.name not in ("timings", "params", "resume"))
     if not cards:
         raise UserError(f"{results} holds no finished stage to keep; run the study first.")
     target = out / f"{results.name}.json"
     kept = read_json(target) if target.exists() else {}
     kept |= {f"{path.parent.name}/{path.stem}": _kept(path) for path in cards}
+    for path in cards:
+        _keep_tables(path, out / results.name)
     write_json(target, kept)
     print(f"{len(cards)} stages of {results.name} kept in {target}")
     return target
@@ -27,3 +38,14 @@ def _kept(path: Path) -> dict:
     return {name: card[name] for name in KEPT if name in card} | {
         "timing": read_json(timing) if timing.exists() else {}
     }
+
+
+def _keep_tables(card: Path, folder: Path) -> None:
+    """Write the tables of a stage as <group>_<name>_<table>.csv."""
+    for name in TABLES.get(card.parent.name, ()):
+        source = card.with_suffix("") / f"{name}.parquet"
+        if source.exists():
+            frame = read_frame(source)
+            if name == "curve":
+                frame = frame[frame["updated"]]
+            write_csv(folder / f"{card.parent.name}_{card.stem}_{name}.csv", frame)
