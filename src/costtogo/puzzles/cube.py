@@ -15,7 +15,7 @@ from costtogo.types import Children, Legal, Neighbours, Ranks, States, UserError
 FACES = "LUFDRB"
 COLOURS = ("orange", "yellow", "blue", "white", "red", "green")
 ACTIONS = ("R", "R'", "U", "U'", "B", "B'")
-# Turning the opposite face the same way gives the same cube, held differently.
+# Turning the opposite face the same way gives the same cube, held differently: see parse_moves.
 SAME_TURN = {"L": "R", "D": "U", "F": "B", "R": "R", "U": "U", "B": "B"}
 # Outward normal, direction of growing columns and of growing rows of each face (x right, y up, z to the viewer).
 FACE_AXES = {
@@ -149,14 +149,22 @@ class Cube2:
         return action ^ 1
 
     def parse_moves(self, text: str) -> list[int]:
-        """ "R U2 F'" → quarter turns of R, U and B; L, D and F stand for the same turn of the opposite face."""
+        """ "R U2 F'" → quarter turns of R, U and B.
+
+        A turn of L, D or F is the same turn of the opposite face and a turn of the whole cube, which carries the
+        fixed corner along: the faces named after it lie elsewhere.
+        """
         actions = []
+        seen = {face: face for face in FACES}  # which face of the cube lies where, the fixed corner being at D L F
         for move in text.replace("’", "'").split():
             face, suffix = move[0], move[1:]
             if face not in SAME_TURN or suffix not in ("", "'", "2", "2'"):
                 raise UserError(f"Unknown move '{move}': a cube move is one of L U F D R B, alone or with ' or 2.")
-            quarter = self.actions.index(SAME_TURN[face] + ("'" if suffix == "'" else ""))
-            actions += [quarter] * (2 if "2" in suffix else 1)
+            back = suffix == "'"
+            for _ in range(2 if "2" in suffix else 1):
+                actions.append(self.actions.index(SAME_TURN[seen[face]] + ("'" if back else "")))
+                if seen[face] in "LDF":
+                    seen = _turn_whole(seen, face, back)
         return actions
 
     def format_moves(self, actions) -> str:
@@ -185,6 +193,14 @@ class Cube2:
         rows += [" ".join(face[name][2 * r : 2 * r + 2] for name in "LFRB") for r in range(2)]
         rows += [f"   {face['D'][:2]}", f"   {face['D'][2:]}"]
         return "\n".join(rows)
+
+
+def _turn_whole(seen: dict[str, str], face: str, back: bool) -> dict[str, str]:
+    """What lies where after the whole cube has been turned clockwise, or back, as seen on a face."""
+    places = {tuple(axes[0]): name for name, axes in FACE_AXES.items()}
+    axis = np.array(FACE_AXES[face][0])
+    goes = {name: places[tuple(_clockwise(np.array(axes[0]), axis))] for name, axes in FACE_AXES.items()}
+    return {start: seen[end] for start, end in goes.items()} if back else {goes[name]: seen[name] for name in FACES}
 
 
 def _pieces(states: States) -> np.ndarray:
