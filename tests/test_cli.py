@@ -79,7 +79,7 @@ def test_a_mistake_leaves_the_process_with_code_1_and_no_traceback(tmp_path):
 
 def shown(out: str) -> dict[str, str]:
     """The lines below the drawing."""
-    names = ("solution", "length", "nodes expanded", "seconds")
+    names = ("solution", "length", "lower bound", "nodes expanded", "seconds")
     return {name: line[16:] for line in out.splitlines() for name in names if line.startswith(name)}
 
 
@@ -91,7 +91,8 @@ def test_solve_shows_the_start_and_a_solution_that_replays(command, model, given
     assert code == 0 and err == ""
     assert out.startswith(HANOI.draw(start))
     found = shown(out)
-    assert found.keys() == {"solution", "length", "nodes expanded", "seconds"}
+    assert found.keys() == {"solution", "length", "lower bound", "nodes expanded", "seconds"}
+    assert "conditional" in found["lower bound"]
     assert replays(start, found["solution"])
     assert found["length"] == f"{len(found['solution'].split())} moves" and int(found["nodes expanded"]) > 0
 
@@ -135,7 +136,7 @@ BAD_CHOICES = {
     "wrong puzzle": (("--puzzle", "cube2", "--state", "222"), "was trained on hanoi_3, not on cube2"),
     "unknown puzzle": (("--puzzle", "cube3", "--state", "222"), "Unknown puzzle 'cube3'"),
     "path weight": (("--state", "222", "--path-weight", "1.5"), "λ must lie between 0 and 1, not at 1.5"),
-    "batch size": (("--state", "222", "--batch-size", "0"), "N must be at least 1, not 0"),
+    "batch size": (("--state", "222", "--batch-size", "0"), "N must lie between 1 and 1,000,000, not at 0"),
     "too few expansions": (("--state", "222", "--max-expansions", "1"), "raise --max-expansions"),
     "no out": (("--instances", "in.csv"), "give --out"),
     "missing file": (("--instances", "none.csv", "--out", "out.csv"), "Cannot read none.csv: No such file"),

@@ -133,6 +133,20 @@ def test_a_misspelt_key_of_a_recipe_is_told_before_the_missing_one(values):
     assert "there is no key 'epsilom'; did you mean 'epsilon'?" in message(values)
 
 
+@pytest.mark.parametrize(
+    ("change", "named"),
+    [
+        ({"recipes": {"unused": {"epsilom": 5}}}, "recipes.unused.epsilom"),
+        ({"architectures": {"DNN_0": {"first_layer": [5]}}}, "did you mean 'first_layers'?"),
+        ({"models": {"baseline_cube2": {"puzzle": "cube2", "recipe": "thesis"}}}, "not baseline_"),
+        ({"models": {"a/b": {"puzzle": "cube2", "recipe": "thesis"}}}, "'a/b' needs a name"),
+    ],
+    ids=["recipe", "architecture", "baseline", "slash"],
+)
+def test_what_no_model_uses_and_how_models_are_named_is_checked_too(values, change, named):
+    assert named in message(overlay(values, change))
+
+
 def test_a_misspelt_table_of_recipes_is_told_by_its_name(values):
     values["recipies"] = values.pop("recipes")
     assert "recipies" in message(values)
@@ -184,13 +198,13 @@ def test_like_inherits_through_every_generation_and_the_nearest_wins():
     values = {
         "puzzles": {},
         "recipes": {
-            "first": {"a": 1, "b": 1, "c": {"x": 1, "y": 1}},
-            "second": {"like": "first", "b": 2, "c": {"y": 2}},
-            "third": {"like": "second", "d": 3},
+            "first": {"epsilon": 1, "iterations": 1, "sampler": {"x": 1, "y": 1}},
+            "second": {"like": "first", "iterations": 2, "sampler": {"y": 2}},
+            "third": {"like": "second", "check_every": 3},
         },
-        "models": {"model": {"recipe": "third", "d": 4, "seed": 0}},
+        "models": {"model": {"recipe": "third", "check_every": 4, "seed": 0}},
     }
-    expected = {"a": 1, "b": 2, "c": {"x": 1, "y": 2}, "d": 4, "seed": 0}
+    expected = {"epsilon": 1, "iterations": 2, "sampler": {"x": 1, "y": 2}, "check_every": 4, "seed": 0}
     assert resolve(deepcopy(values))["models"]["model"] == expected
 
 

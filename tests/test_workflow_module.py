@@ -199,6 +199,12 @@ def test_a_result_that_was_cut_off_is_set_aside_and_its_stage_runs_again(study, 
     assert not table.exists() and not table.with_suffix(".json").exists()
 
 
+def test_a_stage_whose_file_is_gone_runs_again(study, restored, tmp_path):
+    finished_table(restored, b"whole").unlink()
+    settle(study, restored, tmp_path / "reports", NO_MEMORY)
+    assert not (restored / "tables/cube2.json").exists() and (restored / "tables/hanoi_4.json").exists()
+
+
 def test_a_whole_result_that_is_younger_than_its_card_stays(study, restored, tmp_path):
     table = finished_table(restored, b"whole")
     settle(study, restored, tmp_path / "reports", NO_MEMORY)

@@ -123,7 +123,7 @@ def solve(
     puzzle: Annotated[str | None, typer.Option(help="cube2, hanoi_7, hanoi_4_4 (4 disks, 4 pegs) …")] = None,
     model: Annotated[
         Path | None,
-        typer.Option(help="A checkpoint, or a model's folder; the default study's if left out."),
+        typer.Option(help="A checkpoint, or a model's folder; the default study's best if left out."),
     ] = None,
     scramble: Annotated[str | None, typer.Option(help='Moves from the goal: "R U\' F2", or "0>2 0>1".')] = None,
     state: Annotated[str | None, typer.Option(help="A state: 24 face letters, or a peg for each disk.")] = None,
@@ -131,7 +131,10 @@ def solve(
     out: Annotated[Path | None, typer.Option(help="CSV to write; needed with --instances.")] = None,
     path_weight: Annotated[float, typer.Option(help="λ between 0 (greedy) and 1.")] = 0.7,
     batch_size: Annotated[int, typer.Option(help="N, nodes expanded at a time.")] = 5,
-    max_expansions: Annotated[int, typer.Option(help="A search ends unsolved after as many.")] = 200_000,
+    max_expansions: Annotated[int, typer.Option(min=1, help="A search ends unsolved after as many.")] = 200_000,
+    until_proved: Annotated[
+        bool, typer.Option("--until-proved", help="Go on until no open node promises a shorter solution.")
+    ] = False,
 ):
     """Solve one scramble or state, or a CSV of them, by BWAS over a trained network.
 
@@ -140,7 +143,7 @@ def solve(
     from costtogo.search.bwas import Limits
     from costtogo.stages import solve as stage
 
-    setting = stage.Setting(path_weight, batch_size, Limits(max_expansions=max_expansions))
+    setting = stage.Setting(path_weight, batch_size, Limits(max_expansions=max_expansions), until_proved)
     if instances is not None:
         if out is None or scramble or state:
             raise UserError("With --instances give --out, a CSV file to write, and neither --scramble nor --state.")

@@ -5,6 +5,7 @@ reader finds the old content or the new, never a part. A file that cannot be rea
 FileError with one sentence.
 """
 
+import errno
 import hashlib
 import io
 import json
@@ -17,6 +18,8 @@ from typing import Any
 import numpy as np
 
 from costtogo.types import UserError
+
+FULL = (errno.EFBIG, errno.ENOSPC, errno.EDQUOT)  # no room for a file
 
 
 class FileError(UserError):
@@ -39,9 +42,8 @@ def write_bytes(path: Path | str, content: bytes) -> None:
     except OSError as error:
         if temporary:
             Path(temporary).unlink(missing_ok=True)
-        raise FileError(
-            f"Cannot write {path}: {error.strerror or error}; free space or change the limit, then run again."
-        ) from error
+        advice = "; free space or change the limit, then run again" if error.errno in FULL else ""
+        raise FileError(f"Cannot write {path}: {error.strerror or error}{advice}.") from error
 
 
 def _umask() -> int:
@@ -61,7 +63,7 @@ def read_bytes(path: Path | str) -> bytes:
 def damaged(path: Path | str, error: Exception) -> FileError:
     """The error for a file that is there but cannot be understood."""
     reason = str(error).splitlines()[0] if str(error) else type(error).__name__
-    return FileError(f"{path} is damaged or of another format ({reason}); delete it and run again to rebuild it.")
+    return FileError(f"{path} is damaged or of another format ({reason}).")
 
 
 def digest(path: Path | str) -> str:

@@ -1,6 +1,7 @@
 """Typed parameters of a study: params.yaml, overlaid by files of config/, checked before anything runs."""
 
 import hashlib
+import re
 from collections.abc import Iterable
 from copy import deepcopy
 from difflib import get_close_matches
@@ -155,6 +156,8 @@ class Study(Params):
             except UserError as error:
                 raise ValueError(str(error)) from error
         for name, model in self.models.items():
+            if not re.fullmatch(r"(?!baseline_)\w[\w.-]*", name, re.ASCII):
+                raise ValueError(f"model '{name}' needs a name of letters, digits, _ . - that is not baseline_…")
             if model.puzzle not in self.puzzles:
                 raise ValueError(f"model {name} wants puzzle '{model.puzzle}'{_hint(model.puzzle, self.puzzles)}")
         for name in self.puzzles:
@@ -195,6 +198,8 @@ def resolve(values: dict[str, Any]) -> dict[str, Any]:
     values = without_nulls(values)
     _refuse_unknown(values)
     recipes, architectures, puzzles, models = (_tables(values, key) for key in TABLES)
+    _refuse_unknown_within("recipes", recipes, [*ModelParams.model_fields, "like"])
+    _refuse_unknown_within("architectures", architectures, list(ArchitectureParams.model_fields))
     values = {key: value for key, value in values.items() if key not in TABLES}
     values |= {"puzzles": {name: _like(puzzles, name, "puzzles") for name in puzzles}, "models": {}}
     for name, model in models.items():
@@ -226,6 +231,14 @@ def _refuse_unknown(values: dict[str, Any]) -> None:
     for key in values:
         if key not in known:
             raise UserError(f"Parameter {key}: there is no key '{key}'{_hint(key, known)}.")
+
+
+def _refuse_unknown_within(place: str, table: dict[str, Any], known: list[str]) -> None:
+    """Recipes and architectures are checked where a model uses them; their keys also where none does."""
+    for name, entry in table.items():
+        for key in entry:
+            if key not in known:
+                raise UserError(f"Parameter {place}.{name}.{key}: there is no key '{key}'{_hint(key, known)}.")
 
 
 def _tables(values: dict[str, Any], key: str) -> dict[str, Any]:

@@ -56,11 +56,7 @@ def settle(study: Study, results: Path, reports: Path, memory: Path = Path(".sna
     """
     if not (results / "tables").is_dir():
         return False
-    stages = [
-        Finished(place, group, path, read_json(path))
-        for place, group in enumerate(STAGES, start=1)
-        for path in sorted((results / group).glob("*.json"))
-    ]
+    stages = _finished(results)
     _refuse_damaged(stages)
     current = _current(stages, slices(study))
     for stage in stages:
@@ -76,6 +72,19 @@ def settle(study: Study, results: Path, reports: Path, memory: Path = Path(".sna
         for stage in current:
             _date(_files_of(stage, results, reports), now + 0.01 * stage.place)
     return restored
+
+
+def _finished(results: Path) -> list[Finished]:
+    """The stages with a card; one whose card names a file that is gone is not finished, and loses the card."""
+    stages = []
+    for place, group in enumerate(STAGES, start=1):
+        for path in sorted((results / group).glob("*.json")):
+            stage = Finished(place, group, path, read_json(path))
+            if group == "report" or all(Path(file).exists() for file in stage.card.get("outputs", {})):
+                stages.append(stage)
+            else:
+                path.unlink()
+    return stages
 
 
 def _refuse_damaged(stages: list[Finished]) -> None:

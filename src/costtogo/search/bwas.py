@@ -10,6 +10,8 @@ from costtogo.heuristics.table import TableHeuristic
 from costtogo.puzzles.base import Puzzle
 from costtogo.types import Heuristic, SearchResult, States, UserError
 
+LARGEST_BATCH = 1_000_000  # a step keeps as many rows ready
+
 
 @dataclass(frozen=True)
 class Limits:
@@ -34,12 +36,12 @@ def solve(
     A node reached by a cheaper path is opened again; among equal f the node pushed first goes first.
     With until_proved, go on until no open node can lead to a cheaper solution, if h never overestimates.
     starts: uint8 [B, D].  heuristic: uint8 [N, D] -> float32 [N], in moves, 0 at the goal.
-    Raises UserError unless 0 <= path_weight <= 1 and batch_size >= 1.
+    Raises UserError unless 0 <= path_weight <= 1 and 1 <= batch_size <= LARGEST_BATCH.
     """
     if not 0 <= path_weight <= 1:
         raise UserError(f"The path weight λ must lie between 0 and 1, not at {path_weight}.")
-    if batch_size < 1:
-        raise UserError(f"The batch size N must be at least 1, not {batch_size}.")
+    if not 1 <= batch_size <= LARGEST_BATCH:
+        raise UserError(f"The batch size N must lie between 1 and {LARGEST_BATCH:,}, not at {batch_size}.")
     options = (float(path_weight), int(batch_size), limits, until_proved)
     if isinstance(heuristic, TableHeuristic):
         from costtogo.search.table_engine import solve_over_table

@@ -45,7 +45,7 @@ def run(params: Path, table: Path, model: Path, out: Path) -> None:
     write_arrays(outputs[0], iteration=checkpoints["iteration"].to_numpy(), value=np.stack(values))
     write_frame(outputs[1], pd.DataFrame(rows))
     write_frame(outputs[2], pd.DataFrame(rows_by_distance))
-    stage.finish(outputs, card_metrics(rows))
+    stage.finish(outputs, card_metrics(rows), threads=stage.parameters["threads"])
 
 
 def describe(name: str, iteration: int, findings: Findings) -> str:

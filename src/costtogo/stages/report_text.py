@@ -175,12 +175,20 @@ def _training_table(results: Results, puzzle: str) -> str:
     """Parameters and results of the trainings, one column a model."""
     models = results.models[puzzle]
     cards = [results.card("models", model) for model in models]
-    parameters = [flatten(card["parameters"]["training"]) for card in cards]
+    parameters = [used_parameters(card["parameters"]["training"]) for card in cards]
     metrics = [card["metrics"] for card in cards]
     rows = [[f"*{key}*", *(short(flat.get(key, "–")) for flat in parameters)] for key in _keys(parameters)]
     rows += [[key.replace("_", " "), *(_measured(found.get(key)) for found in metrics)] for key in _keys(metrics)]
     note = "\nParameters are in italics; *tables/convergence_points.csv* lists every convergence point.\n"
     return table(["", *(f"`{model}`" for model in models)], rows) + note
+
+
+def used_parameters(training: dict[str, Any]) -> dict[str, Any]:
+    """Parameters of a training by dotted key, without those that its kind of sampler does not look at."""
+    idle = {"uniform": ("walk_max", "conv_point_offs"), "adaptive_k": ()}.get(
+        training["sampler"]["kind"], ("conv_point_offs",)
+    )
+    return {key: value for key, value in flatten(training).items() if key.removeprefix("sampler.") not in idle}
 
 
 def _keys(dictionaries: list[dict[str, Any]]) -> list[str]:
@@ -283,7 +291,8 @@ def _search_notes(results: Results, puzzle: str) -> Iterator[str]:
         if "engines_agree_percent" in found:
             yield (
                 f"`{model}`: {percent(found['engines_agree_percent'])} % of the searches that were repeated over the"
-                " network itself found solutions as long as those over the table of its values.\n"
+                " network itself (a part of each set, without those of more than network_max_steps steps) found"
+                " solutions as long as those over the table of its values.\n"
             )
 
 

@@ -152,6 +152,7 @@ def select(task: Task, values: dict[str, np.ndarray], checkpoints: pd.DataFrame)
 
 def search_grid(task: Task, name: str, heuristic: Heuristic, overestimate: float) -> tuple[pd.DataFrame, list[dict]]:
     """All cells: one row per search, and one row of timing per cell."""
+    warm_up(task, name, heuristic)
     frames, clock = [], []
     for cell in task.cells():
         frame, seconds = search_cell(task, name, heuristic, cell, overestimate)
@@ -204,6 +205,11 @@ def search_cell(task: Task, name: str, heuristic: Heuristic, cell: CellParams, o
     return frame, seconds
 
 
+def warm_up(task: Task, name: str, heuristic: Heuristic) -> None:
+    """Search once untimed, so that no timing holds the compilation of the engine."""
+    search_cell(task, name, heuristic, task.search.headline, 0.0, task.instances.nsmallest(1, "distance"))
+
+
 def check_solutions(puzzle: Puzzle, starts, result) -> None:
     """Replay every solution; a wrong one is an error of ours and stops the stage."""
     solved = np.flatnonzero(result.solved)
@@ -218,6 +224,7 @@ def search_over_network(task: Task, network: Heuristic, searches: pd.DataFrame) 
     Left out are those that took over network_max_steps steps of N nodes over the table.
     Returns the share of searches with the length that the table gave, and the timings.
     """
+    warm_up(task, "network", network)
     clock, same = [], []
     for cell in task.cells():
         expected = searches[(searches[CELL[1:]] == [cell.set, cell.path_weight, cell.batch_size]).all(axis=1)]
@@ -226,7 +233,7 @@ def search_over_network(task: Task, network: Heuristic, searches: pd.DataFrame) 
             continue
         expected = expected.iloc[spread(len(expected), task.search.network_searches)]
         chosen = task.set(cell.set).set_index("instance", drop=False).loc[expected["instance"]]
-        rows = [chosen.iloc[[row]] for row in range(min(task.search.network_searches_alone, len(chosen)))]
+        rows = [chosen.iloc[[row]] for row in spread(len(chosen), task.search.network_searches_alone)]
         alone = [search_cell(task, "network", network, cell, 0.0, row) for row in rows]
         frame, each = pd.concat([frame for frame, _ in alone]), np.array([seconds for _, seconds in alone])
         clock.append(timing("network alone", frame, each.sum(), each, network.precision))
@@ -274,9 +281,10 @@ def headline(task: Task, grid: pd.DataFrame, name: str) -> dict[str, float]:
 
 
 def timing(engine: str, frame: pd.DataFrame, seconds: float, each: np.ndarray, precision: str) -> dict:
-    """One row of timing: seconds a search with their spread, nodes expanded a second."""
+    """One row of timing: seconds a search with their spread, nodes expanded a search and a second."""
     cell = {name: frame[name].iloc[0] for name in CELL}
     times = {"seconds": each.mean(), "seconds_low": each.min(), "seconds_high": each.max()}
+    times["nodes_expanded"] = frame["nodes_expanded"].mean()
     speed = {"nodes_per_second": frame["nodes_expanded"].sum() / seconds, "precision": precision}
     return {"engine": engine, **cell, "searches": len(frame), **times, **speed}
 
