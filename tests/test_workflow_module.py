@@ -199,6 +199,15 @@ def test_a_result_that_was_cut_off_is_set_aside_and_its_stage_runs_again(study, 
     assert not table.exists() and not table.with_suffix(".json").exists()
 
 
+def test_a_card_that_was_cut_off_is_set_aside_and_the_next_run_goes_on(study, restored, tmp_path):
+    card = restored / "models/cube2_walk.json"
+    card.write_bytes(card.read_bytes()[:20])
+    with pytest.raises(FileError, match="is not what its stage wrote") as told:
+        settle(study, restored, tmp_path / "reports", NO_MEMORY)
+    assert is_one_sentence(str(told.value)) and not card.exists()
+    assert settle(study, restored, tmp_path / "reports", NO_MEMORY)
+
+
 def test_a_stage_whose_file_is_gone_runs_again(study, restored, tmp_path):
     finished_table(restored, b"whole").unlink()
     settle(study, restored, tmp_path / "reports", NO_MEMORY)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from costtogo.files import digest, json_text, read_json, set_aside, write_text
+from costtogo.files import FileError, digest, json_text, read_json, set_aside, write_text
 from costtogo.params import Study, slices
 from costtogo.sources import code_digest
 
@@ -79,7 +79,10 @@ def _finished(results: Path) -> list[Finished]:
     stages = []
     for place, group in enumerate(STAGES, start=1):
         for path in sorted((results / group).glob("*.json")):
-            stage = Finished(place, group, path, read_json(path))
+            try:
+                stage = Finished(place, group, path, read_json(path))
+            except FileError:
+                set_aside(path, path)
             if group == "report" or all(Path(file).exists() for file in stage.card.get("outputs", {})):
                 stages.append(stage)
             else:
