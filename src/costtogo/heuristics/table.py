@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from costtogo.puzzles.base import Puzzle
-from costtogo.types import CostToGo, States
+from costtogo.types import CostToGo, Heuristic, States
 
 
 @dataclass(frozen=True, eq=False)
@@ -18,6 +18,25 @@ class TableHeuristic:
     def __call__(self, states: States) -> CostToGo:
         """float32 [N]."""
         return self.values[self.puzzle.rank(states)]
+
+
+class Remembered:
+    """A heuristic that evaluates each state of a listed puzzle once, when it is first asked for.
+
+    values: float32 [S] by rank, NaN where the state has not been asked for.
+    """
+
+    def __init__(self, puzzle: Puzzle, heuristic: Heuristic):
+        self.puzzle, self.heuristic = puzzle, heuristic
+        self.values = np.full(puzzle.state_count, np.nan, dtype=np.float32)
+
+    def __call__(self, states: States) -> CostToGo:
+        """float32 [N]."""
+        ranks = self.puzzle.rank(states)
+        unknown = np.unique(ranks[np.isnan(self.values[ranks])])
+        if unknown.size:
+            self.values[unknown] = self.heuristic(self.puzzle.unrank(unknown))
+        return self.values[ranks]
 
 
 def exact(puzzle: Puzzle, distance: np.ndarray) -> TableHeuristic:

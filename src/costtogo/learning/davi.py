@@ -14,6 +14,7 @@ import torch
 from torch.nn import functional
 
 from costtogo.heuristics.network import NetworkHeuristic, ValueNetwork, build, encode
+from costtogo.heuristics.table import Remembered
 from costtogo.learning.samplers import effective_k, sample
 from costtogo.params import ModelParams
 from costtogo.puzzles.base import Puzzle, is_goal
@@ -44,13 +45,13 @@ class Training:
     optimizer: torch.optim.Optimizer
     iteration: int = 0
     convergence_points: int = 0
-    _frozen: Heuristic | None = field(default=None, repr=False)
+    _frozen: Remembered | None = field(default=None, repr=False)
 
     @property
-    def cost_to_go(self) -> Heuristic:
-        """J_k: the target network, frozen at the last convergence point."""
+    def cost_to_go(self) -> Remembered:
+        """J_k: the target network, frozen at the last convergence point, evaluated once for each state."""
         if self._frozen is None:
-            self._frozen = NetworkHeuristic(self.puzzle, self.target, self.precision)
+            self._frozen = Remembered(self.puzzle, NetworkHeuristic(self.puzzle, self.target, self.precision))
         return self._frozen
 
     def update_target(self) -> None:
@@ -107,9 +108,7 @@ def draw(training: Training, count: int, walk_max: int, generator: np.random.Gen
 def bellman_targets(puzzle: Puzzle, states: States, cost_to_go: Heuristic) -> CostToGo:
     """min over legal actions of 1 + cost-to-go of the child, 0 at the goal: float32 [N]."""
     children, legal = puzzle.expand(states)
-    children = children.reshape(-1, puzzle.cells)
-    _, first, where = np.unique(puzzle.rank(children), return_index=True, return_inverse=True)
-    values = cost_to_go(children[first])[where].reshape(legal.shape)
+    values = cost_to_go(children.reshape(-1, puzzle.cells)).reshape(legal.shape)
     targets = 1 + np.where(legal, values, np.inf).min(axis=1)
     targets[is_goal(puzzle, states)] = 0.0
     return targets.astype(np.float32)

@@ -14,6 +14,7 @@ def save(path: Path, training: Training, extra: dict[str, torch.Tensor], descrip
     tensors |= {f"target.{name}": tensor for name, tensor in training.target.state_dict().items()}
     for index, state in training.optimizer.state_dict()["state"].items():
         tensors |= {f"optimizer.{index}.{name}": tensor for name, tensor in state.items()}
+    tensors["remembered"] = torch.from_numpy(training.cost_to_go.values)
     tensors |= {f"extra.{name}": tensor for name, tensor in extra.items()}
     position = {"iteration": training.iteration, "convergence_points": training.convergence_points}
     write_tensors(path, tensors, {**position, **description})
@@ -39,6 +40,7 @@ def load(path: Path, training: Training, key: str) -> tuple[dict[str, torch.Tens
     training.optimizer.load_state_dict({**training.optimizer.state_dict(), "state": state})
     training.iteration = description["iteration"]
     training.convergence_points = description["convergence_points"]
+    training.cost_to_go.values[:] = tensors["remembered"].numpy()
     return _part(tensors, "extra"), description
 
 
