@@ -19,23 +19,35 @@ HEADLINES = {
 }
 
 
-def study_of(disks=(3,), name="tiny") -> SimpleNamespace:
+def study_of(disks=(3,), name="tiny", cube_models=("adaptive", "walk")) -> SimpleNamespace:
     """The parameters of the made-up study, as far as figures and report use them."""
     puzzles = ["cube2", *(f"hanoi_{count}" for count in disks)]
-    kinds = {"cube2": ("adaptive", "walk")}
+    kinds = {"cube2": cube_models}
     models = {
         f"{puzzle}_{kind}": SimpleNamespace(puzzle=puzzle, epsilon=0.05, sampler=SimpleNamespace(kind=kind))
         for puzzle in puzzles
         for kind in kinds.get(puzzle, ("adaptive", "uniform"))
     }
-    return SimpleNamespace(study=name, puzzles={puzzle: SimpleNamespace() for puzzle in puzzles}, models=models)
+    distributions = {"cube2": SimpleNamespace(walk_max=[2, 3, 5], effective_k=[1, 2, 4])}
+    silent = SimpleNamespace(walk_max=[], effective_k=[])
+    measured = {puzzle: SimpleNamespace(distributions=distributions.get(puzzle, silent)) for puzzle in puzzles}
+    return SimpleNamespace(study=name, puzzles=measured, models=models)
+
+
+def write_kept(measured: Path, study="long", model="net", iterations=90) -> Path:
+    """Write a training of the cube as a longer study would have kept it, and return the folder."""
+    curve = _curve(np.array([8, 30]), iterations, np.random.default_rng(3))
+    _write(measured / study / f"models_{model}_curve.csv", curve.to_csv(index=False).encode())
+    cards = {f"models/{model}": {"parameters": {"training": {"puzzle": "cube2", "epsilon": 0.07}}}, "tables/cube2": {}}
+    _write(measured / f"{study}.json", json.dumps(cards).encode())
+    return measured
 
 
 def write_results(study, results: Path, cube_counts=CUBE_COUNTS, checkpoints=5, iterations=60, instances=40) -> Path:
     """Write the made-up results of a study below results/<study> and return that folder."""
     folder = results / study.study
     random = np.random.default_rng(7)
-    for puzzle in study.puzzles:
+    for puzzle, entry in study.puzzles.items():
         distance = np.repeat(np.arange(len(cube_counts)), cube_counts) if puzzle == "cube2" else hanoi_distances(puzzle)
         _write_arrays(folder / "tables" / f"{puzzle}.npz", distance=distance.astype(np.uint16))
         _card(
@@ -44,9 +56,10 @@ def write_results(study, results: Path, cube_counts=CUBE_COUNTS, checkpoints=5, 
             puzzle,
             {"states": distance.size, "diameter": int(distance.max()), "mean_distance": distance.mean()},
         )
+        _write_distributions(folder, puzzle, entry.distributions, distance, random)
         sets = _write_instances(folder, puzzle, distance, instances, random)
         _write_searches(folder, f"baseline_{puzzle}", puzzle, sets, ("exact", "zero"), random, None)
-        models = [model for model, entry in study.models.items() if entry.puzzle == puzzle]
+        models = [model for model, training in study.models.items() if training.puzzle == puzzle]
         for number, model in enumerate(models):
             chosen = _write_model(folder, model, distance, checkpoints, iterations, number, random)
             _write_searches(folder, model, puzzle, sets, ("network",), random, chosen)
@@ -98,9 +111,22 @@ def _write_instances(folder, puzzle, distance, count, random) -> dict[str, np.nd
     return sets
 
 
-def _write_model(folder, model, distance, checkpoints, iterations, number, random) -> int:
-    """Training and audit of one model; returns the iteration of the checkpoint that is selected."""
-    at = np.unique(np.geomspace(min(20, iterations / 4), iterations, checkpoints).astype(int))
+def _write_distributions(folder, puzzle, asked, distance, random) -> None:
+    rows, layers = [], np.bincount(distance)
+    lengths = {"deepcube": asked.walk_max, "deepcubea": asked.walk_max, "adaptive_k": asked.effective_k}
+    for sampler, walk_max in ((sampler, length) for sampler, several in lengths.items() for length in several):
+        shares = np.maximum(walk_max + 1 - np.arange(layers.size), 0.0)
+        shares /= shares.sum()
+        sampled = random.multinomial(400 * walk_max, shares)
+        rows += [
+            (sampler, walk_max, *row) for row in zip(range(layers.size), layers, sampled, 100 * shares, strict=True)
+        ]
+    columns = ["sampler", "walk_max", "distance", "states", "sampled", "expected_percent"]
+    _write_frame(folder / "instances" / puzzle / "distributions.parquet", pd.DataFrame(rows, columns=columns))
+
+
+def _curve(at, iterations, random) -> pd.DataFrame:
+    """The course of a training with convergence points at the given iterations."""
     curve = pd.DataFrame({"iteration": np.arange(1, iterations + 1)})
     curve["convergence_points"] = np.searchsorted(at, curve["iteration"], side="right")
     curve["effective_k"] = np.minimum(curve["convergence_points"] + 2, 20)
@@ -108,7 +134,13 @@ def _write_model(folder, model, distance, checkpoints, iterations, number, rando
     since = curve["iteration"] - np.append(0, at)[np.searchsorted(at, curve["iteration"])]
     curve["loss"] = (0.045 + 2 * np.exp(-since / 9)) * random.lognormal(0, 0.12, iterations)
     curve["validation_loss"] = (1.1 * curve["loss"]).where(curve["iteration"] % 5 == 0)
-    _write_frame(folder / "models" / model / "curve.parquet", curve)
+    return curve
+
+
+def _write_model(folder, model, distance, checkpoints, iterations, number, random) -> int:
+    """Training and audit of one model; returns the iteration of the checkpoint that is selected."""
+    at = np.unique(np.geomspace(min(20, iterations / 4), iterations, checkpoints).astype(int))
+    _write_frame(folder / "models" / model / "curve.parquet", _curve(at, iterations, random))
     values = np.stack([_value(distance, step, at.size, number, random) for step in range(at.size)])
     errors = pd.concat(
         [

@@ -192,7 +192,8 @@ def test_check_names_every_training(command, tmp_path):
 def test_table_and_instances_leave_their_results_and_cards(command, tmp_path):
     sets = {"start": {"kind": "start"}, "uniform": {"kind": "uniform", "states": 5}}
     write_json("table.json", {"study": "tiny", "puzzle": "hanoi_3"})
-    write_json("instances.json", {"study": "tiny", "puzzle": "hanoi_3", "seed": 1, "instances": sets})
+    asked = {"study": "tiny", "puzzle": "hanoi_3", "seed": 1, "instances": sets}
+    write_json("instances.json", asked | {"distributions": {"walks": 10, "walk_max": [4]}})
     table, instances = "results/tiny/tables/hanoi_3.npz", "results/tiny/instances/hanoi_3.parquet"
     assert command("table", "--params", "table.json", "--out", table)[0] == 0
     assert command("instances", "--params", "instances.json", "--table", table, "--out", instances)[0] == 0
@@ -202,10 +203,12 @@ def test_table_and_instances_leave_their_results_and_cards(command, tmp_path):
     assert frame["distance"].tolist() == distance[frame["rank"]].tolist()
     card = read_json("results/tiny/instances/hanoi_3.json")
     assert card["metrics"] == {"start": 1, "uniform": 5} and list(card["inputs"]) == [table]
-    first = {path: path.read_bytes() for path in tmp_path.glob("results/tiny/[ti][an]*/*")}
+    assert read_frame("results/tiny/instances/hanoi_3/distributions.parquet")["sampled"].sum() == 2 * 40
+    written = [path for group in ("tables", "instances") for path in tmp_path.glob(f"results/tiny/{group}/**/*.*")]
+    first = {path: path.read_bytes() for path in written}
     assert command("table", "--params", "table.json", "--out", table)[0] == 0
     assert command("instances", "--params", "instances.json", "--table", table, "--out", instances)[0] == 0
-    assert first == {path: path.read_bytes() for path in first} and len(first) == 4
+    assert first == {path: path.read_bytes() for path in first} and len(first) == 5
 
 
 def test_keep_writes_metrics_with_their_provenance_and_leaves_what_was_kept_before(command, tmp_path):
@@ -213,7 +216,7 @@ def test_keep_writes_metrics_with_their_provenance_and_leaves_what_was_kept_befo
     write_json("results/long/models/net.json", card)
     write_json("results/long/timings/models/net.json", {"seconds": 5.0})
     write_json("results/long/params/models/net.json", {"not": "a card"})
-    curve = {"iteration": [1, 2, 3], "updated": [False, True, False], "loss": [3.0, 2.0, 1.0]}
+    curve = {"iteration": [1, 2, 3], "updated": [False, True, False], "loss": [3.0, 2.0, 0.123456789]}
     write_frame("results/long/models/net/curve.parquet", pd.DataFrame(curve))
     write_json("kept/long.json", {"models/older": {"metrics": {}}, "models/net": {"metrics": {"old": 1}}})
     code, out, _ = command("keep", "long", "--out", "kept")
@@ -221,8 +224,8 @@ def test_keep_writes_metrics_with_their_provenance_and_leaves_what_was_kept_befo
     kept = read_json(tmp_path / "kept" / "long.json")
     provenance = {name: card[name] for name in KEPT} | {"timing": {"seconds": 5.0}}
     assert kept == {"models/older": {"metrics": {}}, "models/net": provenance}
-    updates = (tmp_path / "kept" / "long" / "models_net_curve.csv").read_text()
-    assert updates == "iteration,updated,loss\n2,True,2.0\n"
+    whole = (tmp_path / "kept" / "long" / "models_net_curve.csv").read_text()
+    assert whole == "iteration,updated,loss\n1,False,3\n2,True,2\n3,False,0.123457\n"
 
 
 def test_keep_and_track_say_where_nothing_is_finished(refused):

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import matplotlib
@@ -10,21 +11,25 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as some
-from synthetic_study import hanoi_distances, hanoi_solution, study_of, write_results
+from synthetic_study import hanoi_distances, hanoi_solution, study_of, write_kept, write_results
 
 from costtogo.figures.binning import BINS, bin_width, binned_counts, binned_means
 from costtogo.figures.catalogue import catalogue, names
 from costtogo.figures.drawings import telling_cell
 from costtogo.figures.hanoi import edges, positions, ranks_along, solution_on_graph
+from costtogo.figures.samplers import sampled_distances, sampler_difference
 from costtogo.figures.searches import percent_text, search_seconds, seconds_text
 from costtogo.figures.style import SEQUENTIAL, count_text, image, readable_on
-from costtogo.figures.training import learning_curve
+from costtogo.figures.training import around_last_points, error_by_distance, learning_curve
 from costtogo.files import FileError
 from costtogo.stages import figures as stage
 
 STUDY = study_of()
+KEPT = tempfile.TemporaryDirectory()
+MEASURED = write_kept(Path(KEPT.name))
 CAPTIONS = Path(__file__).parent.parent / "workflow" / "captions"
 DISKS = [1, 2, 3, 5]
+LEAST_HEIGHT = 60  # pixels of a panel that can be read
 
 
 @pytest.fixture(scope="module")
@@ -34,7 +39,7 @@ def results(tmp_path_factory) -> Path:
 
 @pytest.fixture(scope="module")
 def drawn(results, tmp_path_factory) -> dict[str, matplotlib.figure.Figure]:
-    figures = {entry.stem: entry.draw(results) for entry in catalogue(STUDY)}
+    figures = {entry.stem: entry.draw(results) for entry in catalogue(STUDY, MEASURED)}
     for figure in figures.values():
         image(figure, "png")
     return figures
@@ -50,22 +55,22 @@ def test_listing_the_figures_loads_no_heavy_package():
 
 
 def test_every_figure_has_a_name_of_its_own():
-    assert len(set(names(STUDY))) == len(names(STUDY)) == len(catalogue(STUDY))
+    assert len(set(names(STUDY, MEASURED))) == len(names(STUDY, MEASURED)) == len(catalogue(STUDY, MEASURED))
 
 
 def test_a_puzzle_without_a_model_has_no_figure():
     study = study_of()
     study.puzzles["hanoi_9"] = None
-    assert names(study) == names(STUDY)
+    assert names(study, MEASURED) == names(STUDY, MEASURED)
 
 
 def test_every_model_and_puzzle_is_drawn():
-    subjects = {(entry.puzzle, entry.model) for entry in catalogue(STUDY)}
+    subjects = {(entry.puzzle, entry.model) for entry in catalogue(STUDY, MEASURED)}
     assert {(model.puzzle, name) for name, model in STUDY.models.items()} <= subjects
     assert {(puzzle, None) for puzzle in STUDY.puzzles} <= subjects
 
 
-@pytest.mark.parametrize("kind", sorted({entry.kind for entry in catalogue(STUDY)}))
+@pytest.mark.parametrize("kind", sorted({entry.kind for entry in catalogue(STUDY, MEASURED)}))
 def test_every_kind_has_a_caption_of_one_sentence(kind):
     caption = (CAPTIONS / f"{kind}.rst").read_text().strip()
     assert caption.endswith(".")
@@ -73,19 +78,20 @@ def test_every_kind_has_a_caption_of_one_sentence(kind):
 
 
 def test_there_is_no_caption_without_a_figure():
-    assert {path.stem for path in CAPTIONS.glob("*.rst")} >= {entry.kind for entry in catalogue(STUDY)}
+    assert {path.stem for path in CAPTIONS.glob("*.rst")} >= {entry.kind for entry in catalogue(STUDY, MEASURED)}
 
 
-@pytest.mark.parametrize("name", names(STUDY))
+@pytest.mark.parametrize("name", names(STUDY, MEASURED))
 def test_a_figure_reads_only_the_inputs_it_names(name, results, tmp_path):
-    entry = next(entry for entry in catalogue(STUDY) if entry.stem == name)
+    entry = next(entry for entry in catalogue(STUDY, MEASURED) if entry.stem == name)
     for path in entry.inputs:
         (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / path).write_bytes((results / path).read_bytes())
+    assert all(Path(path).exists() for path in entry.kept)
     assert entry.draw(tmp_path).axes
 
 
-@pytest.mark.parametrize("name", names(STUDY))
+@pytest.mark.parametrize("name", names(STUDY, MEASURED))
 def test_a_legend_covers_no_panel(name, drawn):
     figure = drawn[name]
     for legend in figure.legends:
@@ -93,7 +99,7 @@ def test_a_legend_covers_no_panel(name, drawn):
             assert not legend.get_window_extent().overlaps(axes.get_window_extent())
 
 
-@pytest.mark.parametrize("name", names(STUDY))
+@pytest.mark.parametrize("name", names(STUDY, MEASURED))
 def test_a_legend_lies_inside_its_figure(name, drawn):
     figure = drawn[name]
     for legend in figure.legends:
@@ -101,10 +107,26 @@ def test_a_legend_lies_inside_its_figure(name, drawn):
         assert figure.bbox.x0 <= box.x0 and box.x1 <= figure.bbox.x1
 
 
+def test_seven_models_of_long_names_are_told_apart_in_a_legend_that_fits(tmp_path):
+    study = study_of((), cube_models=[f"architecture_without_batch_norm_{number}" for number in range(7)])
+    folder = write_results(study, tmp_path)
+    for entry in catalogue(study, MEASURED):
+        if entry.kind in ("audit", "error_by_distance", "error_at_point", "optimal_by_distance"):
+            figure = entry.draw(folder)
+            image(figure, "png")
+            (legend,) = figure.legends
+            box = legend.get_window_extent()
+            assert figure.bbox.x0 <= box.x0 and box.x1 <= figure.bbox.x1
+            assert all(axes.get_window_extent().height >= LEAST_HEIGHT for axes in figure.axes)
+            lines = [line for line in legend.get_lines() if line.get_label().startswith("cube2_")]
+            assert len({line.get_label() for line in lines}) == 7
+            assert len({(line.get_color(), line.get_marker()) for line in lines}) == 7
+
+
 def test_the_stage_writes_each_figure_in_both_kinds_and_the_same_bytes_again(results, tmp_path):
-    first = stage.run(STUDY, results.parent, tmp_path / "first")
-    again = stage.run(STUDY, results.parent, tmp_path / "again", processes=1)
-    expected = {f"{name}.{kind}" for name in names(STUDY) for kind in ("png", "svg")}
+    first = stage.run(STUDY, results.parent, tmp_path / "first", MEASURED)
+    again = stage.run(STUDY, results.parent, tmp_path / "again", MEASURED, processes=1)
+    expected = {f"{name}.{kind}" for name in names(STUDY, MEASURED) for kind in ("png", "svg")}
     folder = tmp_path / "first" / STUDY.study
     assert {path.relative_to(folder).as_posix() for path in first} == expected
     assert {path.relative_to(folder).as_posix() for path in folder.rglob("*.*")} == expected
@@ -125,7 +147,7 @@ def test_pictures_hold_no_version_and_no_date(drawn):
 
 def test_drawing_leaves_the_settings_of_matplotlib_alone(results):
     before = dict(matplotlib.rcParams)
-    catalogue(STUDY)[0].draw(results)
+    catalogue(STUDY, MEASURED)[0].draw(results)
     assert dict(matplotlib.rcParams) == before
 
 
@@ -182,10 +204,68 @@ def test_a_move_against_the_rules_is_refused(solution):
         ranks_along(solution, 2)
 
 
-def test_a_training_without_a_convergence_point_is_drawn():
-    columns = ["iteration", "convergence_point", "distance", "states", "mean_absolute_error", "bias"]
-    figure = learning_curve(pd.DataFrame(columns=columns))
+@pytest.mark.parametrize("draw", [learning_curve, error_by_distance])
+def test_a_training_without_a_convergence_point_is_drawn(draw):
+    columns = ["iteration", "convergence_point", "distance", "states", "mean_absolute_error", "bias", "label"]
+    figure = draw(pd.DataFrame(columns=columns))
     assert [text.get_text() for text in figure.axes[0].texts] == ["no convergence point was reached"]
+
+
+def test_models_are_compared_at_the_last_convergence_point_that_all_of_them_reached(results, tmp_path):
+    entry = next(entry for entry in catalogue(STUDY, MEASURED) if entry.name == "error_at_point_cube2")
+    for path, reached in zip(entry.inputs, (5, 3), strict=True):
+        errors = pd.read_parquet(results / path)
+        (tmp_path / path).parent.mkdir(parents=True)
+        errors[errors["convergence_point"] <= reached].to_parquet(tmp_path / path)
+    figure = entry.draw(tmp_path)
+    assert figure.axes[0].get_title(loc="left") == "at convergence point 3"
+    third = errors[errors["convergence_point"] == 3]
+    np.testing.assert_allclose(figure.axes[0].lines[1].get_ydata(), third["mean_absolute_error"])
+
+
+@pytest.mark.parametrize(
+    ("points", "shown"),
+    [([], (1, 1000)), ([300], (290, 350)), ([100, 400, 600], (360, 800)), ([100, 980, 1000], (970, 1000))],
+)
+def test_the_last_convergence_points_are_shown_from_just_before_them_to_as_long_after(points, shown):
+    curve = pd.DataFrame({"iteration": np.arange(1, 1001)})
+    iterations = around_last_points(curve.assign(updated=curve["iteration"].isin(points)))["iteration"]
+    assert (iterations.min(), iterations.max()) == shown
+
+
+def test_kept_trainings_are_those_of_other_studies_on_a_puzzle_of_this_one(tmp_path):
+    def kept(study) -> list[str]:
+        return [name for name in names(study, tmp_path) if "kept_training" in name]
+
+    assert kept(STUDY) == []
+    for name in ("long", STUDY.study):
+        write_kept(tmp_path, name)
+    assert kept(STUDY) == ["figures/kept_training_long_net"]
+    other = study_of()
+    del other.puzzles["cube2"]
+    assert kept(other) == []
+
+
+def spread_of(samplers: dict[str, list[int]]) -> pd.DataFrame:
+    """States drawn at distances 0 … of each sampler, all with one walk length."""
+    frames = [
+        pd.DataFrame({"sampler": name, "walk_max": 9, "distance": range(len(drawn)), "states": 1, "sampled": drawn})
+        for name, drawn in samplers.items()
+    ]
+    return pd.concat(frames).assign(expected_percent=25.0)
+
+
+def test_drawn_shares_are_percent_of_the_states_of_their_sampler():
+    figure = sampled_distances(spread_of({"deepcube": [1, 3, 4, 0]}), "K")
+    expected, drawn = (line.get_ydata() for line in figure.axes[0].lines[:2])
+    assert expected.tolist() == 4 * [25] and drawn.tolist() == [12.5, 37.5, 50, 0]
+
+
+def test_the_difference_of_samplers_is_the_second_minus_the_first():
+    figure = sampler_difference(spread_of({"deepcube": [1, 3, 4, 0], "deepcubea": [3, 3, 0, 2]}), "K")
+    band, bars = figure.axes[0].containers
+    assert [bar.get_height() for bar in bars] == [2, 0, -4, 2]
+    assert [bar.get_y() + bar.get_height() for bar in band] == pytest.approx(4 * [2 * (2 * 8 * 3 / 16) ** 0.5])
 
 
 @given(some.integers(0, 100_000))

@@ -4,9 +4,11 @@ import numpy as np
 import pytest
 from messages import is_one_sentence
 
+from costtogo.learning.distributions import walk_chances
 from costtogo.learning.instances import draw_sets
-from costtogo.params import InstanceParams
+from costtogo.params import DistributionParams, InstanceParams
 from costtogo.puzzles import make
+from costtogo.stages.instances import DISTRIBUTIONS, distributions
 from costtogo.types import UserError
 
 SETS = {
@@ -92,3 +94,44 @@ def test_a_selection_set_left_empty_by_the_test_sets_is_told_in_one_sentence(dra
     with pytest.raises(UserError, match="rest of hanoi_4 is empty") as told:
         drawn("hanoi_4", sets)
     assert is_one_sentence(str(told.value))
+
+
+SPREAD = DistributionParams(walks=2000, walk_max=[3, 9], effective_k=[2])
+
+
+def spread_of(name: str, distances_of, params=SPREAD, seed: int = 7):
+    return distributions(make(name), params, distances_of(name), seed)
+
+
+@pytest.mark.parametrize("name", ["cube2", "hanoi_4"])
+def test_a_sampler_draws_states_at_the_distances_that_its_chances_expect(name, distances_of):
+    spread = spread_of(name, distances_of)
+    groups = spread.groupby(["sampler", "walk_max"], sort=False)
+    walks = [("deepcube", 3), ("deepcube", 9), ("deepcubea", 3), ("deepcubea", 9), ("adaptive_k", 2)]
+    assert list(groups.groups) == walks
+    for (sampler, walk_max), rows in groups:
+        chance, count = rows["expected_percent"] / 100, rows["sampled"].sum()
+        assert count == 2000 * walk_max and chance.sum() == pytest.approx(1)
+        spread_of_walks = walk_max if sampler != "deepcubea" else 1  # the states of one walk hang together
+        allowed = 5 * np.sqrt(spread_of_walks * count * chance * (1 - chance))
+        assert (np.abs(rows["sampled"] - count * chance) <= allowed + 1e-9).all()
+        np.testing.assert_array_equal(rows["states"], np.bincount(distances_of(name)))
+
+
+def test_chances_after_one_quarter_turn_are_even_over_six_states(distances_of):
+    first, second = walk_chances(make("cube2"), 2)
+    np.testing.assert_allclose(first[distances_of("cube2") == 1], 1 / 6)
+    assert first.sum() == pytest.approx(1) and second.sum() == pytest.approx(1)
+    assert second[distances_of("cube2") == 0] == pytest.approx(1 / 6)
+
+
+def test_another_walk_length_leaves_the_other_draws_as_they_are(distances_of):
+    more = SPREAD.model_copy(update={"walk_max": [5, 9]})
+    before, after = (spread_of("hanoi_4", distances_of, params) for params in (SPREAD, more))
+    np.testing.assert_array_equal(before[before["walk_max"] == 9], after[after["walk_max"] == 9])
+    assert (spread_of("hanoi_4", distances_of, seed=8)["sampled"] != before["sampled"]).any()
+
+
+def test_a_puzzle_without_walk_lengths_has_an_empty_frame_of_distributions(distances_of):
+    spread = spread_of("hanoi_4", distances_of, DistributionParams())
+    assert spread.empty and spread.columns.tolist() == DISTRIBUTIONS

@@ -53,6 +53,7 @@ def test_every_configuration_makes_a_study_of_its_own(config):
         ("recipes.thesis", "minibach", "minibatch"),
         ("puzzles.cube2.search.grids.0", "path_wieghts", "path_weights"),
         ("puzzles.cube2.instances.test", "walkmax", "walk_max"),
+        ("puzzles.cube2.distributions", "walk", "walks"),
         ("puzzles.cube2.search", "max_expansion", "max_expansions"),
         ("puzzles.hanoi_4", "instance", "instances"),
         ("architectures.compact", "residual_block", "residual_blocks"),

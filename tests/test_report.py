@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from synthetic_study import study_of, write_results
+from synthetic_study import study_of, write_kept, write_results
 
 from costtogo.figures.catalogue import names
 from costtogo.files import FileError
@@ -33,7 +33,8 @@ def written(results, tmp_path_factory) -> Path:
 
 
 def run(results: Path, reports: Path) -> Path:
-    report.write(STUDY, results, reports, ROOT / report.REPORTED, ROOT / report.CAPTIONS, reports / "measured")
+    measured = write_kept(reports / "measured")
+    report.write(STUDY, results, reports, ROOT / report.REPORTED, ROOT / report.CAPTIONS, measured)
     return reports / STUDY.study
 
 
@@ -65,7 +66,7 @@ def test_wall_clock_times_touch_no_file_but_their_own(changed, written, tmp_path
 def test_the_report_shows_every_figure_but_those_of_time(written):
     shown = re.findall(r"\]\(((?:figures|timings)/.+?)\.png\)", (written / "report.md").read_text())
     timed = re.findall(r"\]\(((?:figures|timings)/.+?)\.png\)", (written / "timings.md").read_text())
-    assert sorted(shown + timed) == sorted(names(STUDY))
+    assert sorted(shown + timed) == sorted(names(STUDY, written.parent / "measured"))
     assert all(name.startswith("timings/seconds_") for name in timed)
     assert not any(name.startswith("timings/seconds_") for name in shown)
 

@@ -130,9 +130,9 @@ def read_frame(path: Path | str):
         raise damaged(path, error) from error
 
 
-def write_csv(path: Path | str, frame) -> None:
+def write_csv(path: Path | str, frame, **options) -> None:
     """Write a data frame as CSV without its index."""
-    write_text(path, frame.to_csv(index=False, lineterminator="\n"))
+    write_text(path, frame.to_csv(index=False, lineterminator="\n", **options))
 
 
 def read_csv(path: Path | str, **options):

@@ -76,6 +76,14 @@ class InstanceParams(Params):
     role: Literal["test", "selection"] = "test"
 
 
+class DistributionParams(Params):
+    """How the states of the samplers spread over the distances: for which walk lengths this is measured."""
+
+    walks: Positive = 1
+    walk_max: list[Positive] = []
+    effective_k: list[Positive] = []
+
+
 class AuditParams(Params):
     """Which checkpoints are audited, and the sample of the literature's protocol."""
 
@@ -120,6 +128,7 @@ class PuzzleParams(Params):
     """All that a study does with a puzzle besides training."""
 
     instances: dict[str, InstanceParams]
+    distributions: DistributionParams = DistributionParams()
     audit: AuditParams
     search: SearchParams
 
@@ -332,6 +341,7 @@ def slices(study: Study) -> dict[str, Any]:
             "puzzle": name,
             "seed": seed,
             "instances": dumped["instances"],
+            "distributions": dumped["distributions"],
         }
         parts[f"searches/baseline_{name}"] = {**machine, "puzzle": name, "search": dumped["search"]}
     for name, model in study.models.items():

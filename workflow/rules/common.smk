@@ -55,7 +55,7 @@ def results(group, names, *files):
 
 
 TABLES = results("tables", STUDY.tables, ".npz")
-INSTANCES = results("instances", STUDY.puzzles, ".parquet")
+INSTANCES = results("instances", STUDY.puzzles, ".parquet", "/distributions.parquet")
 MODELS = results(
     "models", STUDY.models, "/checkpoints.parquet", "/curve.parquet", "/errors.parquet"
 )
@@ -69,10 +69,9 @@ SEARCHES += results("searches", BASELINES, *FOUND)
 SEARCHES += expand(
     f"{RESULTS}/timings/searches/{{name}}.parquet", name=[*STUDY.models, *BASELINES]
 )
+ENTRIES = catalogue(STUDY)
 FIGURES = [
-    f"{REPORTS}/{entry.stem}.{kind}"
-    for entry in catalogue(STUDY)
-    for kind in ("png", "svg")
+    f"{REPORTS}/{entry.stem}.{kind}" for entry in ENTRIES for kind in ("png", "svg")
 ]
 DOCUMENTS = ["report.md", "timings.md", "metrics.json", "reported_vs_reproduced.csv"]
 REPORT = [f"{REPORTS}/{name}" for name in DOCUMENTS] + [f"{RESULTS}/report/report.json"]

@@ -8,6 +8,7 @@ rule instance_sets:
         code=code("instances"),
     output:
         instances=f"{RESULTS}/instances/{{puzzle}}.parquet",
+        distributions=f"{RESULTS}/instances/{{puzzle}}/distributions.parquet",
         card=f"{RESULTS}/instances/{{puzzle}}.json",
         timing=f"{RESULTS}/timings/instances/{{puzzle}}.json",
     log:

@@ -4,6 +4,7 @@
 rule draw_figures:
     input:
         FINDINGS,
+        kept=sorted({path for entry in ENTRIES for path in entry.kept}),
         params=f"{RESULTS}/params/report/report.json",
         code=code("figures"),
     output:
@@ -15,7 +16,7 @@ rule draw_figures:
                 subcategory=entry.model or "all models",
                 labels={"figure": entry.label, "format": kind},
             )
-            for entry in catalogue(STUDY)
+            for entry in ENTRIES
             for kind in ("png", "svg")
         ],
     log:
@@ -33,9 +34,7 @@ rule write_report:
         params=f"{RESULTS}/params/report/report.json",
         literature="data/reported/thesis.csv",
         measured=sorted(str(path) for path in Path("data/measured").glob("*.json")),
-        captions=sorted(
-            {f"workflow/captions/{entry.kind}.rst" for entry in catalogue(STUDY)}
-        ),
+        captions=sorted({f"workflow/captions/{entry.kind}.rst" for entry in ENTRIES}),
         code=code("report"),
     output:
         [f"{REPORTS}/{name}" for name in DOCUMENTS],

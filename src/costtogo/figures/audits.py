@@ -3,8 +3,10 @@
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 
 from costtogo.figures.style import (
+    GREY,
     MARKERS,
     SERIES,
     legend_above,
@@ -39,18 +41,18 @@ def audit_shares(measures: pd.DataFrame) -> Figure:
         whole_ticks(axes.xaxis, 5)
         show_counts(axes.xaxis)
     panels[0].set_ylabel("share of states, %")
-    legend_above(figure, _first_of_each_label(handles), columns=2)
+    legend_above(figure, [*handles[:: len(panels)], *_scope_handles()], columns=3)
     return figure
 
 
 def _draw_shares(axes: Axes, group: pd.DataFrame, measure: str, model: str, number: int) -> list:
     color, marker = SERIES[number % len(SERIES)], MARKERS[number % len(MARKERS)]
-    handles = []
-    for scope, fill, line in (("all", color, "-"), ("sample", "white", ":")):
+    lines = []
+    for scope, fill, line in (("all", color, "-"), ("sample", "white", "none")):
         dots = group[group["scope"] == scope].sort_values("iteration")
         if dots.empty:
             continue
-        handles += axes.plot(
+        lines += axes.plot(
             dots["iteration"],
             dots[measure],
             color=color,
@@ -59,7 +61,7 @@ def _draw_shares(axes: Axes, group: pd.DataFrame, measure: str, model: str, numb
             markerfacecolor=fill,
             ls=line,
             lw=0.6,
-            label=f"{model}, {'all states' if scope == 'all' else 'sample'}",
+            label=model,
         )
     chosen = group[group["selected"] & (group["scope"] == "all")]
     axes.plot(
@@ -72,8 +74,14 @@ def _draw_shares(axes: Axes, group: pd.DataFrame, measure: str, model: str, numb
         mec=color,
         mew=1.2,
     )
-    return handles
+    return lines[:1]
 
 
-def _first_of_each_label(handles: list) -> list:
-    return list({handle.get_label(): handle for handle in reversed(handles)}.values())[::-1]
+def _scope_handles() -> list[Line2D]:
+    """What filled, hollow and ringed markers mean."""
+    looks = {
+        "all states": {"color": GREY, "marker": "o", "markersize": 5},
+        "sample": {"color": GREY, "marker": "o", "markersize": 5, "mfc": "white", "ls": "none"},
+        "checkpoint of the searches": {"ls": "none", "marker": "o", "markersize": 11, "mfc": "none", "mec": GREY},
+    }
+    return [Line2D([], [], label=label, lw=0.6, **look) for label, look in looks.items()]

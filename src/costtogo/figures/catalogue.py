@@ -4,8 +4,9 @@ Importing this module and listing a study's figures loads neither matplotlib nor
 can ask while it is being parsed; a figure is drawn only when its `draw` is called.
 """
 
+import json
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
+MEASURED = Path("data/measured")  # what other studies kept
 TIMED = "seconds"  # the kind of figure that shows wall-clock time
 
 
@@ -23,7 +25,7 @@ class FigureEntry:
 
     name: the stem of its files.  label: what it shows, in a few words.  kind: the drawing and the caption,
     workflow/captions/<kind>.rst.  inputs: the files it reads, below the study's folder of results.
-    draw: takes that folder and returns the figure.
+    kept: the files it reads of what other studies kept.  draw: takes the folder and returns the figure.
     """
 
     name: str
@@ -33,6 +35,7 @@ class FigureEntry:
     model: str | None
     inputs: tuple[str, ...]
     draw: "Callable[[Path], Figure]"
+    kept: tuple[str, ...] = ()
 
     @property
     def stem(self) -> str:
@@ -40,25 +43,27 @@ class FigureEntry:
         return f"{'timings' if self.kind == TIMED else 'figures'}/{self.name}"
 
 
-def catalogue(study: Any) -> list[FigureEntry]:
+def catalogue(study: Any, measured: Path = MEASURED) -> list[FigureEntry]:
     """All figures of a study, by puzzle and then by model, in the order of its parameters.
 
-    study needs .puzzles (by name) and .models (by name, each with .puzzle and .epsilon).
-    A puzzle without a model has none.
+    study needs .study, .puzzles (by name, each with .distributions) and .models (by name, each with .puzzle and
+    .epsilon).  A puzzle without a model has none.  measured: the folder of what other studies kept.
     """
     entries = []
     for puzzle in study.puzzles:
         models = {name: model for name, model in study.models.items() if model.puzzle == puzzle}
         if models:
-            entries += _puzzle_figures(puzzle, list(models))
+            entries += _puzzle_figures(puzzle, {name: model.epsilon for name, model in models.items()})
+            entries += _sampler_figures(puzzle, study.puzzles[puzzle].distributions)
             for name, model in models.items():
                 entries += _model_figures(puzzle, name, model.epsilon)
+            entries += _kept_figures(puzzle, study.study, measured)
     return entries
 
 
-def names(study: Any) -> list[str]:
+def names(study: Any, measured: Path = MEASURED) -> list[str]:
     """The paths of all figures of a study below its reports, without suffix."""
-    return [entry.stem for entry in catalogue(study)]
+    return [entry.stem for entry in catalogue(study, measured)]
 
 
 def is_hanoi(puzzle: str) -> bool:
@@ -66,24 +71,39 @@ def is_hanoi(puzzle: str) -> bool:
     return puzzle.startswith("hanoi_")
 
 
-def _puzzle_figures(puzzle: str, models: list[str]) -> Iterator[FigureEntry]:
-    """The figures that compare the models of one puzzle."""
+def _sampler_figures(puzzle: str, distributions: Any) -> Iterator[FigureEntry]:
+    """The figures of the samplers, of those that were measured."""
+    spread = [f"instances/{puzzle}/distributions.parquet"]
+    if distributions.walk_max:
+        label = "distances of the states drawn, by K"
+        yield _entry("sampler_distances", label, puzzle, None, spread, puzzle)
+        yield _entry("sampler_difference", "deepcubea and deepcube compared", puzzle, None, spread, puzzle)
+    if distributions.effective_k:
+        yield _entry("effective_k", "distances of the states drawn, by effective K", puzzle, None, spread, puzzle)
+
+
+def _puzzle_figures(puzzle: str, epsilons: dict[str, float]) -> Iterator[FigureEntry]:
+    """The figures that compare the models of one puzzle; epsilons by model."""
+    models = list(epsilons)
     table, searched = f"tables/{puzzle}.npz", f"searches/baseline_{puzzle}"
     selections = [f"searches/{model}/selection.parquet" for model in models]
 
-    def of_each_model(*paths: str) -> list[str]:
-        return [path.format(model) for model in models for path in paths]
+    def of_each_model(path: str) -> list[str]:
+        return [path.format(model) for model in models]
 
     def entry(kind: str, label: str, inputs: list[str], *arguments: Any) -> FigureEntry:
         return _entry(kind, label, puzzle, None, inputs, puzzle, *arguments)
 
     yield entry("states", "the goal and a state farthest from it", [table])
     yield entry("distances", "states per distance", [table, f"instances/{puzzle}.parquet"])
+    yield entry("last_points", "the last convergence points", of_each_model("models/{}/curve.parquet"), epsilons)
+    reached = of_each_model("models/{}/errors.parquet")
+    yield entry("error_at_point", "error by distance at the same convergence point", reached, models)
     errors = of_each_model("audits/{}/by_distance.parquet")
     yield entry("error_by_distance", "error by distance", errors + selections, models)
     measures = of_each_model("audits/{}/measures.parquet")
     yield entry("audit", "admissible and consistent states", measures + selections, models)
-    shares = of_each_model("searches/{}/by_distance.parquet", "searches/{}.json")
+    shares = [*of_each_model("searches/{}/by_distance.parquet"), f"searches/{models[0]}.json"]
     yield entry("optimal_by_distance", "optimal solutions by distance", shares, models)
     if is_hanoi(puzzle):
         grids = [*of_each_model("searches/{}/grid.parquet"), f"{searched}/grid.parquet"]
@@ -97,6 +117,8 @@ def _model_figures(puzzle: str, model: str, epsilon: float) -> Iterator[FigureEn
         return _entry(kind, label, puzzle, model, inputs, model, *arguments)
 
     yield entry("training", "loss", [f"models/{model}/curve.parquet"], epsilon)
+    audited = [f"audits/{model}/by_distance.parquet"]
+    yield entry("error_by_checkpoint", "error by distance of each audited checkpoint", audited)
     yield entry("learning_curve", "error as training goes on", [f"models/{model}/errors.parquet"])
     grids = [f"searches/{model}/grid.parquet", f"searches/baseline_{puzzle}/grid.parquet"]
     yield entry("grid", "optimal solutions and nodes by λ and N", grids, puzzle)
@@ -105,6 +127,20 @@ def _model_figures(puzzle: str, model: str, epsilon: float) -> Iterator[FigureEn
         found = [f"searches/{model}/selection.parquet", f"searches/{model}/searches.parquet"]
         states = [f"tables/{puzzle}.npz", f"audits/{model}/values.npz"]
         yield entry("way", "the way found from start to goal", states + found, puzzle)
+
+
+def _kept_figures(puzzle: str, own: str, measured: Path) -> Iterator[FigureEntry]:
+    """The losses of the trainings on a puzzle that studies other than the own one have kept."""
+    for card in sorted(path for path in measured.glob("*.json") if path.stem != own):
+        for place, stage in sorted(json.loads(card.read_text()).items()):
+            curve = card.with_suffix("") / f"{place.replace('/', '_')}_curve.csv"
+            if curve.exists() and stage["parameters"]["training"]["puzzle"] == puzzle:
+                model = place.removeprefix("models/")
+                label = f"loss of the study {card.stem}'s {model}"
+                epsilon = stage["parameters"]["training"]["epsilon"]
+                subject = f"{card.stem}_{model}"
+                entry = _entry("kept_training", label, puzzle, subject, [], str(curve), epsilon)
+                yield replace(entry, kept=(str(card), str(curve)))
 
 
 def _entry(kind: str, label: str, puzzle: str, model: str | None, inputs: list[str], *arguments: Any) -> FigureEntry:

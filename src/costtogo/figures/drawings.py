@@ -13,15 +13,20 @@ from matplotlib.figure import Figure
 from costtogo.figures.audits import audit_shares
 from costtogo.figures.distances import states_per_distance
 from costtogo.figures.hanoi import solution_on_graph
+from costtogo.figures.samplers import sampled_distances
+from costtogo.figures.samplers import sampler_difference as difference_bars
 from costtogo.figures.searches import nodes_from_start, search_grid, search_seconds
 from costtogo.figures.searches import optimal_by_distance as optimal_shares
 from costtogo.figures.states import two_states
 from costtogo.figures.training import error_by_distance as error_lines
+from costtogo.figures.training import last_points as last_losses
 from costtogo.figures.training import learning_curve as error_map
 from costtogo.figures.training import training_curve
+from costtogo.files import read_csv
 from costtogo.puzzles import make
 
 MANY_TIMES = 10_000  # states at the commonest distance over those at the rarest, from where a logarithmic scale helps
+ADAPTIVE = "adaptive_k"  # the sampler whose walks grow with the convergence points
 START = "start"  # the instance set that holds the start state alone
 
 
@@ -41,6 +46,24 @@ def distances(results: Path, puzzle: str) -> Figure:
     return states_per_distance(frame, instances, logarithmic=counts.max() > MANY_TIMES * counts.min())
 
 
+def sampler_distances(results: Path, puzzle: str) -> Figure:
+    """Distances of the states of deepcube and deepcubea for several K."""
+    spread = sampler_spread(results, puzzle)
+    return sampled_distances(spread[spread["sampler"] != ADAPTIVE], "K")
+
+
+def sampler_difference(results: Path, puzzle: str) -> Figure:
+    """What deepcubea draws more than deepcube."""
+    spread = sampler_spread(results, puzzle)
+    return difference_bars(spread[spread["sampler"] != ADAPTIVE], "K")
+
+
+def effective_k(results: Path, puzzle: str) -> Figure:
+    """Distances of the states of adaptive-K for several effective K."""
+    spread = sampler_spread(results, puzzle)
+    return sampled_distances(spread[spread["sampler"] == ADAPTIVE], "effective K")
+
+
 def error_by_distance(results: Path, puzzle: str, models: list[str]) -> Figure:
     """Error of each model's selected checkpoint over all states."""
     frames = []
@@ -50,6 +73,25 @@ def error_by_distance(results: Path, puzzle: str, models: list[str]) -> Figure:
         iteration = shown_iteration(results, model, errors["iteration"])
         frames.append(errors[errors["iteration"] == iteration].assign(label=f"{model}, iteration {iteration:,}"))
     return error_lines(pd.concat(frames))
+
+
+def error_by_checkpoint(results: Path, model: str) -> Figure:
+    """Error of each audited checkpoint of a model over all states."""
+    errors = pd.read_parquet(results / "audits" / model / "by_distance.parquet")
+    errors = errors[errors["scope"] == "all"].sort_values("iteration", kind="stable")
+    pairs = zip(errors["convergence_point"], errors["iteration"], strict=True)
+    labels = [f"point {point}, iteration {iteration:,}" for point, iteration in pairs]
+    return error_lines(errors.assign(label=labels), ordered=True)
+
+
+def error_at_point(results: Path, puzzle: str, models: list[str]) -> Figure:
+    """Error of all models at the last convergence point that every model with one has reached."""
+    frames = {model: pd.read_parquet(results / "models" / model / "errors.parquet") for model in models}
+    errors = pd.concat(frames, names=["model"]).reset_index("model")
+    shared = errors.groupby("model")["convergence_point"].max().min()
+    errors = errors[errors["convergence_point"] == shared]
+    labels = errors["model"] + errors["iteration"].map(", iteration {:,}".format)
+    return error_lines(errors.assign(label=labels), f"at convergence point {shared}")
 
 
 def audit(results: Path, puzzle: str, models: list[str]) -> Figure:
@@ -62,14 +104,11 @@ def audit(results: Path, puzzle: str, models: list[str]) -> Figure:
 
 
 def optimal_by_distance(results: Path, puzzle: str, models: list[str]) -> Figure:
-    """Optimal solutions of each model at its headline λ and N, over the set that tells most."""
-    frames = []
-    for model in models:
-        shares = pd.read_parquet(results / "searches" / model / "by_distance.parquet")
-        cell = telling_cell(shares, headline_cell(results, model))
-        label = f"{model}, set {cell['set']}, {weight_text(cell)}"
-        frames.append(shares[in_cell(shares, cell)].assign(label=label))
-    return optimal_shares(pd.concat(frames))
+    """Optimal solutions of each model at the puzzle's headline λ and N, over the set that tells most."""
+    frames = {model: pd.read_parquet(results / "searches" / model / "by_distance.parquet") for model in models}
+    shares = pd.concat(frames, names=["label"]).reset_index("label")
+    cell = telling_cell(frames[models[0]], headline_cell(results, models[0]))
+    return optimal_shares(shares[in_cell(shares, cell)], f"set {cell['set']}, {weight_text(cell)}")
 
 
 def from_start(results: Path, puzzle: str, models: list[str]) -> Figure:
@@ -85,6 +124,17 @@ def from_start(results: Path, puzzle: str, models: list[str]) -> Figure:
 def training(results: Path, model: str, epsilon: float) -> Figure:
     """Loss over iterations."""
     return training_curve(pd.read_parquet(results / "models" / model / "curve.parquet"), epsilon)
+
+
+def kept_training(results: Path, curve: str, epsilon: float) -> Figure:
+    """Loss over iterations of a training of another study, which lies outside the results."""
+    return training_curve(read_csv(curve), epsilon)
+
+
+def last_points(results: Path, puzzle: str, epsilons: dict[str, float]) -> Figure:
+    """Loss around the last convergence points of each model."""
+    curves = {model: pd.read_parquet(results / "models" / model / "curve.parquet") for model in epsilons}
+    return last_losses({model: (curve, epsilons[model]) for model, curve in curves.items()})
 
 
 def learning_curve(results: Path, model: str) -> Figure:
@@ -125,6 +175,11 @@ def network_error(results: Path, model: str, distance: np.ndarray) -> np.ndarray
         iteration = shown_iteration(results, model, arrays["iteration"])
         row = int(np.flatnonzero(arrays["iteration"] == iteration)[0])
         return arrays["value"][row] - distance
+
+
+def sampler_spread(results: Path, puzzle: str) -> pd.DataFrame:
+    """Drawn and expected states of each sampler, walk length and distance."""
+    return pd.read_parquet(results / "instances" / puzzle / "distributions.parquet")
 
 
 def distance_table(results: Path, puzzle: str) -> np.ndarray:

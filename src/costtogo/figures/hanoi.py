@@ -6,13 +6,12 @@ from matplotlib.collections import LineCollection
 from matplotlib.colors import CenteredNorm
 from matplotlib.figure import Figure
 
-from costtogo.figures.style import BLACK, DIVERGING, PALE, SIZE, show_counts, styled, whole_ticks
+from costtogo.figures.style import BLACK, DIVERGING, ORDERED, PALE, SIZE, show_counts, styled, whole_ticks
 
 PEGS = 3
 CORNERS = np.array([[1.0, 0.0], [0.5, np.sqrt(3) / 2], [0.0, 0.0]])  # of pegs 0, 1, 2: goal right, start left
 CORNER_SUM = 0 + 1 + 2  # less two corners leaves the third
 MOST_STATES_WITH_EDGES = 1000  # of a larger graph only the states, and those as pixels inside the SVG
-WAY_COLORS = "viridis"
 
 
 def disks_of(states: int) -> int:
@@ -120,9 +119,7 @@ def _draw_states(figure: Figure, axes: Axes, places: np.ndarray, error: np.ndarr
 def _draw_way(figure: Figure, axes: Axes, way: np.ndarray) -> None:
     steps = np.stack([way[:-1], way[1:]], axis=1)
     axes.add_collection(LineCollection(steps, colors="white", linewidths=5.5, capstyle="round", zorder=3))
-    drawn = LineCollection(
-        steps, array=np.arange(len(steps)), cmap=WAY_COLORS, linewidths=3, capstyle="round", zorder=4
-    )
+    drawn = LineCollection(steps, array=np.arange(len(steps)), cmap=ORDERED, linewidths=3, capstyle="round", zorder=4)
     drawn.set_clim(0, len(steps))
     axes.add_collection(drawn)
     bar = figure.colorbar(drawn, ax=axes, orientation="horizontal", shrink=0.5, aspect=40, pad=0.0)

@@ -111,10 +111,10 @@ def _draw_cells(axes: Axes, rows: pd.DataFrame, value: str, axis_values, scale: 
 
 
 @styled
-def optimal_by_distance(results: pd.DataFrame) -> Figure:
+def optimal_by_distance(results: pd.DataFrame, title: str) -> Figure:
     """Share of instances solved optimally at each distance, one line a label, above the number of instances.
 
-    results: label, distance, instances, optimal_percent.
+    results: label, distance, instances, optimal_percent.  title says what was searched, and how.
     """
     figure = Figure()
     shares, instances = figure.subplots(2, 1, sharex=True, height_ratios=(4, 1))
@@ -129,6 +129,7 @@ def optimal_by_distance(results: pd.DataFrame) -> Figure:
     low, _ = shares.get_ylim()
     shares.set_ylim(min(low, 99), 100)
     shares.margins(x=0.02)
+    name_panel(shares, title)
     shares.set_ylabel("optimal solutions, %")
     shares.grid(axis="y")
     instances.set_ylabel("instances")
@@ -137,7 +138,7 @@ def optimal_by_distance(results: pd.DataFrame) -> Figure:
     whole_ticks(instances.yaxis, 3)
     show_counts(instances.yaxis)
     figure.align_ylabels()
-    legend_above(figure, handles, columns=2)
+    legend_above(figure, handles, columns=3)
     return figure
 
 

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from functools import wraps
 
 import matplotlib
+import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
@@ -16,14 +17,18 @@ from PIL import Image
 SIZE = (6.5, 4.0)  # inches: one column of text
 DOTS_PER_INCH = 150
 WIDE_RANGE = 300  # ratio of its ends from which a logarithmic axis has ticks at powers of ten only
+ROOM_FOR_ROWS = 2  # of a legend
+ROW_INCHES = 0.17  # height of one more
 LINE_POINTS = 2000  # a longer line is drawn as pixels inside the SVG
 
 BLACK, ORANGE, SKY, GREEN = "#000000", "#E69F00", "#56B4E9", "#009E73"
 YELLOW, BLUE, VERMILION, PURPLE = "#F0E442", "#0072B2", "#D55E00", "#CC79A7"
 GREY, PALE = "#6E6E6E", "#D4D4D4"
-SERIES = (BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY)
-MARKERS = ("o", "s", "^", "D", "v", "P")
+WINE = "#661100"  # Paul Tol's, dark enough to stand apart from Okabe and Ito's
+SERIES = (BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY, WINE)
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 SEQUENTIAL = "cividis"
+ORDERED = "viridis"  # lines in an order, from dark to bright; the brightest is too pale for white paper
 DIVERGING = "coolwarm"
 
 SETTINGS = {
@@ -83,9 +88,23 @@ def _with_palette(picture: io.BytesIO) -> bytes:
     return buffer.getvalue()
 
 
+def shades(count: int) -> list[tuple[float, ...]]:
+    """Colours for so many lines in an order, from dark to bright."""
+    return [matplotlib.colormaps[ORDERED](place) for place in np.linspace(0, 0.87, count)]
+
+
 def legend_above(figure: Figure, handles: Sequence, columns: int = 4) -> None:
-    """Put the legend over the panels, where it covers no data."""
-    figure.legend(handles=handles, loc="outside upper center", ncols=min(columns, len(handles)))
+    """Put the legend over the panels, where it covers no data, in at most so many columns as fit.
+
+    A legend of more than ROOM_FOR_ROWS rows makes the figure higher, not the panels smaller.
+    """
+    for count in range(min(columns, len(handles)), 0, -1):
+        legend = figure.legend(handles=handles, loc="outside upper center", ncols=count)
+        if count == 1 or legend.get_window_extent().width <= figure.bbox.width:
+            break
+        legend.remove()
+    rows = -(-len(handles) // count)
+    figure.set_figheight(figure.get_figheight() + ROW_INCHES * max(rows - ROOM_FOR_ROWS, 0))
 
 
 def count_text(value: float) -> str:

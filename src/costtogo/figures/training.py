@@ -16,14 +16,20 @@ from costtogo.figures.style import (
     ORANGE,
     SEQUENTIAL,
     SERIES,
+    SIZE,
     legend_above,
+    name_panel,
     plain_logarithmic_ticks,
+    shades,
     show_counts,
     styled,
     whole_ticks,
 )
 
 MESH_CELLS = 500  # a larger map is drawn as pixels inside the SVG
+LOSS = "mean squared error, moves²"
+PANELS_A_ROW = 2
+SHORTEST_ZOOM = 50  # iterations
 FEW_POINTS = 40  # up to so many convergence points have room for a large circle each
 SMALLEST_ERROR = 0.01  # moves; the error map shows smaller errors in the same colour
 
@@ -38,6 +44,9 @@ def training_curve(curve: pd.DataFrame, epsilon: float) -> Figure:
     figure = Figure()
     losses, walks = figure.subplots(2, 1, sharex=True, height_ratios=(4, 1))
     handles = _draw_losses(losses, curve, epsilon)
+    handles[-2].set_label(f"convergence point ({curve['updated'].sum():,})")
+    handles[-1].set_label(f"ε = {epsilon:g}")
+    losses.set_ylabel(LOSS)
     walks.step(curve["iteration"], curve["effective_k"], where="post", color=GREY)
     walks.set_ylim(bottom=0)
     walks.set_ylabel("walk length\n(effective K)")
@@ -60,6 +69,7 @@ def _draw_losses(axes: Axes, curve: pd.DataFrame, epsilon: float) -> list:
         validation["validation_loss"],
         color=ORANGE,
         lw=1,
+        zorder=1.9,  # below the loss, which strays less
         label="validation loss",
         rasterized=pixels,
     )
@@ -74,28 +84,66 @@ def _draw_losses(axes: Axes, curve: pd.DataFrame, epsilon: float) -> list:
         markerfacecolor=BLACK if many else "white",
         markeredgecolor=BLACK,
         markeredgewidth=0 if many else 1,
-        label=f"convergence point ({len(updates):,})",
+        label="convergence point",
     )
-    handles.append(axes.axhline(epsilon, color=BLACK, ls=":", lw=1, label=f"ε = {epsilon:g}"))
+    handles.append(axes.axhline(epsilon, color=BLACK, ls=":", lw=1, label="ε"))
     axes.set_yscale("log")
     plain_logarithmic_ticks(axes.yaxis)
-    axes.set_ylabel("mean squared error, moves²")
     axes.grid(axis="y")
     return handles
 
 
 @styled
-def error_by_distance(errors: pd.DataFrame) -> Figure:
-    """Mean absolute error of each model's selected checkpoint by distance, and its bias below.
+def last_points(curves: dict[str, tuple[pd.DataFrame, float]]) -> Figure:
+    """Losses around the last two convergence points of each model, one panel a model.
 
-    errors: label, distance, states, mean_absolute_error, bias; one line a label.
+    curves: by model, its curve as in training_curve and its epsilon.
     """
+    rows = -(-len(curves) // PANELS_A_ROW)
+    figure = Figure(figsize=(SIZE[0], 1.2 + 1.5 * rows))
+    panels = figure.subplots(rows, PANELS_A_ROW, squeeze=False).ravel()
+    for axes in panels[len(curves) :]:
+        axes.set_axis_off()
+    for axes, (model, (curve, epsilon)) in zip(panels, curves.items(), strict=False):
+        handles = _draw_losses(axes, around_last_points(curve), epsilon)
+        name_panel(axes, f"{model}, ε = {epsilon:g}")
+        whole_ticks(axes.xaxis, 5)
+        show_counts(axes.xaxis)
+    figure.supylabel(LOSS, fontsize=9)
+    figure.supxlabel("iteration", fontsize=9)
+    legend_above(figure, handles)
+    return figure
+
+
+def around_last_points(curve: pd.DataFrame) -> pd.DataFrame:
+    """The curve from just before the last convergence point but one to as long after the last as lies between them.
+
+    At least SHORTEST_ZOOM iterations count as between them; a curve without a convergence point stays whole.
+    """
+    points = curve.loc[curve["updated"], "iteration"]
+    if points.empty:
+        return curve
+    before, last = points.iloc[-2:].min(), points.iloc[-1]
+    gap = max(last - before, SHORTEST_ZOOM)
+    return curve[curve["iteration"].between(before - gap // 5, last + gap)]
+
+
+@styled
+def error_by_distance(errors: pd.DataFrame, title: str = "", *, ordered: bool = False) -> Figure:
+    """Mean absolute error of networks by distance, and their bias below.
+
+    errors: label, distance, states, mean_absolute_error, bias; one line a label.  The lines of labels in an
+    order go from dark to bright.
+    """
+    if errors.empty:
+        return nothing_reached()
     figure = Figure()
     absolute, bias = figure.subplots(2, 1, sharex=True, height_ratios=(4, 3))
     width = bin_width(int(errors["distance"].max()))
-    handles = []
-    for number, (label, group) in enumerate(errors.groupby("label", sort=False)):
-        look = {"color": SERIES[number % len(SERIES)], "label": label}
+    groups, handles = errors.groupby("label", sort=False), []
+    colors = shades(len(groups)) if ordered else SERIES
+    for number, (label, group) in enumerate(groups):
+        look = {"color": colors[number % len(colors)], "label": label}
         if width == 1 and len(group) <= 20:
             look["marker"] = MARKERS[number % len(MARKERS)]
         for axes, measure in ((absolute, "mean_absolute_error"), (bias, "bias")):
@@ -103,6 +151,7 @@ def error_by_distance(errors: pd.DataFrame) -> Figure:
             handles += axes.plot(means["distance"], means[measure], **look)
     bias.axhline(0, color=BLACK, lw=0.8)
     absolute.set_ylim(bottom=0)
+    name_panel(absolute, title)
     absolute.set_ylabel("mean absolute\nerror, moves")
     bias.set_ylabel("bias, moves\n(above 0: too high)")
     bias.set_xlabel("distance from the goal, moves")
@@ -110,7 +159,7 @@ def error_by_distance(errors: pd.DataFrame) -> Figure:
     for axes in (absolute, bias):
         axes.grid(axis="y")
     figure.align_ylabels()
-    legend_above(figure, handles[::2], columns=2)
+    legend_above(figure, handles[::2], columns=3)
     return figure
 
 
@@ -121,12 +170,10 @@ def learning_curve(errors: pd.DataFrame) -> Figure:
     errors: iteration, convergence_point, distance, states, mean_absolute_error.
     The last column is the end of training where that is no convergence point of its own.
     """
+    if errors.empty:
+        return nothing_reached()
     figure = Figure()
     axes = figure.subplots()
-    if errors.empty:
-        axes.text(0.5, 0.5, "no convergence point was reached", ha="center", transform=axes.transAxes)
-        axes.set_axis_off()
-        return figure
     width = bin_width(int(errors["distance"].max()))
     columns = [
         binned_means(group, "mean_absolute_error", "states", width).set_index("distance")["mean_absolute_error"]
@@ -148,6 +195,15 @@ def learning_curve(errors: pd.DataFrame) -> Figure:
     whole_ticks(axes.yaxis, 15)
     bar = figure.colorbar(mesh, ax=axes, label="mean absolute error, moves")
     plain_logarithmic_ticks(bar.ax.yaxis)
+    return figure
+
+
+def nothing_reached() -> Figure:
+    """What is shown in place of a figure over convergence points where there are none."""
+    figure = Figure()
+    axes = figure.subplots()
+    axes.text(0.5, 0.5, "no convergence point was reached", ha="center", transform=axes.transAxes)
+    axes.set_axis_off()
     return figure
 
 

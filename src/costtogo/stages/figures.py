@@ -3,20 +3,20 @@
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
-from costtogo.figures.catalogue import FigureEntry, catalogue
+from costtogo.figures.catalogue import MEASURED, FigureEntry, catalogue
 from costtogo.files import FileError, write_bytes
 
 KINDS = ("png", "svg")
 
 
-def run(study, results: Path | str, reports: Path | str, processes: int = 2) -> list[Path]:
+def run(study, results: Path | str, reports: Path | str, measured: Path = MEASURED, processes: int = 2) -> list[Path]:
     """Draw the study's catalogue into reports/<study>/figures and timings and return the files written.
 
-    results and reports are the folders that hold one folder a study.
+    results and reports are the folders that hold one folder a study, measured that of what other studies kept.
     Raises FileError where a result that a figure needs is missing.
     """
     source, target = Path(results) / study.study, Path(reports) / study.study
-    entries = catalogue(study)
+    entries = catalogue(study, measured)
     _demand_inputs(entries, source)
     with ProcessPoolExecutor(max_workers=processes) as pool:
         written = list(pool.map(draw, entries, [source] * len(entries), [target] * len(entries)))

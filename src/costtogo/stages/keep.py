@@ -10,11 +10,12 @@ from costtogo.files import read_frame, read_json, write_csv, write_json
 from costtogo.types import UserError
 
 KEPT = ("stage", "parameters", "inputs", "outputs", "code", "versions", "metrics")
-TABLES = {  # of each group; a curve is kept where the target was updated
+TABLES = {  # of each group
     "models": ("curve", "checkpoints"),
     "audits": ("measures", "by_distance"),
     "searches": ("selection", "grid", "by_distance"),
 }
+FORMATS = {"curve": "%.6g"}  # a row an iteration: figures need no more digits, and git a small file
 
 
 def run(results: Path, out: Path) -> Path:
@@ -45,7 +46,5 @@ def _keep_tables(card: Path, folder: Path) -> None:
     for name in TABLES.get(card.parent.name, ()):
         source = card.with_suffix("") / f"{name}.parquet"
         if source.exists():
-            frame = read_frame(source)
-            if name == "curve":
-                frame = frame[frame["updated"]]
-            write_csv(folder / f"{card.parent.name}_{card.stem}_{name}.csv", frame)
+            target = folder / f"{card.parent.name}_{card.stem}_{name}.csv"
+            write_csv(target, read_frame(source), float_format=FORMATS.get(name))

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from costtogo.figures.catalogue import MEASURED
 from costtogo.files import read_csv, write_csv, write_json, write_text
 from costtogo.params import Study
 from costtogo.stages.frame import StageRun
@@ -11,7 +12,6 @@ from costtogo.stages.report_text import report
 from costtogo.stages.report_timings import search_timings, stage_timings, timings_text
 
 REPORTED = Path("data/reported/thesis.csv")
-MEASURED = Path("data/measured")
 CAPTIONS = Path("workflow/captions")
 
 
@@ -43,7 +43,8 @@ def write(study, results: Path, reports: Path, reported: Path, captions: Path, m
     write_csv(target / "reported_vs_reproduced.csv", comparison)
     numbers = headline_numbers(found)
     write_json(target / "metrics.json", numbers)
-    write_text(target / "report.md", report(study, found, comparison, captions) + measured_text(measured))
+    text = report(study, found, comparison, captions, measured)
+    write_text(target / "report.md", text + measured_text(measured))
     _write_timings(study, found, literature, target, captions)
     return numbers
 

@@ -33,9 +33,12 @@ QUANTITIES = {
 }
 
 
-def report(study, results: Results, comparison: pd.DataFrame, captions: Path) -> str:
-    """The whole report; comparison is reported_beside_reproduced, captions the folder of the captions."""
-    figures = [entry for entry in catalogue(study) if entry.kind != TIMED]
+def report(study, results: Results, comparison: pd.DataFrame, captions: Path, measured: Path) -> str:
+    """The whole report; comparison is reported_beside_reproduced.
+
+    captions is the folder of the captions, measured that of what other studies kept.
+    """
+    figures = [entry for entry in catalogue(study, measured) if entry.kind != TIMED]
     parts = [
         f"# Learned cost-to-go, reproduced: the study `{study.study}`\n",
         *_summary(results),
@@ -142,7 +145,8 @@ def _puzzle(
     results: Results, puzzle: str, figures: list[FigureEntry], comparison: pd.DataFrame, captions: Path
 ) -> Iterator[str]:
     def drawn(*kinds: str) -> list[str]:
-        return [gallery([entry for entry in figures if entry.kind == kind], captions) for kind in kinds]
+        present = [[entry for entry in figures if entry.kind == kind] for kind in kinds]
+        return [gallery(entries, captions) for entries in present if entries]
 
     yield f"## {puzzle_title(puzzle)}\n"
     metrics = results.card("tables", puzzle)["metrics"]
@@ -150,13 +154,13 @@ def _puzzle(
         f"{amount(metrics['states'])} states; the farthest is {amount(metrics['diameter'])} moves from the"
         f" goal, the mean {amount(metrics['mean_distance'])}.\n"
     )
-    yield from drawn("states", "distances")
+    yield from drawn("states", "distances", "sampler_distances", "sampler_difference", "effective_k")
     yield "### Training\n"
     yield _training_table(results, puzzle)
-    yield from drawn("training", "learning_curve")
+    yield from drawn("training", "last_points", "kept_training", "learning_curve", "error_at_point")
     yield "### Audit\n"
     yield _audit_table(results, puzzle)
-    yield from drawn("audit", "error_by_distance")
+    yield from drawn("audit", "error_by_distance", "error_by_checkpoint")
     yield "### Search\n"
     yield _search_table(results, puzzle)
     yield from _grid_tables(results, puzzle)

@@ -1,0 +1,50 @@
+"""How the states of a sampler spread over the distances: as drawn, and as its exact chances have it."""
+
+from collections.abc import Iterator
+
+import numpy as np
+from numba import njit
+
+from costtogo.exact.graph import neighbour_table
+from costtogo.learning.samplers import sample
+from costtogo.puzzles.base import Puzzle
+from costtogo.types import NO_STATE
+
+
+def drawn_states(
+    puzzle: Puzzle, kind: str, walks: int, walk_max: int, distance: np.ndarray, generator: np.random.Generator
+) -> np.ndarray:
+    """How many of the states that a sampler draws lie at each distance, int64 [d + 1]: walks · walk_max in all."""
+    ranks = sample(puzzle, kind, walks * walk_max, walk_max, generator)
+    return np.bincount(distance[ranks], minlength=int(distance.max()) + 1)
+
+
+def expected_shares(puzzle: Puzzle, walk_max: int, distance: np.ndarray) -> np.ndarray:
+    """The chance that a state of a sampler lies at each distance, for walks of 1, 2 … walk_max, float64 [K, d + 1].
+
+    It is one for deepcube and deepcubea: both draw from 1 … K moves after the goal equally often.
+    """
+    after = [np.bincount(distance, weights=chance) for chance in walk_chances(puzzle, walk_max)]
+    return np.cumsum(after, axis=0) / np.arange(1, walk_max + 1)[:, None]
+
+
+def walk_chances(puzzle: Puzzle, length: int) -> Iterator[np.ndarray]:
+    """The chance of each state after 1, 2 … length random legal moves from the goal, float64 [S] each."""
+    neighbours = neighbour_table(puzzle)
+    legal = (neighbours != NO_STATE).sum(axis=1)
+    chance = np.zeros(puzzle.state_count)
+    chance[puzzle.rank(puzzle.goal[None])] = 1
+    for _ in range(length):
+        chance = _arriving(neighbours, chance / legal)
+        yield chance
+
+
+@njit(cache=True)
+def _arriving(neighbours, leaving):
+    """What each state receives: moves can be undone, so it comes from the state's own neighbours."""
+    arriving = np.zeros(len(leaving))
+    for state in range(len(leaving)):
+        for neighbour in neighbours[state]:
+            if neighbour != NO_STATE:
+                arriving[state] += leaving[neighbour]
+    return arriving
