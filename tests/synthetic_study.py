@@ -19,19 +19,18 @@ HEADLINES = {
 }
 
 
-def study_of(disks=(3,), name="tiny", cube_models=("adaptive", "walk")) -> SimpleNamespace:
+def study_of(disks=(3,), name="tiny", cube_models=("DNN_final_2x2x2_nr", "DNN_reduced_0")) -> SimpleNamespace:
     """The parameters of the made-up study, as far as figures and report use them."""
     puzzles = ["cube2", *(f"hanoi_{count}" for count in disks)]
-    kinds = {"cube2": cube_models}
+    towers = {f"{puzzle}_{kind}": puzzle for puzzle in puzzles[1:] for kind in ("adaptive", "uniform")}
     models = {
-        f"{puzzle}_{kind}": SimpleNamespace(puzzle=puzzle, epsilon=0.05, sampler=SimpleNamespace(kind=kind))
-        for puzzle in puzzles
-        for kind in kinds.get(puzzle, ("adaptive", "uniform"))
+        name: SimpleNamespace(puzzle=puzzle, epsilon=0.05, sampler=SimpleNamespace(kind="adaptive_k"))
+        for name, puzzle in (dict.fromkeys(cube_models, "cube2") | towers).items()
     }
     distributions = {"cube2": SimpleNamespace(walk_max=[2, 3, 5], effective_k=[1, 2, 4])}
     silent = SimpleNamespace(walk_max=[], effective_k=[])
     measured = {puzzle: SimpleNamespace(distributions=distributions.get(puzzle, silent)) for puzzle in puzzles}
-    return SimpleNamespace(study=name, puzzles=measured, models=models)
+    return SimpleNamespace(study=name, puzzles=measured, models=models, architectures={})
 
 
 def write_kept(measured: Path, study="long", model="net", iterations=90) -> Path:
@@ -61,7 +60,7 @@ def write_results(study, results: Path, cube_counts=CUBE_COUNTS, checkpoints=5, 
         _write_searches(folder, f"baseline_{puzzle}", puzzle, sets, ("exact", "zero"), random, None)
         models = [model for model, training in study.models.items() if training.puzzle == puzzle]
         for number, model in enumerate(models):
-            chosen = _write_model(folder, model, distance, checkpoints, iterations, number, random)
+            chosen = _write_model(folder, puzzle, model, distance, checkpoints, iterations, number, random)
             _write_searches(folder, model, puzzle, sets, ("network",), random, chosen)
     return folder
 
@@ -137,7 +136,7 @@ def _curve(at, iterations, random) -> pd.DataFrame:
     return curve
 
 
-def _write_model(folder, model, distance, checkpoints, iterations, number, random) -> int:
+def _write_model(folder, puzzle, model, distance, checkpoints, iterations, number, random) -> int:
     """Training and audit of one model; returns the iteration of the checkpoint that is selected."""
     at = np.unique(np.geomspace(min(20, iterations / 4), iterations, checkpoints).astype(int))
     _write_frame(folder / "models" / model / "curve.parquet", _curve(at, iterations, random))
@@ -174,7 +173,12 @@ def _write_model(folder, model, distance, checkpoints, iterations, number, rando
             "validation_loss": 0.05,
             "mean_absolute_error": 0.2,
         },
-        training={"seed": 1, "sampler": {"kind": "adaptive_k", "walk_max": 20}},
+        training={
+            "puzzle": puzzle,
+            "states_per_iteration": 1000,
+            "seed": 1,
+            "sampler": {"kind": "adaptive_k", "walk_max": 20},
+        },
     )
     audited = slice(-4, None)
     _write_audit(folder, model, at[audited], values[audited], distance, random)
@@ -334,6 +338,9 @@ def _write_searches(folder, name, puzzle, sets, heuristics, random, chosen) -> N
             }
         ]
         _write_frame(folder / "searches" / name / "selection.parquet", pd.DataFrame(rows))
+        place = {"iteration": chosen, "convergence_point": 3}
+        for stem, frame in (("checkpoints", pd.DataFrame(cells)), ("checkpoints_by_distance", pd.concat(layers))):
+            _write_frame(folder / "searches" / name / f"{stem}.parquet", frame.assign(**place))
     for stem, rows in (
         ("grid", pd.DataFrame(cells)),
         ("by_distance", pd.concat(layers)),

@@ -10,7 +10,9 @@ from costtogo.analysis.audit import audit, consistent_states, measures, measures
 from costtogo.analysis.intervals import wilson
 from costtogo.analysis.suboptimality import CELL, summarise
 from costtogo.exact.graph import neighbour_table
+from costtogo.params import AuditParams
 from costtogo.puzzles import make
+from costtogo.stages.audit import wanted_checkpoints
 from costtogo.types import NO_STATE
 
 HANOI = make("hanoi_4")
@@ -112,6 +114,31 @@ def test_the_wilson_interval_holds_the_share_and_mirrors_its_complement(trials, 
     low, high = wilson(successes, trials)
     assert 0 <= low <= successes / trials + 1e-12 and successes / trials - 1e-12 <= high <= 1
     assert wilson(trials - successes, trials) == pytest.approx((1 - high, 1 - low))
+
+
+@pytest.mark.parametrize(
+    ("last", "points", "iterations"),
+    [
+        (1, [], [60]),
+        (2, [], [50, 60]),
+        (1, [2, 3], [20, 30, 60]),
+        (9, [1], [10, 20, 30, 50, 60]),
+        (1, [5], [60]),
+        (1, [4], [50, 60]),
+        (0, [2], [20]),
+        (0, [9], [60]),
+    ],
+)
+def test_the_last_checkpoints_and_those_of_the_points_are_audited(last, points, iterations):
+    checkpoints = pd.DataFrame(
+        {
+            "iteration": [10, 20, 30, 50, 60],
+            "convergence_point": [1, 2, 3, 4, 4],
+            "kind": ["convergence_point"] * 4 + ["end"],
+        }
+    )
+    wanted = AuditParams(checkpoints=last, points=points, walks=1, walk_max=1)
+    assert wanted_checkpoints(checkpoints, wanted)["iteration"].tolist() == iterations
 
 
 def test_searches_are_summarised_as_by_hand():

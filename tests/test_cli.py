@@ -186,7 +186,7 @@ def test_check_names_every_training(command, tmp_path):
     root = cli.__file__.rpartition("/src/")[0]
     code, out, _ = command("check", f"{root}/params.yaml", f"{root}/config/smoke.yaml")
     assert code == 0 and out.startswith("Study smoke: 2 tables, 4 trainings.")
-    assert "hanoi_4_adaptive: hanoi_4, adaptive_k, 300 iterations" in out
+    assert "H4_DNN_reduced_0: hanoi_4, adaptive_k, 300 iterations" in out
 
 
 def test_table_and_instances_leave_their_results_and_cards(command, tmp_path):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from costtogo.heuristics.table import TableHeuristic, exact
+from costtogo.heuristics.table import Remembered, TableHeuristic, exact
 from costtogo.learning.davi import begin, bellman_targets, draw, set_learning_rate, train
 from costtogo.params import ModelParams
 from costtogo.puzzles import make
@@ -73,6 +73,29 @@ def test_targets_equal_the_definition_state_by_state(name):
 def test_the_goals_target_is_zero_though_its_children_are_not():
     values = np.full(27, 5, dtype=np.float32)
     assert bellman_targets(HANOI, HANOI.goal[None], TableHeuristic(HANOI, values)).tolist() == [0]
+
+
+def test_a_remembered_heuristic_gives_the_same_values_and_evaluates_each_state_once():
+    asked = []
+
+    def heuristic(states):
+        asked.append(HANOI.rank(states))
+        return HANOI.rank(states).astype(np.float32)
+
+    remembered = Remembered(HANOI, heuristic)
+    for ranks in (np.array([3, 5, 3]), np.array([5, 7]), np.array([7, 3])):
+        np.testing.assert_array_equal(remembered(HANOI.unrank(ranks)), ranks)
+    assert np.concatenate(asked).tolist() == [3, 5, 7]
+
+
+def test_a_convergence_point_forgets_the_values_of_the_old_target():
+    training = begin(HANOI, params(), "float32")
+    before = training.cost_to_go(ALL_STATES)
+    with torch.no_grad():
+        training.network.output.bias += 1
+    np.testing.assert_array_equal(training.cost_to_go(ALL_STATES), before)
+    training.update_target()
+    np.testing.assert_allclose(training.cost_to_go(ALL_STATES)[1:], before[1:] + 1, rtol=1e-5)
 
 
 def test_a_convergence_point_comes_only_when_looked_for_and_below_epsilon(learned):

@@ -118,7 +118,7 @@ def test_seven_models_of_long_names_are_told_apart_in_a_legend_that_fits(tmp_pat
             box = legend.get_window_extent()
             assert figure.bbox.x0 <= box.x0 and box.x1 <= figure.bbox.x1
             assert all(axes.get_window_extent().height >= LEAST_HEIGHT for axes in figure.axes)
-            lines = [line for line in legend.get_lines() if line.get_label().startswith("cube2_")]
+            lines = [line for line in legend.get_lines() if line.get_label().startswith("architecture_")]
             assert len({line.get_label() for line in lines}) == 7
             assert len({(line.get_color(), line.get_marker()) for line in lines}) == 7
 

@@ -135,3 +135,16 @@ def test_another_walk_length_leaves_the_other_draws_as_they_are(distances_of):
 def test_a_puzzle_without_walk_lengths_has_an_empty_frame_of_distributions(distances_of):
     spread = spread_of("hanoi_4", distances_of, DistributionParams())
     assert spread.empty and spread.columns.tolist() == DISTRIBUTIONS
+
+
+def test_the_start_of_a_smaller_tower_has_its_other_disks_at_the_goal(drawn, distances_of):
+    ranks = drawn("hanoi_7", {"set": InstanceParams(kind="start", disks=4)})["set"]
+    np.testing.assert_array_equal(make("hanoi_7").unrank(ranks), [[2, 2, 2, 2, 0, 0, 0]])
+    assert distances_of("hanoi_7")[ranks] == [15]
+
+
+@pytest.mark.parametrize("name", ["cube2", "hanoi_3"])
+def test_a_start_of_disks_that_the_puzzle_has_not_is_told(name, drawn):
+    with pytest.raises(UserError, match="start") as told:
+        drawn(name, {"set": InstanceParams(kind="start", disks=4)})
+    assert is_one_sentence(str(told.value))

@@ -56,9 +56,9 @@ def test_every_configuration_makes_a_study_of_its_own(config):
         ("puzzles.cube2.distributions", "walk", "walks"),
         ("puzzles.cube2.search", "max_expansion", "max_expansions"),
         ("puzzles.hanoi_4", "instance", "instances"),
-        ("architectures.compact", "residual_block", "residual_blocks"),
-        ("models.cube2_walk", "recip", "recipe"),
-        ("models.cube2_walk.sampler", "walk_maximum", "walk_max"),
+        ("architectures.compact_reduced", "residual_block", "residual_blocks"),
+        ("models.DNN_reduced_0", "recip", "recipe"),
+        ("models.DNN_final_2x2x2_nr.sampler", "walk_maximum", "walk_max"),
     ],
 )
 def test_a_misspelt_key_is_told_with_its_nearest_name(values, place, key, nearest):
@@ -78,11 +78,16 @@ def test_a_misspelt_key_of_the_whole_file_is_told_with_its_nearest_name(values):
         ("puzzles.cube2.search.headline", "path_weight", -0.1, "puzzles.cube2.search.headline.path_weight"),
         ("puzzles.cube2.search.headline", "batch_size", 0, "greater than or equal to 1 (given: 0)"),
         ("puzzles.cube2.search.headline", "set", "tset", "there is no instance set 'tset'; did you mean 'test'?"),
-        ("models.cube2_walk", "recipe", "compact_cub", "did you mean 'compact_cube'?"),
-        ("models.cube2_walk", "architecture", "DNN_1", "there is no 'DNN_1'; did you mean"),
-        ("models.cube2_walk", "puzzle", "cube_2", "model cube2_walk wants puzzle 'cube_2'; did you mean 'cube2'?"),
-        ("models.cube2_walk", "epsilon", 0, "greater than 0"),
-        ("models.cube2_walk.sampler", "kind", "deepcub", "'deepcube', 'deepcubea', 'uniform' or 'adaptive_k'"),
+        ("models.DNN_reduced_0", "recipe", "compact_cub", "did you mean 'compact_cube'?"),
+        ("models.DNN_reduced_0", "architecture", "DNN_1", "there is no 'DNN_1'; did you mean"),
+        (
+            "models.DNN_reduced_0",
+            "puzzle",
+            "cube_2",
+            "model DNN_reduced_0 wants puzzle 'cube_2'; did you mean 'cube2'?",
+        ),
+        ("models.DNN_reduced_0", "epsilon", 0, "greater than 0"),
+        ("models.DNN_final_2x2x2_nr.sampler", "kind", "deepcub", "'deepcube', 'deepcubea', 'uniform' or 'adaptive_k'"),
         ("puzzles.hanoi_7", "like", "hanoi_5", "there is no 'hanoi_5'; did you mean 'hanoi_"),
     ],
 )
@@ -117,8 +122,8 @@ def test_a_missing_key_is_told(values):
     "change",
     [
         {"models": 3},
-        {"models": {"cube2_walk": 3}},
-        {"models": {"cube2_walk": {"recipe": ["thesis"]}}},
+        {"models": {"DNN_reduced_0": 3}},
+        {"models": {"DNN_reduced_0": {"recipe": ["thesis"]}}},
         {"puzzles": ["cube2"]},
         {"puzzles": {"cube2": 3}},
         {"recipes": 3},
@@ -191,8 +196,8 @@ def test_a_later_file_wins(tmp_path):
 
 
 def test_null_in_an_overlay_takes_an_entry_away(values):
-    study = parse(overlay(values, {"models": {"cube2_walk": None}}))
-    assert set(values["models"]) - set(study.models) == {"cube2_walk"}
+    study = parse(overlay(values, {"models": {"DNN_reduced_0": None}}))
+    assert set(values["models"]) - set(study.models) == {"DNN_reduced_0"}
 
 
 def test_like_inherits_through_every_generation_and_the_nearest_wins():
@@ -227,8 +232,8 @@ def test_parsing_leaves_the_values_as_they_were(values):
 
 def test_a_derived_seed_is_the_hash_of_its_purpose():
     """Results in the world depend on it: it must never change."""
-    assert derive_seed(2022, "audits", "cube2_walk") == int.from_bytes(
-        hashlib.sha256(b"2022/audits/cube2_walk").digest()[:4], "little"
+    assert derive_seed(2022, "audits", "DNN_reduced_0") == int.from_bytes(
+        hashlib.sha256(b"2022/audits/DNN_reduced_0").digest()[:4], "little"
     )
 
 
@@ -240,7 +245,7 @@ def test_trainings_of_one_puzzle_share_a_seed_and_every_other_purpose_has_its_ow
     assert all(len(seeds) == 1 for seeds in by_puzzle.values())
     seeds = [*(seed for seeds in by_puzzle.values() for seed in seeds)]
     seeds += [part["seed"] for name, part in slices(study).items() if "seed" in part and name != REPORT]
-    assert len(seeds) == 4 + 4 + 8 and len(set(seeds)) == len(seeds)
+    assert len(seeds) == 4 + 4 + 13 and len(set(seeds)) == len(seeds)
 
 
 def changed_slices(values: dict, change: dict) -> set[str]:
@@ -250,9 +255,13 @@ def changed_slices(values: dict, change: dict) -> set[str]:
 
 
 REPORT = "report/report"
-MODELS = [
-    *("cube2_adaptive", "cube2_walk", "hanoi_4_adaptive", "hanoi_4_uniform"),
-    *("hanoi_7_adaptive", "hanoi_7_uniform", "hanoi_10_adaptive", "hanoi_10_uniform"),
+CUBE = [
+    *("DNN_0", "DNN_noBatchNorm", "DNN_reduced_0", "DNN_reduced_0_noBatchNorm"),
+    *("DNN_final_2x2x2", "DNN_final_2x2x2_nr", "DNN_final_2x2x2_nrr"),
+]
+HANOI = [
+    *("H4_DNN_reduced_0", "H7_DNN_0", "H10_DNN_reduced_0"),
+    *("hanoi_4_uniform", "hanoi_7_uniform", "hanoi_10_uniform"),
 ]
 
 
@@ -260,16 +269,16 @@ MODELS = [
     ("change", "touched"),
     [
         ({}, set()),
-        ({"models": {"cube2_walk": {"iterations": 7}}}, {"models/cube2_walk", REPORT}),
-        ({"recipes": {"compact_cube": {"iterations": 7}}}, {"models/cube2_adaptive", "models/cube2_walk", REPORT}),
+        ({"models": {"DNN_reduced_0": {"iterations": 7}}}, {"models/DNN_reduced_0", REPORT}),
+        ({"recipes": {"compact_cube": {"iterations": 7}}}, {REPORT, *(f"models/{name}" for name in CUBE)}),
         ({"puzzles": {"cube2": {"instances": {"test": {"walk_max": 29}}}}}, {"instances/cube2", REPORT}),
         (
             {"puzzles": {"cube2": {"audit": {"walks": 3}}}},
-            {"audits/cube2_adaptive", "audits/cube2_walk", REPORT},
+            {REPORT, *(f"audits/{name}" for name in CUBE)},
         ),
         (
             {"puzzles": {"cube2": {"search": {"max_nodes": 3}}}},
-            {"searches/cube2_adaptive", "searches/cube2_walk", "searches/baseline_cube2", REPORT},
+            {REPORT, "searches/baseline_cube2", *(f"searches/{name}" for name in CUBE)},
         ),
         ({"tables": ["cube2", "hanoi_4", "hanoi_7", "hanoi_10"]}, {f"tables/hanoi_{n}" for n in (3, 5, 6, 8, 9)}),
     ],
@@ -282,5 +291,20 @@ def test_a_change_touches_the_slices_of_the_stages_it_concerns_alone(values, cha
 
 def test_the_number_of_threads_touches_what_computes_with_them(values):
     touched = changed_slices(values, {"threads": 2})
-    expected = {f"{group}/{name}" for group in ("models", "audits", "searches") for name in MODELS}
+    expected = {f"{group}/{name}" for group in ("models", "audits", "searches") for name in CUBE + HANOI}
     assert touched == expected | {f"searches/baseline_{name}" for name in values["puzzles"]} | {REPORT}
+
+
+CHANGED_BY_COMPACT_NETWORKS = {"architecture", "minibatch", "learning_rate", "iterations"}
+
+
+@pytest.mark.parametrize("name", CUBE)
+def test_the_compact_recipes_change_width_depth_minibatch_learning_rate_and_iterations_alone(name):
+    compact = load([ROOT / "params.yaml"]).models[name].model_dump()
+    exact = load([ROOT / "params.yaml", ROOT / "config/thesis.yaml"]).models[name].model_dump()
+    assert {key for key in exact if exact[key] != compact[key]} <= CHANGED_BY_COMPACT_NETWORKS
+    sizes = {"first_layers", "residual_blocks", "layers_per_block"}
+    kinds = [
+        {key: model["architecture"][key] for key in model["architecture"].keys() - sizes} for model in (exact, compact)
+    ]
+    assert kinds[0] == kinds[1]

@@ -13,13 +13,14 @@ from synthetic_study import study_of, write_kept, write_results
 from costtogo.figures.catalogue import names
 from costtogo.files import FileError
 from costtogo.stages import report
+from costtogo.stages.report_comparison import NOT_COVERED, TIMES, VERDICTS
 from costtogo.stages.report_markdown import amount, percent, places, short
 from costtogo.stages.report_tables import gather, learning_curve
 from costtogo.stages.report_text import flatten, interval_text, puzzle_title
 
 ROOT = Path(__file__).parent.parent
 STUDY = study_of((3, 4))
-TIMINGS = {"timings.md", "stages.csv", "searches.csv"}
+TIMINGS = ("stages", "searches", "reported_vs_reproduced")
 
 
 @pytest.fixture(scope="module")
@@ -33,8 +34,12 @@ def written(results, tmp_path_factory) -> Path:
 
 
 def run(results: Path, reports: Path) -> Path:
-    measured = write_kept(reports / "measured")
-    report.write(STUDY, results, reports, ROOT / report.REPORTED, ROOT / report.CAPTIONS, measured)
+    beside = report.Beside(
+        ROOT / "data/reported",
+        write_kept(reports / "measured"),
+        ROOT / "workflow/captions",
+    )
+    report.write(STUDY, results, reports, beside)
     return reports / STUDY.study
 
 
@@ -60,7 +65,8 @@ def test_wall_clock_times_touch_no_file_but_their_own(changed, written, tmp_path
         frame = pd.read_parquet(path)
         frame.assign(seconds=2 * frame["seconds"]).to_parquet(path)
     before, after = contents(written), contents(run(changed, tmp_path))
-    assert {Path(name).name for name in before if before[name] != after[name]} == TIMINGS
+    changed_files = {name for name in before if before[name] != after[name]}
+    assert changed_files == {"timings.md", *(f"timings/{name}.csv" for name in TIMINGS)}
 
 
 def test_the_report_shows_every_figure_but_those_of_time(written):
@@ -85,16 +91,16 @@ def test_no_number_is_missing_without_a_dash(name, written):
 
 
 def test_a_changed_result_changes_its_number_in_summary_and_metrics(changed, tmp_path):
-    path = changed / STUDY.study / "searches" / "cube2_walk" / "grid.parquet"
+    path = changed / STUDY.study / "searches" / "DNN_reduced_0" / "grid.parquet"
     grid = pd.read_parquet(path)
     grid.loc[grid["set"] == "test", ["optimal_percent", "nodes_expanded"]] = 12.5, 345.25
     grid.to_parquet(path)
     folder = run(changed, tmp_path)
-    summary = next(line for line in (folder / "report.md").read_text().splitlines() if "`cube2_walk`" in line)
+    summary = next(line for line in (folder / "report.md").read_text().splitlines() if "`DNN_reduced_0`" in line)
     assert "12.50 [" in summary and "345.25" in summary
     metrics = json.loads((folder / "metrics.json").read_text())
-    assert metrics["cube2_walk"]["optimal_percent"] == 12.5
-    assert metrics["cube2_adaptive"]["optimal_percent"] != 12.5
+    assert metrics["DNN_reduced_0"]["optimal_percent"] == 12.5
+    assert metrics["DNN_final_2x2x2_nr"]["optimal_percent"] != 12.5
 
 
 def test_metrics_are_finite_numbers_of_every_model(written):
@@ -111,40 +117,55 @@ def test_the_table_of_each_search_has_the_network_and_both_baselines(written):
         assert set(grid["heuristic"]) == {"network", "exact", "zero"}
 
 
+REPORTED = ROOT / "data/reported/thesis.csv"
+
+
 def test_every_number_of_the_literature_stands_beside_ours(written):
-    reported = pd.read_csv(ROOT / report.REPORTED)
-    reported = reported[reported["puzzle"].isin(STUDY.puzzles) & ~reported["quantity"].str.startswith("seconds")]
+    reported = pd.read_csv(REPORTED)
     beside = pd.read_csv(written / "reported_vs_reproduced.csv")
-    assert len(beside) == 2 * len(reported)
-    assert set(beside["our_model"]) == {"cube2_adaptive", "cube2_walk", "hanoi_4_adaptive", "hanoi_4_uniform"}
-    on_grid = beside[(beside["set"] == "grid") & (beside["our_model"] == "cube2_walk")]
-    ours = pd.read_csv(written / "tables" / "grid_cube2_walk.csv")
+    assert len(beside) == len(reported) >= 250
+    pd.testing.assert_series_equal(beside["reported"], reported["value"], check_names=False)
+    assert set(beside["verdict"]) <= set(VERDICTS)
+    assert beside["reason"].notna().all()
+    covered = beside[beside["verdict"] != NOT_COVERED]
+    assert len(covered) > 50
+    assert covered[["reproduced_thesis", "reproduced_default"]].notna().any(axis=1).all()
+    assert covered["results_file"].notna().all()
+    assert (
+        beside.loc[beside["verdict"] == NOT_COVERED, ["reproduced_thesis", "reproduced_default"]].isna().all(axis=None)
+    )
+
+
+def test_our_number_beside_the_literatures_is_the_one_of_the_results(written):
+    beside = pd.read_csv(written / "reported_vs_reproduced.csv")
+    row = beside[(beside["set"] == "grid") & (beside["model"] == "DNN_final_2x2x2_nr")]
+    row = row[(row["quantity"] == "nodes_expanded") & (row["path_weight"] == 0.7) & (row["batch_size"] == 5)].iloc[0]
+    ours = pd.read_csv(written / "tables" / "grid_DNN_final_2x2x2_nr.csv")
     ours = ours[(ours["heuristic"] == "network") & (ours["set"] == "grid")]
-    for row in on_grid.to_dict("records"):
-        same = ours[(ours["path_weight"] == row["path_weight"]) & (ours["batch_size"] == row["batch_size"])]
-        assert same[row["quantity"]].item() == row["reproduced"]
+    ours = ours[(ours["path_weight"] == 0.7) & (ours["batch_size"] == 5)]
+    assert row["reproduced_default"] == pytest.approx(ours["nodes_expanded"].item())
 
 
-def test_the_thesis_is_quoted_as_it_is_written():
-    reported = pd.read_csv(ROOT / report.REPORTED)
-    assert set(reported["source"]) == {"thesis"}
-    grid = reported[(reported["set"] == "grid") & (reported["path_weight"] == 0.7) & (reported["batch_size"] == 5)]
-    assert grid.set_index("quantity")["value"].to_dict() == {
-        "optimal_percent": 99.407,
-        "nodes_expanded": 165.936,
-        "seconds": 2.7218,
-    }
-    assert not reported.duplicated(["quantity", "puzzle", "model", "path_weight", "batch_size", "set"]).any()
-    shares = reported.loc[reported["unit"] == "%", "value"]
-    assert shares.between(0, 100).all()
+def test_times_are_compared_apart_and_only_there(written):
+    beside = pd.read_csv(written / "reported_vs_reproduced.csv")
+    assert beside.loc[beside["quantity"].isin(TIMES), "reproduced_default"].isna().all()
+    apart = pd.read_csv(written / "timings" / "reported_vs_reproduced.csv")
+    assert set(apart["quantity"]) == set(TIMES)
+    assert apart["reproduced_default"].notna().any()
 
 
-def test_seconds_of_the_literature_stand_beside_the_network_engine_only(written):
-    timings = pd.read_csv(written / "timings" / "searches.csv")
-    beside = timings[timings["reported_seconds"].notna()]
-    assert set(beside["engine"]) == {"network alone"}
-    assert set(beside["heuristic"]) == {"network"}
-    assert set(beside["set"]) == {"grid"}
+def test_the_counts_by_verdict_add_up(written):
+    beside = pd.read_csv(written / "reported_vs_reproduced.csv")
+    line = next(line for line in (written / "report.md").read_text().splitlines() if line.startswith("| **all** |"))
+    total, *counts = (int(cell.replace(",", "")) for cell in line.strip("| ").split(" | ")[1:])
+    assert total == len(beside) == sum(counts)
+    assert counts == [int((beside["verdict"] == verdict).sum()) for verdict in VERDICTS]
+
+
+def test_every_slip_of_the_thesis_is_told(written):
+    text = (written / "report.md").read_text()
+    for erratum in pd.read_csv(REPORTED)["erratum"].dropna().unique():
+        assert erratum in text
 
 
 def test_the_learning_curve_weighs_distances_by_their_states(results):
@@ -163,7 +184,7 @@ def test_the_report_says_how_far_sets_overlap_and_which_puzzles_are_exempt(writt
 
 
 def test_a_selection_of_two_checkpoints_is_refused(changed, tmp_path):
-    path = changed / STUDY.study / "searches" / "cube2_walk" / "selection.parquet"
+    path = changed / STUDY.study / "searches" / "DNN_reduced_0" / "selection.parquet"
     selection = pd.read_parquet(path)
     pd.concat([selection, selection]).to_parquet(path)
     with pytest.raises(FileError, match="selects 2 checkpoints"):

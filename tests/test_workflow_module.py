@@ -56,19 +56,19 @@ def test_only_slices_whose_content_changes_are_written(study, tmp_path):
     age(tmp_path, 1000)
     write_slices(study, tmp_path)
     assert set(modification_times(tmp_path).values()) == {1000}
-    walk = study.models["cube2_walk"].model_copy(update={"iterations": 7})
-    write_slices(study.model_copy(update={"models": {**study.models, "cube2_walk": walk}}), tmp_path)
+    walk = study.models["DNN_reduced_0"].model_copy(update={"iterations": 7})
+    write_slices(study.model_copy(update={"models": {**study.models, "DNN_reduced_0": walk}}), tmp_path)
     written = {name for name, moment in modification_times(tmp_path).items() if moment > 1000}
-    assert written == {"params/models/cube2_walk.json", "params/report/report.json"}
+    assert written == {"params/models/DNN_reduced_0.json", "params/report/report.json"}
 
 
 def test_slices_of_stages_that_are_gone_are_removed(study, tmp_path):
     write_slices(study, tmp_path)
     before = set(modification_times(tmp_path))
     assert before == {f"params/{name}.json" for name in slices(study)}
-    models = {name: model for name, model in study.models.items() if name != "cube2_walk"}
+    models = {name: model for name, model in study.models.items() if name != "DNN_reduced_0"}
     write_slices(study.model_copy(update={"models": models}), tmp_path)
-    gone = {f"params/{group}/cube2_walk.json" for group in ("models", "audits", "searches")}
+    gone = {f"params/{group}/DNN_reduced_0.json" for group in ("models", "audits", "searches")}
     assert set(modification_times(tmp_path)) == before - gone
 
 
@@ -113,7 +113,7 @@ def test_restored_results_are_dated_in_the_order_of_the_stages(study, restored):
 
 @pytest.mark.parametrize("change", [{"code": "of another day"}, {"parameters": {"puzzle": "cube2"}}], ids=str)
 def test_restored_results_of_other_code_or_parameters_are_dated_long_ago(change, study, restored):
-    name = "models/cube2_walk"
+    name = "models/DNN_reduced_0"
     card = {"parameters": slices(study)[name], "code": code_digest("costtogo.stages.train")}
     write_json(restored / f"{name}.json", card | change)
     settle(study, restored, restored.parent / "reports", NO_MEMORY)
@@ -123,9 +123,9 @@ def test_restored_results_of_other_code_or_parameters_are_dated_long_ago(change,
 
 
 def test_results_of_a_stage_that_the_study_no_longer_has_are_dated_long_ago(study, restored):
-    models = {name: model for name, model in study.models.items() if name != "cube2_walk"}
+    models = {name: model for name, model in study.models.items() if name != "DNN_reduced_0"}
     settle(study.model_copy(update={"models": models}), restored, restored.parent / "reports", NO_MEMORY)
-    assert times_of(restored, "models/cube2_walk") == {workflow.LONG_AGO}
+    assert times_of(restored, "models/DNN_reduced_0") == {workflow.LONG_AGO}
 
 
 def remember(memory: Path, *paths: Path) -> Path:
@@ -146,19 +146,19 @@ def test_nothing_is_dated_where_snakemake_remembers_what_is_there(study, restore
 
 def test_results_restored_under_the_eyes_of_snakemake_are_dated_too(study, restored, tmp_path):
     settle(study, restored, tmp_path / "reports", NO_MEMORY)
-    card = restored / "audits/cube2_walk.json"
+    card = restored / "audits/DNN_reduced_0.json"
     os.utime(card, (1000, 1000))
     assert settle(study, restored, tmp_path / "reports", remember(tmp_path / "memory", card))
-    assert card.stat().st_mtime > (restored / "params/audits/cube2_walk.json").stat().st_mtime
+    assert card.stat().st_mtime > (restored / "params/audits/DNN_reduced_0.json").stat().st_mtime
     assert any((tmp_path / "memory").iterdir())
 
 
 def test_results_of_other_parameters_are_forgotten(study, restored, tmp_path):
     """Snakemake may remember a run with today's parameters in a place where older results were restored since."""
     settle(study, restored, tmp_path / "reports", NO_MEMORY)
-    name = "models/cube2_walk"
+    name = "models/DNN_reduced_0"
     write_json(restored / f"{name}.json", {"parameters": {}, "code": code_digest("costtogo.stages.train")})
-    others = [restored / "models/cube2_adaptive.json"]
+    others = [restored / "models/DNN_final_2x2x2_nr.json"]
     memory = remember(tmp_path / "memory", *others, restored / f"{name}.json", restored / f"{name}.npz")
     assert not settle(study, restored, tmp_path / "reports", memory)
     assert {path.name for path in memory.iterdir()} == {
@@ -171,13 +171,13 @@ def test_a_result_of_inputs_that_have_changed_is_dated_long_ago(study, restored,
     table = str(restored / "tables/cube2.npz")
     for name, changes in (
         ("tables/cube2", {"outputs": {table: "now"}}),
-        ("audits/cube2_walk", {"inputs": {table: "before"}}),
+        ("audits/DNN_reduced_0", {"inputs": {table: "before"}}),
     ):
         path = restored / f"{name}.json"
         write_json(path, read_json(path) | changes)
     settle(study, restored, tmp_path / "reports", NO_MEMORY)
-    assert times_of(restored, "audits/cube2_walk") == {workflow.LONG_AGO}
-    assert workflow.LONG_AGO not in times_of(restored, "audits/cube2_adaptive")
+    assert times_of(restored, "audits/DNN_reduced_0") == {workflow.LONG_AGO}
+    assert workflow.LONG_AGO not in times_of(restored, "audits/DNN_final_2x2x2_nr")
 
 
 def finished_table(restored: Path, content: bytes) -> Path:
@@ -200,7 +200,7 @@ def test_a_result_that_was_cut_off_is_set_aside_and_its_stage_runs_again(study, 
 
 
 def test_a_card_that_was_cut_off_is_set_aside_and_the_next_run_goes_on(study, restored, tmp_path):
-    card = restored / "models/cube2_walk.json"
+    card = restored / "models/DNN_reduced_0.json"
     card.write_bytes(card.read_bytes()[:20])
     with pytest.raises(FileError, match="is not what its stage wrote") as told:
         settle(study, restored, tmp_path / "reports", NO_MEMORY)

@@ -73,6 +73,7 @@ class InstanceParams(Params):
     states: Positive = 1
     walk_max: Positive = 1
     one_each_at: list[int] = []
+    disks: Positive | None = None  # of a start: only so many of the smallest disks are off the goal
     role: Literal["test", "selection"] = "test"
 
 
@@ -85,9 +86,13 @@ class DistributionParams(Params):
 
 
 class AuditParams(Params):
-    """Which checkpoints are audited, and the sample of the literature's protocol."""
+    """Which checkpoints are audited, the last so many and those of some convergence points, and on which sample.
 
-    checkpoints: Positive
+    The sample is drawn by the literature's protocol: so many walks of so many moves.
+    """
+
+    checkpoints: int = Field(ge=0)
+    points: list[Positive] = []
     walks: Positive
     walk_max: Positive
 
@@ -154,6 +159,7 @@ class Study(Params):
     tables: list[str]
     puzzles: dict[str, PuzzleParams]
     models: dict[str, ModelParams]
+    architectures: dict[str, ArchitectureParams] = {}
 
     @model_validator(mode="after")
     def _puzzles_exist(self):
@@ -211,6 +217,7 @@ def resolve(values: dict[str, Any]) -> dict[str, Any]:
     _refuse_unknown_within("architectures", architectures, list(ArchitectureParams.model_fields))
     values = {key: value for key, value in values.items() if key not in TABLES}
     values |= {"puzzles": {name: _like(puzzles, name, "puzzles") for name in puzzles}, "models": {}}
+    values["architectures"] = architectures
     for name, model in models.items():
         recipe = model.pop("recipe", None)
         if recipe is not None:
@@ -321,7 +328,7 @@ def _known_keys(location: tuple) -> list[str]:
             continue
         model = model.__args__[-1]
     if isinstance(model, type):
-        shorthand = {ModelParams: ["recipe"], PuzzleParams: ["like"], Study: ["recipes", "architectures"]}
+        shorthand = {ModelParams: ["recipe"], PuzzleParams: ["like"], Study: ["recipes"]}
         return [*model.model_fields, *shorthand.get(model, [])]
     return []
 

@@ -316,10 +316,17 @@ def recursive_solution(disks: int, source: int, target: int) -> list[str]:
     return [*around[0], f"{source}>{target}", *around[1]]
 
 
+def test_the_recursive_solution_is_told_to_be_for_three_pegs():
+    with pytest.raises(UserError, match="three pegs") as told:
+        Hanoi(3, 4).recursive_solution()
+    assert is_one_sentence(str(told.value))
+
+
 @pytest.mark.parametrize("disks", range(1, 9))
 def test_the_recursive_solution_solves_and_is_optimal(disks, distances_of):
     puzzle = Hanoi(disks)
-    moves = puzzle.parse_moves(" ".join(recursive_solution(disks, 2, 0)))
+    moves = puzzle.recursive_solution()
+    assert moves == puzzle.parse_moves(" ".join(recursive_solution(disks, 2, 0)))
     assert solves(puzzle, puzzle.start[None], [moves]).all()
     assert len(moves) == 2**disks - 1
     assert distances_of(puzzle.name)[puzzle.rank(puzzle.start[None])[0]] == len(moves)

@@ -19,7 +19,7 @@ from costtogo.workflow import STAGES
 ROOT = Path(__file__).parents[2]
 BIN = Path(sys.executable).parent
 MODEL = "hanoi_4_uniform"
-OTHER = "hanoi_4_adaptive"
+OTHER = "H4_DNN_reduced_0"
 
 
 def run(folder: Path, *command: str, fails: bool = False, **variables: str) -> str:
@@ -153,7 +153,7 @@ def test_a_changed_parameter_is_noticed_after_touch_and_without_memory(project, 
 def test_another_study_touches_no_file_of_this_one(project):
     before = contents(project)
     overlay_file = project / "other.yaml"
-    overlay_file.write_text("study: other\nmodels: {hanoi_4_adaptive: null}\n")
+    overlay_file.write_text("study: other\nmodels: {H4_DNN_reduced_0: null}\n")
     snakemake(project, "tables", "--configfile", "other.yaml")
     overlay_file.unlink()
     after = contents(project)

@@ -64,7 +64,12 @@ AUDITS = results(
 )
 FOUND = ["/grid.parquet", "/by_distance.parquet", "/searches.parquet"]
 BASELINES = [f"baseline_{puzzle}" for puzzle in STUDY.puzzles]
-SEARCHES = results("searches", STUDY.models, *FOUND, "/selection.parquet")
+OF_CHECKPOINTS = [
+    "/selection.parquet",
+    "/checkpoints.parquet",
+    "/checkpoints_by_distance.parquet",
+]
+SEARCHES = results("searches", STUDY.models, *FOUND, *OF_CHECKPOINTS)
 SEARCHES += results("searches", BASELINES, *FOUND)
 SEARCHES += expand(
     f"{RESULTS}/timings/searches/{{name}}.parquet", name=[*STUDY.models, *BASELINES]

@@ -32,8 +32,8 @@ rule write_report:
         FINDINGS,
         FIGURES,
         params=f"{RESULTS}/params/report/report.json",
-        literature="data/reported/thesis.csv",
-        measured=sorted(str(path) for path in Path("data/measured").glob("*.json")),
+        literature=sorted(str(path) for path in Path("data/reported").glob("*.csv")),
+        measured=sorted(str(path) for path in Path("data/measured").glob("**/*.[cj]s*")),
         captions=sorted({f"workflow/captions/{entry.kind}.rst" for entry in ENTRIES}),
         code=code("report"),
     output:

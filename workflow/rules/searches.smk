@@ -13,6 +13,8 @@ rule model_search:
         selection=f"{RESULTS}/searches/{{model}}/selection.parquet",
         grid=f"{RESULTS}/searches/{{model}}/grid.parquet",
         by_distance=f"{RESULTS}/searches/{{model}}/by_distance.parquet",
+        checkpoints=f"{RESULTS}/searches/{{model}}/checkpoints.parquet",
+        checkpoints_by_distance=f"{RESULTS}/searches/{{model}}/checkpoints_by_distance.parquet",
         searches=f"{RESULTS}/searches/{{model}}/searches.parquet",
         seconds=f"{RESULTS}/timings/searches/{{model}}.parquet",
         card=f"{RESULTS}/searches/{{model}}.json",

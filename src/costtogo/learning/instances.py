@@ -5,7 +5,8 @@ import numpy as np
 from costtogo.learning.samplers import sample
 from costtogo.params import InstanceParams, derive_seed
 from costtogo.puzzles.base import Puzzle
-from costtogo.types import Ranks, UserError
+from costtogo.puzzles.hanoi import Hanoi
+from costtogo.types import Ranks, States, UserError
 
 
 def draw_sets(puzzle: Puzzle, sets: dict[str, InstanceParams], distance: np.ndarray, seed: int, disjoint: bool):
@@ -34,13 +35,23 @@ def draw_set(puzzle: Puzzle, params: InstanceParams, distance: np.ndarray, gener
 
 def _draw(puzzle: Puzzle, params: InstanceParams, distance: np.ndarray, generator: np.random.Generator) -> Ranks:
     if params.kind == "start":
-        if puzzle.start is None:
-            raise UserError(f"{puzzle.name} has no customary start; choose another kind of instances for it.")
-        return puzzle.rank(puzzle.start[None])
+        return puzzle.rank(_start(puzzle, params.disks))
     if params.kind == "stratified":
         layers = [_at_distance(distance, moves, params.states, generator) for moves in range(int(distance.max()) + 1)]
         return np.concatenate(layers)
     return sample(puzzle, params.kind, params.states, params.walk_max, generator)
+
+
+def _start(puzzle: Puzzle, disks: int | None) -> States:
+    """The customary start, or that of a tower of fewer disks with the others at the goal: uint8 [1, D]."""
+    if puzzle.start is None:
+        raise UserError(f"{puzzle.name} has no customary start; choose another kind of instances for it.")
+    if disks is None:
+        return puzzle.start[None]
+    if not isinstance(puzzle, Hanoi) or disks > puzzle.disks:
+        raise UserError(f"{puzzle.name} has no start of {disks} disks; leave out disks, or choose a larger tower.")
+    tower = Hanoi(disks, puzzle.pegs)
+    return tower.enlarge(tower.start[None], puzzle.disks)
 
 
 def _at_distance(distance: np.ndarray, moves: int, count: int, generator: np.random.Generator) -> Ranks:

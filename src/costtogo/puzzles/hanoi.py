@@ -107,6 +107,21 @@ class Hanoi:
         added = np.zeros((len(states), disks - self.disks), dtype=np.uint8)
         return np.concatenate([states, added], axis=1)
 
+    def recursive_solution(self) -> list[int]:
+        """The shortest solution from the start on three pegs, 2ⁿ - 1 actions, by the classical recursion."""
+        if self.pegs != 3:
+            raise UserError(f"The recursive solution is known for three pegs; {self.name} has {self.pegs}.")
+        actions: list[int] = []
+        pending = [(self.disks, 2, 0)]
+        while pending:
+            disks, i, j = pending.pop()
+            if disks == 1:
+                actions.append(self.actions.index(f"{i}>{j}"))
+            elif disks > 1:
+                spare = 3 - i - j
+                pending += [(disks - 1, spare, j), (1, i, j), (disks - 1, i, spare)]
+        return actions
+
     def parse_moves(self, text: str) -> list[int]:
         """ "2>0 2>1", or with the disk named first as format_moves writes it, "0:2>0 1:2>1"."""
         actions = []

@@ -1,4 +1,4 @@
-"""Audit of a model's last checkpoints, on every state and on a sample: results/<study>/audits/<model>/."""
+"""Audit of a model's checkpoints, on every state and on a sample: results/<study>/audits/<model>/."""
 
 from pathlib import Path
 
@@ -26,7 +26,7 @@ def run(params: Path, table: Path, model: Path, out: Path) -> None:
     puzzle = make(stage.parameters["puzzle"])
     distance, neighbours = read_table(table, puzzle), neighbour_table(puzzle)
     sample = walk_ranks(puzzle, wanted.walks, wanted.walk_max, np.random.default_rng(stage.parameters["seed"])).ravel()
-    checkpoints = read_frame(model / "checkpoints.parquet").tail(wanted.checkpoints)
+    checkpoints = wanted_checkpoints(read_frame(model / "checkpoints.parquet"), wanted)
     rows, rows_by_distance, values = [], [], []
     for checkpoint in checkpoints.itertuples():
         with stage.part("evaluation"):
@@ -46,6 +46,16 @@ def run(params: Path, table: Path, model: Path, out: Path) -> None:
     write_frame(outputs[1], pd.DataFrame(rows))
     write_frame(outputs[2], pd.DataFrame(rows_by_distance))
     stage.finish(outputs, card_metrics(rows), threads=stage.parameters["threads"])
+
+
+def wanted_checkpoints(checkpoints: pd.DataFrame, wanted: AuditParams) -> pd.DataFrame:
+    """The checkpoints of the wanted convergence points, as far as the training has them, and its last so many.
+
+    The last of all where that leaves none.
+    """
+    at_point = checkpoints["convergence_point"].isin(wanted.points) & (checkpoints["kind"] == "convergence_point")
+    last = max(wanted.checkpoints, 0 if at_point.any() else 1)
+    return checkpoints[at_point | (np.arange(len(checkpoints)) >= len(checkpoints) - last)]
 
 
 def describe(name: str, iteration: int, findings: Findings) -> str:

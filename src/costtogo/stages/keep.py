@@ -13,7 +13,7 @@ KEPT = ("stage", "parameters", "inputs", "outputs", "code", "versions", "metrics
 TABLES = {  # of each group
     "models": ("curve", "checkpoints"),
     "audits": ("measures", "by_distance"),
-    "searches": ("selection", "grid", "by_distance"),
+    "searches": ("selection", "grid", "checkpoints", "checkpoints_by_distance"),
 }
 FORMATS = {"curve": "%.6g"}  # a row an iteration: figures need no more digits, and git a small file
 

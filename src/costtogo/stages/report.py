@@ -1,56 +1,128 @@
 """Stage: write the report of a study, its tables, its headline numbers and its timings."""
 
+from dataclasses import dataclass
 from pathlib import Path
 
-from costtogo.figures.catalogue import MEASURED
-from costtogo.files import read_csv, write_csv, write_json, write_text
+import pandas as pd
+
+from costtogo.analysis.listings import Replay, replay
+from costtogo.files import read_arrays, read_csv, read_frame, write_csv, write_json, write_text
 from costtogo.params import Study
+from costtogo.puzzles import make
 from costtogo.stages.frame import StageRun
+from costtogo.stages.report_answers import NAN
+from costtogo.stages.report_compared import compared
+from costtogo.stages.report_comparison import TIMES, compare
+from costtogo.stages.report_facts import Facts
 from costtogo.stages.report_measured import measured_text
-from costtogo.stages.report_tables import gather, headline_numbers, reported_beside_reproduced, tables
+from costtogo.stages.report_sources import KeptResults, OwnResults, forget
+from costtogo.stages.report_tables import Results, gather, headline_numbers, states_per_distance, tables
 from costtogo.stages.report_text import report
 from costtogo.stages.report_timings import search_timings, stage_timings, timings_text
 
-REPORTED = Path("data/reported/thesis.csv")
-CAPTIONS = Path("workflow/captions")
+LISTINGS = {0.7: "hanoi_7_lambda_0.7.csv", 0.3: "hanoi_7_lambda_0.3.csv"}  # thesis 7.4, by path weight
+LISTED_PUZZLE = "hanoi_7"
+
+
+@dataclass(frozen=True)
+class Beside:
+    """What stands beside a study's results in its report; the defaults are the project's own.
+
+    reported: the literature's numbers and listings.  measured: what longer studies kept.
+    captions: the captions of the figures.
+    """
+
+    reported: Path = Path("data/reported")
+    measured: Path = Path("data/measured")
+    captions: Path = Path("workflow/captions")
+
+    @property
+    def numbers(self) -> Path:
+        """The CSV of the literature's numbers."""
+        return self.reported / "thesis.csv"
+
+    @property
+    def files(self) -> list[Path]:
+        """All of them but the captions."""
+        listings = [self.reported / name for name in LISTINGS.values()]
+        return [self.numbers, *listings, *sorted(self.measured.glob("**/*.[cj]s*"))]
 
 
 def run(params: Path, results: Path, reports: Path) -> None:
     """Write the report of a study; results and reports are the study's folders."""
+    beside = Beside()
     cards = [path for path in sorted(results.glob("*/*.json")) if path.parent.name != "report"]
-    inputs = [REPORTED, *sorted(MEASURED.glob("*.json")), *cards]
-    stage = StageRun("report", __name__, params, results / "report" / "report", inputs)
+    stage = StageRun("report", __name__, params, results / "report" / "report", [*beside.files, *cards])
     study = Study(**stage.parameters)
-    numbers = write(study, results.parent, reports.parent, REPORTED, CAPTIONS, MEASURED)
+    numbers = write(study, results.parent, reports.parent, beside)
     kinds = ("report.md", "reported_vs_reproduced.csv", "metrics.json", "tables/*.csv", "figures/*.png")
     outputs = [path for kind in kinds for path in sorted(reports.glob(kind))]
     stage.finish(outputs, {f"{model}.{name}": value for model, part in numbers.items() for name, value in part.items()})
 
 
-def write(study, results: Path, reports: Path, reported: Path, captions: Path, measured: Path) -> dict:
+def write(study, results: Path, reports: Path, beside: Beside) -> dict:
     """Write report.md, metrics.json, timings.md, reported_vs_reproduced.csv, tables/*.csv and timings/*.csv.
 
-    results and reports are the folders that hold one folder a study; reported is the CSV of the literature's
-    numbers, captions the folder of the figures' captions, measured that of what longer studies kept.  All but
-    timings come out byte-identical from the same results.  Returns the headline numbers by model.
+    results and reports are the folders that hold one folder a study.  All but timings come out byte-identical
+    from the same results.  Returns the headline numbers by model.
     """
     target = reports / study.study
+    forget()
     found = gather(study, results)
-    literature = read_csv(reported, dtype={"section": str})
-    comparison = reported_beside_reproduced(found, literature)
+    reported = read_csv(beside.numbers, dtype={"section": str})
+    facts = gather_facts(study, found, beside)
+    kept = KeptResults(beside.measured, "thesis")
+    comparison = compare(reported, OwnResults(found.folder), kept, facts)
     for name, frame in tables(found).items():
         write_csv(target / "tables" / f"{name}.csv", frame)
     write_csv(target / "reported_vs_reproduced.csv", comparison)
     numbers = headline_numbers(found)
     write_json(target / "metrics.json", numbers)
-    text = report(study, found, comparison, captions, measured)
-    write_text(target / "report.md", text + measured_text(measured))
-    _write_timings(study, found, literature, target, captions)
+    section = compared(comparison, facts.listings)
+    text = report(study, found, beside.captions, beside.measured, section)
+    write_text(target / "report.md", text + measured_text(beside.measured))
+    times = compare(reported[reported["quantity"].isin(TIMES)], OwnResults(found.folder, timed=True), kept, facts)
+    _write_timings(study, found, times, target, beside.captions)
     return numbers
 
 
-def _write_timings(study, found, literature, target: Path, captions: Path) -> None:
-    stages, searches = stage_timings(found), search_timings(found, literature)
+def gather_facts(study, found: Results, beside: Beside) -> Facts:
+    """What the study knows without a network."""
+    path = found.folder / "instances" / "cube2" / "distributions.parquet"
+    distributions = read_frame(path) if path.exists() else None
+    tables = {puzzle: found.card("tables", puzzle)["metrics"] for puzzle in found.models}
+    half_turns = {puzzle: metrics.get("diameter_half_turns", NAN) for puzzle, metrics in tables.items()}
+    drawn = states_drawn(found, distributions)
+    listings, states = replay_listings(found, beside.reported), states_per_distance(found)
+    return Facts(study.study, states, half_turns, drawn, distributions, listings, study.architectures)
+
+
+def states_drawn(found: Results, distributions: pd.DataFrame | None) -> dict[tuple[str, str], int]:
+    """How many states each instance set, audit sample and sampler holds, by (puzzle, set)."""
+    drawn = {}
+    for puzzle, models in found.models.items():
+        sets = found.frame(f"instances/{puzzle}.parquet")["set"].value_counts()
+        drawn |= {(puzzle, name): int(count) for name, count in sets.items()}
+        measures = found.frame(f"audits/{models[0]}/measures.parquet")
+        drawn[puzzle, "sample"] = int(measures.loc[measures["scope"] == "sample", "states"].max())
+    if distributions is not None:
+        sums = distributions.groupby(["sampler", "walk_max"])["sampled"].sum()
+        drawn |= {("cube2", f"{sampler}_{walk_max}"): int(count) for (sampler, walk_max), count in sums.items()}
+    return drawn
+
+
+def replay_listings(found: Results, reported: Path) -> dict[float, Replay]:
+    """The literature's solutions by path weight, none where the study has no table of their puzzle."""
+    table = found.folder / "tables" / f"{LISTED_PUZZLE}.npz"
+    if not table.exists():
+        return {}
+    puzzle, distance = make(LISTED_PUZZLE), read_arrays(table)["distance"]
+    return {weight: replay(puzzle, read_csv(reported / name), distance) for weight, name in LISTINGS.items()}
+
+
+def _write_timings(study, found: Results, comparison: pd.DataFrame, target: Path, captions: Path) -> None:
+    stages, searches = stage_timings(found), search_timings(found)
     write_csv(target / "timings" / "stages.csv", stages)
     write_csv(target / "timings" / "searches.csv", searches)
-    write_text(target / "timings.md", timings_text(study, found, stages, searches, literature, captions))
+    write_csv(target / "timings" / "reported_vs_reproduced.csv", comparison)
+    write_text(target / "timings.md", timings_text(study, found, stages, searches, comparison, captions))

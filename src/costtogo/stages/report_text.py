@@ -1,6 +1,5 @@
 """The report as Markdown: a summary, a section for each puzzle, and where the numbers come from."""
 
-import math
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -9,6 +8,7 @@ import pandas as pd
 
 from costtogo.figures.catalogue import TIMED, FigureEntry, catalogue, is_hanoi
 from costtogo.files import read_text
+from costtogo.puzzles import make
 from costtogo.stages.report_markdown import amount, frame_table, is_missing, percent, places, short, table
 from costtogo.stages.report_tables import (
     START,
@@ -20,21 +20,10 @@ from costtogo.stages.report_tables import (
 )
 
 DIGEST_LENGTH = 16  # characters of a digest that the report shows; tables/provenance.csv has all of them
-QUANTITIES = {
-    "admissible_percent": "admissible, %",
-    "overestimation_mean": "mean overestimate, moves",
-    "consistent_percent": "consistent, %",
-    "optimal_percent": "optimal, %",
-    "nodes_expanded": "nodes expanded",
-    "nodes_expanded_least": "nodes expanded, least over λ",
-    "nodes_expanded_most": "nodes expanded, most over λ",
-    "convergence_points": "convergence points",
-    "length": "length, moves",
-}
 
 
-def report(study, results: Results, comparison: pd.DataFrame, captions: Path, measured: Path) -> str:
-    """The whole report; comparison is reported_beside_reproduced.
+def report(study, results: Results, captions: Path, measured: Path, *sections: str) -> str:
+    """The whole report; further sections stand before the provenance.
 
     captions is the folder of the captions, measured that of what other studies kept.
     """
@@ -46,9 +35,8 @@ def report(study, results: Results, comparison: pd.DataFrame, captions: Path, me
     ]
     for puzzle in results.models:
         own = [entry for entry in figures if entry.puzzle == puzzle]
-        compared = comparison[comparison["puzzle"] == puzzle]
-        parts += _puzzle(results, puzzle, own, compared, captions)
-    parts += [*_instances(results), *_provenance(results)]
+        parts += _puzzle(results, puzzle, own, captions)
+    parts += [*sections, *_instances(results), *_provenance(results)]
     return "\n".join(parts)
 
 
@@ -141,9 +129,7 @@ def _size_text(results: Results, puzzle: str) -> str:
     return f"{puzzle_title(puzzle)}, {states} states up to {diameter} moves away"
 
 
-def _puzzle(
-    results: Results, puzzle: str, figures: list[FigureEntry], comparison: pd.DataFrame, captions: Path
-) -> Iterator[str]:
+def _puzzle(results: Results, puzzle: str, figures: list[FigureEntry], captions: Path) -> Iterator[str]:
     def drawn(*kinds: str) -> list[str]:
         present = [[entry for entry in figures if entry.kind == kind] for kind in kinds]
         return [gallery(entries, captions) for entries in present if entries]
@@ -170,9 +156,6 @@ def _puzzle(
         yield "### From the start state\n"
         yield _start_table(results, puzzle)
         yield from drawn("from_start", "way")
-    if not comparison.empty:
-        yield "### Reported and reproduced\n"
-        yield _comparison_table(comparison, results.models[puzzle])
 
 
 def _training_table(results: Results, puzzle: str) -> str:
@@ -315,7 +298,11 @@ def _start_table(results: Results, puzzle: str) -> str:
     for (size, weight), group in cells.groupby(["batch_size", "path_weight"]):
         found = {row["name"]: row for row in group.to_dict("records")}
         rows.append([f"λ = {weight:g}, N = {size}", *(_start_text(found.get(name)) for name in names)])
-    head = "Nodes expanded from the start state; in brackets the moves where they are more than the least.\n\n"
+    moves = len(make(puzzle).recursive_solution())
+    head = (
+        "Nodes expanded from the start state; in brackets the moves where they are more than the least. The recursive"
+        f" solution, which needs no search, takes {amount(moves)} moves.\n\n"
+    )
     return head + table(["", *names], rows)
 
 
@@ -325,50 +312,6 @@ def _start_text(row: dict[str, Any] | None) -> str:
     if not row["solved_percent"]:
         return f"{amount(row['nodes_expanded'])} (unsolved)"
     return amount(row["nodes_expanded"]) + (f" ({amount(row['length'])})" if row["optimal_percent"] < 100 else "")
-
-
-def _comparison_table(comparison: pd.DataFrame, models: list[str]) -> str:
-    """The literature's numbers, gathered over its networks, beside each of ours."""
-    keys = ["section", "quantity", "set", "path_weight", "batch_size"]
-    rows = []
-    for (section, quantity, place, weight, size), group in comparison.groupby(keys, sort=False, dropna=False):
-        form = _quantity_format(quantity)
-        ours = [group.loc[group["our_model"] == model, "reproduced"].iloc[0] for model in models]
-        theirs = group.drop_duplicates("model")["reported"]
-        text = form(theirs.min()) if theirs.min() == theirs.max() else f"{form(theirs.min())} to {form(theirs.max())}"
-        count = f"{theirs.size}" if theirs.size > 1 else group["model"].iloc[0]
-        name = f"{_quantity_text(quantity)} ({_place_text(place, weight, size)})"
-        rows.append([name, section, text, count, *map(form, ours)])
-    header = [
-        "quantity (set, λ, N)",
-        "section",
-        "thesis",
-        "its networks",
-        *(f"`{model}`" for model in models),
-    ]
-    note = (
-        "\nWhere the thesis gives several networks or checkpoints, their range and number are shown;"
-        " [reported_vs_reproduced.csv](reported_vs_reproduced.csv) has each.\n"
-    )
-    return table(header, rows) + note
-
-
-def _quantity_text(quantity: str) -> str:
-    name, _, distance = quantity.partition("_at_")
-    return QUANTITIES.get(name, name.replace("_", " ")) + (f" at distance {distance}" if distance else "")
-
-
-def _quantity_format(quantity: str):
-    if "percent" in quantity:
-        return percent
-    return places(3) if quantity.startswith("overestimation") else amount
-
-
-def _place_text(place: Any, weight: float, size: float) -> str:
-    parts = [place if isinstance(place, str) else "training"]
-    parts += [] if math.isnan(weight) else [f"{weight:g}"]
-    parts += [] if math.isnan(size) else [f"{size:g}"]
-    return ", ".join(parts)
 
 
 def _instances(results: Results) -> Iterator[str]:

@@ -82,23 +82,50 @@ def run(
 
 
 def search_model(stage: StageRun, task: Task, audit: Path, model: Path):
-    """Choose a checkpoint on the selection set, then search with it."""
-    values = read_arrays(audit / "values.npz")
+    """Search with every audited checkpoint; the one chosen on the selection set stands for the model."""
     checkpoints = read_frame(model / "checkpoints.parquet").set_index("iteration")
-    selection = select(task, values, checkpoints)
+    tables = read_tables(task.puzzle, audit / "values.npz")
+    selection = select(task, tables, checkpoints)
     iteration = int(selection.loc[selection["selected"], "iteration"].iloc[0])
-    heuristic = TableHeuristic(task.puzzle, values["value"][values["iteration"].tolist().index(iteration)])
+    heuristic = tables[iteration]
     overestimate = float(np.max(heuristic.values - task.distance.astype(np.float32), initial=0.0))
     searches, clock = search_grid(task, "network", heuristic, overestimate)
     network = load(model / checkpoints.loc[iteration, "file"])
     agreement, network_clock = search_over_network(task, network, searches)
     frames = {"selection": selection, **summaries(searches), "searches": searches}
+    rest = {other: table for other, table in tables.items() if other != iteration}
+    found = {
+        other: summaries(search_grid(task, "network", table, 0.0, f" of iteration {other}")[0])
+        for other, table in rest.items()
+    }
+    frames |= of_checkpoints(found | {iteration: frames}, checkpoints)
     metrics = {"selected_iteration": iteration, "overestimation_max": overestimate, **agreement}
     metrics |= headline(task, frames["grid"], "network")
     if task.search.all_starts:
         with stage.part("all starts"):
             metrics |= search_all_starts(task, heuristic)
     return write_frames(stage.out, frames), metrics, clock + network_clock
+
+
+def read_tables(puzzle: Puzzle, values: Path) -> dict[int, TableHeuristic]:
+    """The values of every audited checkpoint by its iteration."""
+    arrays = read_arrays(values)
+    pairs = zip(arrays["iteration"].tolist(), arrays["value"], strict=True)
+    return {iteration: TableHeuristic(puzzle, table) for iteration, table in pairs}
+
+
+def of_checkpoints(found: dict[int, dict[str, pd.DataFrame]], checkpoints: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    """The summaries of all audited checkpoints in one frame each, with iteration and convergence_point before them."""
+    frames = {}
+    for name, source in (("checkpoints", "grid"), ("checkpoints_by_distance", "by_distance")):
+        parts = []
+        for iteration, summary in found.items():
+            part = summary[source].copy()
+            part.insert(0, "convergence_point", int(checkpoints.loc[iteration, "convergence_point"]))
+            part.insert(0, "iteration", iteration)
+            parts.append(part)
+        frames[name] = pd.concat(parts, ignore_index=True)
+    return frames
 
 
 def search_baselines(stage: StageRun, task: Task):
@@ -128,14 +155,14 @@ def spread(count: int, most: int) -> np.ndarray:
     return np.linspace(0, count - 1, min(most, count)).astype(np.int64)
 
 
-def select(task: Task, values: dict[str, np.ndarray], checkpoints: pd.DataFrame) -> pd.DataFrame:
+def select(task: Task, tables: dict[int, TableHeuristic], checkpoints: pd.DataFrame) -> pd.DataFrame:
     """One row per audited checkpoint; selected is the one of fewest expansions among those that are optimal enough.
 
     Optimal enough is a share of at least selection_optimal_percent; where none has it, the largest share there is.
     """
     cell, rows = task.search.selection, []
-    for iteration, table in zip(values["iteration"].tolist(), values["value"], strict=True):
-        found, _ = search_cell(task, "network", TableHeuristic(task.puzzle, table), cell, 0.0)
+    for iteration, table in tables.items():
+        found, _ = search_cell(task, "network", table, cell, 0.0)
         rows.append(
             {
                 "iteration": iteration,
@@ -150,8 +177,10 @@ def select(task: Task, values: dict[str, np.ndarray], checkpoints: pd.DataFrame)
     return frame.assign(selected=frame.index == good["nodes_expanded"].idxmin())
 
 
-def search_grid(task: Task, name: str, heuristic: Heuristic, overestimate: float) -> tuple[pd.DataFrame, list[dict]]:
-    """All cells: one row per search, and one row of timing per cell."""
+def search_grid(
+    task: Task, name: str, heuristic: Heuristic, overestimate: float, place: str = ""
+) -> tuple[pd.DataFrame, list[dict]]:
+    """All cells: one row per search, and one row of timing per cell; place is told beside the progress."""
     warm_up(task, name, heuristic)
     frames, clock = [], []
     for cell in task.cells():
@@ -159,7 +188,7 @@ def search_grid(task: Task, name: str, heuristic: Heuristic, overestimate: float
         frames.append(frame)
         clock.append(timing("table", frame, seconds, np.full(1, seconds / len(frame)), "float32"))
         say(
-            f"{task.puzzle.name}, {name} heuristic, {cell.set}, λ = {cell.path_weight}, N = {cell.batch_size}: "
+            f"{task.puzzle.name}, {name} heuristic{place}, {cell.set}, λ = {cell.path_weight}, N = {cell.batch_size}: "
             f"{100 * frame['optimal'].mean():.2f} % of {len(frame)} optimal, "
             f"{frame['nodes_expanded'].mean():,.1f} nodes expanded"
         )

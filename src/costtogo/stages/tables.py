@@ -5,9 +5,10 @@ from pathlib import Path
 import numpy as np
 
 from costtogo.exact.bfs import distances, layer_counts
-from costtogo.exact.graph import neighbour_table
+from costtogo.exact.graph import neighbour_table, with_half_turns
 from costtogo.files import damaged, read_arrays, write_arrays
 from costtogo.puzzles import make
+from costtogo.puzzles.cube import Cube2
 from costtogo.stages.frame import StageRun
 
 
@@ -27,6 +28,9 @@ def run(params: Path, out: Path) -> None:
         "diameter": len(counts) - 1,
         "mean_distance": distance.mean(dtype=np.float64),
     }
+    if isinstance(puzzle, Cube2):
+        half_turns = distances(with_half_turns(neighbours), int(puzzle.rank(puzzle.goal[None])[0]))
+        metrics["diameter_half_turns"] = int(half_turns.max())
     stage.finish([out], metrics)
 
 

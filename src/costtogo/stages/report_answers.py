@@ -1,0 +1,295 @@
+"""Our number for a number of the literature, found in the tables of a study.
+
+A number of a checkpoint is compared with our checkpoint of the same convergence point; where our training has not
+reached it, with the nearest; where the literature names an iteration alone, with the one at the same share of
+the training.
+"""
+
+import math
+from dataclasses import dataclass, replace
+from typing import Any
+
+import pandas as pd
+
+from costtogo.analysis.intervals import wilson
+from costtogo.stages.report_sources import Source
+
+NETWORK_ENGINE = "network alone"  # the engine that, like the literature's, searches one instance at a time
+HOUR = {"h": 3600.0, "min": 60.0}
+NAN = math.nan
+
+Row = dict[str, Any]  # a row of data/reported/*.csv
+
+
+@dataclass(frozen=True)
+class Answer:
+    """Our number for a row of the literature.
+
+    low and high bound it (95 %) where it is sampled; exhaustive is the same over all states; note says what
+    differs from the row's own terms.
+    """
+
+    value: float
+    file: str
+    low: float = NAN
+    high: float = NAN
+    exhaustive: float = NAN
+    note: str = ""
+
+
+def answer(source: Source, row: Row) -> Answer | None:
+    """Our number for a row from one source, None where it has none; of all models where the row names none."""
+    find = FINDERS.get(row["quantity"])
+    if find is None:
+        return None
+    models = [row["model"]] if isinstance(row["model"], str) else row["models"]
+    answers = [find(source, {**row, "model": model}) for model in models]
+    found = [each for each in answers if each is not None and not math.isnan(each.value)]
+    if len(models) == 1 or not found:
+        return found[0] if found else None
+    worst = _extreme(pd.Series([each.value for each in found]), row)
+    return replace(next(each for each in found if each.value == worst), note=f"over {len(found)} models")
+
+
+def _extreme(values: pd.Series, row: Row) -> float:
+    """The value that decides whether a claim on all of them holds."""
+    return float(values.min() if row["relation"].startswith(">") else values.max())
+
+
+def _matching(frame: pd.DataFrame, row: Row, iterations: float) -> tuple[pd.DataFrame, str]:
+    """The rows of the checkpoint that answers a row of the literature, and how it was chosen.
+
+    frame: iteration, convergence_point.  All checkpoints where the row names none.
+    """
+    if math.isnan(row["iteration"]) or frame.empty:
+        return frame, ""
+    if not math.isnan(row["point"]):
+        near = (frame["convergence_point"] - row["point"]).abs()
+        chosen = frame[near == near.min()]
+        chosen = chosen[chosen["iteration"] == chosen["iteration"].min()]
+        at = f"convergence point {chosen['convergence_point'].iloc[0]:.0f}"
+        at += "" if near.min() == 0 else f" (the thesis's {row['point']:.0f} was not reached)"
+    else:
+        near = (frame["iteration"] / iterations - row["iteration"] / row["total"]).abs()
+        chosen = frame[near == near.min()]
+        at = "the same share of the training"
+    return chosen, f"{at}, iteration {chosen['iteration'].iloc[0]:.0f}"
+
+
+def _iterations(source: Source, row: Row) -> float:
+    return source.card("models", row["model"]).get("metrics", {}).get("iterations", NAN)
+
+
+def _metric(source: Source, row: Row, name: str) -> Answer | None:
+    value = source.card("models", row["model"]).get("metrics", {}).get(name, NAN)
+    return Answer(value, source.path("models", row["model"], "curve"))
+
+
+def _total_iterations(source: Source, row: Row) -> Answer | None:
+    return _metric(source, row, "iterations")
+
+
+def _updates(source: Source, row: Row) -> pd.DataFrame | None:
+    curve = source.frame("models", row["model"], "curve")
+    return None if curve is None else curve[curve["updated"].astype(bool)]
+
+
+def _convergence_points(source: Source, row: Row) -> Answer | None:
+    updates = _updates(source, row)
+    if updates is None:
+        return None
+    count = len(updates) if math.isnan(row["iteration"]) else int((updates["iteration"] <= row["iteration"]).sum())
+    note = f"in {min(_iterations(source, row), row['iteration']):,.0f} iterations"
+    return Answer(count, source.path("models", row["model"], "curve"), note=note)
+
+
+def _convergence_point_iteration(source: Source, row: Row) -> Answer | None:
+    updates = _updates(source, row)
+    if updates is None or len(updates) < row["point"]:
+        return None
+    return Answer(updates["iteration"].iloc[int(row["point"]) - 1], source.path("models", row["model"], "curve"))
+
+
+def _training_time(source: Source, row: Row) -> Answer | None:
+    timing = source.card("models", row["model"]).get("timing", {})
+    seconds = timing.get("seconds", NAN)
+    note = f"{timing.get('threads', 1)} thread of {timing.get('processor', '')}"
+    return Answer(seconds / HOUR[row["unit"]], source.path("models", row["model"], "curve"), note=note)
+
+
+def _validation_loss(source: Source, row: Row) -> Answer | None:
+    curve = source.frame("models", row["model"], "curve")
+    if curve is None:
+        return None
+    losses = curve.loc[curve["iteration"].between(200, 250), "validation_loss"]
+    return Answer(losses.max(), source.path("models", row["model"], "curve"))
+
+
+def _states_seen(source: Source, row: Row) -> Answer | None:
+    updates = _updates(source, row)
+    if updates is None:
+        return None
+    points = updates.rename(columns={"convergence_points": "convergence_point"})
+    chosen, note = _matching(points, row, _iterations(source, row))
+    if chosen.empty:
+        return None
+    each = source.card("models", row["model"])["parameters"]["training"]["states_per_iteration"]
+    return Answer(chosen["iteration"].iloc[0] * each, source.path("models", row["model"], "curve"), note=note)
+
+
+def _states_seen_percent(source: Source, row: Row) -> Answer | None:
+    found = _states_seen(source, row)
+    return replace(found, value=100 * found.value / row["states"]) if found else None
+
+
+def _times_seen(source: Source, row: Row) -> Answer | None:
+    found = _states_seen(source, row)
+    return replace(found, value=found.value / row["states"]) if found else None
+
+
+def _mean_absolute_error(source: Source, row: Row) -> Answer | None:
+    if math.isnan(row["distance"]):
+        return _measure(source, row, "mean_absolute_error")
+    frame = source.frame("audits", row["model"], "by_distance")
+    if frame is None:
+        return None
+    frame = frame[(frame["scope"] == row["set"]) & (frame["distance"] == row["distance"])]
+    chosen, note = _matching(frame, row, _iterations(source, row))
+    value = chosen["mean_absolute_error"].max()
+    return Answer(value, source.path("audits", row["model"], "by_distance"), exhaustive=value, note=note)
+
+
+def _measure(source: Source, row: Row, quantity: str) -> Answer | None:
+    """A measure of an audit: over the literature's sample, and over all states."""
+    frame = source.frame("audits", row["model"], "measures")
+    if frame is None:
+        return None
+    chosen, note = _matching(frame, row, _iterations(source, row))
+    by_scope = {scope: _extreme(part[quantity], row) for scope, part in chosen.groupby("scope")}
+    if row["set"] not in by_scope:
+        return None
+    value, everything = by_scope[row["set"]], by_scope["all"]
+    low, high = NAN, NAN
+    if quantity.endswith("_percent") and row["set"] != "all":
+        low, high = _interval(value, chosen.loc[chosen["scope"] == row["set"], "states"].iloc[0])
+    return Answer(value, source.path("audits", row["model"], "measures"), low, high, everything, note)
+
+
+def _interval(percent: float, count: float) -> tuple[float, float]:
+    low, high = wilson(round(percent * count / 100), int(count))
+    return 100 * low, 100 * high
+
+
+def _cell(source: Source, row: Row) -> Answer | None:
+    """A number of the searches at one λ and N; the extreme over λ where the row gives none."""
+    at_distance = not math.isnan(row["distance"])
+    table = "checkpoints_by_distance" if at_distance else "checkpoints"
+    frame = source.frame("searches", row["model"], table)
+    if frame is None:
+        return None
+    cells = frame[(frame["set"] == _set(source, row)) & (frame["batch_size"] == row["batch_size"])]
+    if at_distance:
+        cells = cells[cells["distance"] == row["distance"]]
+    if not math.isnan(row["path_weight"]):
+        cells = cells[(cells["path_weight"] - row["path_weight"]).abs() < 1e-9]
+    chosen, note = _matching(cells, row, _iterations(source, row))
+    if chosen.empty:
+        return None
+    value = _extreme(chosen[row["quantity"]], row)
+    low, high = NAN, NAN
+    if row["quantity"] == "optimal_percent" and chosen["instances"].iloc[0] > 1:
+        low, high = _interval(value, chosen["instances"].iloc[0])
+    return Answer(value, source.path("searches", row["model"], table), low, high, note=note)
+
+
+def _set(source: Source, row: Row) -> str:
+    """The set of a row in our study; a smaller tower is solved within the tower that the model is for."""
+    puzzle = source.card("models", row["model"]).get("parameters", {}).get("training", {}).get("puzzle")
+    return row["set"] if row["puzzle"] == puzzle else f"start_{row['puzzle'].removeprefix('hanoi_')}"
+
+
+def _seconds(source: Source, row: Row) -> Answer | None:
+    frame = source.frame("timings", row["model"], "searches")
+    if frame is None:
+        return None
+    cells = frame[(frame["engine"] == NETWORK_ENGINE) & (frame["set"] == _set(source, row))]
+    if cells.empty:
+        return None
+    seconds = cells.pivot(index="path_weight", columns="batch_size", values="seconds")
+    if row["quantity"] == "seconds_ratio_batch_size":
+        values = seconds[3] / seconds[7]
+    elif row["quantity"] == "seconds_ratio_path_weight":
+        values = pd.Series([(seconds.loc[1.0] / seconds.loc[row["path_weight"]]).mean()])
+    elif math.isnan(row["path_weight"]):
+        values = seconds[row["batch_size"]]
+    else:
+        values = seconds.loc[[row["path_weight"]], row["batch_size"]]
+    note = f"{cells['searches'].iloc[0]:.0f} searches with the chosen checkpoint"
+    return Answer(_extreme(values, row), source.path("timings", row["model"], "searches"), note=note)
+
+
+def _nodes_ratio(source: Source, row: Row) -> Answer | None:
+    """Nodes expanded with λ = 1 to those with the row's λ, the extreme over N."""
+    weights = (1.0, row["path_weight"])
+    frame = source.frame("searches", row["model"], "checkpoints")
+    if frame is None:
+        return None
+    chosen, note = _matching(frame[frame["set"] == row["set"]], row, _iterations(source, row))
+    nodes = chosen.pivot(index="path_weight", columns="batch_size", values="nodes_expanded")
+    if not set(weights) <= set(nodes.index):
+        return None
+    value = _extreme(nodes.loc[weights[0]] / nodes.loc[weights[1]], row)
+    return Answer(value, source.path("searches", row["model"], "checkpoints"), note=note)
+
+
+def _worst_distance(source: Source, row: Row) -> Answer | None:
+    """The least share of optimal solutions over the distances."""
+    shares = _shares_by_distance(source, row)
+    if shares is None:
+        return None
+    return Answer(float(shares.min()), source.path("searches", row["model"], "checkpoints_by_distance"))
+
+
+def _difference(source: Source, row: Row) -> Answer | None:
+    """The most that a model's share of optimal solutions is below DNN_reduced_0's at point 10, over the distances."""
+    ours = _shares_by_distance(source, row)
+    best = _shares_by_distance(source, {**row, "model": "DNN_reduced_0", "point": 10.0})
+    if ours is None or best is None:
+        return None
+    return Answer(float((best - ours).max()), source.path("searches", row["model"], "checkpoints_by_distance"))
+
+
+def _shares_by_distance(source: Source, row: Row) -> pd.Series | None:
+    """The share of optimal solutions of a checkpoint by distance."""
+    frame = source.frame("searches", row["model"], "checkpoints_by_distance")
+    if frame is None:
+        return None
+    alike = (frame["set"] == row["set"]) & (frame["batch_size"] == row["batch_size"])
+    chosen, _ = _matching(frame[alike & (frame["path_weight"] == row["path_weight"])], row, _iterations(source, row))
+    return chosen.set_index("distance")["optimal_percent"]
+
+
+FINDERS = {
+    "parameters": lambda source, row: _metric(source, row, "parameters"),
+    "total_iterations": _total_iterations,
+    "convergence_points": _convergence_points,
+    "convergence_point_iteration": _convergence_point_iteration,
+    "training_time": _training_time,
+    "states_seen": _states_seen,
+    "states_seen_percent": _states_seen_percent,
+    "times_seen": _times_seen,
+    "validation_loss": _validation_loss,
+    "mean_absolute_error": _mean_absolute_error,
+    "admissible_percent": lambda source, row: _measure(source, row, "admissible_percent"),
+    "overestimation_mean": lambda source, row: _measure(source, row, "overestimation_mean"),
+    "consistent_percent": lambda source, row: _measure(source, row, "consistent_percent"),
+    "optimal_percent": _cell,
+    "optimal_percent_least": _worst_distance,
+    "optimal_percent_difference": _difference,
+    "nodes_expanded": _cell,
+    "nodes_expanded_ratio": _nodes_ratio,
+    "length": _cell,
+    "seconds": _seconds,
+    "seconds_ratio_batch_size": _seconds,
+    "seconds_ratio_path_weight": _seconds,
+}

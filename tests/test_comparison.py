@@ -1,0 +1,218 @@
+"""The literature's numbers beside ours: which number of ours answers, and how the two are judged."""
+
+import math
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from costtogo.files import read_csv
+from costtogo.stages.report_answers import FINDERS, Answer, answer
+from costtogo.stages.report_comparison import AGREES, BEATS, NOT_COVERED, QUANTITIES, SHORT, compare, judge
+from costtogo.stages.report_facts import Facts
+from costtogo.stages.report_sources import KeptResults, OwnResults
+
+REPORTED = Path(__file__).parent.parent / "data/reported/thesis.csv"
+NAN = math.nan
+FACTS = {"states", "states_at_distance", "diameter", "diameter_half_turns", "parameters", "states_sampled"}
+FACTS |= {"sampled_percent", "sampled_states_difference", "sampled_percent_difference"}
+FACTS |= {"extra_moves", "moves_before_detour"}
+ROW = {
+    "source": "thesis",
+    "section": "5.7",
+    "quantity": "optimal_percent",
+    "puzzle": "cube2",
+    "model": "walker",
+    "iteration": 795.0,
+    "point": 11.0,
+    "path_weight": 0.7,
+    "batch_size": 5.0,
+    "distance": NAN,
+    "set": "test",
+    "relation": "=",
+    "value": 99.04,
+    "unit": "%",
+    "erratum": NAN,
+    "total": 2850.0,
+    "models": ["walker", "runner"],
+    "states": 3674160,
+}
+
+
+class MadeUp:
+    """A study of made-up tables, by (group, name, table)."""
+
+    def __init__(self, frames, cards):
+        self.frames, self.cards = frames, cards
+
+    def frame(self, group, name, table):
+        return self.frames.get((group, name, table))
+
+    def card(self, group, name):
+        return self.cards.get((group, name), {})
+
+    def path(self, group, name, table):
+        return f"{group}/{name}/{table}"
+
+
+class NoFacts:
+    def answer(self, row):
+        return None
+
+
+def searched(points, percents):
+    cell = {"set": "test", "path_weight": 0.7, "batch_size": 5, "instances": 1000, "nodes_expanded": 100.0}
+    rows = [
+        cell | {"iteration": 100 * point, "convergence_point": point, "optimal_percent": percent}
+        for point, percent in zip(points, percents, strict=True)
+    ]
+    return pd.DataFrame(rows)
+
+
+@pytest.fixture
+def study():
+    training = {"puzzle": "cube2", "states_per_iteration": 1000}
+    card = {"metrics": {"iterations": 2000}, "parameters": {"training": training}, "timing": {"seconds": 7200.0}}
+    curve = pd.DataFrame({"iteration": range(1, 2001)})
+    curve["updated"] = curve["iteration"] % 100 == 0
+    curve["convergence_points"] = curve["iteration"] // 100
+    curve["validation_loss"] = 0.1
+    frames = {
+        ("searches", "walker", "checkpoints"): searched([10, 11, 12], [99.0, 98.0, 97.0]),
+        ("searches", "runner", "checkpoints"): searched([10, 11], [96.0, 99.9]),
+        ("models", "walker", "curve"): curve,
+    }
+    return MadeUp(frames, {("models", "walker"): card, ("models", "runner"): card})
+
+
+@pytest.mark.parametrize(
+    ("change", "value", "verdict"),
+    [
+        ({}, 99.04, AGREES),
+        ({}, 98.6, AGREES),
+        ({}, 98.4, SHORT),
+        ({}, 99.8, BEATS),
+        ({"quantity": "nodes_expanded", "value": 100.0}, 109.0, AGREES),
+        ({"quantity": "nodes_expanded", "value": 100.0}, 89.0, BEATS),
+        ({"quantity": "nodes_expanded", "value": 100.0}, 111.0, SHORT),
+        ({"quantity": "states_at_distance", "value": 276.0}, 276.0, AGREES),
+        ({"quantity": "states_at_distance", "value": 276.0}, 277.0, SHORT),
+        ({"quantity": "nodes_expanded", "value": 73.0, "relation": ">="}, 60.0, BEATS),
+        ({"quantity": "nodes_expanded", "value": 76.0, "relation": "<="}, 80.0, SHORT),
+        ({"quantity": "nodes_expanded", "value": 76.0, "relation": "<="}, 76.0, AGREES),
+        ({"quantity": "nodes_expanded", "value": 76.0, "relation": "<"}, 76.0, SHORT),
+        ({"value": 96.4, "relation": ">"}, 96.4, SHORT),
+    ],
+)
+def test_a_number_is_judged_by_its_tolerance_and_by_which_way_is_better(change, value, verdict):
+    assert judge(ROW | change, Answer(value, "file"))[0] == verdict
+
+
+def test_a_number_within_our_interval_agrees_however_far_it_is():
+    assert judge(ROW, Answer(97.0, "file", low=95.0, high=99.1))[0] == AGREES
+    assert judge(ROW, Answer(97.0, "file", low=95.0, high=98.9))[0] == SHORT
+    assert judge(ROW, None)[0] == NOT_COVERED
+
+
+def test_a_checkpoint_answers_for_its_convergence_point(study):
+    found = answer(study, ROW)
+    assert found.value == 98.0
+    assert found.note == "convergence point 11, iteration 1100"
+    assert found.low < 98.0 < found.high
+
+
+def test_the_nearest_checkpoint_answers_where_the_point_was_not_reached(study):
+    found = answer(study, ROW | {"point": 13.0})
+    assert found.value == 97.0
+    assert "13 was not reached" in found.note
+
+
+def test_an_iteration_without_a_point_is_answered_at_the_same_share_of_the_training(study):
+    assert answer(study, ROW | {"point": NAN, "iteration": 1430.0}).value == 99.0  # half way, ours is iteration 1,000
+    assert answer(study, ROW | {"point": NAN, "iteration": 2850.0}).value == 97.0
+
+
+@pytest.mark.parametrize(("relation", "value"), [(">", 96.0), ("<=", 99.9)])
+def test_a_claim_on_all_models_is_answered_by_the_one_that_decides_it(study, relation, value):
+    found = answer(study, ROW | {"model": NAN, "iteration": NAN, "point": NAN, "relation": relation})
+    assert found.value == value
+    assert found.note == "over 2 models"
+
+
+@pytest.mark.parametrize(
+    ("change", "value"),
+    [
+        ({"quantity": "convergence_point_iteration"}, 1100),
+        ({"quantity": "convergence_points", "point": NAN}, 7),
+        ({"quantity": "convergence_points", "iteration": NAN, "point": NAN}, 20),
+        ({"quantity": "states_seen"}, 1_100_000),
+        ({"quantity": "states_seen_percent"}, 100 * 1_100_000 / 3_674_160),
+        ({"quantity": "training_time", "unit": "h"}, 2.0),
+        ({"quantity": "training_time", "unit": "min"}, 120.0),
+        ({"quantity": "total_iterations"}, 2000),
+        ({"quantity": "validation_loss"}, 0.1),
+    ],
+)
+def test_the_training_answers_from_its_curve(study, change, value):
+    assert answer(study, ROW | change).value == pytest.approx(value)
+
+
+@pytest.mark.parametrize("change", [{"model": "sitter"}, {"set": "grid"}, {"path_weight": 0.9}, {"quantity": "states"}])
+def test_what_was_not_measured_has_no_answer(study, change):
+    assert answer(study, ROW | change) is None
+
+
+def test_every_quantity_of_the_literature_has_a_title_and_someone_who_answers():
+    quantities = set(read_csv(REPORTED)["quantity"])
+    assert quantities == set(QUANTITIES)
+    assert quantities == set(FINDERS) | FACTS - set(FINDERS)
+
+
+def test_the_verdict_is_on_the_exact_recipe_where_it_was_run(study):
+    reported = pd.DataFrame([{key: ROW[key] for key in list(ROW)[:15]}])
+    exact = MadeUp({("searches", "walker", "checkpoints"): searched([11], [99.9])}, study.cards)
+    row = compare(reported, study, exact, NoFacts()).iloc[0]
+    assert (row["reproduced_thesis"], row["reproduced_default"]) == (99.9, 98.0)
+    assert (row["verdict"], row["verdict_default"]) == (BEATS, SHORT)
+    assert "exact recipe; convergence point 11" in row["reason"]
+    alone = compare(reported, study, MadeUp({}, {}), NoFacts()).iloc[0]
+    assert math.isnan(alone["reproduced_thesis"])
+    assert alone["verdict"] == SHORT and "has not been run" in alone["reason"]
+    nothing = compare(reported, MadeUp({}, {}), MadeUp({}, {}), NoFacts()).iloc[0]
+    assert nothing["verdict"] == NOT_COVERED and nothing["reason"]
+
+
+def test_an_erratum_stands_in_the_reason(study):
+    reported = pd.DataFrame([{key: ROW[key] for key in list(ROW)[:15]} | {"erratum": "A slip."}])
+    assert compare(reported, study, study, NoFacts()).iloc[0]["reason"].endswith("erratum: A slip.")
+
+
+def test_the_samplers_are_told_apart_by_their_difference():
+    drawn = pd.DataFrame(
+        {
+            "sampler": ["deepcube"] * 2 + ["deepcubea"] * 2,
+            "walk_max": 17,
+            "distance": [1, 2] * 2,
+            "sampled": [600, 400, 630, 370],
+            "expected_percent": [61.0, 39.0] * 2,
+        }
+    )
+    facts = Facts("made_up", pd.DataFrame({"puzzle": []}), {}, {}, drawn, {}, None)
+    row = ROW | {"set": "deepcube_17", "distance": 1.0}
+    assert facts.answer(row | {"quantity": "sampled_percent"}).value == 60.0
+    assert facts.answer(row | {"quantity": "sampled_percent"}).exhaustive == 61.0
+    assert facts.answer(row | {"quantity": "sampled_states_difference"}).value == 30.0
+    least = facts.answer(row | {"quantity": "sampled_states_difference", "distance": NAN, "relation": ">="})
+    assert least.value == -30.0
+    summed = facts.answer(row | {"quantity": "sampled_percent_difference", "distance": NAN, "relation": "<"})
+    assert summed.value == 6.0
+
+
+def test_times_of_the_study_itself_are_seen_only_when_asked_for(tmp_path):
+    (tmp_path / "models").mkdir()
+    (tmp_path / "timings" / "models").mkdir(parents=True)
+    (tmp_path / "models" / "walker.json").write_text('{"metrics": {}}')
+    (tmp_path / "timings" / "models" / "walker.json").write_text('{"seconds": 1.0}')
+    assert "timing" not in OwnResults(tmp_path).card("models", "walker")
+    assert OwnResults(tmp_path, timed=True).card("models", "walker")["timing"] == {"seconds": 1.0}
+    assert KeptResults(tmp_path, "thesis").card("models", "walker") == {}
