@@ -87,7 +87,12 @@ def test_a_misspelt_key_of_the_whole_file_is_told_with_its_nearest_name(values):
             "model DNN_reduced_0 wants puzzle 'cube_2'; did you mean 'cube2'?",
         ),
         ("models.DNN_reduced_0", "epsilon", 0, "greater than 0"),
-        ("models.DNN_final_2x2x2_nr.sampler", "kind", "deepcub", "'deepcube', 'deepcubea', 'uniform' or 'adaptive_k'"),
+        (
+            "models.DNN_final_2x2x2_nr.sampler",
+            "kind",
+            "deepcub",
+            "'deepcube', 'deepcubea', 'uniform', 'adaptive_k' or 'growing_tower'",
+        ),
         ("puzzles.hanoi_7", "like", "hanoi_5", "there is no 'hanoi_5'; did you mean 'hanoi_"),
     ],
 )
@@ -261,7 +266,7 @@ CUBE = [
 ]
 HANOI = [
     *("H4_DNN_reduced_0", "H7_DNN_0", "H10_DNN_reduced_0"),
-    *("hanoi_4_uniform", "hanoi_7_uniform", "hanoi_10_uniform"),
+    *("hanoi_4_uniform", "hanoi_7_uniform", "hanoi_10_automaton"),
 ]
 
 

@@ -107,6 +107,27 @@ def test_a_training_killed_twice_ends_in_the_same_bytes_as_one_left_alone(workpl
     assert not RESUME_POINT.parent.exists()
 
 
+AUTOMATON = {
+    "architecture": {"kind": "automaton", "states": 5},
+    "sampler": {"kind": "growing_tower", "disks": 2, "residual": 1e-3, "patience": 12},
+    "optimizer": "lbfgs",
+    "lbfgs_steps": 10,
+    "epsilon": 10.0,
+    "check_every": 1,
+}
+
+
+def test_a_growing_tower_killed_ends_in_the_same_bytes_too(workplace):
+    workplace("alone", **AUTOMATON)
+    train.run(PARAMS, TABLE, OUT)
+    alone = results()
+    assert read_frame(OUT / "curve.parquet")["effective_k"].nunique() > 1, "it must have grown"
+    workplace("killed", **AUTOMATON)
+    kill_at(50)
+    train.run(PARAMS, TABLE, OUT)
+    assert results() == alone
+
+
 def interrupt_at(iteration: int, monkeypatch) -> None:
     """Train up to an interruption just after a resume point."""
 

@@ -26,22 +26,33 @@ class Params(BaseModel):
 
 
 class ArchitectureParams(Params):
-    """A fully connected residual network."""
+    """A fully connected residual network, or an automaton, of which only the number of states is looked at."""
 
-    first_layers: list[Positive] = Field(min_length=1)
-    residual_blocks: int = Field(ge=0)
+    kind: Literal["residual", "automaton"] = "residual"
+    states: Positive = 5
+    first_layers: list[Positive] = []
+    residual_blocks: int = Field(default=0, ge=0)
     layers_per_block: Positive = 2
     batch_norm: bool = True
     batch_norm_momentum: Share = 0.99
     batch_norm_epsilon: float = Field(default=1e-3, gt=0)
 
+    @model_validator(mode="after")
+    def _layers_exist(self):
+        if self.kind == "residual" and not self.first_layers:
+            raise ValueError("a residual network needs first_layers, a list of widths")
+        return self
+
 
 class SamplerParams(Params):
-    """Where the states of an iteration come from."""
+    """Where the states of an iteration come from; disks, residual and patience are those of a growing tower."""
 
-    kind: Literal["deepcube", "deepcubea", "uniform", "adaptive_k"]
+    kind: Literal["deepcube", "deepcubea", "uniform", "adaptive_k", "growing_tower"]
     walk_max: Positive = 1
     conv_point_offs: int = Field(default=1, ge=0)
+    disks: Positive = 3
+    residual: float = Field(default=2e-4, gt=0)
+    patience: Positive = 100
 
 
 class ModelParams(Params):
@@ -56,6 +67,8 @@ class ModelParams(Params):
     states_per_iteration: Positive
     validation_states: Positive
     minibatch: Positive
+    optimizer: Literal["adam", "lbfgs"] = "adam"
+    lbfgs_steps: Positive = 60
     learning_rate: float = Field(gt=0)
     learning_rate_decay: Share
     adam_beta_1: Share

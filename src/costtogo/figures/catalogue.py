@@ -46,8 +46,8 @@ class FigureEntry:
 def catalogue(study: Any, measured: Path = MEASURED) -> list[FigureEntry]:
     """All figures of a study, by puzzle and then by model, in the order of its parameters.
 
-    study needs .study, .puzzles (by name, each with .distributions) and .models (by name, each with .puzzle and
-    .epsilon).  A puzzle without a model has none.  measured: the folder of what other studies kept.
+    study needs .study, .puzzles (by name, each with .distributions) and .models (by name, each with .puzzle,
+    .epsilon and .sampler).  A puzzle without a model has none.  measured: the folder of what other studies kept.
     """
     entries = []
     for puzzle in study.puzzles:
@@ -56,7 +56,7 @@ def catalogue(study: Any, measured: Path = MEASURED) -> list[FigureEntry]:
             entries += _puzzle_figures(puzzle, {name: model.epsilon for name, model in models.items()})
             entries += _sampler_figures(puzzle, study.puzzles[puzzle].distributions)
             for name, model in models.items():
-                entries += _model_figures(puzzle, name, model.epsilon)
+                entries += _model_figures(puzzle, name, model.epsilon, model.sampler.kind)
             entries += _kept_figures(puzzle, study.study, measured)
     return entries
 
@@ -110,13 +110,13 @@ def _puzzle_figures(puzzle: str, epsilons: dict[str, float]) -> Iterator[FigureE
         yield entry("from_start", "nodes expanded from the start", [table, *grids], models)
 
 
-def _model_figures(puzzle: str, model: str, epsilon: float) -> Iterator[FigureEntry]:
+def _model_figures(puzzle: str, model: str, epsilon: float, sampler: str) -> Iterator[FigureEntry]:
     """The figures of one model."""
 
     def entry(kind: str, label: str, inputs: list[str], *arguments: Any) -> FigureEntry:
         return _entry(kind, label, puzzle, model, inputs, model, *arguments)
 
-    yield entry("training", "loss", [f"models/{model}/curve.parquet"], epsilon)
+    yield entry("training", "loss", [f"models/{model}/curve.parquet"], epsilon, sampler)
     audited = [f"audits/{model}/by_distance.parquet"]
     yield entry("error_by_checkpoint", "error by distance of each audited checkpoint", audited)
     yield entry("learning_curve", "error as training goes on", [f"models/{model}/errors.parquet"])

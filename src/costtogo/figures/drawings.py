@@ -27,6 +27,7 @@ from costtogo.puzzles import make
 
 MANY_TIMES = 10_000  # states at the commonest distance over those at the rarest, from where a logarithmic scale helps
 ADAPTIVE = "adaptive_k"  # the sampler whose walks grow with the convergence points
+WALKED = "walk length\n(effective K)"
 START = "start"  # the instance set that holds the start state alone
 
 
@@ -121,14 +122,15 @@ def from_start(results: Path, puzzle: str, models: list[str]) -> Figure:
     return nodes_from_start(cells[cells["set"] == START], distance_table(results, puzzle).size)
 
 
-def training(results: Path, model: str, epsilon: float) -> Figure:
+def training(results: Path, model: str, epsilon: float, sampler: str) -> Figure:
     """Loss over iterations."""
-    return training_curve(pd.read_parquet(results / "models" / model / "curve.parquet"), epsilon)
+    curve = pd.read_parquet(results / "models" / model / "curve.parquet")
+    return training_curve(curve, epsilon, "disks\nthat move" if sampler == "growing_tower" else WALKED)
 
 
 def kept_training(results: Path, curve: str, epsilon: float) -> Figure:
     """Loss over iterations of a training of another study, which lies outside the results."""
-    return training_curve(read_csv(curve), epsilon)
+    return training_curve(read_csv(curve), epsilon, WALKED)
 
 
 def last_points(results: Path, puzzle: str, epsilons: dict[str, float]) -> Figure:

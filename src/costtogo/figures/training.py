@@ -35,11 +35,12 @@ SMALLEST_ERROR = 0.01  # moves; the error map shows smaller errors in the same c
 
 
 @styled
-def training_curve(curve: pd.DataFrame, epsilon: float) -> Figure:
-    """Loss and validation loss by iteration, and below them the walk length in use.
+def training_curve(curve: pd.DataFrame, epsilon: float, reach: str) -> Figure:
+    """Loss and validation loss by iteration, and below them how far the states drawn reach.
 
     curve: iteration, loss, validation_loss (NaN where not computed), effective_k, updated.
-    A circle marks each convergence point; the dotted line is epsilon, the loss that calls for one.
+    A circle marks each convergence point; the dotted line is epsilon, the loss that calls for one.  reach says
+    what effective_k counts.
     """
     figure = Figure()
     losses, walks = figure.subplots(2, 1, sharex=True, height_ratios=(4, 1))
@@ -49,7 +50,7 @@ def training_curve(curve: pd.DataFrame, epsilon: float) -> Figure:
     losses.set_ylabel(LOSS)
     walks.step(curve["iteration"], curve["effective_k"], where="post", color=GREY)
     walks.set_ylim(bottom=0)
-    walks.set_ylabel("walk length\n(effective K)")
+    walks.set_ylabel(reach)
     walks.set_xlabel("iteration")
     whole_ticks(walks.yaxis, 3)
     show_counts(walks.xaxis)

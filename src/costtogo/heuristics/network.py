@@ -1,10 +1,13 @@
-"""Value networks: the fully connected residual network of DeepCubeA, its checkpoints and its evaluation.
+"""Value networks: the fully connected residual network of DeepCubeA; checkpoints and evaluation of all networks.
 
 Layers are named as in Agostinelli et al. 2019 (doi:10.1038/s42256-019-0070-z) and thesis 4.6: fully connected
 layers, then residual blocks as wide as the last of them, batch normalisation before each ReLU, one output.
 """
 
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
+from typing import TypeAlias
 
 import numpy as np
 import torch
@@ -12,6 +15,7 @@ from torch import nn
 from torch.nn import functional
 
 from costtogo.files import FileError, read_tensors, write_tensors
+from costtogo.heuristics.automaton import AutomatonNetwork
 from costtogo.params import ArchitectureParams
 from costtogo.puzzles import make
 from costtogo.puzzles.base import Puzzle, is_goal
@@ -83,20 +87,68 @@ class ValueNetwork(nn.Module):
         with torch.autocast("cpu", enabled=False):
             return self.output(values.float())[:, 0]
 
+    def initialise(self) -> None:
+        """Glorot uniform weights and zero biases, as Keras begins, from torch's generator."""
+        for module in self.modules():
+            if isinstance(module, nn.Linear):
+                nn.init.xavier_uniform_(module.weight)
+                nn.init.zeros_(module.bias)
+
+    def frozen(self, dtype: torch.dtype) -> Callable[[torch.Tensor], torch.Tensor]:
+        """The network in inference mode as a function of one-hot states of the given type.
+
+        Batch normalisation is folded into the weights; all layers but the last compute in that type.
+        """
+        with torch.no_grad():
+            pairs = zip(self.first, self.first_norms, strict=True)
+            first = [_fold(layer, norm, dtype) for layer, norm in pairs]
+            blocks = [
+                [_fold(layer, norm, dtype) for layer, norm in zip(block.layers, block.norms, strict=True)]
+                for block in self.blocks
+            ]
+            output = self.output.weight.detach().clone(), self.output.bias.detach().clone()
+        return partial(_evaluate, first, blocks, output)
+
     @property
     def parameter_count(self) -> int:
         """Trainable parameters."""
         return sum(parameter.numel() for parameter in self.parameters())
 
 
-def build(architecture: ArchitectureParams, puzzle: Puzzle, seed: int) -> ValueNetwork:
-    """A fresh network: Glorot uniform weights, zero biases, as Keras begins."""
+def _fold(layer: nn.Linear, norm: nn.Module, dtype: torch.dtype) -> tuple[torch.Tensor, torch.Tensor]:
+    weight, bias = layer.weight, layer.bias
+    if isinstance(norm, BatchNorm):
+        scale = norm.weight / torch.sqrt(norm.running_var + norm.eps)
+        weight, bias = weight * scale[:, None], (bias - norm.running_mean) * scale + norm.bias
+    return weight.to(dtype, copy=True), bias.to(dtype, copy=True)
+
+
+def _evaluate(first: list, blocks: list, output: tuple, values: torch.Tensor) -> torch.Tensor:
+    for weight, bias in first:
+        values = functional.linear(values, weight, bias).relu_()
+    for block in blocks:
+        inside = values
+        for index, (weight, bias) in enumerate(block):
+            inside = functional.linear(inside.relu_() if index else inside, weight, bias)
+        values = inside.add_(values).relu_()
+    return functional.linear(values.float(), *output)[:, 0]
+
+
+Network: TypeAlias = ValueNetwork | AutomatonNetwork
+
+
+def of_architecture(architecture: ArchitectureParams, puzzle: Puzzle) -> Network:
+    """A network whose weights are still to be set."""
+    if architecture.kind == "automaton":
+        return AutomatonNetwork(architecture, puzzle)
+    return ValueNetwork(architecture, puzzle.cells * puzzle.letters)
+
+
+def build(architecture: ArchitectureParams, puzzle: Puzzle, seed: int) -> Network:
+    """A fresh network with its first weights."""
     torch.manual_seed(seed)
-    network = ValueNetwork(architecture, puzzle.cells * puzzle.letters)
-    for module in network.modules():
-        if isinstance(module, nn.Linear):
-            nn.init.xavier_uniform_(module.weight)
-            nn.init.zeros_(module.bias)
+    network = of_architecture(architecture, puzzle)
+    network.initialise()
     return network
 
 
@@ -115,30 +167,13 @@ def encode(puzzle: Puzzle, states: States, dtype: torch.dtype = torch.float32) -
 
 
 class NetworkHeuristic:
-    """A frozen network as a heuristic: uint8 [N, D] → float32 [N], 0 at the goal.
+    """A frozen network as a heuristic: uint8 [N, D] → float32 [N], 0 at the goal."""
 
-    Batch normalisation is folded into the weights; all layers but the last compute in the given precision.
-    """
-
-    def __init__(self, puzzle: Puzzle, network: ValueNetwork, precision: str):
+    def __init__(self, puzzle: Puzzle, network: Network, precision: str):
         self.puzzle = puzzle
         self.precision = precision
         self.dtype = getattr(torch, precision)
-        with torch.no_grad():
-            pairs = zip(network.first, network.first_norms, strict=True)
-            self.first = [self._fold(layer, norm) for layer, norm in pairs]
-            self.blocks = [
-                [self._fold(layer, norm) for layer, norm in zip(block.layers, block.norms, strict=True)]
-                for block in network.blocks
-            ]
-            self.output = network.output.weight.detach().clone(), network.output.bias.detach().clone()
-
-    def _fold(self, layer: nn.Linear, norm: nn.Module) -> tuple[torch.Tensor, torch.Tensor]:
-        weight, bias = layer.weight, layer.bias
-        if isinstance(norm, BatchNorm):
-            scale = norm.weight / torch.sqrt(norm.running_var + norm.eps)
-            weight, bias = weight * scale[:, None], (bias - norm.running_mean) * scale + norm.bias
-        return weight.to(self.dtype, copy=True), bias.to(self.dtype, copy=True)
+        self.evaluate = network.frozen(self.dtype)
 
     def __call__(self, states: States) -> CostToGo:
         """Cost-to-go in moves, 0 at the goal, float32 [N]."""
@@ -152,34 +187,23 @@ class NetworkHeuristic:
         values = np.empty(len(states), dtype=np.float32)
         for first in range(0, len(states), CHUNK):
             part = states[first : first + CHUNK]
-            values[first : first + CHUNK] = self._evaluate(encode(self.puzzle, part, self.dtype)).numpy()
+            values[first : first + CHUNK] = self.evaluate(encode(self.puzzle, part, self.dtype)).numpy()
         return values
 
-    def _evaluate(self, values: torch.Tensor) -> torch.Tensor:
-        for weight, bias in self.first:
-            values = functional.linear(values, weight, bias).relu_()
-        for block in self.blocks:
-            inside = values
-            for index, (weight, bias) in enumerate(block):
-                inside = functional.linear(inside.relu_() if index else inside, weight, bias)
-            values = inside.add_(values).relu_()
-        weight, bias = self.output
-        return functional.linear(values.float(), weight, bias)[:, 0]
 
-
-def save(path: Path | str, network: ValueNetwork, description: dict) -> None:
+def save(path: Path | str, network: Network, description: dict) -> None:
     """Write a checkpoint that describes itself; description holds at least puzzle, precision and iteration."""
     whole = {**description, "architecture": network.architecture.model_dump(), "kind": "value network"}
     write_tensors(path, network.state_dict(), whole)
 
 
-def load_network(path: Path | str) -> tuple[Puzzle, ValueNetwork, dict]:
+def load_network(path: Path | str) -> tuple[Puzzle, Network, dict]:
     """Read a checkpoint: its puzzle, its network in inference mode, its description."""
     tensors, description = read_tensors(path)
     try:
         puzzle = make(description["puzzle"])
         architecture = ArchitectureParams(**description["architecture"])
-        network = ValueNetwork(architecture, puzzle.cells * puzzle.letters)
+        network = of_architecture(architecture, puzzle)
         network.load_state_dict(tensors)
     except (KeyError, TypeError, ValueError, RuntimeError) as error:
         raise FileError(

@@ -13,7 +13,7 @@ import numpy as np
 import torch
 from torch.nn import functional
 
-from costtogo.heuristics.network import NetworkHeuristic, ValueNetwork, build, encode
+from costtogo.heuristics.network import Network, NetworkHeuristic, build, encode, of_architecture
 from costtogo.heuristics.table import Remembered
 from costtogo.learning.samplers import effective_k, sample
 from costtogo.params import ModelParams
@@ -40,12 +40,27 @@ class Training:
     puzzle: Puzzle
     params: ModelParams
     precision: str
-    network: ValueNetwork
-    target: ValueNetwork
+    network: Network
+    target: Network
     optimizer: torch.optim.Optimizer
     iteration: int = 0
     convergence_points: int = 0
+    disks: int = 0  # of a growing tower
+    grown_at: int = 0  # the iteration at which it grew last, or began anew
+    settled: bool = False  # the whole tower satisfies the Bellman equation nearly: the target stays
     _frozen: Remembered | None = field(default=None, repr=False)
+
+    @property
+    def walk_max(self) -> int:
+        """The longest walk at this point of the training, or the disks of a growing tower."""
+        if self.params.sampler.kind == "growing_tower":
+            return self.disks
+        return effective_k(self.params.sampler, self.convergence_points)
+
+    def targets(self, states: States) -> CostToGo:
+        """What J_{k+1} should be, float32 [N]; the disks that a growing tower has not reached do not move."""
+        disks = self.disks if self.params.sampler.kind == "growing_tower" else None
+        return bellman_targets(self.puzzle, states, self.cost_to_go, disks)
 
     @property
     def cost_to_go(self) -> Remembered:
@@ -58,18 +73,33 @@ class Training:
         """A convergence point: J_{k+1} becomes J_k."""
         self.target.load_state_dict(self.network.state_dict())
         self.convergence_points += 1
+        self.forget()
+
+    def forget(self) -> None:
+        """Take the target network as it is now for J_k."""
         self._frozen = None
 
 
 def begin(puzzle: Puzzle, params: ModelParams, precision: str) -> Training:
     """A training before its first iteration."""
     network = build(params.architecture, puzzle, params.seed)
-    target = build(params.architecture, puzzle, params.seed)
-    betas = (params.adam_beta_1, params.adam_beta_2)
-    optimizer = torch.optim.Adam(
-        network.parameters(), lr=params.learning_rate, betas=betas, eps=params.adam_epsilon, fused=True
-    )
-    return Training(puzzle, params, precision, network, target, optimizer)
+    target = first_target(network, puzzle)
+    disks = min(params.sampler.disks, puzzle.cells)
+    return Training(puzzle, params, precision, network, target, adam(network, params), disks=disks)
+
+
+def adam(network: Network, params: ModelParams) -> torch.optim.Optimizer:
+    """Adam before its first step."""
+    betas, eps = (params.adam_beta_1, params.adam_beta_2), params.adam_epsilon
+    return torch.optim.Adam(network.parameters(), lr=params.learning_rate, betas=betas, eps=eps, fused=True)
+
+
+def first_target(network: Network, puzzle: Puzzle) -> Network:
+    """J_0: of a residual network its own first weights, as in the literature; of an automaton 0 everywhere."""
+    target = of_architecture(network.architecture, puzzle)
+    if network.architecture.kind == "residual":
+        target.load_state_dict(network.state_dict())
+    return target
 
 
 def train(training: Training) -> Iterator[Progress]:
@@ -81,14 +111,44 @@ def train(training: Training) -> Iterator[Progress]:
     while training.iteration < params.iterations:
         training.iteration += 1
         generator = np.random.default_rng([params.seed, training.iteration])
-        walk_max = effective_k(params.sampler, training.convergence_points)
+        walk_max = training.walk_max
         set_learning_rate(training)
         loss = fit(training, draw(training, params.states_per_iteration, walk_max, generator), generator)
-        validation_loss = validate(training, draw(training, params.validation_states, walk_max, generator))
-        updated = training.iteration % params.check_every == 0 and validation_loss < params.epsilon
+        validation = draw(training, params.validation_states, walk_max, generator)
+        validation_loss = validate(training, validation)
+        looked = training.iteration % params.check_every == 0 and not training.settled
+        updated = looked and validation_loss < params.epsilon
         if updated:
             training.update_target()
+            if params.sampler.kind == "growing_tower":
+                grow(training, validation)
         yield Progress(training.iteration, training.convergence_points, walk_max, loss, validation_loss, updated)
+
+
+def grow(training: Training, ranks: Ranks) -> None:
+    """Let a tower grow by a disk once the new target nearly satisfies the Bellman equation by itself.
+
+    Nearly: its mean squared residual on the states of the given ranks is below residual times their mean
+    cost-to-go.  A whole tower is settled then.  One that has not grown for patience iterations begins anew,
+    from other first weights.
+    """
+    sampler, whole = training.params.sampler, training.disks == training.puzzle.cells
+    mean = float(training.cost_to_go(training.puzzle.unrank(ranks)).mean())
+    if validate(training, ranks) < sampler.residual * mean:
+        training.settled = whole
+        training.disks, training.grown_at = training.disks + (not whole), training.iteration
+    elif not whole and training.iteration - training.grown_at >= sampler.patience:
+        begin_anew(training)
+
+
+def begin_anew(training: Training) -> None:
+    """Go back to the smallest tower, with other first weights."""
+    params = training.params
+    training.network = build(params.architecture, training.puzzle, params.seed + training.iteration)
+    training.target = first_target(training.network, training.puzzle)
+    training.optimizer = adam(training.network, params)
+    training.forget()
+    training.disks, training.grown_at = min(params.sampler.disks, training.puzzle.cells), training.iteration
 
 
 def set_learning_rate(training: Training) -> None:
@@ -105,9 +165,14 @@ def draw(training: Training, count: int, walk_max: int, generator: np.random.Gen
     return sample(training.puzzle, training.params.sampler.kind, count, walk_max, generator)[:count]
 
 
-def bellman_targets(puzzle: Puzzle, states: States, cost_to_go: Heuristic) -> CostToGo:
-    """min over legal actions of 1 + cost-to-go of the child, 0 at the goal: float32 [N]."""
+def bellman_targets(puzzle: Puzzle, states: States, cost_to_go: Heuristic, disks: int | None = None) -> CostToGo:
+    """min over legal actions of 1 + cost-to-go of the child, 0 at the goal: float32 [N].
+
+    With disks, only so many of the smallest disks of a tower may move: it is that of fewer disks.
+    """
     children, legal = puzzle.expand(states)
+    if disks is not None:
+        legal &= (children[..., disks:] == puzzle.goal[disks:]).all(axis=2)
     values = cost_to_go(children.reshape(-1, puzzle.cells)).reshape(legal.shape)
     targets = 1 + np.where(legal, values, np.inf).min(axis=1)
     targets[is_goal(puzzle, states)] = 0.0
@@ -118,13 +183,29 @@ def fit(training: Training, ranks: Ranks, generator: np.random.Generator) -> flo
     """One pass over the states in shuffled minibatches; returns the mean loss over them."""
     order = generator.permutation(len(ranks))
     states = training.puzzle.unrank(ranks[order])
-    targets = torch.from_numpy(bellman_targets(training.puzzle, states, training.cost_to_go))
+    targets = torch.from_numpy(training.targets(states))
     training.network.train()
+    if training.params.optimizer == "lbfgs":
+        return fit_whole(training, encode(training.puzzle, states), targets)
     total, size = 0.0, training.params.minibatch
     for first in range(0, len(states), size):
         inputs = encode(training.puzzle, states[first : first + size])
         total += step(training, inputs, targets[first : first + size]) * len(inputs)
     return total / len(states)
+
+
+def fit_whole(training: Training, inputs: torch.Tensor, targets: torch.Tensor) -> float:
+    """Some steps of L-BFGS on all states at once, from no memory of former ones; returns the mean loss before them."""
+    options = {"line_search_fn": "strong_wolfe", "tolerance_grad": 0.0, "tolerance_change": 0.0, "history_size": 20}
+    optimizer = torch.optim.LBFGS(training.network.parameters(), max_iter=training.params.lbfgs_steps, **options)
+
+    def loss() -> torch.Tensor:
+        optimizer.zero_grad()
+        error = functional.mse_loss(training.network(inputs), targets)
+        error.backward()
+        return error
+
+    return optimizer.step(loss).item()
 
 
 def step(training: Training, inputs: torch.Tensor, targets: torch.Tensor) -> float:
@@ -141,6 +222,6 @@ def step(training: Training, inputs: torch.Tensor, targets: torch.Tensor) -> flo
 def validate(training: Training, ranks: Ranks) -> float:
     """Mean squared error of the trained network, in inference mode, against the targets of fresh states."""
     states = training.puzzle.unrank(ranks)
-    targets = bellman_targets(training.puzzle, states, training.cost_to_go)
+    targets = training.targets(states)
     trained = NetworkHeuristic(training.puzzle, training.network, training.precision)
     return float(np.mean((trained.outputs(states) - targets) ** 2, dtype=np.float64))

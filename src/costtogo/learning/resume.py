@@ -7,6 +7,8 @@ import torch
 from costtogo.files import FileError, read_tensors, write_tensors
 from costtogo.learning.davi import Training
 
+POSITION = ("iteration", "convergence_points", "disks", "grown_at", "settled")
+
 
 def save(path: Path, training: Training, extra: dict[str, torch.Tensor], description: dict) -> None:
     """Write networks, optimiser and position, with further tensors and a description beside them."""
@@ -16,7 +18,7 @@ def save(path: Path, training: Training, extra: dict[str, torch.Tensor], descrip
         tensors |= {f"optimizer.{index}.{name}": tensor for name, tensor in state.items()}
     tensors["remembered"] = torch.from_numpy(training.cost_to_go.values)
     tensors |= {f"extra.{name}": tensor for name, tensor in extra.items()}
-    position = {"iteration": training.iteration, "convergence_points": training.convergence_points}
+    position = {name: getattr(training, name) for name in POSITION}
     write_tensors(path, tensors, {**position, **description})
 
 
@@ -38,8 +40,8 @@ def load(path: Path, training: Training, key: str) -> tuple[dict[str, torch.Tens
         index, _, field = name.partition(".")
         state.setdefault(int(index), {})[field] = tensor
     training.optimizer.load_state_dict({**training.optimizer.state_dict(), "state": state})
-    training.iteration = description["iteration"]
-    training.convergence_points = description["convergence_points"]
+    for name in POSITION:
+        setattr(training, name, description[name])
     training.cost_to_go.values[:] = tensors["remembered"].numpy()
     return _part(tensors, "extra"), description
 

@@ -4,6 +4,7 @@ deepcube: walks of K random moves from the goal, all states kept (McAleer et al.
 deepcubea: the end of a walk of k moves, k uniform in 1 … K (Agostinelli et al. 2019).
 uniform: every state equally likely.
 adaptive_k: deepcube with K growing by one at each convergence point.
+growing_tower: of the Towers of Hanoi, every state equally likely whose larger disks are all at the goal.
 """
 
 import math
@@ -13,7 +14,8 @@ import numpy as np
 from costtogo.exact.graph import walk_ranks
 from costtogo.params import SamplerParams
 from costtogo.puzzles.base import Puzzle
-from costtogo.types import Ranks
+from costtogo.puzzles.hanoi import Hanoi
+from costtogo.types import Ranks, UserError
 
 
 def effective_k(sampler: SamplerParams, convergence_points: int) -> int:
@@ -24,10 +26,22 @@ def effective_k(sampler: SamplerParams, convergence_points: int) -> int:
 
 
 def sample(puzzle: Puzzle, kind: str, count: int, walk_max: int, generator: np.random.Generator) -> Ranks:
-    """Ranks of at least count states, int64; deepcube walks are kept whole, so there may be walk_max - 1 more."""
+    """Ranks of at least count states, int64; deepcube walks are kept whole, so there may be walk_max - 1 more.
+
+    walk_max: the longest walk; of a growing tower, how many of its smallest disks may be off the goal.
+    """
     if kind == "uniform":
         return generator.integers(puzzle.state_count, size=count)
+    if kind == "growing_tower":
+        return generator.integers(tower_states(puzzle, walk_max), size=count)
     if kind == "deepcubea":
         ends = generator.integers(walk_max, size=count)
         return walk_ranks(puzzle, count, walk_max, generator)[np.arange(count), ends]
     return walk_ranks(puzzle, math.ceil(count / walk_max), walk_max, generator).ravel()
+
+
+def tower_states(puzzle: Puzzle, disks: int) -> int:
+    """How many states of a tower have all but so many of the smallest disks at the goal: their ranks come first."""
+    if not isinstance(puzzle, Hanoi):
+        raise UserError(f"A growing tower is a sampler of the Towers of Hanoi; {puzzle.name} has no disks.")
+    return puzzle.pegs ** min(disks, puzzle.disks)

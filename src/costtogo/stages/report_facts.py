@@ -9,7 +9,7 @@ import torch
 
 from costtogo.analysis.intervals import wilson
 from costtogo.analysis.listings import Replay
-from costtogo.heuristics.network import ValueNetwork
+from costtogo.heuristics.network import of_architecture
 from costtogo.params import ArchitectureParams
 from costtogo.puzzles import make
 from costtogo.stages.report_answers import NAN, Answer, Row
@@ -91,7 +91,7 @@ class Facts:
             return None
         puzzle = make(row["puzzle"])
         with torch.device("meta"):  # shapes alone
-            network = ValueNetwork(architecture, puzzle.cells * puzzle.letters)
+            network = of_architecture(architecture, puzzle)
         return Answer(network.parameter_count, "params.yaml", note="the same architecture")
 
     def _sampler(self, name: str, walk_max: str) -> pd.DataFrame:

@@ -171,11 +171,21 @@ def _training_table(results: Results, puzzle: str) -> str:
 
 
 def used_parameters(training: dict[str, Any]) -> dict[str, Any]:
-    """Parameters of a training by dotted key, without those that its kind of sampler does not look at."""
-    idle = {"uniform": ("walk_max", "conv_point_offs"), "adaptive_k": ()}.get(
-        training["sampler"]["kind"], ("conv_point_offs",)
-    )
-    return {key: value for key, value in flatten(training).items() if key.removeprefix("sampler.") not in idle}
+    """Parameters of a training by dotted key, without those that its sampler, optimizer and network do not look at."""
+    tower, adam = {"disks", "residual", "patience"}, {"learning_rate", "learning_rate_decay", "minibatch"}
+    adam |= {"adam_beta_1", "adam_beta_2", "adam_epsilon"}
+    of_sampler = {
+        "uniform": {"walk_max", "conv_point_offs", *tower},
+        "adaptive_k": tower,
+        "growing_tower": {"walk_max", "conv_point_offs"},
+    }.get(training["sampler"]["kind"], {"conv_point_offs", *tower})
+    idle = {f"sampler.{name}" for name in of_sampler}
+    idle |= adam if training.get("optimizer") == "lbfgs" else {"lbfgs_steps"}
+    automaton = training.get("architecture", {}).get("kind") == "automaton"
+    used = flatten(training)
+    layers = {key for key in used if key.startswith("architecture.")} - {"architecture.kind", "architecture.states"}
+    idle |= layers if automaton else {"architecture.states"}
+    return {key: value for key, value in used.items() if key not in idle}
 
 
 def _keys(dictionaries: list[dict[str, Any]]) -> list[str]:

@@ -1,0 +1,64 @@
+"""A weighted automaton as a value network: a linear recurrent network of second order.
+
+It reads the cells of a state from the last to the first; each letter has a matrix of its own, which the memory is
+multiplied by: h ← h · M[letter]. The cost-to-go is linear in the last memory. (Giles et al. 1992,
+doi:10.1162/neco.1992.4.3.393, for second order; Rabusseau, Li and Precup 2019, arXiv:1807.01406, for the automaton.)
+On the Towers of Hanoi a cell is a disk, the last the largest; the same matrices serve every disk, so what is learned
+of small towers holds in large ones.
+"""
+
+import torch
+from torch import nn
+
+from costtogo.params import ArchitectureParams
+from costtogo.puzzles.base import Puzzle
+from costtogo.types import UserError
+
+SPREAD = 0.5  # standard deviation of the first weights around the identity
+
+
+class AutomatonNetwork(nn.Module):
+    """One-hot states [N, cells · letters] → cost-to-go [N], exactly 0 where every cell has letter 0."""
+
+    def __init__(self, architecture: ArchitectureParams, puzzle: Puzzle):
+        super().__init__()
+        if (puzzle.goal != 0).any():
+            raise UserError(f"An automaton counts from letter 0 in each cell; the goal of {puzzle.name} has others.")
+        self.architecture, self.cells, self.letters = architecture, puzzle.cells, puzzle.letters
+        size = architecture.states
+        still = torch.eye(size, dtype=torch.float64)
+        self.matrices = nn.Parameter(still.repeat(puzzle.letters, 1, 1))  # [letters, size, size]
+        self.output = nn.Parameter(torch.zeros(size, dtype=torch.float64))
+        self.register_buffer("start", still[0].clone())
+
+    def initialise(self) -> None:
+        """First weights, from torch's generator."""
+        with torch.no_grad():
+            self.matrices += SPREAD * torch.randn_like(self.matrices)
+            self.output += SPREAD * torch.randn_like(self.output)
+
+    def forward(self, values: torch.Tensor) -> torch.Tensor:
+        """values: [N, cells · letters]; all is computed in float64, for products of many matrices."""
+        return self._read(values, self._matrices(), self.output)
+
+    def frozen(self, dtype: torch.dtype):
+        """The network as a function of one-hot states, in float64 whatever the given type; never below 0."""
+        matrices, output = self._matrices().detach().clone(), self.output.detach().clone()
+        return lambda values: self._read(values, matrices, output).clamp(min=0)
+
+    def _matrices(self) -> torch.Tensor:
+        """Letter 0 leaves the first memory as it is, so cells at the goal beyond the last change nothing."""
+        still = torch.cat([self.start[None], self.matrices[0, 1:]])
+        return torch.cat([still[None], self.matrices[1:]])
+
+    def _read(self, values: torch.Tensor, matrices: torch.Tensor, output: torch.Tensor) -> torch.Tensor:
+        letters = values.view(-1, self.cells, self.letters).argmax(dim=2)
+        memory = self.start.expand(len(letters), -1)
+        for cell in reversed(range(self.cells)):
+            memory = torch.einsum("ni,nij->nj", memory, matrices[letters[:, cell]])
+        return ((memory - self.start) @ output).float()
+
+    @property
+    def parameter_count(self) -> int:
+        """Trainable parameters."""
+        return sum(parameter.numel() for parameter in self.parameters())
