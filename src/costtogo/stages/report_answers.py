@@ -86,7 +86,10 @@ def _metric(source: Source, row: Row, name: str) -> Answer | None:
 
 
 def _total_iterations(source: Source, row: Row) -> Answer | None:
-    return _metric(source, row, "iterations")
+    """The iterations themselves where our training went as far; a shorter one has none to compare."""
+    if not _iterations(source, row) >= row["value"]:
+        return None
+    return Answer(row["value"], source.path("models", row["model"], "curve"), note="the training goes as far")
 
 
 def _updates(source: Source, row: Row) -> pd.DataFrame | None:

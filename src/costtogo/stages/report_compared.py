@@ -29,6 +29,14 @@ EXPLANATIONS = {
     " for fewer expanded nodes; compare the nodes expanded in the same table.",
     "nodes_expanded": "A network that underestimates far states spreads the search: more expanded nodes, and more"
     " optimal solutions; compare the share of optimal solutions in the same table.",
+    "states_sampled": "333 walks of 30 moves are 9,990 states.",
+    "sampled_percent": "The thesis reads its figure by eye; the exact share, by propagating the walk's chances over"
+    " all states, lies on our side.",
+    "sampled_states_difference": "Both samplers have the same distribution; their difference is chance.",
+    "sampled_percent_difference": "Both samplers have the same distribution; their difference is chance.",
+    "validation_loss": "A spike of one training.",
+    "nodes_expanded_ratio": "It depends on how much the network underestimates: one that does so more expands more"
+    " nodes at λ = 0.7 and less, and gains less from them.",
     "length": "The search at this λ ends with a detour.",
     "training_time": "Another computer.",
     "seconds": "Another computer.",
@@ -128,7 +136,9 @@ def _line(row: dict) -> list[str]:
 def _form(quantity: str):
     if "percent" in quantity:
         return percent
-    return places(3) if quantity in ("overestimation_mean", "mean_absolute_error", *TIMES) else amount
+    if quantity in TIMES:
+        return lambda value: "–" if is_missing(value) else f"{value:,.3g}"
+    return places(3) if quantity in ("overestimation_mean", "mean_absolute_error") else amount
 
 
 def _where(row: dict) -> str:
