@@ -119,9 +119,10 @@ class CellParams(Params):
 
 
 class GridParams(Params):
-    """A grid λ × N of BWAS on one instance set."""
+    """A grid λ × N of BWAS on one instance set; with every audited checkpoint, or with the selected one alone."""
 
     set: str
+    every_checkpoint: bool = False
     path_weights: list[PathWeight] = Field(min_length=1)
     batch_sizes: list[Positive] = Field(min_length=1)
 

@@ -52,10 +52,11 @@ class AutomatonNetwork(nn.Module):
         return torch.cat([still[None], self.matrices[1:]])
 
     def _read(self, values: torch.Tensor, matrices: torch.Tensor, output: torch.Tensor) -> torch.Tensor:
-        letters = values.view(-1, self.cells, self.letters).argmax(dim=2)
-        memory = self.start.expand(len(letters), -1)
+        chosen = values.double().view(-1, self.cells, self.letters, 1)
+        every = matrices.permute(1, 0, 2).reshape(len(self.start), -1)  # [size, letters · size]
+        memory = self.start.expand(len(chosen), -1)
         for cell in reversed(range(self.cells)):
-            memory = torch.einsum("ni,nij->nj", memory, matrices[letters[:, cell]])
+            memory = ((memory @ every).view(len(chosen), self.letters, -1) * chosen[:, cell]).sum(dim=1)
         return ((memory - self.start) @ output).float()
 
     @property

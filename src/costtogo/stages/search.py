@@ -5,7 +5,6 @@ seconds are those to compare with the literature, and both engines must find the
 """
 
 import time
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,7 +16,7 @@ from costtogo.analysis.suboptimality import CELL, summarise
 from costtogo.files import read_arrays, read_frame, write_frame
 from costtogo.heuristics.network import load
 from costtogo.heuristics.table import TableHeuristic, exact, zero
-from costtogo.params import CellParams, SearchParams
+from costtogo.params import CellParams, GridParams, SearchParams
 from costtogo.puzzles import make
 from costtogo.puzzles.base import Puzzle, solves
 from costtogo.search.bwas import Limits, solve
@@ -46,17 +45,22 @@ class Task:
         """The instances of a set."""
         return self.instances[self.instances["set"] == name]
 
-    def cells(self) -> Iterator[CellParams]:
+    def cells(self) -> list[CellParams]:
         """Every (set, λ, N) of the grids, then the headline cell if no grid holds it."""
-        grids = [
+        cells = self._cells(self.search.grids)
+        return cells + ([] if self.search.headline in cells else [self.search.headline])
+
+    def cells_of_every_checkpoint(self) -> list[CellParams]:
+        """Those of the grids that every audited checkpoint is to search."""
+        return self._cells([grid for grid in self.search.grids if grid.every_checkpoint])
+
+    def _cells(self, grids: list[GridParams]) -> list[CellParams]:
+        return [
             CellParams(set=grid.set, path_weight=weight, batch_size=size)
-            for grid in self.search.grids
+            for grid in grids
             for weight in grid.path_weights
             for size in grid.batch_sizes
         ]
-        yield from grids
-        if self.search.headline not in grids:
-            yield self.search.headline
 
 
 def run(
@@ -89,16 +93,11 @@ def search_model(stage: StageRun, task: Task, audit: Path, model: Path):
     iteration = int(selection.loc[selection["selected"], "iteration"].iloc[0])
     heuristic = tables[iteration]
     overestimate = float(np.max(heuristic.values - task.distance.astype(np.float32), initial=0.0))
-    searches, clock = search_grid(task, "network", heuristic, overestimate)
+    searches, clock = search_grid(task, "network", heuristic, overestimate, task.cells())
     network = load(model / checkpoints.loc[iteration, "file"])
     agreement, network_clock = search_over_network(task, network, searches)
     frames = {"selection": selection, **summaries(searches), "searches": searches}
-    rest = {other: table for other, table in tables.items() if other != iteration}
-    found = {
-        other: summaries(search_grid(task, "network", table, 0.0, f" of iteration {other}")[0])
-        for other, table in rest.items()
-    }
-    frames |= of_checkpoints(found | {iteration: frames}, checkpoints)
+    frames |= search_checkpoints(task, tables, checkpoints)
     metrics = {"selected_iteration": iteration, "overestimation_max": overestimate, **agreement}
     metrics |= headline(task, frames["grid"], "network")
     if task.search.all_starts:
@@ -114,25 +113,25 @@ def read_tables(puzzle: Puzzle, values: Path) -> dict[int, TableHeuristic]:
     return {iteration: TableHeuristic(puzzle, table) for iteration, table in pairs}
 
 
-def of_checkpoints(found: dict[int, dict[str, pd.DataFrame]], checkpoints: pd.DataFrame) -> dict[str, pd.DataFrame]:
-    """The summaries of all audited checkpoints in one frame each, with iteration and convergence_point before them."""
-    frames = {}
-    for name, source in (("checkpoints", "grid"), ("checkpoints_by_distance", "by_distance")):
-        parts = []
-        for iteration, summary in found.items():
-            part = summary[source].copy()
-            part.insert(0, "convergence_point", int(checkpoints.loc[iteration, "convergence_point"]))
-            part.insert(0, "iteration", iteration)
-            parts.append(part)
-        frames[name] = pd.concat(parts, ignore_index=True)
-    return frames
+def search_checkpoints(
+    task: Task, tables: dict[int, TableHeuristic], checkpoints: pd.DataFrame
+) -> dict[str, pd.DataFrame]:
+    """The summaries of every audited checkpoint, with iteration and convergence_point before them."""
+    cells = task.cells_of_every_checkpoint() or [task.search.headline]
+    parts: dict[str, list[pd.DataFrame]] = {"checkpoints": [], "checkpoints_by_distance": []}
+    for iteration, table in tables.items():
+        searches, _ = search_grid(task, "network", table, 0.0, cells, f" of iteration {iteration}")
+        place = {"iteration": iteration, "convergence_point": int(checkpoints.loc[iteration, "convergence_point"])}
+        for part, frame in zip(parts.values(), summaries(searches).values(), strict=True):
+            part.append(frame.assign(**place)[[*place, *frame.columns]])
+    return {name: pd.concat(part, ignore_index=True) for name, part in parts.items()}
 
 
 def search_baselines(stage: StageRun, task: Task):
     """The exact heuristic on all instances, the zero heuristic on a few of each set."""
-    best, best_clock = search_grid(task, "exact", exact(task.puzzle, task.distance), 0.0)
+    best, best_clock = search_grid(task, "exact", exact(task.puzzle, task.distance), 0.0, task.cells())
     few = Task(task.puzzle, task.search, task.distance, few_of_each_set(task))
-    worst, worst_clock = search_grid(few, "zero", zero(task.puzzle), 0.0)
+    worst, worst_clock = search_grid(few, "zero", zero(task.puzzle), 0.0, task.cells())
     searches = pd.concat([best, worst], ignore_index=True)
     frames = {**summaries(searches), "searches": searches}
     metrics = {
@@ -178,12 +177,12 @@ def select(task: Task, tables: dict[int, TableHeuristic], checkpoints: pd.DataFr
 
 
 def search_grid(
-    task: Task, name: str, heuristic: Heuristic, overestimate: float, place: str = ""
+    task: Task, name: str, heuristic: Heuristic, overestimate: float, cells: list[CellParams], place: str = ""
 ) -> tuple[pd.DataFrame, list[dict]]:
-    """All cells: one row per search, and one row of timing per cell; place is told beside the progress."""
+    """Some cells: one row per search, and one row of timing per cell; place is told beside the progress."""
     warm_up(task, name, heuristic)
     frames, clock = [], []
-    for cell in task.cells():
+    for cell in cells:
         frame, seconds = search_cell(task, name, heuristic, cell, overestimate)
         frames.append(frame)
         clock.append(timing("table", frame, seconds, np.full(1, seconds / len(frame)), "float32"))
