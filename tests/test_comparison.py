@@ -127,12 +127,13 @@ def test_a_checkpoint_answers_for_its_convergence_point(study):
 def test_the_nearest_checkpoint_answers_where_the_point_was_not_reached(study):
     found = answer(study, ROW | {"point": 13.0})
     assert found.value == 97.0
-    assert "13 was not reached" in found.note
+    assert "13 is not among ours" in found.note
 
 
-def test_an_iteration_without_a_point_is_answered_at_the_same_share_of_the_training(study):
-    assert answer(study, ROW | {"point": NAN, "iteration": 1430.0}).value == 99.0  # half way, ours is iteration 1,000
-    assert answer(study, ROW | {"point": NAN, "iteration": 2850.0}).value == 97.0
+def test_an_iteration_without_a_point_is_answered_at_the_nearest_share_of_the_training(study):
+    half, end = (answer(study, ROW | {"point": NAN, "iteration": iteration}) for iteration in (1430.0, 2850.0))
+    assert half.value == 99.0 and "50 % of the training (the thesis's 50 %)" in half.note
+    assert end.value == 97.0 and "60 % of the training (the thesis's 100 %)" in end.note
 
 
 @pytest.mark.parametrize(("relation", "value"), [(">", 96.0), ("<=", 99.9)])
@@ -150,8 +151,8 @@ def test_a_claim_on_all_models_is_answered_by_the_one_that_decides_it(study, rel
         ({"quantity": "convergence_points", "iteration": NAN, "point": NAN}, 20),
         ({"quantity": "states_seen"}, 1_100_000),
         ({"quantity": "states_seen_percent"}, 100 * 1_100_000 / 3_674_160),
-        ({"quantity": "training_time", "unit": "h"}, 2.0),
-        ({"quantity": "training_time", "unit": "min"}, 120.0),
+        ({"quantity": "training_time", "unit": "h", "iteration": 2850.0}, 2.0),
+        ({"quantity": "training_time", "unit": "min", "iteration": 500.0}, 30.0),
         ({"quantity": "total_iterations", "value": 1900.0}, 1900),
         ({"quantity": "validation_loss"}, 0.1),
     ],
@@ -187,6 +188,61 @@ def test_the_verdict_is_on_the_exact_recipe_where_it_was_run(study):
     assert nothing["verdict"] == NOT_COVERED and nothing["reason"]
 
 
+def test_an_exact_training_that_stopped_short_is_not_answered_by_the_compact_one(study):
+    row = ROW | {"quantity": "convergence_point_iteration", "value": 9900.0, "point": 13.0}
+    reported = pd.DataFrame([{key: row[key] for key in list(ROW)[:15]}])
+    curve = study.frames["models", "walker", "curve"]
+    exact = MadeUp({("models", "walker", "curve"): curve[curve["iteration"] <= 1250]}, study.cards)
+    found = compare(reported, study, exact, NoFacts()).iloc[0]
+    assert found["verdict"] == NOT_COVERED and found["verdict_default"] == BEATS
+    assert "exact recipe; nothing to compare" in found["reason"]
+
+
+@pytest.mark.parametrize("quantity", ["states_seen", "states_seen_percent", "times_seen"])
+def test_states_seen_up_to_a_point_never_reached_are_no_saving(study, quantity):
+    assert answer(study, ROW | {"quantity": quantity, "point": 21.0}) is None
+
+
+def test_a_claim_over_all_batch_sizes_is_answered_by_the_one_that_decides_it(study):
+    frame = study.frames["searches", "walker", "checkpoints"]
+    study.frames["searches", "walker", "checkpoints"] = pd.concat(
+        [frame, frame.assign(batch_size=3, nodes_expanded=80.0)]
+    )
+    row = ROW | {"quantity": "nodes_expanded", "batch_size": NAN, "relation": ">", "value": 90.0}
+    assert answer(study, row).value == 80.0
+
+
+def test_a_search_that_found_nothing_has_no_length_and_falls_short(study):
+    study.frames["searches", "walker", "checkpoints"]["length"] = [127.0, NAN, 127.0]
+    row = ROW | {"quantity": "length", "iteration": NAN, "point": NAN, "value": 127.0}
+    found = answer(study, row)
+    assert math.isinf(found.value)
+    assert judge(row, found)[0] == SHORT
+
+
+@pytest.mark.parametrize("quantity", ["seconds", "seconds_ratio_batch_size", "seconds_ratio_path_weight"])
+def test_seconds_of_a_grid_with_holes_have_no_answer_where_a_cell_is_missing(study, quantity):
+    cells = {
+        "engine": "network alone",
+        "set": "test",
+        "path_weight": [0.2, 0.7],
+        "batch_size": 3,
+        "seconds": [1.0, 2.0],
+    }
+    study.frames["timings", "walker", "searches"] = pd.DataFrame(cells | {"searches": 12})
+    assert answer(study, ROW | {"quantity": quantity, "path_weight": 0.2}) is None
+    whole = [{**cells, "path_weight": weight, "batch_size": size} for weight in (0.2, 1.0) for size in (3, 5, 7)]
+    study.frames["timings", "walker", "searches"] = pd.DataFrame(
+        [{**row, "seconds": 1.5, "searches": 12} for row in whole]
+    )
+    assert answer(study, ROW | {"quantity": quantity, "path_weight": 0.2}).value in (1.0, 1.5)
+
+
+def test_training_time_counts_runs_before_a_resume_and_iterations_up_to_the_rows(study):
+    study.cards["models", "walker"]["timing"] = {"seconds": 3000.0, "earlier_seconds": 4200.0}
+    assert answer(study, ROW | {"quantity": "training_time", "unit": "h", "iteration": 1000.0}).value == 1.0
+
+
 def test_an_erratum_stands_in_the_reason(study):
     reported = pd.DataFrame([{key: ROW[key] for key in list(ROW)[:15]} | {"erratum": "A slip."}])
     assert compare(reported, study, study, NoFacts()).iloc[0]["reason"].endswith("erratum: A slip.")
@@ -204,8 +260,8 @@ def test_the_samplers_are_told_apart_by_their_difference():
     )
     facts = Facts("made_up", pd.DataFrame({"puzzle": []}), {}, {}, drawn, {}, None)
     row = ROW | {"set": "deepcube_17", "distance": 1.0}
-    assert facts.answer(row | {"quantity": "sampled_percent"}).value == 60.0
-    assert facts.answer(row | {"quantity": "sampled_percent"}).exhaustive == 61.0
+    share = facts.answer(row | {"quantity": "sampled_percent"})
+    assert share.value == share.exhaustive == 61.0 and "60.00 %" in share.note
     assert facts.answer(row | {"quantity": "sampled_states_difference"}).value == 30.0
     least = facts.answer(row | {"quantity": "sampled_states_difference", "distance": NAN, "relation": ">="})
     assert least.value == -30.0

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import torch
 
-from costtogo.files import json_text, read_frame, write_json
+from costtogo.files import json_text, read_frame, read_json, write_json
 from costtogo.learning import davi, resume
 from costtogo.params import ModelParams
 from costtogo.puzzles import make
@@ -79,6 +79,10 @@ def write_parameters(**changes) -> None:
     write_json(PARAMS, {"study": "tiny", "threads": 1, "model": "walker", "training": TRAINING | changes})
 
 
+def timing_of(out: Path) -> dict:
+    return read_json(out.parents[1] / "timings" / "models" / f"{out.name}.json")
+
+
 def kill_at(iteration: int) -> None:
     command = [sys.executable, "-c", KILLED_AT, str(iteration), str(PARAMS), str(TABLE), str(OUT)]
     assert subprocess.run(command, capture_output=True).returncode == -signal.SIGKILL
@@ -117,15 +121,20 @@ AUTOMATON = {
 }
 
 
-def test_a_growing_tower_killed_ends_in_the_same_bytes_too(workplace):
-    workplace("alone", **AUTOMATON)
+@pytest.mark.parametrize("residual", [1e-3, 1.0])
+def test_a_growing_tower_killed_ends_in_the_same_bytes_too(workplace, residual):
+    changes = AUTOMATON | {"sampler": AUTOMATON["sampler"] | {"residual": residual}}
+    workplace("alone", **changes)
     train.run(PARAMS, TABLE, OUT)
     alone = results()
-    assert read_frame(OUT / "curve.parquet")["effective_k"].nunique() > 1, "it must have grown"
-    workplace("killed", **AUTOMATON)
+    curve = read_frame(OUT / "curve.parquet")
+    assert curve["effective_k"].nunique() > 1, "it must have grown"
+    assert curve["updated"].iloc[-1] == (residual < 1), "it must have settled where that is easy"
+    workplace("killed", **changes)
     kill_at(50)
     train.run(PARAMS, TABLE, OUT)
     assert results() == alone
+    assert timing_of(OUT)["earlier_seconds"] > 0
 
 
 def interrupt_at(iteration: int, monkeypatch) -> None:

@@ -89,6 +89,8 @@ def error_at_point(results: Path, puzzle: str, models: list[str]) -> Figure:
     """Error of all models at the last convergence point that every model with one has reached."""
     frames = {model: pd.read_parquet(results / "models" / model / "errors.parquet") for model in models}
     errors = pd.concat(frames, names=["model"]).reset_index("model")
+    if errors.empty:
+        return error_lines(errors.assign(label=""))
     shared = errors.groupby("model")["convergence_point"].max().min()
     errors = errors[errors["convergence_point"] == shared]
     labels = errors["model"] + errors["iteration"].map(", iteration {:,}".format)

@@ -63,6 +63,13 @@ class Training:
         return bellman_targets(self.puzzle, states, self.cost_to_go, disks)
 
     @property
+    def overdue(self) -> bool:
+        """Whether a tower that is not whole has not grown for patience iterations."""
+        sampler = self.params.sampler
+        growing = sampler.kind == "growing_tower" and self.disks < self.puzzle.cells
+        return growing and self.iteration - self.grown_at > sampler.patience
+
+    @property
     def cost_to_go(self) -> Remembered:
         """J_k: the target network, frozen at the last convergence point, evaluated once for each state."""
         if self._frozen is None:
@@ -110,6 +117,8 @@ def train(training: Training) -> Iterator[Progress]:
     params = training.params
     while training.iteration < params.iterations:
         training.iteration += 1
+        if training.overdue:
+            begin_anew(training)
         generator = np.random.default_rng([params.seed, training.iteration])
         walk_max = training.walk_max
         set_learning_rate(training)
@@ -129,20 +138,17 @@ def grow(training: Training, ranks: Ranks) -> None:
     """Let a tower grow by a disk once the new target nearly satisfies the Bellman equation by itself.
 
     Nearly: its mean squared residual on the states of the given ranks is below residual times their mean
-    cost-to-go.  A whole tower is settled then.  One that has not grown for patience iterations begins anew,
-    from other first weights.
+    cost-to-go.  A whole tower is settled then.
     """
     sampler, whole = training.params.sampler, training.disks == training.puzzle.cells
     mean = float(training.cost_to_go(training.puzzle.unrank(ranks)).mean())
     if validate(training, ranks) < sampler.residual * mean:
         training.settled = whole
         training.disks, training.grown_at = training.disks + (not whole), training.iteration
-    elif not whole and training.iteration - training.grown_at >= sampler.patience:
-        begin_anew(training)
 
 
 def begin_anew(training: Training) -> None:
-    """Go back to the smallest tower, with other first weights."""
+    """Go back to the smallest tower, with other first weights: this one has not grown for patience iterations."""
     params = training.params
     training.network = build(params.architecture, training.puzzle, params.seed + training.iteration)
     training.target = first_target(training.network, training.puzzle)

@@ -42,9 +42,12 @@ def _kept(path: Path) -> dict:
 
 
 def _keep_tables(card: Path, folder: Path) -> None:
-    """Write the tables of a stage as <group>_<name>_<table>.csv."""
+    """Write the tables of a stage as <group>_<name>_<table>.csv, of a search also its seconds."""
     for name in TABLES.get(card.parent.name, ()):
         source = card.with_suffix("") / f"{name}.parquet"
         if source.exists():
             target = folder / f"{card.parent.name}_{card.stem}_{name}.csv"
             write_csv(target, read_frame(source), float_format=FORMATS.get(name))
+    clock = card.parents[1] / "timings" / "searches" / f"{card.stem}.parquet"
+    if card.parent.name == "searches" and clock.exists():
+        write_csv(folder / f"timings_{card.stem}_searches.csv", read_frame(clock))

@@ -68,11 +68,12 @@ def _matching(frame: pd.DataFrame, row: Row, iterations: float) -> tuple[pd.Data
         chosen = frame[near == near.min()]
         chosen = chosen[chosen["iteration"] == chosen["iteration"].min()]
         at = f"convergence point {chosen['convergence_point'].iloc[0]:.0f}"
-        at += "" if near.min() == 0 else f" (the thesis's {row['point']:.0f} was not reached)"
+        at += "" if near.min() == 0 else f" (the thesis's {row['point']:.0f} is not among ours)"
     else:
         near = (frame["iteration"] / iterations - row["iteration"] / row["total"]).abs()
         chosen = frame[near == near.min()]
-        at = "the same share of the training"
+        share = chosen["iteration"].iloc[0] / iterations
+        at = f"{100 * share:.0f} % of the training (the thesis's {100 * row['iteration'] / row['total']:.0f} %)"
     return chosen, f"{at}, iteration {chosen['iteration'].iloc[0]:.0f}"
 
 
@@ -114,9 +115,12 @@ def _convergence_point_iteration(source: Source, row: Row) -> Answer | None:
 
 
 def _training_time(source: Source, row: Row) -> Answer | None:
+    """The time of the training up to the row's iteration, every iteration taking the same."""
     timing = source.card("models", row["model"]).get("timing", {})
-    seconds = timing.get("seconds", NAN)
-    note = f"{timing.get('threads', 1)} thread of {timing.get('processor', '')}"
+    seconds = timing.get("seconds", NAN) + timing.get("earlier_seconds", 0.0)
+    iterations = min(row["iteration"], _iterations(source, row))
+    seconds *= iterations / _iterations(source, row)
+    note = f"{iterations:,.0f} iterations on {timing.get('threads', 1)} thread of {timing.get('processor', '')}"
     return Answer(seconds / HOUR[row["unit"]], source.path("models", row["model"], "curve"), note=note)
 
 
@@ -132,11 +136,11 @@ def _states_seen(source: Source, row: Row) -> Answer | None:
     updates = _updates(source, row)
     if updates is None:
         return None
-    points = updates.rename(columns={"convergence_points": "convergence_point"})
-    chosen, note = _matching(points, row, _iterations(source, row))
+    chosen = updates[updates["convergence_points"] == row["point"]]
     if chosen.empty:
         return None
     each = source.card("models", row["model"])["parameters"]["training"]["states_per_iteration"]
+    note = f"iteration {chosen['iteration'].iloc[0]}"
     return Answer(chosen["iteration"].iloc[0] * each, source.path("models", row["model"], "curve"), note=note)
 
 
@@ -173,8 +177,9 @@ def _measure(source: Source, row: Row, quantity: str) -> Answer | None:
         return None
     value, everything = by_scope[row["set"]], by_scope["all"]
     low, high = NAN, NAN
-    if quantity.endswith("_percent") and row["set"] != "all":
-        low, high = _interval(value, chosen.loc[chosen["scope"] == row["set"], "states"].iloc[0])
+    sampled = chosen.loc[chosen["scope"] == row["set"], "states"].iloc[0]
+    if quantity.endswith("_percent") and sampled < row["states"]:  # else the sample is full of repetitions
+        low, high = _interval(value, sampled)
     return Answer(value, source.path("audits", row["model"], "measures"), low, high, everything, note)
 
 
@@ -190,7 +195,9 @@ def _cell(source: Source, row: Row) -> Answer | None:
     frame = source.frame("searches", row["model"], table)
     if frame is None:
         return None
-    cells = frame[(frame["set"] == _set(source, row)) & (frame["batch_size"] == row["batch_size"])]
+    cells = frame[frame["set"] == _set(source, row)]
+    if not math.isnan(row["batch_size"]):
+        cells = cells[cells["batch_size"] == row["batch_size"]]
     if at_distance:
         cells = cells[cells["distance"] == row["distance"]]
     if not math.isnan(row["path_weight"]):
@@ -198,7 +205,7 @@ def _cell(source: Source, row: Row) -> Answer | None:
     chosen, note = _matching(cells, row, _iterations(source, row))
     if chosen.empty:
         return None
-    value = _extreme(chosen[row["quantity"]], row)
+    value = _extreme(chosen[row["quantity"]].fillna(math.inf), row)  # no length where nothing was solved
     low, high = NAN, NAN
     if row["quantity"] == "optimal_percent" and chosen["instances"].iloc[0] > 1:
         low, high = _interval(value, chosen["instances"].iloc[0])
@@ -219,14 +226,15 @@ def _seconds(source: Source, row: Row) -> Answer | None:
     if cells.empty:
         return None
     seconds = cells.pivot(index="path_weight", columns="batch_size", values="seconds")
+    weights = seconds.index if math.isnan(row["path_weight"]) else [row["path_weight"]]
     if row["quantity"] == "seconds_ratio_batch_size":
-        values = seconds[3] / seconds[7]
+        sizes = seconds.reindex(columns=[3, 7])
+        values = sizes[3] / sizes[7]
     elif row["quantity"] == "seconds_ratio_path_weight":
-        values = pd.Series([(seconds.loc[1.0] / seconds.loc[row["path_weight"]]).mean()])
-    elif math.isnan(row["path_weight"]):
-        values = seconds[row["batch_size"]]
+        ratios = seconds.reindex([1.0]).to_numpy() / seconds.reindex(weights).to_numpy()
+        values = pd.Series(ratios.mean(axis=1))
     else:
-        values = seconds.loc[[row["path_weight"]], row["batch_size"]]
+        values = seconds.reindex(index=weights, columns=[row["batch_size"]])[row["batch_size"]]
     note = f"{cells['searches'].iloc[0]:.0f} searches with the chosen checkpoint"
     return Answer(_extreme(values, row), source.path("timings", row["model"], "searches"), note=note)
 

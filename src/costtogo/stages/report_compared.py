@@ -30,8 +30,8 @@ EXPLANATIONS = {
     "nodes_expanded": "A network that underestimates far states spreads the search: more expanded nodes, and more"
     " optimal solutions; compare the share of optimal solutions in the same table.",
     "states_sampled": "333 walks of 30 moves are 9,990 states.",
-    "sampled_percent": "The thesis reads its figure by eye; the exact share, by propagating the walk's chances over"
-    " all states, lies on our side.",
+    "sampled_percent": "The thesis reads its figure; ours is the exact share, by propagating the chances of a walk over"
+    " all states.",
     "sampled_states_difference": "Both samplers have the same distribution; their difference is chance.",
     "sampled_percent_difference": "Both samplers have the same distribution; their difference is chance.",
     "validation_loss": "A spike of one training.",
@@ -85,7 +85,8 @@ def _tolerances() -> str:
             named.append(f"{quantity.title} ± {slack}")
     return (
         "A number *agrees* when the thesis's lies in our 95 % interval, or when the two differ by no more than the"
-        f" following; everything else must be equal: {'; '.join(named)}. Otherwise it *beats* the thesis's or falls"
+        " following, or when the thesis's <, >, ≤ or ≥ holds; everything else must be equal:"
+        f" {'; '.join(named)}. Otherwise it *beats* the thesis's or falls"
         " *short* of it by which way is better; where neither way is better, a difference counts as short.\n"
     )
 

@@ -30,7 +30,7 @@ QUANTITIES = {
     "diameter_half_turns": Quantity("largest distance with half turns, moves", 0),
     "parameters": Quantity("trainable parameters", 0),
     "states_sampled": Quantity("states drawn", 0),
-    "sampled_percent": Quantity("share of drawn states, %", 0, absolute=0.5),
+    "sampled_percent": Quantity("share of drawn states, %", 0),
     "sampled_states_difference": Quantity("difference of the two samplers, states", 0),
     "sampled_percent_difference": Quantity("difference of the two samplers, points", 0, absolute=0.2),
     "total_iterations": Quantity("iterations", 0),
@@ -39,7 +39,7 @@ QUANTITIES = {
     "convergence_point_iteration": Quantity("iteration of a convergence point", -1, relative=0.2),
     "states_seen": Quantity("states seen", -1, relative=0.2),
     "states_seen_percent": Quantity("states seen, % of all", -1),
-    "times_seen": Quantity("times that a state was seen on average", 0, relative=0.2),
+    "times_seen": Quantity("times that a state was seen on average", 0),
     "training_time": Quantity("training time", -1, relative=0.2),
     "mean_absolute_error": Quantity("mean absolute error, moves", -1, relative=0.1),
     "admissible_percent": Quantity("admissible, %", 1, absolute=5.0),
@@ -51,7 +51,7 @@ QUANTITIES = {
     "nodes_expanded": Quantity("nodes expanded", -1, relative=0.1),
     "nodes_expanded_ratio": Quantity("nodes expanded with λ = 1 to those with λ, times", 0),
     "seconds": Quantity("seconds", -1, relative=0.2),
-    "seconds_ratio_batch_size": Quantity("seconds with N = 3 to those with N = 7, times", 0, absolute=0.3),
+    "seconds_ratio_batch_size": Quantity("seconds with N = 3 to those with N = 7, times", 0),
     "seconds_ratio_path_weight": Quantity("seconds with λ = 1 to those with λ, times", 0, absolute=0.3),
     "length": Quantity("length, moves", -1),
     "extra_moves": Quantity("moves too many", 0),
@@ -76,13 +76,23 @@ def compare(reported: pd.DataFrame, own: Source, kept: Source, facts: Facts) -> 
         row |= {"states": make(row["puzzle"]).state_count}
         row |= {"total": totals.get(row["model"], NAN), "models": models.get(row["puzzle"], ())}
         fact = facts.answer(row)
-        exact, compact = (fact, fact) if fact else (answer(kept, row), answer(own, row))
-        rows.append({**{name: row[name] for name in reported}, **_beside(row, exact, compact, bool(fact))})
+        exact = fact or answer(kept, row)
+        compact = fact if fact and row["quantity"] != "parameters" else answer(own, row)
+        ran = [bool(isinstance(row["model"], str) and source.card("models", row["model"])) for source in (kept, own)]
+        found = _beside(row, exact, compact, "a fact" if fact else _standing(*ran))
+        rows.append({**{name: row[name] for name in reported}, **found})
     return pd.DataFrame(rows).rename(columns={"value": "reported"})
 
 
-def _beside(row: Row, exact: Answer | None, compact: Answer | None, is_fact: bool) -> Row:
-    basis = exact or compact
+def _standing(exact_ran: bool, compact_ran: bool) -> str:
+    """Which training the verdict is on."""
+    if exact_ran:
+        return "exact recipe"
+    return "compact network; the exact recipe has not been run" if compact_ran else "neither"
+
+
+def _beside(row: Row, exact: Answer | None, compact: Answer | None, standing: str) -> Row:
+    basis = exact if standing == "exact recipe" else exact or compact
     verdict, why = judge(row, basis)
     return {
         "reproduced_thesis": exact.value if exact else NAN,
@@ -91,20 +101,20 @@ def _beside(row: Row, exact: Answer | None, compact: Answer | None, is_fact: boo
         "interval_95": f"[{basis.low:.6g}, {basis.high:.6g}]" if basis and not math.isnan(basis.low) else "",
         "verdict": verdict,
         "verdict_default": judge(row, compact)[0],
-        "reason": _reason(row, exact, compact, why, is_fact),
+        "reason": _reason(row, basis, standing, why),
         "results_file": basis.file if basis else "",
     }
 
 
-def _reason(row: Row, exact: Answer | None, compact: Answer | None, why: str, is_fact: bool) -> str:
-    basis = exact or compact
-    if basis is None and row["quantity"] in TIMES:
+def _reason(row: Row, basis: Answer | None, standing: str, why: str) -> str:
+    if basis:
+        parts = [part for part in ("" if standing == "a fact" else standing, basis.note, why) if part]
+    elif row["quantity"] in TIMES and standing != "exact recipe":
         parts = ["wall-clock times of this study differ from run to run and stand in timings.md"]
-    elif basis is None:
+    elif standing == "neither":
         parts = ["the exact recipe has not been run, and the study has no counterpart"]
     else:
-        network = "" if is_fact else "exact recipe" if exact else "compact network; the exact recipe has not been run"
-        parts = [part for part in (network, basis.note, why) if part]
+        parts = [standing, "nothing to compare: not reached, not solved, or not measured"]
     erratum = row["erratum"] if isinstance(row["erratum"], str) else ""
     return "; ".join(parts + ([f"erratum: {erratum}"] if erratum else []))
 

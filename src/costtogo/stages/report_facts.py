@@ -83,7 +83,8 @@ class Facts:
 
     def _states_sampled(self, row: Row) -> Answer | None:
         count = self.drawn.get((row["puzzle"], row["set"]))
-        return Answer(count, f"results/{self.study}/instances/{row['puzzle']}.json") if count else None
+        place = "audits" if row["set"] == "sample" else f"instances/{row['puzzle']}.json"
+        return Answer(count, f"results/{self.study}/{place}") if count else None
 
     def _parameters(self, row: Row) -> Answer | None:
         architecture = self.architectures.get(row["model"])
@@ -107,8 +108,9 @@ class Facts:
             return None
         here, total = drawn.loc[row["distance"]], int(drawn["sampled"].sum())
         low, high = wilson(int(here["sampled"]), total)
-        share, expected = 100 * here["sampled"] / total, float(here["expected_percent"])
-        return Answer(share, self._drawn_file(row), 100 * low, 100 * high, expected, f"{total:,} states")
+        expected, drawn_share = float(here["expected_percent"]), 100 * here["sampled"] / total
+        note = f"the exact share; of {total:,} states drawn {drawn_share:.2f} % [{100 * low:.2f}, {100 * high:.2f}]"
+        return Answer(expected, self._drawn_file(row), exhaustive=expected, note=note)
 
     def _samplers_apart(self, row: Row) -> Answer | None:
         """States that DeepCubeA's sampler drew more than DeepCube's; both have the same distribution."""
@@ -125,9 +127,9 @@ class Facts:
         if math.isnan(row["distance"]):
             summed = row["quantity"] == "sampled_percent_difference"
             value = apart.sum() if summed else apart.min() if row["relation"].startswith(">") else apart.max()
-            return Answer(float(value), self._drawn_file(row), exhaustive=0.0)
+            return Answer(float(value), self._drawn_file(row))
         value, spread = float(apart[row["distance"]]), float(deviation[row["distance"]])
-        return Answer(value, self._drawn_file(row), value - spread, value + spread, 0.0)
+        return Answer(value, self._drawn_file(row), value - spread, value + spread)
 
     def _drawn_file(self, row: Row) -> str:
         return f"results/{self.study}/instances/{row['puzzle']}/distributions.parquet"

@@ -39,7 +39,8 @@ def run(params: Path, table: Path, out: Path) -> None:
         for progress in davi.train(training):
             recorder.record(progress, live)
     outputs = recorder.write(out)
-    stage.finish(outputs, recorder.metrics(), threads=stage.parameters["threads"], precision=training.precision)
+    machine = {"threads": stage.parameters["threads"], "precision": training.precision}
+    stage.finish(outputs, recorder.metrics(), earlier_seconds=recorder.earlier_seconds, **machine)
     shutil.rmtree(recorder.folder, ignore_errors=True)
 
 
@@ -60,7 +61,8 @@ class Recorder:
         self.errors: list[np.ndarray] = []  # iteration, convergence point, then absolute and signed error [2 (d + 1)]
         self.layers = error_sample(distance)
         self.counts = np.bincount(distance)
-        self.said = self.saved = time.monotonic()
+        self.begun = self.said = self.saved = time.monotonic()
+        self.earlier_seconds = 0.0  # of the runs before this one that the training was resumed from
         self.said_iteration = 0
 
     @property
@@ -78,6 +80,7 @@ class Recorder:
         self.curve = extra["curve"].tolist()
         self.errors = list(extra["errors"].numpy())
         self.checkpoints = description["checkpoints"]
+        self.earlier_seconds = description["seconds"]
         self.said_iteration = self.training.iteration
         tell(f"{self.stage.card['name']}: resumed after iteration {self.training.iteration}")
 
@@ -135,7 +138,8 @@ class Recorder:
             "curve": torch.tensor(self.curve, dtype=torch.float64),
             "errors": torch.from_numpy(self.error_rows()),
         }
-        description = {"key": self.key, "checkpoints": self.checkpoints}
+        seconds = self.earlier_seconds + time.monotonic() - self.begun
+        description = {"key": self.key, "checkpoints": self.checkpoints, "seconds": seconds}
         resume.save(self.folder / "resume.safetensors", self.training, extra, description)
 
     def curve_frame(self) -> pd.DataFrame:
