@@ -26,9 +26,9 @@ class Params(BaseModel):
 
 
 class ArchitectureParams(Params):
-    """A fully connected residual network, or an automaton, of which only the number of states is looked at."""
+    """A fully connected residual network, or a recurrent one, of which only the number of states is looked at."""
 
-    kind: Literal["residual", "automaton"] = "residual"
+    kind: Literal["residual", "automaton", "gru"] = "residual"
     states: Positive = 5
     first_layers: list[Positive] = []
     residual_blocks: int = Field(default=0, ge=0)
@@ -45,7 +45,7 @@ class ArchitectureParams(Params):
 
 
 class SamplerParams(Params):
-    """Where the states of an iteration come from; disks, residual and patience are those of a growing tower."""
+    """Where the states of an iteration come from; disks, residual, patience and hold are those of a growing tower."""
 
     kind: Literal["deepcube", "deepcubea", "uniform", "adaptive_k", "growing_tower"]
     walk_max: Positive = 1
@@ -53,6 +53,7 @@ class SamplerParams(Params):
     disks: Positive = 3
     residual: float = Field(default=2e-4, gt=0)
     patience: Positive = 100
+    hold: bool = True  # the disks that the tower has not reached yet may not move
 
 
 class ModelParams(Params):
@@ -137,10 +138,11 @@ class SearchParams(Params):
     max_expansions: Positive
     max_nodes: Positive
     zero_instances: Positive
+    admissible_instances: Positive
     network_searches: Positive
     network_searches_alone: Positive
     network_max_steps: Positive
-    all_starts: bool = False
+    all_starts: list[str] = []  # the models that search the headline setting from every state
 
 
 class PuzzleParams(Params):
@@ -189,7 +191,10 @@ class Study(Params):
                 raise ValueError(f"model '{name}' needs a name of letters, digits, _ . - that is not baseline_…")
             if model.puzzle not in self.puzzles:
                 raise ValueError(f"model {name} wants puzzle '{model.puzzle}'{_hint(model.puzzle, self.puzzles)}")
-        for name in self.puzzles:
+        for name, puzzle in self.puzzles.items():
+            own = [model for model in self.models if self.models[model].puzzle == name]
+            for model in set(puzzle.search.all_starts) - set(own):
+                raise ValueError(f"puzzles.{name}.search.all_starts: there is no model '{model}'{_hint(model, own)}")
             if name not in self.tables:
                 raise ValueError(f"puzzle {name} needs its exact table; add it to tables")
         return self
@@ -232,16 +237,37 @@ def resolve(values: dict[str, Any]) -> dict[str, Any]:
     values = {key: value for key, value in values.items() if key not in TABLES}
     values |= {"puzzles": {name: _like(puzzles, name, "puzzles") for name in puzzles}, "models": {}}
     values["architectures"] = architectures
-    for name, model in models.items():
+    for name, model in _repeated(models).items():
         recipe = model.pop("recipe", None)
         if recipe is not None:
             model = overlay(_like(recipes, recipe, f"models.{name}.recipe"), model)
         if isinstance(model.get("architecture"), str):
             model["architecture"] = _named(architectures, model["architecture"], f"models.{name}.architecture")
         # one seed a puzzle: models that differ in one thing begin from the same weights
-        model.setdefault("seed", derive_seed(values.get("seed", 0), "train", str(model.get("puzzle"))))
+        repetition = [str(number)] if (number := model.pop("repetition", 1)) > 1 else []
+        model.setdefault("seed", derive_seed(values.get("seed", 0), "train", str(model.get("puzzle")), *repetition))
         values["models"][name] = model
     return values
+
+
+def _repeated(models: dict[str, Any]) -> dict[str, Any]:
+    """A model with the key seeds, n, stands for n trainings, name_seed1 to name_seedn; the first has the usual seed."""
+    repeated = {}
+    for name, model in models.items():
+        seeds = model.pop("seeds", None)
+        if seeds is None:
+            repeated[name] = model
+            continue
+        if type(seeds) is not int or seeds < 1 or "seed" in model:
+            raise UserError(f"Parameter models.{name}.seeds must be how many seeds, 1 or more, beside no key seed.")
+        repeated |= {f"{name}_seed{k}": deepcopy(model) | {"repetition": k} for k in range(1, seeds + 1)}
+    return repeated
+
+
+def variant_of(model: str) -> tuple[str, int]:
+    """A model's name without its seed, and the number of the seed, 0 if it has none.  "walk_seed2" -> ("walk", 2)."""
+    name, found, number = model.rpartition("_seed")
+    return (name, int(number)) if found and number.isdecimal() else (model, 0)
 
 
 def without_nulls(values: dict[str, Any]) -> dict[str, Any]:
@@ -342,7 +368,7 @@ def _known_keys(location: tuple) -> list[str]:
             continue
         model = model.__args__[-1]
     if isinstance(model, type):
-        shorthand = {ModelParams: ["recipe"], PuzzleParams: ["like"], Study: ["recipes"]}
+        shorthand = {ModelParams: ["recipe", "seeds"], PuzzleParams: ["like"], Study: ["recipes"]}
         return [*model.model_fields, *shorthand.get(model, [])]
     return []
 

@@ -68,6 +68,7 @@ OF_CHECKPOINTS = [
     "/selection.parquet",
     "/checkpoints.parquet",
     "/checkpoints_by_distance.parquet",
+    "/admissible.parquet",
 ]
 SEARCHES = results("searches", STUDY.models, *FOUND, *OF_CHECKPOINTS)
 SEARCHES += results("searches", BASELINES, *FOUND)

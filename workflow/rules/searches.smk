@@ -15,6 +15,7 @@ rule model_search:
         by_distance=f"{RESULTS}/searches/{{model}}/by_distance.parquet",
         checkpoints=f"{RESULTS}/searches/{{model}}/checkpoints.parquet",
         checkpoints_by_distance=f"{RESULTS}/searches/{{model}}/checkpoints_by_distance.parquet",
+        admissible=f"{RESULTS}/searches/{{model}}/admissible.parquet",
         searches=f"{RESULTS}/searches/{{model}}/searches.parquet",
         seconds=f"{RESULTS}/timings/searches/{{model}}.parquet",
         card=f"{RESULTS}/searches/{{model}}.json",

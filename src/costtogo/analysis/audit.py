@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 import numpy as np
+import pandas as pd
 from numba import njit
 
 from costtogo.types import NO_STATE, CostToGo, Neighbours
@@ -14,20 +15,30 @@ class Findings:
 
     distance: exact moves to the goal.  error: float32, cost-to-go less distance, in moves.
     consistent: bool, the cost-to-go is at most one more than that of every neighbour.
+    descending: bool, the neighbour of least cost-to-go is nearer the goal; true at the goal.
     """
 
     distance: np.ndarray
     error: np.ndarray
     consistent: np.ndarray
+    descending: np.ndarray
 
     def at(self, rows) -> "Findings":
         """The findings for some of the states, repeated ones counting each time."""
-        return Findings(self.distance[rows], self.error[rows], self.consistent[rows])
+        return Findings(self.distance[rows], self.error[rows], self.consistent[rows], self.descending[rows])
+
+    @property
+    def rank_correlation(self) -> float:
+        """Spearman's ρ of cost-to-go and distance, equal ones sharing their mean rank; NaN where one is constant."""
+        frame = pd.DataFrame({"distance": self.distance, "cost_to_go": self.distance + self.error})
+        return float(frame.rank().corr().iloc[0, 1])
 
 
 def audit(values: CostToGo, distance: np.ndarray, neighbours: Neighbours) -> Findings:
     """Audit a heuristic on every state: values float32 [S], distance [S], neighbours int32 [S, A]."""
-    return Findings(distance, values - distance.astype(np.float32), consistent_states(values, neighbours))
+    error = values - distance.astype(np.float32)
+    descending = descending_states(values, distance, neighbours)
+    return Findings(distance, error, consistent_states(values, neighbours), descending)
 
 
 @njit(cache=True)
@@ -41,6 +52,19 @@ def consistent_states(values, neighbours):
     return consistent
 
 
+@njit(cache=True)
+def descending_states(values, distance, neighbours):
+    """Whether the neighbour of least cost-to-go, the first of them, is nearer the goal; true at the goal: bool [S]."""
+    descending = np.ones(len(values), dtype=np.bool_)
+    for state in range(len(values)):
+        best = NO_STATE
+        for neighbour in neighbours[state]:
+            if neighbour != NO_STATE and (best == NO_STATE or values[neighbour] < values[best]):
+                best = neighbour
+        descending[state] = distance[state] == 0 or distance[best] < distance[state]
+    return descending
+
+
 def measures(findings: Findings) -> dict[str, float]:
     """The findings in numbers; overestimation is over inadmissible states alone, in moves, 0 where there are none."""
     error = findings.error.astype(np.float64)
@@ -51,6 +75,7 @@ def measures(findings: Findings) -> dict[str, float]:
         "overestimation_mean": float(over.mean()) if len(over) else 0.0,
         "overestimation_max": float(over.max(initial=0.0)),
         "consistent_percent": 100 * float(np.mean(findings.consistent)),
+        "descending_percent": 100 * float(np.mean(findings.descending)),
         "mean_absolute_error": float(np.abs(error).mean()),
         "bias": float(error.mean()),
     }

@@ -16,6 +16,7 @@ from torch.nn import functional
 
 from costtogo.files import FileError, read_tensors, write_tensors
 from costtogo.heuristics.automaton import AutomatonNetwork
+from costtogo.heuristics.gru import GatedNetwork
 from costtogo.params import ArchitectureParams
 from costtogo.puzzles import make
 from costtogo.puzzles.base import Puzzle, is_goal
@@ -134,13 +135,15 @@ def _evaluate(first: list, blocks: list, output: tuple, values: torch.Tensor) ->
     return functional.linear(values.float(), *output)[:, 0]
 
 
-Network: TypeAlias = ValueNetwork | AutomatonNetwork
+Network: TypeAlias = ValueNetwork | AutomatonNetwork | GatedNetwork
 
 
 def of_architecture(architecture: ArchitectureParams, puzzle: Puzzle) -> Network:
     """A network whose weights are still to be set."""
     if architecture.kind == "automaton":
         return AutomatonNetwork(architecture, puzzle)
+    if architecture.kind == "gru":
+        return GatedNetwork(architecture, puzzle)
     return ValueNetwork(architecture, puzzle.cells * puzzle.letters)
 
 

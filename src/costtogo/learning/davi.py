@@ -59,7 +59,8 @@ class Training:
 
     def targets(self, states: States) -> CostToGo:
         """What J_{k+1} should be, float32 [N]; the disks that a growing tower has not reached do not move."""
-        disks = self.disks if self.params.sampler.kind == "growing_tower" else None
+        sampler = self.params.sampler
+        disks = self.disks if sampler.kind == "growing_tower" and sampler.hold else None
         return bellman_targets(self.puzzle, states, self.cost_to_go, disks)
 
     @property
@@ -102,9 +103,9 @@ def adam(network: Network, params: ModelParams) -> torch.optim.Optimizer:
 
 
 def first_target(network: Network, puzzle: Puzzle) -> Network:
-    """J_0: of a residual network its own first weights, as in the literature; of an automaton 0 everywhere."""
+    """J_0: of a network its own first weights, as in the literature; of an automaton 0 everywhere."""
     target = of_architecture(network.architecture, puzzle)
-    if network.architecture.kind == "residual":
+    if network.architecture.kind != "automaton":
         target.load_state_dict(network.state_dict())
     return target
 

@@ -38,7 +38,7 @@ def run(params: Path, table: Path, model: Path, out: Path) -> None:
                 "convergence_point": checkpoint.convergence_point,
                 "scope": scope,
             }
-            rows.append({"model": out.name, **place, **measures(part)})
+            rows.append({"model": out.name, **place, **measures(part), "rank_correlation": part.rank_correlation})
             rows_by_distance += [{**place, **row} for row in measures_by_distance(part)]
         say(describe(out.name, checkpoint.iteration, findings))
     outputs = [out / "values.npz", out / "measures.parquet", out / "by_distance.parquet"]
@@ -76,5 +76,7 @@ def card_metrics(rows: list[dict]) -> dict[str, float]:
         "overestimation_max",
         "consistent_percent",
         "mean_absolute_error",
+        "descending_percent",
+        "rank_correlation",
     )
     return {f"{scope}_{name}": row[name] for scope, row in last.items() for name in names}

@@ -188,7 +188,7 @@ class Recorder:
     def metrics(self) -> dict[str, float]:
         """Where the training ended."""
         params, last = self.training.params, dict(zip(CURVE, self.curve[-1], strict=True))
-        metrics = {name: last[name] for name in ("convergence_points", "loss", "validation_loss")}
+        metrics = {name: last[name] for name in ("convergence_points", "effective_k", "loss", "validation_loss")}
         metrics |= {
             "iterations": params.iterations,
             "states_seen": params.iterations * params.states_per_iteration,

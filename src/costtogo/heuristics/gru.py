@@ -1,0 +1,44 @@
+"""A gated recurrent unit as a value network (Cho et al. 2014, arXiv:1406.1078), beside which the automaton is held.
+
+It reads the cells of a state from the last to the first, as the automaton does; the cost-to-go is linear in the
+last memory.
+"""
+
+from copy import deepcopy
+
+import torch
+from torch import nn
+
+from costtogo.params import ArchitectureParams
+from costtogo.puzzles.base import Puzzle
+
+
+class GatedNetwork(nn.Module):
+    """One-hot states [N, cells · letters] → cost-to-go [N]."""
+
+    def __init__(self, architecture: ArchitectureParams, puzzle: Puzzle):
+        super().__init__()
+        self.architecture, self.cells, self.letters = architecture, puzzle.cells, puzzle.letters
+        self.unit = nn.GRU(puzzle.letters, architecture.states, batch_first=True)
+        self.output = nn.Linear(architecture.states, 1)
+
+    def initialise(self) -> None:
+        """First weights, from torch's generator, as torch begins."""
+        self.unit.reset_parameters()
+        self.output.reset_parameters()
+
+    def forward(self, values: torch.Tensor) -> torch.Tensor:
+        """values: [N, cells · letters]."""
+        cells = values.float().view(-1, self.cells, self.letters).flip(1)
+        memory = self.unit(cells)[1][0]
+        return self.output(memory)[:, 0]
+
+    def frozen(self, dtype: torch.dtype):
+        """The network as a function of one-hot states, in float32 whatever the given type; never below 0."""
+        network = deepcopy(self).eval()
+        return lambda values: network(values).clamp(min=0)
+
+    @property
+    def parameter_count(self) -> int:
+        """Trainable parameters."""
+        return sum(parameter.numel() for parameter in self.parameters())
