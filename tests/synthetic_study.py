@@ -39,7 +39,68 @@ def write_kept(measured: Path, study="long", model="net", iterations=90) -> Path
     _write(measured / study / f"models_{model}_curve.csv", curve.to_csv(index=False).encode())
     cards = {f"models/{model}": {"parameters": {"training": {"puzzle": "cube2", "epsilon": 0.07}}}, "tables/cube2": {}}
     _write(measured / f"{study}.json", json.dumps(cards).encode())
+    write_repeated(measured)
     return measured
+
+
+def write_repeated(measured: Path, study="repeated", seeds=3) -> None:
+    """Write what a study with repeated trainings would have kept: two variants of the cube, two of a tower."""
+    variants, cards, random = [], {}, np.random.default_rng(4)
+    for puzzle, names in {"cube2": ("base_cube2", "wide"), "hanoi_3": ("base_hanoi_3", "slow")}.items():
+        for place, variant in enumerate(names):
+            for seed in range(1, seeds + 1):
+                training = {
+                    "puzzle": puzzle,
+                    "seed": seed,
+                    "epsilon": 0.05 + 0.02 * place,
+                    "sampler": {"kind": "uniform"},
+                }
+                cards[f"models/{variant}_seed{seed}"] = {"parameters": {"training": training}, "metrics": {}}
+                rows = repeated_rows(points=4, quality=place + random.uniform(0, 0.2))
+                variants.append(rows.assign(puzzle=puzzle, variant=variant, seed=seed, states_seen=2000, reach=3))
+    search = {"headline": {"set": "test", "path_weight": 0.7, "batch_size": 5}}
+    facts = {"optimal_percent": 99.25, "mean_excess": 0.0151, "worst_excess": 2, "nodes_expanded": 81.5}
+    metrics = {f"all_starts_{name}": value for name, value in facts.items()}
+    cards["searches/base_cube2_seed1"] = {"parameters": {"search": search}, "metrics": metrics}
+    admissible = pd.DataFrame(
+        {
+            "puzzle": "cube2",
+            "model": "base_cube2_seed1",
+            "overestimation_max": 1.5,
+            "heuristic": ["network", "shifted", "exact"],
+            "instances": 20,
+            "optimal_percent": [95.0, 100.0, 100.0],
+            "nodes_expanded": [40.0, 400.0, 10.0],
+        }
+    )
+    _write(measured / f"{study}.json", json.dumps(cards).encode())
+    _write(measured / study / "variants.csv", pd.concat(variants).to_csv(index=False).encode())
+    _write(measured / study / "admissible.csv", admissible.to_csv(index=False).encode())
+
+
+def repeated_rows(points: int, quality: float) -> pd.DataFrame:
+    """The checkpoints of a training: its last is no convergence point; quality moves every measure."""
+    place = np.arange(points)
+    return pd.DataFrame(
+        {
+            "iteration": 10 * (place + 1),
+            "convergence_point": np.minimum(place + 1, points - 1),
+            "kind": ["convergence_point"] * (points - 1) + ["end"],
+            "selected": place == points - 2,
+            "mean_absolute_error": 2 - 0.3 * place - 0.1 * quality,
+            "rank_correlation": 0.9 + 0.01 * place + 0.01 * quality,
+            "admissible_percent": 99 - place - quality,
+            "overestimation_mean": 0.1 + 0.02 * place,
+            "consistent_percent": 98 - place,
+            "descending_percent": 90 + place + quality,
+            "bias": -1 + 0.2 * place,
+            "set": "test",
+            "path_weight": 0.7,
+            "batch_size": 5,
+            "optimal_percent": 99.9 - 0.2 * place,
+            "nodes_expanded": 300 / (1 + place + quality),
+        }
+    )
 
 
 def write_results(study, results: Path, cube_counts=CUBE_COUNTS, checkpoints=5, iterations=60, instances=40) -> Path:

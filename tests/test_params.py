@@ -8,7 +8,7 @@ import pytest
 import yaml
 from messages import is_one_sentence
 
-from costtogo.params import derive_seed, load, overlay, parse, resolve, slices
+from costtogo.params import derive_seed, load, overlay, parse, resolve, slices, variant_of
 from costtogo.types import UserError
 
 ROOT = Path(__file__).parent.parent
@@ -251,6 +251,29 @@ def test_trainings_of_one_puzzle_share_a_seed_and_every_other_purpose_has_its_ow
     seeds = [*(seed for seeds in by_puzzle.values() for seed in seeds)]
     seeds += [part["seed"] for name, part in slices(study).items() if "seed" in part and name != REPORT]
     assert len(seeds) == 4 + 4 + 13 and len(set(seeds)) == len(seeds)
+
+
+def test_a_model_with_seeds_is_so_many_trainings_of_which_the_first_has_the_usual_seed(values):
+    again = dict(values["models"]["DNN_0"]) | {"seeds": 3}
+    study = parse(overlay(values, {"models": {"wide": again}}))
+    repeated = {name: model for name, model in study.models.items() if variant_of(name)[0] == "wide"}
+    assert [variant_of(name) for name in repeated] == [("wide", 1), ("wide", 2), ("wide", 3)]
+    assert len({model.seed for model in repeated.values()}) == 3
+    first, second, _ = repeated.values()
+    assert first == study.models["DNN_0"] and second == first.model_copy(update={"seed": second.seed})
+    assert variant_of("DNN_0") == ("DNN_0", 0) and variant_of("net_seedling") == ("net_seedling", 0)
+
+
+@pytest.mark.parametrize("change", [{"seeds": 0}, {"seeds": True}, {"seeds": "five"}, {"seeds": 2, "seed": 1}])
+def test_wrong_seeds_are_told(values, change):
+    with pytest.raises(UserError, match="models.DNN_0.seeds") as told:
+        parse(overlay(values, {"models": {"DNN_0": change}}))
+    assert is_one_sentence(str(told.value))
+
+
+def test_a_search_from_every_state_names_a_model_of_its_puzzle(values):
+    with pytest.raises(UserError, match="no model 'DNN_O'; did you mean 'DNN_0'"):
+        parse(overlay(values, {"puzzles": {"cube2": {"search": {"all_starts": ["DNN_O"]}}}}))
 
 
 def changed_slices(values: dict, change: dict) -> set[str]:

@@ -1,6 +1,10 @@
-"""Intervals for measured shares."""
+"""Intervals for measured shares and means."""
 
 import math
+from collections.abc import Sequence
+
+import numpy as np
+from scipy import stats
 
 
 def wilson(successes: int, trials: int, z: float = 1.959964) -> tuple[float, float]:
@@ -12,3 +16,12 @@ def wilson(successes: int, trials: int, z: float = 1.959964) -> tuple[float, flo
     spread = z * math.sqrt(share * (1 - share) / trials + z * z / (4 * trials * trials))
     scale = 1 + z * z / trials
     return max(0.0, (middle - spread) / scale), min(1.0, (middle + spread) / scale)
+
+
+def mean_interval(values: Sequence[float]) -> tuple[float, float, float]:
+    """The mean of some measurements and its 95 % interval by Student's t; the interval is NaN of fewer than two."""
+    found = np.asarray(values, dtype=np.float64)
+    if len(found) < 2:
+        return float(found.mean()) if len(found) else math.nan, math.nan, math.nan
+    half = float(stats.t.ppf(0.975, len(found) - 1) * found.std(ddof=1) / math.sqrt(len(found)))
+    return float(found.mean()), float(found.mean()) - half, float(found.mean()) + half

@@ -5,6 +5,7 @@ can ask while it is being parsed; a figure is drawn only when its `draw` is call
 """
 
 import json
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
@@ -58,7 +59,7 @@ def catalogue(study: Any, measured: Path = MEASURED) -> list[FigureEntry]:
             for name, model in models.items():
                 entries += _model_figures(puzzle, name, model.epsilon, model.sampler.kind)
             entries += _kept_figures(puzzle, study.study, measured)
-    return entries
+    return entries + list(_variant_figures(measured))
 
 
 def names(study: Any, measured: Path = MEASURED) -> list[str]:
@@ -141,6 +142,22 @@ def _kept_figures(puzzle: str, own: str, measured: Path) -> Iterator[FigureEntry
                 subject = f"{card.stem}_{model}"
                 entry = _entry("kept_training", label, puzzle, subject, [], str(curve), epsilon)
                 yield replace(entry, kept=(str(card), str(curve)))
+
+
+def _variant_figures(measured: Path) -> Iterator[FigureEntry]:
+    """The figures of the trainings that a study repeated with several seeds, once it has kept them."""
+    for card in sorted(path for path in measured.glob("*.json") if (path.with_suffix("") / "variants.csv").exists()):
+        table = card.with_suffix("") / "variants.csv"
+        stages = [
+            stage for place, stage in json.loads(card.read_text()).items() if re.match(r"models/.*_seed1$", place)
+        ]
+        for puzzle in sorted({stage["parameters"]["training"]["puzzle"] for stage in stages}):
+            kinds = {"variants": "seeds of each variant"}
+            if not is_hanoi(puzzle):
+                kinds |= {"measures_by_point": "measures by convergence point", "predictors": "what predicts searches"}
+            for kind, label in kinds.items():
+                entry = _entry(kind, label, puzzle, f"{card.stem}_{puzzle}", [], str(table), puzzle)
+                yield replace(entry, kept=(str(table),))
 
 
 def _entry(kind: str, label: str, puzzle: str, model: str | None, inputs: list[str], *arguments: Any) -> FigureEntry:

@@ -10,7 +10,9 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
+from costtogo.analysis.variants import last_checkpoints
 from costtogo.figures.audits import audit_shares
+from costtogo.figures.catalogue import is_hanoi
 from costtogo.figures.distances import states_per_distance
 from costtogo.figures.hanoi import solution_on_graph
 from costtogo.figures.samplers import sampled_distances
@@ -22,11 +24,14 @@ from costtogo.figures.training import error_by_distance as error_lines
 from costtogo.figures.training import last_points as last_losses
 from costtogo.figures.training import learning_curve as error_map
 from costtogo.figures.training import training_curve
+from costtogo.figures.variants import measures_by_point as points_of_trainings
+from costtogo.figures.variants import scattered, seeds_by_variant
 from costtogo.files import read_csv
 from costtogo.puzzles import make
 
 MANY_TIMES = 10_000  # states at the commonest distance over those at the rarest, from where a logarithmic scale helps
 ADAPTIVE = "adaptive_k"  # the sampler whose walks grow with the convergence points
+ERROR = "mean absolute error, moves"
 WALKED = "walk length\n(effective K)"
 START = "start"  # the instance set that holds the start state alone
 
@@ -179,6 +184,51 @@ def network_error(results: Path, model: str, distance: np.ndarray) -> np.ndarray
         iteration = shown_iteration(results, model, arrays["iteration"])
         row = int(np.flatnonzero(arrays["iteration"] == iteration)[0])
         return arrays["value"][row] - distance
+
+
+def variants(results: Path, table: str, puzzle: str) -> Figure:
+    """Where the repeated trainings of another study ended."""
+    last = last_checkpoints(kept_variants(table, puzzle))
+    if is_hanoi(puzzle):
+        first = {column: last[column].iloc[0] for column in ("set", "path_weight", "batch_size")}
+        measures = {"mean_absolute_error": ERROR, "nodes_expanded": f"nodes expanded, {weight_text(first)}"}
+        last = last[in_cell(last, first)].assign(mean_absolute_error=last["mean_absolute_error"].clip(lower=1e-3))
+        return seeds_by_variant(last, f"base_{puzzle}", measures, tuple(measures))
+    measures = {"mean_absolute_error": ERROR, "optimal_percent": "optimal, %", "nodes_expanded": "nodes expanded"}
+    return seeds_by_variant(last, f"base_{puzzle}", measures, ())
+
+
+def measures_by_point(results: Path, table: str, puzzle: str) -> Figure:
+    """How the repeated trainings of another study changed from one convergence point to the next."""
+    frame = kept_variants(table, puzzle)
+    measures = {
+        "mean_absolute_error": ERROR,
+        "rank_correlation": "rank correlation",
+        "admissible_percent": "admissible, %",
+        "consistent_percent": "consistent, %",
+        "optimal_percent": "optimal, %",
+        "nodes_expanded": "nodes expanded",
+    }
+    return points_of_trainings(frame[frame["kind"] == "convergence_point"], f"base_{puzzle}", measures)
+
+
+def predictors(results: Path, table: str, puzzle: str) -> Figure:
+    """Measures of the checkpoints of another study beside what the searches with them found."""
+    measures = {
+        "mean_absolute_error": "mean absolute\nerror, moves",
+        "rank_correlation": "rank\ncorrelation",
+        "admissible_percent": "admissible, %",
+        "consistent_percent": "consistent, %",
+    }
+    return scattered(
+        kept_variants(table, puzzle), measures, {"nodes_expanded": "nodes expanded", "optimal_percent": "optimal, %"}
+    )
+
+
+def kept_variants(table: str, puzzle: str) -> pd.DataFrame:
+    """The checkpoints of a puzzle in a table that another study kept, which lies outside the results."""
+    frame = read_csv(table)
+    return frame[frame["puzzle"] == puzzle]
 
 
 def sampler_spread(results: Path, puzzle: str) -> pd.DataFrame:

@@ -1,12 +1,14 @@
 """Keep what a long study measured, in git: data/measured/<study>.json and data/measured/<study>/*.csv.
 
-The JSON has each finished stage's card with its timing, the CSVs the tables behind the metrics. Stages kept
-before and gone since stay.
+The JSON has each finished stage's card with its timing, the CSVs the tables behind the metrics; of trainings
+repeated with several seeds, one table of all. Stages kept before and gone since stay.
 """
 
 from pathlib import Path
 
 from costtogo.files import read_frame, read_json, write_csv, write_json
+from costtogo.params import variant_of
+from costtogo.stages import variants
 from costtogo.types import UserError
 
 KEPT = ("stage", "parameters", "inputs", "outputs", "code", "versions", "metrics")
@@ -27,7 +29,10 @@ def run(results: Path, out: Path) -> Path:
     kept = read_json(target) if target.exists() else {}
     kept |= {f"{path.parent.name}/{path.stem}": _kept(path) for path in cards}
     for path in cards:
-        _keep_tables(path, out / results.name)
+        if not variant_of(path.stem)[1]:
+            _keep_tables(path, out / results.name)
+    for name, frame in variants.gather(results).items():
+        write_csv(out / results.name / f"{name}.csv", frame)
     write_json(target, kept)
     print(f"{len(cards)} stages of {results.name} kept in {target}")
     return target

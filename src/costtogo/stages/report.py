@@ -6,6 +6,7 @@ from pathlib import Path
 import pandas as pd
 
 from costtogo.analysis.listings import Replay, replay
+from costtogo.figures.catalogue import catalogue
 from costtogo.files import read_arrays, read_csv, read_frame, write_csv, write_json, write_text
 from costtogo.params import Study
 from costtogo.puzzles import make
@@ -17,8 +18,9 @@ from costtogo.stages.report_facts import Facts
 from costtogo.stages.report_measured import measured_text
 from costtogo.stages.report_sources import KeptResults, OwnResults, forget
 from costtogo.stages.report_tables import Results, gather, headline_numbers, states_per_distance, tables
-from costtogo.stages.report_text import report
+from costtogo.stages.report_text import gallery, report
 from costtogo.stages.report_timings import search_timings, stage_timings, timings_text
+from costtogo.stages.report_variants import variants_text
 
 LISTINGS = {0.7: "hanoi_7_lambda_0.7.csv", 0.3: "hanoi_7_lambda_0.3.csv"}  # thesis 7.4, by path weight
 LISTED_PUZZLE = "hanoi_7"
@@ -78,12 +80,23 @@ def write(study, results: Path, reports: Path, beside: Beside) -> dict:
     write_csv(target / "reported_vs_reproduced.csv", comparison)
     numbers = headline_numbers(found)
     write_json(target / "metrics.json", numbers)
-    section = compared(comparison, facts.listings)
-    text = report(study, found, beside.captions, beside.measured, section)
+    sections = compared(comparison, facts.listings), variants_text(beside.measured, pictures(study, beside))
+    text = report(study, found, beside.captions, beside.measured, *sections)
     write_text(target / "report.md", text + measured_text(beside.measured))
     times = compare(reported[reported["quantity"].isin(TIMES)], OwnResults(found.folder, timed=True), kept, facts)
     _write_timings(study, found, times, target, beside.captions)
     return numbers
+
+
+def pictures(study, beside: Beside):
+    """A function that gives the figures of a kind on a puzzle as Markdown."""
+    entries = catalogue(study, beside.measured)
+
+    def drawn(kind: str, puzzle: str) -> str:
+        chosen = [entry for entry in entries if (entry.kind, entry.puzzle) == (kind, puzzle)]
+        return gallery(chosen, beside.captions)
+
+    return drawn
 
 
 def gather_facts(study, found: Results, beside: Beside) -> Facts:

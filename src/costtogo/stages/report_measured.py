@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from costtogo.files import read_json
+from costtogo.params import variant_of
 from costtogo.stages.report_markdown import short, table
 
 SHOWN = ("searches", "audits")
@@ -18,7 +19,7 @@ def measured_text(folder: Path) -> str:
         rows = [
             [f"`{place}`", name, short(value), stage["timing"].get("commit", "")[:12] or "–"]
             for place, stage in sorted(stages.items())
-            if place.split("/")[0] in SHOWN
+            if place.split("/")[0] in SHOWN and not variant_of(place)[1]
             for name, value in sorted(stage["metrics"].items())
         ]
         parts += [f"The study `{study}`, with full provenance in [{study}.json](../../data/measured/{study}.json):\n"]

@@ -1,0 +1,83 @@
+"""Trainings that differ in one thing, over several seeds: what differs, and what predicts a good search heuristic.
+
+Frames here have a row for each variant, seed and checkpoint (convergence_point, iteration), with measures as columns.
+"""
+
+import numpy as np
+import pandas as pd
+
+from costtogo.analysis.intervals import mean_interval
+
+TRAINING = ["variant", "seed"]
+RESAMPLES = 500  # of the bootstrap
+
+
+def last_checkpoints(frame: pd.DataFrame) -> pd.DataFrame:
+    """The rows of the last checkpoint of each training."""
+    return frame[frame["iteration"] == frame.groupby(TRAINING)["iteration"].transform("max")]
+
+
+def compare(frame: pd.DataFrame, base: str, measures: list[str]) -> pd.DataFrame:
+    """A row for each variant and measure: mean over the seeds, 95 % interval, and that of the difference from base.
+
+    frame has one row a training.  Differences are paired by seed.  Columns variant, measure, seeds, mean, low, high,
+    difference_low, difference_high (NaN for base itself).
+    """
+    rows = []
+    pairs = frame.pivot(index="seed", columns="variant", values=measures)
+    for variant in [base, *sorted(set(frame["variant"]) - {base})]:
+        for measure in measures:
+            found = pairs[measure][variant].dropna()
+            mean, low, high = mean_interval(found)
+            difference = (pairs[measure][variant] - pairs[measure][base]).dropna()
+            _, *between = mean_interval(difference) if variant != base else (np.nan,) * 3
+            row = {"variant": variant, "measure": measure, "seeds": len(found), "mean": mean, "low": low, "high": high}
+            rows.append({**row, "difference_low": between[0], "difference_high": between[1]})
+    return pd.DataFrame(rows)
+
+
+def by_point(frame: pd.DataFrame, measures: list[str]) -> pd.DataFrame:
+    """A row for each convergence point and measure over the seeds of one variant: seeds, mean, low, high (95 %)."""
+    rows = []
+    for point, group in frame.groupby("convergence_point"):
+        for measure in measures:
+            mean, low, high = mean_interval(group[measure].dropna())
+            row = {"convergence_point": point, "measure": measure, "seeds": len(group)}
+            rows.append({**row, "mean": mean, "low": low, "high": high})
+    return pd.DataFrame(rows)
+
+
+def predictions(frame: pd.DataFrame, measures: list[str], targets: list[str]) -> pd.DataFrame:
+    """How well each measure predicts each target: Spearman's ρ over all checkpoints, and among those of one point.
+
+    within: whether measure and target were first ranked among the checkpoints of the same convergence point, which
+    takes out what merely grows with training.  low and high: 95 % by bootstrap over whole trainings.
+    """
+    columns = [*measures, *targets]
+    points = frame.groupby("convergence_point")
+    alone = points["seed"].transform("size") < 3
+    scopes = {False: frame[columns], True: points[columns].rank(pct=True)[~alone]}
+    trainings = [rows.to_numpy() for rows in frame.groupby(TRAINING).groups.values()]
+    generator = np.random.default_rng(0)
+    draws = [generator.integers(len(trainings), size=len(trainings)) for _ in range(RESAMPLES)]
+    rows = []
+    for within, values in scopes.items():
+        resampled = [_rank_correlations(values, measures, targets)]
+        for draw in draws:
+            chosen = np.concatenate([trainings[number] for number in draw])
+            resampled.append(_rank_correlations(values.reindex(chosen).dropna(), measures, targets))
+        spread = pd.DataFrame(np.reshape(resampled[1:], (RESAMPLES, -1))).quantile([0.025, 0.975]).to_numpy()
+        low, high = spread.reshape(2, len(measures), len(targets))
+        for i, measure in enumerate(measures):
+            for j, target in enumerate(targets):
+                found = {"measure": measure, "target": target, "within": within}
+                rows.append({**found, "correlation": resampled[0][i, j], "low": low[i, j], "high": high[i, j]})
+    return pd.DataFrame(rows)
+
+
+def _rank_correlations(values: pd.DataFrame, measures: list[str], targets: list[str]) -> np.ndarray:
+    """Spearman's ρ of each measure with each target, float64 [measures, targets]."""
+    ranks = values.rank().to_numpy()
+    with np.errstate(invalid="ignore", divide="ignore"):
+        found = np.corrcoef(ranks, rowvar=False)
+    return found[: len(measures), len(measures) :]

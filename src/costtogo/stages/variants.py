@@ -1,0 +1,54 @@
+"""What became of trainings that differ in one thing: every audited checkpoint of every seed, in one table.
+
+A model with the key `seeds` is a variant; the variant base_<puzzle> is what the others of a puzzle differ from.
+"""
+
+from pathlib import Path
+
+import pandas as pd
+
+from costtogo.files import read_frame, read_json
+from costtogo.params import variant_of
+
+BASE = "base_"
+CELLS = ["set", "path_weight", "batch_size"]
+FOUND = ["instances", "solved_percent", "optimal_percent", "length", "nodes_expanded", "nodes_generated"]
+
+
+def gather(results: Path) -> dict[str, pd.DataFrame]:
+    """The tables of a study's finished searches, `variants` and `admissible`; those without a row are left out.
+
+    variants: a row for each seed, audited checkpoint and (set, λ, N) that every checkpoint searched.
+    admissible: a row for each model and heuristic, of the searches with λ = 1, N = 1.
+    """
+    models = sorted(path.stem for path in (results / "searches").glob("*.json") if not path.stem.startswith("baseline"))
+    repeated = [model for model in models if variant_of(model)[1]]
+    frames = {
+        "variants": [_checkpoints(results, model) for model in repeated],
+        "admissible": [_admissible(results, model) for model in models],
+    }
+    return {name: pd.concat(parts, ignore_index=True) for name, parts in frames.items() if parts}
+
+
+def _checkpoints(results: Path, model: str) -> pd.DataFrame:
+    """The audit over all states of each checkpoint of a model, beside what its searches found."""
+    card = read_json(results / "models" / f"{model}.json")
+    training, metrics = card["parameters"]["training"], card["metrics"]
+    audits = read_frame(results / "audits" / model / "measures.parquet")
+    audits = audits[audits["scope"] == "all"].drop(columns=["model", "scope"])
+    kinds = read_frame(results / "models" / model / "checkpoints.parquet")[["iteration", "kind", "validation_loss"]]
+    chosen = read_frame(results / "searches" / model / "selection.parquet")[["iteration", "selected"]]
+    found = read_frame(results / "searches" / model / "checkpoints.parquet")[["iteration", *CELLS, *FOUND]]
+    name, seed = variant_of(model)
+    frame = audits.merge(kinds, on="iteration").merge(chosen, on="iteration").merge(found, on="iteration")
+    place = {"puzzle": training["puzzle"], "variant": name, "seed": seed, "states_seen": metrics["states_seen"]}
+    place |= {"reach": metrics["effective_k"]}
+    return frame.assign(**place)[[*place, *frame.columns]]
+
+
+def _admissible(results: Path, model: str) -> pd.DataFrame:
+    card = read_json(results / "searches" / f"{model}.json")
+    frame = read_frame(results / "searches" / model / "admissible.parquet")
+    place = {"puzzle": card["parameters"]["puzzle"], "model": model}
+    place |= {"overestimation_max": card["metrics"]["overestimation_max"]}
+    return frame.assign(**place)[[*place, *frame.columns]]

@@ -1,0 +1,145 @@
+"""Trainings repeated with several seeds: intervals, what differs, what predicts, what is kept and told of them."""
+
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+from synthetic_study import repeated_rows, write_repeated
+
+from costtogo.analysis.intervals import mean_interval
+from costtogo.analysis.variants import by_point, compare, last_checkpoints, predictions
+from costtogo.files import write_frame, write_json
+from costtogo.stages import variants
+from costtogo.stages.report_variants import variants_text
+
+
+def test_the_interval_of_a_mean_is_student_s():
+    mean, low, high = mean_interval([1.0, 2.0, 3.0, 4.0, 5.0])
+    assert mean == 3 and high - mean == pytest.approx(2.7764451 * np.sqrt(2.5 / 5))
+    assert mean - low == pytest.approx(high - mean)
+    alone = mean_interval([2.0])
+    assert alone[0] == 2 and np.isnan(alone[1:]).all()
+
+
+def test_intervals_of_means_cover_the_truth_as_often_as_they_say():
+    generator = np.random.default_rng(1)
+    found = [mean_interval(generator.normal(3, 2, size=5)) for _ in range(2000)]
+    assert 0.94 < np.mean([low <= 3 <= high for _, low, high in found]) < 0.96
+
+
+def trainings(shift: float) -> pd.DataFrame:
+    """Five seeds that differ much among themselves; the variant is above the base by nearly the same each time."""
+    seeds = np.arange(1, 6)
+    base = pd.DataFrame({"variant": "base", "seed": seeds, "error": 10.0 * seeds})
+    return pd.concat([base, base.assign(variant="other", error=base["error"] + shift + 0.01 * seeds)])
+
+
+def test_differences_are_paired_by_seed():
+    found = compare(trainings(shift=1), "base", ["error"]).set_index("variant")
+    assert found.loc["other", "low"] < found.loc["base", "mean"] < found.loc["other", "high"]
+    assert 1 < found.loc["other", "difference_low"] < 1.03 < found.loc["other", "difference_high"] < 1.06
+    assert np.isnan(found.loc["base", ["difference_low", "difference_high"]].astype(float)).all()
+
+
+def test_a_seed_that_one_variant_lacks_is_left_out_of_the_difference():
+    frame = trainings(shift=1)
+    found = compare(frame[(frame["variant"] == "base") | (frame["seed"] > 1)], "base", ["error"]).set_index("variant")
+    assert found["seeds"].to_dict() == {"base": 5, "other": 4}
+    assert 1 < found.loc["other", "difference_low"] < found.loc["other", "difference_high"] < 1.07
+
+
+def test_the_end_of_each_training_is_its_last_checkpoint():
+    frame = pd.concat([repeated_rows(4, 0.0).assign(variant="a", seed=k) for k in (1, 2)], ignore_index=True)
+    assert last_checkpoints(frame)["iteration"].tolist() == [40, 40]
+    points = by_point(frame[frame["kind"] == "convergence_point"], ["mean_absolute_error"])
+    assert points["convergence_point"].tolist() == [1, 2, 3] and points["seeds"].tolist() == [2, 2, 2]
+
+
+def checkpoints() -> pd.DataFrame:
+    """Checkpoints in which age follows the point alone, and skill alone decides among those of a point."""
+    generator = np.random.default_rng(2)
+    rows = [
+        {"variant": "a", "seed": seed, "convergence_point": point, "age": float(point), "skill": generator.normal()}
+        for seed in range(20)
+        for point in range(1, 7)
+    ]
+    frame = pd.DataFrame(rows)
+    return frame.assign(nodes=100 * frame["age"] - frame["skill"], flat=1.0)
+
+
+def test_what_merely_grows_with_training_predicts_nothing_within_a_point():
+    found = predictions(checkpoints(), ["age", "skill", "flat"], ["nodes"]).set_index(["measure", "within"])
+    correlation = found["correlation"]
+    assert correlation["age", False] > 0.98 and abs(correlation["skill", False]) < 0.3
+    assert np.isnan(correlation["age", True]) and correlation["skill", True] == pytest.approx(-1)
+    assert np.isnan(correlation["flat", False])
+    by_chance = found.loc[("skill", False)]
+    assert by_chance["low"] < 0 < by_chance["high"]
+
+
+@pytest.fixture
+def text(tmp_path) -> str:
+    write_repeated(tmp_path)
+    return variants_text(tmp_path, lambda kind, puzzle: f"[{kind} of {puzzle}]")
+
+
+def test_nothing_is_told_where_nothing_was_kept(tmp_path):
+    assert variants_text(tmp_path, None) == ""
+
+
+def test_each_puzzle_has_its_tables_and_figures(text):
+    shown = re.findall(r"\[(\w+ of \w+)\]", text)
+    assert shown == ["variants of cube2", "measures_by_point of cube2", "predictors of cube2", "variants of hanoi_3"]
+    assert "| `wide` | epsilon 0.07 |" in text and "| `slow` | epsilon 0.07 |" in text
+
+
+def test_a_difference_beyond_chance_is_bold_and_the_base_never_is(text):
+    rows = [line for line in text.splitlines() if line.startswith(("| `wide` |", "| `base_cube2` |"))]
+    assert any("**" in line for line in rows if "wide" in line)
+    assert not any("**" in line for line in rows if "base" in line)
+
+
+def test_the_price_of_admissibility_and_the_facts_over_all_states_are_told(text):
+    assert "| `base_cube2_seed1` | cube2 | 20 | 1.500 | 95.00 | 100 | 40 | 400 | 10 | 10 |" in text
+    assert "| `base_cube2_seed1` | λ = 0.7, N = 5 | 99.25 | 0.01510 | 2 | 81.50 |" in text
+
+
+def write_finished(results, model: str) -> None:
+    """The results of one training, as far as they are gathered."""
+    training = {"training": {"puzzle": "cube2"}}
+    write_json(
+        results / "models" / f"{model}.json",
+        {"parameters": training, "metrics": {"states_seen": 500, "effective_k": 20}},
+    )
+    search = {"parameters": {"puzzle": "cube2"}, "metrics": {"overestimation_max": 0.5}}
+    write_json(results / "searches" / f"{model}.json", search)
+    iterations = pd.DataFrame({"iteration": [10, 20]})
+    measures = [iterations.assign(model=model, scope=scope, bias=bias) for scope, bias in (("all", 1), ("sample", 2))]
+    write_frame(results / "audits" / model / "measures.parquet", pd.concat(measures))
+    points = iterations.assign(kind=["convergence_point", "end"], validation_loss=0.1)
+    write_frame(results / "models" / model / "checkpoints.parquet", points)
+    write_frame(results / "searches" / model / "selection.parquet", iterations.assign(selected=[True, False]))
+    found = iterations.assign(set="test", path_weight=0.7, batch_size=5, **dict.fromkeys(variants.FOUND, 1.0))
+    write_frame(results / "searches" / model / "checkpoints.parquet", found)
+    write_frame(results / "searches" / model / "admissible.parquet", pd.DataFrame({"heuristic": ["network"]}))
+
+
+def test_the_checkpoints_of_every_seed_are_gathered_and_those_of_a_single_training_are_not(tmp_path):
+    for model in ("wide_seed1", "wide_seed2", "alone"):
+        write_finished(tmp_path, model)
+    frames = variants.gather(tmp_path)
+    rows = frames["variants"]
+    assert rows[["variant", "seed", "iteration"]].to_numpy().tolist() == [
+        ["wide", 1, 10],
+        ["wide", 1, 20],
+        ["wide", 2, 10],
+        ["wide", 2, 20],
+    ]
+    assert set(rows["bias"]) == {1} and rows["selected"].tolist() == [True, False] * 2
+    assert frames["admissible"]["model"].tolist() == ["alone", "wide_seed1", "wide_seed2"]
+
+
+def test_a_study_without_repeated_trainings_gathers_no_table_of_them(tmp_path):
+    write_finished(tmp_path, "alone")
+    assert set(variants.gather(tmp_path)) == {"admissible"}
