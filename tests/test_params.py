@@ -276,6 +276,21 @@ def test_a_search_from_every_state_names_a_model_of_its_puzzle(values):
         parse(overlay(values, {"puzzles": {"cube2": {"search": {"all_starts": ["DNN_O"]}}}}))
 
 
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"models": {"DNN_0": {"sampler": {"kind": "growing_tower"}}}}, "cube2 has no disks for the sampler"),
+        ({"models": {"DNN_0": {"architecture": "automaton"}}}, "goal of zeros alone, which cube2 has not"),
+        ({"puzzles": {"cube2": {"instances": {"test": {"kind": "start"}}}}}, "test: cube2 has no customary start"),
+        ({"puzzles": {"hanoi_4": {"instances": {"start": {"disks": 9}}}}}, "start: hanoi_4 has no 9 disks"),
+    ],
+)
+def test_what_a_puzzle_cannot_do_is_told_before_anything_runs(values, change, told):
+    with pytest.raises(UserError, match=told) as error:
+        parse(overlay(values, change))
+    assert is_one_sentence(str(error.value))
+
+
 def changed_slices(values: dict, change: dict) -> set[str]:
     """The slices that a change of the parameters touches."""
     before, after = slices(parse(values)), slices(parse(overlay(values, change)))

@@ -181,9 +181,10 @@ class Study(Params):
     def _puzzles_exist(self):
         from costtogo.puzzles import make
 
+        made = {}
         for name in {*self.tables, *self.puzzles}:
             try:
-                make(name)
+                made[name] = make(name)
             except UserError as error:
                 raise ValueError(str(error)) from error
         for name, model in self.models.items():
@@ -197,7 +198,24 @@ class Study(Params):
                 raise ValueError(f"puzzles.{name}.search.all_starts: there is no model '{model}'{_hint(model, own)}")
             if name not in self.tables:
                 raise ValueError(f"puzzle {name} needs its exact table; add it to tables")
+        for name, puzzle in self.puzzles.items():
+            _refuse_impossible(made[name], puzzle, self.models)
         return self
+
+
+def _refuse_impossible(made: Any, puzzle: PuzzleParams, models: dict[str, ModelParams]) -> None:
+    """Raise ValueError where a puzzle, made, lacks what its instance sets or its models ask of it."""
+    name, disks = made.name, getattr(made, "disks", 0)
+    for place, instances in puzzle.instances.items():
+        if instances.kind == "start" and made.start is None:
+            raise ValueError(f"puzzles.{name}.instances.{place}: {name} has no customary start")
+        if instances.disks is not None and instances.disks > disks:
+            raise ValueError(f"puzzles.{name}.instances.{place}: {name} has no {instances.disks} disks")
+    for model, params in models.items():
+        if params.puzzle == name and params.sampler.kind == "growing_tower" and not disks:
+            raise ValueError(f"model {model}: {name} has no disks for the sampler growing_tower")
+        if params.puzzle == name and params.architecture.kind == "automaton" and made.goal.any():
+            raise ValueError(f"model {model}: an automaton needs a goal of zeros alone, which {name} has not")
 
 
 def load(paths: Iterable[Path | str]) -> Study:

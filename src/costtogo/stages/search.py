@@ -97,7 +97,7 @@ def search_model(stage: StageRun, task: Task, audit: Path, model: Path):
     network = load(model / checkpoints.loc[iteration, "file"])
     agreement, network_clock = search_over_network(task, network, searches)
     frames = {"selection": selection, **summaries(searches), "searches": searches}
-    frames |= search_checkpoints(task, tables, checkpoints)
+    frames |= search_checkpoints(task, tables, checkpoints, {iteration: searches})
     frames["admissible"] = search_admissible(task, heuristic, overestimate)
     metrics = {"selected_iteration": iteration, "overestimation_max": overestimate, **agreement}
     metrics |= headline(task, frames["grid"], "network")
@@ -115,17 +115,28 @@ def read_tables(puzzle: Puzzle, values: Path) -> dict[int, TableHeuristic]:
 
 
 def search_checkpoints(
-    task: Task, tables: dict[int, TableHeuristic], checkpoints: pd.DataFrame
+    task: Task, tables: dict[int, TableHeuristic], checkpoints: pd.DataFrame, known: dict[int, pd.DataFrame]
 ) -> dict[str, pd.DataFrame]:
-    """The summaries of every audited checkpoint, with iteration and convergence_point before them."""
+    """The summaries of every audited checkpoint, with iteration and convergence_point before them.
+
+    known: the searches of those that have searched every cell already, by iteration.
+    """
     cells = task.cells_of_every_checkpoint() or [task.search.headline]
     parts: dict[str, list[pd.DataFrame]] = {"checkpoints": [], "checkpoints_by_distance": []}
     for iteration, table in tables.items():
-        searches, _ = search_grid(task, "network", table, 0.0, cells, f" of iteration {iteration}")
+        if iteration in known:
+            searches = pd.concat([in_cell(known[iteration], cell) for cell in cells], ignore_index=True)
+        else:
+            searches, _ = search_grid(task, "network", table, 0.0, cells, f" of iteration {iteration}")
         place = {"iteration": iteration, "convergence_point": int(checkpoints.loc[iteration, "convergence_point"])}
         for part, frame in zip(parts.values(), summaries(searches).values(), strict=True):
             part.append(frame.assign(**place)[[*place, *frame.columns]])
     return {name: pd.concat(part, ignore_index=True) for name, part in parts.items()}
+
+
+def in_cell(searches: pd.DataFrame, cell: CellParams) -> pd.DataFrame:
+    """The searches of a cell."""
+    return searches[(searches[CELL[1:]] == [cell.set, cell.path_weight, cell.batch_size]).all(axis=1)]
 
 
 def search_admissible(task: Task, heuristic: TableHeuristic, overestimate: float) -> pd.DataFrame:
@@ -274,7 +285,7 @@ def search_over_network(task: Task, network: Heuristic, searches: pd.DataFrame) 
     warm_up(task, "network", network)
     clock, same = [], []
     for cell in task.cells():
-        expected = searches[(searches[CELL[1:]] == [cell.set, cell.path_weight, cell.batch_size]).all(axis=1)]
+        expected = in_cell(searches, cell)
         expected = expected[expected["nodes_expanded"] <= task.search.network_max_steps * cell.batch_size]
         if expected.empty:
             continue
