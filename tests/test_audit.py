@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import stats
 
 from costtogo.analysis.audit import audit, consistent_states, measures, measures_by_distance
 from costtogo.analysis.intervals import wilson
@@ -17,6 +18,29 @@ from costtogo.types import NO_STATE
 
 HANOI = make("hanoi_4")
 SETTING = {"heuristic": "network", "set": "test", "path_weight": 0.7, "batch_size": 5}
+
+
+@given(seed=st.integers(0, 2**32 - 1))
+def test_a_state_descends_where_its_best_neighbour_is_nearer_the_goal(distances_of, seed):
+    distance, neighbours = distances_of("hanoi_4").astype(int), neighbour_table(HANOI)
+    values = noisy(distance, seed)
+    expected = [
+        moves == 0 or distance[min((state for state in row if state != NO_STATE), key=values.__getitem__)] < moves
+        for moves, row in zip(distance, neighbours, strict=True)
+    ]
+    np.testing.assert_array_equal(audit(values, distance, neighbours).descending, expected)
+
+
+def test_the_exact_heuristic_descends_everywhere_and_ranks_as_the_distance(audited, distances_of):
+    findings = audited(distances_of("hanoi_4"))
+    assert findings.descending.all() and findings.rank_correlation == pytest.approx(1)
+    assert np.isnan(audited(np.zeros(81)).rank_correlation)
+
+
+def test_the_rank_correlation_is_spearman_s(audited, distances_of):
+    values = noisy(distances_of("hanoi_4"), 3)
+    expected = stats.spearmanr(values, distances_of("hanoi_4")).statistic
+    assert audited(values).rank_correlation == pytest.approx(expected, rel=1e-9)
 
 
 @pytest.fixture

@@ -132,6 +132,16 @@ def test_an_automaton_learns_from_small_towers_what_holds_in_larger_ones(distanc
     assert np.abs(error).mean() < 0.5
 
 
+def test_a_tower_whose_larger_disks_may_move_looks_at_all_their_moves():
+    puzzle = make("hanoi_4")
+    samplers = [{"kind": "growing_tower", "disks": 3, "hold": hold} for hold in (True, False)]
+    held, free = (davi.begin(puzzle, params(puzzle="hanoi_4", sampler=sampler), "float32") for sampler in samplers)
+    for training in (held, free):
+        training.cost_to_go.values[:] = np.where(np.arange(81) < 27, 9.0, 1.0)
+    states = puzzle.unrank(np.array([13]))
+    assert free.targets(states)[0] < held.targets(states)[0]
+
+
 def test_a_settled_tower_keeps_its_target():
     training = davi.begin(make("hanoi_3"), params(puzzle="hanoi_3", iterations=40), "float32")
     updates = [(training.settled, progress.updated) for progress in davi.train(training)]

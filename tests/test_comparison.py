@@ -117,6 +117,12 @@ def test_a_number_within_our_interval_agrees_however_far_it_is():
     assert judge(ROW, None)[0] == NOT_COVERED
 
 
+def test_a_bound_that_our_interval_reaches_is_not_broken():
+    row = ROW | {"quantity": "sampled_percent", "value": 6.0, "relation": "<"}
+    assert judge(row, Answer(6.03, "file", low=5.85, high=6.21)) == (AGREES, "within the interval")
+    assert judge(row, Answer(6.3, "file", low=6.1, high=6.5))[0] == SHORT
+
+
 def test_a_checkpoint_answers_for_its_convergence_point(study):
     found = answer(study, ROW)
     assert found.value == 98.0

@@ -232,3 +232,19 @@ def test_a_checkpoint_that_is_not_there_is_told_in_one_sentence(tmp_path):
     with pytest.raises(FileError, match="No such file") as told:
         load(tmp_path / "none.safetensors")
     assert is_one_sentence(str(told.value))
+
+
+def test_a_gated_network_reads_the_largest_cell_first_and_is_never_below_zero_when_frozen():
+    puzzle = make("hanoi_4")
+    network = build(ArchitectureParams(kind="gru", states=6), puzzle, seed=3)
+    states = puzzle.unrank(np.arange(81))
+    with torch.no_grad():
+        raw = network(encode(puzzle, states))
+        memory = torch.zeros(81, 6)
+        cell = torch.nn.GRUCell(3, 6)
+        cell.load_state_dict({name.removesuffix("_l0"): value for name, value in network.unit.state_dict().items()})
+        for disk in reversed(range(4)):
+            memory = cell(torch.nn.functional.one_hot(torch.from_numpy(states[:, disk]).long(), 3).float(), memory)
+        torch.testing.assert_close(raw, network.output(memory)[:, 0])
+    values = NetworkHeuristic(puzzle, network, "float32").outputs(states)
+    np.testing.assert_allclose(values, np.maximum(raw.numpy(), 0), atol=1e-6)

@@ -129,6 +129,8 @@ def judge(row: Row, found: Answer | None) -> tuple[str, str]:
         holds = _holds(found.value, relation, theirs)
         if holds:
             return AGREES, f"{found.value:.6g} {relation} {theirs:.6g}"
+        if _holds(found.low, relation, theirs) or _holds(found.high, relation, theirs):
+            return AGREES, "within the interval"
     elif not math.isnan(found.low) and found.low <= theirs <= found.high:
         return AGREES, "within the interval"
     elif abs(found.value - theirs) <= slack:

@@ -107,10 +107,10 @@ class Facts:
         if row["distance"] not in drawn.index:
             return None
         here, total = drawn.loc[row["distance"]], int(drawn["sampled"].sum())
-        low, high = wilson(int(here["sampled"]), total)
+        low, high = (100 * end for end in wilson(int(here["sampled"]), total))
         expected, drawn_share = float(here["expected_percent"]), 100 * here["sampled"] / total
-        note = f"the exact share; of {total:,} states drawn {drawn_share:.2f} % [{100 * low:.2f}, {100 * high:.2f}]"
-        return Answer(expected, self._drawn_file(row), exhaustive=expected, note=note)
+        note = f"the exact share; of {total:,} states drawn {drawn_share:.2f} %"
+        return Answer(expected, self._drawn_file(row), low, high, exhaustive=expected, note=note)
 
     def _samplers_apart(self, row: Row) -> Answer | None:
         """States that DeepCubeA's sampler drew more than DeepCube's; both have the same distribution."""
@@ -126,8 +126,9 @@ class Facts:
             apart, deviation = 100 * apart.abs() / total, 100 * deviation / total
         if math.isnan(row["distance"]):
             summed = row["quantity"] == "sampled_percent_difference"
-            value = apart.sum() if summed else apart.min() if row["relation"].startswith(">") else apart.max()
-            return Answer(float(value), self._drawn_file(row))
+            if summed:
+                return Answer(float(apart.sum()), self._drawn_file(row))
+            row = row | {"distance": apart.idxmin() if row["relation"].startswith(">") else apart.idxmax()}
         value, spread = float(apart[row["distance"]]), float(deviation[row["distance"]])
         return Answer(value, self._drawn_file(row), value - spread, value + spread)
 
