@@ -23,9 +23,22 @@ def drawn(distances_of):
     """Draw sets of a puzzle."""
 
     def draw(name: str, sets: dict, seed: int = 7, disjoint: bool = True):
-        return draw_sets(make(name), sets, distances_of(name), seed, disjoint)
+        sets = draw_sets(make(name), sets, distances_of(name), seed, disjoint)
+        return {name: ranks for name, (ranks, _) in sets.items()}
 
     return draw
+
+
+def test_what_is_left_of_a_selection_set_weighs_as_much_at_each_distance_as_was_drawn(distances_of):
+    puzzle, distance = make("cube2"), distances_of("cube2")
+    (whole, ones), (left, weights) = (
+        draw_sets(puzzle, SETS, distance, 7, disjoint)["selection"] for disjoint in (False, True)
+    )
+    assert len(left) < len(whole) and (ones == 1).all() and weights.min() >= 1
+    drawn = np.bincount(distance[whole], minlength=15)
+    weighed = np.bincount(distance[left], weights=weights, minlength=15)
+    remaining = np.bincount(distance[left], minlength=15) > 0
+    np.testing.assert_allclose(weighed[remaining], drawn[remaining])
 
 
 def test_selection_states_are_no_test_states(drawn):

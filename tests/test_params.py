@@ -338,7 +338,7 @@ def test_the_number_of_threads_touches_what_computes_with_them(values):
     assert touched == expected | {f"searches/baseline_{name}" for name in values["puzzles"]} | {REPORT}
 
 
-CHANGED_BY_COMPACT_NETWORKS = {"architecture", "minibatch", "learning_rate", "iterations"}
+CHANGED_BY_COMPACT_NETWORKS = {"architecture", "minibatch", "learning_rate", "learning_rate_decay", "iterations"}
 
 
 @pytest.mark.parametrize("name", CUBE)

@@ -10,21 +10,29 @@ from costtogo.types import Ranks, States, UserError
 
 
 def draw_sets(puzzle: Puzzle, sets: dict[str, InstanceParams], distance: np.ndarray, seed: int, disjoint: bool):
-    """The ranks of every set by name. With disjoint, selection sets lose the states of all test sets.
+    """The ranks and the weights of every set by name. With disjoint, selection sets lose the states of all test sets.
 
     distance: exact moves to the goal [S]. Each set has a seed of its own: adding one leaves the others as they are.
+    What is left of a set weighs as many states as were drawn at its distance, 1 on each where none was lost.
     """
     ordered = sorted(sets.items(), key=lambda item: item[1].role == "selection")
     drawn: dict[str, Ranks] = {}
+    weights: dict[str, np.ndarray] = {}
     for name, params in ordered:
-        ranks = draw_set(puzzle, params, distance, np.random.default_rng(derive_seed(seed, name)))
+        ranks = whole = draw_set(puzzle, params, distance, np.random.default_rng(derive_seed(seed, name)))
         if disjoint and params.role == "selection":
             tested = [drawn[other] for other, its in ordered if its.role == "test"]
             ranks = ranks[~np.isin(ranks, np.concatenate(tested))] if tested else ranks
         if len(ranks) == 0:
             raise UserError(f"Instance set {name} of {puzzle.name} is empty once the test states are taken out of it.")
-        drawn[name] = ranks
-    return {name: drawn[name] for name in sets}
+        drawn[name], weights[name] = ranks, weigh(distance[ranks], distance[whole])
+    return {name: (drawn[name], weights[name]) for name in sets}
+
+
+def weigh(left: np.ndarray, drawn: np.ndarray) -> np.ndarray:
+    """How many states were drawn at the distance of each that is left, over how many of them are left: float64 [N]."""
+    before, after = (np.bincount(moves, minlength=drawn.max() + 1) for moves in (drawn, left))
+    return before[left] / after[left]
 
 
 def draw_set(puzzle: Puzzle, params: InstanceParams, distance: np.ndarray, generator: np.random.Generator) -> Ranks:

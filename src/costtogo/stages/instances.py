@@ -21,18 +21,18 @@ DISTRIBUTIONS = ["sampler", "walk_max", "distance", "states", "sampled", "expect
 
 
 def run(params: Path, table: Path, out: Path) -> None:
-    """Draw every set (columns set, role, instance, rank, state (text), distance) and measure the samplers."""
+    """Draw every set (columns set, role, instance, rank, state (text), distance, weight) and measure the samplers."""
     folder = out.with_suffix("")
     stage = StageRun("instances", __name__, params, folder, [table])
     puzzle, seed = make(stage.parameters["puzzle"]), stage.parameters["seed"]
     distance = read_table(table, puzzle)
     sets = {name: InstanceParams(**values) for name, values in stage.parameters["instances"].items()}
     drawn = draw_sets(puzzle, sets, distance, seed, disjoint=puzzle.state_count > SMALL)
-    frames = [_frame(puzzle, name, sets[name].role, ranks, distance) for name, ranks in drawn.items()]
+    frames = [_frame(puzzle, name, sets[name].role, *found, distance) for name, found in drawn.items()]
     write_frame(out, pd.concat(frames, ignore_index=True))
     spread = distributions(puzzle, DistributionParams(**stage.parameters["distributions"]), distance, seed)
     write_frame(folder / "distributions.parquet", spread)
-    stage.finish([out, folder / "distributions.parquet"], {name: len(ranks) for name, ranks in drawn.items()})
+    stage.finish([out, folder / "distributions.parquet"], {name: len(ranks) for name, (ranks, _) in drawn.items()})
 
 
 def distributions(puzzle, params: DistributionParams, distance: np.ndarray, seed: int) -> pd.DataFrame:
@@ -53,7 +53,7 @@ def distributions(puzzle, params: DistributionParams, distance: np.ndarray, seed
     return pd.DataFrame(rows, columns=DISTRIBUTIONS)
 
 
-def _frame(puzzle, name: str, role: str, ranks: np.ndarray, distance: np.ndarray) -> pd.DataFrame:
+def _frame(puzzle, name: str, role: str, ranks, weights, distance: np.ndarray) -> pd.DataFrame:
     states = [puzzle.format_state(state) for state in puzzle.unrank(ranks)]
     return pd.DataFrame(
         {
@@ -63,5 +63,6 @@ def _frame(puzzle, name: str, role: str, ranks: np.ndarray, distance: np.ndarray
             "rank": ranks,
             "state": states,
             "distance": distance[ranks].astype(np.int64),
+            "weight": weights,
         }
     )

@@ -188,16 +188,18 @@ def select(task: Task, tables: dict[int, TableHeuristic], checkpoints: pd.DataFr
     """One row per audited checkpoint; selected is the one of fewest expansions among those that are optimal enough.
 
     Optimal enough is a share of at least selection_optimal_percent; where none has it, the largest share there is.
+    Instances have their weights, so that shares are those of the set before it lost the states of the test sets.
     """
     cell, rows = task.search.selection, []
+    weights = task.set(cell.set)["weight"]
     for iteration, table in tables.items():
         found, _ = search_cell(task, "network", table, cell, 0.0)
         rows.append(
             {
                 "iteration": iteration,
                 "convergence_point": int(checkpoints.loc[iteration, "convergence_point"]),
-                "optimal_percent": 100 * found["optimal"].mean(),
-                "nodes_expanded": found["nodes_expanded"].mean(),
+                "optimal_percent": 100 * np.average(found["optimal"], weights=weights),
+                "nodes_expanded": np.average(found["nodes_expanded"], weights=weights),
             }
         )
     frame = pd.DataFrame(rows)
