@@ -87,6 +87,7 @@ def repeated_rows(points: int, quality: float) -> pd.DataFrame:
             "convergence_point": np.minimum(place + 1, points - 1),
             "kind": ["convergence_point"] * (points - 1) + ["end"],
             "selected": place == points - 2,
+            "states": 27,
             "mean_absolute_error": 2 - 0.3 * place - 0.1 * quality,
             "rank_correlation": 0.9 + 0.01 * place + 0.01 * quality,
             "admissible_percent": 99 - place - quality,

@@ -14,7 +14,8 @@ EXPLANATIONS = {
     "convergence_points": "How many convergence points come within a budget depends on the width of the network, on"
     " the learning rate and on chance: a point needs one validation sample of 20 to 200 states whose loss is below ε.",
     "convergence_point_iteration": "A point comes when one small validation sample happens to lie below ε, so its"
-    " iteration varies from seed to seed; later points inherit the delay of earlier ones.",
+    " iteration varies from seed to seed; later points inherit the delay of earlier ones. An iteration of a compact"
+    " network is 1 or 2 steps of Adam on large minibatches, one of the thesis's 32 steps on minibatches of 32.",
     "states_seen": "The same as the iterations of the convergence points, times the states of an iteration.",
     "mean_absolute_error": "The error at a convergence point is mostly how far the cost-to-go of distant states has"
     " still to rise, so it depends on how many iterations the points took: a training that passes its points sooner"
@@ -51,8 +52,8 @@ def compared(comparison: pd.DataFrame, listings: dict[float, Replay]) -> str:
         " [reported_vs_reproduced.csv](reported_vs_reproduced.csv) has each with its interval, reason and file."
         " *Exact recipe*: the thesis's network, minibatch, learning rate and iterations, from `config/thesis.yaml`, as"
         " kept in `data/measured/`. *Compact*: this study's training of the same name, which differs in width, depth,"
-        " minibatch, learning rate and iterations alone. *All states*: the same over every state of the puzzle. The"
-        " verdict is on the exact recipe where it has been run, else on the compact network. Checkpoints are matched by"
+        " minibatch, learning rate (and its decay) and iterations alone. *All states*: the same over every state of the"
+        " puzzle. The verdict is on the exact recipe where it has been run, else on the compact network. Checkpoints are matched by"
         " the number of their convergence point.\n",
         _counts(comparison),
         _tolerances(),
@@ -85,7 +86,7 @@ def _tolerances() -> str:
             named.append(f"{quantity.title} ± {slack}")
     return (
         "A number *agrees* when the thesis's lies in our 95 % interval, or when the two differ by no more than the"
-        " following, or when the thesis's <, >, ≤ or ≥ holds; everything else must be equal:"
+        " following, or when the thesis's <, >, ≤ or ≥ holds somewhere in our interval; everything else must be equal:"
         f" {'; '.join(named)}. Otherwise it *beats* the thesis's or falls"
         " *short* of it by which way is better; where neither way is better, a difference counts as short.\n"
     )

@@ -172,7 +172,7 @@ def _training_table(results: Results, puzzle: str) -> str:
 
 def used_parameters(training: dict[str, Any]) -> dict[str, Any]:
     """Parameters of a training by dotted key, without those that its sampler, optimizer and network do not look at."""
-    tower, adam = {"disks", "residual", "patience"}, {"learning_rate", "learning_rate_decay", "minibatch"}
+    tower, adam = {"disks", "residual", "patience", "hold"}, {"learning_rate", "learning_rate_decay", "minibatch"}
     adam |= {"adam_beta_1", "adam_beta_2", "adam_epsilon"}
     of_sampler = {
         "uniform": {"walk_max", "conv_point_offs", *tower},
@@ -181,10 +181,10 @@ def used_parameters(training: dict[str, Any]) -> dict[str, Any]:
     }.get(training["sampler"]["kind"], {"conv_point_offs", *tower})
     idle = {f"sampler.{name}" for name in of_sampler}
     idle |= adam if training.get("optimizer") == "lbfgs" else {"lbfgs_steps"}
-    automaton = training.get("architecture", {}).get("kind") == "automaton"
+    recurrent = training.get("architecture", {}).get("kind") in ("automaton", "gru")
     used = flatten(training)
     layers = {key for key in used if key.startswith("architecture.")} - {"architecture.kind", "architecture.states"}
-    idle |= layers if automaton else {"architecture.states"}
+    idle |= layers if recurrent else {"architecture.states"}
     return {key: value for key, value in used.items() if key not in idle}
 
 

@@ -11,6 +11,7 @@ from costtogo.analysis.variants import by_point, compare, last_checkpoints, pred
 from costtogo.figures.catalogue import is_hanoi
 from costtogo.files import read_csv, read_json
 from costtogo.stages.report_markdown import amount, is_missing, percent, places, short, table
+from costtogo.stages.report_text import used_parameters
 from costtogo.stages.variants import BASE, CELLS
 
 SHARE, MOVES, RATIO, NODES = places(2), places(3), places(4), amount
@@ -24,6 +25,7 @@ MEASURES = {  # of a checkpoint, over all states, and of the searches with it: h
     "optimal_percent": ("optimal, %", SHARE),
     "nodes_expanded": ("expanded", NODES),
 }
+FEW = 10  # a search is good that expands fewer than one in so many states
 TARGETS = ["nodes_expanded", "optimal_percent"]
 
 
@@ -89,23 +91,16 @@ def _study(kept: Kept, pictures) -> Iterator[str]:
 def _differences(cards: dict[str, Any], rows: pd.DataFrame) -> str:
     """What each variant changes, from the parameters themselves."""
     puzzle = rows["puzzle"].iloc[0]
-    base = _flat(cards[f"models/{BASE}{puzzle}_seed1"]["parameters"]["training"])
+    base = used_parameters(cards[f"models/{BASE}{puzzle}_seed1"]["parameters"]["training"])
     listed = []
     for variant in sorted(set(rows["variant"]) - {BASE + puzzle}):
-        own = _flat(cards[f"models/{variant}_seed1"]["parameters"]["training"])
+        own = used_parameters(cards[f"models/{variant}_seed1"]["parameters"]["training"])
         changed = [key for key in base | own if base.get(key) != own.get(key)]
         listed.append([f"`{variant}`", "; ".join(f"{key} {short(own.get(key, '–'))}" for key in sorted(changed))])
     seen = f"{rows['states_seen'].iloc[0]:,} states drawn in each training.\n"
     if not listed:
         return f"`{BASE}{puzzle}`: {seen}"
     return f"What each changes of `{BASE}{puzzle}`:\n\n" + table(["variant", "parameters"], listed)
-
-
-def _flat(values: dict[str, Any], prefix: str = "") -> dict[str, Any]:
-    flat: dict[str, Any] = {}
-    for key, value in values.items():
-        flat |= _flat(value, f"{prefix}{key}.") if isinstance(value, dict) else {prefix + key: value}
-    return flat
 
 
 def _trainings(rows: pd.DataFrame) -> Iterator[str]:
@@ -187,18 +182,23 @@ def _towers(rows: pd.DataFrame) -> Iterator[str]:
     puzzle = rows["puzzle"].iloc[0]
     last = last_checkpoints(rows)
     cells = list(last[CELLS].drop_duplicates().itertuples(index=False, name=None))
-    first = last[(last[CELLS] == list(cells[0])).all(axis=1)]
+    few = int(last["states"].max() / FEW)
+    hardest = max(cells, key=lambda cell: (cell[1], -cell[2]))
     lines = []
-    for variant, group in sorted(first.groupby("variant"), key=lambda pair: (pair[0] != BASE + puzzle, pair[0])):
-        searched = [
-            _spread(last[(last["variant"] == variant) & (last[CELLS] == list(cell)).all(axis=1)]["nodes_expanded"])
-            for cell in cells
-        ]
-        measured = [_spread(group[name]) for name in ("reach", "mean_absolute_error", "descending_percent")]
-        lines.append([f"`{variant}`", str(len(group)), *measured, *searched])
-    header = ["variant", "seeds", "disks or walk length reached", "mean absolute error, moves", "descending, %"]
-    yield table([*header, *(f"expanded, λ = {weight:g}, N = {size}" for _, weight, size in cells)], lines)
-    yield "Medians over the seeds, in brackets the least and the most.\n"
+    for variant, group in sorted(last.groupby("variant"), key=lambda pair: (pair[0] != BASE + puzzle, pair[0])):
+        searched = {cell: group[(group[CELLS] == list(cell)).all(axis=1)] for cell in cells}
+        measured = [_spread(searched[hardest][name]) for name in ("reach", "mean_absolute_error", "descending_percent")]
+        expanded = [_spread(found["nodes_expanded"]) for found in searched.values()]
+        below = (searched[hardest]["nodes_expanded"] < few).sum()
+        lines.append([f"`{variant}`", *measured, *expanded, f"{below} of {len(searched[hardest])}"])
+    header = ["variant", "disks or walk length reached", "mean absolute error, moves", "descending, %"]
+    header += [f"expanded, λ = {weight:g}, N = {size}" for _, weight, size in cells]
+    yield table([*header, f"seeds below {amount(few)}"], lines)
+    yield (
+        f"Searches from the start state with the network at the end of its training, of {amount(last['states'].max())}"
+        " states in all: medians over the seeds, in brackets the least and the most; at last how many seeds expanded"
+        f" fewer than a tenth of all states at λ = {hardest[1]:g}, N = {hardest[2]}.\n"
+    )
 
 
 def _spread(values: pd.Series) -> str:
