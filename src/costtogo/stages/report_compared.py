@@ -53,8 +53,8 @@ def compared(comparison: pd.DataFrame, listings: dict[float, Replay]) -> str:
         " *Exact recipe*: the thesis's network, minibatch, learning rate and iterations, from `config/thesis.yaml`, as"
         " kept in `data/measured/`. *Compact*: this study's training of the same name, which differs in width, depth,"
         " minibatch, learning rate (and its decay) and iterations alone. *All states*: the same over every state of the"
-        " puzzle. The verdict is on the exact recipe where it has been run, else on the compact network. Checkpoints are matched by"
-        " the number of their convergence point.\n",
+        " puzzle. The verdict is on the exact recipe where it has been run, else on the compact network. Checkpoints"
+        " are matched by the number of their convergence point.\n",
         _counts(comparison),
         _tolerances(),
         _not_run(comparison),
