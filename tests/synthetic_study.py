@@ -153,6 +153,7 @@ def _write_instances(folder, puzzle, distance, count, random) -> dict[str, np.nd
     if puzzle == "cube2":
         sets = {name: random.choice(distance, count) for name in ("test", "grid", "selection", "uniform")}
         sets["test"] = random.choice(distance, 2 * count)
+        sets["farthest"] = distance[distance == distance.max()]
     else:
         sets = {"start": distance[-1:]} | {name: random.choice(distance, count) for name in ("uniform", "selection")}
     frames = [

@@ -154,6 +154,13 @@ def test_times_are_compared_apart_and_only_there(written):
     assert apart["reproduced_default"].notna().any()
 
 
+def test_a_set_of_all_the_farthest_states_has_a_table_of_its_own(written):
+    text = (written / "report.md").read_text()
+    (part,) = re.findall(r"From all 30 states that are 4 moves away, the farthest there are:\n\n(.*?)\n\n", text, re.S)
+    names = [line.split("|")[1].strip() for line in part.splitlines()[2:]]
+    assert names == ["`DNN_final_2x2x2_nr`", "`DNN_reduced_0`", "exact", "zero"]
+
+
 def test_the_counts_by_verdict_add_up(written):
     beside = pd.read_csv(written / "reported_vs_reproduced.csv")
     line = next(line for line in (written / "report.md").read_text().splitlines() if line.startswith("| **all** |"))

@@ -17,6 +17,8 @@ from costtogo.stages.report_tables import (
     headline_numbers,
     puzzle_cells,
     same_weights,
+    searches_of,
+    states_per_distance,
 )
 
 DIGEST_LENGTH = 16  # characters of a digest that the report shows; tables/provenance.csv has all of them
@@ -149,6 +151,7 @@ def _puzzle(results: Results, puzzle: str, figures: list[FigureEntry], captions:
     yield from drawn("audit", "error_by_distance", "error_by_checkpoint")
     yield "### Search\n"
     yield _search_table(results, puzzle)
+    yield from _farthest_table(results, puzzle)
     yield from _grid_tables(results, puzzle)
     yield from _search_notes(results, puzzle)
     yield from drawn("grid", "optimal_by_distance")
@@ -252,6 +255,28 @@ def _search_table(results: Results, puzzle: str) -> str:
     }
     setting = f"λ = {cell['path_weight']:g}, N = {cell['batch_size']}"
     return f"All sets at {setting}; the figures show others.\n\n" + frame_table(cells, columns)
+
+
+def _farthest_table(results: Results, puzzle: str) -> Iterator[str]:
+    """The searches from all states that are farthest from the goal, where a set holds them all."""
+    layers = states_per_distance(results)
+    farthest = layers[layers["puzzle"] == puzzle].iloc[-1]
+    frames = []
+    for search in searches_of(results, puzzle):
+        shares = results.frame(f"searches/{search}/by_distance.parquet")
+        whole = (shares["distance"] == farthest["distance"]) & (shares["instances"] == farthest["states"])
+        frames.append(shares[whole & same_weights(shares, results.headline(puzzle))].assign(search=search))
+    found = pd.concat(frames)
+    if farthest["states"] > 1 and not found.empty:
+        found["search"] = _search_names(found)
+        columns = {
+            "search": ("heuristic", str),
+            "optimal_percent": ("optimal, %", percent),
+            "nodes_expanded": ("nodes expanded", amount),
+        }
+        moves = farthest["distance"]
+        yield f"From all {farthest['states']} states that are {moves} moves away, the farthest there are:\n"
+        yield frame_table(found, columns)
 
 
 def _grid_tables(results: Results, puzzle: str) -> Iterator[str]:
