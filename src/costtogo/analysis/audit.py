@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 
 import numpy as np
-import pandas as pd
 from numba import njit
+from scipy import stats
 
 from costtogo.types import NO_STATE, CostToGo, Neighbours
 
@@ -30,8 +30,11 @@ class Findings:
     @property
     def rank_correlation(self) -> float:
         """Spearman's ρ of cost-to-go and distance, equal ones sharing their mean rank; NaN where one is constant."""
-        frame = pd.DataFrame({"distance": self.distance, "cost_to_go": self.distance + self.error})
-        return float(frame.rank().corr().iloc[0, 1])
+        counts = np.bincount(self.distance)
+        by_distance = (np.cumsum(counts) - (counts - 1) / 2)[self.distance]
+        by_cost_to_go = stats.rankdata(self.distance + self.error)
+        with np.errstate(invalid="ignore"):
+            return float(np.corrcoef(by_distance, by_cost_to_go)[0, 1])
 
 
 def audit(values: CostToGo, distance: np.ndarray, neighbours: Neighbours) -> Findings:
