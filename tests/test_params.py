@@ -313,7 +313,7 @@ HANOI = [
     [
         ({}, set()),
         ({"models": {"DNN_reduced_0": {"iterations": 7}}}, {"models/DNN_reduced_0", REPORT}),
-        ({"recipes": {"compact_cube": {"iterations": 7}}}, {REPORT, *(f"models/{name}" for name in CUBE)}),
+        ({"recipes": {"compact_cube": {"validation_states": 7}}}, {REPORT, *(f"models/{name}" for name in CUBE)}),
         ({"puzzles": {"cube2": {"instances": {"test": {"walk_max": 29}}}}}, {"instances/cube2", REPORT}),
         (
             {"puzzles": {"cube2": {"audit": {"walks": 3}}}},
