@@ -83,4 +83,7 @@ DOCUMENTS = ["report.md", "timings.md", "metrics.json", "reported_vs_reproduced.
 REPORT = [f"{REPORTS}/{name}" for name in DOCUMENTS] + [f"{RESULTS}/report/report.json"]
 REPORT += [f"{RESULTS}/timings/report/report.json"]
 FINDINGS = TABLES + INSTANCES + MODELS + AUDITS + SEARCHES
+# Snakemake reads all inputs of a rule once for each output: figures and report name the cards, which change with what
+# they stand for, and the times.
+CARDS = [path for path in FINDINGS if path.endswith(".json") or "/timings/" in path]
 ALL = FINDINGS + FIGURES + REPORT

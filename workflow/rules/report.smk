@@ -3,7 +3,7 @@
 
 rule draw_figures:
     input:
-        FINDINGS,
+        CARDS,
         kept=sorted({path for entry in ENTRIES for path in entry.kept}),
         params=f"{RESULTS}/params/report/report.json",
         code=code("figures"),
@@ -29,7 +29,7 @@ rule draw_figures:
 
 rule write_report:
     input:
-        FINDINGS,
+        CARDS,
         FIGURES,
         params=f"{RESULTS}/params/report/report.json",
         literature=sorted(str(path) for path in Path("data/reported").glob("*.csv")),
