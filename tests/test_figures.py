@@ -124,6 +124,9 @@ def test_seven_models_of_long_names_are_told_apart_in_a_legend_that_fits(tmp_pat
 
 
 def test_the_stage_writes_each_figure_in_both_kinds_and_the_same_bytes_again(results, tmp_path):
+    gone = tmp_path / "first" / STUDY.study / "figures" / "loss_of_a_model_that_is_gone.svg"
+    gone.parent.mkdir(parents=True)
+    gone.write_text("")
     first = stage.run(STUDY, results.parent, tmp_path / "first", MEASURED)
     again = stage.run(STUDY, results.parent, tmp_path / "again", MEASURED, processes=1)
     expected = {f"{name}.{kind}" for name in names(STUDY, MEASURED) for kind in ("png", "svg")}

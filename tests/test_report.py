@@ -58,6 +58,13 @@ def test_the_same_results_give_the_same_bytes(results, written, tmp_path):
     assert contents(run(results, tmp_path)) == contents(written)
 
 
+def test_tables_of_models_that_are_gone_are_removed(results, written, tmp_path):
+    gone = tmp_path / STUDY.study / "tables" / "grid_of_a_model_that_is_gone.csv"
+    gone.parent.mkdir(parents=True)
+    gone.write_text("")
+    assert contents(run(results, tmp_path)) == contents(written)
+
+
 def test_wall_clock_times_touch_no_file_but_their_own(changed, written, tmp_path):
     for path in (changed / STUDY.study / "timings").glob("*/*.json"):
         path.write_text(json.dumps(json.loads(path.read_text()) | {"seconds": 123.0}))

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from costtogo.figures.catalogue import MEASURED, FigureEntry, catalogue
 from costtogo.files import FileError, write_bytes
+from costtogo.stages.leftovers import remove_others
 
 KINDS = ("png", "svg")
 
@@ -13,6 +14,7 @@ def run(study, results: Path | str, reports: Path | str, measured: Path = MEASUR
     """Draw the study's catalogue into reports/<study>/figures and timings and return the files written.
 
     results and reports are the folders that hold one folder a study, measured that of what other studies kept.
+    Figures of models that the study no longer has are removed.
     Raises FileError where a result that a figure needs is missing.
     """
     source, target = Path(results) / study.study, Path(reports) / study.study
@@ -20,7 +22,10 @@ def run(study, results: Path | str, reports: Path | str, measured: Path = MEASUR
     _demand_inputs(entries, source)
     with ProcessPoolExecutor(max_workers=processes) as pool:
         written = list(pool.map(draw, entries, [source] * len(entries), [target] * len(entries)))
-    return [path for paths in written for path in paths]
+    paths = [path for paths in written for path in paths]
+    for folder in {path.parent for path in paths}:
+        remove_others((path for kind in KINDS for path in folder.glob(f"*.{kind}")), paths)
+    return paths
 
 
 def draw(entry: FigureEntry, source: Path, target: Path) -> list[Path]:

@@ -11,6 +11,7 @@ from costtogo.files import read_arrays, read_csv, read_frame, write_csv, write_j
 from costtogo.params import Study
 from costtogo.puzzles import make
 from costtogo.stages.frame import StageRun
+from costtogo.stages.leftovers import remove_others
 from costtogo.stages.report_answers import NAN
 from costtogo.stages.report_compared import compared
 from costtogo.stages.report_comparison import TIMES, compare
@@ -75,8 +76,10 @@ def write(study, results: Path, reports: Path, beside: Beside) -> dict:
     facts = gather_facts(study, found, beside)
     kept = KeptResults(beside.measured, "thesis")
     comparison = compare(reported, OwnResults(found.folder), kept, facts)
-    for name, frame in tables(found).items():
-        write_csv(target / "tables" / f"{name}.csv", frame)
+    written = {target / "tables" / f"{name}.csv": frame for name, frame in tables(found).items()}
+    for path, frame in written.items():
+        write_csv(path, frame)
+    remove_others((target / "tables").glob("*.csv"), written)
     write_csv(target / "reported_vs_reproduced.csv", comparison)
     numbers = headline_numbers(found)
     write_json(target / "metrics.json", numbers)
