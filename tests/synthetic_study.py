@@ -56,12 +56,13 @@ def write_repeated(measured: Path, study="repeated", seeds=3) -> None:
                     "sampler": {"kind": "uniform"},
                 }
                 cards[f"models/{variant}_seed{seed}"] = {"parameters": {"training": training}, "metrics": {}}
+                cards[f"searches/{variant}_seed{seed}"] = {"parameters": {"puzzle": puzzle}, "metrics": {}}
                 rows = repeated_rows(points=4, quality=place + random.uniform(0, 0.2))
                 variants.append(rows.assign(puzzle=puzzle, variant=variant, seed=seed, states_seen=2000, reach=3))
     search = {"headline": {"set": "test", "path_weight": 0.7, "batch_size": 5}}
     facts = {"optimal_percent": 99.25, "mean_excess": 0.0151, "worst_excess": 2, "nodes_expanded": 81.5}
     metrics = {f"all_starts_{name}": value for name, value in facts.items()}
-    cards["searches/base_cube2_seed1"] = {"parameters": {"search": search}, "metrics": metrics}
+    cards["searches/base_cube2_seed1"] = {"parameters": {"puzzle": "cube2", "search": search}, "metrics": metrics}
     admissible = pd.DataFrame(
         {
             "puzzle": "cube2",

@@ -36,6 +36,12 @@ def compare(frame: pd.DataFrame, base: str, measures: list[str]) -> pd.DataFrame
     return pd.DataFrame(rows)
 
 
+def longest(points: pd.DataFrame) -> str:
+    """The variant that reaches the latest convergence point, and of those the one with most checkpoints."""
+    reached = points.groupby("variant")["convergence_point"].agg(["max", "size"])
+    return str(reached.sort_values(["max", "size"], kind="stable").index[-1])
+
+
 def by_point(frame: pd.DataFrame, measures: list[str]) -> pd.DataFrame:
     """A row for each convergence point and measure over the seeds of one variant: seeds, mean, low, high (95 %)."""
     rows = []

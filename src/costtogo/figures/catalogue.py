@@ -151,7 +151,7 @@ def _variant_figures(measured: Path) -> Iterator[FigureEntry]:
         stages = [
             stage for place, stage in json.loads(card.read_text()).items() if re.match(r"models/.*_seed1$", place)
         ]
-        for puzzle in sorted({stage["parameters"]["training"]["puzzle"] for stage in stages}):
+        for puzzle in sorted({stage["parameters"]["puzzle"] for stage in stages}):
             kinds = {"variants": "seeds of each variant"}
             if not is_hanoi(puzzle):
                 kinds |= {"measures_by_point": "measures by convergence point", "predictors": "what predicts searches"}

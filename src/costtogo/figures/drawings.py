@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from costtogo.analysis.variants import last_checkpoints
+from costtogo.analysis.variants import last_checkpoints, longest
 from costtogo.figures.audits import audit_shares
 from costtogo.figures.catalogue import is_hanoi
 from costtogo.figures.distances import states_per_distance
@@ -209,7 +209,8 @@ def measures_by_point(results: Path, table: str, puzzle: str) -> Figure:
         "optimal_percent": "optimal, %",
         "nodes_expanded": "nodes expanded",
     }
-    return points_of_trainings(frame[frame["kind"] == "convergence_point"], f"base_{puzzle}", measures)
+    points = frame[frame["kind"] == "convergence_point"]
+    return points_of_trainings(points, longest(points), measures)
 
 
 def predictors(results: Path, table: str, puzzle: str) -> Figure:

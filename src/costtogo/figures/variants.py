@@ -10,6 +10,7 @@ from costtogo.figures.style import (
     ORDERED,
     PALE,
     SIZE,
+    legend_above,
     name_panel,
     plain_logarithmic_ticks,
     show_counts,
@@ -45,23 +46,26 @@ def seeds_by_variant(frame: pd.DataFrame, base: str, measures: dict[str, str], l
 
 
 @styled
-def measures_by_point(frame: pd.DataFrame, base: str, measures: dict[str, str]) -> Figure:
-    """Each measure against the convergence point: a line for each training, base's in colour; one panel a measure."""
+def measures_by_point(frame: pd.DataFrame, shown: str, measures: dict[str, str]) -> Figure:
+    """Each measure against the convergence point: a line for each training, those of shown in colour; a panel each."""
     columns = 2
     rows = -(-len(measures) // columns)
-    figure = Figure(figsize=(SIZE[0], 1.6 * rows + 0.4))
+    figure = Figure(figsize=(SIZE[0], 1.6 * rows + 0.6))
     panels = figure.subplots(rows, columns, sharex=True, squeeze=False).ravel()
+    handles = {}
     for axes, (measure, label) in zip(panels, measures.items(), strict=False):
         for (variant, _), group in frame.groupby(["variant", "seed"]):
-            own = variant == base
+            own = variant == shown
             look = {"color": BLUE if own else PALE, "zorder": 2 if own else 1, "lw": 1.2 if own else 0.8}
-            axes.plot(group["convergence_point"], group[measure], marker="o", markersize=2, **look)
+            look["label"] = shown if own else "the others"
+            (handles[own],) = axes.plot(group["convergence_point"], group[measure], marker="o", markersize=2, **look)
         name_panel(axes, label)
         whole_ticks(axes.xaxis)
         show_counts(axes.yaxis)
     for axes in panels[len(measures) :]:
         axes.set_axis_off()
     figure.supxlabel("convergence point", fontsize=9)
+    legend_above(figure, list(handles.values()))
     return figure
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from costtogo.analysis.variants import by_point, compare, last_checkpoints, predictions
+from costtogo.analysis.variants import by_point, compare, last_checkpoints, longest, predictions
 from costtogo.figures.catalogue import is_hanoi
 from costtogo.files import read_csv, read_json
 from costtogo.stages.report_markdown import amount, is_missing, percent, places, short, table
@@ -140,8 +140,7 @@ def _cell(row: pd.Series, form) -> str:
 def _longer(rows: pd.DataFrame) -> Iterator[str]:
     """Each measure against the convergence point (thesis 5.6), of the variant that reaches the most points."""
     points = rows[rows["kind"] == "convergence_point"]
-    reached = points.groupby("variant")["convergence_point"].agg(["max", "size"]).sort_values(["max", "size"])
-    variant = reached.index[-1]
+    variant = longest(points)
     found = by_point(points[points["variant"] == variant], list(MEASURES)).set_index(["convergence_point", "measure"])
     lines = []
     for point in found.index.get_level_values(0).unique():
