@@ -148,9 +148,8 @@ def _variant_figures(measured: Path) -> Iterator[FigureEntry]:
     """The figures of the trainings that a study repeated with several seeds, once it has kept them."""
     for card in sorted(path for path in measured.glob("*.json") if (path.with_suffix("") / "variants.csv").exists()):
         table = card.with_suffix("") / "variants.csv"
-        stages = [
-            stage for place, stage in json.loads(card.read_text()).items() if re.match(r"models/.*_seed1$", place)
-        ]
+        cards = json.loads(card.read_text()).items()
+        stages = [stage for place, stage in cards if re.match(r"searches/.*_seed\d+$", place)]
         for puzzle in sorted({stage["parameters"]["puzzle"] for stage in stages}):
             kinds = {"variants": "seeds of each variant"}
             if not is_hanoi(puzzle):
