@@ -10,7 +10,7 @@ from synthetic_study import repeated_rows, write_repeated
 from costtogo.analysis.intervals import mean_interval
 from costtogo.analysis.variants import by_point, compare, last_checkpoints, predictions
 from costtogo.files import write_frame, write_json
-from costtogo.stages import variants
+from costtogo.stages import keep, variants
 from costtogo.stages.report_variants import variants_text
 
 
@@ -138,6 +138,20 @@ def test_the_checkpoints_of_every_seed_are_gathered_and_those_of_a_single_traini
     ]
     assert set(rows["bias"]) == {1} and rows["selected"].tolist() == [True, False] * 2
     assert frames["admissible"]["model"].tolist() == ["alone", "wide_seed1", "wide_seed2"]
+
+
+def test_what_was_kept_of_other_seeds_stays_and_a_seed_kept_again_is_replaced(tmp_path):
+    first, second = tmp_path / "first" / "study", tmp_path / "second" / "study"
+    for results, models in {first: ("wide_seed1", "wide_seed2"), second: ("wide_seed2", "wide_seed3")}.items():
+        for model in models:
+            write_finished(results, model)
+    keep.run(first, tmp_path / "kept")
+    before = (tmp_path / "kept" / "study" / "variants.csv").read_text()
+    keep.run(second, tmp_path / "kept")
+    rows = pd.read_csv(tmp_path / "kept" / "study" / "variants.csv")
+    assert rows[["seed", "iteration"]].to_numpy().tolist() == [[k, i] for k in (1, 2, 3) for i in (10, 20)]
+    keep.run(first, tmp_path / "again")
+    assert (tmp_path / "again" / "study" / "variants.csv").read_text() == before
 
 
 def test_a_study_without_repeated_trainings_gathers_no_table_of_them(tmp_path):

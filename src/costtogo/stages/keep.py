@@ -6,7 +6,9 @@ repeated with several seeds, one table of all. Stages kept before and gone since
 
 from pathlib import Path
 
-from costtogo.files import read_frame, read_json, write_csv, write_json
+import pandas as pd
+
+from costtogo.files import read_csv, read_frame, read_json, write_csv, write_json
 from costtogo.params import variant_of
 from costtogo.stages import variants
 from costtogo.types import UserError
@@ -32,10 +34,20 @@ def run(results: Path, out: Path) -> Path:
         if not variant_of(path.stem)[1]:
             _keep_tables(path, out / results.name)
     for name, frame in variants.gather(results).items():
-        write_csv(out / results.name / f"{name}.csv", frame)
+        path = out / results.name / f"{name}.csv"
+        write_csv(path, _beside_kept(path, frame, variants.KEYS[name]))
     write_json(target, kept)
     print(f"{len(cards)} stages of {results.name} kept in {target}")
     return target
+
+
+def _beside_kept(path: Path, frame: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
+    """The rows of a table, and those kept before of trainings that it does not have."""
+    if not path.exists():
+        return frame
+    before = read_csv(path)
+    again = pd.MultiIndex.from_frame(before[keys]).isin(pd.MultiIndex.from_frame(frame[keys]))
+    return pd.concat([before[~again], frame], ignore_index=True)
 
 
 def _kept(path: Path) -> dict:

@@ -12,6 +12,7 @@ from costtogo.params import variant_of
 
 BASE = "base_"
 CELLS = ["set", "path_weight", "batch_size"]
+KEYS = {"variants": ["puzzle", "variant", "seed"], "admissible": ["puzzle", "model"]}  # of a training in each table
 FOUND = ["instances", "solved_percent", "optimal_percent", "length", "nodes_expanded", "nodes_generated"]
 
 
