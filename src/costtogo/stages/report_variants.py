@@ -73,7 +73,7 @@ def _study(kept: Kept, pictures) -> Iterator[str]:
         " differ in one thing with several seeds, on equal budgets of states; the same seed gives the same first"
         f" weights and samples. All numbers: [data/measured/{kept.study}](../../data/measured/{kept.study}).\n"
     )
-    for puzzle, rows in frame.groupby("puzzle", sort=False):
+    for puzzle, rows in frame.groupby("puzzle"):
         tower = is_hanoi(puzzle)
         yield f"### {puzzle}\n"
         yield _differences(cards, rows)
@@ -97,7 +97,7 @@ def _differences(cards: dict[str, Any], rows: pd.DataFrame) -> str:
         own = used_parameters(cards[f"models/{variant}_seed1"]["parameters"]["training"])
         changed = [key for key in base | own if base.get(key) != own.get(key)]
         listed.append([f"`{variant}`", "; ".join(f"{key} {short(own.get(key, '–'))}" for key in sorted(changed))])
-    seen = f"{rows['states_seen'].iloc[0]:,} states drawn in each training.\n"
+    seen = f"{amount(rows['states_seen'].iloc[0])} states drawn in each training.\n"
     if not listed:
         return f"`{BASE}{puzzle}`: {seen}"
     return f"What each changes of `{BASE}{puzzle}`:\n\n" + table(["variant", "parameters"], listed)
@@ -119,15 +119,18 @@ def _compared(frame: pd.DataFrame, title: str) -> str:
     found = compare(frame, base, measures).set_index(["variant", "measure"])
     variants = list(dict.fromkeys(found.index.get_level_values("variant")))
     formats = {"convergence_point": ("convergence points", places(1)), **MEASURES}
-    rows = [[f"`{name}`", *(_cell(found.loc[(name, key)], formats[key][1]) for key in measures)] for name in variants]
+    rows = []
+    for name in variants:
+        cells = [_cell(found.loc[(name, key)], formats[key][1]) for key in measures]
+        rows.append([f"`{name}`", str(found.loc[(name, measures[0]), "seeds"]), *cells])
     cell = frame[CELLS].iloc[0]
     note = (
-        f"\nMeans {title} over {found['seeds'].max()} seeds ± half their 95 % interval (Student's t); in bold where the"
+        f"\nMeans {title} over the seeds measured so far ± half their 95 % interval (Student's t); in bold where the"
         f" difference from `{base}`, paired by seed, has an interval without 0. Searched: {cell['set']},"
         f" λ = {cell['path_weight']:g}, N = {cell['batch_size']}; *descending* is the share of states whose neighbour"
         " of least cost-to-go is nearer the goal.\n"
     )
-    return table(["variant", *(formats[key][0] for key in measures)], rows) + note
+    return table(["variant", "seeds", *(formats[key][0] for key in measures)], rows) + note
 
 
 def _cell(row: pd.Series, form) -> str:
