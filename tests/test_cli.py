@@ -213,7 +213,8 @@ def test_table_and_instances_leave_their_results_and_cards(command, tmp_path):
 
 def test_keep_writes_metrics_with_their_provenance_and_leaves_what_was_kept_before(command, tmp_path):
     card = {name: {"of": name} for name in KEPT} | {"stage": "train", "group": "models"}
-    write_json("results/long/models/net.json", card)
+    networks = {"outputs": card["outputs"] | {"results/long/models/net/checkpoints/000010.safetensors": "abc"}}
+    write_json("results/long/models/net.json", card | networks)
     write_json("results/long/timings/models/net.json", {"seconds": 5.0})
     write_json("results/long/params/models/net.json", {"not": "a card"})
     curve = {"iteration": [1, 2, 3], "updated": [False, True, False], "loss": [3.0, 2.0, 0.123456789]}

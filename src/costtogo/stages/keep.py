@@ -53,9 +53,11 @@ def _beside_kept(path: Path, frame: pd.DataFrame, keys: list[str]) -> pd.DataFra
 def _kept(path: Path) -> dict:
     card = read_json(path)
     timing = path.parents[1] / "timings" / path.parent.name / path.name
-    return {name: card[name] for name in KEPT if name in card} | {
-        "timing": read_json(timing) if timing.exists() else {}
-    }
+    kept = {name: card[name] for name in KEPT if name in card}
+    for name in ("inputs", "outputs"):  # a network each; the digest of their index, checkpoints.parquet, stays
+        if name in kept:
+            kept[name] = {path: found for path, found in kept[name].items() if "/checkpoints/" not in path}
+    return kept | {"timing": read_json(timing) if timing.exists() else {}}
 
 
 def _keep_tables(card: Path, folder: Path) -> None:
