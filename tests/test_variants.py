@@ -117,6 +117,7 @@ def write_finished(results, model: str) -> None:
     iterations = pd.DataFrame({"iteration": [10, 20]})
     measures = [iterations.assign(model=model, scope=scope, bias=bias) for scope, bias in (("all", 1), ("sample", 2))]
     write_frame(results / "audits" / model / "measures.parquet", pd.concat(measures))
+    write_json(results / "audits" / f"{model}.json", {})
     points = iterations.assign(kind=["convergence_point", "end"], validation_loss=0.1)
     write_frame(results / "models" / model / "checkpoints.parquet", points)
     write_frame(results / "searches" / model / "selection.parquet", iterations.assign(selected=[True, False]))
@@ -138,6 +139,32 @@ def test_the_checkpoints_of_every_seed_are_gathered_and_those_of_a_single_traini
     ]
     assert set(rows["bias"]) == {1} and rows["selected"].tolist() == [True, False] * 2
     assert frames["admissible"]["model"].tolist() == ["alone", "wide_seed1", "wide_seed2"]
+
+
+def test_a_training_that_was_only_audited_has_its_measures_and_no_finding(tmp_path):
+    for model in ("wide_seed1", "wide_seed2"):
+        write_finished(tmp_path, model)
+    (tmp_path / "searches" / "wide_seed2.json").unlink()
+    grid = {"set": "test", "path_weights": [0.7], "batch_sizes": [1, 5], "every_checkpoint": True}
+    slice_of_search = {"search": {"grids": [grid, grid | {"every_checkpoint": False}]}}
+    write_json(tmp_path / "params" / "searches" / "wide_seed2.json", slice_of_search)
+    rows = variants.gather(tmp_path)["variants"].set_index("seed")
+    assert rows.loc[2, ["iteration", "batch_size"]].to_numpy().tolist() == [[10, 1], [10, 5], [20, 1], [20, 5]]
+    assert rows.loc[2, "nodes_expanded"].isna().all() and not rows.loc[2, "selected"].any()
+    assert rows.loc[2, "bias"].eq(1).all() and rows.loc[1, "nodes_expanded"].notna().all()
+
+
+def test_measures_without_searches_are_told_as_such(tmp_path):
+    write_repeated(tmp_path)
+    table = tmp_path / "repeated" / "variants.csv"
+    frame = pd.read_csv(table)
+    frame.loc[frame["variant"] == "wide", ["nodes_expanded", "optimal_percent"]] = np.nan
+    frame.loc[frame["variant"] == "wide", "selected"] = False
+    frame.to_csv(table, index=False)
+    text = variants_text(tmp_path, lambda kind, puzzle: "")
+    wide = [line for line in text.splitlines() if line.startswith("| `wide` | 3 |")]
+    assert len(wide) == 1 and wide[0].endswith("| – | – |")
+    assert "not searched" in text and "nan" not in text
 
 
 def test_what_was_kept_of_other_seeds_stays_and_a_seed_kept_again_is_replaced(tmp_path):

@@ -200,7 +200,7 @@ def variants(results: Path, table: str, puzzle: str) -> Figure:
 
 def measures_by_point(results: Path, table: str, puzzle: str) -> Figure:
     """How the repeated trainings of another study changed from one convergence point to the next."""
-    frame = kept_variants(table, puzzle)
+    frame = searched_variants(table, puzzle)
     measures = {
         "mean_absolute_error": ERROR,
         "rank_correlation": "rank correlation",
@@ -221,9 +221,13 @@ def predictors(results: Path, table: str, puzzle: str) -> Figure:
         "admissible_percent": "admissible, %",
         "consistent_percent": "consistent, %",
     }
-    return scattered(
-        kept_variants(table, puzzle), measures, {"nodes_expanded": "nodes expanded", "optimal_percent": "optimal, %"}
-    )
+    targets = {"nodes_expanded": "nodes expanded", "optimal_percent": "optimal, %"}
+    return scattered(searched_variants(table, puzzle), measures, targets)
+
+
+def searched_variants(table: str, puzzle: str) -> pd.DataFrame:
+    """kept_variants without the trainings that were only audited."""
+    return kept_variants(table, puzzle).dropna(subset=["nodes_expanded"])
 
 
 def kept_variants(table: str, puzzle: str) -> pd.DataFrame:

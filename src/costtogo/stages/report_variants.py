@@ -80,9 +80,10 @@ def _study(kept: Kept, pictures) -> Iterator[str]:
         yield from _towers(rows) if tower else _trainings(rows)
         yield pictures("variants", puzzle)
         if not tower:
-            yield from _longer(rows)
+            searched = rows.dropna(subset=TARGETS)
+            yield from _longer(searched)
             yield pictures("measures_by_point", puzzle)
-            yield from _predictors(rows)
+            yield from _predictors(searched)
             yield pictures("predictors", puzzle)
     yield from _admissible(kept.admissible)
     yield from _all_starts(cards)
@@ -128,7 +129,8 @@ def _compared(frame: pd.DataFrame, title: str) -> str:
         f"\nMeans {title} over the seeds measured so far ± half their 95 % interval (Student's t); in bold where the"
         f" difference from `{base}`, paired by seed, has an interval without 0. Searched: {cell['set']},"
         f" λ = {cell['path_weight']:g}, N = {cell['batch_size']}; *descending* is the share of states whose neighbour"
-        " of least cost-to-go is nearer the goal.\n"
+        " of least cost-to-go is nearer the goal"
+        + (".\n" if frame["nodes_expanded"].notna().all() else "; – where a training was audited and not searched.\n")
     )
     return table(["variant", "seeds", *(formats[key][0] for key in measures)], rows) + note
 

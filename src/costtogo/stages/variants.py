@@ -3,8 +3,10 @@
 A model with the key `seeds` is a variant; the variant base_<puzzle> is what the others of a puzzle differ from.
 """
 
+from itertools import chain, product
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 
 from costtogo.files import read_frame, read_json
@@ -17,34 +19,50 @@ FOUND = ["instances", "solved_percent", "optimal_percent", "length", "nodes_expa
 
 
 def gather(results: Path) -> dict[str, pd.DataFrame]:
-    """The tables of a study's finished searches, `variants` and `admissible`; those without a row are left out.
+    """The tables of finished audits and searches, `variants` and `admissible`; those without a row are left out.
 
-    variants: a row for each seed, audited checkpoint and (set, λ, N) that every checkpoint searched.
+    variants: a row for each seed, audited checkpoint and (set, λ, N) that every checkpoint is to search; what the
+    searches find is NaN of a training that has only been audited.
     admissible: a row for each model and heuristic, of the searches with λ = 1, N = 1.
     """
-    models = sorted(path.stem for path in (results / "searches").glob("*.json") if not path.stem.startswith("baseline"))
-    repeated = [model for model in models if variant_of(model)[1]]
+    audited, searched = (_finished(results, group) for group in ("audits", "searches"))
     frames = {
-        "variants": [_checkpoints(results, model) for model in repeated],
-        "admissible": [_admissible(results, model) for model in models],
+        "variants": [_checkpoints(results, model, model in searched) for model in audited if variant_of(model)[1]],
+        "admissible": [_admissible(results, model) for model in searched if not model.startswith("baseline")],
     }
     return {name: pd.concat(parts, ignore_index=True) for name, parts in frames.items() if parts}
 
 
-def _checkpoints(results: Path, model: str) -> pd.DataFrame:
+def _finished(results: Path, group: str) -> list[str]:
+    return sorted(path.stem for path in (results / group).glob("*.json"))
+
+
+def _checkpoints(results: Path, model: str, searched: bool) -> pd.DataFrame:
     """The audit over all states of each checkpoint of a model, beside what its searches found."""
     card = read_json(results / "models" / f"{model}.json")
     training, metrics = card["parameters"]["training"], card["metrics"]
     audits = read_frame(results / "audits" / model / "measures.parquet")
     audits = audits[audits["scope"] == "all"].drop(columns=["model", "scope"])
     kinds = read_frame(results / "models" / model / "checkpoints.parquet")[["iteration", "kind", "validation_loss"]]
-    chosen = read_frame(results / "searches" / model / "selection.parquet")[["iteration", "selected"]]
-    found = read_frame(results / "searches" / model / "checkpoints.parquet")[["iteration", *CELLS, *FOUND]]
+    frame = audits.merge(kinds, on="iteration")
+    if searched:
+        chosen = read_frame(results / "searches" / model / "selection.parquet")[["iteration", "selected"]]
+        found = read_frame(results / "searches" / model / "checkpoints.parquet")[["iteration", *CELLS, *FOUND]]
+        frame = frame.merge(chosen, on="iteration").merge(found, on="iteration")
+    else:
+        frame = frame.merge(_cells(results, model), how="cross").assign(selected=False, **dict.fromkeys(FOUND, np.nan))
     name, seed = variant_of(model)
-    frame = audits.merge(kinds, on="iteration").merge(chosen, on="iteration").merge(found, on="iteration")
     place = {"puzzle": training["puzzle"], "variant": name, "seed": seed, "states_seen": metrics["states_seen"]}
     place |= {"reach": metrics["effective_k"]}
     return frame.assign(**place)[[*place, *frame.columns]]
+
+
+def _cells(results: Path, model: str) -> pd.DataFrame:
+    """Every (set, λ, N) that each checkpoint of a model is to search."""
+    search = read_json(results / "params" / "searches" / f"{model}.json")["search"]
+    grids = [grid for grid in search["grids"] if grid["every_checkpoint"]]
+    cells = [product([grid["set"]], grid["path_weights"], grid["batch_sizes"]) for grid in grids]
+    return pd.DataFrame(chain(*cells), columns=CELLS)
 
 
 def _admissible(results: Path, model: str) -> pd.DataFrame:
