@@ -11,6 +11,7 @@ include: "workflow/rules/models.smk"
 include: "workflow/rules/audits.smk"
 include: "workflow/rules/searches.smk"
 include: "workflow/rules/report.smk"
+include: "workflow/rules/large.smk"
 
 
 rule all:

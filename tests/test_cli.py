@@ -134,7 +134,7 @@ BAD_CHOICES = {
     "wrong length": (("--state", "2222"), "hanoi_3 has 3 disks, but the pegs of 4 were given"),
     "unknown peg": (("--state", "223"), "Unknown peg '3'"),
     "wrong puzzle": (("--puzzle", "cube2", "--state", "222"), "was trained on hanoi_3, not on cube2"),
-    "unknown puzzle": (("--puzzle", "cube3", "--state", "222"), "Unknown puzzle 'cube3'"),
+    "unknown puzzle": (("--puzzle", "cube4", "--state", "222"), "Unknown puzzle 'cube4'"),
     "path weight": (("--state", "222", "--path-weight", "1.5"), "λ must lie between 0 and 1, not at 1.5"),
     "batch size": (("--state", "222", "--batch-size", "0"), "N must lie between 1 and 1,000,000, not at 0"),
     "too few expansions": (("--state", "222", "--max-expansions", "1"), "raise --max-expansions"),

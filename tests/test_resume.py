@@ -137,6 +137,26 @@ def test_a_growing_tower_killed_ends_in_the_same_bytes_too(workplace, residual):
     assert timing_of(OUT)["earlier_seconds"] > 0
 
 
+@pytest.mark.parametrize("outputs", ["state", "actions"])
+def test_a_random_walk_regression_killed_ends_in_the_same_bytes_too(workplace, outputs):
+    changes = {
+        "trainer": "random_walk",
+        "architecture": TRAINING["architecture"] | {"outputs": outputs},
+        "sampler": {"kind": "non_backtracking", "walk_max": 15},
+        "check_every": 25,
+        "checkpoint_every": 1,
+    }
+    workplace("alone", **changes)
+    train.run(PARAMS, TABLE, OUT)
+    alone = results()
+    index = read_frame(OUT / "checkpoints.parquet")
+    assert index["iteration"].tolist() == [25, 50, 75, 100, 120] and index["validation_loss"].notna().all()
+    workplace("killed", **changes)
+    kill_at(70)
+    train.run(PARAMS, TABLE, OUT)
+    assert results() == alone
+
+
 def interrupt_at(iteration: int, monkeypatch) -> None:
     """Train up to an interruption just after a resume point."""
 

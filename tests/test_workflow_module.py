@@ -24,6 +24,7 @@ LAYERS = [  # a module may import its own package and those before its line
     {"files", "sources"},
     {"puzzles"},
     {"params"},
+    {"params_large"},
     {"exact"},
     {"heuristics", "workflow"},
     {"learning", "search"},

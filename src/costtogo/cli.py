@@ -2,7 +2,7 @@
 
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -19,6 +19,7 @@ app = typer.Typer(
 
 ParamsFile = Annotated[Path, typer.Option("--params", help="The stage's slice of the parameters, a JSON file.")]
 Table = Annotated[Path, typer.Option(help="Exact distance table of the puzzle, .npz.")]
+Solvers = Literal["auto", "bwas", "beam"]
 Out = Annotated[Path, typer.Option(help="Where the result goes, results/<study>/<group>/<name>.")]
 
 
@@ -77,6 +78,19 @@ def search(
 
 
 @app.command()
+def beams(
+    params: ParamsFile,
+    table: Annotated[Path, typer.Option(help="Exact distances around the goal, .npz.")],
+    model: Annotated[Path, typer.Option(help="Folder of the trained model.")],
+    out: Out,
+):
+    """Stage: beam search over the network of a puzzle too large to list."""
+    from costtogo.stages import beams as stage
+
+    stage.run(params, table, model, out)
+
+
+@app.command()
 def figures(
     params: ParamsFile,
     results: Annotated[Path, typer.Option(help="Folder of the study's results.")],
@@ -111,7 +125,13 @@ def check(
 ):
     """Check the parameters of a study and say what it will do."""
     from costtogo.params import load
+    from costtogo.params_large import is_large
+    from costtogo.params_large import load as load_large
 
+    if len(configs or []) == 1 and is_large(configs[0]):
+        large = load_large(configs[0])
+        print(f"Study {large.study}: {large.puzzle}, {len(large.models)} trainings.")
+        return
     study = load(configs or ["params.yaml"])
     print(f"Study {study.study}: {len(study.tables)} tables, {len(study.models)} trainings.")
     for name, model in study.models.items():
@@ -120,30 +140,37 @@ def check(
 
 @app.command()
 def solve(
-    puzzle: Annotated[str | None, typer.Option(help="cube2, hanoi_7, hanoi_4_4 (4 disks, 4 pegs) …")] = None,
+    puzzle: Annotated[str | None, typer.Option(help="cube2, cube3, hanoi_7, hanoi_4_4 (4 disks, 4 pegs) …")] = None,
     model: Annotated[
         Path | None,
         typer.Option(help="A checkpoint, or a model's folder; the default study's best if left out."),
     ] = None,
     scramble: Annotated[str | None, typer.Option(help='Moves from the goal: "R U\' F2", or "0>2 0>1".')] = None,
-    state: Annotated[str | None, typer.Option(help="A state: 24 face letters, or a peg for each disk.")] = None,
+    state: Annotated[str | None, typer.Option(help="A state: 24 or 54 face letters, or a peg for each disk.")] = None,
     instances: Annotated[Path | None, typer.Option(help="CSV with a column scramble or state.")] = None,
     out: Annotated[Path | None, typer.Option(help="CSV to write; needed with --instances.")] = None,
     path_weight: Annotated[float, typer.Option(help="λ between 0 (greedy) and 1.")] = 0.7,
     batch_size: Annotated[int, typer.Option(help="N, nodes expanded at a time.")] = 5,
-    max_expansions: Annotated[int, typer.Option(min=1, help="A search ends unsolved after as many.")] = 200_000,
+    max_expansions: Annotated[int, typer.Option(min=1, help="A search by BWAS ends unsolved after as many.")] = 200_000,
+    max_nodes: Annotated[
+        int, typer.Option(min=1, help="Nodes kept in memory at once, about 100 bytes each; a search ends there.")
+    ] = 60_000_000,
+    solver: Annotated[Solvers, typer.Option(help="auto: bwas for puzzles that can be listed, else beam.")] = "auto",
+    seconds: Annotated[float, typer.Option(min=0, help="Effort of beam for each state: it improves until then.")] = 30,
     until_proved: Annotated[
         bool, typer.Option("--until-proved", help="Go on until no open node promises a shorter solution.")
     ] = False,
 ):
-    """Solve one scramble or state, or a CSV of them, by BWAS over a trained network.
+    """Solve one scramble or state, or a CSV of them, over a trained network.
 
-    Example: costtogo solve --puzzle cube2 --scramble "R U' F2 R"
+    Examples: costtogo solve --puzzle cube2 --scramble "R U' F2 R"
+              costtogo solve --puzzle cube3 --scramble "R U F' L2 D B" --seconds 5
     """
     from costtogo.search.bwas import Limits
     from costtogo.stages import solve as stage
 
-    setting = stage.Setting(path_weight, batch_size, Limits(max_expansions=max_expansions), until_proved)
+    limits = Limits(max_expansions=max_expansions, max_nodes=max_nodes)
+    setting = stage.Setting(path_weight, batch_size, limits, until_proved, solver, seconds)
     if instances is not None:
         if out is None or scramble or state:
             raise UserError("With --instances give --out, a CSV file to write, and neither --scramble nor --state.")

@@ -29,6 +29,7 @@ class ArchitectureParams(Params):
     """A fully connected residual network, or a recurrent one, of which only the number of states is looked at."""
 
     kind: Literal["residual", "automaton", "gru"] = "residual"
+    outputs: Literal["state", "actions"] = "state"  # the cost-to-go of the state, or of each of its children
     states: Positive = 5
     first_layers: list[Positive] = []
     residual_blocks: int = Field(default=0, ge=0)
@@ -41,13 +42,15 @@ class ArchitectureParams(Params):
     def _layers_exist(self):
         if self.kind == "residual" and not self.first_layers:
             raise ValueError("a residual network needs first_layers, a list of widths")
+        if self.kind != "residual" and self.outputs == "actions":
+            raise ValueError(f"a network of kind {self.kind} has one output, the cost-to-go of the state")
         return self
 
 
 class SamplerParams(Params):
     """Where the states of an iteration come from; disks, residual, patience and hold are those of a growing tower."""
 
-    kind: Literal["deepcube", "deepcubea", "uniform", "adaptive_k", "growing_tower"]
+    kind: Literal["deepcube", "deepcubea", "uniform", "adaptive_k", "non_backtracking", "growing_tower"]
     walk_max: Positive = 1
     conv_point_offs: int = Field(default=1, ge=0)
     disks: Positive = 3
@@ -60,6 +63,7 @@ class ModelParams(Params):
     """A training: everything that decides its outcome."""
 
     puzzle: str
+    trainer: Literal["davi", "random_walk"] = "davi"
     seed: int = Field(ge=0)
     precision: Literal["auto", "float32", "bfloat16"]
     architecture: ArchitectureParams
@@ -78,6 +82,15 @@ class ModelParams(Params):
     epsilon: float = Field(gt=0)
     check_every: Positive
     checkpoint_every: Positive
+
+    @model_validator(mode="after")
+    def _walks_suit(self):
+        walking = self.trainer == "random_walk"
+        if walking != (self.sampler.kind == "non_backtracking"):
+            raise ValueError("the trainer random_walk and the sampler non_backtracking go together, and only they")
+        if not walking and self.architecture.outputs == "actions":
+            raise ValueError("the trainer davi needs a network with outputs: state")
+        return self
 
 
 class InstanceParams(Params):
@@ -202,6 +215,10 @@ class Study(Params):
             _refuse_impossible(made[name], puzzle, self.models)
         return self
 
+    def slices(self) -> dict[str, Any]:
+        """The parameters of each stage, by the path of its slice below params/: all that may change its results."""
+        return slices(self)
+
 
 def _refuse_impossible(made: Any, puzzle: PuzzleParams, models: dict[str, ModelParams]) -> None:
     """Raise ValueError where a puzzle, made, lacks what its instance sets or its models ask of it."""
@@ -222,7 +239,7 @@ def load(paths: Iterable[Path | str]) -> Study:
     """Read params.yaml and its overlays, later files over earlier ones; UserError names file, key and nearest name."""
     merged: dict[str, Any] = {}
     for path in paths:
-        merged = overlay(merged, _read_yaml(Path(path)))
+        merged = overlay(merged, read_yaml(Path(path)))
     return parse(merged)
 
 
@@ -231,7 +248,7 @@ def parse(values: dict[str, Any]) -> Study:
     try:
         return Study(**resolve(deepcopy(values)))
     except ValidationError as error:
-        raise UserError(_sentence(error, values)) from error
+        raise UserError(explain(error, Study)) from error
 
 
 def overlay(base: dict[str, Any], over: dict[str, Any]) -> dict[str, Any]:
@@ -245,16 +262,20 @@ def overlay(base: dict[str, Any], over: dict[str, Any]) -> dict[str, Any]:
     return merged
 
 
-def resolve(values: dict[str, Any]) -> dict[str, Any]:
-    """Write puzzles and models out in full: what they are like, their architecture by value, a seed of their own."""
+def resolve(values: dict[str, Any], study: type[Params] | None = None) -> dict[str, Any]:
+    """Write puzzles and models out in full: what they are like, their architecture by value, a seed of their own.
+
+    study: the kind of study that the values are for, Study if left out.
+    """
+    study = study or Study
     values = without_nulls(values)
-    _refuse_unknown(values)
+    _refuse_unknown(values, study)
     recipes, architectures, puzzles, models = (_tables(values, key) for key in TABLES)
     _refuse_unknown_within("recipes", recipes, [*ModelParams.model_fields, "like"])
     _refuse_unknown_within("architectures", architectures, list(ArchitectureParams.model_fields))
     values = {key: value for key, value in values.items() if key not in TABLES}
-    values |= {"puzzles": {name: _like(puzzles, name, "puzzles") for name in puzzles}, "models": {}}
-    values["architectures"] = architectures
+    tables = {"puzzles": {name: _like(puzzles, name, "puzzles") for name in puzzles}, "architectures": architectures}
+    values |= {key: table for key, table in tables.items() if key in study.model_fields} | {"models": {}}
     for name, model in _repeated(models).items():
         recipe = model.pop("recipe", None)
         if recipe is not None:
@@ -300,8 +321,8 @@ def derive_seed(seed: int, *names: str) -> int:
     return int.from_bytes(hashlib.sha256(content).digest()[:4], "little")
 
 
-def _refuse_unknown(values: dict[str, Any]) -> None:
-    known = _known_keys(())
+def _refuse_unknown(values: dict[str, Any], study: type[Params]) -> None:
+    known = _known_keys((), study)
     for key in values:
         if key not in known:
             raise UserError(f"Parameter {key}: there is no key '{key}'{_hint(key, known)}.")
@@ -342,7 +363,7 @@ def _named(table: dict[str, Any], name: str, place: str) -> dict[str, Any]:
     return deepcopy(table[name])
 
 
-def _read_yaml(path: Path) -> dict[str, Any]:
+def read_yaml(path: Path) -> dict[str, Any]:
     try:
         content = yaml.safe_load(path.read_text())
     except OSError as error:
@@ -363,12 +384,12 @@ def _hint(name: str, known: Iterable[str]) -> str:
     return f"; did you mean '{near[0]}'?" if near else f"; there are {', '.join(map(str, known))}"
 
 
-def _sentence(error: ValidationError, values: dict[str, Any]) -> str:
+def explain(error: ValidationError, study: type[Params]) -> str:
     """The first finding of the check as one sentence."""
     finding = min(error.errors(), key=lambda found: found["type"] != "extra_forbidden")  # a misspelt key is missing too
     place = ".".join(str(part) for part in finding["loc"])
     if finding["type"] == "extra_forbidden":
-        known = _known_keys(finding["loc"][:-1])
+        known = _known_keys(finding["loc"][:-1], study)
         return f"Parameter {place}: there is no key '{finding['loc'][-1]}'{_hint(finding['loc'][-1], known)}."
     if finding["type"] == "missing":
         return f"Parameter {place} is missing; add it, or take it from the default params.yaml."
@@ -377,17 +398,17 @@ def _sentence(error: ValidationError, values: dict[str, Any]) -> str:
     return f"Parameter {place or 'file'}: {message}{given}."
 
 
-def _known_keys(location: tuple) -> list[str]:
+def _known_keys(location: tuple, study: type[Params]) -> list[str]:
     """The keys of the model that a location of the parameters leads to."""
-    model: Any = Study
+    model: Any = study
     for part in location:
         if isinstance(part, str) and isinstance(model, type) and part in model.model_fields:
             model = model.model_fields[part].annotation
             continue
         model = model.__args__[-1]
     if isinstance(model, type):
-        shorthand = {ModelParams: ["recipe", "seeds"], PuzzleParams: ["like"], Study: ["recipes"]}
-        return [*model.model_fields, *shorthand.get(model, [])]
+        shorthand = {ModelParams: ["recipe", "seeds"], PuzzleParams: ["like"], study: ["recipes", "architectures"]}
+        return list(dict.fromkeys([*model.model_fields, *shorthand.get(model, [])]))
     return []
 
 

@@ -5,7 +5,7 @@ The letters of every shape: N states, A actions, D cells, S states of a whole pu
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,8 +15,17 @@ Children: TypeAlias = NDArray[np.uint8]  # [N, A, D]
 Legal: TypeAlias = NDArray[np.bool_]  # [N, A]
 Ranks: TypeAlias = NDArray[np.int64]  # [N]
 Neighbours: TypeAlias = NDArray[np.int32]  # [S, A], NO_STATE where a move is not legal
+Hashes: TypeAlias = NDArray[np.uint64]  # [N], never 0
 CostToGo: TypeAlias = NDArray[np.float32]  # [N], in moves
 Heuristic: TypeAlias = Callable[[States], CostToGo]
+
+
+class ActionHeuristic(Protocol):
+    """A heuristic that is asked for the children of states instead of for the states."""
+
+    def children(self, states: States) -> NDArray[np.float32]:
+        """The cost-to-go of each child, in moves, float32 [N, A]; inf where the action is not legal."""
+
 
 NO_STATE = -1
 NO_ACTION = -1

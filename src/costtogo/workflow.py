@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from costtogo.files import FileError, digest, json_text, read_json, set_aside, write_text
-from costtogo.params import Study, slices
+from costtogo.params import Study
+from costtogo.params_large import LargeStudy
 from costtogo.sources import code_digest
 
 STAGES = {  # the group of results that each module of costtogo.stages writes, in order
@@ -20,12 +21,13 @@ STAGES = {  # the group of results that each module of costtogo.stages writes, i
     "searches": "search",
     "report": "report",
 }
+ALL_STAGES = {**STAGES, "beams": "beams"}  # those of large puzzles among them
 LONG_AGO = 1.0  # a modification time older than any source
 
 
-def write_slices(study: Study, results: Path) -> None:
+def write_slices(study: Study | LargeStudy, results: Path) -> None:
     """Write each stage's slice below params/, only where its content changes; remove slices of stages that are gone."""
-    wanted = {results / "params" / f"{name}.json": json_text(content) for name, content in slices(study).items()}
+    wanted = {results / "params" / f"{name}.json": json_text(content) for name, content in study.slices().items()}
     for path in set((results / "params").glob("*/*.json")) - set(wanted):
         path.unlink()
     for path, text in wanted.items():
@@ -43,7 +45,7 @@ class Finished:
     card: dict[str, Any]
 
 
-def settle(study: Study, results: Path, reports: Path, memory: Path = Path(".snakemake/metadata")) -> bool:
+def settle(study: Study | LargeStudy, results: Path, reports: Path, memory: Path = Path(".snakemake/metadata")) -> bool:
     """Let the cards decide what is finished where results were restored, by DVC or in a copy; True if they were.
 
     Snakemake goes by modification times and by its own memory, and restoring upsets both: it would run finished
@@ -58,7 +60,7 @@ def settle(study: Study, results: Path, reports: Path, memory: Path = Path(".sna
         return False
     stages = _finished(results)
     _refuse_damaged(stages)
-    current = _current(stages, slices(study))
+    current = _current(stages, study.slices())
     for stage in stages:
         if stage not in current:
             files = _files_of(stage, results, reports)
@@ -77,7 +79,7 @@ def settle(study: Study, results: Path, reports: Path, memory: Path = Path(".sna
 def _finished(results: Path) -> list[Finished]:
     """The stages with a card; one whose card names a file that is gone is not finished, and loses the card."""
     stages = []
-    for place, group in enumerate(STAGES, start=1):
+    for place, group in enumerate(ALL_STAGES, start=1):
         for path in sorted((results / group).glob("*.json")):
             try:
                 stage = Finished(place, group, path, read_json(path))
@@ -104,7 +106,7 @@ def _refuse_damaged(stages: list[Finished]) -> None:
 def _current(stages: list[Finished], wanted: dict[str, Any]) -> list[Finished]:
     """The stages whose cards name parameters, code and inputs as they are now."""
     written = {path: found for stage in stages for path, found in stage.card.get("outputs", {}).items()}
-    code = {group: code_digest(f"costtogo.stages.{module}") for group, module in STAGES.items()}
+    code = {group: code_digest(f"costtogo.stages.{module}") for group, module in ALL_STAGES.items()}
     slice_texts = {name: json_text(content) for name, content in wanted.items()}
     return [
         stage

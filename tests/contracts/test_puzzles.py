@@ -173,7 +173,7 @@ def test_an_illegal_move_of_a_scramble_is_named_with_its_place():
         apply(Hanoi(3), Hanoi(3).goal, Hanoi(3).parse_moves("0>2 1>2"))
 
 
-@pytest.mark.parametrize("name", ["cube3", "hanoi", "hanoi_", "hanoi_x", "HANOI_4", ""])
+@pytest.mark.parametrize("name", ["cube4", "hanoi", "hanoi_", "hanoi_x", "HANOI_4", ""])
 def test_an_unknown_puzzle_is_told_in_one_sentence(name):
     with pytest.raises(UserError) as told:
         make(name)

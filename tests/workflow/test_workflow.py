@@ -10,10 +10,13 @@ import sys
 import time
 from pathlib import Path
 
+import pandas as pd
 import pytest
 import yaml
 
 from costtogo.params import Study, overlay, parse, without_nulls
+from costtogo.params_large import is_large
+from costtogo.params_large import load as load_large
 from costtogo.workflow import STAGES
 
 ROOT = Path(__file__).parents[2]
@@ -229,6 +232,20 @@ def test_a_killed_job_runs_again_and_loses_no_finished_result(tmp_path):
     assert not any(job.startswith("Listing all states") for job in jobs(output))
 
 
+def test_the_study_of_a_large_puzzle_is_a_target_of_its_own_and_its_network_solves(project):
+    assert not any("cube3" in job for job in jobs(snakemake(project, "--dry-run", "--forceall")))
+    done = jobs(snakemake(project, "cube3-smoke"))
+    assert {"Training walks of cube3-smoke.", "Beam search over walks of cube3-smoke."} <= done
+    assert "Nothing to be done" in snakemake(project, "cube3-smoke")
+    assert "Nothing to be done" in snakemake(project)
+    grid = pd.read_parquet(project / "results/cube3-smoke/beams/walks/grid.parquet").set_index("set")
+    assert grid.loc["distance_26", ["instances", "known", "solved_percent"]].tolist() == [7, 7, 100]
+    model = "results/cube3-smoke/models/walks"
+    told = run(project, "costtogo", "solve", "--model", model, "--scramble", "R U2 F'", "--seconds", "1")
+    assert "solution        F U2 R'" in told and "4 quarter turns" in told and "3 moves with half turns" in told
+    shutil.rmtree(project / "results/cube3-smoke")
+
+
 def test_dvc_has_a_stage_for_each_target_and_an_output_for_each_result():
     stages = yaml.safe_load((ROOT / "dvc.yaml").read_text())["stages"]
     targets = set(re.findall(r"^rule (\w+):", "".join(p.read_text() for p in ROOT.glob("workflow/rules/*.smk")), re.M))
@@ -251,6 +268,9 @@ def test_every_parameter_is_watched_by_dvc():
 def test_the_studies_are_valid_and_apart():
     names = []
     for path in [None, *sorted((ROOT / "config").glob("*.yaml"))]:
+        if path and is_large(path):
+            names.append(load_large(path).study)
+            continue
         values = yaml.safe_load((ROOT / "params.yaml").read_text())
         study = parse(overlay(values, yaml.safe_load(path.read_text()) if path else {}))
         assert isinstance(study, Study)

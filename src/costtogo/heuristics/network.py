@@ -61,9 +61,9 @@ class ResidualBlock(nn.Module):
 
 
 class ValueNetwork(nn.Module):
-    """One-hot states [N, inputs] → cost-to-go [N]."""
+    """One-hot states [N, inputs] → cost-to-go [N], or that of each child [N, A] where the architecture says so."""
 
-    def __init__(self, architecture: ArchitectureParams, inputs: int):
+    def __init__(self, architecture: ArchitectureParams, inputs: int, actions: int):
         super().__init__()
         self.architecture = architecture
         widths = [inputs, *architecture.first_layers]
@@ -73,7 +73,7 @@ class ValueNetwork(nn.Module):
         self.blocks = nn.ModuleList(
             ResidualBlock(widths[-1], architecture.layers_per_block, norm) for _ in range(architecture.residual_blocks)
         )
-        self.output = nn.Linear(widths[-1], 1)
+        self.output = nn.Linear(widths[-1], actions if architecture.outputs == "actions" else 1)
 
     def _norm(self, width: int) -> BatchNorm:
         momentum = 1 - self.architecture.batch_norm_momentum  # torch weighs the new batch, Keras the old average
@@ -86,7 +86,7 @@ class ValueNetwork(nn.Module):
         for block in self.blocks:
             values = block(values)
         with torch.autocast("cpu", enabled=False):
-            return self.output(values.float())[:, 0]
+            return _squeezed(self.output(values.float()))
 
     def initialise(self) -> None:
         """Glorot uniform weights and zero biases, as Keras begins, from torch's generator."""
@@ -132,7 +132,12 @@ def _evaluate(first: list, blocks: list, output: tuple, values: torch.Tensor) ->
         for index, (weight, bias) in enumerate(block):
             inside = functional.linear(inside.relu_() if index else inside, weight, bias)
         values = inside.add_(values).relu_()
-    return functional.linear(values.float(), *output)[:, 0]
+    return _squeezed(functional.linear(values.float(), *output))
+
+
+def _squeezed(outputs: torch.Tensor) -> torch.Tensor:
+    """[N, 1] -> [N]; [N, A] stays."""
+    return outputs[:, 0] if outputs.shape[1] == 1 else outputs
 
 
 Network: TypeAlias = ValueNetwork | AutomatonNetwork | GatedNetwork
@@ -144,7 +149,7 @@ def of_architecture(architecture: ArchitectureParams, puzzle: Puzzle) -> Network
         return AutomatonNetwork(architecture, puzzle)
     if architecture.kind == "gru":
         return GatedNetwork(architecture, puzzle)
-    return ValueNetwork(architecture, puzzle.cells * puzzle.letters)
+    return ValueNetwork(architecture, puzzle.cells * puzzle.letters, len(puzzle.actions))
 
 
 def build(architecture: ArchitectureParams, puzzle: Puzzle, seed: int) -> Network:
@@ -170,11 +175,16 @@ def encode(puzzle: Puzzle, states: States, dtype: torch.dtype = torch.float32) -
 
 
 class NetworkHeuristic:
-    """A frozen network as a heuristic: uint8 [N, D] → float32 [N], 0 at the goal."""
+    """A frozen network as a heuristic: uint8 [N, D] → float32 [N], 0 at the goal.
+
+    by_action: whether the network tells the cost-to-go of each child; children() is cheap then, and the cost-to-go
+    of a state is 1 + the least of its children.
+    """
 
     def __init__(self, puzzle: Puzzle, network: Network, precision: str):
         self.puzzle = puzzle
         self.precision = precision
+        self.by_action = network.architecture.outputs == "actions"
         self.dtype = getattr(torch, precision)
         self.evaluate = network.frozen(self.dtype)
 
@@ -184,10 +194,25 @@ class NetworkHeuristic:
         values[is_goal(self.puzzle, states)] = 0.0
         return values
 
-    @torch.inference_mode()
     def outputs(self, states: States) -> CostToGo:
         """What the network itself says, at the goal too, float32 [N]."""
-        values = np.empty(len(states), dtype=np.float32)
+        return 1 + self.children(states).min(axis=1) if self.by_action else self._evaluated(states)
+
+    def children(self, states: States) -> np.ndarray:
+        """Cost-to-go of each child, float32 [N, A]; inf where the action is not legal."""
+        legal = self.puzzle.legal(states)
+        if self.by_action:
+            values = self._evaluated(states)
+        else:
+            children, _ = self.puzzle.expand(states)
+            values = self(children.reshape(-1, self.puzzle.cells)).reshape(legal.shape)
+        return np.where(legal, values, np.float32(np.inf))
+
+    @torch.inference_mode()
+    def _evaluated(self, states: States) -> np.ndarray:
+        """The network's outputs, float32 [N] or [N, A]."""
+        shape = (len(states), len(self.puzzle.actions)) if self.by_action else (len(states),)
+        values = np.empty(shape, dtype=np.float32)
         for first in range(0, len(states), CHUNK):
             part = states[first : first + CHUNK]
             values[first : first + CHUNK] = self.evaluate(encode(self.puzzle, part, self.dtype)).numpy()

@@ -8,6 +8,8 @@ convergence point.
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
@@ -15,40 +17,25 @@ from torch.nn import functional
 
 from costtogo.heuristics.network import Network, NetworkHeuristic, build, encode, of_architecture
 from costtogo.heuristics.table import Remembered
-from costtogo.learning.samplers import effective_k, sample
+from costtogo.learning.samplers import effective_k, sample_states
+from costtogo.learning.training import Progress, Tensors, Training, adam, part, prefixed, set_learning_rate, step
 from costtogo.params import ModelParams
-from costtogo.puzzles.base import Puzzle, is_goal
-from costtogo.types import CostToGo, Heuristic, Ranks, States
-
-
-@dataclass(frozen=True)
-class Progress:
-    """What one iteration did. Losses are mean squared errors in moves²."""
-
-    iteration: int
-    convergence_points: int
-    effective_k: int
-    loss: float
-    validation_loss: float
-    updated: bool
+from costtogo.puzzles.base import Puzzle, is_goal, is_listed
+from costtogo.types import CostToGo, Heuristic, States
 
 
 @dataclass
-class Training:
-    """All that an interrupted training needs to go on to the same end."""
+class DaviTraining(Training):
+    """A training by DAVI."""
 
-    puzzle: Puzzle
-    params: ModelParams
-    precision: str
-    network: Network
-    target: Network
-    optimizer: torch.optim.Optimizer
-    iteration: int = 0
+    target: Network | None = None
     convergence_points: int = 0
     disks: int = 0  # of a growing tower
     grown_at: int = 0  # the iteration at which it grew last, or began anew
     settled: bool = False  # the whole tower satisfies the Bellman equation nearly: the target stays
-    _frozen: Remembered | None = field(default=None, repr=False)
+    _frozen: Heuristic | None = field(default=None, repr=False)
+
+    position: ClassVar[tuple[str, ...]] = ("iteration", "convergence_points", "disks", "grown_at", "settled")
 
     @property
     def walk_max(self) -> int:
@@ -71,10 +58,11 @@ class Training:
         return growing and self.iteration - self.grown_at > sampler.patience
 
     @property
-    def cost_to_go(self) -> Remembered:
-        """J_k: the target network, frozen at the last convergence point, evaluated once for each state."""
+    def cost_to_go(self) -> Heuristic:
+        """J_k: the target network, frozen at the last convergence point; of a listed puzzle once for each state."""
         if self._frozen is None:
-            self._frozen = Remembered(self.puzzle, NetworkHeuristic(self.puzzle, self.target, self.precision))
+            frozen = NetworkHeuristic(self.puzzle, self.target, self.precision)
+            self._frozen = Remembered(self.puzzle, frozen) if is_listed(self.puzzle) else frozen
         return self._frozen
 
     def update_target(self) -> None:
@@ -87,19 +75,28 @@ class Training:
         """Take the target network as it is now for J_k."""
         self._frozen = None
 
+    def tensors(self) -> Tensors:
+        """Network and optimiser, the target network and what of J_k is remembered."""
+        tensors = super().tensors() | prefixed("target", self.target.state_dict())
+        if is_listed(self.puzzle):
+            tensors["remembered"] = torch.from_numpy(self.cost_to_go.values)
+        return tensors
 
-def begin(puzzle: Puzzle, params: ModelParams, precision: str) -> Training:
+    def restore(self, tensors: Tensors, description: dict[str, Any]) -> None:
+        """Go back to where tensors() and the position were taken."""
+        super().restore(tensors, description)
+        self.target.load_state_dict(part(tensors, "target"))
+        self.forget()
+        if is_listed(self.puzzle):
+            self.cost_to_go.values[:] = tensors["remembered"].numpy()
+
+
+def begin(puzzle: Puzzle, params: ModelParams, precision: str) -> DaviTraining:
     """A training before its first iteration."""
     network = build(params.architecture, puzzle, params.seed)
     target = first_target(network, puzzle)
     disks = min(params.sampler.disks, puzzle.cells)
-    return Training(puzzle, params, precision, network, target, adam(network, params), disks=disks)
-
-
-def adam(network: Network, params: ModelParams) -> torch.optim.Optimizer:
-    """Adam before its first step."""
-    betas, eps = (params.adam_beta_1, params.adam_beta_2), params.adam_epsilon
-    return torch.optim.Adam(network.parameters(), lr=params.learning_rate, betas=betas, eps=eps, fused=True)
+    return DaviTraining(puzzle, params, precision, network, adam(network, params), target=target, disks=disks)
 
 
 def first_target(network: Network, puzzle: Puzzle) -> Network:
@@ -110,7 +107,7 @@ def first_target(network: Network, puzzle: Puzzle) -> Network:
     return target
 
 
-def train(training: Training) -> Iterator[Progress]:
+def train(training: DaviTraining) -> Iterator[Progress]:
     """Run the iterations that are left, one Progress each.
 
     Every iteration draws from a generator of its own, seeded by the training's seed and the iteration's number.
@@ -135,20 +132,20 @@ def train(training: Training) -> Iterator[Progress]:
         yield Progress(training.iteration, training.convergence_points, walk_max, loss, validation_loss, updated)
 
 
-def grow(training: Training, ranks: Ranks) -> None:
+def grow(training: DaviTraining, states: States) -> None:
     """Let a tower grow by a disk once the new target nearly satisfies the Bellman equation by itself.
 
-    Nearly: its mean squared residual on the states of the given ranks is below residual times their mean
+    Nearly: its mean squared residual on the given states is below residual times their mean
     cost-to-go.  A whole tower is settled then.
     """
     sampler, whole = training.params.sampler, training.disks == training.puzzle.cells
-    mean = float(training.cost_to_go(training.puzzle.unrank(ranks)).mean())
-    if validate(training, ranks) < sampler.residual * mean:
+    mean = float(training.cost_to_go(states).mean())
+    if validate(training, states) < sampler.residual * mean:
         training.settled = whole
         training.disks, training.grown_at = training.disks + (not whole), training.iteration
 
 
-def begin_anew(training: Training) -> None:
+def begin_anew(training: DaviTraining) -> None:
     """Go back to the smallest tower, with other first weights: this one has not grown for patience iterations."""
     params = training.params
     training.network = build(params.architecture, training.puzzle, params.seed + training.iteration)
@@ -158,18 +155,9 @@ def begin_anew(training: Training) -> None:
     training.disks, training.grown_at = min(params.sampler.disks, training.puzzle.cells), training.iteration
 
 
-def set_learning_rate(training: Training) -> None:
-    """Constant, then falling linearly to zero over the last iterations where learning_rate_decay asks for it."""
-    params = training.params
-    left = (params.iterations - training.iteration + 1) / params.iterations
-    share = min(1.0, left / params.learning_rate_decay) if params.learning_rate_decay else 1.0
-    for group in training.optimizer.param_groups:
-        group["lr"] = params.learning_rate * share
-
-
-def draw(training: Training, count: int, walk_max: int, generator: np.random.Generator) -> Ranks:
-    """Ranks of exactly count states from the sampler, int64 [count]."""
-    return sample(training.puzzle, training.params.sampler.kind, count, walk_max, generator)[:count]
+def draw(training: DaviTraining, count: int, walk_max: int, generator: np.random.Generator) -> States:
+    """Exactly count states from the sampler, uint8 [count, D]."""
+    return sample_states(training.puzzle, training.params.sampler.kind, count, walk_max, generator)
 
 
 def bellman_targets(puzzle: Puzzle, states: States, cost_to_go: Heuristic, disks: int | None = None) -> CostToGo:
@@ -186,10 +174,9 @@ def bellman_targets(puzzle: Puzzle, states: States, cost_to_go: Heuristic, disks
     return targets.astype(np.float32)
 
 
-def fit(training: Training, ranks: Ranks, generator: np.random.Generator) -> float:
+def fit(training: DaviTraining, drawn: States, generator: np.random.Generator) -> float:
     """One pass over the states in shuffled minibatches; returns the mean loss over them."""
-    order = generator.permutation(len(ranks))
-    states = training.puzzle.unrank(ranks[order])
+    states = drawn[generator.permutation(len(drawn))]
     targets = torch.from_numpy(training.targets(states))
     training.network.train()
     if training.params.optimizer == "lbfgs":
@@ -197,11 +184,12 @@ def fit(training: Training, ranks: Ranks, generator: np.random.Generator) -> flo
     total, size = 0.0, training.params.minibatch
     for first in range(0, len(states), size):
         inputs = encode(training.puzzle, states[first : first + size])
-        total += step(training, inputs, targets[first : first + size]) * len(inputs)
+        wanted = targets[first : first + size]
+        total += step(training, inputs, partial(functional.mse_loss, target=wanted)) * len(inputs)
     return total / len(states)
 
 
-def fit_whole(training: Training, inputs: torch.Tensor, targets: torch.Tensor) -> float:
+def fit_whole(training: DaviTraining, inputs: torch.Tensor, targets: torch.Tensor) -> float:
     """Some steps of L-BFGS on all states at once, from no memory of former ones; returns the mean loss before them."""
     options = {"line_search_fn": "strong_wolfe", "tolerance_grad": 0.0, "tolerance_change": 0.0, "history_size": 20}
     optimizer = torch.optim.LBFGS(training.network.parameters(), max_iter=training.params.lbfgs_steps, **options)
@@ -215,20 +203,7 @@ def fit_whole(training: Training, inputs: torch.Tensor, targets: torch.Tensor) -
     return optimizer.step(loss).item()
 
 
-def step(training: Training, inputs: torch.Tensor, targets: torch.Tensor) -> float:
-    """One step of Adam on the mean squared error, which is returned as it was before the step."""
-    training.optimizer.zero_grad(set_to_none=True)
-    with torch.autocast("cpu", dtype=torch.bfloat16, enabled=training.precision == "bfloat16"):
-        predicted = training.network(inputs)
-    loss = functional.mse_loss(predicted, targets)
-    loss.backward()
-    training.optimizer.step()
-    return loss.item()
-
-
-def validate(training: Training, ranks: Ranks) -> float:
+def validate(training: DaviTraining, states: States) -> float:
     """Mean squared error of the trained network, in inference mode, against the targets of fresh states."""
-    states = training.puzzle.unrank(ranks)
     targets = training.targets(states)
-    trained = NetworkHeuristic(training.puzzle, training.network, training.precision)
-    return float(np.mean((trained.outputs(states) - targets) ** 2, dtype=np.float64))
+    return float(np.mean((training.heuristic.outputs(states) - targets) ** 2, dtype=np.float64))

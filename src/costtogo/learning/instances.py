@@ -4,7 +4,7 @@ import numpy as np
 
 from costtogo.learning.samplers import sample
 from costtogo.params import InstanceParams, derive_seed
-from costtogo.puzzles.base import Puzzle
+from costtogo.puzzles.base import Puzzle, apply, move, pick_legal
 from costtogo.puzzles.hanoi import Hanoi
 from costtogo.types import Ranks, States, UserError
 
@@ -68,3 +68,21 @@ def _at_distance(distance: np.ndarray, moves: int, count: int, generator: np.ran
     if len(layer) == 0:
         raise UserError(f"No state is {moves} moves from the goal; the farthest is {int(distance.max())}.")
     return np.sort(generator.choice(layer, size=min(count, len(layer)), replace=False))
+
+
+def draw_walk_ends(puzzle: Puzzle, count: int, length: tuple[int, int], generator: np.random.Generator) -> States:
+    """The ends of random walks from the goal, each of a length drawn uniformly from the two on: uint8 [count, D]."""
+    shortest, longest = length
+    ends = generator.integers(shortest, longest + 1, size=count)
+    states = np.repeat(puzzle.goal[None], count, axis=0)
+    for step in range(longest):
+        walking = np.flatnonzero(ends > step)
+        actions = pick_legal(puzzle.legal(states[walking]), generator.random(len(walking)))
+        states[walking] = move(puzzle, states[walking], actions)
+    return states
+
+
+def draw_prefixes(puzzle: Puzzle, moves: str) -> States:
+    """What the first 1, 2, … of some moves make of the goal, uint8 [moves, D]."""
+    actions = puzzle.parse_moves(moves)
+    return np.array([apply(puzzle, puzzle.goal, actions[:count]) for count in range(1, len(actions) + 1)])

@@ -4,6 +4,7 @@ deepcube: walks of K random moves from the goal, all states kept (McAleer et al.
 deepcubea: the end of a walk of k moves, k uniform in 1 … K (Agostinelli et al. 2019).
 uniform: every state equally likely.
 adaptive_k: deepcube with K growing by one at each convergence point.
+non_backtracking: the states of walks that never undo their last move, kept whole like those of deepcube.
 growing_tower: of the Towers of Hanoi, every state equally likely whose larger disks are all at the goal.
 """
 
@@ -13,9 +14,9 @@ import numpy as np
 
 from costtogo.exact.graph import walk_ranks
 from costtogo.params import SamplerParams
-from costtogo.puzzles.base import Puzzle
+from costtogo.puzzles.base import Puzzle, is_listed, random_walks
 from costtogo.puzzles.hanoi import Hanoi
-from costtogo.types import Ranks, UserError
+from costtogo.types import Ranks, States, UserError
 
 
 def effective_k(sampler: SamplerParams, convergence_points: int) -> int:
@@ -38,6 +39,18 @@ def sample(puzzle: Puzzle, kind: str, count: int, walk_max: int, generator: np.r
         ends = generator.integers(walk_max, size=count)
         return walk_ranks(puzzle, count, walk_max, generator)[np.arange(count), ends]
     return walk_ranks(puzzle, math.ceil(count / walk_max), walk_max, generator).ravel()
+
+
+def sample_states(puzzle: Puzzle, kind: str, count: int, walk_max: int, generator: np.random.Generator) -> States:
+    """Exactly count states from the sampler, uint8 [count, D]; of a puzzle without ranks from walks alone."""
+    if is_listed(puzzle):
+        return puzzle.unrank(sample(puzzle, kind, count, walk_max, generator)[:count])
+    if kind == "deepcubea":
+        ends = generator.integers(walk_max, size=count)
+        return random_walks(puzzle, count, walk_max, generator)[np.arange(count), ends]
+    if kind not in ("deepcube", "adaptive_k"):
+        raise UserError(f"The sampler {kind} needs a puzzle whose states can be listed; {puzzle.name} has too many.")
+    return random_walks(puzzle, math.ceil(count / walk_max), walk_max, generator).reshape(-1, puzzle.cells)[:count]
 
 
 def tower_states(puzzle: Puzzle, disks: int) -> int:

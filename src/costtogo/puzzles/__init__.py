@@ -6,11 +6,13 @@ from functools import lru_cache
 
 from costtogo.puzzles.base import Puzzle
 from costtogo.puzzles.cube import Cube2
+from costtogo.puzzles.cube3 import Cube3
 from costtogo.puzzles.hanoi import Hanoi
 from costtogo.types import UserError
 
 PATTERNS = {
     "cube2": (r"cube2", lambda: Cube2()),
+    "cube3": (r"cube3", lambda: Cube3()),
     "hanoi_4": (r"hanoi_(\d+)(?:_(\d+))?", lambda disks, pegs: Hanoi(int(disks), int(pegs or 3))),
 }
 
@@ -23,5 +25,5 @@ def make(name: str) -> Puzzle:
             return build(*match.groups())
     near = get_close_matches(name, PATTERNS, n=1, cutoff=0.0)[0]
     raise UserError(
-        f"Unknown puzzle '{name}': did you mean {near}? There are cube2, hanoi_<disks>, hanoi_<disks>_<pegs>."
+        f"Unknown puzzle '{name}': did you mean {near}? There are cube2, cube3, hanoi_<disks>, hanoi_<disks>_<pegs>."
     )

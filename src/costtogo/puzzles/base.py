@@ -34,14 +34,8 @@ class Puzzle(Protocol):
     def expand(self, states: States) -> tuple[Children, Legal]:
         """Apply every action: children uint8 [N, A, D] and legal bool [N, A]; an illegal child equals its parent."""
 
-    def rank(self, states: States) -> Ranks:
-        """A dense index 0 … S - 1 of each state, int64 [N]."""
-
-    def unrank(self, ranks: Ranks) -> States:
-        """The states of the given ranks, uint8 [N, D]."""
-
-    def neighbours(self) -> Neighbours:
-        """The rank each action leads to from each rank, int32 [S, A], NO_STATE where it is not legal."""
+    def legal(self, states: States) -> Legal:
+        """Which actions are legal, bool [N, A]: what expand returns beside the children."""
 
     def inverse(self, action: int) -> int:
         """The action that undoes the given one."""
@@ -62,6 +56,24 @@ class Puzzle(Protocol):
         """A drawing of a state in plain text."""
 
 
+class ListedPuzzle(Puzzle, Protocol):
+    """A puzzle small enough to list: its states have ranks 0 … S - 1."""
+
+    def rank(self, states: States) -> Ranks:
+        """A dense index 0 … S - 1 of each state, int64 [N]."""
+
+    def unrank(self, ranks: Ranks) -> States:
+        """The states of the given ranks, uint8 [N, D]."""
+
+    def neighbours(self) -> Neighbours:
+        """The rank each action leads to from each rank, int32 [S, A], NO_STATE where it is not legal."""
+
+
+def is_listed(puzzle: Puzzle) -> bool:
+    """Whether the states of a puzzle have ranks."""
+    return hasattr(puzzle, "rank")
+
+
 def is_goal(puzzle: Puzzle, states: States) -> np.ndarray:
     """Which states are the goal, bool [N]."""
     return (states == puzzle.goal).all(axis=1)
@@ -70,6 +82,13 @@ def is_goal(puzzle: Puzzle, states: States) -> np.ndarray:
 def one_hot(puzzle: Puzzle, states: States) -> np.ndarray:
     """Cell by cell one-hot encoding, float32 [N, D · letters]: the input of the networks."""
     return np.eye(puzzle.letters, dtype=np.float32)[states].reshape(len(states), -1)
+
+
+def move(puzzle: Puzzle, states: States, actions: np.ndarray) -> States:
+    """Each state after an action of its own, uint8 [N, D]; an illegal action leaves it as it is."""
+    if hasattr(puzzle, "turns"):  # actions are permutations of the cells
+        return np.take_along_axis(states, puzzle.turns[actions], axis=1)
+    return puzzle.expand(states)[0][np.arange(len(states)), actions]
 
 
 def apply(puzzle: Puzzle, state: States, actions) -> States:
@@ -115,7 +134,7 @@ def pick_legal(legal: Legal, draw: np.ndarray) -> np.ndarray:
     return np.argmax(np.cumsum(legal, axis=1) == order[:, None] + 1, axis=1)
 
 
-def neighbours_by_expansion(puzzle: Puzzle, chunk: int = 1 << 16) -> Neighbours:
+def neighbours_by_expansion(puzzle: ListedPuzzle, chunk: int = 1 << 16) -> Neighbours:
     """The neighbour table of any puzzle that can be ranked, int32 [S, A]."""
     table = np.full((puzzle.state_count, len(puzzle.actions)), NO_STATE, dtype=np.int32)
     for first in range(0, puzzle.state_count, chunk):

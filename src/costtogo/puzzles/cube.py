@@ -117,7 +117,11 @@ class Cube2:
 
     def expand(self, states: States) -> tuple[Children, Legal]:
         """Turn every face both ways: children uint8 [N, 6, 24]; every turn is legal."""
-        return states[:, self.turns], np.ones((len(states), len(self.actions)), dtype=bool)
+        return states[:, self.turns], self.legal(states)
+
+    def legal(self, states: States) -> Legal:
+        """Every turn is legal: bool [N, A]."""
+        return np.ones((len(states), len(self.actions)), dtype=bool)
 
     def rank(self, states: States) -> Ranks:
         """Permutation of the seven corners, then their twists in base 3."""

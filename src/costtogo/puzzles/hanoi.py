@@ -80,6 +80,11 @@ class Hanoi:
         children[row, action, moved[row, action]] = self.moves[action, 1]
         return children, legal
 
+    def legal(self, states: States) -> Legal:
+        """Where a peg's top disk is smaller than that of the peg it goes to, bool [N, A]."""
+        tops = self.top_disks(states)
+        return tops[:, self.moves[:, 0]] < tops[:, self.moves[:, 1]]
+
     @cached_property
     def place_values(self) -> np.ndarray:
         """The weight of each disk in a rank, int64 [n]."""

@@ -1,29 +1,50 @@
-"""Solve scrambles or states given by hand or in a CSV, by BWAS over a trained network."""
+"""Solve scrambles or states given by hand or in a CSV, over a trained network.
+
+Puzzles whose states can be listed are solved by BWAS, larger ones by beams that widen until the time is up.
+"""
 
 import time
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 
+from costtogo.exact.nearby import NearbyTable, nearby_table
 from costtogo.files import read_csv, read_frame, read_json, write_csv
 from costtogo.heuristics.network import NetworkHeuristic, load
 from costtogo.puzzles import make
-from costtogo.puzzles.base import Puzzle, apply, solves
+from costtogo.puzzles.base import Puzzle, apply, is_listed, random_walks, solves
+from costtogo.search.anytime import solve_within
 from costtogo.search.bwas import Limits, solve
-from costtogo.types import States, UserError
+from costtogo.stages.frame import say
+from costtogo.stages.tables import read_nearby
+from costtogo.types import SearchResult, States, UserError
 
 COLUMNS = ("scramble", "state")
+LENGTHS = {"length": "moves", "length_qtm": "quarter turns", "length_htm": "moves with half turns as one"}
+NEARBY_DEPTH = 5  # of a table made for one command
+REPORT_SECONDS = 10
 
 
 @dataclass(frozen=True)
 class Setting:
-    """How to search: λ, N, where a search ends as unsolved, whether it goes on after the first solution."""
+    """How to search: λ, N, where a search ends as unsolved, whether it goes on after the first solution.
+
+    solver: auto, bwas or beam.  seconds: the effort of beams for each state.
+    """
 
     path_weight: float
     batch_size: int
     limits: Limits
     until_proved: bool = False
+    solver: str = "auto"
+    seconds: float = 30.0
+
+    def beam(self, puzzle: Puzzle) -> bool:
+        """Whether beams search, not BWAS; of a listed puzzle only where asked for."""
+        return self.solver == "beam" or (self.solver == "auto" and not is_listed(puzzle))
 
 
 def solve_one(puzzle_name: str | None, model: Path | None, kind: str, text: str, setting: Setting) -> None:
@@ -31,14 +52,18 @@ def solve_one(puzzle_name: str | None, model: Path | None, kind: str, text: str,
     heuristic = find_heuristic(puzzle_name, model)
     puzzle = heuristic.puzzle
     start = read_start(puzzle, kind, text)
-    warm_up(heuristic, start)
-    row = solve_row(heuristic, start, setting)
+    solver = Solver.begin(heuristic, setting)
+    row = solver.row(start)
     if not row["solved"]:
-        raise UserError(f"Not solved within {row['nodes_expanded']:,} expansions; raise --max-expansions.")
+        advice = "--seconds or --max-nodes" if setting.beam(puzzle) else "--max-expansions or --max-nodes"
+        raise UserError(f"Not solved within {row['nodes_expanded']:,} expansions; raise {advice}.")
     print(puzzle.draw(start))
     print(f"solution        {row['solution'] or '(solved already)'}")
-    print(f"length          {row['length']} moves")
-    print(f"lower bound     {row['lower_bound']:.1f} moves (conditional: if the network never overestimates)")
+    for name, metric in LENGTHS.items():
+        if name in row:
+            print(f"length          {row[name]} {metric}")
+    condition = "" if setting.beam(puzzle) else " (conditional: if the network never overestimates)"
+    print(f"lower bound     {row['lower_bound']:.1f} moves{condition}")
     print(f"nodes expanded  {row['nodes_expanded']:,}")
     print(f"seconds         {row['seconds']:.3f}")
 
@@ -51,11 +76,10 @@ def solve_file(puzzle_name: str | None, model: Path | None, instances: Path, out
         raise UserError(f"{instances} has no column named scramble or state; add one as its header.")
     heuristic = find_heuristic(puzzle_name, model)
     starts = [_read_row(heuristic.puzzle, kinds[0], text, instances, row) for row, text in enumerate(frame[kinds[0]])]
-    if starts:
-        warm_up(heuristic, starts[0])
-    rows = [solve_row(heuristic, start, setting) for start in starts]
-    columns = ["solution", "length", "nodes_expanded", "seconds", "solved"]
-    solved = pd.DataFrame(rows, columns=columns).astype({"length": "Int64"})
+    solver = Solver.begin(heuristic, setting)
+    rows = [solver.row(start) for start in told(starts, heuristic.puzzle.name)]
+    columns = ["solution", *length_names(heuristic.puzzle), "nodes_expanded", "seconds", "solved"]
+    solved = pd.DataFrame(rows, columns=columns).astype(dict.fromkeys(length_names(heuristic.puzzle), "Int64"))
     write_csv(out, pd.concat([frame[kinds[:1]], solved], axis=1))
     print(f"{int(solved['solved'].sum())} of {len(solved)} solved, written to {out}")
 
@@ -70,13 +94,19 @@ def find_heuristic(puzzle_name: str | None, model: Path | None) -> NetworkHeuris
 
 
 def _default_model(puzzle_name: str | None) -> Path:
-    """The default study's best model of a puzzle: most optimal solutions, then fewest nodes expanded."""
+    """The best model of a puzzle in the default study, or in the study of its own."""
     if puzzle_name is None:
         raise UserError("Name the puzzle with --puzzle, or a checkpoint with --model.")
-    puzzle, study = make(puzzle_name).name, Path("results/default")
+    puzzle = make(puzzle_name)
+    study = Path("results") / ("default" if is_listed(puzzle) else puzzle.name)
+    if not is_listed(puzzle):
+        trained = sorted(path.with_suffix("") for path in (study / "models").glob("*.json"))
+        if not trained:
+            raise UserError(f"There is no trained model of {puzzle_name} in {study}; train it, or give --model.")
+        return trained[0]
     cards = [read_json(path) for path in sorted((study / "searches").glob("*.json"))]
     searched = [
-        card for card in cards if card["parameters"]["puzzle"] == puzzle and "optimal_percent" in card["metrics"]
+        card for card in cards if card["parameters"]["puzzle"] == puzzle.name and "optimal_percent" in card["metrics"]
     ]
     if not searched:
         raise UserError(f"There is no trained model of {puzzle_name} in results/default; run make, or give --model.")
@@ -108,25 +138,69 @@ def _read_row(puzzle: Puzzle, kind: str, text: str, path: Path, row: int) -> Sta
         raise UserError(f"{path}, line {row + 2}: {error}") from error
 
 
-def warm_up(heuristic: NetworkHeuristic, start: States) -> None:
-    """A first small search, so that no seconds hold the loading of compiled code."""
-    solve(heuristic.puzzle, heuristic, start[None], path_weight=1.0, batch_size=1, limits=Limits(max_expansions=2))
+def told(starts: list[States], name: str) -> Iterator[States]:
+    """The starts one by one, with a line of progress every REPORT_SECONDS."""
+    begun = said = time.monotonic()
+    for done, start in enumerate(starts):
+        if (now := time.monotonic()) - said >= REPORT_SECONDS:
+            left = (now - begun) / done * (len(starts) - done)
+            say(f"{name}: {done} of {len(starts)} searched, {left // 60:.0f}:{left % 60:02.0f} left")
+            said = now
+        yield start
 
 
-def solve_row(heuristic: NetworkHeuristic, start: States, setting: Setting) -> dict:
-    """One search; its solution is replayed before it is given."""
-    begun = time.perf_counter()
-    result = solve(
-        heuristic.puzzle, heuristic, start[None], path_weight=setting.path_weight, batch_size=setting.batch_size,
-        limits=setting.limits, until_proved=setting.until_proved,
-    )  # fmt: skip
-    seconds = time.perf_counter() - begun
-    solved = bool(result.solved[0]) and bool(solves(heuristic.puzzle, start[None], result.solutions)[0])
-    return {
-        "solution": heuristic.puzzle.format_moves(result.solutions[0]) if solved else "",
-        "length": int(result.cost[0]) if solved else None,
-        "nodes_expanded": int(result.nodes_expanded[0]),
-        "lower_bound": float(result.lower_bound[0]),
-        "seconds": round(seconds, 4),
-        "solved": solved,
-    }
+def length_names(puzzle: Puzzle) -> list[str]:
+    """The columns of a solution's length: in quarter and in half turns where the puzzle knows both."""
+    return ["length_qtm", "length_htm"] if hasattr(puzzle, "half_turn_length") else ["length"]
+
+
+@dataclass(frozen=True)
+class Solver:
+    """A heuristic with a setting, and the exact distances around the goal where beams need them."""
+
+    heuristic: NetworkHeuristic
+    setting: Setting
+    nearby: NearbyTable | None
+
+    @classmethod
+    def begin(cls, heuristic: NetworkHeuristic, setting: Setting) -> "Solver":
+        """Ready to search: a first small search is done, so that no seconds hold the loading of compiled code."""
+        puzzle = heuristic.puzzle
+        solver = cls(heuristic, setting, find_nearby(puzzle) if setting.beam(puzzle) else None)
+        few = replace(setting, limits=Limits(max_expansions=2), seconds=0.1)
+        replace(solver, setting=few).search(random_walks(puzzle, 1, 20, np.random.default_rng(0))[0, -1])
+        return solver
+
+    def search(self, start: States) -> SearchResult:
+        """Search from one start, uint8 [D]."""
+        setting, puzzle = self.setting, self.heuristic.puzzle
+        if self.nearby is not None:
+            limits = {"seconds": setting.seconds, "max_nodes": setting.limits.max_nodes}
+            return solve_within(puzzle, self.heuristic, start, nearby=self.nearby, **limits)
+        return solve(
+            puzzle, self.heuristic, start[None], path_weight=setting.path_weight, batch_size=setting.batch_size,
+            limits=setting.limits, until_proved=setting.until_proved,
+        )  # fmt: skip
+
+    def row(self, start: States) -> dict:
+        """One search; its solution is replayed before it is given."""
+        puzzle, begun = self.heuristic.puzzle, time.perf_counter()
+        result = self.search(start)
+        seconds = time.perf_counter() - begun
+        solved = bool(result.solved[0]) and bool(solves(puzzle, start[None], result.solutions)[0])
+        actions, names = result.solutions[0], length_names(puzzle)
+        lengths = [len(actions), *([puzzle.half_turn_length(actions)] if len(names) > 1 else [])]
+        return {
+            "solution": puzzle.format_moves(actions) if solved else "",
+            **dict(zip(names, lengths if solved else [None] * len(names), strict=True)),
+            "nodes_expanded": int(result.nodes_expanded[0]),
+            "lower_bound": float(result.lower_bound[0]),
+            "seconds": round(seconds, 4),
+            "solved": solved,
+        }
+
+
+def find_nearby(puzzle: Puzzle) -> NearbyTable:
+    """The exact distances around the goal: the study's table where there is one, else a smaller one made now."""
+    path = Path("results") / puzzle.name / "tables" / f"{puzzle.name}.npz"
+    return read_nearby(path, puzzle) if path.exists() else nearby_table(puzzle, NEARBY_DEPTH)

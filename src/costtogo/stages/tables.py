@@ -1,4 +1,7 @@
-"""Exact distance table of a puzzle: results/<study>/tables/<puzzle>.npz."""
+"""Exact distance table of a puzzle: results/<study>/tables/<puzzle>.npz.
+
+Of a puzzle too large to list the distances near the goal alone.
+"""
 
 from pathlib import Path
 
@@ -6,6 +9,7 @@ import numpy as np
 
 from costtogo.exact.bfs import distances, layer_counts
 from costtogo.exact.graph import neighbour_table, with_half_turns
+from costtogo.exact.nearby import NearbyTable, nearby_table
 from costtogo.files import damaged, read_arrays, write_arrays
 from costtogo.puzzles import make
 from costtogo.puzzles.cube import Cube2
@@ -13,9 +17,18 @@ from costtogo.stages.frame import StageRun
 
 
 def run(params: Path, out: Path) -> None:
-    """Breadth-first search from the goal over all states; out ends in .npz and holds `distance` [S]."""
+    """Breadth-first search from the goal: over all states, or to the depth that the parameters name.
+
+    out ends in .npz and holds `distance` [S], or the keys, distance and layers of a NearbyTable.
+    """
     stage = StageRun("table", __name__, params, out.with_suffix(""), [])
     puzzle = make(stage.parameters["puzzle"])
+    if "depth" in stage.parameters:
+        with stage.part("breadth-first search"):
+            table = nearby_table(puzzle, stage.parameters["depth"])
+        write_arrays(out, keys=table.keys, distance=table.distance, layers=table.layers)
+        stage.finish([out], {"states": int(table.layers.sum()), "depth": table.depth})
+        return
     distances(np.zeros((1, 1), dtype=np.int32), 0)  # compile first: the parts below time computing alone
     with stage.part("neighbour table"):
         neighbours = neighbour_table(puzzle)
@@ -32,6 +45,14 @@ def run(params: Path, out: Path) -> None:
         half_turns = distances(with_half_turns(neighbours), int(puzzle.rank(puzzle.goal[None])[0]))
         metrics["diameter_half_turns"] = int(half_turns.max())
     stage.finish([out], metrics)
+
+
+def read_nearby(path: Path, puzzle) -> NearbyTable:
+    """The exact distances near the goal of a table file; FileError where it holds something else."""
+    arrays = read_arrays(path)
+    if set(arrays) != {"keys", "distance", "layers"} or len(arrays["keys"]) != len(arrays["distance"]):
+        raise damaged(path, ValueError(f"no distances near the goal of {puzzle.name}"))
+    return NearbyTable(puzzle, arrays["keys"], arrays["distance"], arrays["layers"])
 
 
 def read_table(path: Path, puzzle) -> np.ndarray:

@@ -6,25 +6,33 @@ While it runs, its checkpoints and its resume point (at least one a minute) lie 
 import hashlib
 import shutil
 import time
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import torch
 
+from costtogo.exact.nearby import FAR
 from costtogo.files import digest, json_text, read_bytes, write_bytes, write_frame
 from costtogo.heuristics import network as networks
-from costtogo.learning import davi, resume
+from costtogo.learning import davi, random_walk, resume
+from costtogo.learning.training import Progress, Training
 from costtogo.params import ModelParams
 from costtogo.puzzles import make
+from costtogo.puzzles.base import Puzzle, is_listed
 from costtogo.stages.frame import StageRun, say
-from costtogo.stages.tables import read_table
+from costtogo.stages.tables import read_nearby, read_table
 from costtogo.tracking import LiveRun
+from costtogo.types import States
 
+TRAINERS = {"davi": davi, "random_walk": random_walk}
+POINTS = {"davi": "convergence points", "random_walk": "checkpoints"}
 RESUME_SECONDS = 45
 REPORT_SECONDS = 10
 CURVE = ["iteration", "convergence_points", "effective_k", "loss", "validation_loss", "updated"]
 KINDS = {"iteration": np.int64, "convergence_points": np.int64, "effective_k": np.int64, "updated": bool}
+ERROR_WALKS = 20_000  # from which the states near the goal are taken
 ERROR_STATES = 4096  # states on which each convergence point's error per distance is measured, about
 
 
@@ -33,10 +41,10 @@ def run(params: Path, table: Path, out: Path) -> None:
     stage = StageRun("train", __name__, params, out, [table])
     torch.set_num_threads(stage.parameters["threads"])
     training = _begin(stage)
-    recorder = Recorder(stage, training, read_table(table, training.puzzle))
+    recorder = Recorder(stage, training, Layers.read(table, training.puzzle))
     with stage.part("training"), LiveRun(Path.cwd(), stage.card) as live:
         recorder.resume(say)
-        for progress in davi.train(training):
+        for progress in TRAINERS[training.params.trainer].train(training):
             recorder.record(progress, live)
     outputs = recorder.write(out)
     machine = {"threads": stage.parameters["threads"], "precision": training.precision}
@@ -44,23 +52,56 @@ def run(params: Path, table: Path, out: Path) -> None:
     shutil.rmtree(recorder.folder, ignore_errors=True)
 
 
-def _begin(stage: StageRun) -> davi.Training:
+def _begin(stage: StageRun) -> Training:
     params = ModelParams(**stage.parameters["training"])
     precision = networks.native_precision(params.precision)
-    return davi.begin(make(params.puzzle), params, precision)
+    return TRAINERS[params.trainer].begin(make(params.puzzle), params, precision)
+
+
+@dataclass(frozen=True)
+class Layers:
+    """A sample of states of each distance, and how many states there are.
+
+    states: uint8 [N, D].  distance: int64 [N], ascending.  counts: int64 [d + 1], all states at each distance.
+    """
+
+    states: States
+    distance: np.ndarray
+    counts: np.ndarray
+
+    @classmethod
+    def read(cls, table: Path, puzzle: Puzzle) -> "Layers":
+        """About ERROR_STATES states, spread evenly over the distances that the table knows."""
+        if is_listed(puzzle):
+            distance = read_table(table, puzzle)
+            ranks, layer = error_sample(distance)
+            return cls(puzzle.unrank(ranks), layer, np.bincount(distance))
+        nearby = read_nearby(table, puzzle)
+        walks = random_walk.draw_walks(puzzle, ERROR_WALKS * nearby.depth, nearby.depth, np.random.default_rng(0))
+        states = np.concatenate([puzzle.goal[None], walks.states])
+        distance = nearby(states).astype(np.int64)
+        known = np.flatnonzero(distance != FAR)
+        return cls(states[known], distance[known], nearby.layers).spread()
+
+    def spread(self) -> "Layers":
+        """Different states, at most so many of each distance that there are about ERROR_STATES."""
+        _, first = np.unique(self.states, axis=0, return_index=True)
+        per_layer = max(4, ERROR_STATES // len(self.counts))
+        chosen = [first[self.distance[first] == moves][:per_layer] for moves in range(len(self.counts))]
+        rows = np.concatenate(chosen)
+        return Layers(self.states[rows], self.distance[rows], self.counts)
 
 
 class Recorder:
     """Keeps what a training yields: curve, checkpoints, error per distance, resume points, progress lines."""
 
-    def __init__(self, stage: StageRun, training: davi.Training, distance: np.ndarray):
+    def __init__(self, stage: StageRun, training: Training, layers: "Layers"):
         self.stage, self.training = stage, training
         self.folder = stage.results / "resume" / stage.card["name"]
         self.curve: list[list[float]] = []
         self.checkpoints: list[list[float]] = []  # iteration, convergence point, validation loss
         self.errors: list[np.ndarray] = []  # iteration, convergence point, then absolute and signed error [2 (d + 1)]
-        self.layers = error_sample(distance)
-        self.counts = np.bincount(distance)
+        self.layers, self.counts = layers, layers.counts
         self.begun = self.said = self.saved = time.monotonic()
         self.earlier_seconds = 0.0  # of the runs before this one that the training was resumed from
         self.said_iteration = 0
@@ -84,7 +125,7 @@ class Recorder:
         self.said_iteration = self.training.iteration
         tell(f"{self.stage.card['name']}: resumed after iteration {self.training.iteration}")
 
-    def record(self, progress: davi.Progress, live: LiveRun) -> None:
+    def record(self, progress: Progress, live: LiveRun) -> None:
         """Take in one iteration."""
         self.curve.append([getattr(progress, name) for name in CURVE])
         if progress.updated:
@@ -99,10 +140,10 @@ class Recorder:
             self.save()
             self.saved = time.monotonic()
 
-    def add_errors(self, progress: davi.Progress) -> None:
+    def add_errors(self, progress: Progress) -> None:
         """Measure the error per distance of the network just frozen."""
-        ranks, layer = self.layers
-        error = self.training.cost_to_go(self.training.puzzle.unrank(ranks)) - layer
+        layer = self.layers.distance
+        error = self.training.cost_to_go(self.layers.states) - layer
         per_layer = np.bincount(layer)
         means = [np.bincount(layer, weights=weights) / per_layer for weights in (np.abs(error), error)]
         self.errors.append(np.concatenate([[progress.iteration, progress.convergence_points], *means]))
@@ -120,17 +161,23 @@ class Recorder:
         networks.save(self.folder / "checkpoints" / checkpoint_name(training.iteration), training.network, description)
         self.checkpoints.append([training.iteration, convergence_point, validation_loss])
 
-    def report(self, progress: davi.Progress, seconds: float, live: LiveRun) -> None:
+    def report(self, progress: Progress, seconds: float, live: LiveRun) -> None:
         """One progress line, and the new part of the curve to MLflow."""
         done = progress.iteration - self.said_iteration
         left = (self.training.params.iterations - progress.iteration) * seconds / done
         speed = done * self.training.params.states_per_iteration / seconds
         say(
             f"{self.stage.card['name']}: iteration {progress.iteration}/{self.training.params.iterations}, "
-            f"{progress.convergence_points} convergence points, K {progress.effective_k}, loss {progress.loss:.4f}, "
-            f"validation {progress.validation_loss:.4f}, {speed:,.0f} states/s, {left // 60:.0f}:{left % 60:02.0f} left"
+            f"{progress.convergence_points} {POINTS[self.training.params.trainer]}, K {progress.effective_k}, "
+            f"loss {progress.loss:.4f}, validation {self.validation_loss():.4f}, {speed:,.0f} states/s, "
+            f"{left // 60:.0f}:{left % 60:02.0f} left"
         )
         live.log(self.curve_frame().iloc[-done:].to_dict("records"))
+
+    def validation_loss(self) -> float:
+        """The one measured last; NaN where none was."""
+        measured = [row[CURVE.index("validation_loss")] for row in self.curve]
+        return next((loss for loss in reversed(measured) if not np.isnan(loss)), np.nan)
 
     def save(self) -> None:
         """Write the resume point."""
@@ -179,7 +226,7 @@ class Recorder:
                 "iteration": np.repeat(rows[:, 0].astype(np.int64), layers),
                 "distance": np.tile(np.arange(layers), len(rows)),
                 "states": np.tile(self.counts, len(rows)),
-                "sampled": np.tile(np.bincount(self.layers[1]), len(rows)),
+                "sampled": np.tile(np.bincount(self.layers.distance), len(rows)),
                 "mean_absolute_error": rows[:, 2 : 2 + layers].ravel(),
                 "bias": rows[:, 2 + layers :].ravel(),
             }

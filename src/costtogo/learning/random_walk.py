@@ -1,0 +1,166 @@
+"""Random-walk regression: the network learns how long the walks are that lead from the goal to a state.
+
+Walks from the goal never undo their last move. The mean length of the walks through a state is not its distance,
+but it orders states much as the distance does, and it needs no target network: every state of a walk is an example
+(Chervov et al. 2025, "A machine learning approach that beats large Rubik's cubes", arXiv:2502.13266).
+
+A network with one output a state learns the length k. One with an output for each child learns two of them from each
+state of a walk: the child that the walk came from, k - 1, and the child that it goes on to, k + 1.
+"""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+import torch
+from numba import njit
+from torch.nn import functional
+
+from costtogo.heuristics.network import build, encode
+from costtogo.learning.training import Progress, Training, adam, set_learning_rate, step
+from costtogo.params import ModelParams
+from costtogo.puzzles.base import Puzzle, pick_legal
+from costtogo.types import States
+
+
+@dataclass(frozen=True)
+class Walks:
+    """States of walks from the goal, one row a state.
+
+    states: uint8 [N, D].  length: float32 [N], moves of the walk so far.
+    back, onward: int64 [N], the action that undoes the last move, and the one that the walk goes on with.
+    """
+
+    states: States
+    length: np.ndarray
+    back: np.ndarray
+    onward: np.ndarray
+
+    def at(self, rows) -> "Walks":
+        """Some of the rows."""
+        return Walks(self.states[rows], self.length[rows], self.back[rows], self.onward[rows])
+
+
+def begin(puzzle: Puzzle, params: ModelParams, precision: str) -> Training:
+    """A training before its first iteration."""
+    network = build(params.architecture, puzzle, params.seed)
+    return Training(puzzle, params, precision, network, adam(network, params))
+
+
+def train(training: Training) -> Iterator[Progress]:
+    """Run the iterations that are left, one Progress each; a checkpoint every check_every iterations and at the end.
+
+    Every iteration draws from a generator of its own, seeded by the training's seed and the iteration's number. The
+    validation loss is measured on walks of their own at each checkpoint, NaN between them.
+    """
+    params, puzzle = training.params, training.puzzle
+    walk_max = params.sampler.walk_max
+    while training.iteration < params.iterations:
+        training.iteration += 1
+        generator = np.random.default_rng([params.seed, training.iteration])
+        set_learning_rate(training)
+        loss = fit(training, draw_walks(puzzle, params.states_per_iteration, walk_max, generator), generator)
+        checkpoints, since = divmod(training.iteration, params.check_every)
+        updated = since == 0 or training.iteration == params.iterations
+        validation_loss = math.nan
+        if updated:
+            checkpoints += since > 0
+            validation_loss = validate(training, draw_walks(puzzle, params.validation_states, walk_max, generator))
+        yield Progress(training.iteration, checkpoints, walk_max, loss, validation_loss, updated)
+
+
+def fit(training: Training, walks: Walks, generator: np.random.Generator) -> float:
+    """One pass over the states in shuffled minibatches; returns the mean loss over them."""
+    order = generator.permutation(len(walks.states))
+    training.network.train()
+    total, size = 0.0, training.params.minibatch
+    for first in range(0, len(order), size):
+        part = walks.at(order[first : first + size])
+        inputs = encode(training.puzzle, part.states)
+        total += step(training, inputs, partial(squared_error, walks=part)) * len(inputs)
+    return total / len(order)
+
+
+def squared_error(outputs: torch.Tensor, walks: Walks) -> torch.Tensor:
+    """Mean squared error of the lengths that walks tell of, in moves²; outputs [N] or [N, A]."""
+    length = torch.from_numpy(walks.length)
+    if outputs.ndim == 1:
+        return functional.mse_loss(outputs, length)
+    told = [torch.from_numpy(actions)[:, None] for actions in (walks.back, walks.onward)]
+    errors = [outputs.gather(1, actions)[:, 0] - length - ahead for actions, ahead in zip(told, (-1, 1), strict=True)]
+    return torch.cat(errors).square().mean()
+
+
+def validate(training: Training, walks: Walks) -> float:
+    """Mean squared error of the network in inference mode, in moves²."""
+    heuristic = training.heuristic
+    outputs = heuristic.children(walks.states) if heuristic.by_action else heuristic.outputs(walks.states)
+    return float(squared_error(torch.from_numpy(outputs), walks))
+
+
+def draw_walks(puzzle: Puzzle, count: int, length: int, generator: np.random.Generator) -> Walks:
+    """Whole walks of so many moves, at least count states in all: what each of their states tells."""
+    draws = generator.random((math.ceil(count / length), length + 1))
+    walk = _walk_turns if hasattr(puzzle, "turns") else walk_states
+    states, actions = walk(puzzle, draws)
+    lengths = np.tile(np.arange(1, length + 1, dtype=np.float32), len(draws))
+    undo = np.array([puzzle.inverse(action) for action in range(len(puzzle.actions))])
+    return Walks(
+        states.reshape(-1, puzzle.cells),
+        lengths,
+        undo[actions[:, :-1]].ravel(),
+        np.ascontiguousarray(actions[:, 1:]).ravel(),
+    )
+
+
+def walk_states(puzzle: Puzzle, draws: np.ndarray) -> tuple[States, np.ndarray]:
+    """Walks from the goal that never undo a move, by uniform draws in [0, 1) [walks, length + 1].
+
+    Returns the states uint8 [walks, length, D] and the actions int64 [walks, length + 1], the last of which leads on.
+    Where undoing is all that is left, the walk undoes.
+    """
+    walks, moves = draws.shape
+    undo = np.array([puzzle.inverse(action) for action in range(len(puzzle.actions))])
+    path, actions = np.empty((walks, moves, puzzle.cells), dtype=np.uint8), np.empty((walks, moves), dtype=np.int64)
+    states, rows = np.repeat(puzzle.goal[None], walks, axis=0), np.arange(walks)
+    for move in range(moves):
+        children, legal = puzzle.expand(states)
+        if move:
+            free = legal.copy()
+            free[rows, undo[actions[:, move - 1]]] = False
+            legal = np.where(free.any(axis=1, keepdims=True), free, legal)
+        actions[:, move] = pick_legal(legal, draws[:, move])
+        states = children[rows, actions[:, move]]
+        path[:, move] = states
+    return path[:, :-1], actions
+
+
+def _walk_turns(puzzle: Puzzle, draws: np.ndarray) -> tuple[States, np.ndarray]:
+    """walk_states of a puzzle whose moves are permutations of its cells, always legal, in compiled loops."""
+    undo = np.array([puzzle.inverse(action) for action in range(len(puzzle.actions))])
+    return _walk(puzzle.goal, puzzle.turns, undo, draws)
+
+
+@njit(cache=True)
+def _walk(goal, turns, undo, draws):
+    walks, moves = draws.shape
+    cells = len(goal)
+    path = np.empty((walks, moves - 1, cells), dtype=np.uint8)
+    actions = np.empty((walks, moves), dtype=np.int64)
+    for walk in range(walks):
+        for move in range(moves):
+            if move == 0:
+                action = int(draws[walk, move] * len(turns))
+            else:
+                back = undo[actions[walk, move - 1]]
+                action = int(draws[walk, move] * (len(turns) - 1))
+                action += action >= back
+            actions[walk, move] = action
+            if move == moves - 1:
+                break
+            for cell in range(cells):
+                source = turns[action, cell]
+                path[walk, move, cell] = goal[source] if move == 0 else path[walk, move - 1, source]
+    return path, actions

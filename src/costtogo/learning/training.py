@@ -1,0 +1,112 @@
+"""What every training has: its network, its optimiser, where it stands, and how it lies on disk."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import torch
+
+from costtogo.heuristics.network import Network, NetworkHeuristic
+from costtogo.params import ModelParams
+from costtogo.puzzles.base import Puzzle
+from costtogo.types import Heuristic
+
+Tensors = dict[str, torch.Tensor]
+
+
+@dataclass(frozen=True)
+class Progress:
+    """What one iteration did. Losses are mean squared errors in moves².
+
+    convergence_points: of DAVI; of another trainer the checkpoints so far.  effective_k: the longest walk.
+    updated: whether this iteration ended in a convergence point or a checkpoint.
+    """
+
+    iteration: int
+    convergence_points: int
+    effective_k: int
+    loss: float
+    validation_loss: float
+    updated: bool
+
+
+@dataclass
+class Training:
+    """All that an interrupted training needs to go on to the same end.
+
+    position: the fields that a resume point keeps beside the tensors.
+    """
+
+    puzzle: Puzzle
+    params: ModelParams
+    precision: str
+    network: Network
+    optimizer: torch.optim.Optimizer
+    iteration: int = 0
+
+    position: ClassVar[tuple[str, ...]] = ("iteration",)
+
+    @property
+    def heuristic(self) -> Heuristic:
+        """The cost-to-go that a checkpoint made now would give, a function of states."""
+        return NetworkHeuristic(self.puzzle, self.network, self.precision)
+
+    @property
+    def cost_to_go(self) -> Heuristic:
+        """The network that was frozen last: here, as it is now."""
+        return self.heuristic
+
+    def tensors(self) -> Tensors:
+        """What a resume point keeps, by name."""
+        tensors = prefixed("network", self.network.state_dict())
+        for index, state in self.optimizer.state_dict()["state"].items():
+            tensors |= prefixed(f"optimizer.{index}", state)
+        return tensors
+
+    def restore(self, tensors: Tensors, description: dict[str, Any]) -> None:
+        """Go back to where tensors() and the position were taken."""
+        self.network.load_state_dict(part(tensors, "network"))
+        state: dict[int, Tensors] = {}
+        for name, tensor in part(tensors, "optimizer").items():
+            index, _, field = name.partition(".")
+            state.setdefault(int(index), {})[field] = tensor
+        self.optimizer.load_state_dict({**self.optimizer.state_dict(), "state": state})
+        for name in self.position:
+            setattr(self, name, description[name])
+
+
+def prefixed(prefix: str, tensors: Tensors) -> Tensors:
+    """The tensors under names that begin with a prefix and a dot."""
+    return {f"{prefix}.{name}": tensor for name, tensor in tensors.items()}
+
+
+def part(tensors: Tensors, prefix: str) -> Tensors:
+    """Those whose names begin with a prefix and a dot, without it."""
+    start = f"{prefix}."
+    return {name.removeprefix(start): tensor for name, tensor in tensors.items() if name.startswith(start)}
+
+
+def step(training: Training, inputs: torch.Tensor, error: Callable[[torch.Tensor], torch.Tensor]) -> float:
+    """One step of Adam on an error of the network's outputs, which is returned as it was before the step."""
+    training.optimizer.zero_grad(set_to_none=True)
+    with torch.autocast("cpu", dtype=torch.bfloat16, enabled=training.precision == "bfloat16"):
+        predicted = training.network(inputs)
+    loss = error(predicted)
+    loss.backward()
+    training.optimizer.step()
+    return loss.item()
+
+
+def adam(network: Network, params: ModelParams) -> torch.optim.Optimizer:
+    """Adam before its first step."""
+    betas, eps = (params.adam_beta_1, params.adam_beta_2), params.adam_epsilon
+    return torch.optim.Adam(network.parameters(), lr=params.learning_rate, betas=betas, eps=eps, fused=True)
+
+
+def set_learning_rate(training: Training) -> None:
+    """Constant, then falling linearly to zero over the last iterations where learning_rate_decay asks for it."""
+    params = training.params
+    left = (params.iterations - training.iteration + 1) / params.iterations
+    share = min(1.0, left / params.learning_rate_decay) if params.learning_rate_decay else 1.0
+    for group in training.optimizer.param_groups:
+        group["lr"] = params.learning_rate * share

@@ -1,0 +1,266 @@
+"""The 3×3×3 cube in quarter turns (thesis, 3.1.1 and 4.1).
+
+A state lists the colour of each sticker as that of the 2×2×2 does: face by face in the order L U F D R B, each
+face row by row. The centres never move, so a turn of each of the six faces either way makes twelve actions.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from itertools import permutations, product
+
+import numpy as np
+
+from costtogo.puzzles.cube import COLOURS, FACE_AXES, FACES, clockwise_turn, sticker_places
+from costtogo.types import Children, Legal, States, UserError
+
+FACE_CELLS = 9
+ACTIONS = tuple(face + suffix for face in FACES for suffix in ("", "'"))
+OPPOSITE = {"L": "R", "U": "D", "F": "B", "R": "L", "D": "U", "B": "F"}
+STATE_COUNT = 43_252_003_274_489_856_000
+# Distance 26, the largest there is (Rokicki et al. 2014): superflip composed with four spots, from Reid's sequence.
+
+
+@dataclass(frozen=True)
+class Pieces:
+    """The corners or the edges: where their stickers are, which colours they have.
+
+    stickers: int64 [P, k], each piece's, clockwise from the one on U or D (of middle edges on F or B).
+    index: int8, k axes of 6: k · piece + twist by the colours seen at a place, -1 where no piece has them.
+    """
+
+    stickers: np.ndarray
+    index: np.ndarray
+
+    @property
+    def count(self) -> int:
+        """P: 8 corners or 12 edges."""
+        return len(self.stickers)
+
+    @property
+    def size(self) -> int:
+        """k: stickers of a piece."""
+        return self.stickers.shape[1]
+
+    def seen(self, states: States) -> np.ndarray:
+        """k · piece + twist at each place, int64 [N, P]; -1 where no piece has these colours."""
+        colours = states[:, self.stickers]
+        return self.index[tuple(np.moveaxis(colours, 2, 0))].astype(np.int64)
+
+    def names(self) -> list[str]:
+        """The faces that a place touches: "ULB"."""
+        return ["".join(FACES[sticker // FACE_CELLS] for sticker in piece) for piece in self.stickers]
+
+
+@lru_cache(maxsize=2)
+def pieces(size: int) -> Pieces:
+    """The corners (size 3, stickers each) or the edges (size 2)."""
+    positions, normals = sticker_places(3)
+    outside = (positions != 0).sum(axis=1)
+    places = sorted({tuple(p) for p in positions[outside == size].tolist()}, key=lambda p: (-p[1], p))
+    stickers = [
+        _clockwise_from_top(np.flatnonzero((positions == place).all(axis=1)), positions, normals) for place in places
+    ]
+    home = np.array(stickers) // FACE_CELLS
+    index = np.full((6,) * size, -1, dtype=np.int8)
+    for twist in range(size):
+        index[tuple(np.roll(home, twist, axis=1).T)] = np.arange(len(home)) * size + twist
+    return Pieces(np.array(stickers), index)
+
+
+def _clockwise_from_top(stickers: np.ndarray, positions: np.ndarray, normals: np.ndarray) -> list[int]:
+    """The stickers of a piece from the one on U or D, else on F or B; those of a corner clockwise."""
+    first = min(stickers, key=lambda s: (normals[s][1] == 0, normals[s][2] == 0))
+    others = [s for s in stickers if s != first]
+    if len(others) == 2 and np.dot(np.cross(normals[first], normals[others[0]]), positions[first]) > 0:
+        others.reverse()
+    return [first, *others]
+
+
+@dataclass(frozen=True)
+class Symmetry:
+    """A rotation or reflection of the whole cube, its colours exchanged so that the goal stays the goal.
+
+    The image of a state: image[:, i] = colours[state[:, stickers[i]]].  actions[a] is what action a becomes.
+    """
+
+    stickers: np.ndarray  # int64 [54]
+    colours: np.ndarray  # uint8 [6]
+    actions: np.ndarray  # int64 [12]
+
+    def apply(self, states: States) -> States:
+        """The images of states, uint8 [N, 54]."""
+        return self.colours[states[:, self.stickers]]
+
+
+@lru_cache(maxsize=1)
+def all_symmetries() -> tuple[Symmetry, ...]:
+    """The 48 symmetries of the cube: first the one that changes nothing."""
+    found = []
+    for order in permutations(range(3)):
+        for signs in product((1, -1), repeat=3):
+            matrix = np.zeros((3, 3), dtype=int)
+            matrix[range(3), order] = signs
+            found.append(_symmetry(matrix))
+    return tuple(found)
+
+
+def mirror() -> Symmetry:
+    """Left and right exchanged (DeepCubeA, Methods)."""
+    return _symmetry(np.diag([-1, 1, 1]))
+
+
+def _symmetry(matrix: np.ndarray) -> Symmetry:
+    positions, normals = sticker_places(3)
+    places = {(*p, *n): i for i, (p, n) in enumerate(zip(positions.tolist(), normals.tolist(), strict=True))}
+    moved = np.concatenate([positions @ matrix.T, normals @ matrix.T], axis=1)
+    goes = np.array([places[tuple(row)] for row in moved.tolist()])
+    axes = {FACE_AXES[face][0]: colour for colour, face in enumerate(FACES)}
+    colours = np.array([axes[tuple(matrix @ np.array(FACE_AXES[face][0]))] for face in FACES])
+    reflected = int(np.linalg.det(matrix) < 0)
+    actions = np.array([2 * colours[action // 2] + (action % 2 ^ reflected) for action in range(len(ACTIONS))])
+    return Symmetry(np.argsort(goes), colours.astype(np.uint8), actions)
+
+
+@dataclass(frozen=True)
+class Cube3:
+    """The 3×3×3 cube: 8! · 3⁷ · 12! · 2¹¹ / 2 states, twelve quarter turns."""
+
+    name: str = "cube3"
+    cells: int = 54
+    letters: int = 6
+    actions: tuple[str, ...] = ACTIONS
+    state_count: int = STATE_COUNT
+
+    @cached_property
+    def goal(self) -> States:
+        """Each face of one colour, uint8 [54]."""
+        return np.repeat(np.arange(6, dtype=np.uint8), FACE_CELLS)
+
+    @property
+    def start(self) -> None:
+        """A cube has no customary start."""
+        return None
+
+    @cached_property
+    def turns(self) -> np.ndarray:
+        """Where each sticker comes from under each action, int64 [A, D]."""
+        clockwise = {face: clockwise_turn(3, face) for face in FACES}
+        return np.array([np.argsort(clockwise[a[0]]) if a.endswith("'") else clockwise[a[0]] for a in self.actions])
+
+    @property
+    def symmetries(self) -> tuple[Symmetry, ...]:
+        """The 48 symmetries of the cube: first the one that changes nothing."""
+        return all_symmetries()
+
+    def expand(self, states: States) -> tuple[Children, Legal]:
+        """Turn every face both ways: children uint8 [N, 12, 54]; every turn is legal."""
+        return states[:, self.turns], self.legal(states)
+
+    def legal(self, states: States) -> Legal:
+        """Every turn is legal: bool [N, A]."""
+        return np.ones((len(states), len(self.actions)), dtype=bool)
+
+    def inverse(self, action: int) -> int:
+        """A turn and the turn back undo each other."""
+        return action ^ 1
+
+    def inverse_states(self, states: States) -> States:
+        """The state that the reversed and inverted scramble of each gives, uint8 [N, 54]."""
+        comes_from = np.tile(np.arange(self.cells), (len(states), 1))
+        for kind in (pieces(3), pieces(2)):
+            seen = kind.seen(states)
+            sticker = (np.arange(kind.size) - seen[..., None] % kind.size) % kind.size
+            comes_from[:, kind.stickers] = kind.stickers[seen[..., None] // kind.size, sticker]
+        return self.goal[np.argsort(comes_from, axis=1)]
+
+    def parse_moves(self, text: str) -> list[int]:
+        """ "R U2 F'" → quarter turns; a half turn is two."""
+        actions = []
+        for move in text.replace("’", "'").split():
+            face, suffix = move[0], move[1:]
+            if face not in FACES or suffix not in ("", "'", "2", "2'"):
+                raise UserError(f"Unknown move '{move}': a cube move is one of L U F D R B, alone or with ' or 2.")
+            actions += [self.actions.index(face + suffix.replace("2", ""))] * (2 if "2" in suffix else 1)
+        return actions
+
+    def format_moves(self, actions) -> str:
+        """ "R U2 F'": half turns are written as one move."""
+        return " ".join(half_turn_moves(actions))
+
+    def half_turn_length(self, actions) -> int:
+        """Moves of a sequence where a half turn counts as one."""
+        return len(half_turn_moves(actions))
+
+    def parse_state(self, text: str) -> States:
+        """54 face letters, face by face in the order L U F D R B."""
+        letters = "".join(text.split()).upper()
+        if len(letters) != self.cells:
+            raise UserError(f"A 3×3×3 cube has 54 stickers in the order L U F D R B, but {len(letters)} were given.")
+        if unknown := sorted(set(letters) - set(FACES)):
+            raise UserError(f"Unknown colour '{unknown[0]}': a sticker is one of the letters L U F D R B.")
+        state = np.array([FACES.index(letter) for letter in letters], dtype=np.uint8)
+        check_colouring(state)
+        return state
+
+    def format_state(self, state: States) -> str:
+        """54 face letters."""
+        return "".join(FACES[colour] for colour in state)
+
+    def draw(self, state: States) -> str:
+        """The net: U above, L F R B in a row, D below."""
+        faces = dict(zip(FACES, np.array(list(self.format_state(state))).reshape(6, 3, 3), strict=True))
+        margin = " " * 4
+        rows = [margin + "".join(row) for row in faces["U"]]
+        rows += [" ".join("".join(faces[name][r]) for name in "LFRB") for r in range(3)]
+        return "\n".join(rows + [margin + "".join(row) for row in faces["D"]])
+
+
+def half_turn_moves(actions) -> list[str]:
+    """The moves of a sequence in the half-turn metric: turns of one axis in a row commute and are added up."""
+    moves: list[str] = []
+    for face, quarters in _axis_runs(actions):
+        if quarters % 4:
+            moves.append(face + ("", "2", "'")[quarters % 4 - 1])
+    return moves
+
+
+def _axis_runs(actions):
+    """Faces and their quarter turns clockwise, added up while the axis stays the same."""
+    run: dict[str, int] = {}
+    for action in actions:
+        face, quarters = FACES[action // 2], 3 if action % 2 else 1
+        if run and face not in run and OPPOSITE[face] not in run:
+            yield from run.items()
+            run = {}
+        run[face] = run.get(face, 0) + quarters
+    yield from run.items()
+
+
+def check_colouring(state: States) -> None:
+    """Refuse a colouring that turning faces cannot reach, in one sentence that says why."""
+    counts = np.bincount(state, minlength=6)
+    for colour in np.flatnonzero(counts != FACE_CELLS):
+        raise UserError(f"Impossible cube: {counts[colour]} stickers are {FACES[colour]}, there must be {FACE_CELLS}.")
+    centres = state.reshape(6, FACE_CELLS)[:, FACE_CELLS // 2]
+    for face in np.flatnonzero(centres != np.arange(6)):
+        raise UserError(
+            f"Hold the cube so that each centre is on its own face: the centre of {FACES[face]} ({COLOURS[face]}) "
+            f"is {FACES[centres[face]]}."
+        )
+    parities = [_check_pieces(state, pieces(3), "corner"), _check_pieces(state, pieces(2), "edge")]
+    if parities[0] != parities[1]:
+        raise UserError("Impossible cube: two pieces are exchanged; turning faces never exchanges just two.")
+
+
+def _check_pieces(state: States, kind: Pieces, noun: str) -> int:
+    """The parity of the permutation of the corners or edges; UserError where they are not all there or twisted."""
+    seen, names = kind.seen(state[None])[0], kind.names()
+    for place in np.flatnonzero(seen < 0):
+        raise UserError(f"Impossible cube: no {noun} has the colours at {names[place]}.")
+    order = seen // kind.size
+    if missing := sorted(set(range(kind.count)) - set(order.tolist())):
+        raise UserError(f"Impossible cube: the {noun} {names[missing[0]]} is missing and another stands twice.")
+    if (seen % kind.size).sum() % kind.size:
+        verb = "twisted" if kind.size == 3 else "flipped"
+        raise UserError(f"Impossible cube: a single {noun} is {verb}; turning faces never does that.")
+    return int(np.linalg.det(np.eye(kind.count)[order]) < 0)

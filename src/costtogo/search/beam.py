@@ -1,0 +1,178 @@
+"""Beam search: of all children of a level, the width best that no level before had make the next.
+
+With a heuristic that tells the cost-to-go of each child, one evaluation of a parent serves all of its children. The
+search ends at the first level that touches the table of exact distances around the goal; the rest of the path is read
+from it.
+"""
+
+import time
+from dataclasses import dataclass, field
+
+import numpy as np
+from numba import njit
+
+from costtogo.exact.nearby import EMPTY, FAR, NearbyTable, hash_states, nearby_table, slot_of
+from costtogo.puzzles.base import Puzzle, move
+from costtogo.types import ActionHeuristic, Hashes, SearchResult, States, UserError
+
+CANDIDATES = 3  # times the width: the best of the children that are put in order; the others only where these run out
+
+
+@dataclass(frozen=True)
+class BeamLimits:
+    """Where a search ends as unsolved: moves, nodes stored (the memory it may take), seconds of the whole call."""
+
+    max_moves: int = 200
+    max_nodes: int = 100_000_000
+    seconds: float = np.inf
+
+
+@dataclass
+class Level:
+    """The states that are as many moves from the start, and how they were reached."""
+
+    states: States
+    parent: np.ndarray  # int32 [W], row in the level before
+    action: np.ndarray  # int8 [W]
+
+
+@dataclass
+class Seen:
+    """The hashes of all states that were ever in the beam or found among its children."""
+
+    keys: Hashes = field(default_factory=lambda: np.zeros(1 << 14, dtype=np.uint64))
+    count: int = 0
+
+    def enter(self, hashes: Hashes) -> np.ndarray:
+        """Enter hashes; which were not there before, bool [N]."""
+        while 2 * (self.count + len(hashes)) > len(self.keys):
+            self.keys = _grown(self.keys)
+        fresh = _enter(hashes, self.keys)
+        self.count += int(fresh.sum())
+        return fresh
+
+
+def solve(
+    puzzle: Puzzle,
+    heuristic: ActionHeuristic,
+    starts: States,
+    *,
+    width: int,
+    nearby: NearbyTable | None = None,
+    limits: BeamLimits = BeamLimits(),
+) -> SearchResult:
+    """Search from each start in turn; the width best states of each level are expanded.
+
+    starts: uint8 [B, D].  heuristic: children(states) gives float32 [N, A], the cost-to-go of each child, inf where
+    the action is not legal.  nearby: exact distances around the goal; without it the goal alone is tested.
+    lower_bound is a fact: the exact distance of a start within nearby, else its depth + 1.
+    Raises UserError unless width >= 1.
+    """
+    if width < 1:
+        raise UserError(f"The width of a beam must be 1 or more, not {width}.")
+    nearby = nearby or nearby_table(puzzle, 0)
+    deadline = time.monotonic() + limits.seconds
+    rows = [_search(puzzle, heuristic, start, width, nearby, limits, deadline) for start in starts]
+    columns = list(zip(*rows, strict=True)) or [()] * 5
+    kinds = (np.float64, np.int64, np.int64, np.float64)
+    arrays = [np.array(column, dtype=kind) for column, kind in zip(columns, kinds, strict=False)]
+    return SearchResult(*arrays, solutions=list(columns[4]))
+
+
+def _search(puzzle, heuristic, start, width, nearby, limits, deadline) -> tuple:
+    """One row of a SearchResult: cost, expanded, generated, lower bound, actions int8."""
+    seen, levels = Seen(), [Level(start[None], np.zeros(1, dtype=np.int32), np.zeros(1, dtype=np.int8))]
+    hashes = hash_states(puzzle, levels[0].states)
+    seen.enter(hashes)
+    distance = int(nearby.of_hashes(hashes)[0])
+    bound = distance if distance != FAR else nearby.depth + 1
+    path = _finish(puzzle, nearby, levels, hashes)
+    expanded = generated = 0
+    begun = time.monotonic()
+    while path is None and len(levels) <= limits.max_moves and seen.count <= limits.max_nodes:
+        took, begun = time.monotonic() - begun, time.monotonic()
+        if begun + took > deadline or not len(levels[-1].states):
+            break
+        scores = heuristic.children(levels[-1].states)
+        expanded += len(scores)
+        generated += int(np.isfinite(scores).sum())
+        level, hashes = _next_level(puzzle, levels[-1].states, scores, width, seen)
+        levels[-1].states = levels[-1].states[:0]  # no longer needed: paths are read from parents and actions
+        levels.append(level)
+        path = _finish(puzzle, nearby, levels, hashes)
+    if path is None:
+        return np.inf, expanded, generated, bound, np.zeros(0, dtype=np.int8)
+    return len(path), expanded, generated, bound, np.array(path, dtype=np.int8)
+
+
+def _next_level(puzzle: Puzzle, states: States, scores: np.ndarray, width: int, seen: Seen) -> tuple[Level, Hashes]:
+    """The best width children that were not seen before, in order of their scores, and their hashes."""
+    parts: list[tuple] = []
+    room = width
+    for chosen in _in_order(scores.ravel(), width):
+        parents, actions = np.divmod(chosen, scores.shape[1])
+        children = move(puzzle, states[parents], actions)
+        hashes = hash_states(puzzle, children)
+        fresh = np.flatnonzero(seen.enter(hashes))[:room]
+        parts.append((children[fresh], parents[fresh].astype(np.int32), actions[fresh].astype(np.int8), hashes[fresh]))
+        room -= len(fresh)
+        if room == 0:
+            break
+    if not parts:
+        return Level(states[:0], np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.int8)), np.zeros(0, dtype=np.uint64)
+    children, parents, actions, hashes = (np.concatenate(column) for column in zip(*parts, strict=True))
+    return Level(children, parents, actions), hashes
+
+
+def _in_order(scores: np.ndarray, width: int):
+    """Indices of the finite scores from the least on, in pieces of at most width."""
+    first = CANDIDATES * width
+    if len(scores) > first:
+        parted = np.argpartition(scores, first)
+        groups = [parted[:first], parted[first:]]
+    else:
+        groups = [np.arange(len(scores))]
+    for group in groups:
+        order = group[np.argsort(scores[group], kind="stable")]
+        order = order[np.isfinite(scores[order])]
+        for begin in range(0, len(order), width):
+            yield order[begin : begin + width]
+
+
+def _finish(puzzle: Puzzle, nearby: NearbyTable, levels: list[Level], hashes: Hashes) -> list[int] | None:
+    """The whole path by way of the state of the last level that is nearest the goal, if the table has one."""
+    distances = nearby.of_hashes(hashes)
+    for row in np.argsort(distances, kind="stable"):
+        if distances[row] == FAR:
+            break
+        try:
+            rest = nearby.path(levels[-1].states[row])
+        except UserError:  # another state with the same hash
+            continue
+        return _path(levels, int(row)) + rest
+    return None
+
+
+def _path(levels: list[Level], row: int) -> list[int]:
+    """The actions that lead from the start to a row of the last level."""
+    actions = []
+    for level in levels[:0:-1]:
+        actions.append(int(level.action[row]))
+        row = level.parent[row]
+    return actions[::-1]
+
+
+def _grown(keys: Hashes) -> Hashes:
+    larger = np.zeros(2 * len(keys), dtype=np.uint64)
+    _enter(keys[keys != EMPTY], larger)
+    return larger
+
+
+@njit(cache=True)
+def _enter(hashes, keys):
+    fresh = np.zeros(len(hashes), dtype=np.bool_)
+    for row in range(len(hashes)):
+        slot = slot_of(hashes[row], keys)
+        if keys[slot] == EMPTY:
+            keys[slot], fresh[row] = hashes[row], True
+    return fresh

@@ -1,0 +1,164 @@
+"""Beam search: replayed, shortest where it can be told, bounded, and better the wider or the longer it searches."""
+
+import numpy as np
+import pytest
+from messages import is_one_sentence
+
+from costtogo.exact.nearby import nearby_table
+from costtogo.heuristics.network import NetworkHeuristic, build
+from costtogo.learning.random_walk import draw_walks
+from costtogo.params import ArchitectureParams
+from costtogo.puzzles import make
+from costtogo.puzzles.base import solves
+from costtogo.search.anytime import solve_within
+from costtogo.search.beam import BeamLimits, solve
+from costtogo.types import UserError
+
+CUBE = make("cube3")
+
+
+class Informed:
+    """The exact distance of each child of a listed puzzle, with an error of up to noise moves."""
+
+    def __init__(self, puzzle, distance, noise=0.0):
+        self.puzzle = puzzle
+        self.values = distance + np.random.default_rng(0).uniform(-noise, noise, size=len(distance))
+        self.asked = 0
+
+    def children(self, states):
+        self.asked += len(states)
+        children, legal = self.puzzle.expand(states)
+        values = self.values[self.puzzle.rank(children.reshape(-1, self.puzzle.cells))].reshape(legal.shape)
+        return np.where(legal, values, np.inf).astype(np.float32)
+
+
+@pytest.fixture(scope="module")
+def far():
+    """States of the 3×3×3 at the ends of long walks."""
+    return draw_walks(CUBE, 200, 50, np.random.default_rng(7)).states.reshape(4, 50, -1)[:, -1]
+
+
+@pytest.fixture(scope="module")
+def ignorant():
+    """A network of the 3×3×3 that has learned nothing."""
+    architecture = ArchitectureParams(first_layers=[16], outputs="actions")
+    return NetworkHeuristic(CUBE, build(architecture, CUBE, 0), "float32")
+
+
+def test_exact_knowledge_gives_shortest_paths_however_narrow_the_beam(puzzle, distance):
+    ranks = np.random.default_rng(1).integers(len(distance), size=20)
+    for width in (1, 7):
+        found = solve(puzzle, Informed(puzzle, distance), puzzle.unrank(ranks), width=width)
+        assert solves(puzzle, puzzle.unrank(ranks), found.solutions).all()
+        np.testing.assert_array_equal(found.cost, distance[ranks])
+        assert (found.lower_bound <= found.cost).all()
+
+
+def test_a_beam_as_wide_as_the_puzzle_is_breadth_first_search(distances_of):
+    puzzle, distance = make("hanoi_4"), distances_of("hanoi_4")
+    starts = puzzle.unrank(np.arange(81))
+    found = solve(puzzle, Informed(puzzle, np.zeros(81)), starts, width=81)
+    np.testing.assert_array_equal(found.cost, distance)
+
+
+def test_searches_do_not_see_each_other_and_are_the_same_every_time(puzzle, distance):
+    ranks = np.random.default_rng(2).integers(len(distance), size=6)
+    heuristic = Informed(puzzle, distance, noise=3)
+    together = solve(puzzle, heuristic, puzzle.unrank(ranks), width=5)
+    for row in range(len(ranks)):
+        alone = solve(puzzle, heuristic, puzzle.unrank(ranks[row : row + 1]), width=5)
+        assert alone.cost[0] == together.cost[row] and alone.nodes_expanded[0] == together.nodes_expanded[row]
+        np.testing.assert_array_equal(alone.solutions[0], together.solutions[row])
+
+
+def test_wider_beams_find_shorter_solutions_on_the_whole(distances_of):
+    puzzle, distance = make("cube2"), distances_of("cube2")
+    starts = puzzle.unrank(np.random.default_rng(3).integers(len(distance), size=40))
+    heuristic = Informed(puzzle, distance, noise=4)
+    costs = [solve(puzzle, heuristic, starts, width=width).cost.mean() for width in (3, 30, 300)]
+    assert costs[0] > costs[1] > costs[2] >= distance[puzzle.rank(starts)].mean()
+
+
+def test_the_exact_distances_around_the_goal_shorten_the_search_and_not_the_solution(distances_of):
+    puzzle, distance = make("cube2"), distances_of("cube2")
+    starts, nearby = puzzle.unrank(np.flatnonzero(distance >= 11)[::40_000]), nearby_table(puzzle, 5)
+    results = []
+    for table in (None, nearby):
+        heuristic = Informed(puzzle, distance)
+        results.append((solve(puzzle, heuristic, starts, width=10, nearby=table), heuristic.asked))
+    (whole, asked), (helped, asked_less) = results
+    np.testing.assert_array_equal(whole.cost, helped.cost)
+    assert solves(puzzle, starts, helped.solutions).all() and asked_less < asked
+    assert (helped.lower_bound == 6).all()
+
+
+def test_a_start_within_the_table_is_solved_without_searching(ignorant):
+    nearby = nearby_table(CUBE, 4)
+    starts = draw_walks(CUBE, 80, 4, np.random.default_rng(8)).states
+    found = solve(CUBE, ignorant, starts, width=10, nearby=nearby)
+    np.testing.assert_array_equal(found.cost, nearby(starts))
+    np.testing.assert_array_equal(found.lower_bound, found.cost)
+    assert solves(CUBE, starts, found.solutions).all() and not found.nodes_expanded.any()
+
+
+LIMITS = {
+    "moves": BeamLimits(max_moves=3),
+    "memory": BeamLimits(max_nodes=2000),
+    "seconds": BeamLimits(seconds=0),
+}
+
+
+@pytest.mark.parametrize("limit", LIMITS)
+def test_a_search_at_its_limit_ends_as_unsolved(limit, ignorant, far):
+    found = solve(CUBE, ignorant, far, width=1000, limits=LIMITS[limit])
+    assert not found.solved.any() and [len(actions) for actions in found.solutions] == [0] * len(far)
+    assert (found.nodes_expanded <= 4 * 1000).all()
+
+
+def test_no_starts_give_no_rows(ignorant, far):
+    assert solve(CUBE, ignorant, far[:0], width=3).solutions == []
+
+
+def test_a_width_of_nothing_is_told_in_one_sentence(ignorant, far):
+    with pytest.raises(UserError, match="width") as told:
+        solve(CUBE, ignorant, far, width=0)
+    assert is_one_sentence(str(told.value))
+
+
+def test_an_anytime_search_ends_at_once_where_the_solution_is_known_to_be_optimal(ignorant):
+    nearby = nearby_table(CUBE, 4)
+    start = draw_walks(CUBE, 4, 4, np.random.default_rng(9)).states[-1]
+    found = solve_within(CUBE, ignorant, start, seconds=1000, nearby=nearby)
+    assert found.cost[0] == nearby(start[None])[0] and solves(CUBE, start[None], found.solutions)[0]
+
+
+def test_an_anytime_search_gives_the_shortest_of_its_solutions_each_of_another_image(distances_of, monkeypatch):
+    """By a clock that moves half a second at each look, so that some searches are begun, each of which is replayed."""
+    calls = []
+
+    def searched(puzzle, heuristic, starts, *, width, nearby, limits):
+        found = solve(puzzle, heuristic, starts, width=width, nearby=nearby, limits=BeamLimits())
+        assert solves(puzzle, starts, found.solutions)[0]
+        calls.append((width, found.cost[0]))
+        return found
+
+    class Clock:
+        now = 0.0
+
+        def monotonic(self):
+            Clock.now += 0.5
+            return Clock.now
+
+    class Descending:
+        """Knows how many stickers are out of place, which leads near the goal from a few moves away."""
+
+        def children(self, states):
+            return (CUBE.expand(states)[0] != CUBE.goal).sum(axis=2).astype(np.float32)
+
+    monkeypatch.setattr("costtogo.search.anytime.solve", searched)
+    monkeypatch.setattr("costtogo.search.anytime.time", Clock())
+    start = draw_walks(CUBE, 7, 7, np.random.default_rng(11)).states[-1]
+    nearby = nearby_table(CUBE, 3)
+    found = solve_within(CUBE, Descending(), start, seconds=6, nearby=nearby)
+    assert len(calls) > 1 and found.cost[0] == min(cost for _, cost in calls)
+    assert solves(CUBE, start[None], found.solutions)[0]

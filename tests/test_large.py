@@ -1,0 +1,78 @@
+"""Studies of a large puzzle: their parameters, their instances, their searches."""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import yaml
+from messages import is_one_sentence
+
+from costtogo.learning.instances import draw_prefixes, draw_walk_ends
+from costtogo.params_large import load
+from costtogo.puzzles import make
+from costtogo.puzzles.base import apply
+from costtogo.stages.beams import summarise
+from costtogo.types import UserError
+
+CONFIG = Path(__file__).parents[1] / "config" / "cube3.yaml"
+CUBE = make("cube3")
+
+
+def changed(tmp_path: Path, **values) -> Path:
+    path = tmp_path / "cube3.yaml"
+    path.write_text(yaml.safe_dump(yaml.safe_load(CONFIG.read_text()) | values))
+    return path
+
+
+def test_each_stage_has_its_slice_and_the_searches_do_not_depend_on_the_training():
+    slices = load(CONFIG).slices()
+    assert set(slices) == {"tables/cube3", "models/walks", "beams/walks"}
+    assert "training" not in slices["beams/walks"] and "beams" not in slices["models/walks"]
+
+
+def test_a_study_may_be_like_another(tmp_path):
+    changed(tmp_path)
+    (tmp_path / "mine.yaml").write_text("like: cube3\nstudy: mine\nnearby_depth: 4\n")
+    study = load(tmp_path / "mine.yaml")
+    assert (study.study, study.nearby_depth) == ("mine", 4) and study.models == load(CONFIG).models
+
+
+MISTAKES = {
+    "key": ({"nearby_deth": 3}, "did you mean 'nearby_depth'?"),
+    "puzzle": ({"puzzle": "cube4"}, "Unknown puzzle 'cube4'"),
+    "set": ({"beams": [{"set": "scrambles", "widths": [3]}]}, "no instance set 'scrambles'"),
+    "recipe": ({"models": {"walks": {"puzzle": "cube3", "recipe": "random_wlk"}}}, "did you mean 'random_walk'?"),
+}
+
+
+@pytest.mark.parametrize("kind", MISTAKES)
+def test_a_mistake_is_told_in_one_sentence(kind, tmp_path):
+    values, reason = MISTAKES[kind]
+    with pytest.raises(UserError) as told:
+        load(changed(tmp_path, **values))
+    assert reason in str(told.value) and is_one_sentence(str(told.value)), str(told.value)
+
+
+def test_walks_end_where_they_are_told_to():
+    drawn = draw_walk_ends(CUBE, 200, (1, 2), np.random.default_rng(0))
+    one = {tuple(state) for state in CUBE.expand(CUBE.goal[None])[0][0]}
+    share = np.mean([tuple(state) in one for state in drawn])
+    assert 0.4 < share < 0.6, "half of them have one move"
+    np.testing.assert_array_equal(drawn, draw_walk_ends(CUBE, 200, (1, 2), np.random.default_rng(0)))
+
+
+def test_prefixes_are_the_states_on_the_way():
+    states = draw_prefixes(CUBE, "R U2 F'")
+    assert len(states) == 4
+    np.testing.assert_array_equal(states[2], apply(CUBE, CUBE.goal, CUBE.parse_moves("R U2")))
+
+
+def test_optimal_is_told_of_known_distances_alone_and_lengths_of_what_was_solved():
+    frame = pd.DataFrame(
+        {"set": "a", "width": 5, "distance": [3.0, np.nan, 4.0], "solved": [True, True, False],
+         "cost": [3.0, 9.0, np.inf], "nodes_expanded": [1, 2, 3]}
+    )  # fmt: skip
+    row = summarise(frame).iloc[0]
+    assert row["length"] == 6 and row["optimal_percent"] == 50 and row["known"] == 2
+    assert row["solved_percent"] == pytest.approx(200 / 3)
