@@ -10,7 +10,7 @@ from costtogo.learning.random_walk import draw_walks
 from costtogo.params import ArchitectureParams
 from costtogo.puzzles import make
 from costtogo.puzzles.base import solves
-from costtogo.search.anytime import solve_within
+from costtogo.search.anytime import WIDTHS, images, schedule, solve_within
 from costtogo.search.beam import BeamLimits, solve
 from costtogo.types import UserError
 
@@ -123,6 +123,34 @@ def test_a_width_of_nothing_is_told_in_one_sentence(ignorant, far):
     with pytest.raises(UserError, match="width") as told:
         solve(CUBE, ignorant, far, width=0)
     assert is_one_sentence(str(told.value))
+
+
+def test_a_solution_of_any_image_is_one_of_the_state():
+    nearby = nearby_table(CUBE, 4)
+    states = draw_walks(CUBE, 40, 4, np.random.default_rng(10)).states
+    every = images(CUBE)
+    assert len(every) == 96 and len({tuple(image.of(states[3])[0]) for image in every}) > 48
+    np.testing.assert_array_equal(every[0].of(states[0])[0], states[0])
+    for image in every:
+        paths = [image.back(np.array(nearby.path(image.of(state)[0]), dtype=np.int8)) for state in states]
+        assert solves(CUBE, states, paths).all()
+
+
+def test_a_puzzle_without_symmetries_has_itself_alone_for_an_image():
+    puzzle = make("hanoi_4")
+    (alone,) = images(puzzle)
+    np.testing.assert_array_equal(alone.of(puzzle.start)[0], puzzle.start)
+    assert alone.back(np.array([1, 2], dtype=np.int8)).tolist() == [1, 2]
+
+
+@pytest.mark.parametrize("count", [1, 96])
+def test_widths_grow_and_images_of_one_width_differ(count):
+    planned = [pair for pair, _ in zip(schedule(count), range(120), strict=False)]
+    widths = [width for width, _ in planned]
+    assert widths == sorted(widths) and widths[-1] > WIDTHS[-1][0]
+    for width in set(widths):
+        numbers = [number for other, number in planned if other == width]
+        assert len(set(numbers)) == len(numbers) and max(numbers) < count
 
 
 def test_an_anytime_search_ends_at_once_where_the_solution_is_known_to_be_optimal(ignorant):

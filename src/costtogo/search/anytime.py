@@ -1,6 +1,11 @@
-"""The best solution within some seconds: beams as wide as the time that is left allows, over images of the state."""
+"""The best solution within some seconds: beams from many images of a state, which err in different places.
+
+A puzzle may have symmetries, and the inverse of a state may be a state: a solution of any image is one of the state.
+A beam over another image is worth more than a beam twice as wide, until all images of a width have been searched.
+"""
 
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -10,9 +15,9 @@ from costtogo.puzzles.base import Puzzle
 from costtogo.search.beam import BeamLimits, solve
 from costtogo.types import ActionHeuristic, SearchResult, States
 
-FIRST_WIDTH = 1000  # of the search that finds a first solution, and how long a state of the beam takes
-SHARES = (0.15, 0.85)  # of the time that is left: of the second search, which times a wider beam, and of those after
+WIDTHS = ((1_000, 1), (40_000, 8), (160_000, 32))  # a width, from how many images; the last goes on, four times wider
 LEVELS = 30  # of a beam, about: what the memory must hold at once is its width times as many nodes
+MARGIN = 1.2  # times longer than the search before may a search of the same width take
 
 
 @dataclass
@@ -25,19 +30,64 @@ class Best:
     lower_bound: float = 0.0
     solution: np.ndarray = field(default_factory=lambda: np.zeros(0, dtype=np.int8))
 
-    def take(self, found: SearchResult, actions: np.ndarray) -> None:
-        """Add one search from one start; actions: its solution as one of the start itself."""
+    def take(self, found: SearchResult, solution: np.ndarray) -> None:
+        """Add one search from one start, its solution as one of the state itself."""
         self.nodes_expanded += int(found.nodes_expanded[0])
         self.nodes_generated += int(found.nodes_generated[0])
         self.lower_bound = max(self.lower_bound, float(found.lower_bound[0]))
         if found.cost[0] < self.cost:
-            self.cost, self.solution = float(found.cost[0]), actions
+            self.cost, self.solution = float(found.cost[0]), solution
 
     def result(self) -> SearchResult:
         """One row."""
         numbers = (self.cost, self.nodes_expanded, self.nodes_generated, self.lower_bound)
         kinds = (np.float64, np.int64, np.int64, np.float64)
         return SearchResult(*(np.array([n], dtype=k) for n, k in zip(numbers, kinds, strict=True)), [self.solution])
+
+
+@dataclass(frozen=True)
+class Image:
+    """A state seen through a symmetry of the puzzle, a number among them, or that of its inverse."""
+
+    puzzle: Puzzle
+    symmetry: int | None = None
+    inverted: bool = False
+
+    def of(self, state: States) -> States:
+        """The image of a state, uint8 [1, D]."""
+        image = state[None]
+        if self.symmetry is not None:
+            image = self.puzzle.symmetries[self.symmetry].apply(image)
+        return self.puzzle.inverse_states(image) if self.inverted else image
+
+    def back(self, solution: np.ndarray) -> np.ndarray:
+        """A solution of the image as one of the state, int8."""
+        if self.inverted:
+            solution = np.array([self.puzzle.inverse(action) for action in solution[::-1]], dtype=np.int8)
+        if self.symmetry is not None:
+            solution = np.argsort(self.puzzle.symmetries[self.symmetry].actions)[solution]
+        return solution.astype(np.int8)
+
+
+def images(puzzle: Puzzle) -> list[Image]:
+    """All images of the states of a puzzle, the states themselves first."""
+    symmetries = range(len(puzzle.symmetries)) if hasattr(puzzle, "symmetries") else [None]
+    inversions = (False, True) if hasattr(puzzle, "inverse_states") else (False,)
+    return [Image(puzzle, symmetry, inverted) for symmetry in symmetries for inverted in inversions]
+
+
+def schedule(count: int) -> Iterator[tuple[int, int]]:
+    """Widths and numbers of images, of so many there are, without end: each width with other images than the last."""
+    image = 0
+    for width, times in WIDTHS:
+        for _ in range(min(times, count)):
+            yield width, image % count
+            image += 1
+    while True:
+        width *= 4
+        for _ in range(min(times, count)):
+            yield width, image % count
+            image += 1
 
 
 def solve_within(
@@ -51,23 +101,21 @@ def solve_within(
 ) -> SearchResult:
     """Improve the solution of one start, uint8 [D], until the time is up or the solution is known to be optimal.
 
-    A narrow beam first, then beams as wide as the time left allows; where time is left after a wide one, the next
-    begins from another image of the start under the puzzle's symmetries, which errs in other places.
+    A search that cannot find a shorter solution any more ends; one that would not end in time is made narrower.
     """
-    deadline, best = time.monotonic() + seconds, Best()
-    symmetries = getattr(puzzle, "symmetries", ())
-    width, searches, widest = FIRST_WIDTH, 0, 0
-    while True:
+    deadline, best, every = time.monotonic() + seconds, Best(), images(puzzle)
+    rate = 0.0  # seconds that the widest search took for each state of its width
+    for width, number in schedule(len(every)):
         begun = time.monotonic()
-        symmetry = symmetries[searches % len(symmetries)] if symmetries else None
-        limits = BeamLimits(max_nodes=max_nodes, seconds=deadline - begun)
-        image = start[None] if symmetry is None else symmetry.apply(start[None])
-        found = solve(puzzle, heuristic, image, width=width, nearby=nearby, limits=limits)
-        actions = found.solutions[0]
-        best.take(found, actions if symmetry is None else np.argsort(symmetry.actions)[actions].astype(np.int8))
-        searches, widest = searches + 1, max(widest, width)
-        now = time.monotonic()
-        share = SHARES[min(searches, len(SHARES)) - 1]
-        width = min(int(share * (deadline - now) * width / (now - begun)), max_nodes // LEVELS)
-        if best.cost <= best.lower_bound or width < max(widest // 3, 1):
-            return best.result()
+        if rate:
+            width = min(width, int((deadline - begun) / (MARGIN * rate)), max_nodes // LEVELS)
+        if rate and width < WIDTHS[0][0]:
+            break
+        shorter = best.cost - 1 - nearby.depth if np.isfinite(best.cost) else BeamLimits.max_moves
+        limits = BeamLimits(max_moves=int(shorter), max_nodes=max_nodes, seconds=deadline - begun)
+        found = solve(puzzle, heuristic, every[number].of(start), width=width, nearby=nearby, limits=limits)
+        best.take(found, every[number].back(found.solutions[0]))
+        if best.cost <= best.lower_bound:
+            break
+        rate = max(rate, (time.monotonic() - begun) / width)
+    return best.result()
