@@ -107,13 +107,17 @@ def test_a_checkpoint_by_action_is_read_back(learned, tmp_path):
 
 
 WRONG = {
-    "walks without their sampler": {"sampler": {"kind": "deepcube", "walk_max": 5}},
-    "their sampler without walks": {"trainer": "davi", "architecture": {"first_layers": [8]}},
-    "values by action for davi": {"trainer": "davi", "sampler": {"kind": "deepcube", "walk_max": 5}},
+    "walks without their sampler": ({"sampler": {"kind": "deepcube", "walk_max": 5}}, "go together"),
+    "their sampler without walks": ({"trainer": "davi", "architecture": {"first_layers": [8]}}, "go together"),
+    "values by action for davi": (
+        {"trainer": "davi", "sampler": {"kind": "deepcube", "walk_max": 5}},
+        "needs a network with outputs: state",
+    ),
 }
 
 
 @pytest.mark.parametrize("kind", WRONG)
 def test_a_trainer_that_does_not_suit_is_refused(kind):
-    with pytest.raises(ValueError):
-        ModelParams(**TRAINING | WRONG[kind])
+    changes, reason = WRONG[kind]
+    with pytest.raises(ValueError, match=reason):
+        ModelParams(**TRAINING | changes)

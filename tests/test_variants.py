@@ -9,7 +9,7 @@ from synthetic_study import repeated_rows, write_repeated
 
 from costtogo.analysis.intervals import mean_interval
 from costtogo.analysis.variants import by_point, compare, last_checkpoints, predictions
-from costtogo.files import write_frame, write_json
+from costtogo.files import FileError, write_frame, write_json
 from costtogo.stages import keep, variants
 from costtogo.stages.report_variants import variants_text
 
@@ -179,6 +179,14 @@ def test_what_was_kept_of_other_seeds_stays_and_a_seed_kept_again_is_replaced(tm
     assert rows[["seed", "iteration"]].to_numpy().tolist() == [[k, i] for k in (1, 2, 3) for i in (10, 20)]
     keep.run(first, tmp_path / "again")
     assert (tmp_path / "again" / "study" / "variants.csv").read_text() == before
+
+
+def test_a_search_that_lacks_a_table_is_told_before_anything_is_written(tmp_path):
+    write_finished(tmp_path / "study", "alone")
+    (tmp_path / "study" / "searches" / "alone" / "admissible.parquet").unlink()
+    with pytest.raises(FileError, match="admissible"):
+        keep.run(tmp_path / "study", tmp_path / "kept")
+    assert not (tmp_path / "kept").exists()
 
 
 def test_a_study_without_repeated_trainings_gathers_no_table_of_them(tmp_path):

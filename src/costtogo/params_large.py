@@ -62,7 +62,16 @@ class LargeStudy(Params):
 
     def slices(self) -> dict[str, Any]:
         """The parameters of each stage, by the path of its slice below params/: all that may change its results."""
-        return slices(self)
+        common = {"study": self.study, "puzzle": self.puzzle}
+        machine = {**common, "threads": self.threads}
+        dumped = self.model_dump()
+        search = {name: dumped[name] for name in ("instances", "beams", "max_nodes")}
+        search["seed"] = derive_seed(self.seed, "instances", self.puzzle)
+        parts: dict[str, Any] = {f"tables/{self.puzzle}": {**common, "depth": self.nearby_depth}}
+        for name, model in self.models.items():
+            parts[f"models/{name}"] = {**machine, "model": name, "training": model.model_dump()}
+            parts[f"beams/{name}"] = {**machine, "model": name, **search}
+        return parts
 
 
 def is_large(path: Path | str) -> bool:
@@ -84,17 +93,3 @@ def _whole(path: Path) -> dict[str, Any]:
     values = read_yaml(path)
     other = values.pop("like", None)
     return values if other is None else overlay(_whole(path.with_name(f"{other}.yaml")), values)
-
-
-def slices(study: LargeStudy) -> dict[str, Any]:
-    """The parameters of each stage, by the path of its slice below params/: all that may change its results."""
-    common = {"study": study.study, "puzzle": study.puzzle}
-    machine = {**common, "threads": study.threads}
-    dumped = study.model_dump()
-    search = {name: dumped[name] for name in ("instances", "beams", "max_nodes")}
-    search["seed"] = derive_seed(study.seed, "instances", study.puzzle)
-    parts: dict[str, Any] = {f"tables/{study.puzzle}": {**common, "depth": study.nearby_depth}}
-    for name, model in study.models.items():
-        parts[f"models/{name}"] = {**machine, "model": name, "training": model.model_dump()}
-        parts[f"beams/{name}"] = {**machine, "model": name, **search}
-    return parts

@@ -25,6 +25,7 @@ from costtogo.stages.frame import StageRun, say
 from costtogo.stages.tables import read_nearby
 from costtogo.types import UserError
 
+MEASURES = ("solved_percent", "length", "optimal_percent", "nodes_expanded")
 KINDS = {"walks": WalkInstances, "prefixes": PrefixInstances}
 
 
@@ -51,9 +52,6 @@ def run(params: Path, table: Path, model: Path, out: Path) -> None:
     metrics = {f"{row.set}_{row.width}_{name}": getattr(row, name) for row in grid.itertuples() for name in MEASURES}
     known = {name: value for name, value in metrics.items() if not np.isnan(value)}
     stage.finish([out / "searches.parquet", out / "grid.parquet"], known, threads=stage.parameters["threads"])
-
-
-MEASURES = ("solved_percent", "length", "optimal_percent", "nodes_expanded")
 
 
 def draw(puzzle: Puzzle, values: dict, seed: int, name: str, nearby: NearbyTable) -> pd.DataFrame:

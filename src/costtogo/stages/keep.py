@@ -23,17 +23,21 @@ FORMATS = {"curve": "%.6g"}  # a row an iteration: figures need no more digits, 
 
 
 def run(results: Path, out: Path) -> Path:
-    """Copy every card, timing and table of a study; returns the JSON file."""
+    """Copy every card, timing and table of a study; returns the JSON file.
+
+    Raises FileError, and writes nothing, where a search lacks a table that the studies' tables are gathered from.
+    """
     cards = sorted(card for card in results.glob("*/*.json") if card.parent.name not in ("timings", "params", "resume"))
     if not cards:
         raise UserError(f"{results} holds no finished stage to keep; run the study first.")
+    gathered = variants.gather(results)
     target = out / f"{results.name}.json"
     kept = read_json(target) if target.exists() else {}
     kept |= {f"{path.parent.name}/{path.stem}": _kept(path) for path in cards}
     for path in cards:
         if not variant_of(path.stem)[1]:
             _keep_tables(path, out / results.name)
-    for name, frame in variants.gather(results).items():
+    for name, frame in gathered.items():
         path = out / results.name / f"{name}.csv"
         write_csv(path, _beside_kept(path, frame, variants.KEYS[name]))
     write_json(target, kept)

@@ -102,7 +102,8 @@ def _default_model(puzzle_name: str | None) -> Path:
     if not is_listed(puzzle):
         trained = sorted(path.with_suffix("") for path in (study / "models").glob("*.json"))
         if not trained:
-            raise UserError(f"There is no trained model of {puzzle_name} in {study}; train it, or give --model.")
+            advice = f"run snakemake --cores all {puzzle.name}, or give --model"
+            raise UserError(f"There is no trained model of {puzzle_name} in {study}; {advice}.")
         return trained[0]
     cards = [read_json(path) for path in sorted((study / "searches").glob("*.json"))]
     searched = [
