@@ -8,7 +8,10 @@ import pytest
 import yaml
 from messages import is_one_sentence
 
+from costtogo.learning import davi, resume
 from costtogo.learning.instances import draw_prefixes, draw_walk_ends
+from costtogo.learning.samplers import sample_states
+from costtogo.params import ModelParams
 from costtogo.params_large import load
 from costtogo.puzzles import make
 from costtogo.puzzles.base import apply
@@ -76,3 +79,34 @@ def test_optimal_is_told_of_known_distances_alone_and_lengths_of_what_was_solved
     row = summarise(frame).iloc[0]
     assert row["length"] == 6 and row["optimal_percent"] == 50 and row["known"] == 2
     assert row["solved_percent"] == pytest.approx(200 / 3)
+
+
+@pytest.mark.parametrize("sampler", ["deepcube", "deepcubea", "adaptive_k"])
+def test_davi_learns_the_states_next_to_the_goal_of_a_puzzle_without_ranks(sampler, tmp_path):
+    recipe = yaml.safe_load(CONFIG.read_text())["recipes"]["random_walk"]
+    changes = {
+        "puzzle": "cube3",
+        "trainer": "davi",
+        "seed": 1,
+        "precision": "float32",
+        "check_every": 5,
+        "epsilon": 0.3,
+    }
+    changes |= {"states_per_iteration": 200, "minibatch": 50, "validation_states": 50, "iterations": 20}
+    architecture = {"first_layers": [32], "batch_norm_momentum": 0.9}
+    walks = {"kind": sampler, "walk_max": 2}
+    params = ModelParams(**recipe | changes | {"architecture": architecture, "sampler": walks})
+    training = davi.begin(CUBE, params, "float32")
+    progress = list(davi.train(training))
+    assert progress[-1].loss < progress[0].loss and training.convergence_points > 0
+    resume.save(tmp_path / "point.safetensors", training, {}, {"key": "mine"})
+    again = davi.begin(CUBE, training.params, "float32")
+    assert resume.load(tmp_path / "point.safetensors", again, "mine") is not None
+    states = CUBE.expand(CUBE.goal[None])[0][0]
+    np.testing.assert_array_equal(again.cost_to_go(states), training.cost_to_go(states))
+
+
+def test_a_sampler_that_needs_ranks_is_told_in_one_sentence():
+    with pytest.raises(UserError, match="can be listed") as told:
+        sample_states(CUBE, "uniform", 5, 1, np.random.default_rng(0))
+    assert is_one_sentence(str(told.value))
