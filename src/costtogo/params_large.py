@@ -26,11 +26,53 @@ class PrefixInstances(Params):
     shortest: bool = False
 
 
+class MirroredInstances(Params):
+    """The mirror images of the states of another set, in the same order."""
+
+    kind: Literal["mirrored"]
+    of: str
+
+
 class BeamParams(Params):
     """Beam search over some widths on one instance set."""
 
     set: str
     widths: list[Positive] = Field(min_length=1)
+
+
+class GridParams(Params):
+    """BWAS over λ × N on one instance set; a search that keeps max_nodes states in memory ends as unsolved."""
+
+    set: str
+    path_weight: list[float] = Field(min_length=1)  # λ
+    batch_size: list[Positive] = Field(min_length=1)  # N
+    max_nodes: Positive = 1_000_000
+
+
+class LargeAuditParams(Params):
+    """What is asked of every network.
+
+    consistency: states of walks of up to walk_max moves, every state on the way counting (thesis 5.9).
+    nearby: states at each distance of the exact table, all where there are fewer.
+    scrambled: states at the end of walks of each length from 1 to depths, for the cost-to-go by scramble depth.
+    greedy: states at the end of walks of greedy_depth moves, for what greedy search solves over the training.
+    """
+
+    consistency_states: Positive = 30_000
+    walk_max: Positive = 30
+    nearby_states: Positive = 5_000
+    scrambled_states: Positive = 1_000
+    depths: Positive = 30
+    greedy_states: Positive = 200
+    greedy_depths: list[Positive] = Field(default=[5, 10, 15, 20, 25, 30], min_length=1)
+
+
+class ExternalParams(Params):
+    """Test states from outside, read from the folder of external instances: how many of the first, how long each."""
+
+    file: str
+    states: Positive = 100
+    seconds: float = Field(default=5, gt=0)
 
 
 class LargeStudy(Params):
@@ -44,9 +86,12 @@ class LargeStudy(Params):
     threads: Positive
     puzzle: str
     nearby_depth: int = Field(ge=0)
-    instances: dict[str, WalkInstances | PrefixInstances]
+    instances: dict[str, WalkInstances | PrefixInstances | MirroredInstances]
     models: dict[str, ModelParams]
+    searches: list[GridParams] = []
     beams: list[BeamParams] = []
+    audit: LargeAuditParams = LargeAuditParams()
+    external: ExternalParams | None = None
     max_nodes: Positive = 60_000_000  # kept in memory by one search, which ends there as unsolved
 
     @model_validator(mode="after")
@@ -55,9 +100,11 @@ class LargeStudy(Params):
             make(self.puzzle)
         except UserError as error:
             raise ValueError(str(error)) from error
-        for search in self.beams:
-            if search.set not in self.instances:
-                raise ValueError(f"there is no instance set '{search.set}'; there are {', '.join(self.instances)}")
+        named = [search.set for search in [*self.searches, *self.beams]]
+        named += [params.of for params in self.instances.values() if isinstance(params, MirroredInstances)]
+        for name in named:
+            if name not in self.instances:
+                raise ValueError(f"there is no instance set '{name}'; there are {', '.join(self.instances)}")
         return self
 
     def slices(self) -> dict[str, Any]:
@@ -65,12 +112,21 @@ class LargeStudy(Params):
         common = {"study": self.study, "puzzle": self.puzzle}
         machine = {**common, "threads": self.threads}
         dumped = self.model_dump()
-        search = {name: dumped[name] for name in ("instances", "beams", "max_nodes")}
-        search["seed"] = derive_seed(self.seed, "instances", self.puzzle)
-        parts: dict[str, Any] = {f"tables/{self.puzzle}": {**common, "depth": self.nearby_depth}}
+        seed = derive_seed(self.seed, "instances", self.puzzle)
+        parts: dict[str, Any] = {
+            f"tables/{self.puzzle}": {**common, "depth": self.nearby_depth},
+            f"instances/{self.puzzle}": {**common, "seed": seed, "instances": dumped["instances"]},
+            "report/report": dumped,
+        }
         for name, model in self.models.items():
+            seed = derive_seed(self.seed, "audits", name)
             parts[f"models/{name}"] = {**machine, "model": name, "training": model.model_dump()}
-            parts[f"beams/{name}"] = {**machine, "model": name, **search}
+            parts[f"audits/{name}"] = {**machine, "model": name, "seed": seed, "audit": dumped["audit"]}
+            parts[f"searches/{name}"] = {**machine, "model": name, "searches": dumped["searches"]}
+            beams = {"beams": dumped["beams"], "max_nodes": self.max_nodes}
+            parts[f"beams/{name}"] = {**machine, "model": name, **beams}
+            if self.external is not None:
+                parts[f"external/{name}"] = {**machine, "model": name, "external": dumped["external"]}
         return parts
 
 
