@@ -21,8 +21,18 @@ STAGES = {  # the group of results that each module of costtogo.stages writes, i
     "searches": "search",
     "report": "report",
 }
-ALL_STAGES = {**STAGES, "beams": "beams"}  # those of large puzzles among them
+LARGE_STAGES = {  # the same of a puzzle too large to list
+    "tables": "tables",
+    "models": "train",
+    "audits": "audit_large",
+    "beams": "beams",
+}
 LONG_AGO = 1.0  # a modification time older than any source
+
+
+def stages_of(study: Study | LargeStudy) -> dict[str, str]:
+    """The modules of a study's stages by their group of results, in order."""
+    return LARGE_STAGES if isinstance(study, LargeStudy) else STAGES
 
 
 def write_slices(study: Study | LargeStudy, results: Path) -> None:
@@ -58,9 +68,9 @@ def settle(study: Study | LargeStudy, results: Path, reports: Path, memory: Path
     """
     if not (results / "tables").is_dir():
         return False
-    stages = _finished(results)
+    stages = _finished(results, list(stages_of(study)))
     _refuse_damaged(stages)
-    current = _current(stages, study.slices())
+    current = _current(stages, study)
     for stage in stages:
         if stage not in current:
             files = _files_of(stage, results, reports)
@@ -76,10 +86,10 @@ def settle(study: Study | LargeStudy, results: Path, reports: Path, memory: Path
     return restored
 
 
-def _finished(results: Path) -> list[Finished]:
+def _finished(results: Path, groups: list[str]) -> list[Finished]:
     """The stages with a card; one whose card names a file that is gone is not finished, and loses the card."""
     stages = []
-    for place, group in enumerate(ALL_STAGES, start=1):
+    for place, group in enumerate(groups, start=1):
         for path in sorted((results / group).glob("*.json")):
             try:
                 stage = Finished(place, group, path, read_json(path))
@@ -103,11 +113,11 @@ def _refuse_damaged(stages: list[Finished]) -> None:
                 os.utime(path, (finished, finished))
 
 
-def _current(stages: list[Finished], wanted: dict[str, Any]) -> list[Finished]:
+def _current(stages: list[Finished], study: Study | LargeStudy) -> list[Finished]:
     """The stages whose cards name parameters, code and inputs as they are now."""
     written = {path: found for stage in stages for path, found in stage.card.get("outputs", {}).items()}
-    code = {group: code_digest(f"costtogo.stages.{module}") for group, module in ALL_STAGES.items()}
-    slice_texts = {name: json_text(content) for name, content in wanted.items()}
+    code = {group: code_digest(f"costtogo.stages.{module}") for group, module in stages_of(study).items()}
+    slice_texts = {name: json_text(content) for name, content in study.slices().items()}
     return [
         stage
         for stage in stages
