@@ -22,10 +22,11 @@ NO_MEMORY = Path("no memory")
 LAYERS = [  # a module may import its own package and those before its line
     {"types"},
     {"files", "sources"},
+    {"pickles"},
     {"puzzles"},
     {"params"},
     {"params_large"},
-    {"exact"},
+    {"exact", "external"},
     {"heuristics", "workflow"},
     {"learning", "search"},
     {"analysis"},

@@ -14,7 +14,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
     help="Learned cost-to-go heuristics for combinatorial puzzles: exact tables, DAVI training, audit, BWAS, report. "
-    "The workflow (snakemake --cores all) calls the stage commands; solve, track, keep and check are for you.",
+    "The workflow (snakemake --cores all) calls the stage commands; solve, import-instances, track, keep and check are "
+    "for you.",
 )
 
 ParamsFile = Annotated[Path, typer.Option("--params", help="The stage's slice of the parameters, a JSON file.")]
@@ -86,6 +87,19 @@ def beams(
 ):
     """Stage: beam search over the network of a puzzle too large to list."""
     from costtogo.stages import beams as stage
+
+    stage.run(params, table, model, out)
+
+
+@app.command()
+def external(
+    params: ParamsFile,
+    table: Annotated[Path, typer.Option(help="Exact distances around the goal, .npz.")],
+    model: Annotated[Path, typer.Option(help="Folder of the trained model.")],
+    out: Out,
+):
+    """Stage: solve external instances, whose optima are known; killed and started again, it goes on where it was."""
+    from costtogo.stages import external as stage
 
     stage.run(params, table, model, out)
 
@@ -181,6 +195,20 @@ def solve(
     stage.solve_one(
         puzzle, model, "scramble" if state is None else "state", scramble if state is None else state, setting
     )
+
+
+@app.command()
+def import_instances(
+    pickled: Annotated[Path, typer.Argument(help="DeepCubeA's data/cube3/test/data_0.pkl.")],
+    out: Annotated[
+        Path | None, typer.Option(help="CSV to write; cube3_qtm.csv in the folder of external instances if left out.")
+    ] = None,
+):
+    """Make external instances of DeepCubeA's test cubes, a pickle: it is read as data, and nothing in it is run."""
+    from costtogo.external import folder
+    from costtogo.stages import originals
+
+    originals.run(pickled, out or folder() / "cube3_qtm.csv")
 
 
 @app.command()

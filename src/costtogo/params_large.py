@@ -126,7 +126,8 @@ class LargeStudy(Params):
             beams = {"beams": dumped["beams"], "max_nodes": self.max_nodes}
             parts[f"beams/{name}"] = {**machine, "model": name, **beams}
             if self.external is not None:
-                parts[f"external/{name}"] = {**machine, "model": name, "external": dumped["external"]}
+                external = {"external": dumped["external"], "max_nodes": self.max_nodes}
+                parts[f"external/{name}"] = {**machine, "model": name, **external}
         return parts
 
 

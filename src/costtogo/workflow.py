@@ -26,6 +26,7 @@ LARGE_STAGES = {  # the same of a puzzle too large to list
     "models": "train",
     "audits": "audit_large",
     "beams": "beams",
+    "external": "external",
 }
 LONG_AGO = 1.0  # a modification time older than any source
 

@@ -1,5 +1,6 @@
 # Studies of one puzzle too large to list, each a target of its own: config/<study>.yaml with the key `puzzle`.
 
+from costtogo.external import find as find_external
 from costtogo.params_large import is_large
 from costtogo.params_large import load as load_large
 
@@ -25,6 +26,14 @@ wildcard_constraints:
 def large_table(wildcards):
     """The exact distances around the goal of a study's puzzle."""
     return f"results/{wildcards.study}/tables/{LARGE[wildcards.study].puzzle}.npz"
+
+
+def external_instances(wildcards):
+    """The file of a study's external instances, where it is; a sentence where it is not."""
+    try:
+        return {"instances": str(find_external(LARGE[wildcards.study].external.file))}
+    except UserError as error:
+        raise WorkflowError(str(error))
 
 
 def large_results(study):
@@ -101,6 +110,32 @@ rule large_beams:
         " --out {params.out} 2>&1 | tee {log}"
 
 
+rule large_external:
+    input:
+        unpack(external_instances),
+        params="results/{study}/params/external/{network}.json",
+        table=large_table,
+        checkpoints="results/{study}/models/{network}/checkpoints.parquet",
+        code=code("external"),
+    output:
+        searches="results/{study}/external/{network}/searches.parquet",
+        summary="results/{study}/external/{network}/summary.parquet",
+        seconds="results/{study}/timings/external/{network}.parquet",
+        card="results/{study}/external/{network}.json",
+        timing="results/{study}/timings/external/{network}.json",
+    log:
+        "logs/{study}/external/{network}.log",
+    threads: lambda wildcards: LARGE[wildcards.study].threads
+    params:
+        model=lambda wildcards: f"results/{wildcards.study}/models/{wildcards.network}",
+        out=lambda wildcards: f"results/{wildcards.study}/external/{wildcards.network}",
+    message:
+        "External instances of {wildcards.study}, solved over {wildcards.network}."
+    shell:
+        "costtogo external --params {input.params} --table {input.table} --model {params.model}"
+        " --out {params.out} 2>&1 | tee {log}"
+
+
 for name in LARGE:
 
     rule:
@@ -110,3 +145,14 @@ for name in LARGE:
             large_results(name),
         message:
             f"Study {name} is complete: its results are in results/{name}."
+
+
+for name in [name for name, study in LARGE.items() if study.external]:
+
+    rule:
+        name:
+            f"{name}-external"
+        input:
+            expand(f"results/{name}/external/{{model}}.json", model=LARGE[name].models),
+        message:
+            f"External instances of {name} are solved: read results/{name}/external."

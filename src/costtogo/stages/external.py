@@ -1,0 +1,176 @@
+"""External instances, solved and held against the optimum: results/<study>/external/<model>/.
+
+searches.parquet has a row for each instance, summary.parquet one for the first 30, the first 100 and all of them.
+A search has so many seconds, so the results depend on the machine as those of no other stage do. What is solved lies
+in results/<study>/resume/external_<model>/ until the last is: a run that was killed goes on there.
+"""
+
+import hashlib
+import shutil
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import torch
+
+from costtogo.analysis.intervals import mean_interval, wilson
+from costtogo.exact.nearby import NearbyTable
+from costtogo.external import Instances, find
+from costtogo.external import load as load_instances
+from costtogo.files import FileError, json_text, read_frame, read_json, write_frame
+from costtogo.heuristics.network import NetworkHeuristic, load
+from costtogo.params_large import ExternalParams
+from costtogo.puzzles import make
+from costtogo.puzzles.base import Puzzle, random_walks, solves
+from costtogo.search.anytime import solve_within
+from costtogo.stages.frame import StageRun, say
+from costtogo.stages.solve import told
+from costtogo.stages.tables import read_nearby
+from costtogo.types import States, UserError
+
+FIRST = (30, 100)  # instances that the summary tells of, besides all
+MEASURES = ("solved_percent", "length", "optimal_length", "optimal_percent", "admissible_percent")
+
+
+@dataclass(frozen=True)
+class Solver:
+    """Searches of some seconds each, over a network, that end in the exact table."""
+
+    puzzle: Puzzle
+    heuristic: NetworkHeuristic
+    nearby: NearbyTable
+    seconds: float
+    max_nodes: int
+
+    def warm_up(self) -> None:
+        """A small search, so that no other's seconds hold the loading of compiled code."""
+        start = random_walks(self.puzzle, 1, 20, np.random.default_rng(0))[0, -1]
+        solve_within(self.puzzle, self.heuristic, start, seconds=0.1, nearby=self.nearby)
+
+    def row(self, start: States) -> dict:
+        """One search from uint8 [D]; its solution is replayed."""
+        begun = time.perf_counter()
+        limits = {"seconds": self.seconds, "max_nodes": self.max_nodes}
+        found = solve_within(self.puzzle, self.heuristic, start, nearby=self.nearby, **limits)
+        seconds = time.perf_counter() - begun
+        solved, solution = bool(found.solved[0]), found.solutions[0]
+        if solved and not solves(self.puzzle, start[None], [solution])[0]:
+            raise UserError(f"A solution of {self.puzzle.name} does not reach the goal: a defect of the search.")
+        counted = hasattr(self.puzzle, "half_turn_length") and solved
+        return {
+            "solved": solved,
+            "cost": float(found.cost[0]),
+            "length_htm": float(self.puzzle.half_turn_length(solution)) if counted else np.nan,
+            "nodes_expanded": int(found.nodes_expanded[0]),
+            "nodes_generated": int(found.nodes_generated[0]),
+            "solution": self.puzzle.format_moves(solution),
+            "seconds": seconds,
+        }
+
+
+def run(params: Path, table: Path, model: Path, out: Path) -> None:
+    """Solve the first instances of the file that the parameters name; model is the folder of a training."""
+    asked = ExternalParams(**read_json(params)["external"])
+    path = find(asked.file)
+    stage = StageRun("external", __name__, params, out, [table, model / "checkpoints.parquet", path])
+    torch.set_num_threads(stage.parameters["threads"])
+    puzzle = make(stage.parameters["puzzle"])
+    heuristic = load(model / read_frame(model / "checkpoints.parquet")["file"].iloc[-1])
+    instances = load_instances(puzzle, path).first(asked.states)
+    solver = Solver(puzzle, heuristic, read_nearby(table, puzzle), asked.seconds, stage.parameters["max_nodes"])
+    partial = stage.results / "resume" / f"external_{out.name}" / f"{key(stage.card)}.parquet"
+    with stage.part("searches"):
+        found = search(solver, instances, partial, out.name)
+    searches = table_of(heuristic, instances, found)
+    summary = summarise(searches)
+    write_frame(stage.results / "timings" / "external" / f"{out.name}.parquet", found[["instance", "seconds"]])
+    write_frame(out / "searches.parquet", searches)
+    write_frame(out / "summary.parquet", summary)
+    for row in summary.itertuples():
+        say(f"{out.name}, {describe(row)}")
+    metrics = {f"first_{row.first}_{name}": getattr(row, name) for row in summary.itertuples() for name in MEASURES}
+    known = {name: value for name, value in metrics.items() if not np.isnan(value)}
+    stage.finish([out / "searches.parquet", out / "summary.parquet"], known, threads=stage.parameters["threads"])
+    shutil.rmtree(partial.parent, ignore_errors=True)
+
+
+def key(card: dict) -> str:
+    """What searches must agree in to be taken for those of this run."""
+    same = {name: card[name] for name in ("parameters", "inputs", "code", "versions")}
+    return hashlib.sha256(json_text(same).encode()).hexdigest()
+
+
+def search(solver: Solver, instances: Instances, partial: Path, name: str) -> pd.DataFrame:
+    """One row a search; those in the partial file are kept, and each new one is added to it."""
+    rows = kept(partial)
+    if rows:
+        say(f"{name}: resumed after {len(rows)} instances")
+    solver.warm_up()
+    for start in told(list(instances.states[len(rows) :]), name):
+        rows.append({"instance": len(rows), **solver.row(start)})
+        write_frame(partial, pd.DataFrame(rows))
+    return pd.DataFrame(rows)
+
+
+def kept(partial: Path) -> list[dict]:
+    """The rows of an earlier run; none where there was none or its file is damaged."""
+    try:
+        return read_frame(partial).to_dict("records") if partial.exists() else []
+    except FileError:
+        return []
+
+
+def table_of(heuristic: NetworkHeuristic, instances: Instances, found: pd.DataFrame) -> pd.DataFrame:
+    """The searches beside the optimum and the network's cost-to-go; UserError where one beats the optimum."""
+    known = pd.DataFrame(
+        {
+            "instance": np.arange(len(instances.states)),
+            "scramble": instances.texts,
+            "optimal": instances.optimal.astype(np.float64),
+            "cost_to_go": heuristic(instances.states).astype(np.float64),
+        }
+    )
+    searches = known.merge(found.drop(columns="seconds"), on="instance", validate="one_to_one")
+    for row in np.flatnonzero(searches["cost"] < searches["optimal"]):
+        cost, optimal = searches["cost"][row], searches["optimal"][row]
+        raise UserError(
+            f"Instance {row} is solved in {cost:g} moves, fewer than the {optimal:g} of its optimum: mend the file."
+        )
+    return searches
+
+
+def summarise(searches: pd.DataFrame) -> pd.DataFrame:
+    """One row for the first 30, the first 100 and all; length over the solved, intervals of 95 %."""
+    count = len(searches)
+    return pd.DataFrame([_summary(searches.iloc[:first]) for first in (*(n for n in FIRST if n < count), count)])
+
+
+def _summary(searches: pd.DataFrame) -> dict:
+    """The measures of some searches; one that is not solved is not optimal."""
+    length, low, high = mean_interval(searches.loc[searches["solved"], "cost"])
+    optimal = int((searches["cost"] == searches["optimal"]).sum())
+    optimal_low, optimal_high = wilson(optimal, len(searches))
+    return {
+        "first": len(searches),
+        "solved_percent": 100 * searches["solved"].mean(),
+        "length": length,
+        "length_low": low,
+        "length_high": high,
+        "optimal_length": searches["optimal"].mean(),
+        "optimal_percent": 100 * optimal / len(searches),
+        "optimal_percent_low": 100 * optimal_low,
+        "optimal_percent_high": 100 * optimal_high,
+        "admissible_percent": 100 * (searches["cost_to_go"] <= searches["optimal"]).mean(),
+    }
+
+
+def describe(row) -> str:
+    """One line on a row of the summary."""
+    length = f", {row.length:.2f} moves ({row.length_low:.2f} – {row.length_high:.2f})" if row.solved_percent else ""
+    return (
+        f"the first {row.first}: {row.solved_percent:.1f} % solved{length}, optimum {row.optimal_length:.2f}, "
+        f"{row.optimal_percent:.1f} % optimal ({row.optimal_percent_low:.1f} – {row.optimal_percent_high:.1f}), "
+        f"network admissible on {row.admissible_percent:.1f} %"
+    )
