@@ -79,6 +79,19 @@ def search(
 
 
 @app.command()
+def audit_large(
+    params: ParamsFile,
+    table: Annotated[Path, typer.Option(help="Exact distances around the goal, .npz.")],
+    model: Annotated[Path, typer.Option(help="Folder of the trained model.")],
+    out: Out,
+):
+    """Stage: audit the network of a puzzle too large to list, near the goal and on random walks."""
+    from costtogo.stages import audit_large as stage
+
+    stage.run(params, table, model, out)
+
+
+@app.command()
 def beams(
     params: ParamsFile,
     table: Annotated[Path, typer.Option(help="Exact distances around the goal, .npz.")],

@@ -52,19 +52,23 @@ class GridParams(Params):
 class LargeAuditParams(Params):
     """What is asked of every network.
 
-    consistency: states of walks of up to walk_max moves, every state on the way counting (thesis 5.9).
+    consistency: states of walks of up to walk_max moves, every state on the way counting (thesis 5.9), at so many
+    checkpoints spread over the training, the last among them.
     nearby: states at each distance of the exact table, all where there are fewer.
     scrambled: states at the end of walks of each length from 1 to depths, for the cost-to-go by scramble depth.
-    greedy: states at the end of walks of greedy_depth moves, for what greedy search solves over the training.
+    greedy: states at the end of walks of each length of greedy_depths, for what greedy search solves within
+    greedy_moves, at every checkpoint.
     """
 
     consistency_states: Positive = 30_000
+    consistency_checkpoints: Positive = 6
     walk_max: Positive = 30
     nearby_states: Positive = 5_000
     scrambled_states: Positive = 1_000
     depths: Positive = 30
     greedy_states: Positive = 200
     greedy_depths: list[Positive] = Field(default=[5, 10, 15, 20, 25, 30], min_length=1)
+    greedy_moves: Positive = 40
 
 
 class ExternalParams(Params):

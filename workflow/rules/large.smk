@@ -40,7 +40,7 @@ def large_results(study):
     """The cards of all that a study does."""
     return expand(
         f"results/{study}/{{group}}/{{model}}.json",
-        group=["models", "beams"],
+        group=["models", "audits", "beams"],
         model=LARGE[study].models,
     )
 
@@ -83,6 +83,32 @@ rule large_model:
         "Training {wildcards.network} of {wildcards.study}."
     shell:
         "costtogo train --params {input.params} --table {input.table} --out {params.out} 2>&1 | tee {log}"
+
+
+rule large_audit:
+    input:
+        params="results/{study}/params/audits/{network}.json",
+        table=large_table,
+        checkpoints="results/{study}/models/{network}/checkpoints.parquet",
+        code=code("audit_large"),
+    output:
+        nearby="results/{study}/audits/{network}/nearby.parquet",
+        consistency="results/{study}/audits/{network}/consistency.parquet",
+        scrambled="results/{study}/audits/{network}/scrambled.parquet",
+        greedy="results/{study}/audits/{network}/greedy.parquet",
+        card="results/{study}/audits/{network}.json",
+        timing="results/{study}/timings/audits/{network}.json",
+    log:
+        "logs/{study}/audits/{network}.log",
+    threads: lambda wildcards: LARGE[wildcards.study].threads
+    params:
+        model=lambda wildcards: f"results/{wildcards.study}/models/{wildcards.network}",
+        out=lambda wildcards: f"results/{wildcards.study}/audits/{wildcards.network}",
+    message:
+        "Auditing {wildcards.network} of {wildcards.study}."
+    shell:
+        "costtogo audit-large --params {input.params} --table {input.table} --model {params.model}"
+        " --out {params.out} 2>&1 | tee {log}"
 
 
 rule large_beams:

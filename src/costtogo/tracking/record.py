@@ -132,8 +132,11 @@ def points(stage: Stage) -> Points:
         found = curve_points(read_frame(folder / "curve.parquet"), card)
         if (folder / "errors.parquet").exists():
             found |= error_points(read_frame(folder / "errors.parquet"))
-    if card["group"] == "audits":
+    if card["stage"] == "audit":
         found = audit_points(read_frame(folder / "measures.parquet"))
+    if card["stage"] == "audit_large":
+        frames = [read_frame(folder / f"{name}.parquet") for name in ("consistency", "greedy")]
+        found = large_audit_points(*frames)
     curves = {name for name, _ in found if name in CURVE_METRICS}
     last = max((step for _, step in found), default=0)
     numbers = {name: value for name, value in card["metrics"].items() if name not in curves}
@@ -153,6 +156,14 @@ def audit_points(measures) -> Points:
     found: Points = {}
     for scope, rows in measures.groupby("scope"):
         found |= _series(rows, {name: f"{scope}_{name}" for name in AUDIT_METRICS if name in rows})
+    return found
+
+
+def large_audit_points(consistency, greedy) -> Points:
+    """The share of consistent states, and of those of each scramble depth that greedy search solves, by iteration."""
+    found = _series(consistency, {"consistent_percent": "consistent_percent"})
+    for depth, rows in greedy.groupby("depth"):
+        found |= _series(rows, {"solved_percent": f"greedy_{depth}_solved_percent"})
     return found
 
 

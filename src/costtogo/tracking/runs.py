@@ -17,7 +17,7 @@ from costtogo.tracking.client import (
 from costtogo.tracking.record import BASE_TIME, Card, Points, Stage
 from costtogo.tracking.store import TrackingError, best_effort, enabled, one_sentence, session
 
-GROUPS = ("tables", "instances", "models", "audits", "searches", "report")
+GROUPS = ("tables", "instances", "models", "audits", "searches", "beams", "external", "report")
 
 
 def log_card(card_path: Path, root: Path) -> str | None:
@@ -122,7 +122,7 @@ def _complete(client, run, stage: Stage, timing: dict[str, Any], points: Points)
         client.log_artifact(run_id, str(path), folder or None)
     if card["group"] == "models":
         models.register_last(client, run, stage)
-    if card["group"] == "searches":
+    if card["stage"] == "search":
         searches.log_cells(client, run, stage)
         models.register_selected(client, run, stage)
     client.set_terminated(run_id, "FINISHED", _end(timing))

@@ -1,0 +1,52 @@
+"""Greedy search: always on to the child of least cost-to-go, never to a state it has come through.
+
+DeepCubeA shows over the training what it solves (figure 3).
+"""
+
+import numpy as np
+
+from costtogo.exact.nearby import hash_states
+from costtogo.puzzles.base import Puzzle, is_goal
+from costtogo.types import ActionHeuristic, Children, SearchResult, States
+
+
+def solve(puzzle: Puzzle, heuristic: ActionHeuristic, starts: States, *, max_moves: int) -> SearchResult:
+    """Walk from all starts in step: one call of the heuristic a move for those that are still on their way.
+
+    Of equal children the first is taken, the goal before all others. A walk ends as unsolved after max_moves moves,
+    or where it has come through every child.
+    starts: uint8 [B, D].  heuristic: children(states) gives float32 [N, A], inf where the action is not legal.
+    lower_bound is a fact: 1, or 0 at the goal.
+    """
+    states, actions = starts.copy(), np.zeros((len(starts), max_moves), dtype=np.int8)
+    expanded, generated = np.zeros((2, len(starts)), dtype=np.int64)
+    way = np.zeros((len(starts), max_moves + 1), dtype=np.uint64)  # hashes of the states come through
+    way[:, 0] = hash_states(puzzle, starts)
+    walking = np.flatnonzero(~is_goal(puzzle, starts))
+    for step in range(max_moves):
+        children, legal = puzzle.expand(states[walking])
+        expanded[walking] += 1
+        generated[walking] += legal.sum(axis=1)
+        scores = _scores(puzzle, heuristic.children(states[walking]), children, way[walking, : step + 1])
+        onward = scores.min(axis=1) < np.inf
+        best = scores[onward].argmin(axis=1)
+        walking = walking[onward]
+        states[walking] = children[onward, best]
+        actions[walking, step] = best
+        way[walking, step + 1] = hash_states(puzzle, states[walking])
+        walking = walking[~is_goal(puzzle, states[walking])]
+    solved = is_goal(puzzle, states)
+    solutions = [row[:moves] for row, moves in zip(actions, np.where(solved, expanded, 0), strict=True)]
+    bound = (~is_goal(puzzle, starts)).astype(np.float64)
+    return SearchResult(np.where(solved, expanded, np.inf), expanded, generated, bound, solutions)
+
+
+def _scores(puzzle: Puzzle, values: np.ndarray, children: Children, way: np.ndarray) -> np.ndarray:
+    """The cost-to-go of each child, -inf for the goal and inf for a state come through: float32 [N, A].
+
+    values: float32 [N, A].  way: uint64 [N, moves], hashes of the states come through.
+    """
+    flat = children.reshape(-1, puzzle.cells)
+    passed = (hash_states(puzzle, flat).reshape(*values.shape, 1) == way[:, None]).any(axis=2)
+    goal = is_goal(puzzle, flat).reshape(values.shape)
+    return np.where(goal, -np.inf, np.where(passed, np.inf, values))

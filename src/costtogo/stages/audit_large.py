@@ -1,0 +1,147 @@
+"""Audit of a network of a puzzle too large to list: results/<study>/audits/<model>/.
+
+nearby.parquet: the last checkpoint on states of known distance, drawn uniformly at each (exact.layers).
+consistency.parquet: some checkpoints on the states of random walks (thesis 5.9).
+scrambled.parquet: what the last checkpoint says of states after 1, 2 … random moves (final-year report, figure 12).
+greedy.parquet: what greedy search solves of such states with each checkpoint (DeepCubeA, figure 3).
+"""
+
+from pathlib import Path
+from typing import TypeAlias
+
+import numpy as np
+import pandas as pd
+import torch
+
+from costtogo.analysis.audit import measures_by_distance
+from costtogo.analysis.neighbourhoods import audit_near_goal, look_around
+from costtogo.exact.layers import draw_layers
+from costtogo.exact.nearby import NearbyTable
+from costtogo.files import read_frame, write_frame
+from costtogo.heuristics.network import NetworkHeuristic, load
+from costtogo.learning.instances import draw_walk_ends
+from costtogo.learning.samplers import sample_states
+from costtogo.params import derive_seed
+from costtogo.params_large import LargeAuditParams
+from costtogo.puzzles import make
+from costtogo.puzzles.base import Puzzle, solves
+from costtogo.search import greedy
+from costtogo.stages.frame import StageRun, say
+from costtogo.stages.tables import read_nearby
+from costtogo.types import Heuristic, UserError
+
+Checkpoints: TypeAlias = dict[int, NetworkHeuristic]  # by iteration, ascending
+MEASURES = ["mean_absolute_error", "bias", "admissible_percent", "overestimation_mean", "overestimation_max"]
+MEASURES += ["consistent_percent", "descending_percent"]
+SHOWN = ["admissible_percent", "mean_absolute_error", "overestimation_max"]  # on the card
+
+
+def run(params: Path, table: Path, model: Path, out: Path) -> None:
+    """Audit the checkpoints of a training; model is its folder, table the exact distances around the goal."""
+    inputs = [table, model / "checkpoints.parquet", *sorted(model.glob("checkpoints/*.safetensors"))]
+    stage = StageRun("audit_large", __name__, params, out, inputs)
+    torch.set_num_threads(stage.parameters["threads"])
+    wanted = LargeAuditParams(**stage.parameters["audit"])
+    puzzle, seed = make(stage.parameters["puzzle"]), stage.parameters["seed"]
+    index = read_frame(model / "checkpoints.parquet")
+    checkpoints = {row.iteration: load(model / row.file) for row in index.itertuples()}
+    last = checkpoints[index["iteration"].iloc[-1]]
+    frames = {}
+    with stage.part("nearby"):
+        frames["nearby"] = audit_nearby(read_nearby(table, puzzle), last, wanted, generator(seed, "nearby"))
+    with stage.part("scrambled"):
+        frames["scrambled"] = audit_scrambled(puzzle, last, wanted, generator(seed, "scrambled"))
+    with stage.part("consistency"):
+        some = spread(checkpoints, wanted.consistency_checkpoints)
+        frames["consistency"] = audit_consistency(puzzle, some, wanted, generator(seed, "consistency"))
+    with stage.part("greedy"):
+        frames["greedy"] = audit_greedy(puzzle, checkpoints, wanted, generator(seed, "greedy"))
+    metrics = card_metrics(frames)
+    say(describe(out.name, metrics))
+    for name, frame in frames.items():
+        write_frame(out / f"{name}.parquet", frame)
+    outputs = [out / f"{name}.parquet" for name in frames]
+    stage.finish(outputs, metrics, threads=stage.parameters["threads"])
+
+
+def generator(seed: int, purpose: str) -> np.random.Generator:
+    """Each part of the audit draws from a generator of its own."""
+    return np.random.default_rng(derive_seed(seed, purpose))
+
+
+def spread(checkpoints: Checkpoints, count: int) -> Checkpoints:
+    """Up to count of the checkpoints, evenly spread, the last among them."""
+    iterations = list(checkpoints)
+    chosen = np.linspace(len(iterations) - 1, 0, min(count, len(iterations))).astype(int)[::-1]
+    return {iterations[place]: checkpoints[iterations[place]] for place in chosen}
+
+
+def audit_nearby(table: NearbyTable, heuristic: Heuristic, wanted: LargeAuditParams, generator) -> pd.DataFrame:
+    """One row for each distance of the table."""
+    states, distance = draw_layers(table, wanted.nearby_states, generator)
+    found = pd.DataFrame(measures_by_distance(audit_near_goal(table, heuristic, states, distance)))
+    found["mean_cost_to_go"] = found["distance"] + found["bias"]
+    return found[["distance", "states", "mean_cost_to_go", *MEASURES]]
+
+
+def audit_scrambled(puzzle: Puzzle, heuristic: Heuristic, wanted: LargeAuditParams, generator) -> pd.DataFrame:
+    """One row for each scramble depth: the spread of the cost-to-go, from its 5th to its 95th percentile."""
+    rows = []
+    for depth in range(1, wanted.depths + 1):
+        values = heuristic(draw_walk_ends(puzzle, wanted.scrambled_states, (depth, depth), generator))
+        values = values.astype(np.float64)
+        low, high = np.percentile(values, [5, 95])
+        row = {"depth": depth, "states": len(values), "mean_cost_to_go": values.mean(), "low": low, "high": high}
+        rows.append({**row, "std": values.std()})
+    return pd.DataFrame(rows)
+
+
+def audit_consistency(puzzle: Puzzle, some: Checkpoints, wanted: LargeAuditParams, generator) -> pd.DataFrame:
+    """One row for each of some checkpoints, on the same states."""
+    states = sample_states(puzzle, "deepcube", wanted.consistency_states, wanted.walk_max, generator)
+    shares = [100 * look_around(puzzle, heuristic, states).consistent.mean() for heuristic in some.values()]
+    return pd.DataFrame({"iteration": list(some), "states": len(states), "consistent_percent": shares})
+
+
+def audit_greedy(puzzle: Puzzle, checkpoints: Checkpoints, wanted: LargeAuditParams, generator) -> pd.DataFrame:
+    """One row for each checkpoint and scramble depth, on the same states; every solution is replayed."""
+    depths, count = wanted.greedy_depths, wanted.greedy_states
+    starts = np.concatenate([draw_walk_ends(puzzle, count, (depth, depth), generator) for depth in depths])
+    rows = []
+    for iteration, heuristic in checkpoints.items():
+        found = greedy.solve(puzzle, heuristic, starts, max_moves=wanted.greedy_moves)
+        if (solves(puzzle, starts, found.solutions) != found.solved).any():
+            raise UserError(f"A solution of {puzzle.name} does not reach the goal: a defect of the search.")
+        for depth, solved in zip(depths, found.solved.reshape(len(depths), count), strict=True):
+            rows.append(
+                {"iteration": iteration, "depth": depth, "states": count, "solved_percent": 100 * solved.mean()}
+            )
+    return pd.DataFrame(rows)
+
+
+def card_metrics(frames: dict[str, pd.DataFrame]) -> dict[str, float]:
+    """What the last checkpoint shows."""
+    consistency, solved = frames["consistency"], frames["greedy"]
+    last = solved[solved["iteration"] == solved["iteration"].iloc[-1]]
+    metrics = {
+        f"distance_{row['distance']:.0f}_{name}": row[name]
+        for row in frames["nearby"].to_dict("records")
+        for name in SHOWN
+    }
+    metrics["consistent_percent"] = consistency["consistent_percent"].iloc[-1]
+    return metrics | {f"greedy_{row.depth}_solved_percent": row.solved_percent for row in last.itertuples()}
+
+
+def describe(name: str, metrics: dict[str, float]) -> str:
+    """One line on the last checkpoint."""
+    measures = ("admissible_percent", "consistent_percent", "solved_percent")
+    near, consistent, solved = ([value for key, value in metrics.items() if key.endswith(end)] for end in measures)
+    return (
+        f"{name}: {consistent[-1]:.2f} % consistent; admissible by distance: {percents(near)} %; "
+        f"solved by greedy search: {percents(solved)} %"
+    )
+
+
+def percents(values: list[float]) -> str:
+    """[100.0, 97.25] -> "100, 97"."""
+    return ", ".join(f"{value:.0f}" for value in values)
