@@ -47,7 +47,7 @@ def run(pickled: Path, out: Path) -> None:
         {
             "scramble": [" ".join(puzzle.actions[action] for action in scramble) for scramble in scrambles],
             OPTIMUM: [len(solution) for solution in actions],
-            **{column: _field(content, name, pickled) for name, column in MEASURES.items() if name in content},
+            **{column: _measure(content, name, pickled) for name, column in MEASURES.items() if name in content},
         }
     )
     write_csv(out, frame)
@@ -81,6 +81,14 @@ def _field(content: Any, name: str, path: Path) -> list:
     found = content.get(name) if isinstance(content, dict) else None
     if not isinstance(found, list):
         raise UserError(f"{path} is not a test set of DeepCubeA: it has no list of {name}.")
+    return found
+
+
+def _measure(content: dict, name: str, path: Path) -> list:
+    """A list of the pickled dictionary with a number for each state."""
+    found = _field(content, name, path)
+    if len(found) != len(content["states"]) or not all(type(value) in (int, float) for value in found):
+        raise UserError(f"{path}: its {name} are not a number for each of {len(content['states'])} states.")
     return found
 
 
