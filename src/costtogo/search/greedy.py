@@ -24,6 +24,8 @@ def solve(puzzle: Puzzle, heuristic: ActionHeuristic, starts: States, *, max_mov
     way[:, 0] = hash_states(puzzle, starts)
     walking = np.flatnonzero(~is_goal(puzzle, starts))
     for step in range(max_moves):
+        if not len(walking):
+            break
         children, legal = puzzle.expand(states[walking])
         expanded[walking] += 1
         generated[walking] += legal.sum(axis=1)
