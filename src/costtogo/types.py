@@ -45,6 +45,7 @@ class SearchResult:
     lower_bound: float64, the least g + h left open, or the cost if that is smaller: never above the
         optimum if the heuristic never overestimates.
     solutions: int8 arrays of actions, empty where unsolved.
+    out_of_memory: bool, whether the search ended for the nodes it kept; None where a solver does not tell.
     """
 
     cost: NDArray[np.float64]
@@ -52,6 +53,7 @@ class SearchResult:
     nodes_generated: NDArray[np.int64]
     lower_bound: NDArray[np.float64]
     solutions: list[NDArray[np.int8]]
+    out_of_memory: NDArray[np.bool_] | None = None
 
     @property
     def solved(self) -> NDArray[np.bool_]:

@@ -94,6 +94,14 @@ def hash_states(puzzle: Puzzle, states: States) -> Hashes:
     return _hash(states, hash_numbers(puzzle.cells, puzzle.letters))
 
 
+def hash_children(puzzle: Puzzle, states: States) -> Hashes:
+    """The hashes of all children, uint64 [N, A]; an illegal child equals its parent."""
+    if hasattr(puzzle, "turns"):  # actions are permutations of the cells: the children need not be made
+        return _hash_turned(states, puzzle.turns, hash_numbers(puzzle.cells, puzzle.letters))
+    children, _ = puzzle.expand(states)
+    return hash_states(puzzle, children.reshape(-1, puzzle.cells)).reshape(children.shape[:2])
+
+
 @lru_cache(maxsize=8)
 def hash_numbers(cells: int, letters: int) -> np.ndarray:
     """The random numbers, uint64 [D, letters], the same in every process."""
@@ -122,6 +130,18 @@ def _hash(states, numbers):
         for cell in range(states.shape[1]):
             mixed ^= numbers[cell, states[row, cell]]
         hashes[row] = mixed if mixed != EMPTY else np.uint64(1)
+    return hashes
+
+
+@njit(cache=True)
+def _hash_turned(states, turns, numbers):
+    hashes = np.empty((len(states), len(turns)), dtype=np.uint64)
+    for row in range(len(states)):
+        for action in range(len(turns)):
+            mixed = np.uint64(0)
+            for cell in range(turns.shape[1]):
+                mixed ^= numbers[cell, states[row, turns[action, cell]]]
+            hashes[row, action] = mixed if mixed != EMPTY else np.uint64(1)
     return hashes
 
 

@@ -1,7 +1,8 @@
 """Batch weighted A* (BWAS): Agostinelli et al. 2019, doi:10.1038/s42256-019-0070-z; thesis 3.4 and 4.8.
 
-Two engines behind one signature. Over a table the whole search runs compiled, on ranks. Over any other
-heuristic many searches run in step, and one call evaluates the new children of all of them.
+Three engines behind one signature. Over a table the whole search runs compiled, on ranks. Over any other
+heuristic many searches run in step: one call evaluates the new children of all of them, or, where the heuristic
+tells the cost-to-go of each child, the nodes that they expand.
 """
 
 from dataclasses import dataclass
@@ -35,7 +36,8 @@ def solve(
 
     A node reached by a cheaper path is opened again; among equal f the node pushed first goes first.
     With until_proved, go on until no open node can lead to a cheaper solution, if h never overestimates.
-    starts: uint8 [B, D].  heuristic: uint8 [N, D] -> float32 [N], in moves, 0 at the goal.
+    starts: uint8 [B, D].  heuristic: uint8 [N, D] -> float32 [N], in moves, 0 at the goal; one whose by_action is true
+    is asked for children(states), float32 [N, A], instead (search.action_engine).
     Raises UserError unless 0 <= path_weight <= 1 and 1 <= batch_size <= LARGEST_BATCH.
     """
     if not 0 <= path_weight <= 1:
@@ -47,6 +49,10 @@ def solve(
         from costtogo.search.table_engine import solve_over_table
 
         return solve_over_table(puzzle, heuristic, puzzle.rank(starts), *options)
+    if getattr(heuristic, "by_action", False):
+        from costtogo.search.action_engine import solve_by_action
+
+        return solve_by_action(puzzle, heuristic, starts, *options)
     from costtogo.search.step_engine import solve_in_step
 
     return solve_in_step(puzzle, heuristic, starts, *options)

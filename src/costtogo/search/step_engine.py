@@ -73,14 +73,14 @@ def solve_in_step(
         grow(forest, heuristic, path_weight, batch_size, limits, until_proved)
         for place, index in enumerate(group):
             if not forest.running[place]:
-                rows[index] = read_row(forest, place)
+                rows[index] = (*read_row(forest, place), forest.stored[place] > limits.max_nodes)
         left = group[forest.running]
         if len(left):
             groups.extend(np.array_split(left, min(len(left), 4)))
-    columns = list(zip(*rows, strict=True)) or [()] * 5
+    columns = list(zip(*rows, strict=True)) or [()] * 6
     kinds = (np.float64, np.int64, np.int64, np.float64)
     arrays = [np.array(column, dtype=kind) for column, kind in zip(columns, kinds, strict=False)]
-    return SearchResult(*arrays, solutions=list(columns[4]))
+    return SearchResult(*arrays, solutions=list(columns[4]), out_of_memory=np.array(columns[5], dtype=bool))
 
 
 def plant(puzzle: Puzzle, heuristic: Heuristic, starts: States) -> Forest:

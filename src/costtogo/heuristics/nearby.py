@@ -1,0 +1,32 @@
+"""A heuristic that knows the exact distances around the goal and asks another one beyond them."""
+
+import numpy as np
+
+from costtogo.exact.nearby import FAR, NearbyTable, hash_children
+from costtogo.types import ActionHeuristic, CostToGo, States
+
+
+class NearbyHeuristic:
+    """The exact distance of every state in the table, elsewhere what the other heuristic says.
+
+    A search over it that comes within the table's depth walks straight to the goal. heuristic is asked as it is made:
+    for states, or for their children where its by_action is true. Two states may have one hash: see exact.nearby.
+    """
+
+    def __init__(self, heuristic: ActionHeuristic, nearby: NearbyTable):
+        self.heuristic, self.nearby, self.puzzle = heuristic, nearby, nearby.puzzle
+        self.by_action = getattr(heuristic, "by_action", False)
+
+    def __call__(self, states: States) -> CostToGo:
+        """Cost-to-go in moves, float32 [N]."""
+        return self._known(self.nearby(states), self.heuristic(states))
+
+    def children(self, states: States) -> np.ndarray:
+        """Cost-to-go of each child, float32 [N, A]; inf where the action is not legal."""
+        values = self.heuristic.children(states)
+        distance = self.nearby.of_hashes(hash_children(self.puzzle, states).ravel()).reshape(values.shape)
+        return np.where(np.isfinite(values), self._known(distance, values), values)
+
+    @staticmethod
+    def _known(distance: np.ndarray, values: np.ndarray) -> np.ndarray:
+        return np.where(distance == FAR, values, distance.astype(np.float32))
