@@ -21,6 +21,9 @@ app = typer.Typer(
 ParamsFile = Annotated[Path, typer.Option("--params", help="The stage's slice of the parameters, a JSON file.")]
 Table = Annotated[Path, typer.Option(help="Exact distance table of the puzzle, .npz.")]
 Solvers = Literal["auto", "bwas", "beam"]
+Nearby = Annotated[Path, typer.Option(help="Exact distances around the goal, .npz.")]
+Instances = Annotated[Path, typer.Option(help="Instance sets of the puzzle, .parquet.")]
+Model = Annotated[Path, typer.Option(help="Folder of the trained model.")]
 Out = Annotated[Path, typer.Option(help="Where the result goes, results/<study>/<group>/<name>.")]
 
 
@@ -52,7 +55,7 @@ def train(params: ParamsFile, table: Table, out: Out):
 def audit(
     params: ParamsFile,
     table: Table,
-    model: Annotated[Path, typer.Option(help="Folder of the trained model.")],
+    model: Model,
     out: Out,
 ):
     """Stage: admissible, consistent, how far off? On every state and on the literature's sample."""
@@ -65,7 +68,7 @@ def audit(
 def search(
     params: ParamsFile,
     table: Table,
-    instances: Annotated[Path, typer.Option(help="Instance sets of the puzzle, .parquet.")],
+    instances: Instances,
     out: Out,
     audit: Annotated[Path | None, typer.Option(help="Folder of the model's audit; none for the baselines.")] = None,
     model: Annotated[Path | None, typer.Option(help="Folder of the trained model; none for the baselines.")] = None,
@@ -79,12 +82,7 @@ def search(
 
 
 @app.command()
-def audit_large(
-    params: ParamsFile,
-    table: Annotated[Path, typer.Option(help="Exact distances around the goal, .npz.")],
-    model: Annotated[Path, typer.Option(help="Folder of the trained model.")],
-    out: Out,
-):
+def audit_large(params: ParamsFile, table: Nearby, model: Model, out: Out):
     """Stage: audit the network of a puzzle too large to list, near the goal and on random walks."""
     from costtogo.stages import audit_large as stage
 
@@ -92,23 +90,34 @@ def audit_large(
 
 
 @app.command()
-def beams(
-    params: ParamsFile,
-    table: Annotated[Path, typer.Option(help="Exact distances around the goal, .npz.")],
-    model: Annotated[Path, typer.Option(help="Folder of the trained model.")],
-    out: Out,
-):
+def instances_large(params: ParamsFile, table: Nearby, out: Out):
+    """Stage: draw the instance sets of a puzzle too large to list."""
+    from costtogo.stages import instances_large as stage
+
+    stage.run(params, table, out)
+
+
+@app.command()
+def grid(params: ParamsFile, table: Nearby, instances: Instances, model: Model, out: Out):
+    """Stage: BWAS over λ × N with the network of a puzzle too large to list."""
+    from costtogo.stages import grid as stage
+
+    stage.run(params, table, instances, model, out)
+
+
+@app.command()
+def beams(params: ParamsFile, table: Nearby, instances: Instances, model: Model, out: Out):
     """Stage: beam search over the network of a puzzle too large to list."""
     from costtogo.stages import beams as stage
 
-    stage.run(params, table, model, out)
+    stage.run(params, table, instances, model, out)
 
 
 @app.command()
 def external(
     params: ParamsFile,
-    table: Annotated[Path, typer.Option(help="Exact distances around the goal, .npz.")],
-    model: Annotated[Path, typer.Option(help="Folder of the trained model.")],
+    table: Nearby,
+    model: Model,
     out: Out,
 ):
     """Stage: solve external instances, whose optima are known; killed and started again, it goes on where it was."""

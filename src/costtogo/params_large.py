@@ -1,7 +1,7 @@
 """Typed parameters of a study of one puzzle too large to list: a file of its own, config/<study>.yaml."""
 
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, ValidationError, model_validator
 
@@ -44,7 +44,7 @@ class GridParams(Params):
     """BWAS over λ × N on one instance set; a search that keeps max_nodes states in memory ends as unsolved."""
 
     set: str
-    path_weight: list[float] = Field(min_length=1)  # λ
+    path_weight: list[Annotated[float, Field(ge=0, le=1)]] = Field(min_length=1)  # λ
     batch_size: list[Positive] = Field(min_length=1)  # N
     max_nodes: Positive = 1_000_000
 
@@ -109,6 +109,9 @@ class LargeStudy(Params):
         for name in named:
             if name not in self.instances:
                 raise ValueError(f"there is no instance set '{name}'; there are {', '.join(self.instances)}")
+        for name, params in self.instances.items():
+            if isinstance(params, MirroredInstances) and isinstance(self.instances[params.of], MirroredInstances):
+                raise ValueError(f"instance set '{name}' mirrors '{params.of}', which is mirrored itself")
         return self
 
     def slices(self) -> dict[str, Any]:

@@ -23,8 +23,10 @@ STAGES = {  # the group of results that each module of costtogo.stages writes, i
 }
 LARGE_STAGES = {  # the same of a puzzle too large to list
     "tables": "tables",
+    "instances": "instances_large",
     "models": "train",
     "audits": "audit_large",
+    "searches": "grid",
     "beams": "beams",
     "external": "external",
 }

@@ -28,6 +28,13 @@ def large_table(wildcards):
     return f"results/{wildcards.study}/tables/{LARGE[wildcards.study].puzzle}.npz"
 
 
+def large_sets(wildcards):
+    """The instance sets of a study's puzzle."""
+    return (
+        f"results/{wildcards.study}/instances/{LARGE[wildcards.study].puzzle}.parquet"
+    )
+
+
 def external_instances(wildcards):
     """The file of a study's external instances, where it is; a sentence where it is not."""
     try:
@@ -40,7 +47,7 @@ def large_results(study):
     """The cards of all that a study does."""
     return expand(
         f"results/{study}/{{group}}/{{model}}.json",
-        group=["models", "audits", "beams"],
+        group=["models", "audits", "searches", "beams"],
         model=LARGE[study].models,
     )
 
@@ -59,6 +66,24 @@ rule large_table:
         "Listing the states of {wildcards.large} around the goal."
     shell:
         "costtogo table --params {input.params} --out {output.table} 2>&1 | tee {log}"
+
+
+rule large_instances:
+    input:
+        params="results/{study}/params/instances/{large}.json",
+        table="results/{study}/tables/{large}.npz",
+        code=code("instances_large"),
+    output:
+        instances="results/{study}/instances/{large}.parquet",
+        card="results/{study}/instances/{large}.json",
+        timing="results/{study}/timings/instances/{large}.json",
+    log:
+        "logs/{study}/instances/{large}.log",
+    message:
+        "Drawing the instance sets of {wildcards.study}."
+    shell:
+        "costtogo instances-large --params {input.params} --table {input.table} --out {output.instances}"
+        " 2>&1 | tee {log}"
 
 
 rule large_model:
@@ -111,10 +136,37 @@ rule large_audit:
         " --out {params.out} 2>&1 | tee {log}"
 
 
+rule large_searches:
+    input:
+        params="results/{study}/params/searches/{network}.json",
+        table=large_table,
+        instances=large_sets,
+        checkpoints="results/{study}/models/{network}/checkpoints.parquet",
+        code=code("grid"),
+    output:
+        searches="results/{study}/searches/{network}/searches.parquet",
+        grid="results/{study}/searches/{network}/grid.parquet",
+        seconds="results/{study}/timings/searches/{network}.parquet",
+        card="results/{study}/searches/{network}.json",
+        timing="results/{study}/timings/searches/{network}.json",
+    log:
+        "logs/{study}/searches/{network}.log",
+    threads: lambda wildcards: LARGE[wildcards.study].threads
+    params:
+        model=lambda wildcards: f"results/{wildcards.study}/models/{wildcards.network}",
+        out=lambda wildcards: f"results/{wildcards.study}/searches/{wildcards.network}",
+    message:
+        "BWAS, λ × N, over {wildcards.network} of {wildcards.study}."
+    shell:
+        "costtogo grid --params {input.params} --table {input.table} --instances {input.instances}"
+        " --model {params.model} --out {params.out} 2>&1 | tee {log}"
+
+
 rule large_beams:
     input:
         params="results/{study}/params/beams/{network}.json",
         table=large_table,
+        instances=large_sets,
         checkpoints="results/{study}/models/{network}/checkpoints.parquet",
         code=code("beams"),
     output:
@@ -132,8 +184,8 @@ rule large_beams:
     message:
         "Beam search over {wildcards.network} of {wildcards.study}."
     shell:
-        "costtogo beams --params {input.params} --table {input.table} --model {params.model}"
-        " --out {params.out} 2>&1 | tee {log}"
+        "costtogo beams --params {input.params} --table {input.table} --instances {input.instances}"
+        " --model {params.model} --out {params.out} 2>&1 | tee {log}"
 
 
 rule large_external:

@@ -104,6 +104,7 @@ def all_symmetries() -> tuple[Symmetry, ...]:
     return tuple(found)
 
 
+@lru_cache(maxsize=1)
 def mirror() -> Symmetry:
     """Left and right exchanged (DeepCubeA, Methods)."""
     return _symmetry(np.diag([-1, 1, 1]))
@@ -151,6 +152,11 @@ class Cube3:
     def symmetries(self) -> tuple[Symmetry, ...]:
         """The 48 symmetries of the cube: first the one that changes nothing."""
         return all_symmetries()
+
+    @property
+    def mirror(self) -> Symmetry:
+        """Left and right exchanged."""
+        return mirror()
 
     def expand(self, states: States) -> tuple[Children, Legal]:
         """Turn every face both ways: children uint8 [N, 12, 54]; every turn is legal."""

@@ -16,7 +16,7 @@ from costtogo.exact.nearby import hash_states
 from costtogo.puzzles.base import Puzzle, move
 from costtogo.search.heap import pop as pop_first
 from costtogo.search.heap import push as push_entry
-from costtogo.types import NO_ACTION, ActionHeuristic, Hashes, SearchResult, States
+from costtogo.types import NO_ACTION, ActionHeuristic, SearchResult, States
 
 NOTHING = -1  # no node, no entry
 ENTRY_BYTES = 16
@@ -38,7 +38,7 @@ class Nodes:
 
 @dataclass
 class Open:
-    """The binary heap of each search. An entry is parent · A + action, which also breaks ties: the first pushed first."""
+    """The binary heap of each search. An entry is parent · A + action; of equal f the lesser goes first."""
 
     f: np.ndarray  # float64 [B, entries]
     entry: np.ndarray  # int64 [B, entries]

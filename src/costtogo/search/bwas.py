@@ -7,6 +7,8 @@ tells the cost-to-go of each child, the nodes that they expand.
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from costtogo.heuristics.table import TableHeuristic
 from costtogo.puzzles.base import Puzzle
 from costtogo.types import Heuristic, SearchResult, States, UserError
@@ -56,3 +58,9 @@ def solve(
     from costtogo.search.step_engine import solve_in_step
 
     return solve_in_step(puzzle, heuristic, starts, *options)
+
+
+def why_ended(found: SearchResult) -> np.ndarray:
+    """What ended each search: "solved", "memory" (its max_nodes) or "expansions" (its max_expansions), object [B]."""
+    out_of_memory = np.zeros(len(found.cost), dtype=bool) if found.out_of_memory is None else found.out_of_memory
+    return np.where(found.solved, "solved", np.where(out_of_memory, "memory", "expansions")).astype(object)
