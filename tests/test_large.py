@@ -15,8 +15,9 @@ from costtogo.params import ModelParams
 from costtogo.params_large import load
 from costtogo.puzzles import make
 from costtogo.puzzles.base import apply
-from costtogo.stages.beams import summarise
+from costtogo.stages.searched import summarise
 from costtogo.types import UserError
+from costtogo.workflow import LARGE_STAGES
 
 CONFIG = Path(__file__).parents[1] / "config" / "cube3.yaml"
 CUBE = make("cube3")
@@ -30,8 +31,9 @@ def changed(tmp_path: Path, **values) -> Path:
 
 def test_each_stage_has_its_slice_and_the_searches_do_not_depend_on_the_training():
     slices = load(CONFIG).slices()
-    assert set(slices) == {"tables/cube3", "models/walks", "beams/walks"}
-    assert "training" not in slices["beams/walks"] and "beams" not in slices["models/walks"]
+    assert {name.partition("/")[0] for name in slices} == {*LARGE_STAGES, "report"}
+    for group in ("beams", "searches", "audits", "external"):
+        assert "training" not in slices[f"{group}/walks"] and group not in slices["models/walks"]
 
 
 def test_a_study_may_be_like_another(tmp_path):
@@ -74,11 +76,12 @@ def test_prefixes_are_the_states_on_the_way():
 def test_optimal_is_told_of_known_distances_alone_and_lengths_of_what_was_solved():
     frame = pd.DataFrame(
         {"set": "a", "width": 5, "distance": [3.0, np.nan, 4.0], "solved": [True, True, False],
-         "cost": [3.0, 9.0, np.inf], "nodes_expanded": [1, 2, 3]}
+         "cost": [3.0, 9.0, np.inf], "nodes_expanded": [1, 2, 3], "nodes_generated": [12, 24, 36],
+         "ended": ["solved", "solved", "memory"]}
     )  # fmt: skip
-    row = summarise(frame).iloc[0]
+    row = summarise(frame, ["set", "width"]).iloc[0]
     assert row["length"] == 6 and row["optimal_percent"] == 50 and row["known"] == 2
-    assert row["solved_percent"] == pytest.approx(200 / 3)
+    assert row["solved_percent"] == pytest.approx(200 / 3) and row["out_of_memory_percent"] == pytest.approx(100 / 3)
 
 
 @pytest.mark.parametrize("sampler", ["deepcube", "deepcubea", "adaptive_k"])

@@ -8,6 +8,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import torch
 
@@ -16,6 +17,7 @@ from costtogo.heuristics.nearby import NearbyHeuristic
 from costtogo.heuristics.network import load
 from costtogo.params_large import GridParams
 from costtogo.puzzles import make
+from costtogo.puzzles.base import Puzzle, random_walks
 from costtogo.search.bwas import Limits, solve, why_ended
 from costtogo.stages.frame import StageRun, say
 from costtogo.stages.searched import describe, metrics_of, read_sets, summarise, to_rows
@@ -33,6 +35,7 @@ def run(params: Path, table: Path, instances: Path, model: Path, out: Path) -> N
     sets = read_sets(puzzle, instances)
     network = load(model / read_frame(model / "checkpoints.parquet")["file"].iloc[-1])
     heuristic = NearbyHeuristic(network, read_nearby(table, puzzle))
+    warm_up(puzzle, heuristic)
     frames = []
     for name, path_weight, batch_size, limits in cells([GridParams(**grid) for grid in stage.parameters["searches"]]):
         rows, starts = sets[name]
@@ -51,6 +54,12 @@ def run(params: Path, table: Path, instances: Path, model: Path, out: Path) -> N
     write_frame(out / "grid.parquet", grid)
     metrics = metrics_of(grid, CELL, MEASURES)
     stage.finish([out / "searches.parquet", out / "grid.parquet"], metrics, threads=stage.parameters["threads"])
+
+
+def warm_up(puzzle: Puzzle, heuristic: NearbyHeuristic) -> None:
+    """A small search, so that no cell's seconds hold the loading of compiled code."""
+    start = random_walks(puzzle, 1, 20, np.random.default_rng(0))[0, -1:]
+    solve(puzzle, heuristic, start, path_weight=0.5, batch_size=2, limits=Limits(max_nodes=2000))
 
 
 def cells(grids: list[GridParams]) -> Iterator[tuple[str, float, int, Limits]]:
