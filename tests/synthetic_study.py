@@ -112,7 +112,7 @@ def write_results(study, results: Path, cube_counts=CUBE_COUNTS, checkpoints=5, 
     for puzzle, entry in study.puzzles.items():
         distance = np.repeat(np.arange(len(cube_counts)), cube_counts) if puzzle == "cube2" else hanoi_distances(puzzle)
         _write_arrays(folder / "tables" / f"{puzzle}.npz", distance=distance.astype(np.uint16))
-        _card(
+        write_card(
             folder,
             "tables",
             puzzle,
@@ -169,8 +169,8 @@ def _write_instances(folder, puzzle, distance, count, random) -> dict[str, np.nd
         )
         for name, values in sets.items()
     ]
-    _write_frame(folder / "instances" / f"{puzzle}.parquet", pd.concat(frames))
-    _card(folder, "instances", puzzle, {name: len(values) for name, values in sets.items()})
+    write_table(folder / "instances" / f"{puzzle}.parquet", pd.concat(frames))
+    write_card(folder, "instances", puzzle, {name: len(values) for name, values in sets.items()})
     return sets
 
 
@@ -185,7 +185,7 @@ def _write_distributions(folder, puzzle, asked, distance, random) -> None:
             (sampler, walk_max, *row) for row in zip(range(layers.size), layers, sampled, 100 * shares, strict=True)
         ]
     columns = ["sampler", "walk_max", "distance", "states", "sampled", "expected_percent"]
-    _write_frame(folder / "instances" / puzzle / "distributions.parquet", pd.DataFrame(rows, columns=columns))
+    write_table(folder / "instances" / puzzle / "distributions.parquet", pd.DataFrame(rows, columns=columns))
 
 
 def _curve(at, iterations, random) -> pd.DataFrame:
@@ -203,7 +203,7 @@ def _curve(at, iterations, random) -> pd.DataFrame:
 def _write_model(folder, puzzle, model, distance, checkpoints, iterations, number, random) -> int:
     """Training and audit of one model; returns the iteration of the checkpoint that is selected."""
     at = np.unique(np.geomspace(min(20, iterations / 4), iterations, checkpoints).astype(int))
-    _write_frame(folder / "models" / model / "curve.parquet", _curve(at, iterations, random))
+    write_table(folder / "models" / model / "curve.parquet", _curve(at, iterations, random))
     values = np.stack([_value(distance, step, at.size, number, random) for step in range(at.size)])
     errors = pd.concat(
         [
@@ -211,7 +211,7 @@ def _write_model(folder, puzzle, model, distance, checkpoints, iterations, numbe
             for c, (i, v) in enumerate(zip(at, values, strict=True))
         ]
     )
-    _write_frame(folder / "models" / model / "errors.parquet", errors.assign(sampled=False))
+    write_table(folder / "models" / model / "errors.parquet", errors.assign(sampled=False))
     rows = [
         {
             "iteration": i,
@@ -223,8 +223,8 @@ def _write_model(folder, puzzle, model, distance, checkpoints, iterations, numbe
         }
         for c, i in enumerate(at)
     ]
-    _write_frame(folder / "models" / model / "checkpoints.parquet", pd.DataFrame(rows))
-    _card(
+    write_table(folder / "models" / model / "checkpoints.parquet", pd.DataFrame(rows))
+    write_card(
         folder,
         "models",
         model,
@@ -288,10 +288,10 @@ def _write_audit(folder, model, iterations, values, distance, random) -> None:
                     **base, admissible_percent=70.0, consistent_percent=60.0, overestimation_max=1.0
                 )
             )
-    _write_frame(folder / "audits" / model / "measures.parquet", pd.DataFrame(measures))
-    _write_frame(folder / "audits" / model / "by_distance.parquet", pd.concat(layers))
+    write_table(folder / "audits" / model / "measures.parquet", pd.DataFrame(measures))
+    write_table(folder / "audits" / model / "by_distance.parquet", pd.concat(layers))
     last = measures[-2]
-    _card(
+    write_card(
         folder,
         "audits",
         model,
@@ -401,21 +401,21 @@ def _write_searches(folder, name, puzzle, sets, heuristics, random, chosen) -> N
                 "selected": True,
             }
         ]
-        _write_frame(folder / "searches" / name / "selection.parquet", pd.DataFrame(rows))
+        write_table(folder / "searches" / name / "selection.parquet", pd.DataFrame(rows))
         place = {"iteration": chosen, "convergence_point": 3}
         for stem, frame in (("checkpoints", pd.DataFrame(cells)), ("checkpoints_by_distance", pd.concat(layers))):
-            _write_frame(folder / "searches" / name / f"{stem}.parquet", frame.assign(**place))
+            write_table(folder / "searches" / name / f"{stem}.parquet", frame.assign(**place))
     for stem, rows in (
         ("grid", pd.DataFrame(cells)),
         ("by_distance", pd.concat(layers)),
         ("searches", pd.DataFrame(searches)),
     ):
-        _write_frame(folder / "searches" / name / f"{stem}.parquet", rows)
-    _write_frame(folder / "timings" / "searches" / f"{name}.parquet", pd.DataFrame(times))
-    _card(folder, "searches", name, {"selected_iteration": chosen or 0}, search={"headline": HEADLINES[kind]})
+        write_table(folder / "searches" / name / f"{stem}.parquet", rows)
+    write_table(folder / "timings" / "searches" / f"{name}.parquet", pd.DataFrame(times))
+    write_card(folder, "searches", name, {"selected_iteration": chosen or 0}, search={"headline": HEADLINES[kind]})
 
 
-def _card(folder, group, name, metrics, **parameters) -> None:
+def write_card(folder, group, name, metrics, **parameters) -> None:
     stage = {"tables": "table", "models": "train", "audits": "audit", "searches": "search"}.get(group, group)
     files = sorted(folder.glob(f"{group}/{name}*")) + sorted(folder.glob(f"{group}/{name}/**/*.parquet"))
     outputs = {
@@ -440,7 +440,7 @@ def _card(folder, group, name, metrics, **parameters) -> None:
     _write(folder / "timings" / group / f"{name}.json", json.dumps(timing).encode())
 
 
-def _write_frame(path: Path, frame: pd.DataFrame) -> None:
+def write_table(path: Path, frame: pd.DataFrame) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     frame.to_parquet(path, index=False)
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 MEASURED = Path("data/measured")  # what other studies kept
-TIMED = "seconds"  # the kind of figure that shows wall-clock time
+TIMED = "seconds"  # the kind of figure of these studies that shows wall-clock time
 
 
 @dataclass(frozen=True)
@@ -27,6 +27,7 @@ class FigureEntry:
     name: the stem of its files.  label: what it shows, in a few words.  kind: the drawing and the caption,
     workflow/captions/<kind>.rst.  inputs: the files it reads, below the study's folder of results.
     kept: the files it reads of what other studies kept.  draw: takes the folder and returns the figure.
+    timed: whether it shows wall-clock time.
     """
 
     name: str
@@ -37,11 +38,12 @@ class FigureEntry:
     inputs: tuple[str, ...]
     draw: "Callable[[Path], Figure]"
     kept: tuple[str, ...] = ()
+    timed: bool = False
 
     @property
     def stem(self) -> str:
         """The path of its files below the study's reports, without suffix: what shows wall-clock time lies apart."""
-        return f"{'timings' if self.kind == TIMED else 'figures'}/{self.name}"
+        return f"{'timings' if self.timed else 'figures'}/{self.name}"
 
 
 def catalogue(study: Any, measured: Path = MEASURED) -> list[FigureEntry]:
@@ -169,6 +171,7 @@ def _entry(kind: str, label: str, puzzle: str, model: str | None, inputs: list[s
         model=model,
         inputs=tuple(inputs),
         draw=partial(_draw, kind, arguments),
+        timed=kind == TIMED,
     )
 
 

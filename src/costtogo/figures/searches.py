@@ -40,14 +40,14 @@ def search_grid(cells: pd.DataFrame) -> Figure:
     present = [name for name in HEURISTICS if name in set(cells["heuristic"])]
     panels = figure.subplots(1, 1 + len(present), sharey=True)
     network = cells[cells["heuristic"] == "network"]
-    axis_values = _axis_values(network)
+    places = weights_and_sizes(network)
     least = min(network["optimal_percent"].min(), 99)
-    _draw_cells(panels[0], network, "optimal_percent", axis_values, Normalize(least, 100), percent_text)
+    draw_cells(panels[0], network, "optimal_percent", places, Normalize(least, 100), percent_text)
     name_panel(panels[0], "optimal, %\nnetwork")
     scale = LogNorm(max(cells["nodes_expanded"].min(), 1), cells["nodes_expanded"].max())
     for axes, heuristic in zip(panels[1:], present, strict=True):
         rows = cells[cells["heuristic"] == heuristic]
-        _draw_cells(axes, rows, "nodes_expanded", axis_values, scale, count_text)
+        draw_cells(axes, rows, "nodes_expanded", places, scale, count_text)
         name_panel(axes, f"nodes expanded\n{HEURISTICS[heuristic]}")
     panels[0].set_ylabel("path weight λ")
     figure.supxlabel("batch size N", fontsize=9)
@@ -66,7 +66,7 @@ def search_seconds(timings: pd.DataFrame) -> Figure:
     scale = LogNorm(timings["seconds"].min(), timings["seconds"].max())
     for axes, engine in zip(panels, engines, strict=True):
         rows = timings[timings["engine"] == engine]
-        _draw_cells(axes, rows, "seconds", _axis_values(timings), scale, seconds_text)
+        draw_cells(axes, rows, "seconds", weights_and_sizes(timings), scale, seconds_text)
         name_panel(axes, f"seconds a search\n{engine}")
     panels[0].set_ylabel("path weight λ")
     figure.supxlabel("batch size N", fontsize=9)
@@ -85,22 +85,22 @@ def seconds_text(value: float) -> str:
     return f"{scaled:.0f} {unit}" if scaled >= 10 else f"{scaled:.2g} {unit}"
 
 
-def _axis_values(cells: pd.DataFrame) -> tuple[list[float], list[int]]:
+def weights_and_sizes(cells: pd.DataFrame) -> tuple[list[float], list[int]]:
     """All λ, the largest first, and all N of the cells."""
     return sorted(cells["path_weight"].unique(), reverse=True), sorted(cells["batch_size"].unique())
 
 
-def _draw_cells(axes: Axes, rows: pd.DataFrame, value: str, axis_values, scale: Normalize, text) -> None:
+def draw_cells(axes: Axes, rows: pd.DataFrame, value: str, places, scale: Normalize, text, colors=SEQUENTIAL) -> None:
     """A heat map with the value written in each cell, in black or white as the colour below asks.
 
-    A cell of the axis values that the rows lack is left blank.
+    places: all λ and N, as weights_and_sizes gives them; a cell that the rows lack is left blank.
     """
     table = rows.pivot(index="path_weight", columns="batch_size", values=value)
-    table = table.reindex(index=axis_values[0], columns=axis_values[1])
-    mesh = axes.imshow(table, cmap=SEQUENTIAL, norm=scale, aspect="auto")
+    table = table.reindex(index=places[0], columns=places[1])
+    mesh = axes.imshow(table, cmap=colors, norm=scale, aspect="auto")
     axes.hlines(np.arange(1, table.shape[0]) - 0.5, -0.5, table.shape[1] - 0.5, color="white", lw=1)
     axes.vlines(np.arange(1, table.shape[1]) - 0.5, -0.5, table.shape[0] - 0.5, color="white", lw=1)
-    axes.set_xticks(range(table.shape[1]), [f"{size}" for size in table.columns])
+    axes.set_xticks(range(table.shape[1]), [f"{size:,}" for size in table.columns])
     axes.set_yticks(range(table.shape[0]), [f"{weight:g}" for weight in table.index])
     axes.tick_params(length=0)
     axes.spines[:].set_visible(False)

@@ -1,17 +1,20 @@
 """Pictures of states: the net of a cube, the towers of Hanoi."""
 
+import math
+
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import FancyBboxPatch, Rectangle
 
 from costtogo.figures.style import BLUE, GREY, styled
 from costtogo.puzzles.base import Puzzle
-from costtogo.puzzles.cube import FACES, Cube2
+from costtogo.puzzles.cube import FACES
 from costtogo.types import States
 
 STICKERS = {"L": "#F28C1E", "U": "#F2D024", "F": "#2457C5", "D": "#FFFFFF", "R": "#C4202F", "B": "#1E9E54"}
 # Column and row of each face in the net, in faces.
 NET = {"U": (1, 2), "L": (0, 1), "F": (1, 1), "R": (2, 1), "B": (3, 1), "D": (1, 0)}
+GAP = 0.15  # between two faces of a net, in stickers
 
 
 @styled
@@ -19,23 +22,25 @@ def two_states(puzzle: Puzzle, states: dict[str, States]) -> Figure:
     """States side by side, each uint8 [D] under its name."""
     figure = Figure(figsize=(6.5, 2.6))
     for axes, (name, state) in zip(figure.subplots(1, len(states)), states.items(), strict=True):
-        draw_cube(axes, state) if isinstance(puzzle, Cube2) else draw_towers(axes, puzzle, state)
+        draw_cube(axes, state) if puzzle.name.startswith("cube") else draw_towers(axes, puzzle, state)
         axes.set_title(name)
         axes.set_axis_off()
     return figure
 
 
 def draw_cube(axes: Axes, state: States) -> None:
-    """The net of a 2×2×2 cube; each sticker bears the letter of its colour too."""
+    """The net of a cube; each sticker bears the letter of its colour too."""
+    side = math.isqrt(len(state) // len(FACES))
+    step = side + GAP
     for place, face in enumerate(FACES):
         column, row = NET[face]
-        for sticker in range(4):
-            colour = FACES[state[4 * place + sticker]]
-            x, y = 2.15 * column + sticker % 2, 2.15 * row + 1 - sticker // 2
+        for sticker in range(side * side):
+            colour = FACES[state[side * side * place + sticker]]
+            x, y = step * column + sticker % side, step * row + side - 1 - sticker // side
             axes.add_patch(Rectangle((x, y), 1, 1, facecolor=STICKERS[colour], edgecolor="black", linewidth=1))
             ink = "white" if colour in "FRB" else "black"
             axes.text(x + 0.5, y + 0.5, colour, ha="center", va="center", color=ink, fontsize=8)
-    axes.set(xlim=(-0.2, 8.7), ylim=(-0.2, 6.5), aspect="equal")
+    axes.set(xlim=(-0.2, 4 * step + 0.1), ylim=(-0.2, 3 * step + 0.05), aspect="equal")
 
 
 def draw_towers(axes: Axes, puzzle: Puzzle, state: States) -> None:

@@ -12,10 +12,10 @@ from typing import Any
 import pandas as pd
 
 from costtogo.analysis.intervals import wilson
+from costtogo.analysis.literature import SECONDS
 from costtogo.stages.report_sources import Source
 
 NETWORK_ENGINE = "network alone"  # the engine that, like the literature's, searches one instance at a time
-HOUR = {"h": 3600.0, "min": 60.0}
 NAN = math.nan
 
 Row = dict[str, Any]  # a row of data/reported/*.csv
@@ -121,7 +121,7 @@ def _training_time(source: Source, row: Row) -> Answer | None:
     iterations = min(row["iteration"], _iterations(source, row))
     seconds *= iterations / _iterations(source, row)
     note = f"{iterations:,.0f} iterations on {timing.get('threads', 1)} thread of {timing.get('processor', '')}"
-    return Answer(seconds / HOUR[row["unit"]], source.path("models", row["model"], "curve"), note=note)
+    return Answer(seconds / SECONDS[row["unit"]], source.path("models", row["model"], "curve"), note=note)
 
 
 def _validation_loss(source: Source, row: Row) -> Answer | None:
@@ -179,11 +179,12 @@ def _measure(source: Source, row: Row, quantity: str) -> Answer | None:
     low, high = NAN, NAN
     sampled = chosen.loc[chosen["scope"] == row["set"], "states"].iloc[0]
     if quantity.endswith("_percent") and sampled < row["states"]:  # else the sample is full of repetitions
-        low, high = _interval(value, sampled)
+        low, high = share_interval(value, sampled)
     return Answer(value, source.path("audits", row["model"], "measures"), low, high, everything, note)
 
 
-def _interval(percent: float, count: float) -> tuple[float, float]:
+def share_interval(percent: float, count: float) -> tuple[float, float]:
+    """The 95 % interval of a share of so many states, in per cent."""
     low, high = wilson(round(percent * count / 100), int(count))
     return 100 * low, 100 * high
 
@@ -208,7 +209,7 @@ def _cell(source: Source, row: Row) -> Answer | None:
     value = _extreme(chosen[row["quantity"]].fillna(math.inf), row)  # no length where nothing was solved
     low, high = NAN, NAN
     if row["quantity"] == "optimal_percent" and chosen["instances"].iloc[0] > 1:
-        low, high = _interval(value, chosen["instances"].iloc[0])
+        low, high = share_interval(value, chosen["instances"].iloc[0])
     return Answer(value, source.path("searches", row["model"], table), low, high, note=note)
 
 

@@ -126,16 +126,17 @@ def _points_table(points: pd.DataFrame) -> str:
 
 
 def _line(row: dict) -> list[str]:
-    form = _form(row["quantity"])
+    form = form_of(row["quantity"])
     relation = "" if row["relation"] == "=" else f"{row['relation']} "
     ours = [form(row[name]) for name in ("reproduced_thesis", "reproduced_default", "exhaustive")]
     unit = f" {row['unit']}" if row["quantity"] in TIMES else ""
     name = f"`{row['model']}`" if isinstance(row["model"], str) else row["puzzle"]
     theirs = relation + form(row["reported"]) + unit
-    return [name, _where(row), QUANTITIES[row["quantity"]].title, theirs, *ours, row["verdict"]]
+    return [name, where_text(row), QUANTITIES[row["quantity"]].title, theirs, *ours, row["verdict"]]
 
 
-def _form(quantity: str):
+def form_of(quantity: str):
+    """How the numbers of a quantity are written."""
     if "percent" in quantity:
         return percent
     if quantity in TIMES:
@@ -143,7 +144,7 @@ def _form(quantity: str):
     return places(3) if quantity in ("overestimation_mean", "mean_absolute_error") else amount
 
 
-def _where(row: dict) -> str:
+def where_text(row: dict) -> str:
     """The checkpoint, set, λ, N and distance that a row names.  -> "iteration 795 (point 11), grid, λ = 0.7, N = 5"."""
     parts = []
     if not is_missing(row["iteration"]):
@@ -167,13 +168,13 @@ def _disagreements(comparison: pd.DataFrame) -> Iterator[str]:
         alike = comparison[(comparison["section"] == section) & (comparison["quantity"] == quantity)]
         ours = rows["reproduced_thesis"].fillna(rows["reproduced_default"])
         worst = rows.loc[(ours - rows["reported"]).abs().idxmax()]
-        form, value = _form(quantity), ours.loc[worst.name]
+        form, value = form_of(quantity), ours.loc[worst.name]
         models = ", ".join(f"`{name}`" for name in dict.fromkeys(rows["model"].dropna()))
         yield (
             f"**{section}, {QUANTITIES[quantity].title}**: {len(rows)} of {len(alike)} fall short"
             f"{f' ({models})' if models else ''}; the farthest is {form(value)} where the thesis has"
             f" {'' if worst['relation'] == '=' else worst['relation'] + ' '}{form(worst['reported'])}"
-            f" ({_where(worst.to_dict()) or worst['puzzle']}). {EXPLANATIONS.get(quantity, 'No reason is known.')}\n"
+            f" ({where_text(worst.to_dict()) or worst['puzzle']}). {EXPLANATIONS.get(quantity, 'No reason is known.')}\n"
         )
 
 

@@ -119,11 +119,11 @@ def _reason(row: Row, basis: Answer | None, standing: str, why: str) -> str:
     return "; ".join(parts + ([f"erratum: {erratum}"] if erratum else []))
 
 
-def judge(row: Row, found: Answer | None) -> tuple[str, str]:
+def judge(row: Row, found: Answer | None, quantities: dict[str, Quantity] = QUANTITIES) -> tuple[str, str]:
     """The verdict on our number and why, in words."""
     if found is None:
         return NOT_COVERED, ""
-    quantity, theirs, relation = QUANTITIES[row["quantity"]], row["value"], row["relation"]
+    quantity, theirs, relation = quantities[row["quantity"]], row["value"], row["relation"]
     slack = max(quantity.absolute, quantity.relative * abs(theirs))
     if relation != "=":
         holds = _holds(found.value, relation, theirs)

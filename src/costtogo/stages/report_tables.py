@@ -30,12 +30,16 @@ class Results:
     def frame(self, path: str) -> pd.DataFrame:
         return _frame(self.folder / path)
 
+    def find(self, path: str) -> pd.DataFrame | None:
+        """A table of a stage, or None where there is none."""
+        return self.frame(path) if (self.folder / path).exists() else None
+
     def card(self, group: str, name: str) -> dict[str, Any]:
         return read_json(self.folder / group / f"{name}.json")
 
     def cards(self) -> list[dict[str, Any]]:
         """Every card of the study's data, models, audits and searches."""
-        groups = ("tables", "instances", "models", "audits", "searches")
+        groups = ("tables", "instances", "models", "audits", "searches", "beams", "external")
         paths = [path for group in groups for path in sorted((self.folder / group).glob("*.json"))]
         return [read_json(path) for path in paths]
 
@@ -61,12 +65,17 @@ def _frame(path: Path) -> pd.DataFrame:
 
 def gather(study, results: Path) -> Results:
     """The results of a study below the folder results."""
-    _frame.cache_clear()
     by_puzzle = {
         puzzle: [name for name, model in study.models.items() if model.puzzle == puzzle]
         for puzzle in sorted(study.puzzles, key=by_size)
     }
-    return Results(results / study.study, {puzzle: models for puzzle, models in by_puzzle.items() if models})
+    return fresh(results / study.study, {puzzle: models for puzzle, models in by_puzzle.items() if models})
+
+
+def fresh(folder: Path, models: dict[str, list[str]]) -> Results:
+    """The results in a folder, every file read anew from now on."""
+    _frame.cache_clear()
+    return Results(folder, models)
 
 
 def by_size(name: str) -> tuple[int, str]:

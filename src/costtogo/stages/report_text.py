@@ -6,7 +6,7 @@ from typing import Any
 
 import pandas as pd
 
-from costtogo.figures.catalogue import TIMED, FigureEntry, catalogue, is_hanoi
+from costtogo.figures.catalogue import FigureEntry, catalogue, is_hanoi
 from costtogo.files import read_text
 from costtogo.puzzles import make
 from costtogo.stages.report_markdown import amount, frame_table, is_missing, percent, places, short, table
@@ -29,7 +29,7 @@ def report(study, results: Results, captions: Path, measured: Path, *sections: s
 
     captions is the folder of the captions, measured that of what other studies kept.
     """
-    figures = [entry for entry in catalogue(study, measured) if entry.kind != TIMED]
+    figures = [entry for entry in catalogue(study, measured) if not entry.timed]
     parts = [
         f"# Learned cost-to-go, reproduced: the study `{study.study}`\n",
         *_summary(results),
@@ -38,7 +38,8 @@ def report(study, results: Results, captions: Path, measured: Path, *sections: s
     for puzzle in results.models:
         own = [entry for entry in figures if entry.puzzle == puzzle]
         parts += _puzzle(results, puzzle, own, captions)
-    parts += [*sections, *_instances(results), *_provenance(results)]
+    selected = {model: results.selected_iteration(model) for models in results.models.values() for model in models}
+    parts += [*sections, *_instances(results), *provenance_text(results, selected)]
     return "\n".join(parts)
 
 
@@ -144,7 +145,8 @@ def _puzzle(results: Results, puzzle: str, figures: list[FigureEntry], captions:
     )
     yield from drawn("states", "distances", "sampler_distances", "sampler_difference", "effective_k")
     yield "### Training\n"
-    yield _training_table(results, puzzle)
+    yield training_table(results, puzzle)
+    yield "Parameters are in italics; *tables/convergence_points.csv* lists every convergence point.\n"
     yield from drawn("training", "last_points", "kept_training", "learning_curve", "error_at_point")
     yield "### Audit\n"
     yield _audit_table(results, puzzle)
@@ -161,7 +163,7 @@ def _puzzle(results: Results, puzzle: str, figures: list[FigureEntry], captions:
         yield from drawn("from_start", "way")
 
 
-def _training_table(results: Results, puzzle: str) -> str:
+def training_table(results: Results, puzzle: str) -> str:
     """Parameters and results of the trainings, one column a model."""
     models = results.models[puzzle]
     cards = [results.card("models", model) for model in models]
@@ -169,8 +171,7 @@ def _training_table(results: Results, puzzle: str) -> str:
     metrics = [card["metrics"] for card in cards]
     rows = [[f"*{key}*", *(short(flat.get(key, "–")) for flat in parameters)] for key in _keys(parameters)]
     rows += [[key.replace("_", " "), *(_measured(found.get(key)) for found in metrics)] for key in _keys(metrics)]
-    note = "\nParameters are in italics; *tables/convergence_points.csv* lists every convergence point.\n"
-    return table(["", *(f"`{model}`" for model in models)], rows) + note
+    return table(["", *(f"`{model}`" for model in models)], rows)
 
 
 def used_parameters(training: dict[str, Any]) -> dict[str, Any]:
@@ -368,7 +369,8 @@ def _instances(results: Results) -> Iterator[str]:
     )
 
 
-def _provenance(results: Results) -> Iterator[str]:
+def provenance_text(results: Results, selected: dict[str, int]) -> Iterator[str]:
+    """Versions, seeds, digests of the data and of the networks; selected: the iteration of each model's network."""
     cards = results.cards()
     yield "## Where the numbers come from\n"
     versions: dict[str, set[str]] = {}
@@ -395,15 +397,14 @@ def _provenance(results: Results) -> Iterator[str]:
     ]
     yield "Data (SHA-256, first characters; *tables/provenance.csv* has every file in full):\n"
     yield table(["file", "digest"], digests)
-    yield _checkpoints(results)
+    yield _checkpoints(results, selected)
 
 
-def _checkpoints(results: Results) -> str:
+def _checkpoints(results: Results, selected: dict[str, int]) -> str:
     """The digest of the network that the searches of each model use."""
     rows = []
-    for models in results.models.values():
-        for model in models:
-            checkpoints = results.frame(f"models/{model}/checkpoints.parquet")
-            chosen = checkpoints[checkpoints["iteration"] == results.selected_iteration(model)].iloc[0]
-            rows.append([f"`{model}`", f"`{chosen['file']}`", f"`{chosen['sha256'][:DIGEST_LENGTH]}`"])
+    for model, iteration in selected.items():
+        checkpoints = results.frame(f"models/{model}/checkpoints.parquet")
+        chosen = checkpoints[checkpoints["iteration"] == iteration].iloc[0]
+        rows.append([f"`{model}`", f"`{chosen['file']}`", f"`{chosen['sha256'][:DIGEST_LENGTH]}`"])
     return table(["model", "checkpoint", "digest"], rows)

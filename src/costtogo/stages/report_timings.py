@@ -11,7 +11,7 @@ from costtogo.stages.report_answers import NETWORK_ENGINE
 from costtogo.stages.report_compared import rows_table
 from costtogo.stages.report_markdown import amount, frame_table, places, short
 from costtogo.stages.report_tables import Results, same_weights
-from costtogo.stages.report_text import TIMED, flatten, gallery, puzzle_title
+from costtogo.stages.report_text import flatten, gallery, puzzle_title
 
 
 def stage_timings(results: Results) -> pd.DataFrame:
@@ -47,7 +47,7 @@ def timings_text(
         "They differ from run to run; everything else is in [report.md](report.md). All stages together:"
         f" {amount(stages['seconds'].sum())} s.\n",
         "## Stages\n",
-        _stages_table(stages),
+        stages_table(stages),
         "## Searches\n",
         "Mean seconds of one search at each puzzle's headline λ and N; *timings/searches.csv* has the other"
         " settings. *table*: the network's values were computed once for all states and looked up;"
@@ -60,12 +60,13 @@ def timings_text(
         f" against *{NETWORK_ENGINE}*, which is how it searched. *Exact recipe* is what `data/measured/` keeps,"
         " *compact* this study.\n",
         rows_table(comparison),
-        gallery([entry for entry in catalogue(study) if entry.kind == TIMED], captions),
+        gallery([entry for entry in catalogue(study) if entry.timed], captions),
     ]
     return "\n".join(parts)
 
 
-def _stages_table(stages: pd.DataFrame) -> str:
+def stages_table(stages: pd.DataFrame) -> str:
+    """What each stage took, and where it ran."""
     columns = {
         "group": ("group", str),
         "name": ("name", "`{}`".format),

@@ -1,0 +1,86 @@
+"""Which figures the study of a large puzzle has; as costtogo.figures.catalogue, cheap to import and to ask."""
+
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from costtogo.figures.catalogue import FigureEntry
+from costtogo.params_large import LargeStudy, MirroredInstances, PrefixInstances
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+REPORTED = Path("data/reported/cube3")  # what the literature says of the puzzle
+EXTERNAL = "external_excess"  # the kind of figure of the target of its own
+
+
+def catalogue(study: LargeStudy, reported: Path = REPORTED) -> list[FigureEntry]:
+    """All figures that a study's parameters promise, model by model; reported: the literature's numbers."""
+    shown = [name for name, kind in study.instances.items() if not isinstance(kind, MirroredInstances)]
+    instances = [f"instances/{study.puzzle}.parquet"]
+    entries = [_entry(study, "large_states", "example cubes", None, instances, study.puzzle, shown)]
+    for model in study.models:
+        entries += _of_model(study, model, reported)
+    return entries
+
+
+def drawable(study: LargeStudy, results: Path, reported: Path = REPORTED) -> list[FigureEntry]:
+    """The figures whose inputs are there; results: the study's folder."""
+    return [
+        entry for entry in catalogue(study, reported) if all((results / path).exists() for path in entry.inputs)
+    ]
+
+
+def _of_model(study: LargeStudy, model: str, reported: Path) -> Iterator[FigureEntry]:
+    def entry(kind: str, label: str, inputs: list[str], *arguments, timed: bool = False) -> FigureEntry:
+        paths = [path.format(model) for path in inputs]
+        return _entry(study, kind, label, model, paths, model, *arguments, timed=timed)
+
+    yield entry("loss_curve", "loss", ["models/{}/curve.parquet"])
+    costs = ["models/{}.json", "timings/models/{}.json"]
+    literature = sorted(str(path) for path in reported.glob("*.csv"))
+    yield entry("training_costs", "what the training cost", costs, study.study, literature, timed=True)
+    yield entry("nearby_audit", "cost-to-go near the goal", ["audits/{}/nearby.parquet"])
+    yield entry("scrambled_costs", "cost-to-go by scramble", ["audits/{}/scrambled.parquet"])
+    yield entry("greedy_shares", "greedy search as training goes on", ["audits/{}/greedy.parquet"])
+    for name in dict.fromkeys(search.set for search in study.searches):
+        grid = ["searches/{}/grid.parquet"]
+        yield entry("grid_heat_maps", f"BWAS on {name} by λ and N", grid, name)
+        grid.append("timings/searches/{}.parquet")
+        yield entry("grid_seconds", f"seconds of BWAS on {name} by λ and N", grid, name, timed=True)
+    if study.beams:
+        sets = {beams.set: study.instances[beams.set] for beams in study.beams}
+        prefixes = [name for name, kind in sets.items() if isinstance(kind, PrefixInstances) and kind.shortest]
+        widths = [name for name in sets if name not in prefixes]
+        searches = ["beams/{}/searches.parquet"]
+        yield entry("beam_lengths", "length by beam width", ["beams/{}/grid.parquet"], widths)
+        clock = [*searches, "timings/beams/{}.parquet"]
+        yield entry("beam_seconds", "seconds and length by beam width", clock, widths, timed=True)
+        for name in prefixes:
+            yield entry("prefix_lengths", f"lengths found on {name}", searches, name)
+    if study.external is not None:
+        yield entry(EXTERNAL, "external cubes beside their optima", ["external/{}/searches.parquet"])
+
+
+def _entry(
+    study: LargeStudy, kind: str, label: str, model: str | None, inputs: list[str], *arguments, timed: bool = False
+) -> FigureEntry:
+    subject = model or study.puzzle
+    return FigureEntry(
+        name=f"{kind}_{subject}",
+        label=f"{subject}: {label}",
+        kind=kind,
+        puzzle=study.puzzle,
+        model=model,
+        inputs=tuple(inputs),
+        draw=partial(_draw, kind, arguments),
+        timed=timed,
+    )
+
+
+def _draw(kind: str, arguments: tuple, results: Path) -> "Figure":
+    """Draw by the function of costtogo.figures.drawings_large that bears the kind's name."""
+    from costtogo.figures import drawings_large
+
+    return getattr(drawings_large, kind)(Path(results), *arguments)

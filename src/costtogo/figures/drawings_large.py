@@ -1,0 +1,89 @@
+"""From the results of a large puzzle's study to a figure: as costtogo.figures.drawings, a function for each kind."""
+
+from pathlib import Path
+
+from matplotlib.figure import Figure
+
+from costtogo.analysis.literature import read_reported, trainings
+from costtogo.figures import large
+from costtogo.figures.states import two_states
+from costtogo.files import read_frame, read_json
+from costtogo.puzzles import make
+
+CELL = ["set", "path_weight", "batch_size"]
+
+
+def large_states(results: Path, puzzle: str, sets: list[str]) -> Figure:
+    """The first state of each of two sets, or the last where their distances are known to grow."""
+    instances, rules, states = read_frame(results / "instances" / f"{puzzle}.parquet"), make(puzzle), {}
+    for name in sets[:2]:
+        group = instances[instances["set"] == name]
+        known = group["distance"].notna().all()
+        chosen = group.iloc[-1 if known else 0]
+        states[f"{name}: {chosen['distance']:.0f} moves away" if known else name] = rules.parse_state(chosen["state"])
+    return two_states(rules, states)
+
+
+def loss_curve(results: Path, model: str) -> Figure:
+    """Loss over iterations."""
+    return large.loss_curve(read_frame(results / "models" / model / "curve.parquet"))
+
+
+def training_costs(results: Path, model: str, study: str, literature: list[str]) -> Figure:
+    """What our training cost beside the literature's."""
+    card, timing = (read_json(results / part / f"{model}.json") for part in ("models", "timings/models"))
+    return large.training_costs(trainings(read_reported(literature), f"{study}, {model}", card, timing))
+
+
+def nearby_audit(results: Path, model: str) -> Figure:
+    """The network against the exact table."""
+    return large.nearby_audit(read_frame(results / "audits" / model / "nearby.parquet"))
+
+
+def scrambled_costs(results: Path, model: str) -> Figure:
+    """Cost-to-go by scramble depth."""
+    return large.scrambled_costs(read_frame(results / "audits" / model / "scrambled.parquet"))
+
+
+def greedy_shares(results: Path, model: str) -> Figure:
+    """What greedy search solves over the training."""
+    return large.greedy_shares(read_frame(results / "audits" / model / "greedy.parquet"))
+
+
+def grid_heat_maps(results: Path, model: str, name: str) -> Figure:
+    """BWAS over λ and N on a set."""
+    grid = read_frame(results / "searches" / model / "grid.parquet")
+    return large.grid_heat_maps(grid[grid["set"] == name])
+
+
+def grid_seconds(results: Path, model: str, name: str) -> Figure:
+    """Seconds of BWAS over λ and N on a set."""
+    grid = read_frame(results / "searches" / model / "grid.parquet")
+    clock = read_frame(results / "timings" / "searches" / f"{model}.parquet")
+    cells = grid.merge(clock.groupby(CELL, as_index=False)["seconds"].mean(), on=CELL)
+    return large.grid_seconds(cells[cells["set"] == name])
+
+
+def beam_lengths(results: Path, model: str, sets: list[str]) -> Figure:
+    """Beam widths on the sets whose distances are not known."""
+    grid = read_frame(results / "beams" / model / "grid.parquet")
+    return large.beam_lengths(grid[grid["set"].isin(sets)])
+
+
+def beam_seconds(results: Path, model: str, sets: list[str]) -> Figure:
+    """Seconds of those searches."""
+    searches = read_frame(results / "beams" / model / "searches.parquet")
+    clock = read_frame(results / "timings" / "beams" / f"{model}.parquet")
+    timed = searches.merge(clock, on=["set", "width", "instance"])
+    return large.beam_seconds(timed[timed["set"].isin(sets)])
+
+
+def prefix_lengths(results: Path, model: str, name: str) -> Figure:
+    """Beam search from the beginnings of a shortest path."""
+    searches = read_frame(results / "beams" / model / "searches.parquet")
+    return large.prefix_lengths(searches[searches["set"] == name])
+
+
+def external_excess(results: Path, model: str) -> Figure:
+    """External cubes beside their optima."""
+    return large.external_excess(read_frame(results / "external" / model / "searches.parquet"))

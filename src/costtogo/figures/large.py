@@ -1,0 +1,345 @@
+"""Figures of a puzzle too large to list: what its network says of states, and how long the solutions are."""
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.colors import LogNorm, Normalize
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch, Rectangle
+
+from costtogo.figures.searches import draw_cells, seconds_text, weights_and_sizes
+from costtogo.figures.style import (
+    BLACK,
+    BLUE,
+    GREEN,
+    GREY,
+    LINE_POINTS,
+    MARKERS,
+    ORANGE,
+    PALE,
+    SEQUENTIAL,
+    SERIES,
+    SIZE,
+    SKY,
+    VERMILION,
+    count_text,
+    legend_above,
+    name_panel,
+    plain_logarithmic_ticks,
+    shades,
+    show_counts,
+    styled,
+    whole_ticks,
+)
+
+UNSOLVED = "not all solved"
+HALF_A_CELL = 0.5
+BETTER, WORSE = SEQUENTIAL, f"{SEQUENTIAL}_r"  # maps of what should be large, of what should be small: bright is good
+DISTANCE = "distance from the goal, moves"
+
+
+@styled
+def loss_curve(curve: pd.DataFrame) -> Figure:
+    """Loss and validation loss by iteration, both axes logarithmic.
+
+    curve: iteration, loss, validation_loss (NaN where not computed).
+    """
+    figure = Figure()
+    axes = figure.subplots()
+    validation = curve.dropna(subset="validation_loss")
+    pixels = len(curve) > LINE_POINTS
+    handles = axes.plot(curve["iteration"], curve["loss"], color=BLUE, lw=0.6, label="loss", rasterized=pixels)
+    look = {"color": ORANGE, "marker": "o", "mec": BLACK, "mew": 0.6}
+    handles += axes.plot(validation["iteration"], validation["validation_loss"], label="validation loss", **look)
+    axes.set(xscale="log", yscale="log", xlabel="iteration", ylabel="mean squared error, moves²")
+    for axis in (axes.xaxis, axes.yaxis):
+        plain_logarithmic_ticks(axis)
+    axes.grid(axis="y")
+    legend_above(figure, handles)
+    return figure
+
+
+@styled
+def scrambled_costs(costs: pd.DataFrame) -> Figure:
+    """Cost-to-go by the number of moves of the scramble: its mean, and where nine tenths of the states lie.
+
+    costs: depth, mean_cost_to_go, low, high.  The diagonal is the most that a scramble can be away.
+    """
+    figure = Figure()
+    axes = figure.subplots()
+    depth, highest = costs["depth"], 1.05 * costs["high"].max()
+    band = axes.fill_between(depth, costs["low"], costs["high"], color=SKY, alpha=0.4, lw=0, label="5–95 % of states")
+    handles = axes.plot(depth, costs["mean_cost_to_go"], color=BLUE, marker="o", label="mean")
+    handles += axes.plot([0, highest], [0, highest], color=BLACK, ls=":", lw=1, label="cost-to-go = moves")
+    axes.set(xlim=(0, depth.max() + 0.5), ylim=(0, highest))
+    axes.set(xlabel="moves of the scramble", ylabel="cost-to-go, moves")
+    axes.grid(axis="y")
+    legend_above(figure, [handles[0], band, handles[1]])
+    return figure
+
+
+@styled
+def greedy_shares(shares: pd.DataFrame) -> Figure:
+    """Share of states that greedy search solves as training goes on, one line a scramble depth.
+
+    shares: iteration, depth, solved_percent.
+    """
+    figure = Figure()
+    axes = figure.subplots()
+    groups, handles = shares.sort_values("iteration").groupby("depth"), []
+    for number, (color, (depth, group)) in enumerate(zip(shades(len(groups)), groups, strict=True)):
+        look = {"color": color, "marker": MARKERS[number % len(MARKERS)], "label": f"{depth} moves"}
+        handles += axes.plot(group["iteration"], group["solved_percent"], clip_on=False, **look)
+    axes.set(xlabel="iteration", ylabel="solved by greedy search, %", ylim=(0, 100))
+    axes.set_xlim(left=0)
+    show_counts(axes.xaxis)
+    axes.grid(axis="y")
+    legend_above(figure, handles, columns=6)
+    return figure
+
+
+@styled
+def nearby_audit(nearby: pd.DataFrame) -> Figure:
+    """Mean cost-to-go, and share of admissible states, at each distance of the exact table.
+
+    nearby: distance, mean_cost_to_go, admissible_percent.
+    """
+    figure = Figure(figsize=(SIZE[0], 3.2))
+    costs, shares = figure.subplots(1, 2)
+    distance = nearby["distance"]
+    look = {"color": BLUE, "marker": "o", "clip_on": False}
+    handles = costs.plot(distance, nearby["mean_cost_to_go"], label="mean cost-to-go", **look)
+    handles += costs.plot(distance, distance, color=BLACK, ls=":", lw=1, label="exact distance")
+    costs.set_ylabel("moves")
+    costs.set_ylim(bottom=0)
+    whole_ticks(costs.yaxis)
+    look = {"color": VERMILION, "marker": "s", "clip_on": False}
+    handles += shares.plot(distance, nearby["admissible_percent"], label="admissible states", **look)
+    shares.set(ylabel="share of states, %", ylim=(0, 100))
+    for axes in (costs, shares):
+        axes.set_xlabel(DISTANCE)
+        whole_ticks(axes.xaxis, 12)
+        axes.grid(axis="y")
+    legend_above(figure, handles)
+    return figure
+
+
+@styled
+def grid_heat_maps(cells: pd.DataFrame) -> Figure:
+    """Share solved, mean length and nodes generated by λ and N, the brighter the better; a framed cell has unsolved searches.
+
+    cells: path_weight, batch_size, solved_percent, length (of what was solved), nodes_generated.
+    """
+    figure = Figure(figsize=(SIZE[0], 3.4))
+    panels = figure.subplots(1, 3, sharey=True)
+    lengths, nodes = cells["length"], cells["nodes_generated"]
+    scales = {
+        "solved_percent": (Normalize(0, 100), "{:.0f}".format, "solved, %"),
+        "length": (Normalize(lengths.min(), max(lengths.max(), lengths.min() + 1)), "{:.1f}".format, "mean length, moves"),
+        "nodes_generated": (LogNorm(nodes.min(), max(nodes.max(), nodes.min() + 1)), count_text, "nodes generated"),
+    }  # fmt: skip
+    for axes, (column, (scale, text, title)) in zip(panels, scales.items(), strict=True):
+        colors = BETTER if column == "solved_percent" else WORSE
+        draw_cells(axes, cells, column, weights_and_sizes(cells), scale, text, colors)
+        mark_unsolved(axes, cells)
+        name_panel(axes, title)
+    label_grid(figure, panels)
+    return figure
+
+
+@styled
+def grid_seconds(cells: pd.DataFrame) -> Figure:
+    """Mean seconds of a search by λ and N, the brighter the better; a framed cell has unsolved searches.
+
+    cells: path_weight, batch_size, solved_percent, seconds.
+    """
+    figure = Figure(figsize=(3.6, 3.4))
+    axes = figure.subplots()
+    low, high = cells["seconds"].min(), cells["seconds"].max()
+    scale = LogNorm(low, max(high, 1.1 * low))
+    draw_cells(axes, cells, "seconds", weights_and_sizes(cells), scale, seconds_text, WORSE)
+    mark_unsolved(axes, cells)
+    name_panel(axes, "seconds a search")
+    label_grid(figure, [axes])
+    return figure
+
+
+def mark_unsolved(axes: Axes, cells: pd.DataFrame) -> None:
+    """Frame the cells of draw_cells with unsolved searches, and cross out those where nothing was solved."""
+    weights, sizes = weights_and_sizes(cells)
+    for cell in cells[cells["solved_percent"] < 100].itertuples():
+        x, y = sizes.index(cell.batch_size), weights.index(cell.path_weight)
+        corner = (x - HALF_A_CELL + 0.06, y - HALF_A_CELL + 0.08)
+        axes.add_patch(Rectangle(corner, 0.88, 0.84, fill=False, edgecolor=VERMILION, linewidth=1.6))
+        if not cell.solved_percent:
+            axes.plot([x - 0.4, x + 0.4], [y + 0.38, y - 0.38], color=VERMILION, lw=1.2)
+
+
+def label_grid(figure: Figure, panels) -> None:
+    """Name the axes of heat maps over λ and N and say what their frames mean."""
+    panels[0].set_ylabel("path weight λ")
+    figure.supxlabel("batch size N", fontsize=9)
+    legend_above(figure, [Patch(fill=False, edgecolor=VERMILION, linewidth=1.6, label=UNSOLVED)])
+
+
+@styled
+def beam_lengths(cells: pd.DataFrame) -> Figure:
+    """Mean length of the solutions and nodes expanded by beam width, one line a set.
+
+    cells: set, width, length, length_low, length_high (95 %), nodes_expanded.
+    """
+    figure = Figure(figsize=(SIZE[0], 3.4))
+    lengths, nodes = figure.subplots(1, 2)
+    handles = []
+    for number, (name, group) in enumerate(cells.sort_values("width").groupby("set", sort=False)):
+        look = {"color": SERIES[number % len(SERIES)], "marker": MARKERS[number % len(MARKERS)], "label": name}
+        interval = [group["length"] - group["length_low"], group["length_high"] - group["length"]]
+        handles.append(lengths.errorbar(group["width"], group["length"], interval, capsize=3, **look))
+        nodes.plot(group["width"], group["nodes_expanded"], **look)
+    nodes.set_yscale("log")
+    plain_logarithmic_ticks(nodes.yaxis)
+    lengths.set_ylabel("mean length, moves")
+    nodes.set_ylabel("nodes expanded")
+    for axes in (lengths, nodes):
+        label_widths(axes, cells["width"])
+    legend_above(figure, handles)
+    return figure
+
+
+@styled
+def beam_seconds(searches: pd.DataFrame) -> Figure:
+    """Seconds of a search by beam width, and mean length by mean seconds, one line a set.
+
+    searches: set, width, seconds, cost (inf where unsolved); one row a search.
+    """
+    figure = Figure(figsize=(SIZE[0], 3.4))
+    times, lengths = figure.subplots(1, 2)
+    means = searches[np.isfinite(searches["cost"])].groupby(["set", "width"], sort=False)[["seconds", "cost"]].mean()
+    handles = []
+    for number, (name, group) in enumerate(means.reset_index().groupby("set", sort=False)):
+        look = {"color": SERIES[number % len(SERIES)], "marker": MARKERS[number % len(MARKERS)], "label": name}
+        handles += times.plot(group["width"], group["seconds"], **look)
+        lengths.plot(group["seconds"], group["cost"], **look)
+        for cell in group.itertuples() if len(group) > 1 else ():
+            note = {"xytext": (5, 3), "textcoords": "offset points", "fontsize": 8}
+            lengths.annotate(count_text(cell.width), (cell.seconds, cell.cost), **note)
+    times.set(yscale="log", ylabel="seconds a search")
+    label_widths(times, searches["width"])
+    lengths.set(xscale="log", xlabel="seconds a search", ylabel="mean length, moves")
+    lengths.margins(x=0.15)
+    for axis in (times.yaxis, lengths.xaxis):
+        plain_logarithmic_ticks(axis)
+    lengths.grid(axis="y")
+    legend_above(figure, handles)
+    return figure
+
+
+def label_widths(axes: Axes, widths: pd.Series) -> None:
+    """A logarithmic axis of beam widths."""
+    axes.set(xscale="log", xlabel="beam width, states")
+    axes.margins(x=0.1)
+    places = sorted(set(widths))
+    axes.set_xticks(places, [count_text(width) for width in places])
+    axes.minorticks_off()
+    axes.grid(axis="y")
+
+
+@styled
+def prefix_lengths(searches: pd.DataFrame) -> Figure:
+    """Length found by distance, the diagonal being the shortest; one marker a beam width.
+
+    searches: width, distance, solved (bool), cost.  An unsolved state is a cross on the diagonal.
+    """
+    figure = Figure(figsize=(SIZE[0], 3.8))
+    axes = figure.subplots()
+    farthest = searches["distance"].max()
+    handles = axes.plot([0, farthest], [0, farthest], color=BLACK, ls=":", lw=1, label="shortest")
+    for number, (width, group) in enumerate(searches.groupby("width")):
+        solved = group[group["solved"]]
+        longer = solved["cost"] > solved["distance"]
+        color, marker = SERIES[number % len(SERIES)], MARKERS[number % len(MARKERS)]
+        look = {"color": color, "marker": marker, "ls": "none", "markersize": 6, "clip_on": False}
+        name = f"width {width:,}"
+        handles += axes.plot(solved["distance"][~longer], solved["cost"][~longer], label=f"{name}, shortest", **look)
+        look |= {"mfc": "white", "mew": 1.4}
+        handles += axes.plot(solved["distance"][longer], solved["cost"][longer], label=f"{name}, longer", **look)
+        lost = group.loc[~group["solved"], "distance"]
+        if len(lost):
+            handles += axes.plot(lost, lost, ls="none", marker="x", color=color, ms=7, label=f"{name}, unsolved")
+    axes.set(xlabel=DISTANCE, ylabel="length found, moves", xlim=(0, farthest + 0.5))
+    axes.set_ylim(bottom=0)
+    for axis in (axes.xaxis, axes.yaxis):
+        whole_ticks(axis, 15)
+    axes.grid(axis="y")
+    legend_above(figure, handles, columns=3)
+    return figure
+
+
+@styled
+def external_excess(searches: pd.DataFrame) -> Figure:
+    """Moves that the solutions have beyond the optimum, and the two lengths side by side.
+
+    searches: optimal, cost (inf where unsolved); one row a cube.
+    """
+    figure = Figure(figsize=(SIZE[0], 3.4))
+    excesses, lengths = figure.subplots(1, 2)
+    solved = searches[np.isfinite(searches["cost"])]
+    excess = (solved["cost"] - solved["optimal"]).astype(int)
+    counts = excess.value_counts().reindex(range(0, excess.max() + 1), fill_value=0) if len(solved) else pd.Series()
+    bars = excesses.bar(counts.index[::2], counts[::2], width=1.4, color=BLUE)
+    excesses.bar_label(bars, [f"{100 * count / len(searches):.0f} %" for count in counts[::2]], fontsize=8, padding=2)
+    excesses.set(xlabel="moves beyond the shortest", ylabel=f"of {len(searches)} cubes")
+    excesses.set_xticks(list(counts.index[::2]))
+    if len(searches) > len(solved):
+        name_panel(excesses, f"{len(searches) - len(solved)} unsolved")
+    edges = np.arange(searches["optimal"].min() - 0.5, max(solved["cost"].max(), searches["optimal"].max()) + 1)
+    looks = {"optimal": {"color": PALE, "label": "shortest"}, "cost": {"histtype": "step", "color": BLUE, "lw": 1.6}}
+    for column, look in looks.items():
+        lengths.hist(solved[column], edges, **{"label": "found", **look})
+        lengths.axvline(solved[column].mean(), color=GREY if column == "optimal" else BLUE, ls="--", lw=1)
+    lengths.set(xlabel="length, moves", ylabel="cubes")
+    whole_ticks(lengths.xaxis, 12)
+    for axes in (excesses, lengths):
+        whole_ticks(axes.yaxis)
+        axes.grid(axis="y")
+    mean = Line2D([], [], color=GREY, ls="--", lw=1, label="mean")
+    legend_above(figure, [*lengths.get_legend_handles_labels()[0], mean])
+    return figure
+
+
+@styled
+def training_costs(trainings: pd.DataFrame) -> Figure:
+    """Hours and states of each training, ours above the literature's, on logarithmic scales.
+
+    trainings: label, hours, states, own (bool); NaN where the literature does not say.
+    """
+    figure = Figure(figsize=(SIZE[0], 0.9 + 0.36 * len(trainings)))
+    panels = figure.subplots(1, 2, sharey=True)
+    places = np.arange(len(trainings))[::-1]
+    colors = [GREEN if own else GREY for own in trainings["own"]]
+    titles = {"hours": ("hours of training", _hours), "states": ("states seen in training", _billions)}
+    for axes, (column, (title, text)) in zip(panels, titles.items(), strict=True):
+        values = trainings[column]
+        least = values.min() / 4
+        axes.barh(places, values - least, left=least, color=colors, height=0.62)
+        for place, value in zip(places, values, strict=True):
+            if np.isfinite(value):
+                axes.annotate(text(value), (value, place), xytext=(4, 0), textcoords="offset points", va="center")
+        axes.set(xscale="log", xlabel=title, xlim=(least, values.max() * 12))
+        axes.minorticks_off()
+        axes.grid(axis="x")
+        axes.grid(visible=False, axis="y")
+        axes.set_yticks(places, trainings["label"])
+        axes.tick_params(axis="y", length=0)
+    return figure
+
+
+def _hours(value: float) -> str:
+    """Hours, and less than one as minutes.  0.284 -> "17 minutes", 36 -> "36"."""
+    return f"{value:.3g}" if value >= 1 else f"{60 * value:.2g} minutes"
+
+
+def _billions(value: float) -> str:
+    """States in few characters.  93600000 -> "94 million", 1e10 -> "10 billion"."""
+    return f"{value / 1e9:.3g} billion" if value >= 1e9 else f"{value / 1e6:.3g} million"

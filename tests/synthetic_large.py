@@ -1,0 +1,209 @@
+"""A small made-up study of the 3×3×3 cube in the schemas of the stages, to test its figures and report.
+
+The numbers mean nothing; only the moves are true, and the mirror images of solutions.
+"""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from synthetic_study import write_card, write_table
+
+from costtogo.params_large import LargeStudy, load
+from costtogo.puzzles import make
+from costtogo.puzzles.cube3 import mirror
+
+CONFIG = Path(__file__).parents[1] / "config" / "cube3.yaml"
+CUBE = make("cube3")
+STATE = CUBE.format_state(CUBE.goal)
+PARTS = ("instances", "models", "audits", "searches", "beams", "external")
+
+
+def study_of() -> LargeStudy:
+    """The study of config/cube3.yaml."""
+    return load(CONFIG)
+
+
+def write_results(study: LargeStudy, folder: Path, parts=PARTS) -> Path:
+    """Write results/<study> below a folder, with these parts of it, and return the study's folder."""
+    results, random = folder / study.study, np.random.default_rng(1)
+    write_card(results, "tables", study.puzzle, {"depth": study.nearby_depth, "states": 983_926})
+    writers = {
+        "instances": _write_instances,
+        "models": _write_model,
+        "audits": _write_audit,
+        "searches": _write_searches,
+        "beams": _write_beams,
+        "external": _write_external,
+    }
+    for part in parts:
+        for name in [study.puzzle] if part == "instances" else study.models:
+            writers[part](results, study, name, random)
+    return results
+
+
+def walk(length: int, random) -> list[int]:
+    """Actions of a walk that never turns straight back."""
+    actions: list[int] = []
+    while len(actions) < length:
+        action = int(random.integers(12))
+        if not actions or action != CUBE.inverse(actions[-1]):
+            actions.append(action)
+    return actions
+
+
+def _write_instances(results, study, name, random) -> None:
+    rows = [("scrambled", i, np.nan) for i in range(20)] + [("mirrored", i, np.nan) for i in range(20)]
+    rows += [("distance_26", i, i + 1.0) for i in range(26)]
+    frame = pd.DataFrame(rows, columns=["set", "instance", "distance"]).assign(state=STATE)
+    write_table(results / "instances" / f"{name}.parquet", frame)
+    write_card(results, "instances", name, {"scrambled": 20, "mirrored": 20, "distance_26": 26})
+
+
+def _write_model(results, study, name, random) -> None:
+    iterations = np.arange(1, 9001)
+    curve = pd.DataFrame({"iteration": iterations, "convergence_points": iterations // 500, "effective_k": 26})
+    curve["loss"] = (11 + 220 * np.exp(-iterations / 60)) * random.lognormal(0, 0.05, len(iterations))
+    curve["updated"] = iterations % 500 == 0
+    curve["validation_loss"] = curve["loss"].where(curve["updated"])
+    write_table(results / "models" / name / "curve.parquet", curve)
+    rows = [
+        (i, i // 500, 11.0, "convergence_point", f"checkpoints/{i:06d}.safetensors", f"{i:064d}")
+        for i in range(500, 9001, 500)
+    ]
+    columns = ["iteration", "convergence_point", "validation_loss", "kind", "file", "sha256"]
+    write_table(results / "models" / name / "checkpoints.parquet", pd.DataFrame(rows, columns=columns))
+    metrics = {"iterations": 9000, "loss": 11.5, "validation_loss": 11.6, "mean_absolute_error": 0.8}
+    metrics |= {"parameters": 866_060, "states_seen": 93_600_000}
+    write_card(results, "models", name, metrics, training=study.models[name].model_dump())
+
+
+def _write_audit(results, study, name, random) -> None:
+    folder, asked = results / "audits" / name, study.audit
+    distance = np.arange(study.nearby_depth + 1)
+    nearby = pd.DataFrame({"distance": distance, "states": np.minimum(9 ** distance.clip(0, 5), asked.nearby_states)})
+    nearby = nearby.assign(
+        mean_cost_to_go=distance * 1.1, mean_absolute_error=distance * 0.12, bias=distance * 0.1,
+        admissible_percent=100 - 8.0 * distance, overestimation_mean=distance * 0.15, overestimation_max=distance * 0.6,
+    )  # fmt: skip
+    write_table(folder / "nearby.parquet", nearby)
+    iterations = np.arange(500, 9001, 500)
+    share = 60 + 35 * (1 - np.exp(-iterations / 1500))
+    consistency = pd.DataFrame({"iteration": iterations, "states": asked.consistency_states})
+    write_table(folder / "consistency.parquet", consistency.assign(consistent_percent=share))
+    depth = np.arange(1, asked.depths + 1)
+    mean = 18.5 * np.tanh(depth / 17)
+    scrambled = pd.DataFrame({"depth": depth, "states": asked.scrambled_states, "mean_cost_to_go": mean})
+    scrambled = scrambled.assign(low=mean - 0.12 * mean, high=mean + 0.1 * mean, std=0.07 * mean)
+    write_table(folder / "scrambled.parquet", scrambled)
+    rows = [
+        (i, d, asked.greedy_states, 100 / (1 + np.exp((d - 6 - i / 1200) / 1.5)))
+        for i in iterations
+        for d in asked.greedy_depths
+    ]
+    columns = ["iteration", "depth", "states", "solved_percent"]
+    write_table(folder / "greedy.parquet", pd.DataFrame(rows, columns=columns))
+    metrics = {"consistent_percent": share[-1], "admissible_percent": 70.0}
+    write_card(results, "audits", name, metrics, audit=asked.model_dump())
+
+
+def _write_searches(results, study, name, random) -> None:
+    rows = []
+    for grid in study.searches:
+        for weight in grid.path_weight:
+            for size in grid.batch_size:
+                for instance in range(20):
+                    solved = random.random() < 1.6 - weight - 0.05 * (size == 10_000)
+                    actions = walk(int(38 - 15 * weight - 1.5 * np.log10(size) + random.integers(0, 4)), random)
+                    nodes = int(min(2000 * 10 ** (2 * weight) + 24 * size, 80_000)) if solved else grid.max_nodes // 12
+                    rows.append(
+                        {"set": grid.set, "path_weight": weight, "batch_size": size, "instance": instance,
+                         "distance": np.nan, **_found(actions, solved, nodes), "ended": "solved" if solved else "memory"}
+                    )  # fmt: skip
+    found = pd.DataFrame(rows)
+    cells = found.groupby(["set", "path_weight", "batch_size"], sort=False)
+    grid = pd.DataFrame([{**dict(zip(cells.keys, cell, strict=True)), **_cell(group)} for cell, group in cells])
+    grid["out_of_memory_percent"] = 100 - grid["solved_percent"]
+    write_table(results / "searches" / name / "searches.parquet", found)
+    write_table(results / "searches" / name / "grid.parquet", grid)
+    clock = found[["set", "path_weight", "batch_size", "instance"]].assign(seconds=found["nodes_generated"] * 2e-5)
+    write_table(results / "timings" / "searches" / f"{name}.parquet", clock)
+    write_card(results, "searches", name, {"solved_percent": 80.0})
+
+
+def _write_beams(results, study, name, random) -> None:
+    rows = []
+    for beams in study.beams:
+        known = study.instances[beams.set].kind == "prefixes"
+        for width in beams.widths:
+            for instance in range(26 if known else 20):
+                distance = instance + 1.0 if known else np.nan
+                length = (instance + 1 + 2 * (instance > 17)) if known else int(34 - 2.4 * np.log10(width))
+                actions = walk(int(length) + 2 * int(random.integers(2)) * (not known), random)
+                if beams.set == "mirrored" and instance % 2:
+                    twin = next(row for row in rows if row["width"] == width and row["instance"] == instance)
+                    actions = mirror().actions[CUBE.parse_moves(twin["solution"])].tolist()
+                place = {"set": beams.set, "width": width, "instance": instance, "state": STATE, "distance": distance}
+                rows.append(place | _found(actions, True, width * len(actions)))
+    found = pd.DataFrame(rows)
+    cells = found.groupby(["set", "width"], sort=False)
+    grid = pd.DataFrame([{**dict(zip(cells.keys, cell, strict=True)), **_cell(group)} for cell, group in cells])
+    write_table(results / "beams" / name / "searches.parquet", found)
+    write_table(results / "beams" / name / "grid.parquet", grid)
+    clock = found[["set", "width", "instance"]].assign(seconds=found["nodes_expanded"] * 1.7e-5)
+    write_table(results / "timings" / "beams" / f"{name}.parquet", clock)
+    write_card(results, "beams", name, {"scrambled_10000_length": 24.2})
+
+
+def _write_external(results, study, name, random) -> None:
+    count = study.external.states
+    optimal = random.choice([19, 20, 21, 22], count, p=[0.1, 0.35, 0.45, 0.1])
+    costs = optimal + 2 * random.integers(0, 3, count)
+    rows = [
+        {"instance": i, "scramble": CUBE.format_moves(walk(20, random)), "optimal": float(optimal[i]),
+         "cost_to_go": optimal[i] - 2 + 3 * random.random(), **_found(walk(int(costs[i]), random), i != 7, 150_000)}
+        for i in range(count)
+    ]  # fmt: skip
+    found = pd.DataFrame(rows).assign(length_htm=costs - 3.0)
+    write_table(results / "external" / name / "searches.parquet", found)
+    summary = []
+    for first in (30, count):
+        part = found.iloc[:first]
+        cell, share = _cell(part), 100 * (part["cost"] == part["optimal"]).mean()
+        summary.append(
+            {"first": first, **{key: cell[key] for key in ("solved_percent", "length", "length_low", "length_high")},
+             "optimal_length": part["optimal"].mean(), "optimal_percent": share, "optimal_percent_low": share - 9,
+             "optimal_percent_high": share + 9, "admissible_percent": 60.0}
+        )  # fmt: skip
+    write_table(results / "external" / name / "summary.parquet", pd.DataFrame(summary))
+    clock = found[["instance"]].assign(seconds=4.9)
+    write_table(results / "timings" / "external" / f"{name}.parquet", clock)
+    write_card(results, "external", name, {"solved_percent": 99.0}, external=study.external.model_dump())
+
+
+def _found(actions, solved, nodes) -> dict:
+    """The columns of one search."""
+    return {
+        "solved": bool(solved),
+        "cost": float(len(actions)) if solved else np.inf,
+        "nodes_expanded": nodes,
+        "nodes_generated": 12 * nodes,
+        "solution": CUBE.format_moves(actions) if solved else "",
+    }
+
+
+def _cell(group: pd.DataFrame) -> dict:
+    """The columns of a cell of a grid."""
+    solved, known = group[group["solved"]], group[group["optimal" if "optimal" in group else "distance"].notna()]
+    length = solved["cost"].mean()
+    return {
+        "instances": len(group),
+        "solved_percent": 100 * group["solved"].mean(),
+        "length": length,
+        "length_low": length - 0.6,
+        "length_high": length + 0.6,
+        "known": len(known),
+        "optimal_percent": 100 * (known["cost"] == known["distance"]).mean() if "distance" in known else np.nan,
+        "nodes_expanded": group["nodes_expanded"].mean(),
+        "nodes_generated": group["nodes_generated"].mean(),
+    }
