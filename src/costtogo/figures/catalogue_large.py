@@ -27,9 +27,7 @@ def catalogue(study: LargeStudy, reported: Path = REPORTED) -> list[FigureEntry]
 
 def drawable(study: LargeStudy, results: Path, reported: Path = REPORTED) -> list[FigureEntry]:
     """The figures whose inputs are there; results: the study's folder."""
-    return [
-        entry for entry in catalogue(study, reported) if all((results / path).exists() for path in entry.inputs)
-    ]
+    return [entry for entry in catalogue(study, reported) if all((results / path).exists() for path in entry.inputs)]
 
 
 def _of_model(study: LargeStudy, model: str, reported: Path) -> Iterator[FigureEntry]:

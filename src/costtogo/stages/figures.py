@@ -20,6 +20,11 @@ def run(study, results: Path | str, reports: Path | str, measured: Path = MEASUR
     source, target = Path(results) / study.study, Path(reports) / study.study
     entries = catalogue(study, measured)
     _demand_inputs(entries, source)
+    return draw_all(entries, source, target, processes)
+
+
+def draw_all(entries: list[FigureEntry], source: Path, target: Path, processes: int = 2) -> list[Path]:
+    """Draw figures in parallel from source, results/<study>, to target, reports/<study>; others there are removed."""
     with ProcessPoolExecutor(max_workers=processes) as pool:
         written = list(pool.map(draw, entries, [source] * len(entries), [target] * len(entries)))
     paths = [path for paths in written for path in paths]

@@ -1,0 +1,92 @@
+"""Stage: write the report of the study of a large puzzle, its tables, its headline numbers and its timings."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import pandas as pd
+
+from costtogo.analysis.literature import read_reported
+from costtogo.figures.catalogue_large import REPORTED
+from costtogo.files import write_csv, write_json, write_text
+from costtogo.params_large import LargeStudy
+from costtogo.stages.frame import StageRun
+from costtogo.stages.leftovers import remove_others
+from costtogo.stages.report_large_answers import Findings
+from costtogo.stages.report_large_comparison import LARGE_TIMES, compare
+from costtogo.stages.report_large_tables import gather, tables
+from costtogo.stages.report_large_text import report
+from costtogo.stages.report_large_timings import search_timings, timings_text
+from costtogo.stages.report_tables import Results
+from costtogo.stages.report_timings import stage_timings
+
+
+@dataclass(frozen=True)
+class Beside:
+    """What stands beside a study's results in its report: the literature's numbers, the captions of the figures."""
+
+    reported: Path = REPORTED
+    captions: Path = Path("workflow/captions")
+
+    @property
+    def files(self) -> list[Path]:
+        """The documents' numbers, the thesis first."""
+        return sorted(self.reported.glob("*.csv"), key=lambda path: (path.stem != "thesis", path.stem))
+
+
+def run(params: Path, results: Path, reports: Path) -> None:
+    """Write the report of a study; results and reports are the study's folders."""
+    beside = Beside()
+    cards = [path for path in sorted(results.glob("*/*.json")) if path.parent.name != "report"]
+    stage = StageRun("report_large", __name__, params, results / "report" / "report", [*beside.files, *cards])
+    numbers = write(LargeStudy(**stage.parameters), results.parent, reports.parent, beside)
+    kinds = ("report.md", "reported_vs_reproduced.csv", "metrics.json", "tables/*.csv", "figures/*.png")
+    outputs = [path for kind in kinds for path in sorted(reports.glob(kind))]
+    stage.finish(outputs, {f"{model}.{name}": value for model, part in numbers.items() for name, value in part.items()})
+
+
+def write(study: LargeStudy, results: Path, reports: Path, beside: Beside) -> dict:
+    """Write report.md, metrics.json, timings.md, reported_vs_reproduced.csv, tables/*.csv and timings/*.csv.
+
+    results and reports are the folders that hold one folder a study.  All but timings come out byte-identical from
+    the same results.  Returns the headline numbers by model: the metrics of every card, by group.
+    """
+    target, found = reports / study.study, gather(study, results)
+    frames, reported = tables(study, found), read_reported(beside.files)
+    own = Findings(found, study, next(iter(study.models)))
+    comparison = compare(reported, own)
+    written = {target / "tables" / f"{name}.csv": frame for name, frame in frames.items()}
+    for path, frame in written.items():
+        write_csv(path, frame)
+    remove_others((target / "tables").glob("*.csv"), written)
+    write_csv(target / "reported_vs_reproduced.csv", comparison)
+    numbers = headline_numbers(study, found)
+    write_json(target / "metrics.json", numbers)
+    write_text(target / "report.md", report(study, found, frames, comparison, beside.captions))
+    timed = Findings(found, study, own.model, timed=True)
+    times = compare(reported[reported["quantity"].isin(LARGE_TIMES)], timed)
+    _write_timings(study, found, times, target, beside.captions)
+    return numbers
+
+
+def headline_numbers(study: LargeStudy, found: Results) -> dict[str, dict[str, float]]:
+    """What the cards of each model's stages have measured, by model; a measure's name begins with its group."""
+    groups = ("models", "audits", "searches", "beams", "external")
+    return {
+        model: {
+            f"{group}_{name}": value
+            for group in groups
+            if (found.folder / group / f"{model}.json").exists()
+            for name, value in found.card(group, model)["metrics"].items()
+        }
+        for model in study.models
+    }
+
+
+def _write_timings(study: LargeStudy, found: Results, times: pd.DataFrame, target: Path, captions: Path) -> None:
+    stages = stage_timings(found)
+    stages = stages[stages["group"] != "report"]  # of an earlier run
+    searches = search_timings(study, found)
+    write_csv(target / "timings" / "stages.csv", stages)
+    write_csv(target / "timings" / "searches.csv", searches)
+    write_csv(target / "timings" / "reported_vs_reproduced.csv", times)
+    write_text(target / "timings.md", timings_text(study, found, stages, searches, times, captions))

@@ -1,0 +1,517 @@
+"""Our number for a number of the literature on a puzzle too large to list, found in the results of its study.
+
+One model stands for the study, the first that it names; searches of scrambled states stand for each other: those of
+external instances where they have been run, else the widest beams. What differs from the row's own terms is noted.
+"""
+
+import math
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from costtogo.analysis.intervals import mean_interval
+from costtogo.analysis.literature import SECONDS
+from costtogo.params_large import LargeStudy, WalkInstances
+from costtogo.puzzles import make
+from costtogo.puzzles.cube import FACES, sticker_places
+from costtogo.stages.report_answers import NAN, Answer, Row, share_interval
+from costtogo.stages.report_large_tables import last_point, mirrored, shortest_path_sets, triplets
+from costtogo.stages.report_tables import Results
+
+LEARNED = ("DeepCubeA", "DeepCube", "Report_DNN", "C3_DNN_0")  # the literature's networks that ours stands beside
+OPTIMAL = ("Rokicki", "Korf", "PDB_solver")  # its solvers whose solutions are the shortest
+SAMPLES = {  # an instance set or an audit of ours for each of the literature's sets
+    "scrambled_1000_10000": "walks",
+    "scrambled_1000": "walks",
+    "grid_100": "grid",
+    "distance_26": "farthest",
+    "sample": "consistency",
+    "scrambled_1_30": "scrambled",
+    "scrambled_each_depth": "depth",
+}
+
+
+class Searches(NamedTuple):
+    """Searches of one kind: a row each, the file they are in, what they are."""
+
+    rows: pd.DataFrame
+    file: str
+    what: str
+
+
+@dataclass(frozen=True)
+class Findings:
+    """What the study found, as the literature's numbers ask for it; timed: whether wall-clock times may be seen."""
+
+    results: Results
+    study: LargeStudy
+    model: str
+    timed: bool = False
+
+    def path(self, file: str) -> str:
+        """A file of the results as seen from the project's root."""
+        return f"results/{self.study.study}/{file.format(self.model)}"
+
+    def table(self, file: str) -> pd.DataFrame | None:
+        """A table of the model."""
+        return self.results.find(file.format(self.model))
+
+    @cached_property
+    def metrics(self) -> dict[str, float]:
+        """What the training's card measured, empty before it."""
+        trained = (self.results.folder / "models" / f"{self.model}.json").exists()
+        return self.results.card("models", self.model)["metrics"] if trained else {}
+
+    @cached_property
+    def seconds(self) -> float:
+        """Seconds of the training, NaN where they are not known or may not be seen."""
+        timing = self.results.folder / "timings" / "models" / f"{self.model}.json"
+        if not self.timed or not timing.exists():
+            return NAN
+        found = self.results.card("timings/models", self.model)
+        return found["seconds"] + found.get("earlier_seconds", 0.0)
+
+    @cached_property
+    def external(self) -> Searches | None:
+        """The searches of external instances, with seconds where they may be seen."""
+        found = self.table("external/{}/searches.parquet")
+        if found is None:
+            return None
+        what = f"the first {len(found)} cubes of {self.study.external.file}, beams for {self.study.external.seconds:g} s each"
+        return Searches(
+            self._with_seconds(found, "external", ["instance"]), self.path("external/{}/searches.parquet"), what
+        )
+
+    @cached_property
+    def beams(self) -> Searches | None:
+        """The widest beams of the first set of walks that was searched."""
+        found = self.table("beams/{}/searches.parquet")
+        if found is None:
+            return None
+        sets = [beams.set for beams in self.study.beams if self.is_walks(beams.set)]
+        rows = found[found["set"].isin(sets[:1])]
+        if rows.empty:
+            return None
+        rows = rows[rows["width"] == rows["width"].max()]
+        what = f"{len(rows)} cubes of the set {sets[0]}, beams of width {rows['width'].iloc[0]:,}"
+        rows = self._with_seconds(rows, "beams", ["set", "width", "instance"]).assign(optimal=np.nan)
+        return Searches(rows, self.path("beams/{}/searches.parquet"), what)
+
+    @property
+    def scrambled(self) -> Searches | None:
+        """The searches that stand for the study."""
+        return self.external or self.beams
+
+    def _with_seconds(self, rows: pd.DataFrame, group: str, keys: list[str]) -> pd.DataFrame:
+        clock = self.table(f"timings/{group}/{{}}.parquet") if self.timed else None
+        return rows.assign(seconds=np.nan) if clock is None else rows.merge(clock, on=keys)
+
+    def is_walks(self, name: str) -> bool:
+        """Whether a set is drawn by walks."""
+        return isinstance(self.study.instances[name], WalkInstances)
+
+    def prefix(self, row: Row) -> Searches | None:
+        """The widest beam from a beginning of a shortest path, as long as the row's distance."""
+        found = self.table("beams/{}/searches.parquet")
+        if found is None:
+            return None
+        found = found[found["set"].isin(shortest_path_sets(self.study)) & (found["distance"] == row["distance"])]
+        if found.empty:
+            return None
+        one = found.sort_values("width").tail(1)
+        what = f"beam of width {one['width'].iloc[0]:,}"
+        one = self._with_seconds(one, "beams", ["set", "width", "instance"])
+        return Searches(one, self.path("beams/{}/searches.parquet"), what)
+
+    def cell(self, row: Row) -> str:
+        """What BWAS at a row's λ and N found, in words; empty where our grid lacks them."""
+        grid = self.table("searches/{}/grid.parquet")
+        if grid is None or math.isnan(row["path_weight"]) or math.isnan(row["batch_size"]):
+            return ""
+        alike = grid[np.isclose(grid["path_weight"], row["path_weight"]) & (grid["batch_size"] == row["batch_size"])]
+        if alike.empty:
+            return ""
+        cell = alike.iloc[0]
+        length = f" in {cell['length']:.2f} moves" if cell["solved_percent"] else ""
+        most = next(search.max_nodes for search in self.study.searches if search.set == cell["set"])
+        return (
+            f"BWAS at this λ and N, at most {most:,} nodes, solves {cell['solved_percent']:.0f} % of"
+            f" {cell['instances']:.0f} cubes of the set {cell['set']}{length}"
+        )
+
+
+def answer(found: Findings, row: Row) -> Answer | None:
+    """Our number for a row, None where the study has none."""
+    find = FINDERS.get(row["quantity"])
+    answered = find(found, row) if find else None
+    return None if answered is None or math.isnan(answered.value) else answered
+
+
+def _fact(value: float, note: str) -> Answer:
+    return Answer(value, "src/costtogo/puzzles", note=note)
+
+
+def _states(found: Findings, row: Row) -> Answer:
+    return _fact(float(make(row["puzzle"]).state_count), "the puzzle's rules")
+
+
+def _of_puzzle(found: Findings, row: Row) -> Answer | None:
+    """Numbers of the puzzle itself, counted from its rules."""
+    puzzle = make(row["puzzle"])
+    if row["quantity"] == "input_size":
+        return None if row["model"] == "DeepCube" else _fact(puzzle.cells * puzzle.letters, "one-hot stickers")
+    if row["quantity"] == "cubelets":
+        places, _ = sticker_places(math.isqrt(puzzle.cells // len(FACES)))
+        return _fact(len(np.unique(places, axis=0)), "places that have stickers")
+    count = {"actions": len(puzzle.actions), "stickers": puzzle.cells}[row["quantity"]]
+    return _fact(count, "the puzzle's rules")
+
+
+def _move_sequences(found: Findings, row: Row) -> Answer:
+    return _fact(float(len(make(row["puzzle"]).actions) ** int(row["distance"])), "the puzzle's rules")
+
+
+def _sequence_length(found: Findings, row: Row) -> Answer | None:
+    """Moves of the longest beginning of the sequence whose states are searched."""
+    sets = shortest_path_sets(found.study)
+    if not sets:
+        return None
+    moves = len(make(row["puzzle"]).parse_moves(found.study.instances[sets[0]].moves))
+    return Answer(
+        moves, f"config/{found.study.study}.yaml", note="the moves listed, replayed; that none are fewer is proved"
+    )
+
+
+def _length(found: Findings, row: Row) -> Answer | None:
+    """Mean length: of shortest solutions where the row's solver finds those, else of ours."""
+    if row["set"] == "superflip_four_spot":
+        return _sequence_length(found, row)
+    if row["model"] in OPTIMAL:
+        if found.external is None:
+            return None
+        value, low, high = mean_interval(found.external.rows["optimal"])
+        return Answer(value, found.external.file, low, high, note=f"the optima told of {found.external.what}")
+    if row["model"] not in LEARNED or found.scrambled is None:
+        return None
+    solved = found.scrambled.rows[found.scrambled.rows["solved"]]
+    value, low, high = mean_interval(solved["cost"])
+    return Answer(value, found.scrambled.file, low, high, note=_notes(found, row))
+
+
+def _notes(found: Findings, row: Row) -> str:
+    return "; ".join(filter(None, [found.scrambled.what, found.cell(row)]))
+
+
+def _length_most(found: Findings, row: Row) -> Answer | None:
+    """The longest solution of BWAS at the row's λ."""
+    searches = found.table("searches/{}/searches.parquet")
+    if searches is None:
+        return None
+    alike = searches[np.isclose(searches["path_weight"], row["path_weight"]) & searches["solved"]]
+    note = f"{len(alike)} solutions of BWAS at this λ with every N"
+    return Answer(alike["cost"].max(), found.path("searches/{}/searches.parquet"), note=note)
+
+
+def _length_ratio(found: Findings, row: Row) -> Answer | None:
+    if found.external is None:
+        return None
+    solved = found.external.rows[found.external.rows["solved"]]
+    ratio = solved["cost"].mean() / solved["optimal"].mean()
+    return Answer(ratio, found.external.file, note=found.external.what)
+
+
+def _share(searches: Searches, holds: pd.Series, note: str) -> Answer:
+    """A share of searches with its interval; a single one has none."""
+    percent = 100 * float(holds.mean())
+    low, high = share_interval(percent, len(holds)) if len(holds) > 1 else (NAN, NAN)
+    return Answer(percent, searches.file, low, high, note=note)
+
+
+def _solved(found: Findings, row: Row) -> Answer | None:
+    """Share of scrambled cubes solved; a policy that takes the best move is held against greedy search."""
+    if row["model"] == "policy_network":
+        return _greedy(found, row)
+    if row["model"] not in LEARNED or found.scrambled is None:
+        return None
+    return _share(found.scrambled, found.scrambled.rows["solved"], _notes(found, row))
+
+
+def _greedy(found: Findings, row: Row) -> Answer | None:
+    shares, depth = found.table("audits/{}/greedy.parquet"), row["set"].rpartition("_")[2]
+    if shares is None or not depth.isdigit():
+        return None
+    last = shares[(shares["iteration"] == shares["iteration"].max()) & (shares["depth"] == int(depth))]
+    if last.empty:
+        return None
+    percent, states = last[["solved_percent", "states"]].iloc[0]
+    note = "greedy search by the cost-to-go, which like that network searches nothing"
+    return Answer(percent, found.path("audits/{}/greedy.parquet"), *share_interval(percent, states), note=note)
+
+
+def _states_solved(found: Findings, row: Row) -> Answer | None:
+    """Solved cubes of a hundred, as the report has them."""
+    solved = _solved(found, row)
+    return None if solved is None else replace(solved, note=f"of each hundred; {solved.note}")
+
+
+def _optimal(found: Findings, row: Row) -> Answer | None:
+    if not math.isnan(row["distance"]):
+        one = found.prefix(row)
+        if one is None:
+            return None
+        known = "one such state; " if row["set"] == "distance_26" else ""
+        return _share(one, one.rows["cost"] == one.rows["distance"], known + one.what)
+    if found.external is None or row["model"] != "DeepCubeA":
+        return None
+    rows = found.external.rows
+    return _share(found.external, rows["cost"] == rows["optimal"], found.external.what)
+
+
+def _extra_moves(found: Findings, row: Row) -> Answer | None:
+    """Share of external cubes solved with so many moves too many."""
+    if found.external is None:
+        return None
+    extra = int(row["quantity"].split("_")[2])
+    rows = found.external.rows
+    return _share(found.external, rows["cost"] == rows["optimal"] + extra, found.external.what)
+
+
+def _nodes(found: Findings, row: Row) -> Answer | None:
+    """Mean nodes of a search; the paper's count of expanded nodes, as the thesis has it, is of generated ones."""
+    column = "nodes_expanded" if row["quantity"].startswith("nodes_expanded") else "nodes_generated"
+    if not math.isnan(row["distance"]):
+        one = found.prefix(row)
+        return None if one is None else Answer(float(one.rows[column].iloc[0]), one.file, note=one.what)
+    if row["model"] not in LEARNED or found.scrambled is None:
+        return None
+    nodes, notes = found.scrambled.rows, [_notes(found, row)]
+    if row["model"] == "DeepCubeA":
+        column = "nodes_generated"
+        notes.append("nodes generated, which is what the paper counts")
+    value, low, high = mean_interval(nodes[column])
+    if row["quantity"].endswith("_most"):
+        value, low, high = float(nodes[column].max()), NAN, NAN
+    return Answer(value, found.scrambled.file, low, high, note="; ".join(notes))
+
+
+def _seconds(found: Findings, row: Row) -> Answer | None:
+    if not math.isnan(row["distance"]):
+        one = found.prefix(row)
+        return None if one is None else Answer(float(one.rows["seconds"].iloc[0]), one.file, note=one.what)
+    if row["model"] not in LEARNED or found.scrambled is None:
+        return None
+    value, low, high = mean_interval(found.scrambled.rows["seconds"])
+    return Answer(value, found.scrambled.file, low, high, note=_notes(found, row))
+
+
+def _consistent(found: Findings, row: Row) -> Answer | None:
+    shares = found.table("audits/{}/consistency.parquet")
+    if shares is None:
+        return None
+    last = shares.sort_values("iteration").iloc[-1]
+    low, high = share_interval(last["consistent_percent"], last["states"])
+    note = f"our last checkpoint, iteration {last['iteration']:,.0f} of another trainer"
+    return Answer(last["consistent_percent"], found.path("audits/{}/consistency.parquet"), low, high, note=note)
+
+
+def _admissible(found: Findings, row: Row) -> Answer | None:
+    """Share of states not overestimated: of external cubes, else of those in the exact table."""
+    slack = 1 if row["quantity"] == "admissible_within_one_percent" else 0
+    if found.external is not None:
+        rows = found.external.rows
+        note = f"cost-to-go of {found.external.what.split(',')[0]}, all scrambled by 1,000 moves or more"
+        return _share(found.external, rows["cost_to_go"] <= rows["optimal"] + slack, note)
+    near = found.table("audits/{}/nearby.parquet")
+    if near is None or slack:
+        return None
+    share = (near["admissible_percent"] * near["states"]).sum() / near["states"].sum()
+    note = f"states up to {near['distance'].max()} moves away, where distances are known, the same number at each"
+    return Answer(share, found.path("audits/{}/nearby.parquet"), note=note)
+
+
+def _overestimation(found: Findings, row: Row) -> Answer | None:
+    """Mean overestimate of external cubes that are overestimated."""
+    if found.external is None:
+        return None
+    over = found.external.rows["cost_to_go"] - found.external.rows["optimal"]
+    value, low, high = mean_interval(over[over > 0])
+    note = f"over the {(over > 0).sum()} overestimated of {found.external.what.split(',')[0]}"
+    return Answer(value, found.external.file, low, high, note=note)
+
+
+def _triplet(found: Findings, row: Row) -> Answer | None:
+    """Shares of patterns in our solutions of external cubes, else of the widest beams."""
+    if row["model"] not in LEARNED or found.scrambled is None:
+        return None
+    shares = triplets(found.results, found.study)
+    own = shares[shares["model"] == found.model]
+    external = own[own["searches"] == "external"]
+    chosen = (external if len(external) else own).iloc[-1] if len(own) else None
+    if chosen is None or row["quantity"] not in chosen:
+        return None
+    note = f"{chosen['solutions']} solutions: {chosen['searches']}"
+    return Answer(chosen[row["quantity"]], found.path("beams/{}/searches.parquet"), note=note)
+
+
+def _mirrored(found: Findings, row: Row) -> Answer | None:
+    if row["model"] not in LEARNED:
+        return None
+    pairs = mirrored(found.results, found.study)
+    own = pairs[pairs["model"] == found.model] if len(pairs) else pairs
+    if own.empty:
+        return None
+    last = own.iloc[-1]
+    of = {"symmetric_solution_percent": "pairs", "same_length_percent": "asymmetric"}[row["quantity"]]
+    if not last[of]:
+        return None
+    low, high = share_interval(last[row["quantity"]], last[of])
+    note = f"{last[of]:.0f} {'pairs' if of == 'pairs' else 'other pairs'}, beams of width {last['width']:,}"
+    return Answer(last[row["quantity"]], found.path("beams/{}/searches.parquet"), low, high, note=note)
+
+
+def _tried(found: Findings, row: Row) -> Answer | None:
+    """The λ or N where our grid has it, together with the other where the row names both."""
+    grid = found.table("searches/{}/grid.parquet")
+    if grid is None or row["model"] not in LEARNED:
+        return None
+    alike = pd.Series(True, index=grid.index)
+    for name in ("path_weight", "batch_size"):
+        if not math.isnan(row[name]):
+            alike &= np.isclose(grid[name], row[name])
+    note = "in our grid"
+    return Answer(row["value"], found.path("searches/{}/grid.parquet"), note=note) if alike.any() else None
+
+
+def _chosen(found: Findings, row: Row) -> Answer | None:
+    """The λ or N of the cell that solves most and, of those, with the fewest moves."""
+    grid = found.table("searches/{}/grid.parquet")
+    if grid is None or row["model"] not in ("DeepCubeA", "Report_DNN"):
+        return None
+    best = grid.sort_values(["solved_percent", "length"], ascending=[False, True]).iloc[0]
+    note = "of the cell of our grid that solves most, and of those with the fewest moves"
+    return Answer(best[row["quantity"].removesuffix("_chosen")], found.path("searches/{}/grid.parquet"), note=note)
+
+
+def _feasible(found: Findings, row: Row) -> Answer | None:
+    """The least or the greatest λ at which BWAS solves every cube with some N."""
+    grid = found.table("searches/{}/grid.parquet")
+    if grid is None:
+        return None
+    weights = grid.loc[grid["solved_percent"] == 100, "path_weight"]
+    value = weights.min() if row["relation"] == ">=" else weights.max()
+    note = "λ at which every cube is solved within the cap on nodes with some N"
+    return Answer(value, found.path("searches/{}/grid.parquet"), note=note)
+
+
+def _states_sampled(found: Findings, row: Row) -> Answer | None:
+    """How many states our set or audit of the same kind has."""
+    audit, study = found.study.audit, found.study
+    walks = [kind.states for kind in study.instances.values() if isinstance(kind, WalkInstances)]
+    counts: dict[str, float] = {
+        "walks": len(found.external.rows) if found.external else sum(walks[:1]) or NAN,
+        "grid": next((study.instances[s.set].states for s in study.searches if found.is_walks(s.set)), NAN),
+        "farthest": len(shortest_path_sets(study)) or NAN,
+        "consistency": audit.consistency_states,
+        "scrambled": audit.scrambled_states * audit.depths,
+        "depth": audit.scrambled_states,
+    }
+    return Answer(counts.get(SAMPLES.get(row["set"]), NAN), f"config/{study.study}.yaml")
+
+
+def _states_seen(found: Findings, row: Row) -> Answer | None:
+    if row["model"] not in LEARNED:
+        return None
+    return Answer(found.metrics.get("states_seen", NAN), found.path("models/{}.json"), note=_training_note(found))
+
+
+def _states_seen_percent(found: Findings, row: Row) -> Answer | None:
+    seen = _states_seen(found, row)
+    return replace(seen, value=100 * seen.value / make(row["puzzle"]).state_count) if seen else None
+
+
+def _training_note(found: Findings) -> str:
+    return f"the whole training of {found.model}, {found.study.models[found.model].trainer.replace('_', ' ')}"
+
+
+def _training_time(found: Findings, row: Row) -> Answer | None:
+    if row["model"] not in LEARNED:
+        return None
+    value = found.seconds / SECONDS[row["unit"]]
+    if row["quantity"] == "iteration_time":
+        value /= found.metrics.get("iterations", NAN)
+    return Answer(value, found.path("timings/models/{}.json"), note=_training_note(found))
+
+
+def _setting(name: str):
+    """A finder of a parameter of the training."""
+
+    def find(found: Findings, row: Row) -> Answer | None:
+        if row["model"] not in LEARNED:
+            return None
+        value: Any = found.study.models[found.model].model_dump()
+        for part in name.split("."):
+            value = value[int(part)] if isinstance(value, list | tuple) else value[part]
+        return Answer(float(value), f"config/{found.study.study}.yaml")
+
+    return find
+
+
+SETTINGS = {
+    "scramble_moves_max": _setting("sampler.walk_max"),
+    "states_per_iteration": _setting("states_per_iteration"),
+    "validation_states": _setting("validation_states"),
+    "training_batch_size": _setting("minibatch"),
+    "check_interval": _setting("check_every"),
+    "checkpoint_interval": _setting("checkpoint_every"),
+    "learning_rate": _setting("learning_rate"),
+    "learning_rate_decay": _setting("learning_rate_decay"),
+    "first_layer_neurons": _setting("architecture.first_layers.0"),
+    "second_layer_neurons": _setting("architecture.first_layers.1"),
+    "residual_layer_neurons": _setting("architecture.first_layers.-1"),
+    "residual_blocks": _setting("architecture.residual_blocks"),
+    "residual_layers": _setting("architecture.layers_per_block"),
+    "total_iterations": _setting("iterations"),
+    "states_sampled": _states_sampled,
+    "path_weight_tried": _tried,
+    "batch_size_tried": _tried,
+    "path_weight_chosen": _chosen,
+    "batch_size_chosen": _chosen,
+}
+FINDERS = SETTINGS | {
+    "states": _states,
+    "actions": _of_puzzle,
+    "stickers": _of_puzzle,
+    "cubelets": _of_puzzle,
+    "input_size": _of_puzzle,
+    "move_sequences": _move_sequences,
+    "length": _length,
+    "length_most": _length_most,
+    "length_ratio": _length_ratio,
+    "solved_percent": _solved,
+    "states_solved": _states_solved,
+    "optimal_percent": _optimal,
+    "extra_moves_2_percent": _extra_moves,
+    "extra_moves_4_percent": _extra_moves,
+    "nodes_expanded": _nodes,
+    "nodes_expanded_most": _nodes,
+    "nodes_generated": _nodes,
+    "seconds": _seconds,
+    "consistent_percent": _consistent,
+    "admissible_percent": _admissible,
+    "admissible_within_one_percent": _admissible,
+    "overestimation_mean": _overestimation,
+    "conjugate_triplet_percent": _triplet,
+    "aba_triplet_percent": _triplet,
+    "aab_triplet_percent": _triplet,
+    "abb_triplet_percent": _triplet,
+    "symmetric_solution_percent": _mirrored,
+    "same_length_percent": _mirrored,
+    "path_weight_feasible": _feasible,
+    "states_seen": _states_seen,
+    "states_seen_percent": _states_seen_percent,
+    "training_time": _training_time,
+    "iteration_time": _training_time,
+}

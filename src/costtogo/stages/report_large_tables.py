@@ -1,0 +1,125 @@
+"""The tables of the report on a large puzzle, read from its study's results; a part that has not run gives none."""
+
+import pandas as pd
+
+from costtogo.analysis.solutions import mirrored_shares, triplet_shares
+from costtogo.params_large import LargeStudy, MirroredInstances, PrefixInstances
+from costtogo.puzzles import make
+from costtogo.puzzles.cube3 import mirror
+from costtogo.stages.report_tables import Results, fresh, loss, provenance
+
+
+def gather(study: LargeStudy, folder) -> Results:
+    """The results of a study below the folder results."""
+    return fresh(folder / study.study, {study.puzzle: list(study.models)})
+
+
+def tables(study: LargeStudy, results: Results) -> dict[str, pd.DataFrame]:
+    """Every table of the report by the stem of its file; those without rows are left out."""
+    frames = {
+        "training": training(results, study),
+        "nearby": of_models(results, study, "audits/{}/nearby.parquet"),
+        "consistency": of_models(results, study, "audits/{}/consistency.parquet"),
+        "scrambled": of_models(results, study, "audits/{}/scrambled.parquet"),
+        "greedy": of_models(results, study, "audits/{}/greedy.parquet"),
+        "grid": of_models(results, study, "searches/{}/grid.parquet"),
+        "beams": of_models(results, study, "beams/{}/grid.parquet"),
+        "prefixes": prefixes(results, study),
+        "triplets": triplets(results, study),
+        "mirrored": mirrored(results, study),
+        "external": of_models(results, study, "external/{}/summary.parquet"),
+        "external_excess": excesses(results, study),
+        "provenance": provenance(results),
+    }
+    frames |= {f"loss_{model}": loss(results, model) for model in trained(results, study)}
+    return {name: frame for name, frame in frames.items() if not frame.empty}
+
+
+def trained(results: Results, study: LargeStudy) -> list[str]:
+    """The models whose training is finished."""
+    return [model for model in study.models if (results.folder / "models" / f"{model}.json").exists()]
+
+
+def of_models(results: Results, study: LargeStudy, path: str) -> pd.DataFrame:
+    """A table of every model that has it, one under the other, the model's name first."""
+    found = {model: results.find(path.format(model)) for model in study.models}
+    frames = [frame.assign(model=model)[["model", *frame]] for model, frame in found.items() if frame is not None]
+    return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()
+
+
+def training(results: Results, study: LargeStudy) -> pd.DataFrame:
+    """What the card of each training says of it."""
+    models = trained(results, study)
+    return pd.DataFrame([{"model": model, **results.card("models", model)["metrics"]} for model in models])
+
+
+def last_point(results: Results, model: str) -> int:
+    """The iteration of the last checkpoint, which is the one that is searched with."""
+    return int(results.frame(f"models/{model}/checkpoints.parquet")["iteration"].iloc[-1])
+
+
+def shortest_path_sets(study: LargeStudy) -> list[str]:
+    """The instance sets that are the beginnings of a shortest path."""
+    return [name for name, kind in study.instances.items() if isinstance(kind, PrefixInstances) and kind.shortest]
+
+
+def prefixes(results: Results, study: LargeStudy) -> pd.DataFrame:
+    """The beam searches from the beginnings of a shortest path, and the moves that each solution has too many."""
+    found = of_models(results, study, "beams/{}/searches.parquet")
+    if found.empty:
+        return found
+    found = found[found["set"].isin(shortest_path_sets(study))]
+    columns = ["model", "set", "width", "instance", "distance", "solved", "cost", "excess"]
+    found = found.assign(excess=(found["cost"] - found["distance"]).where(found["solved"]))
+    return found[[*columns, "nodes_expanded", "nodes_generated", "solution"]]
+
+
+def solutions(results: Results, study: LargeStudy) -> pd.DataFrame:
+    """model, searches (in words), solution of every solved search whose cubes are scrambled."""
+    frames = []
+    beams = of_models(results, study, "beams/{}/searches.parquet")
+    if not beams.empty:
+        beams = beams[beams["solved"] & ~beams["set"].isin(shortest_path_sets(study))]
+        frames.append(beams.assign(searches=beams["set"] + beams["width"].map(", width {:,}".format)))
+    external = of_models(results, study, "external/{}/searches.parquet")
+    if not external.empty:
+        frames.append(external[external["solved"]].assign(searches="external"))
+    columns = ["model", "searches", "solution"]
+    return pd.concat([frame[columns] for frame in frames]) if frames else pd.DataFrame(columns=columns)
+
+
+def triplets(results: Results, study: LargeStudy) -> pd.DataFrame:
+    """Shares of the patterns of three moves in a row (DeepCubeA, Methods), by model and searches."""
+    puzzle, rows = make(study.puzzle), []
+    for (model, searches), group in solutions(results, study).groupby(["model", "searches"], sort=False):
+        shares = triplet_shares(puzzle, [puzzle.parse_moves(text) for text in group["solution"]])
+        rows.append({"model": model, "searches": searches, "solutions": len(group), **shares})
+    return pd.DataFrame(rows)
+
+
+def mirrored(results: Results, study: LargeStudy) -> pd.DataFrame:
+    """Solutions of cubes beside those of their mirror images, by model and beam width (DeepCubeA, Methods)."""
+    found, puzzle, rows = of_models(results, study, "beams/{}/searches.parquet"), make(study.puzzle), []
+    for name, kind in study.instances.items():
+        if not isinstance(kind, MirroredInstances) or found.empty:
+            continue
+        pairs = found[found["set"] == kind.of].merge(
+            found[found["set"] == name], on=["model", "width", "instance"], suffixes=("", "_mirrored")
+        )
+        pairs = pairs[pairs["solved"] & pairs["solved_mirrored"]]
+        for (model, width), group in pairs.groupby(["model", "width"], sort=False):
+            both = ([puzzle.parse_moves(text) for text in group[name]] for name in ("solution", "solution_mirrored"))
+            shares = mirrored_shares(*both, mirror())
+            rows.append({"model": model, "set": name, "width": width, "pairs": len(group), **shares})
+    return pd.DataFrame(rows)
+
+
+def excesses(results: Results, study: LargeStudy) -> pd.DataFrame:
+    """External cubes by the moves that their solutions have too many; those not solved are left out."""
+    found, frames = of_models(results, study, "external/{}/searches.parquet"), []
+    for model, group in found.groupby("model", sort=False) if len(found) else ():
+        excess = (group["cost"] - group["optimal"])[group["solved"]].astype(int).value_counts().sort_index()
+        counts = pd.DataFrame({"excess": excess.index, "cubes": excess.to_numpy()})
+        frames.append(counts.assign(model=model, percent=100 * counts["cubes"] / len(group)))
+    columns = ["model", "excess", "cubes", "percent"]
+    return pd.concat(frames)[columns] if frames else pd.DataFrame(columns=columns)

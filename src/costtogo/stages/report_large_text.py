@@ -1,0 +1,371 @@
+"""The report on a large puzzle as Markdown: the key results, a section for each part of the study, the literature."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pandas as pd
+
+from costtogo.analysis.literature import DOCUMENTS
+from costtogo.figures.catalogue import FigureEntry
+from costtogo.figures.catalogue_large import drawable
+from costtogo.params_large import LargeStudy
+from costtogo.stages.report_compared import form_of, where_text
+from costtogo.stages.report_comparison import NOT_COVERED, SHORT, VERDICTS
+from costtogo.stages.report_large_comparison import LARGE_QUANTITIES
+from costtogo.stages.report_large_tables import last_point, trained
+from costtogo.stages.report_markdown import amount, frame_table, percent, places, short, table
+from costtogo.stages.report_tables import Results
+from costtogo.stages.report_text import gallery, interval_text, provenance_text, puzzle_title, training_table
+
+MODEL = {"model": ("model", "`{}`".format)}
+SOLVED = {
+    "instances": ("cubes", amount),
+    "solved_percent": ("solved, %", percent),
+    "lengths": ("mean length, moves [95 % interval]", str),
+}
+KEY_QUANTITIES = {  # rows of the key results, and the literature's quantity in each
+    "solved, %": ("solved_percent", "states_solved"),
+    "mean length, moves": ("length",),
+    "shortest solutions, %": ("optimal_percent",),
+    "states seen in training": ("states_seen",),
+    "iterations of training": ("total_iterations",),
+}
+KEY_MODELS = {"DeepCubeA": "deepcubea", "Report_DNN": "final_year_report", "C3_DNN_0": "thesis"}
+
+
+class Report:
+    """What every section reads: the study, its results, the tables of the report, the figures that are drawn."""
+
+    def __init__(self, study: LargeStudy, results: Results, tables: dict[str, pd.DataFrame], captions: Path):
+        self.study, self.results, self.tables, self.captions = study, results, tables, captions
+        self.figures = drawable(study, results.folder)
+
+    def drawn(self, kind: str) -> Iterator[str]:
+        """The figures of a kind with their caption, if there are any."""
+        entries: list[FigureEntry] = [entry for entry in self.figures if entry.kind == kind]
+        if entries:
+            yield gallery(entries, self.captions)
+
+    def missing(self, what: str, target: str = "") -> str:
+        """That a part has not run, and how to run it."""
+        return f"{what}: not run yet; `snakemake --cores all {self.study.study}{target}` runs it.\n"
+
+
+def report(study: LargeStudy, results: Results, tables, comparison: pd.DataFrame, captions: Path) -> str:
+    """The whole report; tables by the stem of their files, comparison as report_large_comparison.compare has it."""
+    found = Report(study, results, tables, captions)
+    parts = [f"# {puzzle_title(study.puzzle)}, learned from nothing: the study `{study.study}`\n"]
+    sections = (_key_results, _method, _training, _audit, _grid, _beams, _prefixes, _external, _patterns)
+    for section in sections:
+        parts += section(found, comparison) if section is _key_results else section(found)
+    parts += _compared(comparison)
+    selected = {model: last_point(results, model) for model in trained(results, study)}
+    return "\n".join([*parts, *provenance_text(results, selected)])
+
+
+def _key_results(found: Report, comparison: pd.DataFrame) -> Iterator[str]:
+    yield "## Key results\n"
+    external, beams = found.tables.get("external"), found.tables.get("beams")
+    if external is not None:
+        seconds = found.study.external.seconds
+        for row in external.to_dict("records"):
+            yield (
+                f"- `{row['model']}`, the first {row['first']} cubes of `{found.study.external.file}`, at most"
+                f" {seconds:g} s each: {percent(row['solved_percent'])} % solved, {_length_text(row)} moves on average"
+                f" where the optimum is {row['optimal_length']:.2f}, {_optimal_text(row)} % with the fewest moves."
+            )
+    if beams is not None:
+        own = beams[beams["known"] == 0] if (beams["known"] == 0).any() else beams
+        widest = own.loc[own.groupby("model", sort=False)["width"].idxmax()]
+        for row in widest.to_dict("records"):
+            yield (
+                f"- `{row['model']}`, {row['instances']} cubes of the set {row['set']}, beams of width"
+                f" {row['width']:,}: {percent(row['solved_percent'])} % solved, {_length_text(row)} moves on average."
+            )
+    yield from _prefix_lines(found)
+    yield ""
+    yield "Beside the literature, each with its own solver, budget and cubes (the notes are below):\n"
+    yield _key_table(comparison)
+    yield from found.drawn("training_costs")
+    yield (
+        "Wall-clock times are in [timings.md](timings.md), all numbers in [tables/](tables/), and the literature's"
+        " beside ours in [reported_vs_reproduced.csv](reported_vs_reproduced.csv).\n"
+    )
+
+
+def _length_text(row: dict) -> str:
+    return interval_of(row["length"], row["length_low"], row["length_high"])
+
+
+def interval_of(value: float, low: float, high: float) -> str:
+    """A mean with its interval.  -> "22.85 [22.30, 23.40]"."""
+    form = places(2)
+    return form(value) if pd.isna(low) else f"{form(value)} [{form(low)}, {form(high)}]"
+
+
+def _optimal_text(row: dict) -> str:
+    return interval_text(row["optimal_percent"], row["optimal_percent_low"], row["optimal_percent_high"])
+
+
+def _prefix_lines(found: Report) -> Iterator[str]:
+    """Up to which distance every beginning of the sequence is solved with the fewest moves, and the whole."""
+    if "prefixes" not in found.tables:
+        return
+    for (model, name, width), group in found.tables["prefixes"].groupby(["model", "set", "width"], sort=False):
+        group = group.sort_values("distance")
+        unbroken = group["distance"][(group["excess"] == 0).cummin()]
+        last, count = group.iloc[-1], (group["excess"] == 0).sum()
+        whole = f"solved in {last['cost']:.0f}" if last["solved"] else "not solved"
+        yield (
+            f"- `{model}`, the beginnings of the sequence {name}, beams of width {width:,}: the fewest moves at every"
+            f" distance up to {unbroken.max() if len(unbroken) else 0:.0f}, and at {count} of {len(group)} in all; the"
+            f" whole, {last['distance']:.0f} moves away, is {whole}."
+        )
+
+
+def _key_table(comparison: pd.DataFrame) -> str:
+    """Ours beside each document's own network, one row a quantity."""
+    rows = []
+    for title, quantities in KEY_QUANTITIES.items():
+        cells, ours = [], float("nan")
+        for model, source in KEY_MODELS.items():
+            alike = comparison[(comparison["model"] == model) & (comparison["source"] == source)]
+            alike = alike[alike["quantity"].isin(quantities) & (alike["relation"] == "=") & alike["distance"].isna()]
+            cells.append(amount(alike["reported"].iloc[0]) if len(alike) else "–")
+            if pd.isna(ours) and len(alike):
+                ours = alike["reproduced"].iloc[0]
+        rows.append([title, amount(ours), *cells])
+    return table(["", "this study", *(DOCUMENTS[source] for source in KEY_MODELS.values())], rows)
+
+
+def _method(found: Report) -> Iterator[str]:
+    study, trainers = found.study, {model.trainer for model in found.study.models.values()}
+    yield "## What was done\n"
+    how = {
+        "random_walk": "by regression on the length of random walks from the goal that never turn back, an upper bound"
+        " of the distance",
+        "davi": "by deep approximate value iteration",
+    }
+    yield (
+        f"The states up to {study.nearby_depth} moves from the goal were listed; the rest is too large. A network was"
+        f" trained from nothing, {' and '.join(how[name] for name in sorted(trainers))}; no distance and no test cube"
+        " was shown to it. Searches ended where they met the listed states, and every solution was replayed.\n"
+    )
+    yield from found.drawn("large_states")
+
+
+def _training(found: Report) -> Iterator[str]:
+    yield "## Training\n"
+    if not trained(found.results, found.study):
+        yield found.missing("The training")
+        return
+    models = trained(found.results, found.study)
+    yield training_table(Results(found.results.folder, {found.study.puzzle: models}), found.study.puzzle)
+    yield "Parameters are in italics. A random walk is often longer than the distance, so the loss does not fall to 0.\n"
+    yield from found.drawn("loss_curve")
+
+
+def _audit(found: Report) -> Iterator[str]:
+    yield "## Audit\n"
+    if "nearby" not in found.tables:
+        yield found.missing("The audit")
+        return
+    yield "States of each distance that the exact table knows, the last checkpoint:\n"
+    columns = {
+        "distance": ("distance, moves", short),
+        "states": ("states", amount),
+        "mean_cost_to_go": ("mean cost-to-go, moves", places(3)),
+        "mean_absolute_error": ("mean absolute error, moves", places(3)),
+        "admissible_percent": ("admissible, %", percent),
+        "overestimation_mean": ("mean overestimate, moves", places(3)),
+        "overestimation_max": ("largest, moves", places(2)),
+    }
+    yield frame_table(found.tables["nearby"], MODEL | columns)
+    yield from found.drawn("nearby_audit")
+    yield "Consistent states of random walks, by checkpoint (thesis, 5.9):\n"
+    columns = {
+        "iteration": ("iteration", amount),
+        "states": ("states", amount),
+        "consistent_percent": ("consistent, %", percent),
+    }
+    yield frame_table(found.tables["consistency"], MODEL | columns)
+    yield from found.drawn("scrambled_costs")
+    yield from found.drawn("greedy_shares")
+
+
+def _grid(found: Report) -> Iterator[str]:
+    yield "## Batch weighted A* over λ and N\n"
+    if "grid" not in found.tables:
+        if found.study.searches:
+            yield found.missing("The grid")
+        else:
+            yield "The study asks for none.\n"
+        return
+    grid = _with_lengths(found.tables["grid"])
+    columns = {
+        "set": ("set", str),
+        "path_weight": ("λ", short),
+        "batch_size": ("N", amount),
+        **SOLVED,
+        "nodes_expanded": ("nodes expanded", amount),
+        "nodes_generated": ("nodes generated", amount),
+        "out_of_memory_percent": ("out of memory, %", percent),
+    }
+    caps = ", ".join(f"{search.max_nodes:,} on the set {search.set}" for search in found.study.searches)
+    yield f"A search that keeps as many nodes in memory ends as unsolved: {caps}. The length is of what was solved.\n"
+    yield from found.drawn("grid_heat_maps")
+    yield frame_table(grid, MODEL | columns)
+
+
+def _with_lengths(grid: pd.DataFrame) -> pd.DataFrame:
+    lengths = grid[["length", "length_low", "length_high"]].to_numpy()
+    return grid.assign(lengths=[interval_of(*row) for row in lengths])
+
+
+def _beams(found: Report) -> Iterator[str]:
+    yield "## Beam search\n"
+    if "beams" not in found.tables:
+        yield found.missing("Beam search")
+        return
+    columns = {
+        "set": ("set", str),
+        "width": ("width", amount),
+        **SOLVED,
+        "known": ("of known distance", amount),
+        "optimal_percent": ("fewest moves, % of those", percent),
+        "nodes_expanded": ("nodes expanded", amount),
+    }
+    yield frame_table(_with_lengths(found.tables["beams"]), MODEL | columns)
+    yield from found.drawn("beam_lengths")
+
+
+def _prefixes(found: Report) -> Iterator[str]:
+    if "prefixes" not in found.tables:
+        return
+    yield "## The sequence of distance 26\n"
+    yield (
+        "The first 1, 2, … moves of a shortest path, whose states are as far from the goal as there are moves (thesis,"
+        " 5.9).\n"
+    )
+    yield from found.drawn("prefix_lengths")
+    shown = found.tables["prefixes"]
+    columns = {
+        "width": ("width", amount),
+        "distance": ("distance, moves", short),
+        "cost": ("length found, moves", amount),
+        "excess": ("too many", amount),
+        "nodes_expanded": ("nodes expanded", amount),
+    }
+    yield frame_table(shown, MODEL | columns)
+
+
+def _external(found: Report) -> Iterator[str]:
+    yield "## External cubes\n"
+    if found.study.external is None:
+        yield "The study asks for none.\n"
+        return
+    if "external" not in found.tables:
+        yield found.missing("The external cubes, whose optima are known,", "-external")
+        return
+    seconds = found.study.external.seconds
+    yield (
+        f"The first cubes of `{found.study.external.file}`, scrambled by others (from DeepCubeA's test set) and never"
+        f" trained or tuned on, at most {seconds:g} s each; what a search finds in that time depends on the machine.\n"
+    )
+    external = _with_lengths(found.tables["external"])
+    external["optimal"] = [_optimal_text(row) for row in external.to_dict("records")]
+    columns = {
+        "first": ("first", amount),
+        "solved_percent": ("solved, %", percent),
+        "lengths": ("mean length, moves [95 % interval]", str),
+        "optimal_length": ("optimum, moves", places(2)),
+        "optimal": ("fewest moves, % [95 % interval]", str),
+        "admissible_percent": ("admissible, %", percent),
+    }
+    yield frame_table(external, MODEL | columns)
+    columns = {"excess": ("moves too many", short), "cubes": ("cubes", amount), "percent": ("share, %", percent)}
+    yield frame_table(found.tables["external_excess"], MODEL | columns)
+    yield from found.drawn("external_excess")
+
+
+def _patterns(found: Report) -> Iterator[str]:
+    yield "## Patterns of the solutions\n"
+    if "triplets" not in found.tables:
+        yield found.missing("The searches whose solutions are counted here")
+        return
+    columns = {
+        "searches": ("solutions of", str),
+        "solutions": ("solutions", amount),
+        "conjugate_triplet_percent": ("a b a⁻¹, %", percent),
+        "aba_triplet_percent": ("a b a, %", percent),
+        "aab_triplet_percent": ("a a b, %", percent),
+        "abb_triplet_percent": ("a b b, %", percent),
+    }
+    yield "Shares of three moves in a row (DeepCubeA, Methods):\n"
+    yield frame_table(found.tables["triplets"], MODEL | columns)
+    if "mirrored" in found.tables:
+        columns = {
+            "width": ("width", amount),
+            "pairs": ("pairs", amount),
+            "symmetric_solution_percent": ("solved by the mirror image of the other's solution, %", percent),
+            "asymmetric": ("other pairs", amount),
+            "same_length_percent": ("as long, % of those", percent),
+        }
+        yield "Cubes and their mirror images, both solved by beam search:\n"
+        yield frame_table(found.tables["mirrored"], MODEL | columns)
+
+
+def _compared(comparison: pd.DataFrame) -> Iterator[str]:
+    yield "## Reported and reproduced\n"
+    yield (
+        "Every number of four documents on this puzzle; [reported_vs_reproduced.csv](reported_vs_reproduced.csv) has"
+        " each with its interval, note and file. A number *agrees* when the literature's lies in our 95 % interval or"
+        " within the tolerance of the default study, when a bound holds, or when a setting is the same; otherwise it"
+        " *beats* the literature's or falls *short* of it by which way is better. Budgets, solvers and test sets"
+        " differ; the note says how. A setting of another value is told, not judged, and counts as not covered.\n"
+    )
+    rows = []
+    for source, group in comparison.groupby("source", sort=False):
+        counts = group["verdict"].value_counts()
+        rows.append([DOCUMENTS[source], amount(len(group)), *(amount(counts.get(each, 0)) for each in VERDICTS)])
+    counts = comparison["verdict"].value_counts()
+    rows.append(["**all**", amount(len(comparison)), *(amount(counts.get(each, 0)) for each in VERDICTS)])
+    yield table(["document", "numbers", *VERDICTS], rows)
+    for source, group in comparison.groupby("source", sort=False):
+        covered = group[group["verdict"] != NOT_COVERED]
+        if len(covered):
+            yield f"### {DOCUMENTS[source][0].upper() + DOCUMENTS[source][1:]}\n"
+            yield rows_table(covered)
+    yield "### Where ours falls short\n"
+    fallen = comparison[comparison["verdict"] == SHORT]
+    for row in fallen.to_dict("records"):
+        yield f"- {DOCUMENTS[row['source']]}, {row['section']}, {_title(row)}: {row['note']}."
+    yield "" if len(fallen) else "Nowhere.\n"
+    yield "### Why numbers are not covered\n"
+    missing = comparison[comparison["verdict"] == NOT_COVERED]
+    reasons = missing["note"].str.replace(r"; ours is .*|; erratum: .*|.*(?=a setting, not a result)", "", regex=True)
+    yield table(["reason", "numbers"], ([reason, amount(count)] for reason, count in reasons.value_counts().items()))
+    yield "### Slips in the documents\n"
+    slips = comparison[comparison["erratum"].notna()]
+    for row in slips.to_dict("records"):
+        yield f"- {DOCUMENTS[row['source']]}, {row['section']}, {row['quantity']} {row['reported']:g}: {row['erratum']}"
+    yield ""
+
+
+def rows_table(rows: pd.DataFrame) -> str:
+    """A row for each number."""
+    return table(["model", "where", "quantity", "reported", "ours", "verdict"], map(_line, rows.to_dict("records")))
+
+
+def _line(row: dict) -> list[str]:
+    form, relation = form_of(row["quantity"]), "" if row["relation"] == "=" else f"{row['relation']} "
+    if row["quantity"] in ("states", "states_seen_percent", "move_sequences"):
+        form = "{:.3g}".format
+    name = f"`{row['model']}`" if isinstance(row["model"], str) else "–"
+    theirs = relation + form(row["reported"])
+    return [name, where_text(row) or "–", _title(row), theirs, form(row["reproduced"]), row["verdict"]]
+
+
+def _title(row: dict) -> str:
+    quantity = LARGE_QUANTITIES.get(row["quantity"])
+    return quantity.title if quantity else row["quantity"].replace("_", " ")
