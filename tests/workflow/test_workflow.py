@@ -232,7 +232,7 @@ def test_a_killed_job_runs_again_and_loses_no_finished_result(tmp_path):
     assert not any(job.startswith("Listing all states") for job in jobs(output))
 
 
-def test_the_study_of_a_large_puzzle_is_a_target_of_its_own_and_its_network_solves(project):
+def test_the_study_of_a_large_puzzle_is_a_target_of_its_own_and_its_network_solves(project, tmp_path):
     assert not any("cube3" in job for job in jobs(snakemake(project, "--dry-run", "--forceall")))
     done = jobs(snakemake(project, "cube3-smoke"))
     assert {"Training walks of cube3-smoke.", "Beam search over walks of cube3-smoke."} <= done
@@ -243,6 +243,12 @@ def test_the_study_of_a_large_puzzle_is_a_target_of_its_own_and_its_network_solv
     model = "results/cube3-smoke/models/walks"
     told = run(project, "costtogo", "solve", "--model", model, "--scramble", "R U2 F'", "--seconds", "1")
     assert "solution        F U2 R'" in told and "4 quarter turns" in told and "3 moves with half turns" in told
+    told = snakemake(project, "cube3-smoke-external", fails=True, COSTTOGO_EXTERNAL="nowhere")
+    assert "There is no folder nowhere of external instances: set COSTTOGO_EXTERNAL" in told and not jobs(told)
+    (tmp_path / "cube3_qtm.csv").write_text("scramble,optimal_moves_qtm\nR U',2\nF2,2\n")
+    done = snakemake(project, "cube3-smoke-external", COSTTOGO_EXTERNAL=str(tmp_path))
+    assert "External instances of cube3-smoke, solved over walks." in jobs(done)
+    assert pd.read_parquet(project / "results/cube3-smoke/external/walks/summary.parquet")["optimal_percent"][0] == 100
     shutil.rmtree(project / "results/cube3-smoke")
 
 

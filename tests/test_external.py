@@ -1,0 +1,233 @@
+"""External instances: what is read of their files, and the stage that solves them beside the optimum."""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+from messages import is_one_sentence
+
+from costtogo import external
+from costtogo.analysis.intervals import wilson
+from costtogo.exact.nearby import FAR, nearby_table
+from costtogo.files import read_frame, read_json, write_arrays, write_frame, write_json
+from costtogo.heuristics import network as networks
+from costtogo.params import ArchitectureParams
+from costtogo.puzzles import make
+from costtogo.puzzles.base import apply, solves
+from costtogo.puzzles.cube3 import check_colouring
+from costtogo.stages import external as stage
+from costtogo.types import UserError
+
+CUBE = make("cube3")
+SCRAMBLES = ["R U'", "F2", "L D B", "", "U R' B"]
+OPTIMAL = [2, 2, 3, 0, 3]
+ORIGINAL = external.folder() / "cube3_qtm.csv"  # before a test names another folder
+needs_originals = pytest.mark.skipif(
+    not ORIGINAL.is_file(), reason=f"There is no {ORIGINAL}: set {external.VARIABLE} to the folder that has it."
+)  # fmt: skip
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch) -> Path:
+    """A folder of external instances that the environment names, with the file cubes.csv."""
+    place = tmp_path / "external"
+    place.mkdir()
+    monkeypatch.setenv(external.VARIABLE, str(place))
+    written(place, {"scramble": SCRAMBLES, "optimal_moves_qtm": OPTIMAL})
+    return place
+
+
+def written(place: Path, columns: dict) -> Path:
+    pd.DataFrame(columns).to_csv(place / "cubes.csv", index=False)
+    return place / "cubes.csv"
+
+
+def told(function, *arguments) -> str:
+    with pytest.raises(UserError) as error:
+        function(*arguments)
+    assert is_one_sentence(str(error.value)), str(error.value)
+    return str(error.value)
+
+
+def test_scrambles_lead_to_their_states(folder):
+    found = external.load(CUBE, external.find("cubes.csv"))
+    for row, scramble in enumerate(SCRAMBLES):
+        np.testing.assert_array_equal(found.states[row], apply(CUBE, CUBE.goal, CUBE.parse_moves(scramble)))
+    assert found.states.dtype == np.uint8 and found.optimal.tolist() == OPTIMAL and found.texts == SCRAMBLES
+    assert found.first(2).texts == SCRAMBLES[:2] and len(found.first(9).states) == 5
+
+
+def test_a_folder_or_file_that_is_missing_is_told_with_what_to_set(folder, monkeypatch):
+    assert external.VARIABLE in told(external.find, "others.csv") and "others.csv" in told(external.find, "others.csv")
+    monkeypatch.setenv(external.VARIABLE, str(folder / "nowhere"))
+    assert external.VARIABLE in told(external.find, "cubes.csv") and "nowhere" in told(external.find, "cubes.csv")
+    monkeypatch.delenv(external.VARIABLE)
+    assert external.folder() == Path("data/external")
+
+
+MISTAKES = {
+    "no scrambles": ({"moves": ["R"], "optimal_moves_qtm": [1]}, "no column scramble"),
+    "no optima": ({"scramble": ["R"]}, "no column optimal_moves_qtm"),
+    "no rows": ({"scramble": [], "optimal_moves_qtm": []}, "no instances"),
+    "an unknown move": ({"scramble": ["R", "X"], "optimal_moves_qtm": [1, 1]}, "line 3: Unknown move 'X'"),
+    "an optimum in words": ({"scramble": ["R", "U"], "optimal_moves_qtm": [1, "one"]}, "line 3"),
+    "an optimum missing": ({"scramble": ["R", "U"], "optimal_moves_qtm": [1, ""]}, "line 3"),
+    "half a move": ({"scramble": ["R"], "optimal_moves_qtm": [1.5]}, "line 2"),
+}
+
+
+@pytest.mark.parametrize("kind", MISTAKES)
+def test_a_mistake_in_a_file_is_told_in_one_sentence(kind, folder):
+    columns, reason = MISTAKES[kind]
+    assert reason in told(external.load, CUBE, written(folder, columns))
+
+
+@needs_originals
+def test_the_cubes_from_outside_are_cubes_as_far_away_as_parity_and_the_exact_table_allow():
+    found = external.load(CUBE, ORIGINAL)
+    assert len(found.states) == len(np.unique(found.states, axis=0)) == 500
+    for state in found.states:
+        check_colouring(state)
+    lengths = np.array([len(CUBE.parse_moves(text)) for text in found.texts])
+    assert (found.optimal <= lengths).all() and ((lengths - found.optimal) % 2 == 0).all(), (
+        "a turn is an odd permutation"
+    )
+    assert found.optimal.max() <= 26, "no cube is farther away"
+    nearby = nearby_table(CUBE, 4)
+    distance = nearby(found.states)
+    np.testing.assert_array_equal(distance[distance != FAR], found.optimal[distance != FAR])
+    np.testing.assert_array_equal(distance == FAR, found.optimal > nearby.depth)
+
+
+@needs_originals
+def test_the_ends_of_the_scrambles_from_outside_are_as_far_as_the_exact_table_says():
+    """A scramble as long as the optimum is a shortest path, and so is each beginning of it."""
+    found, nearby = external.load(CUBE, ORIGINAL), nearby_table(CUBE, 4)
+    scrambles = [CUBE.parse_moves(text) for text in found.texts]
+    shortest = [moves for moves, optimal in zip(scrambles, found.optimal, strict=True) if len(moves) == optimal]
+    assert shortest
+    for length in range(nearby.depth + 1):
+        assert (nearby(external.replay(CUBE, [moves[:length] for moves in shortest])) == length).all()
+
+
+@pytest.fixture
+def study(folder, tmp_path):
+    """A study with an exact table and an untrained network; run it as the workflow does: `study(states=3)`."""
+    results = tmp_path / "results" / "small"
+    table, model, out = results / "tables" / "cube3.npz", results / "models" / "walks", results / "external" / "walks"
+    nearby = nearby_table(CUBE, 3)
+    write_arrays(table, keys=nearby.keys, distance=nearby.distance, layers=nearby.layers)
+    architecture = ArchitectureParams(
+        first_layers=[8], residual_blocks=0, outputs="actions", batch_norm_momentum=0.9, batch_norm_epsilon=1e-5
+    )
+    network = networks.build(architecture, CUBE, seed=0)
+    networks.save(model / "000000.safetensors", network, {"puzzle": "cube3", "precision": "float32", "iteration": 0})
+    write_frame(model / "checkpoints.parquet", pd.DataFrame({"file": ["000000.safetensors"]}))
+
+    def run(file: str = "cubes.csv", states: int = 5, seconds: float = 0.3) -> Path:
+        asked = {"file": file, "states": states, "seconds": seconds}
+        common = {"study": "small", "puzzle": "cube3", "model": "walks", "threads": torch.get_num_threads()}
+        write_json(tmp_path / "slice.json", {**common, "external": asked, "max_nodes": 1_000_000})
+        stage.run(tmp_path / "slice.json", table, model, out)
+        return out
+
+    return run
+
+
+def test_the_stage_holds_what_it_solves_against_the_optimum(study):
+    out = study()
+    searches = read_frame(out / "searches.parquet")
+    assert list(searches) == [
+        "instance", "scramble", "optimal", "cost_to_go", "solved", "cost", "length_htm", "nodes_expanded",
+        "nodes_generated", "solution",
+    ]  # fmt: skip
+    starts = external.load(CUBE, external.find("cubes.csv")).states
+    assert solves(CUBE, starts, [CUBE.parse_moves(text) for text in searches["solution"]]).all()
+    assert searches["cost"].tolist() == OPTIMAL and searches["length_htm"].tolist() == [2, 1, 3, 0, 3]
+    row = read_frame(out / "summary.parquet").iloc[0]
+    assert row["first"] == 5 and row["solved_percent"] == row["optimal_percent"] == 100
+    assert row["length"] == row["optimal_length"] == 2 and row["optimal_percent_low"] == 100 * wilson(5, 5)[0]
+    heuristic = networks.load(next(out.parents[1].glob("models/walks/*.safetensors")))
+    admissible = heuristic(starts) <= OPTIMAL
+    assert row["admissible_percent"] == pytest.approx(100 * admissible.mean())
+    seconds = read_frame(out.parents[1] / "timings" / "external" / "walks.parquet")
+    assert list(seconds) == ["instance", "seconds"] and len(seconds) == 5
+    card = read_json(out.with_suffix(".json"))
+    assert card["metrics"]["first_5_optimal_percent"] == 100 and str(external.find("cubes.csv")) in card["inputs"]
+    assert not list((out.parents[1] / "resume").glob("*")), "what was kept in between is gone"
+
+
+def test_only_the_first_are_solved(study):
+    assert read_frame(study(states=2) / "searches.parquet")["scramble"].tolist() == SCRAMBLES[:2]
+
+
+@pytest.fixture
+def killed_after(monkeypatch):
+    """Let a run be killed once so many searches have ended; the instances searched, warming up left out."""
+    searched, solve_within = [], stage.solve_within
+
+    def kill(count: int | None) -> list:
+        def limited(puzzle, heuristic, start, **options):
+            if "max_nodes" in options:
+                if len(searched) == count:
+                    raise KeyboardInterrupt
+                searched.append(start)
+            return solve_within(puzzle, heuristic, start, **options)
+
+        monkeypatch.setattr(stage, "solve_within", limited)
+        return searched
+
+    return kill
+
+
+def test_a_run_that_was_killed_goes_on_where_it_was(study, killed_after):
+    searched = killed_after(3)
+    with pytest.raises(KeyboardInterrupt):
+        study()
+    killed_after(None)
+    out = study()
+    assert len(searched) == 5, "none is searched twice"
+    assert read_frame(out / "searches.parquet")["cost"].tolist() == OPTIMAL
+
+
+def test_searches_of_other_parameters_are_not_taken(study, killed_after):
+    searched = killed_after(3)
+    with pytest.raises(KeyboardInterrupt):
+        study()
+    killed_after(None)
+    study(seconds=0.2)
+    assert len(searched) == 3 + 5
+
+
+def test_searches_kept_in_a_damaged_file_are_searched_again(study, killed_after):
+    searched = killed_after(3)
+    with pytest.raises(KeyboardInterrupt):
+        study()
+    (partial,) = Path(external.folder().parent / "results").glob("small/resume/external_walks/*.parquet")
+    partial.write_bytes(partial.read_bytes()[:100])
+    killed_after(None)
+    study()
+    assert len(searched) == 3 + 5
+
+
+def test_a_solution_shorter_than_the_optimum_shows_a_wrong_file(study, folder):
+    written(folder, {"scramble": ["R U'"], "optimal_moves_qtm": [4]})
+    assert "fewer than the 4" in told(study)
+
+
+def test_a_summary_tells_of_the_first_30_the_first_100_and_all_each_once():
+    def searches(count: int) -> pd.DataFrame:
+        unsolved = np.arange(count) == 1
+        cost = np.where(unsolved, np.inf, 20.0 + np.arange(count) % 2)
+        return pd.DataFrame({"optimal": 20.0, "cost_to_go": 20.0, "solved": ~unsolved, "cost": cost})
+
+    for count, firsts in {3: [3], 30: [30], 31: [30, 31], 100: [30, 100], 500: [30, 100, 500]}.items():
+        assert stage.summarise(searches(count))["first"].tolist() == firsts
+    row = stage.summarise(searches(4)).iloc[0]
+    assert row["solved_percent"] == 75 and row["optimal_percent"] == 50, "what is not solved is not optimal"
+    assert row["length"] == pytest.approx(61 / 3) and row["length_low"] < row["length"] < row["length_high"]
+    assert row["optimal_percent_low"] < 50 < row["optimal_percent_high"] and row["admissible_percent"] == 100
+    none = stage.summarise(searches(4).assign(solved=False, cost=np.inf))
+    assert "nan" not in stage.describe(next(none.itertuples()))
