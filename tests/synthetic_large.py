@@ -116,10 +116,9 @@ def _write_searches(results, study, name, random) -> None:
                     solved = random.random() < 1.6 - weight - 0.05 * (size == 10_000)
                     actions = walk(int(38 - 15 * weight - 1.5 * np.log10(size) + random.integers(0, 4)), random)
                     nodes = int(min(2000 * 10 ** (2 * weight) + 24 * size, 80_000)) if solved else grid.max_nodes // 12
-                    rows.append(
-                        {"set": grid.set, "path_weight": weight, "batch_size": size, "instance": instance,
-                         "distance": np.nan, **_found(actions, solved, nodes), "ended": "solved" if solved else "memory"}
-                    )  # fmt: skip
+                    cell = {"set": grid.set, "path_weight": weight, "batch_size": size, "instance": instance}
+                    ended = "solved" if solved else "memory"
+                    rows.append(cell | {"distance": np.nan, **_found(actions, solved, nodes), "ended": ended})
     found = pd.DataFrame(rows)
     cells = found.groupby(["set", "path_weight", "batch_size"], sort=False)
     grid = pd.DataFrame([{**dict(zip(cells.keys, cell, strict=True)), **_cell(group)} for cell, group in cells])

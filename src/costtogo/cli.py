@@ -153,6 +153,32 @@ def report(
 
 
 @app.command()
+def figures_large(
+    params: ParamsFile,
+    results: Annotated[Path, typer.Option(help="Folder of the study's results.")],
+    reports: Annotated[Path, typer.Option(help="Folder of the study's report.")],
+):
+    """Stage: draw the figures of the study of a large puzzle, as far as it has run."""
+    from costtogo.files import read_json
+    from costtogo.params_large import LargeStudy
+    from costtogo.stages import figures_large as stage
+
+    stage.run(LargeStudy(**read_json(params)), results.parent, reports.parent)
+
+
+@app.command()
+def report_large(
+    params: ParamsFile,
+    results: Annotated[Path, typer.Option(help="Folder of the study's results.")],
+    reports: Annotated[Path, typer.Option(help="Folder of the study's report.")],
+):
+    """Stage: write report.md of the study of a large puzzle, its tables and its timings, as far as it has run."""
+    from costtogo.stages import report_large as stage
+
+    stage.run(params, results, reports)
+
+
+@app.command()
 def check(
     configs: Annotated[
         list[Path] | None,

@@ -29,6 +29,7 @@ LARGE_STAGES = {  # the same of a puzzle too large to list
     "searches": "grid",
     "beams": "beams",
     "external": "external",
+    "report": "report_large",
 }
 LONG_AGO = 1.0  # a modification time older than any source
 

@@ -1,6 +1,7 @@
 # Studies of one puzzle too large to list, each a target of its own: config/<study>.yaml with the key `puzzle`.
 
 from costtogo.external import find as find_external
+from costtogo.figures.catalogue_large import expected as expected_figures
 from costtogo.params_large import is_large
 from costtogo.params_large import load as load_large
 
@@ -15,6 +16,9 @@ try:
         settle(study, Path("results") / name, Path("reports") / name)
 except UserError as error:
     raise WorkflowError(str(error))
+
+
+LITERATURE = sorted(str(path) for path in Path("data/reported/cube3").glob("*.csv"))
 
 
 wildcard_constraints:
@@ -50,6 +54,43 @@ def large_results(study):
         group=["models", "audits", "searches", "beams"],
         model=LARGE[study].models,
     )
+
+
+def large_found(study):
+    """What figures and report of a study read: cards and times; of external instances where they have been solved."""
+    cards = large_results(study)
+    external = [f"results/{study}/external/{name}.json" for name in LARGE[study].models]
+    cards += [card for card in external if Path(card).exists()]
+    puzzle = LARGE[study].puzzle
+    cards += [
+        f"results/{study}/{group}/{puzzle}.json" for group in ("tables", "instances")
+    ]
+    return cards + [
+        card.replace(f"results/{study}/", f"results/{study}/timings/") for card in cards
+    ]
+
+
+def large_figures(study):
+    """The figures of a study, as PNG and SVG."""
+    entries = expected_figures(LARGE[study], Path("results") / study)
+    return [
+        (f"reports/{study}/{entry.stem}.{kind}", entry)
+        for entry in entries
+        for kind in ("png", "svg")
+    ]
+
+
+def large_report(study):
+    """The documents of a study's report and the card of their stage."""
+    documents = [
+        "report.md",
+        "timings.md",
+        "metrics.json",
+        "reported_vs_reproduced.csv",
+    ]
+    return [f"reports/{study}/{name}" for name in documents] + [
+        f"results/{study}/report/report.json"
+    ]
 
 
 rule large_table:
@@ -218,11 +259,67 @@ for name in LARGE:
 
     rule:
         name:
+            f"{name}-figures"
+        input:
+            large_found(name),
+            params=f"results/{name}/params/report/report.json",
+            literature=LITERATURE,
+            code=code("figures_large"),
+        output:
+            [
+                report(
+                    path,
+                    caption=f"../captions/{entry.kind}.rst",
+                    category=entry.puzzle,
+                    subcategory=entry.model or "all models",
+                    labels={"figure": entry.label, "format": path.rsplit(".")[-1]},
+                )
+                for path, entry in large_figures(name)
+            ],
+        log:
+            f"logs/{name}/figures.log",
+        params:
+            folders=f"--results results/{name} --reports reports/{name}",
+        message:
+            f"Drawing the figures of {name}."
+        shell:
+            "costtogo figures-large --params {input.params} {params.folders} 2>&1 | tee {log}"
+
+    rule:
+        name:
+            f"{name}-report"
+        input:
+            large_found(name),
+            [path for path, _ in large_figures(name)],
+            params=f"results/{name}/params/report/report.json",
+            literature=LITERATURE,
+            captions=sorted(
+                {
+                    f"workflow/captions/{entry.kind}.rst"
+                    for _, entry in large_figures(name)
+                }
+            ),
+            code=code("report_large"),
+        output:
+            large_report(name),
+            timing=f"results/{name}/timings/report/report.json",
+        log:
+            f"logs/{name}/report.log",
+        params:
+            folders=f"--results results/{name} --reports reports/{name}",
+        message:
+            f"Writing the report of {name}."
+        shell:
+            "costtogo report-large --params {input.params} {params.folders} 2>&1 | tee {log}"
+
+    rule:
+        name:
             name
         input:
             large_results(name),
+            large_report(name),
         message:
-            f"Study {name} is complete: its results are in results/{name}."
+            f"Study {name} is complete: read reports/{name}/report.md."
 
 
 for name in [name for name, study in LARGE.items() if study.external]:

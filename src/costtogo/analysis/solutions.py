@@ -1,11 +1,11 @@
-"""What solutions of a cube look like: patterns of three moves, and the solutions of mirror images (DeepCubeA, Methods)."""
+"""Patterns of three moves in the solutions of a cube, and the solutions of mirror images (DeepCubeA, Methods)."""
 
 from collections.abc import Sequence
 
 import numpy as np
 
 from costtogo.puzzles.base import Puzzle
-from costtogo.puzzles.cube3 import Symmetry
+from costtogo.puzzles.cube3 import OPPOSITE, Cube3, Symmetry
 
 TRIPLETS = ("conjugate", "aba", "aab", "abb")
 Solutions = Sequence[Sequence[int]]  # actions of each
@@ -33,14 +33,17 @@ def triplet_shares(puzzle: Puzzle, solutions: Solutions) -> dict[str, float]:
     return {"triplets": count, **shares}
 
 
-def mirrored_shares(solutions: Solutions, mirrored: Solutions, symmetry: Symmetry) -> dict[str, float]:
+def mirrored_shares(puzzle: Cube3, solutions: Solutions, mirrored: Solutions, symmetry: Symmetry) -> dict[str, float]:
     """How solutions of states and of their images compare, pair by pair.
 
     symmetric_solution_percent: the one is the image of the other. asymmetric: how many pairs are not;
     same_length_percent: which of those are as long as each other, NaN where there are none.
     """
     pairs = list(zip(solutions, mirrored, strict=True))
-    symmetric = np.array([symmetry.actions[list(ours)].tolist() == list(theirs) for ours, theirs in pairs], dtype=bool)
+    images = [same_turns(puzzle, symmetry.actions[list(ours)].tolist()) for ours in solutions]
+    symmetric = np.array(
+        [image == same_turns(puzzle, theirs) for image, theirs in zip(images, mirrored, strict=True)], bool
+    )
     as_long = np.array([len(ours) == len(theirs) for ours, theirs in pairs], dtype=bool)
     others = ~symmetric
     return {
@@ -48,3 +51,15 @@ def mirrored_shares(solutions: Solutions, mirrored: Solutions, symmetry: Symmetr
         "asymmetric": int(others.sum()),
         "same_length_percent": 100 * as_long[others].mean() if others.any() else np.nan,
     }
+
+
+def same_turns(puzzle: Cube3, actions: Sequence[int]) -> str:
+    """Moves with half turns, two of one axis in alphabetical order: alike where two solutions turn the same.
+
+    A half turn has no direction, and turns of opposite faces may change places.
+    """
+    moves = puzzle.format_moves(actions).split()
+    for place, (first, second) in enumerate(zip(moves, moves[1:], strict=False)):
+        if OPPOSITE[first[0]] == second[0]:
+            moves[place : place + 2] = sorted((first, second))
+    return " ".join(moves)

@@ -30,6 +30,12 @@ def drawable(study: LargeStudy, results: Path, reported: Path = REPORTED) -> lis
     return [entry for entry in catalogue(study, reported) if all((results / path).exists() for path in entry.inputs)]
 
 
+def expected(study: LargeStudy, results: Path) -> list[FigureEntry]:
+    """The figures that the study's own target draws: all but those of external instances that have not been solved."""
+    there = drawable(study, results)
+    return [entry for entry in catalogue(study) if entry.kind != EXTERNAL or entry.name in {e.name for e in there}]
+
+
 def _of_model(study: LargeStudy, model: str, reported: Path) -> Iterator[FigureEntry]:
     def entry(kind: str, label: str, inputs: list[str], *arguments, timed: bool = False) -> FigureEntry:
         paths = [path.format(model) for path in inputs]

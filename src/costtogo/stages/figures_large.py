@@ -8,6 +8,6 @@ from costtogo.stages.figures import draw_all
 
 
 def run(study: LargeStudy, results: Path, reports: Path) -> list[Path]:
-    """Draw into reports/<study>/figures and timings; results and reports are the folders that hold one folder a study."""
+    """Draw into reports/<study>; results and reports are the folders that hold one folder a study."""
     source = results / study.study
     return draw_all(drawable(study, source), source, reports / study.study)

@@ -174,7 +174,8 @@ def _disagreements(comparison: pd.DataFrame) -> Iterator[str]:
             f"**{section}, {QUANTITIES[quantity].title}**: {len(rows)} of {len(alike)} fall short"
             f"{f' ({models})' if models else ''}; the farthest is {form(value)} where the thesis has"
             f" {'' if worst['relation'] == '=' else worst['relation'] + ' '}{form(worst['reported'])}"
-            f" ({where_text(worst.to_dict()) or worst['puzzle']}). {EXPLANATIONS.get(quantity, 'No reason is known.')}\n"
+            f" ({where_text(worst.to_dict()) or worst['puzzle']})."
+            f" {EXPLANATIONS.get(quantity, 'No reason is known.')}\n"
         )
 
 

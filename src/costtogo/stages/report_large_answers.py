@@ -18,7 +18,7 @@ from costtogo.params_large import LargeStudy, WalkInstances
 from costtogo.puzzles import make
 from costtogo.puzzles.cube import FACES, sticker_places
 from costtogo.stages.report_answers import NAN, Answer, Row, share_interval
-from costtogo.stages.report_large_tables import last_point, mirrored, shortest_path_sets, triplets
+from costtogo.stages.report_large_tables import mirrored, shortest_path_sets, triplets
 from costtogo.stages.report_tables import Results
 
 LEARNED = ("DeepCubeA", "DeepCube", "Report_DNN", "C3_DNN_0")  # the literature's networks that ours stands beside
@@ -80,7 +80,8 @@ class Findings:
         found = self.table("external/{}/searches.parquet")
         if found is None:
             return None
-        what = f"the first {len(found)} cubes of {self.study.external.file}, beams for {self.study.external.seconds:g} s each"
+        asked = self.study.external
+        what = f"the first {len(found)} cubes of {asked.file}, beams for {asked.seconds:g} s each"
         return Searches(
             self._with_seconds(found, "external", ["instance"]), self.path("external/{}/searches.parquet"), what
         )
@@ -328,7 +329,7 @@ def _admissible(found: Findings, row: Row) -> Answer | None:
     if near is None or slack:
         return None
     share = (near["admissible_percent"] * near["states"]).sum() / near["states"].sum()
-    note = f"states up to {near['distance'].max()} moves away, where distances are known, the same number at each"
+    note = f"states up to {near['distance'].max()} moves away, where distances are known"
     return Answer(share, found.path("audits/{}/nearby.parquet"), note=note)
 
 
@@ -353,7 +354,9 @@ def _triplet(found: Findings, row: Row) -> Answer | None:
     if chosen is None or row["quantity"] not in chosen:
         return None
     note = f"{chosen['solutions']} solutions: {chosen['searches']}"
-    return Answer(chosen[row["quantity"]], found.path("beams/{}/searches.parquet"), note=note)
+    low, high = share_interval(chosen[row["quantity"]], chosen["triplets"])
+    file = found.path(f"{'external' if len(external) else 'beams'}/{{}}/searches.parquet")
+    return Answer(chosen[row["quantity"]], file, low, high, note=note)
 
 
 def _mirrored(found: Findings, row: Row) -> Answer | None:
@@ -453,6 +456,8 @@ def _setting(name: str):
             return None
         value: Any = found.study.models[found.model].model_dump()
         for part in name.split("."):
+            if isinstance(value, list | tuple) and int(part) >= len(value):
+                return None  # fewer layers
             value = value[int(part)] if isinstance(value, list | tuple) else value[part]
         return Answer(float(value), f"config/{found.study.study}.yaml")
 

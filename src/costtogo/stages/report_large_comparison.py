@@ -34,7 +34,7 @@ LARGE_QUANTITIES = QUANTITIES | {
     "same_length_percent": Quantity("other solutions of the same length, %", 1),
     "path_weight_feasible": Quantity("feasible λ", 1),
     "states_seen_percent": Quantity("states seen, % of all", -1, relative=0.2),
-    "iteration_time": Quantity("minutes an iteration", -1, relative=0.2),
+    "iteration_time": Quantity("time of an iteration", -1, relative=0.2),
 }
 LARGE_TIMES = (*TIMES, "iteration_time")
 MACHINES = (
@@ -48,12 +48,11 @@ MACHINES = (
     "gpus_generating",
     "gpus_searching",
 )
-UNSEEN = "The space is too large to list"
 REASONS = {
-    "diameter": f"{UNSEEN}; proved elsewhere, by computers for years",
-    "diameter_half_turns": f"{UNSEEN}; proved elsewhere, by computers for years",
-    "states_within_distance": f"{UNSEEN} so far; the exact table ends nearer to the goal",
-    "states_within_distance_percent": f"{UNSEEN} so far; the exact table ends nearer to the goal",
+    "diameter": "proved elsewhere; the space is too large to list",
+    "diameter_half_turns": "proved elsewhere; the space is too large to list",
+    "states_within_distance": "the exact table ends nearer to the goal",
+    "states_within_distance_percent": "the exact table ends nearer to the goal",
     "goal_state_seconds": "time of a function of the thesis's program",
     "goal_state_seconds_ratio": "time of a function of the thesis's program",
     "state_bytes": "size of an object of the thesis's program",
@@ -80,6 +79,7 @@ REASONS = {
     "greedy_worse_below_scramble_moves": "a training that the study does not repeat",
     "out_of_memory_path_weight": "a search over pattern databases, which the study does not have",
     "path_weight_tried": "not in the study's grid",
+    "batch_size_tried": "not in the study's grid",
     "distance_solved": "not told what counts as solved well",
 }
 NEEDS_EXTERNAL = (
@@ -129,7 +129,7 @@ def _why_not(row: Row, found: Findings) -> str:
         return "a machine, not a result; ours is named in timings.md"
     if quantity in LARGE_TIMES and model in LEARNED and not found.timed:
         return "wall-clock times of this study differ from run to run and stand in timings.md"
-    if quantity in REASONS and (quantity != "path_weight_tried" or model in LEARNED):
+    if quantity in REASONS and (not quantity.endswith("_tried") or model in LEARNED):
         return REASONS[quantity]
     waits = found.external is None and quantity in NEEDS_EXTERNAL and found.study.external is not None
     if waits and model in (*LEARNED[:1], *OPTIMAL, "Report_DNN"):

@@ -109,7 +109,7 @@ def mirrored(results: Results, study: LargeStudy) -> pd.DataFrame:
         pairs = pairs[pairs["solved"] & pairs["solved_mirrored"]]
         for (model, width), group in pairs.groupby(["model", "width"], sort=False):
             both = ([puzzle.parse_moves(text) for text in group[name]] for name in ("solution", "solution_mirrored"))
-            shares = mirrored_shares(*both, mirror())
+            shares = mirrored_shares(puzzle, *both, mirror())
             rows.append({"model": model, "set": name, "width": width, "pairs": len(group), **shares})
     return pd.DataFrame(rows)
 

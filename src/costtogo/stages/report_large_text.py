@@ -9,9 +9,7 @@ from costtogo.analysis.literature import DOCUMENTS
 from costtogo.figures.catalogue import FigureEntry
 from costtogo.figures.catalogue_large import drawable
 from costtogo.params_large import LargeStudy
-from costtogo.stages.report_compared import form_of, where_text
-from costtogo.stages.report_comparison import NOT_COVERED, SHORT, VERDICTS
-from costtogo.stages.report_large_comparison import LARGE_QUANTITIES
+from costtogo.stages.report_large_compared import compared
 from costtogo.stages.report_large_tables import last_point, trained
 from costtogo.stages.report_markdown import amount, frame_table, percent, places, short, table
 from costtogo.stages.report_tables import Results
@@ -58,7 +56,7 @@ def report(study: LargeStudy, results: Results, tables, comparison: pd.DataFrame
     sections = (_key_results, _method, _training, _audit, _grid, _beams, _prefixes, _external, _patterns)
     for section in sections:
         parts += section(found, comparison) if section is _key_results else section(found)
-    parts += _compared(comparison)
+    parts += compared(comparison)
     selected = {model: last_point(results, model) for model in trained(results, study)}
     return "\n".join([*parts, *provenance_text(results, selected)])
 
@@ -124,17 +122,17 @@ def _prefix_lines(found: Report) -> Iterator[str]:
 
 
 def _key_table(comparison: pd.DataFrame) -> str:
-    """Ours beside each document's own network, one row a quantity."""
+    """Ours beside each of the literature's networks, one row a quantity; a network's own document comes first."""
     rows = []
+    told = comparison[(comparison["relation"] == "=") & comparison["distance"].isna()]
     for title, quantities in KEY_QUANTITIES.items():
-        cells, ours = [], float("nan")
+        cells, ours = [], []
         for model, source in KEY_MODELS.items():
-            alike = comparison[(comparison["model"] == model) & (comparison["source"] == source)]
-            alike = alike[alike["quantity"].isin(quantities) & (alike["relation"] == "=") & alike["distance"].isna()]
+            alike = told[(told["model"] == model) & told["quantity"].isin(quantities)]
+            alike = alike.loc[(alike["source"] != source).sort_values(kind="stable").index]
             cells.append(amount(alike["reported"].iloc[0]) if len(alike) else "–")
-            if pd.isna(ours) and len(alike):
-                ours = alike["reproduced"].iloc[0]
-        rows.append([title, amount(ours), *cells])
+            ours += alike["reproduced"].dropna().tolist()[:1]
+        rows.append([title, amount(ours[0]) if ours else "–", *cells])
     return table(["", "this study", *(DOCUMENTS[source] for source in KEY_MODELS.values())], rows)
 
 
@@ -161,7 +159,7 @@ def _training(found: Report) -> Iterator[str]:
         return
     models = trained(found.results, found.study)
     yield training_table(Results(found.results.folder, {found.study.puzzle: models}), found.study.puzzle)
-    yield "Parameters are in italics. A random walk is often longer than the distance, so the loss does not fall to 0.\n"
+    yield "Parameters are in italics. A random walk is often longer than the distance: the loss does not fall to 0.\n"
     yield from found.drawn("loss_curve")
 
 
@@ -313,59 +311,3 @@ def _patterns(found: Report) -> Iterator[str]:
         }
         yield "Cubes and their mirror images, both solved by beam search:\n"
         yield frame_table(found.tables["mirrored"], MODEL | columns)
-
-
-def _compared(comparison: pd.DataFrame) -> Iterator[str]:
-    yield "## Reported and reproduced\n"
-    yield (
-        "Every number of four documents on this puzzle; [reported_vs_reproduced.csv](reported_vs_reproduced.csv) has"
-        " each with its interval, note and file. A number *agrees* when the literature's lies in our 95 % interval or"
-        " within the tolerance of the default study, when a bound holds, or when a setting is the same; otherwise it"
-        " *beats* the literature's or falls *short* of it by which way is better. Budgets, solvers and test sets"
-        " differ; the note says how. A setting of another value is told, not judged, and counts as not covered.\n"
-    )
-    rows = []
-    for source, group in comparison.groupby("source", sort=False):
-        counts = group["verdict"].value_counts()
-        rows.append([DOCUMENTS[source], amount(len(group)), *(amount(counts.get(each, 0)) for each in VERDICTS)])
-    counts = comparison["verdict"].value_counts()
-    rows.append(["**all**", amount(len(comparison)), *(amount(counts.get(each, 0)) for each in VERDICTS)])
-    yield table(["document", "numbers", *VERDICTS], rows)
-    for source, group in comparison.groupby("source", sort=False):
-        covered = group[group["verdict"] != NOT_COVERED]
-        if len(covered):
-            yield f"### {DOCUMENTS[source][0].upper() + DOCUMENTS[source][1:]}\n"
-            yield rows_table(covered)
-    yield "### Where ours falls short\n"
-    fallen = comparison[comparison["verdict"] == SHORT]
-    for row in fallen.to_dict("records"):
-        yield f"- {DOCUMENTS[row['source']]}, {row['section']}, {_title(row)}: {row['note']}."
-    yield "" if len(fallen) else "Nowhere.\n"
-    yield "### Why numbers are not covered\n"
-    missing = comparison[comparison["verdict"] == NOT_COVERED]
-    reasons = missing["note"].str.replace(r"; ours is .*|; erratum: .*|.*(?=a setting, not a result)", "", regex=True)
-    yield table(["reason", "numbers"], ([reason, amount(count)] for reason, count in reasons.value_counts().items()))
-    yield "### Slips in the documents\n"
-    slips = comparison[comparison["erratum"].notna()]
-    for row in slips.to_dict("records"):
-        yield f"- {DOCUMENTS[row['source']]}, {row['section']}, {row['quantity']} {row['reported']:g}: {row['erratum']}"
-    yield ""
-
-
-def rows_table(rows: pd.DataFrame) -> str:
-    """A row for each number."""
-    return table(["model", "where", "quantity", "reported", "ours", "verdict"], map(_line, rows.to_dict("records")))
-
-
-def _line(row: dict) -> list[str]:
-    form, relation = form_of(row["quantity"]), "" if row["relation"] == "=" else f"{row['relation']} "
-    if row["quantity"] in ("states", "states_seen_percent", "move_sequences"):
-        form = "{:.3g}".format
-    name = f"`{row['model']}`" if isinstance(row["model"], str) else "–"
-    theirs = relation + form(row["reported"])
-    return [name, where_text(row) or "–", _title(row), theirs, form(row["reproduced"]), row["verdict"]]
-
-
-def _title(row: dict) -> str:
-    quantity = LARGE_QUANTITIES.get(row["quantity"])
-    return quantity.title if quantity else row["quantity"].replace("_", " ")

@@ -6,8 +6,8 @@ import pandas as pd
 
 from costtogo.figures.catalogue_large import drawable
 from costtogo.params_large import LargeStudy
+from costtogo.stages.report_large_compared import rows_table
 from costtogo.stages.report_large_tables import of_models
-from costtogo.stages.report_large_text import rows_table
 from costtogo.stages.report_markdown import amount, frame_table, short
 from costtogo.stages.report_tables import Results
 from costtogo.stages.report_text import gallery
@@ -58,8 +58,8 @@ def timings_text(
         "## Stages\n",
         stages_table(stages),
         "## Searches\n",
-        "Seconds of a search, the mean and the longest. Searches of BWAS run in step and share each call of the network:"
-        " theirs is the time of all in a cell, shared evenly.\n",
+        "Seconds of a search, the mean and the longest. Searches of BWAS run in step and share each call of the"
+        " network: theirs is the time of all in a cell, shared evenly.\n",
         frame_table(searches, columns) if len(searches) else "None yet.\n",
         "## The literature's times\n",
         "On other machines; [timings/reported_vs_reproduced.csv](timings/reported_vs_reproduced.csv) has the notes.\n",

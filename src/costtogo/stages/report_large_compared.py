@@ -1,0 +1,110 @@
+"""The literature's numbers on a large puzzle beside ours as a part of the report: counts, tables, reasons, slips."""
+
+from collections.abc import Callable, Iterator
+
+import pandas as pd
+
+from costtogo.analysis.literature import DOCUMENTS
+from costtogo.stages.report_compared import form_of, where_text
+from costtogo.stages.report_comparison import NOT_COVERED, SHORT, VERDICTS
+from costtogo.stages.report_large_comparison import LARGE_QUANTITIES, LARGE_TIMES
+from costtogo.stages.report_markdown import amount, short, table
+
+TINY = ("states", "states_seen_percent", "move_sequences")  # or huge: written with a power of ten
+ALIKE = ["source", "section", "quantity", "model", "iteration", "path_weight", "batch_size", "set", "unit"]
+HEADER = ["model", "where", "quantity", "reported", "ours", "verdict"]
+
+
+def compared(comparison: pd.DataFrame) -> Iterator[str]:
+    """The section of the report; comparison as report_large_comparison.compare returns it."""
+    yield "## Reported and reproduced\n"
+    yield (
+        "Every number of four documents on this puzzle; [reported_vs_reproduced.csv](reported_vs_reproduced.csv) has"
+        " each with its interval, note and file. A number *agrees* when the literature's lies in our 95 % interval or"
+        " within the tolerance of the default study, when a bound holds, or when a setting is the same; otherwise it"
+        " *beats* the literature's or falls *short* of it by which way is better; where neither way is better, a"
+        " difference counts as short. Budgets, solvers and test sets differ; the notes say how. A setting of another"
+        " value is told, not judged, and counts as not covered.\n"
+    )
+    rows = [[DOCUMENTS[source], *_counts(group)] for source, group in comparison.groupby("source", sort=False)]
+    yield table(["document", "numbers", *VERDICTS], [*rows, ["**all**", *_counts(comparison)]])
+    for source, group in comparison[comparison["verdict"] != NOT_COVERED].groupby("source", sort=False):
+        yield f"### {DOCUMENTS[source][0].upper()}{DOCUMENTS[source][1:]}\n"
+        yield rows_table(group)
+    yield "### Where ours falls short\n"
+    yield from _fallen(comparison[comparison["verdict"] == SHORT])
+    yield "### Why numbers are not covered\n"
+    yield _reasons(comparison[comparison["verdict"] == NOT_COVERED])
+    yield "### Slips in the documents\n"
+    for row in comparison[comparison["erratum"].notna()].to_dict("records"):
+        number = f"{_title(row)} {_form(row)(row['reported'])}"
+        yield f"- {DOCUMENTS[row['source']]}, {row['section']}, {number}: {row['erratum']}"
+    yield ""
+
+
+def _counts(rows: pd.DataFrame) -> list[str]:
+    found = rows["verdict"].value_counts()
+    return [amount(len(rows)), *(amount(found.get(verdict, 0)) for verdict in VERDICTS)]
+
+
+def rows_table(rows: pd.DataFrame) -> str:
+    """A row for each number, and one for all that differ in their distance alone."""
+    return table(HEADER, [_line(group) for _, group in rows.groupby(ALIKE, sort=False, dropna=False)])
+
+
+def _line(group: pd.DataFrame) -> list[str]:
+    first, distances = group.iloc[0].to_dict(), group["distance"]
+    form = _form(first)
+    where = where_text(first | {"distance": None} if len(group) > 1 and distances.notna().all() else first)
+    if len(group) > 1 and distances.notna().all():
+        where = f"{where}, distances {distances.min():.0f} to {distances.max():.0f}"
+    unit = f" {first['unit']}" if first["quantity"] in LARGE_TIMES else ""
+    relations = dict.fromkeys("" if relation == "=" else f"{relation} " for relation in group["relation"])
+    theirs = " and ".join(
+        relation + _range(group.loc[group["relation"] == (relation.strip() or "="), "reported"], form) + unit
+        for relation in relations
+    )
+    verdicts = group["verdict"].value_counts(sort=False)
+    verdict = ", ".join(f"{count} {name}" for name, count in verdicts.items()) if len(group) > 1 else first["verdict"]
+    name = f"`{first['model']}`" if isinstance(first["model"], str) else "–"
+    return [name, where or "–", _title(first), theirs, _range(group["reproduced"], form), verdict]
+
+
+def _range(values: pd.Series, form: Callable[[float], str]) -> str:
+    """A value, or the least and the greatest of several."""
+    low, high = form(values.min()), form(values.max())
+    return low if low == high else f"{low} … {high}"
+
+
+def _form(row: dict) -> Callable[[float], str]:
+    if row["quantity"] in TINY:
+        return "{:.3g}".format
+    if row["quantity"] in LARGE_TIMES:
+        return "{:,.3g}".format
+    return form_of(row["quantity"]) if row["quantity"] in LARGE_QUANTITIES else lambda value: short(float(value))
+
+
+def _title(row: dict) -> str:
+    quantity = LARGE_QUANTITIES.get(row["quantity"])
+    return quantity.title if quantity else row["quantity"].replace("_", " ")
+
+
+def _fallen(rows: pd.DataFrame) -> Iterator[str]:
+    """What fell short and by how much; the numbers of one quantity with the same terms once."""
+    if rows.empty:
+        yield "Nowhere.\n"
+        return
+    for _, group in rows.groupby(ALIKE, sort=False, dropna=False):
+        row = group.iloc[0].to_dict()
+        many = f" ({len(group)} numbers)" if len(group) > 1 else ""
+        *what, by = row["note"].split("; erratum: ")[0].split("; ")
+        by = f", {by}" if not many else ""
+        model = f" of `{row['model']}`" if isinstance(row["model"], str) else ""
+        yield f"- {DOCUMENTS[row['source']]}, {row['section']}, {_title(row)}{model}{many}: {'; '.join(what)}{by}."
+    yield ""
+
+
+def _reasons(rows: pd.DataFrame) -> str:
+    """How many numbers are not covered for each reason."""
+    reasons = rows["note"].str.replace(r"; erratum: .*|; ours is .*|.*(?=a setting, not a result)", "", regex=True)
+    return table(["reason", "numbers"], ([reason, amount(count)] for reason, count in reasons.value_counts().items()))
