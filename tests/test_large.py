@@ -59,6 +59,38 @@ def test_a_mistake_is_told_in_one_sentence(kind, tmp_path):
     assert reason in str(told.value) and is_one_sentence(str(told.value)), str(told.value)
 
 
+def fine_tuned(**values) -> dict:
+    return {
+        "walks": {"puzzle": "cube3", "recipe": "random_walk"},
+        "more": {"puzzle": "cube3", "recipe": "random_walk"} | values,
+    }
+
+
+def test_a_training_may_start_from_another(tmp_path):
+    study = load(changed(tmp_path, models=fine_tuned(starts_from="walks")))
+    slices = study.slices()
+    assert slices["models/more"]["starts_from"] == "walks" and "starts_from" not in slices["models/walks"]
+    assert slices["models/more"]["training"] == slices["models/walks"]["training"]
+
+
+STARTS = {
+    "unknown": ({"starts_from": "walk"}, "must name a model trained before it, not 'walk'"),
+    "itself": ({"starts_from": "more"}, "must name a model trained before it, not 'more'"),
+    "other": (
+        {"starts_from": "walks", "architecture": {"first_layers": [8], "outputs": "actions"}},
+        "alike in architecture",
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", STARTS)
+def test_a_training_starts_from_an_earlier_one_of_its_architecture(kind, tmp_path):
+    values, reason = STARTS[kind]
+    with pytest.raises(UserError) as told:
+        load(changed(tmp_path, models=fine_tuned(**values)))
+    assert reason in str(told.value) and is_one_sentence(str(told.value)), str(told.value)
+
+
 def test_walks_end_where_they_are_told_to():
     drawn = draw_walk_ends(CUBE, 200, (1, 2), np.random.default_rng(0))
     one = {tuple(state) for state in CUBE.expand(CUBE.goal[None])[0][0]}

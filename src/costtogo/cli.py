@@ -44,11 +44,16 @@ def instances(params: ParamsFile, table: Table, out: Out):
 
 
 @app.command()
-def train(params: ParamsFile, table: Table, out: Out):
-    """Stage: train a network by DAVI; killed and started again, it goes on where it was."""
+def train(
+    params: ParamsFile,
+    table: Table,
+    out: Out,
+    start: Annotated[Path | None, typer.Option(help="Folder of a trained model to begin with; none: anew.")] = None,
+):
+    """Stage: train a network by DAVI or on random walks; killed and started again, it goes on where it was."""
     from costtogo.stages import train as stage
 
-    stage.run(params, table, out)
+    stage.run(params, table, out, start)
 
 
 @app.command()

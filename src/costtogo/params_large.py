@@ -79,19 +79,26 @@ class ExternalParams(Params):
     seconds: float = Field(default=5, gt=0)
 
 
+class LargeModel(ModelParams):
+    """A training; starts_from: the model of the study whose last weights it begins with, instead of random ones."""
+
+    starts_from: str | None = None
+
+
 class LargeStudy(Params):
     """A study of one puzzle, as its stages see it; recipes and architectures are resolved into the models.
 
-    nearby_depth: the largest distance of the exact table around the goal.
+    nearby_depth: the largest distance of the exact table around the goal.  device: of the trainings and searches.
     """
 
     study: str = Field(pattern=r"^[a-z0-9][a-z0-9_-]*$")
     seed: int = Field(ge=0)
     threads: Positive
+    device: Literal["cpu", "cuda"] = "cpu"
     puzzle: str
     nearby_depth: int = Field(ge=0)
     instances: dict[str, WalkInstances | PrefixInstances | MirroredInstances]
-    models: dict[str, ModelParams]
+    models: dict[str, LargeModel]
     searches: list[GridParams] = []
     beams: list[BeamParams] = []
     audit: LargeAuditParams = LargeAuditParams()
@@ -114,10 +121,24 @@ class LargeStudy(Params):
                 raise ValueError(f"instance set '{name}' mirrors '{params.of}', which is mirrored itself")
         return self
 
+    @model_validator(mode="after")
+    def _starts_exist(self):
+        for name, model in self.models.items():
+            chain = [name]
+            while (start := self.models[chain[-1]].starts_from) is not None:
+                if start not in self.models or start in chain:
+                    raise ValueError(
+                        f"models.{chain[-1]}.starts_from must name a model trained before it, not '{start}'"
+                    )
+                chain.append(start)
+            if any(self.models[start].architecture != model.architecture for start in chain):
+                raise ValueError(f"models.{name} and {chain[1]}, which it starts from, must be alike in architecture")
+        return self
+
     def slices(self) -> dict[str, Any]:
         """The parameters of each stage, by the path of its slice below params/: all that may change its results."""
         common = {"study": self.study, "puzzle": self.puzzle}
-        machine = {**common, "threads": self.threads}
+        machine = {**common, "threads": self.threads, "device": self.device}
         dumped = self.model_dump()
         seed = derive_seed(self.seed, "instances", self.puzzle)
         parts: dict[str, Any] = {
@@ -127,7 +148,9 @@ class LargeStudy(Params):
         }
         for name, model in self.models.items():
             seed = derive_seed(self.seed, "audits", name)
-            parts[f"models/{name}"] = {**machine, "model": name, "training": model.model_dump()}
+            parts[f"models/{name}"] = {**machine, "model": name, "training": model.model_dump(exclude={"starts_from"})}
+            if model.starts_from is not None:
+                parts[f"models/{name}"]["starts_from"] = model.starts_from
             parts[f"audits/{name}"] = {**machine, "model": name, "seed": seed, "audit": dumped["audit"]}
             parts[f"searches/{name}"] = {**machine, "model": name, "searches": dumped["searches"]}
             beams = {"beams": dumped["beams"], "max_nodes": self.max_nodes}

@@ -127,10 +127,17 @@ rule large_instances:
         " 2>&1 | tee {log}"
 
 
+def large_start(wildcards):
+    """The checkpoints of the model that a training begins with, if it does."""
+    start = LARGE[wildcards.study].models[wildcards.network].starts_from
+    return [] if start is None else [f"results/{wildcards.study}/models/{start}/checkpoints.parquet"]
+
+
 rule large_model:
     input:
         params="results/{study}/params/models/{network}.json",
         table=large_table,
+        start=large_start,
         code=code("train"),
     output:
         checkpoints="results/{study}/models/{network}/checkpoints.parquet",
@@ -145,10 +152,12 @@ rule large_model:
     threads: lambda wildcards: LARGE[wildcards.study].threads
     params:
         out=lambda wildcards: f"results/{wildcards.study}/models/{wildcards.network}",
+        start=lambda wildcards, input: f"--start {Path(input.start[0]).parent}" if input.start else "",
     message:
         "Training {wildcards.network} of {wildcards.study}."
     shell:
-        "costtogo train --params {input.params} --table {input.table} --out {params.out} 2>&1 | tee {log}"
+        "costtogo train --params {input.params} --table {input.table} --out {params.out} {params.start}"
+        " 2>&1 | tee {log}"
 
 
 rule large_audit:

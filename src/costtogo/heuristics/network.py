@@ -20,7 +20,7 @@ from costtogo.heuristics.gru import GatedNetwork
 from costtogo.params import ArchitectureParams
 from costtogo.puzzles import make
 from costtogo.puzzles.base import Puzzle, is_goal
-from costtogo.types import CostToGo, States
+from costtogo.types import CostToGo, States, UserError
 
 CHUNK = 4096  # states evaluated at a time: large enough for the matrix products, small enough for the cache
 
@@ -85,7 +85,7 @@ class ValueNetwork(nn.Module):
             values = functional.relu(norm(layer(values)))
         for block in self.blocks:
             values = block(values)
-        with torch.autocast("cpu", enabled=False):
+        with torch.autocast(values.device.type, enabled=False):
             return _squeezed(self.output(values.float()))
 
     def initialise(self) -> None:
@@ -125,14 +125,21 @@ def _fold(layer: nn.Linear, norm: nn.Module, dtype: torch.dtype) -> tuple[torch.
 
 
 def _evaluate(first: list, blocks: list, output: tuple, values: torch.Tensor) -> torch.Tensor:
-    for weight, bias in first:
-        values = functional.linear(values, weight, bias).relu_()
-    for block in blocks:
+    for layer in first:
+        values = _rectified(values, *layer)
+    for *inner, last in blocks:
         inside = values
-        for index, (weight, bias) in enumerate(block):
-            inside = functional.linear(inside.relu_() if index else inside, weight, bias)
-        values = inside.add_(values).relu_()
+        for layer in inner:
+            inside = _rectified(inside, *layer)
+        values = functional.linear(inside, *last).add_(values).relu_()
     return _squeezed(functional.linear(values.float(), *output))
+
+
+def _rectified(values: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor) -> torch.Tensor:
+    """ReLU of a linear layer. In bfloat16 oneDNN does both in one pass, to the same bits, half as fast again."""
+    if values.dtype == torch.bfloat16 and values.device.type == "cpu" and torch.backends.mkldnn.is_available():
+        return torch.ops.mkldnn._linear_pointwise(values, weight, bias, "relu", [], "")
+    return functional.linear(values, weight, bias).relu_()
 
 
 def _squeezed(outputs: torch.Tensor) -> torch.Tensor:
@@ -167,6 +174,15 @@ def native_precision(precision: str) -> str:
     return "bfloat16" if torch.cpu._is_avx512_bf16_supported() else "float32"
 
 
+def present(device: str) -> str:
+    """The device, cpu or cuda, if torch can use it; UserError where it cannot."""
+    if device == "cuda" and not torch.cuda.is_available():
+        raise UserError(
+            "The study asks for device: cuda, but torch finds no CUDA device; say device: cpu, or install a CUDA build."
+        )
+    return device
+
+
 def encode(puzzle: Puzzle, states: States, dtype: torch.dtype = torch.float32) -> torch.Tensor:
     """One-hot encoding of a batch, [N, D · letters]."""
     rows = torch.eye(puzzle.letters, dtype=dtype)
@@ -186,6 +202,7 @@ class NetworkHeuristic:
         self.precision = precision
         self.by_action = network.architecture.outputs == "actions"
         self.dtype = getattr(torch, precision)
+        self.device = next(network.parameters()).device
         self.evaluate = network.frozen(self.dtype)
 
     def __call__(self, states: States) -> CostToGo:
@@ -206,7 +223,7 @@ class NetworkHeuristic:
         else:
             children, _ = self.puzzle.expand(states)
             values = self(children.reshape(-1, self.puzzle.cells)).reshape(legal.shape)
-        return np.where(legal, values, np.float32(np.inf))
+        return values if legal.all() else np.where(legal, values, np.float32(np.inf))
 
     @torch.inference_mode()
     def _evaluated(self, states: States) -> np.ndarray:
@@ -215,7 +232,8 @@ class NetworkHeuristic:
         values = np.empty(shape, dtype=np.float32)
         for first in range(0, len(states), CHUNK):
             part = states[first : first + CHUNK]
-            values[first : first + CHUNK] = self.evaluate(encode(self.puzzle, part, self.dtype)).numpy()
+            inputs = encode(self.puzzle, part, self.dtype).to(self.device)
+            values[first : first + CHUNK] = self.evaluate(inputs).cpu().numpy()
         return values
 
 
@@ -240,7 +258,8 @@ def load_network(path: Path | str) -> tuple[Puzzle, Network, dict]:
     return puzzle, network.eval(), description
 
 
-def load(path: Path | str, precision: str | None = None) -> NetworkHeuristic:
+def load(path: Path | str, precision: str | None = None, device: str = "cpu") -> NetworkHeuristic:
     """A checkpoint as a heuristic, in the precision it was trained in unless another is given."""
     puzzle, network, description = load_network(path)
+    network.to(present(device))
     return NetworkHeuristic(puzzle, network, native_precision(precision or description.get("precision", "float32")))

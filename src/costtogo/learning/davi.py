@@ -44,6 +44,16 @@ class DaviTraining(Training):
             return self.disks
         return effective_k(self.params.sampler, self.convergence_points)
 
+    def to(self, device: str) -> "DaviTraining":
+        """Compute on another device, the target network, too."""
+        self.target.to(device)
+        return super().to(device)
+
+    def start_from(self, weights: Tensors) -> None:
+        """Begin with the weights of another network, which is J_0, too."""
+        super().start_from(weights)
+        self.target.load_state_dict(weights)
+
     def targets(self, states: States) -> CostToGo:
         """What J_{k+1} should be, float32 [N]; the disks that a growing tower has not reached do not move."""
         sampler = self.params.sampler
@@ -177,10 +187,10 @@ def bellman_targets(puzzle: Puzzle, states: States, cost_to_go: Heuristic, disks
 def fit(training: DaviTraining, drawn: States, generator: np.random.Generator) -> float:
     """One pass over the states in shuffled minibatches; returns the mean loss over them."""
     states = drawn[generator.permutation(len(drawn))]
-    targets = torch.from_numpy(training.targets(states))
+    targets = torch.from_numpy(training.targets(states)).to(training.device)
     training.network.train()
     if training.params.optimizer == "lbfgs":
-        return fit_whole(training, encode(training.puzzle, states), targets)
+        return fit_whole(training, encode(training.puzzle, states).to(training.device), targets)
     total, size = 0.0, training.params.minibatch
     for first in range(0, len(states), size):
         inputs = encode(training.puzzle, states[first : first + size])

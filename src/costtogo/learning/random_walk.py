@@ -85,10 +85,10 @@ def fit(training: Training, walks: Walks, generator: np.random.Generator) -> flo
 
 def squared_error(outputs: torch.Tensor, walks: Walks) -> torch.Tensor:
     """Mean squared error of the lengths that walks tell of, in moves²; outputs [N] or [N, A]."""
-    length = torch.from_numpy(walks.length)
+    length = torch.from_numpy(walks.length).to(outputs.device)
     if outputs.ndim == 1:
         return functional.mse_loss(outputs, length)
-    told = [torch.from_numpy(actions)[:, None] for actions in (walks.back, walks.onward)]
+    told = [torch.from_numpy(actions)[:, None].to(outputs.device) for actions in (walks.back, walks.onward)]
     errors = [outputs.gather(1, actions)[:, 0] - length - ahead for actions, ahead in zip(told, (-1, 1), strict=True)]
     return torch.cat(errors).square().mean()
 

@@ -56,6 +56,20 @@ class Training:
         """The network that was frozen last: here, as it is now."""
         return self.heuristic
 
+    @property
+    def device(self) -> torch.device:
+        """Where the network computes."""
+        return next(self.network.parameters()).device
+
+    def to(self, device: str) -> "Training":
+        """Compute on another device; called before the first iteration."""
+        self.network.to(device)
+        return self
+
+    def start_from(self, weights: Tensors) -> None:
+        """Begin with the weights of another network of the same architecture; called before the first iteration."""
+        self.network.load_state_dict(weights)
+
     def tensors(self) -> Tensors:
         """What a resume point keeps, by name."""
         tensors = prefixed("network", self.network.state_dict())
@@ -89,8 +103,9 @@ def part(tensors: Tensors, prefix: str) -> Tensors:
 def step(training: Training, inputs: torch.Tensor, error: Callable[[torch.Tensor], torch.Tensor]) -> float:
     """One step of Adam on an error of the network's outputs, which is returned as it was before the step."""
     training.optimizer.zero_grad(set_to_none=True)
-    with torch.autocast("cpu", dtype=torch.bfloat16, enabled=training.precision == "bfloat16"):
-        predicted = training.network(inputs)
+    device = training.device
+    with torch.autocast(device.type, dtype=torch.bfloat16, enabled=training.precision == "bfloat16"):
+        predicted = training.network(inputs.to(device))
     loss = error(predicted)
     loss.backward()
     training.optimizer.step()

@@ -6,6 +6,7 @@ A state is a row of small integers, one per cell; every function takes a batch [
 from typing import Protocol
 
 import numpy as np
+from numba import njit
 
 from costtogo.types import NO_STATE, Children, Legal, Neighbours, Ranks, States, UserError
 
@@ -87,8 +88,18 @@ def one_hot(puzzle: Puzzle, states: States) -> np.ndarray:
 def move(puzzle: Puzzle, states: States, actions: np.ndarray) -> States:
     """Each state after an action of its own, uint8 [N, D]; an illegal action leaves it as it is."""
     if hasattr(puzzle, "turns"):  # actions are permutations of the cells
-        return np.take_along_axis(states, puzzle.turns[actions], axis=1)
+        return _turned(states, puzzle.turns, actions)
     return puzzle.expand(states)[0][np.arange(len(states)), actions]
+
+
+@njit(cache=True)
+def _turned(states, turns, actions):
+    turned = np.empty_like(states)
+    for row in range(states.shape[0]):
+        turn = turns[actions[row]]
+        for cell in range(states.shape[1]):
+            turned[row, cell] = states[row, turn[cell]]
+    return turned
 
 
 def apply(puzzle: Puzzle, state: States, actions) -> States:

@@ -14,7 +14,7 @@ import pandas as pd
 import torch
 
 from costtogo.exact.nearby import FAR
-from costtogo.files import digest, json_text, read_bytes, write_bytes, write_frame
+from costtogo.files import digest, json_text, read_bytes, read_frame, write_bytes, write_frame
 from costtogo.heuristics import network as networks
 from costtogo.learning import davi, random_walk, resume
 from costtogo.learning.training import Progress, Training
@@ -36,11 +36,17 @@ ERROR_WALKS = 20_000  # from which the states near the goal are taken
 ERROR_STATES = 4096  # states on which each convergence point's error per distance is measured, about
 
 
-def run(params: Path, table: Path, out: Path) -> None:
-    """Train to the end of the budget, from the resume point if it belongs to the same parameters, code and inputs."""
-    stage = StageRun("train", __name__, params, out, [table])
+def run(params: Path, table: Path, out: Path, start: Path | None = None) -> None:
+    """Train to the end of the budget, from the resume point if it belongs to the same parameters, code and inputs.
+
+    start: the folder of the model whose last weights the training begins with.
+    """
+    first = [] if start is None else [start / read_frame(start / "checkpoints.parquet")["file"].iloc[-1]]
+    stage = StageRun("train", __name__, params, out, [table, *first])
     torch.set_num_threads(stage.parameters["threads"])
     training = _begin(stage)
+    for checkpoint in first:
+        training.start_from(networks.load_network(checkpoint)[1].state_dict())
     recorder = Recorder(stage, training, Layers.read(table, training.puzzle))
     with stage.part("training"), LiveRun(Path.cwd(), stage.card) as live:
         recorder.resume(say)
@@ -55,7 +61,8 @@ def run(params: Path, table: Path, out: Path) -> None:
 def _begin(stage: StageRun) -> Training:
     params = ModelParams(**stage.parameters["training"])
     precision = networks.native_precision(params.precision)
-    return TRAINERS[params.trainer].begin(make(params.puzzle), params, precision)
+    training = TRAINERS[params.trainer].begin(make(params.puzzle), params, precision)
+    return training.to(networks.present(stage.parameters.get("device", "cpu")))
 
 
 @dataclass(frozen=True)
