@@ -12,7 +12,7 @@ from costtogo.learning import davi, resume
 from costtogo.learning.instances import draw_prefixes, draw_walk_ends
 from costtogo.learning.samplers import sample_states
 from costtogo.params import ModelParams
-from costtogo.params_large import load
+from costtogo.params_large import is_large, load
 from costtogo.puzzles import make
 from costtogo.puzzles.base import apply
 from costtogo.stages.searched import summarise
@@ -41,6 +41,26 @@ def test_a_study_may_be_like_another(tmp_path):
     (tmp_path / "mine.yaml").write_text("like: cube3\nstudy: mine\nnearby_depth: 4\n")
     study = load(tmp_path / "mine.yaml")
     assert (study.study, study.nearby_depth) == ("mine", 4) and study.models == load(CONFIG).models
+
+
+LARGE = sorted(path for path in CONFIG.parent.glob("*.yaml") if is_large(path))
+
+
+@pytest.mark.parametrize("path", LARGE, ids=lambda path: path.stem)
+def test_a_study_has_the_name_of_its_file_and_parameters_that_can_be_read(path):
+    study = load(path)
+    assert study.study == path.stem and study.models
+
+
+def test_the_trainers_beside_one_another_differ_in_what_is_compared_alone():
+    models = load(CONFIG.with_name("cube3-trainers.yaml")).models
+    assert {model.trainer for model in models.values()} == {"davi", "random_walk"}
+    assert (
+        len({(*model.architecture.first_layers, model.architecture.residual_blocks) for model in models.values()}) == 1
+    )
+    assert (
+        len({model.seed for model in models.values()}) == len({model.learning_rate for model in models.values()}) == 1
+    )
 
 
 MISTAKES = {

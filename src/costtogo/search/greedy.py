@@ -5,9 +5,9 @@ DeepCubeA shows over the training what it solves (figure 3).
 
 import numpy as np
 
-from costtogo.exact.nearby import hash_states
-from costtogo.puzzles.base import Puzzle, is_goal
-from costtogo.types import ActionHeuristic, Children, SearchResult, States
+from costtogo.exact.nearby import hash_children, hash_states
+from costtogo.puzzles.base import Puzzle, is_goal, move
+from costtogo.types import ActionHeuristic, Hashes, SearchResult, States
 
 
 def solve(puzzle: Puzzle, heuristic: ActionHeuristic, starts: States, *, max_moves: int) -> SearchResult:
@@ -26,15 +26,14 @@ def solve(puzzle: Puzzle, heuristic: ActionHeuristic, starts: States, *, max_mov
     for step in range(max_moves):
         if not len(walking):
             break
-        children, legal = puzzle.expand(states[walking])
+        values = heuristic.children(states[walking])
         expanded[walking] += 1
-        generated[walking] += legal.sum(axis=1)
-        scores = _scores(puzzle, heuristic.children(states[walking]), children, way[walking, : step + 1])
+        generated[walking] += np.isfinite(values).sum(axis=1)
+        scores = _scores(puzzle, states[walking], values, way[walking, : step + 1])
         onward = scores.min(axis=1) < np.inf
-        best = scores[onward].argmin(axis=1)
-        walking = walking[onward]
-        states[walking] = children[onward, best]
+        walking, best = walking[onward], scores[onward].argmin(axis=1)
         actions[walking, step] = best
+        states[walking] = move(puzzle, states[walking], best)
         way[walking, step + 1] = hash_states(puzzle, states[walking])
         walking = walking[~is_goal(puzzle, states[walking])]
     solved = is_goal(puzzle, states)
@@ -43,12 +42,11 @@ def solve(puzzle: Puzzle, heuristic: ActionHeuristic, starts: States, *, max_mov
     return SearchResult(np.where(solved, expanded, np.inf), expanded, generated, bound, solutions)
 
 
-def _scores(puzzle: Puzzle, values: np.ndarray, children: Children, way: np.ndarray) -> np.ndarray:
-    """The cost-to-go of each child, -inf for the goal and inf for a state come through: float32 [N, A].
+def _scores(puzzle: Puzzle, states: States, values: np.ndarray, way: Hashes) -> np.ndarray:
+    """The cost-to-go of each child, -inf for the goal and inf for a state come through: [N, A].
 
     values: float32 [N, A].  way: uint64 [N, moves], hashes of the states come through.
     """
-    flat = children.reshape(-1, puzzle.cells)
-    passed = (hash_states(puzzle, flat).reshape(*values.shape, 1) == way[:, None]).any(axis=2)
-    goal = is_goal(puzzle, flat).reshape(values.shape)
-    return np.where(goal, -np.inf, np.where(passed, np.inf, values))
+    hashes = hash_children(puzzle, states)
+    passed = (hashes[:, :, None] == way[:, None]).any(axis=2)
+    return np.where(hashes == hash_states(puzzle, puzzle.goal[None]), -np.inf, np.where(passed, np.inf, values))
