@@ -19,9 +19,9 @@ from costtogo.search.heap import push as push_entry
 from costtogo.types import NO_ACTION, ActionHeuristic, SearchResult, States
 
 NOTHING = -1  # no node, no entry
-ENTRY_BYTES = 16
+ENTRY_BYTES = 12
 NODE_BYTES = 25  # beside the state: parent, action, g, and slots of the hash table
-MEMORY = 4 << 30  # bytes that the searches in step may fill together; what is untouched is not taken
+MEMORY = 4 << 30  # bytes that the searches in step may fill together
 
 
 @dataclass
@@ -41,7 +41,7 @@ class Open:
     """The binary heap of each search. An entry is parent · A + action; of equal f the lesser goes first."""
 
     f: np.ndarray  # float64 [B, entries]
-    entry: np.ndarray  # int64 [B, entries]
+    entry: np.ndarray  # int32 [B, entries]
     count: np.ndarray  # int64 [B]
 
 
@@ -66,7 +66,7 @@ class Batch:
     """Entries taken from the open lists, those of one search after those of another, and the states they lead to."""
 
     search: np.ndarray  # int32 [M]
-    entry: np.ndarray  # int64 [M], NOTHING at a start
+    entry: np.ndarray  # int32 [M], NOTHING at a start
     h: np.ndarray  # float64 [M]
     states: States
 
@@ -74,12 +74,11 @@ class Batch:
 def solve_by_action(
     puzzle: Puzzle, heuristic: ActionHeuristic, starts: States, path_weight, batch_size, limits, until_proved
 ) -> SearchResult:
-    """bwas.solve for starts uint8 [B, D], as many in step as the memory has room for if each fills its share."""
+    """bwas.solve for starts uint8 [B, D] and their λ, float64 [B]: as many in step as the memory has room for."""
     together = searches_in_step(puzzle, limits.max_nodes)
     rows: list[tuple] = []
-    for first in range(0, len(starts), together):
-        group = starts[first : first + together]
-        found = dict(grow(puzzle, heuristic, group, path_weight, batch_size, limits, until_proved))
+    for group in np.array_split(np.arange(len(starts)), max(1, -(-len(starts) // together))):
+        found = dict(grow(puzzle, heuristic, starts[group], path_weight[group], batch_size, limits, until_proved))
         rows += [found[place] for place in range(len(group))]
     cost, expanded, generated, bound, solutions, out_of_memory = list(zip(*rows, strict=True)) or [()] * 6
     return SearchResult(
@@ -89,8 +88,10 @@ def solve_by_action(
 
 
 def searches_in_step(puzzle: Puzzle, max_nodes: int) -> int:
-    """How many searches of so many nodes fit in MEMORY, at least one."""
-    return max(1, MEMORY // (max_nodes * max(ENTRY_BYTES, NODE_BYTES + puzzle.cells)))
+    """How many searches fit in MEMORY if each keeps max_nodes, one expanded for A - 2 open; at least one."""
+    open_nodes = max(1, len(puzzle.actions) - 2)
+    bytes_of_node = (NODE_BYTES + puzzle.cells + ENTRY_BYTES * open_nodes) / (1 + open_nodes)
+    return max(1, int(MEMORY / (max_nodes * bytes_of_node)))
 
 
 def grow(
@@ -98,7 +99,12 @@ def grow(
 ) -> Iterator[tuple[int, tuple]]:
     """Run searches in step until all have ended; the number of each and its row, as they end."""
     searches = plant(puzzle, len(starts))
-    batch = Batch(np.arange(len(starts), dtype=np.int32), np.full(len(starts), NOTHING), np.zeros(len(starts)), starts)
+    batch = Batch(
+        np.arange(len(starts), dtype=np.int32),
+        np.full(len(starts), NOTHING, dtype=np.int32),
+        np.zeros(len(starts)),
+        starts,
+    )
     while searches.running.any():
         before = searches.running.copy()
         kept, nodes = enter(searches, batch, batch_size, limits, path_weight, until_proved)
@@ -116,7 +122,7 @@ def plant(puzzle: Puzzle, count: int) -> Searches:
         np.zeros((count, room), dtype=np.int32), np.zeros((count, room), dtype=np.int8),
         np.zeros((count, 2 * room), dtype=np.int32), np.zeros(count, dtype=np.int64),
     )  # fmt: skip
-    heaps = Open(np.zeros((count, room)), np.zeros((count, room), dtype=np.int64), np.zeros(count, dtype=np.int64))
+    heaps = Open(np.zeros((count, room)), np.zeros((count, room), dtype=np.int32), np.zeros(count, dtype=np.int64))
     infinite, nought = (lambda: np.full(count, np.inf)), (lambda: np.zeros(count, dtype=np.int64))
     return Searches(
         puzzle, nodes, heaps, np.full(count, NOTHING, dtype=np.int32), infinite(), infinite(), nought(), nought(),
@@ -124,7 +130,7 @@ def plant(puzzle: Puzzle, count: int) -> Searches:
     )  # fmt: skip
 
 
-def pop(searches: Searches, batch_size: int, path_weight: float) -> Batch:
+def pop(searches: Searches, batch_size: int, path_weight) -> Batch:
     """Take up to batch_size entries of least f from every running search and make the states they lead to."""
     s, puzzle = searches, searches.puzzle
     actions = len(puzzle.actions)
@@ -132,10 +138,12 @@ def pop(searches: Searches, batch_size: int, path_weight: float) -> Batch:
         s.open.f, s.open.entry, s.open.count, s.nodes.g, s.cost, s.running, actions, batch_size, path_weight
     )
     parent, action = np.divmod(entry, actions)
+    if hasattr(puzzle, "turns"):  # actions are permutations of the cells
+        return Batch(search, entry, h, _turn(s.nodes.state, search, parent, action, puzzle.turns))
     return Batch(search, entry, h, move(puzzle, s.nodes.state[search, parent], action))
 
 
-def enter(searches: Searches, batch: Batch, batch_size: int, limits, path_weight: float, until_proved: bool):
+def enter(searches: Searches, batch: Batch, batch_size: int, limits, path_weight, until_proved: bool):
     """Make nodes of the states reached first or at less cost, and end the searches that found the goal or their limits.
 
     Returns the rows of the batch that are to be expanded, int64 [K], and their nodes, int32 [K].
@@ -154,7 +162,7 @@ def enter(searches: Searches, batch: Batch, batch_size: int, limits, path_weight
     return kept, nodes
 
 
-def push(searches: Searches, search, nodes, values, path_weight: float) -> None:
+def push(searches: Searches, search, nodes, values, path_weight) -> None:
     """Enter the children of new nodes into the open lists by their values, float32 [K, A]; the way back is left out."""
     s, puzzle = searches, searches.puzzle
     inverse = np.array([puzzle.inverse(action) for action in range(len(puzzle.actions))], dtype=np.int8)
@@ -212,6 +220,16 @@ def read_row(searches: Searches, search: int) -> tuple:
 
 
 @njit(cache=True)
+def _turn(states, search_of, parents, actions, turns):
+    made = np.empty((len(parents), turns.shape[1]), dtype=np.uint8)
+    for row in range(len(parents)):
+        state = states[search_of[row], parents[row]]
+        for cell in range(turns.shape[1]):
+            made[row, cell] = state[turns[actions[row], cell]]
+    return made
+
+
+@njit(cache=True)
 def _same(one, other):
     for cell in range(len(one)):
         if one[cell] != other[cell]:
@@ -241,7 +259,7 @@ def _pop(f, entries, counts, g, cost, running, actions, batch_size, path_weight)
     for search in range(len(counts)):
         if running[search]:
             most += min(batch_size, counts[search])
-    taken_from, taken, h = np.empty(most, dtype=np.int32), np.empty(most, dtype=np.int64), np.empty(most)
+    taken_from, taken, h = np.empty(most, dtype=np.int32), np.empty(most, dtype=np.int32), np.empty(most)
     used = 0
     for search in range(len(counts)):
         if not running[search]:
@@ -252,7 +270,7 @@ def _pop(f, entries, counts, g, cost, running, actions, batch_size, path_weight)
             entry = pop_first(fs, heap, size)
             size -= 1
             path = g[search, entry // actions] + 1
-            rest = np.float64(np.float32(least - path_weight * path))
+            rest = np.float64(np.float32(least - path_weight[search] * path))
             if path + rest >= cost[search]:
                 continue
             taken_from[used], taken[used], h[used] = search, entry, rest
@@ -311,7 +329,7 @@ def _bound(f, entries, counts, g, bound, ended, search_of, batch, batch_h, actio
         least = np.inf
         for place in range(counts[search]):
             path = g[search, entries[search, place] // actions] + 1
-            least = min(least, path + np.float64(np.float32(f[search, place] - path_weight * path)))
+            least = min(least, path + np.float64(np.float32(f[search, place] - path_weight[search] * path)))
         for row in np.flatnonzero(search_of == search):
             path = g[search, batch[row] // actions] + 1 if batch[row] >= 0 else 0
             least = min(least, path + batch_h[row])
@@ -330,7 +348,7 @@ def _push(f, entries, counts, g, arrived_by, generated, search_of, nodes, values
                 continue
             generated[search] += 1
             if action != back:
-                entry = np.int64(node) * actions + action
-                push_entry(fs, heap, size, path_weight * path + np.float64(values[row, action]), entry)
+                entry = np.int32(node * actions + action)
+                push_entry(fs, heap, size, path_weight[search] * path + np.float64(values[row, action]), entry)
                 size += 1
         counts[search] = size

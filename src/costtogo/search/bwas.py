@@ -29,7 +29,7 @@ def solve(
     heuristic: Heuristic,
     starts: States,
     *,
-    path_weight: float,
+    path_weight: float | np.ndarray,
     batch_size: int,
     limits: Limits = Limits(),
     until_proved: bool = False,
@@ -39,14 +39,17 @@ def solve(
     A node reached by a cheaper path is opened again; among equal f the node pushed first goes first.
     With until_proved, go on until no open node can lead to a cheaper solution, if h never overestimates.
     starts: uint8 [B, D].  heuristic: uint8 [N, D] -> float32 [N], in moves, 0 at the goal; one whose by_action is true
-    is asked for children(states), float32 [N, A], instead (search.action_engine).
+    is asked for children(states), float32 [N, A], instead (search.action_engine).  path_weight: one for all searches,
+    or one for each, float64 [B].
     Raises UserError unless 0 <= path_weight <= 1 and 1 <= batch_size <= LARGEST_BATCH.
     """
-    if not 0 <= path_weight <= 1:
-        raise UserError(f"The path weight λ must lie between 0 and 1, not at {path_weight}.")
+    weights = np.array(np.broadcast_to(path_weight, len(starts)), dtype=np.float64)
+    for weight in np.ravel(path_weight):
+        if not 0 <= weight <= 1:
+            raise UserError(f"The path weight λ must lie between 0 and 1, not at {weight}.")
     if not 1 <= batch_size <= LARGEST_BATCH:
         raise UserError(f"The batch size N must lie between 1 and {LARGEST_BATCH:,}, not at {batch_size}.")
-    options = (float(path_weight), int(batch_size), limits, until_proved)
+    options = (weights, int(batch_size), limits, until_proved)
     if isinstance(heuristic, TableHeuristic):
         from costtogo.search.table_engine import solve_over_table
 

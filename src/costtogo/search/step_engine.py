@@ -64,13 +64,16 @@ class Forest:
 def solve_in_step(
     puzzle: Puzzle, heuristic: Heuristic, starts: States, path_weight, batch_size, limits, until_proved
 ) -> SearchResult:
-    """bwas.solve for starts uint8 [B, D]. A group that outgrows the memory is begun again in smaller groups."""
+    """bwas.solve for starts uint8 [B, D] and their λ, float64 [B].
+
+    A group that outgrows the memory is begun again in smaller groups.
+    """
     rows: list[tuple | None] = [None] * len(starts)
     groups = deque(np.array_split(np.arange(len(starts)), -(-len(starts) // SEARCHES_IN_STEP) or 1))
     while groups:
         group = groups.popleft()
         forest = plant(puzzle, heuristic, starts[group])
-        grow(forest, heuristic, path_weight, batch_size, limits, until_proved)
+        grow(forest, heuristic, path_weight[group], batch_size, limits, until_proved)
         for place, index in enumerate(group):
             if not forest.running[place]:
                 rows[index] = (*read_row(forest, place), forest.stored[place] > limits.max_nodes)
@@ -124,7 +127,7 @@ def grow(forest: Forest, heuristic: Heuristic, path_weight, batch_size, limits, 
         reached, path = insert(forest, parents, children, legal)
         fresh = np.unique(reached[np.isnan(forest.nodes.h[reached])])
         forest.nodes.h[fresh] = heuristic(forest.nodes.state[fresh])
-        push(forest, reached, path, path_weight * path + forest.nodes.h[reached])
+        push(forest, reached, path, path_weight[forest.nodes.search[reached]] * path + forest.nodes.h[reached])
 
 
 def pop(forest: Forest, batch_size, limits, until_proved) -> np.ndarray:

@@ -13,7 +13,7 @@ from costtogo.types import NO_ACTION, NO_STATE, Ranks, SearchResult
 def solve_over_table(
     puzzle: Puzzle, heuristic: TableHeuristic, starts: Ranks, path_weight, batch_size, limits, until_proved
 ) -> SearchResult:
-    """bwas.solve for starts given as ranks, int64 [B]."""
+    """bwas.solve for starts given as ranks, int64 [B], and their λ, float64 [B]."""
     neighbours = neighbour_table(puzzle)
     inverse = np.array([puzzle.inverse(action) for action in range(len(puzzle.actions))], dtype=np.int8)
     goal = puzzle.rank(puzzle.goal[None])[0]
@@ -53,7 +53,7 @@ def _search_all(
             values,
             goal,
             starts[index],
-            path_weight,
+            path_weight[index],
             batch_size,
             max_expansions,
             max_nodes,

@@ -41,7 +41,7 @@ def run(params: Path, table: Path, instances: Path, model: Path, out: Path) -> N
                 clock.append(time.perf_counter() - begun)
                 parts.append(to_rows(puzzle, rows.iloc[[place]], one, found, width=width))
             frames.append(pd.concat(parts, ignore_index=True).assign(seconds=clock))
-            say(f"{out.name}, {beams.set}, width {width:,}: {describe(frames[-1], sum(clock))}")
+            say(f"{out.name}, {beams.set}, width {width:,}: {describe(frames[-1])}")
     searches = pd.concat(frames, ignore_index=True)
     grid = summarise(searches, CELL)
     clock = searches[[*CELL, "instance", "seconds"]]

@@ -1,11 +1,11 @@
 """BWAS over λ × N with the network of a puzzle too large to list: results/<study>/searches/<model>/.
 
-searches.parquet has a row for each instance and cell, grid.parquet one for each set, λ and N. The instances of a cell
-are searched in step, so the seconds of a search are an even share of its cell's.
+searches.parquet has a row for each instance and cell, grid.parquet one for each set, λ and N. The searches of a cell
+go in step, where N is small with those of other cells, so the seconds of a search are its share of a whole by nodes
+expanded.
 """
 
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -22,7 +22,9 @@ from costtogo.search.bwas import Limits, solve, why_ended
 from costtogo.stages.frame import StageRun, say
 from costtogo.stages.searched import describe, metrics_of, read_sets, summarise, to_rows
 from costtogo.stages.tables import read_nearby
+from costtogo.types import States
 
+STATES_IN_STEP = 4096  # that one call of the network evaluates at about the same speed for each
 CELL = ["set", "path_weight", "batch_size"]
 MEASURES = ("solved_percent", "length", "optimal_percent", "nodes_expanded", "out_of_memory_percent")
 
@@ -37,15 +39,15 @@ def run(params: Path, table: Path, instances: Path, model: Path, out: Path) -> N
     heuristic = NearbyHeuristic(network, read_nearby(table, puzzle))
     warm_up(puzzle, heuristic)
     frames = []
-    for name, path_weight, batch_size, limits in cells([GridParams(**grid) for grid in stage.parameters["searches"]]):
-        rows, starts = sets[name]
-        cell, begun = {"path_weight": path_weight, "batch_size": batch_size}, time.perf_counter()
-        found = solve(puzzle, heuristic, starts, **cell, limits=limits)
-        seconds = time.perf_counter() - begun
-        frame = to_rows(puzzle, rows, starts, found, **cell)
-        frame.insert(frame.columns.get_loc("solution"), "ended", why_ended(found))
-        frames.append(frame.assign(seconds=seconds / len(frame)))
-        say(f"{out.name}, {name}, λ = {path_weight}, N = {batch_size:,}: {describe(frame, seconds)}")
+    for grid in (GridParams(**values) for values in stage.parameters["searches"]):
+        for batch_size in grid.batch_size:
+            for weights in in_step(grid.path_weight, batch_size * len(sets[grid.set][0])):
+                found = search(
+                    puzzle, heuristic, *sets[grid.set], weights, batch_size, Limits(max_nodes=grid.max_nodes)
+                )
+                for (_, path_weight, _), cell in found.groupby(CELL, sort=False):
+                    say(f"{out.name}, {grid.set}, λ = {path_weight}, N = {batch_size:,}: {describe(cell)}")
+                frames.append(found)
     searches = pd.concat(frames, ignore_index=True)
     grid = summarise(searches, CELL)
     clock = searches[[*CELL, "instance", "seconds"]]
@@ -62,9 +64,21 @@ def warm_up(puzzle: Puzzle, heuristic: NearbyHeuristic) -> None:
     solve(puzzle, heuristic, start, path_weight=0.5, batch_size=2, limits=Limits(max_nodes=2000))
 
 
-def cells(grids: list[GridParams]) -> Iterator[tuple[str, float, int, Limits]]:
-    """Set, λ, N and limits of every cell."""
-    for grid in grids:
-        for path_weight in grid.path_weight:
-            for batch_size in grid.batch_size:
-                yield grid.set, path_weight, batch_size, Limits(max_nodes=grid.max_nodes)
+def in_step(path_weights: list[float], states: int) -> list[list[float]]:
+    """The λ whose cells are searched together: as many as one call of the network holds, each with so many states."""
+    together = max(1, STATES_IN_STEP // states)
+    return [path_weights[first : first + together] for first in range(0, len(path_weights), together)]
+
+
+def search(
+    puzzle: Puzzle, heuristic, instances: pd.DataFrame, starts: States, weights: list[float], batch_size: int, limits
+) -> pd.DataFrame:
+    """Some cells of one N in step, one row a search; its seconds are its share of all by nodes expanded."""
+    every = pd.concat([instances] * len(weights), ignore_index=True)
+    cell = {"path_weight": np.repeat(weights, len(instances)), "batch_size": batch_size}
+    begun = time.perf_counter()
+    found = solve(puzzle, heuristic, np.tile(starts, (len(weights), 1)), **cell, limits=limits)
+    seconds = time.perf_counter() - begun
+    frame = to_rows(puzzle, every, np.tile(starts, (len(weights), 1)), found, **cell)
+    frame.insert(frame.columns.get_loc("solution"), "ended", why_ended(found))
+    return frame.assign(seconds=seconds * found.nodes_expanded / max(1, found.nodes_expanded.sum()))

@@ -69,14 +69,14 @@ def summarise(searches: pd.DataFrame, by: list[str]) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def describe(searches: pd.DataFrame, seconds: float) -> str:
-    """One line on the searches of a cell, which took so many seconds in all."""
+def describe(searches: pd.DataFrame) -> str:
+    """One line on the searches of a cell."""
     row = summarise(searches, ["set"]).iloc[0]
     length = f", {row['length']:.2f} moves" if row["solved_percent"] else ""
     optimal = "" if np.isnan(row["optimal_percent"]) else f", {row['optimal_percent']:.1f} % optimal"
     return (
         f"{row['solved_percent']:.1f} % of {row['instances']} solved{length}{optimal}, "
-        f"{row['nodes_expanded']:,.0f} nodes expanded, {seconds / row['instances']:.2f} s each"
+        f"{row['nodes_expanded']:,.0f} nodes expanded, {searches['seconds'].mean():.2f} s each"
     )
 
 
