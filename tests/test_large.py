@@ -8,19 +8,24 @@ import pytest
 import yaml
 from messages import is_one_sentence
 
+from costtogo.exact.nearby import FAR, nearby_table
 from costtogo.learning import davi, resume
 from costtogo.learning.instances import draw_prefixes, draw_walk_ends
 from costtogo.learning.samplers import sample_states
 from costtogo.params import ModelParams
 from costtogo.params_large import is_large, load
 from costtogo.puzzles import make
-from costtogo.puzzles.base import apply
-from costtogo.stages.searched import summarise
-from costtogo.types import UserError
+from costtogo.puzzles.base import apply, solves
+from costtogo.search.bwas import Limits
+from costtogo.stages import grid
+from costtogo.stages.instances_large import KINDS, draw_sets, mirrored
+from costtogo.stages.searched import summarise, to_rows
+from costtogo.types import SearchResult, UserError
 from costtogo.workflow import LARGE_STAGES
 
 CONFIG = Path(__file__).parents[1] / "config" / "cube3.yaml"
 CUBE = make("cube3")
+NEARBY = nearby_table(CUBE, 4)
 
 
 def changed(tmp_path: Path, **values) -> Path:
@@ -67,6 +72,14 @@ MISTAKES = {
     "key": ({"nearby_deth": 3}, "did you mean 'nearby_depth'?"),
     "puzzle": ({"puzzle": "cube4"}, "Unknown puzzle 'cube4'"),
     "set": ({"beams": [{"set": "scrambles", "widths": [3]}]}, "no instance set 'scrambles'"),
+    "mirrored twice": (
+        {"instances": dict.fromkeys(("scrambled", "mirrored", "distance_26"), {"kind": "mirrored", "of": "mirrored"})},
+        "is mirrored itself",
+    ),
+    "path weight": (
+        {"searches": [{"set": "scrambled", "path_weight": [2], "batch_size": [1]}]},
+        "less than or equal to 1",
+    ),
     "recipe": ({"models": {"walks": {"puzzle": "cube3", "recipe": "random_wlk"}}}, "did you mean 'random_walk'?"),
 }
 
@@ -165,3 +178,79 @@ def test_a_sampler_that_needs_ranks_is_told_in_one_sentence():
     with pytest.raises(UserError, match="can be listed") as told:
         sample_states(CUBE, "uniform", 5, 1, np.random.default_rng(0))
     assert is_one_sentence(str(told.value))
+
+
+# Instances
+
+
+def drawn(**sets):
+    return draw_sets(CUBE, {name: KINDS[values["kind"]](**values) for name, values in sets.items()}, 1, NEARBY)
+
+
+def test_distances_are_known_within_the_table_and_of_shortest_paths():
+    walks = {"kind": "walks", "states": 50, "length": [2, 6]}
+    states, distance = drawn(walks=walks)["walks"]
+    found = NEARBY(states)
+    assert np.isnan(distance).any() and np.isnan(distance).tolist() == (found == FAR).tolist()
+    np.testing.assert_array_equal(distance[found != FAR], found[found != FAR])
+    way = {"kind": "prefixes", "moves": "R U F D"}
+    assert np.isnan(drawn(way=way)["way"][1]).all()
+    assert drawn(way=way | {"shortest": True})["way"][1].tolist() == [1, 2, 3, 4]
+
+
+def test_a_mirrored_state_is_solved_by_the_mirrored_moves_and_as_far():
+    way = {"kind": "prefixes", "moves": "R U' F2", "shortest": True}
+    sets = drawn(mirrored={"kind": "mirrored", "of": "way"}, way=way)
+    np.testing.assert_array_equal(sets["mirrored"][1], sets["way"][1])
+    np.testing.assert_array_equal(sets["mirrored"][0], draw_prefixes(CUBE, "L' U F' F'"))
+
+
+def test_another_set_leaves_a_set_as_it_is():
+    walks = {"kind": "walks", "states": 5, "length": [9, 9]}
+    one, other = drawn(walks=walks), drawn(more=walks, walks=walks)
+    np.testing.assert_array_equal(one["walks"][0], other["walks"][0])
+    assert (other["more"][0] != other["walks"][0]).any()
+
+
+def test_a_puzzle_without_a_mirror_image_is_told_in_one_sentence():
+    with pytest.raises(UserError, match="no mirror image") as told:
+        mirrored(make("hanoi_4"), make("hanoi_4").goal[None])
+    assert is_one_sentence(str(told.value))
+
+
+# The grid
+
+
+def exact_distance(states):
+    return NEARBY(states).astype(np.float32)
+
+
+def test_cells_of_a_small_batch_go_in_step_and_each_has_its_share_of_the_seconds():
+    weights = [0, 0.2, 0.4, 0.6, 0.8, 1]
+    assert grid.in_step(weights, 20) == [weights]
+    assert grid.in_step(weights, 2000) == [[0, 0.2], [0.4, 0.6], [0.8, 1]]
+    assert grid.in_step(weights, 10**6) == [[weight] for weight in weights]
+    starts = draw_prefixes(CUBE, "R U F D")
+    rows = pd.DataFrame({"set": "way", "instance": range(4), "distance": [1.0, 2, 3, 4]})
+    found = grid.search(CUBE, exact_distance, rows, starts, [0.0, 1.0], 1, Limits())
+    assert found["path_weight"].tolist() == [0.0] * 4 + [1.0] * 4 and found["instance"].tolist() == [0, 1, 2, 3] * 2
+    assert found["cost"].tolist() == [1, 2, 3, 4] * 2 and set(found["ended"]) == {"solved"}
+    assert solves(CUBE, np.tile(starts, (2, 1)), [CUBE.parse_moves(text) for text in found["solution"]]).all()
+    each = found["seconds"] / found["nodes_expanded"]
+    np.testing.assert_allclose(each, each.iloc[0])
+
+
+def test_a_solution_that_does_not_reach_the_goal_is_refused():
+    starts, rows = draw_prefixes(CUBE, "R"), pd.DataFrame({"set": ["way"], "instance": [0], "distance": [1.0]})
+    one = np.ones(1)
+    wrong = SearchResult(one, one.astype(int), one.astype(int), one, [np.array([0], dtype=np.int8)])
+    with pytest.raises(UserError, match="defect of the search"):
+        to_rows(CUBE, rows, starts, wrong)
+
+
+def test_solutions_are_written_move_by_move_in_the_order_they_are_made():
+    starts = draw_prefixes(CUBE, "R L R")[2:]
+    rows = pd.DataFrame({"set": ["way"], "instance": [0], "distance": [3.0]})
+    moves = CUBE.parse_moves("R' L' R'")
+    found = SearchResult(np.full(1, 3.0), np.ones(1, int), np.ones(1, int), np.ones(1), [np.array(moves, np.int8)])
+    assert to_rows(CUBE, rows, starts, found)["solution"].tolist() == ["R' L' R'"]

@@ -20,7 +20,7 @@ app = typer.Typer(
 
 ParamsFile = Annotated[Path, typer.Option("--params", help="The stage's slice of the parameters, a JSON file.")]
 Table = Annotated[Path, typer.Option(help="Exact distance table of the puzzle, .npz.")]
-Solvers = Literal["auto", "bwas", "beam"]
+Solvers = Literal["auto", "bwas", "greedy", "beam"]
 Nearby = Annotated[Path, typer.Option(help="Exact distances around the goal, .npz.")]
 Instances = Annotated[Path, typer.Option(help="Instance sets of the puzzle, .parquet.")]
 Model = Annotated[Path, typer.Option(help="Folder of the trained model.")]
@@ -216,13 +216,25 @@ def solve(
     state: Annotated[str | None, typer.Option(help="A state: 24 or 54 face letters, or a peg for each disk.")] = None,
     instances: Annotated[Path | None, typer.Option(help="CSV with a column scramble or state.")] = None,
     out: Annotated[Path | None, typer.Option(help="CSV to write; needed with --instances.")] = None,
-    path_weight: Annotated[float, typer.Option(help="λ between 0 (greedy) and 1.")] = 0.7,
-    batch_size: Annotated[int, typer.Option(help="N, nodes expanded at a time.")] = 5,
-    max_expansions: Annotated[int, typer.Option(min=1, help="A search by BWAS ends unsolved after as many.")] = 200_000,
+    path_weight: Annotated[
+        float | None, typer.Option(help="λ of bwas, between 0 (greedy) and 1; 0.7, of puzzles too large to list 0.4.")
+    ] = None,
+    batch_size: Annotated[
+        int | None, typer.Option(help="N of bwas, nodes expanded at a time; 5, of puzzles too large to list 1,000.")
+    ] = None,
+    max_expansions: Annotated[
+        int | None,
+        typer.Option(min=1, help="A search by bwas ends unsolved after as many; 200,000, or 10,000,000 of large ones."),
+    ] = None,
     max_nodes: Annotated[
         int, typer.Option(min=1, help="Nodes kept in memory at once, about 100 bytes each; a search ends there.")
     ] = 60_000_000,
-    solver: Annotated[Solvers, typer.Option(help="auto: bwas for puzzles that can be listed, else beam.")] = "auto",
+    solver: Annotated[
+        Solvers,
+        typer.Option(
+            help="auto: bwas for puzzles that can be listed, else beam; greedy: best-first, bwas at λ = 0 and N = 1."
+        ),
+    ] = "auto",
     seconds: Annotated[float, typer.Option(min=0, help="Effort of beam for each state: it improves until then.")] = 30,
     until_proved: Annotated[
         bool, typer.Option("--until-proved", help="Go on until no open node promises a shorter solution.")
@@ -232,12 +244,13 @@ def solve(
 
     Examples: costtogo solve --puzzle cube2 --scramble "R U' F2 R"
               costtogo solve --puzzle cube3 --scramble "R U F' L2 D B" --seconds 5
+              costtogo solve --puzzle cube3 --scramble "R U F' L2 D B" --solver bwas --path-weight 0.6
     """
-    from costtogo.search.bwas import Limits
     from costtogo.stages import solve as stage
 
-    limits = Limits(max_expansions=max_expansions, max_nodes=max_nodes)
-    setting = stage.Setting(path_weight, batch_size, limits, until_proved, solver, seconds)
+    if solver == "greedy" and (path_weight, batch_size) != (None, None):
+        raise UserError("The solver greedy is bwas with λ = 0 and N = 1: leave out --path-weight and --batch-size.")
+    setting = stage.Setting(path_weight, batch_size, max_expansions, max_nodes, until_proved, solver, seconds)
     if instances is not None:
         if out is None or scramble or state:
             raise UserError("With --instances give --out, a CSV file to write, and neither --scramble nor --state.")

@@ -137,7 +137,11 @@ class Findings:
             return ""
         cell = alike.iloc[0]
         length = f" in {cell['length']:.2f} moves" if cell["solved_percent"] else ""
-        most = next(search.max_nodes for search in self.study.searches if search.set == cell["set"])
+        most = next(
+            search.max_nodes
+            for search in self.study.searches
+            if search.set == cell["set"] and cell["batch_size"] in search.batch_size
+        )
         return (
             f"BWAS at this λ and N, at most {most:,} nodes, solves {cell['solved_percent']:.0f} % of"
             f" {cell['instances']:.0f} cubes of the set {cell['set']}{length}"

@@ -209,7 +209,10 @@ def _grid(found: Report) -> Iterator[str]:
         "nodes_generated": ("nodes generated", amount),
         "out_of_memory_percent": ("out of memory, %", percent),
     }
-    caps = ", ".join(f"{search.max_nodes:,} on the set {search.set}" for search in found.study.searches)
+    caps = ", ".join(
+        f"{search.max_nodes:,} on the set {search.set} at N = {', '.join(amount(size) for size in search.batch_size)}"
+        for search in found.study.searches
+    )
     yield f"A search that keeps as many nodes in memory ends as unsolved: {caps}. The length is of what was solved.\n"
     yield from found.drawn("grid_heat_maps")
     yield frame_table(grid, MODEL | columns)

@@ -23,7 +23,10 @@ def read_sets(puzzle: Puzzle, path: Path) -> dict[str, tuple[pd.DataFrame, State
 
 
 def to_rows(puzzle: Puzzle, instances: pd.DataFrame, starts: States, found: SearchResult, **cell) -> pd.DataFrame:
-    """One row a search, with the columns of its cell before the others; every solution is replayed."""
+    """One row a search, with the columns of its cell before the others; every solution is replayed.
+
+    A solution is written action by action: the customary notation may put moves that commute in another order.
+    """
     solved = np.flatnonzero(found.solved)
     right = solves(puzzle, starts[solved], [found.solutions[row] for row in solved])
     if not right.all():
@@ -38,7 +41,7 @@ def to_rows(puzzle: Puzzle, instances: pd.DataFrame, starts: States, found: Sear
             "cost": found.cost,
             "nodes_expanded": found.nodes_expanded,
             "nodes_generated": found.nodes_generated,
-            "solution": [puzzle.format_moves(actions) for actions in found.solutions],
+            "solution": [" ".join(puzzle.actions[action] for action in actions) for actions in found.solutions],
         }
     )
 

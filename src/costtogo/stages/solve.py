@@ -13,11 +13,12 @@ import pandas as pd
 
 from costtogo.exact.nearby import NearbyTable, nearby_table
 from costtogo.files import read_csv, read_frame, read_json, write_csv
+from costtogo.heuristics.nearby import NearbyHeuristic
 from costtogo.heuristics.network import NetworkHeuristic, load
 from costtogo.puzzles import make
 from costtogo.puzzles.base import Puzzle, apply, is_listed, random_walks, solves
 from costtogo.search.anytime import solve_within
-from costtogo.search.bwas import Limits, solve
+from costtogo.search.bwas import Limits, solve, why_ended
 from costtogo.stages.frame import say
 from costtogo.stages.tables import read_nearby
 from costtogo.types import SearchResult, States, UserError
@@ -26,18 +27,22 @@ COLUMNS = ("scramble", "state")
 LENGTHS = {"length": "moves", "length_qtm": "quarter turns", "length_htm": "moves with half turns as one"}
 NEARBY_DEPTH = 5  # of a table made for one command
 REPORT_SECONDS = 10
+LISTED = {"path_weight": 0.7, "batch_size": 5, "max_expansions": 200_000}  # BWAS where nothing else is asked for
+LARGE = {"path_weight": 0.4, "batch_size": 1000, "max_expansions": 10_000_000}
 
 
 @dataclass(frozen=True)
 class Setting:
-    """How to search: λ, N, where a search ends as unsolved, whether it goes on after the first solution.
+    """How to search. What is None depends on the puzzle: LISTED or LARGE.
 
-    solver: auto, bwas or beam.  seconds: the effort of beams for each state.
+    solver: auto, bwas, greedy (BWAS at λ = 0 and N = 1) or beam.  until_proved: go on after the first solution.
+    seconds: the effort of beams for each state.
     """
 
-    path_weight: float
-    batch_size: int
-    limits: Limits
+    path_weight: float | None = None
+    batch_size: int | None = None
+    max_expansions: int | None = None
+    max_nodes: int = 60_000_000
     until_proved: bool = False
     solver: str = "auto"
     seconds: float = 30.0
@@ -45,6 +50,15 @@ class Setting:
     def beam(self, puzzle: Puzzle) -> bool:
         """Whether beams search, not BWAS; of a listed puzzle only where asked for."""
         return self.solver == "beam" or (self.solver == "auto" and not is_listed(puzzle))
+
+    def of_bwas(self, puzzle: Puzzle) -> dict:
+        """λ, N, where a search ends, and whether it goes on: keyword arguments of bwas.solve."""
+        given = {name: getattr(self, name) for name in LISTED}
+        named = {"path_weight": 0.0, "batch_size": 1} if self.solver == "greedy" else {}
+        values = {**(LISTED if is_listed(puzzle) else LARGE), **named}
+        values |= {name: value for name, value in given.items() if value is not None}
+        limits = Limits(values.pop("max_expansions"), self.max_nodes)
+        return {**values, "limits": limits, "until_proved": self.until_proved}
 
 
 def solve_one(puzzle_name: str | None, model: Path | None, kind: str, text: str, setting: Setting) -> None:
@@ -55,8 +69,7 @@ def solve_one(puzzle_name: str | None, model: Path | None, kind: str, text: str,
     solver = Solver.begin(heuristic, setting)
     row = solver.row(start)
     if not row["solved"]:
-        advice = "--seconds or --max-nodes" if setting.beam(puzzle) else "--max-expansions or --max-nodes"
-        raise UserError(f"Not solved within {row['nodes_expanded']:,} expansions; raise {advice}.")
+        raise UserError(_why_unsolved(row, setting, puzzle))
     print(puzzle.draw(start))
     print(f"solution        {row['solution'] or '(solved already)'}")
     for name, metric in LENGTHS.items():
@@ -66,6 +79,16 @@ def solve_one(puzzle_name: str | None, model: Path | None, kind: str, text: str,
     print(f"lower bound     {row['lower_bound']:.1f} moves{condition}")
     print(f"nodes expanded  {row['nodes_expanded']:,}")
     print(f"seconds         {row['seconds']:.3f}")
+
+
+def _why_unsolved(row: dict, setting: Setting, puzzle: Puzzle) -> str:
+    """One sentence on what ended a search, and what to raise."""
+    expansions = f"{row['nodes_expanded']:,} expansions"
+    if setting.beam(puzzle):
+        return f"Not solved within {expansions}; raise --seconds or --max-nodes."
+    if row["ended"] == "memory":
+        return f"Not solved: memory held the {setting.max_nodes:,} nodes allowed after {expansions}; raise --max-nodes."
+    return f"Not solved within {expansions}; raise --max-expansions."
 
 
 def solve_file(puzzle_name: str | None, model: Path | None, instances: Path, out: Path, setting: Setting) -> None:
@@ -157,7 +180,7 @@ def length_names(puzzle: Puzzle) -> list[str]:
 
 @dataclass(frozen=True)
 class Solver:
-    """A heuristic with a setting, and the exact distances around the goal where beams need them."""
+    """A heuristic with a setting, and the exact distances around the goal of a puzzle too large to list."""
 
     heuristic: NetworkHeuristic
     setting: Setting
@@ -167,21 +190,19 @@ class Solver:
     def begin(cls, heuristic: NetworkHeuristic, setting: Setting) -> "Solver":
         """Ready to search: a first small search is done, so that no seconds hold the loading of compiled code."""
         puzzle = heuristic.puzzle
-        solver = cls(heuristic, setting, find_nearby(puzzle) if setting.beam(puzzle) else None)
-        few = replace(setting, limits=Limits(max_expansions=2), seconds=0.1)
+        solver = cls(heuristic, setting, find_nearby(puzzle) if setting.beam(puzzle) or not is_listed(puzzle) else None)
+        few = replace(setting, max_expansions=2, seconds=0.1)
         replace(solver, setting=few).search(random_walks(puzzle, 1, 20, np.random.default_rng(0))[0, -1])
         return solver
 
     def search(self, start: States) -> SearchResult:
         """Search from one start, uint8 [D]."""
         setting, puzzle = self.setting, self.heuristic.puzzle
-        if self.nearby is not None:
-            limits = {"seconds": setting.seconds, "max_nodes": setting.limits.max_nodes}
+        if setting.beam(puzzle):
+            limits = {"seconds": setting.seconds, "max_nodes": setting.max_nodes}
             return solve_within(puzzle, self.heuristic, start, nearby=self.nearby, **limits)
-        return solve(
-            puzzle, self.heuristic, start[None], path_weight=setting.path_weight, batch_size=setting.batch_size,
-            limits=setting.limits, until_proved=setting.until_proved,
-        )  # fmt: skip
+        heuristic = self.heuristic if self.nearby is None else NearbyHeuristic(self.heuristic, self.nearby)
+        return solve(puzzle, heuristic, start[None], **setting.of_bwas(puzzle))
 
     def row(self, start: States) -> dict:
         """One search; its solution is replayed before it is given."""
@@ -198,6 +219,7 @@ class Solver:
             "lower_bound": float(result.lower_bound[0]),
             "seconds": round(seconds, 4),
             "solved": solved,
+            "ended": why_ended(result)[0],
         }
 
 
