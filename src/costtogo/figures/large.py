@@ -137,9 +137,9 @@ def grid_heat_maps(cells: pd.DataFrame) -> Figure:
     lengths, nodes = cells["length"], cells["nodes_generated"]
     scales = {
         "solved_percent": (Normalize(0, 100), "{:.0f}".format, "solved, %"),
-        "length": (Normalize(lengths.min(), max(lengths.max(), lengths.min() + 1)), "{:.1f}".format, "length, moves"),
-        "nodes_generated": (LogNorm(nodes.min(), max(nodes.max(), nodes.min() + 1)), count_text, "nodes generated"),
-    }  # fmt: skip
+        "length": (Normalize(*_range(lengths, 1)), "{:.1f}".format, "length, moves"),
+        "nodes_generated": (LogNorm(*_range(nodes, 1)), count_text, "nodes generated"),
+    }
     for axes, (column, (scale, text, title)) in zip(panels, scales.items(), strict=True):
         colors = BETTER if column == "solved_percent" else WORSE
         draw_cells(axes, cells, column, weights_and_sizes(cells), scale, text, colors)
@@ -157,13 +157,18 @@ def grid_seconds(cells: pd.DataFrame) -> Figure:
     """
     figure = Figure(figsize=(3.6, 3.4))
     axes = figure.subplots()
-    low, high = cells["seconds"].min(), cells["seconds"].max()
-    scale = LogNorm(low, max(high, 1.1 * low))
+    scale = LogNorm(*_range(cells["seconds"], 1e-3))
     draw_cells(axes, cells, "seconds", weights_and_sizes(cells), scale, seconds_text, WORSE)
     mark_unsolved(axes, cells)
     name_panel(axes, "seconds a search")
     label_grid(figure, [axes])
     return figure
+
+
+def _range(values: pd.Series, least: float) -> tuple[float, float]:
+    """The ends of a scale of colour, at least so far apart; any where there is nothing to show."""
+    low = values.min() if values.notna().any() else 1.0
+    return low, max(values.max() if values.notna().any() else low, low + least)
 
 
 def mark_unsolved(axes: Axes, cells: pd.DataFrame) -> None:
@@ -286,19 +291,19 @@ def external_excess(searches: pd.DataFrame) -> Figure:
     figure = Figure(figsize=(SIZE[0], 3.4))
     excesses, lengths = figure.subplots(1, 2)
     solved = searches[np.isfinite(searches["cost"])]
-    excess = (solved["cost"] - solved["optimal"]).astype(int)
-    counts = excess.value_counts().reindex(range(0, excess.max() + 1), fill_value=0) if len(solved) else pd.Series()
-    bars = excesses.bar(counts.index[::2], counts[::2], width=1.4, color=BLUE)
-    excesses.bar_label(bars, [f"{100 * count / len(searches):.0f} %" for count in counts[::2]], fontsize=8, padding=2)
-    excesses.set(xlabel="moves beyond the shortest", ylabel=f"of {len(searches)} cubes")
-    excesses.set_xticks(list(counts.index[::2]))
+    excess = solved["cost"] - solved["optimal"]
+    places = np.arange(0, 1 + (excess.max() if len(solved) else 0), 2)  # a path is odd where the optimum is
+    counts = [int((excess == place).sum()) for place in places]
+    bars = excesses.bar(places, counts, width=1.4, color=BLUE)
+    excesses.bar_label(bars, [f"{100 * count / len(searches):.0f} %" for count in counts], fontsize=8, padding=2)
+    excesses.set(xlabel="moves beyond the shortest", ylabel=f"of {len(searches)} cubes", xticks=places)
     if len(searches) > len(solved):
         name_panel(excesses, f"{len(searches) - len(solved)} unsolved")
-    edges = np.arange(searches["optimal"].min() - 0.5, max(solved["cost"].max(), searches["optimal"].max()) + 1)
-    looks = {"optimal": {"color": PALE, "label": "shortest"}, "cost": {"histtype": "step", "color": BLUE, "lw": 1.6}}
-    for column, look in looks.items():
-        lengths.hist(solved[column], edges, **{"label": "found", **look})
-        lengths.axvline(solved[column].mean(), color=GREY if column == "optimal" else BLUE, ls="--", lw=1)
+    shown = {"shortest": (searches["optimal"], GREY, {"color": PALE}), "found": (solved["cost"], BLUE, {"color": BLUE})}
+    edges = np.arange(searches["optimal"].min(), pd.concat([values for values, *_ in shown.values()]).max() + 2) - 0.5
+    for label, (values, color, look) in shown.items():
+        lengths.hist(values, edges, label=label, **look, **({"histtype": "step", "lw": 1.6} if color == BLUE else {}))
+        lengths.axvline(values.mean(), color=color, ls="--", lw=1)
     lengths.set(xlabel="length, moves", ylabel="cubes")
     whole_ticks(lengths.xaxis, 12)
     for axes in (excesses, lengths):

@@ -23,6 +23,7 @@ from costtogo.stages.report_tables import Results
 
 LEARNED = ("DeepCubeA", "DeepCube", "Report_DNN", "C3_DNN_0")  # the literature's networks that ours stands beside
 OPTIMAL = ("Rokicki", "Korf", "PDB_solver")  # its solvers whose solutions are the shortest
+SCRAMBLED = 100  # moves; after so many, a walk may have ended at any state
 SAMPLES = {  # an instance set or an audit of ours for each of the literature's sets
     "scrambled_1000_10000": "walks",
     "scrambled_1000": "walks",
@@ -88,11 +89,11 @@ class Findings:
 
     @cached_property
     def beams(self) -> Searches | None:
-        """The widest beams of the first set of walks that was searched."""
+        """The widest beams of the first set of scrambled states that was searched."""
         found = self.table("beams/{}/searches.parquet")
         if found is None:
             return None
-        sets = [beams.set for beams in self.study.beams if self.is_walks(beams.set)]
+        sets = [beams.set for beams in self.study.beams if self.is_scrambled(beams.set)]
         rows = found[found["set"].isin(sets[:1])]
         if rows.empty:
             return None
@@ -110,9 +111,10 @@ class Findings:
         clock = self.table(f"timings/{group}/{{}}.parquet") if self.timed else None
         return rows.assign(seconds=np.nan) if clock is None else rows.merge(clock, on=keys)
 
-    def is_walks(self, name: str) -> bool:
-        """Whether a set is drawn by walks."""
-        return isinstance(self.study.instances[name], WalkInstances)
+    def is_scrambled(self, name: str) -> bool:
+        """Whether a set is drawn by walks so long that they end anywhere."""
+        kind = self.study.instances[name]
+        return isinstance(kind, WalkInstances) and kind.length[0] >= SCRAMBLED
 
     def prefix(self, row: Row) -> Searches | None:
         """The widest beam from a beginning of a shortest path, as long as the row's distance."""
@@ -352,11 +354,11 @@ def _triplet(found: Findings, row: Row) -> Answer | None:
     if row["model"] not in LEARNED or found.scrambled is None:
         return None
     shares = triplets(found.results, found.study)
-    own = shares[shares["model"] == found.model]
-    external = own[own["searches"] == "external"]
-    chosen = (external if len(external) else own).iloc[-1] if len(own) else None
-    if chosen is None or row["quantity"] not in chosen:
+    own = shares[shares["model"] == found.model] if len(shares) else shares
+    if own.empty:
         return None
+    external = own[own["searches"] == "external"]
+    chosen = (external if len(external) else own).iloc[-1]
     note = f"{chosen['solutions']} solutions: {chosen['searches']}"
     low, high = share_interval(chosen[row["quantity"]], chosen["triplets"])
     file = found.path(f"{'external' if len(external) else 'beams'}/{{}}/searches.parquet")
@@ -416,10 +418,10 @@ def _feasible(found: Findings, row: Row) -> Answer | None:
 def _states_sampled(found: Findings, row: Row) -> Answer | None:
     """How many states our set or audit of the same kind has."""
     audit, study = found.study.audit, found.study
-    walks = [kind.states for kind in study.instances.values() if isinstance(kind, WalkInstances)]
+    walks = [kind.states for name, kind in study.instances.items() if found.is_scrambled(name)]
     counts: dict[str, float] = {
         "walks": len(found.external.rows) if found.external else sum(walks[:1]) or NAN,
-        "grid": next((study.instances[s.set].states for s in study.searches if found.is_walks(s.set)), NAN),
+        "grid": next((study.instances[s.set].states for s in study.searches if found.is_scrambled(s.set)), NAN),
         "farthest": len(shortest_path_sets(study)) or NAN,
         "consistency": audit.consistency_states,
         "scrambled": audit.scrambled_states * audit.depths,

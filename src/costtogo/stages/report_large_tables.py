@@ -80,7 +80,7 @@ def solutions(results: Results, study: LargeStudy) -> pd.DataFrame:
     beams = of_models(results, study, "beams/{}/searches.parquet")
     if not beams.empty:
         beams = beams[beams["solved"] & ~beams["set"].isin(shortest_path_sets(study))]
-        frames.append(beams.assign(searches=beams["set"] + beams["width"].map(", width {:,}".format)))
+        frames.append(beams.assign(searches=[f"{row.set}, width {row.width:,}" for row in beams.itertuples()]))
     external = of_models(results, study, "external/{}/searches.parquet")
     if not external.empty:
         frames.append(external[external["solved"]].assign(searches="external"))

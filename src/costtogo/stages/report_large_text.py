@@ -284,15 +284,17 @@ def _external(found: Report) -> Iterator[str]:
         "admissible_percent": ("admissible, %", percent),
     }
     yield frame_table(external, MODEL | columns)
-    columns = {"excess": ("moves too many", short), "cubes": ("cubes", amount), "percent": ("share, %", percent)}
-    yield frame_table(found.tables["external_excess"], MODEL | columns)
+    if "external_excess" in found.tables:
+        columns = {"excess": ("moves too many", short), "cubes": ("cubes", amount), "percent": ("share, %", percent)}
+        yield frame_table(found.tables["external_excess"], MODEL | columns)
     yield from found.drawn("external_excess")
 
 
 def _patterns(found: Report) -> Iterator[str]:
     yield "## Patterns of the solutions\n"
     if "triplets" not in found.tables:
-        yield found.missing("The searches whose solutions are counted here")
+        ran = {"beams", "external"} & set(found.tables)
+        yield "No scrambled cube was solved.\n" if ran else found.missing("The searches whose solutions are counted")
         return
     columns = {
         "searches": ("solutions of", str),

@@ -1,0 +1,226 @@
+"""The report of a large puzzle: every number of the literature has a row, every part may be missing."""
+
+import json
+import math
+import re
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from synthetic_large import PARTS, study_of, write_results
+
+from costtogo.analysis.literature import DOCUMENTS, read_reported, trainings
+from costtogo.figures.catalogue_large import EXTERNAL, catalogue, drawable, expected
+from costtogo.figures.style import image
+from costtogo.stages import report_large
+from costtogo.stages.report_comparison import NOT_COVERED, VERDICTS
+from costtogo.stages.report_large_comparison import LARGE_TIMES, REASONS
+
+ROOT = Path(__file__).parents[1]
+BESIDE = report_large.Beside(ROOT / "data/reported/cube3", ROOT / "workflow/captions")
+STUDY = study_of()
+REPORTED = read_reported(BESIDE.files)
+LEAST_HEIGHT = 60  # pixels of a panel that can be read
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory) -> Path:
+    return write_results(STUDY, tmp_path_factory.mktemp("results")).parent
+
+
+@pytest.fixture(scope="module")
+def written(results, tmp_path_factory) -> Path:
+    return run(results, tmp_path_factory.mktemp("reports"))
+
+
+@pytest.fixture
+def changed(results, tmp_path):
+    """A copy of the results that a test may change."""
+    return Path(shutil.copytree(results, tmp_path / "changed"))
+
+
+def run(results: Path, reports: Path) -> Path:
+    report_large.write(STUDY, results, reports, BESIDE)
+    return reports / STUDY.study
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def beside(folder: Path, **terms) -> pd.Series:
+    """The row of reported_vs_reproduced.csv with these values, of the first document that has one."""
+    rows = pd.read_csv(folder / "reported_vs_reproduced.csv", dtype={"section": str})
+    for column, value in terms.items():
+        rows = rows[rows[column] == value]
+    return rows.iloc[0]
+
+
+def change(results: Path, path: str, **columns) -> None:
+    """Set columns of a table of the results."""
+    path = results / STUDY.study / path
+    pd.read_parquet(path).assign(**columns).to_parquet(path)
+
+
+def test_the_same_results_give_the_same_bytes(results, written, tmp_path):
+    assert contents(run(results, tmp_path)) == contents(written)
+
+
+def test_tables_that_the_study_no_longer_has_are_removed(results, written, tmp_path):
+    gone = tmp_path / STUDY.study / "tables" / "loss_of_a_model_that_is_gone.csv"
+    gone.parent.mkdir(parents=True)
+    gone.write_text("")
+    assert contents(run(results, tmp_path)) == contents(written)
+
+
+def test_wall_clock_times_touch_no_file_but_their_own(changed, written, tmp_path):
+    folder = changed / STUDY.study / "timings"
+    for path in folder.glob("*/*.json"):
+        path.write_text(json.dumps(json.loads(path.read_text()) | {"seconds": 123.0}))
+    for path in folder.glob("*/*.parquet"):
+        frame = pd.read_parquet(path)
+        frame.assign(seconds=2 * frame["seconds"]).to_parquet(path)
+    before, after = contents(written), contents(run(changed, tmp_path))
+    differing = {name for name in before if before[name] != after[name]}
+    names = ("stages", "searches", "reported_vs_reproduced")
+    assert differing == {"timings.md", *(f"timings/{name}.csv" for name in names)}
+
+
+def test_every_number_of_the_literature_has_a_row_and_a_verdict_with_a_reason(written):
+    rows = pd.read_csv(written / "reported_vs_reproduced.csv")
+    assert len(rows) == len(REPORTED) == 275
+    np.testing.assert_array_equal(rows["reported"], REPORTED["value"])
+    assert set(rows["verdict"]) <= set(VERDICTS) and set(rows["source"]) == set(DOCUMENTS)
+    assert rows["note"].notna().all()
+    covered = rows[rows["verdict"] != NOT_COVERED]
+    assert len(covered) > 100 and covered[["reproduced", "results_file"]].notna().all(axis=None)
+
+
+def test_every_reason_is_of_a_quantity_that_the_literature_has():
+    assert set(REASONS) <= set(REPORTED["quantity"])
+
+
+def test_times_are_compared_apart_and_only_there(written):
+    rows = pd.read_csv(written / "reported_vs_reproduced.csv")
+    assert rows.loc[rows["quantity"].isin(LARGE_TIMES), "reproduced"].isna().all()
+    apart = pd.read_csv(written / "timings" / "reported_vs_reproduced.csv")
+    assert set(apart["quantity"]) <= set(LARGE_TIMES)
+    ours = apart[(apart["model"] == "DeepCubeA") & (apart["quantity"] == "training_time")]["reproduced"]
+    assert (ours == 2.5 / 3600).all(), "hours, of 2.5 seconds"
+
+
+def test_our_number_is_the_one_of_the_results(results, written):
+    consistency = pd.read_parquet(results / STUDY.study / "audits/walks/consistency.parquet")
+    row = beside(written, quantity="consistent_percent", iteration=1400)
+    assert row["reproduced"] == pytest.approx(consistency["consistent_percent"].iloc[-1])
+    external = pd.read_parquet(results / STUDY.study / "external/walks/searches.parquet")
+    optimal = 100 * (external["cost"] == external["optimal"]).mean()
+    assert beside(written, source="deepcubea", quantity="optimal_percent")["reproduced"] == pytest.approx(optimal)
+    two_more = 100 * (external["cost"] == external["optimal"] + 2).mean()
+    assert beside(written, quantity="extra_moves_2_percent")["reproduced"] == pytest.approx(two_more)
+    solved = external.loc[external["solved"], "cost"].mean()
+    assert beside(written, quantity="length", model="Report_DNN")["reproduced"] == pytest.approx(solved)
+
+
+@pytest.mark.parametrize(("distance", "expected"), [(15, "agrees"), (1, "agrees")])
+def test_a_prefix_is_compared_at_its_own_distance(changed, tmp_path, distance, expected):
+    folder = run(changed, tmp_path)
+    terms = {"quantity": "optimal_percent", "set": "superflip_four_spot_prefixes", "distance": distance}
+    assert beside(folder, **terms)["verdict"] == expected
+    searches = pd.read_parquet(changed / STUDY.study / "beams/walks/searches.parquet")
+    longer = searches["cost"] + 2.0 * (searches["distance"] == distance)
+    change(changed, "beams/walks/searches.parquet", cost=longer)
+    assert beside(run(changed, tmp_path), **terms)["verdict"] == "short"
+
+
+def test_a_setting_agrees_where_it_is_the_same_and_is_not_judged_elsewhere(written):
+    same = beside(written, quantity="check_interval", model="Report_DNN")
+    assert same["verdict"] == "agrees" and same["reproduced"] == 500
+    other = beside(written, quantity="residual_blocks", source="deepcubea")
+    assert other["verdict"] == NOT_COVERED and other["reproduced"] == 2 and "ours is 2" in other["note"]
+
+
+def test_barely_scrambled_cubes_do_not_stand_beside_the_literatures(changed, tmp_path):
+    shutil.rmtree(changed / STUDY.study / "external")
+    assert beside(run(changed, tmp_path), quantity="length", model="Report_DNN")["reproduced"] == 22.7
+    near = STUDY.instances["scrambled"].model_copy(update={"length": (8, 9)})
+    study = STUDY.model_copy(update={"instances": {**STUDY.instances, "scrambled": near}})
+    report_large.write(study, changed, tmp_path, BESIDE)
+    row = beside(tmp_path / STUDY.study, quantity="length", model="Report_DNN")
+    assert row["verdict"] == NOT_COVERED and math.isnan(row["reproduced"])
+
+
+@pytest.mark.parametrize("missing", [*PARTS, "all"])
+def test_a_part_that_has_not_run_is_told_with_the_command_that_runs_it(missing, tmp_path):
+    parts = [part for part in PARTS if part != missing and missing != "all"]
+    results = write_results(STUDY, tmp_path / "results", parts).parent
+    text = (run(results, tmp_path / "reports") / "report.md").read_text()
+    target = "cube3-external" if missing == "external" else "cube3"
+    told = f"not run yet; `snakemake --cores all {target}` runs it."
+    assert (told in text) == (missing != "instances")
+    assert not re.search(r"\b(nan|None|inf|NaN)\b", text)
+    assert len(pd.read_csv(tmp_path / "reports/cube3/reported_vs_reproduced.csv")) == len(REPORTED)
+
+
+def test_a_missing_external_run_is_named_where_its_number_would_stand(tmp_path):
+    results = write_results(STUDY, tmp_path / "results", [part for part in PARTS if part != "external"]).parent
+    row = beside(run(results, tmp_path / "reports"), source="deepcubea", quantity="optimal_percent")
+    assert row["verdict"] == NOT_COVERED and "snakemake cube3-external" in row["note"]
+
+
+def test_nothing_solved_is_told_too(changed, tmp_path):
+    lost = {"solved": False, "cost": np.inf, "solution": ""}
+    for group in ("beams", "searches", "external"):
+        change(changed, f"{group}/walks/searches.parquet", **lost)
+    for path in ("beams/walks/grid.parquet", "searches/walks/grid.parquet", "external/walks/summary.parquet"):
+        change(changed, path, solved_percent=0.0, length=np.nan, length_low=np.nan, length_high=np.nan)
+    text = (run(changed, tmp_path) / "report.md").read_text()
+    assert not re.search(r"\b(nan|None|inf|NaN)\b", text) and "is not solved" in text
+    for entry in drawable(STUDY, changed / STUDY.study, BESIDE.reported):
+        assert image(entry.draw(changed / STUDY.study), "png")
+
+
+def test_every_row_of_a_table_has_the_columns_of_its_head(written):
+    for name in ("report.md", "timings.md"):
+        tables = re.findall(r"(?:^\|.*\|$\n?)+", (written / name).read_text(), flags=re.MULTILINE)
+        assert tables
+        for table in tables:
+            assert len({line.count(" | ") for line in table.strip().splitlines()}) == 1
+
+
+def test_the_report_shows_every_figure_and_timings_those_of_time(written):
+    entries = catalogue(STUDY, BESIDE.reported)
+    report, timings = ((written / name).read_text() for name in ("report.md", "timings.md"))
+    shown = set(re.findall(r"\]\((\w+/\w+)\.png\)", report))
+    assert shown == {entry.stem for entry in entries if not entry.timed or entry.kind == "training_costs"}
+    assert set(re.findall(r"\]\((\w+/\w+)\.png\)", timings)) == {entry.stem for entry in entries if entry.timed}
+    assert all((BESIDE.captions / f"{entry.kind}.rst").exists() for entry in entries)
+
+
+@pytest.mark.parametrize("name", [entry.name for entry in catalogue(STUDY)])
+def test_a_figure_can_be_read_and_needs_only_the_inputs_it_names(name, results, tmp_path):
+    entry = next(entry for entry in catalogue(STUDY, BESIDE.reported) if entry.name == name)
+    for path in entry.inputs:
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_bytes((results / STUDY.study / path).read_bytes())
+    figure = entry.draw(tmp_path)
+    assert image(figure, "png") == image(entry.draw(tmp_path), "png")
+    for axes in figure.axes:
+        assert axes.get_window_extent().height >= LEAST_HEIGHT
+
+
+def test_the_studys_own_target_draws_no_figure_of_an_external_run_that_is_not_there(results, tmp_path):
+    kinds = {entry.kind for entry in catalogue(STUDY)}
+    assert {entry.kind for entry in expected(STUDY, tmp_path)} == kinds - {EXTERNAL}
+    assert {entry.kind for entry in expected(STUDY, results / STUDY.study)} == kinds
+
+
+def test_trainings_are_told_in_hours_and_ours_first():
+    card, timing = {"metrics": {"states_seen": 7.0}}, {"seconds": 1800.0, "earlier_seconds": 1800.0}
+    frame = trainings(REPORTED, "ours", card, timing).set_index("label")
+    assert frame.index[0] == "ours" and frame.loc["ours", ["hours", "states"]].tolist() == [1, 7]
+    assert frame.loc["DeepCubeA", ["hours", "states"]].tolist() == [36, 1e10]
+    assert frame.loc["final-year report", "hours"] == 7 * 24
+    assert not frame.index.duplicated().any() and frame["own"].sum() == 1
