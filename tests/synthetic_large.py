@@ -75,7 +75,7 @@ def _write_model(results, study, name, random) -> None:
     write_table(results / "models" / name / "checkpoints.parquet", pd.DataFrame(rows, columns=columns))
     metrics = {"iterations": 9000, "loss": 11.5, "validation_loss": 11.6, "mean_absolute_error": 0.8}
     metrics |= {"parameters": 866_060, "states_seen": 93_600_000}
-    write_card(results, "models", name, metrics, training=study.models[name].model_dump())
+    write_card(results, "models", name, metrics, training=study.models[name].model_dump(exclude={"starts_from"}))
 
 
 def _write_audit(results, study, name, random) -> None:

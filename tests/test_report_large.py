@@ -159,7 +159,7 @@ def test_a_part_that_has_not_run_is_told_with_the_command_that_runs_it(missing, 
     text = (run(results, tmp_path / "reports") / "report.md").read_text()
     target = "cube3-external" if missing == "external" else "cube3"
     told = f"not run yet; `snakemake --cores all {target}` runs it."
-    assert (told in text) == (missing != "instances")
+    assert (told in text) == (missing != "instances")  # which have no section of their own
     assert not re.search(r"\b(nan|None|inf|NaN)\b", text)
     assert len(pd.read_csv(tmp_path / "reports/cube3/reported_vs_reproduced.csv")) == len(REPORTED)
 
@@ -218,9 +218,32 @@ def test_the_studys_own_target_draws_no_figure_of_an_external_run_that_is_not_th
 
 
 def test_trainings_are_told_in_hours_and_ours_first():
-    card, timing = {"metrics": {"states_seen": 7.0}}, {"seconds": 1800.0, "earlier_seconds": 1800.0}
-    frame = trainings(REPORTED, "ours", card, timing).set_index("label")
+    frame = trainings(REPORTED, "ours", 3600.0, 7.0).set_index("label")
     assert frame.index[0] == "ours" and frame.loc["ours", ["hours", "states"]].tolist() == [1, 7]
     assert frame.loc["DeepCubeA", ["hours", "states"]].tolist() == [36, 1e10]
     assert frame.loc["final-year report", "hours"] == 7 * 24
     assert not frame.index.duplicated().any() and frame["own"].sum() == 1
+
+
+def test_a_fine_tuned_model_has_cost_what_it_starts_from_cost_too(tmp_path):
+    first = STUDY.models["walks"]
+    models = {"tuned": first.model_copy(update={"starts_from": "walks"}), "walks": first}
+    study = STUDY.model_copy(update={"models": models})
+    results = write_results(study, tmp_path / "results").parent
+    report_large.write(study, results, tmp_path / "reports", BESIDE)
+    assert (
+        beside(tmp_path / "reports/cube3", quantity="states_seen", model="Report_DNN")["reproduced"] == 2 * 93_600_000
+    )
+    assert "`tuned` starts from the last weights of `walks`" in (tmp_path / "reports/cube3/report.md").read_text()
+
+
+def test_thresholds_and_convergence_points_are_those_of_a_training_that_has_them(results, tmp_path):
+    sampler = STUDY.models["walks"].sampler.model_copy(update={"kind": "adaptive_k", "conv_point_offs": 2})
+    davi = STUDY.models["walks"].model_copy(update={"trainer": "davi", "sampler": sampler, "epsilon": 0.05})
+    study = STUDY.model_copy(update={"models": {**STUDY.models, "davi": davi}})
+    results = write_results(study, tmp_path / "results").parent
+    report_large.write(study, results, tmp_path / "reports", BESIDE)
+    folder = tmp_path / "reports/cube3"
+    assert beside(folder, quantity="loss_threshold", model="C3_DNN_0")["verdict"] == "agrees"
+    assert beside(folder, quantity="convergence_points", model="C3_DNN_0")["reproduced"] == 2, "up to iteration 1,400"
+    assert beside(folder, quantity="loss_threshold", model="Report_DNN")["verdict"] == NOT_COVERED

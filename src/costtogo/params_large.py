@@ -135,6 +135,11 @@ class LargeStudy(Params):
                 raise ValueError(f"models.{name} and {chain[1]}, which it starts from, must be alike in architecture")
         return self
 
+    def lineage(self, model: str) -> list[str]:
+        """The models whose trainings led to one, in their order, itself the last."""
+        start = self.models[model].starts_from
+        return [model] if start is None else [*self.lineage(start), model]
+
     def slices(self) -> dict[str, Any]:
         """The parameters of each stage, by the path of its slice below params/: all that may change its results."""
         common = {"study": self.study, "puzzle": self.puzzle}

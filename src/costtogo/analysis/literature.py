@@ -3,7 +3,6 @@
 import math
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
@@ -16,6 +15,7 @@ DOCUMENTS = {  # the sources of data/reported by the names that readers know
     "final_year_report": "final-year report",
     "deepcube": "DeepCube",
 }
+NETWORKS = {"DeepCubeA": "deepcubea", "Report_DNN": "final_year_report", "C3_DNN_0": "thesis"}  # whose they are
 COSTS = ("training_time", "states_seen")
 
 
@@ -25,21 +25,23 @@ def read_reported(paths: Iterable[Path | str]) -> pd.DataFrame:
     return pd.concat(frames, ignore_index=True)
 
 
-def trainings(reported: pd.DataFrame, name: str, card: dict[str, Any], timing: dict[str, Any]) -> pd.DataFrame:
+def trainings(reported: pd.DataFrame, name: str, seconds: float, states: float) -> pd.DataFrame:
     """label, hours, states and own of our training and of each that the literature tells the costs of, ours first.
 
-    reported: rows of data/reported.  card and timing: those of our training.  A number is NaN where it is not told;
-    of several documents on one training the first counts.
+    reported: rows of data/reported.  seconds and states: what ours took and saw.  A number is NaN where it is not
+    told.
     """
-    seconds = timing.get("seconds", math.nan) + timing.get("earlier_seconds", 0.0)
-    states = card.get("metrics", {}).get("states_seen", math.nan)
     rows = [{"label": name, "hours": seconds / 3600, "states": states, "own": True}]
-    told = reported[reported["quantity"].isin(COSTS) & (reported["relation"] == "=")]
-    for _, group in told.groupby("model", sort=False):
-        first = {name: part.iloc[0] for name, part in group.groupby("quantity")}
-        time, count = first.get("training_time"), first.get("states_seen")
-        hours = math.nan if time is None else time["value"] * SECONDS[time["unit"]] / 3600
-        states = math.nan if count is None else count["value"]
-        label = DOCUMENTS[group["source"].iloc[0]]
-        rows.append({"label": label, "hours": hours, "states": states, "own": False})
+    for model in NETWORKS:
+        told = numbers_of(reported, model)
+        time, count = (told[told["quantity"] == quantity] for quantity in COSTS)
+        hours = time["value"].iloc[0] * SECONDS[time["unit"].iloc[0]] / 3600 if len(time) else math.nan
+        states = count["value"].iloc[0] if len(count) else math.nan
+        rows.append({"label": DOCUMENTS[NETWORKS[model]], "hours": hours, "states": states, "own": False})
     return pd.DataFrame(rows)
+
+
+def numbers_of(reported: pd.DataFrame, model: str) -> pd.DataFrame:
+    """The rows on one network that give a number, not a bound; those of the document that it is of come first."""
+    rows = reported[(reported["model"] == model) & (reported["relation"] == "=")]
+    return rows.loc[(rows["source"] != NETWORKS[model]).sort_values(kind="stable").index]

@@ -42,9 +42,9 @@ def _of_model(study: LargeStudy, model: str, reported: Path) -> Iterator[FigureE
         return _entry(study, kind, label, model, paths, model, *arguments, timed=timed)
 
     yield entry("loss_curve", "loss", ["models/{}/curve.parquet"])
-    costs = ["models/{}.json", "timings/models/{}.json"]
-    literature = sorted(str(path) for path in reported.glob("*.csv"))
-    yield entry("training_costs", "what the training cost", costs, study.study, literature, timed=True)
+    lineage, literature = study.lineage(model), sorted(str(path) for path in reported.glob("*.csv"))
+    costs = [f"{part}/{name}.json" for name in lineage for part in ("models", "timings/models")]
+    yield entry("training_costs", "what the training cost", costs, study.study, lineage, literature, timed=True)
     yield entry("nearby_audit", "cost-to-go near the goal", ["audits/{}/nearby.parquet"])
     yield entry("scrambled_costs", "cost-to-go by scramble", ["audits/{}/scrambled.parquet"])
     yield entry("greedy_shares", "greedy search as training goes on", ["audits/{}/greedy.parquet"])

@@ -29,10 +29,12 @@ def loss_curve(results: Path, model: str) -> Figure:
     return large.loss_curve(read_frame(results / "models" / model / "curve.parquet"))
 
 
-def training_costs(results: Path, model: str, study: str, literature: list[str]) -> Figure:
-    """What our training cost beside the literature's."""
-    card, timing = (read_json(results / part / f"{model}.json") for part in ("models", "timings/models"))
-    return large.training_costs(trainings(read_reported(literature), f"{study}, {model}", card, timing))
+def training_costs(results: Path, model: str, study: str, lineage: list[str], literature: list[str]) -> Figure:
+    """What a model's training cost, with those that it starts from, beside the literature's."""
+    states = sum(read_json(results / "models" / f"{name}.json")["metrics"]["states_seen"] for name in lineage)
+    timings = [read_json(results / "timings" / "models" / f"{name}.json") for name in lineage]
+    seconds = sum(timing["seconds"] + timing.get("earlier_seconds", 0.0) for timing in timings)
+    return large.training_costs(trainings(read_reported(literature), f"{study}, {model}", seconds, states))
 
 
 def nearby_audit(results: Path, model: str) -> Figure:

@@ -96,8 +96,11 @@ def shades(count: int) -> list[tuple[float, ...]]:
 def legend_above(figure: Figure, handles: Sequence, columns: int = 4) -> None:
     """Put the legend over the panels, where it covers no data, in at most so many columns as fit.
 
-    A legend of more than ROOM_FOR_ROWS rows makes the figure higher, not the panels smaller.
+    A legend of more than ROOM_FOR_ROWS rows makes the figure higher, not the panels smaller; one of nothing is left
+    out.
     """
+    if not handles:
+        return
     for count in range(min(columns, len(handles)), 0, -1):
         legend = figure.legend(handles=handles, loc="outside upper center", ncols=count)
         if count == 1 or legend.get_window_extent().width <= figure.bbox.width:

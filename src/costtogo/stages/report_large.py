@@ -16,6 +16,7 @@ from costtogo.stages.report_large_comparison import LARGE_TIMES, compare
 from costtogo.stages.report_large_tables import gather, tables
 from costtogo.stages.report_large_text import report
 from costtogo.stages.report_large_timings import search_timings, timings_text
+from costtogo.stages.report_sources import forget
 from costtogo.stages.report_tables import Results
 from costtogo.stages.report_timings import stage_timings
 
@@ -50,6 +51,7 @@ def write(study: LargeStudy, results: Path, reports: Path, beside: Beside) -> di
     results and reports are the folders that hold one folder a study.  All but timings come out byte-identical from
     the same results.  Returns the headline numbers by model: the metrics of every card, by group.
     """
+    forget()
     target, found = reports / study.study, gather(study, results)
     frames, reported = tables(study, found), read_reported(beside.files)
     own = Findings(found, study, next(iter(study.models)))

@@ -18,7 +18,9 @@ from costtogo.params_large import LargeStudy, WalkInstances
 from costtogo.puzzles import make
 from costtogo.puzzles.cube import FACES, sticker_places
 from costtogo.stages.report_answers import NAN, Answer, Row, share_interval
-from costtogo.stages.report_large_tables import mirrored, shortest_path_sets, triplets
+from costtogo.stages.report_answers import answer as answer_default
+from costtogo.stages.report_large_tables import mirrored, shortest_path_sets, trained, triplets
+from costtogo.stages.report_sources import OwnResults
 from costtogo.stages.report_tables import Results
 
 LEARNED = ("DeepCubeA", "DeepCube", "Report_DNN", "C3_DNN_0")  # the literature's networks that ours stands beside
@@ -60,20 +62,27 @@ class Findings:
         """A table of the model."""
         return self.results.find(file.format(self.model))
 
-    @cached_property
-    def metrics(self) -> dict[str, float]:
-        """What the training's card measured, empty before it."""
-        trained = (self.results.folder / "models" / f"{self.model}.json").exists()
-        return self.results.card("models", self.model)["metrics"] if trained else {}
+    def of_training(self, name: str) -> float:
+        """A measure of the training, summed over those that it starts from; NaN before they are finished."""
+        models = self.study.lineage(self.model)
+        if not set(models) <= set(trained(self.results, self.study)):
+            return NAN
+        return sum(self.results.card("models", model)["metrics"][name] for model in models)
 
     @cached_property
     def seconds(self) -> float:
-        """Seconds of the training, NaN where they are not known or may not be seen."""
-        timing = self.results.folder / "timings" / "models" / f"{self.model}.json"
-        if not self.timed or not timing.exists():
+        """Seconds of the training likewise, NaN where they may not be seen."""
+        models = self.study.lineage(self.model)
+        if not self.timed or not set(models) <= set(trained(self.results, self.study)):
             return NAN
-        found = self.results.card("timings/models", self.model)
-        return found["seconds"] + found.get("earlier_seconds", 0.0)
+        timings = [self.results.card("timings/models", model) for model in models]
+        return sum(timing["seconds"] + timing.get("earlier_seconds", 0.0) for timing in timings)
+
+    def davi(self, row: Row) -> str | None:
+        """The study's model by value iteration that stands beside a row's: with adaptive K for the thesis's."""
+        models = {name: each.sampler.kind for name, each in self.study.models.items() if each.trainer == "davi"}
+        alike = [name for name, kind in models.items() if (kind == "adaptive_k") == (row["model"] == "C3_DNN_0")]
+        return next(iter(alike), None)
 
     @cached_property
     def external(self) -> Searches | None:
@@ -433,7 +442,7 @@ def _states_sampled(found: Findings, row: Row) -> Answer | None:
 def _states_seen(found: Findings, row: Row) -> Answer | None:
     if row["model"] not in LEARNED:
         return None
-    return Answer(found.metrics.get("states_seen", NAN), found.path("models/{}.json"), note=_training_note(found))
+    return Answer(found.of_training("states_seen"), found.path("models/{}.json"), note=_training_note(found))
 
 
 def _states_seen_percent(found: Findings, row: Row) -> Answer | None:
@@ -442,7 +451,8 @@ def _states_seen_percent(found: Findings, row: Row) -> Answer | None:
 
 
 def _training_note(found: Findings) -> str:
-    return f"the whole training of {found.model}, {found.study.models[found.model].trainer.replace('_', ' ')}"
+    trainers = {name: found.study.models[name].trainer.replace("_", " ") for name in found.study.lineage(found.model)}
+    return f"the whole training of {' and '.join(f'{name} ({trainer})' for name, trainer in trainers.items())}"
 
 
 def _training_time(found: Findings, row: Row) -> Answer | None:
@@ -450,17 +460,25 @@ def _training_time(found: Findings, row: Row) -> Answer | None:
         return None
     value = found.seconds / SECONDS[row["unit"]]
     if row["quantity"] == "iteration_time":
-        value /= found.metrics.get("iterations", NAN)
+        value /= found.of_training("iterations")
     return Answer(value, found.path("timings/models/{}.json"), note=_training_note(found))
 
 
-def _setting(name: str):
-    """A finder of a parameter of the training."""
+def _convergence(found: Findings, row: Row) -> Answer | None:
+    """Convergence points, which value iteration alone has."""
+    model = found.davi(row)
+    answered = model and answer_default(OwnResults(found.results.folder), {**row, "model": model})
+    return replace(answered, note=f"{model}, {answered.note}".removesuffix(", ")) if answered else None
+
+
+def _setting(name: str, of_davi: bool = False):
+    """A finder of a parameter of the training, or of the study's training by value iteration."""
 
     def find(found: Findings, row: Row) -> Answer | None:
-        if row["model"] not in LEARNED:
+        model = found.davi(row) if of_davi else found.model
+        if row["model"] not in LEARNED or model is None:
             return None
-        value: Any = found.study.models[found.model].model_dump()
+        value: Any = found.study.models[model].model_dump()
         for part in name.split("."):
             if isinstance(value, list | tuple) and int(part) >= len(value):
                 return None  # fewer layers
@@ -485,6 +503,8 @@ SETTINGS = {
     "residual_blocks": _setting("architecture.residual_blocks"),
     "residual_layers": _setting("architecture.layers_per_block"),
     "total_iterations": _setting("iterations"),
+    "loss_threshold": _setting("epsilon", of_davi=True),
+    "walk_offset": _setting("sampler.conv_point_offs", of_davi=True),
     "states_sampled": _states_sampled,
     "path_weight_tried": _tried,
     "batch_size_tried": _tried,
@@ -525,4 +545,6 @@ FINDERS = SETTINGS | {
     "states_seen_percent": _states_seen_percent,
     "training_time": _training_time,
     "iteration_time": _training_time,
+    "convergence_points": _convergence,
+    "convergence_point_iteration": _convergence,
 }

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from costtogo.analysis.literature import DOCUMENTS
+from costtogo.analysis.literature import DOCUMENTS, NETWORKS, numbers_of
 from costtogo.figures.catalogue import FigureEntry
 from costtogo.figures.catalogue_large import drawable
 from costtogo.params_large import LargeStudy
@@ -28,7 +28,6 @@ KEY_QUANTITIES = {  # rows of the key results, and the literature's quantity in 
     "states seen in training": ("states_seen",),
     "iterations of training": ("total_iterations",),
 }
-KEY_MODELS = {"DeepCubeA": "deepcubea", "Report_DNN": "final_year_report", "C3_DNN_0": "thesis"}
 
 
 class Report:
@@ -124,16 +123,15 @@ def _prefix_lines(found: Report) -> Iterator[str]:
 def _key_table(comparison: pd.DataFrame) -> str:
     """Ours beside each of the literature's networks, one row a quantity; a network's own document comes first."""
     rows = []
-    told = comparison[(comparison["relation"] == "=") & comparison["distance"].isna()]
+    told = {model: numbers_of(comparison[comparison["distance"].isna()], model) for model in NETWORKS}
     for title, quantities in KEY_QUANTITIES.items():
         cells, ours = [], []
-        for model, source in KEY_MODELS.items():
-            alike = told[(told["model"] == model) & told["quantity"].isin(quantities)]
-            alike = alike.loc[(alike["source"] != source).sort_values(kind="stable").index]
+        for rows_of_model in told.values():
+            alike = rows_of_model[rows_of_model["quantity"].isin(quantities)]
             cells.append(amount(alike["reported"].iloc[0]) if len(alike) else "–")
             ours += alike["reproduced"].dropna().tolist()[:1]
         rows.append([title, amount(ours[0]) if ours else "–", *cells])
-    return table(["", "this study", *(DOCUMENTS[source] for source in KEY_MODELS.values())], rows)
+    return table(["", "this study", *(DOCUMENTS[source] for source in NETWORKS.values())], rows)
 
 
 def _method(found: Report) -> Iterator[str]:
@@ -160,6 +158,9 @@ def _training(found: Report) -> Iterator[str]:
     models = trained(found.results, found.study)
     yield training_table(Results(found.results.folder, {found.study.puzzle: models}), found.study.puzzle)
     yield "Parameters are in italics. A random walk is often longer than the distance: the loss does not fall to 0.\n"
+    for model in models:
+        if start := found.study.models[model].starts_from:
+            yield f"`{model}` starts from the last weights of `{start}`.\n"
     yield from found.drawn("loss_curve")
 
 
