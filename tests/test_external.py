@@ -129,6 +129,7 @@ def study(folder, tmp_path):
     def run(file: str = "cubes.csv", states: int = 5, seconds: float = 0.3) -> Path:
         asked = {"file": file, "states": states, "seconds": seconds}
         common = {"study": "small", "puzzle": "cube3", "model": "walks", "threads": torch.get_num_threads()}
+        common["device"] = "cpu"
         write_json(tmp_path / "slice.json", {**common, "external": asked, "max_nodes": 1_000_000})
         stage.run(tmp_path / "slice.json", table, model, out)
         return out

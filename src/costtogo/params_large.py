@@ -34,10 +34,11 @@ class MirroredInstances(Params):
 
 
 class BeamParams(Params):
-    """Beam search over some widths on one instance set."""
+    """Beam search over some widths on one instance set, from so many symmetric and inverse images of each state."""
 
     set: str
     widths: list[Positive] = Field(min_length=1)
+    images: Positive = 1
 
 
 class GridParams(Params):

@@ -6,7 +6,7 @@ A beam over another image is worth more than a beam twice as wide, until all ima
 
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -37,6 +37,10 @@ class Best:
         self.lower_bound = max(self.lower_bound, float(found.lower_bound[0]))
         if found.cost[0] < self.cost:
             self.cost, self.solution = float(found.cost[0]), solution
+
+    def at_most(self, nearby: NearbyTable) -> int:
+        """The moves after which a beam cannot end in a shorter solution any more."""
+        return int(self.cost - 1 - nearby.depth) if np.isfinite(self.cost) else BeamLimits.max_moves
 
     def result(self) -> SearchResult:
         """One row."""
@@ -90,6 +94,29 @@ def schedule(count: int) -> Iterator[tuple[int, int]]:
             image += 1
 
 
+def solve_images(
+    puzzle: Puzzle,
+    heuristic: ActionHeuristic,
+    start: States,
+    *,
+    width: int,
+    count: int,
+    nearby: NearbyTable,
+    limits: BeamLimits = BeamLimits(),
+) -> SearchResult:
+    """The shortest solution of one start, uint8 [D], by beams of one width from the first so many of its images."""
+    best = Best()
+    for image in images(puzzle)[:count]:
+        moves = min(limits.max_moves, best.at_most(nearby))
+        found = solve(
+            puzzle, heuristic, image.of(start), width=width, nearby=nearby, limits=replace(limits, max_moves=moves)
+        )
+        best.take(found, image.back(found.solutions[0]))
+        if best.cost <= best.lower_bound:
+            break
+    return best.result()
+
+
 def solve_within(
     puzzle: Puzzle,
     heuristic: ActionHeuristic,
@@ -111,8 +138,7 @@ def solve_within(
             width = min(width, int((deadline - begun) / (MARGIN * rate)), max_nodes // LEVELS)
         if rate and width < WIDTHS[0][0]:
             break
-        shorter = best.cost - 1 - nearby.depth if np.isfinite(best.cost) else BeamLimits.max_moves
-        limits = BeamLimits(max_moves=int(shorter), max_nodes=max_nodes, seconds=deadline - begun)
+        limits = BeamLimits(max_moves=best.at_most(nearby), max_nodes=max_nodes, seconds=deadline - begun)
         found = solve(puzzle, heuristic, every[number].of(start), width=width, nearby=nearby, limits=limits)
         best.take(found, every[number].back(found.solutions[0]))
         if best.cost <= best.lower_bound:

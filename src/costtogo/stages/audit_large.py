@@ -44,7 +44,9 @@ def run(params: Path, table: Path, model: Path, out: Path) -> None:
     wanted = LargeAuditParams(**stage.parameters["audit"])
     puzzle, seed = make(stage.parameters["puzzle"]), stage.parameters["seed"]
     index = read_frame(model / "checkpoints.parquet")
-    checkpoints = {row.iteration: load(model / row.file) for row in index.itertuples()}
+    checkpoints = {
+        row.iteration: load(model / row.file, device=stage.parameters["device"]) for row in index.itertuples()
+    }
     last = checkpoints[index["iteration"].iloc[-1]]
     frames = {}
     with stage.part("nearby"):

@@ -9,13 +9,13 @@ from pathlib import Path
 import pandas as pd
 import torch
 
-from costtogo.files import read_frame, write_frame
-from costtogo.heuristics.network import load
+from costtogo.files import write_frame
 from costtogo.params_large import BeamParams
 from costtogo.puzzles import make
-from costtogo.search.beam import BeamLimits, solve
+from costtogo.search.anytime import solve_images
+from costtogo.search.beam import BeamLimits
 from costtogo.stages.frame import StageRun, say
-from costtogo.stages.searched import describe, metrics_of, read_sets, summarise, to_rows
+from costtogo.stages.searched import describe, last_network, metrics_of, read_sets, summarise, to_rows
 from costtogo.stages.tables import read_nearby
 
 CELL = ["set", "width"]
@@ -28,7 +28,7 @@ def run(params: Path, table: Path, instances: Path, model: Path, out: Path) -> N
     torch.set_num_threads(stage.parameters["threads"])
     puzzle = make(stage.parameters["puzzle"])
     nearby, sets = read_nearby(table, puzzle), read_sets(puzzle, instances)
-    heuristic = load(model / read_frame(model / "checkpoints.parquet")["file"].iloc[-1])
+    heuristic = last_network(model, stage.parameters["device"])
     limits = BeamLimits(max_nodes=stage.parameters["max_nodes"])
     frames = []
     for beams in (BeamParams(**values) for values in stage.parameters["beams"]):
@@ -37,7 +37,9 @@ def run(params: Path, table: Path, instances: Path, model: Path, out: Path) -> N
             parts, clock = [], []
             for place in range(len(rows)):
                 one, begun = starts[[place]], time.perf_counter()
-                found = solve(puzzle, heuristic, one, width=width, nearby=nearby, limits=limits)
+                found = solve_images(
+                    puzzle, heuristic, one[0], width=width, count=beams.images, nearby=nearby, limits=limits
+                )
                 clock.append(time.perf_counter() - begun)
                 parts.append(to_rows(puzzle, rows.iloc[[place]], one, found, width=width))
             frames.append(pd.concat(parts, ignore_index=True).assign(seconds=clock))

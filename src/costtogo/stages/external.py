@@ -20,12 +20,13 @@ from costtogo.exact.nearby import NearbyTable
 from costtogo.external import Instances, find
 from costtogo.external import load as load_instances
 from costtogo.files import FileError, json_text, read_frame, read_json, write_frame
-from costtogo.heuristics.network import NetworkHeuristic, load
+from costtogo.heuristics.network import NetworkHeuristic
 from costtogo.params_large import ExternalParams
 from costtogo.puzzles import make
 from costtogo.puzzles.base import Puzzle, random_walks, solves
 from costtogo.search.anytime import solve_within
 from costtogo.stages.frame import StageRun, say
+from costtogo.stages.searched import last_network
 from costtogo.stages.solve import told
 from costtogo.stages.tables import read_nearby
 from costtogo.types import States, UserError
@@ -77,7 +78,7 @@ def run(params: Path, table: Path, model: Path, out: Path) -> None:
     stage = StageRun("external", __name__, params, out, [table, model / "checkpoints.parquet", path])
     torch.set_num_threads(stage.parameters["threads"])
     puzzle = make(stage.parameters["puzzle"])
-    heuristic = load(model / read_frame(model / "checkpoints.parquet")["file"].iloc[-1])
+    heuristic = last_network(model, stage.parameters["device"])
     instances = load_instances(puzzle, path).first(asked.states)
     solver = Solver(puzzle, heuristic, read_nearby(table, puzzle), asked.seconds, stage.parameters["max_nodes"])
     partial = stage.results / "resume" / f"external_{out.name}" / f"{key(stage.card)}.parquet"

@@ -12,15 +12,14 @@ import numpy as np
 import pandas as pd
 import torch
 
-from costtogo.files import read_frame, write_frame
+from costtogo.files import write_frame
 from costtogo.heuristics.nearby import NearbyHeuristic
-from costtogo.heuristics.network import load
 from costtogo.params_large import GridParams
 from costtogo.puzzles import make
 from costtogo.puzzles.base import Puzzle, random_walks
 from costtogo.search.bwas import Limits, solve, why_ended
 from costtogo.stages.frame import StageRun, say
-from costtogo.stages.searched import describe, metrics_of, read_sets, summarise, to_rows
+from costtogo.stages.searched import describe, last_network, metrics_of, read_sets, summarise, to_rows
 from costtogo.stages.tables import read_nearby
 from costtogo.types import States
 
@@ -35,7 +34,7 @@ def run(params: Path, table: Path, instances: Path, model: Path, out: Path) -> N
     torch.set_num_threads(stage.parameters["threads"])
     puzzle = make(stage.parameters["puzzle"])
     sets = read_sets(puzzle, instances)
-    network = load(model / read_frame(model / "checkpoints.parquet")["file"].iloc[-1])
+    network = last_network(model, stage.parameters["device"])
     heuristic = NearbyHeuristic(network, read_nearby(table, puzzle))
     warm_up(puzzle, heuristic)
     frames = []

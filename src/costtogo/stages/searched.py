@@ -7,8 +7,14 @@ import pandas as pd
 
 from costtogo.analysis.intervals import mean_interval
 from costtogo.files import FileError, read_frame
+from costtogo.heuristics.network import NetworkHeuristic, load
 from costtogo.puzzles.base import Puzzle, solves
 from costtogo.types import SearchResult, States, UserError
+
+
+def last_network(model: Path, device: str) -> NetworkHeuristic:
+    """The last checkpoint of a training, whose folder model is, to compute on a device."""
+    return load(model / read_frame(model / "checkpoints.parquet")["file"].iloc[-1], device=device)
 
 
 def read_sets(puzzle: Puzzle, path: Path) -> dict[str, tuple[pd.DataFrame, States]]:
