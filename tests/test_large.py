@@ -58,14 +58,10 @@ def test_a_study_has_the_name_of_its_file_and_parameters_that_can_be_read(path):
 
 
 def test_the_trainers_beside_one_another_differ_in_what_is_compared_alone():
-    models = load(CONFIG.with_name("cube3-trainers.yaml")).models
-    assert {model.trainer for model in models.values()} == {"davi", "random_walk"}
-    assert (
-        len({(*model.architecture.first_layers, model.architecture.residual_blocks) for model in models.values()}) == 1
-    )
-    assert (
-        len({model.seed for model in models.values()}) == len({model.learning_rate for model in models.values()}) == 1
-    )
+    models = load(CONFIG.with_name("cube3-trainers.yaml")).models.values()
+    assert {model.trainer for model in models} == {"davi", "random_walk"}
+    assert len({(*model.architecture.first_layers, model.architecture.residual_blocks) for model in models}) == 1
+    assert len({model.seed for model in models}) == len({model.learning_rate for model in models}) == 1
 
 
 MISTAKES = {
