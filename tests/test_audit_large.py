@@ -56,9 +56,10 @@ def test_states_drawn_at_a_distance_are_different_and_at_that_distance(table):
     assert len(np.unique(states, axis=0)) == len(states)
 
 
-def test_states_at_a_distance_are_drawn_equally_often():
+@pytest.mark.parametrize("depth", [2, 3])
+def test_states_at_a_distance_are_drawn_equally_often(depth):
     """Walks of two moves would come to a state by two commuting turns twice as often as to another."""
-    small, counts = nearby_table(CUBE, 2), {}
+    small, counts = nearby_table(CUBE, depth), {}
     for seed in range(400):
         states, distance = draw_layers(small, 57, np.random.default_rng(seed))
         for state in states[distance == 2]:

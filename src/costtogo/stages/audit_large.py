@@ -43,11 +43,8 @@ def run(params: Path, table: Path, model: Path, out: Path) -> None:
     torch.set_num_threads(stage.parameters["threads"])
     wanted = LargeAuditParams(**stage.parameters["audit"])
     puzzle, seed = make(stage.parameters["puzzle"]), stage.parameters["seed"]
-    index = read_frame(model / "checkpoints.parquet")
-    checkpoints = {
-        row.iteration: load(model / row.file, device=stage.parameters["device"]) for row in index.itertuples()
-    }
-    last = checkpoints[index["iteration"].iloc[-1]]
+    checkpoints = read_checkpoints(model, stage.parameters["device"])
+    last = checkpoints[max(checkpoints)]
     frames = {}
     with stage.part("nearby"):
         frames["nearby"] = audit_nearby(read_nearby(table, puzzle), last, wanted, generator(seed, "nearby"))
@@ -64,6 +61,12 @@ def run(params: Path, table: Path, model: Path, out: Path) -> None:
         write_frame(out / f"{name}.parquet", frame)
     outputs = [out / f"{name}.parquet" for name in frames]
     stage.finish(outputs, metrics, threads=stage.parameters["threads"])
+
+
+def read_checkpoints(model: Path, device: str) -> Checkpoints:
+    """All that a training has left."""
+    index = read_frame(model / "checkpoints.parquet")
+    return {row.iteration: load(model / row.file, device=device) for row in index.itertuples()}
 
 
 def generator(seed: int, purpose: str) -> np.random.Generator:
