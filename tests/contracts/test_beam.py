@@ -10,7 +10,7 @@ from costtogo.learning.random_walk import draw_walks
 from costtogo.params import ArchitectureParams
 from costtogo.puzzles import make
 from costtogo.puzzles.base import solves
-from costtogo.search.anytime import WIDTHS, images, schedule, solve_within
+from costtogo.search.anytime import WIDTHS, images, schedule, solve_images, solve_within
 from costtogo.search.beam import BeamLimits, solve
 from costtogo.types import UserError
 
@@ -151,6 +151,20 @@ def test_widths_grow_and_images_of_one_width_differ(count):
     for width in set(widths):
         numbers = [number for other, number in planned if other == width]
         assert len(set(numbers)) == len(numbers) and max(numbers) < count
+
+
+def test_of_some_images_the_shortest_solution_is_taken_and_it_solves_the_state_itself():
+    class Misled:
+        """Stickers out of place, by which a narrow beam from the state finds nothing, and one from its inverse does."""
+
+        def children(self, states):
+            return (CUBE.expand(states)[0] != CUBE.goal).sum(axis=2).astype(np.float32)
+
+    nearby, start = nearby_table(CUBE, 4), draw_walks(CUBE, 7, 7, np.random.default_rng(0)).states[-1]
+    alone = [solve(CUBE, Misled(), image.of(start), width=20, nearby=nearby).cost[0] for image in images(CUBE)[:6]]
+    assert alone[0] == np.inf and min(alone) == 7
+    found = solve_images(CUBE, Misled(), start, width=20, count=6, nearby=nearby)
+    assert found.cost[0] == min(alone) and solves(CUBE, start[None], found.solutions)[0]
 
 
 def test_an_anytime_search_ends_at_once_where_the_solution_is_known_to_be_optimal(ignorant):
