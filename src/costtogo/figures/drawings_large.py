@@ -21,7 +21,9 @@ def large_states(results: Path, puzzle: str, sets: list[str]) -> Figure:
         known = group["distance"].notna().all()
         chosen = group.iloc[-1 if known else 0]
         states[f"{name}: {chosen['distance']:.0f} moves away" if known else name] = rules.parse_state(chosen["state"])
-    return two_states(rules, states)
+    figure = two_states(rules, states)
+    figure.get_layout_engine().set(h_pad=0.1)  # inches, for the names above
+    return figure
 
 
 def loss_curve(results: Path, model: str) -> Figure:

@@ -19,7 +19,7 @@ from costtogo.puzzles import make
 from costtogo.puzzles.cube import FACES, sticker_places
 from costtogo.stages.report_answers import NAN, Answer, Row, share_interval
 from costtogo.stages.report_answers import answer as answer_default
-from costtogo.stages.report_large_tables import mirrored, shortest_path_sets, trained, triplets
+from costtogo.stages.report_large_tables import beams_text, mirrored, shortest_path_sets, trained, triplets
 from costtogo.stages.report_sources import OwnResults
 from costtogo.stages.report_tables import Results
 
@@ -107,7 +107,7 @@ class Findings:
         if rows.empty:
             return None
         rows = rows[rows["width"] == rows["width"].max()]
-        what = f"{len(rows)} cubes of the set {sets[0]}, beams of width {rows['width'].iloc[0]:,}"
+        what = f"{len(rows)} cubes of the set {sets[0]}, {beams_text(self.study, sets[0], rows['width'].iloc[0])}"
         rows = self._with_seconds(rows, "beams", ["set", "width", "instance"]).assign(optimal=np.nan)
         return Searches(rows, self.path("beams/{}/searches.parquet"), what)
 
@@ -134,7 +134,7 @@ class Findings:
         if found.empty:
             return None
         one = found.sort_values("width").tail(1)
-        what = f"beam of width {one['width'].iloc[0]:,}"
+        what = beams_text(self.study, *one[["set", "width"]].iloc[0])
         one = self._with_seconds(one, "beams", ["set", "width", "instance"])
         return Searches(one, self.path("beams/{}/searches.parquet"), what)
 
@@ -386,7 +386,8 @@ def _mirrored(found: Findings, row: Row) -> Answer | None:
     if not last[of]:
         return None
     low, high = share_interval(last[row["quantity"]], last[of])
-    note = f"{last[of]:.0f} {'pairs' if of == 'pairs' else 'other pairs'}, beams of width {last['width']:,}"
+    searched = beams_text(found.study, last["set"], last["width"])
+    note = f"{last[of]:.0f} {'pairs' if of == 'pairs' else 'other pairs'}, {searched}"
     return Answer(last[row["quantity"]], found.path("beams/{}/searches.parquet"), low, high, note=note)
 
 

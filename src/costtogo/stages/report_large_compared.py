@@ -12,6 +12,17 @@ from costtogo.stages.report_markdown import amount, short, table
 
 TINY = ("states", "states_seen_percent", "move_sequences")  # or huge: written with a power of ten
 ALIKE = ["source", "section", "quantity", "model", "iteration", "path_weight", "batch_size", "set", "unit"]
+WALKS = " Random-walk regression learns the mean length of walks, which are longer than the distance."
+BEAMS = " A beam expands its whole width in every layer; while there is time, wider beams and other images follow."
+EXPLANATIONS = {
+    "consistent_percent": WALKS,
+    "admissible_percent": WALKS,
+    "admissible_within_one_percent": WALKS,
+    "overestimation_mean": WALKS,
+    "nodes_expanded": BEAMS,
+    "nodes_expanded_most": BEAMS,
+    "nodes_generated": BEAMS,
+}
 HEADER = ["model", "where", "quantity", "reported", "ours", "verdict"]
 
 
@@ -100,7 +111,8 @@ def _fallen(rows: pd.DataFrame) -> Iterator[str]:
         *what, by = row["note"].split("; erratum: ")[0].split("; ")
         by = f", {by}" if not many else ""
         model = f" of `{row['model']}`" if isinstance(row["model"], str) else ""
-        yield f"- {DOCUMENTS[row['source']]}, {row['section']}, {_title(row)}{model}{many}: {'; '.join(what)}{by}."
+        line = f"- {DOCUMENTS[row['source']]}, {row['section']}, {_title(row)}{model}{many}: {'; '.join(what)}{by}."
+        yield f"{line}{EXPLANATIONS.get(row['quantity'], '')}"
     yield ""
 
 

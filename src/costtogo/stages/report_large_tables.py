@@ -23,7 +23,7 @@ def tables(study: LargeStudy, results: Results) -> dict[str, pd.DataFrame]:
         "scrambled": of_models(results, study, "audits/{}/scrambled.parquet"),
         "greedy": of_models(results, study, "audits/{}/greedy.parquet"),
         "grid": of_models(results, study, "searches/{}/grid.parquet"),
-        "beams": of_models(results, study, "beams/{}/grid.parquet"),
+        "beams": beams(results, study),
         "prefixes": prefixes(results, study),
         "triplets": triplets(results, study),
         "mirrored": mirrored(results, study),
@@ -61,6 +61,26 @@ def last_point(results: Results, model: str) -> int:
 def shortest_path_sets(study: LargeStudy) -> list[str]:
     """The instance sets that are the beginnings of a shortest path."""
     return [name for name, kind in study.instances.items() if isinstance(kind, PrefixInstances) and kind.shortest]
+
+
+def beams(results: Results, study: LargeStudy) -> pd.DataFrame:
+    """The grid of beam searches, and from how many images of each state they start."""
+    found = of_models(results, study, "beams/{}/grid.parquet")
+    if found.empty:
+        return found
+    images = [images_of(study, row.set, row.width) for row in found.itertuples()]
+    return found.assign(images=images)[["model", "set", "width", "images", *found.columns[3:]]]
+
+
+def images_of(study: LargeStudy, name: str, width: int) -> int:
+    """From how many images of each state of a set the beams of a width start."""
+    return next((beams.images for beams in study.beams if beams.set == name and width in beams.widths), 1)
+
+
+def beams_text(study: LargeStudy, name: str, width: int) -> str:
+    """The beams of a set in words.  -> "beams of width 10,000 from 8 images"."""
+    images = images_of(study, name, width)
+    return f"beams of width {width:,}" + (f" from {images} images" if images > 1 else "")
 
 
 def prefixes(results: Results, study: LargeStudy) -> pd.DataFrame:
@@ -108,6 +128,8 @@ def mirrored(results: Results, study: LargeStudy) -> pd.DataFrame:
         )
         pairs = pairs[pairs["solved"] & pairs["solved_mirrored"]]
         for (model, width), group in pairs.groupby(["model", "width"], sort=False):
+            if images_of(study, name, width) != images_of(study, kind.of, width):
+                continue
             both = ([puzzle.parse_moves(text) for text in group[name]] for name in ("solution", "solution_mirrored"))
             shares = mirrored_shares(puzzle, *both, mirror())
             rows.append({"model": model, "set": name, "width": width, "pairs": len(group), **shares})

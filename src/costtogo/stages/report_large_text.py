@@ -10,7 +10,7 @@ from costtogo.figures.catalogue import FigureEntry
 from costtogo.figures.catalogue_large import drawable
 from costtogo.params_large import LargeStudy
 from costtogo.stages.report_large_compared import compared
-from costtogo.stages.report_large_tables import last_point, trained
+from costtogo.stages.report_large_tables import beams_text, last_point, trained
 from costtogo.stages.report_markdown import amount, frame_table, percent, places, short, table
 from costtogo.stages.report_tables import Results
 from costtogo.stages.report_text import gallery, interval_text, provenance_text, puzzle_title, training_table
@@ -76,8 +76,9 @@ def _key_results(found: Report, comparison: pd.DataFrame) -> Iterator[str]:
         widest = own.loc[own.groupby("model", sort=False)["width"].idxmax()]
         for row in widest.to_dict("records"):
             yield (
-                f"- `{row['model']}`, {row['instances']} cubes of the set {row['set']}, beams of width"
-                f" {row['width']:,}: {percent(row['solved_percent'])} % solved, {_length_text(row)} moves on average."
+                f"- `{row['model']}`, {row['instances']} cubes of the set {row['set']},"
+                f" {beams_text(found.study, row['set'], row['width'])}: {percent(row['solved_percent'])} % solved,"
+                f" {_length_text(row)} moves on average."
             )
     yield from _prefix_lines(found)
     yield ""
@@ -114,9 +115,9 @@ def _prefix_lines(found: Report) -> Iterator[str]:
         last, count = group.iloc[-1], (group["excess"] == 0).sum()
         whole = f"solved in {last['cost']:.0f}" if last["solved"] else "not solved"
         yield (
-            f"- `{model}`, the beginnings of the sequence {name}, beams of width {width:,}: the fewest moves at every"
-            f" distance up to {unbroken.max() if len(unbroken) else 0:.0f}, and at {count} of {len(group)} in all; the"
-            f" whole, {last['distance']:.0f} moves away, is {whole}."
+            f"- `{model}`, the beginnings of the sequence {name}, {beams_text(found.study, name, width)}: the fewest"
+            f" moves at every distance up to {unbroken.max() if len(unbroken) else 0:.0f}, and at {count} of"
+            f" {len(group)} in all; the whole, {last['distance']:.0f} moves away, is {whole}."
         )
 
 
@@ -180,6 +181,11 @@ def _audit(found: Report) -> Iterator[str]:
         "overestimation_max": ("largest, moves", places(2)),
     }
     yield frame_table(found.tables["nearby"], MODEL | columns)
+    if any(model.trainer == "random_walk" for model in found.study.models.values()):
+        yield (
+            "Random-walk regression learns the mean length of walks, which are longer than the distance: it is not"
+            " admissible, and a search gains from the order that it puts states in.\n"
+        )
     yield from found.drawn("nearby_audit")
     yield "Consistent states of random walks, by checkpoint (thesis, 5.9):\n"
     columns = {
@@ -232,12 +238,14 @@ def _beams(found: Report) -> Iterator[str]:
     columns = {
         "set": ("set", str),
         "width": ("width", amount),
+        "images": ("images", amount),
         **SOLVED,
         "known": ("of known distance", amount),
         "optimal_percent": ("fewest moves, % of those", percent),
         "nodes_expanded": ("nodes expanded", amount),
     }
     yield frame_table(_with_lengths(found.tables["beams"]), MODEL | columns)
+    yield "Beams start from so many *images* of a cube, symmetric and inverse; the shortest solution counts.\n"
     yield from found.drawn("beam_lengths")
 
 
