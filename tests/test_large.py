@@ -65,6 +65,7 @@ def test_the_trainers_beside_one_another_differ_in_what_is_compared_alone():
 
 
 MISTAKES = {
+    "headline": ({"headline": "walk"}, "headline must name a model, not 'walk'"),
     "key": ({"nearby_deth": 3}, "did you mean 'nearby_depth'?"),
     "puzzle": ({"puzzle": "cube4"}, "Unknown puzzle 'cube4'"),
     "set": ({"beams": [{"set": "scrambles", "widths": [3]}]}, "no instance set 'scrambles'"),

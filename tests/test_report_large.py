@@ -230,7 +230,7 @@ def test_trainings_are_told_in_hours_and_ours_first():
 def test_a_fine_tuned_model_has_cost_what_it_starts_from_cost_too(tmp_path):
     first = STUDY.models["walks"]
     models = {"tuned": first.model_copy(update={"starts_from": "walks"}), "walks": first}
-    study = STUDY.model_copy(update={"models": models})
+    study = STUDY.model_copy(update={"models": models, "headline": "tuned"})
     results = write_results(study, tmp_path / "results").parent
     report_large.write(study, results, tmp_path / "reports", BESIDE)
     assert (
@@ -242,7 +242,7 @@ def test_a_fine_tuned_model_has_cost_what_it_starts_from_cost_too(tmp_path):
 def test_thresholds_and_convergence_points_are_those_of_a_training_that_has_them(results, tmp_path):
     sampler = STUDY.models["walks"].sampler.model_copy(update={"kind": "adaptive_k", "conv_point_offs": 2})
     davi = STUDY.models["walks"].model_copy(update={"trainer": "davi", "sampler": sampler, "epsilon": 0.05})
-    study = STUDY.model_copy(update={"models": {**STUDY.models, "davi": davi}})
+    study = STUDY.model_copy(update={"models": {**STUDY.models, "davi": davi}, "headline": "walks"})
     results = write_results(study, tmp_path / "results").parent
     report_large.write(study, results, tmp_path / "reports", BESIDE)
     folder = tmp_path / "reports/cube3"

@@ -90,6 +90,7 @@ class LargeStudy(Params):
     """A study of one puzzle, as its stages see it; recipes and architectures are resolved into the models.
 
     nearby_depth: the largest distance of the exact table around the goal.  device: of the trainings and searches.
+    headline: the model that stands for the study beside the literature; the first by name if left out.
     """
 
     study: str = Field(pattern=r"^[a-z0-9][a-z0-9_-]*$")
@@ -100,6 +101,7 @@ class LargeStudy(Params):
     nearby_depth: int = Field(ge=0)
     instances: dict[str, WalkInstances | PrefixInstances | MirroredInstances]
     models: dict[str, LargeModel]
+    headline: str | None = None
     searches: list[GridParams] = []
     beams: list[BeamParams] = []
     audit: LargeAuditParams = LargeAuditParams()
@@ -120,6 +122,12 @@ class LargeStudy(Params):
         for name, params in self.instances.items():
             if isinstance(params, MirroredInstances) and isinstance(self.instances[params.of], MirroredInstances):
                 raise ValueError(f"instance set '{name}' mirrors '{params.of}', which is mirrored itself")
+        return self
+
+    @model_validator(mode="after")
+    def _headline_exists(self):
+        if self.headline is not None and self.headline not in self.models:
+            raise ValueError(f"headline must name a model, not '{self.headline}'; there are {', '.join(self.models)}")
         return self
 
     @model_validator(mode="after")

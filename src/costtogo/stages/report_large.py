@@ -54,7 +54,7 @@ def write(study: LargeStudy, results: Path, reports: Path, beside: Beside) -> di
     forget()
     target, found = reports / study.study, gather(study, results)
     frames, reported = tables(study, found), read_reported(beside.files)
-    own = Findings(found, study, next(iter(study.models)))
+    own = Findings(found, study, study.headline or min(study.models))
     comparison = compare(reported, own)
     written = {target / "tables" / f"{name}.csv": frame for name, frame in frames.items()}
     for path, frame in written.items():

@@ -1,6 +1,6 @@
 """Our number for a number of the literature on a puzzle too large to list, found in the results of its study.
 
-One model stands for the study, the first that it names; searches of scrambled states stand for each other: those of
+One model stands for the study, its headline; searches of scrambled states stand for each other: those of
 external instances where they have been run, else the widest beams. What differs from the row's own terms is noted.
 """
 
