@@ -183,10 +183,12 @@ def present(device: str) -> str:
     return device
 
 
-def encode(puzzle: Puzzle, states: States, dtype: torch.dtype = torch.float32) -> torch.Tensor:
-    """One-hot encoding of a batch, [N, D · letters]."""
-    rows = torch.eye(puzzle.letters, dtype=dtype)
-    index = torch.from_numpy(states.astype(np.int32).reshape(-1))
+def encode(
+    puzzle: Puzzle, states: States, dtype: torch.dtype = torch.float32, device: torch.device | str = "cpu"
+) -> torch.Tensor:
+    """One-hot encoding of a batch, [N, D · letters], made on the device from one byte a cell."""
+    rows = torch.eye(puzzle.letters, dtype=dtype, device=device)
+    index = torch.from_numpy(np.ascontiguousarray(states).reshape(-1)).to(device).int()
     return rows.index_select(0, index).view(len(states), -1)
 
 
@@ -232,7 +234,7 @@ class NetworkHeuristic:
         values = np.empty(shape, dtype=np.float32)
         for first in range(0, len(states), CHUNK):
             part = states[first : first + CHUNK]
-            inputs = encode(self.puzzle, part, self.dtype).to(self.device)
+            inputs = encode(self.puzzle, part, self.dtype, self.device)
             values[first : first + CHUNK] = self.evaluate(inputs).cpu().numpy()
         return values
 

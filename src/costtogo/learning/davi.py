@@ -190,10 +190,10 @@ def fit(training: DaviTraining, drawn: States, generator: np.random.Generator) -
     targets = torch.from_numpy(training.targets(states)).to(training.device)
     training.network.train()
     if training.params.optimizer == "lbfgs":
-        return fit_whole(training, encode(training.puzzle, states).to(training.device), targets)
+        return fit_whole(training, encode(training.puzzle, states, device=training.device), targets)
     total, size = 0.0, training.params.minibatch
     for first in range(0, len(states), size):
-        inputs = encode(training.puzzle, states[first : first + size])
+        inputs = encode(training.puzzle, states[first : first + size], device=training.device)
         wanted = targets[first : first + size]
         total += step(training, inputs, partial(functional.mse_loss, target=wanted)) * len(inputs)
     return total / len(states)

@@ -78,7 +78,7 @@ def fit(training: Training, walks: Walks, generator: np.random.Generator) -> flo
     total, size = 0.0, training.params.minibatch
     for first in range(0, len(order), size):
         part = walks.at(order[first : first + size])
-        inputs = encode(training.puzzle, part.states)
+        inputs = encode(training.puzzle, part.states, device=training.device)
         total += step(training, inputs, partial(squared_error, walks=part)) * len(inputs)
     return total / len(order)
 

@@ -103,9 +103,8 @@ def part(tensors: Tensors, prefix: str) -> Tensors:
 def step(training: Training, inputs: torch.Tensor, error: Callable[[torch.Tensor], torch.Tensor]) -> float:
     """One step of Adam on an error of the network's outputs, which is returned as it was before the step."""
     training.optimizer.zero_grad(set_to_none=True)
-    device = training.device
-    with torch.autocast(device.type, dtype=torch.bfloat16, enabled=training.precision == "bfloat16"):
-        predicted = training.network(inputs.to(device))
+    with torch.autocast(inputs.device.type, dtype=torch.bfloat16, enabled=training.precision == "bfloat16"):
+        predicted = training.network(inputs)
     loss = error(predicted)
     loss.backward()
     training.optimizer.step()
