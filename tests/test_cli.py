@@ -5,6 +5,7 @@ import sys
 
 import pandas as pd
 import pytest
+import torch
 from messages import is_one_sentence
 
 from costtogo import cli
@@ -16,6 +17,7 @@ from costtogo.puzzles.base import apply, is_goal
 from costtogo.stages.keep import KEPT
 
 HANOI = make("hanoi_3")
+CUBE = make("cube3")
 COLUMNS = ["solution", "length", "nodes_expanded", "seconds", "solved"]
 
 
@@ -124,6 +126,39 @@ def test_solve_writes_unsolved_instances_as_unsolved(command, model, tmp_path):
     written = pd.read_csv(tmp_path / "out.csv")
     assert written["solved"].tolist() == [True, False]
     assert written["length"].isna().tolist() == [False, True]
+
+
+@pytest.fixture(scope="module")
+def cube_model(tmp_path_factory) -> str:
+    """A checkpoint of a network of the 3×3×3 that takes every child for about 20 moves away."""
+    path = tmp_path_factory.mktemp("models") / "000000.safetensors"
+    architecture = ArchitectureParams(first_layers=[8], residual_blocks=0, outputs="actions")
+    network = networks.build(architecture, CUBE, seed=0)
+    torch.nn.init.constant_(network.output.bias, 20)
+    networks.save(path, network, {"puzzle": "cube3", "precision": "float32"})
+    return str(path)
+
+
+FAR_CUBE = "R U F' L2 D B R2 U' F D2 L B' U R D' F2 L U2 B R'"
+
+
+def test_solve_walks_straight_to_the_goal_from_within_the_exact_table(command, cube_model):
+    for solver in (("greedy",), ("bwas", "--batch-size", 1)):
+        code, out, _ = command("solve", "--model", cube_model, "--scramble", "R U F' L", "--solver", *solver)
+        assert code == 0 and "length          4 quarter turns\n" in out and shown(out)["nodes expanded"] == "4"
+
+
+@pytest.mark.parametrize(
+    ("options", "reason"),
+    [
+        (("bwas", "--max-nodes", "3000"), "Not solved: memory held the 3,000 nodes allowed after"),
+        (("bwas", "--max-expansions", "2000"), "expansions; raise --max-expansions"),
+        (("greedy", "--max-expansions", "30"), "Not solved within 30 expansions; raise --max-expansions"),
+        (("greedy", "--path-weight", "0.3"), "leave out --path-weight and --batch-size"),
+    ],
+)
+def test_solve_says_why_a_search_of_a_large_puzzle_ended(refused, cube_model, options, reason):
+    assert reason in refused("solve", "--model", cube_model, "--scramble", FAR_CUBE, "--solver", *options)
 
 
 BAD_CHOICES = {

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from messages import is_one_sentence
 
 from costtogo.exact.graph import neighbour_table
 from costtogo.exact.nearby import FAR, hash_children, hash_states, nearby_table
@@ -16,7 +17,7 @@ from costtogo.puzzles import make
 from costtogo.puzzles.base import solves
 from costtogo.search import action_engine
 from costtogo.search.bwas import Limits, solve, why_ended
-from costtogo.types import NO_STATE
+from costtogo.types import NO_STATE, UserError
 
 CUBE = make("cube3")
 FIELDS = ("cost", "nodes_expanded", "nodes_generated", "lower_bound", "out_of_memory")
@@ -107,6 +108,14 @@ def test_an_admissible_heuristic_gives_the_table_distance(setting, puzzle, dista
     assert (found.lower_bound <= distance[starts] + 1e-5).all() and (found.lower_bound > distance[starts] - 1).all()
 
 
+def test_a_proof_leaves_out_what_cannot_lead_to_a_cheaper_solution(distances_of):
+    puzzle, distance = make("cube2"), distances_of("cube2")
+    starts = puzzle.unrank(np.flatnonzero(distance == 7)[:5])
+    heuristic = ByAction(puzzle, distance, -1, 0)
+    found = solve(puzzle, heuristic, starts, path_weight=0.5, batch_size=3, until_proved=True)
+    assert (found.cost == 7).all() and (found.nodes_expanded < 1000).all(), "of 11,913 within six moves"
+
+
 @pytest.mark.parametrize("path_weight", [0.0, 0.6, 1.0])
 def test_every_solution_replays_to_the_goal_in_as_many_moves_as_it_costs(path_weight, puzzle, distance):
     starts = some_starts(puzzle, distance, 20)
@@ -177,6 +186,12 @@ def test_no_more_searches_go_in_step_than_fit_in_the_memory():
     few, many = (action_engine.searches_in_step(CUBE, nodes) for nodes in (10_000_000, 100_000))
     assert 1 <= few < many and action_engine.searches_in_step(CUBE, 10**12) == 1
     assert few * 10_000_000 * action_engine.ENTRY_BYTES <= action_engine.MEMORY
+
+
+def test_more_nodes_than_can_be_numbered_are_refused_in_one_sentence():
+    with pytest.raises(UserError, match="at most 178,956,970 nodes") as told:
+        solve(CUBE, Blind(), CUBE.goal[None], path_weight=1.0, batch_size=1, limits=Limits(max_nodes=10**9))
+    assert is_one_sentence(str(told.value))
 
 
 # Exact distances around the goal in a heuristic

@@ -16,7 +16,7 @@ from costtogo.exact.nearby import hash_states
 from costtogo.puzzles.base import Puzzle, move
 from costtogo.search.heap import pop as pop_first
 from costtogo.search.heap import push as push_entry
-from costtogo.types import NO_ACTION, ActionHeuristic, SearchResult, States
+from costtogo.types import NO_ACTION, ActionHeuristic, SearchResult, States, UserError
 
 NOTHING = -1  # no node, no entry
 ENTRY_BYTES = 12
@@ -75,6 +75,8 @@ def solve_by_action(
     puzzle: Puzzle, heuristic: ActionHeuristic, starts: States, path_weight, batch_size, limits, until_proved
 ) -> SearchResult:
     """bwas.solve for starts uint8 [B, D] and their λ, float64 [B]: as many in step as the memory has room for."""
+    if limits.max_nodes > (largest := np.iinfo(np.int32).max // len(puzzle.actions)):
+        raise UserError(f"A search of {puzzle.name} may keep at most {largest:,} nodes, not {limits.max_nodes:,}.")
     together = searches_in_step(puzzle, limits.max_nodes)
     rows: list[tuple] = []
     for group in np.array_split(np.arange(len(starts)), max(1, -(-len(starts) // together))):
