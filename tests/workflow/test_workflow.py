@@ -236,6 +236,7 @@ def test_the_study_of_a_large_puzzle_is_a_target_of_its_own_and_its_network_solv
     assert not any("cube3" in job for job in jobs(snakemake(project, "--dry-run", "--forceall")))
     done = jobs(snakemake(project, "cube3-smoke"))
     assert {"Training walks of cube3-smoke.", "Beam search over walks of cube3-smoke."} <= done
+    assert "Writing the report of cube3-smoke." in done
     assert "Nothing to be done" in snakemake(project, "cube3-smoke")
     assert "Nothing to be done" in snakemake(project)
     grid = pd.read_parquet(project / "results/cube3-smoke/beams/walks/grid.parquet").set_index("set")
@@ -249,7 +250,11 @@ def test_the_study_of_a_large_puzzle_is_a_target_of_its_own_and_its_network_solv
     done = snakemake(project, "cube3-smoke-external", COSTTOGO_EXTERNAL=str(tmp_path))
     assert "External instances of cube3-smoke, solved over walks." in jobs(done)
     assert pd.read_parquet(project / "results/cube3-smoke/external/walks/summary.parquet")["optimal_percent"][0] == 100
-    shutil.rmtree(project / "results/cube3-smoke")
+    redone = jobs(snakemake(project, "cube3-smoke"))
+    assert redone == {"Drawing the figures of cube3-smoke.", "Writing the report of cube3-smoke."}
+    assert (project / "reports/cube3-smoke/figures/external_excess_walks.png").exists()
+    for folder in ("results", "reports"):
+        shutil.rmtree(project / folder / "cube3-smoke")
 
 
 def test_dvc_has_a_stage_for_each_target_and_an_output_for_each_result():

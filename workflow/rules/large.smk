@@ -2,6 +2,7 @@
 
 from costtogo.external import find as find_external
 from costtogo.figures.catalogue_large import expected as expected_figures
+from costtogo.files import digest
 from costtogo.params_large import is_large
 from costtogo.params_large import load as load_large
 
@@ -57,11 +58,8 @@ def large_results(study):
 
 
 def large_found(study):
-    """What figures and report of a study read: cards and times; of external instances where they have been solved."""
-    cards = large_results(study)
-    external = [f"results/{study}/external/{name}.json" for name in LARGE[study].models]
-    cards += [card for card in external if Path(card).exists()]
-    puzzle = LARGE[study].puzzle
+    """What figures and report of a study read: cards and times, but those of external instances, which may be missing."""
+    puzzle, cards = LARGE[study].puzzle, large_results(study)
     cards += [
         f"results/{study}/{group}/{puzzle}.json" for group in ("tables", "instances")
     ]
@@ -70,12 +68,19 @@ def large_found(study):
     ]
 
 
+def large_external(study):
+    """Digests of the cards of external instances that have been solved: figures and report are made again for others."""
+    cards = [
+        Path(f"results/{study}/external/{name}.json") for name in LARGE[study].models
+    ]
+    return [digest(card) for card in cards if card.exists()]
+
+
 def large_figures(study):
     """The figures of a study, as PNG and SVG."""
-    entries = expected_figures(LARGE[study], Path("results") / study)
     return [
         (f"reports/{study}/{entry.stem}.{kind}", entry)
-        for entry in entries
+        for entry in expected_figures(LARGE[study])
         for kind in ("png", "svg")
     ]
 
@@ -130,7 +135,11 @@ rule large_instances:
 def large_start(wildcards):
     """The checkpoints of the model that a training begins with, if it does."""
     start = LARGE[wildcards.study].models[wildcards.network].starts_from
-    return [] if start is None else [f"results/{wildcards.study}/models/{start}/checkpoints.parquet"]
+    return (
+        []
+        if start is None
+        else [f"results/{wildcards.study}/models/{start}/checkpoints.parquet"]
+    )
 
 
 rule large_model:
@@ -152,7 +161,9 @@ rule large_model:
     threads: lambda wildcards: LARGE[wildcards.study].threads
     params:
         out=lambda wildcards: f"results/{wildcards.study}/models/{wildcards.network}",
-        start=lambda wildcards, input: f"--start {Path(input.start[0]).parent}" if input.start else "",
+        start=lambda wildcards, input: (
+            f"--start {Path(input.start[0]).parent}" if input.start else ""
+        ),
     message:
         "Training {wildcards.network} of {wildcards.study}."
     shell:
@@ -289,6 +300,7 @@ for name in LARGE:
             f"logs/{name}/figures.log",
         params:
             folders=f"--results results/{name} --reports reports/{name}",
+            external=large_external(name),
         message:
             f"Drawing the figures of {name}."
         shell:
@@ -316,6 +328,7 @@ for name in LARGE:
             f"logs/{name}/report.log",
         params:
             folders=f"--results results/{name} --reports reports/{name}",
+            external=large_external(name),
         message:
             f"Writing the report of {name}."
         shell:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from costtogo.figures.catalogue import FigureEntry
+from costtogo.files import digest, read_json
 from costtogo.params_large import LargeStudy, MirroredInstances, PrefixInstances
 
 if TYPE_CHECKING:
@@ -27,13 +28,22 @@ def catalogue(study: LargeStudy, reported: Path = REPORTED) -> list[FigureEntry]
 
 def drawable(study: LargeStudy, results: Path, reported: Path = REPORTED) -> list[FigureEntry]:
     """The figures whose inputs are there; results: the study's folder."""
-    return [entry for entry in catalogue(study, reported) if all((results / path).exists() for path in entry.inputs)]
+    entries = [entry for entry in catalogue(study, reported) if all((results / path).exists() for path in entry.inputs)]
+    return [entry for entry in entries if entry.kind != EXTERNAL or external_is_current(results, entry.model)]
 
 
-def expected(study: LargeStudy, results: Path) -> list[FigureEntry]:
-    """The figures that the study's own target draws: all but those of external instances that have not been solved."""
-    there = drawable(study, results)
-    return [entry for entry in catalogue(study) if entry.kind != EXTERNAL or entry.name in {e.name for e in there}]
+def expected(study: LargeStudy) -> list[FigureEntry]:
+    """The figures that the study's own target draws in any case: all but those of external instances."""
+    return [entry for entry in catalogue(study) if entry.kind != EXTERNAL]
+
+
+def external_is_current(results: Path, model: str) -> bool:
+    """Whether external instances have been solved, and with the network that the model has now."""
+    card, checkpoints = results / "external" / f"{model}.json", results / "models" / model / "checkpoints.parquet"
+    if not card.exists():
+        return False
+    solved_with = [found for path, found in read_json(card)["inputs"].items() if Path(path).name == checkpoints.name]
+    return not solved_with or (checkpoints.exists() and solved_with == [digest(checkpoints)])
 
 
 def _of_model(study: LargeStudy, model: str, reported: Path) -> Iterator[FigureEntry]:

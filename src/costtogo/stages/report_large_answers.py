@@ -19,7 +19,7 @@ from costtogo.puzzles import make
 from costtogo.puzzles.cube import FACES, sticker_places
 from costtogo.stages.report_answers import NAN, Answer, Row, share_interval
 from costtogo.stages.report_answers import answer as answer_default
-from costtogo.stages.report_large_tables import beams_text, mirrored, shortest_path_sets, trained, triplets
+from costtogo.stages.report_large_tables import beams_text, mirrored, shortest_path_sets, table_of, trained, triplets
 from costtogo.stages.report_sources import OwnResults
 from costtogo.stages.report_tables import Results
 
@@ -60,7 +60,7 @@ class Findings:
 
     def table(self, file: str) -> pd.DataFrame | None:
         """A table of the model."""
-        return self.results.find(file.format(self.model))
+        return table_of(self.results, self.model, file)
 
     def of_training(self, name: str) -> float:
         """A measure of the training, summed over those that it starts from; NaN before they are finished."""

@@ -3,6 +3,7 @@
 import pandas as pd
 
 from costtogo.analysis.solutions import mirrored_shares, triplet_shares
+from costtogo.figures.catalogue_large import external_is_current
 from costtogo.params_large import LargeStudy, MirroredInstances, PrefixInstances
 from costtogo.puzzles import make
 from costtogo.puzzles.cube3 import mirror
@@ -42,9 +43,15 @@ def trained(results: Results, study: LargeStudy) -> list[str]:
 
 def of_models(results: Results, study: LargeStudy, path: str) -> pd.DataFrame:
     """A table of every model that has it, one under the other, the model's name first."""
-    found = {model: results.find(path.format(model)) for model in study.models}
+    found = {model: table_of(results, model, path) for model in study.models}
     frames = [frame.assign(model=model)[["model", *frame]] for model, frame in found.items() if frame is not None]
     return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()
+
+
+def table_of(results: Results, model: str, path: str) -> pd.DataFrame | None:
+    """A table of a model; None where there is none, or where it is of external instances and of another network."""
+    outdated = "external/" in path and not external_is_current(results.folder, model)
+    return None if outdated else results.find(path.format(model))
 
 
 def training(results: Results, study: LargeStudy) -> pd.DataFrame:
