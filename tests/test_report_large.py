@@ -185,6 +185,12 @@ def test_nothing_solved_is_told_too(changed, tmp_path):
         assert image(entry.draw(changed / STUDY.study), "png")
 
 
+def test_solutions_without_three_moves_have_no_patterns(changed, tmp_path):
+    change(changed, "external/walks/searches.parquet", solution="R U", cost=2.0, optimal=2.0, solved=True)
+    row = beside(run(changed, tmp_path), quantity="conjugate_triplet_percent", model="DeepCubeA")
+    assert row["verdict"] == NOT_COVERED
+
+
 def test_every_row_of_a_table_has_the_columns_of_its_head(written):
     for name in ("report.md", "timings.md"):
         tables = re.findall(r"(?:^\|.*\|$\n?)+", (written / name).read_text(), flags=re.MULTILINE)

@@ -368,6 +368,8 @@ def _triplet(found: Findings, row: Row) -> Answer | None:
         return None
     external = own[own["searches"] == "external"]
     chosen = (external if len(external) else own).iloc[-1]
+    if not chosen["triplets"]:
+        return None  # every solution has fewer than three moves
     note = f"{chosen['solutions']} solutions: {chosen['searches']}"
     low, high = share_interval(chosen[row["quantity"]], chosen["triplets"])
     file = found.path(f"{'external' if len(external) else 'beams'}/{{}}/searches.parquet")
