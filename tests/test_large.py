@@ -77,6 +77,10 @@ MISTAKES = {
         {"searches": [{"set": "scrambled", "path_weight": [2], "batch_size": [1]}]},
         "less than or equal to 1",
     ),
+    "beams": (
+        {"beams": [{"set": "scrambled", "widths": [3, 3]}]},
+        "beams of width 3 on the set scrambled are there twice",
+    ),
     "recipe": ({"models": {"walks": {"puzzle": "cube3", "recipe": "random_wlk"}}}, "did you mean 'random_walk'?"),
 }
 

@@ -236,6 +236,10 @@ def solve(
         ),
     ] = "auto",
     seconds: Annotated[float, typer.Option(min=0, help="Effort of beam for each state: it improves until then.")] = 30,
+    average: Annotated[
+        int,
+        typer.Option(min=1, help="Symmetric images of a state over which its cost-to-go is averaged; cube3 has 48."),
+    ] = 1,
     until_proved: Annotated[
         bool, typer.Option("--until-proved", help="Go on until no open node promises a shorter solution.")
     ] = False,
@@ -250,7 +254,7 @@ def solve(
 
     if solver == "greedy" and (path_weight, batch_size) != (None, None):
         raise UserError("The solver greedy is bwas with λ = 0 and N = 1: leave out --path-weight and --batch-size.")
-    setting = stage.Setting(path_weight, batch_size, max_expansions, max_nodes, until_proved, solver, seconds)
+    setting = stage.Setting(path_weight, batch_size, max_expansions, max_nodes, until_proved, solver, seconds, average)
     if instances is not None:
         if out is None or scramble or state:
             raise UserError("With --instances give --out, a CSV file to write, and neither --scramble nor --state.")

@@ -34,11 +34,16 @@ class MirroredInstances(Params):
 
 
 class BeamParams(Params):
-    """Beam search over some widths on one instance set, from so many symmetric and inverse images of each state."""
+    """Beam search over some widths on one instance set.
+
+    images: symmetric and inverse images of each state that beams start from.  average: symmetric images of a state in a
+    beam over which its cost-to-go is averaged, each an evaluation.
+    """
 
     set: str
     widths: list[Positive] = Field(min_length=1)
     images: Positive = 1
+    average: Positive = 1
 
 
 class GridParams(Params):
@@ -128,6 +133,13 @@ class LargeStudy(Params):
     def _headline_exists(self):
         if self.headline is not None and self.headline not in self.models:
             raise ValueError(f"headline must name a model, not '{self.headline}'; there are {', '.join(self.models)}")
+        return self
+
+    @model_validator(mode="after")
+    def _beams_differ(self):
+        beams = [(search.set, width) for search in self.beams for width in search.widths]
+        if twice := next((beam for beam in beams if beams.count(beam) > 1), None):
+            raise ValueError(f"beams of width {twice[1]} on the set {twice[0]} are there twice; leave one of them out")
         return self
 
     @model_validator(mode="after")

@@ -10,6 +10,7 @@ import pandas as pd
 import torch
 
 from costtogo.files import write_frame
+from costtogo.heuristics.averaged import AveragedHeuristic
 from costtogo.params_large import BeamParams
 from costtogo.puzzles import make
 from costtogo.search.anytime import solve_images
@@ -28,17 +29,18 @@ def run(params: Path, table: Path, instances: Path, model: Path, out: Path) -> N
     torch.set_num_threads(stage.parameters["threads"])
     puzzle = make(stage.parameters["puzzle"])
     nearby, sets = read_nearby(table, puzzle), read_sets(puzzle, instances)
-    heuristic = last_network(model, stage.parameters["device"])
+    network = last_network(model, stage.parameters["device"])
     limits = BeamLimits(max_nodes=stage.parameters["max_nodes"])
     frames = []
     for beams in (BeamParams(**values) for values in stage.parameters["beams"]):
         rows, starts = sets[beams.set]
+        scores = network if beams.average == 1 else AveragedHeuristic(puzzle, network, beams.average)
         for width in beams.widths:
             parts, clock = [], []
             for place in range(len(rows)):
                 one, begun = starts[[place]], time.perf_counter()
                 found = solve_images(
-                    puzzle, heuristic, one[0], width=width, count=beams.images, nearby=nearby, limits=limits
+                    puzzle, scores, one[0], width=width, count=beams.images, nearby=nearby, limits=limits
                 )
                 clock.append(time.perf_counter() - begun)
                 parts.append(to_rows(puzzle, rows.iloc[[place]], one, found, width=width))

@@ -4,7 +4,7 @@ import pandas as pd
 
 from costtogo.analysis.solutions import mirrored_shares, triplet_shares
 from costtogo.figures.catalogue_large import external_is_current
-from costtogo.params_large import LargeStudy, MirroredInstances, PrefixInstances
+from costtogo.params_large import BeamParams, LargeStudy, MirroredInstances, PrefixInstances
 from costtogo.puzzles import make
 from costtogo.puzzles.cube3 import mirror
 from costtogo.stages.report_tables import Results, fresh, loss, provenance
@@ -71,23 +71,26 @@ def shortest_path_sets(study: LargeStudy) -> list[str]:
 
 
 def beams(results: Results, study: LargeStudy) -> pd.DataFrame:
-    """The grid of beam searches, and from how many images of each state they start."""
+    """The grid of beam searches, from how many images of each state they start, and over how many they average."""
     found = of_models(results, study, "beams/{}/grid.parquet")
     if found.empty:
         return found
-    images = [images_of(study, row.set, row.width) for row in found.itertuples()]
-    return found.assign(images=images)[["model", "set", "width", "images", *found.columns[3:]]]
+    asked = [beams_of(study, row.set, row.width) for row in found.itertuples()]
+    found = found.assign(images=[beams.images for beams in asked], average=[beams.average for beams in asked])
+    columns = ["model", "set", "width", "images", "average"]
+    return found[[*columns, *(name for name in found.columns if name not in columns)]]
 
 
-def images_of(study: LargeStudy, name: str, width: int) -> int:
-    """From how many images of each state of a set the beams of a width start."""
-    return next((beams.images for beams in study.beams if beams.set == name and width in beams.widths), 1)
+def beams_of(study: LargeStudy, name: str, width: int) -> BeamParams:
+    """What the study asks of the beams of a width on a set."""
+    return next(beams for beams in study.beams if beams.set == name and width in beams.widths)
 
 
 def beams_text(study: LargeStudy, name: str, width: int) -> str:
     """The beams of a set in words.  -> "beams of width 10,000 from 8 images"."""
-    images = images_of(study, name, width)
-    return f"beams of width {width:,}" + (f" from {images} images" if images > 1 else "")
+    asked = beams_of(study, name, width)
+    text = f"beams of width {width:,}" + (f" from {asked.images} images" if asked.images > 1 else "")
+    return text + (f", values averaged over {asked.average}" if asked.average > 1 else "")
 
 
 def prefixes(results: Results, study: LargeStudy) -> pd.DataFrame:
@@ -135,7 +138,8 @@ def mirrored(results: Results, study: LargeStudy) -> pd.DataFrame:
         )
         pairs = pairs[pairs["solved"] & pairs["solved_mirrored"]]
         for (model, width), group in pairs.groupby(["model", "width"], sort=False):
-            if images_of(study, name, width) != images_of(study, kind.of, width):
+            own, other = beams_of(study, name, width), beams_of(study, kind.of, width)
+            if (own.images, own.average) != (other.images, other.average):
                 continue
             both = ([puzzle.parse_moves(text) for text in group[name]] for name in ("solution", "solution_mirrored"))
             shares = mirrored_shares(puzzle, *both, mirror())

@@ -239,13 +239,17 @@ def _beams(found: Report) -> Iterator[str]:
         "set": ("set", str),
         "width": ("width", amount),
         "images": ("images", amount),
+        "average": ("averaged over", amount),
         **SOLVED,
         "known": ("of known distance", amount),
         "optimal_percent": ("fewest moves, % of those", percent),
         "nodes_expanded": ("nodes expanded", amount),
     }
     yield frame_table(_with_lengths(found.tables["beams"]), MODEL | columns)
-    yield "Beams start from so many *images* of a cube, symmetric and inverse; the shortest solution counts.\n"
+    yield (
+        "Beams start from so many *images* of a cube, symmetric and inverse; the shortest solution counts. The"
+        " cost-to-go may be averaged over symmetric images of each state.\n"
+    )
     yield from found.drawn("beam_lengths")
 
 

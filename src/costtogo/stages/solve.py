@@ -13,6 +13,7 @@ import pandas as pd
 
 from costtogo.exact.nearby import NearbyTable, nearby_table
 from costtogo.files import read_csv, read_frame, read_json, write_csv
+from costtogo.heuristics.averaged import AveragedHeuristic
 from costtogo.heuristics.nearby import NearbyHeuristic
 from costtogo.heuristics.network import NetworkHeuristic, load
 from costtogo.puzzles import make
@@ -21,7 +22,7 @@ from costtogo.search.anytime import solve_within
 from costtogo.search.bwas import Limits, solve, why_ended
 from costtogo.stages.frame import say
 from costtogo.stages.tables import read_nearby
-from costtogo.types import SearchResult, States, UserError
+from costtogo.types import ActionHeuristic, SearchResult, States, UserError
 
 COLUMNS = ("scramble", "state")
 LENGTHS = {"length": "moves", "length_qtm": "quarter turns", "length_htm": "moves with half turns as one"}
@@ -36,7 +37,7 @@ class Setting:
     """How to search. What is None depends on the puzzle: LISTED or LARGE.
 
     solver: auto, bwas, greedy (BWAS at λ = 0 and N = 1) or beam.  until_proved: go on after the first solution.
-    seconds: the effort of beams for each state.
+    seconds: the effort of beams for each state.  average: symmetric images of a state over which values are averaged.
     """
 
     path_weight: float | None = None
@@ -46,6 +47,7 @@ class Setting:
     until_proved: bool = False
     solver: str = "auto"
     seconds: float = 30.0
+    average: int = 1
 
     def beam(self, puzzle: Puzzle) -> bool:
         """Whether beams search, not BWAS; of a listed puzzle only where asked for."""
@@ -182,7 +184,7 @@ def length_names(puzzle: Puzzle) -> list[str]:
 class Solver:
     """A heuristic with a setting, and the exact distances around the goal of a puzzle too large to list."""
 
-    heuristic: NetworkHeuristic
+    heuristic: ActionHeuristic
     setting: Setting
     nearby: NearbyTable | None
 
@@ -190,6 +192,8 @@ class Solver:
     def begin(cls, heuristic: NetworkHeuristic, setting: Setting) -> "Solver":
         """Ready to search: a first small search is done, so that no seconds hold the loading of compiled code."""
         puzzle = heuristic.puzzle
+        if setting.average > 1:
+            heuristic = AveragedHeuristic(puzzle, heuristic, setting.average)
         solver = cls(heuristic, setting, find_nearby(puzzle) if setting.beam(puzzle) or not is_listed(puzzle) else None)
         few = replace(setting, max_expansions=2, seconds=0.1)
         replace(solver, setting=few).search(random_walks(puzzle, 1, 20, np.random.default_rng(0))[0, -1])

@@ -1,0 +1,41 @@
+"""The mean of what a heuristic says of several images of a state, which are as far from the goal as the state."""
+
+import numpy as np
+
+from costtogo.puzzles.base import Puzzle
+from costtogo.types import ActionHeuristic, CostToGo, States, UserError
+
+
+class AveragedHeuristic:
+    """A heuristic that looks at the first so many symmetric images of each state, itself the first, and at the
+    inverses of these, where asked for: heuristics that know each child have no inverses, since a child of the inverse
+    is not the inverse of a child.
+
+    Every image costs an evaluation. UserError where the puzzle has not so many images.
+    """
+
+    def __init__(self, puzzle: Puzzle, heuristic: ActionHeuristic, count: int, inverses: bool = False):
+        self.puzzle, self.heuristic = puzzle, heuristic
+        self.by_action = getattr(heuristic, "by_action", False)
+        self.symmetries = getattr(puzzle, "symmetries", ())[:count]
+        self.inverses = inverses
+        if len(self.symmetries) < count:
+            raise UserError(f"{puzzle.name} has {len(self.symmetries)} symmetries; average over as many at most.")
+        if inverses and (self.by_action or not hasattr(puzzle, "inverse_states")):
+            raise UserError(f"Inverse states of {puzzle.name} can be averaged over with one value for each state only.")
+
+    def __call__(self, states: States) -> CostToGo:
+        """Cost-to-go in moves, float32 [N]."""
+        images = [symmetry.apply(states) for symmetry in self.symmetries]
+        if self.inverses:
+            images += [self.puzzle.inverse_states(image) for image in images]
+        return np.mean([self.heuristic(image) for image in images], axis=0, dtype=np.float32)
+
+    def children(self, states: States) -> np.ndarray:
+        """Cost-to-go of each child, float32 [N, A]; inf where the action is not legal."""
+        if not self.by_action:
+            children, legal = self.puzzle.expand(states)
+            values = self(children.reshape(-1, self.puzzle.cells)).reshape(legal.shape)
+            return np.where(legal, values, np.float32(np.inf))
+        values = [self.heuristic.children(image.apply(states))[:, image.actions] for image in self.symmetries]
+        return np.mean(values, axis=0, dtype=np.float32)
