@@ -59,7 +59,7 @@ def timings_text(
         stages_table(stages),
         "## Searches\n",
         "Seconds of a search, the mean and the longest. Searches of BWAS run in step and share each call of the"
-        " network: theirs is the time of all in a cell, shared evenly.\n",
+        " network: theirs is the time of all, shared by the nodes each expanded.\n",
         frame_table(searches, columns) if len(searches) else "None yet.\n",
         "## The literature's times\n",
         "On other machines; [timings/reported_vs_reproduced.csv](timings/reported_vs_reproduced.csv) has the notes.\n",
