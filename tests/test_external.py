@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 import torch
 from messages import is_one_sentence
+from pydantic import ValidationError
 
 from costtogo import external
 from costtogo.analysis.intervals import wilson
@@ -14,6 +15,7 @@ from costtogo.exact.nearby import FAR, nearby_table
 from costtogo.files import read_frame, read_json, write_arrays, write_frame, write_json
 from costtogo.heuristics import network as networks
 from costtogo.params import ArchitectureParams
+from costtogo.params_large import ExternalParams
 from costtogo.puzzles import make
 from costtogo.puzzles.base import apply, solves
 from costtogo.puzzles.cube3 import check_colouring
@@ -114,7 +116,7 @@ def test_the_ends_of_the_scrambles_from_outside_are_as_far_as_the_exact_table_sa
 
 @pytest.fixture
 def study(folder, tmp_path):
-    """A study with an exact table and an untrained network; run it as the workflow does: `study(states=3)`."""
+    """A study with an exact table and an untrained network; run it as the workflow does: `study((3, 0.3))`."""
     results = tmp_path / "results" / "small"
     table, model, out = results / "tables" / "cube3.npz", results / "models" / "walks", results / "external" / "walks"
     nearby = nearby_table(CUBE, 3)
@@ -126,8 +128,9 @@ def study(folder, tmp_path):
     networks.save(model / "000000.safetensors", network, {"puzzle": "cube3", "precision": "float32", "iteration": 0})
     write_frame(model / "checkpoints.parquet", pd.DataFrame({"file": ["000000.safetensors"]}))
 
-    def run(file: str = "cubes.csv", states: int = 5, seconds: float = 0.3) -> Path:
-        asked = {"file": file, "states": states, "seconds": seconds}
+    def run(*budgets: tuple[int, float]) -> Path:
+        budgets = [{"states": states, "seconds": seconds} for states, seconds in budgets or [(5, 0.3)]]
+        asked = {"file": "cubes.csv", "budgets": budgets}
         common = {"study": "small", "puzzle": "cube3", "model": "walks", "threads": torch.get_num_threads()}
         common["device"] = "cpu"
         write_json(tmp_path / "slice.json", {**common, "external": asked, "max_nodes": 1_000_000})
@@ -141,8 +144,8 @@ def test_the_stage_holds_what_it_solves_against_the_optimum(study):
     out = study()
     searches = read_frame(out / "searches.parquet")
     assert list(searches) == [
-        "instance", "scramble", "optimal", "cost_to_go", "solved", "cost", "length_htm", "nodes_expanded",
-        "nodes_generated", "solution",
+        "seconds_allowed", "instance", "scramble", "optimal", "cost_to_go", "solved", "cost", "length_htm",
+        "nodes_expanded", "nodes_generated", "solution",
     ]  # fmt: skip
     starts = external.load(CUBE, external.find("cubes.csv")).states
     assert solves(CUBE, starts, [CUBE.parse_moves(text) for text in searches["solution"]]).all()
@@ -154,14 +157,26 @@ def test_the_stage_holds_what_it_solves_against_the_optimum(study):
     admissible = heuristic(starts) <= OPTIMAL
     assert row["admissible_percent"] == pytest.approx(100 * admissible.mean())
     seconds = read_frame(out.parents[1] / "timings" / "external" / "walks.parquet")
-    assert list(seconds) == ["instance", "seconds"] and len(seconds) == 5
+    assert list(seconds) == ["seconds_allowed", "instance", "seconds"] and len(seconds) == 5
     card = read_json(out.with_suffix(".json"))
-    assert card["metrics"]["first_5_optimal_percent"] == 100 and str(external.find("cubes.csv")) in card["inputs"]
-    assert not list((out.parents[1] / "resume").glob("*")), "what was kept in between is gone"
+    assert card["metrics"]["0.3s_first_5_optimal_percent"] == 100 and str(external.find("cubes.csv")) in card["inputs"]
 
 
-def test_only_the_first_are_solved(study):
-    assert read_frame(study(states=2) / "searches.parquet")["scramble"].tolist() == SCRAMBLES[:2]
+def test_only_the_first_are_solved_under_each_budget(study):
+    out = study((2, 0.3), (4, 0.5))
+    searches = read_frame(out / "searches.parquet")
+    assert searches["scramble"].tolist() == SCRAMBLES[:2] + SCRAMBLES[:4]
+    assert searches["seconds_allowed"].tolist() == [0.3] * 2 + [0.5] * 4
+    summary = read_frame(out / "summary.parquet")
+    assert summary[["seconds_allowed", "first"]].to_numpy().tolist() == [[0.3, 2], [0.5, 4]]
+
+
+def test_budgets_must_grow():
+    short, long = {"states": 3, "seconds": 1}, {"states": 1, "seconds": 9}
+    assert [budget.seconds for budget in ExternalParams(file="cubes.csv", budgets=[short, long]).budgets] == [1, 9]
+    for budgets in ([long, short], [short, short]):
+        with pytest.raises(ValidationError, match="must grow"):
+            ExternalParams(file="cubes.csv", budgets=budgets)
 
 
 @pytest.fixture
@@ -193,13 +208,20 @@ def test_a_run_that_was_killed_goes_on_where_it_was(study, killed_after):
     assert read_frame(out / "searches.parquet")["cost"].tolist() == OPTIMAL
 
 
-def test_searches_of_other_parameters_are_not_taken(study, killed_after):
+def test_searches_of_another_budget_are_not_taken(study, killed_after):
     searched = killed_after(3)
     with pytest.raises(KeyboardInterrupt):
         study()
     killed_after(None)
-    study(seconds=0.2)
+    study((5, 0.2))
     assert len(searched) == 3 + 5
+
+
+def test_more_states_go_on_from_those_already_searched(study, killed_after):
+    searched = killed_after(None)
+    study((2, 0.3))
+    assert len(read_frame(study((5, 0.3)) / "searches.parquet")) == 5 and len(searched) == 5
+    assert len(read_frame(study((1, 0.3)) / "searches.parquet")) == 1 and len(searched) == 5
 
 
 def test_searches_kept_in_a_damaged_file_are_searched_again(study, killed_after):
@@ -222,10 +244,14 @@ def test_a_summary_tells_of_the_first_30_the_first_100_and_all_each_once():
     def searches(count: int) -> pd.DataFrame:
         unsolved = np.arange(count) == 1
         cost = np.where(unsolved, np.inf, 20.0 + np.arange(count) % 2)
-        return pd.DataFrame({"optimal": 20.0, "cost_to_go": 20.0, "solved": ~unsolved, "cost": cost})
+        return pd.DataFrame(
+            {"seconds_allowed": 5, "optimal": 20.0, "cost_to_go": 20.0, "solved": ~unsolved, "cost": cost}
+        )
 
     for count, firsts in {3: [3], 30: [30], 31: [30, 31], 100: [30, 100], 500: [30, 100, 500]}.items():
         assert stage.summarise(searches(count))["first"].tolist() == firsts
+        both = pd.concat([searches(count), searches(31).assign(seconds_allowed=60)])
+        assert stage.summarise(both)["first"].tolist() == [*firsts, 30, 31]
     row = stage.summarise(searches(4)).iloc[0]
     assert row["solved_percent"] == 75 and row["optimal_percent"] == 50, "what is not solved is not optimal"
     assert row["length"] == pytest.approx(61 / 3) and row["length_low"] < row["length"] < row["length_high"]

@@ -77,12 +77,25 @@ class LargeAuditParams(Params):
     greedy_moves: Positive = 40
 
 
+class ExternalBudget(Params):
+    """How many of the first external instances are solved, and how long each may take."""
+
+    states: Positive
+    seconds: float = Field(gt=0)
+
+
 class ExternalParams(Params):
-    """Test states from outside, read from the folder of external instances: how many of the first, how long each."""
+    """Test states from outside, read from the folder of external instances, under budgets from short to long."""
 
     file: str
-    states: Positive = 100
-    seconds: float = Field(default=5, gt=0)
+    budgets: list[ExternalBudget] = Field(min_length=1)
+
+    @model_validator(mode="after")
+    def _budgets_grow(self):
+        seconds = [budget.seconds for budget in self.budgets]
+        if seconds != sorted(set(seconds)):
+            raise ValueError(f"the seconds of the budgets must grow from one to the next, not {seconds}")
+        return self
 
 
 class LargeModel(ModelParams):

@@ -284,33 +284,38 @@ def prefix_lengths(searches: pd.DataFrame) -> Figure:
 
 @styled
 def external_excess(searches: pd.DataFrame) -> Figure:
-    """Moves that the solutions have beyond the optimum, and the two lengths side by side.
+    """Moves that the solutions have beyond the optimum, and the two lengths side by side; a row for each budget.
 
-    searches: optimal, cost (inf where unsolved); one row a cube.
+    searches: seconds_allowed, optimal, cost (inf where unsolved); one row a budget and cube.
     """
-    figure = Figure(figsize=(SIZE[0], 3.4))
-    excesses, lengths = figure.subplots(1, 2)
-    solved = searches[np.isfinite(searches["cost"])]
-    excess = solved["cost"] - solved["optimal"]
-    places = np.arange(0, 1 + (excess.max() if len(solved) else 0), 2)  # a path is odd where the optimum is
-    counts = [int((excess == place).sum()) for place in places]
-    bars = excesses.bar(places, counts, width=1.4, color=BLUE)
-    excesses.bar_label(bars, [f"{100 * count / len(searches):.0f} %" for count in counts], fontsize=8, padding=2)
-    excesses.set(xlabel="moves beyond the shortest", ylabel=f"of {len(searches)} cubes", xticks=places)
-    if len(searches) > len(solved):
-        name_panel(excesses, f"{len(searches) - len(solved)} unsolved")
-    shown = {"shortest": (searches["optimal"], GREY, {"color": PALE}), "found": (solved["cost"], BLUE, {"color": BLUE})}
-    edges = np.arange(searches["optimal"].min(), pd.concat([values for values, *_ in shown.values()]).max() + 2) - 0.5
-    for label, (values, color, look) in shown.items():
-        lengths.hist(values, edges, label=label, **look, **({"histtype": "step", "lw": 1.6} if color == BLUE else {}))
-        lengths.axvline(values.mean(), color=color, ls="--", lw=1)
-    lengths.set(xlabel="length, moves", ylabel="cubes")
-    whole_ticks(lengths.xaxis, 12)
-    for axes in (excesses, lengths):
-        whole_ticks(axes.yaxis)
-        axes.grid(axis="y")
+    budgets = list(searches.groupby("seconds_allowed"))
+    figure = Figure(figsize=(SIZE[0], 0.8 + 2.6 * len(budgets)))
+    rows = figure.subplots(len(budgets), 2, squeeze=False, sharex="col")
+    costs = searches["cost"][np.isfinite(searches["cost"])]
+    edges = np.arange(searches["optimal"].min(), pd.concat([searches["optimal"], costs]).max() + 2) - 0.5
+    most = (searches["cost"] - searches["optimal"])[np.isfinite(searches["cost"])].max() if len(costs) else 0
+    places = np.arange(0, 1 + most, 2)  # a path is odd where the optimum is
+    for (allowed, group), (excesses, lengths) in zip(budgets, rows, strict=True):
+        solved = group[np.isfinite(group["cost"])]
+        counts = [int((solved["cost"] - solved["optimal"] == place).sum()) for place in places]
+        bars = excesses.bar(places, counts, width=1.4, color=BLUE)
+        excesses.bar_label(bars, [f"{100 * count / len(group):.0f} %" for count in counts], fontsize=8, padding=2)
+        excesses.set(ylabel=f"of {len(group)} cubes", xticks=places)
+        unsolved = f", {len(group) - len(solved)} unsolved" if len(group) > len(solved) else ""
+        name_panel(excesses, f"{allowed:g} s each{unsolved}")
+        lengths.hist(group["optimal"], edges, color=PALE, label="shortest")
+        lengths.hist(solved["cost"], edges, color=BLUE, histtype="step", lw=1.6, label="found")
+        for values, color in ((group["optimal"], GREY), (solved["cost"], BLUE)):
+            lengths.axvline(values.mean(), color=color, ls="--", lw=1)
+        lengths.set(ylabel="cubes")
+        whole_ticks(lengths.xaxis, 12)
+        for axes in (excesses, lengths):
+            whole_ticks(axes.yaxis)
+            axes.grid(axis="y")
+    rows[-1][0].set(xlabel="moves beyond the shortest")
+    rows[-1][1].set(xlabel="length, moves")
     mean = Line2D([], [], color=GREY, ls="--", lw=1, label="mean")
-    legend_above(figure, [*lengths.get_legend_handles_labels()[0], mean])
+    legend_above(figure, [*rows[0][1].get_legend_handles_labels()[0], mean])
     return figure
 
 

@@ -9,14 +9,13 @@ from pathlib import Path
 import pandas as pd
 import torch
 
-from costtogo.files import write_frame
 from costtogo.heuristics.averaged import AveragedHeuristic
 from costtogo.params_large import BeamParams
 from costtogo.puzzles import make
 from costtogo.search.anytime import solve_images
 from costtogo.search.beam import BeamLimits
 from costtogo.stages.frame import StageRun, say
-from costtogo.stages.searched import describe, last_network, metrics_of, read_sets, summarise, to_rows
+from costtogo.stages.searched import describe, finish, last_network, read_sets, to_rows
 from costtogo.stages.tables import read_nearby
 
 CELL = ["set", "width"]
@@ -46,11 +45,4 @@ def run(params: Path, table: Path, instances: Path, model: Path, out: Path) -> N
                 parts.append(to_rows(puzzle, rows.iloc[[place]], one, found, width=width))
             frames.append(pd.concat(parts, ignore_index=True).assign(seconds=clock))
             say(f"{out.name}, {beams.set}, width {width:,}: {describe(frames[-1])}")
-    searches = pd.concat(frames, ignore_index=True)
-    grid = summarise(searches, CELL)
-    clock = searches[[*CELL, "instance", "seconds"]]
-    write_frame(stage.results / "timings" / "beams" / f"{out.name}.parquet", clock)
-    write_frame(out / "searches.parquet", searches.drop(columns="seconds"))
-    write_frame(out / "grid.parquet", grid)
-    metrics = metrics_of(grid, CELL, MEASURES)
-    stage.finish([out / "searches.parquet", out / "grid.parquet"], metrics, threads=stage.parameters["threads"])
+    finish(stage, out, pd.concat(frames, ignore_index=True), CELL, MEASURES)

@@ -1,12 +1,11 @@
 """External instances, solved and held against the optimum: results/<study>/external/<model>/.
 
-searches.parquet has a row for each instance, summary.parquet one for the first 30, the first 100 and all of them.
-A search has so many seconds, so the results depend on the machine as those of no other stage do. What is solved lies
-in results/<study>/resume/external_<model>/ until the last is: a run that was killed goes on there.
+searches.parquet has a row for each budget and instance, summary.parquet one for the first 30, the first 100 and all
+of a budget. A search has so many seconds, so the results depend on the machine as those of no other stage do. What is
+solved lies in results/<study>/resume/external_<model>/: a run that was killed, or asked for more states, goes on there.
 """
 
 import hashlib
-import shutil
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,12 +25,13 @@ from costtogo.puzzles import make
 from costtogo.puzzles.base import Puzzle, random_walks, solves
 from costtogo.search.anytime import solve_within
 from costtogo.stages.frame import StageRun, say
-from costtogo.stages.searched import last_network
+from costtogo.stages.searched import last_network, metrics_of
 from costtogo.stages.solve import told
 from costtogo.stages.tables import read_nearby
 from costtogo.types import States, UserError
 
 FIRST = (30, 100)  # instances that the summary tells of, besides all
+CELL = ["seconds_allowed", "instance"]
 MEASURES = ("solved_percent", "length", "optimal_length", "optimal_percent", "admissible_percent")
 
 
@@ -79,33 +79,40 @@ def run(params: Path, table: Path, model: Path, out: Path) -> None:
     torch.set_num_threads(stage.parameters["threads"])
     puzzle = make(stage.parameters["puzzle"])
     heuristic = last_network(model, stage.parameters["device"])
-    instances = load_instances(puzzle, path).first(asked.states)
-    solver = Solver(puzzle, heuristic, read_nearby(table, puzzle), asked.seconds, stage.parameters["max_nodes"])
-    partial = stage.results / "resume" / f"external_{out.name}" / f"{key(stage.card)}.parquet"
-    with stage.part("searches"):
-        found = search(solver, instances, partial, out.name)
-    searches = table_of(heuristic, instances, found)
-    summary = summarise(searches)
-    write_frame(stage.results / "timings" / "external" / f"{out.name}.parquet", found[["instance", "seconds"]])
+    instances, nearby = load_instances(puzzle, path), read_nearby(table, puzzle)
+    partials, frames = stage.results / "resume" / f"external_{out.name}", []
+    for budget in asked.budgets:
+        solver = Solver(puzzle, heuristic, nearby, budget.seconds, stage.parameters["max_nodes"])
+        first, partial = instances.first(budget.states), partials / f"{key(stage.card, budget.seconds)}.parquet"
+        with stage.part(f"searches_{budget.seconds:g}s"):
+            found = search(solver, first, partial, f"{out.name}, {budget.seconds:g} s each")
+        frames.append(table_of(heuristic, first, found).assign(seconds_allowed=budget.seconds))
+    found = pd.concat(frames, ignore_index=True)
+    summary = summarise(found)
+    write_frame(stage.results / "timings" / "external" / f"{out.name}.parquet", found[[*CELL, "seconds"]])
+    searches = found[["seconds_allowed", *found.columns.drop(["seconds_allowed", "seconds"])]]
     write_frame(out / "searches.parquet", searches)
     write_frame(out / "summary.parquet", summary)
     for row in summary.itertuples():
         say(f"{out.name}, {describe(row)}")
-    metrics = {f"first_{row.first}_{name}": getattr(row, name) for row in summary.itertuples() for name in MEASURES}
-    known = {name: value for name, value in metrics.items() if not np.isnan(value)}
-    stage.finish([out / "searches.parquet", out / "summary.parquet"], known, threads=stage.parameters["threads"])
-    shutil.rmtree(partial.parent, ignore_errors=True)
+    named = summary.assign(
+        budget=[f"{seconds:g}s" for seconds in summary["seconds_allowed"]],
+        states=[f"first_{first}" for first in summary["first"]],
+    )
+    metrics = metrics_of(named, ["budget", "states"], MEASURES)
+    stage.finish([out / "searches.parquet", out / "summary.parquet"], metrics, threads=stage.parameters["threads"])
 
 
-def key(card: dict) -> str:
-    """What searches must agree in to be taken for those of this run."""
-    same = {name: card[name] for name in ("parameters", "inputs", "code", "versions")}
+def key(card: dict, seconds: float) -> str:
+    """What searches must agree in to be taken for those of a budget of this run; how many it asks for may differ."""
+    same = {name: card[name] for name in ("inputs", "code", "versions")}
+    same["parameters"] = {**card["parameters"], "external": seconds}
     return hashlib.sha256(json_text(same).encode()).hexdigest()
 
 
 def search(solver: Solver, instances: Instances, partial: Path, name: str) -> pd.DataFrame:
     """One row a search; those in the partial file are kept, and each new one is added to it."""
-    rows = kept(partial)
+    rows = kept(partial)[: len(instances.states)]
     if rows:
         say(f"{name}: resumed after {len(rows)} instances")
     solver.warm_up()
@@ -133,7 +140,7 @@ def table_of(heuristic: NetworkHeuristic, instances: Instances, found: pd.DataFr
             "cost_to_go": heuristic(instances.states).astype(np.float64),
         }
     )
-    searches = known.merge(found.drop(columns="seconds"), on="instance", validate="one_to_one")
+    searches = known.merge(found, on="instance", validate="one_to_one")
     for row in np.flatnonzero(searches["cost"] < searches["optimal"]):
         cost, optimal = searches["cost"][row], searches["optimal"][row]
         raise UserError(
@@ -143,9 +150,12 @@ def table_of(heuristic: NetworkHeuristic, instances: Instances, found: pd.DataFr
 
 
 def summarise(searches: pd.DataFrame) -> pd.DataFrame:
-    """One row for the first 30, the first 100 and all; length over the solved, intervals of 95 %."""
-    count = len(searches)
-    return pd.DataFrame([_summary(searches.iloc[:first]) for first in (*(n for n in FIRST if n < count), count)])
+    """One row for the first 30, the first 100 and all of a budget; length over the solved, intervals of 95 %."""
+    rows = []
+    for seconds, group in searches.groupby("seconds_allowed", sort=False):
+        firsts = [*(first for first in FIRST if first < len(group)), len(group)]
+        rows += [{"seconds_allowed": seconds, **_summary(group.iloc[:first])} for first in firsts]
+    return pd.DataFrame(rows)
 
 
 def _summary(searches: pd.DataFrame) -> dict:
@@ -171,7 +181,8 @@ def describe(row) -> str:
     """One line on a row of the summary."""
     length = f", {row.length:.2f} moves ({row.length_low:.2f} – {row.length_high:.2f})" if row.solved_percent else ""
     return (
-        f"the first {row.first}: {row.solved_percent:.1f} % solved{length}, optimum {row.optimal_length:.2f}, "
+        f"the first {row.first}, {row.seconds_allowed:g} s each: {row.solved_percent:.1f} % solved{length}, "
+        f"optimum {row.optimal_length:.2f}, "
         f"{row.optimal_percent:.1f} % optimal ({row.optimal_percent_low:.1f} – {row.optimal_percent_high:.1f}), "
         f"network admissible on {row.admissible_percent:.1f} %"
     )

@@ -12,14 +12,13 @@ import numpy as np
 import pandas as pd
 import torch
 
-from costtogo.files import write_frame
 from costtogo.heuristics.nearby import NearbyHeuristic
 from costtogo.params_large import GridParams
 from costtogo.puzzles import make
 from costtogo.puzzles.base import Puzzle, random_walks
 from costtogo.search.bwas import Limits, solve, why_ended
 from costtogo.stages.frame import StageRun, say
-from costtogo.stages.searched import describe, last_network, metrics_of, read_sets, summarise, to_rows
+from costtogo.stages.searched import describe, finish, last_network, read_sets, to_rows
 from costtogo.stages.tables import read_nearby
 from costtogo.types import States
 
@@ -47,14 +46,7 @@ def run(params: Path, table: Path, instances: Path, model: Path, out: Path) -> N
                 for (_, path_weight, _), cell in found.groupby(CELL, sort=False):
                     say(f"{out.name}, {grid.set}, λ = {path_weight}, N = {batch_size:,}: {describe(cell)}")
                 frames.append(found)
-    searches = pd.concat(frames, ignore_index=True)
-    grid = summarise(searches, CELL)
-    clock = searches[[*CELL, "instance", "seconds"]]
-    write_frame(stage.results / "timings" / "searches" / f"{out.name}.parquet", clock)
-    write_frame(out / "searches.parquet", searches.drop(columns="seconds"))
-    write_frame(out / "grid.parquet", grid)
-    metrics = metrics_of(grid, CELL, MEASURES)
-    stage.finish([out / "searches.parquet", out / "grid.parquet"], metrics, threads=stage.parameters["threads"])
+    finish(stage, out, pd.concat(frames, ignore_index=True), CELL, MEASURES)
 
 
 def warm_up(puzzle: Puzzle, heuristic: NearbyHeuristic) -> None:

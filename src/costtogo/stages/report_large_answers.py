@@ -86,15 +86,16 @@ class Findings:
 
     @cached_property
     def external(self) -> Searches | None:
-        """The searches of external instances, with seconds where they may be seen."""
+        """The searches of external instances under the longest budget, with seconds where they may be seen."""
         found = self.table("external/{}/searches.parquet")
         if found is None:
             return None
-        asked = self.study.external
-        what = f"the first {len(found)} cubes of {asked.file}, beams for {asked.seconds:g} s each"
-        return Searches(
-            self._with_seconds(found, "external", ["instance"]), self.path("external/{}/searches.parquet"), what
+        allowed = found["seconds_allowed"].max()
+        rows = self._with_seconds(
+            found[found["seconds_allowed"] == allowed], "external", ["seconds_allowed", "instance"]
         )
+        what = f"the first {len(rows)} cubes of {self.study.external.file}, beams for {allowed:g} s each"
+        return Searches(rows, self.path("external/{}/searches.parquet"), what)
 
     @cached_property
     def beams(self) -> Searches | None:
@@ -366,7 +367,7 @@ def _triplet(found: Findings, row: Row) -> Answer | None:
     own = shares[shares["model"] == found.model] if len(shares) else shares
     if own.empty:
         return None
-    external = own[own["searches"] == "external"]
+    external = own[own["searches"].str.startswith("external")]
     chosen = (external if len(external) else own).iloc[-1]
     if not chosen["triplets"]:
         return None  # every solution has fewer than three moves

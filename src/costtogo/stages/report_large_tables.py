@@ -113,7 +113,8 @@ def solutions(results: Results, study: LargeStudy) -> pd.DataFrame:
         frames.append(beams.assign(searches=[f"{row.set}, width {row.width:,}" for row in beams.itertuples()]))
     external = of_models(results, study, "external/{}/searches.parquet")
     if not external.empty:
-        frames.append(external[external["solved"]].assign(searches="external"))
+        external = external[external["solved"]].sort_values("seconds_allowed", kind="stable")
+        frames.append(external.assign(searches=[f"external, {s:g} s each" for s in external["seconds_allowed"]]))
     columns = ["model", "searches", "solution"]
     return pd.concat([frame[columns] for frame in frames]) if frames else pd.DataFrame(columns=columns)
 
@@ -148,11 +149,12 @@ def mirrored(results: Results, study: LargeStudy) -> pd.DataFrame:
 
 
 def excesses(results: Results, study: LargeStudy) -> pd.DataFrame:
-    """External cubes by the moves that their solutions have too many; those not solved are left out."""
+    """External cubes by budget and the moves that their solutions have too many; those not solved are left out."""
     found, frames = of_models(results, study, "external/{}/searches.parquet"), []
-    for model, group in found.groupby("model", sort=False) if len(found) else ():
+    for (model, allowed), group in found.groupby(["model", "seconds_allowed"], sort=False) if len(found) else ():
         excess = (group["cost"] - group["optimal"])[group["solved"]].astype(int).value_counts().sort_index()
         counts = pd.DataFrame({"excess": excess.index, "cubes": excess.to_numpy()})
-        frames.append(counts.assign(model=model, percent=100 * counts["cubes"] / len(group)))
-    columns = ["model", "excess", "cubes", "percent"]
+        shares = 100 * counts["cubes"] / len(group)
+        frames.append(counts.assign(model=model, seconds_allowed=allowed, percent=shares))
+    columns = ["model", "seconds_allowed", "excess", "cubes", "percent"]
     return pd.concat(frames)[columns] if frames else pd.DataFrame(columns=columns)

@@ -64,12 +64,12 @@ def _key_results(found: Report, comparison: pd.DataFrame) -> Iterator[str]:
     yield "## Key results\n"
     external, beams = found.tables.get("external"), found.tables.get("beams")
     if external is not None:
-        seconds = found.study.external.seconds
         for row in external.to_dict("records"):
             yield (
                 f"- `{row['model']}`, the first {row['first']} cubes of `{found.study.external.file}`, at most"
-                f" {seconds:g} s each: {percent(row['solved_percent'])} % solved, {_length_text(row)} moves on average"
-                f" where the optimum is {row['optimal_length']:.2f}, {_optimal_text(row)} % with the fewest moves."
+                f" {row['seconds_allowed']:g} s each: {percent(row['solved_percent'])} % solved, {_length_text(row)}"
+                f" moves on average where the optimum is {row['optimal_length']:.2f}, {_optimal_text(row)} % with the"
+                " fewest moves."
             )
     if beams is not None:
         own = beams[beams["known"] == 0] if (beams["known"] == 0).any() else beams
@@ -281,14 +281,15 @@ def _external(found: Report) -> Iterator[str]:
     if "external" not in found.tables:
         yield found.missing("The external cubes, whose optima are known,", "-external")
         return
-    seconds = found.study.external.seconds
     yield (
         f"The first cubes of `{found.study.external.file}`, scrambled by others (from DeepCubeA's test set) and never"
-        f" trained or tuned on, at most {seconds:g} s each; what a search finds in that time depends on the machine.\n"
+        " trained or tuned on; what a search finds in the seconds allowed depends on the machine.\n"
     )
     external = _with_lengths(found.tables["external"])
     external["optimal"] = [_optimal_text(row) for row in external.to_dict("records")]
+    allowed = {"seconds_allowed": ("seconds each, at most", short)}
     columns = {
+        **allowed,
         "first": ("first", amount),
         "solved_percent": ("solved, %", percent),
         "lengths": ("mean length, moves [95 % interval]", str),
@@ -299,6 +300,7 @@ def _external(found: Report) -> Iterator[str]:
     yield frame_table(external, MODEL | columns)
     if "external_excess" in found.tables:
         columns = {"excess": ("moves too many", short), "cubes": ("cubes", amount), "percent": ("share, %", percent)}
+        columns = allowed | columns
         yield frame_table(found.tables["external_excess"], MODEL | columns)
     yield from found.drawn("external_excess")
 

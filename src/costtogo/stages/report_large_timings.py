@@ -13,8 +13,23 @@ from costtogo.stages.report_tables import Results
 from costtogo.stages.report_text import gallery
 from costtogo.stages.report_timings import stages_table
 
-SEARCHES = {"searches": ["set", "path_weight", "batch_size"], "beams": ["set", "width"], "external": []}
-COLUMNS = ["group", "model", "set", "path_weight", "batch_size", "width", "searches", "seconds", "longest"]
+SEARCHES = {
+    "searches": ["set", "path_weight", "batch_size"],
+    "beams": ["set", "width"],
+    "external": ["seconds_allowed"],
+}
+COLUMNS = [
+    "group",
+    "model",
+    "set",
+    "path_weight",
+    "batch_size",
+    "width",
+    "seconds_allowed",
+    "searches",
+    "seconds",
+    "longest",
+]
 
 
 def search_timings(study: LargeStudy, results: Results) -> pd.DataFrame:
@@ -45,6 +60,7 @@ def timings_text(
         "path_weight": ("λ", short),
         "batch_size": ("N", amount),
         "width": ("width", amount),
+        "seconds_allowed": ("seconds allowed", short),
         "searches": ("searches", amount),
         "seconds": ("seconds", "{:.3g}".format),
         "longest": ("longest", "{:.3g}".format),

@@ -6,9 +6,10 @@ import numpy as np
 import pandas as pd
 
 from costtogo.analysis.intervals import mean_interval
-from costtogo.files import FileError, read_frame
+from costtogo.files import FileError, read_frame, write_frame
 from costtogo.heuristics.network import NetworkHeuristic, load
 from costtogo.puzzles.base import Puzzle, solves
+from costtogo.stages.frame import StageRun
 from costtogo.types import SearchResult, States, UserError
 
 
@@ -87,6 +88,17 @@ def describe(searches: pd.DataFrame) -> str:
         f"{row['solved_percent']:.1f} % of {row['instances']} solved{length}{optimal}, "
         f"{row['nodes_expanded']:,.0f} nodes expanded, {searches['seconds'].mean():.2f} s each"
     )
+
+
+def finish(stage: StageRun, out: Path, searches: pd.DataFrame, cell: list[str], measures: tuple[str, ...]) -> None:
+    """Write the searches of a stage, their seconds apart, and the summary of each cell; log the measures known."""
+    grid, group = summarise(searches, cell), out.parent.name
+    clock = searches[[*cell, "instance", "seconds"]]
+    write_frame(stage.results / "timings" / group / f"{out.name}.parquet", clock)
+    write_frame(out / "searches.parquet", searches.drop(columns="seconds"))
+    write_frame(out / "grid.parquet", grid)
+    metrics = metrics_of(grid, cell, measures)
+    stage.finish([out / "searches.parquet", out / "grid.parquet"], metrics, threads=stage.parameters["threads"])
 
 
 def metrics_of(grid: pd.DataFrame, by: list[str], measures: tuple[str, ...]) -> dict[str, float]:
