@@ -367,29 +367,3 @@ def test_rows_that_are_no_moves_of_the_puzzle_are_refused_in_one_sentence(change
     with pytest.raises(UserError, match=message) as told:
         replayed(change(listing("0.7")))
     assert str(told.value).endswith(".") and "\n" not in str(told.value)
-
-
-# The 3×3×3 cube
-
-
-@pytest.mark.parametrize("path", sorted((FOLDER / "cube3").glob("*.csv")), ids=lambda path: path.stem)
-def test_the_numbers_on_the_large_cube_are_whole_rows_and_explained(path):
-    rows = read_csv(path, dtype=str, keep_default_na=False)
-    assert ",".join(rows.columns) == COLUMNS and not rows.duplicated().any()
-    assert set(rows["source"]) == {path.stem} and set(rows["puzzle"]) == {"cube3"}
-    assert pd.to_numeric(rows["value"]).notna().all() and set(rows["relation"]) <= {"=", "<", ">", "<=", ">="}
-    assert (rows[["section", "unit"]] != "").all(axis=None)
-    explained = (FOLDER / "cube3" / "README.md").read_text() + (FOLDER / "README.md").read_text()
-    for column in ("quantity", "set", "model"):
-        assert [name for name in set(rows[column]) - {""} if f"`{name}`" not in explained] == []
-
-
-def test_shares_of_solutions_by_their_length_sum_to_all():
-    rows = read_csv(FOLDER / "cube3" / "deepcubea.csv")
-    own = rows[(rows["model"] == "DeepCubeA") & (rows["set"] == "scrambled_1000_10000")].set_index("quantity")["value"]
-    assert own[["optimal_percent", "extra_moves_2_percent", "extra_moves_4_percent"]].sum() == pytest.approx(100)
-
-
-def test_the_states_of_the_large_cube_are_those_of_its_rules():
-    rows = read_csv(FOLDER / "cube3" / "thesis.csv", dtype=str).set_index("quantity")
-    assert int(rows.loc["states", "value"]) == make("cube3").state_count
