@@ -11,7 +11,7 @@ from costtogo.exact.bfs import distances
 from costtogo.exact.graph import neighbour_table
 from costtogo.puzzles import make
 
-PUZZLES = ("cube2", "hanoi_4", "hanoi_3_4")
+PUZZLES = ("cube2", "hanoi_4", "hanoi_3_4", "puzzle8")
 
 os.environ.setdefault("COSTTOGO_TRACKING", "off")
 torch.set_num_threads(1)  # small networks: more threads would only wait for each other

@@ -21,7 +21,9 @@ def published(puzzle: str, metric: str) -> list[int]:
     return rows["states"].tolist()
 
 
-@pytest.mark.parametrize(("name", "metric"), [("cube2", "quarter turns"), ("hanoi_3", "moves"), ("hanoi_4", "moves")])
+@pytest.mark.parametrize(
+    ("name", "metric"), [("cube2", "quarter turns"), ("hanoi_3", "moves"), ("hanoi_4", "moves"), ("puzzle8", "moves")]
+)
 def test_layers_agree_with_the_published_counts(name, metric, distances_of):
     assert layer_counts(distances_of(name)).tolist() == published(name, metric)
 

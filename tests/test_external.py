@@ -71,7 +71,6 @@ def test_a_folder_or_file_that_is_missing_is_told_with_what_to_set(folder, monke
 
 MISTAKES = {
     "no scrambles": ({"moves": ["R"], "optimal_moves_qtm": [1]}, "no column scramble"),
-    "no optima": ({"scramble": ["R"]}, "no column optimal_moves_qtm"),
     "no rows": ({"scramble": [], "optimal_moves_qtm": []}, "no instances"),
     "an unknown move": ({"scramble": ["R", "X"], "optimal_moves_qtm": [1, 1]}, "line 3: Unknown move 'X'"),
     "an optimum in words": ({"scramble": ["R", "U"], "optimal_moves_qtm": [1, "one"]}, "line 3"),
@@ -84,6 +83,23 @@ MISTAKES = {
 def test_a_mistake_in_a_file_is_told_in_one_sentence(kind, folder):
     columns, reason = MISTAKES[kind]
     assert reason in told(external.load, CUBE, written(folder, columns))
+
+
+BOARDS = {  # texts, their states, a text that is none
+    "puzzle8": ("tiles", ["1 2 3 4 5 6 7 0 8"], [[1, 2, 3, 4, 5, 6, 7, 0, 8]], "2 1 3 4 5 6 7 8 0"),
+    "lights_out_2": ("lights", ["1 1 1 0", "0101"], [[1, 1, 1, 0], [0, 1, 0, 1]], "1 1 2 0"),
+}
+
+
+@pytest.mark.parametrize("name", BOARDS)
+def test_boards_are_read_as_written_and_an_optimum_that_is_not_told_is_unknown(name, folder):
+    column, texts, states, wrong = BOARDS[name]
+    found = external.load(make(name), written(folder, {column: texts}))
+    assert found.states.tolist() == states and found.states.dtype == np.uint8 and found.texts == texts
+    assert np.isnan(found.optimal).all() and found.optimal.shape == (len(texts),)
+    told_of = external.load(make(name), written(folder, {column: texts, "optimal_moves": range(len(texts))}))
+    assert told_of.optimal.tolist() == list(range(len(texts)))
+    assert "line 3: " in told(external.load, make(name), written(folder, {column: [texts[0], wrong]}))
 
 
 @needs_originals

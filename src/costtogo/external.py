@@ -18,13 +18,15 @@ from costtogo.types import States, UserError
 VARIABLE = "COSTTOGO_EXTERNAL"
 DEFAULT = Path("data/external")
 OPTIMUM = "optimal_moves_qtm"
+OPTIMA = (OPTIMUM, "optimal_moves")  # columns that may tell the length of a shortest solution
 
 
 @dataclass(frozen=True)
 class Instances:
     """The states of a file, in its order.
 
-    texts: as the file has them.  states: uint8 [N, D].  optimal: int64 [N], moves of a shortest solution.
+    texts: as the file has them.  states: uint8 [N, D].
+    optimal: float64 [N], moves of a shortest solution; NaN where the file has no such column.
     """
 
     texts: list[str]
@@ -53,7 +55,7 @@ def find(name: str) -> Path:
 
 
 def load(puzzle: Puzzle, path: Path) -> Instances:
-    """The instances of a file such as cube3_qtm.csv: scrambles, the states they lead to, optimal lengths.
+    """The instances of a file such as cube3_qtm.csv or puzzle15.csv: scrambles or states, and optimal lengths if any.
 
     Raises UserError where a column is missing, or a row is none of the puzzle's.
     """
@@ -61,12 +63,12 @@ def load(puzzle: Puzzle, path: Path) -> Instances:
     kind = next((name for name in STATES if name in frame.columns), None)
     if kind is None:
         raise UserError(f"{path} has no column {' or '.join(STATES)}; its first line names the columns.")
-    if OPTIMUM not in frame.columns:
-        raise UserError(f"{path} has no column {OPTIMUM}; its first line names the columns.")
     if frame.empty:
         raise UserError(f"{path} has no instances below its first line.")
     texts = frame[kind].tolist()
-    return Instances(texts, STATES[kind](puzzle, texts, path), _whole_numbers(frame[OPTIMUM], path))
+    told = next((_whole_numbers(frame[name], path) for name in OPTIMA if name in frame.columns), None)
+    optimal = np.full(len(texts), np.nan) if told is None else told.astype(np.float64)
+    return Instances(texts, STATES[kind](puzzle, texts, path), optimal)
 
 
 def replay(puzzle: Puzzle, sequences: list[list[int]]) -> States:
@@ -85,6 +87,11 @@ def _of_scrambles(puzzle: Puzzle, texts: list[str], path: Path) -> States:
     return replay(puzzle, [_parsed(puzzle.parse_moves, text, path, row) for row, text in enumerate(texts)])
 
 
+def _as_written(puzzle: Puzzle, texts: list[str], path: Path) -> States:
+    """The states that the texts are."""
+    return np.array([_parsed(puzzle.parse_state, text, path, row) for row, text in enumerate(texts)])
+
+
 def _parsed(parse: Callable, text: str, path: Path, row: int):
     try:
         return parse(text)
@@ -99,4 +106,5 @@ def _whole_numbers(column: pd.Series, path: Path) -> np.ndarray:
     return column.to_numpy().astype(np.int64)
 
 
-STATES = {"scramble": _of_scrambles}  # how the texts of a column become states; a further kind of file is a line here
+# How the texts of a column become states; a further kind of file is a name here.
+STATES = {"scramble": _of_scrambles, "tiles": _as_written, "lights": _as_written}

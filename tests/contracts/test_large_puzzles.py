@@ -1,4 +1,4 @@
-"""What a puzzle too large to list owes the rest of the code; then what is known of the 3×3×3 cube."""
+"""What any puzzle owes the rest of the code, one too large to list above all; then what is known of the 3×3×3 cube."""
 
 from pathlib import Path
 
@@ -9,14 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from messages import is_one_sentence
 
-from costtogo.exact.nearby import FAR, hash_states, nearby_table
+from costtogo.exact.nearby import FAR, hash_children, hash_states, nearby_table
 from costtogo.learning.random_walk import draw_walks, walk_states
 from costtogo.puzzles import make
-from costtogo.puzzles.base import apply, is_goal, is_listed, move, solves
+from costtogo.puzzles.base import apply, inverses, is_goal, is_listed, move, pick_legal, solves
 from costtogo.puzzles.cube import Cube2
-from costtogo.puzzles.cube3 import all_symmetries, mirror
 from costtogo.types import UserError
 
+LARGE = ("cube3", "puzzle15", "puzzle24", "puzzle48", "lights_out_5", "lights_out_7")
 CUBE = make("cube3")
 SUPERFLIP_FOUR_SPOT = "D' D' L R D' L R' D U' R' U' U' L' R' B F U' F' F' L' R U' U' F' U' U'"  # thesis, 5.9
 PUBLISHED = pd.read_csv(Path(__file__).parents[1] / "data" / "published_layers.csv")
@@ -24,39 +24,106 @@ PUBLISHED = pd.read_csv(Path(__file__).parents[1] / "data" / "published_layers.c
 actions_of = st.lists(st.integers(0, 11), max_size=40)
 
 
+@pytest.fixture(scope="module", params=LARGE)
+def large(request):
+    return make(request.param)
+
+
+@pytest.fixture(scope="module", params=[*LARGE, "cube2", "hanoi_4", "puzzle8"])
+def any_puzzle(request):
+    return make(request.param)
+
+
 def after(actions) -> np.ndarray:
     return apply(CUBE, CUBE.goal, actions)
 
 
-def some_states(count: int = 200) -> np.ndarray:
-    return draw_walks(CUBE, count, 20, np.random.default_rng(1)).states[:count]
+def some_states(puzzle=CUBE, count: int = 200) -> np.ndarray:
+    return draw_walks(puzzle, count, 40, np.random.default_rng(1)).states[:count]
 
 
-def test_it_has_no_ranks_and_the_small_cube_has():
-    assert not is_listed(CUBE) and is_listed(Cube2())
+def legal_moves(puzzle, seed: int, length: int) -> list[int]:
+    """Moves from the goal, legal one after another."""
+    generator, state, moves = np.random.default_rng(seed), puzzle.goal, []
+    for _ in range(length):
+        moves.append(int(pick_legal(puzzle.legal(state[None]), generator.random(1))[0]))
+        state = apply(puzzle, state, moves[-1:])
+    return moves
+
+
+sequences = {"seed": st.integers(0, 2**32 - 1), "length": st.integers(0, 60)}
+
+
+def test_it_has_no_ranks_and_small_puzzles_have(large):
+    assert not is_listed(large) and is_listed(Cube2()) and is_listed(make("puzzle8"))
 
 
 def test_the_number_of_states_follows_from_the_pieces():
     assert CUBE.state_count == 40320 * 3**7 * 479001600 * 2**11 // 2
 
 
-def test_the_inverse_move_undoes_a_move_and_every_move_changes_the_state():
-    states = some_states()
-    children, legal = CUBE.expand(states)
-    assert legal.all() and (CUBE.legal(states) == legal).all() and (children != states[:, None]).any(axis=2).all()
-    for action in range(12):
-        np.testing.assert_array_equal(CUBE.expand(children[:, action])[0][:, CUBE.inverse(action)], states)
-        np.testing.assert_array_equal(move(CUBE, states, np.full(len(states), action)), children[:, action])
+def test_the_inverse_move_undoes_a_move_and_legal_moves_alone_change_the_state(large):
+    states = some_states(large)
+    children, legal = large.expand(states)
+    assert children.dtype == np.uint8 and children.shape == (len(states), len(large.actions), large.cells)
+    np.testing.assert_array_equal((children != states[:, None]).any(axis=2), legal)
+    for action in range(len(large.actions)):
+        moved = legal[:, action]
+        back, allowed = large.expand(children[moved, action])
+        assert allowed[:, large.inverse(action)].all()
+        np.testing.assert_array_equal(back[:, large.inverse(action)], states[moved])
 
 
-@pytest.mark.parametrize("name", ["cube2", "hanoi_4"])
-def test_moving_is_expanding_and_picking(name):
+def test_moving_is_expanding_and_picking(any_puzzle):
+    states = some_states(any_puzzle)
+    before, (children, legal) = states.copy(), any_puzzle.expand(states)
+    np.testing.assert_array_equal(any_puzzle.legal(states), legal)
+    for action in range(len(any_puzzle.actions)):
+        moved = move(any_puzzle, states, np.full(len(states), action))
+        np.testing.assert_array_equal(moved, children[:, action])
+    each = np.random.default_rng(0).integers(len(any_puzzle.actions), size=len(states))
+    np.testing.assert_array_equal(move(any_puzzle, states, each), children[np.arange(len(states)), each])
+    np.testing.assert_array_equal(states, before)
+
+
+def test_the_hashes_of_children_are_those_of_the_states(any_puzzle):
+    states = some_states(any_puzzle)
+    children, _ = any_puzzle.expand(states)
+    of_states = hash_states(any_puzzle, children.reshape(-1, any_puzzle.cells)).reshape(children.shape[:2])
+    np.testing.assert_array_equal(hash_children(any_puzzle, states), of_states)
+
+
+@given(**sequences)
+def test_text_of_a_state_and_of_moves_is_read_back(large, seed, length):
+    moves = legal_moves(large, seed, length)
+    state = apply(large, large.goal, moves)
+    np.testing.assert_array_equal(large.parse_state(large.format_state(state)), state)
+    again = large.parse_moves(large.format_moves(moves))
+    np.testing.assert_array_equal(apply(large, large.goal, again), state)
+
+
+def test_every_state_has_a_drawing_of_its_own(large):
+    states = np.unique(some_states(large), axis=0)
+    drawings = {large.draw(state) for state in states}
+    assert len(drawings) == len(states) and all(drawing.strip() for drawing in drawings)
+
+
+@pytest.mark.parametrize("name", ["cube3", "puzzle8", "puzzle15", "puzzle24", "puzzle48"])
+def test_a_symmetry_carries_sequences_to_sequences(name):
     puzzle = make(name)
-    states = puzzle.unrank(np.arange(50))
-    children, legal = puzzle.expand(states)
-    np.testing.assert_array_equal(puzzle.legal(states), legal)
-    for action in range(len(puzzle.actions)):
-        np.testing.assert_array_equal(move(puzzle, states, np.full(50, action)), children[:, action])
+    for symmetry in (*puzzle.symmetries, *([puzzle.mirror] if hasattr(puzzle, "mirror") else [])):
+        for seed in range(5):
+            moves = legal_moves(puzzle, seed, 25)
+            image = apply(puzzle, puzzle.goal, symmetry.actions[moves])
+            np.testing.assert_array_equal(symmetry.apply(apply(puzzle, puzzle.goal, moves)[None])[0], image)
+
+
+@pytest.mark.parametrize(("name", "count"), [("cube3", 48), ("puzzle8", 2), ("puzzle15", 2), ("puzzle24", 2)])
+def test_symmetries_differ_and_the_first_changes_nothing(name, count):
+    puzzle = make(name)
+    states = some_states(puzzle)
+    assert len({tuple(symmetry.actions) for symmetry in puzzle.symmetries}) == len(puzzle.symmetries) == count
+    np.testing.assert_array_equal(puzzle.symmetries[0].apply(states), states)
 
 
 def test_four_quarter_turns_change_nothing_and_fewer_do():
@@ -86,17 +153,8 @@ def test_the_small_cube_is_the_corners_of_the_large_one():
 
 
 @given(actions=actions_of)
-def test_a_state_is_read_back_from_its_text(actions):
-    state = after(actions)
-    np.testing.assert_array_equal(CUBE.parse_state(CUBE.format_state(state)), state)
-    assert CUBE.draw(state).replace(" ", "").replace("\n", "").count("R") == 9
-
-
-@given(actions=actions_of)
-def test_moves_are_read_back_from_their_text_as_the_same_turning(actions):
-    text = CUBE.format_moves(actions)
-    np.testing.assert_array_equal(after(CUBE.parse_moves(text)), after(actions))
-    assert CUBE.half_turn_length(actions) == len(text.split()) <= len(actions)
+def test_the_half_turn_length_is_that_of_the_text(actions):
+    assert CUBE.half_turn_length(actions) == len(CUBE.format_moves(actions).split()) <= len(actions)
 
 
 @pytest.mark.parametrize(
@@ -115,20 +173,6 @@ def test_the_drawing_is_the_net():
         "LLL FFD RRR UBB",
         "LLL FFD RRR UBB",
     ]
-
-
-@pytest.mark.parametrize("kind", [*range(48), "mirror"])
-def test_a_symmetry_carries_sequences_to_sequences(kind):
-    symmetry = mirror() if kind == "mirror" else all_symmetries()[kind]
-    generator = np.random.default_rng(0)
-    for _ in range(5):
-        actions = generator.integers(12, size=25)
-        np.testing.assert_array_equal(symmetry.apply(after(actions)[None])[0], after(symmetry.actions[actions]))
-
-
-def test_there_are_48_symmetries_the_first_of_which_changes_nothing():
-    assert len({tuple(symmetry.actions) for symmetry in all_symmetries()}) == 48
-    np.testing.assert_array_equal(all_symmetries()[0].apply(some_states()), some_states())
 
 
 @given(actions=actions_of)
@@ -191,9 +235,10 @@ def nearby():
     return nearby_table(CUBE, 5)
 
 
-def test_the_layers_agree_with_the_published_counts(nearby):
-    counts = PUBLISHED[PUBLISHED["puzzle"] == "cube3"].set_index("distance")["states"]
-    assert nearby.layers.tolist() == counts[range(6)].tolist() and nearby.depth == 5
+@pytest.mark.parametrize(("name", "depth"), [("cube3", 5), ("puzzle15", 16), ("puzzle24", 14)])
+def test_the_layers_agree_with_the_published_counts(name, depth):
+    counts = PUBLISHED[PUBLISHED["puzzle"] == name].set_index("distance")["states"]
+    assert nearby_table(make(name), depth).layers.tolist() == counts[range(depth + 1)].tolist()
 
 
 def test_distances_of_a_listed_puzzle_are_those_of_its_table(puzzle, distance):
@@ -210,18 +255,20 @@ def test_the_whole_of_a_small_puzzle_is_found_and_no_layer_more():
     assert table.layers.sum() == 27 and table.depth == 7
 
 
-def test_paths_from_states_nearby_are_shortest_and_others_are_refused(nearby):
-    walks = draw_walks(CUBE, 400, 8, np.random.default_rng(2)).states
+@pytest.mark.parametrize(("name", "depth"), [("cube3", 4), ("puzzle15", 6), ("lights_out_7", 3)])
+def test_paths_from_states_nearby_are_shortest_and_others_are_refused(name, depth):
+    puzzle = make(name)
+    nearby, walks = nearby_table(puzzle, depth), draw_walks(puzzle, 400, depth + 3, np.random.default_rng(2)).states
     near = walks[nearby(walks) != FAR]
     paths = [nearby.path(state) for state in near]
-    assert solves(CUBE, near, paths).all() and [len(path) for path in paths] == nearby(near).tolist()
-    with pytest.raises(UserError, match="not within 5 moves"):
+    assert solves(puzzle, near, paths).all() and [len(path) for path in paths] == nearby(near).tolist()
+    with pytest.raises(UserError, match=f"not within {depth} moves"):
         nearby.path(walks[nearby(walks) == FAR][0])
 
 
-def test_hashes_tell_states_apart_and_are_never_zero():
-    states = np.unique(draw_walks(CUBE, 20000, 20, np.random.default_rng(3)).states, axis=0)
-    hashes = hash_states(CUBE, states)
+def test_hashes_tell_states_apart_and_are_never_zero(large):
+    states = np.unique(draw_walks(large, 20000, 20, np.random.default_rng(3)).states, axis=0)
+    hashes = hash_states(large, states)
     assert len(np.unique(hashes)) == len(states) and hashes.all()
 
 
@@ -234,19 +281,33 @@ def test_every_prefix_of_the_farthest_state_within_the_table_is_as_far_as_it_is_
 # Walks
 
 
-@pytest.mark.parametrize("name", ["cube2", "cube3"])
-def test_compiled_walks_equal_those_by_expansion(name):
-    puzzle, draws = make(name), np.random.default_rng(4).random((30, 12))
-    states, actions = walk_states(puzzle, draws)
-    walks = draw_walks(puzzle, 30 * 11, 11, np.random.default_rng(4))
-    np.testing.assert_array_equal(walks.states, states.reshape(-1, puzzle.cells))
+def walk_by_expansion(puzzle, draws) -> tuple[np.ndarray, list[int]]:
+    """One walk from the goal that chooses among the legal moves but the way back, all children made."""
+    state, path, actions = puzzle.goal, [], []
+    for draw in draws:
+        children, legal = puzzle.expand(state[None])
+        allowed = [a for a in np.flatnonzero(legal[0]) if not actions or a != puzzle.inverse(actions[-1])]
+        actions.append(int(allowed[int(draw * len(allowed))]) if allowed else puzzle.inverse(actions[-1]))
+        state = children[0, actions[-1]]
+        path.append(state)
+    return np.array(path[:-1]), actions
+
+
+def test_walks_equal_those_by_expansion(any_puzzle):
+    draws = np.random.default_rng(4).random((30, 12))
+    states, actions = walk_states(any_puzzle, draws)
+    for row, draw in enumerate(draws):
+        path, moves = walk_by_expansion(any_puzzle, draw)
+        np.testing.assert_array_equal(states[row], path)
+        assert actions[row].tolist() == moves
+    walks = draw_walks(any_puzzle, 30 * 11, 11, np.random.default_rng(4))
+    np.testing.assert_array_equal(walks.states, states.reshape(-1, any_puzzle.cells))
     np.testing.assert_array_equal(walks.onward, actions[:, 1:].ravel())
-    np.testing.assert_array_equal(walks.back, actions[:, :-1].ravel() ^ 1)
+    np.testing.assert_array_equal(walks.back, inverses(any_puzzle)[actions[:, :-1]].ravel())
 
 
-@pytest.mark.parametrize("name", ["cube3", "hanoi_4"])
-def test_walks_never_undo_a_move_and_tell_where_they_came_from(name):
-    puzzle = make(name)
+def test_walks_never_undo_a_move_and_tell_where_they_came_from(any_puzzle):
+    puzzle = any_puzzle
     walks = draw_walks(puzzle, 200, 10, np.random.default_rng(5))
     assert walks.length.tolist() == list(range(1, 11)) * 20
     before = move(puzzle, walks.states, walks.back)

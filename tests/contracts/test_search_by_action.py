@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from messages import is_one_sentence
 
 from costtogo.exact.graph import neighbour_table
-from costtogo.exact.nearby import FAR, hash_children, hash_states, nearby_table
+from costtogo.exact.nearby import FAR, nearby_table
 from costtogo.heuristics.nearby import NearbyHeuristic
 from costtogo.heuristics.table import TableHeuristic
 from costtogo.learning.random_walk import draw_walks
@@ -195,15 +195,6 @@ def test_more_nodes_than_can_be_numbered_are_refused_in_one_sentence():
 
 
 # Exact distances around the goal in a heuristic
-
-
-def test_the_hashes_of_children_are_those_of_the_states():
-    for name in ("cube3", "hanoi_4", "cube2"):
-        puzzle = make(name)
-        states = draw_walks(puzzle, 100, 10, np.random.default_rng(1)).states
-        children, _ = puzzle.expand(states)
-        of_states = hash_states(puzzle, children.reshape(-1, puzzle.cells)).reshape(children.shape[:2])
-        np.testing.assert_array_equal(hash_children(puzzle, states), of_states)
 
 
 def test_the_table_speaks_where_it_knows_and_the_other_heuristic_elsewhere(puzzle, distance):

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from costtogo.puzzles.base import Puzzle
-from costtogo.puzzles.cube3 import OPPOSITE, Cube3, Symmetry
+from costtogo.puzzles.base import Puzzle, Symmetry, inverses
+from costtogo.puzzles.cube3 import OPPOSITE, Cube3
 
 TRIPLETS = ("conjugate", "aba", "aab", "abb")
 Solutions = Sequence[Sequence[int]]  # actions of each
@@ -20,7 +20,7 @@ def triplet_shares(puzzle: Puzzle, solutions: Solutions) -> dict[str, float]:
         np.lib.stride_tricks.sliding_window_view(moves, 3) for moves in map(np.array, solutions) if len(moves) > 2
     ]
     first, second, third = np.concatenate(windows).T if windows else np.zeros((3, 0), dtype=int)
-    undone = np.array([puzzle.inverse(action) for action in range(len(puzzle.actions))])
+    undone = inverses(puzzle)
     apart = (first != second) & (undone[first] != second)
     patterns = {
         "conjugate": apart & (third == undone[first]),

@@ -10,7 +10,7 @@ from functools import lru_cache
 import numpy as np
 from numba import njit
 
-from costtogo.puzzles.base import Puzzle, is_goal
+from costtogo.puzzles.base import Puzzle, is_goal, move
 from costtogo.types import Hashes, States, UserError
 
 FAR = 255  # beyond the table's depth
@@ -96,10 +96,8 @@ def hash_states(puzzle: Puzzle, states: States) -> Hashes:
 
 def hash_children(puzzle: Puzzle, states: States) -> Hashes:
     """The hashes of all children, uint64 [N, A]; an illegal child equals its parent."""
-    if hasattr(puzzle, "turns"):  # actions are permutations of the cells: the children need not be made
-        return _hash_turned(states, puzzle.turns, hash_numbers(puzzle.cells, puzzle.letters))
-    children, _ = puzzle.expand(states)
-    return hash_states(puzzle, children.reshape(-1, puzzle.cells)).reshape(children.shape[:2])
+    actions = range(len(puzzle.actions))
+    return np.stack([hash_states(puzzle, move(puzzle, states, np.full(len(states), a))) for a in actions], axis=1)
 
 
 @lru_cache(maxsize=8)
@@ -130,18 +128,6 @@ def _hash(states, numbers):
         for cell in range(states.shape[1]):
             mixed ^= numbers[cell, states[row, cell]]
         hashes[row] = mixed if mixed != EMPTY else np.uint64(1)
-    return hashes
-
-
-@njit(cache=True)
-def _hash_turned(states, turns, numbers):
-    hashes = np.empty((len(states), len(turns)), dtype=np.uint64)
-    for row in range(len(states)):
-        for action in range(len(turns)):
-            mixed = np.uint64(0)
-            for cell in range(turns.shape[1]):
-                mixed ^= numbers[cell, states[row, turns[action, cell]]]
-            hashes[row, action] = mixed if mixed != EMPTY else np.uint64(1)
     return hashes
 
 

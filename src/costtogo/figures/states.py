@@ -1,4 +1,4 @@
-"""Pictures of states: the net of a cube, the towers of Hanoi."""
+"""Pictures of states: the net of a cube, the towers of Hanoi, boards of tiles and of lights."""
 
 import math
 
@@ -6,7 +6,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import FancyBboxPatch, Rectangle
 
-from costtogo.figures.style import BLUE, GREY, styled
+from costtogo.figures.style import BLUE, GREY, PALE, YELLOW, styled
 from costtogo.puzzles.base import Puzzle
 from costtogo.puzzles.cube import FACES
 from costtogo.types import States
@@ -15,6 +15,7 @@ STICKERS = {"L": "#F28C1E", "U": "#F2D024", "F": "#2457C5", "D": "#FFFFFF", "R":
 # Column and row of each face in the net, in faces.
 NET = {"U": (1, 2), "L": (0, 1), "F": (1, 1), "R": (2, 1), "B": (3, 1), "D": (1, 0)}
 GAP = 0.15  # between two faces of a net, in stickers
+BOARD_POINTS = 60  # size of a number on a board, times the board's side
 
 
 @styled
@@ -22,13 +23,14 @@ def two_states(puzzle: Puzzle, states: dict[str, States]) -> Figure:
     """States side by side, each uint8 [D] under its name."""
     figure = Figure(figsize=(6.5, 2.6))
     for axes, (name, state) in zip(figure.subplots(1, len(states)), states.items(), strict=True):
-        draw_cube(axes, state) if puzzle.name.startswith("cube") else draw_towers(axes, puzzle, state)
+        draw = next(draw for begin, draw in DRAWINGS.items() if puzzle.name.startswith(begin))
+        draw(axes, puzzle, state)
         axes.set_title(name)
         axes.set_axis_off()
     return figure
 
 
-def draw_cube(axes: Axes, state: States) -> None:
+def draw_cube(axes: Axes, puzzle: Puzzle, state: States) -> None:
     """The net of a cube; each sticker bears the letter of its colour too."""
     side = math.isqrt(len(state) // len(FACES))
     step = side + GAP
@@ -58,3 +60,34 @@ def draw_towers(axes: Axes, puzzle: Puzzle, state: States) -> None:
         axes.text(peg * width, heights[peg] + 0.5, str(disk), ha="center", va="center", color="white", fontsize=7)
         heights[peg] += 1
     axes.set(xlim=(-1.2, (puzzle.letters - 1) * width + 1.2), ylim=(-1.2, disks + 1))
+
+
+def draw_tiles(axes: Axes, puzzle: Puzzle, state: States) -> None:
+    """A board of sliding tiles with their numbers, those that lie where the goal has them in blue."""
+    for cell, (x, y) in enumerate(_board(axes, state)):
+        if state[cell]:
+            home = state[cell] == puzzle.goal[cell]
+            box = FancyBboxPatch(
+                (x + 0.05, y + 0.05), 0.9, 0.9, boxstyle="round,pad=0,rounding_size=0.1",
+                facecolor=BLUE if home else PALE, edgecolor="none",
+            )  # fmt: skip
+            axes.add_patch(box)
+            ink, size = "white" if home else "black", BOARD_POINTS / math.isqrt(len(state))
+            axes.text(x + 0.5, y + 0.48, str(state[cell]), ha="center", va="center", color=ink, fontsize=size)
+
+
+def draw_lights(axes: Axes, puzzle: Puzzle, state: States) -> None:
+    """A board of lights, those that are on in yellow."""
+    for light, place in zip(state, _board(axes, state), strict=True):
+        axes.add_patch(Rectangle(place, 1, 1, facecolor=YELLOW if light else GREY, edgecolor="white", linewidth=2))
+
+
+def _board(axes: Axes, state: States) -> list[tuple[int, int]]:
+    """Left and lower edge of each cell of a square board, row by row from above, with a frame around all."""
+    side = math.isqrt(len(state))
+    axes.add_patch(Rectangle((0, 0), side, side, facecolor="none", edgecolor=GREY, linewidth=1))
+    axes.set(xlim=(-0.1, side + 0.1), ylim=(-0.1, side + 0.1), aspect="equal")
+    return [(cell % side, side - 1 - cell // side) for cell in range(side * side)]
+
+
+DRAWINGS = {"cube": draw_cube, "hanoi": draw_towers, "puzzle": draw_tiles, "lights_out": draw_lights}  # by name

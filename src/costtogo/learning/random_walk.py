@@ -15,14 +15,13 @@ from functools import partial
 
 import numpy as np
 import torch
-from numba import njit
 from torch.nn import functional
 
 from costtogo.heuristics.network import build, encode
 from costtogo.learning.training import Progress, Training, adam, set_learning_rate, step
 from costtogo.params import ModelParams
-from costtogo.puzzles.base import Puzzle, pick_legal
-from costtogo.types import States
+from costtogo.puzzles.base import Puzzle, inverses, move, pick_legal
+from costtogo.types import NO_ACTION, States
 
 
 @dataclass(frozen=True)
@@ -103,14 +102,12 @@ def validate(training: Training, walks: Walks) -> float:
 def draw_walks(puzzle: Puzzle, count: int, length: int, generator: np.random.Generator) -> Walks:
     """Whole walks of so many moves, at least count states in all: what each of their states tells."""
     draws = generator.random((math.ceil(count / length), length + 1))
-    walk = _walk_turns if hasattr(puzzle, "turns") else walk_states
-    states, actions = walk(puzzle, draws)
+    states, actions = walk_states(puzzle, draws)
     lengths = np.tile(np.arange(1, length + 1, dtype=np.float32), len(draws))
-    undo = np.array([puzzle.inverse(action) for action in range(len(puzzle.actions))])
     return Walks(
         states.reshape(-1, puzzle.cells),
         lengths,
-        undo[actions[:, :-1]].ravel(),
+        inverses(puzzle)[actions[:, :-1]].ravel(),
         np.ascontiguousarray(actions[:, 1:]).ravel(),
     )
 
@@ -122,45 +119,11 @@ def walk_states(puzzle: Puzzle, draws: np.ndarray) -> tuple[States, np.ndarray]:
     Where undoing is all that is left, the walk undoes.
     """
     walks, moves = draws.shape
-    undo = np.array([puzzle.inverse(action) for action in range(len(puzzle.actions))])
+    undo = inverses(puzzle)
     path, actions = np.empty((walks, moves, puzzle.cells), dtype=np.uint8), np.empty((walks, moves), dtype=np.int64)
-    states, rows = np.repeat(puzzle.goal[None], walks, axis=0), np.arange(walks)
-    for move in range(moves):
-        children, legal = puzzle.expand(states)
-        if move:
-            free = legal.copy()
-            free[rows, undo[actions[:, move - 1]]] = False
-            legal = np.where(free.any(axis=1, keepdims=True), free, legal)
-        actions[:, move] = pick_legal(legal, draws[:, move])
-        states = children[rows, actions[:, move]]
-        path[:, move] = states
+    states, back = np.repeat(puzzle.goal[None], walks, axis=0), np.full(walks, NO_ACTION)
+    for place, draw in enumerate(draws.T):
+        taken = pick_legal(puzzle.legal(states), draw, back)
+        states, back = move(puzzle, states, taken), undo[taken]
+        path[:, place], actions[:, place] = states, taken
     return path[:, :-1], actions
-
-
-def _walk_turns(puzzle: Puzzle, draws: np.ndarray) -> tuple[States, np.ndarray]:
-    """walk_states of a puzzle whose moves are permutations of its cells, always legal, in compiled loops."""
-    undo = np.array([puzzle.inverse(action) for action in range(len(puzzle.actions))])
-    return _walk(puzzle.goal, puzzle.turns, undo, draws)
-
-
-@njit(cache=True)
-def _walk(goal, turns, undo, draws):
-    walks, moves = draws.shape
-    cells = len(goal)
-    path = np.empty((walks, moves - 1, cells), dtype=np.uint8)
-    actions = np.empty((walks, moves), dtype=np.int64)
-    for walk in range(walks):
-        for move in range(moves):
-            if move == 0:
-                action = int(draws[walk, move] * len(turns))
-            else:
-                back = undo[actions[walk, move - 1]]
-                action = int(draws[walk, move] * (len(turns) - 1))
-                action += action >= back
-            actions[walk, move] = action
-            if move == moves - 1:
-                break
-            for cell in range(cells):
-                source = turns[action, cell]
-                path[walk, move, cell] = goal[source] if move == 0 else path[walk, move - 1, source]
-    return path, actions

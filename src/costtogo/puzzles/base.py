@@ -3,12 +3,13 @@
 A state is a row of small integers, one per cell; every function takes a batch [N, D] and returns one.
 """
 
+from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 from numba import njit
 
-from costtogo.types import NO_STATE, Children, Legal, Neighbours, Ranks, States, UserError
+from costtogo.types import NO_ACTION, NO_STATE, Children, Legal, Neighbours, Ranks, States, UserError
 
 
 class Puzzle(Protocol):
@@ -16,6 +17,9 @@ class Puzzle(Protocol):
 
     name: the name in params.yaml.  cells: D.  letters: values that a cell takes, 0 … letters - 1.
     actions: a name for each action, length A.  state_count: S, the number of states reachable from the goal.
+
+    A puzzle may have moved(states, actions) beside, which does what move says without making all children, and
+    symmetries, a tuple of Symmetry of which the first changes nothing.
     """
 
     name: str
@@ -70,6 +74,22 @@ class ListedPuzzle(Puzzle, Protocol):
         """The rank each action leads to from each rank, int32 [S, A], NO_STATE where it is not legal."""
 
 
+@dataclass(frozen=True)
+class Symmetry:
+    """Cells put elsewhere and letters exchanged so that the goal stays the goal and actions remain actions.
+
+    The image of a state: image[:, i] = letters[state[:, cells[i]]].  actions[a] is what action a becomes.
+    """
+
+    cells: np.ndarray  # int64 [D]
+    letters: np.ndarray  # uint8 [letters]
+    actions: np.ndarray  # int64 [A]
+
+    def apply(self, states: States) -> States:
+        """The images of states, uint8 [N, D]."""
+        return self.letters[states[:, self.cells]]
+
+
 def is_listed(puzzle: Puzzle) -> bool:
     """Whether the states of a puzzle have ranks."""
     return hasattr(puzzle, "rank")
@@ -85,15 +105,21 @@ def one_hot(puzzle: Puzzle, states: States) -> np.ndarray:
     return np.eye(puzzle.letters, dtype=np.float32)[states].reshape(len(states), -1)
 
 
+def inverses(puzzle: Puzzle) -> np.ndarray:
+    """The action that undoes each, int64 [A]."""
+    return np.array([puzzle.inverse(action) for action in range(len(puzzle.actions))])
+
+
 def move(puzzle: Puzzle, states: States, actions: np.ndarray) -> States:
     """Each state after an action of its own, uint8 [N, D]; an illegal action leaves it as it is."""
-    if hasattr(puzzle, "turns"):  # actions are permutations of the cells
-        return _turned(states, puzzle.turns, actions)
+    if hasattr(puzzle, "moved"):
+        return puzzle.moved(states, actions)
     return puzzle.expand(states)[0][np.arange(len(states)), actions]
 
 
 @njit(cache=True)
-def _turned(states, turns, actions):
+def permuted(states, turns, actions):
+    """move where actions are permutations of the cells, always legal; turns: where each cell's comes from, [A, D]."""
     turned = np.empty_like(states)
     for row in range(states.shape[0]):
         turn = turns[actions[row]]
@@ -105,10 +131,9 @@ def _turned(states, turns, actions):
 def apply(puzzle: Puzzle, state: States, actions) -> States:
     """The state, uint8 [D], after a sequence of actions; UserError at the first that is not legal."""
     for position, action in enumerate(actions):
-        children, legal = puzzle.expand(state[None])
-        if not legal[0, action]:
+        if not puzzle.legal(state[None])[0, action]:
             raise UserError(f"Move {position + 1}, {puzzle.actions[action]}, is not legal there in {puzzle.name}.")
-        state = children[0, action]
+        state = move(puzzle, state[None], np.array([action]))[0]
     return state
 
 
@@ -120,10 +145,8 @@ def solves(puzzle: Puzzle, starts: States, solutions) -> np.ndarray:
     for step in range(lengths.max(initial=0)):
         running = np.flatnonzero(lengths > step)
         actions = np.array([solutions[row][step] for row in running])
-        children, legal = puzzle.expand(states[running])
-        chosen = np.arange(len(running))
-        valid[running] &= legal[chosen, actions]
-        states[running] = children[chosen, actions]
+        valid[running] &= puzzle.legal(states[running])[np.arange(len(running)), actions]
+        states[running] = move(puzzle, states[running], actions)
     return valid & is_goal(puzzle, states)
 
 
@@ -133,16 +156,34 @@ def random_walks(puzzle: Puzzle, walks: int, length: int, generator: np.random.G
     states = np.repeat(puzzle.goal[None], walks, axis=0)
     path = np.empty((walks, length, puzzle.cells), dtype=np.uint8)
     for step, draw in enumerate(draws):
-        children, legal = puzzle.expand(states)
-        states = children[np.arange(walks), pick_legal(legal, draw)]
+        states = move(puzzle, states, pick_legal(puzzle.legal(states), draw))
         path[:, step] = states
     return path
 
 
-def pick_legal(legal: Legal, draw: np.ndarray) -> np.ndarray:
-    """The legal action that a uniform draw in [0, 1) chooses in each row, int64 [N]."""
-    order = (draw * legal.sum(axis=1)).astype(np.int64)
-    return np.argmax(np.cumsum(legal, axis=1) == order[:, None] + 1, axis=1)
+def pick_legal(legal: Legal, draw: np.ndarray, back: np.ndarray | None = None) -> np.ndarray:
+    """The legal action that a uniform draw in [0, 1) chooses in each row, int64 [N].
+
+    back: an action in each row, int64 [N], that is taken only where no other is legal.
+    """
+    return _pick(legal, draw, np.full(len(legal), NO_ACTION) if back is None else back)
+
+
+@njit(cache=True)
+def _pick(legal, draw, back):
+    actions = back.copy()
+    for row in range(len(legal)):
+        free = 0
+        for action in range(legal.shape[1]):
+            free += legal[row, action] and action != back[row]
+        order = int(draw[row] * free)
+        for action in range(legal.shape[1]):
+            if legal[row, action] and action != back[row]:
+                if order == 0:
+                    actions[row] = action
+                    break
+                order -= 1
+    return actions
 
 
 def neighbours_by_expansion(puzzle: ListedPuzzle, chunk: int = 1 << 16) -> Neighbours:

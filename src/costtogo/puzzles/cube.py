@@ -10,6 +10,8 @@ from functools import cached_property, lru_cache
 
 import numpy as np
 
+from costtogo.puzzles.base import permuted
+from costtogo.puzzles.permutations import rank_permutations, unrank_permutations
 from costtogo.types import Children, Legal, Neighbours, Ranks, States, UserError
 
 FACES = "LUFDRB"
@@ -123,15 +125,19 @@ class Cube2:
         """Every turn is legal: bool [N, A]."""
         return np.ones((len(states), len(self.actions)), dtype=bool)
 
+    def moved(self, states: States, actions: np.ndarray) -> States:
+        """Each state after a turn of its own, uint8 [N, 24]."""
+        return permuted(states, self.turns, actions)
+
     def rank(self, states: States) -> Ranks:
         """Permutation of the seven corners, then their twists in base 3."""
         pieces = _pieces(states)[:, :CORNERS].astype(np.int64)
-        return _rank_permutations(pieces // 3) * ORIENTATIONS + _rank_twists(pieces % 3)
+        return rank_permutations(pieces // 3) * ORIENTATIONS + _rank_twists(pieces % 3)
 
     def unrank(self, ranks: Ranks) -> States:
         """The states of the given ranks, uint8 [N, 24]."""
         ranks = np.asarray(ranks, dtype=np.int64)
-        corners, twists = _unrank_permutations(ranks // ORIENTATIONS), _unrank_twists(ranks % ORIENTATIONS)
+        corners, twists = unrank_permutations(ranks // ORIENTATIONS, CORNERS), _unrank_twists(ranks % ORIENTATIONS)
         stickers, colours, _ = _corner_tables()
         states = np.tile(self.goal, (len(ranks), 1))
         states[:, stickers[:CORNERS]] = colours[corners * 3 + twists]
@@ -236,25 +242,6 @@ def _check_colouring(state: States) -> None:
 
 def _corner_names() -> list[str]:
     return ["".join(FACES[sticker // 4] for sticker in corner) for corner in _corner_tables()[0]]
-
-
-def _rank_permutations(permutations: np.ndarray) -> Ranks:
-    """Lexicographic rank of permutations of 0 … 6, int64 [N]."""
-    rank = np.zeros(len(permutations), dtype=np.int64)
-    for place in range(CORNERS):
-        smaller = (permutations[:, place + 1 :] < permutations[:, place : place + 1]).sum(axis=1)
-        rank = rank * (CORNERS - place) + smaller
-    return rank
-
-
-def _unrank_permutations(ranks: Ranks) -> np.ndarray:
-    """Permutations of 0 … 6 by lexicographic rank, int64 [N, 7]."""
-    permutations = np.zeros((len(ranks), CORNERS), dtype=np.int64)
-    for place in range(CORNERS - 1, -1, -1):
-        ranks, digit = np.divmod(ranks, CORNERS - place)
-        permutations[:, place] = digit
-        permutations[:, place + 1 :] += permutations[:, place + 1 :] >= digit[:, None]
-    return permutations
 
 
 def _rank_twists(twists: np.ndarray) -> Ranks:

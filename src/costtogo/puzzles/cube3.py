@@ -10,6 +10,7 @@ from itertools import permutations, product
 
 import numpy as np
 
+from costtogo.puzzles.base import Symmetry, permuted
 from costtogo.puzzles.cube import COLOURS, FACE_AXES, FACES, clockwise_turn, sticker_places
 from costtogo.types import Children, Legal, States, UserError
 
@@ -76,22 +77,6 @@ def _clockwise_from_top(stickers: np.ndarray, positions: np.ndarray, normals: np
     return [first, *others]
 
 
-@dataclass(frozen=True)
-class Symmetry:
-    """A rotation or reflection of the whole cube, its colours exchanged so that the goal stays the goal.
-
-    The image of a state: image[:, i] = colours[state[:, stickers[i]]].  actions[a] is what action a becomes.
-    """
-
-    stickers: np.ndarray  # int64 [54]
-    colours: np.ndarray  # uint8 [6]
-    actions: np.ndarray  # int64 [12]
-
-    def apply(self, states: States) -> States:
-        """The images of states, uint8 [N, 54]."""
-        return self.colours[states[:, self.stickers]]
-
-
 @lru_cache(maxsize=1)
 def all_symmetries() -> tuple[Symmetry, ...]:
     """The 48 symmetries of the cube: first the one that changes nothing."""
@@ -111,6 +96,7 @@ def mirror() -> Symmetry:
 
 
 def _symmetry(matrix: np.ndarray) -> Symmetry:
+    """A rotation or reflection of the whole cube, int [3, 3], its colours exchanged."""
     positions, normals = sticker_places(3)
     places = {(*p, *n): i for i, (p, n) in enumerate(zip(positions.tolist(), normals.tolist(), strict=True))}
     moved = np.concatenate([positions @ matrix.T, normals @ matrix.T], axis=1)
@@ -165,6 +151,10 @@ class Cube3:
     def legal(self, states: States) -> Legal:
         """Every turn is legal: bool [N, A]."""
         return np.ones((len(states), len(self.actions)), dtype=bool)
+
+    def moved(self, states: States, actions: np.ndarray) -> States:
+        """Each state after a turn of its own, uint8 [N, 54]."""
+        return permuted(states, self.turns, actions)
 
     def inverse(self, action: int) -> int:
         """A turn and the turn back undo each other."""

@@ -13,7 +13,7 @@ import numpy as np
 from numba import njit
 
 from costtogo.exact.nearby import hash_states
-from costtogo.puzzles.base import Puzzle, move
+from costtogo.puzzles.base import Puzzle, inverses, move
 from costtogo.search.heap import pop as pop_first
 from costtogo.search.heap import push as push_entry
 from costtogo.types import NO_ACTION, ActionHeuristic, SearchResult, States, UserError
@@ -140,8 +140,6 @@ def pop(searches: Searches, batch_size: int, path_weight) -> Batch:
         s.open.f, s.open.entry, s.open.count, s.nodes.g, s.cost, s.running, actions, batch_size, path_weight
     )
     parent, action = np.divmod(entry, actions)
-    if hasattr(puzzle, "turns"):  # actions are permutations of the cells
-        return Batch(search, entry, h, _turn(s.nodes.state, search, parent, action, puzzle.turns))
     return Batch(search, entry, h, move(puzzle, s.nodes.state[search, parent], action))
 
 
@@ -167,7 +165,7 @@ def enter(searches: Searches, batch: Batch, batch_size: int, limits, path_weight
 def push(searches: Searches, search, nodes, values, path_weight) -> None:
     """Enter the children of new nodes into the open lists by their values, float32 [K, A]; the way back is left out."""
     s, puzzle = searches, searches.puzzle
-    inverse = np.array([puzzle.inverse(action) for action in range(len(puzzle.actions))], dtype=np.int8)
+    inverse = inverses(puzzle).astype(np.int8)
     make_room_for_entries(searches, np.bincount(search, minlength=len(s.running)).max(initial=0) * len(inverse))
     _push(
         s.open.f, s.open.entry, s.open.count, s.nodes.g, s.nodes.action, s.generated, search, nodes, values, inverse,
@@ -219,16 +217,6 @@ def read_row(searches: Searches, search: int) -> tuple:
     counts = searches.expanded[search], searches.generated[search]
     solution = np.array(actions[::-1], dtype=np.int8)
     return cost, *counts, min(searches.bound[search], cost), solution, searches.out_of_memory[search]
-
-
-@njit(cache=True)
-def _turn(states, search_of, parents, actions, turns):
-    made = np.empty((len(parents), turns.shape[1]), dtype=np.uint8)
-    for row in range(len(parents)):
-        state = states[search_of[row], parents[row]]
-        for cell in range(turns.shape[1]):
-            made[row, cell] = state[turns[actions[row], cell]]
-    return made
 
 
 @njit(cache=True)

@@ -5,7 +5,7 @@ from numba import njit
 
 from costtogo.exact.graph import neighbour_table
 from costtogo.heuristics.table import TableHeuristic
-from costtogo.puzzles.base import Puzzle
+from costtogo.puzzles.base import Puzzle, inverses
 from costtogo.search.heap import grown, pop, push
 from costtogo.types import NO_ACTION, NO_STATE, Ranks, SearchResult
 
@@ -15,7 +15,7 @@ def solve_over_table(
 ) -> SearchResult:
     """bwas.solve for starts given as ranks, int64 [B], and their λ, float64 [B]."""
     neighbours = neighbour_table(puzzle)
-    inverse = np.array([puzzle.inverse(action) for action in range(len(puzzle.actions))], dtype=np.int8)
+    inverse = inverses(puzzle).astype(np.int8)
     goal = puzzle.rank(puzzle.goal[None])[0]
     caps = (limits.max_expansions, limits.max_nodes)
     rows, lengths, actions = _search_all(

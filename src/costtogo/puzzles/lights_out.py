@@ -1,0 +1,132 @@
+"""Lights Out on a square board: a press switches a light and those beside, above and below it; all must go out.
+
+A state lists the lights row by row, 1 where one is on. Action i presses cell i. Presses commute and each undoes itself,
+so a solution is a set of cells: that of a linear system over GF(2) (Anderson and Feil 1998, Mathematics Magazine 71).
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from costtogo.puzzles.gf2 import eliminate
+from costtogo.types import Children, Legal, States, UserError
+
+SIDES = range(2, 10)
+
+
+@dataclass(frozen=True)
+class LightsOut:
+    """side × side lights, as many actions; UserError where there is no such board."""
+
+    side: int
+    letters: int = 2
+
+    def __post_init__(self):
+        if self.side not in SIDES:
+            raise UserError(f"There is no lights_out_{self.side}: a side has {SIDES[0]} to {SIDES[-1]} lights.")
+
+    @property
+    def name(self) -> str:
+        """lights_out_7 for a side of 7."""
+        return f"lights_out_{self.side}"
+
+    @property
+    def cells(self) -> int:
+        """side²."""
+        return self.side**2
+
+    @cached_property
+    def actions(self) -> tuple[str, ...]:
+        """ "r2c3" presses the third light of the second row."""
+        return tuple(f"r{cell // self.side + 1}c{cell % self.side + 1}" for cell in range(self.cells))
+
+    @property
+    def state_count(self) -> int:
+        """2 to the number of presses that no others make up for."""
+        return 1 << (self.cells - len(self.quiet))
+
+    @cached_property
+    def goal(self) -> States:
+        """All lights off, uint8 [D]."""
+        return np.zeros(self.cells, dtype=np.uint8)
+
+    @property
+    def start(self) -> None:
+        """A board has no customary start."""
+        return None
+
+    @cached_property
+    def presses(self) -> np.ndarray:
+        """The lights that each action switches, uint8 [A, D]; symmetric."""
+        row, column = np.divmod(np.arange(self.cells), self.side)
+        away = np.abs(row[:, None] - row) + np.abs(column[:, None] - column)
+        return (away <= 1).astype(np.uint8)
+
+    @cached_property
+    def quiet(self) -> np.ndarray:
+        """A basis of the sets of presses that change nothing, uint8 [k, A]: 4 on side 4, 2 on 5, 8 on 9, else none."""
+        pivots, transform = eliminate(self.presses)
+        return transform[len(pivots) :]
+
+    def expand(self, states: States) -> tuple[Children, Legal]:
+        """Press every light: children uint8 [N, A, D]."""
+        return states[:, None] ^ self.presses, self.legal(states)
+
+    def legal(self, states: States) -> Legal:
+        """Every press is legal: bool [N, A]."""
+        return np.ones((len(states), self.cells), dtype=bool)
+
+    def moved(self, states: States, actions: np.ndarray) -> States:
+        """Each state after a press of its own, uint8 [N, D]."""
+        return states ^ self.presses[actions]
+
+    def inverse(self, action: int) -> int:
+        """A press undoes itself."""
+        return action
+
+    def is_reachable(self, states: States) -> np.ndarray:
+        """Which boards presses can make of the goal, bool [N]: an even number of lights on in every quiet set."""
+        return ~(states.astype(np.float32) @ self.quiet.T % 2).any(axis=1)
+
+    def parse_moves(self, text: str) -> list[int]:
+        """ "r1c1 r2c3": row and column of each press."""
+        actions = []
+        for move in text.split():
+            if move not in self.actions:
+                raise UserError(
+                    f"Unknown press '{move}': the third light of the second row of {self.name} is written r2c3, "
+                    f"and the last r{self.side}c{self.side}."
+                )
+            actions.append(self.actions.index(move))
+        return actions
+
+    def format_moves(self, actions) -> str:
+        """ "r1c1 r2c3"."""
+        return " ".join(self.actions[action] for action in actions)
+
+    def parse_state(self, text: str) -> States:
+        """The lights row by row, 1 where one is on: "1 0 1 …" or "101 …", with spaces or commas anywhere."""
+        lights = "".join(text.replace(",", " ").split())
+        if unknown := sorted(set(lights) - {"0", "1"}):
+            raise UserError(f"Unknown light '{unknown[0]}': a light is 1 where it is on and 0 where it is off.")
+        if len(lights) != self.cells:
+            raise UserError(f"{self.name} has {self.cells} lights, row by row, but {len(lights)} were given.")
+        state = np.array([int(light) for light in lights], dtype=np.uint8)
+        if not self.is_reachable(state[None])[0]:
+            raise UserError(
+                f"Impossible board: no presses switch these lights off; of {2 ** len(self.quiet)} boards of "
+                f"{self.name} one can be solved."
+            )
+        return state
+
+    def format_state(self, state: States) -> str:
+        """The rows of 0 and 1."""
+        return " ".join("".join(str(light) for light in row) for row in self._rows(state))
+
+    def draw(self, state: States) -> str:
+        """# where a light is on, a dot where it is off."""
+        return "\n".join(" ".join(".#"[light] for light in row) for row in self._rows(state))
+
+    def _rows(self, state: States) -> np.ndarray:
+        return state.reshape(self.side, self.side)

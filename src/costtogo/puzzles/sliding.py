@@ -1,0 +1,218 @@
+"""Sliding tiles in a square of 3 × 3 to 7 × 7 cells: the 8-, 15-, 24-, 35- and 48-puzzle.
+
+A state lists the tile in each cell, row by row; 0 is the blank, which is last in the goal. An action is the direction
+in which a tile slides into the blank: U is a move of the tile below it.
+"""
+
+import math
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+
+import numpy as np
+from numba import njit
+
+from costtogo.puzzles.base import Symmetry, neighbours_by_expansion
+from costtogo.puzzles.permutations import is_odd, rank_permutations, unrank_permutations
+from costtogo.types import Children, Legal, Neighbours, Ranks, States, UserError
+
+ACTIONS = ("U", "D", "L", "R")
+TILE_FROM = {"U": (1, 0), "D": (-1, 0), "L": (0, 1), "R": (0, -1)}  # rows and columns from the blank to the tile
+BLANK = 0
+
+
+@dataclass(frozen=True)
+class SlidingTiles:
+    """side × side cells: (side²)! / 2 states; four actions, three with the blank at the edge, two in a corner."""
+
+    side: int
+    actions: tuple[str, ...] = ACTIONS
+
+    @property
+    def name(self) -> str:
+        """puzzle15 for a side of 4."""
+        return f"puzzle{self.cells - 1}"
+
+    @property
+    def cells(self) -> int:
+        """side²."""
+        return self.side**2
+
+    @property
+    def letters(self) -> int:
+        """The tiles and the blank."""
+        return self.cells
+
+    @property
+    def state_count(self) -> int:
+        """Half of all arrangements: see is_reachable."""
+        return math.factorial(self.cells) // 2
+
+    @cached_property
+    def goal(self) -> States:
+        """1, 2, …, side² - 1, 0, uint8 [D]."""
+        return np.roll(np.arange(self.cells, dtype=np.uint8), -1)
+
+    @property
+    def start(self) -> None:
+        """A board has no customary start."""
+        return None
+
+    @cached_property
+    def sources(self) -> np.ndarray:
+        """Where the tile that each action moves lies, by the blank's cell; there itself for none: int64 [D, A]."""
+        row, column = np.divmod(np.arange(self.cells), self.side)
+        sources = []
+        for action in self.actions:
+            down, right = TILE_FROM[action]
+            inside = (0 <= row + down) & (row + down < self.side) & (0 <= column + right) & (column + right < self.side)
+            sources.append(np.arange(self.cells) + np.where(inside, down * self.side + right, 0))
+        return np.stack(sources, axis=1)
+
+    @property
+    def symmetries(self) -> tuple[Symmetry, ...]:
+        """The board itself, and the reflection in the diagonal through the blank of the goal."""
+        return _symmetries(self.side)
+
+    def expand(self, states: States) -> tuple[Children, Legal]:
+        """Slide a tile in from every side: children uint8 [N, 4, D]."""
+        return _children(states, self.sources), self.legal(states)
+
+    def legal(self, states: States) -> Legal:
+        """Where there is a tile to slide, bool [N, 4]."""
+        return (self.sources != np.arange(self.cells)[:, None])[states.argmin(axis=1)]
+
+    def moved(self, states: States, actions: np.ndarray) -> States:
+        """Each state after an action of its own, uint8 [N, D]; an illegal action leaves it as it is."""
+        return _moved(states, actions, self.sources)
+
+    def inverse(self, action: int) -> int:
+        """U and D, L and R undo each other."""
+        return action ^ 1
+
+    def is_reachable(self, states: States) -> np.ndarray:
+        """Which arrangements of the tiles sliding can make of the goal, bool [N].
+
+        Each move exchanges the blank with a tile, and takes it one cell nearer its corner or farther away from it.
+        """
+        row, column = np.divmod(states.argmin(axis=1), self.side)
+        tiles = np.where(states == BLANK, self.cells, states)  # as the goal has them in ascending order
+        return is_odd(tiles) == ((row + column) % 2 == 1)
+
+    def parse_moves(self, text: str) -> list[int]:
+        """ "U L D" or "ULD"."""
+        actions = []
+        for move in "".join(text.split()):
+            if move not in self.actions:
+                raise UserError(
+                    f"Unknown move '{move}': a move is one of U D L R, where the tile goes that slides into the blank."
+                )
+            actions.append(self.actions.index(move))
+        return actions
+
+    def format_moves(self, actions) -> str:
+        """ "U L D"."""
+        return " ".join(self.actions[action] for action in actions)
+
+    def parse_state(self, text: str) -> States:
+        """The tiles row by row, 0 for the blank: "1 2 3 4 5 6 7 8 0", with spaces or commas."""
+        tiles, numbers = text.replace(",", " ").split(), [str(tile) for tile in range(self.cells)]
+        if len(tiles) != self.cells:
+            raise UserError(
+                f"{self.name} has {self.cells} cells, row by row with 0 for the blank, but {len(tiles)} were given."
+            )
+        if unknown := [tile for tile in tiles if tile not in numbers]:
+            raise UserError(
+                f"Unknown tile '{unknown[0]}': those of {self.name} are 1 to {self.cells - 1}, and 0 is the blank."
+            )
+        if missing := [number for number in numbers if number not in tiles]:
+            twice = next(number for number in numbers if tiles.count(number) > 1)
+            raise UserError(f"Impossible board: {missing[0]} is missing and {twice} stands more than once.")
+        state = np.array([int(tile) for tile in tiles], dtype=np.uint8)
+        if not self.is_reachable(state[None])[0]:
+            raise UserError("Impossible board: two tiles are exchanged; sliding never exchanges just two.")
+        return state
+
+    def format_state(self, state: States) -> str:
+        """The tiles row by row, 0 for the blank."""
+        return " ".join(str(tile) for tile in state)
+
+    def draw(self, state: States) -> str:
+        """The tiles as they lie, a dot for the blank."""
+        width = len(str(self.cells - 1))
+        cells = [("." if tile == BLANK else str(tile)).rjust(width) for tile in state]
+        return "\n".join(" ".join(cells[first : first + self.side]) for first in range(0, self.cells, self.side))
+
+
+@dataclass(frozen=True)
+class ListedTiles(SlidingTiles):
+    """The 8-puzzle: 181,440 states, few enough to list."""
+
+    side: int = 3
+
+    def rank(self, states: States) -> Ranks:
+        """The blank's cell, then the others' tiles: with an odd side, an even permutation of them in reading order."""
+        tiles = states[states != BLANK].reshape(len(states), -1)
+        return states.argmin(axis=1) * self._orders + rank_permutations(tiles) // 2
+
+    def unrank(self, ranks: Ranks) -> States:
+        """The states of the given ranks, uint8 [N, 9]."""
+        blank, order = np.divmod(np.asarray(ranks), self._orders)
+        tiles = unrank_permutations(2 * order, self.cells - 1) + 1
+        odd = is_odd(tiles)
+        tiles[odd, -2:] = tiles[odd, :-3:-1]  # of two that differ in their last two tiles alone, the even one
+        states = np.zeros((len(blank), self.cells), dtype=np.uint8)
+        states[np.arange(self.cells) != blank[:, None]] = tiles.ravel()
+        return states
+
+    def neighbours(self) -> Neighbours:
+        """int32 [S, 4]."""
+        return neighbours_by_expansion(self)
+
+    @property
+    def _orders(self) -> int:
+        """Even permutations of the tiles."""
+        return math.factorial(self.cells - 1) // 2
+
+
+@lru_cache
+def _symmetries(side: int) -> tuple[Symmetry, ...]:
+    cells = np.arange(side * side)
+    transposed = cells.reshape(side, side).T.ravel()
+    tiles = np.concatenate([[BLANK], transposed[:-1] + 1]).astype(np.uint8)
+    actions = np.array([ACTIONS.index({"U": "L", "D": "R", "L": "U", "R": "D"}[action]) for action in ACTIONS])
+    itself = Symmetry(cells, cells.astype(np.uint8), np.arange(len(ACTIONS)))
+    return itself, Symmetry(transposed, tiles, actions)
+
+
+@njit(cache=True, inline="always")
+def _slide(state, source, blank, child):
+    child[:] = state
+    child[blank] = state[source]
+    child[source] = BLANK
+
+
+@njit(cache=True, inline="always")
+def _blank(state):
+    cell = 0
+    while state[cell] != BLANK:
+        cell += 1
+    return cell
+
+
+@njit(cache=True)
+def _children(states, sources):
+    children = np.empty((states.shape[0], sources.shape[1], states.shape[1]), dtype=np.uint8)
+    for row in range(len(states)):
+        blank = _blank(states[row])
+        for action in range(sources.shape[1]):
+            _slide(states[row], sources[blank, action], blank, children[row, action])
+    return children
+
+
+@njit(cache=True)
+def _moved(states, actions, sources):
+    children = np.empty_like(states)
+    for row in range(len(states)):
+        blank = _blank(states[row])
+        _slide(states[row], sources[blank, actions[row]], blank, children[row])
+    return children
