@@ -82,14 +82,15 @@ class ModelParams(Params):
     epsilon: float = Field(gt=0)
     check_every: Positive
     checkpoint_every: Positive
+    polyak: Share = 0  # of DAVI: by how much the target follows at each iteration; 0: convergence points
 
     @model_validator(mode="after")
     def _walks_suit(self):
         walking = self.trainer == "random_walk"
         if walking != (self.sampler.kind == "non_backtracking"):
             raise ValueError("the trainer random_walk and the sampler non_backtracking go together, and only they")
-        if not walking and self.architecture.outputs == "actions":
-            raise ValueError("the trainer davi needs a network with outputs: state")
+        if self.sampler.kind == "growing_tower" and self.architecture.outputs == "actions":
+            raise ValueError("the sampler growing_tower needs a network with outputs: state")
         return self
 
 

@@ -3,7 +3,10 @@
 Two networks of one architecture: the target network gives J_k, the trained one approaches
 J_{k+1}(s) = min over actions of 1 + J_k(child), with 0 at the goal. When its validation loss, looked at every
 check_every iterations on states drawn anew, falls below epsilon, its weights become the target's: a
-convergence point.
+convergence point. With polyak the target follows at every iteration instead, by so much of the difference.
+
+A network with an output for each child approaches J_{k+1} of all children of a state at once: the target network is
+evaluated on the children, as often as for the one value of the state.
 """
 
 from collections.abc import Iterator
@@ -55,7 +58,12 @@ class DaviTraining(Training):
         self.target.load_state_dict(weights)
 
     def targets(self, states: States) -> CostToGo:
-        """What J_{k+1} should be, float32 [N]; the disks that a growing tower has not reached do not move."""
+        """What J_{k+1} should be, float32 [N] or, by action, [N, A] and NaN where illegal.
+
+        The disks that a growing tower has not reached do not move.
+        """
+        if self.params.architecture.outputs == "actions":
+            return child_targets(self.puzzle, states, self.cost_to_go)
         sampler = self.params.sampler
         disks = self.disks if sampler.kind == "growing_tower" and sampler.hold else None
         return bellman_targets(self.puzzle, states, self.cost_to_go, disks)
@@ -79,6 +87,14 @@ class DaviTraining(Training):
         """A convergence point: J_{k+1} becomes J_k."""
         self.target.load_state_dict(self.network.state_dict())
         self.convergence_points += 1
+        self.forget()
+
+    def follow(self, share: float) -> None:
+        """Move the target's weights and averages by a share of their difference to the network's (Polyak averaging)."""
+        pairs = zip(self.target.state_dict().values(), self.network.state_dict().values(), strict=True)
+        for value, wanted in pairs:
+            if value.is_floating_point():
+                value.lerp_(wanted, share)
         self.forget()
 
     def forget(self) -> None:
@@ -134,8 +150,12 @@ def train(training: DaviTraining) -> Iterator[Progress]:
         validation = draw(training, params.validation_states, walk_max, generator)
         validation_loss = validate(training, validation)
         looked = training.iteration % params.check_every == 0 and not training.settled
-        updated = looked and validation_loss < params.epsilon
-        if updated:
+        if params.polyak:
+            training.follow(params.polyak)
+        updated = looked and (params.polyak > 0 or validation_loss < params.epsilon)
+        if updated and params.polyak:
+            training.convergence_points += 1
+        elif updated:
             training.update_target()
             if params.sampler.kind == "growing_tower":
                 grow(training, validation)
@@ -184,6 +204,25 @@ def bellman_targets(puzzle: Puzzle, states: States, cost_to_go: Heuristic, disks
     return targets.astype(np.float32)
 
 
+def child_targets(puzzle: Puzzle, states: States, cost_to_go: Heuristic) -> CostToGo:
+    """What J_{k+1} should be at each child, 0 at the goal: float32 [N, A], NaN where the action is not legal.
+
+    cost_to_go: J_{k+1} as the target network gives it, 1 + the least of its outputs.
+    """
+    children, legal = puzzle.expand(states)
+    values = np.full(legal.shape, np.nan, dtype=np.float32)
+    values[legal] = cost_to_go(children[legal])
+    return values
+
+
+def squared_error(outputs: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
+    """Mean squared error in moves², of outputs by action [N, A] where the target is known, else of all [N]."""
+    if outputs.ndim == 2:
+        known = ~targets.isnan()
+        outputs, targets = outputs[known], targets[known]
+    return functional.mse_loss(outputs, targets)
+
+
 def fit(training: DaviTraining, drawn: States, generator: np.random.Generator) -> float:
     """One pass over the states in shuffled minibatches; returns the mean loss over them."""
     states = drawn[generator.permutation(len(drawn))]
@@ -195,7 +234,7 @@ def fit(training: DaviTraining, drawn: States, generator: np.random.Generator) -
     for first in range(0, len(states), size):
         inputs = encode(training.puzzle, states[first : first + size], device=training.device)
         wanted = targets[first : first + size]
-        total += step(training, inputs, partial(functional.mse_loss, target=wanted)) * len(inputs)
+        total += step(training, inputs, partial(squared_error, targets=wanted)) * len(inputs)
     return total / len(states)
 
 
@@ -206,7 +245,7 @@ def fit_whole(training: DaviTraining, inputs: torch.Tensor, targets: torch.Tenso
 
     def loss() -> torch.Tensor:
         optimizer.zero_grad()
-        error = functional.mse_loss(training.network(inputs), targets)
+        error = squared_error(training.network(inputs), targets)
         error.backward()
         return error
 
@@ -215,5 +254,7 @@ def fit_whole(training: DaviTraining, inputs: torch.Tensor, targets: torch.Tenso
 
 def validate(training: DaviTraining, states: States) -> float:
     """Mean squared error of the trained network, in inference mode, against the targets of fresh states."""
-    targets = training.targets(states)
-    return float(np.mean((training.heuristic.outputs(states) - targets) ** 2, dtype=np.float64))
+    targets, heuristic = training.targets(states), training.heuristic
+    outputs = heuristic.children(states) if training.params.architecture.outputs == "actions" else heuristic.outputs(states)
+    known = ~np.isnan(targets)
+    return float(np.mean((outputs[known] - targets[known]) ** 2, dtype=np.float64))
