@@ -12,7 +12,7 @@ from costtogo.exact.nearby import FAR, nearby_table
 from costtogo.learning import davi, resume
 from costtogo.learning.instances import draw_prefixes, draw_walk_ends
 from costtogo.learning.samplers import sample_states
-from costtogo.params import ModelParams
+from costtogo.params import ModelParams, SamplerParams
 from costtogo.params_large import is_large, load
 from costtogo.puzzles import make
 from costtogo.puzzles.base import apply, solves
@@ -177,7 +177,7 @@ def test_davi_learns_the_states_next_to_the_goal_of_a_puzzle_without_ranks(sampl
 
 def test_a_sampler_that_needs_ranks_is_told_in_one_sentence():
     with pytest.raises(UserError, match="can be listed") as told:
-        sample_states(CUBE, "uniform", 5, 1, np.random.default_rng(0))
+        sample_states(CUBE, SamplerParams(kind="uniform"), 5, 1, np.random.default_rng(0))
     assert is_one_sentence(str(told.value))
 
 

@@ -52,6 +52,7 @@ class SamplerParams(Params):
 
     kind: Literal["deepcube", "deepcubea", "uniform", "adaptive_k", "non_backtracking", "growing_tower"]
     walk_max: Positive = 1
+    stride: Positive = 10  # of DAVI on walks that do not step back: from one state that is kept to the next
     conv_point_offs: int = Field(default=1, ge=0)
     disks: Positive = 3
     residual: float = Field(default=2e-4, gt=0)
@@ -86,9 +87,8 @@ class ModelParams(Params):
 
     @model_validator(mode="after")
     def _walks_suit(self):
-        walking = self.trainer == "random_walk"
-        if walking != (self.sampler.kind == "non_backtracking"):
-            raise ValueError("the trainer random_walk and the sampler non_backtracking go together, and only they")
+        if self.trainer == "random_walk" and self.sampler.kind != "non_backtracking":
+            raise ValueError("the trainer random_walk needs the sampler non_backtracking")
         if self.sampler.kind == "growing_tower" and self.architecture.outputs == "actions":
             raise ValueError("the sampler growing_tower needs a network with outputs: state")
         return self

@@ -217,6 +217,10 @@ class NetworkHeuristic:
         """What the network itself says, at the goal too, float32 [N]."""
         return 1 + self.children(states).min(axis=1) if self.by_action else self._evaluated(states)
 
+    def predicted(self, states: States) -> np.ndarray:
+        """What the network is trained on: outputs float32 [N] or, by action, children [N, A]."""
+        return self.children(states) if self.by_action else self.outputs(states)
+
     def children(self, states: States) -> np.ndarray:
         """Cost-to-go of each child, float32 [N, A]; inf where the action is not legal."""
         legal = self.puzzle.legal(states)

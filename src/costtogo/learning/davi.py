@@ -187,7 +187,7 @@ def begin_anew(training: DaviTraining) -> None:
 
 def draw(training: DaviTraining, count: int, walk_max: int, generator: np.random.Generator) -> States:
     """Exactly count states from the sampler, uint8 [count, D]."""
-    return sample_states(training.puzzle, training.params.sampler.kind, count, walk_max, generator)
+    return sample_states(training.puzzle, training.params.sampler, count, walk_max, generator)
 
 
 def bellman_targets(puzzle: Puzzle, states: States, cost_to_go: Heuristic, disks: int | None = None) -> CostToGo:
@@ -254,7 +254,6 @@ def fit_whole(training: DaviTraining, inputs: torch.Tensor, targets: torch.Tenso
 
 def validate(training: DaviTraining, states: States) -> float:
     """Mean squared error of the trained network, in inference mode, against the targets of fresh states."""
-    targets, heuristic = training.targets(states), training.heuristic
-    outputs = heuristic.children(states) if training.params.architecture.outputs == "actions" else heuristic.outputs(states)
+    targets, predicted = training.targets(states), training.heuristic.predicted(states)
     known = ~np.isnan(targets)
-    return float(np.mean((outputs[known] - targets[known]) ** 2, dtype=np.float64))
+    return float(np.mean((predicted[known] - targets[known]) ** 2, dtype=np.float64))

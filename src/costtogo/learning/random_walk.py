@@ -94,9 +94,7 @@ def squared_error(outputs: torch.Tensor, walks: Walks) -> torch.Tensor:
 
 def validate(training: Training, walks: Walks) -> float:
     """Mean squared error of the network in inference mode, in moves²."""
-    heuristic = training.heuristic
-    outputs = heuristic.children(walks.states) if heuristic.by_action else heuristic.outputs(walks.states)
-    return float(squared_error(torch.from_numpy(outputs), walks))
+    return float(squared_error(torch.from_numpy(training.heuristic.predicted(walks.states)), walks))
 
 
 def draw_walks(puzzle: Puzzle, count: int, length: int, generator: np.random.Generator) -> Walks:

@@ -13,6 +13,7 @@ import math
 import numpy as np
 
 from costtogo.exact.graph import walk_ranks
+from costtogo.learning.random_walk import walk_states
 from costtogo.params import SamplerParams
 from costtogo.puzzles.base import Puzzle, is_listed, random_walks
 from costtogo.puzzles.hanoi import Hanoi
@@ -41,16 +42,31 @@ def sample(puzzle: Puzzle, kind: str, count: int, walk_max: int, generator: np.r
     return walk_ranks(puzzle, math.ceil(count / walk_max), walk_max, generator).ravel()
 
 
-def sample_states(puzzle: Puzzle, kind: str, count: int, walk_max: int, generator: np.random.Generator) -> States:
+def sample_states(
+    puzzle: Puzzle, sampler: SamplerParams, count: int, walk_max: int, generator: np.random.Generator
+) -> States:
     """Exactly count states from the sampler, uint8 [count, D]; of a puzzle without ranks from walks alone."""
-    if is_listed(puzzle):
-        return puzzle.unrank(sample(puzzle, kind, count, walk_max, generator)[:count])
-    if kind == "deepcubea":
+    if is_listed(puzzle) and sampler.kind != "non_backtracking":
+        return puzzle.unrank(sample(puzzle, sampler.kind, count, walk_max, generator)[:count])
+    if sampler.kind == "deepcubea":
         ends = generator.integers(walk_max, size=count)
         return random_walks(puzzle, count, walk_max, generator)[np.arange(count), ends]
-    if kind not in ("deepcube", "adaptive_k"):
-        raise UserError(f"The sampler {kind} needs a puzzle whose states can be listed; {puzzle.name} has too many.")
+    if sampler.kind == "non_backtracking":
+        return thinned_walks(puzzle, count, walk_max, sampler.stride, generator)
+    if sampler.kind not in ("deepcube", "adaptive_k"):
+        raise UserError(
+            f"The sampler {sampler.kind} needs a puzzle whose states can be listed; {puzzle.name} has too many."
+        )
     return random_walks(puzzle, math.ceil(count / walk_max), walk_max, generator).reshape(-1, puzzle.cells)[:count]
+
+
+def thinned_walks(puzzle: Puzzle, count: int, walk_max: int, stride: int, generator: np.random.Generator) -> States:
+    """States of walks that never undo their last move, every stride-th from one of the first on: uint8 [count, D]."""
+    of_walk = max(1, walk_max // stride)
+    states, _ = walk_states(puzzle, generator.random((math.ceil(count / of_walk), walk_max + 1)))
+    first = generator.integers(min(stride, walk_max), size=len(states))
+    places = np.minimum(first[:, None] + stride * np.arange(of_walk), walk_max - 1)
+    return states[np.arange(len(states))[:, None], places].reshape(-1, puzzle.cells)[:count]
 
 
 def tower_states(puzzle: Puzzle, disks: int) -> int:

@@ -21,7 +21,7 @@ from costtogo.files import read_frame, write_frame
 from costtogo.heuristics.network import NetworkHeuristic, load
 from costtogo.learning.instances import draw_walk_ends
 from costtogo.learning.samplers import sample_states
-from costtogo.params import derive_seed
+from costtogo.params import SamplerParams, derive_seed
 from costtogo.params_large import LargeAuditParams
 from costtogo.puzzles import make
 from costtogo.puzzles.base import Puzzle, solves
@@ -103,7 +103,8 @@ def audit_scrambled(puzzle: Puzzle, heuristic: Heuristic, wanted: LargeAuditPara
 
 def audit_consistency(puzzle: Puzzle, some: Checkpoints, wanted: LargeAuditParams, generator) -> pd.DataFrame:
     """One row for each of some checkpoints, on the same states."""
-    states = sample_states(puzzle, "deepcube", wanted.consistency_states, wanted.walk_max, generator)
+    walks = SamplerParams(kind="deepcube")
+    states = sample_states(puzzle, walks, wanted.consistency_states, wanted.walk_max, generator)
     shares = [100 * look_around(puzzle, heuristic, states).consistent.mean() for heuristic in some.values()]
     return pd.DataFrame({"iteration": list(some), "states": len(states), "consistent_percent": shares})
 
