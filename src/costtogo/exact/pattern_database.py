@@ -1,0 +1,341 @@
+"""Additive pattern databases of the sliding-tile puzzles (Korf and Felner 2002, doi:10.1016/S0004-3702(01)00092-3;
+Felner, Korf and Hanan 2004, doi:10.1613/jair.1480).
+
+The tiles are divided into patterns. A table holds, for every placing of a pattern's tiles, the least number of moves
+of these tiles that brings them home, wherever the blank is; moves of other tiles are free. No move is counted in two
+tables, so the sum over the patterns never overestimates.
+
+The rank of a placing (p₀, p₁, …) is Σ digitᵢ · weightᵢ with digitᵢ = pᵢ less the earlier tiles on cells before it. A
+tile that moves sideways changes its own digit by one; one that moves up or down also changes place with the tiles
+that it passes, see slide.
+"""
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import perm
+from pathlib import Path
+
+import numpy as np
+from llvmlite import ir
+from numba import njit, types
+from numba.extending import intrinsic
+
+from costtogo.exact.partition import (
+    Partition,
+    Shared,
+    check_partition,
+    format_partition,
+    parse_partition,
+    shared_tables,
+)
+from costtogo.files import damaged, read_arrays, write_arrays
+from costtogo.types import UserError
+
+UNREACHED = 255
+TAIL = 3  # last tiles of a pattern whose placings are enumerated together, one block for each placing of the others
+
+
+@dataclass(frozen=True, eq=False)
+class PatternDatabase:
+    """The tables of a partition, one after another.
+
+    side: of the board.  partition: the patterns.  values: uint8 [entries of all tables], moves of the pattern's tiles.
+    """
+
+    side: int
+    partition: Partition
+    values: np.ndarray
+
+    @cached_property
+    def shared(self) -> list[Shared]:
+        """For each pattern the table that holds its values."""
+        return shared_tables(self.side, self.partition)
+
+    @cached_property
+    def starts(self) -> list[int]:
+        """Where each table begins in values; at last their length."""
+        return table_starts(self.side, self.shared)
+
+    def table(self, pattern: int) -> np.ndarray:
+        """The table that a pattern is read from, uint8 [entries]."""
+        number = self.shared[pattern].table
+        return self.values[self.starts[number] : self.starts[number + 1]]
+
+
+def entries(side: int, tiles: int) -> int:
+    """Placings of so many tiles on the board: D · (D - 1) · …"""
+    return perm(side * side, tiles)
+
+
+def weights(side: int, tiles: int) -> np.ndarray:
+    """The weight of each digit in a rank, int64 [tiles]."""
+    cells = side * side
+    return np.array([perm(cells - i - 1, tiles - i - 1) for i in range(tiles)], dtype=np.int64)
+
+
+def table_starts(side: int, shared: Sequence[Shared]) -> list[int]:
+    """Where each table of a partition begins when they stand one after another; at last their length."""
+    sizes = {image.table: entries(side, len(image.tiles)) for image in shared}
+    return np.cumsum([0, *(sizes[table] for table in sorted(sizes))]).tolist()
+
+
+def build(side: int, partition: Partition | str, progress: Callable[[str], None] | None = None) -> PatternDatabase:
+    """The pattern database of a partition (its text, or patterns); patterns that are images of each other share a table.
+
+    progress: told one line before each table.  Raises UserError where the machine's memory is too small: beside the
+    finished tables, that being built takes 5 bytes an entry on boards of up to 16 cells, 9 up to 32, 17 above.
+    """
+    partition = parse_partition(side, partition) if isinstance(partition, str) else partition
+    check_partition(side, partition)
+    shared = shared_tables(side, partition)
+    starts = table_starts(side, shared)
+    _check_memory(side, partition, starts)
+    values = np.empty(starts[-1], dtype=np.uint8)
+    for table, tiles in sorted({image.table: image.tiles for image in shared}.items()):
+        if progress is not None:
+            progress(f"Pattern {format_partition((tiles,))}: {starts[table + 1] - starts[table]:,} placings.")
+        values[starts[table] : starts[table + 1]] = build_table(side, tiles)
+    return PatternDatabase(side, partition, values)
+
+
+def _check_memory(side: int, partition: Partition, starts: list[int]) -> None:
+    needed = starts[-1] + max(np.diff(starts).tolist()) * (1 + 2 * _mask_type(side).itemsize)
+    memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    if needed > memory:
+        raise UserError(
+            f"The patterns {format_partition(partition)} need {needed / 2**30:,.1f} GiB of memory to build and this "
+            f"machine has {memory / 2**30:,.1f} GiB; choose smaller patterns."
+        )
+
+
+def _mask_type(side: int) -> np.dtype:
+    """The smallest type with a bit for each cell."""
+    cells = side * side
+    return np.dtype(np.uint16 if cells <= 16 else np.uint32 if cells <= 32 else np.uint64)
+
+
+def build_table(side: int, tiles: Sequence[int]) -> np.ndarray:
+    """The least moves of the tiles that bring them home, over all places of the blank, uint8 by the rank of a placing.
+
+    Breadth-first search backwards from the goal over placings and the cells that the blank can reach in them: moves
+    of other tiles are free, so the blank stands in a whole region at once. Placings at odd and at even distance
+    differ in the parity of their cells, so what is found for the next layer can be marked in the same array.
+    """
+    size, masks = entries(side, len(tiles)), _mask_type(side)
+    values = np.full(size, UNREACHED, dtype=np.uint8)
+    reached, pending = np.zeros(size, dtype=masks), np.zeros(size, dtype=masks)
+    weight = weights(side, len(tiles))
+    board = (side, np.array(tiles, dtype=np.int64) - 1, weight, slides(weight))
+    _plant(values, reached, pending, *board)
+    layer = 0
+    while _grow(values, reached, pending, layer, *board):
+        layer += 1
+        if layer == UNREACHED:
+            raise UserError(f"The pattern {format_partition((tuple(tiles),))} needs more moves than a byte can hold.")
+    return values
+
+
+@intrinsic
+def _lowest(context, mask):
+    """The number of the lowest bit of a mask that is not 0."""
+
+    def generate(context, builder, signature, arguments):
+        return builder.cttz(arguments[0], ir.Constant(ir.IntType(1), 1))
+
+    return types.int64(types.int64), generate
+
+
+@njit(cache=True)
+def rank_of(placing, weight):
+    """The rank of a placing, int64 [tiles]."""
+    rank = 0
+    for i in range(len(placing)):
+        digit = placing[i]
+        for j in range(i):
+            digit -= placing[j] < placing[i]
+        rank += digit * weight[i]
+    return rank
+
+
+def slides(weight: np.ndarray) -> np.ndarray:
+    """What tile i adds to the rank when it moves down past tile j, beside side · weightᵢ: int64 [tiles, tiles + 1].
+
+    An earlier tile is now counted in the digit of i; a later one no longer counts i in its own. Moving up takes the
+    same away. The last column is for what is no tile of the pattern: 0.
+    """
+    tiles = len(weight)
+    earlier = np.arange(tiles) < np.arange(tiles)[:, None]
+    past = np.where(earlier, -weight[:, None], weight)
+    return np.append(past * (1 - np.eye(tiles, dtype=np.int64)), np.zeros((tiles, 1), dtype=np.int64), axis=1)
+
+
+@njit(cache=True)
+def _flood(cell, free, side, not_first, not_last):
+    """The cells that can be reached from a cell through free ones, as a mask."""
+    region, before = 1 << cell, 0
+    while region != before:
+        before = region
+        sideways = ((region & not_last) << 1) | ((region & not_first) >> 1)
+        region = (region | sideways | (region << side) | (region >> side)) & free
+    return region
+
+
+@njit(cache=True, inline="always")
+def _next_to(region, direction, side, not_first, not_last):
+    """The cells from which a tile that moves up, down, left or right comes into the region."""
+    if direction == 0:
+        return region << side
+    if direction == 1:
+        return region >> side
+    return (region & not_last) << 1 if direction == 2 else (region & not_first) >> 1
+
+
+@njit(cache=True)
+def _columns(side):
+    """All cells, those not in the first column, those not in the last, as masks."""
+    everywhere, first = (1 << (side * side)) - 1, 0
+    for row in range(side):
+        first |= 1 << (row * side)
+    return everywhere, everywhere & ~first, everywhere & ~(first << (side - 1))
+
+
+@njit(cache=True)
+def _plant(values, reached, pending, side, goal, weight, past):
+    """Enter the goal."""
+    everywhere, not_first, not_last = _columns(side)
+    free = everywhere
+    for cell in goal:
+        free &= ~(1 << cell)
+    rank = rank_of(goal, weight)
+    values[rank] = 0
+    region = _flood(side * side - 1, free, side, not_first, not_last)
+    reached[rank], pending[rank] = region, region
+
+
+@njit(cache=True)
+def _tail_digits(cells, tail):
+    """The places of the last tiles among the cells left to them, in the order of ranks: int64 [placings, tail]."""
+    count = 1
+    for i in range(tail):
+        count *= cells - i
+    places = np.empty((count, tail), dtype=np.int64)
+    for number in range(count):
+        rest = number
+        for i in range(tail - 1, -1, -1):
+            places[number, i] = rest % (cells - i)
+            rest //= cells - i
+        for i in range(tail):  # from digits to places: step over those taken by earlier tiles
+            for place in np.sort(places[number, :i].copy()):
+                if place <= places[number, i]:
+                    places[number, i] += 1
+    return places
+
+
+@njit(cache=True)
+def _grow(values, reached, pending, layer, side, goal, weight, past):
+    """Expand the placings pending at a layer in the order of their ranks; whether any region was new."""
+    cells, tiles = side * side, len(goal)
+    everywhere, not_first, not_last = _columns(side)
+    head = max(0, tiles - TAIL)
+    places = _tail_digits(cells - head, tiles - head)
+    size = len(places)
+    placing, at = np.empty(tiles, dtype=np.int64), np.full(cells, tiles, dtype=np.int64)  # at: the tile in a cell
+    left = np.empty(cells, dtype=np.int64)  # cells not taken by the first tiles
+    steps = (-side, side, -1, 1)  # of a tile that moves up, down, left, right
+    grown = False
+    for block in range(len(values) // size):
+        if not _any(pending, block * size, size):
+            continue
+        at[:] = tiles
+        rest = block * size
+        for i in range(head):
+            _take_digit(placing, at, i, rest // weight[i])
+            rest %= weight[i]
+        count, occupied = 0, 0
+        for cell in range(cells):
+            if at[cell] == tiles:
+                left[count] = cell
+                count += 1
+            else:
+                occupied |= 1 << cell
+        for number in range(size):
+            rank = block * size + number
+            region = np.int64(pending[rank])
+            if region == 0 or (values[rank] ^ layer) & 1:
+                continue
+            pending[rank] = 0
+            free = everywhere & ~occupied
+            for i in range(head, tiles):
+                cell = left[places[number, i - head]]
+                placing[i], at[cell] = cell, i
+                free &= ~(1 << cell)
+            for direction in range(4):
+                movers = _next_to(region, direction, side, not_first, not_last) & everywhere & ~free
+                while movers:
+                    cell = _lowest(movers)
+                    movers &= movers - 1
+                    i, target = at[cell], cell + steps[direction]
+                    if direction >= 2:
+                        change = steps[direction] * weight[i]
+                    else:
+                        change, first = side * weight[i], min(cell, target)
+                        for passed in range(1, side):
+                            change += past[i, at[first + passed]]
+                        change = change if target > cell else -change
+                    reaches = rank + change
+                    if (np.int64(reached[reaches]) >> cell) & 1:
+                        continue
+                    around = _flood(cell, (free | (1 << cell)) & ~(1 << target), side, not_first, not_last)
+                    reached[reaches] |= around
+                    pending[reaches] |= around
+                    grown = True
+                    if values[reaches] == UNREACHED:
+                        values[reaches] = layer + 1
+            for i in range(head, tiles):
+                at[placing[i]] = tiles
+    return grown
+
+
+@njit(cache=True)
+def _any(pending, first, size):
+    """Whether any of so many entries is not 0; without a branch, so that many are read at a time."""
+    found = pending[first]
+    for place in range(first, first + size):
+        found |= pending[place]
+    return found != 0
+
+
+@njit(cache=True)
+def _take_digit(placing, at, i, digit):
+    """Place tile i of the first tiles on the cell that its digit names: the digit-th that no earlier tile has."""
+    cell = -1
+    for _ in range(digit + 1):
+        cell += 1
+        while at[cell] < i:
+            cell += 1
+    placing[i], at[cell] = cell, i
+
+
+def save(path: Path | str, database: PatternDatabase) -> None:
+    """Write a database that describes itself, as npz."""
+    write_arrays(
+        path,
+        side=np.array(database.side),
+        partition=np.array(format_partition(database.partition)),
+        values=database.values,
+    )
+
+
+def load(path: Path | str) -> PatternDatabase:
+    """Read a database; FileError where the file is missing, damaged or none."""
+    arrays = read_arrays(path)
+    try:
+        side, values = int(arrays["side"]), arrays["values"]
+        database = PatternDatabase(side, parse_partition(side, str(arrays["partition"])), values)
+        if values.dtype != np.uint8 or values.shape != (database.starts[-1],):
+            raise ValueError(f"values of shape {values.shape} where {database.starts[-1]} are expected")
+    except (KeyError, TypeError, ValueError, UserError) as error:
+        raise damaged(path, error) from error
+    return database

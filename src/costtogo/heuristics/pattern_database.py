@@ -1,0 +1,19 @@
+"""A pattern database of a sliding-tile puzzle as a heuristic (exact.pattern_database)."""
+
+from costtogo.exact.pattern_database import PatternDatabase
+from costtogo.heuristics.tile_sums import TileSumHeuristic, tile_sums
+from costtogo.puzzles.base import Puzzle
+from costtogo.types import UserError
+
+
+class PatternDatabaseHeuristic(TileSumHeuristic):
+    """The sum over the patterns; with reflected, the larger of that and the sum of the board reflected in its diagonal.
+
+    Admissible, and not consistent: the best place of the blank may be another one after a move, so that the value falls
+    by three or more (Zahavi et al. 2007). UserError where the database is that of a board of another side.
+    """
+
+    def __init__(self, puzzle: Puzzle, database: PatternDatabase, reflected: bool = True):
+        if database.side**2 != puzzle.cells:
+            raise UserError(f"The pattern database is one of boards of side {database.side}, not of {puzzle.name}.")
+        super().__init__(puzzle, tile_sums(database, reflected))

@@ -1,0 +1,187 @@
+"""Heuristics of the sliding-tile puzzles that add up table values over patterns of tiles.
+
+Several sums may be kept, each of the board seen in another way; the heuristic is the largest. The tables below serve
+both the evaluation of whole boards and searches that follow the ranks from move to move.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from costtogo.exact.partition import TRANSPOSED, symmetries
+from costtogo.exact.pattern_database import PatternDatabase, slides, weights
+from costtogo.puzzles.base import Puzzle
+from costtogo.types import CostToGo, States
+
+NO_CELL = -1
+
+
+class TileSums(NamedTuple):
+    """Where the values of S sums over P patterns of up to K tiles are found. Tile 0 is the blank, in no pattern.
+
+    A pattern's table may be that of its image under a symmetry of the board: cells, tiles and moves are then seen there.
+    """
+
+    values: np.ndarray  # uint8 [entries], all tables
+    start: np.ndarray  # int64 [P], where each pattern's table begins
+    members: np.ndarray  # int64 [S, P, K], the tiles of each pattern in the order of its ranks, 0 where there are fewer
+    cells: np.ndarray  # int64 [S, P, D], where each cell is seen
+    weight: np.ndarray  # int64 [S, D], of each tile's digit
+    pattern: np.ndarray  # int64 [S, D], the pattern of each tile
+    step: np.ndarray  # int64 [S, D, A], what a tile's move adds to the rank where it passes no tile of its pattern
+    sign: np.ndarray  # int64 [S, D, A], of what the tiles passed add: 0 where the move is seen sideways
+    past: np.ndarray  # int64 [S, D, D], what the second tile adds when the first is seen to move down past it
+    symmetry: np.ndarray  # int64 [S, D], how the tile's pattern is seen
+    sources: np.ndarray  # int64 [D, A], the cell of the tile that an action moves to the blank's cell, else NO_CELL
+    between: np.ndarray  # int64 [symmetries, D, A, side - 1], cells that a tile passes on its way to the blank's cell
+    conflicts: np.ndarray  # uint8 [(side + 1) ** side], moves added for the order in a line; empty where none are
+    digits: np.ndarray  # int64 [2, D, side], digit of a tile in the number of a row or column it belongs to, else 0
+
+
+def tile_sums(database: PatternDatabase, reflected: bool, conflicts: np.ndarray | None = None) -> TileSums:
+    """The sum over the patterns, and with reflected also that of the board reflected in its main diagonal."""
+    side, shared = database.side, database.shared
+    images, cells = symmetries(side), side * side
+    sums, patterns = 1 + reflected, len(shared)
+    members = np.zeros((sums, patterns, max(len(pattern) for pattern in database.partition)), dtype=np.int64)
+    seen = np.zeros((sums, patterns, cells), dtype=np.int64)
+    weight, pattern, symmetry = np.zeros((3, sums, cells), dtype=np.int64)
+    past = np.zeros((sums, cells, cells), dtype=np.int64)
+    for s, image_of_board in enumerate(images[[0, TRANSPOSED][:sums]]):
+        for p, image in enumerate(shared):
+            goes = images[image.symmetry][image_of_board]
+            tiles = np.argsort(goes)[np.array(image.tiles) - 1] + 1
+            seen[s, p], members[s, p, : len(tiles)] = goes, tiles
+            weight[s, tiles], pattern[s, tiles] = weights(side, len(tiles)), p
+            symmetry[s, tiles] = np.flatnonzero((images == goes).all(axis=1))[0]
+            past[s, tiles[:, None], tiles] = slides(weight[s, tiles])[:, :-1]
+    sources = tile_sources(side)
+    steps = _seen_steps(sources, images)[symmetry]  # [S, D, A]
+    return TileSums(
+        values=database.values,
+        start=np.array([database.starts[image.table] for image in shared], dtype=np.int64),
+        members=members,
+        cells=seen,
+        weight=weight,
+        pattern=pattern,
+        step=steps * weight[..., None],
+        sign=np.where(abs(steps) == side, np.sign(steps), 0),
+        past=past,
+        symmetry=symmetry,
+        sources=sources,
+        between=_cells_between(sources, images, side),
+        conflicts=np.zeros(0, dtype=np.uint8) if conflicts is None else conflicts,
+        digits=_line_digits(side),
+    )
+
+
+def tile_sources(side: int) -> np.ndarray:
+    """By the blank's cell, the cell of the tile that moves up, down, left or right into it, int64 [D, 4]."""
+    row, column = np.divmod(np.arange(side * side), side)
+    inside = np.stack([row < side - 1, row > 0, column < side - 1, column > 0], axis=1)
+    return np.where(inside, np.arange(side * side)[:, None] + [side, -side, 1, -1], NO_CELL)
+
+
+def _seen_steps(sources: np.ndarray, images: np.ndarray) -> np.ndarray:
+    """By how many cells a tile is seen to move under each symmetry and action, int64 [symmetries, A]."""
+    blank, action = np.argmax(sources != NO_CELL, axis=0), np.arange(sources.shape[1])
+    return images[:, blank] - images[:, sources[blank, action]]
+
+
+def _cells_between(sources: np.ndarray, images: np.ndarray, side: int) -> np.ndarray:
+    """The cells strictly between a tile's and the blank's, row by row of the board as it is seen."""
+    between = np.zeros((len(images), *sources.shape, side - 1), dtype=np.int64)
+    for number, goes in enumerate(images):
+        came_from = np.argsort(goes)
+        for blank, action in np.argwhere(sources != NO_CELL):
+            ends = goes[[blank, sources[blank, action]]]
+            if np.ptp(ends) == side:
+                between[number, blank, action] = came_from[ends.min() + 1 : ends.max()]
+    return between
+
+
+def _line_digits(side: int) -> np.ndarray:
+    """For rows, then columns: 1 + the goal's place of a tile in the line, where the line is that of its goal."""
+    digits = np.zeros((2, side * side, side), dtype=np.int64)
+    tiles = np.arange(1, side * side)
+    row, column = np.divmod(tiles - 1, side)
+    digits[0, tiles, row], digits[1, tiles, column] = column + 1, row + 1
+    return digits
+
+
+@njit(cache=True)
+def enter_ranks(state, sums, ranks):
+    """Write where each pattern's value stands, int64 [S, P], for a state."""
+    where = np.empty(len(state), dtype=np.int64)
+    for cell in range(len(state)):
+        where[state[cell]] = cell
+    for s in range(ranks.shape[0]):
+        for p in range(ranks.shape[1]):
+            rank = sums.start[p]
+            for i in range(sums.members.shape[2]):
+                tile = sums.members[s, p, i]
+                if tile == 0:
+                    break
+                cell = sums.cells[s, p, where[tile]]
+                digit = cell
+                for j in range(i):
+                    digit -= sums.cells[s, p, where[sums.members[s, p, j]]] < cell
+                rank += digit * sums.weight[s, tile]
+            ranks[s, p] = rank
+
+
+@njit(cache=True)
+def line_number(state, kind, line, digits):
+    """The number of a row (kind 0) or column (1) among all orders of tiles in it; tiles of other lines count as none."""
+    side = digits.shape[2]
+    number, power = 0, 1
+    for place in range(side):
+        cell = line * side + place if kind == 0 else place * side + line
+        number += digits[kind, state[cell], line] * power
+        power *= side + 1
+    return number
+
+
+@njit(cache=True)
+def conflict_moves(state, sums):
+    """The moves that the orders of tiles in rows and columns add; 0 where the sums have none."""
+    moves = 0
+    if len(sums.conflicts):
+        for kind in range(2):
+            for line in range(sums.digits.shape[2]):
+                moves += sums.conflicts[line_number(state, kind, line, sums.digits)]
+    return moves
+
+
+@njit(cache=True)
+def _evaluate(states, sums, found):
+    ranks = np.empty(sums.members.shape[:2], dtype=np.int64)
+    for row in range(len(states)):
+        enter_ranks(states[row], sums, ranks)
+        largest = 0
+        for s in range(ranks.shape[0]):
+            total = 0
+            for p in range(ranks.shape[1]):
+                total += sums.values[ranks[s, p]]
+            largest = max(largest, total)
+        found[row] = largest + conflict_moves(states[row], sums)
+
+
+class TileSumHeuristic:
+    """A heuristic that is the largest of sums of table values: uint8 [N, D] → float32 [N], in moves, 0 at the goal."""
+
+    def __init__(self, puzzle: Puzzle, sums: TileSums):
+        self.puzzle, self.sums = puzzle, sums
+
+    def __call__(self, states: States) -> CostToGo:
+        """Never above the cost-to-go, float32 [N]."""
+        found = np.empty(len(states), dtype=np.float32)
+        _evaluate(states, self.sums, found)
+        return found
+
+    def children(self, states: States) -> np.ndarray:
+        """The same of each child, float32 [N, A]; inf where the action is not legal."""
+        children, legal = self.puzzle.expand(states)
+        values = self(children.reshape(-1, self.puzzle.cells)).reshape(legal.shape)
+        return np.where(legal, values, np.float32(np.inf))

@@ -1,0 +1,193 @@
+"""Iterative-deepening A* (Korf 1985, doi:10.1016/0004-3702(85)90084-0) on the sliding-tile puzzles, compiled.
+
+Depth-first searches with a growing bound on f = g + h; the first that reaches the goal has found a shortest solution.
+Nothing is stored but the path. A move changes the rank of one pattern in each sum of the heuristic: the ranks are
+followed from move to move, and a child beyond the bound in the first sum is not looked up in the second.
+"""
+
+import time
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from costtogo.heuristics.tile_sums import NO_CELL, TileSumHeuristic, TileSums, conflict_moves, enter_ranks, line_number
+from costtogo.puzzles.base import Puzzle
+from costtogo.types import NO_ACTION, SearchResult, States
+
+LONGEST = 1023  # moves of a path
+SLICE = 4_000_000  # nodes generated between two looks at the clock
+NEVER = LONGEST + 1  # f of nothing
+
+DEPTH, BOUND, NEXT, EXPANDED, GENERATED = range(5)  # places in Path.counts
+
+
+@dataclass(frozen=True)
+class IdaLimits:
+    """Where a search ends as unsolved: nodes generated, and seconds; of each search."""
+
+    max_generated: float = np.inf
+    seconds: float = np.inf
+
+
+class Path(NamedTuple):
+    """The path that is being searched, a row for each depth; a search may stop anywhere and go on from here."""
+
+    board: np.ndarray  # uint8 [D], at the end of the path
+    ranks: np.ndarray  # int64 [S, P], where the values of the board stand
+    blank: np.ndarray  # int64 [depths], its cell
+    action: np.ndarray  # int64 [depths], that led here; at the start, one that undoes nothing
+    tried: np.ndarray  # int64 [depths], children seen
+    totals: np.ndarray  # int64 [depths, S], of each sum
+    before: np.ndarray  # int64 [depths, S], the rank that the action changed
+    counts: np.ndarray  # int64 [5]: depth, bound, least f beyond it, nodes expanded, nodes generated
+
+
+def solve(
+    puzzle: Puzzle, heuristic: TileSumHeuristic, starts: States, *, limits: IdaLimits = IdaLimits()
+) -> SearchResult:
+    """Shortest solutions of sliding-tile puzzles; the heuristic is Manhattan or a pattern database.
+
+    A search never undoes its last move. One that reaches a limit ends as unsolved; its lower_bound, the bound of the
+    iteration that it was in, is a fact.  starts: uint8 [B, D], boards that can be solved.
+    """
+    choices = onward_actions(heuristic.sums.sources)
+    rows = [_solve_one(start, heuristic.sums, choices, limits) for start in starts]
+    cost, expanded, generated, bound, solutions = list(zip(*rows, strict=True)) or [()] * 5
+    return SearchResult(
+        np.array(cost, dtype=np.float64), np.array(expanded, dtype=np.int64), np.array(generated, dtype=np.int64),
+        np.array(bound, dtype=np.float64), list(solutions),
+    )  # fmt: skip
+
+
+def _solve_one(start: np.ndarray, sums: TileSums, choices: np.ndarray, limits: IdaLimits) -> tuple:
+    """cost, nodes expanded, nodes generated, lower bound, solution."""
+    end = time.monotonic() + limits.seconds
+    path = begin(start, sums)
+    solved = not path.counts[BOUND]
+    while not solved and path.counts[BOUND] <= LONGEST:
+        allowed = min(SLICE, limits.max_generated - path.counts[GENERATED])
+        if allowed <= 0 or time.monotonic() >= end:
+            break
+        solved = _search(path, sums, choices, int(allowed))
+    depth, bound, _, expanded, generated = path.counts.tolist()
+    cost = depth if solved else np.inf
+    solution = path.action[1 : depth + 1] if solved else path.action[:0]
+    return cost, expanded, generated, bound, solution.astype(np.int8)
+
+
+def begin(start: np.ndarray, sums: TileSums) -> Path:
+    """The empty path from a start, uint8 [D], bounded by its heuristic."""
+    depths, (count, patterns) = LONGEST + 2, sums.members.shape[:2]
+    path = Path(
+        board=start.copy(),
+        ranks=np.empty((count, patterns), dtype=np.int64),
+        blank=np.zeros(depths, dtype=np.int64),
+        action=np.zeros(depths, dtype=np.int64),
+        tried=np.zeros(depths, dtype=np.int64),
+        totals=np.zeros((depths, count), dtype=np.int64),
+        before=np.zeros((depths, count), dtype=np.int64),
+        counts=np.zeros(5, dtype=np.int64),
+    )
+    enter_ranks(start, sums, path.ranks)
+    path.blank[0], path.action[0] = np.flatnonzero(start == 0)[0], sums.sources.shape[1]
+    path.totals[0] = sums.values[path.ranks].sum(axis=1, dtype=np.int64) + conflict_moves(start, sums)
+    path.counts[:] = 0, path.totals[0].max(), NEVER, 1, 0
+    return path
+
+
+def onward_actions(sources: np.ndarray) -> np.ndarray:
+    """The legal actions by the blank's cell and the last action, but the one that undoes it: int64 [D, A + 1, A + 1].
+
+    Each row ends with NO_ACTION; the last action A is none.
+    """
+    cells, actions = sources.shape
+    choices = np.full((cells, actions + 1, actions + 1), NO_ACTION, dtype=np.int64)
+    for blank in range(cells):
+        for last in range(actions + 1):
+            onward = [a for a in range(actions) if sources[blank, a] != NO_CELL and (last == actions or a != last ^ 1)]
+            choices[blank, last, : len(onward)] = onward
+    return choices
+
+
+@njit(cache=True)
+def _search(path, sums, choices, allowed):
+    """Go on with a search until it has found the goal (True) or generated so many nodes more (False)."""
+    board, ranks, blanks, actions, tried, totals, before, counts = path
+    depth, bound, least, expanded, generated = counts[0], counts[1], counts[2], counts[3], counts[4]
+    between, past, sources, values = sums.between, sums.past, sums.sources, sums.values
+    stop = generated + allowed
+    count = ranks.shape[0]
+    reached = np.empty(count, dtype=np.int64)
+    solved = False
+    while generated < stop:
+        blank = blanks[depth]
+        action = choices[blank, actions[depth], tried[depth]]
+        if action == NO_ACTION:
+            tried[depth] = 0
+            if depth == 0:  # the iteration has ended
+                bound, least = least, NEVER
+                if bound > LONGEST:
+                    break
+                expanded += 1
+                continue
+            depth -= 1
+            tile = board[blanks[depth]]
+            board[blank], board[blanks[depth]] = tile, 0
+            for s in range(count):
+                ranks[s, sums.pattern[s, tile]] = before[depth + 1, s]
+            continue
+        tried[depth] += 1
+        generated += 1
+        source = sources[blank, action]
+        tile = board[source]
+        added = conflicts_added(board, sums, tile, source, blank, action) if len(sums.conflicts) else 0
+        f = 0
+        for s in range(count):
+            rank = ranks[s, sums.pattern[s, tile]]
+            sign, change = sums.sign[s, tile, action], 0
+            if sign:
+                passed = between[sums.symmetry[s, tile], blank, action]
+                for place in range(between.shape[3]):
+                    change += past[s, tile, board[passed[place]]]
+            reached[s] = rank + sums.step[s, tile, action] + sign * change
+            total = totals[depth, s] + values[reached[s]] - values[rank] + added
+            totals[depth + 1, s], before[depth + 1, s] = total, rank
+            f = max(f, depth + 1 + total)
+            if f > bound:
+                break
+        if f > bound:
+            least = min(least, f)
+            continue
+        depth += 1
+        board[blank], board[source] = tile, 0
+        for s in range(count):
+            ranks[s, sums.pattern[s, tile]] = reached[s]
+        blanks[depth], actions[depth] = source, action
+        if f == depth:
+            solved = True
+            break
+        expanded += 1
+    counts[0], counts[1], counts[2], counts[3], counts[4] = depth, bound, least, expanded, generated
+    return solved
+
+
+@njit(cache=True)
+def conflicts_added(board, sums, tile, source, blank, action):
+    """What a move changes in the moves that the order of tiles in lines adds: in the line left and the line entered."""
+    side = sums.digits.shape[2]
+    kind = 0 if action < 2 else 1  # up and down lead from row to row
+    left, entered, place = source // side, blank // side, source % side
+    if kind == 1:
+        left, entered, place = source % side, blank % side, source // side
+    power, added = (side + 1) ** place, 0
+    digit = sums.digits[kind, tile, left]
+    if digit:
+        number = line_number(board, kind, left, sums.digits)
+        added += np.int64(sums.conflicts[number - digit * power]) - sums.conflicts[number]
+    digit = sums.digits[kind, tile, entered]
+    if digit:
+        number = line_number(board, kind, entered, sums.digits)
+        added += np.int64(sums.conflicts[number + digit * power]) - sums.conflicts[number]
+    return added
