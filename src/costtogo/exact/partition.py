@@ -15,14 +15,10 @@ from costtogo.types import UserError
 
 Partition = tuple[tuple[int, ...], ...]
 
-STANDARD = {  # by side: the partitions of the literature, turned so that the blank's goal is the last cell
+STANDARD = {  # by side; 7-8 and 6-6-6-6 as Korf and Felner 2002, turned so that the blank's goal is the last cell
     3: {"4-4": "1 2 3 6 | 4 5 7 8"},
-    4: {
-        "7-8": "1 2 3 4 5 6 7 8 | 9 10 11 12 13 14 15",  # Korf and Felner 2002, figure 3
-        "6-6-3": "1 2 5 6 9 10 | 7 8 11 12 14 15 | 3 4 13",
-        "5-5-5": "1 2 3 5 6 | 4 7 8 11 12 | 9 10 13 14 15",
-    },
-    5: {"6-6-6-6": "1 2 3 6 7 8 | 4 5 9 10 14 15 | 11 12 16 17 21 22 | 13 18 19 20 23 24"},  # Korf and Felner, figure 6
+    4: {"7-8": "1 2 3 4 5 6 7 8 | 9 10 11 12 13 14 15", "5-5-5": "1 2 3 5 6 | 4 7 8 11 12 | 9 10 13 14 15"},
+    5: {"6-6-6-6": "1 2 3 6 7 8 | 4 5 9 10 14 15 | 11 12 16 17 21 22 | 13 18 19 20 23 24"},
 }
 TRANSPOSED = 1  # the place of the reflection in the main diagonal among the symmetries
 
@@ -52,7 +48,9 @@ def check_partition(side: int, partition: Sequence[Sequence[int]]) -> None:
     """UserError, in one sentence, unless every tile of the board is in one pattern and no pattern is empty."""
     named = [tile for pattern in partition for tile in pattern]
     if unknown := sorted(set(named) - set(range(1, side * side))):
-        raise UserError(f"There is no tile {unknown[0]} on a board of side {side}: its tiles are 1 to {side * side - 1}.")
+        raise UserError(
+            f"There is no tile {unknown[0]} on a board of side {side}: its tiles are 1 to {side * side - 1}."
+        )
     if twice := sorted(tile for tile in set(named) if named.count(tile) > 1):
         raise UserError(f"Tile {twice[0]} is in the partition twice; each tile belongs to one pattern.")
     if missing := sorted(set(range(1, side * side)) - set(named)):

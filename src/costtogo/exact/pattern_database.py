@@ -14,6 +14,7 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import accumulate, pairwise
 from math import perm
 from pathlib import Path
 
@@ -78,11 +79,11 @@ def weights(side: int, tiles: int) -> np.ndarray:
 def table_starts(side: int, shared: Sequence[Shared]) -> list[int]:
     """Where each table of a partition begins when they stand one after another; at last their length."""
     sizes = {image.table: entries(side, len(image.tiles)) for image in shared}
-    return np.cumsum([0, *(sizes[table] for table in sorted(sizes))]).tolist()
+    return list(accumulate((sizes[table] for table in sorted(sizes)), initial=0))
 
 
 def build(side: int, partition: Partition | str, progress: Callable[[str], None] | None = None) -> PatternDatabase:
-    """The pattern database of a partition (its text, or patterns); patterns that are images of each other share a table.
+    """The database of a partition (its text, or its patterns); patterns that are images of each other share a table.
 
     progress: told one line before each table.  Raises UserError where the machine's memory is too small: beside the
     finished tables, that being built takes 5 bytes an entry on boards of up to 16 cells, 9 up to 32, 17 above.
@@ -101,7 +102,8 @@ def build(side: int, partition: Partition | str, progress: Callable[[str], None]
 
 
 def _check_memory(side: int, partition: Partition, starts: list[int]) -> None:
-    needed = starts[-1] + max(np.diff(starts).tolist()) * (1 + 2 * _mask_type(side).itemsize)
+    largest = max(end - start for start, end in pairwise(starts))
+    needed = starts[-1] + largest * (1 + 2 * _mask_type(side).itemsize)
     memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     if needed > memory:
         raise UserError(

@@ -12,7 +12,7 @@ from numba import njit
 
 from costtogo.exact.pattern_database import build
 from costtogo.heuristics.tile_sums import TileSumHeuristic, tile_sums
-from costtogo.puzzles.base import Puzzle
+from costtogo.puzzles.sliding import SlidingTiles
 
 
 class Manhattan(TileSumHeuristic):
@@ -21,11 +21,10 @@ class Manhattan(TileSumHeuristic):
     Admissible and consistent either way.
     """
 
-    def __init__(self, puzzle: Puzzle, linear_conflicts: bool = False):
+    def __init__(self, puzzle: SlidingTiles, linear_conflicts: bool = False):
         tiles = tuple((tile,) for tile in range(1, puzzle.cells))
-        side = round(puzzle.cells**0.5)
-        conflicts = conflicts_of_lines(side) if linear_conflicts else None
-        super().__init__(puzzle, tile_sums(build(side, tiles), reflected=False, conflicts=conflicts))
+        conflicts = conflicts_of_lines(puzzle.side) if linear_conflicts else None
+        super().__init__(puzzle, tile_sums(build(puzzle.side, tiles), reflected=False, conflicts=conflicts))
 
 
 @lru_cache(maxsize=4)

@@ -2,7 +2,7 @@
 
 from costtogo.exact.pattern_database import PatternDatabase
 from costtogo.heuristics.tile_sums import TileSumHeuristic, tile_sums
-from costtogo.puzzles.base import Puzzle
+from costtogo.puzzles.sliding import SlidingTiles
 from costtogo.types import UserError
 
 
@@ -13,7 +13,7 @@ class PatternDatabaseHeuristic(TileSumHeuristic):
     by three or more (Zahavi et al. 2007). UserError where the database is that of a board of another side.
     """
 
-    def __init__(self, puzzle: Puzzle, database: PatternDatabase, reflected: bool = True):
-        if database.side**2 != puzzle.cells:
+    def __init__(self, puzzle: SlidingTiles, database: PatternDatabase, reflected: bool = True):
+        if database.side != puzzle.side:
             raise UserError(f"The pattern database is one of boards of side {database.side}, not of {puzzle.name}.")
         super().__init__(puzzle, tile_sums(database, reflected))

@@ -11,16 +11,14 @@ from numba import njit
 
 from costtogo.exact.partition import TRANSPOSED, symmetries
 from costtogo.exact.pattern_database import PatternDatabase, slides, weights
-from costtogo.puzzles.base import Puzzle
+from costtogo.puzzles.sliding import SlidingTiles
 from costtogo.types import CostToGo, States
-
-NO_CELL = -1
 
 
 class TileSums(NamedTuple):
     """Where the values of S sums over P patterns of up to K tiles are found. Tile 0 is the blank, in no pattern.
 
-    A pattern's table may be that of its image under a symmetry of the board: cells, tiles and moves are then seen there.
+    A pattern's table may be that of its image under a symmetry of the board: cells and moves are then seen there.
     """
 
     values: np.ndarray  # uint8 [entries], all tables
@@ -33,7 +31,9 @@ class TileSums(NamedTuple):
     sign: np.ndarray  # int64 [S, D, A], of what the tiles passed add: 0 where the move is seen sideways
     past: np.ndarray  # int64 [S, D, D], what the second tile adds when the first is seen to move down past it
     symmetry: np.ndarray  # int64 [S, D], how the tile's pattern is seen
-    sources: np.ndarray  # int64 [D, A], the cell of the tile that an action moves to the blank's cell, else NO_CELL
+    sources: (
+        np.ndarray
+    )  # int64 [D, A], the cell of the tile that an action moves to the blank's cell; that itself for none
     between: np.ndarray  # int64 [symmetries, D, A, side - 1], cells that a tile passes on its way to the blank's cell
     conflicts: np.ndarray  # uint8 [(side + 1) ** side], moves added for the order in a line; empty where none are
     digits: np.ndarray  # int64 [2, D, side], digit of a tile in the number of a row or column it belongs to, else 0
@@ -56,7 +56,7 @@ def tile_sums(database: PatternDatabase, reflected: bool, conflicts: np.ndarray 
             weight[s, tiles], pattern[s, tiles] = weights(side, len(tiles)), p
             symmetry[s, tiles] = np.flatnonzero((images == goes).all(axis=1))[0]
             past[s, tiles[:, None], tiles] = slides(weight[s, tiles])[:, :-1]
-    sources = tile_sources(side)
+    sources = SlidingTiles(side).sources
     steps = _seen_steps(sources, images)[symmetry]  # [S, D, A]
     return TileSums(
         values=database.values,
@@ -76,16 +76,14 @@ def tile_sums(database: PatternDatabase, reflected: bool, conflicts: np.ndarray 
     )
 
 
-def tile_sources(side: int) -> np.ndarray:
-    """By the blank's cell, the cell of the tile that moves up, down, left or right into it, int64 [D, 4]."""
-    row, column = np.divmod(np.arange(side * side), side)
-    inside = np.stack([row < side - 1, row > 0, column < side - 1, column > 0], axis=1)
-    return np.where(inside, np.arange(side * side)[:, None] + [side, -side, 1, -1], NO_CELL)
+def _is_legal(sources: np.ndarray) -> np.ndarray:
+    """Which actions there are by the blank's cell, bool [D, A]."""
+    return sources != np.arange(len(sources))[:, None]
 
 
 def _seen_steps(sources: np.ndarray, images: np.ndarray) -> np.ndarray:
     """By how many cells a tile is seen to move under each symmetry and action, int64 [symmetries, A]."""
-    blank, action = np.argmax(sources != NO_CELL, axis=0), np.arange(sources.shape[1])
+    blank, action = np.argmax(_is_legal(sources), axis=0), np.arange(sources.shape[1])
     return images[:, blank] - images[:, sources[blank, action]]
 
 
@@ -94,7 +92,7 @@ def _cells_between(sources: np.ndarray, images: np.ndarray, side: int) -> np.nda
     between = np.zeros((len(images), *sources.shape, side - 1), dtype=np.int64)
     for number, goes in enumerate(images):
         came_from = np.argsort(goes)
-        for blank, action in np.argwhere(sources != NO_CELL):
+        for blank, action in np.argwhere(_is_legal(sources)):
             ends = goes[[blank, sources[blank, action]]]
             if np.ptp(ends) == side:
                 between[number, blank, action] = came_from[ends.min() + 1 : ends.max()]
@@ -133,7 +131,7 @@ def enter_ranks(state, sums, ranks):
 
 @njit(cache=True)
 def line_number(state, kind, line, digits):
-    """The number of a row (kind 0) or column (1) among all orders of tiles in it; tiles of other lines count as none."""
+    """The number of a row (kind 0) or column (1) by the order of its own tiles in it; others count as none."""
     side = digits.shape[2]
     number, power = 0, 1
     for place in range(side):
@@ -171,7 +169,7 @@ def _evaluate(states, sums, found):
 class TileSumHeuristic:
     """A heuristic that is the largest of sums of table values: uint8 [N, D] → float32 [N], in moves, 0 at the goal."""
 
-    def __init__(self, puzzle: Puzzle, sums: TileSums):
+    def __init__(self, puzzle: SlidingTiles, sums: TileSums):
         self.puzzle, self.sums = puzzle, sums
 
     def __call__(self, states: States) -> CostToGo:

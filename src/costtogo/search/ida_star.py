@@ -12,9 +12,9 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from costtogo.heuristics.tile_sums import NO_CELL, TileSumHeuristic, TileSums, conflict_moves, enter_ranks, line_number
-from costtogo.puzzles.base import Puzzle
-from costtogo.types import NO_ACTION, SearchResult, States
+from costtogo.heuristics.tile_sums import TileSumHeuristic, TileSums, conflict_moves, enter_ranks, line_number
+from costtogo.puzzles.sliding import SlidingTiles
+from costtogo.types import NO_ACTION, SearchResult, States, UserError
 
 LONGEST = 1023  # moves of a path
 SLICE = 4_000_000  # nodes generated between two looks at the clock
@@ -45,13 +45,15 @@ class Path(NamedTuple):
 
 
 def solve(
-    puzzle: Puzzle, heuristic: TileSumHeuristic, starts: States, *, limits: IdaLimits = IdaLimits()
+    puzzle: SlidingTiles, heuristic: TileSumHeuristic, starts: States, *, limits: IdaLimits = IdaLimits()
 ) -> SearchResult:
     """Shortest solutions of sliding-tile puzzles; the heuristic is Manhattan or a pattern database.
 
     A search never undoes its last move. One that reaches a limit ends as unsolved; its lower_bound, the bound of the
-    iteration that it was in, is a fact.  starts: uint8 [B, D], boards that can be solved.
+    iteration that it was in, is a fact.  starts: uint8 [B, D]; UserError where one cannot be solved.
     """
+    for row in np.flatnonzero(~puzzle.is_reachable(starts))[:1]:
+        raise UserError(f"Board {row + 1} of {puzzle.name} cannot be solved: two of its tiles are exchanged.")
     choices = onward_actions(heuristic.sums.sources)
     rows = [_solve_one(start, heuristic.sums, choices, limits) for start in starts]
     cost, expanded, generated, bound, solutions = list(zip(*rows, strict=True)) or [()] * 5
@@ -93,7 +95,7 @@ def begin(start: np.ndarray, sums: TileSums) -> Path:
     enter_ranks(start, sums, path.ranks)
     path.blank[0], path.action[0] = np.flatnonzero(start == 0)[0], sums.sources.shape[1]
     path.totals[0] = sums.values[path.ranks].sum(axis=1, dtype=np.int64) + conflict_moves(start, sums)
-    path.counts[:] = 0, path.totals[0].max(), NEVER, 1, 0
+    path.counts[:] = 0, path.totals[0].max(), NEVER, 0, 0
     return path
 
 
@@ -106,7 +108,7 @@ def onward_actions(sources: np.ndarray) -> np.ndarray:
     choices = np.full((cells, actions + 1, actions + 1), NO_ACTION, dtype=np.int64)
     for blank in range(cells):
         for last in range(actions + 1):
-            onward = [a for a in range(actions) if sources[blank, a] != NO_CELL and (last == actions or a != last ^ 1)]
+            onward = [a for a in range(actions) if sources[blank, a] != blank and (last == actions or a != last ^ 1)]
             choices[blank, last, : len(onward)] = onward
     return choices
 
@@ -119,6 +121,8 @@ def _search(path, sums, choices, allowed):
     between, past, sources, values = sums.between, sums.past, sums.sources, sums.values
     stop = generated + allowed
     count = ranks.shape[0]
+    if generated == 0:
+        expanded = 1
     reached = np.empty(count, dtype=np.int64)
     solved = False
     while generated < stop:

@@ -1,0 +1,186 @@
+"""IDA*: shortest solutions, replayed; the nodes of a plain recursion; bounds and limits."""
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+from messages import is_one_sentence
+
+from costtogo import external
+from costtogo.exact.pattern_database import build, load
+from costtogo.heuristics.manhattan import Manhattan
+from costtogo.heuristics.pattern_database import PatternDatabaseHeuristic
+from costtogo.learning.random_walk import draw_walks
+from costtogo.puzzles import make
+from costtogo.puzzles.base import solves
+from costtogo.search import ida_star
+from costtogo.search.ida_star import IdaLimits, solve
+from costtogo.types import UserError
+
+EIGHT, FIFTEEN, TWENTY_FOUR = (make(name) for name in ("puzzle8", "puzzle15", "puzzle24"))
+FILE = "COSTTOGO_PATTERN_DATABASE"  # names a file of the 15-puzzle's 7-8 database, which takes minutes to build
+FARTHEST = "15 14 8 12 10 11 9 13 2 6 5 1 3 7 4 0"  # 80 moves from the goal 0 1 2 … 15 (Brüngger et al. 1999)
+
+HEURISTICS = {
+    "manhattan": lambda puzzle: Manhattan(puzzle),
+    "linear conflicts": lambda puzzle: Manhattan(puzzle, linear_conflicts=True),
+    "patterns": lambda puzzle: PatternDatabaseHeuristic(puzzle, build(puzzle.side, PATTERNS[puzzle.side]), False),
+    "reflected patterns": lambda puzzle: PatternDatabaseHeuristic(puzzle, build(puzzle.side, PATTERNS[puzzle.side])),
+}
+PATTERNS = {3: "4-4", 4: "4-4-4-3", 5: "4-4-4-4-4-4", 6: "2-3-3-3-3-3-3-3-3-3-3-3"}
+
+
+def walked(puzzle, walks: int, length: int) -> np.ndarray:
+    """The ends of walks from the goal that do not step back."""
+    return draw_walks(puzzle, walks * length, length, np.random.default_rng(2)).states.reshape(walks, length, -1)[:, -1]
+
+
+def by_recursion(puzzle, heuristic, start) -> tuple[int, int, int]:
+    """IDA* in plain Python: the length of a shortest solution, nodes expanded, nodes generated."""
+    counts = [0, 0]
+
+    def descend(state, g, last, bound):
+        counts[0] += 1
+        least = np.inf
+        children, legal = puzzle.expand(state[None])
+        for action in np.flatnonzero(legal[0]).tolist():
+            if last is not None and action == puzzle.inverse(last):
+                continue
+            counts[1] += 1
+            child = children[0, action]
+            h = heuristic(child[None])[0]
+            if g + 1 + h <= bound and h == 0:
+                return None
+            below = descend(child, g + 1, action, bound) if g + 1 + h <= bound else g + 1 + h
+            if below is None:
+                return None
+            least = min(least, below)
+        return least
+
+    bound = heuristic(start[None])[0]
+    while bound and (beyond := descend(start, 0, None, bound)) is not None:
+        bound = beyond
+    return int(bound), *counts
+
+
+@pytest.mark.parametrize("name", HEURISTICS)
+def test_solutions_of_the_8_puzzle_are_as_long_as_the_exact_distance(name, distances_of):
+    distance = distances_of("puzzle8")
+    rows = np.r_[np.argsort(distance)[:20], np.argsort(distance)[-20:], np.arange(0, len(distance), 97)]
+    starts = EIGHT.unrank(rows)
+    found = solve(EIGHT, HEURISTICS[name](EIGHT), starts)
+    np.testing.assert_array_equal(found.cost, distance[rows])
+    np.testing.assert_array_equal(found.lower_bound, found.cost)
+    assert solves(EIGHT, starts, found.solutions).all()
+    assert [len(moves) for moves in found.solutions] == found.cost.tolist()
+    assert all(moves.dtype == np.int8 for moves in found.solutions)
+    assert (found.nodes_generated >= found.nodes_expanded - 1).all()
+
+
+@pytest.mark.parametrize("name", ["manhattan", "linear conflicts", "patterns"])
+@pytest.mark.parametrize(("puzzle", "length"), [(EIGHT, 16), (FIFTEEN, 22), (TWENTY_FOUR, 20), (make("puzzle35"), 12)])
+def test_ranks_followed_from_move_to_move_give_the_nodes_of_a_plain_recursion(name, puzzle, length):
+    heuristic = HEURISTICS[name](puzzle)
+    starts = walked(puzzle, 4, length)
+    found = solve(puzzle, heuristic, starts)
+    counted = list(zip(found.cost.tolist(), found.nodes_expanded.tolist(), found.nodes_generated.tolist(), strict=True))
+    plain = [by_recursion(puzzle, heuristic, start) for start in starts]
+    assert [row[0] for row in counted] == [row[0] for row in plain]
+    assert [row[2] for row in counted] == [row[2] for row in plain]
+    assert [row[1] for row in counted] == [row[1] for row in plain]
+
+
+@pytest.mark.parametrize(("puzzle", "length"), [(FIFTEEN, 40), (TWENTY_FOUR, 40)])
+def test_all_heuristics_find_solutions_of_one_length(puzzle, length):
+    starts = walked(puzzle, 6, length)
+    lengths = []
+    for make_heuristic in HEURISTICS.values():
+        found = solve(puzzle, make_heuristic(puzzle), starts)
+        assert solves(puzzle, starts, found.solutions).all()
+        lengths.append(found.cost.tolist())
+    assert lengths == [lengths[0]] * len(HEURISTICS) and max(lengths[0]) <= length
+
+
+def test_the_better_of_two_views_of_a_board_saves_nodes():
+    starts = walked(FIFTEEN, 10, 60)
+    plain, reflected = (
+        solve(FIFTEEN, HEURISTICS[name](FIFTEEN), starts) for name in ("patterns", "reflected patterns")
+    )
+    assert reflected.nodes_generated.sum() < plain.nodes_generated.sum()
+
+
+def test_a_search_that_was_stopped_anywhere_goes_on_as_if_it_had_not(monkeypatch):
+    heuristic, starts = HEURISTICS["reflected patterns"](EIGHT), walked(EIGHT, 5, 60)
+    whole = solve(EIGHT, heuristic, starts)
+    monkeypatch.setattr(ida_star, "SLICE", 7)
+    pieces = solve(EIGHT, heuristic, starts)
+    assert whole.nodes_generated.max() > 14
+    for name in ("cost", "nodes_expanded", "nodes_generated", "lower_bound"):
+        np.testing.assert_array_equal(getattr(pieces, name), getattr(whole, name))
+    for one, other in zip(whole.solutions, pieces.solutions, strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.parametrize("nodes", [0, 1, 30, 300])
+def test_a_search_at_its_limit_of_nodes_ends_as_unsolved_with_a_bound_that_holds(nodes, distances_of):
+    distance = distances_of("puzzle8")
+    rows = np.arange(0, len(distance), 500)
+    found = solve(EIGHT, Manhattan(EIGHT), EIGHT.unrank(rows), limits=IdaLimits(max_generated=nodes))
+    assert (found.nodes_generated <= nodes).all() and not found.solved.all()
+    assert (found.lower_bound <= distance[rows]).all() and (
+        found.lower_bound >= Manhattan(EIGHT)(EIGHT.unrank(rows))
+    ).all()
+    np.testing.assert_array_equal(found.cost[found.solved], distance[rows][found.solved])
+    assert all(moves.size == 0 for moves, solved in zip(found.solutions, found.solved, strict=True) if not solved)
+
+
+def test_a_search_without_time_ends_as_unsolved():
+    starts = walked(FIFTEEN, 3, 40)
+    found = solve(FIFTEEN, Manhattan(FIFTEEN), starts, limits=IdaLimits(seconds=0))
+    assert not found.solved.any() and not found.nodes_generated.any()
+    np.testing.assert_array_equal(found.lower_bound, Manhattan(FIFTEEN)(starts))
+
+
+def test_the_goal_needs_no_moves_and_no_starts_no_rows():
+    found = solve(FIFTEEN, Manhattan(FIFTEEN), FIFTEEN.goal[None], limits=IdaLimits(max_generated=0))
+    assert found.cost.tolist() == [0] and found.solutions[0].size == 0
+    assert solve(FIFTEEN, Manhattan(FIFTEEN), FIFTEEN.goal[None][:0]).solutions == []
+
+
+def test_a_board_that_cannot_be_solved_is_told_in_one_sentence():
+    boards = np.stack([FIFTEEN.goal, FIFTEEN.goal])
+    boards[1, [0, 1]] = boards[1, [1, 0]]
+    with pytest.raises(UserError, match="Board 2 of puzzle15") as told:
+        solve(FIFTEEN, Manhattan(FIFTEEN), boards)
+    assert is_one_sentence(str(told.value))
+
+
+def external_boards(name: str) -> external.Instances:
+    try:
+        return external.load(make(name), external.find(f"{name}.csv"))
+    except UserError as error:
+        pytest.skip(str(error))
+
+
+def test_boards_from_outside_are_solved_at_the_length_of_their_file():
+    found = external_boards("puzzle15")
+    near = np.flatnonzero(found.optimal <= 46)[:15]
+    solved = solve(FIFTEEN, PatternDatabaseHeuristic(FIFTEEN, build(4, "5-5-5")), found.states[near])
+    np.testing.assert_array_equal(solved.cost, found.optimal[near])
+    assert solves(FIFTEEN, found.states[near], solved.solutions).all()
+
+
+def blank_last(text: str) -> np.ndarray:
+    """A board whose goal is 0 1 2 …, turned by half a turn with its tiles numbered from the other end: uint8 [D]."""
+    tiles = np.array(text.split(), dtype=np.uint8)[::-1]
+    return np.where(tiles == 0, 0, len(tiles) - tiles).astype(np.uint8)
+
+
+def test_a_board_as_far_away_as_there_is_needs_80_moves():
+    start = blank_last(FARTHEST)[None]
+    assert FIFTEEN.is_reachable(start)[0]
+    if not os.environ.get(FILE):
+        pytest.skip(f"Set {FILE} to a file of the 7-8 database: with smaller patterns it takes minutes.")
+    found = solve(FIFTEEN, PatternDatabaseHeuristic(FIFTEEN, load(Path(os.environ[FILE]))), start)
+    assert found.cost[0] == 80 and solves(FIFTEEN, start, found.solutions).all()
