@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as some
+from matplotlib.colors import to_hex
 from synthetic_study import hanoi_distances, hanoi_solution, study_of, write_kept, write_results
 
 from costtogo.figures.binning import BINS, bin_width, binned_counts, binned_means
@@ -19,9 +20,11 @@ from costtogo.figures.drawings import telling_cell
 from costtogo.figures.hanoi import edges, positions, ranks_along, solution_on_graph
 from costtogo.figures.samplers import sampled_distances, sampler_difference
 from costtogo.figures.searches import percent_text, search_seconds, seconds_text
-from costtogo.figures.style import SEQUENTIAL, count_text, image, readable_on
+from costtogo.figures.states import two_states
+from costtogo.figures.style import SEQUENTIAL, YELLOW, count_text, image, readable_on
 from costtogo.figures.training import around_last_points, error_by_distance, learning_curve
 from costtogo.files import FileError
+from costtogo.puzzles import make
 from costtogo.stages import figures as stage
 
 STUDY = study_of()
@@ -166,6 +169,21 @@ def test_every_move_of_the_towers_has_length_one(disks):
 @pytest.mark.parametrize("disks", DISKS)
 def test_no_two_states_of_the_towers_share_a_place(disks):
     assert len(np.unique(positions(disks).round(6), axis=0)) == 3**disks
+
+
+def test_a_board_of_tiles_shows_each_number_in_its_cell():
+    puzzle = make("puzzle8")
+    _, axes = two_states(puzzle, {"goal": puzzle.goal, "other": puzzle.parse_state("4 1 0 3 2 6 5 8 7")}).axes
+    shown = {text.get_position(): text.get_text() for text in axes.texts}
+    cells = {int(x) + 3 * (2 - int(y)): number for (x, y), number in shown.items()}
+    assert [cells.get(cell, "0") for cell in range(9)] == "4 1 0 3 2 6 5 8 7".split()
+
+
+def test_a_board_of_lights_shows_those_that_are_on():
+    puzzle = make("lights_out_3")
+    _, axes = two_states(puzzle, {"goal": puzzle.goal, "other": puzzle.parse_state("110 100 001")}).axes
+    lit = [patch.get_xy() for patch in axes.patches if to_hex(patch.get_facecolor()).upper() == YELLOW]
+    assert sorted((x, 2 - y) for x, y in lit) == [(0, 0), (0, 1), (1, 0), (2, 2)]
 
 
 @pytest.mark.parametrize("disks", DISKS)

@@ -86,6 +86,16 @@ def test_moving_is_expanding_and_picking(any_puzzle):
     np.testing.assert_array_equal(states, before)
 
 
+def test_of_no_states_there_is_nothing(any_puzzle):
+    none = some_states(any_puzzle)[:0]
+    children, legal = any_puzzle.expand(none)
+    assert children.shape == (0, len(any_puzzle.actions), any_puzzle.cells) and legal.shape == children.shape[:2]
+    assert move(any_puzzle, none, np.zeros(0, dtype=np.int64)).shape == none.shape
+    assert hash_children(any_puzzle, none).shape == legal.shape
+    if is_listed(any_puzzle):
+        assert any_puzzle.unrank(any_puzzle.rank(none)).shape == none.shape
+
+
 def test_the_hashes_of_children_are_those_of_the_states(any_puzzle):
     states = some_states(any_puzzle)
     children, _ = any_puzzle.expand(states)

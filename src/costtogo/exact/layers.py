@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from costtogo.exact.nearby import CHUNK, EMPTY, NearbyTable, hash_states
+from costtogo.exact.nearby import EMPTY, NearbyTable, children_of, hash_states
 from costtogo.types import Hashes, States
 
 
@@ -30,9 +30,7 @@ def _draw_hashes(table: NearbyTable, moves: int, count: int, generator: np.rando
 def _next_layer(table: NearbyTable, states: States, moves: int, wanted: Hashes | None) -> tuple[States, Hashes]:
     """The children that are so many moves from the goal, each once, and their hashes; with wanted, those alone."""
     parts = []
-    for first in range(0, len(states), CHUNK):
-        children, legal = table.puzzle.expand(states[first : first + CHUNK])
-        children = children[legal]
+    for children in children_of(table.puzzle, states):
         hashes = hash_states(table.puzzle, children)
         kept = table.of_hashes(hashes) == moves
         if wanted is not None:

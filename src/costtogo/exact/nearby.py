@@ -4,6 +4,7 @@ States are told apart by a 64-bit hash. Two states with one hash are possible an
 table of 10⁷ states about one chance in 20,000), so what rests on a distance is replayed: see path.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -15,7 +16,7 @@ from costtogo.types import Hashes, States, UserError
 
 FAR = 255  # beyond the table's depth
 EMPTY = np.uint64(0)  # no state has this hash
-CHUNK = 1 << 17  # states expanded at a time
+CHILDREN = 12 << 17  # made at a time
 LARGEST = 1 << 28  # states of a table: with slots, 6 GiB
 
 
@@ -74,9 +75,7 @@ def nearby_table(puzzle: Puzzle, depth: int) -> NearbyTable:
     layers = [1]
     for moves in range(1, depth + 1):
         found, count = [], 0
-        for first in range(0, len(frontier), CHUNK):
-            children, legal = puzzle.expand(frontier[first : first + CHUNK])
-            children = children[legal]
+        for children in children_of(puzzle, frontier):
             keys, distance = _with_room(keys, distance, sum(layers) + count + len(children))
             fresh = _enter(hash_states(puzzle, children), keys, distance, moves)
             count += int(fresh.sum())
@@ -87,6 +86,14 @@ def nearby_table(puzzle: Puzzle, depth: int) -> NearbyTable:
         layers.append(count)
         frontier = np.concatenate(found) if found else frontier[:0]
     return NearbyTable(puzzle, keys, distance, np.array(layers, dtype=np.int64))
+
+
+def children_of(puzzle: Puzzle, states: States) -> Iterator[States]:
+    """The legal children of states, uint8 [N, D] each, some at a time."""
+    chunk = CHILDREN // len(puzzle.actions)
+    for first in range(0, len(states), chunk):
+        children, legal = puzzle.expand(states[first : first + chunk])
+        yield children[legal]
 
 
 def hash_states(puzzle: Puzzle, states: States) -> Hashes:

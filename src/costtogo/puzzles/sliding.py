@@ -151,7 +151,7 @@ class ListedTiles(SlidingTiles):
 
     def rank(self, states: States) -> Ranks:
         """The blank's cell, then the others' tiles: with an odd side, an even permutation of them in reading order."""
-        tiles = states[states != BLANK].reshape(len(states), -1)
+        tiles = states[states != BLANK].reshape(len(states), self.cells - 1)
         return states.argmin(axis=1) * self._orders + rank_permutations(tiles) // 2
 
     def unrank(self, ranks: Ranks) -> States:
