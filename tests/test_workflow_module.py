@@ -12,7 +12,7 @@ from messages import is_one_sentence
 
 from costtogo import sources, workflow
 from costtogo.files import FileError, read_json, write_json
-from costtogo.params import load, slices
+from costtogo.params import load, puzzles_of, slices
 from costtogo.sources import code_digest
 from costtogo.workflow import STAGES, settle, write_slices
 
@@ -21,9 +21,10 @@ PACKAGE = ROOT / "src" / "costtogo"
 NO_MEMORY = Path("no memory")
 LAYERS = [  # a module may import its own package and those before its line
     {"types"},
-    {"files", "sources"},
+    {"files"},
     {"pickles"},
     {"puzzles"},
+    {"sources"},
     {"params"},
     {"params_large"},
     {"exact", "external"},
@@ -81,7 +82,10 @@ def restored(study, tmp_path):
     write_slices(study, results)
     for name, parameters in slices(study).items():
         group, stem = name.split("/")
-        card = {"parameters": parameters, "code": code_digest(f"costtogo.stages.{STAGES[group]}")}
+        card = {
+            "parameters": parameters,
+            "code": code_digest(f"costtogo.stages.{STAGES[group]}", puzzles_of(parameters)),
+        }
         write_json(results / group / f"{stem}.json", card)
         write_json(results / "timings" / group / f"{stem}.json", {})
         (results / group / f"{stem}.npz").write_bytes(b"")
@@ -116,7 +120,8 @@ def test_restored_results_are_dated_in_the_order_of_the_stages(study, restored):
 @pytest.mark.parametrize("change", [{"code": "of another day"}, {"parameters": {"puzzle": "cube2"}}], ids=str)
 def test_restored_results_of_other_code_or_parameters_are_dated_long_ago(change, study, restored):
     name = "models/DNN_reduced_0"
-    card = {"parameters": slices(study)[name], "code": code_digest("costtogo.stages.train")}
+    parameters = slices(study)[name]
+    card = {"parameters": parameters, "code": code_digest("costtogo.stages.train", puzzles_of(parameters))}
     write_json(restored / f"{name}.json", card | change)
     settle(study, restored, restored.parent / "reports", NO_MEMORY)
     assert times_of(restored, name) == {workflow.LONG_AGO}
@@ -222,20 +227,30 @@ def test_a_whole_result_that_is_younger_than_its_card_stays(study, restored, tmp
     assert table.exists() and table.with_suffix(".json").exists()
 
 
-def names_of(module: str) -> set[str]:
-    return {path.relative_to(PACKAGE).as_posix() for path in sources.sources(module)}
+def names_of(module: str, *puzzles: str) -> set[str]:
+    return {path.relative_to(PACKAGE).as_posix() for path in sources.sources(module, puzzles)}
 
 
 def test_the_sources_of_a_stage_are_all_it_runs_through_and_no_more():
-    train = names_of("costtogo.stages.train")
+    train = names_of("costtogo.stages.train", "cube2")
     assert {
         *("stages/train.py", "stages/frame.py", "learning/davi.py", "learning/samplers.py", "learning/resume.py"),
-        *("heuristics/network.py", "puzzles/__init__.py", "puzzles/cube.py", "exact/graph.py", "files.py", "params.py"),
+        *("heuristics/network.py", "puzzles/base.py", "puzzles/cube.py", "exact/graph.py", "files.py", "params.py"),
     } <= train
     assert not {name for name in train if name.startswith(("tracking", "search", "analysis", "figures", "cli"))}
     assert {"search/table_engine.py", "search/step_engine.py"} <= names_of("costtogo.stages.search")
     assert "analysis/audit.py" in names_of("costtogo.stages.audit")
     assert not {name for name in names_of("costtogo.stages.tables") if name.startswith(("learning", "heuristics"))}
+
+
+def test_a_stage_runs_through_its_own_puzzle_and_another_puzzle_changes_nothing():
+    grid = "costtogo.stages.grid"
+    of = {name: names_of(grid, name) - names_of(grid) for name in ("puzzle15", "lights_out_7")}
+    assert of == {
+        "puzzle15": {"puzzles/sliding.py"},
+        "lights_out_7": {"puzzles/lights_out.py", "puzzles/gf2.py"},
+    }
+    assert "puzzles/__init__.py" not in names_of(grid), "a line more in the registry changes nothing either"
 
 
 @pytest.mark.parametrize(

@@ -413,6 +413,11 @@ def _known_keys(location: tuple, study: type[Params]) -> list[str]:
     return []
 
 
+def puzzles_of(parameters: dict[str, Any]) -> list[str]:
+    """The puzzles that the slice of a stage is about: one, or of a report those of its study."""
+    return [parameters["puzzle"]] if "puzzle" in parameters else sorted({*parameters["tables"], *parameters["puzzles"]})
+
+
 def slices(study: Study) -> dict[str, Any]:
     """The parameters of each stage, by the path of its slice below params/: all that may change its results."""
     common = {"study": study.study}
@@ -433,7 +438,8 @@ def slices(study: Study) -> dict[str, Any]:
         parts[f"searches/baseline_{name}"] = {**machine, "puzzle": name, "search": dumped["search"]}
     for name, model in study.models.items():
         puzzle = study.puzzles[model.puzzle].model_dump()
-        parts[f"models/{name}"] = {**machine, "model": name, "training": model.model_dump()}
+        training = {"model": name, "puzzle": model.puzzle, "training": model.model_dump()}
+        parts[f"models/{name}"] = {**machine, **training}
         seed = derive_seed(study.seed, "audits", name)
         audit = {"model": name, "puzzle": model.puzzle, "seed": seed, "audit": puzzle["audit"]}
         parts[f"audits/{name}"] = {**machine, **audit}

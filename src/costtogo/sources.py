@@ -1,26 +1,34 @@
 """Which source files a stage runs through: the closure of its imports inside this package.
 
 The workflow makes them inputs of the stage's rule and the stage records their digest, so that a change of
-code reruns what it may change. Tracking is left out: it sees results, it does not make them.
+code reruns what it may change. Of the puzzles a stage runs through its own alone. Tracking is left out: it sees
+results, it does not make them.
 """
 
 import ast
 import hashlib
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
+from costtogo.puzzles import find
+
 PACKAGE = "costtogo"
 ROOT = Path(__file__).parent
+REGISTRY = "costtogo.puzzles"  # which only finds the modules of puzzles
 NOT_RESULTS = ("costtogo.tracking",)
 
 
-def sources(module: str) -> list[Path]:
-    """The files of a module such as costtogo.stages.train and of all it imports from this package, sorted."""
+def sources(module: str, puzzles: Iterable[str] = ()) -> list[Path]:
+    """The files of a module such as costtogo.stages.train and of all it imports from this package, sorted.
+
+    puzzles: names of those that the module makes.
+    """
     found: dict[str, Path] = {}
-    waiting = [module]
+    waiting = [module, *(f"{REGISTRY}.{find(puzzle)[0].made[0]}" for puzzle in puzzles)]
     while waiting:
         name = waiting.pop()
-        if name in found or name.startswith(NOT_RESULTS):
+        if name in found or name == REGISTRY or name.startswith(NOT_RESULTS):
             continue
         path = _file(name)
         if path is not None:
@@ -29,10 +37,10 @@ def sources(module: str) -> list[Path]:
     return sorted(found.values())
 
 
-def code_digest(module: str) -> str:
-    """SHA-256 over the sources of a module, names included."""
+def code_digest(module: str, puzzles: Iterable[str] = ()) -> str:
+    """SHA-256 over the sources of a module that makes some puzzles, names included."""
     total = hashlib.sha256()
-    for path in sources(module):
+    for path in sources(module, puzzles):
         total.update(str(path.relative_to(ROOT)).encode() + b"\0" + path.read_bytes())
     return total.hexdigest()
 

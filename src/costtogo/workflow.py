@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from costtogo.files import FileError, digest, json_text, read_json, set_aside, write_text
-from costtogo.params import Study
+from costtogo.params import Study, puzzles_of
 from costtogo.params_large import LargeStudy
 from costtogo.sources import code_digest
 
@@ -120,15 +120,20 @@ def _refuse_damaged(stages: list[Finished]) -> None:
 def _current(stages: list[Finished], study: Study | LargeStudy) -> list[Finished]:
     """The stages whose cards name parameters, code and inputs as they are now."""
     written = {path: found for stage in stages for path, found in stage.card.get("outputs", {}).items()}
-    code = {group: code_digest(f"costtogo.stages.{module}") for group, module in stages_of(study).items()}
+    modules = stages_of(study)
     slice_texts = {name: json_text(content) for name, content in study.slices().items()}
     return [
         stage
         for stage in stages
-        if stage.card.get("code") == code[stage.group]
-        and json_text(stage.card.get("parameters")) == slice_texts.get(f"{stage.group}/{stage.path.stem}")
+        if json_text(stage.card.get("parameters")) == slice_texts.get(f"{stage.group}/{stage.path.stem}")
+        and stage.card.get("code") == _code_now(modules[stage.group], stage.card["parameters"])
         and all(_digest_now(path, written) == found for path, found in stage.card.get("inputs", {}).items())
     ]
+
+
+def _code_now(module: str, parameters: dict) -> str:
+    """The digest of the sources of a stage with these parameters."""
+    return code_digest(f"costtogo.stages.{module}", puzzles_of(parameters))
 
 
 def _digest_now(path: str, written: dict[str, str]) -> str:

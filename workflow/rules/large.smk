@@ -28,6 +28,11 @@ wildcard_constraints:
     network="|".join({name for study in LARGE.values() for name in study.models}),
 
 
+def large_code(stage):
+    """The source files that a stage runs through, by the study's puzzle."""
+    return lambda wildcards: code(stage, [LARGE[wildcards.study].puzzle])
+
+
 def large_table(wildcards):
     """The exact distances around the goal of a study's puzzle."""
     return f"results/{wildcards.study}/tables/{LARGE[wildcards.study].puzzle}.npz"
@@ -101,7 +106,7 @@ def large_report(study):
 rule large_table:
     input:
         params="results/{study}/params/tables/{large}.json",
-        code=code("tables"),
+        code=large_code("tables"),
     output:
         table="results/{study}/tables/{large}.npz",
         card="results/{study}/tables/{large}.json",
@@ -118,7 +123,7 @@ rule large_instances:
     input:
         params="results/{study}/params/instances/{large}.json",
         table="results/{study}/tables/{large}.npz",
-        code=code("instances_large"),
+        code=large_code("instances_large"),
     output:
         instances="results/{study}/instances/{large}.parquet",
         card="results/{study}/instances/{large}.json",
@@ -147,7 +152,7 @@ rule large_model:
         params="results/{study}/params/models/{network}.json",
         table=large_table,
         start=large_start,
-        code=code("train"),
+        code=large_code("train"),
     output:
         checkpoints="results/{study}/models/{network}/checkpoints.parquet",
         curve="results/{study}/models/{network}/curve.parquet",
@@ -176,7 +181,7 @@ rule large_audit:
         params="results/{study}/params/audits/{network}.json",
         table=large_table,
         checkpoints="results/{study}/models/{network}/checkpoints.parquet",
-        code=code("audit_large"),
+        code=large_code("audit_large"),
     output:
         nearby="results/{study}/audits/{network}/nearby.parquet",
         consistency="results/{study}/audits/{network}/consistency.parquet",
@@ -203,7 +208,7 @@ rule large_searches:
         table=large_table,
         instances=large_sets,
         checkpoints="results/{study}/models/{network}/checkpoints.parquet",
-        code=code("grid"),
+        code=large_code("grid"),
     output:
         searches="results/{study}/searches/{network}/searches.parquet",
         grid="results/{study}/searches/{network}/grid.parquet",
@@ -229,7 +234,7 @@ rule large_beams:
         table=large_table,
         instances=large_sets,
         checkpoints="results/{study}/models/{network}/checkpoints.parquet",
-        code=code("beams"),
+        code=large_code("beams"),
     output:
         searches="results/{study}/beams/{network}/searches.parquet",
         grid="results/{study}/beams/{network}/grid.parquet",
@@ -255,7 +260,7 @@ rule large_external:
         params="results/{study}/params/external/{network}.json",
         table=large_table,
         checkpoints="results/{study}/models/{network}/checkpoints.parquet",
-        code=code("external"),
+        code=large_code("external"),
     output:
         searches="results/{study}/external/{network}/searches.parquet",
         summary="results/{study}/external/{network}/summary.parquet",
@@ -284,7 +289,7 @@ for name in LARGE:
             large_found(name),
             params=f"results/{name}/params/report/report.json",
             literature=LITERATURE,
-            code=code("figures_large"),
+            code=code("figures_large", [LARGE[name].puzzle]),
         output:
             [
                 report(
@@ -320,7 +325,7 @@ for name in LARGE:
                     for _, entry in large_figures(name)
                 }
             ),
-            code=code("report_large"),
+            code=code("report_large", [LARGE[name].puzzle]),
         output:
             large_report(name),
             timing=f"results/{name}/timings/report/report.json",

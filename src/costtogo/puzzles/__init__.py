@@ -1,36 +1,53 @@
-"""The puzzles by name: the only place that knows them all."""
+"""The puzzles by name: the only place that knows them all.
 
-import math
+A puzzle's module is imported when it is asked for. So a stage runs through the modules of its own puzzles, and a puzzle
+that is added or changed leaves what was found of the others as it is: see costtogo.sources.
+"""
+
 import re
 from difflib import get_close_matches
 from functools import lru_cache
+from importlib import import_module
+from typing import NamedTuple
 
 from costtogo.puzzles.base import Puzzle
-from costtogo.puzzles.cube import Cube2
-from costtogo.puzzles.cube3 import Cube3
-from costtogo.puzzles.hanoi import Hanoi
-from costtogo.puzzles.lights_out import LightsOut
-from costtogo.puzzles.sliding import ListedTiles, SlidingTiles
 from costtogo.types import UserError
 
-PATTERNS = {
-    "cube2": (r"cube2", lambda: Cube2()),
-    "cube3": (r"cube3", lambda: Cube3()),
-    "hanoi_4": (r"hanoi_(\d+)(?:_(\d+))?", lambda disks, pegs: Hanoi(int(disks), int(pegs or 3))),
-    "puzzle8": (r"puzzle8", lambda: ListedTiles()),
-    "puzzle15": (r"puzzle(15|24|35|48)", lambda tiles: SlidingTiles(math.isqrt(int(tiles) + 1))),
-    "lights_out_7": (r"lights_out_(\d+)", lambda side: LightsOut(int(side))),
-}
+
+class Family(NamedTuple):
+    """Puzzles of one kind: example, a name; form, how names are written; pattern, numbers of a name in its groups.
+
+    made: the module of this package and what of it makes the puzzle of these numbers.
+    """
+
+    example: str
+    form: str
+    pattern: str
+    made: tuple[str, str]
+
+
+FAMILIES = (
+    Family("cube2", "cube2", r"cube2", ("cube", "Cube2")),
+    Family("cube3", "cube3", r"cube3", ("cube3", "Cube3")),
+    Family("hanoi_7", "hanoi_<disks>, hanoi_<disks>_<pegs>", r"hanoi_(\d+)(?:_(\d+))?", ("hanoi", "Hanoi")),
+    Family("puzzle15", "puzzle8, 15, 24, 35 and 48", r"puzzle(8|15|24|35|48)", ("sliding", "tiles")),
+    Family("lights_out_7", "lights_out_<side>", r"lights_out_(\d+)", ("lights_out", "LightsOut")),
+)
 
 
 @lru_cache
 def make(name: str) -> Puzzle:
     """The puzzle of a name such as cube2, hanoi_7 (three pegs), hanoi_7_4 (four), puzzle15 or lights_out_7."""
-    for pattern, build in PATTERNS.values():
-        if match := re.fullmatch(pattern, name):
-            return build(*match.groups())
-    near = get_close_matches(name, PATTERNS, n=1, cutoff=0.0)[0]
-    raise UserError(
-        f"Unknown puzzle '{name}': did you mean {near}? There are cube2, cube3, hanoi_<disks>, hanoi_<disks>_<pegs>, "
-        "puzzle8, puzzle15, puzzle24, puzzle35, puzzle48, lights_out_<side>."
-    )
+    family, numbers = find(name)
+    module, maker = family.made
+    return getattr(import_module(f"{__name__}.{module}"), maker)(*numbers)
+
+
+def find(name: str) -> tuple[Family, list[int]]:
+    """The family of a puzzle and the numbers in its name; UserError where there is none."""
+    for family in FAMILIES:
+        if match := re.fullmatch(family.pattern, name):
+            return family, [int(number) for number in match.groups() if number is not None]
+    near = get_close_matches(name, [family.example for family in FAMILIES], n=1, cutoff=0.0)[0]
+    forms = ", ".join(family.form for family in FAMILIES)
+    raise UserError(f"Unknown puzzle '{name}': did you mean {near}? There are {forms}.")

@@ -174,6 +174,11 @@ class ListedTiles(SlidingTiles):
         return math.factorial(self.cells - 1) // 2
 
 
+def tiles(count: int) -> SlidingTiles:
+    """The puzzle of so many tiles; the 8-puzzle can be listed."""
+    return ListedTiles() if count == 8 else SlidingTiles(math.isqrt(count + 1))
+
+
 @lru_cache
 def _symmetries(side: int) -> tuple[Symmetry, ...]:
     cells = np.arange(side * side)

@@ -16,6 +16,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from costtogo.files import digest, read_json, set_aside, write_json
+from costtogo.params import puzzles_of
 from costtogo.sources import code_digest
 from costtogo.tracking import log_card_best_effort
 
@@ -36,14 +37,15 @@ class StageRun:
         self.parts: dict[str, float] = {}
         read = {relative(path): digest(path) for path in inputs}
         refuse_damaged(read)
+        parameters = read_json(params)
         self.card = {
             "stage": stage,
             "study": self.results.name,
             "group": out.parent.name,
             "name": out.name,
-            "parameters": read_json(params),
+            "parameters": parameters,
             "inputs": read,
-            "code": code_digest(module),
+            "code": code_digest(module, puzzles_of(parameters)),
             "versions": versions(),
         }
 
