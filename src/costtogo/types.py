@@ -46,6 +46,7 @@ class SearchResult:
         optimum if the heuristic never overestimates.
     solutions: int8 arrays of actions, empty where unsolved.
     out_of_memory: bool, whether the search ended for the nodes it kept; None where a solver does not tell.
+    out_of_time: bool, whether its seconds were up when it ended; None likewise.
     """
 
     cost: NDArray[np.float64]
@@ -54,6 +55,7 @@ class SearchResult:
     lower_bound: NDArray[np.float64]
     solutions: list[NDArray[np.int8]]
     out_of_memory: NDArray[np.bool_] | None = None
+    out_of_time: NDArray[np.bool_] | None = None
 
     @property
     def solved(self) -> NDArray[np.bool_]:

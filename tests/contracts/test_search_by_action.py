@@ -182,6 +182,23 @@ def test_the_step_engine_tells_of_its_memory_too(distances_of):
     assert why_ended(found) == ["memory"]
 
 
+def nothing_known(states):
+    return np.zeros(len(states), dtype=np.float32)
+
+
+@pytest.mark.parametrize("heuristic", [Blind(), nothing_known], ids=["by action", "in step"])
+def test_a_search_whose_seconds_are_up_is_unsolved_and_says_why_and_a_solution_in_hand_stays(heuristic):
+    starts = np.concatenate([CUBE.goal[None], draw_walks(CUBE, 100, 50, np.random.default_rng(7)).states[[49, 48]]])
+    setting = {"path_weight": 1.0, "batch_size": 10}
+    found = solve(CUBE, heuristic, starts, **setting, limits=Limits(seconds=0))
+    assert why_ended(found).tolist() == ["solved", "seconds", "seconds"]
+    assert found.nodes_expanded.tolist() == [0, 0, 0] and found.cost[0] == 0 and np.isinf(found.cost[1:]).all()
+    found = solve(CUBE, heuristic, starts[1:], **setting, limits=Limits(seconds=0.2))
+    assert why_ended(found).tolist() == ["seconds"] * 2 and (found.nodes_expanded > 0).all()
+    found = solve(CUBE, heuristic, starts[1:], **setting, limits=Limits(max_nodes=1000, seconds=600))
+    assert why_ended(found).tolist() == ["memory"] * 2
+
+
 def test_no_more_searches_go_in_step_than_fit_in_the_memory():
     few, many = (action_engine.searches_in_step(CUBE, nodes) for nodes in (10_000_000, 100_000))
     assert 1 <= few < many and action_engine.searches_in_step(CUBE, 10**12) == 1

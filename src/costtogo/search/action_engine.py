@@ -6,8 +6,9 @@ node, and states are made, kept and told apart only when they are about to be ex
 are found out there: of a batch of N entries those are dropped whose state was reached before at no greater cost.
 """
 
+import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numba import njit
@@ -77,15 +78,16 @@ def solve_by_action(
     """bwas.solve for starts uint8 [B, D] and their λ, float64 [B]: as many in step as the memory has room for."""
     if limits.max_nodes > (largest := np.iinfo(np.int32).max // len(puzzle.actions)):
         raise UserError(f"A search of {puzzle.name} may keep at most {largest:,} nodes, not {limits.max_nodes:,}.")
-    together = searches_in_step(puzzle, limits.max_nodes)
+    together, deadline = searches_in_step(puzzle, limits.max_nodes), time.monotonic() + limits.seconds
     rows: list[tuple] = []
     for group in np.array_split(np.arange(len(starts)), max(1, -(-len(starts) // together))):
-        found = dict(grow(puzzle, heuristic, starts[group], path_weight[group], batch_size, limits, until_proved))
+        options = (path_weight[group], batch_size, limits, until_proved, deadline)
+        found = dict(grow(puzzle, heuristic, starts[group], *options))
         rows += [found[place] for place in range(len(group))]
-    cost, expanded, generated, bound, solutions, out_of_memory = list(zip(*rows, strict=True)) or [()] * 6
+    cost, expanded, generated, bound, solutions, *ends = list(zip(*rows, strict=True)) or [()] * 7
     return SearchResult(
         np.array(cost, dtype=np.float64), np.array(expanded, dtype=np.int64), np.array(generated, dtype=np.int64),
-        np.array(bound, dtype=np.float64), list(solutions), np.array(out_of_memory, dtype=bool),
+        np.array(bound, dtype=np.float64), list(solutions), *(np.array(end, dtype=bool) for end in ends),
     )  # fmt: skip
 
 
@@ -97,9 +99,12 @@ def searches_in_step(puzzle: Puzzle, max_nodes: int) -> int:
 
 
 def grow(
-    puzzle: Puzzle, heuristic, starts: States, path_weight, batch_size, limits, until_proved
+    puzzle: Puzzle, heuristic, starts: States, path_weight, batch_size, limits, until_proved, deadline: float
 ) -> Iterator[tuple[int, tuple]]:
-    """Run searches in step until all have ended; the number of each and its row, as they end."""
+    """Run searches in step until all have ended; the number of each and its row, as they end.
+
+    deadline: of time.monotonic; a search that runs then expands no more.
+    """
     searches = plant(puzzle, len(starts))
     batch = Batch(
         np.arange(len(starts), dtype=np.int32),
@@ -107,11 +112,14 @@ def grow(
         np.zeros(len(starts)),
         starts,
     )
+    late = False
     while searches.running.any():
+        if not late and time.monotonic() >= deadline:
+            late, limits = True, replace(limits, max_expansions=0)
         before = searches.running.copy()
         kept, nodes = enter(searches, batch, batch_size, limits, path_weight, until_proved)
         for place in np.flatnonzero(before & ~searches.running):
-            yield int(place), read_row(searches, place)
+            yield int(place), (*read_row(searches, place), late)
         push(searches, batch.search[kept], nodes, heuristic.children(batch.states[kept]), path_weight)
         batch = pop(searches, batch_size, path_weight)
 

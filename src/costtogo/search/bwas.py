@@ -18,10 +18,14 @@ LARGEST_BATCH = 1_000_000  # a step keeps as many rows ready
 
 @dataclass(frozen=True)
 class Limits:
-    """Where a search ends as unsolved: nodes expanded, and nodes stored (the memory it may take)."""
+    """Where a search ends as unsolved: nodes expanded, nodes stored (the memory it may take), seconds of the whole call.
+
+    The time is looked at once a step; a search over a table, which is over in a moment, does not look at it.
+    """
 
     max_expansions: int = 10_000_000
     max_nodes: int = 20_000_000
+    seconds: float = np.inf
 
 
 def solve(
@@ -64,6 +68,9 @@ def solve(
 
 
 def why_ended(found: SearchResult) -> np.ndarray:
-    """What ended each search: "solved", "memory" (its max_nodes) or "expansions" (its max_expansions), object [B]."""
-    out_of_memory = np.zeros(len(found.cost), dtype=bool) if found.out_of_memory is None else found.out_of_memory
-    return np.where(found.solved, "solved", np.where(out_of_memory, "memory", "expansions")).astype(object)
+    """What ended each search, object [B]: "solved", "memory" (its max_nodes), "seconds" (those of the call) or
+    "expansions" (its max_expansions).
+    """
+    reasons = {"solved": found.solved, "memory": found.out_of_memory, "seconds": found.out_of_time}
+    told = {reason: holds for reason, holds in reasons.items() if holds is not None}
+    return np.select(list(told.values()), list(told), "expansions").astype(object)

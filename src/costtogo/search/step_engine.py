@@ -4,8 +4,9 @@ States are kept in one pool of nodes found through a hash table, each search's o
 in one pool of entries, so that memory is shared and bounded. Searches do not see each other's nodes.
 """
 
+import time
 from collections import deque
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 from numba import njit
@@ -69,21 +70,22 @@ def solve_in_step(
     A group that outgrows the memory is begun again in smaller groups.
     """
     rows: list[tuple | None] = [None] * len(starts)
+    deadline = time.monotonic() + limits.seconds
     groups = deque(np.array_split(np.arange(len(starts)), -(-len(starts) // SEARCHES_IN_STEP) or 1))
     while groups:
         group = groups.popleft()
         forest = plant(puzzle, heuristic, starts[group])
-        grow(forest, heuristic, path_weight[group], batch_size, limits, until_proved)
+        late = grow(forest, heuristic, path_weight[group], batch_size, limits, until_proved, deadline)
         for place, index in enumerate(group):
             if not forest.running[place]:
-                rows[index] = (*read_row(forest, place), forest.stored[place] > limits.max_nodes)
+                rows[index] = (*read_row(forest, place), forest.stored[place] > limits.max_nodes, late[place])
         left = group[forest.running]
         if len(left):
             groups.extend(np.array_split(left, min(len(left), 4)))
-    columns = list(zip(*rows, strict=True)) or [()] * 6
+    columns = list(zip(*rows, strict=True)) or [()] * 7
     kinds = (np.float64, np.int64, np.int64, np.float64)
     arrays = [np.array(column, dtype=kind) for column, kind in zip(columns, kinds, strict=False)]
-    return SearchResult(*arrays, solutions=list(columns[4]), out_of_memory=np.array(columns[5], dtype=bool))
+    return SearchResult(*arrays, list(columns[4]), *(np.array(column, dtype=bool) for column in columns[5:]))
 
 
 def plant(puzzle: Puzzle, heuristic: Heuristic, starts: States) -> Forest:
@@ -116,10 +118,15 @@ def plant(puzzle: Puzzle, heuristic: Heuristic, starts: States) -> Forest:
     return forest
 
 
-def grow(forest: Forest, heuristic: Heuristic, path_weight, batch_size, limits, until_proved) -> None:
-    """Run the searches in step until all have ended or their nodes together outgrow the memory allowed."""
-    alone = len(forest.running) == 1
+def grow(forest: Forest, heuristic: Heuristic, path_weight, batch_size, limits, until_proved, deadline: float):
+    """Run the searches in step until all have ended or their nodes together outgrow the memory allowed.
+
+    deadline: of time.monotonic; the searches that run then expand no more.  Returns which these are, bool [B].
+    """
+    alone, late = len(forest.running) == 1, np.zeros(len(forest.running), dtype=bool)
     while forest.running.any() and (alone or forest.node_count <= limits.max_nodes):
+        if not late.any() and time.monotonic() >= deadline:
+            late, limits = forest.running.copy(), replace(limits, max_expansions=0)
         parents = pop(forest, batch_size, limits, until_proved)
         if not len(parents):
             continue
@@ -128,6 +135,7 @@ def grow(forest: Forest, heuristic: Heuristic, path_weight, batch_size, limits, 
         fresh = np.unique(reached[np.isnan(forest.nodes.h[reached])])
         forest.nodes.h[fresh] = heuristic(forest.nodes.state[fresh])
         push(forest, reached, path, path_weight[forest.nodes.search[reached]] * path + forest.nodes.h[reached])
+    return late
 
 
 def pop(forest: Forest, batch_size, limits, until_proved) -> np.ndarray:
