@@ -15,6 +15,14 @@ from costtogo.puzzles.sliding import SlidingTiles
 from costtogo.types import CostToGo, States
 
 
+class Lines(NamedTuple):
+    """Moves that the order of tiles in rows and columns adds. A line has a number, a digit for each of its cells."""
+
+    moves: np.ndarray  # uint8 [(side + 1) ** side], by the number of a line; empty where none are added
+    digits: np.ndarray  # int64 [2, D, side], digit of a tile in a row or column: 1 + its goal's place there, else 0
+    powers: np.ndarray  # int64 [side], of side + 1, by the place of a digit
+
+
 class TileSums(NamedTuple):
     """Where the values of S sums over P patterns of up to K tiles are found. Tile 0 is the blank, in no pattern.
 
@@ -31,12 +39,9 @@ class TileSums(NamedTuple):
     sign: np.ndarray  # int64 [S, D, A], of what the tiles passed add: 0 where the move is seen sideways
     past: np.ndarray  # int64 [S, D, D], what the second tile adds when the first is seen to move down past it
     symmetry: np.ndarray  # int64 [S, D], how the tile's pattern is seen
-    sources: (
-        np.ndarray
-    )  # int64 [D, A], the cell of the tile that an action moves to the blank's cell; that itself for none
+    sources: np.ndarray  # int64 [D, A], by the blank's cell that of the tile an action moves; itself for none
     between: np.ndarray  # int64 [symmetries, D, A, side - 1], cells that a tile passes on its way to the blank's cell
-    conflicts: np.ndarray  # uint8 [(side + 1) ** side], moves added for the order in a line; empty where none are
-    digits: np.ndarray  # int64 [2, D, side], digit of a tile in the number of a row or column it belongs to, else 0
+    lines: Lines
 
 
 def tile_sums(database: PatternDatabase, reflected: bool, conflicts: np.ndarray | None = None) -> TileSums:
@@ -71,8 +76,7 @@ def tile_sums(database: PatternDatabase, reflected: bool, conflicts: np.ndarray 
         symmetry=symmetry,
         sources=sources,
         between=_cells_between(sources, images, side),
-        conflicts=np.zeros(0, dtype=np.uint8) if conflicts is None else conflicts,
-        digits=_line_digits(side),
+        lines=_lines(side, conflicts),
     )
 
 
@@ -99,13 +103,13 @@ def _cells_between(sources: np.ndarray, images: np.ndarray, side: int) -> np.nda
     return between
 
 
-def _line_digits(side: int) -> np.ndarray:
-    """For rows, then columns: 1 + the goal's place of a tile in the line, where the line is that of its goal."""
+def _lines(side: int, conflicts: np.ndarray | None) -> Lines:
     digits = np.zeros((2, side * side, side), dtype=np.int64)
     tiles = np.arange(1, side * side)
     row, column = np.divmod(tiles - 1, side)
     digits[0, tiles, row], digits[1, tiles, column] = column + 1, row + 1
-    return digits
+    moves = np.zeros(0, dtype=np.uint8) if conflicts is None else conflicts
+    return Lines(moves, digits, (side + 1) ** np.arange(side))
 
 
 @njit(cache=True)
@@ -130,25 +134,24 @@ def enter_ranks(state, sums, ranks):
 
 
 @njit(cache=True)
-def line_number(state, kind, line, digits):
+def line_number(state, kind, line, lines):
     """The number of a row (kind 0) or column (1) by the order of its own tiles in it; others count as none."""
-    side = digits.shape[2]
-    number, power = 0, 1
+    side = len(lines.powers)
+    number = 0
     for place in range(side):
         cell = line * side + place if kind == 0 else place * side + line
-        number += digits[kind, state[cell], line] * power
-        power *= side + 1
+        number += lines.digits[kind, state[cell], line] * lines.powers[place]
     return number
 
 
 @njit(cache=True)
-def conflict_moves(state, sums):
-    """The moves that the orders of tiles in rows and columns add; 0 where the sums have none."""
+def conflict_moves(state, lines):
+    """The moves that the orders of tiles in all rows and columns add."""
     moves = 0
-    if len(sums.conflicts):
+    if len(lines.moves):
         for kind in range(2):
-            for line in range(sums.digits.shape[2]):
-                moves += sums.conflicts[line_number(state, kind, line, sums.digits)]
+            for line in range(len(lines.powers)):
+                moves += lines.moves[line_number(state, kind, line, lines)]
     return moves
 
 
@@ -163,7 +166,7 @@ def _evaluate(states, sums, found):
             for p in range(ranks.shape[1]):
                 total += sums.values[ranks[s, p]]
             largest = max(largest, total)
-        found[row] = largest + conflict_moves(states[row], sums)
+        found[row] = largest + conflict_moves(states[row], sums.lines)
 
 
 class TileSumHeuristic:

@@ -13,6 +13,7 @@ import numpy as np
 from numba import njit
 
 from costtogo.heuristics.tile_sums import TileSumHeuristic, TileSums, conflict_moves, enter_ranks, line_number
+from costtogo.puzzles.base import inverses
 from costtogo.puzzles.sliding import SlidingTiles
 from costtogo.types import NO_ACTION, SearchResult, States, UserError
 
@@ -37,7 +38,7 @@ class Path(NamedTuple):
     board: np.ndarray  # uint8 [D], at the end of the path
     ranks: np.ndarray  # int64 [S, P], where the values of the board stand
     blank: np.ndarray  # int64 [depths], its cell
-    action: np.ndarray  # int64 [depths], that led here; at the start, one that undoes nothing
+    action: np.ndarray  # int64 [depths], that led here; at the start A, none
     tried: np.ndarray  # int64 [depths], children seen
     totals: np.ndarray  # int64 [depths, S], of each sum
     before: np.ndarray  # int64 [depths, S], the rank that the action changed
@@ -54,7 +55,7 @@ def solve(
     """
     for row in np.flatnonzero(~puzzle.is_reachable(starts))[:1]:
         raise UserError(f"Board {row + 1} of {puzzle.name} cannot be solved: two of its tiles are exchanged.")
-    choices = onward_actions(heuristic.sums.sources)
+    choices = onward_actions(puzzle)
     rows = [_solve_one(start, heuristic.sums, choices, limits) for start in starts]
     cost, expanded, generated, bound, solutions = list(zip(*rows, strict=True)) or [()] * 5
     return SearchResult(
@@ -94,21 +95,22 @@ def begin(start: np.ndarray, sums: TileSums) -> Path:
     )
     enter_ranks(start, sums, path.ranks)
     path.blank[0], path.action[0] = np.flatnonzero(start == 0)[0], sums.sources.shape[1]
-    path.totals[0] = sums.values[path.ranks].sum(axis=1, dtype=np.int64) + conflict_moves(start, sums)
+    path.totals[0] = sums.values[path.ranks].sum(axis=1, dtype=np.int64) + conflict_moves(start, sums.lines)
     path.counts[:] = 0, path.totals[0].max(), NEVER, 0, 0
     return path
 
 
-def onward_actions(sources: np.ndarray) -> np.ndarray:
+def onward_actions(puzzle: SlidingTiles) -> np.ndarray:
     """The legal actions by the blank's cell and the last action, but the one that undoes it: int64 [D, A + 1, A + 1].
 
     Each row ends with NO_ACTION; the last action A is none.
     """
-    cells, actions = sources.shape
+    cells, actions = puzzle.sources.shape
+    back = [*inverses(puzzle).tolist(), NO_ACTION]
     choices = np.full((cells, actions + 1, actions + 1), NO_ACTION, dtype=np.int64)
-    for blank in range(cells):
-        for last in range(actions + 1):
-            onward = [a for a in range(actions) if sources[blank, a] != blank and (last == actions or a != last ^ 1)]
+    for blank, sources in enumerate(puzzle.sources.tolist()):
+        for last, undoes in enumerate(back):
+            onward = [action for action in range(actions) if sources[action] != blank and action != undoes]
             choices[blank, last, : len(onward)] = onward
     return choices
 
@@ -117,11 +119,12 @@ def onward_actions(sources: np.ndarray) -> np.ndarray:
 def _search(path, sums, choices, allowed):
     """Go on with a search until it has found the goal (True) or generated so many nodes more (False)."""
     board, ranks, blanks, actions, tried, totals, before, counts = path
-    depth, bound, least, expanded, generated = counts[0], counts[1], counts[2], counts[3], counts[4]
+    depth, bound, least = counts[DEPTH], counts[BOUND], counts[NEXT]
+    expanded, generated = counts[EXPANDED], counts[GENERATED]
     between, past, sources, values = sums.between, sums.past, sums.sources, sums.values
-    stop = generated + allowed
+    lines, stop = sums.lines, generated + allowed
     count = ranks.shape[0]
-    if generated == 0:
+    if generated == 0:  # the start is expanded
         expanded = 1
     reached = np.empty(count, dtype=np.int64)
     solved = False
@@ -146,7 +149,7 @@ def _search(path, sums, choices, allowed):
         generated += 1
         source = sources[blank, action]
         tile = board[source]
-        added = conflicts_added(board, sums, tile, source, blank, action) if len(sums.conflicts) else 0
+        added = conflicts_added(board, tile, source, blank, action, lines) if len(lines.moves) else 0
         f = 0
         for s in range(count):
             rank = ranks[s, sums.pattern[s, tile]]
@@ -173,25 +176,24 @@ def _search(path, sums, choices, allowed):
             solved = True
             break
         expanded += 1
-    counts[0], counts[1], counts[2], counts[3], counts[4] = depth, bound, least, expanded, generated
+    counts[DEPTH], counts[BOUND], counts[NEXT] = depth, bound, least
+    counts[EXPANDED], counts[GENERATED] = expanded, generated
     return solved
 
 
 @njit(cache=True)
-def conflicts_added(board, sums, tile, source, blank, action):
+def conflicts_added(board, tile, source, blank, action, lines):
     """What a move changes in the moves that the order of tiles in lines adds: in the line left and the line entered."""
-    side = sums.digits.shape[2]
+    side = len(lines.powers)
     kind = 0 if action < 2 else 1  # up and down lead from row to row
     left, entered, place = source // side, blank // side, source % side
     if kind == 1:
         left, entered, place = source % side, blank % side, source // side
-    power, added = (side + 1) ** place, 0
-    digit = sums.digits[kind, tile, left]
-    if digit:
-        number = line_number(board, kind, left, sums.digits)
-        added += np.int64(sums.conflicts[number - digit * power]) - sums.conflicts[number]
-    digit = sums.digits[kind, tile, entered]
-    if digit:
-        number = line_number(board, kind, entered, sums.digits)
-        added += np.int64(sums.conflicts[number + digit * power]) - sums.conflicts[number]
+    added = 0
+    for line, sign in ((left, -1), (entered, 1)):
+        digit = lines.digits[kind, tile, line]
+        if digit:
+            number = line_number(board, kind, line, lines)
+            changed = number + sign * digit * lines.powers[place]
+            added += np.int64(lines.moves[changed]) - lines.moves[number]
     return added
