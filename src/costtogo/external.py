@@ -25,17 +25,18 @@ OPTIMA = (OPTIMUM, "optimal_moves")  # columns that may tell the length of a sho
 class Instances:
     """The states of a file, in its order.
 
-    texts: as the file has them.  states: uint8 [N, D].
+    texts: as the file has them, in its column kind.  states: uint8 [N, D].
     optimal: float64 [N], moves of a shortest solution; NaN where the file has no such column.
     """
 
+    kind: str
     texts: list[str]
     states: States
     optimal: np.ndarray
 
     def first(self, count: int) -> "Instances":
         """Those at the beginning of the file; all where there are fewer."""
-        return Instances(self.texts[:count], self.states[:count], self.optimal[:count])
+        return Instances(self.kind, self.texts[:count], self.states[:count], self.optimal[:count])
 
 
 def folder() -> Path:
@@ -68,7 +69,7 @@ def load(puzzle: Puzzle, path: Path) -> Instances:
     texts = frame[kind].tolist()
     told = next((_whole_numbers(frame[name], path) for name in OPTIMA if name in frame.columns), None)
     optimal = np.full(len(texts), np.nan) if told is None else told.astype(np.float64)
-    return Instances(texts, STATES[kind](puzzle, texts, path), optimal)
+    return Instances(kind, texts, STATES[kind](puzzle, texts, path), optimal)
 
 
 def replay(puzzle: Puzzle, sequences: list[list[int]]) -> States:

@@ -78,10 +78,28 @@ class LargeAuditParams(Params):
 
 
 class ExternalBudget(Params):
-    """How many of the first external instances are solved, and how long each may take."""
+    """How many of the first external instances are solved, and how long each may take.
+
+    With path_weight (λ) and batch_size (N) BWAS solves them, without them beams that widen until the time is up.
+    """
 
     states: Positive
     seconds: float = Field(gt=0)
+    path_weight: float | None = Field(default=None, ge=0, le=1)
+    batch_size: Positive | None = None
+
+    @model_validator(mode="after")
+    def _both_or_neither(self):
+        if (self.path_weight is None) != (self.batch_size is None):
+            raise ValueError("a budget of BWAS needs both path_weight and batch_size, one of beams neither")
+        return self
+
+    @property
+    def searched(self) -> str:
+        """The searches in words.  -> "beams for 5 s each"."""
+        if self.path_weight is None:
+            return f"beams for {self.seconds:g} s each"
+        return f"BWAS, λ = {self.path_weight:g}, N = {self.batch_size:,}, at most {self.seconds:g} s each"
 
 
 class ExternalParams(Params):
@@ -89,6 +107,10 @@ class ExternalParams(Params):
 
     file: str
     budgets: list[ExternalBudget] = Field(min_length=1)
+
+    def budget(self, seconds: float) -> ExternalBudget:
+        """The budget of so many seconds, of which there is one."""
+        return next(budget for budget in self.budgets if budget.seconds == seconds)
 
     @model_validator(mode="after")
     def _budgets_grow(self):

@@ -1,5 +1,6 @@
 # Studies of one puzzle too large to list, each a target of its own: config/<study>.yaml with the key `puzzle`.
 
+from costtogo.analysis.literature import documents
 from costtogo.external import find as find_external
 from costtogo.figures.catalogue_large import expected as expected_figures
 from costtogo.files import digest
@@ -19,13 +20,15 @@ except UserError as error:
     raise WorkflowError(str(error))
 
 
-LITERATURE = sorted(str(path) for path in Path("data/reported/cube3").glob("*.csv"))
-
-
 wildcard_constraints:
     study="|".join(LARGE),
     large="|".join({study.puzzle for study in LARGE.values()}),
     network="|".join({name for study in LARGE.values() for name in study.models}),
+
+
+def large_literature(study):
+    """The files with what the literature says of a study's puzzle."""
+    return [str(path) for path in documents(LARGE[study].puzzle)]
 
 
 def large_code(stage):
@@ -288,7 +291,7 @@ for name in LARGE:
         input:
             large_found(name),
             params=f"results/{name}/params/report/report.json",
-            literature=LITERATURE,
+            literature=large_literature(name),
             code=code("figures_large", [LARGE[name].puzzle]),
         output:
             [
@@ -318,7 +321,7 @@ for name in LARGE:
             large_found(name),
             [path for path, _ in large_figures(name)],
             params=f"results/{name}/params/report/report.json",
-            literature=LITERATURE,
+            literature=large_literature(name),
             captions=sorted(
                 {
                     f"workflow/captions/{entry.kind}.rst"

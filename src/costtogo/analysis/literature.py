@@ -8,6 +8,7 @@ import pandas as pd
 
 from costtogo.files import read_csv
 
+REPORTED = Path("data/reported")  # in its folders a file for each document
 SECONDS = {"d": 86400.0, "h": 3600.0, "min": 60.0}  # of a unit of time
 DOCUMENTS = {  # the sources of data/reported by the names that readers know
     "thesis": "thesis",
@@ -16,17 +17,33 @@ DOCUMENTS = {  # the sources of data/reported by the names that readers know
     "deepcube": "DeepCube",
 }
 NETWORKS = {"DeepCubeA": "deepcubea", "Report_DNN": "final_year_report", "C3_DNN_0": "thesis"}  # whose they are
+NUMBERS = ("iteration", "point", "path_weight", "batch_size", "distance", "value")
+COLUMNS = (
+    *("source", "section", "quantity", "puzzle", "model", "iteration", "point", "path_weight", "batch_size"),
+    *("distance", "set", "relation", "value", "unit", "erratum"),
+)
 COSTS = ("training_time", "states_seen")
 
 
-def read_reported(paths: Iterable[Path | str]) -> pd.DataFrame:
-    """The rows of some files of data/reported, one file after the other; value as float, which holds all of them."""
-    frames = [read_csv(path, dtype={"section": str, "value": float}) for path in paths]
-    return pd.concat(frames, ignore_index=True)
+def documents(puzzle: str, folder: Path = REPORTED) -> list[Path]:
+    """The files in the folders of data/reported that have numbers on a puzzle, the thesis first."""
+    paths = sorted(folder.glob("*/*.csv"), key=lambda path: (path.stem != "thesis", path.stem))
+    return [path for path in paths if (read_csv(path, dtype=str)["puzzle"] == puzzle).any()]
+
+
+def read_reported(paths: Iterable[Path | str], puzzle: str | None = None) -> pd.DataFrame:
+    """The rows of some files of data/reported, one file after the other; value as float, which holds all of them.
+
+    puzzle: only the rows on this one.
+    """
+    types = dict.fromkeys(COLUMNS, object) | dict.fromkeys(NUMBERS, float)
+    frames = [read_csv(path, dtype=types) for path in paths]
+    rows = pd.concat([pd.DataFrame(columns=COLUMNS).astype(types), *frames], ignore_index=True)
+    return rows if puzzle is None else rows[rows["puzzle"] == puzzle].reset_index(drop=True)
 
 
 def trainings(reported: pd.DataFrame, name: str, seconds: float, states: float) -> pd.DataFrame:
-    """label, hours, states and own of our training and of each that the literature tells the costs of, ours first.
+    """label, hours, states and own of our training and of each network that the literature tells of, ours first.
 
     reported: rows of data/reported.  seconds and states: what ours took and saw.  A number is NaN where it is not
     told.
@@ -34,6 +51,8 @@ def trainings(reported: pd.DataFrame, name: str, seconds: float, states: float) 
     rows = [{"label": name, "hours": seconds / 3600, "states": states, "own": True}]
     for model in NETWORKS:
         told = numbers_of(reported, model)
+        if told.empty:
+            continue
         time, count = (told[told["quantity"] == quantity] for quantity in COSTS)
         hours = time["value"].iloc[0] * SECONDS[time["unit"].iloc[0]] / 3600 if len(time) else math.nan
         states = count["value"].iloc[0] if len(count) else math.nan

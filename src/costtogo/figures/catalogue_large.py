@@ -5,22 +5,23 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from costtogo.analysis.literature import REPORTED, documents
 from costtogo.figures.catalogue import FigureEntry
 from costtogo.files import digest, read_json
 from costtogo.params_large import LargeStudy, MirroredInstances, PrefixInstances
+from costtogo.puzzles import noun
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-REPORTED = Path("data/reported/cube3")  # what the literature says of the puzzle
 EXTERNAL = "external_excess"  # the kind of figure of the target of its own
 
 
 def catalogue(study: LargeStudy, reported: Path = REPORTED) -> list[FigureEntry]:
-    """All figures that a study's parameters promise, model by model; reported: the literature's numbers."""
+    """All figures that a study's parameters promise, model by model; reported: the literature's folder."""
     shown = [name for name, kind in study.instances.items() if not isinstance(kind, MirroredInstances)]
     instances = [f"instances/{study.puzzle}.parquet"]
-    entries = [_entry(study, "large_states", "example cubes", None, instances, study.puzzle, shown)]
+    entries = [_entry(study, "large_states", f"example {noun(study.puzzle)}s", None, instances, study.puzzle, shown)]
     for model in study.models:
         entries += _of_model(study, model, reported)
     return entries
@@ -52,9 +53,11 @@ def _of_model(study: LargeStudy, model: str, reported: Path) -> Iterator[FigureE
         return _entry(study, kind, label, model, paths, model, *arguments, timed=timed)
 
     yield entry("loss_curve", "loss", ["models/{}/curve.parquet"])
-    lineage, literature = study.lineage(model), sorted(str(path) for path in reported.glob("*.csv"))
+    lineage, literature = study.lineage(model), [str(path) for path in documents(study.puzzle, reported)]
     costs = [f"{part}/{name}.json" for name in lineage for part in ("models", "timings/models")]
-    yield entry("training_costs", "what the training cost", costs, study.study, lineage, literature, timed=True)
+    yield entry(
+        "training_costs", "what the training cost", costs, study.study, study.puzzle, lineage, literature, timed=True
+    )
     yield entry("nearby_audit", "cost-to-go near the goal", ["audits/{}/nearby.parquet"])
     yield entry("scrambled_costs", "cost-to-go by scramble", ["audits/{}/scrambled.parquet"])
     yield entry("greedy_shares", "greedy search as training goes on", ["audits/{}/greedy.parquet"])
@@ -74,7 +77,8 @@ def _of_model(study: LargeStudy, model: str, reported: Path) -> Iterator[FigureE
         for name in prefixes:
             yield entry("prefix_lengths", f"lengths found on {name}", searches, name)
     if study.external is not None:
-        yield entry(EXTERNAL, "external cubes beside their optima", ["external/{}/searches.parquet"])
+        kind = noun(study.puzzle)
+        yield entry(EXTERNAL, f"external {kind}s beside their optima", ["external/{}/searches.parquet"], kind)
 
 
 def _entry(

@@ -14,7 +14,7 @@ CELL = ["set", "path_weight", "batch_size"]
 
 
 def large_states(results: Path, puzzle: str, sets: list[str]) -> Figure:
-    """The first state of each of two sets, or the last where their distances are known to grow."""
+    """The first state of each of up to two sets, or the last where their distances are known to grow."""
     instances, rules, states = read_frame(results / "instances" / f"{puzzle}.parquet"), make(puzzle), {}
     for name in sets[:2]:
         group = instances[instances["set"] == name]
@@ -31,12 +31,14 @@ def loss_curve(results: Path, model: str) -> Figure:
     return large.loss_curve(read_frame(results / "models" / model / "curve.parquet"))
 
 
-def training_costs(results: Path, model: str, study: str, lineage: list[str], literature: list[str]) -> Figure:
+def training_costs(
+    results: Path, model: str, study: str, puzzle: str, lineage: list[str], literature: list[str]
+) -> Figure:
     """What a model's training cost, with those that it starts from, beside the literature's."""
     states = sum(read_json(results / "models" / f"{name}.json")["metrics"]["states_seen"] for name in lineage)
     timings = [read_json(results / "timings" / "models" / f"{name}.json") for name in lineage]
     seconds = sum(timing["seconds"] + timing.get("earlier_seconds", 0.0) for timing in timings)
-    return large.training_costs(trainings(read_reported(literature), f"{study}, {model}", seconds, states))
+    return large.training_costs(trainings(read_reported(literature, puzzle), f"{study}, {model}", seconds, states))
 
 
 def nearby_audit(results: Path, model: str) -> Figure:
@@ -88,6 +90,6 @@ def prefix_lengths(results: Path, model: str, name: str) -> Figure:
     return large.prefix_lengths(searches[searches["set"] == name])
 
 
-def external_excess(results: Path, model: str) -> Figure:
-    """External cubes beside their optima."""
-    return large.external_excess(read_frame(results / "external" / model / "searches.parquet"))
+def external_excess(results: Path, model: str, noun: str) -> Figure:
+    """External instances beside their optima."""
+    return large.external_excess(read_frame(results / "external" / model / "searches.parquet"), noun)

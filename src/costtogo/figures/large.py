@@ -283,40 +283,50 @@ def prefix_lengths(searches: pd.DataFrame) -> Figure:
 
 
 @styled
-def external_excess(searches: pd.DataFrame) -> Figure:
+def external_excess(searches: pd.DataFrame, noun: str) -> Figure:
     """Moves that the solutions have beyond the optimum, and the two lengths side by side; a row for each budget.
 
-    searches: seconds_allowed, optimal, cost (inf where unsolved); one row a budget and cube.
+    searches: seconds_allowed, optimal (NaN where unknown: then the lengths found stand alone), cost (inf where
+    unsolved); one row a budget and instance.  noun: what an instance is, "cube".
     """
     budgets = list(searches.groupby("seconds_allowed"))
     figure = Figure(figsize=(SIZE[0], 0.8 + 2.6 * len(budgets)))
-    rows = figure.subplots(len(budgets), 2, squeeze=False, sharex="col")
+    known = searches["optimal"].notna().all()
+    rows = figure.subplots(len(budgets), 1 + known, squeeze=False, sharex="col")
     costs = searches["cost"][np.isfinite(searches["cost"])]
-    edges = np.arange(searches["optimal"].min(), pd.concat([searches["optimal"], costs]).max() + 2) - 0.5
-    most = (searches["cost"] - searches["optimal"])[np.isfinite(searches["cost"])].max() if len(costs) else 0
+    lengths = pd.concat([searches["optimal"].dropna(), costs, pd.Series([0.0] if costs.empty else [])])
+    edges = np.arange(lengths.min(), lengths.max() + 2) - 0.5
+    most = (searches["cost"] - searches["optimal"])[np.isfinite(searches["cost"])].max() if len(costs) and known else 0
     places = np.arange(0, 1 + most, 2)  # a path is odd where the optimum is
-    for (allowed, group), (excesses, lengths) in zip(budgets, rows, strict=True):
+    for (allowed, group), panels in zip(budgets, rows, strict=True):
         solved = group[np.isfinite(group["cost"])]
-        counts = [int((solved["cost"] - solved["optimal"] == place).sum()) for place in places]
-        bars = excesses.bar(places, counts, width=1.4, color=BLUE)
-        excesses.bar_label(bars, [f"{100 * count / len(group):.0f} %" for count in counts], fontsize=8, padding=2)
-        excesses.set(ylabel=f"of {len(group)} cubes", xticks=places)
+        if known:
+            draw_excesses(panels[0], group, solved, places, noun)
+            panels[-1].hist(group["optimal"], edges, color=PALE, label="shortest")
         unsolved = f", {len(group) - len(solved)} unsolved" if len(group) > len(solved) else ""
-        name_panel(excesses, f"{allowed:g} s each{unsolved}")
-        lengths.hist(group["optimal"], edges, color=PALE, label="shortest")
-        lengths.hist(solved["cost"], edges, color=BLUE, histtype="step", lw=1.6, label="found")
+        name_panel(panels[0], f"{allowed:g} s each{unsolved}")
+        panels[-1].hist(solved["cost"], edges, color=BLUE, histtype="step", lw=1.6, label="found")
         for values, color in ((group["optimal"], GREY), (solved["cost"], BLUE)):
-            lengths.axvline(values.mean(), color=color, ls="--", lw=1)
-        lengths.set(ylabel="cubes")
-        whole_ticks(lengths.xaxis, 12)
-        for axes in (excesses, lengths):
+            panels[-1].axvline(values.mean(), color=color, ls="--", lw=1)
+        panels[-1].set(ylabel=f"{noun}s")
+        whole_ticks(panels[-1].xaxis, 12)
+        for axes in panels:
             whole_ticks(axes.yaxis)
             axes.grid(axis="y")
-    rows[-1][0].set(xlabel="moves beyond the shortest")
-    rows[-1][1].set(xlabel="length, moves")
+    if known:
+        rows[-1][0].set(xlabel="moves beyond the shortest")
+    rows[-1][-1].set(xlabel="length, moves")
     mean = Line2D([], [], color=GREY, ls="--", lw=1, label="mean")
-    legend_above(figure, [*rows[0][1].get_legend_handles_labels()[0], mean])
+    legend_above(figure, [*rows[0][-1].get_legend_handles_labels()[0], mean])
     return figure
+
+
+def draw_excesses(axes: Axes, group: pd.DataFrame, solved: pd.DataFrame, places: np.ndarray, noun: str) -> None:
+    """How many solutions have so many moves beyond the shortest, as bars with their shares of the group."""
+    counts = [int((solved["cost"] - solved["optimal"] == place).sum()) for place in places]
+    bars = axes.bar(places, counts, width=1.4, color=BLUE)
+    axes.bar_label(bars, [f"{100 * count / len(group):.0f} %" for count in counts], fontsize=8, padding=2)
+    axes.set(ylabel=f"of {len(group)} {noun}s", xticks=places[:: 1 + len(places) // 12])
 
 
 @styled

@@ -20,9 +20,10 @@ BOARD_POINTS = 60  # size of a number on a board, times the board's side
 
 @styled
 def two_states(puzzle: Puzzle, states: dict[str, States]) -> Figure:
-    """States side by side, each uint8 [D] under its name."""
+    """States side by side, each uint8 [D] under its name; two, or one alone."""
     figure = Figure(figsize=(6.5, 2.6))
-    for axes, (name, state) in zip(figure.subplots(1, len(states)), states.items(), strict=True):
+    panels = figure.subplots(1, len(states), squeeze=False)[0]
+    for axes, (name, state) in zip(panels, states.items(), strict=True):
         draw = next(draw for begin, draw in DRAWINGS.items() if puzzle.name.startswith(begin))
         draw(axes, puzzle, state)
         axes.set_title(name)

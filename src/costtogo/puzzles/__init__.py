@@ -17,21 +17,23 @@ from costtogo.types import UserError
 class Family(NamedTuple):
     """Puzzles of one kind: example, a name; form, how names are written; pattern, numbers of a name in its groups.
 
+    noun: what is solved, in the words of reports.
     made: the module of this package and what of it makes the puzzle of these numbers.
     """
 
     example: str
     form: str
     pattern: str
+    noun: str
     made: tuple[str, str]
 
 
 FAMILIES = (
-    Family("cube2", "cube2", r"cube2", ("cube", "Cube2")),
-    Family("cube3", "cube3", r"cube3", ("cube3", "Cube3")),
-    Family("hanoi_7", "hanoi_<disks>, hanoi_<disks>_<pegs>", r"hanoi_(\d+)(?:_(\d+))?", ("hanoi", "Hanoi")),
-    Family("puzzle15", "puzzle8, 15, 24, 35 and 48", r"puzzle(8|15|24|35|48)", ("sliding", "tiles")),
-    Family("lights_out_7", "lights_out_<side>", r"lights_out_(\d+)", ("lights_out", "LightsOut")),
+    Family("cube2", "cube2", r"cube2", "cube", ("cube", "Cube2")),
+    Family("cube3", "cube3", r"cube3", "cube", ("cube3", "Cube3")),
+    Family("hanoi_7", "hanoi_<disks>, hanoi_<disks>_<pegs>", r"hanoi_(\d+)(?:_(\d+))?", "tower", ("hanoi", "Hanoi")),
+    Family("puzzle15", "puzzle8, 15, 24, 35 and 48", r"puzzle(8|15|24|35|48)", "board", ("sliding", "tiles")),
+    Family("lights_out_7", "lights_out_<side>", r"lights_out_(\d+)", "board", ("lights_out", "LightsOut")),
 )
 
 
@@ -41,6 +43,11 @@ def make(name: str) -> Puzzle:
     family, numbers = find(name)
     module, maker = family.made
     return getattr(import_module(f"{__name__}.{module}"), maker)(*numbers)
+
+
+def noun(name: str) -> str:
+    """What is solved of a puzzle: "cube" of cube3, "board" of puzzle15."""
+    return find(name)[0].noun
 
 
 def find(name: str) -> tuple[Family, list[int]]:

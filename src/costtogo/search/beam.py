@@ -22,7 +22,7 @@ CANDIDATES = 3  # times the width: the best of the children that are put in orde
 class BeamLimits:
     """Where a search ends as unsolved: moves, nodes stored (the memory it may take), seconds of the whole call."""
 
-    max_moves: int = 200
+    max_moves: int = 1000  # the longest solutions, of the 48-puzzle, have some hundreds
     max_nodes: int = 100_000_000
     seconds: float = np.inf
 

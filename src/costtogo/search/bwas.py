@@ -18,7 +18,7 @@ LARGEST_BATCH = 1_000_000  # a step keeps as many rows ready
 
 @dataclass(frozen=True)
 class Limits:
-    """Where a search ends as unsolved: nodes expanded, nodes stored (the memory it may take), seconds of the whole call.
+    """Where a search ends as unsolved: nodes expanded, nodes stored (the memory it may take), seconds of the call.
 
     The time is looked at once a step; a search over a table, which is over in a moment, does not look at it.
     """

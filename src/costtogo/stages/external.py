@@ -7,7 +7,7 @@ solved lies in results/<study>/resume/external_<model>/: a run that was killed, 
 
 import hashlib
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -15,46 +15,59 @@ import pandas as pd
 import torch
 
 from costtogo.analysis.intervals import mean_interval, wilson
+from costtogo.exact.lights_out import FewestPresses
 from costtogo.exact.nearby import NearbyTable
 from costtogo.external import Instances, find
 from costtogo.external import load as load_instances
 from costtogo.files import FileError, json_text, read_frame, read_json, write_frame
+from costtogo.heuristics.nearby import NearbyHeuristic
 from costtogo.heuristics.network import NetworkHeuristic
-from costtogo.params_large import ExternalParams
+from costtogo.params_large import ExternalBudget, ExternalParams
 from costtogo.puzzles import make
 from costtogo.puzzles.base import Puzzle, random_walks, solves
+from costtogo.puzzles.lights_out import LightsOut
 from costtogo.search.anytime import solve_within
+from costtogo.search.bwas import Limits, solve
 from costtogo.stages.frame import StageRun, say
 from costtogo.stages.searched import last_network, metrics_of
 from costtogo.stages.solve import told
 from costtogo.stages.tables import read_nearby
-from costtogo.types import States, UserError
+from costtogo.types import SearchResult, States, UserError
 
 FIRST = (30, 100)  # instances that the summary tells of, besides all
 CELL = ["seconds_allowed", "instance"]
+INTERVAL = ("optimal_percent_low", "optimal_percent_high")
+AGAINST_THE_OPTIMUM = ("optimal_length", "optimal_percent", *INTERVAL, "admissible_percent")
 MEASURES = ("solved_percent", "length", "optimal_length", "optimal_percent", "admissible_percent")
 
 
 @dataclass(frozen=True)
 class Solver:
-    """Searches of some seconds each, over a network, that end in the exact table."""
+    """Searches under a budget, over a network, that end in the exact table: BWAS where it has λ and N, else beams."""
 
     puzzle: Puzzle
     heuristic: NetworkHeuristic
     nearby: NearbyTable
-    seconds: float
+    budget: ExternalBudget
     max_nodes: int
 
     def warm_up(self) -> None:
         """A small search, so that no other's seconds hold the loading of compiled code."""
         start = random_walks(self.puzzle, 1, 20, np.random.default_rng(0))[0, -1]
-        solve_within(self.puzzle, self.heuristic, start, seconds=0.1, nearby=self.nearby)
+        self.search(start, seconds=0.1)
+
+    def search(self, start: States, **limits) -> SearchResult:
+        """One search from uint8 [D]; limits: seconds, max_nodes."""
+        if self.budget.path_weight is None:
+            return solve_within(self.puzzle, self.heuristic, start, nearby=self.nearby, **limits)
+        setting = {"path_weight": self.budget.path_weight, "batch_size": self.budget.batch_size}
+        heuristic = NearbyHeuristic(self.heuristic, self.nearby)
+        return solve(self.puzzle, heuristic, start[None], **setting, limits=Limits(**limits))
 
     def row(self, start: States) -> dict:
         """One search from uint8 [D]; its solution is replayed."""
         begun = time.perf_counter()
-        limits = {"seconds": self.seconds, "max_nodes": self.max_nodes}
-        found = solve_within(self.puzzle, self.heuristic, start, nearby=self.nearby, **limits)
+        found = self.search(start, seconds=self.budget.seconds, max_nodes=self.max_nodes)
         seconds = time.perf_counter() - begun
         solved, solution = bool(found.solved[0]), found.solutions[0]
         if solved and not solves(self.puzzle, start[None], [solution])[0]:
@@ -79,13 +92,13 @@ def run(params: Path, table: Path, model: Path, out: Path) -> None:
     torch.set_num_threads(stage.parameters["threads"])
     puzzle = make(stage.parameters["puzzle"])
     heuristic = last_network(model, stage.parameters["device"])
-    instances, nearby = load_instances(puzzle, path), read_nearby(table, puzzle)
+    instances, nearby = with_optima(puzzle, load_instances(puzzle, path)), read_nearby(table, puzzle)
     partials, frames = stage.results / "resume" / f"external_{out.name}", []
     for budget in asked.budgets:
-        solver = Solver(puzzle, heuristic, nearby, budget.seconds, stage.parameters["max_nodes"])
-        first, partial = instances.first(budget.states), partials / f"{key(stage.card, budget.seconds)}.parquet"
+        solver = Solver(puzzle, heuristic, nearby, budget, stage.parameters["max_nodes"])
+        first, partial = instances.first(budget.states), partials / f"{key(stage.card, budget)}.parquet"
         with stage.part(f"searches_{budget.seconds:g}s"):
-            found = search(solver, first, partial, f"{out.name}, {budget.seconds:g} s each")
+            found = search(solver, first, partial, f"{out.name}, {budget.searched}")
         frames.append(table_of(heuristic, first, found).assign(seconds_allowed=budget.seconds))
     found = pd.concat(frames, ignore_index=True)
     summary = summarise(found)
@@ -103,10 +116,17 @@ def run(params: Path, table: Path, model: Path, out: Path) -> None:
     stage.finish([out / "searches.parquet", out / "summary.parquet"], metrics, threads=stage.parameters["threads"])
 
 
-def key(card: dict, seconds: float) -> str:
+def with_optima(puzzle: Puzzle, instances: Instances) -> Instances:
+    """The instances with the lengths of shortest solutions that follow from the rules, where the file tells none."""
+    if not isinstance(puzzle, LightsOut) or not np.isnan(instances.optimal).any():
+        return instances
+    return replace(instances, optimal=FewestPresses(puzzle)(instances.states).astype(np.float64))
+
+
+def key(card: dict, budget: ExternalBudget) -> str:
     """What searches must agree in to be taken for those of a budget of this run; how many it asks for may differ."""
     same = {name: card[name] for name in ("inputs", "code", "versions")}
-    same["parameters"] = {**card["parameters"], "external": seconds}
+    same["parameters"] = {**card["parameters"], "external": budget.model_dump(exclude={"states"})}
     return hashlib.sha256(json_text(same).encode()).hexdigest()
 
 
@@ -135,7 +155,7 @@ def table_of(heuristic: NetworkHeuristic, instances: Instances, found: pd.DataFr
     known = pd.DataFrame(
         {
             "instance": np.arange(len(instances.states)),
-            "scramble": instances.texts,
+            instances.kind: instances.texts,
             "optimal": instances.optimal.astype(np.float64),
             "cost_to_go": heuristic(instances.states).astype(np.float64),
         }
@@ -150,7 +170,10 @@ def table_of(heuristic: NetworkHeuristic, instances: Instances, found: pd.DataFr
 
 
 def summarise(searches: pd.DataFrame) -> pd.DataFrame:
-    """One row for the first 30, the first 100 and all of a budget; length over the solved, intervals of 95 %."""
+    """One row for the first 30, the first 100 and all of a budget; length over the solved, intervals of 95 %.
+
+    What is held against the optimum is NaN where that is not known.
+    """
     rows = []
     for seconds, group in searches.groupby("seconds_allowed", sort=False):
         firsts = [*(first for first in FIRST if first < len(group)), len(group)]
@@ -161,28 +184,35 @@ def summarise(searches: pd.DataFrame) -> pd.DataFrame:
 def _summary(searches: pd.DataFrame) -> dict:
     """The measures of some searches; one that is not solved is not optimal."""
     length, low, high = mean_interval(searches.loc[searches["solved"], "cost"])
-    optimal = int((searches["cost"] == searches["optimal"]).sum())
-    optimal_low, optimal_high = wilson(optimal, len(searches))
-    return {
+    measures = {
         "first": len(searches),
         "solved_percent": 100 * searches["solved"].mean(),
         "length": length,
         "length_low": low,
         "length_high": high,
+    }
+    if searches["optimal"].isna().any():
+        return measures | dict.fromkeys(AGAINST_THE_OPTIMUM, np.nan)
+    optimal = int((searches["cost"] == searches["optimal"]).sum())
+    optimal_low, optimal_high = wilson(optimal, len(searches))
+    values = {
         "optimal_length": searches["optimal"].mean(),
         "optimal_percent": 100 * optimal / len(searches),
         "optimal_percent_low": 100 * optimal_low,
         "optimal_percent_high": 100 * optimal_high,
         "admissible_percent": 100 * (searches["cost_to_go"] <= searches["optimal"]).mean(),
     }
+    return measures | values
 
 
 def describe(row) -> str:
     """One line on a row of the summary."""
     length = f", {row.length:.2f} moves ({row.length_low:.2f} – {row.length_high:.2f})" if row.solved_percent else ""
+    solved = f"the first {row.first}, {row.seconds_allowed:g} s each: {row.solved_percent:.1f} % solved{length}"
+    if np.isnan(row.optimal_length):
+        return solved
     return (
-        f"the first {row.first}, {row.seconds_allowed:g} s each: {row.solved_percent:.1f} % solved{length}, "
-        f"optimum {row.optimal_length:.2f}, "
+        f"{solved}, optimum {row.optimal_length:.2f}, "
         f"{row.optimal_percent:.1f} % optimal ({row.optimal_percent_low:.1f} – {row.optimal_percent_high:.1f}), "
         f"network admissible on {row.admissible_percent:.1f} %"
     )

@@ -5,9 +5,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from costtogo.analysis.literature import read_reported
-from costtogo.figures.catalogue_large import REPORTED
-from costtogo.files import write_csv, write_json, write_text
+from costtogo.analysis.literature import REPORTED, documents, read_reported
+from costtogo.files import read_json, write_csv, write_json, write_text
 from costtogo.params_large import LargeStudy
 from costtogo.stages.frame import StageRun
 from costtogo.stages.leftovers import remove_others
@@ -23,23 +22,24 @@ from costtogo.stages.report_timings import stage_timings
 
 @dataclass(frozen=True)
 class Beside:
-    """What stands beside a study's results in its report: the literature's numbers, the captions of the figures."""
+    """What stands beside a study's results in its report: the literature's folders, the captions of the figures."""
 
     reported: Path = REPORTED
     captions: Path = Path("workflow/captions")
 
-    @property
-    def files(self) -> list[Path]:
-        """The documents' numbers, the thesis first."""
-        return sorted(self.reported.glob("*.csv"), key=lambda path: (path.stem != "thesis", path.stem))
+    def files(self, puzzle: str) -> list[Path]:
+        """The documents that have numbers on a puzzle, the thesis first."""
+        return documents(puzzle, self.reported)
 
 
 def run(params: Path, results: Path, reports: Path) -> None:
     """Write the report of a study; results and reports are the study's folders."""
     beside = Beside()
     cards = [path for path in sorted(results.glob("*/*.json")) if path.parent.name != "report"]
-    stage = StageRun("report_large", __name__, params, results / "report" / "report", [*beside.files, *cards])
-    numbers = write(LargeStudy(**stage.parameters), results.parent, reports.parent, beside)
+    study = LargeStudy(**read_json(params))
+    inputs = [*beside.files(study.puzzle), *cards]
+    stage = StageRun("report_large", __name__, params, results / "report" / "report", inputs)
+    numbers = write(study, results.parent, reports.parent, beside)
     kinds = ("report.md", "reported_vs_reproduced.csv", "metrics.json", "tables/*.csv", "figures/*.png")
     outputs = [path for kind in kinds for path in sorted(reports.glob(kind))]
     stage.finish(outputs, {f"{model}.{name}": value for model, part in numbers.items() for name, value in part.items()})
@@ -53,7 +53,8 @@ def write(study: LargeStudy, results: Path, reports: Path, beside: Beside) -> di
     """
     forget()
     target, found = reports / study.study, gather(study, results)
-    frames, reported = tables(study, found), read_reported(beside.files)
+    frames = tables(study, found)
+    reported = read_reported(beside.files(study.puzzle), study.puzzle)
     own = Findings(found, study, study.headline or min(study.models))
     comparison = compare(reported, own)
     written = {target / "tables" / f"{name}.csv": frame for name, frame in frames.items()}

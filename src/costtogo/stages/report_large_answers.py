@@ -15,7 +15,7 @@ import pandas as pd
 from costtogo.analysis.intervals import mean_interval
 from costtogo.analysis.literature import SECONDS
 from costtogo.params_large import LargeStudy, WalkInstances
-from costtogo.puzzles import make
+from costtogo.puzzles import make, noun
 from costtogo.puzzles.cube import FACES, sticker_places
 from costtogo.stages.report_answers import NAN, Answer, Row, share_interval
 from costtogo.stages.report_answers import answer as answer_default
@@ -26,6 +26,11 @@ from costtogo.stages.report_tables import Results
 LEARNED = ("DeepCubeA", "DeepCube", "Report_DNN", "C3_DNN_0")  # the literature's networks that ours stands beside
 OPTIMAL = ("Rokicki", "Korf", "PDB_solver")  # its solvers whose solutions are the shortest
 SCRAMBLED = 100  # moves; after so many, a walk may have ended at any state
+OTHER_SETS = {  # of the literature that ours do not stand for, and why
+    "training_test": "scrambles of that training",
+    "farthest_17": "the study has no states so far away",
+    "figure_2": "a board of that document",
+}
 SAMPLES = {  # an instance set or an audit of ours for each of the literature's sets
     "scrambled_1000_10000": "walks",
     "scrambled_1000": "walks",
@@ -53,6 +58,11 @@ class Findings:
     study: LargeStudy
     model: str
     timed: bool = False
+
+    @property
+    def noun(self) -> str:
+        """What is solved, "cube" or "board"."""
+        return noun(self.study.puzzle)
 
     def path(self, file: str) -> str:
         """A file of the results as seen from the project's root."""
@@ -94,7 +104,8 @@ class Findings:
         rows = self._with_seconds(
             found[found["seconds_allowed"] == allowed], "external", ["seconds_allowed", "instance"]
         )
-        what = f"the first {len(rows)} cubes of {self.study.external.file}, beams for {allowed:g} s each"
+        searched = self.study.external.budget(allowed).searched
+        what = f"the first {len(rows)} {self.noun}s of {self.study.external.file}, {searched}"
         return Searches(rows, self.path("external/{}/searches.parquet"), what)
 
     @cached_property
@@ -108,9 +119,17 @@ class Findings:
         if rows.empty:
             return None
         rows = rows[rows["width"] == rows["width"].max()]
-        what = f"{len(rows)} cubes of the set {sets[0]}, {beams_text(self.study, sets[0], rows['width'].iloc[0])}"
+        what = (
+            f"{len(rows)} {self.noun}s of the set {sets[0]}, {beams_text(self.study, sets[0], rows['width'].iloc[0])}"
+        )
         rows = self._with_seconds(rows, "beams", ["set", "width", "instance"]).assign(optimal=np.nan)
         return Searches(rows, self.path("beams/{}/searches.parquet"), what)
+
+    @property
+    def known(self) -> Searches | None:
+        """The searches of external instances, where their optima are known."""
+        searches = self.external
+        return None if searches is None or searches.rows["optimal"].isna().any() else searches
 
     @property
     def scrambled(self) -> Searches | None:
@@ -156,7 +175,7 @@ class Findings:
         )
         return (
             f"BWAS at this λ and N, at most {most:,} nodes, solves {cell['solved_percent']:.0f} % of"
-            f" {cell['instances']:.0f} cubes of the set {cell['set']}{length}"
+            f" {cell['instances']:.0f} {self.noun}s of the set {cell['set']}{length}"
         )
 
 
@@ -179,12 +198,16 @@ def _of_puzzle(found: Findings, row: Row) -> Answer | None:
     """Numbers of the puzzle itself, counted from its rules."""
     puzzle = make(row["puzzle"])
     if row["quantity"] == "input_size":
-        return None if row["model"] == "DeepCube" else _fact(puzzle.cells * puzzle.letters, "one-hot stickers")
+        return None if row["model"] == "DeepCube" else _fact(puzzle.cells * puzzle.letters, "one-hot cells")
     if row["quantity"] == "cubelets":
         places, _ = sticker_places(math.isqrt(puzzle.cells // len(FACES)))
         return _fact(len(np.unique(places, axis=0)), "places that have stickers")
-    count = {"actions": len(puzzle.actions), "stickers": puzzle.cells}[row["quantity"]]
-    return _fact(count, "the puzzle's rules")
+    if row["quantity"] in ("actions_corner", "actions_edge"):
+        corner = puzzle.goal[None]
+        states = corner if row["quantity"] == "actions_corner" else puzzle.expand(corner)[0][puzzle.legal(corner)]
+        return _fact(float(puzzle.legal(states).sum(axis=1).max()), "the puzzle's rules")
+    count = len(puzzle.actions) if row["quantity"] == "actions" else puzzle.cells
+    return _fact(float(count), "the puzzle's rules")
 
 
 def _move_sequences(found: Findings, row: Row) -> Answer:
@@ -207,10 +230,10 @@ def _length(found: Findings, row: Row) -> Answer | None:
     if row["set"] == "superflip_four_spot":
         return _sequence_length(found, row)
     if row["model"] in OPTIMAL:
-        if found.external is None:
+        if found.known is None:
             return None
-        value, low, high = mean_interval(found.external.rows["optimal"])
-        return Answer(value, found.external.file, low, high, note=f"the optima told of {found.external.what}")
+        value, low, high = mean_interval(found.known.rows["optimal"])
+        return Answer(value, found.known.file, low, high, note=f"the optima told of {found.known.what}")
     if row["model"] not in LEARNED or found.scrambled is None:
         return None
     solved = found.scrambled.rows[found.scrambled.rows["solved"]]
@@ -233,11 +256,20 @@ def _length_most(found: Findings, row: Row) -> Answer | None:
 
 
 def _length_ratio(found: Findings, row: Row) -> Answer | None:
-    if found.external is None:
+    if found.known is None:
         return None
-    solved = found.external.rows[found.external.rows["solved"]]
+    solved = found.known.rows[found.known.rows["solved"]]
     ratio = solved["cost"].mean() / solved["optimal"].mean()
-    return Answer(ratio, found.external.file, note=found.external.what)
+    return Answer(ratio, found.known.file, note=found.known.what)
+
+
+def _moves_too_many(found: Findings, row: Row) -> Answer | None:
+    """Mean of the moves that solutions of external instances have too many."""
+    if found.known is None or row["model"] not in LEARNED or not math.isnan(row["distance"]):
+        return None
+    solved = found.known.rows[found.known.rows["solved"]]
+    value, low, high = mean_interval(solved["cost"] - solved["optimal"])
+    return Answer(value, found.known.file, low, high, note=found.known.what)
 
 
 def _share(searches: Searches, holds: pd.Series, note: str) -> Answer:
@@ -248,10 +280,10 @@ def _share(searches: Searches, holds: pd.Series, note: str) -> Answer:
 
 
 def _solved(found: Findings, row: Row) -> Answer | None:
-    """Share of scrambled cubes solved; a policy that takes the best move is held against greedy search."""
+    """Share of scrambled states solved; a policy that takes the best move is held against greedy search."""
     if row["model"] == "policy_network":
         return _greedy(found, row)
-    if row["model"] not in LEARNED or found.scrambled is None:
+    if row["model"] not in LEARNED or found.scrambled is None or row["set"] in OTHER_SETS:
         return None
     return _share(found.scrambled, found.scrambled.rows["solved"], _notes(found, row))
 
@@ -269,7 +301,7 @@ def _greedy(found: Findings, row: Row) -> Answer | None:
 
 
 def _states_solved(found: Findings, row: Row) -> Answer | None:
-    """Solved cubes of a hundred, as the report has them."""
+    """Solved states of a hundred, as the report has them."""
     solved = _solved(found, row)
     return None if solved is None else replace(solved, note=f"of each hundred; {solved.note}")
 
@@ -281,19 +313,19 @@ def _optimal(found: Findings, row: Row) -> Answer | None:
             return None
         known = "one such state; " if row["set"] == "distance_26" else ""
         return _share(one, one.rows["cost"] == one.rows["distance"], known + one.what)
-    if found.external is None or row["model"] != "DeepCubeA":
+    if found.known is None or row["model"] != "DeepCubeA":
         return None
-    rows = found.external.rows
-    return _share(found.external, rows["cost"] == rows["optimal"], found.external.what)
+    rows = found.known.rows
+    return _share(found.known, rows["cost"] == rows["optimal"], found.known.what)
 
 
 def _extra_moves(found: Findings, row: Row) -> Answer | None:
-    """Share of external cubes solved with so many moves too many."""
-    if found.external is None:
+    """Share of external instances solved with so many moves too many."""
+    if found.known is None:
         return None
     extra = int(row["quantity"].split("_")[2])
-    rows = found.external.rows
-    return _share(found.external, rows["cost"] == rows["optimal"] + extra, found.external.what)
+    rows = found.known.rows
+    return _share(found.known, rows["cost"] == rows["optimal"] + extra, found.known.what)
 
 
 def _nodes(found: Findings, row: Row) -> Answer | None:
@@ -321,6 +353,8 @@ def _seconds(found: Findings, row: Row) -> Answer | None:
     if row["model"] not in LEARNED or found.scrambled is None:
         return None
     value, low, high = mean_interval(found.scrambled.rows["seconds"])
+    if row["quantity"] == "longest_time":
+        value, low, high = found.scrambled.rows["seconds"].max() / SECONDS[row["unit"]], NAN, NAN
     return Answer(value, found.scrambled.file, low, high, note=_notes(found, row))
 
 
@@ -335,12 +369,12 @@ def _consistent(found: Findings, row: Row) -> Answer | None:
 
 
 def _admissible(found: Findings, row: Row) -> Answer | None:
-    """Share of states not overestimated: of external cubes, else of those in the exact table."""
+    """Share of states not overestimated: of external instances, else of those in the exact table."""
     slack = 1 if row["quantity"] == "admissible_within_one_percent" else 0
-    if found.external is not None:
-        rows = found.external.rows
-        note = f"cost-to-go of {found.external.what.split(',')[0]}, all scrambled by 1,000 moves or more"
-        return _share(found.external, rows["cost_to_go"] <= rows["optimal"] + slack, note)
+    if found.known is not None:
+        rows = found.known.rows
+        note = f"cost-to-go of {found.known.what.split(',')[0]}, all scrambled by 1,000 moves or more"
+        return _share(found.known, rows["cost_to_go"] <= rows["optimal"] + slack, note)
     near = found.table("audits/{}/nearby.parquet")
     if near is None or slack:
         return None
@@ -350,17 +384,17 @@ def _admissible(found: Findings, row: Row) -> Answer | None:
 
 
 def _overestimation(found: Findings, row: Row) -> Answer | None:
-    """Mean overestimate of external cubes that are overestimated."""
-    if found.external is None:
+    """Mean overestimate of external instances that are overestimated."""
+    if found.known is None:
         return None
-    over = found.external.rows["cost_to_go"] - found.external.rows["optimal"]
+    over = found.known.rows["cost_to_go"] - found.known.rows["optimal"]
     value, low, high = mean_interval(over[over > 0])
-    note = f"over the {(over > 0).sum()} overestimated of {found.external.what.split(',')[0]}"
-    return Answer(value, found.external.file, low, high, note=note)
+    note = f"over the {(over > 0).sum()} overestimated of {found.known.what.split(',')[0]}"
+    return Answer(value, found.known.file, low, high, note=note)
 
 
 def _triplet(found: Findings, row: Row) -> Answer | None:
-    """Shares of patterns in our solutions of external cubes, else of the widest beams."""
+    """Shares of patterns in our solutions of external instances, else of the widest beams."""
     if row["model"] not in LEARNED or found.scrambled is None:
         return None
     shares = triplets(found.results, found.study)
@@ -418,13 +452,13 @@ def _chosen(found: Findings, row: Row) -> Answer | None:
 
 
 def _feasible(found: Findings, row: Row) -> Answer | None:
-    """The least or the greatest λ at which BWAS solves every cube with some N."""
+    """The least or the greatest λ at which BWAS solves every instance with some N."""
     grid = found.table("searches/{}/grid.parquet")
     if grid is None:
         return None
     weights = grid.loc[grid["solved_percent"] == 100, "path_weight"]
     value = weights.min() if row["relation"] == ">=" else weights.max()
-    note = "λ at which every cube is solved within the cap on nodes with some N"
+    note = f"λ at which every {found.noun} is solved within the cap on nodes with some N"
     return Answer(value, found.path("searches/{}/grid.parquet"), note=note)
 
 
@@ -519,6 +553,9 @@ FINDERS = SETTINGS | {
     "states": _states,
     "actions": _of_puzzle,
     "stickers": _of_puzzle,
+    "lights": _of_puzzle,
+    "actions_corner": _of_puzzle,
+    "actions_edge": _of_puzzle,
     "cubelets": _of_puzzle,
     "input_size": _of_puzzle,
     "move_sequences": _move_sequences,
@@ -528,12 +565,14 @@ FINDERS = SETTINGS | {
     "solved_percent": _solved,
     "states_solved": _states_solved,
     "optimal_percent": _optimal,
+    "extra_moves": _moves_too_many,
     "extra_moves_2_percent": _extra_moves,
     "extra_moves_4_percent": _extra_moves,
     "nodes_expanded": _nodes,
     "nodes_expanded_most": _nodes,
     "nodes_generated": _nodes,
     "seconds": _seconds,
+    "longest_time": _seconds,
     "consistent_percent": _consistent,
     "admissible_percent": _admissible,
     "admissible_within_one_percent": _admissible,

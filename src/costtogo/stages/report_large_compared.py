@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 import pandas as pd
 
 from costtogo.analysis.literature import DOCUMENTS
+from costtogo.params_large import LargeStudy
 from costtogo.stages.report_compared import form_of, where_text
 from costtogo.stages.report_comparison import NOT_COVERED, SHORT, VERDICTS
 from costtogo.stages.report_large_comparison import LARGE_QUANTITIES, LARGE_TIMES
@@ -14,23 +15,32 @@ TINY = ("states", "states_seen_percent", "move_sequences")  # or huge: written w
 ALIKE = ["source", "section", "quantity", "model", "iteration", "path_weight", "batch_size", "set", "unit"]
 WALKS = " Random-walk regression learns the mean length of walks, which are longer than the distance."
 BEAMS = " A beam expands its whole width in every layer; while there is time, wider beams and other images follow."
-EXPLANATIONS = {
-    "consistent_percent": WALKS,
-    "admissible_percent": WALKS,
-    "admissible_within_one_percent": WALKS,
-    "overestimation_mean": WALKS,
-    "nodes_expanded": BEAMS,
-    "nodes_expanded_most": BEAMS,
-    "nodes_generated": BEAMS,
-}
+TOO_HIGH = ("consistent_percent", "admissible_percent", "admissible_within_one_percent", "overestimation_mean")
+NODES = ("nodes_expanded", "nodes_expanded_most", "nodes_generated")
+COUNTS = {1: "one", 2: "two", 3: "three", 4: "four"}
 HEADER = ["model", "where", "quantity", "reported", "ours", "verdict"]
 
 
-def compared(comparison: pd.DataFrame) -> Iterator[str]:
-    """The section of the report; comparison as report_large_comparison.compare returns it."""
+def explanations(study: LargeStudy) -> dict[str, str]:
+    """Why the study falls short in a quantity, by its name: of what it does, not of what it might."""
+    found = {}
+    if any(model.trainer == "random_walk" for model in study.models.values()):
+        found |= dict.fromkeys(TOO_HIGH, WALKS)
+    if study.external is None or study.external.budgets[-1].path_weight is None:
+        found |= dict.fromkeys(NODES, BEAMS)
+    return found
+
+
+def compared(comparison: pd.DataFrame, why: dict[str, str]) -> Iterator[str]:
+    """The section of the report; comparison as report_large_comparison.compare returns it, why as explanations does."""
     yield "## Reported and reproduced\n"
+    if comparison.empty:
+        yield "The literature in data/reported has no number on this puzzle.\n"
+        return
+    count = comparison["source"].nunique()
+    documents = f"{COUNTS.get(count, count)} document{'s' if count > 1 else ''}"
     yield (
-        "Every number of four documents on this puzzle; [reported_vs_reproduced.csv](reported_vs_reproduced.csv) has"
+        f"Every number of {documents} on this puzzle; [reported_vs_reproduced.csv](reported_vs_reproduced.csv) has"
         " each with its interval, note and file. A number *agrees* when the literature's lies in our 95 % interval or"
         " within the tolerance of the default study, when a bound holds, or when a setting is the same; otherwise it"
         " *beats* the literature's or falls *short* of it by which way is better; where neither way is better, a"
@@ -43,11 +53,13 @@ def compared(comparison: pd.DataFrame) -> Iterator[str]:
         yield f"### {DOCUMENTS[source][0].upper()}{DOCUMENTS[source][1:]}\n"
         yield rows_table(group)
     yield "### Where ours falls short\n"
-    yield from _fallen(comparison[comparison["verdict"] == SHORT])
+    yield from _fallen(comparison[comparison["verdict"] == SHORT], why)
     yield "### Why numbers are not covered\n"
     yield _reasons(comparison[comparison["verdict"] == NOT_COVERED])
-    yield "### Slips in the documents\n"
-    for row in comparison[comparison["erratum"].notna()].to_dict("records"):
+    slips = comparison[comparison["erratum"].notna()]
+    if len(slips):
+        yield "### Slips in the documents\n"
+    for row in slips.to_dict("records"):
         number = f"{_title(row)} {_form(row)(row['reported'])}"
         yield f"- {DOCUMENTS[row['source']]}, {row['section']}, {number}: {row['erratum']}"
     yield ""
@@ -100,7 +112,7 @@ def _title(row: dict) -> str:
     return quantity.title if quantity else row["quantity"].replace("_", " ")
 
 
-def _fallen(rows: pd.DataFrame) -> Iterator[str]:
+def _fallen(rows: pd.DataFrame, why: dict[str, str]) -> Iterator[str]:
     """What fell short and by how much; the numbers of one quantity with the same terms once."""
     if rows.empty:
         yield "Nowhere.\n"
@@ -112,7 +124,7 @@ def _fallen(rows: pd.DataFrame) -> Iterator[str]:
         by = f", {by}" if not many else ""
         model = f" of `{row['model']}`" if isinstance(row["model"], str) else ""
         line = f"- {DOCUMENTS[row['source']]}, {row['section']}, {_title(row)}{model}{many}: {'; '.join(what)}{by}."
-        yield f"{line}{EXPLANATIONS.get(row['quantity'], '')}"
+        yield f"{line}{why.get(row['quantity'], '')}"
     yield ""
 
 

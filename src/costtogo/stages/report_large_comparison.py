@@ -6,12 +6,15 @@ import pandas as pd
 
 from costtogo.stages.report_answers import NAN, Row
 from costtogo.stages.report_comparison import AGREES, NOT_COVERED, QUANTITIES, TIMES, Quantity, judge
-from costtogo.stages.report_large_answers import LEARNED, OPTIMAL, SETTINGS, Findings, answer
+from costtogo.stages.report_large_answers import LEARNED, OPTIMAL, OTHER_SETS, SETTINGS, Findings, answer
 
 LARGE_QUANTITIES = QUANTITIES | {
-    "states": Quantity("states", 0, relative=0.01),
+    "states": Quantity("states", 0, relative=0.05),
     "actions": Quantity("actions", 0),
+    "actions_corner": Quantity("actions with the blank in a corner", 0),
+    "actions_edge": Quantity("actions with the blank at an edge", 0),
     "stickers": Quantity("stickers", 0),
+    "lights": Quantity("lights", 0),
     "cubelets": Quantity("cubelets", 0),
     "input_size": Quantity("inputs of the network", 0),
     "move_sequences": Quantity("move sequences", 0, relative=0.05),
@@ -21,6 +24,7 @@ LARGE_QUANTITIES = QUANTITIES | {
     "solved_percent": Quantity("solved, %", 1),
     "states_solved": Quantity("solved of 100", 1),
     "optimal_percent": Quantity("optimal, %", 1),
+    "extra_moves": Quantity("moves too many on average", -1, absolute=0.05),
     "extra_moves_2_percent": Quantity("two moves too many, %", -1),
     "extra_moves_4_percent": Quantity("four moves too many, %", -1),
     "nodes_expanded_most": Quantity("most nodes expanded", -1),
@@ -35,8 +39,9 @@ LARGE_QUANTITIES = QUANTITIES | {
     "path_weight_feasible": Quantity("feasible λ", 1),
     "states_seen_percent": Quantity("states seen, % of all", -1, relative=0.2),
     "iteration_time": Quantity("time of an iteration", -1, relative=0.2),
+    "longest_time": Quantity("longest time of a search", -1, relative=0.2),
 }
-LARGE_TIMES = (*TIMES, "iteration_time")
+LARGE_TIMES = (*TIMES, "iteration_time", "longest_time")
 MACHINES = (
     "cpus",
     "cpu_cores",
@@ -47,6 +52,10 @@ MACHINES = (
     "gpus_training",
     "gpus_generating",
     "gpus_searching",
+)
+CONVOLUTIONS = (
+    *("convolutional_layers", "linear_layers", "kernel_side", "stride", "padding", "padding_first_layer"),
+    "input_channels",
 )
 REASONS = {
     "diameter": "proved elsewhere; the space is too large to list",
@@ -61,8 +70,16 @@ REASONS = {
     "convergence_point_iteration": "the study's trainer has no convergence points: it looks at no target network",
     "loss_threshold": "the study's trainer has no threshold: it looks at no target network",
     "walk_offset": "a setting of adaptive K, which the study does not use",
-    "forced_update_iteration": "a setting of a target network, which the study does not have",
+    "forced_update_iteration": "a rule for updating a target network that the study does not have",
     "generation_interval": "a setting of that program",
+    "generation_time_ratio": "times of two processes of that program",
+    "training_diverges": "told of that training, which the study does not repeat",
+    "learning_rate_feasible": "advice on the learning rate; the study tries one",
+    "learning_rate_last_percent": "advice on the learning rate; the study tries one",
+    "seconds_ratio_pdb": "needs the times of an optimal solver, which the study does not run",
+    "residual_layers_added": "beside a network for another puzzle",
+    "layers_left_out": "beside a network for another puzzle",
+    **dict.fromkeys(CONVOLUTIONS, "of a convolutional network, which the study does not have"),
     "convergence_points_needed": "the author's reckoning, not a measurement",
     "iterations_needed": "the author's reckoning, not a measurement",
     "training_time_needed": "the author's reckoning, not a measurement",
@@ -72,7 +89,7 @@ REASONS = {
     "at_most_kociemba_percent": "needs the solutions of Kociemba's solver, which the study does not run",
     "median_length": "of less scrambled cubes that the slide does not name",
     "median_time": "of cubes that the slide does not name",
-    "search_iterations": "beam search counts layers, not batches",
+    "search_iterations": "the study counts nodes, not batches or layers",
     "search_iterations_limit": "a setting of that search; the study's searches end at a cap on nodes",
     "training_time_ratio": "a training that the study does not repeat",
     "accurate_from_scramble_moves": "a training that the study does not repeat",
@@ -84,6 +101,7 @@ REASONS = {
 }
 NEEDS_EXTERNAL = (
     "optimal_percent",
+    "extra_moves",
     "extra_moves_2_percent",
     "extra_moves_4_percent",
     "length_ratio",
@@ -131,9 +149,13 @@ def _why_not(row: Row, found: Findings) -> str:
         return "wall-clock times of this study differ from run to run and stand in timings.md"
     if quantity in REASONS and (not quantity.endswith("_tried") or model in LEARNED):
         return REASONS[quantity]
+    if row["set"] in OTHER_SETS:
+        return OTHER_SETS[row["set"]]
     waits = found.external is None and quantity in NEEDS_EXTERNAL and found.study.external is not None
     if waits and model in (*LEARNED[:1], *OPTIMAL, "Report_DNN"):
         return f"not measured yet: snakemake {found.study.study}-external measures it"
+    if quantity in NEEDS_EXTERNAL and found.external is not None and found.known is None:
+        return "needs optima, which are not known"
     if isinstance(model, str) and model not in LEARNED:
         return "another solver or training, which the study does not run"
     if quantity == "optimal_percent" and model == "DeepCube":

@@ -5,8 +5,7 @@ import pandas as pd
 from costtogo.analysis.solutions import mirrored_shares, triplet_shares
 from costtogo.figures.catalogue_large import external_is_current
 from costtogo.params_large import BeamParams, LargeStudy, MirroredInstances, PrefixInstances
-from costtogo.puzzles import make
-from costtogo.puzzles.cube3 import mirror
+from costtogo.puzzles import make, noun
 from costtogo.stages.report_tables import Results, fresh, loss, provenance
 
 
@@ -105,7 +104,7 @@ def prefixes(results: Results, study: LargeStudy) -> pd.DataFrame:
 
 
 def solutions(results: Results, study: LargeStudy) -> pd.DataFrame:
-    """model, searches (in words), solution of every solved search whose cubes are scrambled."""
+    """model, searches (in words), solution of every solved search whose instances are scrambled."""
     frames = []
     beams = of_models(results, study, "beams/{}/searches.parquet")
     if not beams.empty:
@@ -120,8 +119,13 @@ def solutions(results: Results, study: LargeStudy) -> pd.DataFrame:
 
 
 def triplets(results: Results, study: LargeStudy) -> pd.DataFrame:
-    """Shares of the patterns of three moves in a row (DeepCubeA, Methods), by model and searches."""
+    """Shares of the patterns of three moves in a row (DeepCubeA, Methods), by model and searches.
+
+    Of a puzzle whose moves are turns alone, which can be made anywhere and one after the other in any order.
+    """
     puzzle, rows = make(study.puzzle), []
+    if not hasattr(puzzle, "turns"):
+        return pd.DataFrame()
     for (model, searches), group in solutions(results, study).groupby(["model", "searches"], sort=False):
         shares = triplet_shares(puzzle, [puzzle.parse_moves(text) for text in group["solution"]])
         rows.append({"model": model, "searches": searches, "solutions": len(group), **shares})
@@ -129,7 +133,7 @@ def triplets(results: Results, study: LargeStudy) -> pd.DataFrame:
 
 
 def mirrored(results: Results, study: LargeStudy) -> pd.DataFrame:
-    """Solutions of cubes beside those of their mirror images, by model and beam width (DeepCubeA, Methods)."""
+    """Solutions of states beside those of their mirror images, by model and beam width (DeepCubeA, Methods)."""
     found, puzzle, rows = of_models(results, study, "beams/{}/searches.parquet"), make(study.puzzle), []
     for name, kind in study.instances.items():
         if not isinstance(kind, MirroredInstances) or found.empty:
@@ -143,18 +147,20 @@ def mirrored(results: Results, study: LargeStudy) -> pd.DataFrame:
             if (own.images, own.average) != (other.images, other.average):
                 continue
             both = ([puzzle.parse_moves(text) for text in group[name]] for name in ("solution", "solution_mirrored"))
-            shares = mirrored_shares(puzzle, *both, mirror())
+            shares = mirrored_shares(puzzle, *both, puzzle.mirror)
             rows.append({"model": model, "set": name, "width": width, "pairs": len(group), **shares})
     return pd.DataFrame(rows)
 
 
 def excesses(results: Results, study: LargeStudy) -> pd.DataFrame:
-    """External cubes by budget and the moves that their solutions have too many; those not solved are left out."""
+    """External instances by budget and the moves that their solutions have too many; those not solved are left out."""
     found, frames = of_models(results, study, "external/{}/searches.parquet"), []
+    counted = f"{noun(study.puzzle)}s"
+    found = found[found["optimal"].notna()] if len(found) else found
     for (model, allowed), group in found.groupby(["model", "seconds_allowed"], sort=False) if len(found) else ():
         excess = (group["cost"] - group["optimal"])[group["solved"]].astype(int).value_counts().sort_index()
-        counts = pd.DataFrame({"excess": excess.index, "cubes": excess.to_numpy()})
-        shares = 100 * counts["cubes"] / len(group)
+        counts = pd.DataFrame({"excess": excess.index, counted: excess.to_numpy()})
+        shares = 100 * counts[counted] / len(group)
         frames.append(counts.assign(model=model, seconds_allowed=allowed, percent=shares))
-    columns = ["model", "seconds_allowed", "excess", "cubes", "percent"]
+    columns = ["model", "seconds_allowed", "excess", counted, "percent"]
     return pd.concat(frames)[columns] if frames else pd.DataFrame(columns=columns)

@@ -9,7 +9,8 @@ from costtogo.analysis.literature import DOCUMENTS, NETWORKS, numbers_of
 from costtogo.figures.catalogue import FigureEntry
 from costtogo.figures.catalogue_large import drawable
 from costtogo.params_large import LargeStudy
-from costtogo.stages.report_large_compared import compared
+from costtogo.puzzles import make, noun
+from costtogo.stages.report_large_compared import compared, explanations
 from costtogo.stages.report_large_tables import beams_text, last_point, trained
 from costtogo.stages.report_markdown import amount, frame_table, percent, places, short, table
 from costtogo.stages.report_tables import Results
@@ -17,10 +18,10 @@ from costtogo.stages.report_text import gallery, interval_text, provenance_text,
 
 MODEL = {"model": ("model", "`{}`".format)}
 SOLVED = {
-    "instances": ("cubes", amount),
     "solved_percent": ("solved, %", percent),
     "lengths": ("mean length, moves [95 % interval]", str),
 }
+AGAINST_THE_OPTIMUM = ("optimal_length", "optimal", "admissible_percent")  # columns of external instances
 KEY_QUANTITIES = {  # rows of the key results, and the literature's quantity in each
     "solved, %": ("solved_percent", "states_solved"),
     "mean length, moves": ("length",),
@@ -36,6 +37,8 @@ class Report:
     def __init__(self, study: LargeStudy, results: Results, tables: dict[str, pd.DataFrame], captions: Path):
         self.study, self.results, self.tables, self.captions = study, results, tables, captions
         self.figures = drawable(study, results.folder)
+        self.noun = noun(study.puzzle)
+        self.solved = {"instances": (f"{self.noun}s", amount), **SOLVED}
 
     def drawn(self, kind: str) -> Iterator[str]:
         """The figures of a kind with their caption, if there are any."""
@@ -55,7 +58,7 @@ def report(study: LargeStudy, results: Results, tables, comparison: pd.DataFrame
     sections = (_key_results, _method, _training, _audit, _grid, _beams, _prefixes, _external, _patterns)
     for section in sections:
         parts += section(found, comparison) if section is _key_results else section(found)
-    parts += compared(comparison)
+    parts += compared(comparison, explanations(study))
     selected = {model: last_point(results, model) for model in trained(results, study)}
     return "\n".join([*parts, *provenance_text(results, selected)])
 
@@ -65,30 +68,39 @@ def _key_results(found: Report, comparison: pd.DataFrame) -> Iterator[str]:
     external, beams = found.tables.get("external"), found.tables.get("beams")
     if external is not None:
         for row in external.to_dict("records"):
-            yield (
-                f"- `{row['model']}`, the first {row['first']} cubes of `{found.study.external.file}`, at most"
-                f" {row['seconds_allowed']:g} s each: {percent(row['solved_percent'])} % solved, {_length_text(row)}"
-                f" moves on average where the optimum is {row['optimal_length']:.2f}, {_optimal_text(row)} % with the"
-                " fewest moves."
-            )
+            yield _external_line(found, row)
     if beams is not None:
         own = beams[beams["known"] == 0] if (beams["known"] == 0).any() else beams
         widest = own.loc[own.groupby("model", sort=False)["width"].idxmax()]
         for row in widest.to_dict("records"):
             yield (
-                f"- `{row['model']}`, {row['instances']} cubes of the set {row['set']},"
+                f"- `{row['model']}`, {row['instances']} {found.noun}s of the set {row['set']},"
                 f" {beams_text(found.study, row['set'], row['width'])}: {percent(row['solved_percent'])} % solved,"
                 f" {_length_text(row)} moves on average."
             )
     yield from _prefix_lines(found)
     yield ""
-    yield "Beside the literature, each with its own solver, budget and cubes (the notes are below):\n"
-    yield _key_table(comparison)
+    if len(comparison):
+        yield f"Beside the literature, each with its own solver, budget and {found.noun}s (the notes are below):\n"
+        yield _key_table(comparison)
     yield from found.drawn("training_costs")
     yield (
         "Wall-clock times are in [timings.md](timings.md), all numbers in [tables/](tables/), and the literature's"
         " beside ours in [reported_vs_reproduced.csv](reported_vs_reproduced.csv).\n"
     )
+
+
+def _external_line(found: Report, row: dict) -> str:
+    """A row of the summary of external instances in words."""
+    budget = found.study.external.budget(row["seconds_allowed"])
+    how = f"at most {budget.seconds:g} s each" if budget.path_weight is None else budget.searched
+    line = (
+        f"- `{row['model']}`, the first {row['first']} {found.noun}s of `{found.study.external.file}`, {how}:"
+        f" {percent(row['solved_percent'])} % solved, {_length_text(row)} moves on average"
+    )
+    if pd.isna(row["optimal_length"]):
+        return f"{line}."
+    return f"{line} where the optimum is {row['optimal_length']:.2f}, {_optimal_text(row)} % with the fewest moves."
 
 
 def _length_text(row: dict) -> str:
@@ -125,6 +137,7 @@ def _key_table(comparison: pd.DataFrame) -> str:
     """Ours beside each of the literature's networks, one row a quantity; a network's own document comes first."""
     rows = []
     told = {model: numbers_of(comparison[comparison["distance"].isna()], model) for model in NETWORKS}
+    told = {model: numbers for model, numbers in told.items() if len(numbers)}
     for title, quantities in KEY_QUANTITIES.items():
         cells, ours = [], []
         for rows_of_model in told.values():
@@ -132,7 +145,7 @@ def _key_table(comparison: pd.DataFrame) -> str:
             cells.append(amount(alike["reported"].iloc[0]) if len(alike) else "–")
             ours += alike["reproduced"].dropna().tolist()[:1]
         rows.append([title, amount(ours[0]) if ours else "–", *cells])
-    return table(["", "this study", *(DOCUMENTS[source] for source in NETWORKS.values())], rows)
+    return table(["", "this study", *(DOCUMENTS[NETWORKS[model]] for model in told)], rows)
 
 
 def _method(found: Report) -> Iterator[str]:
@@ -145,8 +158,9 @@ def _method(found: Report) -> Iterator[str]:
     }
     yield (
         f"The states up to {study.nearby_depth} moves from the goal were listed; the rest is too large. A network was"
-        f" trained from nothing, {' and '.join(how[name] for name in sorted(trainers))}; no distance and no test cube"
-        " was shown to it. Searches ended where they met the listed states, and every solution was replayed.\n"
+        f" trained from nothing, {' and '.join(how[name] for name in sorted(trainers))}; no distance and no test"
+        f" {found.noun} was shown to it. Searches ended where they met the listed states, and every solution was"
+        " replayed.\n"
     )
     yield from found.drawn("large_states")
 
@@ -158,7 +172,9 @@ def _training(found: Report) -> Iterator[str]:
         return
     models = trained(found.results, found.study)
     yield training_table(Results(found.results.folder, {found.study.puzzle: models}), found.study.puzzle)
-    yield "Parameters are in italics. A random walk is often longer than the distance: the loss does not fall to 0.\n"
+    walks = any(found.study.models[model].trainer == "random_walk" for model in models)
+    why = " A random walk is often longer than the distance: the loss does not fall to 0." if walks else ""
+    yield f"Parameters are in italics.{why}\n"
     for model in models:
         if start := found.study.models[model].starts_from:
             yield f"`{model}` starts from the last weights of `{start}`.\n"
@@ -211,7 +227,7 @@ def _grid(found: Report) -> Iterator[str]:
         "set": ("set", str),
         "path_weight": ("λ", short),
         "batch_size": ("N", amount),
-        **SOLVED,
+        **found.solved,
         "nodes_expanded": ("nodes expanded", amount),
         "nodes_generated": ("nodes generated", amount),
         "out_of_memory_percent": ("out of memory, %", percent),
@@ -240,29 +256,33 @@ def _beams(found: Report) -> Iterator[str]:
         "width": ("width", amount),
         "images": ("images", amount),
         "average": ("averaged over", amount),
-        **SOLVED,
+        **found.solved,
         "known": ("of known distance", amount),
         "optimal_percent": ("fewest moves, % of those", percent),
         "nodes_expanded": ("nodes expanded", amount),
     }
     yield frame_table(_with_lengths(found.tables["beams"]), MODEL | columns)
-    yield (
-        "Beams start from so many *images* of a cube, symmetric and inverse; the shortest solution counts. The"
-        " cost-to-go may be averaged over symmetric images of each state.\n"
-    )
+    puzzle = make(found.study.puzzle)
+    kinds = {"symmetric": "symmetries", "inverse": "inverse_states"}
+    images = " and ".join(kind for kind, attribute in kinds.items() if hasattr(puzzle, attribute))
+    if images:
+        yield (
+            f"Beams start from so many *images* of a {found.noun}, {images}; the shortest solution counts. The"
+            " cost-to-go may be averaged over symmetric images of each state.\n"
+        )
     yield from found.drawn("beam_lengths")
 
 
 def _prefixes(found: Report) -> Iterator[str]:
     if "prefixes" not in found.tables:
         return
-    yield "## The sequence of distance 26\n"
+    shown = found.tables["prefixes"]
+    yield f"## The sequence of distance {shown['distance'].max():.0f}\n"
     yield (
         "The first 1, 2, … moves of a shortest path, whose states are as far from the goal as there are moves (thesis,"
         " 5.9).\n"
     )
     yield from found.drawn("prefix_lengths")
-    shown = found.tables["prefixes"]
     columns = {
         "width": ("width", amount),
         "distance": ("distance, moves", short),
@@ -274,21 +294,25 @@ def _prefixes(found: Report) -> Iterator[str]:
 
 
 def _external(found: Report) -> Iterator[str]:
-    yield "## External cubes\n"
+    yield f"## External {found.noun}s\n"
     if found.study.external is None:
         yield "The study asks for none.\n"
         return
     if "external" not in found.tables:
-        yield found.missing("The external cubes, whose optima are known,", "-external")
+        yield found.missing(f"The external {found.noun}s", "-external")
         return
     yield (
-        f"The first cubes of `{found.study.external.file}`, scrambled by others (from DeepCubeA's test set) and never"
-        " trained or tuned on; what a search finds in the seconds allowed depends on the machine.\n"
+        f"The first {found.noun}s of `{found.study.external.file}`, scrambled by others (from DeepCubeA's test set) and"
+        " never trained or tuned on; what a search finds in the seconds allowed depends on the machine.\n"
     )
     external = _with_lengths(found.tables["external"])
     external["optimal"] = [_optimal_text(row) for row in external.to_dict("records")]
+    budgets = [found.study.external.budget(seconds) for seconds in external["seconds_allowed"]]
+    external["solver"] = [budget.searched.partition(" for ")[0].partition(", at most")[0] for budget in budgets]
     allowed = {"seconds_allowed": ("seconds each, at most", short)}
+    several = {"solver": ("solver", str)} if (external["solver"] != "beams").any() else {}
     columns = {
+        **several,
         **allowed,
         "first": ("first", amount),
         "solved_percent": ("solved, %", percent),
@@ -297,19 +321,28 @@ def _external(found: Report) -> Iterator[str]:
         "optimal": ("fewest moves, % [95 % interval]", str),
         "admissible_percent": ("admissible, %", percent),
     }
+    if external["optimal_length"].isna().any():
+        columns = {name: column for name, column in columns.items() if name not in AGAINST_THE_OPTIMUM}
     yield frame_table(external, MODEL | columns)
     if "external_excess" in found.tables:
-        columns = {"excess": ("moves too many", short), "cubes": ("cubes", amount), "percent": ("share, %", percent)}
+        counted = f"{found.noun}s"
+        columns = {"excess": ("moves too many", short), counted: (counted, amount), "percent": ("share, %", percent)}
         columns = allowed | columns
         yield frame_table(found.tables["external_excess"], MODEL | columns)
     yield from found.drawn("external_excess")
 
 
 def _patterns(found: Report) -> Iterator[str]:
+    if not hasattr(make(found.study.puzzle), "turns"):
+        return
     yield "## Patterns of the solutions\n"
     if "triplets" not in found.tables:
         ran = {"beams", "external"} & set(found.tables)
-        yield "No scrambled cube was solved.\n" if ran else found.missing("The searches whose solutions are counted")
+        yield (
+            f"No scrambled {found.noun} was solved.\n"
+            if ran
+            else found.missing("The searches whose solutions are counted")
+        )
         return
     columns = {
         "searches": ("solutions of", str),
@@ -329,5 +362,5 @@ def _patterns(found: Report) -> Iterator[str]:
             "asymmetric": ("other pairs", amount),
             "same_length_percent": ("as long, % of those", percent),
         }
-        yield "Cubes and their mirror images, both solved by beam search:\n"
+        yield f"{found.noun.capitalize()}s and their mirror images, both solved by beam search:\n"
         yield frame_table(found.tables["mirrored"], MODEL | columns)

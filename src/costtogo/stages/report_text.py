@@ -44,11 +44,15 @@ def report(study, results: Results, captions: Path, measured: Path, *sections: s
 
 
 def puzzle_title(puzzle: str) -> str:
-    """A puzzle's name for readers.  "cube2" -> "2×2×2 cube", "hanoi_7" -> "Towers of Hanoi H(7, 3)"."""
+    """A puzzle's name for readers.  "cube2" -> "2×2×2 cube", "hanoi_7" -> "Towers of Hanoi H(7, 3)"; "15-puzzle"."""
     if is_hanoi(puzzle):
         return f"Towers of Hanoi H({puzzle.removeprefix('hanoi_')}, 3)"
     if puzzle.startswith("cube"):
         return "×".join([puzzle.removeprefix("cube")] * 3) + " cube"
+    if puzzle.startswith("puzzle"):
+        return f"{puzzle.removeprefix('puzzle')}-puzzle"
+    if puzzle.startswith("lights_out"):
+        return "Lights Out, " + " × ".join([puzzle.removeprefix("lights_out_")] * 2)
     return puzzle
 
 
