@@ -1,4 +1,4 @@
-"""A small made-up study of the 3×3×3 cube in the schemas of the stages, to test its figures and report.
+"""Small made-up studies of large puzzles in the schemas of the stages, to test their figures and reports.
 
 The numbers mean nothing; only the moves are true, and the mirror images of solutions.
 """
@@ -11,17 +11,15 @@ from synthetic_study import write_card, write_table
 
 from costtogo.params_large import LargeStudy, load
 from costtogo.puzzles import make
-from costtogo.puzzles.cube3 import mirror
+from costtogo.puzzles.base import Puzzle, move
 
-CONFIG = Path(__file__).parents[1] / "config" / "cube3.yaml"
-CUBE = make("cube3")
-STATE = CUBE.format_state(CUBE.goal)
+CONFIG = Path(__file__).parents[1] / "config"
 PARTS = ("instances", "models", "audits", "searches", "beams", "external")
 
 
-def study_of() -> LargeStudy:
-    """The study of config/cube3.yaml."""
-    return load(CONFIG)
+def study_of(name: str) -> LargeStudy:
+    """The study of a file of config."""
+    return load(CONFIG / f"{name}.yaml")
 
 
 def write_results(study: LargeStudy, folder: Path, parts=PARTS) -> Path:
@@ -42,22 +40,42 @@ def write_results(study: LargeStudy, folder: Path, parts=PARTS) -> Path:
     return results
 
 
-def walk(length: int, random) -> list[int]:
-    """Actions of a walk that never turns straight back."""
+def walk(puzzle: Puzzle, length: int, random) -> list[int]:
+    """Actions of a walk from the goal that never turns straight back."""
     actions: list[int] = []
+    state = puzzle.goal[None]
     while len(actions) < length:
-        action = int(random.integers(12))
-        if not actions or action != CUBE.inverse(actions[-1]):
+        action = int(random.integers(len(puzzle.actions)))
+        if puzzle.legal(state)[0, action] and (not actions or action != puzzle.inverse(actions[-1])):
             actions.append(action)
+            state = move(puzzle, state, np.array([action]))
     return actions
 
 
+def count_of(study: LargeStudy, name: str) -> int:
+    """How many instances a set has."""
+    kind = study.instances[name]
+    if kind.kind == "mirrored":
+        return count_of(study, kind.of)
+    return kind.states if kind.kind == "walks" else len(make(study.puzzle).parse_moves(kind.moves))
+
+
 def _write_instances(results, study, name, random) -> None:
-    rows = [("scrambled", i, np.nan) for i in range(20)] + [("mirrored", i, np.nan) for i in range(20)]
-    rows += [("distance_26", i, i + 1.0) for i in range(26)]
-    frame = pd.DataFrame(rows, columns=["set", "instance", "distance"]).assign(state=STATE)
+    counts = {name: count_of(study, name) for name in study.instances}
+    rows = [
+        (name, i, i + 1.0 if study.instances[name].kind == "prefixes" else np.nan)
+        for name, count in counts.items()
+        for i in range(count)
+    ]
+    frame = pd.DataFrame(rows, columns=["set", "instance", "distance"]).assign(state=goal_text(study))
     write_table(results / "instances" / f"{name}.parquet", frame)
-    write_card(results, "instances", name, {"scrambled": 20, "mirrored": 20, "distance_26": 26})
+    write_card(results, "instances", name, counts)
+
+
+def goal_text(study: LargeStudy) -> str:
+    """A state of the study's puzzle."""
+    puzzle = make(study.puzzle)
+    return puzzle.format_state(puzzle.goal)
 
 
 def _write_model(results, study, name, random) -> None:
@@ -108,17 +126,17 @@ def _write_audit(results, study, name, random) -> None:
 
 
 def _write_searches(results, study, name, random) -> None:
-    rows = []
+    rows, puzzle = [], make(study.puzzle)
     for grid in study.searches:
         for weight in grid.path_weight:
             for size in grid.batch_size:
-                for instance in range(20):
+                for instance in range(count_of(study, grid.set)):
                     solved = random.random() < 1.6 - weight - 0.05 * (size == 10_000)
-                    actions = walk(int(38 - 15 * weight - 1.5 * np.log10(size) + random.integers(0, 4)), random)
+                    actions = walk(puzzle, int(38 - 15 * weight - 1.5 * np.log10(size) + random.integers(0, 4)), random)
                     nodes = int(min(2000 * 10 ** (2 * weight) + 24 * size, 80_000)) if solved else grid.max_nodes // 12
                     cell = {"set": grid.set, "path_weight": weight, "batch_size": size, "instance": instance}
                     ended = "solved" if solved else "memory"
-                    rows.append(cell | {"distance": np.nan, **_found(actions, solved, nodes), "ended": ended})
+                    rows.append(cell | {"distance": np.nan, **_found(puzzle, actions, solved, nodes), "ended": ended})
     found = pd.DataFrame(rows)
     cells = found.groupby(["set", "path_weight", "batch_size"], sort=False)
     grid = pd.DataFrame([{**dict(zip(cells.keys, cell, strict=True)), **_cell(group)} for cell, group in cells])
@@ -131,19 +149,19 @@ def _write_searches(results, study, name, random) -> None:
 
 
 def _write_beams(results, study, name, random) -> None:
-    rows = []
+    rows, puzzle, state = [], make(study.puzzle), goal_text(study)
     for beams in study.beams:
         known = study.instances[beams.set].kind == "prefixes"
         for width in beams.widths:
-            for instance in range(26 if known else 20):
+            for instance in range(count_of(study, beams.set)):
                 distance = instance + 1.0 if known else np.nan
                 length = (instance + 1 + 2 * (instance > 17)) if known else int(34 - 2.4 * np.log10(width))
-                actions = walk(int(length) + 2 * int(random.integers(2)) * (not known), random)
+                actions = walk(puzzle, int(length) + 2 * int(random.integers(2)) * (not known), random)
                 if beams.set == "mirrored" and instance % 2:
                     twin = next(row for row in rows if row["width"] == width and row["instance"] == instance)
-                    actions = mirror().actions[CUBE.parse_moves(twin["solution"])].tolist()
-                place = {"set": beams.set, "width": width, "instance": instance, "state": STATE, "distance": distance}
-                rows.append(place | _found(actions, True, width * len(actions)))
+                    actions = puzzle.mirror.actions[puzzle.parse_moves(twin["solution"])].tolist()
+                place = {"set": beams.set, "width": width, "instance": instance, "state": state, "distance": distance}
+                rows.append(place | _found(puzzle, actions, True, width * len(actions)))
     found = pd.DataFrame(rows)
     cells = found.groupby(["set", "width"], sort=False)
     grid = pd.DataFrame([{**dict(zip(cells.keys, cell, strict=True)), **_cell(group)} for cell, group in cells])
@@ -155,7 +173,7 @@ def _write_beams(results, study, name, random) -> None:
 
 
 def _write_external(results, study, name, random) -> None:
-    parts = [_external(budget, random) for budget in study.external.budgets]
+    parts = [_external(study, budget, random) for budget in study.external.budgets]
     found = pd.concat(parts, ignore_index=True)
     write_table(results / "external" / name / "searches.parquet", found)
     summary = []
@@ -173,28 +191,30 @@ def _write_external(results, study, name, random) -> None:
     write_card(results, "external", name, {"solved_percent": 99.0}, external=study.external.model_dump())
 
 
-def _external(budget, random) -> pd.DataFrame:
-    """The searches of the external cubes under one budget."""
-    count = budget.states
+def _external(study, budget, random) -> pd.DataFrame:
+    """The searches of the external instances under one budget."""
+    count, puzzle = budget.states, make(study.puzzle)
+    text = "scramble" if study.puzzle == "cube3" else "tiles"
     optimal = random.choice([19, 20, 21, 22], count, p=[0.1, 0.35, 0.45, 0.1])
     costs = optimal + 2 * random.integers(0, 3, count)
     rows = [
-        {"instance": i, "scramble": CUBE.format_moves(walk(20, random)), "optimal": float(optimal[i]),
-         "cost_to_go": optimal[i] - 2 + 3 * random.random(), **_found(walk(int(costs[i]), random), i != 7, 150_000)}
+        {"instance": i, text: goal_text(study), "optimal": float(optimal[i]),
+         "cost_to_go": optimal[i] - 2 + 3 * random.random(),
+         **_found(puzzle, walk(puzzle, int(costs[i]), random), i != 7, 150_000)}
         for i in range(count)
     ]  # fmt: skip
     frame = pd.DataFrame(rows).assign(length_htm=costs - 3.0, seconds_allowed=budget.seconds)
     return frame[["seconds_allowed", *frame.columns.drop("seconds_allowed")]]
 
 
-def _found(actions, solved, nodes) -> dict:
+def _found(puzzle, actions, solved, nodes) -> dict:
     """The columns of one search."""
     return {
         "solved": bool(solved),
         "cost": float(len(actions)) if solved else np.inf,
         "nodes_expanded": nodes,
         "nodes_generated": 12 * nodes,
-        "solution": CUBE.format_moves(actions) if solved else "",
+        "solution": puzzle.format_moves(actions) if solved else "",
     }
 
 

@@ -41,6 +41,7 @@ LARGE_QUANTITIES = QUANTITIES | {
     "iteration_time": Quantity("time of an iteration", -1, relative=0.2),
     "longest_time": Quantity("longest time of a search", -1, relative=0.2),
 }
+BESIDE = ("reproduced", "interval_95", "verdict", "note", "results_file")  # columns that compare adds
 LARGE_TIMES = (*TIMES, "iteration_time", "longest_time")
 MACHINES = (
     "cpus",
@@ -128,7 +129,7 @@ def compare(reported: pd.DataFrame, found: Findings) -> pd.DataFrame:
             "results_file": ours.file if ours else "",
         }
         rows.append(row | beside)
-    return pd.DataFrame(rows).rename(columns={"value": "reported"})
+    return pd.DataFrame(rows, columns=[*reported.columns, *BESIDE]).rename(columns={"value": "reported"})
 
 
 def _same(row: Row, ours) -> tuple[str, str]:
