@@ -133,21 +133,30 @@ def test_the_ends_of_the_scrambles_from_outside_are_as_far_as_the_exact_table_sa
 @pytest.fixture
 def study(folder, tmp_path):
     """A study with an exact table and an untrained network; run it as the workflow does: `study((3, 0.3))`."""
+    return study_of(CUBE, tmp_path)
+
+
+def study_of(puzzle, tmp_path):
+    """The same of any puzzle, with the instances of cubes.csv; a budget may have λ and N: `study((3, 0.3, 0.8, 9))`."""
     results = tmp_path / "results" / "small"
-    table, model, out = results / "tables" / "cube3.npz", results / "models" / "walks", results / "external" / "walks"
-    nearby = nearby_table(CUBE, 3)
+    table, model = results / "tables" / f"{puzzle.name}.npz", results / "models" / "walks"
+    out = results / "external" / "walks"
+    nearby = nearby_table(puzzle, 3)
     write_arrays(table, keys=nearby.keys, distance=nearby.distance, layers=nearby.layers)
     architecture = ArchitectureParams(
         first_layers=[8], residual_blocks=0, outputs="actions", batch_norm_momentum=0.9, batch_norm_epsilon=1e-5
     )
-    network = networks.build(architecture, CUBE, seed=0)
-    networks.save(model / "000000.safetensors", network, {"puzzle": "cube3", "precision": "float32", "iteration": 0})
+    network = networks.build(architecture, puzzle, seed=0)
+    networks.save(
+        model / "000000.safetensors", network, {"puzzle": puzzle.name, "precision": "float32", "iteration": 0}
+    )
     write_frame(model / "checkpoints.parquet", pd.DataFrame({"file": ["000000.safetensors"]}))
 
-    def run(*budgets: tuple[int, float]) -> Path:
-        budgets = [{"states": states, "seconds": seconds} for states, seconds in budgets or [(5, 0.3)]]
+    def run(*budgets: tuple) -> Path:
+        names = ("states", "seconds", "path_weight", "batch_size")
+        budgets = [dict(zip(names, budget, strict=False)) for budget in budgets or [(5, 0.3)]]
         asked = {"file": "cubes.csv", "budgets": budgets}
-        common = {"study": "small", "puzzle": "cube3", "model": "walks", "threads": torch.get_num_threads()}
+        common = {"study": "small", "puzzle": puzzle.name, "model": "walks", "threads": torch.get_num_threads()}
         common["device"] = "cpu"
         write_json(tmp_path / "slice.json", {**common, "external": asked, "max_nodes": 1_000_000})
         stage.run(tmp_path / "slice.json", table, model, out)
@@ -185,6 +194,59 @@ def test_only_the_first_are_solved_under_each_budget(study):
     assert searches["seconds_allowed"].tolist() == [0.3] * 2 + [0.5] * 4
     summary = read_frame(out / "summary.parquet")
     assert summary[["seconds_allowed", "first"]].to_numpy().tolist() == [[0.3, 2], [0.5, 4]]
+
+
+def test_a_budget_with_a_path_weight_and_a_batch_size_is_of_bwas(study, monkeypatch):
+    monkeypatch.setattr(stage, "solve_within", None)  # beams, which are not asked for
+    searches = read_frame(study((5, 60, 0.8, 10)) / "searches.parquet")
+    starts = external.load(CUBE, external.find("cubes.csv")).states
+    assert searches["cost"].tolist() == OPTIMAL
+    assert solves(CUBE, starts, [CUBE.parse_moves(text) for text in searches["solution"]]).all()
+
+
+def test_searches_by_beams_are_not_taken_for_those_of_bwas_nor_those_of_another_path_weight(
+    study, killed_after, monkeypatch
+):
+    beams, weights, solve = killed_after(None), [], stage.solve
+
+    def told_of(*arguments, path_weight, limits, **options):
+        if limits.max_nodes == 1_000_000:  # not of warming up
+            weights.append(path_weight)
+        return solve(*arguments, path_weight=path_weight, limits=limits, **options)
+
+    monkeypatch.setattr(stage, "solve", told_of)
+    for budget in ((2, 0.3), (2, 0.3, 0.8, 10), (2, 0.3, 0.6, 10), (2, 0.3, 0.6, 10)):
+        study(budget)
+    assert len(beams) == 2 and weights == [0.8, 0.8, 0.6, 0.6]
+
+
+@pytest.mark.parametrize(
+    ("name", "column", "actions", "known"),
+    [("puzzle15", "tiles", [1, 3, 1], False), ("lights_out_3", "lights", [0, 4, 7], True)],
+)
+def test_boards_without_a_known_optimum_have_none_and_those_of_lights_out_have_their_own(
+    name, column, actions, known, folder, tmp_path, capsys
+):
+    puzzle = make(name)
+    boards = [apply(puzzle, puzzle.goal, actions[:length]) for length in range(4)]
+    written(folder, {column: [puzzle.format_state(board) for board in boards]})
+    out = study_of(puzzle, tmp_path)((4, 0.2), (4, 60, 0.8, 10))
+    searches = read_frame(out / "searches.parquet")
+    assert list(searches)[:4] == ["seconds_allowed", "instance", column, "optimal"]
+    assert searches["length_htm"].isna().all() and searches["cost"].tolist() == [0, 1, 2, 3] * 2
+    summary = read_frame(out / "summary.parquet")
+    assert summary["solved_percent"].tolist() == [100, 100]
+    assert summary[list(stage.AGAINST_THE_OPTIMUM)].notna().all(axis=None) == known
+    assert searches["optimal"].tolist() == [0, 1, 2, 3] * 2 if known else searches["optimal"].isna().all()
+    metrics = read_json(out.with_suffix(".json"))["metrics"]
+    assert ("0.2s_first_4_optimal_percent" in metrics) == known and not any(np.isnan(list(metrics.values())))
+    assert "nan" not in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("half", [{"path_weight": 0.8}, {"batch_size": 10}])
+def test_a_budget_of_bwas_has_both_its_settings(half):
+    with pytest.raises(ValidationError, match="needs both"):
+        ExternalParams(file="cubes.csv", budgets=[{"states": 3, "seconds": 1, **half}])
 
 
 def test_budgets_must_grow():
