@@ -20,6 +20,13 @@ except UserError as error:
     raise WorkflowError(str(error))
 
 
+GROUPS = {  # targets of several studies
+    "sliding": ("puzzle15", "puzzle24"),
+    "sliding-large": ("puzzle35", "puzzle48"),
+    "lights_out": ("lights_out_7",),
+}
+
+
 wildcard_constraints:
     study="|".join(LARGE),
     large="|".join({study.puzzle for study in LARGE.values()}),
@@ -350,6 +357,18 @@ for name in LARGE:
             large_report(name),
         message:
             f"Study {name} is complete: read reports/{name}/report.md."
+
+
+for group, members in GROUPS.items():
+
+    rule:
+        name:
+            group
+        input:
+            [path for name in members for path in large_results(name)],
+            [path for name in members for path in large_report(name)],
+        message:
+            f"Studies {', '.join(members)} are complete: read their reports in reports."
 
 
 for name in [name for name, study in LARGE.items() if study.external]:
