@@ -139,6 +139,47 @@ def cube_model(tmp_path_factory) -> str:
     return str(path)
 
 
+BOARDS = {  # a state two moves from the goal, and what is drawn of it
+    "puzzle15": ("1 2 3 4 5 6 7 8 9 10 11 12 13 0 14 15", " 9 10 11 12\n13  . 14 15"),
+    "lights_out_3": ("110 101 011", "# # .\n# . #\n. # #"),
+}
+
+
+@pytest.fixture
+def board_study(request, tmp_path):
+    """A folder with the study of a puzzle, as the workflow leaves it: two untrained networks, one the headline."""
+    puzzle = make(request.param)
+    study = tmp_path / "results" / puzzle.name
+    architecture = ArchitectureParams(first_layers=[8], residual_blocks=0, outputs="actions")
+    description = {"puzzle": puzzle.name, "precision": "float32"}
+    networks.save(study / "models/tiles/0.safetensors", networks.build(architecture, puzzle, seed=0), description)
+    write_frame(study / "models/tiles/checkpoints.parquet", pd.DataFrame({"iteration": [0], "file": ["0.safetensors"]}))
+    for name in ("first", "tiles"):  # the first has no network: taking it would fail
+        write_json(study / f"models/{name}.json", {})
+    write_json(study / "params/report/report.json", {"headline": "tiles"})
+    return puzzle
+
+
+@pytest.mark.parametrize("board_study", BOARDS, indirect=True)
+def test_solve_finds_the_network_of_a_large_boards_study_and_tells_its_length_in_moves(board_study, command, tmp_path):
+    name, (state, drawn) = board_study.name, BOARDS[board_study.name]
+    code, out, err = command("solve", "--puzzle", name, "--state", state, "--seconds", "1")
+    assert code == 0 and err == "" and drawn in out and "length          2 moves\n" in out and "turns" not in out
+    moves = board_study.format_moves([1, 3])
+    for column, text in (("state", state), ("scramble", moves)):
+        pd.DataFrame({column: [text]}).to_csv(tmp_path / "in.csv", index=False)
+        options = ("--instances", "in.csv", "--out", "out.csv", "--seconds", "1")
+        assert "1 of 1 solved" in command("solve", "--puzzle", name, *options)[1]
+        written = pd.read_csv(tmp_path / "out.csv")
+        assert list(written) == [column, *COLUMNS] and written["length"].tolist() == [2]
+
+
+@pytest.mark.parametrize("name", BOARDS)
+def test_a_large_board_that_no_network_was_trained_for_is_told_with_the_command_that_trains_one(name, refused):
+    told = refused("solve", "--puzzle", name, "--state", BOARDS[name][0])
+    assert f"no trained model of {name}" in told and f"snakemake --cores all {name}" in told
+
+
 FAR_CUBE = "R U F' L2 D B R2 U' F D2 L B' U R D' F2 L U2 B R'"
 
 

@@ -207,13 +207,17 @@ def check(
 
 @app.command()
 def solve(
-    puzzle: Annotated[str | None, typer.Option(help="cube2, cube3, hanoi_7, hanoi_4_4 (4 disks, 4 pegs) …")] = None,
+    puzzle: Annotated[
+        str | None, typer.Option(help="cube2, cube3, puzzle15, lights_out_7, hanoi_7, hanoi_4_4 …")
+    ] = None,
     model: Annotated[
         Path | None,
-        typer.Option(help="A checkpoint, or a model's folder; the default study's best if left out."),
+        typer.Option(help="A checkpoint, or a model's folder; the best of the puzzle's study if left out."),
     ] = None,
-    scramble: Annotated[str | None, typer.Option(help='Moves from the goal: "R U\' F2", or "0>2 0>1".')] = None,
-    state: Annotated[str | None, typer.Option(help="A state: 24 or 54 face letters, or a peg for each disk.")] = None,
+    scramble: Annotated[str | None, typer.Option(help='Moves from the goal: "R U\' F2", "U L D" or "0>2".')] = None,
+    state: Annotated[
+        str | None, typer.Option(help="A state: face letters, tiles or lights row by row, or pegs.")
+    ] = None,
     instances: Annotated[Path | None, typer.Option(help="CSV with a column scramble or state.")] = None,
     out: Annotated[Path | None, typer.Option(help="CSV to write; needed with --instances.")] = None,
     path_weight: Annotated[
@@ -249,6 +253,7 @@ def solve(
     Examples: costtogo solve --puzzle cube2 --scramble "R U' F2 R"
               costtogo solve --puzzle cube3 --scramble "R U F' L2 D B" --seconds 5
               costtogo solve --puzzle cube3 --scramble "R U F' L2 D B" --solver bwas --path-weight 0.6
+              costtogo solve --puzzle puzzle15 --state "9 1 7 4 5 10 8 14 15 6 2 11 13 0 12 3" --seconds 2
     """
     from costtogo.stages import solve as stage
 
@@ -261,7 +266,7 @@ def solve(
         stage.solve_file(puzzle, model, instances, out, setting)
         return
     if (scramble is None) == (state is None):
-        raise UserError('Give one of --scramble "moves", --state "letters" or --instances file.csv.')
+        raise UserError('Give one of --scramble "moves", --state "cells" or --instances file.csv.')
     stage.solve_one(
         puzzle, model, "scramble" if state is None else "state", scramble if state is None else state, setting
     )

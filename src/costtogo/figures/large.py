@@ -203,8 +203,9 @@ def beam_lengths(cells: pd.DataFrame) -> Figure:
         interval = [group["length"] - group["length_low"], group["length_high"] - group["length"]]
         handles.append(lengths.errorbar(group["width"], group["length"], interval, capsize=3, **look))
         nodes.plot(group["width"], group["nodes_expanded"], **look)
-    nodes.set_yscale("log")
-    plain_logarithmic_ticks(nodes.yaxis)
+    if (cells["nodes_expanded"] > 0).any():  # all starts may lie within the exact table
+        nodes.set_yscale("log")
+        plain_logarithmic_ticks(nodes.yaxis)
     lengths.set_ylabel("mean length, moves")
     nodes.set_ylabel("nodes expanded")
     for axes in (lengths, nodes):

@@ -119,17 +119,19 @@ def find_heuristic(puzzle_name: str | None, model: Path | None) -> NetworkHeuris
 
 
 def _default_model(puzzle_name: str | None) -> Path:
-    """The best model of a puzzle in the default study, or in the study of its own."""
+    """The best model of a puzzle in the default study, or the headline of the study of its own, else its first."""
     if puzzle_name is None:
         raise UserError("Name the puzzle with --puzzle, or a checkpoint with --model.")
     puzzle = make(puzzle_name)
     study = Path("results") / ("default" if is_listed(puzzle) else puzzle.name)
     if not is_listed(puzzle):
-        trained = sorted(path.with_suffix("") for path in (study / "models").glob("*.json"))
+        trained = sorted(path.stem for path in (study / "models").glob("*.json"))
         if not trained:
             advice = f"run snakemake --cores all {puzzle.name}, or give --model"
             raise UserError(f"There is no trained model of {puzzle_name} in {study}; {advice}.")
-        return trained[0]
+        asked = study / "params" / "report" / "report.json"
+        headline = read_json(asked).get("headline") if asked.exists() else None
+        return study / "models" / (headline if headline in trained else trained[0])
     cards = [read_json(path) for path in sorted((study / "searches").glob("*.json"))]
     searched = [
         card for card in cards if card["parameters"]["puzzle"] == puzzle.name and "optimal_percent" in card["metrics"]
