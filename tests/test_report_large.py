@@ -18,8 +18,9 @@ from costtogo.files import digest
 from costtogo.stages import report_large
 from costtogo.stages.external import AGAINST_THE_OPTIMUM
 from costtogo.stages.report_comparison import NOT_COVERED, VERDICTS
-from costtogo.stages.report_large_answers import OTHER_SETS
-from costtogo.stages.report_large_comparison import LARGE_TIMES, REASONS
+from costtogo.stages.report_large_answers import OTHER_SETS, Findings
+from costtogo.stages.report_large_comparison import LARGE_TIMES, REASONS, compare
+from costtogo.stages.report_large_tables import gather
 
 ROOT = Path(__file__).parents[1]
 BESIDE = report_large.Beside(ROOT / "data/reported", ROOT / "workflow/captions")
@@ -108,6 +109,21 @@ def test_every_number_of_the_literature_has_a_row_and_a_verdict_with_a_reason(st
     assert not rows["note"].str.contains("has no counterpart").any() or study is STUDY
     covered = rows[rows["verdict"] != NOT_COVERED]
     assert len(covered) > least and covered[["reproduced", "results_file"]].notna().all(axis=None)
+
+
+@pytest.mark.parametrize("name", ["puzzle24", "puzzle35", "puzzle48", "lights_out_7"])
+def test_every_number_on_the_other_boards_has_a_verdict_with_a_reason_of_its_own(name, tmp_path):
+    study = study_of(name)
+    gathered = gather(study, write_results(study, tmp_path, ("models", "searches", "external")).parent)
+    reported = read_reported(BESIDE.files(name), name)
+    rows = compare(reported, Findings(gathered, study, *study.models))
+    assert len(rows) == len(reported) > 15 and rows["note"].str.len().min() > 0
+    assert not rows["note"].str.contains("has no counterpart|^another solver.*DeepCubeA").any()
+    covered = rows[rows["verdict"] != NOT_COVERED]
+    assert covered["reproduced"].notna().all() and {"states", "actions"} & set(covered["quantity"])
+    if "actions_corner" in set(rows["quantity"]):
+        told = covered.set_index("quantity")["reproduced"]
+        assert (told["actions"], told["actions_edge"], told["actions_corner"]) == (4, 3, 2)
 
 
 def test_every_reason_is_of_a_quantity_that_the_literature_has():

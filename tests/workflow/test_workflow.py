@@ -257,6 +257,25 @@ def test_the_study_of_a_large_puzzle_is_a_target_of_its_own_and_its_network_solv
         shutil.rmtree(project / folder / "cube3-smoke")
 
 
+def test_the_study_of_a_board_runs_through_and_the_targets_of_several_studies_hold_each(project, tmp_path):
+    would = jobs(snakemake(project, "--dry-run", "sliding", "sliding-large", "lights_out"))
+    trainings = {f"Training tiles of puzzle{tiles}." for tiles in (15, 24, 35, 48)} | {
+        "Training lights of lights_out_7."
+    }
+    assert trainings == {job for job in would if job.startswith("Training")}
+    assert "Writing the report of puzzle15-smoke." in jobs(snakemake(project, "puzzle15-smoke"))
+    goal = "1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 0"
+    (tmp_path / "puzzle15.csv").write_text(f"tiles,optimal_moves\n{goal},0\n{goal.replace('15 0', '0 15')},1\n")
+    snakemake(project, "puzzle15-smoke-external", COSTTOGO_EXTERNAL=str(tmp_path))
+    summary = pd.read_parquet(project / "results/puzzle15-smoke/external/tiles/summary.parquet")
+    assert summary[["first", "optimal_percent"]].to_numpy().tolist() == [[2, 100], [2, 100]]
+    model = "results/puzzle15-smoke/models/tiles"
+    told = run(project, "costtogo", "solve", "--model", model, "--state", "1 2 3 4 5 6 7 8 9 10 11 12 13 0 14 15")
+    assert "solution        L L" in told and "2 moves" in told
+    for folder in ("results", "reports"):
+        shutil.rmtree(project / folder / "puzzle15-smoke")
+
+
 def test_dvc_has_a_stage_for_each_target_and_an_output_for_each_result():
     stages = yaml.safe_load((ROOT / "dvc.yaml").read_text())["stages"]
     targets = set(re.findall(r"^rule (\w+):", "".join(p.read_text() for p in ROOT.glob("workflow/rules/*.smk")), re.M))

@@ -198,7 +198,8 @@ def _of_puzzle(found: Findings, row: Row) -> Answer | None:
     """Numbers of the puzzle itself, counted from its rules."""
     puzzle = make(row["puzzle"])
     if row["quantity"] == "input_size":
-        return None if row["model"] == "DeepCube" else _fact(puzzle.cells * puzzle.letters, "one-hot cells")
+        size = puzzle.cells * puzzle.letters
+        return _fact(size, "one-hot cells") if size == row["value"] else None  # else of another representation
     if row["quantity"] == "cubelets":
         places, _ = sticker_places(math.isqrt(puzzle.cells // len(FACES)))
         return _fact(len(np.unique(places, axis=0)), "places that have stickers")
