@@ -368,7 +368,7 @@ for group, members in GROUPS.items():
             [path for name in members for path in large_results(name)],
             [path for name in members for path in large_report(name)],
         message:
-            f"Studies {', '.join(members)} are complete: read their reports in reports."
+            f"Target {group} is complete: read the reports of {', '.join(members)}."
 
 
 for name in [name for name, study in LARGE.items() if study.external]:
