@@ -3,4 +3,5 @@
 
 def is_one_sentence(text: str) -> bool:
     """One line that begins like a sentence and ends like one, not a Python exception."""
-    return "\n" not in text and "Traceback" not in text and len(text.split()) >= 4 and text.endswith((".", ".)", ".'"))
+    ends = (".", "?", ".)", ".'")
+    return "\n" not in text and "Traceback" not in text and len(text.split()) >= 4 and text.endswith(ends)

@@ -70,7 +70,7 @@ def test_a_misspelt_key_is_told_with_its_nearest_name(values, place, key, neares
 
 def test_a_misspelt_key_of_the_whole_file_is_told_with_its_nearest_name(values):
     values["thread"] = 1
-    assert message(values) == "Parameter thread: there is no key 'thread'; did you mean 'threads'?."
+    assert message(values) == "Parameter thread: there is no key 'thread'; did you mean 'threads'?"
 
 
 @pytest.mark.parametrize(

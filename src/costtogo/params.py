@@ -6,7 +6,8 @@ from collections.abc import Iterable
 from copy import deepcopy
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from types import UnionType
+from typing import Annotated, Any, Literal, get_args
 
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
@@ -391,7 +392,8 @@ def explain(error: ValidationError, study: type[Params]) -> str:
     place = ".".join(str(part) for part in finding["loc"])
     if finding["type"] == "extra_forbidden":
         known = _known_keys(finding["loc"][:-1], study)
-        return f"Parameter {place}: there is no key '{finding['loc'][-1]}'{_hint(finding['loc'][-1], known)}."
+        told = f"Parameter {place}: there is no key '{finding['loc'][-1]}'{_hint(finding['loc'][-1], known)}"
+        return told if told.endswith("?") else f"{told}."
     if finding["type"] == "missing":
         return f"Parameter {place} is missing; add it, or take it from the default params.yaml."
     message = finding["msg"].removeprefix("Value error, ").replace("Input should", "it should")
@@ -400,14 +402,16 @@ def explain(error: ValidationError, study: type[Params]) -> str:
 
 
 def _known_keys(location: tuple, study: type[Params]) -> list[str]:
-    """The keys of the model that a location of the parameters leads to."""
+    """The keys of the model that a location of the parameters leads to; of some kinds of model, the first's."""
     model: Any = study
     for part in location:
-        if isinstance(part, str) and isinstance(model, type) and part in model.model_fields:
+        if isinstance(model, type) and part in model.model_fields:
             model = model.model_fields[part].annotation
-            continue
-        model = model.__args__[-1]
-    if isinstance(model, type):
+        else:  # the key of a dictionary, the place in a list, or one of some kinds
+            model = (get_args(model) or (model,))[-1]
+        if isinstance(model, UnionType):
+            model = get_args(model)[0]
+    if isinstance(model, type) and issubclass(model, Params):
         shorthand = {ModelParams: ["recipe", "seeds"], PuzzleParams: ["like"], study: ["recipes", "architectures"]}
         return list(dict.fromkeys([*model.model_fields, *shorthand.get(model, [])]))
     return []
