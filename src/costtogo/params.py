@@ -327,7 +327,7 @@ def _refuse_unknown(values: dict[str, Any], study: type[Params]) -> None:
     known = _known_keys((), study)
     for key in values:
         if key not in known:
-            raise UserError(f"Parameter {key}: there is no key '{key}'{_hint(key, known)}.")
+            raise UserError(f"Parameter {key}: there is no key '{key}'{_hint(key, known)}")
 
 
 def _refuse_unknown_within(place: str, table: dict[str, Any], known: list[str]) -> None:
@@ -335,7 +335,7 @@ def _refuse_unknown_within(place: str, table: dict[str, Any], known: list[str]) 
     for name, entry in table.items():
         for key in entry:
             if key not in known:
-                raise UserError(f"Parameter {place}.{name}.{key}: there is no key '{key}'{_hint(key, known)}.")
+                raise UserError(f"Parameter {place}.{name}.{key}: there is no key '{key}'{_hint(key, known)}")
 
 
 def _tables(values: dict[str, Any], key: str) -> dict[str, Any]:
@@ -361,7 +361,7 @@ def _like(table: dict[str, Any], name: str, place: str) -> dict[str, Any]:
 
 def _named(table: dict[str, Any], name: str, place: str) -> dict[str, Any]:
     if not isinstance(name, str) or name not in table:
-        raise UserError(f"Parameter {place}: there is no '{name}'{_hint(name, table)}.")
+        raise UserError(f"Parameter {place}: there is no '{name}'{_hint(name, table)}")
     return deepcopy(table[name])
 
 
@@ -382,8 +382,9 @@ def read_yaml(path: Path) -> dict[str, Any]:
 
 
 def _hint(name: str, known: Iterable[str]) -> str:
+    """The end of a sentence about a name that is not there."""
     near = get_close_matches(str(name), [str(k) for k in known], n=1, cutoff=0.5)
-    return f"; did you mean '{near[0]}'?" if near else f"; there are {', '.join(map(str, known))}"
+    return f"; did you mean '{near[0]}'?" if near else f"; there are {', '.join(map(str, known))}."
 
 
 def explain(error: ValidationError, study: type[Params]) -> str:
@@ -392,13 +393,13 @@ def explain(error: ValidationError, study: type[Params]) -> str:
     place = ".".join(str(part) for part in finding["loc"])
     if finding["type"] == "extra_forbidden":
         known = _known_keys(finding["loc"][:-1], study)
-        told = f"Parameter {place}: there is no key '{finding['loc'][-1]}'{_hint(finding['loc'][-1], known)}"
-        return told if told.endswith("?") else f"{told}."
+        return f"Parameter {place}: there is no key '{finding['loc'][-1]}'{_hint(finding['loc'][-1], known)}"
     if finding["type"] == "missing":
         return f"Parameter {place} is missing; add it, or take it from the default params.yaml."
     message = finding["msg"].removeprefix("Value error, ").replace("Input should", "it should")
     given = "" if isinstance(finding["input"], dict) else f" (given: {finding['input']!r})"
-    return f"Parameter {place or 'file'}: {message}{given}."
+    told = f"Parameter {place or 'file'}: {message.removesuffix('.')}{given}"
+    return told if told.endswith("?") else f"{told}."
 
 
 def _known_keys(location: tuple, study: type[Params]) -> list[str]:
