@@ -107,10 +107,9 @@ def test_a_checkpoint_by_action_is_read_back(learned, tmp_path):
 
 
 WRONG = {
-    "walks without their sampler": ({"sampler": {"kind": "deepcube", "walk_max": 5}}, "go together"),
-    "their sampler without walks": ({"trainer": "davi", "architecture": {"first_layers": [8]}}, "go together"),
-    "values by action for davi": (
-        {"trainer": "davi", "sampler": {"kind": "deepcube", "walk_max": 5}},
+    "walks without their sampler": ({"sampler": {"kind": "deepcube", "walk_max": 5}}, "needs the sampler non_back"),
+    "a growing tower by action": (
+        {"trainer": "davi", "sampler": {"kind": "growing_tower"}},
         "needs a network with outputs: state",
     ),
 }

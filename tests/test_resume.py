@@ -76,7 +76,9 @@ def workplace(tmp_path, monkeypatch):
 
 
 def write_parameters(**changes) -> None:
-    write_json(PARAMS, {"study": "tiny", "threads": 1, "model": "walker", "training": TRAINING | changes})
+    training = TRAINING | changes
+    common = {"study": "tiny", "threads": 1, "model": "walker", "puzzle": training["puzzle"]}
+    write_json(PARAMS, {**common, "training": training})
 
 
 def timing_of(out: Path) -> dict:
