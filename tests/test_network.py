@@ -12,7 +12,8 @@ from messages import is_one_sentence
 
 from costtogo.files import FileError, write_arrays, write_tensors
 from costtogo.heuristics import network as networks
-from costtogo.heuristics.network import BatchNorm, NetworkHeuristic, ValueNetwork, build, encode, load, load_network
+from costtogo.heuristics.layers import BatchNorm
+from costtogo.heuristics.network import NetworkHeuristic, ValueNetwork, build, encode, load, load_network
 from costtogo.heuristics.table import tabulate
 from costtogo.params import ArchitectureParams
 from costtogo.puzzles import make
@@ -63,14 +64,39 @@ def test_a_network_of_the_thesis_has_its_number_of_parameters_on_2x2x2(name, cou
     blocks=st.integers(0, 2),
     layers=st.integers(1, 3),
     batch_norm=st.booleans(),
+    after=st.booleans(),
 )
-def test_the_frozen_network_equals_the_network_in_inference_mode(first, blocks, layers, batch_norm):
+def test_the_frozen_network_equals_the_network_in_inference_mode(first, blocks, layers, batch_norm, after):
     architecture = ArchitectureParams(
-        first_layers=first, residual_blocks=blocks, layers_per_block=layers, batch_norm=batch_norm
+        first_layers=first,
+        residual_blocks=blocks,
+        layers_per_block=layers,
+        batch_norm=batch_norm,
+        norm_after_relu=after,
     )
     network = lived_in(architecture)
     frozen = NetworkHeuristic(HANOI, network, "float32")
     np.testing.assert_allclose(frozen.outputs(STATES), values_in_inference_mode(network), rtol=1e-4, atol=1e-5)
+
+
+def test_normalisation_after_each_relu_is_that_of_layers_written_out():
+    network = lived_in(SMALL.model_copy(update={"norm_after_relu": True}))
+
+    def layer(values, linear, norm):
+        rectified = linear(values).clamp(min=0)
+        return (rectified - norm.running_mean) / (norm.running_var + norm.eps).sqrt() * norm.weight + norm.bias
+
+    with torch.no_grad():
+        values = encode(HANOI, STATES)
+        for linear, norm in zip(network.first, network.first_norms, strict=True):
+            values = layer(values, linear, norm)
+        for block in network.blocks:
+            inside = values
+            for linear, norm in zip(block.layers, block.norms, strict=True):
+                inside = layer(inside, linear, norm)
+            values = values + inside
+        expected = network.output(values)[:, 0].numpy()
+    np.testing.assert_allclose(values_in_inference_mode(network), expected, rtol=1e-4, atol=1e-5)
 
 
 @pytest.mark.parametrize("batch_norm", [True, False])

@@ -8,7 +8,8 @@ import pytest
 import yaml
 from messages import is_one_sentence
 
-from costtogo.params import derive_seed, load, overlay, parse, resolve, slices, variant_of
+from costtogo.analysis.literature import read_reported
+from costtogo.params import ArchitectureParams, derive_seed, load, overlay, parse, resolve, slices, variant_of
 from costtogo.params_large import is_large
 from costtogo.params_large import load as load_large
 from costtogo.types import UserError
@@ -47,6 +48,47 @@ def test_every_configuration_makes_a_study_of_its_own(config):
     study = load_large(config) if is_large(config) else load([DEFAULT, config])
     assert study.study == config.stem != "default"
     assert study.models
+
+
+def test_keys_that_came_later_are_written_out_only_where_they_are_set():
+    study, ours = load([DEFAULT]), load([DEFAULT, ROOT / "config" / "targets.yaml"])
+    trainings = [each.slices()[f"models/{name}"]["training"] for each in (study, ours) for name in each.models]
+    for key in ("learning_rate_factor", "forced_update", "checkpoint_iterations"):
+        assert not any(key in training for training in trainings[: len(study.models)])
+    base, forced = (ours.slices()[f"models/{name}_seed1"]["training"] for name in ("no_forced_update", "base_puzzle8"))
+    assert forced["forced_update"] == 100 and "forced_update" not in base
+    architecture = ours.models["convolutional_seed1"].architecture
+    assert ArchitectureParams(**architecture.model_dump()) == architecture
+    assert "channels" in architecture.model_dump() and "kernel" not in architecture.model_dump()
+
+
+TABLE_4 = {  # the quantities of the final-year report's table 4 by our keys
+    "states_per_iteration": "states_per_iteration",
+    "minibatch": "training_batch_size",
+    "iterations": "total_iterations",
+    "learning_rate": "learning_rate",
+    "learning_rate_factor": "learning_rate_decay",
+    "check_every": "check_interval",
+    "epsilon": "loss_threshold",
+    "forced_update": "forced_update_iteration",
+}
+
+
+@pytest.mark.parametrize(
+    ("puzzle", "config", "reported"),
+    [
+        ("cube2", "final_year_report", "cube2"),
+        ("puzzle15", "puzzle15-final-year", "sliding"),
+        ("puzzle24", "puzzle24-final-year", "sliding"),
+    ],
+)
+def test_the_report_s_recipes_are_those_of_its_table_4(puzzle, config, reported):
+    path = ROOT / "config" / f"{config}.yaml"
+    model = (load_large(path) if is_large(path) else load([DEFAULT, path])).models["Report_DNN"]
+    rows = read_reported([ROOT / "data" / "reported" / reported / "final_year_report.csv"], puzzle)
+    told = rows[rows["model"] == "Report_DNN"].drop_duplicates("quantity").set_index("quantity")["value"]
+    assert {key: getattr(model, key) for key in TABLE_4} == {key: told[name] for key, name in TABLE_4.items()}
+    assert model.sampler.kind == "deepcubea" and model.sampler.walk_max == told["scramble_moves_max"]
 
 
 @pytest.mark.parametrize(

@@ -7,10 +7,10 @@ from copy import deepcopy
 from difflib import get_close_matches
 from pathlib import Path
 from types import UnionType
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Any, ClassVar, Literal, get_args
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_serializer, model_validator
 
 from costtogo.types import UserError
 
@@ -21,15 +21,27 @@ TABLES = ("recipes", "architectures", "puzzles", "models")  # the keys that hold
 
 
 class Params(BaseModel):
-    """Frozen, and no key it does not know."""
+    """Frozen, and no key it does not know.
+
+    later: keys that came after results stood; they are written out only where they are set, so that the slices of
+    trainings that do not use them stay as they were.
+    """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
+    later: ClassVar[tuple[str, ...]] = ()
+
+    @model_serializer(mode="wrap")
+    def _written_out(self, write) -> dict[str, Any]:
+        unset = {name for name in self.later if getattr(self, name) == type(self).model_fields[name].get_default()}
+        return {name: value for name, value in write(self).items() if name not in unset}
 
 
 class ArchitectureParams(Params):
-    """A fully connected residual network, or a recurrent one, of which only the number of states is looked at."""
+    """A fully connected residual network; a convolutional one, whose convolutions come before first_layers; or a
+    recurrent one, of which only the number of states is looked at."""
 
-    kind: Literal["residual", "automaton", "gru"] = "residual"
+    later = ("channels", "kernel", "norm_after_relu")
+    kind: Literal["residual", "convolutional", "automaton", "gru"] = "residual"
     outputs: Literal["state", "actions"] = "state"  # the cost-to-go of the state, or of each of its children
     states: Positive = 5
     first_layers: list[Positive] = []
@@ -38,12 +50,19 @@ class ArchitectureParams(Params):
     batch_norm: bool = True
     batch_norm_momentum: Share = 0.99
     batch_norm_epsilon: float = Field(default=1e-3, gt=0)
+    channels: tuple[Positive, ...] = ()  # of each convolution
+    kernel: Positive = 2  # cells, a side of the patches that convolutions look at
+    norm_after_relu: bool = False  # batch normalisation after each ReLU, not before it; no ReLU after a block's sum
 
     @model_validator(mode="after")
     def _layers_exist(self):
         if self.kind == "residual" and not self.first_layers:
             raise ValueError("a residual network needs first_layers, a list of widths")
-        if self.kind != "residual" and self.outputs == "actions":
+        if (self.kind == "convolutional") != bool(self.channels):
+            raise ValueError(
+                "a convolutional network needs channels, a list of one number a convolution; others have none"
+            )
+        if self.kind in ("automaton", "gru") and self.outputs == "actions":
             raise ValueError(f"a network of kind {self.kind} has one output, the cost-to-go of the state")
         return self
 
@@ -64,6 +83,7 @@ class SamplerParams(Params):
 class ModelParams(Params):
     """A training: everything that decides its outcome."""
 
+    later = ("learning_rate_factor", "forced_update", "checkpoint_iterations")
     puzzle: str
     trainer: Literal["davi", "random_walk"] = "davi"
     seed: int = Field(ge=0)
@@ -85,6 +105,9 @@ class ModelParams(Params):
     check_every: Positive
     checkpoint_every: Positive
     polyak: Share = 0  # of DAVI: by how much the target follows at each iteration; 0: convergence points
+    learning_rate_factor: float = Field(default=1, gt=0, le=1)  # the rate is multiplied by it after each iteration
+    forced_update: Positive | None = None  # of DAVI: the iteration that ends in a convergence point whatever the loss
+    checkpoint_iterations: Positive | None = None  # a checkpoint every so many iterations too
 
     @model_validator(mode="after")
     def _walks_suit(self):
@@ -98,7 +121,7 @@ class ModelParams(Params):
 class InstanceParams(Params):
     """A set of instances."""
 
-    kind: Literal["deepcube", "deepcubea", "uniform", "stratified", "start"]
+    kind: Literal["deepcube", "deepcubea", "scrambled", "uniform", "stratified", "start"]
     states: Positive = 1
     walk_max: Positive = 1
     one_each_at: list[int] = []
@@ -235,6 +258,10 @@ def _refuse_impossible(made: Any, puzzle: PuzzleParams, models: dict[str, ModelP
             raise ValueError(f"model {model}: {name} has no disks for the sampler growing_tower")
         if params.puzzle == name and params.architecture.kind == "automaton" and made.goal.any():
             raise ValueError(f"model {model}: an automaton needs a goal of zeros alone, which {name} has not")
+        if params.puzzle == name and params.architecture.kind == "convolutional" and not hasattr(made, "side"):
+            raise ValueError(
+                f"model {model}: a convolutional network needs cells that lie in a square, unlike {name}'s"
+            )
 
 
 def load(paths: Iterable[Path | str]) -> Study:

@@ -1,7 +1,8 @@
 """Value networks: the fully connected residual network of DeepCubeA; checkpoints and evaluation of all networks.
 
 Layers are named as in Agostinelli et al. 2019 (doi:10.1038/s42256-019-0070-z) and thesis 4.6: fully connected
-layers, then residual blocks as wide as the last of them, batch normalisation before each ReLU, one output.
+layers, then residual blocks as wide as the last of them, batch normalisation before each ReLU, one output. With
+norm_after_relu it follows each ReLU, and a block ends with the sum, as in the final-year report (4.2.4).
 """
 
 from collections.abc import Callable
@@ -16,7 +17,18 @@ from torch.nn import functional
 
 from costtogo.files import FileError, read_tensors, write_tensors
 from costtogo.heuristics.automaton import AutomatonNetwork
+from costtogo.heuristics.convolutional import ConvolutionalNetwork
 from costtogo.heuristics.gru import GatedNetwork
+from costtogo.heuristics.layers import (
+    Layer,
+    fold,
+    frozen_layer,
+    glorot,
+    norm_of,
+    normalised,
+    parameter_count,
+    squeezed,
+)
 from costtogo.params import ArchitectureParams
 from costtogo.puzzles import make
 from costtogo.puzzles.base import Puzzle, is_goal
@@ -25,36 +37,22 @@ from costtogo.types import CostToGo, States, UserError
 CHUNK = 4096  # states evaluated at a time: large enough for the matrix products, small enough for the cache
 
 
-class BatchNorm(nn.BatchNorm1d):
-    """Batch normalisation as Keras does it: the running variance follows the biased variance of a batch."""
-
-    def forward(self, values: torch.Tensor) -> torch.Tensor:
-        """values: [N, width]."""
-        if not self.training:
-            return super().forward(values)
-        if len(values) == 1:  # its own mean and a variance of 0, which torch refuses
-            with torch.no_grad():
-                self.running_mean = torch.lerp(self.running_mean, values[0].float(), self.momentum)
-                self.running_var = self.running_var * (1 - self.momentum)
-            return (values - values) * self.weight + self.bias
-        before = self.running_var * (1 - self.momentum)
-        normalised = super().forward(values)
-        with torch.no_grad():
-            self.running_var = self.running_var - (self.running_var - before) / len(values)
-        return normalised
-
-
 class ResidualBlock(nn.Module):
-    """Fully connected layers with a shortcut around them; the last ReLU follows the sum."""
+    """Fully connected layers with a shortcut around them; the last ReLU follows the sum, or precedes it."""
 
-    def __init__(self, width: int, layers: int, norm):
+    def __init__(self, width: int, architecture: ArchitectureParams):
         super().__init__()
-        self.layers = nn.ModuleList(nn.Linear(width, width) for _ in range(layers))
-        self.norms = nn.ModuleList(norm(width) for _ in range(layers))
+        self.norm_after_relu = architecture.norm_after_relu
+        self.layers = nn.ModuleList(nn.Linear(width, width) for _ in range(architecture.layers_per_block))
+        self.norms = nn.ModuleList(norm_of(architecture, width) for _ in range(architecture.layers_per_block))
 
     def forward(self, values: torch.Tensor) -> torch.Tensor:
         """values: [N, width]."""
         inside = values
+        if self.norm_after_relu:
+            for layer, norm in zip(self.layers, self.norms, strict=True):
+                inside = normalised(layer(inside), norm, after_relu=True)
+            return values + inside
         for index, (layer, norm) in enumerate(zip(self.layers, self.norms, strict=True)):
             inside = norm(layer(functional.relu(inside) if index else inside))
         return functional.relu(values + inside)
@@ -67,33 +65,25 @@ class ValueNetwork(nn.Module):
         super().__init__()
         self.architecture = architecture
         widths = [inputs, *architecture.first_layers]
-        norm = self._norm if architecture.batch_norm else lambda width: nn.Identity()
         self.first = nn.ModuleList(nn.Linear(i, o) for i, o in zip(widths, widths[1:], strict=False))
-        self.first_norms = nn.ModuleList(norm(width) for width in widths[1:])
+        self.first_norms = nn.ModuleList(norm_of(architecture, width) for width in widths[1:])
         self.blocks = nn.ModuleList(
-            ResidualBlock(widths[-1], architecture.layers_per_block, norm) for _ in range(architecture.residual_blocks)
+            ResidualBlock(widths[-1], architecture) for _ in range(architecture.residual_blocks)
         )
         self.output = nn.Linear(widths[-1], actions if architecture.outputs == "actions" else 1)
-
-    def _norm(self, width: int) -> BatchNorm:
-        momentum = 1 - self.architecture.batch_norm_momentum  # torch weighs the new batch, Keras the old average
-        return BatchNorm(width, eps=self.architecture.batch_norm_epsilon, momentum=momentum)
 
     def forward(self, values: torch.Tensor) -> torch.Tensor:
         """values: [N, inputs]; the output layer stays in float32 whatever the others compute in."""
         for layer, norm in zip(self.first, self.first_norms, strict=True):
-            values = functional.relu(norm(layer(values)))
+            values = normalised(layer(values), norm, self.architecture.norm_after_relu)
         for block in self.blocks:
             values = block(values)
         with torch.autocast(values.device.type, enabled=False):
-            return _squeezed(self.output(values.float()))
+            return squeezed(self.output(values.float()))
 
     def initialise(self) -> None:
-        """Glorot uniform weights and zero biases, as Keras begins, from torch's generator."""
-        for module in self.modules():
-            if isinstance(module, nn.Linear):
-                nn.init.xavier_uniform_(module.weight)
-                nn.init.zeros_(module.bias)
+        """First weights, from torch's generator."""
+        glorot(self)
 
     def frozen(self, dtype: torch.dtype) -> Callable[[torch.Tensor], torch.Tensor]:
         """The network in inference mode as a function of one-hot states of the given type.
@@ -101,53 +91,47 @@ class ValueNetwork(nn.Module):
         Batch normalisation is folded into the weights; all layers but the last compute in that type.
         """
         with torch.no_grad():
-            pairs = zip(self.first, self.first_norms, strict=True)
-            first = [_fold(layer, norm, dtype) for layer, norm in pairs]
-            blocks = [
-                [_fold(layer, norm, dtype) for layer, norm in zip(block.layers, block.norms, strict=True)]
-                for block in self.blocks
-            ]
+            freeze = partial(frozen_layer, dtype=dtype, after_relu=self.architecture.norm_after_relu)
+            first = [freeze(layer, norm) for layer, norm in zip(self.first, self.first_norms, strict=True)]
             output = self.output.weight.detach().clone(), self.output.bias.detach().clone()
-        return partial(_evaluate, first, blocks, output)
+            pairs = [list(zip(block.layers, block.norms, strict=True)) for block in self.blocks]
+            if self.architecture.norm_after_relu:
+                blocks = [partial(_added, [freeze(*pair) for pair in block]) for block in pairs]
+            else:
+                inner = [[freeze(*pair) for pair in block[:-1]] for block in pairs]
+                last = [fold(*block[-1], dtype) for block in pairs]
+                blocks = [partial(_rectified_sum, *block) for block in zip(inner, last, strict=True)]
+        return partial(_evaluate, [*first, *blocks], output)
 
     @property
     def parameter_count(self) -> int:
         """Trainable parameters."""
-        return sum(parameter.numel() for parameter in self.parameters())
+        return parameter_count(self)
 
 
-def _fold(layer: nn.Linear, norm: nn.Module, dtype: torch.dtype) -> tuple[torch.Tensor, torch.Tensor]:
-    weight, bias = layer.weight, layer.bias
-    if isinstance(norm, BatchNorm):
-        scale = norm.weight / torch.sqrt(norm.running_var + norm.eps)
-        weight, bias = weight * scale[:, None], (bias - norm.running_mean) * scale + norm.bias
-    return weight.to(dtype, copy=True), bias.to(dtype, copy=True)
+def _evaluate(layers: list[Layer], output: tuple, values: torch.Tensor) -> torch.Tensor:
+    for layer in layers:
+        values = layer(values)
+    return squeezed(functional.linear(values.float(), *output))
 
 
-def _evaluate(first: list, blocks: list, output: tuple, values: torch.Tensor) -> torch.Tensor:
-    for layer in first:
-        values = _rectified(values, *layer)
-    for *inner, last in blocks:
-        inside = values
-        for layer in inner:
-            inside = _rectified(inside, *layer)
-        values = functional.linear(inside, *last).add_(values).relu_()
-    return _squeezed(functional.linear(values.float(), *output))
+def _added(layers: list[Layer], values: torch.Tensor) -> torch.Tensor:
+    """A residual block that ends with the sum."""
+    inside = values
+    for layer in layers:
+        inside = layer(inside)
+    return inside.add_(values)
 
 
-def _rectified(values: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor) -> torch.Tensor:
-    """ReLU of a linear layer. In bfloat16 oneDNN does both in one pass, to the same bits, half as fast again."""
-    if values.dtype == torch.bfloat16 and values.device.type == "cpu" and torch.backends.mkldnn.is_available():
-        return torch.ops.mkldnn._linear_pointwise(values, weight, bias, "relu", [], "")
-    return functional.linear(values, weight, bias).relu_()
+def _rectified_sum(inner: list[Layer], last: tuple, values: torch.Tensor) -> torch.Tensor:
+    """A residual block whose last ReLU follows the sum."""
+    inside = values
+    for layer in inner:
+        inside = layer(inside)
+    return functional.linear(inside, *last).add_(values).relu_()
 
 
-def _squeezed(outputs: torch.Tensor) -> torch.Tensor:
-    """[N, 1] -> [N]; [N, A] stays."""
-    return outputs[:, 0] if outputs.shape[1] == 1 else outputs
-
-
-Network: TypeAlias = ValueNetwork | AutomatonNetwork | GatedNetwork
+Network: TypeAlias = ValueNetwork | ConvolutionalNetwork | AutomatonNetwork | GatedNetwork
 
 
 def of_architecture(architecture: ArchitectureParams, puzzle: Puzzle) -> Network:
@@ -156,6 +140,8 @@ def of_architecture(architecture: ArchitectureParams, puzzle: Puzzle) -> Network
         return AutomatonNetwork(architecture, puzzle)
     if architecture.kind == "gru":
         return GatedNetwork(architecture, puzzle)
+    if architecture.kind == "convolutional":
+        return ConvolutionalNetwork(architecture, puzzle)
     return ValueNetwork(architecture, puzzle.cells * puzzle.letters, len(puzzle.actions))
 
 

@@ -1,0 +1,99 @@
+"""A convolutional value network for puzzles whose cells lie in a square, as the final-year report's for the 15-puzzle.
+
+Its 4.2.4: convolutions with kernels of 2 × 2 cells and strides of 1, the first with a padding of one cell, the others
+with none, then fully connected layers. Each letter is a channel. A convolution is a linear layer over the patches of
+the board, which one matrix product serves.
+"""
+
+from collections.abc import Callable
+from functools import partial
+
+import torch
+from torch import nn
+from torch.nn import functional
+
+from costtogo.heuristics.layers import Layer, frozen_layer, glorot, norm_of, normalised, parameter_count, squeezed
+from costtogo.params import ArchitectureParams
+from costtogo.puzzles.base import Puzzle
+from costtogo.types import UserError
+
+PADDING = 1  # cells around the board, of the first convolution
+
+
+class ConvolutionalNetwork(nn.Module):
+    """One-hot states [N, D · letters] → cost-to-go [N], or that of each child [N, A] where the architecture says so."""
+
+    def __init__(self, architecture: ArchitectureParams, puzzle: Puzzle):
+        super().__init__()
+        self.architecture, self.letters, self.kernel = architecture, puzzle.letters, architecture.kernel
+        self.side = side_of(puzzle)
+        channels, count = [puzzle.letters, *architecture.channels], len(architecture.channels)
+        left = self.side + 2 * PADDING - count * (self.kernel - 1)  # cells in a row after the last convolution
+        if left < 1:
+            patch = f"{self.kernel} × {self.kernel} cells"
+            raise UserError(f"{count} convolutions of {patch} leave nothing of the board of {puzzle.name}.")
+        patches = [self.kernel**2 * width for width in channels[:-1]]
+        widths = [left**2 * channels[-1], *architecture.first_layers]
+        pairs = [*zip(patches, channels[1:], strict=True), *zip(widths, widths[1:], strict=False)]
+        self.layers = nn.ModuleList(nn.Linear(i, o) for i, o in pairs)
+        self.norms = nn.ModuleList(norm_of(architecture, o) for _, o in pairs)
+        self.output = nn.Linear(widths[-1], len(puzzle.actions) if architecture.outputs == "actions" else 1)
+
+    def forward(self, values: torch.Tensor) -> torch.Tensor:
+        """values: [N, D · letters]; the output layer stays in float32 whatever the others compute in."""
+        pairs = zip(self.layers, self.norms, strict=True)
+        values = self._through([partial(self._layer, layer, norm) for layer, norm in pairs], values)
+        with torch.autocast(values.device.type, enabled=False):
+            return squeezed(self.output(values.float()))
+
+    def _layer(self, layer: nn.Linear, norm: nn.Module, values: torch.Tensor) -> torch.Tensor:
+        """A layer in training: values [..., width], normalised over all but the last axis."""
+        made = layer(values)
+        return normalised(made.flatten(0, -2), norm, self.architecture.norm_after_relu).view(made.shape)
+
+    def _through(self, layers: list[Layer], values: torch.Tensor) -> torch.Tensor:
+        """One-hot states through the convolutions and then the other layers: [N, width of the last]."""
+        board = values.view(-1, self.side, self.side, self.letters)
+        board = functional.pad(board, (0, 0, PADDING, PADDING, PADDING, PADDING))
+        count = len(self.architecture.channels)
+        for layer in layers[:count]:
+            board = layer(patches_of(board, self.kernel))
+        values = board.flatten(1)
+        for layer in layers[count:]:
+            values = layer(values)
+        return values
+
+    def initialise(self) -> None:
+        """First weights, from torch's generator."""
+        glorot(self)
+
+    def frozen(self, dtype: torch.dtype) -> Callable[[torch.Tensor], torch.Tensor]:
+        """The network in inference mode as a function of one-hot states of the given type.
+
+        All layers but the last compute in that type.
+        """
+        with torch.no_grad():
+            pairs, after = zip(self.layers, self.norms, strict=True), self.architecture.norm_after_relu
+            layers = [frozen_layer(layer, norm, dtype, after) for layer, norm in pairs]
+            output = self.output.weight.detach().clone(), self.output.bias.detach().clone()
+        return lambda values: squeezed(functional.linear(self._through(layers, values).float(), *output))
+
+    @property
+    def parameter_count(self) -> int:
+        """Trainable parameters."""
+        return parameter_count(self)
+
+
+def side_of(puzzle: Puzzle) -> int:
+    """Cells in a row of a puzzle whose cells lie in a square; UserError where they do not."""
+    side = getattr(puzzle, "side", 0)
+    if side**2 != puzzle.cells:
+        raise UserError(f"A convolutional network needs cells that lie in a square; those of {puzzle.name} do not.")
+    return side
+
+
+def patches_of(board: torch.Tensor, kernel: int) -> torch.Tensor:
+    """The cells of each patch of kernel × kernel cells: [N, R, R, C] -> [N, R - kernel + 1, same, kernel² · C]."""
+    left = board.shape[1] - kernel + 1
+    parts = [board[:, row : row + left, column : column + left] for row in range(kernel) for column in range(kernel)]
+    return torch.cat(parts, dim=3)

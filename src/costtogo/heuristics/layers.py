@@ -1,0 +1,92 @@
+"""What the layers of the value networks share: batch normalisation, and layers in inference mode."""
+
+from collections.abc import Callable
+
+import torch
+from torch import nn
+from torch.nn import functional
+
+from costtogo.params import ArchitectureParams
+
+Layer = Callable[[torch.Tensor], torch.Tensor]
+
+
+class BatchNorm(nn.BatchNorm1d):
+    """Batch normalisation as Keras does it: the running variance follows the biased variance of a batch."""
+
+    def forward(self, values: torch.Tensor) -> torch.Tensor:
+        """values: [N, width]."""
+        if not self.training:
+            return super().forward(values)
+        if len(values) == 1:  # its own mean and a variance of 0, which torch refuses
+            with torch.no_grad():
+                self.running_mean = torch.lerp(self.running_mean, values[0].float(), self.momentum)
+                self.running_var = self.running_var * (1 - self.momentum)
+            return (values - values) * self.weight + self.bias
+        before = self.running_var * (1 - self.momentum)
+        normalised = super().forward(values)
+        with torch.no_grad():
+            self.running_var = self.running_var - (self.running_var - before) / len(values)
+        return normalised
+
+    def scale_and_shift(self) -> tuple[torch.Tensor, torch.Tensor]:
+        """What it does in inference mode: values · scale + shift."""
+        scale = self.weight / torch.sqrt(self.running_var + self.eps)
+        return scale, self.bias - self.running_mean * scale
+
+
+def norm_of(architecture: ArchitectureParams, width: int) -> nn.Module:
+    """The batch normalisation of an architecture, or nothing where it has none."""
+    if not architecture.batch_norm:
+        return nn.Identity()
+    momentum = 1 - architecture.batch_norm_momentum  # torch weighs the new batch, Keras the old average
+    return BatchNorm(width, eps=architecture.batch_norm_epsilon, momentum=momentum)
+
+
+def glorot(network: nn.Module) -> None:
+    """Glorot uniform weights and zero biases, as Keras begins, from torch's generator."""
+    for module in network.modules():
+        if isinstance(module, nn.Linear):
+            nn.init.xavier_uniform_(module.weight)
+            nn.init.zeros_(module.bias)
+
+
+def parameter_count(network: nn.Module) -> int:
+    """Trainable parameters."""
+    return sum(parameter.numel() for parameter in network.parameters())
+
+
+def normalised(values: torch.Tensor, norm: nn.Module, after_relu: bool) -> torch.Tensor:
+    """Batch normalisation and ReLU, in this order or, after_relu, the other way round; values: [N, width]."""
+    return norm(functional.relu(values)) if after_relu else functional.relu(norm(values))
+
+
+def fold(layer: nn.Linear, norm: nn.Module, dtype: torch.dtype) -> tuple[torch.Tensor, torch.Tensor]:
+    """Weight and bias of a linear layer with the batch normalisation that follows it, copies in the given type."""
+    weight, bias = layer.weight, layer.bias
+    if isinstance(norm, BatchNorm):
+        scale = norm.weight / torch.sqrt(norm.running_var + norm.eps)
+        weight, bias = weight * scale[:, None], (bias - norm.running_mean) * scale + norm.bias
+    return weight.to(dtype, copy=True), bias.to(dtype, copy=True)
+
+
+def frozen_layer(layer: nn.Linear, norm: nn.Module, dtype: torch.dtype, after_relu: bool) -> Layer:
+    """A linear layer, its batch normalisation and its ReLU in inference mode: a function of values [..., width]."""
+    if not after_relu or not isinstance(norm, BatchNorm):
+        weight, bias = fold(layer, norm, dtype)
+        return lambda values: rectified(values, weight, bias)
+    weight, bias = fold(layer, nn.Identity(), dtype)
+    scale, shift = (part.to(dtype, copy=True) for part in norm.scale_and_shift())
+    return lambda values: torch.addcmul(shift, rectified(values, weight, bias), scale)
+
+
+def rectified(values: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor) -> torch.Tensor:
+    """ReLU of a linear layer. In bfloat16 oneDNN does both in one pass, to the same bits, half as fast again."""
+    if values.dtype == torch.bfloat16 and values.device.type == "cpu" and torch.backends.mkldnn.is_available():
+        return torch.ops.mkldnn._linear_pointwise(values, weight, bias, "relu", [], "")
+    return functional.linear(values, weight, bias).relu_()
+
+
+def squeezed(outputs: torch.Tensor) -> torch.Tensor:
+    """[N, 1] -> [N]; [N, A] stays."""
+    return outputs[:, 0] if outputs.shape[1] == 1 else outputs
