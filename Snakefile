@@ -4,13 +4,8 @@
 configfile: "params.yaml"
 
 
-include: "workflow/rules/common.smk"
-include: "workflow/rules/tables.smk"
-include: "workflow/rules/instances.smk"
-include: "workflow/rules/models.smk"
-include: "workflow/rules/audits.smk"
-include: "workflow/rules/searches.smk"
-include: "workflow/rules/report.smk"
+include: "workflow/listed.smk"
+include: "workflow/rules/puzzle8.smk"
 include: "workflow/rules/large.smk"
 
 

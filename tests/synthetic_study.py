@@ -24,7 +24,12 @@ def study_of(disks=(3,), name="tiny", cube_models=("DNN_final_2x2x2_nr", "DNN_re
     puzzles = ["cube2", *(f"hanoi_{count}" for count in disks)]
     towers = {f"{puzzle}_{kind}": puzzle for puzzle in puzzles[1:] for kind in ("adaptive", "uniform")}
     models = {
-        name: SimpleNamespace(puzzle=puzzle, epsilon=0.05, sampler=SimpleNamespace(kind="adaptive_k"))
+        name: SimpleNamespace(
+            puzzle=puzzle,
+            epsilon=0.05,
+            sampler=SimpleNamespace(kind="adaptive_k", walk_max=5),
+            checkpoint_iterations=12 if name.endswith("_adaptive") else None,
+        )
         for name, puzzle in (dict.fromkeys(cube_models, "cube2") | towers).items()
     }
     distributions = {"cube2": SimpleNamespace(walk_max=[2, 3, 5], effective_k=[1, 2, 4])}
@@ -55,6 +60,9 @@ def write_repeated(measured: Path, study="repeated", seeds=3) -> None:
                     "epsilon": 0.05 + 0.02 * place,
                     "sampler": {"kind": "uniform"},
                 }
+                if puzzle == "hanoi_3":
+                    training["checkpoint_iterations"] = 10
+                    cards["tables/hanoi_3"] = {"parameters": {"puzzle": puzzle}, "metrics": {"mean_distance": 4.5}}
                 cards[f"models/{variant}_seed{seed}"] = {"parameters": {"training": training}, "metrics": {}}
                 cards[f"searches/{variant}_seed{seed}"] = {"parameters": {"puzzle": puzzle}, "metrics": {}}
                 rows = repeated_rows(points=4, quality=place + random.uniform(0, 0.2))
@@ -88,6 +96,7 @@ def repeated_rows(points: int, quality: float) -> pd.DataFrame:
             "convergence_point": np.minimum(place + 1, points - 1),
             "kind": ["convergence_point"] * (points - 1) + ["end"],
             "selected": place == points - 2,
+            "validation_loss": 0.05 + 0.01 * place,
             "states": 27,
             "mean_absolute_error": 2 - 0.3 * place - 0.1 * quality,
             "rank_correlation": 0.9 + 0.01 * place + 0.01 * quality,

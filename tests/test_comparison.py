@@ -264,7 +264,7 @@ def test_the_samplers_are_told_apart_by_their_difference():
             "expected_percent": [61.0, 39.0] * 2,
         }
     )
-    facts = Facts("made_up", pd.DataFrame({"puzzle": []}), {}, {}, drawn, {}, None)
+    facts = Facts("made_up", pd.DataFrame({"puzzle": []}), {}, {}, {"cube2": drawn}, {}, None)
     row = ROW | {"set": "deepcube_17", "distance": 1.0}
     share = facts.answer(row | {"quantity": "sampled_percent"})
     assert share.value == share.exhaustive == 61.0 and "60.00 %" in share.note

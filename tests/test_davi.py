@@ -177,6 +177,25 @@ def test_the_learning_rate_falls_linearly_over_the_last_share_of_the_iterations(
     assert rates(learning_rate_decay=1) == pytest.approx(np.arange(10, 0, -1) * 0.2)
 
 
+def test_the_learning_rate_falls_by_its_factor_from_each_iteration_to_the_next():
+    falling = rates(learning_rate_decay=0, learning_rate_factor=0.5)
+    assert falling == pytest.approx([2 * 0.5**done for done in range(10)])
+    assert rates(learning_rate_decay=0.4, learning_rate_factor=0.5)[-1] == pytest.approx(0.5 * 0.5**9)
+
+
+def test_a_forced_update_is_a_convergence_point_whatever_the_loss():
+    training, progress = trained(iterations=12, epsilon=1e-30, forced_update=7)
+    assert [each.iteration for each in progress if each.updated] == [7]
+    assert training.convergence_points == 1
+
+
+def test_a_target_that_follows_whole_is_the_trained_network():
+    training, progress = trained(iterations=5, polyak=1.0)
+    weights = training.network.state_dict()
+    assert all(torch.equal(weights[name], tensor) for name, tensor in training.target.state_dict().items())
+    assert [each.updated for each in progress] == [False, True, False, True, False]
+
+
 def test_a_last_minibatch_of_a_single_state_is_trained_on_too():
     training, progress = trained(iterations=2, states_per_iteration=61, minibatch=60)
     assert len(progress) == 2 and np.isfinite(progress[-1].loss)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from messages import is_one_sentence
 
-from costtogo.learning.distributions import walk_chances
+from costtogo.learning.distributions import walk_chances, walk_spread
 from costtogo.learning.instances import draw_sets
 from costtogo.params import DistributionParams, InstanceParams
 from costtogo.puzzles import make
@@ -65,6 +65,32 @@ def test_adding_a_set_leaves_the_others_as_they_are(name, drawn):
 def test_the_same_seed_draws_the_same_sets_and_another_seed_others(drawn):
     np.testing.assert_array_equal(drawn("cube2", SETS)["uniform"], drawn("cube2", SETS)["uniform"])
     assert (drawn("cube2", SETS)["uniform"] != drawn("cube2", SETS, seed=8)["uniform"]).any()
+
+
+def test_scrambled_states_are_the_ends_of_walks_of_just_so_many_moves(drawn, distances_of):
+    ranks = drawn("cube2", {"set": InstanceParams(kind="scrambled", states=400, walk_max=5)})["set"]
+    distance = distances_of("cube2")[ranks]
+    assert len(ranks) == 400
+    assert set(np.unique(distance)) == {1, 3, 5}  # a quarter turn is an odd permutation
+
+
+def test_what_a_heuristic_says_of_walks_is_its_mean_over_all_ways_to_walk(distances_of):
+    puzzle, distance = make("hanoi_2"), distances_of("hanoi_2")
+    values = np.arange(9, dtype=np.float64)
+    rows = walk_spread(puzzle, 3, values, distance)
+    ends = [(puzzle.goal, 1.0)]
+    for depth in range(4):
+        expected = [
+            sum(chance * table[puzzle.rank(state[None])[0]] for state, chance in ends) for table in (values, distance)
+        ]
+        assert rows[depth]["depth"] == depth
+        np.testing.assert_allclose([rows[depth]["mean_cost_to_go"], rows[depth]["mean_distance"]], expected)
+        following = []
+        for state, chance in ends:
+            children, legal = puzzle.expand(state[None])
+            following += [(child, chance / legal.sum()) for child in children[legal]]
+        ends = following
+    assert all(row["low"] <= row["mean_cost_to_go"] <= row["high"] for row in rows)
 
 
 def test_a_stratified_set_has_so_many_different_states_of_each_distance(drawn, distances_of):

@@ -113,6 +113,17 @@ def test_a_training_killed_twice_ends_in_the_same_bytes_as_one_left_alone(workpl
     assert not RESUME_POINT.parent.exists()
 
 
+def test_checkpoints_come_every_so_many_iterations_beside_those_of_convergence_points(workplace):
+    workplace("looked")
+    write_parameters(checkpoint_iterations=30, epsilon=1e-30, forced_update=50)
+    train.run(PARAMS, TABLE, OUT)
+    found = read_frame(OUT / "checkpoints.parquet")
+    assert found["iteration"].tolist() == [30, 50, 60, 90, 120]
+    assert found["kind"].tolist() == ["iteration", "convergence_point", *["iteration"] * 3]
+    assert found["convergence_point"].tolist() == [0, 1, 1, 1, 1]
+    assert all((OUT / file).exists() for file in found["file"])
+
+
 AUTOMATON = {
     "architecture": {"kind": "automaton", "states": 5},
     "sampler": {"kind": "growing_tower", "disks": 2, "residual": 1e-3, "patience": 12},

@@ -8,7 +8,7 @@ import pytest
 from synthetic_study import repeated_rows, write_repeated
 
 from costtogo.analysis.intervals import mean_interval
-from costtogo.analysis.variants import by_point, compare, last_checkpoints, predictions
+from costtogo.analysis.variants import by_point, compare, divergence, last_checkpoints, predictions
 from costtogo.files import FileError, write_frame, write_json
 from costtogo.stages import keep, variants
 from costtogo.stages.report_variants import variants_text
@@ -81,11 +81,36 @@ def test_what_merely_grows_with_training_predicts_nothing_within_a_point():
 @pytest.fixture
 def text(tmp_path) -> str:
     write_repeated(tmp_path)
-    return variants_text(tmp_path, lambda kind, puzzle: f"[{kind} of {puzzle}]")
+    return variants_text(sorted(tmp_path.glob("*.json")), lambda kind, puzzle: f"[{kind} of {puzzle}]")
+
+
+def test_a_training_has_diverged_that_ends_worse_than_no_heuristic():
+    errors = {("base_x", 1): [5.0, 0.8, 0.9], ("wild", 1): [5.0, 2.0, 30.0], ("wild", 2): [5.0, 4.0, 6.0]}
+    rows = [
+        {"variant": variant, "seed": seed, "iteration": 10 * place, "mean_absolute_error": error}
+        for (variant, seed), course in errors.items()
+        for place, error in enumerate(course, start=1)
+    ]
+    found = divergence(pd.DataFrame(rows[::-1]), mean_distance=7.0).set_index(["variant", "seed"])
+    assert found["diverged"].to_dict() == {("base_x", 1): False, ("wild", 1): True, ("wild", 2): False}
+    measured = found.loc[("base_x", 1), ["least_error", "least_at", "last_error", "within_one"]]
+    assert measured.tolist() == [0.8, 20, 0.9, 20]
+        0.8,
+        20,
+        0.9,
+        20,
+    ]
+    assert found["within_one"].isna().tolist() == [False, True, True]
+
+
+def test_the_section_tells_what_diverged_where_trainings_were_looked_at(text):
+    assert "[variant_errors of hanoi_3]" in text and "[variant_errors of cube2]" not in text
+    assert "than 4.50 moves, which is the error of no heuristic" in text
+    assert re.search(r"\| `slow` \| 0 of 3 \|", text)
 
 
 def test_nothing_is_told_where_nothing_was_kept(tmp_path):
-    assert variants_text(tmp_path, None) == ""
+    assert variants_text([], None) == ""
 
 
 def test_each_puzzle_has_its_tables_and_figures(text):
@@ -161,7 +186,7 @@ def test_measures_without_searches_are_told_as_such(tmp_path):
     frame.loc[frame["variant"] == "wide", ["nodes_expanded", "optimal_percent"]] = np.nan
     frame.loc[frame["variant"] == "wide", "selected"] = False
     frame.to_csv(table, index=False)
-    text = variants_text(tmp_path, lambda kind, puzzle: "")
+    text = variants_text(sorted(tmp_path.glob("*.json")), lambda kind, puzzle: "")
     wide = [line for line in text.splitlines() if line.startswith("| `wide` | 3 |")]
     assert len(wide) == 1 and wide[0].endswith("| – | – |")
     assert "not searched" in text and "nan" not in text

@@ -40,7 +40,9 @@ wildcard_constraints:
 
 def code(stage, puzzles=(*STUDY.tables, *STUDY.puzzles)):
     """The source files that a stage runs through, as inputs of its rule; puzzles: those of its study."""
-    return [os.path.relpath(path) for path in sources(f"costtogo.stages.{stage}", puzzles)]
+    return [
+        os.path.relpath(path) for path in sources(f"costtogo.stages.{stage}", puzzles)
+    ]
 
 
 def results(group, names, *files):

@@ -32,7 +32,7 @@ rule write_report:
         CARDS,
         FIGURES,
         params=f"{RESULTS}/params/report/report.json",
-        literature=sorted(str(path) for path in Path("data/reported").glob("*.csv")),
+        literature=sorted(str(path) for path in Path("data/reported").glob("**/*.csv")),
         measured=sorted(str(path) for path in Path("data/measured").glob("**/*.[cj]s*")),
         captions=sorted({f"workflow/captions/{entry.kind}.rst" for entry in ENTRIES}),
         code=code("report"),

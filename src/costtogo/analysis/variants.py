@@ -36,6 +36,22 @@ def compare(frame: pd.DataFrame, base: str, measures: list[str]) -> pd.DataFrame
     return pd.DataFrame(rows)
 
 
+def divergence(frame: pd.DataFrame, mean_distance: float) -> pd.DataFrame:
+    """A row for each training: its least and its last error over all states, and whether it diverged.
+
+    Columns variant, seed, least_error, least_at (iteration), last_error, within_one (the first iteration with an error
+    below one move, NaN if none) and diverged: the last error is above mean_distance, that of the zero heuristic.
+    """
+    rows = []
+    for (variant, seed), group in frame.sort_values("iteration").groupby(TRAINING):
+        error, iteration = group["mean_absolute_error"].to_numpy(), group["iteration"].to_numpy()
+        best, near = error.argmin(), np.flatnonzero(error < 1)
+        row = {"variant": variant, "seed": seed, "least_error": error[best], "least_at": iteration[best]}
+        row |= {"last_error": error[-1], "within_one": iteration[near[0]] if len(near) else np.nan}
+        rows.append(row | {"diverged": bool(error[-1] > mean_distance)})
+    return pd.DataFrame(rows)
+
+
 def longest(points: pd.DataFrame) -> str:
     """The variant that reaches the latest convergence point, and of those the one with most checkpoints."""
     reached = points.groupby("variant")["convergence_point"].agg(["max", "size"])

@@ -6,7 +6,7 @@ can ask while it is being parsed; a figure is drawn only when its `draw` is call
 
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -50,7 +50,8 @@ def catalogue(study: Any, measured: Path = MEASURED) -> list[FigureEntry]:
     """All figures of a study, by puzzle and then by model, in the order of its parameters.
 
     study needs .study, .puzzles (by name, each with .distributions) and .models (by name, each with .puzzle,
-    .epsilon and .sampler).  A puzzle without a model has none.  measured: the folder of what other studies kept.
+    .epsilon, .sampler and .checkpoint_iterations).  A puzzle without a model has none.  measured: the folder of what
+    other studies kept; shown is what they kept of trainings on a puzzle of this study.
     """
     entries = []
     for puzzle in study.puzzles:
@@ -59,14 +60,25 @@ def catalogue(study: Any, measured: Path = MEASURED) -> list[FigureEntry]:
             entries += _puzzle_figures(puzzle, {name: model.epsilon for name, model in models.items()})
             entries += _sampler_figures(puzzle, study.puzzles[puzzle].distributions)
             for name, model in models.items():
-                entries += _model_figures(puzzle, name, model.epsilon, model.sampler.kind)
+                entries += _model_figures(puzzle, name, model)
             entries += _kept_figures(puzzle, study.study, measured)
-    return entries + list(_variant_figures(measured))
+    return entries + list(_variant_figures(measured, study.puzzles))
 
 
 def names(study: Any, measured: Path = MEASURED) -> list[str]:
     """The paths of all figures of a study below its reports, without suffix."""
     return [entry.stem for entry in catalogue(study, measured)]
+
+
+def kept_of(puzzles: Iterable[str], measured: Path = MEASURED) -> list[Path]:
+    """The files of the studies that have kept results of any of these puzzles: data/measured/<study>.json."""
+    return [card for card in sorted(measured.glob("*.json")) if kept_puzzles(json.loads(card.read_text())) & {*puzzles}]
+
+
+def kept_puzzles(cards: dict[str, Any]) -> set[str]:
+    """The puzzles that the cards of a kept study tell of."""
+    parameters = [card.get("parameters", {}) for card in cards.values()]
+    return {puzzle for part in parameters if (puzzle := part.get("puzzle", part.get("training", {}).get("puzzle")))}
 
 
 def is_hanoi(puzzle: str) -> bool:
@@ -113,17 +125,27 @@ def _puzzle_figures(puzzle: str, epsilons: dict[str, float]) -> Iterator[FigureE
         yield entry("from_start", "nodes expanded from the start", [table, *grids], models)
 
 
-def _model_figures(puzzle: str, model: str, epsilon: float, sampler: str) -> Iterator[FigureEntry]:
-    """The figures of one model."""
+def _model_figures(puzzle: str, model: str, training: Any) -> Iterator[FigureEntry]:
+    """The figures of one model; training: its parameters."""
 
     def entry(kind: str, label: str, inputs: list[str], *arguments: Any) -> FigureEntry:
         return _entry(kind, label, puzzle, model, inputs, model, *arguments)
 
-    yield entry("training", "loss", [f"models/{model}/curve.parquet"], epsilon, sampler)
+    yield entry("training", "loss", [f"models/{model}/curve.parquet"], training.epsilon, training.sampler.kind)
     audited = [f"audits/{model}/by_distance.parquet"]
     yield entry("error_by_checkpoint", "error by distance of each audited checkpoint", audited)
     yield entry("learning_curve", "error as training goes on", [f"models/{model}/errors.parquet"])
     grids = [f"searches/{model}/grid.parquet", f"searches/baseline_{puzzle}/grid.parquet"]
+    if training.checkpoint_iterations:
+        looks, states = (
+            [f"models/{model}/checkpoints.parquet", f"audits/{model}/measures.parquet"],
+            f"tables/{puzzle}.npz",
+        )
+        yield entry("mean_costs", "loss and mean cost-to-go as training goes on", [*looks, states], puzzle)
+        shares = [f"searches/{model}/checkpoints_by_distance.parquet"]
+        yield entry("optimal_by_iteration", "optimal solutions as training goes on", shares)
+        values = [states, f"audits/{model}/values.npz", f"searches/{model}/selection.parquet"]
+        yield entry("walk_costs", "cost-to-go by the length of walks", values, puzzle, training.sampler.walk_max)
     yield entry("grid", "optimal solutions and nodes by λ and N", grids, puzzle)
     yield entry("seconds", "seconds by λ and N", [f"timings/searches/{model}.parquet"])
     if is_hanoi(puzzle):
@@ -146,19 +168,31 @@ def _kept_figures(puzzle: str, own: str, measured: Path) -> Iterator[FigureEntry
                 yield replace(entry, kept=(str(card), str(curve)))
 
 
-def _variant_figures(measured: Path) -> Iterator[FigureEntry]:
+def _variant_figures(measured: Path, puzzles: Iterable[str]) -> Iterator[FigureEntry]:
     """The figures of the trainings that a study repeated with several seeds, once it has kept them."""
-    for card in sorted(path for path in measured.glob("*.json") if (path.with_suffix("") / "variants.csv").exists()):
+    for card in [path for path in kept_of(puzzles, measured) if (path.with_suffix("") / "variants.csv").exists()]:
         table = card.with_suffix("") / "variants.csv"
-        cards = json.loads(card.read_text()).items()
-        stages = [stage for place, stage in cards if re.match(r"searches/.*_seed\d+$", place)]
+        cards = json.loads(card.read_text())
+        stages = [stage for place, stage in cards.items() if re.match(r"searches/.*_seed\d+$", place)]
         for puzzle in sorted({stage["parameters"]["puzzle"] for stage in stages}):
-            kinds = {"variants": "seeds of each variant"}
-            if not is_hanoi(puzzle):
+            kinds, kept = {"variants": "seeds of each variant"}, (str(table),)
+            if (mean := mean_distance_at_looks(cards, puzzle)) is not None:
+                kinds |= {"variant_errors": "error as training goes on", "variant_losses": "loss as training goes on"}
+                kinds |= {"variant_costs": "mean cost-to-go as training goes on"}
+                kept += (str(card),)
+            elif not is_hanoi(puzzle):
                 kinds |= {"measures_by_point": "measures by convergence point", "predictors": "what predicts searches"}
             for kind, label in kinds.items():
-                entry = _entry(kind, label, puzzle, f"{card.stem}_{puzzle}", [], str(table), puzzle)
-                yield replace(entry, kept=(str(table),))
+                means = () if kind in ("variants", "measures_by_point", "predictors") else (mean,)
+                entry = _entry(kind, label, puzzle, f"{card.stem}_{puzzle}", [], str(table), puzzle, *means)
+                yield replace(entry, kept=kept)
+
+
+def mean_distance_at_looks(cards: dict[str, Any], puzzle: str) -> float | None:
+    """The mean distance of a puzzle where its trainings were looked at every so many iterations, None where not."""
+    trainings = [card["parameters"]["training"] for place, card in cards.items() if place.startswith("models/")]
+    looked = any(each["puzzle"] == puzzle and each.get("checkpoint_iterations") for each in trainings)
+    return cards[f"tables/{puzzle}"]["metrics"]["mean_distance"] if looked else None
 
 
 def _entry(kind: str, label: str, puzzle: str, model: str | None, inputs: list[str], *arguments: Any) -> FigureEntry:

@@ -15,6 +15,7 @@ from costtogo.figures.audits import audit_shares
 from costtogo.figures.catalogue import is_hanoi
 from costtogo.figures.distances import states_per_distance
 from costtogo.figures.hanoi import solution_on_graph
+from costtogo.figures.large import scrambled_costs
 from costtogo.figures.samplers import sampled_distances
 from costtogo.figures.samplers import sampler_difference as difference_bars
 from costtogo.figures.searches import nodes_from_start, search_grid, search_seconds
@@ -23,10 +24,13 @@ from costtogo.figures.states import two_states
 from costtogo.figures.training import error_by_distance as error_lines
 from costtogo.figures.training import last_points as last_losses
 from costtogo.figures.training import learning_curve as error_map
+from costtogo.figures.training import mean_costs as costs_of_training
+from costtogo.figures.training import optimal_by_iteration as shares_of_training
 from costtogo.figures.training import training_curve
+from costtogo.figures.variants import curves_by_variant, scattered, seeds_by_variant
 from costtogo.figures.variants import measures_by_point as points_of_trainings
-from costtogo.figures.variants import scattered, seeds_by_variant
 from costtogo.files import read_csv
+from costtogo.learning.distributions import walk_spread
 from costtogo.puzzles import make
 
 MANY_TIMES = 10_000  # states at the commonest distance over those at the rarest, from where a logarithmic scale helps
@@ -151,6 +155,30 @@ def learning_curve(results: Path, model: str) -> Figure:
     return error_map(pd.read_parquet(results / "models" / model / "errors.parquet"))
 
 
+def mean_costs(results: Path, model: str, puzzle: str) -> Figure:
+    """Loss, and mean cost-to-go over all states, at each audited checkpoint."""
+    looks = pd.read_parquet(results / "models" / model / "checkpoints.parquet")[["iteration", "validation_loss"]]
+    measures = pd.read_parquet(results / "audits" / model / "measures.parquet")
+    mean = distance_table(results, puzzle).mean(dtype=np.float64)
+    frame = measures[measures["scope"] == "all"].merge(looks, on="iteration")
+    return costs_of_training(frame.assign(cost_to_go=frame["bias"] + mean), mean)
+
+
+def optimal_by_iteration(results: Path, model: str) -> Figure:
+    """Optimal solutions by distance at each audited checkpoint, on the set with most instances."""
+    shares = pd.read_parquet(results / "searches" / model / "checkpoints_by_distance.parquet")
+    cells = shares.groupby(["set", "path_weight", "batch_size"], as_index=False)["instances"].sum()
+    cell = cells.loc[cells["instances"].idxmax()].to_dict()
+    return shares_of_training(shares[in_cell(shares, cell)], f"set {cell['set']}, {weight_text(cell)}")
+
+
+def walk_costs(results: Path, model: str, puzzle: str, walk_max: int) -> Figure:
+    """Cost-to-go after so many random moves from the goal, by the exact chance of every state."""
+    distance = distance_table(results, puzzle)
+    cost_to_go = network_error(results, model, distance) + distance
+    return scrambled_costs(pd.DataFrame(walk_spread(make(puzzle), walk_max, cost_to_go, distance)))
+
+
 def grid(results: Path, model: str, puzzle: str) -> Figure:
     """Optimal solutions and nodes expanded over λ and N, on the set that was searched most widely."""
     network = pd.read_parquet(results / "searches" / model / "grid.parquet")
@@ -223,6 +251,25 @@ def predictors(results: Path, table: str, puzzle: str) -> Figure:
     }
     targets = {"nodes_expanded": "nodes expanded", "optimal_percent": "optimal, %"}
     return scattered(searched_variants(table, puzzle), measures, targets)
+
+
+def variant_errors(results: Path, table: str, puzzle: str, mean_distance: float) -> Figure:
+    """The error over all states as the repeated trainings of another study went on."""
+    known = {"label": "error of the zero heuristic", "value": mean_distance}
+    return curves_by_variant(kept_variants(table, puzzle), f"base_{puzzle}", "mean_absolute_error", ERROR, known)
+
+
+def variant_losses(results: Path, table: str, puzzle: str, mean_distance: float) -> Figure:
+    """The validation loss as the repeated trainings of another study went on."""
+    frame = kept_variants(table, puzzle)
+    return curves_by_variant(frame, f"base_{puzzle}", "validation_loss", "validation loss, moves²", None)
+
+
+def variant_costs(results: Path, table: str, puzzle: str, mean_distance: float) -> Figure:
+    """The mean cost-to-go over all states as the repeated trainings of another study went on."""
+    frame, known = kept_variants(table, puzzle), {"label": "mean distance", "value": mean_distance}
+    frame = frame.assign(cost_to_go=(frame["bias"] + mean_distance).clip(lower=0.1))
+    return curves_by_variant(frame, f"base_{puzzle}", "cost_to_go", "mean cost-to-go, moves", known)
 
 
 def searched_variants(table: str, puzzle: str) -> pd.DataFrame:

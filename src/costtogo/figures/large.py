@@ -64,18 +64,21 @@ def loss_curve(curve: pd.DataFrame) -> Figure:
 def scrambled_costs(costs: pd.DataFrame) -> Figure:
     """Cost-to-go by the number of moves of the scramble: its mean, and where nine tenths of the states lie.
 
-    costs: depth, mean_cost_to_go, low, high.  The diagonal is the most that a scramble can be away.
+    costs: depth, mean_cost_to_go, low, high, and mean_distance where it is known.  The diagonal is the most that a
+    scramble can be away.
     """
     figure = Figure()
     axes = figure.subplots()
     depth, highest = costs["depth"], 1.05 * costs["high"].max()
     band = axes.fill_between(depth, costs["low"], costs["high"], color=SKY, alpha=0.4, lw=0, label="5–95 % of states")
-    handles = axes.plot(depth, costs["mean_cost_to_go"], color=BLUE, marker="o", label="mean")
+    handles = axes.plot(depth, costs["mean_cost_to_go"], color=BLUE, marker="o", label="mean cost-to-go")
     handles += axes.plot([0, highest], [0, highest], color=BLACK, ls=":", lw=1, label="cost-to-go = moves")
+    if "mean_distance" in costs:
+        handles += axes.plot(depth, costs["mean_distance"], color=VERMILION, lw=1, label="mean distance")
     axes.set(xlim=(0, depth.max() + 0.5), ylim=(0, highest))
     axes.set(xlabel="moves of the scramble", ylabel="cost-to-go, moves")
     axes.grid(axis="y")
-    legend_above(figure, [handles[0], band, handles[1]])
+    legend_above(figure, [handles[0], band, *handles[1:]])
     return figure
 
 

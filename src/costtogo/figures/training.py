@@ -31,6 +31,7 @@ LOSS = "mean squared error, moves²"
 PANELS_A_ROW = 2
 SHORTEST_ZOOM = 50  # iterations
 FEW_POINTS = 40  # up to so many convergence points have room for a large circle each
+SHOWN_DISTANCES = 6  # lines of a figure with one for each distance
 SMALLEST_ERROR = 0.01  # moves; the error map shows smaller errors in the same colour
 
 
@@ -92,6 +93,54 @@ def _draw_losses(axes: Axes, curve: pd.DataFrame, epsilon: float) -> list:
     plain_logarithmic_ticks(axes.yaxis)
     axes.grid(axis="y")
     return handles
+
+
+@styled
+def mean_costs(looks: pd.DataFrame, mean_distance: float) -> Figure:
+    """Validation loss and, below it, the mean cost-to-go over all states by iteration.
+
+    looks: iteration, validation_loss, cost_to_go, one row a checkpoint.  The dotted line is the mean distance.
+    """
+    figure = Figure()
+    losses, costs = figure.subplots(2, 1, sharex=True)
+    losses.plot(looks["iteration"], looks["validation_loss"], color=ORANGE, marker="o")
+    losses.set_yscale("log")
+    plain_logarithmic_ticks(losses.yaxis)
+    losses.set_ylabel("validation loss,\nmoves²")
+    handles = costs.plot(looks["iteration"], looks["cost_to_go"], color=BLUE, marker="o", label="mean cost-to-go")
+    handles.append(costs.axhline(mean_distance, color=BLACK, ls=":", lw=1, label="mean distance"))
+    costs.set_ylim(bottom=0)
+    costs.set(xlabel="iteration", ylabel="mean cost-to-go\nof all states, moves")
+    show_counts(costs.xaxis)
+    for axes in (losses, costs):
+        axes.grid(axis="y")
+    figure.align_ylabels()
+    legend_above(figure, handles)
+    return figure
+
+
+@styled
+def optimal_by_iteration(shares: pd.DataFrame, title: str) -> Figure:
+    """Share of instances solved optimally as training goes on, a line for each of some distances.
+
+    shares: iteration, distance, optimal_percent.  title says what was searched, and how.
+    """
+    figure = Figure()
+    axes = figure.subplots()
+    shares = shares[shares["distance"] > 0]
+    present = np.sort(shares["distance"].unique())
+    chosen = present[np.unique(np.linspace(0, len(present) - 1, SHOWN_DISTANCES).round().astype(int))]
+    handles = []
+    for number, (color, distance) in enumerate(zip(shades(len(chosen)), chosen, strict=True)):
+        group = shares[shares["distance"] == distance].sort_values("iteration")
+        look = {"color": color, "marker": MARKERS[number % len(MARKERS)], "label": f"{distance} moves away"}
+        handles += axes.plot(group["iteration"], group["optimal_percent"], clip_on=False, **look)
+    axes.set(xlabel="iteration", ylabel="optimal solutions, %", ylim=(0, 100))
+    name_panel(axes, title)
+    show_counts(axes.xaxis)
+    axes.grid(axis="y")
+    legend_above(figure, handles, columns=3)
+    return figure
 
 
 @styled

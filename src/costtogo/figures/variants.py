@@ -18,6 +18,8 @@ from costtogo.figures.style import (
     whole_ticks,
 )
 
+PANELS_A_ROW = 3
+
 
 @styled
 def seeds_by_variant(frame: pd.DataFrame, base: str, measures: dict[str, str], logarithmic: tuple[str, ...]) -> Figure:
@@ -42,6 +44,39 @@ def seeds_by_variant(frame: pd.DataFrame, base: str, measures: dict[str, str], l
         axes.grid(axis="y")
     panels[0].set_yticks(range(len(variants)), variants)
     panels[0].invert_yaxis()
+    return figure
+
+
+@styled
+def curves_by_variant(frame: pd.DataFrame, base: str, measure: str, label: str, known: dict | None) -> Figure:
+    """A measure by iteration, on a logarithmic axis: a panel a variant, a line a seed, base behind in grey.
+
+    frame: variant, seed, iteration and the measure.  known: the label and the value of a line across.
+    """
+    variants = [base, *sorted(set(frame["variant"]) - {base})]
+    rows = -(-len(variants) // PANELS_A_ROW)
+    figure = Figure(figsize=(SIZE[0], 0.7 + 1.35 * rows))
+    panels = figure.subplots(rows, PANELS_A_ROW, sharex=True, sharey=True, squeeze=False).ravel()
+    handles = {}
+    for axes, variant in zip(panels, variants, strict=False):
+        for shown, look in {
+            base: {"color": PALE, "label": base},
+            variant: {"color": BLUE, "label": "its seeds"},
+        }.items():
+            for _, group in frame[frame["variant"] == shown].sort_values("iteration").groupby("seed"):
+                (handles[look["label"]],) = axes.plot(group["iteration"], group[measure], lw=1, **look)
+        if known is not None:
+            handles["known"] = axes.axhline(known["value"], color=BLACK, ls=":", lw=1, label=known["label"])
+        name_panel(axes, variant)
+        axes.set_yscale("log")
+        axes.grid(axis="y")
+        show_counts(axes.xaxis)
+    plain_logarithmic_ticks(panels[0].yaxis)
+    for axes in panels[len(variants) :]:
+        axes.set_axis_off()
+    figure.supxlabel("iteration", fontsize=9)
+    figure.supylabel(label, fontsize=9)
+    legend_above(figure, list(handles.values()))
     return figure
 
 

@@ -3,7 +3,8 @@
 Two networks of one architecture: the target network gives J_k, the trained one approaches
 J_{k+1}(s) = min over actions of 1 + J_k(child), with 0 at the goal. When its validation loss, looked at every
 check_every iterations on states drawn anew, falls below epsilon, its weights become the target's: a
-convergence point. With polyak the target follows at every iteration instead, by so much of the difference.
+convergence point; forced_update makes one whatever the loss (final-year report, 4.2.2). With polyak the target follows
+at every iteration instead, by so much of the difference; by all of it, there is no target network but for a lag.
 
 A network with an output for each child approaches J_{k+1} of all children of a state at once: the target network is
 evaluated on the children, as often as for the one value of the state.
@@ -153,6 +154,7 @@ def train(training: DaviTraining) -> Iterator[Progress]:
         if params.polyak:
             training.follow(params.polyak)
         updated = looked and (params.polyak > 0 or validation_loss < params.epsilon)
+        updated |= training.iteration == params.forced_update
         if updated and params.polyak:
             training.convergence_points += 1
         elif updated:

@@ -1,7 +1,11 @@
-"""Test sets: how the literature draws them, uniform, and stratified over distances; each with exact distances."""
+"""Test sets: how the literature draws them, uniform, and stratified over distances; each with exact distances.
+
+scrambled: the ends of walks of exactly so many moves (final-year report, 5.0); the other kinds of walks: samplers.
+"""
 
 import numpy as np
 
+from costtogo.exact.graph import walk_ranks
 from costtogo.learning.samplers import sample
 from costtogo.params import InstanceParams, derive_seed
 from costtogo.puzzles.base import Puzzle, apply, move, pick_legal
@@ -47,6 +51,8 @@ def _draw(puzzle: Puzzle, params: InstanceParams, distance: np.ndarray, generato
     if params.kind == "stratified":
         layers = [_at_distance(distance, moves, params.states, generator) for moves in range(int(distance.max()) + 1)]
         return np.concatenate(layers)
+    if params.kind == "scrambled":
+        return walk_ranks(puzzle, params.states, params.walk_max, generator)[:, -1]
     return sample(puzzle, params.kind, params.states, params.walk_max, generator)
 
 

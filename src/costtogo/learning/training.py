@@ -118,9 +118,11 @@ def adam(network: Network, params: ModelParams) -> torch.optim.Optimizer:
 
 
 def set_learning_rate(training: Training) -> None:
-    """Constant, then falling linearly to zero over the last iterations where learning_rate_decay asks for it."""
+    """Constant, then falling linearly to zero over the last iterations where learning_rate_decay asks for it; and
+    falling by learning_rate_factor from each iteration to the next."""
     params = training.params
     left = (params.iterations - training.iteration + 1) / params.iterations
     share = min(1.0, left / params.learning_rate_decay) if params.learning_rate_decay else 1.0
+    share *= params.learning_rate_factor ** (training.iteration - 1)
     for group in training.optimizer.param_groups:
         group["lr"] = params.learning_rate * share

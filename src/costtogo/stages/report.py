@@ -1,21 +1,26 @@
 """Stage: write the report of a study, its tables, its headline numbers and its timings."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
 import pandas as pd
 
 from costtogo.analysis.listings import Replay, replay
-from costtogo.figures.catalogue import catalogue
+from costtogo.analysis.literature import documents, read_reported
+from costtogo.figures.catalogue import catalogue, kept_of
 from costtogo.files import read_arrays, read_csv, read_frame, write_csv, write_json, write_text
 from costtogo.params import Study
-from costtogo.puzzles import make
+from costtogo.puzzles import find, make
 from costtogo.stages.frame import StageRun
 from costtogo.stages.leftovers import remove_others
 from costtogo.stages.report_answers import NAN
 from costtogo.stages.report_compared import compared
 from costtogo.stages.report_comparison import TIMES, compare
 from costtogo.stages.report_facts import Facts
+from costtogo.stages.report_large_compared import compared as compared_documents
+from costtogo.stages.report_large_comparison import LARGE_TIMES
+from costtogo.stages.report_listed_answers import NETWORK, Listed, as_thesis, compare_listed
 from costtogo.stages.report_measured import measured_text
 from costtogo.stages.report_sources import KeptResults, OwnResults, forget
 from costtogo.stages.report_tables import Results, gather, headline_numbers, states_per_distance, tables
@@ -47,8 +52,7 @@ class Beside:
     @property
     def files(self) -> list[Path]:
         """All of them but the captions."""
-        listings = [self.reported / name for name in LISTINGS.values()]
-        return [self.numbers, *listings, *sorted(self.measured.glob("**/*.[cj]s*"))]
+        return sorted([*self.reported.glob("**/*.csv"), *self.measured.glob("**/*.[cj]s*")])
 
 
 def run(params: Path, results: Path, reports: Path) -> None:
@@ -73,22 +77,54 @@ def write(study, results: Path, reports: Path, beside: Beside) -> dict:
     forget()
     found = gather(study, results)
     reported = read_csv(beside.numbers, dtype={"section": str})
+    reported = reported[on_these(reported["puzzle"], study.puzzles)]
     facts = gather_facts(study, found, beside)
     kept = KeptResults(beside.measured, "thesis")
     comparison = compare(reported, OwnResults(found.folder), kept, facts)
+    others = read_others(study, beside)
+    answered = compare_listed(others, listed(found, beside, facts))
     written = {target / "tables" / f"{name}.csv": frame for name, frame in tables(found).items()}
     for path, frame in written.items():
         write_csv(path, frame)
     remove_others((target / "tables").glob("*.csv"), written)
-    write_csv(target / "reported_vs_reproduced.csv", comparison)
+    both = [part for part in (comparison, as_thesis(answered)) if len(part)]
+    write_csv(target / "reported_vs_reproduced.csv", pd.concat(both) if both else comparison)
     numbers = headline_numbers(found)
     write_json(target / "metrics.json", numbers)
-    sections = compared(comparison, facts.listings), variants_text(beside.measured, pictures(study, beside))
+    sections = [compared(comparison, facts.listings)] if len(comparison) else []
+    sections += ["\n".join(compared_documents(answered, {}, "The final-year report"))] if len(answered) else []
+    sections += (
+        [] if both else ["## Reported and reproduced\n\nThe literature in data/reported has no number on this.\n"]
+    )
+    kept_studies = kept_of(study.puzzles, beside.measured)
+    sections.append(variants_text(kept_studies, pictures(study, beside)))
     text = report(study, found, beside.captions, beside.measured, *sections)
-    write_text(target / "report.md", text + measured_text(beside.measured))
+    write_text(target / "report.md", text + measured_text(kept_studies))
     times = compare(reported[reported["quantity"].isin(TIMES)], OwnResults(found.folder, timed=True), kept, facts)
-    _write_timings(study, found, times, target, beside.captions)
+    timed = as_thesis(
+        compare_listed(others[others["quantity"].isin(LARGE_TIMES)], listed(found, beside, facts, timed=True))
+    )
+    _write_timings(study, found, pd.concat([part for part in (times, timed) if len(part)] or [times]), target, beside)
     return numbers
+
+
+def read_others(study, beside: Beside) -> pd.DataFrame:
+    """What documents other than the thesis say of the study's puzzles, in folders of data/reported."""
+    frames = [read_reported(documents(puzzle, beside.reported), puzzle) for puzzle in study.puzzles]
+    return pd.concat(frames, ignore_index=True)
+
+
+def on_these(named: pd.Series, puzzles: Iterable[str]) -> pd.Series:
+    """Which of some puzzles, by name, are of a kind that a study has: a smaller tower is part of a larger one."""
+    kinds = {find(puzzle)[0] for puzzle in puzzles}
+    return named.map(lambda name: find(name)[0] in kinds).astype(bool)
+
+
+def listed(found: Results, beside: Beside, facts: Facts, timed: bool = False) -> Listed:
+    """What answers them: the study's own trainings where it has those, else what was kept of them."""
+    own = OwnResults(found.folder, timed=timed)
+    kept = KeptResults(beside.measured, "final_year_report")
+    return Listed(own if own.card("models", NETWORK) else kept, facts)
 
 
 def pictures(study, beside: Beside):
@@ -104,8 +140,8 @@ def pictures(study, beside: Beside):
 
 def gather_facts(study, found: Results, beside: Beside) -> Facts:
     """What the study knows without a network."""
-    path = found.folder / "instances" / "cube2" / "distributions.parquet"
-    distributions = read_frame(path) if path.exists() else None
+    paths = {puzzle: found.folder / "instances" / puzzle / "distributions.parquet" for puzzle in found.models}
+    distributions = {puzzle: read_frame(path) for puzzle, path in paths.items() if path.exists()}
     tables = {puzzle: found.card("tables", puzzle)["metrics"] for puzzle in found.models}
     half_turns = {puzzle: metrics.get("diameter_half_turns", NAN) for puzzle, metrics in tables.items()}
     drawn = states_drawn(found, distributions)
@@ -113,7 +149,7 @@ def gather_facts(study, found: Results, beside: Beside) -> Facts:
     return Facts(study.study, states, half_turns, drawn, distributions, listings, study.architectures)
 
 
-def states_drawn(found: Results, distributions: pd.DataFrame | None) -> dict[tuple[str, str], int]:
+def states_drawn(found: Results, distributions: dict[str, pd.DataFrame]) -> dict[tuple[str, str], int]:
     """How many states each instance set, audit sample and sampler holds, by (puzzle, set)."""
     drawn = {}
     for puzzle, models in found.models.items():
@@ -121,9 +157,9 @@ def states_drawn(found: Results, distributions: pd.DataFrame | None) -> dict[tup
         drawn |= {(puzzle, name): int(count) for name, count in sets.items()}
         measures = found.frame(f"audits/{models[0]}/measures.parquet")
         drawn[puzzle, "sample"] = int(measures.loc[measures["scope"] == "sample", "states"].max())
-    if distributions is not None:
-        sums = distributions.groupby(["sampler", "walk_max"])["sampled"].sum()
-        drawn |= {("cube2", f"{sampler}_{walk_max}"): int(count) for (sampler, walk_max), count in sums.items()}
+    for puzzle, spread in distributions.items():
+        sums = spread.groupby(["sampler", "walk_max"])["sampled"].sum()
+        drawn |= {(puzzle, f"{sampler}_{walk_max}"): int(count) for (sampler, walk_max), count in sums.items()}
     return drawn
 
 
@@ -136,9 +172,9 @@ def replay_listings(found: Results, reported: Path) -> dict[float, Replay]:
     return {weight: replay(puzzle, read_csv(reported / name), distance) for weight, name in LISTINGS.items()}
 
 
-def _write_timings(study, found: Results, comparison: pd.DataFrame, target: Path, captions: Path) -> None:
+def _write_timings(study, found: Results, comparison: pd.DataFrame, target: Path, beside: Beside) -> None:
     stages, searches = stage_timings(found), search_timings(found)
     write_csv(target / "timings" / "stages.csv", stages)
     write_csv(target / "timings" / "searches.csv", searches)
     write_csv(target / "timings" / "reported_vs_reproduced.csv", comparison)
-    write_text(target / "timings.md", timings_text(study, found, stages, searches, comparison, captions))
+    write_text(target / "timings.md", timings_text(study, found, stages, searches, comparison, beside.captions))

@@ -23,7 +23,7 @@ class Facts:
 
     states: puzzle, distance, states.  half_turns: the largest distance by puzzle where half turns count as one.
     drawn: how many states each instance set and sampler holds, by (puzzle, set).
-    distributions: what the samplers drew of the cube, or None.
+    distributions: what the samplers drew, by puzzle.
     listings: the literature's solutions by path weight.  architectures: the literature's networks by name.
     """
 
@@ -31,7 +31,7 @@ class Facts:
     states: pd.DataFrame
     half_turns: dict[str, float]
     drawn: dict[tuple[str, str], int]
-    distributions: pd.DataFrame | None
+    distributions: dict[str, pd.DataFrame]
     listings: dict[float, Replay]
     architectures: dict[str, ArchitectureParams]
 
@@ -95,15 +95,15 @@ class Facts:
             network = of_architecture(architecture, puzzle)
         return Answer(network.parameter_count, "params.yaml", note="the same architecture")
 
-    def _sampler(self, name: str, walk_max: str) -> pd.DataFrame:
+    def _sampler(self, puzzle: str, name: str, walk_max: str) -> pd.DataFrame:
         """sampled and expected_percent of a sampler by distance."""
-        rows = self.distributions
+        rows = self.distributions[puzzle]
         return rows[(rows["sampler"] == name) & (rows["walk_max"] == int(walk_max))].set_index("distance")
 
     def _sampled(self, row: Row) -> Answer | None:
-        if self.distributions is None:
+        if row["puzzle"] not in self.distributions:
             return None
-        drawn = self._sampler(*row["set"].split("_"))
+        drawn = self._sampler(row["puzzle"], *row["set"].split("_"))
         if row["distance"] not in drawn.index:
             return None
         here, total = drawn.loc[row["distance"]], int(drawn["sampled"].sum())
@@ -114,10 +114,10 @@ class Facts:
 
     def _samplers_apart(self, row: Row) -> Answer | None:
         """States that DeepCubeA's sampler drew more than DeepCube's; both have the same distribution."""
-        if self.distributions is None:
+        if row["puzzle"] not in self.distributions:
             return None
         _, walk_max = row["set"].split("_")
-        theirs, ours = (self._sampler(name, walk_max)["sampled"] for name in ("deepcubea", "deepcube"))
+        theirs, ours = (self._sampler(row["puzzle"], name, walk_max)["sampled"] for name in ("deepcubea", "deepcube"))
         if theirs.empty or ours.empty:
             return None
         apart, total = theirs - ours, float(ours.sum())

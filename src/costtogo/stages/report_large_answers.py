@@ -14,6 +14,7 @@ import pandas as pd
 
 from costtogo.analysis.intervals import mean_interval
 from costtogo.analysis.literature import SECONDS
+from costtogo.heuristics.convolutional import PADDING
 from costtogo.params_large import LargeStudy, WalkInstances
 from costtogo.puzzles import make, noun
 from costtogo.puzzles.cube import FACES, sticker_places
@@ -517,16 +518,44 @@ def _setting(name: str, of_davi: bool = False):
         model = found.davi(row) if of_davi else found.model
         if row["model"] not in LEARNED or model is None:
             return None
-        value: Any = found.study.models[model].model_dump()
+        value: Any = found.study.models[model]
         for part in name.split("."):
             if isinstance(value, list | tuple) and int(part) >= len(value):
                 return None  # fewer layers
-            value = value[int(part)] if isinstance(value, list | tuple) else value[part]
-        return Answer(float(value), f"config/{found.study.study}.yaml")
+            value = value[int(part)] if isinstance(value, list | tuple) else getattr(value, part)
+        return None if value is None else Answer(float(value), f"config/{found.study.study}.yaml")
 
     return find
 
 
+def _last_rate(found: Findings, row: Row) -> Answer | None:
+    """The learning rate at the end of the training, in per cent of the first, where it falls by a factor."""
+    model = found.study.models[found.model]
+    last = 100 * model.learning_rate_factor**model.iterations
+    return None if last == 100 else Answer(last, f"config/{found.study.study}.yaml")
+
+
+def _convolutions(found: Findings, row: Row) -> Answer | None:
+    """Numbers of a convolutional network, where the study's is one."""
+    architecture = found.study.models[found.model].architecture
+    if row["model"] not in LEARNED or architecture.kind != "convolutional":
+        return None
+    numbers = {
+        "convolutional_layers": len(architecture.channels),
+        "linear_layers": len(architecture.first_layers) + 1,
+        "kernel_side": architecture.kernel,
+        "stride": 1,
+        "padding": 0,
+        "padding_first_layer": PADDING,
+        "input_channels": make(row["puzzle"]).letters,
+    }
+    return Answer(numbers[row["quantity"]], f"config/{found.study.study}.yaml")
+
+
+CONVOLUTIONS = (
+    *("convolutional_layers", "linear_layers", "kernel_side", "stride", "padding", "padding_first_layer"),
+    "input_channels",
+)
 SETTINGS = {
     "scramble_moves_max": _setting("sampler.walk_max"),
     "states_per_iteration": _setting("states_per_iteration"),
@@ -535,7 +564,10 @@ SETTINGS = {
     "check_interval": _setting("check_every"),
     "checkpoint_interval": _setting("checkpoint_every"),
     "learning_rate": _setting("learning_rate"),
-    "learning_rate_decay": _setting("learning_rate_decay"),
+    "learning_rate_decay": _setting("learning_rate_factor"),
+    "learning_rate_last_percent": _last_rate,
+    "forced_update_iteration": _setting("forced_update"),
+    **dict.fromkeys(CONVOLUTIONS, _convolutions),
     "first_layer_neurons": _setting("architecture.first_layers.0"),
     "second_layer_neurons": _setting("architecture.first_layers.1"),
     "residual_layer_neurons": _setting("architecture.first_layers.-1"),

@@ -31,9 +31,9 @@ def explanations(study: LargeStudy) -> dict[str, str]:
     return found
 
 
-def compared(comparison: pd.DataFrame, why: dict[str, str]) -> Iterator[str]:
+def compared(comparison: pd.DataFrame, why: dict[str, str], title: str = "Reported and reproduced") -> Iterator[str]:
     """The section of the report; comparison as report_large_comparison.compare returns it, why as explanations does."""
-    yield "## Reported and reproduced\n"
+    yield f"## {title}\n"
     if comparison.empty:
         yield "The literature in data/reported has no number on this puzzle.\n"
         return

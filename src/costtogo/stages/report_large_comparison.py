@@ -6,7 +6,15 @@ import pandas as pd
 
 from costtogo.stages.report_answers import NAN, Row
 from costtogo.stages.report_comparison import AGREES, NOT_COVERED, QUANTITIES, TIMES, Quantity, judge
-from costtogo.stages.report_large_answers import LEARNED, OPTIMAL, OTHER_SETS, SETTINGS, Findings, answer
+from costtogo.stages.report_large_answers import (
+    CONVOLUTIONS,
+    LEARNED,
+    OPTIMAL,
+    OTHER_SETS,
+    SETTINGS,
+    Findings,
+    answer,
+)
 
 LARGE_QUANTITIES = QUANTITIES | {
     "states": Quantity("states", 0, relative=0.05),
@@ -53,10 +61,6 @@ MACHINES = (
     "gpus_training",
     "gpus_generating",
     "gpus_searching",
-)
-CONVOLUTIONS = (
-    *("convolutional_layers", "linear_layers", "kernel_side", "stride", "padding", "padding_first_layer"),
-    "input_channels",
 )
 REASONS = {
     "diameter": "proved elsewhere; the space is too large to list",
@@ -117,7 +121,7 @@ def compare(reported: pd.DataFrame, found: Findings) -> pd.DataFrame:
     rows = []
     for row in reported.to_dict("records"):
         ours = answer(found, row)
-        verdict, why = judge(row, ours, LARGE_QUANTITIES) if row["quantity"] not in SETTINGS else _same(row, ours)
+        verdict, why = judge(row, ours, LARGE_QUANTITIES) if _judged(row) else _same(row, ours)
         parts = [ours.note, why] if ours else [_why_not(row, found)]
         erratum = row["erratum"] if isinstance(row["erratum"], str) else ""
         parts += [f"erratum: {erratum}"] if erratum else []
@@ -130,6 +134,11 @@ def compare(reported: pd.DataFrame, found: Findings) -> pd.DataFrame:
         }
         rows.append(row | beside)
     return pd.DataFrame(rows, columns=[*reported.columns, *BESIDE]).rename(columns={"value": "reported"})
+
+
+def _judged(row: Row) -> bool:
+    """Whether a number is a result, or a bound on a setting; other settings are the same or not."""
+    return row["quantity"] not in SETTINGS or row["quantity"] == "learning_rate_last_percent"
 
 
 def _same(row: Row, ours) -> tuple[str, str]:

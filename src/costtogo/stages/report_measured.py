@@ -9,9 +9,9 @@ from costtogo.stages.report_markdown import short, table
 SHOWN = ("searches", "audits")
 
 
-def measured_text(folder: Path) -> str:
-    """A table for each study kept by `costtogo keep`; nothing where none was kept."""
-    kept = {path.stem: read_json(path) for path in sorted(folder.glob("*.json"))}
+def measured_text(cards: list[Path]) -> str:
+    """A table for each study kept by `costtogo keep`, by their files; nothing where none was kept."""
+    kept = {path.stem: read_json(path) for path in cards}
     if not kept:
         return ""
     parts = ["\n## Kept from longer studies\n"]

@@ -93,6 +93,7 @@ def tables(results: Results) -> dict[str, pd.DataFrame]:
         "optimal_by_distance": _of_puzzles(results, optimal_by_distance),
         "provenance": provenance(results),
     }
+    frames = {name: frame for name, frame in frames.items() if name != "hanoi_start" or len(frame)}
     models = [model for models in results.models.values() for model in models]
     own = {"grid": grid, "loss": loss, "learning_curve": learning_curve}
     return frames | {f"{kind}_{model}": make(results, model) for kind, make in own.items() for model in models}

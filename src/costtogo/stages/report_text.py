@@ -126,7 +126,7 @@ def _method(results: Results) -> Iterator[str]:
         " far is it off? Last, batch weighted A* (BWAS) searched with each network over path weights λ"
         " and batch sizes N, beside the same search with the exact distance and with none. The checkpoint"
         " for the searches was chosen on instances of its own (the selection set). The protocol is that"
-        " of the thesis (Tardón Rubio 2022); its numbers stand beside ours below.\n"
+        " of the thesis (Tardón Rubio 2022); the literature's numbers stand beside ours below.\n"
     )
 
 
@@ -151,16 +151,16 @@ def _puzzle(results: Results, puzzle: str, figures: list[FigureEntry], captions:
     yield "### Training\n"
     yield training_table(results, puzzle)
     yield "Parameters are in italics; *tables/convergence_points.csv* lists every convergence point.\n"
-    yield from drawn("training", "last_points", "kept_training", "learning_curve", "error_at_point")
+    yield from drawn("training", "mean_costs", "last_points", "kept_training", "learning_curve", "error_at_point")
     yield "### Audit\n"
     yield _audit_table(results, puzzle)
-    yield from drawn("audit", "error_by_distance", "error_by_checkpoint")
+    yield from drawn("audit", "error_by_distance", "walk_costs", "error_by_checkpoint")
     yield "### Search\n"
     yield _search_table(results, puzzle)
     yield from _farthest_table(results, puzzle)
     yield from _grid_tables(results, puzzle)
     yield from _search_notes(results, puzzle)
-    yield from drawn("grid", "optimal_by_distance")
+    yield from drawn("grid", "optimal_by_distance", "optimal_by_iteration")
     if is_hanoi(puzzle):
         yield "### From the start state\n"
         yield _start_table(results, puzzle)
@@ -180,6 +180,8 @@ def training_table(results: Results, puzzle: str) -> str:
 
 def used_parameters(training: dict[str, Any]) -> dict[str, Any]:
     """Parameters of a training by dotted key, without those that its sampler, optimizer and network do not look at."""
+    if training["sampler"]["kind"] != "non_backtracking":
+        training = training | {"sampler": {key: value for key, value in training["sampler"].items() if key != "stride"}}
     tower, adam = {"disks", "residual", "patience", "hold"}, {"learning_rate", "learning_rate_decay", "minibatch"}
     adam |= {"adam_beta_1", "adam_beta_2", "adam_epsilon"}
     of_sampler = {

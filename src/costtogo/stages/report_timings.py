@@ -55,14 +55,23 @@ def timings_text(
         " call. Searches over the network are some of each set, spread over it, without those that took more than"
         " network_max_steps steps over the table; *expanded* is their own mean.\n",
         *_search_sections(results, searches),
-        "## The thesis's times\n",
-        "The thesis (Tardón Rubio 2022) trained and searched on a laptop (Intel Core i7-8550U); its seconds are held"
-        f" against *{NETWORK_ENGINE}*, which is how it searched. *Exact recipe* is what `data/measured/` keeps,"
-        " *compact* this study.\n",
-        rows_table(comparison),
+        *_literature(comparison),
         gallery([entry for entry in catalogue(study) if entry.timed], captions),
     ]
     return "\n".join(parts)
+
+
+def _literature(comparison: pd.DataFrame) -> Iterator[str]:
+    """The literature's times beside ours, where it has any of these puzzles."""
+    if len(comparison):
+        yield "## The literature's times\n"
+        yield (
+            "The thesis (Tardón Rubio 2022) trained and searched on a laptop (Intel Core i7-8550U), the final-year"
+            " report searched on one (i7-8565, GeForce MX150) and trained on a Tesla P100; their seconds stand beside"
+            f" *{NETWORK_ENGINE}*, which is how they searched. *Exact recipe* is what `data/measured/` keeps, *compact*"
+            " this study.\n"
+        )
+        yield rows_table(comparison)
 
 
 def stages_table(stages: pd.DataFrame) -> str:

@@ -7,8 +7,8 @@ from typing import Any
 
 import pandas as pd
 
-from costtogo.analysis.variants import by_point, compare, last_checkpoints, longest, predictions
-from costtogo.figures.catalogue import is_hanoi
+from costtogo.analysis.variants import by_point, compare, divergence, last_checkpoints, longest, predictions
+from costtogo.figures.catalogue import is_hanoi, mean_distance_at_looks
 from costtogo.files import read_csv, read_json
 from costtogo.stages.report_markdown import amount, is_missing, percent, places, short, table
 from costtogo.stages.report_text import used_parameters
@@ -52,17 +52,14 @@ class Kept:
         return read_json(self.folder / f"{self.study}.json")
 
 
-def kept_studies(folder: Path) -> list[Kept]:
-    """The studies with repeated trainings among those kept."""
-    return [Kept(folder, path.parent.name) for path in sorted(folder.glob("*/variants.csv"))]
-
-
-def variants_text(folder: Path, pictures) -> str:
+def variants_text(cards: list[Path], pictures) -> str:
     """The section; nothing where no study with repeated trainings was kept.
 
-    pictures(kind, puzzle) gives the figures of a kind on a puzzle as Markdown.
+    cards: the files of the studies that were kept, data/measured/<study>.json.  pictures(kind, puzzle) gives the
+    figures of a kind on a puzzle as Markdown.
     """
-    parts = [part for kept in kept_studies(folder) for part in _study(kept, pictures)]
+    repeated = [Kept(card.parent, card.stem) for card in cards if (card.with_suffix("") / "variants.csv").exists()]
+    parts = [part for kept in repeated for part in _study(kept, pictures)]
     return "\n".join(["\n## Beyond the thesis: what makes a difference\n", *parts]) if parts else ""
 
 
@@ -79,7 +76,11 @@ def _study(kept: Kept, pictures) -> Iterator[str]:
         yield _differences(cards, rows)
         yield from _towers(rows) if tower else _trainings(rows)
         yield pictures("variants", puzzle)
-        if not tower:
+        if (mean := mean_distance_at_looks(cards, puzzle)) is not None:
+            yield _divergence(rows, mean)
+            for kind in ("variant_errors", "variant_losses", "variant_costs"):
+                yield pictures(kind, puzzle)
+        elif not tower:
             searched = rows.dropna(subset=TARGETS)
             yield from _longer(searched)
             yield pictures("measures_by_point", puzzle)
@@ -140,6 +141,31 @@ def _cell(row: pd.Series, form) -> str:
     text = form(row["mean"]) + ("" if is_missing(half) else f" ± {form(half)}")
     differs = row["difference_low"] > 0 or row["difference_high"] < 0
     return f"**{text}**" if differs else text
+
+
+def _divergence(rows: pd.DataFrame, mean_distance: float) -> str:
+    """Which trainings ended worse than they began, and when they were best (final-year report, 4.2.2)."""
+    lines = []
+    found = divergence(rows, mean_distance)
+    base = BASE + rows["puzzle"].iloc[0]
+    for variant in [base, *sorted(set(found["variant"]) - {base})]:
+        own = found[found["variant"] == variant]
+        spreads = [_spread(own[name], MOVES) for name in ("least_error", "last_error")]
+        within = own["within_one"].dropna()
+        times = [
+            _spread(own["least_at"]),
+            f"{_spread(within)} ({len(within)} of {len(own)})" if len(within) else "never",
+        ]
+        lines.append([f"`{variant}`", f"{own['diverged'].sum()} of {len(own)}", *spreads, *times])
+    head = (
+        "Does training diverge, and what does it reach (final-year report, 4.2.2)? Medians over the seeds, in brackets"
+    )
+    head += (
+        " the least and the most, of the mean absolute error over all states. *Diverged*: the last network errs by more"
+    )
+    head += f" than {mean_distance:.2f} moves, which is the error of no heuristic at all.\n\n"
+    header = ["variant", "diverged", "least error, moves", "error at the end, moves", "iteration of the least"]
+    return head + table([*header, "iteration with an error below 1 move"], lines)
 
 
 def _longer(rows: pd.DataFrame) -> Iterator[str]:
@@ -205,8 +231,8 @@ def _towers(rows: pd.DataFrame) -> Iterator[str]:
     )
 
 
-def _spread(values: pd.Series) -> str:
-    low, middle, high = (amount(value) for value in (values.min(), values.median(), values.max()))
+def _spread(values: pd.Series, form=amount) -> str:
+    low, middle, high = (form(value) for value in (values.min(), values.median(), values.max()))
     return middle if low == high else f"{middle} [{low}, {high}]"
 
 

@@ -106,7 +106,7 @@ class Recorder:
         self.stage, self.training = stage, training
         self.folder = stage.results / "resume" / stage.card["name"]
         self.curve: list[list[float]] = []
-        self.checkpoints: list[list[float]] = []  # iteration, convergence point, validation loss
+        self.checkpoints: list[list] = []  # iteration, convergence point, validation loss, kind
         self.errors: list[np.ndarray] = []  # iteration, convergence point, then absolute and signed error [2 (d + 1)]
         self.layers, self.counts = layers, layers.counts
         self.begun = self.said = self.saved = time.monotonic()
@@ -137,8 +137,8 @@ class Recorder:
         self.curve.append([getattr(progress, name) for name in CURVE])
         if progress.updated:
             self.add_errors(progress)
-            if (progress.convergence_points - 1) % self.training.params.checkpoint_every == 0:
-                self.add_checkpoint(progress.convergence_points, progress.validation_loss)
+        if kind := self.kept_as(progress):
+            self.add_checkpoint(progress.convergence_points, progress.validation_loss, kind)
         now = time.monotonic()
         if now - self.said >= REPORT_SECONDS:
             self.report(progress, now - self.said, live)
@@ -146,6 +146,14 @@ class Recorder:
         if now - self.saved >= RESUME_SECONDS:
             self.save()
             self.saved = time.monotonic()
+
+    def kept_as(self, progress: Progress) -> str:
+        """The kind of checkpoint that the network is to be kept as now, empty for none."""
+        params = self.training.params
+        if progress.updated and (progress.convergence_points - 1) % params.checkpoint_every == 0:
+            return "convergence_point"
+        every = params.checkpoint_iterations
+        return "iteration" if every and progress.iteration % every == 0 else ""
 
     def add_errors(self, progress: Progress) -> None:
         """Measure the error per distance of the network just frozen."""
@@ -155,7 +163,7 @@ class Recorder:
         means = [np.bincount(layer, weights=weights) / per_layer for weights in (np.abs(error), error)]
         self.errors.append(np.concatenate([[progress.iteration, progress.convergence_points], *means]))
 
-    def add_checkpoint(self, convergence_point: int, validation_loss: float) -> None:
+    def add_checkpoint(self, convergence_point: int, validation_loss: float, kind: str) -> None:
         """Write the network as it is now."""
         training = self.training
         description = {
@@ -166,7 +174,7 @@ class Recorder:
             "training": training.params.model_dump(),
         }
         networks.save(self.folder / "checkpoints" / checkpoint_name(training.iteration), training.network, description)
-        self.checkpoints.append([training.iteration, convergence_point, validation_loss])
+        self.checkpoints.append([training.iteration, convergence_point, validation_loss, kind])
 
     def report(self, progress: Progress, seconds: float, live: LiveRun) -> None:
         """One progress line, and the new part of the curve to MLflow."""
@@ -201,17 +209,15 @@ class Recorder:
         return pd.DataFrame(self.curve, columns=CURVE).astype(KINDS)
 
     def write(self, out: Path) -> list[Path]:
-        """Write the results; the last network is a checkpoint too, of kind "end" unless it is a convergence point."""
+        """Write the results; the last network is a checkpoint too, of kind "end" unless it is one already."""
         last = self.curve[-1]
-        at_point = bool(last[5]) and bool(self.checkpoints) and self.checkpoints[-1][0] == last[0]
-        if not at_point:
-            self.add_checkpoint(int(last[1]), last[4])
+        if not self.checkpoints or self.checkpoints[-1][0] != last[0]:
+            self.add_checkpoint(int(last[1]), last[4], "end")
         files = [checkpoint_name(int(row[0])) for row in self.checkpoints]
         for name in files:
             write_bytes(out / "checkpoints" / name, read_bytes(self.folder / "checkpoints" / name))
-        index = pd.DataFrame(self.checkpoints, columns=["iteration", "convergence_point", "validation_loss"])
+        index = pd.DataFrame(self.checkpoints, columns=["iteration", "convergence_point", "validation_loss", "kind"])
         index = index.astype({"iteration": np.int64, "convergence_point": np.int64})
-        index["kind"] = ["convergence_point"] * (len(files) - 1) + ["convergence_point" if at_point else "end"]
         index["file"] = [f"checkpoints/{name}" for name in files]
         index["sha256"] = [digest(out / file) for file in index["file"]]
         frames = {"checkpoints": index, "curve": self.curve_frame(), "errors": self.error_frame()}

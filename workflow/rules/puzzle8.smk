@@ -1,0 +1,31 @@
+# The 8-puzzle's study, config/puzzle8.yaml over params.yaml, as a target beside the study that is run.
+
+from costtogo.params import overlay, read_yaml
+
+if STUDY.study == "puzzle8":
+    PUZZLE8 = ALL
+else:
+
+    module puzzle8:
+        snakefile:
+            "../listed.smk"
+        config:
+            overlay(
+                *(
+                    read_yaml(Path(workflow.basedir) / name)
+                    for name in ("params.yaml", "config/puzzle8.yaml")
+                )
+            )
+
+    use rule * from puzzle8 as puzzle8_*
+
+    PUZZLE8 = puzzle8.ALL
+
+
+rule:
+    name:
+        "puzzle8"
+    input:
+        PUZZLE8,
+    message:
+        "Study puzzle8 is complete: read reports/puzzle8/report.md."
