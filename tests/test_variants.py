@@ -95,11 +95,6 @@ def test_a_training_has_diverged_that_ends_worse_than_no_heuristic():
     assert found["diverged"].to_dict() == {("base_x", 1): False, ("wild", 1): True, ("wild", 2): False}
     measured = found.loc[("base_x", 1), ["least_error", "least_at", "last_error", "within_one"]]
     assert measured.tolist() == [0.8, 20, 0.9, 20]
-        0.8,
-        20,
-        0.9,
-        20,
-    ]
     assert found["within_one"].isna().tolist() == [False, True, True]
 
 
