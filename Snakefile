@@ -4,7 +4,7 @@
 configfile: "params.yaml"
 
 
-include: "workflow/listed.smk"
+include: "workflow/rules/listed.smk"
 include: "workflow/rules/puzzle8.smk"
 include: "workflow/rules/large.smk"
 

@@ -115,11 +115,11 @@ def _write_audit(results, study, name, random) -> None:
     scrambled = scrambled.assign(low=mean - 0.12 * mean, high=mean + 0.1 * mean, std=0.07 * mean)
     write_table(folder / "scrambled.parquet", scrambled)
     rows = [
-        (i, d, asked.greedy_states, 100 / (1 + np.exp((d - 6 - i / 1200) / 1.5)))
+        (i, d, asked.greedy_states, 100 / (1 + np.exp((d - 6 - i / 1200) / 1.5)), d * i / 9000)
         for i in iterations
         for d in asked.greedy_depths
     ]
-    columns = ["iteration", "depth", "states", "solved_percent"]
+    columns = ["iteration", "depth", "states", "solved_percent", "mean_cost_to_go"]
     write_table(folder / "greedy.parquet", pd.DataFrame(rows, columns=columns))
     metrics = {"consistent_percent": share[-1], "admissible_percent": 70.0}
     write_card(results, "audits", name, metrics, audit=asked.model_dump())

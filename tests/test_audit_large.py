@@ -162,6 +162,7 @@ def test_a_whole_audit_is_the_same_to_the_byte_when_it_is_made_again(trained):
     assert frames["nearby"]["mean_cost_to_go"].iloc[0] == 0
     assert frames["consistency"][["iteration", "states"]].to_numpy().tolist() == [[10, 100], [30, 100]]
     assert len(frames["greedy"]) == 3 * len(WANTED.greedy_depths) and len(frames["scrambled"]) == WANTED.depths
+    assert frames["greedy"].groupby("iteration")["mean_cost_to_go"].mean().nunique() == 3
     for frame in frames.values():
         assert frame.notna().all(axis=None)
         assert frame.filter(like="percent").apply(lambda column: column.between(0, 100)).all(axis=None)

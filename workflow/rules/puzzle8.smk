@@ -8,7 +8,7 @@ else:
 
     module puzzle8:
         snakefile:
-            "../listed.smk"
+            "listed.smk"
         config:
             overlay(
                 *(

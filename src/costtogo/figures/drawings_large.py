@@ -56,6 +56,11 @@ def greedy_shares(results: Path, model: str) -> Figure:
     return large.greedy_shares(read_frame(results / "audits" / model / "greedy.parquet"))
 
 
+def large_mean_costs(results: Path, model: str) -> Figure:
+    """Mean cost-to-go of scrambled states over the training."""
+    return large.mean_costs(read_frame(results / "audits" / model / "greedy.parquet"))
+
+
 def grid_heat_maps(results: Path, model: str, name: str) -> Figure:
     """BWAS over λ and N on a set."""
     grid = read_frame(results / "searches" / model / "grid.parquet")

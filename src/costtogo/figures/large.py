@@ -88,18 +88,37 @@ def greedy_shares(shares: pd.DataFrame) -> Figure:
 
     shares: iteration, depth, solved_percent.
     """
+    figure, axes = _by_depth(shares, "solved_percent")
+    axes.set(ylabel="solved by greedy search, %", ylim=(0, 100))
+    return figure
+
+
+@styled
+def mean_costs(costs: pd.DataFrame) -> Figure:
+    """Mean cost-to-go of scrambled states as training goes on, one line a scramble depth.
+
+    costs: iteration, depth, mean_cost_to_go.
+    """
+    figure, axes = _by_depth(costs, "mean_cost_to_go")
+    axes.set(ylabel="mean cost-to-go, moves")
+    axes.set_ylim(bottom=0)
+    return figure
+
+
+def _by_depth(frame: pd.DataFrame, measure: str) -> tuple[Figure, Axes]:
+    """A measure by iteration, one line a scramble depth."""
     figure = Figure()
     axes = figure.subplots()
-    groups, handles = shares.sort_values("iteration").groupby("depth"), []
+    groups, handles = frame.sort_values("iteration").groupby("depth"), []
     for number, (color, (depth, group)) in enumerate(zip(shades(len(groups)), groups, strict=True)):
         look = {"color": color, "marker": MARKERS[number % len(MARKERS)], "label": f"{depth} moves"}
-        handles += axes.plot(group["iteration"], group["solved_percent"], clip_on=False, **look)
-    axes.set(xlabel="iteration", ylabel="solved by greedy search, %", ylim=(0, 100))
+        handles += axes.plot(group["iteration"], group[measure], clip_on=False, **look)
+    axes.set(xlabel="iteration")
     axes.set_xlim(left=0)
     show_counts(axes.xaxis)
     axes.grid(axis="y")
     legend_above(figure, handles, columns=6)
-    return figure
+    return figure, axes
 
 
 @styled

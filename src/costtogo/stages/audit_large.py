@@ -110,7 +110,10 @@ def audit_consistency(puzzle: Puzzle, some: Checkpoints, wanted: LargeAuditParam
 
 
 def audit_greedy(puzzle: Puzzle, checkpoints: Checkpoints, wanted: LargeAuditParams, generator) -> pd.DataFrame:
-    """One row for each checkpoint and scramble depth, on the same states; every solution is replayed."""
+    """One row for each checkpoint and scramble depth, on the same states: solved, and what the network says of them.
+
+    Every solution is replayed.
+    """
     depths, count = wanted.greedy_depths, wanted.greedy_states
     starts = np.concatenate([draw_walk_ends(puzzle, count, (depth, depth), generator) for depth in depths])
     rows = []
@@ -118,10 +121,11 @@ def audit_greedy(puzzle: Puzzle, checkpoints: Checkpoints, wanted: LargeAuditPar
         found = greedy.solve(puzzle, heuristic, starts, max_moves=wanted.greedy_moves)
         if (solves(puzzle, starts, found.solutions) != found.solved).any():
             raise UserError(f"A solution of {puzzle.name} does not reach the goal: a defect of the search.")
-        for depth, solved in zip(depths, found.solved.reshape(len(depths), count), strict=True):
-            rows.append(
-                {"iteration": iteration, "depth": depth, "states": count, "solved_percent": 100 * solved.mean()}
-            )
+        costs = heuristic(starts).astype(np.float64).reshape(len(depths), count).mean(axis=1)
+        shares = 100 * found.solved.reshape(len(depths), count).mean(axis=1)
+        for depth, share, cost in zip(depths, shares, costs, strict=True):
+            row = {"iteration": iteration, "depth": depth, "states": count, "solved_percent": share}
+            rows.append(row | {"mean_cost_to_go": cost})
     return pd.DataFrame(rows)
 
 

@@ -48,6 +48,9 @@ LARGE_QUANTITIES = QUANTITIES | {
     "states_seen_percent": Quantity("states seen, % of all", -1, relative=0.2),
     "iteration_time": Quantity("time of an iteration", -1, relative=0.2),
     "longest_time": Quantity("longest time of a search", -1, relative=0.2),
+    "search_iterations": Quantity("batches expanded", -1, relative=0.2),
+    "training_diverges": Quantity("training diverges", -1),
+    "learning_rate_last_percent": Quantity("last learning rate, % of the first", 0),
 }
 BESIDE = ("reproduced", "interval_95", "verdict", "note", "results_file")  # columns that compare adds
 LARGE_TIMES = (*TIMES, "iteration_time", "longest_time")

@@ -213,6 +213,7 @@ def _audit(found: Report) -> Iterator[str]:
     }
     yield frame_table(found.tables["consistency"], MODEL | columns)
     yield from found.drawn("scrambled_costs")
+    yield from found.drawn("large_mean_costs")
     yield from found.drawn("greedy_shares")
 
 

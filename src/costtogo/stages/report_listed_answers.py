@@ -218,7 +218,6 @@ SETTINGS = {
     "total_iterations": _setting("iterations"),
     "learning_rate": _setting("learning_rate"),
     "learning_rate_decay": _setting("learning_rate_factor"),
-    "learning_rate_feasible": _setting("learning_rate"),
     "learning_rate_last_percent": _last_rate,
     "check_interval": _setting("check_every"),
     "loss_threshold": _setting("epsilon"),

@@ -119,16 +119,20 @@ def find_heuristic(puzzle_name: str | None, model: Path | None) -> NetworkHeuris
 
 
 def _default_model(puzzle_name: str | None) -> Path:
-    """The best model of a puzzle in the default study, or the headline of the study of its own, else its first."""
+    """The best model of a puzzle in the study of its own or the default one; of a large puzzle the study's headline,
+    else its first model."""
     if puzzle_name is None:
         raise UserError("Name the puzzle with --puzzle, or a checkpoint with --model.")
     puzzle = make(puzzle_name)
-    study = Path("results") / ("default" if is_listed(puzzle) else puzzle.name)
+    study = Path("results") / puzzle.name
+    if is_listed(puzzle) and not study.is_dir():
+        study = Path("results") / "default"
+    command = "make" if study.name == "default" else f"snakemake --cores all {puzzle.name}"
+    nothing = f"There is no trained model of {puzzle_name} in {study}; run {command}, or give --model."
     if not is_listed(puzzle):
         trained = sorted(path.stem for path in (study / "models").glob("*.json"))
         if not trained:
-            advice = f"run snakemake --cores all {puzzle.name}, or give --model"
-            raise UserError(f"There is no trained model of {puzzle_name} in {study}; {advice}.")
+            raise UserError(nothing)
         asked = study / "params" / "report" / "report.json"
         headline = read_json(asked).get("headline") if asked.exists() else None
         return study / "models" / (headline if headline in trained else trained[0])
@@ -137,7 +141,7 @@ def _default_model(puzzle_name: str | None) -> Path:
         card for card in cards if card["parameters"]["puzzle"] == puzzle.name and "optimal_percent" in card["metrics"]
     ]
     if not searched:
-        raise UserError(f"There is no trained model of {puzzle_name} in results/default; run make, or give --model.")
+        raise UserError(nothing)
     best = min(searched, key=lambda card: (-card["metrics"]["optimal_percent"], card["metrics"]["nodes_expanded"]))
     return study / "models" / best["name"]
 
