@@ -88,6 +88,7 @@ def test_the_report_s_recipes_are_those_of_its_table_4(puzzle, config, reported)
     rows = read_reported([ROOT / "data" / "reported" / reported / "final_year_report.csv"], puzzle)
     told = rows[rows["model"] == "Report_DNN"].drop_duplicates("quantity").set_index("quantity")["value"]
     assert {key: getattr(model, key) for key in TABLE_4} == {key: told[name] for key, name in TABLE_4.items()}
+    assert (model.polyak, model.learning_rate_decay) == (0, 0)
     assert model.sampler.kind == "deepcubea" and model.sampler.walk_max == told["scramble_moves_max"]
 
 
