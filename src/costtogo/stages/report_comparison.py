@@ -57,6 +57,10 @@ QUANTITIES = {
     "extra_moves": Quantity("moves too many", 0),
     "moves_before_detour": Quantity("moves before the detour", 0),
 }
+BESIDE = (  # columns that compare adds
+    *("reproduced_thesis", "reproduced_default", "exhaustive", "interval_95", "verdict", "verdict_default"),
+    *("reason", "results_file"),
+)
 TIMES = ("seconds", "training_time", "seconds_ratio_batch_size", "seconds_ratio_path_weight")
 
 
@@ -81,7 +85,7 @@ def compare(reported: pd.DataFrame, own: Source, kept: Source, facts: Facts) -> 
         ran = [bool(isinstance(row["model"], str) and source.card("models", row["model"])) for source in (kept, own)]
         found = _beside(row, exact, compact, "a fact" if fact else _standing(*ran))
         rows.append({**{name: row[name] for name in reported}, **found})
-    return pd.DataFrame(rows).rename(columns={"value": "reported"})
+    return pd.DataFrame(rows, columns=[*reported.columns, *BESIDE]).rename(columns={"value": "reported"})
 
 
 def _standing(exact_ran: bool, compact_ran: bool) -> str:
