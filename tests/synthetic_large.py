@@ -3,6 +3,7 @@
 The numbers mean nothing; only the moves are true, and the mirror images of solutions.
 """
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +15,10 @@ from costtogo.puzzles import make
 from costtogo.puzzles.base import Puzzle, move
 
 CONFIG = Path(__file__).parents[1] / "config"
-PARTS = ("instances", "models", "audits", "searches", "beams", "external")
+PARTS = (
+    *("pattern_databases", "instances", "optima", "models", "audits", "searches", "baselines", "footprints"),
+    *("beams", "external"),
+)
 
 
 def study_of(name: str) -> LargeStudy:
@@ -27,7 +31,11 @@ def write_results(study: LargeStudy, folder: Path, parts=PARTS) -> Path:
     results, random = folder / study.study, np.random.default_rng(1)
     write_card(results, "tables", study.puzzle, {"depth": study.nearby_depth, "states": 983_926})
     writers = {
+        "pattern_databases": _write_pattern_database,
         "instances": _write_instances,
+        "optima": _write_optima,
+        "baselines": _write_baseline,
+        "footprints": _write_footprints,
         "models": _write_model,
         "audits": _write_audit,
         "searches": _write_searches,
@@ -35,9 +43,21 @@ def write_results(study: LargeStudy, folder: Path, parts=PARTS) -> Path:
         "external": _write_external,
     }
     for part in parts:
-        for name in [study.puzzle] if part == "instances" else study.models:
+        for name in names_of(study, part):
             writers[part](results, study, name, random)
     return results
+
+
+def names_of(study: LargeStudy, part: str) -> list[str]:
+    """What a part of the results has a card of."""
+    names = {
+        "pattern_databases": list(study.pattern_databases),
+        "instances": [study.puzzle],
+        "optima": [study.puzzle] if study.optima else [],
+        "baselines": study.baselines,
+        "footprints": [study.puzzle] if study.baselines else [],
+    }
+    return names.get(part, list(study.models))
 
 
 def walk(puzzle: Puzzle, length: int, random) -> list[int]:
@@ -78,6 +98,50 @@ def goal_text(study: LargeStudy) -> str:
     return puzzle.format_state(puzzle.goal)
 
 
+def _write_pattern_database(results, study, name, random) -> None:
+    metrics = {"patterns": 2, "tables": 2, "largest_pattern": 8, "placings": 576_576_000, "most_moves": 71}
+    partition = study.pattern_databases[name]
+    write_card(results, "pattern_databases", name, metrics | {"bytes": 576_576_912}, partition=partition)
+    path = results / "timings" / "pattern_databases" / f"{name}.json"
+    timing = {"parts": {"backward search": 175.5}, "peak_memory_bytes": 3_000_000_000}
+    path.write_text(json.dumps(json.loads(path.read_text()) | timing))
+
+
+def optimum(study: LargeStudy, instance: int) -> float:
+    """The made-up distance of an instance of a scrambled set whose optimum the study finds, else NaN."""
+    return 20.0 + instance % 3 if study.optima else np.nan
+
+
+def _write_optima(results, study, name, random) -> None:
+    puzzle, rows = make(study.puzzle), []
+    for set_name in study.instances:
+        for i in range(count_of(study, set_name)):
+            distance = optimum(study, i)
+            rows.append({"set": set_name, "instance": i, "state": goal_text(study), "distance": distance,
+                         "solved": True, "lower_bound": distance, "nodes_expanded": 4_000 + i,
+                         "nodes_generated": 9_000 + i,
+                         "solution": puzzle.format_moves(walk(puzzle, int(distance), random))})  # fmt: skip
+    found = pd.DataFrame(rows)
+    write_table(results / "optima" / f"{name}.parquet", found)
+    clock = found[["set", "instance"]].assign(seconds=found["nodes_generated"] / 5e6)
+    write_table(results / "timings" / "optima" / f"{name}.parquet", clock)
+    write_card(results, "optima", name, {"scrambled_length": 21.0}, optima=study.optima.model_dump())
+
+
+def _write_baseline(results, study, name, random) -> None:
+    _write_searches(results, study, name, random, group="baselines")
+
+
+def _write_footprints(results, study, name, random) -> None:
+    names = [*study.models, *study.baselines]
+    write_table(results / "footprints" / f"{name}.parquet", pd.DataFrame({"heuristic": names, "bytes": 7_000_000}))
+    clock = [
+        {"heuristic": each, "states_at_a_time": count, "seconds": 1e-4 / count} for each in names for count in (1, 1000)
+    ]
+    write_table(results / "timings" / "footprints" / f"{name}.parquet", pd.DataFrame(clock))
+    write_card(results, "footprints", name, {f"{each}_bytes": 7_000_000 for each in names})
+
+
 def _write_model(results, study, name, random) -> None:
     iterations = np.arange(1, 9001)
     curve = pd.DataFrame({"iteration": iterations, "convergence_points": iterations // 500, "effective_k": 26})
@@ -105,6 +169,9 @@ def _write_audit(results, study, name, random) -> None:
         admissible_percent=100 - 8.0 * distance, overestimation_mean=distance * 0.15, overestimation_max=distance * 0.6,
     )  # fmt: skip
     write_table(folder / "nearby.parquet", nearby)
+    sets = [name for name in study.instances if study.optima] or ["distance_26"]
+    known = pd.concat([nearby.assign(set=name) for name in sets if name in study.instances])
+    write_table(folder / "known.parquet", known[["set", *nearby.columns]])
     iterations = np.arange(500, 9001, 500)
     share = 60 + 35 * (1 - np.exp(-iterations / 1500))
     consistency = pd.DataFrame({"iteration": iterations, "states": asked.consistency_states})
@@ -125,7 +192,7 @@ def _write_audit(results, study, name, random) -> None:
     write_card(results, "audits", name, metrics, audit=asked.model_dump())
 
 
-def _write_searches(results, study, name, random) -> None:
+def _write_searches(results, study, name, random, group="searches") -> None:
     rows, puzzle = [], make(study.puzzle)
     for grid in study.searches:
         for weight in grid.path_weight:
@@ -136,16 +203,23 @@ def _write_searches(results, study, name, random) -> None:
                     nodes = int(min(2000 * 10 ** (2 * weight) + 24 * size, 80_000)) if solved else grid.max_nodes // 12
                     cell = {"set": grid.set, "path_weight": weight, "batch_size": size, "instance": instance}
                     ended = "solved" if solved else "memory"
-                    rows.append(cell | {"distance": np.nan, **_found(puzzle, actions, solved, nodes), "ended": ended})
+                    rows.append(
+                        cell
+                        | {
+                            "distance": optimum(study, instance),
+                            **_found(puzzle, actions, solved, nodes),
+                            "ended": ended,
+                        }
+                    )
     found = pd.DataFrame(rows)
     cells = found.groupby(["set", "path_weight", "batch_size"], sort=False)
-    grid = pd.DataFrame([{**dict(zip(cells.keys, cell, strict=True)), **_cell(group)} for cell, group in cells])
+    grid = pd.DataFrame([{**dict(zip(cells.keys, cell, strict=True)), **_cell(rows)} for cell, rows in cells])
     grid["out_of_memory_percent"] = 100 - grid["solved_percent"]
-    write_table(results / "searches" / name / "searches.parquet", found)
-    write_table(results / "searches" / name / "grid.parquet", grid)
+    write_table(results / group / name / "searches.parquet", found)
+    write_table(results / group / name / "grid.parquet", grid)
     clock = found[["set", "path_weight", "batch_size", "instance"]].assign(seconds=found["nodes_generated"] * 2e-5)
-    write_table(results / "timings" / "searches" / f"{name}.parquet", clock)
-    write_card(results, "searches", name, {"solved_percent": 80.0})
+    write_table(results / "timings" / group / f"{name}.parquet", clock)
+    write_card(results, group, name, {"solved_percent": 80.0})
 
 
 def _write_beams(results, study, name, random) -> None:
@@ -154,7 +228,7 @@ def _write_beams(results, study, name, random) -> None:
         known = study.instances[beams.set].kind == "prefixes"
         for width in beams.widths:
             for instance in range(count_of(study, beams.set)):
-                distance = instance + 1.0 if known else np.nan
+                distance = instance + 1.0 if known else optimum(study, instance)
                 length = (instance + 1 + 2 * (instance > 17)) if known else int(34 - 2.4 * np.log10(width))
                 actions = walk(puzzle, int(length) + 2 * int(random.integers(2)) * (not known), random)
                 if beams.set == "mirrored" and instance % 2:
@@ -229,6 +303,8 @@ def _cell(group: pd.DataFrame) -> dict:
         "length_low": length - 0.6,
         "length_high": length + 0.6,
         "known": len(known),
+        "optimal_length": known["distance"].mean() if "distance" in known else np.nan,
+        "excess": (known["cost"] - known["distance"])[known["solved"]].mean() if "distance" in known else np.nan,
         "optimal_percent": 100 * (known["cost"] == known["distance"]).mean() if "distance" in known else np.nan,
         "nodes_expanded": group["nodes_expanded"].mean(),
         "nodes_generated": group["nodes_generated"].mean(),

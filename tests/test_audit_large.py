@@ -15,6 +15,7 @@ from costtogo.exact.nearby import nearby_table
 from costtogo.files import digest, read_frame, read_json, write_arrays, write_frame
 from costtogo.heuristics import network
 from costtogo.heuristics.table import TableHeuristic
+from costtogo.learning.instances import draw_prefixes
 from costtogo.params import ArchitectureParams
 from costtogo.params_large import LargeAuditParams, load
 from costtogo.puzzles import make
@@ -147,9 +148,18 @@ def trained(tmp_path, monkeypatch, table):
     write_frame(folder / "checkpoints.parquet", pd.DataFrame(rows))
     arrays = {"keys": table.keys, "distance": table.distance, "layers": table.layers}
     write_arrays(Path("results/cube3/tables/cube3.npz"), **arrays)
+    way = draw_prefixes(CUBE, "R U F D")
+    texts = [CUBE.format_state(state) for state in way]
+    known = pd.DataFrame({"set": "way", "instance": range(4), "state": texts, "distance": [1.0, 2.0, np.nan, 4.0]})
+    write_frame(Path("results/cube3/instances/cube3.parquet"), known)
     values = load(CONFIG).slices()["audits/walks"] | {"audit": WANTED.model_dump(), "threads": 1}
     Path("slice.json").write_text(json.dumps(values))
-    return Path("slice.json"), Path("results/cube3/tables/cube3.npz"), folder
+    return (
+        Path("slice.json"),
+        Path("results/cube3/tables/cube3.npz"),
+        Path("results/cube3/instances/cube3.parquet"),
+        folder,
+    )
 
 
 def test_a_whole_audit_is_the_same_to_the_byte_when_it_is_made_again(trained):
@@ -157,7 +167,8 @@ def test_a_whole_audit_is_the_same_to_the_byte_when_it_is_made_again(trained):
     audit_large.run(*trained, out)
     first = {path: path.read_bytes() for path in [out.with_suffix(".json"), *out.glob("*")]}
     frames = {path.stem: read_frame(path) for path in out.glob("*.parquet")}
-    assert set(frames) == {"nearby", "consistency", "scrambled", "greedy"}
+    assert set(frames) == {"nearby", "known", "consistency", "scrambled", "greedy"}
+    assert frames["known"][["set", "distance", "states"]].to_numpy().tolist() == [["way", d, 1] for d in (1, 2, 4)]
     assert frames["nearby"]["states"].tolist() == [1, 12, 20, 20, 20]
     assert frames["nearby"]["mean_cost_to_go"].iloc[0] == 0
     assert frames["consistency"][["iteration", "states"]].to_numpy().tolist() == [[10, 100], [30, 100]]

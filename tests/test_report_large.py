@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from synthetic_large import PARTS, study_of, write_results
+from synthetic_large import PARTS, names_of, study_of, write_results
 
 from costtogo.analysis.literature import DOCUMENTS, read_reported, trainings
 from costtogo.figures.catalogue_large import EXTERNAL, catalogue, drawable, expected
@@ -199,7 +199,9 @@ def test_a_part_that_has_not_run_is_told_with_the_command_that_runs_it(missing, 
     text = (folder / "report.md").read_text()
     target = f"{study.study}-external" if missing == "external" else study.study
     told = f"not run yet; `snakemake --cores all {target}` runs it."
-    assert (told in text) == (missing != "instances")  # which have no section of their own
+    silent = missing in ("instances", "footprints")  # which have no section of their own
+    asked = missing == "all" or names_of(study, missing)
+    assert (told in text) == bool(asked and not silent)
     assert not re.search(r"\b(nan|None|inf|NaN)\b", text)
     assert len(pd.read_csv(folder / "reported_vs_reproduced.csv")) == len(REPORTED[study.study])
 
@@ -228,6 +230,7 @@ def test_optima_that_are_not_known_leave_no_trace(solved, study, changed, tmp_pa
     lost = {} if solved else {"solved": False, "cost": np.inf, "solution": ""}
     change(study, changed, "external/{}/searches.parquet", optimal=np.nan, **lost)
     change(study, changed, "external/{}/summary.parquet", **dict.fromkeys(AGAINST_THE_OPTIMUM, np.nan))
+    change(study, changed, "beams/{}/searches.parquet", distance=np.nan)
     folder = run(study, changed, tmp_path)
     text = (folder / "report.md").read_text()
     assert not re.search(r"\b(nan|None|inf|NaN)\b", text) and "where the optimum is" not in text
@@ -305,7 +308,8 @@ def test_external_results_of_another_network_are_not_shown(study, changed, tmp_p
     for solved_with, shown in ((digest(changed / checkpoints.removeprefix("results/")), True), ("0" * 64, False)):
         card.write_text(json.dumps(json.loads(card.read_text()) | {"inputs": {checkpoints: solved_with}}))
         terms = {"source": "deepcubea", "quantity": "optimal_percent", "set": "scrambled_1000_10000"}
-        assert (beside(run(study, changed, tmp_path), **terms)["verdict"] != NOT_COVERED) == shown
+        told = beside(run(study, changed, tmp_path), **terms)["results_file"]
+        assert ("/external/" in str(told)) == shown, "else the beams' own optima, or none"
         kinds = {entry.kind for entry in drawable(study, changed / study.study, BESIDE.reported)}
         assert (EXTERNAL in kinds) == shown
 

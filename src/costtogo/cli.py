@@ -22,6 +22,7 @@ ParamsFile = Annotated[Path, typer.Option("--params", help="The stage's slice of
 Table = Annotated[Path, typer.Option(help="Exact distance table of the puzzle, .npz.")]
 Solvers = Literal["auto", "bwas", "greedy", "beam"]
 Nearby = Annotated[Path, typer.Option(help="Exact distances around the goal, .npz.")]
+Database = Annotated[Path | None, typer.Option(help="Pattern database of the puzzle, .npz, where one is needed.")]
 Instances = Annotated[Path, typer.Option(help="Instance sets of the puzzle, .parquet.")]
 Model = Annotated[Path, typer.Option(help="Folder of the trained model.")]
 Out = Annotated[Path, typer.Option(help="Where the result goes, results/<study>/<group>/<name>.")]
@@ -87,11 +88,11 @@ def search(
 
 
 @app.command()
-def audit_large(params: ParamsFile, table: Nearby, model: Model, out: Out):
-    """Stage: audit the network of a puzzle too large to list, near the goal and on random walks."""
+def audit_large(params: ParamsFile, table: Nearby, instances: Instances, model: Model, out: Out):
+    """Stage: audit the network of a puzzle too large to list: near the goal, of known optima, on walks."""
     from costtogo.stages import audit_large as stage
 
-    stage.run(params, table, model, out)
+    stage.run(params, table, instances, model, out)
 
 
 @app.command()
@@ -100,6 +101,43 @@ def instances_large(params: ParamsFile, table: Nearby, out: Out):
     from costtogo.stages import instances_large as stage
 
     stage.run(params, table, out)
+
+
+@app.command()
+def pattern_database(params: ParamsFile, out: Out):
+    """Stage: build an additive pattern database of sliding tiles."""
+    from costtogo.stages import pattern_databases as stage
+
+    stage.run(params, out)
+
+
+@app.command()
+def optima(params: ParamsFile, instances: Instances, out: Out, database: Database = None):
+    """Stage: solve the instance sets of sliding tiles or Lights Out exactly."""
+    from costtogo.stages import optima as stage
+
+    stage.run(params, instances, out, database)
+
+
+@app.command()
+def baselines(params: ParamsFile, table: Nearby, instances: Instances, out: Out, database: Database = None):
+    """Stage: BWAS over λ × N with a pattern database, or with the Manhattan distance, in place of a network."""
+    from costtogo.stages import baselines as stage
+
+    stage.run(params, table, instances, out, database)
+
+
+@app.command()
+def footprints(
+    params: ParamsFile,
+    out: Out,
+    model: Annotated[list[Path] | None, typer.Option(help="Folder of a trained model; any number.")] = None,
+    database: Annotated[list[Path] | None, typer.Option(help="Pattern database, .npz; any number.")] = None,
+):
+    """Stage: the memory that each heuristic of a puzzle needs, and its speed."""
+    from costtogo.stages import footprints as stage
+
+    stage.run(params, model or [], database or [], out)
 
 
 @app.command()

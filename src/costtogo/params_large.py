@@ -5,9 +5,12 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, ValidationError, model_validator
 
+from costtogo.exact.partition import parse_partition
 from costtogo.params import ModelParams, Params, Positive, derive_seed, explain, overlay, read_yaml, resolve
-from costtogo.puzzles import make
+from costtogo.puzzles import find, make
 from costtogo.types import UserError
+
+MANHATTAN = "manhattan"  # the heuristic of that name, with linear conflicts, among the pattern databases
 
 
 class WalkInstances(Params):
@@ -53,6 +56,16 @@ class GridParams(Params):
     path_weight: list[Annotated[float, Field(ge=0, le=1)]] = Field(min_length=1)  # λ
     batch_size: list[Positive] = Field(min_length=1)  # N
     max_nodes: Positive = 1_000_000
+
+
+class OptimaParams(Params):
+    """Shortest solutions of the study's own instance sets: of sliding tiles by IDA*, of Lights Out by linear algebra.
+
+    pattern_database: the name of that which IDA* goes by.  max_generated: nodes after which a search ends as unsolved.
+    """
+
+    pattern_database: str | None = None
+    max_generated: Positive = 1_000_000_000
 
 
 class LargeAuditParams(Params):
@@ -131,6 +144,8 @@ class LargeStudy(Params):
 
     nearby_depth: the largest distance of the exact table around the goal.  device: of the trainings and searches.
     headline: the model that stands for the study beside the literature; the first by name if left out.
+    pattern_databases: the partitions of the tiles by name, as exact.partition reads them: 7-8, or "1 2 3 6 | 4 5 7 8".
+    baselines: the pattern databases that BWAS goes by on the grids of the networks, and manhattan.
     """
 
     study: str = Field(pattern=r"^[a-z0-9][a-z0-9_-]*$")
@@ -142,6 +157,9 @@ class LargeStudy(Params):
     instances: dict[str, WalkInstances | PrefixInstances | MirroredInstances]
     models: dict[str, LargeModel]
     headline: str | None = None
+    pattern_databases: dict[Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_-]*$")], str] = {}
+    optima: OptimaParams | None = None
+    baselines: list[str] = []
     searches: list[GridParams] = []
     beams: list[BeamParams] = []
     audit: LargeAuditParams = LargeAuditParams()
@@ -162,6 +180,44 @@ class LargeStudy(Params):
         for name, params in self.instances.items():
             if isinstance(params, MirroredInstances) and isinstance(self.instances[params.of], MirroredInstances):
                 raise ValueError(f"instance set '{name}' mirrors '{params.of}', which is mirrored itself")
+        return self
+
+    @model_validator(mode="after")
+    def _partitions_can_be_read(self):
+        if self.pattern_databases and not self.is_sliding:
+            raise ValueError(f"{self.puzzle} has no tiles to slide: leave out pattern_databases")
+        for name, text in self.pattern_databases.items():
+            try:
+                parse_partition(make(self.puzzle).side, text)
+            except UserError as error:
+                raise ValueError(f"pattern_databases.{name}: {error}") from error
+        return self
+
+    @model_validator(mode="after")
+    def _exact_solver_exists(self):
+        if self.optima is None:
+            return self
+        name, there = self.optima.pattern_database, ", ".join(self.pattern_databases) or "none"
+        if self.is_sliding and name not in self.pattern_databases:
+            raise ValueError(
+                f"optima.pattern_database must name one of pattern_databases, not '{name}'; there is {there}"
+            )
+        if not self.is_sliding and (name is not None or not self.puzzle.startswith("lights_out")):
+            raise ValueError(
+                f"optima are found of sliding tiles and, without pattern database, of Lights Out, not of {self.puzzle}"
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _baselines_exist(self):
+        known = [*self.pattern_databases, MANHATTAN] if self.is_sliding else []
+        for name in self.baselines:
+            if name not in known:
+                raise ValueError(f"there is no baseline '{name}'; there are {', '.join(known) or 'none'}")
+        if len(set(self.baselines)) < len(self.baselines):
+            raise ValueError(f"baselines are named once each, not {', '.join(self.baselines)}")
+        if self.baselines and not self.searches:
+            raise ValueError("baselines are searched on the cells of searches, of which there are none")
         return self
 
     @model_validator(mode="after")
@@ -191,6 +247,11 @@ class LargeStudy(Params):
                 raise ValueError(f"models.{name} and {chain[1]}, which it starts from, must be alike in architecture")
         return self
 
+    @property
+    def is_sliding(self) -> bool:
+        """Whether the puzzle is one of sliding tiles, of which there are pattern databases."""
+        return find(self.puzzle)[0].made[0] == "sliding"
+
     def lineage(self, model: str) -> list[str]:
         """The models whose trainings led to one, in their order, itself the last."""
         start = self.models[model].starts_from
@@ -207,6 +268,16 @@ class LargeStudy(Params):
             f"instances/{self.puzzle}": {**common, "seed": seed, "instances": dumped["instances"]},
             "report/report": dumped,
         }
+        for name, partition in self.pattern_databases.items():
+            parts[f"pattern_databases/{name}"] = {**common, "partition": partition}
+        if self.optima is not None:
+            parts[f"optima/{self.puzzle}"] = {**common, "optima": dumped["optima"]}
+        for name in self.baselines:
+            parts[f"baselines/{name}"] = {**common, "heuristic": name, "searches": dumped["searches"]}
+        if self.baselines:
+            seed = derive_seed(self.seed, "footprints", self.puzzle)
+            heuristics = {"models": list(self.models), "baselines": self.baselines}
+            parts[f"footprints/{self.puzzle}"] = {**machine, **heuristics, "seed": seed}
         for name, model in self.models.items():
             seed = derive_seed(self.seed, "audits", name)
             parts[f"models/{name}"] = {**machine, "model": name, "training": model.model_dump(exclude={"starts_from"})}

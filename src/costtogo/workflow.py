@@ -23,10 +23,14 @@ STAGES = {  # the group of results that each module of costtogo.stages writes, i
 }
 LARGE_STAGES = {  # the same of a puzzle too large to list
     "tables": "tables",
+    "pattern_databases": "pattern_databases",
     "instances": "instances_large",
+    "optima": "optima",
     "models": "train",
     "audits": "audit_large",
     "searches": "grid",
+    "baselines": "baselines",
+    "footprints": "footprints",
     "beams": "beams",
     "external": "external",
     "report": "report_large",

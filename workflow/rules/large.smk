@@ -31,6 +31,10 @@ wildcard_constraints:
     study="|".join(LARGE),
     large="|".join({study.puzzle for study in LARGE.values()}),
     network="|".join({name for study in LARGE.values() for name in study.models}),
+    database="|".join(
+        {name for study in LARGE.values() for name in study.pattern_databases}
+    ),
+    baseline="|".join({name for study in LARGE.values() for name in study.baselines}),
 
 
 def large_literature(study):
@@ -49,10 +53,41 @@ def large_table(wildcards):
 
 
 def large_sets(wildcards):
-    """The instance sets of a study's puzzle."""
-    return (
-        f"results/{wildcards.study}/instances/{LARGE[wildcards.study].puzzle}.parquet"
-    )
+    """The instance sets of a study's puzzle, with their optima where the study finds them."""
+    study = LARGE[wildcards.study]
+    group = "instances" if study.optima is None else "optima"
+    return f"results/{wildcards.study}/{group}/{study.puzzle}.parquet"
+
+
+def large_database(name):
+    """The pattern database that a wildcard's study goes by, if it is one of its pattern databases; name: of which."""
+
+    def find(wildcards):
+        study = LARGE[wildcards.study]
+        chosen = name(study, wildcards)
+        known = chosen in study.pattern_databases
+        return (
+            [f"results/{wildcards.study}/pattern_databases/{chosen}.npz"]
+            if known
+            else []
+        )
+
+    return find
+
+
+def large_footprints(wildcards):
+    """The checkpoints and the pattern databases whose memory and speed are measured."""
+    study, folder = LARGE[wildcards.study], f"results/{wildcards.study}"
+    return {
+        "checkpoints": [
+            f"{folder}/models/{name}/checkpoints.parquet" for name in study.models
+        ],
+        "databases": [
+            f"{folder}/pattern_databases/{name}.npz"
+            for name in study.baselines
+            if name in study.pattern_databases
+        ],
+    }
 
 
 def external_instances(wildcards):
@@ -65,11 +100,17 @@ def external_instances(wildcards):
 
 def large_results(study):
     """The cards of all that a study does."""
-    return expand(
-        f"results/{study}/{{group}}/{{model}}.json",
+    wanted = LARGE[study]
+    cards = expand(
+        "{group}/{model}",
         group=["models", "audits", "searches", "beams"],
-        model=LARGE[study].models,
+        model=wanted.models,
     )
+    cards += [f"pattern_databases/{name}" for name in wanted.pattern_databases]
+    cards += [f"baselines/{name}" for name in wanted.baselines]
+    cards += [f"optima/{wanted.puzzle}"] if wanted.optima else []
+    cards += [f"footprints/{wanted.puzzle}"] if wanted.baselines else []
+    return [f"results/{study}/{card}.json" for card in cards]
 
 
 def large_found(study):
@@ -154,6 +195,49 @@ rule large_instances:
         " 2>&1 | tee {log}"
 
 
+rule large_pattern_database:
+    input:
+        params="results/{study}/params/pattern_databases/{database}.json",
+        code=large_code("pattern_databases"),
+    output:
+        database="results/{study}/pattern_databases/{database}.npz",
+        card="results/{study}/pattern_databases/{database}.json",
+        timing="results/{study}/timings/pattern_databases/{database}.json",
+    log:
+        "logs/{study}/pattern_databases/{database}.log",
+    message:
+        "Building the pattern database {wildcards.database} of {wildcards.study}."
+    shell:
+        "costtogo pattern-database --params {input.params} --out {output.database} 2>&1 | tee {log}"
+
+
+rule large_optima:
+    input:
+        params="results/{study}/params/optima/{large}.json",
+        instances="results/{study}/instances/{large}.parquet",
+        database=large_database(
+            lambda study, wildcards: study.optima and study.optima.pattern_database
+        ),
+        code=large_code("optima"),
+    output:
+        instances="results/{study}/optima/{large}.parquet",
+        seconds="results/{study}/timings/optima/{large}.parquet",
+        card="results/{study}/optima/{large}.json",
+        timing="results/{study}/timings/optima/{large}.json",
+    log:
+        "logs/{study}/optima/{large}.log",
+    threads: lambda wildcards: LARGE[wildcards.study].threads
+    params:
+        database=lambda wildcards, input: (
+            f"--database {input.database}" if input.database else ""
+        ),
+    message:
+        "Solving the instance sets of {wildcards.study} exactly."
+    shell:
+        "costtogo optima --params {input.params} --instances {input.instances} {params.database}"
+        " --out {output.instances} 2>&1 | tee {log}"
+
+
 def large_start(wildcards):
     """The checkpoints of the model that a training begins with, if it does."""
     start = LARGE[wildcards.study].models[wildcards.network].starts_from
@@ -197,10 +281,12 @@ rule large_audit:
     input:
         params="results/{study}/params/audits/{network}.json",
         table=large_table,
+        instances=large_sets,
         checkpoints="results/{study}/models/{network}/checkpoints.parquet",
         code=large_code("audit_large"),
     output:
         nearby="results/{study}/audits/{network}/nearby.parquet",
+        known="results/{study}/audits/{network}/known.parquet",
         consistency="results/{study}/audits/{network}/consistency.parquet",
         scrambled="results/{study}/audits/{network}/scrambled.parquet",
         greedy="results/{study}/audits/{network}/greedy.parquet",
@@ -215,8 +301,8 @@ rule large_audit:
     message:
         "Auditing {wildcards.network} of {wildcards.study}."
     shell:
-        "costtogo audit-large --params {input.params} --table {input.table} --model {params.model}"
-        " --out {params.out} 2>&1 | tee {log}"
+        "costtogo audit-large --params {input.params} --table {input.table} --instances {input.instances}"
+        " --model {params.model} --out {params.out} 2>&1 | tee {log}"
 
 
 rule large_searches:
@@ -243,6 +329,62 @@ rule large_searches:
     shell:
         "costtogo grid --params {input.params} --table {input.table} --instances {input.instances}"
         " --model {params.model} --out {params.out} 2>&1 | tee {log}"
+
+
+rule large_baseline:
+    input:
+        params="results/{study}/params/baselines/{baseline}.json",
+        table=large_table,
+        instances=large_sets,
+        database=large_database(lambda study, wildcards: wildcards.baseline),
+        code=large_code("baselines"),
+    output:
+        searches="results/{study}/baselines/{baseline}/searches.parquet",
+        grid="results/{study}/baselines/{baseline}/grid.parquet",
+        seconds="results/{study}/timings/baselines/{baseline}.parquet",
+        card="results/{study}/baselines/{baseline}.json",
+        timing="results/{study}/timings/baselines/{baseline}.json",
+    log:
+        "logs/{study}/baselines/{baseline}.log",
+    threads: lambda wildcards: LARGE[wildcards.study].threads
+    params:
+        database=lambda wildcards, input: (
+            f"--database {input.database}" if input.database else ""
+        ),
+        out=lambda wildcards: f"results/{wildcards.study}/baselines/{wildcards.baseline}",
+    message:
+        "BWAS, λ × N, over {wildcards.baseline} of {wildcards.study}."
+    shell:
+        "costtogo baselines --params {input.params} --table {input.table} --instances {input.instances}"
+        " {params.database} --out {params.out} 2>&1 | tee {log}"
+
+
+rule large_footprints:
+    input:
+        unpack(large_footprints),
+        params="results/{study}/params/footprints/{large}.json",
+        code=large_code("footprints"),
+    output:
+        footprints="results/{study}/footprints/{large}.parquet",
+        seconds="results/{study}/timings/footprints/{large}.parquet",
+        card="results/{study}/footprints/{large}.json",
+        timing="results/{study}/timings/footprints/{large}.json",
+    log:
+        "logs/{study}/footprints/{large}.log",
+    threads: lambda wildcards: LARGE[wildcards.study].threads
+    params:
+        models=lambda wildcards, input: " ".join(
+            f"--model {Path(path).parent}" for path in input.checkpoints
+        ),
+        databases=lambda wildcards, input: " ".join(
+            f"--database {path}" for path in input.get("databases", [])
+        ),
+        out=lambda wildcards: f"results/{wildcards.study}/footprints/{wildcards.large}",
+    message:
+        "Measuring the memory and the speed of the heuristics of {wildcards.study}."
+    shell:
+        "costtogo footprints --params {input.params} {params.models} {params.databases} --out {params.out}"
+        " 2>&1 | tee {log}"
 
 
 rule large_beams:

@@ -24,7 +24,7 @@ def catalogue(study: LargeStudy, reported: Path = REPORTED) -> list[FigureEntry]
     entries = [_entry(study, "large_states", f"example {noun(study.puzzle)}s", None, instances, study.puzzle, shown)]
     for model in study.models:
         entries += _of_model(study, model, reported)
-    return entries
+    return [*entries, *_of_heuristics(study)]
 
 
 def drawable(study: LargeStudy, results: Path, reported: Path = REPORTED) -> list[FigureEntry]:
@@ -47,6 +47,19 @@ def external_is_current(results: Path, model: str) -> bool:
     return not solved_with or (checkpoints.exists() and solved_with == [digest(checkpoints)])
 
 
+def _of_heuristics(study: LargeStudy) -> Iterator[FigureEntry]:
+    """The networks beside the pattern databases, on the first set of the grids."""
+    if not study.baselines:
+        return
+    groups = dict.fromkeys(study.models, "searches") | dict.fromkeys(study.baselines, "baselines")
+    grids = [f"{group}/{name}/grid.parquet" for name, group in groups.items()]
+    clocks = [f"timings/{group}/{name}.parquet" for name, group in groups.items()]
+    shown = (groups, study.searches[0].set)
+    label = "networks beside pattern databases"
+    yield _entry(study, "heuristics_compared", label, None, grids, *shown)
+    yield _entry(study, "heuristics_seconds", f"seconds of {label}", None, [*grids, *clocks], *shown, timed=True)
+
+
 def _of_model(study: LargeStudy, model: str, reported: Path) -> Iterator[FigureEntry]:
     def entry(kind: str, label: str, inputs: list[str], *arguments, timed: bool = False) -> FigureEntry:
         paths = [path.format(model) for path in inputs]
@@ -59,6 +72,8 @@ def _of_model(study: LargeStudy, model: str, reported: Path) -> Iterator[FigureE
         "training_costs", "what the training cost", costs, study.study, study.puzzle, lineage, literature, timed=True
     )
     yield entry("nearby_audit", "cost-to-go near the goal", ["audits/{}/nearby.parquet"])
+    if study.optima is not None:
+        yield entry("known_audit", "cost-to-go where optima are known", ["audits/{}/known.parquet"])
     yield entry("scrambled_costs", "cost-to-go by scramble", ["audits/{}/scrambled.parquet"])
     yield entry("greedy_shares", "greedy search as training goes on", ["audits/{}/greedy.parquet"])
     yield entry("large_mean_costs", "cost-to-go as training goes on", ["audits/{}/greedy.parquet"])

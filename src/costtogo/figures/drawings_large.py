@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import pandas as pd
 from matplotlib.figure import Figure
 
 from costtogo.analysis.literature import read_reported, trainings
@@ -46,6 +47,11 @@ def nearby_audit(results: Path, model: str) -> Figure:
     return large.nearby_audit(read_frame(results / "audits" / model / "nearby.parquet"))
 
 
+def known_audit(results: Path, model: str) -> Figure:
+    """The network against the exact distances of the study's own instances."""
+    return large.known_audit(read_frame(results / "audits" / model / "known.parquet"))
+
+
 def scrambled_costs(results: Path, model: str) -> Figure:
     """Cost-to-go by scramble depth."""
     return large.scrambled_costs(read_frame(results / "audits" / model / "scrambled.parquet"))
@@ -73,6 +79,35 @@ def grid_seconds(results: Path, model: str, name: str) -> Figure:
     clock = read_frame(results / "timings" / "searches" / f"{model}.parquet")
     cells = grid.merge(clock.groupby(CELL, as_index=False)["seconds"].mean(), on=CELL)
     return large.grid_seconds(cells[cells["set"] == name])
+
+
+def heuristics_compared(results: Path, heuristics: dict[str, str], name: str) -> Figure:
+    """Networks beside baselines on a set; heuristics: the group of the results of each, by name."""
+    return large.heuristics_compared(_cells(results, heuristics, name))
+
+
+def heuristics_seconds(results: Path, heuristics: dict[str, str], name: str) -> Figure:
+    """Their seconds."""
+    cells, means = _cells(results, heuristics, name), ["heuristic", *CELL[1:]]
+    clocks = [
+        read_frame(results / "timings" / group / f"{heuristic}.parquet").assign(heuristic=heuristic)
+        for heuristic, group in heuristics.items()
+    ]
+    clock = pd.concat(clocks)
+    seconds = clock[clock["set"] == name].groupby(means, as_index=False)["seconds"].mean()
+    cells = cells.merge(seconds, on=means)
+    return large.heuristics_seconds(cells.assign(nodes_per_second=cells["nodes_generated"] / cells["seconds"]))
+
+
+def _cells(results: Path, heuristics: dict[str, str], name: str) -> pd.DataFrame:
+    """The cells of BWAS on a set over each heuristic; optimal_length is NaN where an optimum is not known."""
+    frames = [
+        read_frame(results / group / heuristic / "grid.parquet").assign(heuristic=heuristic)
+        for heuristic, group in heuristics.items()
+    ]
+    cells = pd.concat(frames, ignore_index=True)
+    cells = cells[cells["set"] == name]
+    return cells.assign(optimal_length=cells["optimal_length"].where(cells["known"] == cells["instances"]))
 
 
 def beam_lengths(results: Path, model: str, sets: list[str]) -> Figure:

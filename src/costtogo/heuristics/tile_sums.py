@@ -170,7 +170,12 @@ def _evaluate(states, sums, found):
 
 
 class TileSumHeuristic:
-    """A heuristic that is the largest of sums of table values: uint8 [N, D] → float32 [N], in moves, 0 at the goal."""
+    """A heuristic that is the largest of sums of table values: uint8 [N, D] → float32 [N], in moves, 0 at the goal.
+
+    by_action: BWAS asks for the children of a state, so that networks by action and tables are searched by one engine.
+    """
+
+    by_action = True
 
     def __init__(self, puzzle: SlidingTiles, sums: TileSums):
         self.puzzle, self.sums = puzzle, sums

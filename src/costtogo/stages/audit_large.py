@@ -1,6 +1,7 @@
 """Audit of a network of a puzzle too large to list: results/<study>/audits/<model>/.
 
 nearby.parquet: the last checkpoint on states of known distance, drawn uniformly at each (exact.layers).
+known.parquet: the last checkpoint on the instances whose distance is known, by set and distance.
 consistency.parquet: some checkpoints on the states of random walks (thesis 5.9).
 scrambled.parquet: what the last checkpoint says of states after 1, 2 … random moves (final-year report, figure 12).
 greedy.parquet: what greedy search solves of such states with each checkpoint (DeepCubeA, figure 3).
@@ -13,7 +14,7 @@ import numpy as np
 import pandas as pd
 import torch
 
-from costtogo.analysis.audit import measures_by_distance
+from costtogo.analysis.audit import Findings, measures, measures_by_distance
 from costtogo.analysis.neighbourhoods import audit_near_goal, look_around
 from costtogo.exact.layers import draw_layers
 from costtogo.exact.nearby import NearbyTable
@@ -27,18 +28,19 @@ from costtogo.puzzles import make
 from costtogo.puzzles.base import Puzzle, solves
 from costtogo.search import greedy
 from costtogo.stages.frame import StageRun, say
+from costtogo.stages.searched import read_sets
 from costtogo.stages.tables import read_nearby
-from costtogo.types import Heuristic, UserError
+from costtogo.types import Heuristic, States, UserError
 
 Checkpoints: TypeAlias = dict[int, NetworkHeuristic]  # by iteration, ascending
-MEASURES = ["mean_absolute_error", "bias", "admissible_percent", "overestimation_mean", "overestimation_max"]
-MEASURES += ["consistent_percent", "descending_percent"]
+OF_A_STATE = ["mean_absolute_error", "bias", "admissible_percent", "overestimation_mean", "overestimation_max"]
+MEASURES = [*OF_A_STATE, "consistent_percent", "descending_percent"]
 SHOWN = ["admissible_percent", "mean_absolute_error", "overestimation_max"]  # on the card
 
 
-def run(params: Path, table: Path, model: Path, out: Path) -> None:
+def run(params: Path, table: Path, instances: Path, model: Path, out: Path) -> None:
     """Audit the checkpoints of a training; model is its folder, table the exact distances around the goal."""
-    inputs = [table, model / "checkpoints.parquet", *sorted(model.glob("checkpoints/*.safetensors"))]
+    inputs = [table, instances, model / "checkpoints.parquet", *sorted(model.glob("checkpoints/*.safetensors"))]
     stage = StageRun("audit_large", __name__, params, out, inputs)
     torch.set_num_threads(stage.parameters["threads"])
     wanted = LargeAuditParams(**stage.parameters["audit"])
@@ -48,6 +50,8 @@ def run(params: Path, table: Path, model: Path, out: Path) -> None:
     frames = {}
     with stage.part("nearby"):
         frames["nearby"] = audit_nearby(read_nearby(table, puzzle), last, wanted, generator(seed, "nearby"))
+    with stage.part("known"):
+        frames["known"] = audit_known(last, read_sets(puzzle, instances))
     with stage.part("scrambled"):
         frames["scrambled"] = audit_scrambled(puzzle, last, wanted, generator(seed, "scrambled"))
     with stage.part("consistency"):
@@ -87,6 +91,27 @@ def audit_nearby(table: NearbyTable, heuristic: Heuristic, wanted: LargeAuditPar
     found = pd.DataFrame(measures_by_distance(audit_near_goal(table, heuristic, states, distance)))
     found["mean_cost_to_go"] = found["distance"] + found["bias"]
     return found[["distance", "states", "mean_cost_to_go", *MEASURES]]
+
+
+def audit_known(heuristic: Heuristic, sets: dict[str, tuple[pd.DataFrame, States]]) -> pd.DataFrame:
+    """One row for each set and distance, of the instances whose distance is known; sets: of searched.read_sets."""
+    rows = []
+    for name, (instances, states) in sets.items():
+        known = instances["distance"].notna().to_numpy()
+        distance = instances["distance"].to_numpy()[known].astype(np.int64)
+        for moves in np.unique(distance):
+            error = heuristic(states[known][distance == moves]) - np.float32(moves)
+            rows.append({"set": name, "distance": int(moves), **measures_of(error)})
+    found = pd.DataFrame(rows, columns=["set", "distance", "states", *OF_A_STATE])
+    found.insert(3, "mean_cost_to_go", found["distance"] + found["bias"])
+    return found
+
+
+def measures_of(error: np.ndarray) -> dict[str, float]:
+    """The measures of some states by the error of their cost-to-go alone, float32 [N], in moves."""
+    unknown = np.zeros(len(error), dtype=bool)
+    found = measures(Findings(unknown, error, unknown, unknown))
+    return {name: found[name] for name in ("states", *OF_A_STATE)}
 
 
 def audit_scrambled(puzzle: Puzzle, heuristic: Heuristic, wanted: LargeAuditParams, generator) -> pd.DataFrame:
@@ -138,14 +163,24 @@ def card_metrics(frames: dict[str, pd.DataFrame]) -> dict[str, float]:
         for row in frames["nearby"].to_dict("records")
         for name in SHOWN
     }
+    for name, group in frames["known"].groupby("set", sort=False):
+        metrics |= {f"known_{name}_{measure}": value for measure, value in pooled(group).items()}
     metrics["consistent_percent"] = consistency["consistent_percent"].iloc[-1]
     return metrics | {f"greedy_{row.depth}_solved_percent": row.solved_percent for row in last.itertuples()}
 
 
+def pooled(known: pd.DataFrame) -> dict[str, float]:
+    """The measures shown of all distances together; known: rows of audit_known."""
+    weights = known["states"] / known["states"].sum()
+    means = {name: float((known[name] * weights).sum()) for name in ("admissible_percent", "mean_absolute_error")}
+    return means | {"overestimation_max": float(known["overestimation_max"].max())}
+
+
 def describe(name: str, metrics: dict[str, float]) -> str:
     """One line on the last checkpoint."""
-    measures = ("admissible_percent", "consistent_percent", "solved_percent")
-    near, consistent, solved = ([value for key, value in metrics.items() if key.endswith(end)] for end in measures)
+    ends = ("admissible_percent", "consistent_percent", "solved_percent")
+    told = {key: value for key, value in metrics.items() if not key.startswith("known_")}
+    near, consistent, solved = ([value for key, value in told.items() if key.endswith(end)] for end in ends)
     return (
         f"{name}: {consistent[-1]:.2f} % consistent; admissible by distance: {percents(near)} %; "
         f"solved by greedy search: {percents(solved)} %"

@@ -34,9 +34,13 @@ def run(params: Path, table: Path, instances: Path, model: Path, out: Path) -> N
     puzzle = make(stage.parameters["puzzle"])
     sets = read_sets(puzzle, instances)
     network = last_network(model, stage.parameters["device"])
-    heuristic = NearbyHeuristic(network, read_nearby(table, puzzle))
+    search_cells(stage, out, NearbyHeuristic(network, read_nearby(table, puzzle)), sets)
+
+
+def search_cells(stage: StageRun, out: Path, heuristic: NearbyHeuristic, sets: dict) -> None:
+    """Search every cell of the stage's grids with a heuristic, and finish; sets: of searched.read_sets."""
+    puzzle, frames = heuristic.puzzle, []
     warm_up(puzzle, heuristic)
-    frames = []
     for grid in (GridParams(**values) for values in stage.parameters["searches"]):
         for batch_size in grid.batch_size:
             for weights in in_step(grid.path_weight, batch_size * len(sets[grid.set][0])):

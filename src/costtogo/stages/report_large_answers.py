@@ -1,7 +1,8 @@
 """Our number for a number of the literature on a puzzle too large to list, found in the results of its study.
 
 One model stands for the study, its headline; searches of scrambled states stand for each other: those of
-external instances where they have been run, else the widest beams. What differs from the row's own terms is noted.
+external instances where they have been run, else the widest beams. The literature's optimal solvers stand beside the
+exact solutions of the study's own scrambled states. What differs from the row's own terms is noted.
 """
 
 import math
@@ -14,18 +15,20 @@ import pandas as pd
 
 from costtogo.analysis.intervals import mean_interval
 from costtogo.analysis.literature import SECONDS
+from costtogo.exact.partition import parse_partition
 from costtogo.heuristics.convolutional import PADDING
 from costtogo.params_large import LargeStudy, WalkInstances
 from costtogo.puzzles import make, noun
 from costtogo.puzzles.cube import FACES, sticker_places
 from costtogo.stages.report_answers import NAN, Answer, Row, share_interval
 from costtogo.stages.report_answers import answer as answer_default
+from costtogo.stages.report_large_exact import best_cell, exact_solutions
 from costtogo.stages.report_large_tables import beams_text, mirrored, shortest_path_sets, table_of, trained, triplets
 from costtogo.stages.report_sources import OwnResults
 from costtogo.stages.report_tables import Results
 
 LEARNED = ("DeepCubeA", "DeepCube", "Report_DNN", "C3_DNN_0")  # the literature's networks that ours stands beside
-OPTIMAL = ("Rokicki", "Korf", "PDB_solver")  # its solvers whose solutions are the shortest
+OPTIMAL = ("Rokicki", "Korf", "PDB_solver", "optimal_solver")  # its solvers whose solutions are the shortest
 SCRAMBLED = 100  # moves; after so many, a walk may have ended at any state
 OTHER_SETS = {  # of the literature that ours do not stand for, and why
     "training_test": "scrambles of that training",
@@ -123,12 +126,40 @@ class Findings:
         what = (
             f"{len(rows)} {self.noun}s of the set {sets[0]}, {beams_text(self.study, sets[0], rows['width'].iloc[0])}"
         )
-        rows = self._with_seconds(rows, "beams", ["set", "width", "instance"]).assign(optimal=np.nan)
-        return Searches(rows, self.path("beams/{}/searches.parquet"), what)
+        rows = self._with_seconds(rows, "beams", ["set", "width", "instance"])
+        return Searches(rows.assign(optimal=rows["distance"]), self.path("beams/{}/searches.parquet"), what)
+
+    @cached_property
+    def exact(self) -> Searches | None:
+        """What the exact solver found of the sets of scrambled states."""
+        rows = exact_solutions(self.results, self.study)
+        if rows is None:
+            return None
+        sets = [name for name in dict.fromkeys(rows["set"]) if self.is_scrambled(name)]
+        rows = rows[rows["set"].isin(sets)]
+        if rows.empty:
+            return None
+        clock = self.results.find(f"timings/optima/{self.study.puzzle}.parquet") if self.timed else None
+        rows = rows.assign(seconds=np.nan) if clock is None else rows.merge(clock, on=["set", "instance"])
+        database = self.study.optima.pattern_database
+        how = f"IDA* over {database}" if database else "linear algebra"
+        what = f"{len(rows)} {self.noun}s of the set{'s' if len(sets) > 1 else ''} {' and '.join(sets)}, {how}"
+        return Searches(rows, f"results/{self.study.study}/optima/{self.study.puzzle}.parquet", what)
+
+    @property
+    def all_exact(self) -> Searches | None:
+        """The same where every one of them was solved."""
+        return self.exact if self.exact is not None and self.exact.rows["solved"].all() else None
 
     @property
     def known(self) -> Searches | None:
-        """The searches of external instances, where their optima are known."""
+        """The searches that stand for the study, where their optima are known; else the beams, where theirs are."""
+        alternatives = (self.external, self.beams)
+        return next((found for found in alternatives if found and found.rows["optimal"].notna().all()), None)
+
+    @property
+    def judged(self) -> Searches | None:
+        """External instances whose optima are known: they tell what the network says of each, too."""
         searches = self.external
         return None if searches is None or searches.rows["optimal"].isna().any() else searches
 
@@ -232,10 +263,13 @@ def _length(found: Findings, row: Row) -> Answer | None:
     if row["set"] == "superflip_four_spot":
         return _sequence_length(found, row)
     if row["model"] in OPTIMAL:
-        if found.known is None:
+        if found.all_exact is not None:
+            value, low, high = mean_interval(found.all_exact.rows["distance"])
+            return Answer(value, found.all_exact.file, low, high, note=found.all_exact.what)
+        if found.judged is None:
             return None
-        value, low, high = mean_interval(found.known.rows["optimal"])
-        return Answer(value, found.known.file, low, high, note=f"the optima told of {found.known.what}")
+        value, low, high = mean_interval(found.judged.rows["optimal"])
+        return Answer(value, found.judged.file, low, high, note=f"the optima told of {found.judged.what}")
     if row["model"] not in LEARNED or found.scrambled is None:
         return None
     solved = found.scrambled.rows[found.scrambled.rows["solved"]]
@@ -336,6 +370,8 @@ def _nodes(found: Findings, row: Row) -> Answer | None:
     if not math.isnan(row["distance"]):
         one = found.prefix(row)
         return None if one is None else Answer(float(one.rows[column].iloc[0]), one.file, note=one.what)
+    if row["model"] in OPTIMAL:
+        return _of_exact(found, column)
     if row["model"] not in LEARNED or found.scrambled is None:
         return None
     nodes, notes = found.scrambled.rows, [_notes(found, row)]
@@ -348,10 +384,50 @@ def _nodes(found: Findings, row: Row) -> Answer | None:
     return Answer(value, found.scrambled.file, low, high, note="; ".join(notes))
 
 
+def _of_exact(found: Findings, column: str) -> Answer | None:
+    """A mean over the searches of the exact solver, where all of them ended with a solution."""
+    if found.all_exact is None:
+        return None
+    value, low, high = mean_interval(found.all_exact.rows[column])
+    return Answer(value, found.all_exact.file, low, high, note=found.all_exact.what)
+
+
+def _nodes_per_second(found: Findings, row: Row) -> Answer | None:
+    """Nodes generated a second, by the exact solver or by the searches that stand for the study."""
+    searches = found.exact if row["model"] in OPTIMAL else found.scrambled if row["model"] in LEARNED else None
+    if searches is None or not searches.rows["seconds"].sum():
+        return None
+    value = searches.rows["nodes_generated"].sum() / searches.rows["seconds"].sum()
+    return Answer(value, searches.file, note=searches.what)
+
+
+def _times_faster(found: Findings, row: Row) -> Answer | None:
+    """Mean seconds of the exact solver over those of the searches that stand for the study."""
+    exact, own = _of_exact(found, "seconds"), found.scrambled
+    if exact is None or own is None:
+        return None
+    note = f"{exact.note}; {own.what}"
+    return Answer(exact.value / own.rows["seconds"].mean(), own.file, note=note)
+
+
+def _patterns(found: Findings, row: Row) -> Answer | None:
+    """How many patterns of so many tiles the study's first pattern database has."""
+    side, texts = getattr(make(row["puzzle"]), "side", 0), found.study.pattern_databases.values()
+    tiles = int(row["quantity"].split("_")[2])
+    counts = [sum(len(pattern) == tiles for pattern in parse_partition(side, text)) for text in texts]
+    return Answer(counts[0], f"config/{found.study.study}.yaml") if counts else None
+
+
 def _seconds(found: Findings, row: Row) -> Answer | None:
     if not math.isnan(row["distance"]):
         one = found.prefix(row)
         return None if one is None else Answer(float(one.rows["seconds"].iloc[0]), one.file, note=one.what)
+    if row["model"] in OPTIMAL:
+        exact = _of_exact(found, "seconds")
+        if exact is None or row["quantity"] != "longest_time":
+            return exact
+        longest = found.all_exact.rows["seconds"].max() / SECONDS[row["unit"]]
+        return replace(exact, value=longest, low=NAN, high=NAN)
     if row["model"] not in LEARNED or found.scrambled is None:
         return None
     value, low, high = mean_interval(found.scrambled.rows["seconds"])
@@ -373,10 +449,10 @@ def _consistent(found: Findings, row: Row) -> Answer | None:
 def _admissible(found: Findings, row: Row) -> Answer | None:
     """Share of states not overestimated: of external instances, else of those in the exact table."""
     slack = 1 if row["quantity"] == "admissible_within_one_percent" else 0
-    if found.known is not None:
-        rows = found.known.rows
-        note = f"cost-to-go of {found.known.what.split(',')[0]}, all scrambled by 1,000 moves or more"
-        return _share(found.known, rows["cost_to_go"] <= rows["optimal"] + slack, note)
+    if found.judged is not None:
+        rows = found.judged.rows
+        note = f"cost-to-go of {found.judged.what.split(',')[0]}, all scrambled by 1,000 moves or more"
+        return _share(found.judged, rows["cost_to_go"] <= rows["optimal"] + slack, note)
     near = found.table("audits/{}/nearby.parquet")
     if near is None or slack:
         return None
@@ -387,12 +463,12 @@ def _admissible(found: Findings, row: Row) -> Answer | None:
 
 def _overestimation(found: Findings, row: Row) -> Answer | None:
     """Mean overestimate of external instances that are overestimated."""
-    if found.known is None:
+    if found.judged is None:
         return None
-    over = found.known.rows["cost_to_go"] - found.known.rows["optimal"]
+    over = found.judged.rows["cost_to_go"] - found.judged.rows["optimal"]
     value, low, high = mean_interval(over[over > 0])
-    note = f"over the {(over > 0).sum()} overestimated of {found.known.what.split(',')[0]}"
-    return Answer(value, found.known.file, low, high, note=note)
+    note = f"over the {(over > 0).sum()} overestimated of {found.judged.what.split(',')[0]}"
+    return Answer(value, found.judged.file, low, high, note=note)
 
 
 def _triplet(found: Findings, row: Row) -> Answer | None:
@@ -448,8 +524,8 @@ def _chosen(found: Findings, row: Row) -> Answer | None:
     grid = found.table("searches/{}/grid.parquet")
     if grid is None or row["model"] not in ("DeepCubeA", "Report_DNN"):
         return None
-    best = grid.sort_values(["solved_percent", "length"], ascending=[False, True]).iloc[0]
-    note = "of the cell of our grid that solves most, and of those with the fewest moves"
+    best = best_cell(grid)
+    note = "of the cell of our grid that solves most, of those with the fewest moves, of those with the fewest nodes"
     return Answer(best[row["quantity"].removesuffix("_chosen")], found.path("searches/{}/grid.parquet"), note=note)
 
 
@@ -577,6 +653,8 @@ SETTINGS = {
     "loss_threshold": _setting("epsilon", of_davi=True),
     "walk_offset": _setting("sampler.conv_point_offs", of_davi=True),
     "states_sampled": _states_sampled,
+    "patterns_of_5_tiles": _patterns,
+    "patterns_of_3_tiles": _patterns,
     "path_weight_tried": _tried,
     "batch_size_tried": _tried,
     "path_weight_chosen": _chosen,
@@ -604,7 +682,9 @@ FINDERS = SETTINGS | {
     "nodes_expanded": _nodes,
     "nodes_expanded_most": _nodes,
     "nodes_generated": _nodes,
+    "nodes_per_second": _nodes_per_second,
     "seconds": _seconds,
+    "seconds_ratio_pdb": _times_faster,
     "longest_time": _seconds,
     "consistent_percent": _consistent,
     "admissible_percent": _admissible,

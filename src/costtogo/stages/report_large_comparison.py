@@ -47,13 +47,15 @@ LARGE_QUANTITIES = QUANTITIES | {
     "path_weight_feasible": Quantity("feasible λ", 1),
     "states_seen_percent": Quantity("states seen, % of all", -1, relative=0.2),
     "iteration_time": Quantity("time of an iteration", -1, relative=0.2),
+    "nodes_per_second": Quantity("nodes generated a second", 1, relative=0.2),
+    "seconds_ratio_pdb": Quantity("seconds of the PDB solver over those of the network, times", 1),
     "longest_time": Quantity("longest time of a search", -1, relative=0.2),
     "search_iterations": Quantity("batches expanded", -1, relative=0.2),
     "training_diverges": Quantity("training diverges", -1),
     "learning_rate_last_percent": Quantity("last learning rate, % of the first", 0),
 }
 BESIDE = ("reproduced", "interval_95", "verdict", "note", "results_file")  # columns that compare adds
-LARGE_TIMES = (*TIMES, "iteration_time", "longest_time")
+LARGE_TIMES = (*TIMES, "iteration_time", "longest_time", "nodes_per_second", "seconds_ratio_pdb")
 MACHINES = (
     "cpus",
     "cpu_cores",
@@ -84,7 +86,6 @@ REASONS = {
     "training_diverges": "told of that training, which the study does not repeat",
     "learning_rate_feasible": "advice on the learning rate; the study tries one",
     "learning_rate_last_percent": "advice on the learning rate; the study tries one",
-    "seconds_ratio_pdb": "needs the times of an optimal solver, which the study does not run",
     "residual_layers_added": "beside a network for another puzzle",
     "layers_left_out": "beside a network for another puzzle",
     **dict.fromkeys(CONVOLUTIONS, "of a convolutional network, which the study does not have"),
@@ -158,7 +159,13 @@ def _why_not(row: Row, found: Findings) -> str:
     quantity, model = row["quantity"], row["model"]
     if quantity in MACHINES:
         return "a machine, not a result; ours is named in timings.md"
-    if quantity in LARGE_TIMES and model in LEARNED and not found.timed:
+    exactly = model in OPTIMAL or quantity == "seconds_ratio_pdb"
+    if exactly and found.exact is not None and found.all_exact is None:
+        solved = found.exact.rows["solved"]
+        limit = found.study.optima.max_generated
+        return f"{found.exact.what}, solves {solved.sum()} of {len(solved)} within {limit:,} nodes each: no mean of all"
+    timed_here = model in LEARNED or (model in OPTIMAL and found.study.optima is not None)
+    if quantity in LARGE_TIMES and timed_here and not found.timed:
         return "wall-clock times of this study differ from run to run and stand in timings.md"
     if quantity in REASONS and (not quantity.endswith("_tried") or model in LEARNED):
         return REASONS[quantity]

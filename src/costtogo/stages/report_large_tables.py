@@ -1,11 +1,14 @@
 """The tables of the report on a large puzzle, read from its study's results; a part that has not run gives none."""
 
+from collections.abc import Iterable
+
 import pandas as pd
 
 from costtogo.analysis.solutions import mirrored_shares, triplet_shares
 from costtogo.figures.catalogue_large import external_is_current
 from costtogo.params_large import BeamParams, LargeStudy, MirroredInstances, PrefixInstances
 from costtogo.puzzles import make, noun
+from costtogo.stages.report_large_exact import exact_tables
 from costtogo.stages.report_tables import Results, fresh, loss, provenance
 
 
@@ -19,10 +22,12 @@ def tables(study: LargeStudy, results: Results) -> dict[str, pd.DataFrame]:
     frames = {
         "training": training(results, study),
         "nearby": of_models(results, study, "audits/{}/nearby.parquet"),
+        "known": of_models(results, study, "audits/{}/known.parquet"),
         "consistency": of_models(results, study, "audits/{}/consistency.parquet"),
         "scrambled": of_models(results, study, "audits/{}/scrambled.parquet"),
         "greedy": of_models(results, study, "audits/{}/greedy.parquet"),
         "grid": of_models(results, study, "searches/{}/grid.parquet"),
+        **exact_tables(results, study),
         "beams": beams(results, study),
         "prefixes": prefixes(results, study),
         "triplets": triplets(results, study),
@@ -42,7 +47,12 @@ def trained(results: Results, study: LargeStudy) -> list[str]:
 
 def of_models(results: Results, study: LargeStudy, path: str) -> pd.DataFrame:
     """A table of every model that has it, one under the other, the model's name first."""
-    found = {model: table_of(results, model, path) for model in study.models}
+    return of_names(results, study.models, path)
+
+
+def of_names(results: Results, names: Iterable[str], path: str) -> pd.DataFrame:
+    """The same of other names than those of models."""
+    found = {model: table_of(results, model, path) for model in names}
     frames = [frame.assign(model=model)[["model", *frame]] for model, frame in found.items() if frame is not None]
     return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()
 

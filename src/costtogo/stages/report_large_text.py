@@ -11,7 +11,7 @@ from costtogo.figures.catalogue_large import drawable
 from costtogo.params_large import LargeStudy
 from costtogo.puzzles import make, noun
 from costtogo.stages.report_large_compared import compared, explanations
-from costtogo.stages.report_large_tables import beams_text, last_point, trained
+from costtogo.stages.report_large_tables import beams_text, last_point, shortest_path_sets, trained
 from costtogo.stages.report_markdown import amount, frame_table, percent, places, short, table
 from costtogo.stages.report_tables import Results
 from costtogo.stages.report_text import gallery, interval_text, provenance_text, puzzle_title, training_table
@@ -21,6 +21,20 @@ SOLVED = {
     "solved_percent": ("solved, %", percent),
     "lengths": ("mean length, moves [95 % interval]", str),
 }
+AGAINST_OPTIMA = {  # columns of searches from the study's own instances
+    "known": ("of known distance", amount),
+    "optimal_length": ("optimum of those, moves", places(2)),
+    "optimal_percent": ("fewest moves, %", percent),
+    "excess": ("moves too many", places(2)),
+}
+SOLVER_QUANTITIES = {  # of the literature, beside our table of solvers
+    "length": ("mean length, moves", places(2)),
+    "optimal_percent": ("fewest moves, %", percent),
+    "nodes_generated": ("nodes generated", amount),
+    "seconds": ("seconds", short),
+    "nodes_per_second": ("nodes a second", amount),
+}
+POOLED = ("mean_cost_to_go", "mean_absolute_error", "admissible_percent")
 AGAINST_THE_OPTIMUM = ("optimal_length", "optimal", "admissible_percent")  # columns of external instances
 KEY_QUANTITIES = {  # rows of the key results, and the literature's quantity in each
     "solved, %": ("solved_percent", "states_solved"),
@@ -32,10 +46,14 @@ KEY_QUANTITIES = {  # rows of the key results, and the literature's quantity in 
 
 
 class Report:
-    """What every section reads: the study, its results, the tables of the report, the figures that are drawn."""
+    """What every section reads: the study, its results, the tables of the report, the figures that are drawn.
 
-    def __init__(self, study: LargeStudy, results: Results, tables: dict[str, pd.DataFrame], captions: Path):
+    comparison: the literature's numbers beside ours, as report_large_comparison.compare has it.
+    """
+
+    def __init__(self, study: LargeStudy, results: Results, tables, comparison: pd.DataFrame, captions: Path):
         self.study, self.results, self.tables, self.captions = study, results, tables, captions
+        self.comparison = comparison
         self.figures = drawable(study, results.folder)
         self.noun = noun(study.puzzle)
         self.solved = {"instances": (f"{self.noun}s", amount), **SOLVED}
@@ -53,36 +71,39 @@ class Report:
 
 def report(study: LargeStudy, results: Results, tables, comparison: pd.DataFrame, captions: Path) -> str:
     """The whole report; tables by the stem of their files, comparison as report_large_comparison.compare has it."""
-    found = Report(study, results, tables, captions)
+    found = Report(study, results, tables, comparison, captions)
     parts = [f"# {puzzle_title(study.puzzle)}, learned from nothing: the study `{study.study}`\n"]
-    sections = (_key_results, _method, _training, _audit, _grid, _beams, _prefixes, _external, _patterns)
+    sections = (_key_results, _method, _exact, _training, _audit, _grid, _heuristics, _beams, _prefixes)
+    sections += (_external, _patterns)
     for section in sections:
-        parts += section(found, comparison) if section is _key_results else section(found)
+        parts += section(found)
     parts += compared(comparison, explanations(study))
     selected = {model: last_point(results, model) for model in trained(results, study)}
     return "\n".join([*parts, *provenance_text(results, selected)])
 
 
-def _key_results(found: Report, comparison: pd.DataFrame) -> Iterator[str]:
+def _key_results(found: Report) -> Iterator[str]:
     yield "## Key results\n"
     external, beams = found.tables.get("external"), found.tables.get("beams")
     if external is not None:
         for row in external.to_dict("records"):
             yield _external_line(found, row)
     if beams is not None:
-        own = beams[beams["known"] == 0] if (beams["known"] == 0).any() else beams
+        drawn = ~beams["set"].isin(shortest_path_sets(found.study))
+        own = beams[drawn] if drawn.any() else beams
         widest = own.loc[own.groupby("model", sort=False)["width"].idxmax()]
         for row in widest.to_dict("records"):
             yield (
                 f"- `{row['model']}`, {row['instances']} {found.noun}s of the set {row['set']},"
                 f" {beams_text(found.study, row['set'], row['width'])}: {percent(row['solved_percent'])} %"
-                f" solved{_length_text(row)}."
+                f" solved{_length_text(row)}{_known_text(row)}."
             )
+    yield from _compared_lines(found)
     yield from _prefix_lines(found)
     yield ""
-    if len(comparison):
+    if len(found.comparison):
         yield f"Beside the literature, each with its own solver, budget and {found.noun}s (the notes are below):\n"
-        yield _key_table(comparison)
+        yield _key_table(found.comparison)
     yield from found.drawn("training_costs")
     yield (
         "Wall-clock times are in [timings.md](timings.md), all numbers in [tables/](tables/), and the literature's"
@@ -107,6 +128,14 @@ def _length_text(row: dict) -> str:
     """The mean length of what was solved, if anything was.  -> ", 22.85 [22.30, 23.40] moves on average"."""
     length = interval_of(row["length"], row["length_low"], row["length_high"])
     return f", {length} moves on average" if row["solved_percent"] else ""
+
+
+def _known_text(row: dict) -> str:
+    """What solutions are beside the optima that are known.  -> ", 95 % of them with the fewest moves"."""
+    if not row["known"]:
+        return ""
+    of = "of them" if row["known"] == row["instances"] else f"of the {row['known']:.0f} whose optimum is known"
+    return f", {percent(row['optimal_percent'])} % {of} with the fewest moves"
 
 
 def interval_of(value: float, low: float, high: float) -> str:
@@ -167,6 +196,58 @@ def _method(found: Report) -> Iterator[str]:
     yield from found.drawn("large_states")
 
 
+def _exact(found: Report) -> Iterator[str]:
+    if found.study.optima is None:
+        return
+    yield "## Exact solutions\n"
+    if found.study.pattern_databases:
+        yield (
+            "Additive pattern databases: a table for each pattern of tiles, or for patterns that are images of each"
+            " other, holds the moves of its tiles from every placing; the sum never overestimates (Felner, Korf and"
+            " Hanan 2004). The larger of the board's sum and of its reflection's counts.\n"
+        )
+        if "pattern_databases" not in found.tables:
+            yield found.missing("Building the pattern databases")
+            return
+        columns = {
+            "database": ("database", "`{}`".format),
+            "partition": ("partition", str),
+            "patterns": ("patterns", amount),
+            "tables": ("tables", amount),
+            "placings": ("placings", amount),
+            "bytes": ("file, MB", _megabytes),
+            "most_moves": ("most moves of a pattern", amount),
+        }
+        yield frame_table(found.tables["pattern_databases"], columns)
+    if "optima" not in found.tables:
+        yield found.missing("Solving the instance sets exactly")
+        return
+    wanted = found.study.optima
+    how = "linear algebra over GF(2)"
+    if wanted.pattern_database:
+        how = f"IDA* over `{wanted.pattern_database}`, at most {wanted.max_generated:,} nodes each"
+    yield f"Shortest solutions of the study's own {found.noun}s by {how}:\n"
+    columns = {
+        "set": ("set", str),
+        "instances": (f"{found.noun}s", amount),
+        "solved_percent": ("solved, %", percent),
+        "length": ("mean distance, moves", places(2)),
+        "shortest": ("nearest", short),
+        "longest": ("farthest", short),
+    }
+    if wanted.pattern_database:
+        columns["nodes_generated"] = ("nodes generated", amount)
+        columns["nodes_generated_most"] = ("most", amount)
+    yield frame_table(found.tables["optima"], columns)
+    if (found.tables["optima"]["solved"] < found.tables["optima"]["instances"]).any():
+        yield f"The others' distances stay unknown; those of the nearer {found.noun}s are known.\n"
+
+
+def _megabytes(value: float) -> str:
+    """Bytes in millions.  576576912 -> "576.6", 4660 -> "0.0047"."""
+    return f"{value / 1e6:,.1f}" if value >= 1e5 else f"{value / 1e6:.2g}"
+
+
 def _training(found: Report) -> Iterator[str]:
     yield "## Training\n"
     if not trained(found.results, found.study):
@@ -205,6 +286,7 @@ def _audit(found: Report) -> Iterator[str]:
             " admissible, and a search gains from the order that it puts states in.\n"
         )
     yield from found.drawn("nearby_audit")
+    yield from _audit_where_known(found)
     yield "Consistent states of random walks, by checkpoint (thesis, 5.9):\n"
     columns = {
         "iteration": ("iteration", amount),
@@ -215,6 +297,32 @@ def _audit(found: Report) -> Iterator[str]:
     yield from found.drawn("scrambled_costs")
     yield from found.drawn("large_mean_costs")
     yield from found.drawn("greedy_shares")
+
+
+def _audit_where_known(found: Report) -> Iterator[str]:
+    """The network beside the exact distances of the study's own instances."""
+    if "known" not in found.tables:
+        return
+    rows = []
+    for (model, name), group in found.tables["known"].groupby(["model", "set"], sort=False):
+        weights = group["states"] / group["states"].sum()
+        means = {column: (group[column] * weights).sum() for column in (*POOLED, "distance")}
+        worst = group["overestimation_max"].max()
+        rows.append(
+            {"model": model, "set": name, "states": group["states"].sum(), **means, "overestimation_max": worst}
+        )
+    yield f"The study's own {found.noun}s of known distance, the last checkpoint (each distance: *tables/known.csv*):\n"
+    columns = {
+        "set": ("set", str),
+        "states": (f"{found.noun}s", amount),
+        "distance": ("mean distance, moves", places(2)),
+        "mean_cost_to_go": ("mean cost-to-go", places(2)),
+        "mean_absolute_error": ("mean absolute error", places(3)),
+        "admissible_percent": ("admissible, %", percent),
+        "overestimation_max": ("largest overestimate, moves", places(2)),
+    }
+    yield frame_table(pd.DataFrame(rows), MODEL | columns)
+    yield from found.drawn("known_audit")
 
 
 def _grid(found: Report) -> Iterator[str]:
@@ -231,6 +339,7 @@ def _grid(found: Report) -> Iterator[str]:
         "path_weight": ("λ", short),
         "batch_size": ("N", amount),
         **found.solved,
+        **(AGAINST_OPTIMA if grid["known"].any() else {}),
         "nodes_expanded": ("nodes expanded", amount),
         "nodes_generated": ("nodes generated", amount),
         "out_of_memory_percent": ("out of memory, %", percent),
@@ -249,6 +358,79 @@ def _with_lengths(grid: pd.DataFrame) -> pd.DataFrame:
     return grid.assign(lengths=[interval_of(*row) for row in lengths])
 
 
+def _heuristics(found: Report) -> Iterator[str]:
+    """BWAS over networks, pattern databases and the Manhattan distance, and IDA*, on the same instances."""
+    if not found.study.baselines:
+        return
+    yield "## Networks beside pattern databases\n"
+    if "compared" not in found.tables:
+        yield found.missing("The searches over pattern databases")
+        return
+    yield (
+        f"The same {found.noun}s, λ × N, limits, engine and exact distances around the goal for every heuristic"
+        " (DeepCubeA, figure 2 and tables 2 to 5): each at the network's best λ and N, then at its own best, which"
+        " solves most, of those with the fewest moves, of those with the fewest nodes. *manhattan* is the Manhattan"
+        " distance with linear conflicts. Pattern databases are admissible and not consistent: a state reached by a"
+        " shorter path is expanded again. *Memory* is that of the heuristic alone: weights as stored, or tables."
+        " Seconds are in [timings.md](timings.md), all λ and N in *tables/heuristics.csv*.\n"
+    )
+    columns = {
+        "solver": ("solver", str),
+        "heuristic": ("heuristic", "`{}`".format),
+        "set": ("set", str),
+        "path_weight": ("λ", short),
+        "batch_size": ("N", amount),
+        **found.solved,
+        **AGAINST_OPTIMA,
+        "nodes_generated": ("nodes generated", amount),
+        "bytes": ("memory, MB", lambda value: "–" if pd.isna(value) else _megabytes(value)),
+    }
+    yield frame_table(_with_lengths(found.tables["compared"]), columns)
+    yield from found.drawn("heuristics_compared")
+    yield from _literature_solvers(found.comparison)
+
+
+def _literature_solvers(comparison: pd.DataFrame) -> Iterator[str]:
+    """What the literature tells of its own solvers in the same quantities, on its own machines and instances."""
+    told = comparison[comparison["quantity"].isin(SOLVER_QUANTITIES) & comparison["distance"].isna()]
+    rows = []
+    for (source, model), group in told.groupby(["source", "model"], sort=False):
+        numbers = group.drop_duplicates("quantity").set_index("quantity")
+        if set(numbers.index) & {"seconds", "nodes_generated"}:
+            cells = {name: _bounded(numbers, name, form) for name, (_, form) in SOLVER_QUANTITIES.items()}
+            rows.append([f"`{model}`", DOCUMENTS[source], *cells.values()])
+    if rows:
+        yield "The literature's own, on other machines and instances:\n"
+        yield table(["solver", "document", *(title for title, _ in SOLVER_QUANTITIES.values())], rows)
+
+
+def _bounded(numbers: pd.DataFrame, quantity: str, form) -> str:
+    """A number of the literature with its relation.  -> "4,239.54", "< 1", "–"."""
+    if quantity not in numbers.index:
+        return "–"
+    relation = numbers.loc[quantity, "relation"]
+    return ("" if relation == "=" else f"{relation} ") + form(numbers.loc[quantity, "reported"])
+
+
+def _compared_lines(found: Report) -> Iterator[str]:
+    """The network and each pattern database at the same λ and N in a sentence."""
+    if "compared" not in found.tables:
+        return
+    shown = found.tables["compared"]
+    for name, rows in shown[shown["solver"] == "BWAS"].groupby("set", sort=False):
+        first = rows.iloc[0]
+        alike = rows[(rows["path_weight"] == first["path_weight"]) & (rows["batch_size"] == first["batch_size"])]
+        told = [
+            f"`{row['heuristic']}` {percent(row['solved_percent'])} % solved{_length_text(row)},"
+            f" {amount(round(row['nodes_generated']))} nodes generated"
+            for row in alike.to_dict("records")
+        ]
+        yield (
+            f"- BWAS on the set {name}, λ = {first['path_weight']:g}, N = {first['batch_size']:,.0f}, by heuristic:"
+            f" {'; '.join(told)}."
+        )
+
+
 def _beams(found: Report) -> Iterator[str]:
     yield "## Beam search\n"
     if "beams" not in found.tables:
@@ -260,8 +442,7 @@ def _beams(found: Report) -> Iterator[str]:
         "images": ("images", amount),
         "average": ("averaged over", amount),
         **found.solved,
-        "known": ("of known distance", amount),
-        "optimal_percent": ("fewest moves, % of those", percent),
+        **AGAINST_OPTIMA,
         "nodes_expanded": ("nodes expanded", amount),
     }
     yield frame_table(_with_lengths(found.tables["beams"]), MODEL | columns)

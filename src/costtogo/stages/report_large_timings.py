@@ -1,5 +1,6 @@
 """The wall-clock times of the study of a large puzzle, kept apart from its report."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pandas as pd
@@ -7,14 +8,17 @@ import pandas as pd
 from costtogo.figures.catalogue_large import drawable
 from costtogo.params_large import LargeStudy
 from costtogo.stages.report_large_compared import rows_table
-from costtogo.stages.report_large_tables import of_models
-from costtogo.stages.report_markdown import amount, frame_table, short
+from costtogo.stages.report_large_exact import compared, speeds
+from costtogo.stages.report_large_tables import of_names
+from costtogo.stages.report_markdown import amount, frame_table, percent, places, short, table
 from costtogo.stages.report_tables import Results
 from costtogo.stages.report_text import gallery
 from costtogo.stages.report_timings import stages_table
 
 SEARCHES = {
     "searches": ["set", "path_weight", "batch_size"],
+    "baselines": ["set", "path_weight", "batch_size"],
+    "optima": ["set"],
     "beams": ["set", "width"],
     "external": ["seconds_allowed"],
 }
@@ -35,13 +39,62 @@ COLUMNS = [
 def search_timings(study: LargeStudy, results: Results) -> pd.DataFrame:
     """Mean and longest seconds of the searches by group, model and setting; NaN where a group has no such setting."""
     frames = [pd.DataFrame(columns=COLUMNS)]
+    names = {"baselines": study.baselines, "optima": [study.puzzle]}
     for group, keys in SEARCHES.items():
-        clock = of_models(results, study, f"timings/{group}/{{}}.parquet")
+        clock = of_names(results, names.get(group, study.models), f"timings/{group}/{{}}.parquet")
         if not clock.empty:
             cells = clock.groupby(["model", *keys], sort=False)["seconds"].agg(["size", "mean", "max"]).reset_index()
-            names = {"size": "searches", "mean": "seconds", "max": "longest"}
-            frames.append(cells.rename(columns=names).assign(group=group))
+            columns = {"size": "searches", "mean": "seconds", "max": "longest"}
+            frames.append(cells.rename(columns=columns).assign(group=group))
     return pd.concat(frames[1:] or frames).reindex(columns=COLUMNS)
+
+
+def _of_heuristics(study: LargeStudy, results: Results) -> Iterator[str]:
+    """Seconds of networks beside those of pattern databases, where the study has both."""
+    timed = speeds(results, study, compared(results, study))
+    if timed.empty:
+        return
+    columns = {
+        "solver": ("solver", str),
+        "heuristic": ("heuristic", "`{}`".format),
+        "set": ("set", str),
+        "path_weight": ("λ", short),
+        "batch_size": ("N", amount),
+        "solved_percent": ("solved, %", percent),
+        "seconds": ("seconds", "{:.3g}".format),
+        "longest": ("longest", "{:.3g}".format),
+        "nodes_per_second": ("nodes generated a second", lambda value: amount(round(value))),
+    }
+    yield "## Networks beside pattern databases\n"
+    yield "Searches of [the report's table](report.md); networks compute with all threads, the others with one.\n"
+    yield frame_table(timed, columns)
+    clock = results.find(f"timings/footprints/{study.puzzle}.parquet")
+    if clock is not None:
+        yield "Seconds for the children of a state, by how many states are asked for at a time (DeepCubeA, table 3):\n"
+        columns = {
+            "heuristic": ("heuristic", "`{}`".format),
+            "states_at_a_time": ("states at a time", amount),
+            "seconds": ("seconds a state", "{:.2g}".format),
+        }
+        yield frame_table(clock, columns)
+    built = [
+        name for name in study.pattern_databases if (results.folder / f"timings/pattern_databases/{name}.json").exists()
+    ]
+    if built:
+        yield "Building the pattern databases:\n"
+        timings = {name: results.card("timings/pattern_databases", name) for name in built}
+        header = ["database", "seconds of the search", "peak memory, MB"]
+        yield table(
+            header,
+            [
+                [
+                    f"`{name}`",
+                    places(1)(timing["parts"].get("backward search")),
+                    amount(timing.get("peak_memory_bytes", 0) // 10**6),
+                ]
+                for name, timing in timings.items()
+            ],
+        )
 
 
 def timings_text(
@@ -77,6 +130,7 @@ def timings_text(
         "Seconds of a search, the mean and the longest. Searches of BWAS run in step and share each call of the"
         " network: theirs is the time of all, shared by the nodes each expanded.\n",
         frame_table(searches, columns) if len(searches) else "None yet.\n",
+        *_of_heuristics(study, results),
         "## The literature's times\n",
         "On other machines; [timings/reported_vs_reproduced.csv](timings/reported_vs_reproduced.csv) has the notes.\n",
         rows_table(covered) if len(covered) else "Nothing to compare yet.\n",

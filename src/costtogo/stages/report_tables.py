@@ -39,7 +39,8 @@ class Results:
 
     def cards(self) -> list[dict[str, Any]]:
         """Every card of the study's data, models, audits and searches."""
-        groups = ("tables", "instances", "models", "audits", "searches", "beams", "external")
+        groups = ("tables", "pattern_databases", "instances", "optima", "models", "audits", "searches")
+        groups += ("baselines", "footprints", "beams", "external")
         paths = [path for group in groups for path in sorted((self.folder / group).glob("*.json"))]
         return [read_json(path) for path in paths]
 

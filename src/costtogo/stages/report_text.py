@@ -399,7 +399,7 @@ def provenance_text(results: Results, selected: dict[str, int]) -> Iterator[str]
     digests = [
         [f"`{path}`", f"`{digest[:DIGEST_LENGTH]}`"]
         for card in cards
-        if card["group"] in ("tables", "instances")
+        if card["group"] in ("tables", "pattern_databases", "instances", "optima")
         for path, digest in sorted(card["outputs"].items())
     ]
     yield "Data (SHA-256, first characters; *tables/provenance.csv* has every file in full):\n"

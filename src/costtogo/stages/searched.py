@@ -56,8 +56,9 @@ def to_rows(puzzle: Puzzle, instances: pd.DataFrame, starts: States, found: Sear
 def summarise(searches: pd.DataFrame, by: list[str]) -> pd.DataFrame:
     """One row for each group of searches, in order of appearance; shares in percent, lengths in moves.
 
-    length is over the solved, with its 95 % interval; optimal_percent over the known, whose distance is known. Where
-    searches tell why they ended, out_of_memory_percent is the share that reached its cap.
+    length is over the solved, with its 95 % interval; optimal_length and optimal_percent over the known, whose distance
+    is known, and excess, the moves too many, over those of them that are solved. Where searches tell why they ended,
+    out_of_memory_percent is the share that reached its cap.
     """
     rows = []
     for key, group in searches.groupby(by, sort=False):
@@ -71,7 +72,8 @@ def summarise(searches: pd.DataFrame, by: list[str]) -> pd.DataFrame:
             "length_high": high,
         }
         optimal = 100 * (known["cost"] == known["distance"]).mean() if len(known) else np.nan
-        row |= {"known": len(known), "optimal_percent": optimal}
+        row |= {"known": len(known), "optimal_length": known["distance"].mean(), "optimal_percent": optimal}
+        row["excess"] = (known["cost"] - known["distance"])[known["solved"]].mean()
         row |= {name: group[name].mean() for name in ("nodes_expanded", "nodes_generated")}
         if "ended" in group:
             row["out_of_memory_percent"] = 100 * (group["ended"] == "memory").mean()
@@ -98,7 +100,8 @@ def finish(stage: StageRun, out: Path, searches: pd.DataFrame, cell: list[str], 
     write_frame(out / "searches.parquet", searches.drop(columns="seconds"))
     write_frame(out / "grid.parquet", grid)
     metrics = metrics_of(grid, cell, measures)
-    stage.finish([out / "searches.parquet", out / "grid.parquet"], metrics, threads=stage.parameters["threads"])
+    threads = stage.parameters.get("threads", 1)
+    stage.finish([out / "searches.parquet", out / "grid.parquet"], metrics, threads=threads)
 
 
 def metrics_of(grid: pd.DataFrame, by: list[str], measures: tuple[str, ...]) -> dict[str, float]:

@@ -17,7 +17,10 @@ from costtogo.tracking.client import (
 from costtogo.tracking.record import BASE_TIME, Card, Points, Stage
 from costtogo.tracking.store import TrackingError, best_effort, enabled, one_sentence, session
 
-GROUPS = ("tables", "instances", "models", "audits", "searches", "beams", "external", "report")
+GROUPS = (
+    *("tables", "pattern_databases", "instances", "optima", "models", "audits", "searches", "baselines"),
+    *("footprints", "beams", "external", "report"),
+)
 
 
 def log_card(card_path: Path, root: Path) -> str | None:

@@ -1,0 +1,73 @@
+"""What a study's heuristics need: results/<study>/footprints/<puzzle>.parquet has the memory of each in bytes.
+
+Their speed stands among the timings: seconds for the children of a state, asked for one state and for many at a time
+(DeepCubeA, tables 2 and 3).
+"""
+
+import time
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import torch
+
+from costtogo.files import read_frame, read_tensors, write_frame
+from costtogo.heuristics.tile_sums import TileSumHeuristic
+from costtogo.learning.instances import draw_walk_ends
+from costtogo.puzzles import make
+from costtogo.stages.baselines import baseline
+from costtogo.stages.frame import StageRun, say
+from costtogo.stages.searched import last_network
+from costtogo.types import States
+
+STATES = 1000  # that the speed is the mean of
+AT_A_TIME = (1, STATES)
+WALKS = (1000, 10_000)  # moves from the goal, as DeepCubeA draws its states
+
+
+def run(params: Path, models: list[Path], databases: list[Path], out: Path) -> None:
+    """Measure every heuristic; models: the folders of the trainings, databases: the files of pattern databases."""
+    read = [*(model / "checkpoints.parquet" for model in models), *databases]
+    stage = StageRun("footprints", __name__, params, out, read)
+    torch.set_num_threads(stage.parameters["threads"])
+    puzzle, files = make(stage.parameters["puzzle"]), {path.stem: path for path in databases}
+    states = draw_walk_ends(puzzle, STATES, WALKS, np.random.default_rng(stage.parameters["seed"]))
+    rows, clock = [], []
+    for model in models:
+        network = last_network(model, stage.parameters["device"])
+        rows.append({"heuristic": model.name, "bytes": network_bytes(model)})
+        clock += [{"heuristic": model.name, **row} for row in speeds(network, states)]
+    for name in stage.parameters["baselines"]:
+        heuristic = baseline(puzzle, name, files.get(name))
+        rows.append({"heuristic": name, "bytes": table_bytes(heuristic)})
+        clock += [{"heuristic": name, **row} for row in speeds(heuristic, states)]
+    for row, slow, fast in zip(rows, clock[::2], clock[1::2], strict=True):
+        each = f"{slow['seconds']:.2g} s a state, {fast['seconds']:.2g} s in a batch"
+        say(f"{row['heuristic']}: {row['bytes']:,} bytes, {each}")
+    write_frame(out.with_suffix(".parquet"), pd.DataFrame(rows))
+    write_frame(stage.results / "timings" / "footprints" / f"{out.name}.parquet", pd.DataFrame(clock))
+    metrics = {f"{row['heuristic']}_bytes": row["bytes"] for row in rows}
+    stage.finish([out.with_suffix(".parquet")], metrics, threads=stage.parameters["threads"])
+
+
+def network_bytes(model: Path) -> int:
+    """Bytes of the weights of the last checkpoint of a training, as they are stored."""
+    tensors, _ = read_tensors(model / read_frame(model / "checkpoints.parquet")["file"].iloc[-1])
+    return sum(tensor.numel() * tensor.element_size() for tensor in tensors.values())
+
+
+def table_bytes(heuristic: TileSumHeuristic) -> int:
+    """Bytes of the tables that are looked up."""
+    return heuristic.sums.values.nbytes + heuristic.sums.lines.moves.nbytes
+
+
+def speeds(heuristic, states: States) -> list[dict]:
+    """Seconds for the children of a state, by how many states are asked for at a time."""
+    rows = []
+    for count in AT_A_TIME:
+        heuristic.children(states[:count])  # loads compiled code
+        begun = time.perf_counter()
+        for first in range(0, len(states), count):
+            heuristic.children(states[first : first + count])
+        rows.append({"states_at_a_time": count, "seconds": (time.perf_counter() - begun) / len(states)})
+    return rows
