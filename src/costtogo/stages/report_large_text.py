@@ -23,7 +23,6 @@ SOLVED = {
 }
 AGAINST_OPTIMA = {  # columns of searches from the study's own instances
     "known": ("of known distance", amount),
-    "optimal_length": ("optimum of those, moves", places(2)),
     "optimal_percent": ("fewest moves, %", percent),
     "excess": ("moves too many", places(2)),
 }
