@@ -9,6 +9,7 @@ import torch
 from messages import is_one_sentence
 
 from costtogo import cli
+from costtogo.exact import pattern_database
 from costtogo.files import read_arrays, read_frame, read_json, write_frame, write_json
 from costtogo.heuristics import network as networks
 from costtogo.params import ArchitectureParams
@@ -228,7 +229,7 @@ def test_a_bad_choice_is_told_in_one_sentence(kind, refused, model):
 @pytest.mark.parametrize(
     ("content", "reason"),
     [
-        ("moves\n0>2\n", "in.csv has no column named scramble or state"),
+        ("moves\n0>2\n", "in.csv has no column scramble or state or tiles or lights"),
         ("scramble\n0>2\nR\n", "in.csv, line 3: Unknown move 'R'"),
         ("state\n22\n", "in.csv, line 2: hanoi_3 has 3 disks"),
         ("", "in.csv is damaged"),
@@ -308,3 +309,84 @@ def test_keep_writes_metrics_with_their_provenance_and_leaves_what_was_kept_befo
 def test_keep_and_track_say_where_nothing_is_finished(refused):
     assert "holds no finished stage to keep" in refused("keep", "none")
     assert "There is no study in results" in refused("track")
+
+
+@pytest.mark.parametrize(
+    ("name", "state", "length"),
+    [("puzzle8", "8 6 7 2 5 4 3 0 1", 31), ("puzzle15", "9 1 7 4 5 10 8 14 15 6 2 11 13 0 12 3", 38)],
+)
+def test_solve_exactly_without_a_study_builds_a_small_database_and_says_so(command, name, state, length):
+    code, out, err = command("solve", "--puzzle", name, "--state", state, "--solver", "exact")
+    assert (
+        code == 0 and f"length          {length} moves\n" in out and f"lower bound     {length}.0 moves (proved)" in out
+    )
+    assert f"no pattern database of {name}" in err and f"snakemake --cores all {name}" in err
+    puzzle = make(name)
+    assert is_goal(puzzle, apply(puzzle, puzzle.parse_state(state), puzzle.parse_moves(shown(out)["solution"]))[None])
+
+
+def test_solve_exactly_goes_by_the_database_that_the_study_finds_optima_by(command, tmp_path):
+    folder = tmp_path / "results/puzzle8"
+    for name, partition in {"pairs": "2-2-2-2", "halves": "4-4"}.items():
+        pattern_database.save(folder / f"pattern_databases/{name}.npz", pattern_database.build(3, partition))
+    nodes = {}
+    for name in ("halves", "pairs", None):
+        if name is not None:
+            write_json(folder / "params/optima/puzzle8.json", {"optima": {"pattern_database": name}})
+        else:
+            (folder / "params/optima/puzzle8.json").unlink()
+        code, out, err = command("solve", "--puzzle", "puzzle8", "--state", "8 6 7 2 5 4 3 0 1", "--solver", "exact")
+        assert (code, err) == (0, "") and "length          31 moves\n" in out
+        nodes[name] = int(shown(out)["nodes expanded"].replace(",", ""))
+    assert nodes["halves"] < nodes["pairs"] and nodes[None] == nodes["halves"], "the largest where none is named"
+
+
+def test_solve_exactly_finds_the_fewest_presses(command):
+    code, out, err = command("solve", "--puzzle", "lights_out_3", "--state", "110 101 011", "--solver", "exact")
+    assert (code, err) == (0, "") and "length          2 moves\n" in out and "2.0 moves (proved)" in out
+
+
+def test_solve_exactly_writes_bounds_and_compares_with_the_lengths_of_the_file(command, tmp_path):
+    (tmp_path / "in.csv").write_text("tiles,optimal_moves\n8 6 7 2 5 4 3 0 1,31\n1 2 3 4 5 6 7 0 8,3\n")
+    options = ("--puzzle", "puzzle8", "--instances", "in.csv", "--out", "out.csv", "--solver", "exact")
+    code, out, _ = command("solve", *options)
+    assert code == 0 and "2 of 2 solved" in out and "1 of them at the length that in.csv tells" in out
+    written = pd.read_csv(tmp_path / "out.csv")
+    told = ["nodes_expanded", "nodes_generated", "lower_bound", "seconds", "solved", "optimal_moves"]
+    assert list(written) == ["tiles", "solution", "length", *told]
+    assert written[["length", "lower_bound", "optimal_moves"]].values.tolist() == [[31, 31, 31], [1, 1, 3]]
+    command("solve", *options, "--seconds", "0")
+    written = pd.read_csv(tmp_path / "out.csv")
+    assert not written["solved"].any() and written["length"].isna().all() and (written["lower_bound"] <= [31, 1]).all()
+
+
+def test_solve_exactly_tells_the_bound_when_its_time_is_up(refused, tmp_path):
+    pairs = "-".join(["2"] * 12)
+    pattern_database.save(tmp_path / "results/puzzle24/pattern_databases/pairs.npz", pattern_database.build(5, pairs))
+    far = " ".join(str(tile) for tile in range(24, 0, -1)) + " 0"
+    told = refused("solve", "--puzzle", "puzzle24", "--state", far, "--solver", "exact", "--seconds", "0.2")
+    assert "Not solved within 0.2 seconds" in told and "moves or more; raise --seconds" in told
+
+
+NOT_EXACT = {
+    "no exact solver": (("--puzzle", "cube2", "--scramble", "R"), "There is no exact solver of cube2"),
+    "a network": (("--puzzle", "puzzle8", "--scramble", "R", "--model", "m"), "leave out --model"),
+    "no puzzle": (
+        (
+            "--scramble",
+            "R",
+        ),
+        "Name the puzzle",
+    ),
+    "other options": (
+        ("--puzzle", "puzzle8", "--scramble", "R", "--path-weight", "0.3"),
+        "leave out the other options",
+    ),
+    "unreachable": (("--puzzle", "puzzle8", "--state", "2 1 3 4 5 6 7 8 0"), "sliding never exchanges just two"),
+}
+
+
+@pytest.mark.parametrize("kind", NOT_EXACT)
+def test_what_cannot_be_solved_exactly_is_told_in_one_sentence(kind, refused):
+    arguments, reason = NOT_EXACT[kind]
+    assert reason in refused("solve", "--solver", "exact", *arguments)

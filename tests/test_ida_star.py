@@ -15,8 +15,9 @@ from costtogo.learning.random_walk import draw_walks
 from costtogo.puzzles import make
 from costtogo.puzzles.base import solves
 from costtogo.search import ida_star
-from costtogo.search.ida_star import IdaLimits, solve
-from costtogo.types import UserError
+from costtogo.search.duplicates import automaton
+from costtogo.search.ida_star import LONGEST_WORD, IdaLimits, solve
+from costtogo.types import NO_STATE, UserError
 
 EIGHT, FIFTEEN, TWENTY_FOUR = (make(name) for name in ("puzzle8", "puzzle15", "puzzle24"))
 FILE = "COSTTOGO_PATTERN_DATABASE"  # names a file of the 15-puzzle's 7-8 database, which takes minutes to build
@@ -38,28 +39,26 @@ def walked(puzzle, walks: int, length: int) -> np.ndarray:
 
 def by_recursion(puzzle, heuristic, start) -> tuple[int, int, int]:
     """IDA* in plain Python: the length of a shortest solution, nodes expanded, nodes generated."""
-    counts = [0, 0]
+    counts, onward = [0, 0], automaton(LONGEST_WORD)
 
-    def descend(state, g, last, bound):
+    def descend(state, g, read, bound):
         counts[0] += 1
         least = np.inf
         children, legal = puzzle.expand(state[None])
-        for action in np.flatnonzero(legal[0]).tolist():
-            if last is not None and action == puzzle.inverse(last):
-                continue
+        for action in np.flatnonzero(legal[0] & (onward[read] != NO_STATE)).tolist():
             counts[1] += 1
             child = children[0, action]
             h = heuristic(child[None])[0]
             if g + 1 + h <= bound and h == 0:
                 return None
-            below = descend(child, g + 1, action, bound) if g + 1 + h <= bound else g + 1 + h
+            below = descend(child, g + 1, onward[read, action], bound) if g + 1 + h <= bound else g + 1 + h
             if below is None:
                 return None
             least = min(least, below)
         return least
 
     bound = heuristic(start[None])[0]
-    while bound and (beyond := descend(start, 0, None, bound)) is not None:
+    while bound and (beyond := descend(start, 0, 0, bound)) is not None:
         bound = beyond
     return int(bound), *counts
 
@@ -122,6 +121,46 @@ def test_a_search_that_was_stopped_anywhere_goes_on_as_if_it_had_not(monkeypatch
         np.testing.assert_array_equal(one, other)
 
 
+@pytest.fixture
+def cut_early(monkeypatch):
+    """Trees are cut for several threads at once, and these look at the clock all the time."""
+    for name, value in {"ALONE": 5, "SUBTREES": 40, "SLICE": 300}.items():
+        monkeypatch.setattr(ida_star, name, value)
+
+
+@pytest.mark.parametrize(("puzzle", "length"), [(FIFTEEN, 60), (TWENTY_FOUR, 60)])
+def test_threads_find_solutions_of_the_same_length_and_always_the_same_one_with_the_same_nodes(
+    puzzle, length, cut_early
+):
+    heuristic, starts = HEURISTICS["reflected patterns"](puzzle), walked(puzzle, 6, length)
+    alone = solve(puzzle, heuristic, starts)
+    together = [solve(puzzle, heuristic, starts, threads=threads) for threads in (2, 3, 2)]
+    for found in together:
+        np.testing.assert_array_equal(found.cost, alone.cost)
+        assert solves(puzzle, starts, found.solutions).all()
+        for name in ("nodes_expanded", "nodes_generated", "lower_bound"):
+            np.testing.assert_array_equal(getattr(found, name), getattr(together[0], name))
+        for one, other in zip(found.solutions, together[0].solutions, strict=True):
+            np.testing.assert_array_equal(one, other)
+    assert (together[0].nodes_generated < 3 * alone.nodes_generated + 5000).all()
+
+
+def test_a_goal_within_the_first_layers_is_found_by_threads(cut_early, distances_of):
+    near = np.flatnonzero(distances_of("puzzle8") <= 12)[::7]
+    found = solve(EIGHT, Manhattan(EIGHT), EIGHT.unrank(near), threads=2)
+    np.testing.assert_array_equal(found.cost, distances_of("puzzle8")[near])
+    assert solves(EIGHT, EIGHT.unrank(near), found.solutions).all()
+
+
+def test_threads_that_reach_a_limit_end_with_a_bound_that_holds(cut_early):
+    starts = walked(FIFTEEN, 4, 100)
+    cost = solve(FIFTEEN, HEURISTICS["reflected patterns"](FIFTEEN), starts).cost
+    for limits in (IdaLimits(max_generated=2000), IdaLimits(seconds=0.001)):
+        found = solve(FIFTEEN, Manhattan(FIFTEEN), starts, limits=limits, threads=2)
+        assert not found.solved.any() and (found.lower_bound <= cost).all()
+        assert (found.lower_bound >= Manhattan(FIFTEEN)(starts)).all()
+
+
 @pytest.mark.parametrize("nodes", [0, 1, 30, 300])
 def test_a_search_at_its_limit_of_nodes_ends_as_unsolved_with_a_bound_that_holds(nodes, distances_of):
     distance = distances_of("puzzle8")
@@ -138,7 +177,7 @@ def test_a_search_at_its_limit_of_nodes_ends_as_unsolved_with_a_bound_that_holds
 def test_a_search_without_time_ends_as_unsolved():
     starts = walked(FIFTEEN, 3, 40)
     found = solve(FIFTEEN, Manhattan(FIFTEEN), starts, limits=IdaLimits(seconds=0))
-    assert not found.solved.any() and not found.nodes_generated.any()
+    assert not found.solved.any() and not found.nodes_generated.any() and found.out_of_time.all()
     np.testing.assert_array_equal(found.lower_bound, Manhattan(FIFTEEN)(starts))
 
 

@@ -20,7 +20,8 @@ app = typer.Typer(
 
 ParamsFile = Annotated[Path, typer.Option("--params", help="The stage's slice of the parameters, a JSON file.")]
 Table = Annotated[Path, typer.Option(help="Exact distance table of the puzzle, .npz.")]
-Solvers = Literal["auto", "bwas", "greedy", "beam"]
+Solvers = Literal["auto", "bwas", "greedy", "beam", "exact"]
+EXACT = (None, None, None, 1, False)  # options of searches over networks, left out
 Nearby = Annotated[Path, typer.Option(help="Exact distances around the goal, .npz.")]
 Database = Annotated[Path | None, typer.Option(help="Pattern database of the puzzle, .npz, where one is needed.")]
 Instances = Annotated[Path, typer.Option(help="Instance sets of the puzzle, .parquet.")]
@@ -256,7 +257,9 @@ def solve(
     state: Annotated[
         str | None, typer.Option(help="A state: face letters, tiles or lights row by row, or pegs.")
     ] = None,
-    instances: Annotated[Path | None, typer.Option(help="CSV with a column scramble or state.")] = None,
+    instances: Annotated[
+        Path | None, typer.Option(help="CSV with a column scramble, state, tiles or lights; optimal_moves is compared.")
+    ] = None,
     out: Annotated[Path | None, typer.Option(help="CSV to write; needed with --instances.")] = None,
     path_weight: Annotated[
         float | None, typer.Option(help="λ of bwas, between 0 (greedy) and 1; 0.7, of puzzles too large to list 0.4.")
@@ -274,10 +277,13 @@ def solve(
     solver: Annotated[
         Solvers,
         typer.Option(
-            help="auto: bwas for puzzles that can be listed, else beam; greedy: best-first, bwas at λ = 0 and N = 1."
+            help="auto: bwas for puzzles that can be listed, else beam; greedy: best-first, bwas at λ = 0 and N = 1; "
+            "exact: a shortest solution, of sliding tiles and Lights Out, without a network."
         ),
     ] = "auto",
-    seconds: Annotated[float, typer.Option(min=0, help="Effort of beam for each state: it improves until then.")] = 30,
+    seconds: Annotated[
+        float, typer.Option(min=0, help="For each state: beam improves until then, exact ends unsolved with a bound.")
+    ] = 30,
     average: Annotated[
         int,
         typer.Option(min=1, help="Symmetric images of a state over which its cost-to-go is averaged; cube3 has 48."),
@@ -286,17 +292,20 @@ def solve(
         bool, typer.Option("--until-proved", help="Go on until no open node promises a shorter solution.")
     ] = False,
 ):
-    """Solve one scramble or state, or a CSV of them, over a trained network.
+    """Solve one scramble or state, or a CSV of them, over a trained network or exactly.
 
     Examples: costtogo solve --puzzle cube2 --scramble "R U' F2 R"
               costtogo solve --puzzle cube3 --scramble "R U F' L2 D B" --seconds 5
               costtogo solve --puzzle cube3 --scramble "R U F' L2 D B" --solver bwas --path-weight 0.6
               costtogo solve --puzzle puzzle15 --state "9 1 7 4 5 10 8 14 15 6 2 11 13 0 12 3" --seconds 2
+              costtogo solve --puzzle puzzle15 --state "9 1 7 4 5 10 8 14 15 6 2 11 13 0 12 3" --solver exact
     """
     from costtogo.stages import solve as stage
 
     if solver == "greedy" and (path_weight, batch_size) != (None, None):
         raise UserError("The solver greedy is bwas with λ = 0 and N = 1: leave out --path-weight and --batch-size.")
+    if solver == "exact" and (path_weight, batch_size, max_expansions, average, until_proved) != EXACT:
+        raise UserError("The solver exact proves its solutions and takes --seconds alone: leave out the other options.")
     setting = stage.Setting(path_weight, batch_size, max_expansions, max_nodes, until_proved, solver, seconds, average)
     if instances is not None:
         if out is None or scramble or state:

@@ -108,4 +108,4 @@ def _whole_numbers(column: pd.Series, path: Path) -> np.ndarray:
 
 
 # How the texts of a column become states; a further kind of file is a name here.
-STATES = {"scramble": _of_scrambles, "tiles": _as_written, "lights": _as_written}
+STATES = {"scramble": _of_scrambles, "state": _as_written, "tiles": _as_written, "lights": _as_written}

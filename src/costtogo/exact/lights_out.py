@@ -4,7 +4,7 @@ import numpy as np
 
 from costtogo.puzzles.gf2 import eliminate
 from costtogo.puzzles.lights_out import LightsOut
-from costtogo.types import CostToGo, States, UserError
+from costtogo.types import CostToGo, SearchResult, States, UserError
 
 
 class FewestPresses:
@@ -33,6 +33,15 @@ class FewestPresses:
     def solutions(self, states: States) -> list[np.ndarray]:
         """The same as actions, int8 arrays, row by row over the board."""
         return [np.flatnonzero(row).astype(np.int8) for row in self.presses(states)]
+
+    def solve(self, states: States) -> SearchResult:
+        """The same in the form of a search, which expands nothing."""
+        solutions = self.solutions(states)
+        cost, none = (
+            np.array([len(presses) for presses in solutions], dtype=np.float64),
+            np.zeros(len(states), np.int64),
+        )
+        return SearchResult(cost, none, none, cost, solutions)
 
     def _packed(self, states: States) -> np.ndarray:
         """The presses as bits, uint8 [N, ⌈D / 8⌉]."""

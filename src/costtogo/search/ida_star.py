@@ -2,26 +2,41 @@
 
 Depth-first searches with a growing bound on f = g + h; the first that reaches the goal has found a shortest solution.
 Nothing is stored but the path. A move changes the rank of one pattern in each sum of the heuristic: the ranks are
-followed from move to move, and a child beyond the bound in the first sum is not looked up in the second.
+followed from move to move, and a child beyond the bound in the first sum is not looked up in the others. Words of moves
+that another word makes needless are not tried (search.duplicates).
+
+With several threads the tree is cut into the subtrees of its first layer of many boards, each board once; a thread that
+has searched one takes the next. The solution is that of the first subtree in order that has one, and the nodes counted
+are those of the subtrees up to it: both are the same whatever the threads and their speeds.
 """
 
 import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import lru_cache, partial
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
+from llvmlite import ir
+from numba import njit, types
+from numba.extending import intrinsic
 
 from costtogo.heuristics.tile_sums import TileSumHeuristic, TileSums, conflict_moves, enter_ranks, line_number
-from costtogo.puzzles.base import inverses
+from costtogo.puzzles.base import is_goal
 from costtogo.puzzles.sliding import SlidingTiles
-from costtogo.types import NO_ACTION, SearchResult, States, UserError
+from costtogo.search.duplicates import automaton
+from costtogo.types import NO_STATE, SearchResult, States, UserError
 
 LONGEST = 1023  # moves of a path
-SLICE = 4_000_000  # nodes generated between two looks at the clock
+LONGEST_WORD = 12  # moves of a forbidden word
+SLICE = 1_000_000  # nodes that a thread generates between two looks at the clock
+ALONE = 1_000_000  # nodes generated before the tree is cut for several threads
+SUBTREES = 2_000  # at least so many then
 NEVER = LONGEST + 1  # f of nothing
+NO_ROOT = -1
 
-DEPTH, BOUND, NEXT, EXPANDED, GENERATED = range(5)  # places in Path.counts
+DEPTH, ROOT, AT_GOAL = range(3)  # places in Path.place
+NEXT, SOLVED = range(2)  # places in a race: the next root to be searched, and one that has led to the goal
 
 
 @dataclass(frozen=True)
@@ -32,120 +47,237 @@ class IdaLimits:
     seconds: float = np.inf
 
 
+class Moves(NamedTuple):
+    """Which actions are tried where, as masks of A bits."""
+
+    onward: np.ndarray  # int32 [states, A], what has read the moves so far: its next state
+    kept: np.ndarray  # int64 [states], the actions that end no forbidden word
+    legal: np.ndarray  # int64 [D], by the blank's cell
+    lowest: np.ndarray  # int64 [1 << A], the first action of a mask
+
+
+class Roots(NamedTuple):
+    """The subtrees that are searched, in order; their roots are all equally far from the start."""
+
+    boards: np.ndarray  # uint8 [R, D]
+    readers: np.ndarray  # int32 [R], state of the automaton
+    beyond: np.ndarray  # int64 [R], the least f beyond the last bound, without the moves to the root
+    counts: np.ndarray  # int64 [R, 2], nodes expanded and generated in this iteration
+    ways: np.ndarray  # int8 [R, moves to the root]
+
+
 class Path(NamedTuple):
-    """The path that is being searched, a row for each depth; a search may stop anywhere and go on from here."""
+    """The path that a thread searches, a row for each depth below its root; a search may stop anywhere and go on."""
 
     board: np.ndarray  # uint8 [D], at the end of the path
     ranks: np.ndarray  # int64 [S, P], where the values of the board stand
     blank: np.ndarray  # int64 [depths], its cell
-    action: np.ndarray  # int64 [depths], that led here; at the start A, none
-    tried: np.ndarray  # int64 [depths], children seen
+    reader: np.ndarray  # int64 [depths], state of the automaton
+    todo: np.ndarray  # int64 [depths], mask of the actions not yet tried
+    action: np.ndarray  # int8 [depths], the one tried last
     totals: np.ndarray  # int64 [depths, S], of each sum
     before: np.ndarray  # int64 [depths, S], the rank that the action changed
-    counts: np.ndarray  # int64 [5]: depth, bound, least f beyond it, nodes expanded, nodes generated
+    place: np.ndarray  # int64 [3]: depth, root or NO_ROOT, whether the path has reached the goal
 
 
 def solve(
-    puzzle: SlidingTiles, heuristic: TileSumHeuristic, starts: States, *, limits: IdaLimits = IdaLimits()
+    puzzle: SlidingTiles,
+    heuristic: TileSumHeuristic,
+    starts: States,
+    *,
+    limits: IdaLimits = IdaLimits(),
+    threads: int = 1,
 ) -> SearchResult:
     """Shortest solutions of sliding-tile puzzles; the heuristic is Manhattan or a pattern database.
 
-    A search never undoes its last move. One that reaches a limit ends as unsolved; its lower_bound, the bound of the
-    iteration that it was in, is a fact.  starts: uint8 [B, D]; UserError where one cannot be solved.
+    A search that reaches a limit ends as unsolved; its lower_bound, that of the iteration it was in, is a fact.
+    threads: work on one search at a time.  starts: uint8 [B, D]; UserError where one cannot be solved.
     """
     for row in np.flatnonzero(~puzzle.is_reachable(starts))[:1]:
         raise UserError(f"Board {row + 1} of {puzzle.name} cannot be solved: two of its tiles are exchanged.")
-    choices = onward_actions(puzzle)
-    rows = [_solve_one(start, heuristic.sums, choices, limits) for start in starts]
-    cost, expanded, generated, bound, solutions = list(zip(*rows, strict=True)) or [()] * 5
+    rows = [_solve_one(puzzle, heuristic, start, limits, threads) for start in starts]
+    cost, expanded, generated, bound, solutions, late = list(zip(*rows, strict=True)) or [()] * 6
     return SearchResult(
         np.array(cost, dtype=np.float64), np.array(expanded, dtype=np.int64), np.array(generated, dtype=np.int64),
-        np.array(bound, dtype=np.float64), list(solutions),
+        np.array(bound, dtype=np.float64), list(solutions), out_of_time=np.array(late, dtype=bool),
     )  # fmt: skip
 
 
-def _solve_one(start: np.ndarray, sums: TileSums, choices: np.ndarray, limits: IdaLimits) -> tuple:
-    """cost, nodes expanded, nodes generated, lower bound, solution."""
+def _solve_one(
+    puzzle: SlidingTiles, heuristic: TileSumHeuristic, start: np.ndarray, limits: IdaLimits, threads: int
+) -> tuple:
+    """cost, nodes expanded, nodes generated, lower bound, solution, whether its seconds were up."""
     end = time.monotonic() + limits.seconds
-    path = begin(start, sums)
-    solved = not path.counts[BOUND]
-    while not solved and path.counts[BOUND] <= LONGEST:
-        allowed = min(SLICE, limits.max_generated - path.counts[GENERATED])
-        if allowed <= 0 or time.monotonic() >= end:
-            break
-        solved = _search(path, sums, choices, int(allowed))
-    depth, bound, _, expanded, generated = path.counts.tolist()
-    cost = depth if solved else np.inf
-    solution = path.action[1 : depth + 1] if solved else path.action[:0]
-    return cost, expanded, generated, bound, solution.astype(np.int8)
+    search = Deepening(puzzle, heuristic, start)
+    if threads > 1:
+        search.run(1, end, min(limits.max_generated, ALONE))
+        if search.solution is None:
+            search.cut()
+    search.run(threads, end, limits.max_generated)
+    expanded, generated = search.counts.tolist()
+    if search.solution is None:
+        return np.inf, expanded, generated, search.bound, np.zeros(0, dtype=np.int8), time.monotonic() >= end
+    return search.bound, expanded, generated, search.bound, search.solution, False
 
 
-def begin(start: np.ndarray, sums: TileSums) -> Path:
-    """The empty path from a start, uint8 [D], bounded by its heuristic."""
+class Deepening:
+    """The iterations of one search.
+
+    bound: of the iteration that is going on, or was the last; no solution has fewer moves.
+    counts: int64 [2], nodes expanded and generated.  solution: int8 actions, once found.
+    """
+
+    def __init__(self, puzzle: SlidingTiles, heuristic: TileSumHeuristic, start: np.ndarray):
+        self.puzzle, self.heuristic, self.moves = puzzle, heuristic, moves_of(puzzle)
+        no_way = np.zeros((1, 0), dtype=np.int8)
+        self.roots = self._roots(start[None], np.zeros(1, dtype=np.int32), no_way, 0)
+        self.bound, self.counts = int(self.roots.beyond[0]), np.zeros(2, dtype=np.int64)
+        self.solution = None if self.bound else no_way[0]
+
+    def _roots(self, boards: States, readers: np.ndarray, ways: np.ndarray, least: int) -> Roots:
+        """Subtrees in which every f is at least least, less the moves to their roots."""
+        beyond = np.maximum(self.heuristic(boards).astype(np.int64), least - ways.shape[1])
+        return Roots(boards, readers, beyond, np.zeros((len(boards), 2), dtype=np.int64), ways)
+
+    def run(self, threads: int, end: float, max_generated: float) -> None:
+        """Iterate until the goal is found or a limit is reached; end: on the monotonic clock."""
+        paths = [_new_path(self.puzzle, self.heuristic.sums) for _ in range(threads)]
+        with ThreadPoolExecutor(threads) as pool:
+            ended = True
+            while self.solution is None and ended and (least := int(self.roots.beyond.min())) < NEVER:
+                self.bound = least + self.roots.ways.shape[1]
+                race = np.array([0, len(self.roots.boards)])
+                work = partial(self._work, race, least, end, max_generated, threads)
+                ended = all(list(pool.map(work, paths)) if threads > 1 else [work(paths[0])])
+                self._look(paths)
+
+    def _work(self, race: np.ndarray, bound: int, end: float, max_generated: float, threads: int, path: Path) -> bool:
+        """Search subtrees with one path until there are no more (True) or a limit is reached (False)."""
+        while True:
+            left = max_generated - self.counts[1] - self.roots.counts[:, 1].sum()
+            allowed = int(min(left, SLICE * threads)) // threads
+            if allowed <= 0 or time.monotonic() >= end:
+                return False
+            if _search(path, self.roots, race, bound, self.heuristic.sums, self.moves, allowed):
+                return True
+
+    def _look(self, paths: list[Path]) -> None:
+        """Take the first solution in the order of the subtrees, if there is one, and count the nodes up to it."""
+        roots, found = self.roots, {int(path.place[ROOT]): path for path in paths if path.place[AT_GOAL]}
+        counted = len(roots.boards)
+        if found:
+            first = min(found)
+            self.solution = np.append(roots.ways[first], found[first].action[: found[first].place[DEPTH]])
+            counted = first + 1
+        self.counts += roots.counts[:counted].sum(axis=0)
+        roots.counts[:] = 0
+
+    def cut(self) -> None:
+        """Cut the tree into the subtrees of its first layer of SUBTREES boards or more.
+
+        A board is kept with the first way to it in the order of words, as search.duplicates requires. The goal lies
+        beyond the layer: a search as short as that would have ended alone.
+        """
+        boards, readers, ways = self.roots.boards, self.roots.readers, self.roots.ways
+        before = _as_one(boards[:0])
+        while len(boards) < SUBTREES:
+            children, legal = self.puzzle.expand(boards)
+            read = self.moves.onward[readers]
+            rows, actions = np.nonzero(legal & (read != NO_STATE))
+            found = children[rows, actions]
+            self.counts += len(boards), len(rows)
+            new = np.sort(np.unique(_as_one(found), return_index=True)[1])
+            new = new[~np.isin(_as_one(found[new]), before)]
+            if is_goal(self.puzzle, found[new]).any():
+                break
+            before = _as_one(boards)
+            rows, actions = rows[new], actions[new]
+            boards, readers = found[new], read[rows, actions]
+            ways = np.column_stack([ways[rows], actions]).astype(np.int8)
+        self.roots = self._roots(boards, readers, ways, self.bound)
+
+
+def _as_one(boards: States) -> np.ndarray:
+    """Each board as one value that can be compared, void [N]."""
+    return np.ascontiguousarray(boards).view(np.dtype((np.void, boards.shape[1]))).ravel()
+
+
+@lru_cache(maxsize=4)
+def moves_of(puzzle: SlidingTiles) -> Moves:
+    """The actions to try by the blank's cell and the moves before."""
+    onward = automaton(LONGEST_WORD)
+    bits = 1 << np.arange(len(puzzle.actions))
+    legal = puzzle.sources != np.arange(puzzle.cells)[:, None]
+    lowest = np.array([(mask & -mask).bit_length() - 1 for mask in range(bits.sum() + 1)])
+    return Moves(onward, (onward != NO_STATE) @ bits, legal @ bits, lowest)
+
+
+def _new_path(puzzle: SlidingTiles, sums: TileSums) -> Path:
+    """A path without a root."""
     depths, (count, patterns) = LONGEST + 2, sums.members.shape[:2]
-    path = Path(
-        board=start.copy(),
-        ranks=np.empty((count, patterns), dtype=np.int64),
+    return Path(
+        board=np.zeros(puzzle.cells, dtype=np.uint8),
+        ranks=np.zeros((count, patterns), dtype=np.int64),
         blank=np.zeros(depths, dtype=np.int64),
-        action=np.zeros(depths, dtype=np.int64),
-        tried=np.zeros(depths, dtype=np.int64),
+        reader=np.zeros(depths, dtype=np.int64),
+        todo=np.zeros(depths, dtype=np.int64),
+        action=np.zeros(depths, dtype=np.int8),
         totals=np.zeros((depths, count), dtype=np.int64),
         before=np.zeros((depths, count), dtype=np.int64),
-        counts=np.zeros(5, dtype=np.int64),
+        place=np.array([0, NO_ROOT, False], dtype=np.int64),
     )
-    enter_ranks(start, sums, path.ranks)
-    path.blank[0], path.action[0] = np.flatnonzero(start == 0)[0], sums.sources.shape[1]
-    path.totals[0] = sums.values[path.ranks].sum(axis=1, dtype=np.int64) + conflict_moves(start, sums.lines)
-    path.counts[:] = 0, path.totals[0].max(), NEVER, 0, 0
-    return path
 
 
-def onward_actions(puzzle: SlidingTiles) -> np.ndarray:
-    """The legal actions by the blank's cell and the last action, but the one that undoes it: int64 [D, A + 1, A + 1].
+@intrinsic
+def _take_next(context, race):
+    """The first number of an array, which becomes one more: at once, whatever other threads do."""
 
-    Each row ends with NO_ACTION; the last action A is none.
+    def generate(context, builder, signature, arguments):
+        first = context.make_array(signature.args[0])(context, builder, arguments[0]).data
+        return builder.atomic_rmw("add", first, ir.Constant(ir.IntType(64), 1), "monotonic")
+
+    return types.int64(race), generate
+
+
+@njit(cache=True, nogil=True)
+def _search(path, roots, race, bound, sums, moves, allowed):
+    """Go on searching: until there are no more subtrees or one led to the goal (True), or so many nodes (False).
+
+    bound: without the moves to the roots.
     """
-    cells, actions = puzzle.sources.shape
-    back = [*inverses(puzzle).tolist(), NO_ACTION]
-    choices = np.full((cells, actions + 1, actions + 1), NO_ACTION, dtype=np.int64)
-    for blank, sources in enumerate(puzzle.sources.tolist()):
-        for last, undoes in enumerate(back):
-            onward = [action for action in range(actions) if sources[action] != blank and action != undoes]
-            choices[blank, last, : len(onward)] = onward
-    return choices
-
-
-@njit(cache=True)
-def _search(path, sums, choices, allowed):
-    """Go on with a search until it has found the goal (True) or generated so many nodes more (False)."""
-    board, ranks, blanks, actions, tried, totals, before, counts = path
-    depth, bound, least = counts[DEPTH], counts[BOUND], counts[NEXT]
-    expanded, generated = counts[EXPANDED], counts[GENERATED]
-    between, past, sources, values = sums.between, sums.past, sums.sources, sums.values
-    lines, stop = sums.lines, generated + allowed
+    board, ranks, blanks, readers, todo, actions, totals, before, place = path
+    between, past, sources, values, lines = sums.between, sums.past, sums.sources, sums.values, sums.lines
     count = ranks.shape[0]
-    if generated == 0:  # the start is expanded
-        expanded = 1
     reached = np.empty(count, dtype=np.int64)
-    solved = False
-    while generated < stop:
-        blank = blanks[depth]
-        action = choices[blank, actions[depth], tried[depth]]
-        if action == NO_ACTION:
-            tried[depth] = 0
-            if depth == 0:  # the iteration has ended
-                bound, least = least, NEVER
-                if bound > LONGEST:
-                    break
-                expanded += 1
+    depth, root = place[DEPTH], place[ROOT]
+    expanded, generated, seen, least = 0, 0, 0, NEVER
+    if root > race[SOLVED]:
+        root = NO_ROOT
+    while generated < allowed:
+        if root == NO_ROOT:
+            root = _take_next(race)
+            while root < race[SOLVED] and roots.beyond[root] > bound:
+                root = _take_next(race)
+            if root >= race[SOLVED]:
+                place[ROOT] = NO_ROOT
+                return True
+            _enter(path, roots.boards[root], roots.readers[root], sums, moves)
+            depth, expanded, seen, least = 0, 1, generated, NEVER
+            roots.beyond[root] = NEVER
+        if todo[depth] == 0:
+            if depth == 0:
+                _tell(roots, root, expanded, generated - seen, least)
+                root = NO_ROOT
                 continue
+            blank = blanks[depth]
             depth -= 1
             tile = board[blanks[depth]]
             board[blank], board[blanks[depth]] = tile, 0
             for s in range(count):
                 ranks[s, sums.pattern[s, tile]] = before[depth + 1, s]
             continue
-        tried[depth] += 1
+        blank, action = blanks[depth], moves.lowest[todo[depth]]
+        todo[depth] &= todo[depth] - 1
         generated += 1
         source = sources[blank, action]
         tile = board[source]
@@ -155,9 +287,9 @@ def _search(path, sums, choices, allowed):
             rank = ranks[s, sums.pattern[s, tile]]
             sign, change = sums.sign[s, tile, action], 0
             if sign:
-                passed = between[sums.symmetry[s, tile], blank, action]
-                for place in range(between.shape[3]):
-                    change += past[s, tile, board[passed[place]]]
+                seen_as = sums.symmetry[s, tile]
+                for step in range(between.shape[3]):
+                    change += past[s, tile, board[between[seen_as, blank, action, step]]]
             reached[s] = rank + sums.step[s, tile, action] + sign * change
             total = totals[depth, s] + values[reached[s]] - values[rank] + added
             totals[depth + 1, s], before[depth + 1, s] = total, rank
@@ -167,18 +299,46 @@ def _search(path, sums, choices, allowed):
         if f > bound:
             least = min(least, f)
             continue
+        actions[depth] = action
+        readers[depth + 1] = moves.onward[readers[depth], action]
         depth += 1
         board[blank], board[source] = tile, 0
         for s in range(count):
             ranks[s, sums.pattern[s, tile]] = reached[s]
-        blanks[depth], actions[depth] = source, action
+        blanks[depth] = source
+        todo[depth] = moves.kept[readers[depth]] & moves.legal[source]
         if f == depth:
-            solved = True
+            place[AT_GOAL] = True
+            race[SOLVED] = min(race[SOLVED], root)
             break
         expanded += 1
-    counts[DEPTH], counts[BOUND], counts[NEXT] = depth, bound, least
-    counts[EXPANDED], counts[GENERATED] = expanded, generated
-    return solved
+    if root != NO_ROOT:
+        _tell(roots, root, expanded, generated - seen, least)
+    place[DEPTH], place[ROOT] = depth, root
+    return bool(place[AT_GOAL])
+
+
+@njit(cache=True)
+def _enter(path, board, reader, sums, moves):
+    """Begin the path at a root."""
+    path.board[:] = board
+    enter_ranks(board, sums, path.ranks)
+    conflicts = conflict_moves(board, sums.lines)
+    for s in range(path.ranks.shape[0]):
+        path.totals[0, s] = conflicts
+        for rank in path.ranks[s]:
+            path.totals[0, s] += sums.values[rank]
+    path.blank[0] = np.argmin(board)
+    path.reader[0] = reader
+    path.todo[0] = moves.kept[reader] & moves.legal[path.blank[0]]
+
+
+@njit(cache=True)
+def _tell(roots, root, expanded, generated, least):
+    """Enter what was found of a subtree since it was told last."""
+    roots.counts[root, 0] += expanded
+    roots.counts[root, 1] += generated
+    roots.beyond[root] = min(roots.beyond[root], least)
 
 
 @njit(cache=True)

@@ -1,18 +1,22 @@
-"""Solve scrambles or states given by hand or in a CSV, over a trained network.
+"""Solve scrambles or states given by hand or in a CSV, over a trained network or exactly.
 
-Puzzles whose states can be listed are solved by BWAS, larger ones by beams that widen until the time is up.
+Over a network, puzzles whose states can be listed are solved by BWAS, larger ones by beams that widen until the time is
+up.
 """
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
 from costtogo.exact.nearby import NearbyTable, nearby_table
-from costtogo.files import read_csv, read_frame, read_json, write_csv
+from costtogo.external import Instances
+from costtogo.external import load as load_instances
+from costtogo.files import read_frame, read_json, write_csv
 from costtogo.heuristics.averaged import AveragedHeuristic
 from costtogo.heuristics.nearby import NearbyHeuristic
 from costtogo.heuristics.network import NetworkHeuristic, load
@@ -21,13 +25,13 @@ from costtogo.puzzles.base import Puzzle, apply, is_listed, random_walks, solves
 from costtogo.search.anytime import solve_within
 from costtogo.search.bwas import Limits, solve, why_ended
 from costtogo.stages.frame import say
+from costtogo.stages.solve_exact import check_exact, exact_search
 from costtogo.stages.tables import read_nearby
 from costtogo.types import ActionHeuristic, SearchResult, States, UserError
 
-COLUMNS = ("scramble", "state")
 LENGTHS = {"length": "moves", "length_qtm": "quarter turns", "length_htm": "moves with half turns as one"}
 NEARBY_DEPTH = 5  # of a table made for one command
-REPORT_SECONDS = 10
+REPORT_SECONDS = 10  # between lines of progress, and between writings of a file that grows
 LISTED = {"path_weight": 0.7, "batch_size": 5, "max_expansions": 200_000}  # BWAS where nothing else is asked for
 LARGE = {"path_weight": 0.4, "batch_size": 1000, "max_expansions": 10_000_000}
 
@@ -36,8 +40,9 @@ LARGE = {"path_weight": 0.4, "batch_size": 1000, "max_expansions": 10_000_000}
 class Setting:
     """How to search. What is None depends on the puzzle: LISTED or LARGE.
 
-    solver: auto, bwas, greedy (BWAS at λ = 0 and N = 1) or beam.  until_proved: go on after the first solution.
-    seconds: the effort of beams for each state.  average: symmetric images of a state over which values are averaged.
+    solver: auto, bwas, greedy (BWAS at λ = 0 and N = 1), beam or exact, which needs no network.
+    until_proved: go on after the first solution.  seconds: the effort of beams for each state, or the limit of exact.
+    average: symmetric images of a state over which values are averaged.
     """
 
     path_weight: float | None = None
@@ -65,11 +70,9 @@ class Setting:
 
 def solve_one(puzzle_name: str | None, model: Path | None, kind: str, text: str, setting: Setting) -> None:
     """Print the solution of one scramble or state; UserError where none was found within the limits."""
-    heuristic = find_heuristic(puzzle_name, model)
-    puzzle = heuristic.puzzle
+    puzzle, begin = find_solver(puzzle_name, model, setting)
     start = read_start(puzzle, kind, text)
-    solver = Solver.begin(heuristic, setting)
-    row = solver.row(start)
+    row = begin().row(start)
     if not row["solved"]:
         raise UserError(_why_unsolved(row, setting, puzzle))
     print(puzzle.draw(start))
@@ -77,15 +80,24 @@ def solve_one(puzzle_name: str | None, model: Path | None, kind: str, text: str,
     for name, metric in LENGTHS.items():
         if name in row:
             print(f"length          {row[name]} {metric}")
-    condition = "" if setting.beam(puzzle) else " (conditional: if the network never overestimates)"
-    print(f"lower bound     {row['lower_bound']:.1f} moves{condition}")
+    print(f"lower bound     {row['lower_bound']:.1f} moves{_condition(setting, puzzle)}")
     print(f"nodes expanded  {row['nodes_expanded']:,}")
     print(f"seconds         {row['seconds']:.3f}")
+
+
+def _condition(setting: Setting, puzzle: Puzzle) -> str:
+    """What the lower bound rests on."""
+    if setting.solver == "exact":
+        return " (proved)"
+    return "" if setting.beam(puzzle) else " (conditional: if the network never overestimates)"
 
 
 def _why_unsolved(row: dict, setting: Setting, puzzle: Puzzle) -> str:
     """One sentence on what ended a search, and what to raise."""
     expansions = f"{row['nodes_expanded']:,} expansions"
+    if setting.solver == "exact":
+        least = f"every solution has {row['lower_bound']:.0f} moves or more"
+        return f"Not solved within {setting.seconds:g} seconds and {expansions}: {least}; raise --seconds."
     if setting.beam(puzzle):
         return f"Not solved within {expansions}; raise --seconds or --max-nodes."
     if row["ended"] == "memory":
@@ -94,19 +106,35 @@ def _why_unsolved(row: dict, setting: Setting, puzzle: Puzzle) -> str:
 
 
 def solve_file(puzzle_name: str | None, model: Path | None, instances: Path, out: Path, setting: Setting) -> None:
-    """Solve every row of a CSV; the file written has its column, solution, length, nodes_expanded, seconds, solved."""
-    frame = read_csv(instances, dtype=str, keep_default_na=False)
-    kinds = [name for name in COLUMNS if name in frame.columns]
-    if not kinds:
-        raise UserError(f"{instances} has no column named scramble or state; add one as its header.")
-    heuristic = find_heuristic(puzzle_name, model)
-    starts = [_read_row(heuristic.puzzle, kinds[0], text, instances, row) for row, text in enumerate(frame[kinds[0]])]
-    solver = Solver.begin(heuristic, setting)
-    rows = [solver.row(start) for start in told(starts, heuristic.puzzle.name)]
-    columns = ["solution", *length_names(heuristic.puzzle), "nodes_expanded", "seconds", "solved"]
-    solved = pd.DataFrame(rows, columns=columns).astype(dict.fromkeys(length_names(heuristic.puzzle), "Int64"))
-    write_csv(out, pd.concat([frame[kinds[:1]], solved], axis=1))
+    """Solve the rows of a CSV: its column, solution, length, nodes_expanded, seconds and solved are written.
+
+    Of the solver exact also lower_bound and nodes_generated; where the CSV tells optimal lengths, those too.
+    """
+    puzzle, begin = find_solver(puzzle_name, model, setting)
+    wanted = load_instances(puzzle, instances)
+    solver, rows, written = begin(), [], time.monotonic()
+    for start in told(list(wanted.states), puzzle.name):
+        rows.append(solver.row(start))
+        if time.monotonic() - written >= REPORT_SECONDS:
+            write_csv(out, _solved(puzzle, wanted, rows, setting))
+            written = time.monotonic()
+    solved = _solved(puzzle, wanted, rows, setting)
+    write_csv(out, solved)
     print(f"{int(solved['solved'].sum())} of {len(solved)} solved, written to {out}")
+    if "optimal_moves" in solved:
+        length = solved[length_names(puzzle)[0]]
+        print(f"{int((length == solved['optimal_moves']).sum())} of them at the length that {instances} tells")
+
+
+def _solved(puzzle: Puzzle, instances: Instances, rows: list[dict], setting: Setting) -> pd.DataFrame:
+    """The instances searched so far beside what was found."""
+    measured = ["nodes_expanded", *(["nodes_generated", "lower_bound"] if setting.solver == "exact" else [])]
+    columns = ["solution", *length_names(puzzle), *measured, "seconds", "solved"]
+    solved = pd.DataFrame(rows, columns=columns).astype(dict.fromkeys(length_names(puzzle), "Int64"))
+    solved.insert(0, instances.kind, instances.texts[: len(rows)])
+    if np.isfinite(instances.optimal).all():
+        solved["optimal_moves"] = instances.optimal[: len(rows)].astype(np.int64)
+    return solved
 
 
 def find_heuristic(puzzle_name: str | None, model: Path | None) -> NetworkHeuristic:
@@ -163,13 +191,6 @@ def read_start(puzzle: Puzzle, kind: str, text: str) -> States:
     return puzzle.parse_state(text) if kind == "state" else apply(puzzle, puzzle.goal, puzzle.parse_moves(text))
 
 
-def _read_row(puzzle: Puzzle, kind: str, text: str, path: Path, row: int) -> States:
-    try:
-        return read_start(puzzle, kind, text)
-    except UserError as error:
-        raise UserError(f"{path}, line {row + 2}: {error}") from error
-
-
 def told(starts: list[States], name: str) -> Iterator[States]:
     """The starts one by one, with a line of progress every REPORT_SECONDS."""
     begun = said = time.monotonic()
@@ -188,35 +209,14 @@ def length_names(puzzle: Puzzle) -> list[str]:
 
 @dataclass(frozen=True)
 class Solver:
-    """A heuristic with a setting, and the exact distances around the goal of a puzzle too large to list."""
+    """What searches from one start, uint8 [D]."""
 
-    heuristic: ActionHeuristic
-    setting: Setting
-    nearby: NearbyTable | None
-
-    @classmethod
-    def begin(cls, heuristic: NetworkHeuristic, setting: Setting) -> "Solver":
-        """Ready to search: a first small search is done, so that no seconds hold the loading of compiled code."""
-        puzzle = heuristic.puzzle
-        if setting.average > 1:
-            heuristic = AveragedHeuristic(puzzle, heuristic, setting.average)
-        solver = cls(heuristic, setting, find_nearby(puzzle) if setting.beam(puzzle) or not is_listed(puzzle) else None)
-        few = replace(setting, max_expansions=2, seconds=0.1)
-        replace(solver, setting=few).search(random_walks(puzzle, 1, 20, np.random.default_rng(0))[0, -1])
-        return solver
-
-    def search(self, start: States) -> SearchResult:
-        """Search from one start, uint8 [D]."""
-        setting, puzzle = self.setting, self.heuristic.puzzle
-        if setting.beam(puzzle):
-            limits = {"seconds": setting.seconds, "max_nodes": setting.max_nodes}
-            return solve_within(puzzle, self.heuristic, start, nearby=self.nearby, **limits)
-        heuristic = self.heuristic if self.nearby is None else NearbyHeuristic(self.heuristic, self.nearby)
-        return solve(puzzle, heuristic, start[None], **setting.of_bwas(puzzle))
+    puzzle: Puzzle
+    search: Callable[[States], SearchResult]
 
     def row(self, start: States) -> dict:
         """One search; its solution is replayed before it is given."""
-        puzzle, begun = self.heuristic.puzzle, time.perf_counter()
+        puzzle, begun = self.puzzle, time.perf_counter()
         result = self.search(start)
         seconds = time.perf_counter() - begun
         solved = bool(result.solved[0]) and bool(solves(puzzle, start[None], result.solutions)[0])
@@ -226,11 +226,60 @@ class Solver:
             "solution": puzzle.format_moves(actions) if solved else "",
             **dict(zip(names, lengths if solved else [None] * len(names), strict=True)),
             "nodes_expanded": int(result.nodes_expanded[0]),
+            "nodes_generated": int(result.nodes_generated[0]),
             "lower_bound": float(result.lower_bound[0]),
             "seconds": round(seconds, 4),
             "solved": solved,
             "ended": why_ended(result)[0],
         }
+
+
+def find_solver(puzzle_name: str | None, model: Path | None, setting: Setting) -> tuple[Puzzle, Callable[[], Solver]]:
+    """The puzzle, and what makes its solver ready; states are read in between, so that a mistake in them is soon told.
+
+    The solver is ready when a first small search is done, so that no seconds hold the loading of compiled code.
+    """
+    if setting.solver != "exact":
+        heuristic = find_heuristic(puzzle_name, model)
+        return heuristic.puzzle, partial(_network_solver, heuristic, setting)
+    if model is not None:
+        raise UserError("The solver exact needs no network: leave out --model.")
+    if puzzle_name is None:
+        raise UserError("Name the puzzle with --puzzle.")
+    puzzle = make(puzzle_name)
+    check_exact(puzzle)
+    return puzzle, partial(_exact_solver, puzzle, setting)
+
+
+def _network_solver(heuristic: NetworkHeuristic, setting: Setting) -> Solver:
+    puzzle = heuristic.puzzle
+    if setting.average > 1:
+        heuristic = AveragedHeuristic(puzzle, heuristic, setting.average)
+    nearby = find_nearby(puzzle) if setting.beam(puzzle) or not is_listed(puzzle) else None
+    _search(puzzle, heuristic, nearby, replace(setting, max_expansions=2, seconds=0.1), _short_walk(puzzle))
+    return Solver(puzzle, partial(_search, puzzle, heuristic, nearby, setting))
+
+
+def _exact_solver(puzzle: Puzzle, setting: Setting) -> Solver:
+    search = exact_search(puzzle, setting.seconds)
+    search(_short_walk(puzzle))
+    return Solver(puzzle, search)
+
+
+def _short_walk(puzzle: Puzzle) -> States:
+    """A state near the goal, uint8 [D]."""
+    return random_walks(puzzle, 1, 20, np.random.default_rng(0))[0, -1]
+
+
+def _search(
+    puzzle: Puzzle, heuristic: ActionHeuristic, nearby: NearbyTable | None, setting: Setting, start: States
+) -> SearchResult:
+    """Search from one start over a network; nearby: exact distances around the goal of a puzzle too large to list."""
+    if setting.beam(puzzle):
+        limits = {"seconds": setting.seconds, "max_nodes": setting.max_nodes}
+        return solve_within(puzzle, heuristic, start, nearby=nearby, **limits)
+    heuristic = heuristic if nearby is None else NearbyHeuristic(heuristic, nearby)
+    return solve(puzzle, heuristic, start[None], **setting.of_bwas(puzzle))
 
 
 def find_nearby(puzzle: Puzzle) -> NearbyTable:
