@@ -55,7 +55,7 @@ def test_keys_that_came_later_are_written_out_only_where_they_are_set():
     trainings = [each.slices()[f"models/{name}"]["training"] for each in (study, ours) for name in each.models]
     for key in ("learning_rate_factor", "forced_update", "checkpoint_iterations"):
         assert not any(key in training for training in trainings[: len(study.models)])
-    base, forced = (ours.slices()[f"models/{name}_seed1"]["training"] for name in ("no_forced_update", "base_puzzle8"))
+    base, forced = (ours.slices()[f"models/{name}_seed1"]["training"] for name in ("base_puzzle8", "forced_update"))
     assert forced["forced_update"] == 100 and "forced_update" not in base
     architecture = ours.models["convolutional_seed1"].architecture
     assert ArchitectureParams(**architecture.model_dump()) == architecture

@@ -72,7 +72,7 @@ def scrambled_costs(costs: pd.DataFrame) -> Figure:
     """
     figure = Figure()
     axes = figure.subplots()
-    depth, highest = costs["depth"], 1.05 * costs["high"].max()
+    depth, highest = costs["depth"], 1.05 * costs[[*{"high", "mean_distance"} & {*costs}]].max(axis=None)
     band = axes.fill_between(depth, costs["low"], costs["high"], color=SKY, alpha=0.4, lw=0, label="5–95 % of states")
     handles = axes.plot(depth, costs["mean_cost_to_go"], color=BLUE, marker="o", label="mean cost-to-go")
     handles += axes.plot([0, highest], [0, highest], color=BLACK, ls=":", lw=1, label="cost-to-go = moves")

@@ -121,25 +121,30 @@ def mean_costs(looks: pd.DataFrame, mean_distance: float) -> Figure:
 
 @styled
 def optimal_by_iteration(shares: pd.DataFrame, title: str) -> Figure:
-    """Share of instances solved optimally as training goes on, a line for each of some distances.
+    """Share of instances solved optimally and nodes expanded as training goes on, a line for each of some distances.
 
-    shares: iteration, distance, optimal_percent.  title says what was searched, and how.
+    shares: iteration, distance, optimal_percent, nodes_expanded.  title says what was searched, and how.
     """
     figure = Figure()
-    axes = figure.subplots()
+    optimal, nodes = figure.subplots(2, 1, sharex=True)
     shares = shares[shares["distance"] > 0]
     present = np.sort(shares["distance"].unique())
     chosen = present[np.unique(np.linspace(0, len(present) - 1, SHOWN_DISTANCES).round().astype(int))]
     handles = []
     for number, (color, distance) in enumerate(zip(shades(len(chosen)), chosen, strict=True)):
         group = shares[shares["distance"] == distance].sort_values("iteration")
-        look = {"color": color, "marker": MARKERS[number % len(MARKERS)], "label": f"{distance} moves away"}
-        handles += axes.plot(group["iteration"], group["optimal_percent"], clip_on=False, **look)
-    axes.set(xlabel="iteration", ylabel="optimal solutions, %", ylim=(0, 100))
-    name_panel(axes, title)
-    show_counts(axes.xaxis)
-    axes.grid(axis="y")
-    legend_above(figure, handles, columns=3)
+        look = {"color": color, "marker": MARKERS[number % len(MARKERS)], "label": f"distance {distance}"}
+        handles += optimal.plot(group["iteration"], group["optimal_percent"], clip_on=False, **look)
+        nodes.plot(group["iteration"], group["nodes_expanded"], **look)
+    optimal.set(ylabel="optimal solutions, %", ylim=(min(90, optimal.get_ylim()[0]), 100))
+    nodes.set(xlabel="iteration", ylabel="nodes expanded", yscale="log")
+    plain_logarithmic_ticks(nodes.yaxis)
+    name_panel(optimal, title)
+    show_counts(nodes.xaxis)
+    for axes in (optimal, nodes):
+        axes.grid(axis="y")
+    figure.align_ylabels()
+    legend_above(figure, handles, columns=6)
     return figure
 
 

@@ -94,7 +94,9 @@ def write(study, results: Path, reports: Path, beside: Beside) -> dict:
     sections = [compared(comparison, facts.listings)] if len(comparison) else []
     sections += ["\n".join(compared_documents(answered, {}, "The final-year report"))] if len(answered) else []
     sections += (
-        [] if both else ["## Reported and reproduced\n\nThe literature in data/reported has no number on this.\n"]
+        []
+        if both
+        else ["## Reported and reproduced\n\nThe literature in data/reported has no number on these puzzles."]
     )
     kept_studies = kept_of(study.puzzles, beside.measured)
     sections.append(variants_text(kept_studies, pictures(study, beside)))

@@ -196,6 +196,8 @@ def used_parameters(training: dict[str, Any]) -> dict[str, Any]:
     used = flatten(training)
     layers = {key for key in used if key.startswith("architecture.")} - {"architecture.kind", "architecture.states"}
     idle |= layers if recurrent else {"architecture.states"}
+    if training.get("architecture", {}).get("kind") == "convolutional":
+        idle |= {"architecture.residual_blocks", "architecture.layers_per_block"}
     return {key: value for key, value in used.items() if key not in idle}
 
 
