@@ -264,7 +264,20 @@ def test_the_study_of_a_board_runs_through_and_the_targets_of_several_studies_ho
     }
     trainings |= {"Training residual.", "Training convolutional."}  # of the 8-puzzle, which is listed
     assert trainings == {job for job in would if job.startswith("Training")}
-    assert "Writing the report of puzzle15-smoke." in jobs(snakemake(project, "puzzle15-smoke"))
+    done = jobs(snakemake(project, "puzzle15-smoke"))
+    built = "Building the pattern database 3-4-4-4 of puzzle15-smoke."
+    exact = "Solving the instance sets of puzzle15-smoke exactly."
+    assert {
+        built,
+        exact,
+        "BWAS, λ × N, over 3-4-4-4 of puzzle15-smoke.",
+        "Writing the report of puzzle15-smoke.",
+    } <= done
+    optima = pd.read_parquet(project / "results/puzzle15-smoke/optima/puzzle15.parquet")
+    searches = pd.read_parquet(project / "results/puzzle15-smoke/searches/tiles/searches.parquet")
+    known = searches.merge(optima, on=["set", "instance"], suffixes=("", "_exact"))
+    assert known["distance"].equals(known["distance_exact"]) and known["distance"].notna().any()
+    assert "Nothing to be done" in snakemake(project, "puzzle15-smoke")
     goal = "1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 0"
     (tmp_path / "puzzle15.csv").write_text(f"tiles,optimal_moves\n{goal},0\n{goal.replace('15 0', '0 15')},1\n")
     snakemake(project, "puzzle15-smoke-external", COSTTOGO_EXTERNAL=str(tmp_path))

@@ -5,7 +5,9 @@ import math
 import pandas as pd
 
 from costtogo.analysis.intervals import mean_interval
+from costtogo.exact.partition import parse_partition
 from costtogo.params_large import LargeStudy
+from costtogo.puzzles import make
 from costtogo.stages.report_tables import Results
 
 SOLVER = ["solver", "heuristic", "set", "path_weight", "batch_size"]  # what tells a row of compared from the others
@@ -22,13 +24,14 @@ def exact_tables(results: Results, study: LargeStudy) -> dict[str, pd.DataFrame]
 
 
 def pattern_databases(results: Results, study: LargeStudy) -> pd.DataFrame:
-    """What the card of each pattern database says of it."""
-    built = [name for name in study.pattern_databases if (results.folder / f"pattern_databases/{name}.json").exists()]
-    cards = [results.card("pattern_databases", name) for name in built]
-    named = zip(built, cards, strict=True)
-    return pd.DataFrame(
-        [{"database": name, "partition": card["parameters"]["partition"], **card["metrics"]} for name, card in named]
-    )
+    """The tiles of each pattern database's patterns, and what its card says of it."""
+    rows = []
+    for name, text in study.pattern_databases.items():
+        if (results.folder / f"pattern_databases/{name}.json").exists():
+            patterns = parse_partition(make(study.puzzle).side, text)
+            tiles = "; ".join(" ".join(map(str, pattern)) for pattern in patterns)
+            rows.append({"database": name, "tiles": tiles, **results.card("pattern_databases", name)["metrics"]})
+    return pd.DataFrame(rows)
 
 
 def exact_solutions(results: Results, study: LargeStudy) -> pd.DataFrame | None:

@@ -210,7 +210,7 @@ def _exact(found: Report) -> Iterator[str]:
             return
         columns = {
             "database": ("database", "`{}`".format),
-            "partition": ("partition", str),
+            "tiles": ("tiles of its patterns", str),
             "patterns": ("patterns", amount),
             "tables": ("tables", amount),
             "placings": ("placings", amount),
@@ -371,6 +371,7 @@ def _heuristics(found: Report) -> Iterator[str]:
         " solves most, of those with the fewest moves, of those with the fewest nodes. *manhattan* is the Manhattan"
         " distance with linear conflicts. Pattern databases are admissible and not consistent: a state reached by a"
         " shorter path is expanded again. *Memory* is that of the heuristic alone: weights as stored, or tables."
+        " BWAS counts every legal child as generated, IDA* all but the one that undoes the last move."
         " Seconds are in [timings.md](timings.md), all λ and N in *tables/heuristics.csv*.\n"
     )
     columns = {
