@@ -6,6 +6,7 @@ import pandas as pd
 
 from costtogo.analysis.listings import Replay
 from costtogo.stages.report_comparison import QUANTITIES, SHORT, TIMES, VERDICTS
+from costtogo.stages.report_large_comparison import LARGE_QUANTITIES
 from costtogo.stages.report_markdown import amount, is_missing, percent, places, short, table
 
 LISTED = "convergence_point_iteration"  # shown as one list a model
@@ -132,7 +133,7 @@ def _line(row: dict) -> list[str]:
     unit = f" {row['unit']}" if row["quantity"] in TIMES else ""
     name = f"`{row['model']}`" if isinstance(row["model"], str) else row["puzzle"]
     theirs = relation + form(row["reported"]) + unit
-    return [name, where_text(row), QUANTITIES[row["quantity"]].title, theirs, *ours, row["verdict"]]
+    return [name, where_text(row), LARGE_QUANTITIES[row["quantity"]].title, theirs, *ours, row["verdict"]]
 
 
 def form_of(quantity: str):
