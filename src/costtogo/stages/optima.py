@@ -54,17 +54,9 @@ def run(params: Path, instances: Path, out: Path, database: Path | None = None) 
 def exact_solver(puzzle: Puzzle, wanted: OptimaParams, database: Path | None) -> Solver:
     """What finds shortest solutions of the puzzle's states."""
     if wanted.pattern_database is None:
-        return partial(solve_lights, FewestPresses(puzzle))
+        return FewestPresses(puzzle).solve
     heuristic = PatternDatabaseHeuristic(puzzle, load(database))
     return partial(ida_star.solve, puzzle, heuristic, limits=IdaLimits(max_generated=wanted.max_generated))
-
-
-def solve_lights(fewest: FewestPresses, states: States) -> SearchResult:
-    """Shortest solutions of Lights Out, which no search finds."""
-    solutions = fewest.solutions(states)
-    cost = np.array([len(solution) for solution in solutions], dtype=np.float64)
-    none = np.zeros(len(states), dtype=np.int64)
-    return SearchResult(cost, none, none, cost, solutions)
 
 
 def solve_set(puzzle: Puzzle, solver: Solver, instances: pd.DataFrame, states: States) -> pd.DataFrame:

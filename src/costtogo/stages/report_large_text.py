@@ -239,7 +239,7 @@ def _exact(found: Report) -> Iterator[str]:
         columns["nodes_generated_most"] = ("most", amount)
     yield frame_table(found.tables["optima"], columns)
     if (found.tables["optima"]["solved"] < found.tables["optima"]["instances"]).any():
-        yield f"The others' distances stay unknown; those of the nearer {found.noun}s are known.\n"
+        yield f"The other {found.noun}s' distances stay unknown; they tend to be the farthest.\n"
 
 
 def _megabytes(value: float) -> str:
@@ -371,7 +371,8 @@ def _heuristics(found: Report) -> Iterator[str]:
         " solves most, of those with the fewest moves, of those with the fewest nodes. *manhattan* is the Manhattan"
         " distance with linear conflicts. Pattern databases are admissible and not consistent: a state reached by a"
         " shorter path is expanded again. *Memory* is that of the heuristic alone: weights as stored, or tables."
-        " BWAS counts every legal child as generated, IDA* all but the one that undoes the last move."
+        " BWAS counts every legal child as generated, IDA* those that it looks up: it leaves out moves that only repeat"
+        " others."
         " Seconds are in [timings.md](timings.md), all λ and N in *tables/heuristics.csv*.\n"
     )
     columns = {
