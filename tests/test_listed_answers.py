@@ -8,8 +8,10 @@ import pytest
 
 from costtogo.analysis.literature import read_reported
 from costtogo.params import load
+from costtogo.stages.report_compared import rows_table
 from costtogo.stages.report_comparison import AGREES, BEATS, NOT_COVERED, SHORT, VERDICTS
 from costtogo.stages.report_facts import Facts
+from costtogo.stages.report_large_comparison import LARGE_TIMES
 from costtogo.stages.report_listed_answers import COLUMNS, Listed, as_thesis, compare_listed
 
 ROOT = Path(__file__).parent.parent
@@ -128,3 +130,11 @@ def test_both_documents_stand_in_one_file():
     rows = as_thesis(compared(MadeUp()))
     assert {"reported", "reproduced_thesis", "reproduced_default", "verdict", "reason"} <= set(rows.columns)
     assert "reproduced" not in rows and (rows["reason"] != "").all()
+
+
+def test_every_time_of_the_document_stands_in_the_table_of_times():
+    answered = compared(MadeUp(timed=True))
+    times = answered[answered["quantity"].isin(LARGE_TIMES)]
+    shown = rows_table(as_thesis(times))
+    assert shown.count("\n") >= len(times)
+    assert "nodes generated a second" in shown

@@ -9,6 +9,7 @@ from costtogo.stages.report_comparison import QUANTITIES, SHORT, TIMES, VERDICTS
 from costtogo.stages.report_large_comparison import LARGE_QUANTITIES
 from costtogo.stages.report_markdown import amount, is_missing, percent, places, short, table
 
+TITLES = {name: quantity.title for name, quantity in (LARGE_QUANTITIES | QUANTITIES).items()}
 LISTED = "convergence_point_iteration"  # shown as one list a model
 COLUMNS = {"thesis": "reported", "exact recipe": "reproduced_thesis", "compact": "reproduced_default"}
 EXPLANATIONS = {
@@ -133,7 +134,7 @@ def _line(row: dict) -> list[str]:
     unit = f" {row['unit']}" if row["quantity"] in TIMES else ""
     name = f"`{row['model']}`" if isinstance(row["model"], str) else row["puzzle"]
     theirs = relation + form(row["reported"]) + unit
-    return [name, where_text(row), LARGE_QUANTITIES[row["quantity"]].title, theirs, *ours, row["verdict"]]
+    return [name, where_text(row), TITLES[row["quantity"]], theirs, *ours, row["verdict"]]
 
 
 def form_of(quantity: str):
