@@ -34,13 +34,13 @@ class TileSums(NamedTuple):
     members: np.ndarray  # int64 [S, P, K], the tiles of each pattern in the order of its ranks, 0 where there are fewer
     cells: np.ndarray  # int64 [S, P, D], where each cell is seen
     weight: np.ndarray  # int64 [S, D], of each tile's digit
-    pattern: np.ndarray  # int64 [S, D], the pattern of each tile
+    pattern: np.ndarray  # uint8 [S, D], the pattern of each tile
     step: np.ndarray  # int64 [S, D, A], what a tile's move adds to the rank where it passes no tile of its pattern
-    sign: np.ndarray  # int64 [S, D, A], of what the tiles passed add: 0 where the move is seen sideways
-    past: np.ndarray  # int64 [S, D, D], what the second tile adds when the first is seen to move down past it
-    symmetry: np.ndarray  # int64 [S, D], how the tile's pattern is seen
-    sources: np.ndarray  # int64 [D, A], by the blank's cell that of the tile an action moves; itself for none
-    between: np.ndarray  # int64 [symmetries, D, A, side - 1], cells that a tile passes on its way to the blank's cell
+    sign: np.ndarray  # int8 [S, D, A], of what the tiles passed add: 0 where the move is seen sideways
+    past: np.ndarray  # int32 [S, D, D], what the second tile adds when the first is seen to move down past it
+    symmetry: np.ndarray  # uint8 [S, D], how the tile's pattern is seen
+    sources: np.ndarray  # uint8 [D, A], by the blank's cell that of the tile an action moves; itself for none
+    between: np.ndarray  # uint8 [symmetries, D, A, side - 1], cells that a tile passes on its way to the blank's cell
     lines: Lines
 
 
@@ -52,7 +52,7 @@ def tile_sums(database: PatternDatabase, reflected: bool, conflicts: np.ndarray 
     members = np.zeros((sums, patterns, max(len(pattern) for pattern in database.partition)), dtype=np.int64)
     seen = np.zeros((sums, patterns, cells), dtype=np.int64)
     weight, pattern, symmetry = np.zeros((3, sums, cells), dtype=np.int64)
-    past = np.zeros((sums, cells, cells), dtype=np.int64)
+    past = np.zeros((sums, cells, cells), dtype=np.int32)
     for s, image_of_board in enumerate(images[[0, TRANSPOSED][:sums]]):
         for p, image in enumerate(shared):
             goes = images[image.symmetry][image_of_board]
@@ -69,12 +69,12 @@ def tile_sums(database: PatternDatabase, reflected: bool, conflicts: np.ndarray 
         members=members,
         cells=seen,
         weight=weight,
-        pattern=pattern,
+        pattern=pattern.astype(np.uint8),
         step=steps * weight[..., None],
-        sign=np.where(abs(steps) == side, np.sign(steps), 0),
+        sign=np.where(abs(steps) == side, np.sign(steps), 0).astype(np.int8),
         past=past,
-        symmetry=symmetry,
-        sources=sources,
+        symmetry=symmetry.astype(np.uint8),
+        sources=sources.astype(np.uint8),
         between=_cells_between(sources, images, side),
         lines=_lines(side, conflicts),
     )
@@ -93,7 +93,7 @@ def _seen_steps(sources: np.ndarray, images: np.ndarray) -> np.ndarray:
 
 def _cells_between(sources: np.ndarray, images: np.ndarray, side: int) -> np.ndarray:
     """The cells strictly between a tile's and the blank's, row by row of the board as it is seen."""
-    between = np.zeros((len(images), *sources.shape, side - 1), dtype=np.int64)
+    between = np.zeros((len(images), *sources.shape, side - 1), dtype=np.uint8)
     for number, goes in enumerate(images):
         came_from = np.argsort(goes)
         for blank, action in np.argwhere(_is_legal(sources)):

@@ -5,9 +5,10 @@ Nothing is stored but the path. A move changes the rank of one pattern in each s
 followed from move to move, and a child beyond the bound in the first sum is not looked up in the others. Words of moves
 that another word makes needless are not tried (search.duplicates).
 
-With several threads the tree is cut into the subtrees of its first layer of many boards, each board once; a thread that
-has searched one takes the next. The solution is that of the first subtree in order that has one, and the nodes counted
-are those of the subtrees up to it: both are the same whatever the threads and their speeds.
+A long search is cut into the subtrees of its first layer of many boards, each board once. Those that took most nodes in
+an iteration come first in the next: there the goal is likeliest. A thread that has searched one takes the next. The
+solution is that of the first subtree in order that has one, and the nodes counted are those of the subtrees up to it:
+both are the same whatever the threads and their speeds.
 """
 
 import time
@@ -30,8 +31,8 @@ from costtogo.types import NO_STATE, SearchResult, States, UserError
 LONGEST = 1023  # moves of a path
 LONGEST_WORD = 12  # moves of a forbidden word
 SLICE = 1_000_000  # nodes that a thread generates between two looks at the clock
-ALONE = 1_000_000  # nodes generated before the tree is cut for several threads
-SUBTREES = 2_000  # at least so many then
+UNCUT = 1_000_000  # nodes generated before the tree is cut
+SUBTREES = 10_000  # at least so many then
 NEVER = LONGEST + 1  # f of nothing
 NO_ROOT = -1
 
@@ -51,9 +52,9 @@ class Moves(NamedTuple):
     """Which actions are tried where, as masks of A bits."""
 
     onward: np.ndarray  # int32 [states, A], what has read the moves so far: its next state
-    kept: np.ndarray  # int64 [states], the actions that end no forbidden word
-    legal: np.ndarray  # int64 [D], by the blank's cell
-    lowest: np.ndarray  # int64 [1 << A], the first action of a mask
+    kept: np.ndarray  # uint8 [states], the actions that end no forbidden word
+    legal: np.ndarray  # uint8 [D], by the blank's cell
+    lowest: np.ndarray  # uint8 [1 << A], the first action of a mask
 
 
 class Roots(NamedTuple):
@@ -71,9 +72,9 @@ class Path(NamedTuple):
 
     board: np.ndarray  # uint8 [D], at the end of the path
     ranks: np.ndarray  # int64 [S, P], where the values of the board stand
-    blank: np.ndarray  # int64 [depths], its cell
-    reader: np.ndarray  # int64 [depths], state of the automaton
-    todo: np.ndarray  # int64 [depths], mask of the actions not yet tried
+    blank: np.ndarray  # uint8 [depths], its cell
+    reader: np.ndarray  # int32 [depths], state of the automaton
+    todo: np.ndarray  # uint8 [depths], mask of the actions not yet tried
     action: np.ndarray  # int8 [depths], the one tried last
     totals: np.ndarray  # int64 [depths, S], of each sum
     before: np.ndarray  # int64 [depths, S], the rank that the action changed
@@ -109,11 +110,10 @@ def _solve_one(
     """cost, nodes expanded, nodes generated, lower bound, solution, whether its seconds were up."""
     end = time.monotonic() + limits.seconds
     search = Deepening(puzzle, heuristic, start)
-    if threads > 1:
-        search.run(1, end, min(limits.max_generated, ALONE))
-        if search.solution is None:
-            search.cut()
-    search.run(threads, end, limits.max_generated)
+    search.run(1, end, min(limits.max_generated, UNCUT))
+    if search.solution is None and not search.over(end, limits.max_generated):
+        search.cut()
+        search.run(threads, end, limits.max_generated)
     expanded, generated = search.counts.tolist()
     if search.solution is None:
         return np.inf, expanded, generated, search.bound, np.zeros(0, dtype=np.int8), time.monotonic() >= end
@@ -151,6 +151,10 @@ class Deepening:
                 ended = all(list(pool.map(work, paths)) if threads > 1 else [work(paths[0])])
                 self._look(paths)
 
+    def over(self, end: float, max_generated: float) -> bool:
+        """Whether a limit has been reached."""
+        return time.monotonic() >= end or self.counts[1] >= max_generated
+
     def _work(self, race: np.ndarray, bound: int, end: float, max_generated: float, threads: int, path: Path) -> bool:
         """Search subtrees with one path until there are no more (True) or a limit is reached (False)."""
         while True:
@@ -158,11 +162,16 @@ class Deepening:
             allowed = int(min(left, SLICE * threads)) // threads
             if allowed <= 0 or time.monotonic() >= end:
                 return False
-            if _search(path, self.roots, race, bound, self.heuristic.sums, self.moves, allowed):
+            if _search(
+                path, self.roots, race, bound, self.heuristic.sums, self.moves, allowed, (0,) * (self.puzzle.side - 1)
+            ):
                 return True
 
     def _look(self, paths: list[Path]) -> None:
-        """Take the first solution in the order of the subtrees, if there is one, and count the nodes up to it."""
+        """Take the first solution in the order of the subtrees and count the nodes up to it; if there is none, all.
+
+        Then those of most nodes come first.
+        """
         roots, found = self.roots, {int(path.place[ROOT]): path for path in paths if path.place[AT_GOAL]}
         counted = len(roots.boards)
         if found:
@@ -170,13 +179,15 @@ class Deepening:
             self.solution = np.append(roots.ways[first], found[first].action[: found[first].place[DEPTH]])
             counted = first + 1
         self.counts += roots.counts[:counted].sum(axis=0)
-        roots.counts[:] = 0
+        order = np.argsort(-roots.counts[:, 1], kind="stable")
+        self.roots = Roots(*(part[order] for part in roots))
+        self.roots.counts[:] = 0
 
     def cut(self) -> None:
         """Cut the tree into the subtrees of its first layer of SUBTREES boards or more.
 
-        A board is kept with the first way to it in the order of words, as search.duplicates requires. The goal lies
-        beyond the layer: a search as short as that would have ended alone.
+        A board is kept with the first way to it in the order of words, as search.duplicates requires. The layer is one
+        before the goal's.
         """
         boards, readers, ways = self.roots.boards, self.roots.readers, self.roots.ways
         before = _as_one(boards[:0])
@@ -194,7 +205,8 @@ class Deepening:
             rows, actions = rows[new], actions[new]
             boards, readers = found[new], read[rows, actions]
             ways = np.column_stack([ways[rows], actions]).astype(np.int8)
-        self.roots = self._roots(boards, readers, ways, self.bound)
+        order = np.argsort(self.heuristic(boards), kind="stable")
+        self.roots = self._roots(boards[order], readers[order], ways[order], self.bound)
 
 
 def _as_one(boards: States) -> np.ndarray:
@@ -209,7 +221,8 @@ def moves_of(puzzle: SlidingTiles) -> Moves:
     bits = 1 << np.arange(len(puzzle.actions))
     legal = puzzle.sources != np.arange(puzzle.cells)[:, None]
     lowest = np.array([(mask & -mask).bit_length() - 1 for mask in range(bits.sum() + 1)])
-    return Moves(onward, (onward != NO_STATE) @ bits, legal @ bits, lowest)
+    masks = (mask.astype(np.uint8) for mask in ((onward != NO_STATE) @ bits, legal @ bits, lowest))
+    return Moves(onward, *masks)
 
 
 def _new_path(puzzle: SlidingTiles, sums: TileSums) -> Path:
@@ -218,9 +231,9 @@ def _new_path(puzzle: SlidingTiles, sums: TileSums) -> Path:
     return Path(
         board=np.zeros(puzzle.cells, dtype=np.uint8),
         ranks=np.zeros((count, patterns), dtype=np.int64),
-        blank=np.zeros(depths, dtype=np.int64),
-        reader=np.zeros(depths, dtype=np.int64),
-        todo=np.zeros(depths, dtype=np.int64),
+        blank=np.zeros(depths, dtype=np.uint8),
+        reader=np.zeros(depths, dtype=np.int32),
+        todo=np.zeros(depths, dtype=np.uint8),
         action=np.zeros(depths, dtype=np.int8),
         totals=np.zeros((depths, count), dtype=np.int64),
         before=np.zeros((depths, count), dtype=np.int64),
@@ -240,13 +253,15 @@ def _take_next(context, race):
 
 
 @njit(cache=True, nogil=True)
-def _search(path, roots, race, bound, sums, moves, allowed):
+def _search(path, roots, race, bound, sums, moves, allowed, gap):
     """Go on searching: until there are no more subtrees or one led to the goal (True), or so many nodes (False).
 
-    bound: without the moves to the roots.
+    bound: without the moves to the roots.  gap: of side - 1 numbers, whose count is then known when this is compiled.
     """
     board, ranks, blanks, readers, todo, actions, totals, before, place = path
     between, past, sources, values, lines = sums.between, sums.past, sums.sources, sums.values, sums.lines
+    pattern, signs, symmetry, steps = sums.pattern, sums.sign, sums.symmetry, sums.step
+    onward, kept, legal, lowest = moves.onward, moves.kept, moves.legal, moves.lowest
     count = ranks.shape[0]
     reached = np.empty(count, dtype=np.int64)
     depth, root = place[DEPTH], place[ROOT]
@@ -274,9 +289,9 @@ def _search(path, roots, race, bound, sums, moves, allowed):
             tile = board[blanks[depth]]
             board[blank], board[blanks[depth]] = tile, 0
             for s in range(count):
-                ranks[s, sums.pattern[s, tile]] = before[depth + 1, s]
+                ranks[s, pattern[s, tile]] = before[depth + 1, s]
             continue
-        blank, action = blanks[depth], moves.lowest[todo[depth]]
+        blank, action = blanks[depth], lowest[todo[depth]]
         todo[depth] &= todo[depth] - 1
         generated += 1
         source = sources[blank, action]
@@ -284,13 +299,13 @@ def _search(path, roots, race, bound, sums, moves, allowed):
         added = conflicts_added(board, tile, source, blank, action, lines) if len(lines.moves) else 0
         f = 0
         for s in range(count):
-            rank = ranks[s, sums.pattern[s, tile]]
-            sign, change = sums.sign[s, tile, action], 0
+            rank = ranks[s, pattern[s, tile]]
+            sign, change = signs[s, tile, action], 0
             if sign:
-                seen_as = sums.symmetry[s, tile]
-                for step in range(between.shape[3]):
+                seen_as = symmetry[s, tile]
+                for step in range(len(gap)):
                     change += past[s, tile, board[between[seen_as, blank, action, step]]]
-            reached[s] = rank + sums.step[s, tile, action] + sign * change
+            reached[s] = rank + steps[s, tile, action] + sign * change
             total = totals[depth, s] + values[reached[s]] - values[rank] + added
             totals[depth + 1, s], before[depth + 1, s] = total, rank
             f = max(f, depth + 1 + total)
@@ -300,13 +315,13 @@ def _search(path, roots, race, bound, sums, moves, allowed):
             least = min(least, f)
             continue
         actions[depth] = action
-        readers[depth + 1] = moves.onward[readers[depth], action]
+        readers[depth + 1] = onward[readers[depth], action]
         depth += 1
         board[blank], board[source] = tile, 0
         for s in range(count):
-            ranks[s, sums.pattern[s, tile]] = reached[s]
+            ranks[s, pattern[s, tile]] = reached[s]
         blanks[depth] = source
-        todo[depth] = moves.kept[readers[depth]] & moves.legal[source]
+        todo[depth] = kept[readers[depth]] & legal[source]
         if f == depth:
             place[AT_GOAL] = True
             race[SOLVED] = min(race[SOLVED], root)
