@@ -109,6 +109,7 @@ def test_a_state_is_inconsistent_by_a_single_child(table):
 WANTED = LargeAuditParams(
     consistency_states=100, consistency_checkpoints=2, walk_max=10, nearby_states=20, scrambled_states=10, depths=3,
     greedy_states=15, greedy_depths=[2, DEPTH], greedy_moves=6,
+    progress={"set": "way", "checkpoints": 2, "batch_size": 10, "max_nodes": 20_000},
 )  # fmt: skip
 
 
@@ -167,7 +168,11 @@ def test_a_whole_audit_is_the_same_to_the_byte_when_it_is_made_again(trained):
     audit_large.run(*trained, out)
     first = {path: path.read_bytes() for path in [out.with_suffix(".json"), *out.glob("*")]}
     frames = {path.stem: read_frame(path) for path in out.glob("*.parquet")}
-    assert set(frames) == {"nearby", "known", "consistency", "scrambled", "greedy"}
+    assert set(frames) == {"nearby", "known", "consistency", "scrambled", "greedy", "progress"}
+    progress = frames["progress"]
+    assert progress["iteration"].tolist() == [10, 30] and progress["known"].tolist() == [3, 3]
+    # The table knows them all; from its edge a network that has learned nothing leads astray.
+    assert progress["solved_percent"].tolist() == [75, 75] and progress["excess"].tolist() == [0, 0]
     assert frames["known"][["set", "distance", "states"]].to_numpy().tolist() == [["way", d, 1] for d in (1, 2, 4)]
     assert frames["nearby"]["states"].tolist() == [1, 12, 20, 20, 20]
     assert frames["nearby"]["mean_cost_to_go"].iloc[0] == 0

@@ -144,6 +144,7 @@ BOARDS = {  # a state two moves from the goal, and what is drawn of it
     "puzzle15": ("1 2 3 4 5 6 7 8 9 10 11 12 13 0 14 15", " 9 10 11 12\n13  . 14 15"),
     "lights_out_3": ("110 101 011", "# # .\n# . #\n. # #"),
 }
+OF_STATES = "puzzle15"  # its network tells one value for a state
 
 
 @pytest.fixture
@@ -151,7 +152,8 @@ def board_study(request, tmp_path):
     """A folder with the study of a puzzle, as the workflow leaves it: two untrained networks, one the headline."""
     puzzle = make(request.param)
     study = tmp_path / "results" / puzzle.name
-    architecture = ArchitectureParams(first_layers=[8], residual_blocks=0, outputs="actions")
+    outputs = "state" if puzzle.name == OF_STATES else "actions"
+    architecture = ArchitectureParams(first_layers=[8], residual_blocks=0, outputs=outputs)
     description = {"puzzle": puzzle.name, "precision": "float32"}
     networks.save(study / "models/tiles/0.safetensors", networks.build(architecture, puzzle, seed=0), description)
     write_frame(study / "models/tiles/checkpoints.parquet", pd.DataFrame({"iteration": [0], "file": ["0.safetensors"]}))
@@ -166,6 +168,7 @@ def test_solve_finds_the_network_of_a_large_boards_study_and_tells_its_length_in
     name, (state, drawn) = board_study.name, BOARDS[board_study.name]
     code, out, err = command("solve", "--puzzle", name, "--state", state, "--seconds", "1")
     assert code == 0 and err == "" and drawn in out and "length          2 moves\n" in out and "turns" not in out
+    assert ("never overestimates" in out) == (name == OF_STATES)  # said of BWAS, not of beams
     moves = board_study.format_moves([1, 3])
     for column, text in (("state", state), ("scramble", moves)):
         pd.DataFrame({column: [text]}).to_csv(tmp_path / "in.csv", index=False)
@@ -212,7 +215,7 @@ BAD_CHOICES = {
     "unknown peg": (("--state", "223"), "Unknown peg '3'"),
     "wrong puzzle": (("--puzzle", "cube2", "--state", "222"), "was trained on hanoi_3, not on cube2"),
     "unknown puzzle": (("--puzzle", "cube4", "--state", "222"), "Unknown puzzle 'cube4'"),
-    "path weight": (("--state", "222", "--path-weight", "1.5"), "λ must lie between 0 and 1, not at 1.5"),
+    "path weight": (("--state", "222", "--path-weight", "2.5"), "λ must lie between 0 and 2, not at 2.5"),
     "batch size": (("--state", "222", "--batch-size", "0"), "N must lie between 1 and 1,000,000, not at 0"),
     "too few expansions": (("--state", "222", "--max-expansions", "1"), "raise --max-expansions"),
     "no out": (("--instances", "in.csv"), "give --out"),

@@ -207,17 +207,17 @@ def test_a_budget_with_a_path_weight_and_a_batch_size_is_of_bwas(study, monkeypa
 def test_searches_by_beams_are_not_taken_for_those_of_bwas_nor_those_of_another_path_weight(
     study, killed_after, monkeypatch
 ):
-    beams, weights, solve = killed_after(None), [], stage.solve
+    beams, weights, solve = killed_after(None), [], stage.solve_with_weights
 
-    def told_of(*arguments, path_weight, limits, **options):
-        if limits.max_nodes == 1_000_000:  # not of warming up
-            weights.append(path_weight)
-        return solve(*arguments, path_weight=path_weight, limits=limits, **options)
+    def told_of(*arguments, path_weights, max_nodes=None, **options):
+        if max_nodes == 1_000_000:  # not of warming up
+            weights.append(path_weights)
+        return solve(*arguments, path_weights=path_weights, **options)
 
-    monkeypatch.setattr(stage, "solve", told_of)
-    for budget in ((2, 0.3), (2, 0.3, 0.8, 10), (2, 0.3, 0.6, 10), (2, 0.3, 0.6, 10)):
+    monkeypatch.setattr(stage, "solve_with_weights", told_of)
+    for budget in ((2, 0.3), (2, 0.3, 0.8, 10), (2, 0.3, [0.6, 1.2], 10), (2, 0.3, [0.6, 1.2], 10)):
         study(budget)
-    assert len(beams) == 2 and weights == [0.8, 0.8, 0.6, 0.6]
+    assert len(beams) == 2 and weights == [[0.8], [0.8], [0.6, 1.2], [0.6, 1.2]]
 
 
 @pytest.mark.parametrize(

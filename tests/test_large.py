@@ -75,8 +75,8 @@ MISTAKES = {
         "is mirrored itself",
     ),
     "path weight": (
-        {"searches": [{"set": "scrambled", "path_weight": [2], "batch_size": [1]}]},
-        "less than or equal to 1",
+        {"searches": [{"set": "scrambled", "path_weight": [3], "batch_size": [1]}]},
+        "less than or equal to 2",
     ),
     "beams": (
         {"beams": [{"set": "scrambled", "widths": [3, 3]}]},

@@ -248,7 +248,7 @@ def test_the_words_of_a_board_are_not_those_of_a_cube(written):
         text = (written / name).read_text()
         told = re.sub(r"DeepCubeA?|the cube|the 3x3x3", "", text)
         assert not re.search(r"cube|quarter turn|half turn|mirror|superflip", told, flags=re.IGNORECASE), name
-    assert "BWAS, λ = 0.8, N = 1,000, at most 1 s each" in (written / "report.md").read_text()
+    assert "BWAS, λ = 1, 1.18, N = 500, at most 1 s each" in (written / "report.md").read_text()
     assert "# 15-puzzle" in (written / "report.md").read_text()
 
 

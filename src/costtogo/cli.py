@@ -20,7 +20,7 @@ app = typer.Typer(
 
 ParamsFile = Annotated[Path, typer.Option("--params", help="The stage's slice of the parameters, a JSON file.")]
 Table = Annotated[Path, typer.Option(help="Exact distance table of the puzzle, .npz.")]
-Solvers = Literal["auto", "bwas", "greedy", "beam", "exact"]
+Solvers = Literal["auto", "bwas", "greedy", "beam", "rising", "exact"]
 EXACT = (None, None, None, 1, False)  # options of searches over networks, left out
 Nearby = Annotated[Path, typer.Option(help="Exact distances around the goal, .npz.")]
 Database = Annotated[Path | None, typer.Option(help="Pattern database of the puzzle, .npz, where one is needed.")]
@@ -262,7 +262,7 @@ def solve(
     ] = None,
     out: Annotated[Path | None, typer.Option(help="CSV to write; needed with --instances.")] = None,
     path_weight: Annotated[
-        float | None, typer.Option(help="λ of bwas, between 0 (greedy) and 1; 0.7, of puzzles too large to list 0.4.")
+        float | None, typer.Option(help="λ of bwas, from 0 (greedy) to 2; 0.7, of puzzles too large to list 0.4.")
     ] = None,
     batch_size: Annotated[
         int | None, typer.Option(help="N of bwas, nodes expanded at a time; 5, of puzzles too large to list 1,000.")
@@ -277,12 +277,14 @@ def solve(
     solver: Annotated[
         Solvers,
         typer.Option(
-            help="auto: bwas for puzzles that can be listed, else beam; greedy: best-first, bwas at λ = 0 and N = 1; "
+            help="auto: bwas for puzzles that can be listed, else beam, or rising where the network tells one value a "
+            "state; greedy: best-first, bwas at λ = 0 and N = 1; rising: bwas with λ = 1, 1.1, 1.2, 1.3 in turn; "
             "exact: a shortest solution, of sliding tiles and Lights Out, without a network."
         ),
     ] = "auto",
     seconds: Annotated[
-        float, typer.Option(min=0, help="For each state: beam improves until then, exact ends unsolved with a bound.")
+        float,
+        typer.Option(min=0, help="For each state: beam and rising improve until then, exact ends with a bound."),
     ] = 30,
     average: Annotated[
         int,

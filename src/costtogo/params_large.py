@@ -10,6 +10,7 @@ from costtogo.params import ModelParams, Params, Positive, derive_seed, explain,
 from costtogo.puzzles import find, make
 from costtogo.types import UserError
 
+PathWeight = Annotated[float, Field(ge=0, le=2)]  # over 1 for networks that overestimate
 MANHATTAN = "manhattan"  # the heuristic of that name, with linear conflicts, among the pattern databases
 
 
@@ -53,7 +54,7 @@ class GridParams(Params):
     """BWAS over λ × N on one instance set; a search that keeps max_nodes states in memory ends as unsolved."""
 
     set: str
-    path_weight: list[Annotated[float, Field(ge=0, le=1)]] = Field(min_length=1)  # λ
+    path_weight: list[PathWeight] = Field(min_length=1)  # λ
     batch_size: list[Positive] = Field(min_length=1)  # N
     max_nodes: Positive = 1_000_000
 
@@ -68,6 +69,16 @@ class OptimaParams(Params):
     max_generated: Positive = 1_000_000_000
 
 
+class ProgressParams(Params):
+    """BWAS from the instances of a set with some checkpoints spread over the training, the last among them."""
+
+    set: str
+    checkpoints: Positive = 8
+    path_weight: PathWeight = 1  # λ
+    batch_size: Positive = 1000  # N
+    max_nodes: Positive = 1_000_000
+
+
 class LargeAuditParams(Params):
     """What is asked of every network.
 
@@ -77,6 +88,7 @@ class LargeAuditParams(Params):
     scrambled: states at the end of walks of each length from 1 to depths, for the cost-to-go by scramble depth.
     greedy: states at the end of walks of each length of greedy_depths, for what greedy search solves within
     greedy_moves, at every checkpoint.
+    progress: what BWAS finds as the training goes on.
     """
 
     consistency_states: Positive = 30_000
@@ -88,17 +100,19 @@ class LargeAuditParams(Params):
     greedy_states: Positive = 200
     greedy_depths: list[Positive] = Field(default=[5, 10, 15, 20, 25, 30], min_length=1)
     greedy_moves: Positive = 40
+    progress: ProgressParams | None = None
 
 
 class ExternalBudget(Params):
     """How many of the first external instances are solved, and how long each may take.
 
-    With path_weight (λ) and batch_size (N) BWAS solves them, without them beams that widen until the time is up.
+    With path_weight (λ) and batch_size (N) BWAS solves them, without them beams that widen until the time is up. With
+    several λ BWAS takes them in turn while there is time, and the shortest solution counts.
     """
 
     states: Positive
     seconds: float = Field(gt=0)
-    path_weight: float | None = Field(default=None, ge=0, le=1)
+    path_weight: PathWeight | Annotated[list[PathWeight], Field(min_length=1)] | None = None
     batch_size: Positive | None = None
 
     @model_validator(mode="after")
@@ -108,11 +122,19 @@ class ExternalBudget(Params):
         return self
 
     @property
+    def path_weights(self) -> list[float]:
+        """Each λ, none for beams."""
+        if self.path_weight is None:
+            return []
+        return self.path_weight if isinstance(self.path_weight, list) else [self.path_weight]
+
+    @property
     def searched(self) -> str:
         """The searches in words.  -> "beams for 5 s each"."""
         if self.path_weight is None:
             return f"beams for {self.seconds:g} s each"
-        return f"BWAS, λ = {self.path_weight:g}, N = {self.batch_size:,}, at most {self.seconds:g} s each"
+        weights = ", ".join(f"{weight:g}" for weight in self.path_weights)
+        return f"BWAS, λ = {weights}, N = {self.batch_size:,}, at most {self.seconds:g} s each"
 
 
 class ExternalParams(Params):
@@ -173,6 +195,7 @@ class LargeStudy(Params):
         except UserError as error:
             raise ValueError(str(error)) from error
         named = [search.set for search in [*self.searches, *self.beams]]
+        named += [self.audit.progress.set] if self.audit.progress else []
         named += [params.of for params in self.instances.values() if isinstance(params, MirroredInstances)]
         for name in named:
             if name not in self.instances:

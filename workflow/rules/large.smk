@@ -290,6 +290,7 @@ rule large_audit:
         consistency="results/{study}/audits/{network}/consistency.parquet",
         scrambled="results/{study}/audits/{network}/scrambled.parquet",
         greedy="results/{study}/audits/{network}/greedy.parquet",
+        progress="results/{study}/audits/{network}/progress.parquet",
         card="results/{study}/audits/{network}.json",
         timing="results/{study}/timings/audits/{network}.json",
     log:

@@ -77,6 +77,9 @@ def _of_model(study: LargeStudy, model: str, reported: Path) -> Iterator[FigureE
     yield entry("scrambled_costs", "cost-to-go by scramble", ["audits/{}/scrambled.parquet"])
     yield entry("greedy_shares", "greedy search as training goes on", ["audits/{}/greedy.parquet"])
     yield entry("large_mean_costs", "cost-to-go as training goes on", ["audits/{}/greedy.parquet"])
+    if study.audit.progress is not None:
+        audited = ["audits/{}/progress.parquet", "models/{}.json"]
+        yield entry("progress", "solutions as training goes on", audited)
     for name in dict.fromkeys(search.set for search in study.searches):
         grid = ["searches/{}/grid.parquet"]
         yield entry("grid_heat_maps", f"BWAS on {name} by λ and N", grid, name)

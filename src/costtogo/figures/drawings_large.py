@@ -62,6 +62,14 @@ def greedy_shares(results: Path, model: str) -> Figure:
     return large.greedy_shares(read_frame(results / "audits" / model / "greedy.parquet"))
 
 
+def progress(results: Path, model: str) -> Figure:
+    """What BWAS finds over the training; the states seen are in proportion to the iterations."""
+    searches = read_frame(results / "audits" / model / "progress.parquet")
+    seen = read_json(results / "models" / f"{model}.json")["metrics"]["states_seen"]
+    states = seen * searches["iteration"] / searches["iteration"].max()
+    return large.progress(searches.assign(states=states))
+
+
 def large_mean_costs(results: Path, model: str) -> Figure:
     """Mean cost-to-go of scrambled states over the training."""
     return large.mean_costs(read_frame(results / "audits" / model / "greedy.parquet"))

@@ -108,6 +108,32 @@ def mean_costs(costs: pd.DataFrame) -> Figure:
     return figure
 
 
+@styled
+def progress(searches: pd.DataFrame) -> Figure:
+    """What BWAS finds as the training goes on: moves beyond the optimum (left), shares of the instances (right).
+
+    searches: states (seen in training), excess (moves, over the solved of known optimum), solved_percent,
+    optimal_percent; NaN where nothing is known.
+    """
+    figure = Figure(figsize=(SIZE[0], 3.2))
+    excess, shares = figure.subplots(1, 2)
+    seen = searches["states"] / 1e6
+    look = {"color": BLUE, "marker": "o", "clip_on": False}
+    handles = excess.plot(seen, searches["excess"], label="moves beyond the optimum, where solved", **look)
+    excess.set_ylabel("moves")
+    excess.set_ylim(bottom=0)
+    handles += shares.plot(seen, searches["solved_percent"], color=GREEN, marker="s", clip_on=False, label="solved")
+    look = {"color": VERMILION, "marker": "^", "clip_on": False}
+    handles += shares.plot(seen, searches["optimal_percent"], label="solved optimally", **look)
+    shares.set(ylabel="share of instances, %", ylim=(0, 100))
+    for axes in (excess, shares):
+        axes.set_xlabel("states seen in training, millions")
+        axes.set_xlim(left=0)
+        axes.grid(axis="y")
+    legend_above(figure, handles)
+    return figure
+
+
 def _by_depth(frame: pd.DataFrame, measure: str) -> tuple[Figure, Axes]:
     """A measure by iteration, one line a scramble depth."""
     figure = Figure()

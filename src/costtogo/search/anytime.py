@@ -1,19 +1,21 @@
-"""The best solution within some seconds: beams from many images of a state, which err in different places.
+"""The best solution within some seconds: by beams from many images of a state, or by BWAS with one λ after another.
 
 A puzzle may have symmetries, and the inverse of a state may be a state: a solution of any image is one of the state.
 A beam over another image is worth more than a beam twice as wide, until all images of a width have been searched.
+BWAS is quick with a small λ and finds shorter solutions with a larger one, if it ends in time.
 """
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from costtogo.exact.nearby import NearbyTable
 from costtogo.puzzles.base import Puzzle
+from costtogo.search import bwas
 from costtogo.search.beam import BeamLimits, solve
-from costtogo.types import ActionHeuristic, SearchResult, States
+from costtogo.types import ActionHeuristic, Heuristic, SearchResult, States
 
 WIDTHS = ((1_000, 1), (40_000, 8), (160_000, 32))  # a width, from how many images; the last goes on, four times wider
 LEVELS = 30  # of a beam, about: what the memory must hold at once is its width times as many nodes
@@ -144,4 +146,25 @@ def solve_within(
         if best.cost <= best.lower_bound:
             break
         rate = max(rate, (time.monotonic() - begun) / width)
+    return best.result()
+
+
+def solve_with_weights(
+    puzzle: Puzzle,
+    heuristic: Heuristic,
+    start: States,
+    *,
+    path_weights: Iterable[float],
+    batch_size: int,
+    seconds: float,
+    max_nodes: int = bwas.Limits.max_nodes,
+) -> SearchResult:
+    """The shortest of the solutions of one start, uint8 [D], by BWAS with each λ in turn until the time is up."""
+    deadline, best = time.monotonic() + seconds, Best()
+    for weight in path_weights:
+        limits = bwas.Limits(max_nodes=max_nodes, seconds=max(0, deadline - time.monotonic()))
+        found = bwas.solve(puzzle, heuristic, start[None], path_weight=weight, batch_size=batch_size, limits=limits)
+        best.take(found, found.solutions[0])
+        if time.monotonic() >= deadline:
+            break
     return best.result()

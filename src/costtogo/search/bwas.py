@@ -14,6 +14,7 @@ from costtogo.puzzles.base import Puzzle
 from costtogo.types import Heuristic, SearchResult, States, UserError
 
 LARGEST_BATCH = 1_000_000  # a step keeps as many rows ready
+LARGEST_PATH_WEIGHT = 2
 
 
 @dataclass(frozen=True)
@@ -44,13 +45,14 @@ def solve(
     With until_proved, go on until no open node can lead to a cheaper solution, if h never overestimates.
     starts: uint8 [B, D].  heuristic: uint8 [N, D] -> float32 [N], in moves, 0 at the goal; one whose by_action is true
     is asked for children(states), float32 [N, A], instead (search.action_engine).  path_weight: one for all searches,
-    or one for each, float64 [B].
-    Raises UserError unless 0 <= path_weight <= 1 and 1 <= batch_size <= LARGEST_BATCH.
+    or one for each, float64 [B];
+    over 1 where h overestimates, as that of a network may: f / λ = g + h / λ.
+    Raises UserError unless 0 <= path_weight <= LARGEST_PATH_WEIGHT and 1 <= batch_size <= LARGEST_BATCH.
     """
     weights = np.array(np.broadcast_to(path_weight, len(starts)), dtype=np.float64)
     for weight in np.ravel(path_weight):
-        if not 0 <= weight <= 1:
-            raise UserError(f"The path weight λ must lie between 0 and 1, not at {weight}.")
+        if not 0 <= weight <= LARGEST_PATH_WEIGHT:
+            raise UserError(f"The path weight λ must lie between 0 and {LARGEST_PATH_WEIGHT}, not at {weight}.")
     if not 1 <= batch_size <= LARGEST_BATCH:
         raise UserError(f"The batch size N must lie between 1 and {LARGEST_BATCH:,}, not at {batch_size}.")
     options = (weights, int(batch_size), limits, until_proved)

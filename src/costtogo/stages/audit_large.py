@@ -5,6 +5,7 @@ known.parquet: the last checkpoint on the instances whose distance is known, by 
 consistency.parquet: some checkpoints on the states of random walks (thesis 5.9).
 scrambled.parquet: what the last checkpoint says of states after 1, 2 … random moves (final-year report, figure 12).
 greedy.parquet: what greedy search solves of such states with each checkpoint (DeepCubeA, figure 3).
+progress.parquet: what BWAS finds on a set of instances with some checkpoints; no rows where the study does not ask.
 """
 
 from pathlib import Path
@@ -19,22 +20,27 @@ from costtogo.analysis.neighbourhoods import audit_near_goal, look_around
 from costtogo.exact.layers import draw_layers
 from costtogo.exact.nearby import NearbyTable
 from costtogo.files import read_frame, write_frame
+from costtogo.heuristics.nearby import NearbyHeuristic
 from costtogo.heuristics.network import NetworkHeuristic, load
 from costtogo.learning.instances import draw_walk_ends
 from costtogo.learning.samplers import sample_states
 from costtogo.params import SamplerParams, derive_seed
-from costtogo.params_large import LargeAuditParams
+from costtogo.params_large import LargeAuditParams, ProgressParams
 from costtogo.puzzles import make
 from costtogo.puzzles.base import Puzzle, solves
 from costtogo.search import greedy
+from costtogo.search.bwas import Limits
 from costtogo.stages.frame import StageRun, say
-from costtogo.stages.searched import read_sets
+from costtogo.stages.grid import search
+from costtogo.stages.searched import describe as describe_searches
+from costtogo.stages.searched import read_sets, summarise
 from costtogo.stages.tables import read_nearby
 from costtogo.types import Heuristic, States, UserError
 
 Checkpoints: TypeAlias = dict[int, NetworkHeuristic]  # by iteration, ascending
 OF_A_STATE = ["mean_absolute_error", "bias", "admissible_percent", "overestimation_mean", "overestimation_max"]
 MEASURES = [*OF_A_STATE, "consistent_percent", "descending_percent"]
+PROGRESS = ["set", "path_weight", "batch_size", "iteration"]  # what tells its rows apart
 SHOWN = ["admissible_percent", "mean_absolute_error", "overestimation_max"]  # on the card
 
 
@@ -59,6 +65,10 @@ def run(params: Path, table: Path, instances: Path, model: Path, out: Path) -> N
         frames["consistency"] = audit_consistency(puzzle, some, wanted, generator(seed, "consistency"))
     with stage.part("greedy"):
         frames["greedy"] = audit_greedy(puzzle, checkpoints, wanted, generator(seed, "greedy"))
+    with stage.part("progress"):
+        frames["progress"] = audit_progress(
+            read_nearby(table, puzzle), checkpoints, read_sets(puzzle, instances), wanted.progress
+        )
     metrics = card_metrics(frames)
     say(describe(out.name, metrics))
     for name, frame in frames.items():
@@ -105,6 +115,20 @@ def audit_known(heuristic: Heuristic, sets: dict[str, tuple[pd.DataFrame, States
     found = pd.DataFrame(rows, columns=["set", "distance", "states", *OF_A_STATE])
     found.insert(3, "mean_cost_to_go", found["distance"] + found["bias"])
     return found
+
+
+def audit_progress(table: NearbyTable, checkpoints: Checkpoints, sets: dict, asked: ProgressParams | None):
+    """One row for some checkpoints: searched.summarise of BWAS on the set asked for; sets: of searched.read_sets."""
+    if asked is None:
+        return pd.DataFrame(columns=PROGRESS)
+    (instances, starts), frames = sets[asked.set], []
+    for iteration, network in spread(checkpoints, asked.checkpoints).items():
+        heuristic, limits = NearbyHeuristic(network, table), Limits(max_nodes=asked.max_nodes)
+        weights, size = [asked.path_weight], asked.batch_size
+        found = search(network.puzzle, heuristic, instances, starts, weights, size, limits).assign(iteration=iteration)
+        say(f"iteration {iteration}, {asked.set}, λ = {asked.path_weight:g}, N = {size:,}: {describe_searches(found)}")
+        frames.append(found)
+    return summarise(pd.concat(frames, ignore_index=True), PROGRESS)
 
 
 def measures_of(error: np.ndarray) -> dict[str, float]:

@@ -26,8 +26,7 @@ from costtogo.params_large import ExternalBudget, ExternalParams
 from costtogo.puzzles import make
 from costtogo.puzzles.base import Puzzle, random_walks, solves
 from costtogo.puzzles.lights_out import LightsOut
-from costtogo.search.anytime import solve_within
-from costtogo.search.bwas import Limits, solve
+from costtogo.search.anytime import solve_with_weights, solve_within
 from costtogo.stages.frame import StageRun, say
 from costtogo.stages.searched import last_network, metrics_of
 from costtogo.stages.solve import told
@@ -60,9 +59,8 @@ class Solver:
         """One search from uint8 [D]; limits: seconds, max_nodes."""
         if self.budget.path_weight is None:
             return solve_within(self.puzzle, self.heuristic, start, nearby=self.nearby, **limits)
-        setting = {"path_weight": self.budget.path_weight, "batch_size": self.budget.batch_size}
-        heuristic = NearbyHeuristic(self.heuristic, self.nearby)
-        return solve(self.puzzle, heuristic, start[None], **setting, limits=Limits(**limits))
+        setting = {"path_weights": self.budget.path_weights, "batch_size": self.budget.batch_size}
+        return solve_with_weights(self.puzzle, NearbyHeuristic(self.heuristic, self.nearby), start, **setting, **limits)
 
     def row(self, start: States) -> dict:
         """One search from uint8 [D]; its solution is replayed."""

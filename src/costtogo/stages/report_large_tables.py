@@ -26,6 +26,7 @@ def tables(study: LargeStudy, results: Results) -> dict[str, pd.DataFrame]:
         "consistency": of_models(results, study, "audits/{}/consistency.parquet"),
         "scrambled": of_models(results, study, "audits/{}/scrambled.parquet"),
         "greedy": of_models(results, study, "audits/{}/greedy.parquet"),
+        "progress": of_models(results, study, "audits/{}/progress.parquet"),
         "grid": of_models(results, study, "searches/{}/grid.parquet"),
         **exact_tables(results, study),
         "beams": beams(results, study),

@@ -296,6 +296,28 @@ def _audit(found: Report) -> Iterator[str]:
     yield from found.drawn("scrambled_costs")
     yield from found.drawn("large_mean_costs")
     yield from found.drawn("greedy_shares")
+    yield from _progress(found)
+
+
+def _progress(found: Report) -> Iterator[str]:
+    """BWAS with checkpoints of the training."""
+    if "progress" not in found.tables:
+        return
+    progress, asked = found.tables["progress"], found.study.audit.progress
+    yield (
+        f"BWAS with λ = {asked.path_weight:g}, N = {asked.batch_size:,} on the set {asked.set}, by checkpoint; a search"
+        f" that keeps {asked.max_nodes:,} nodes ends unsolved:\n"
+    )
+    columns = {
+        "iteration": ("iteration", amount),
+        "solved_percent": ("solved, %", percent),
+        "length": ("length, moves", places(2)),
+        "nodes_expanded": ("nodes expanded", amount),
+    }
+    if progress["known"].any():
+        columns |= {"optimal_percent": ("fewest moves, %", percent), "excess": ("moves too many", places(2))}
+    yield frame_table(progress, MODEL | columns)
+    yield from found.drawn("progress")
 
 
 def _audit_where_known(found: Report) -> Iterator[str]:

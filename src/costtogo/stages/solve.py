@@ -1,7 +1,7 @@
 """Solve scrambles or states given by hand or in a CSV, over a trained network or exactly.
 
-Over a network, puzzles whose states can be listed are solved by BWAS, larger ones by beams that widen until the time is
-up.
+Over a network, puzzles whose states can be listed are solved by BWAS. Larger ones have some seconds, for beams that
+widen where the network tells the cost-to-go of all children at once, else for BWAS with one λ after another.
 """
 
 import time
@@ -22,7 +22,7 @@ from costtogo.heuristics.nearby import NearbyHeuristic
 from costtogo.heuristics.network import NetworkHeuristic, load
 from costtogo.puzzles import make
 from costtogo.puzzles.base import Puzzle, apply, is_listed, random_walks, solves
-from costtogo.search.anytime import solve_within
+from costtogo.search.anytime import solve_with_weights, solve_within
 from costtogo.search.bwas import Limits, solve, why_ended
 from costtogo.stages.frame import say
 from costtogo.stages.solve_exact import check_exact, exact_search
@@ -34,14 +34,18 @@ NEARBY_DEPTH = 5  # of a table made for one command
 REPORT_SECONDS = 10  # between lines of progress, and between writings of a file that grows
 LISTED = {"path_weight": 0.7, "batch_size": 5, "max_expansions": 200_000}  # BWAS where nothing else is asked for
 LARGE = {"path_weight": 0.4, "batch_size": 1000, "max_expansions": 10_000_000}
+RISING = (1.0, 1.1, 1.2, 1.3)  # λ of the solver rising; networks that learn by value iteration overestimate
+RISING_BATCH = 500
 
 
 @dataclass(frozen=True)
 class Setting:
     """How to search. What is None depends on the puzzle: LISTED or LARGE.
 
-    solver: auto, bwas, greedy (BWAS at λ = 0 and N = 1), beam or exact, which needs no network.
-    until_proved: go on after the first solution.  seconds: the effort of beams for each state, or the limit of exact.
+    solver: auto, bwas, greedy (BWAS at λ = 0 and N = 1), beam, rising (BWAS with each λ of RISING) or exact, which
+    needs no network.
+    until_proved: go on after the first solution.  seconds: the effort of beam and rising for each state, the limit of
+    exact.
     average: symmetric images of a state over which values are averaged.
     """
 
@@ -54,9 +58,13 @@ class Setting:
     seconds: float = 30.0
     average: int = 1
 
-    def beam(self, puzzle: Puzzle) -> bool:
-        """Whether beams search, not BWAS; of a listed puzzle only where asked for."""
-        return self.solver == "beam" or (self.solver == "auto" and not is_listed(puzzle))
+    def resolved(self, heuristic: NetworkHeuristic) -> "Setting":
+        """The same with a solver named in place of auto: bwas where the puzzle can be listed or λ is given."""
+        if self.solver != "auto":
+            return self
+        if is_listed(heuristic.puzzle) or self.path_weight is not None:
+            return replace(self, solver="bwas")
+        return replace(self, solver="beam" if heuristic.by_action else "rising")
 
     def of_bwas(self, puzzle: Puzzle) -> dict:
         """λ, N, where a search ends, and whether it goes on: keyword arguments of bwas.solve."""
@@ -70,35 +78,35 @@ class Setting:
 
 def solve_one(puzzle_name: str | None, model: Path | None, kind: str, text: str, setting: Setting) -> None:
     """Print the solution of one scramble or state; UserError where none was found within the limits."""
-    puzzle, begin = find_solver(puzzle_name, model, setting)
+    puzzle, setting, begin = find_solver(puzzle_name, model, setting)
     start = read_start(puzzle, kind, text)
     row = begin().row(start)
     if not row["solved"]:
-        raise UserError(_why_unsolved(row, setting, puzzle))
+        raise UserError(_why_unsolved(row, setting))
     print(puzzle.draw(start))
     print(f"solution        {row['solution'] or '(solved already)'}")
     for name, metric in LENGTHS.items():
         if name in row:
             print(f"length          {row[name]} {metric}")
-    print(f"lower bound     {row['lower_bound']:.1f} moves{_condition(setting, puzzle)}")
+    print(f"lower bound     {row['lower_bound']:.1f} moves{_condition(setting)}")
     print(f"nodes expanded  {row['nodes_expanded']:,}")
     print(f"seconds         {row['seconds']:.3f}")
 
 
-def _condition(setting: Setting, puzzle: Puzzle) -> str:
+def _condition(setting: Setting) -> str:
     """What the lower bound rests on."""
     if setting.solver == "exact":
         return " (proved)"
-    return "" if setting.beam(puzzle) else " (conditional: if the network never overestimates)"
+    return "" if setting.solver == "beam" else " (conditional: if the network never overestimates)"
 
 
-def _why_unsolved(row: dict, setting: Setting, puzzle: Puzzle) -> str:
+def _why_unsolved(row: dict, setting: Setting) -> str:
     """One sentence on what ended a search, and what to raise."""
     expansions = f"{row['nodes_expanded']:,} expansions"
     if setting.solver == "exact":
         least = f"every solution has {row['lower_bound']:.0f} moves or more"
         return f"Not solved within {setting.seconds:g} seconds and {expansions}: {least}; raise --seconds."
-    if setting.beam(puzzle):
+    if setting.solver in ("beam", "rising"):
         return f"Not solved within {expansions}; raise --seconds or --max-nodes."
     if row["ended"] == "memory":
         return f"Not solved: memory held the {setting.max_nodes:,} nodes allowed after {expansions}; raise --max-nodes."
@@ -110,7 +118,7 @@ def solve_file(puzzle_name: str | None, model: Path | None, instances: Path, out
 
     Of the solver exact also lower_bound and nodes_generated; where the CSV tells optimal lengths, those too.
     """
-    puzzle, begin = find_solver(puzzle_name, model, setting)
+    puzzle, setting, begin = find_solver(puzzle_name, model, setting)
     wanted = load_instances(puzzle, instances)
     solver, rows, written = begin(), [], time.monotonic()
     for start in told(list(wanted.states), puzzle.name):
@@ -234,28 +242,32 @@ class Solver:
         }
 
 
-def find_solver(puzzle_name: str | None, model: Path | None, setting: Setting) -> tuple[Puzzle, Callable[[], Solver]]:
-    """The puzzle, and what makes its solver ready; states are read in between, so that a mistake in them is soon told.
+def find_solver(
+    puzzle_name: str | None, model: Path | None, setting: Setting
+) -> tuple[Puzzle, Setting, Callable[[], Solver]]:
+    """The puzzle, the setting with its solver named, and what makes that solver ready; states are read in between, so
+    that a mistake in them is soon told.
 
     The solver is ready when a first small search is done, so that no seconds hold the loading of compiled code.
     """
     if setting.solver != "exact":
         heuristic = find_heuristic(puzzle_name, model)
-        return heuristic.puzzle, partial(_network_solver, heuristic, setting)
+        setting = setting.resolved(heuristic)
+        return heuristic.puzzle, setting, partial(_network_solver, heuristic, setting)
     if model is not None:
         raise UserError("The solver exact needs no network: leave out --model.")
     if puzzle_name is None:
         raise UserError("Name the puzzle with --puzzle.")
     puzzle = make(puzzle_name)
     check_exact(puzzle)
-    return puzzle, partial(_exact_solver, puzzle, setting)
+    return puzzle, setting, partial(_exact_solver, puzzle, setting)
 
 
 def _network_solver(heuristic: NetworkHeuristic, setting: Setting) -> Solver:
     puzzle = heuristic.puzzle
     if setting.average > 1:
         heuristic = AveragedHeuristic(puzzle, heuristic, setting.average)
-    nearby = find_nearby(puzzle) if setting.beam(puzzle) or not is_listed(puzzle) else None
+    nearby = find_nearby(puzzle) if setting.solver == "beam" or not is_listed(puzzle) else None
     _search(puzzle, heuristic, nearby, replace(setting, max_expansions=2, seconds=0.1), _short_walk(puzzle))
     return Solver(puzzle, partial(_search, puzzle, heuristic, nearby, setting))
 
@@ -275,10 +287,13 @@ def _search(
     puzzle: Puzzle, heuristic: ActionHeuristic, nearby: NearbyTable | None, setting: Setting, start: States
 ) -> SearchResult:
     """Search from one start over a network; nearby: exact distances around the goal of a puzzle too large to list."""
-    if setting.beam(puzzle):
-        limits = {"seconds": setting.seconds, "max_nodes": setting.max_nodes}
+    limits = {"seconds": setting.seconds, "max_nodes": setting.max_nodes}
+    if setting.solver == "beam":
         return solve_within(puzzle, heuristic, start, nearby=nearby, **limits)
     heuristic = heuristic if nearby is None else NearbyHeuristic(heuristic, nearby)
+    if setting.solver == "rising":
+        batch = setting.batch_size or RISING_BATCH
+        return solve_with_weights(puzzle, heuristic, start, path_weights=RISING, batch_size=batch, **limits)
     return solve(puzzle, heuristic, start[None], **setting.of_bwas(puzzle))
 
 
