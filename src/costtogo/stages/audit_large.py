@@ -53,11 +53,12 @@ def run(params: Path, table: Path, instances: Path, model: Path, out: Path) -> N
     puzzle, seed = make(stage.parameters["puzzle"]), stage.parameters["seed"]
     checkpoints = read_checkpoints(model, stage.parameters["device"])
     last = checkpoints[max(checkpoints)]
+    near_goal, sets = read_nearby(table, puzzle), read_sets(puzzle, instances)
     frames = {}
     with stage.part("nearby"):
-        frames["nearby"] = audit_nearby(read_nearby(table, puzzle), last, wanted, generator(seed, "nearby"))
+        frames["nearby"] = audit_nearby(near_goal, last, wanted, generator(seed, "nearby"))
     with stage.part("known"):
-        frames["known"] = audit_known(last, read_sets(puzzle, instances))
+        frames["known"] = audit_known(last, sets)
     with stage.part("scrambled"):
         frames["scrambled"] = audit_scrambled(puzzle, last, wanted, generator(seed, "scrambled"))
     with stage.part("consistency"):
@@ -66,9 +67,7 @@ def run(params: Path, table: Path, instances: Path, model: Path, out: Path) -> N
     with stage.part("greedy"):
         frames["greedy"] = audit_greedy(puzzle, checkpoints, wanted, generator(seed, "greedy"))
     with stage.part("progress"):
-        frames["progress"] = audit_progress(
-            read_nearby(table, puzzle), checkpoints, read_sets(puzzle, instances), wanted.progress
-        )
+        frames["progress"] = audit_progress(near_goal, checkpoints, sets, wanted.progress)
     metrics = card_metrics(frames)
     say(describe(out.name, metrics))
     for name, frame in frames.items():
@@ -117,7 +116,9 @@ def audit_known(heuristic: Heuristic, sets: dict[str, tuple[pd.DataFrame, States
     return found
 
 
-def audit_progress(table: NearbyTable, checkpoints: Checkpoints, sets: dict, asked: ProgressParams | None):
+def audit_progress(
+    table: NearbyTable, checkpoints: Checkpoints, sets: dict, asked: ProgressParams | None
+) -> pd.DataFrame:
     """One row for some checkpoints: searched.summarise of BWAS on the set asked for; sets: of searched.read_sets."""
     if asked is None:
         return pd.DataFrame(columns=PROGRESS)
