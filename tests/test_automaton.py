@@ -114,8 +114,9 @@ def test_targets_of_a_growing_tower_let_its_own_disks_move_alone():
         return np.array([lower.get(rank, 7.0) for rank in puzzle.rank(states)], dtype=np.float32)
 
     state = np.array([[1, 1, 0]], dtype=np.uint8)
-    assert davi.bellman_targets(puzzle, state, cost_to_go)[0] == -4.0
-    assert davi.bellman_targets(puzzle, state, cost_to_go, disks=2)[0] == 8.0
+    for disks, target in ((None, -4.0), (2, 8.0)):
+        costs = davi.child_costs(puzzle, state, cost_to_go, disks)
+        assert davi.bellman_targets(puzzle, state, costs)[0] == target
 
 
 def test_an_automaton_learns_from_small_towers_what_holds_in_larger_ones(distances_of):

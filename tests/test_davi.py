@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from costtogo.heuristics.table import Remembered, TableHeuristic, exact
-from costtogo.learning.davi import begin, bellman_targets, draw, set_learning_rate, train
+from costtogo.learning.davi import begin, bellman_targets, child_costs, draw, set_learning_rate, train
 from costtogo.params import ModelParams
 from costtogo.puzzles import make
 
@@ -45,6 +45,11 @@ def trained(**changes):
     return training, list(train(training))
 
 
+def targets_of(puzzle, states, cost_to_go, disks=None):
+    """The Bellman targets of states by a cost-to-go."""
+    return bellman_targets(puzzle, states, child_costs(puzzle, states, cost_to_go, disks))
+
+
 @pytest.fixture(scope="module")
 def learned():
     return trained()
@@ -53,7 +58,7 @@ def learned():
 def test_the_exact_table_is_its_own_bellman_target(puzzle, distance):
     ranks = np.random.default_rng(0).integers(puzzle.state_count, size=500)
     ranks = np.append(ranks, puzzle.rank(puzzle.goal[None]))
-    targets = bellman_targets(puzzle, puzzle.unrank(ranks), exact(puzzle, distance))
+    targets = targets_of(puzzle, puzzle.unrank(ranks), exact(puzzle, distance))
     assert targets.dtype == np.float32
     np.testing.assert_array_equal(targets, distance[ranks])
 
@@ -63,7 +68,7 @@ def test_targets_equal_the_definition_state_by_state(name):
     puzzle = make(name)
     values = np.random.default_rng(1).uniform(0, 9, puzzle.state_count).astype(np.float32)
     states = puzzle.unrank(np.arange(puzzle.state_count))
-    targets = bellman_targets(puzzle, states, TableHeuristic(puzzle, values))
+    targets = targets_of(puzzle, states, TableHeuristic(puzzle, values))
     for state, target in zip(states, targets, strict=True):
         children, legal = puzzle.expand(state[None])
         least = min(1 + values[puzzle.rank(child[None])[0]] for child in children[legal])
@@ -72,7 +77,7 @@ def test_targets_equal_the_definition_state_by_state(name):
 
 def test_the_goals_target_is_zero_though_its_children_are_not():
     values = np.full(27, 5, dtype=np.float32)
-    assert bellman_targets(HANOI, HANOI.goal[None], TableHeuristic(HANOI, values)).tolist() == [0]
+    assert targets_of(HANOI, HANOI.goal[None], TableHeuristic(HANOI, values)).tolist() == [0]
 
 
 def test_a_remembered_heuristic_gives_the_same_values_and_evaluates_each_state_once():

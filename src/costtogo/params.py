@@ -70,6 +70,7 @@ class ArchitectureParams(Params):
 class SamplerParams(Params):
     """Where the states of an iteration come from; disks, residual, patience and hold are those of a growing tower."""
 
+    later = ("greedy_share", "greedy_moves")
     kind: Literal["deepcube", "deepcubea", "uniform", "adaptive_k", "non_backtracking", "growing_tower"]
     walk_max: Positive = 1
     stride: Positive = 10  # of DAVI on walks that do not step back: from one state that is kept to the next
@@ -78,6 +79,8 @@ class SamplerParams(Params):
     residual: float = Field(default=2e-4, gt=0)
     patience: Positive = 100
     hold: bool = True  # the disks that the tower has not reached yet may not move
+    greedy_share: Share = 0  # of DAVI: of the states, those on walks that follow the target network
+    greedy_moves: Positive = 50  # of such a walk on average, if it does not come to the goal
 
 
 class ModelParams(Params):
@@ -115,6 +118,8 @@ class ModelParams(Params):
             raise ValueError("the trainer random_walk needs the sampler non_backtracking")
         if self.sampler.kind == "growing_tower" and self.architecture.outputs == "actions":
             raise ValueError("the sampler growing_tower needs a network with outputs: state")
+        if self.sampler.greedy_share and (self.trainer != "davi" or self.sampler.kind == "growing_tower"):
+            raise ValueError("greedy_share is for the trainer davi, and not for the sampler growing_tower")
         return self
 
 

@@ -8,6 +8,8 @@ at every iteration instead, by so much of the difference; by all of it, there is
 
 A network with an output for each child approaches J_{k+1} of all children of a state at once: the target network is
 evaluated on the children, as often as for the one value of the state.
+
+With greedy_share, so many of the states of an iteration lie on walks that follow J_k instead: greedy_walks.
 """
 
 from collections.abc import Iterator
@@ -21,6 +23,7 @@ from torch.nn import functional
 
 from costtogo.heuristics.network import Network, NetworkHeuristic, build, encode, of_architecture
 from costtogo.heuristics.table import Remembered
+from costtogo.learning.greedy_walks import go_on
 from costtogo.learning.samplers import effective_k, sample_states
 from costtogo.learning.training import Progress, Tensors, Training, adam, part, prefixed, set_learning_rate, step
 from costtogo.params import ModelParams
@@ -33,6 +36,7 @@ class DaviTraining(Training):
     """A training by DAVI."""
 
     target: Network | None = None
+    walks: States | None = None  # the states that greedy walks are at, uint8 [W, D], where greedy_share asks for them
     convergence_points: int = 0
     disks: int = 0  # of a growing tower
     grown_at: int = 0  # the iteration at which it grew last, or began anew
@@ -58,16 +62,21 @@ class DaviTraining(Training):
         super().start_from(weights)
         self.target.load_state_dict(weights)
 
-    def targets(self, states: States) -> CostToGo:
-        """What J_{k+1} should be, float32 [N] or, by action, [N, A] and NaN where illegal.
+    def child_costs(self, states: States) -> CostToGo:
+        """J_k of each child, float32 [N, A], inf where illegal.
 
         The disks that a growing tower has not reached do not move.
         """
-        if self.params.architecture.outputs == "actions":
-            return child_targets(self.puzzle, states, self.cost_to_go)
         sampler = self.params.sampler
         disks = self.disks if sampler.kind == "growing_tower" and sampler.hold else None
-        return bellman_targets(self.puzzle, states, self.cost_to_go, disks)
+        return child_costs(self.puzzle, states, self.cost_to_go, disks)
+
+    def targets(self, states: States, costs: CostToGo | None = None) -> CostToGo:
+        """What J_{k+1} should be, float32 [N] or, by action, [N, A] and NaN where illegal; costs: child_costs."""
+        costs = self.child_costs(states) if costs is None else costs
+        if self.params.architecture.outputs == "actions":
+            return np.where(np.isinf(costs), np.float32(np.nan), costs)
+        return bellman_targets(self.puzzle, states, costs)
 
     @property
     def overdue(self) -> bool:
@@ -103,10 +112,12 @@ class DaviTraining(Training):
         self._frozen = None
 
     def tensors(self) -> Tensors:
-        """Network and optimiser, the target network and what of J_k is remembered."""
+        """Network and optimiser, the target network, what of J_k is remembered, and where greedy walks are."""
         tensors = super().tensors() | prefixed("target", self.target.state_dict())
         if is_listed(self.puzzle):
             tensors["remembered"] = torch.from_numpy(self.cost_to_go.values)
+        if self.walks is not None:
+            tensors["walks"] = torch.from_numpy(self.walks)
         return tensors
 
     def restore(self, tensors: Tensors, description: dict[str, Any]) -> None:
@@ -116,6 +127,8 @@ class DaviTraining(Training):
         self.forget()
         if is_listed(self.puzzle):
             self.cost_to_go.values[:] = tensors["remembered"].numpy()
+        if self.walks is not None:
+            self.walks = tensors["walks"].numpy()
 
 
 def begin(puzzle: Puzzle, params: ModelParams, precision: str) -> DaviTraining:
@@ -123,7 +136,9 @@ def begin(puzzle: Puzzle, params: ModelParams, precision: str) -> DaviTraining:
     network = build(params.architecture, puzzle, params.seed)
     target = first_target(network, puzzle)
     disks = min(params.sampler.disks, puzzle.cells)
-    return DaviTraining(puzzle, params, precision, network, adam(network, params), target=target, disks=disks)
+    walks = np.empty((0, puzzle.cells), dtype=np.uint8) if params.sampler.greedy_share else None
+    optimizer = adam(network, params)
+    return DaviTraining(puzzle, params, precision, network, optimizer, target=target, walks=walks, disks=disks)
 
 
 def first_target(network: Network, puzzle: Puzzle) -> Network:
@@ -147,7 +162,7 @@ def train(training: DaviTraining) -> Iterator[Progress]:
         generator = np.random.default_rng([params.seed, training.iteration])
         walk_max = training.walk_max
         set_learning_rate(training)
-        loss = fit(training, draw(training, params.states_per_iteration, walk_max, generator), generator)
+        loss = fit(training, draw_with_walks(training, walk_max, generator), generator)
         validation = draw(training, params.validation_states, walk_max, generator)
         validation_loss = validate(training, validation)
         looked = training.iteration % params.check_every == 0 and not training.settled
@@ -192,29 +207,32 @@ def draw(training: DaviTraining, count: int, walk_max: int, generator: np.random
     return sample_states(training.puzzle, training.params.sampler, count, walk_max, generator)
 
 
-def bellman_targets(puzzle: Puzzle, states: States, cost_to_go: Heuristic, disks: int | None = None) -> CostToGo:
-    """min over legal actions of 1 + cost-to-go of the child, 0 at the goal: float32 [N].
+def draw_with_walks(training: DaviTraining, walk_max: int, generator: np.random.Generator) -> States:
+    """The states of an iteration, uint8 [states_per_iteration, D]: first those of greedy walks."""
+    count = training.params.states_per_iteration
+    if training.walks is None:
+        return draw(training, count, walk_max, generator)
+    return np.concatenate([training.walks, draw(training, count - len(training.walks), walk_max, generator)])
+
+
+def child_costs(puzzle: Puzzle, states: States, cost_to_go: Heuristic, disks: int | None = None) -> CostToGo:
+    """The cost-to-go of each child, float32 [N, A], inf where the action is not legal.
 
     With disks, only so many of the smallest disks of a tower may move: it is that of fewer disks.
     """
     children, legal = puzzle.expand(states)
     if disks is not None:
         legal &= (children[..., disks:] == puzzle.goal[disks:]).all(axis=2)
-    values = cost_to_go(children.reshape(-1, puzzle.cells)).reshape(legal.shape)
-    targets = 1 + np.where(legal, values, np.inf).min(axis=1)
+    costs = np.full(legal.shape, np.inf, dtype=np.float32)
+    costs[legal] = cost_to_go(children[legal])
+    return costs
+
+
+def bellman_targets(puzzle: Puzzle, states: States, costs: CostToGo) -> CostToGo:
+    """The least over legal actions of 1 + cost-to-go of the child, 0 at the goal: float32 [N]; costs: child_costs."""
+    targets = 1 + costs.min(axis=1)
     targets[is_goal(puzzle, states)] = 0.0
-    return targets.astype(np.float32)
-
-
-def child_targets(puzzle: Puzzle, states: States, cost_to_go: Heuristic) -> CostToGo:
-    """What J_{k+1} should be at each child, 0 at the goal: float32 [N, A], NaN where the action is not legal.
-
-    cost_to_go: J_{k+1} as the target network gives it, 1 + the least of its outputs.
-    """
-    children, legal = puzzle.expand(states)
-    values = np.full(legal.shape, np.nan, dtype=np.float32)
-    values[legal] = cost_to_go(children[legal])
-    return values
+    return targets
 
 
 def squared_error(outputs: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
@@ -227,8 +245,11 @@ def squared_error(outputs: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
 
 def fit(training: DaviTraining, drawn: States, generator: np.random.Generator) -> float:
     """One pass over the states in shuffled minibatches; returns the mean loss over them."""
-    states = drawn[generator.permutation(len(drawn))]
-    targets = torch.from_numpy(training.targets(states)).to(training.device)
+    costs = training.child_costs(drawn)
+    order = generator.permutation(len(drawn))
+    states, targets = drawn[order], torch.from_numpy(training.targets(drawn, costs)[order]).to(training.device)
+    if training.walks is not None:
+        training.walks = go_on(training.puzzle, training.params.sampler, drawn, costs, generator)
     training.network.train()
     if training.params.optimizer == "lbfgs":
         return fit_whole(training, encode(training.puzzle, states, device=training.device), targets)

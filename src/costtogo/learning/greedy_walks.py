@@ -1,0 +1,30 @@
+"""States that a search would come by: walks that follow the frozen cost-to-go, a share of each iteration's states.
+
+Value iteration on random walks alone leaves a network with false goals far from any walk, towards which every search
+goes. Walks that take the child of least cost-to-go go there too, and their targets fill them up. They cost nothing:
+the values of their children are those of the targets.
+"""
+
+import numpy as np
+
+from costtogo.params import SamplerParams
+from costtogo.puzzles.base import Puzzle, is_goal, move, pick_legal
+from costtogo.types import CostToGo, States
+
+RANDOM_MOVES = 0.05  # the share of moves that are random: two walks at one state part again
+
+
+def go_on(
+    puzzle: Puzzle, sampler: SamplerParams, states: States, costs: CostToGo, generator: np.random.Generator
+) -> States:
+    """Where the greedy walks of the next iteration are, uint8 [W, D], W at most greedy_share · N.
+
+    states: uint8 [N, D], those of this iteration, the walks' first; as many walks begin at the states that follow as
+    make up the share.  costs: float32 [N, A], the cost-to-go of each child, inf where illegal.  A walk ends at the
+    goal, and else with probability 1 / greedy_moves at each move.
+    """
+    walks = round(sampler.greedy_share * len(states))
+    random = pick_legal(np.isfinite(costs[:walks]), generator.random(walks))
+    actions = np.where(generator.random(walks) < RANDOM_MOVES, random, costs[:walks].argmin(axis=1))
+    reached = move(puzzle, states[:walks], actions)
+    return reached[(generator.random(walks) * sampler.greedy_moves >= 1) & ~is_goal(puzzle, reached)]
