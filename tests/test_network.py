@@ -55,7 +55,7 @@ def values_in_inference_mode(network: ValueNetwork) -> np.ndarray:
 )
 def test_a_network_of_the_thesis_has_its_number_of_parameters_on_2x2x2(name, count):
     with torch.device("meta"):
-        network = ValueNetwork(ArchitectureParams(**ARCHITECTURES[name]), 144, 6)
+        network = ValueNetwork(ArchitectureParams(**ARCHITECTURES[name]), make("cube2"))
     assert network.parameter_count == count
 
 

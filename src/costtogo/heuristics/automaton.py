@@ -10,6 +10,7 @@ of small towers holds in large ones.
 import torch
 from torch import nn
 
+from costtogo.heuristics.layers import one_hot
 from costtogo.params import ArchitectureParams
 from costtogo.puzzles.base import Puzzle
 from costtogo.types import UserError
@@ -42,9 +43,13 @@ class AutomatonNetwork(nn.Module):
         return self._read(values, self._matrices(), self.output)
 
     def frozen(self, dtype: torch.dtype):
-        """The network as a function of one-hot states, in float64 whatever the given type; never below 0."""
+        """The network as a function of states uint8 [N, D], in float64 whatever the given type; never below 0."""
         matrices, output = self._matrices().detach().clone(), self.output.detach().clone()
-        return lambda values: self._read(values, matrices, output).clamp(min=0)
+
+        def evaluate(states: torch.Tensor) -> torch.Tensor:
+            return self._read(one_hot(states, self.letters, torch.float64), matrices, output).clamp(min=0)
+
+        return evaluate
 
     def _matrices(self) -> torch.Tensor:
         """Letter 0 leaves the first memory as it is, so cells at the goal beyond the last change nothing."""

@@ -12,7 +12,16 @@ import torch
 from torch import nn
 from torch.nn import functional
 
-from costtogo.heuristics.layers import Layer, frozen_layer, glorot, norm_of, normalised, parameter_count, squeezed
+from costtogo.heuristics.layers import (
+    Layer,
+    frozen_layer,
+    glorot,
+    norm_of,
+    normalised,
+    one_hot,
+    parameter_count,
+    squeezed,
+)
 from costtogo.params import ArchitectureParams
 from costtogo.puzzles.base import Puzzle
 from costtogo.types import UserError
@@ -68,15 +77,20 @@ class ConvolutionalNetwork(nn.Module):
         glorot(self)
 
     def frozen(self, dtype: torch.dtype) -> Callable[[torch.Tensor], torch.Tensor]:
-        """The network in inference mode as a function of one-hot states of the given type.
+        """The network in inference mode as a function of states, a tensor uint8 [N, D].
 
-        All layers but the last compute in that type.
+        All layers but the last compute in the given type.
         """
         with torch.no_grad():
             pairs, after = zip(self.layers, self.norms, strict=True), self.architecture.norm_after_relu
             layers = [frozen_layer(layer, norm, dtype, after) for layer, norm in pairs]
             output = self.output.weight.detach().clone(), self.output.bias.detach().clone()
-        return lambda values: squeezed(functional.linear(self._through(layers, values).float(), *output))
+
+        def evaluate(states: torch.Tensor) -> torch.Tensor:
+            values = self._through(layers, one_hot(states, self.letters, dtype))
+            return squeezed(functional.linear(values.float(), *output))
+
+        return evaluate
 
     @property
     def parameter_count(self) -> int:

@@ -9,6 +9,7 @@ from copy import deepcopy
 import torch
 from torch import nn
 
+from costtogo.heuristics.layers import one_hot
 from costtogo.params import ArchitectureParams
 from costtogo.puzzles.base import Puzzle
 
@@ -34,9 +35,9 @@ class GatedNetwork(nn.Module):
         return self.output(memory)[:, 0]
 
     def frozen(self, dtype: torch.dtype):
-        """The network as a function of one-hot states, in float32 whatever the given type; never below 0."""
+        """The network as a function of states uint8 [N, D], in float32 whatever the given type; never below 0."""
         network = deepcopy(self).eval()
-        return lambda values: network(values).clamp(min=0)
+        return lambda states: network(one_hot(states, self.letters, torch.float32)).clamp(min=0)
 
     @property
     def parameter_count(self) -> int:

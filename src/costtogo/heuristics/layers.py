@@ -80,6 +80,30 @@ def frozen_layer(layer: nn.Linear, norm: nn.Module, dtype: torch.dtype, after_re
     return lambda values: torch.addcmul(shift, rectified(values, weight, bias), scale)
 
 
+def frozen_first(layer: nn.Linear, norm: nn.Module, dtype: torch.dtype, after_relu: bool, letters: int) -> Layer:
+    """As frozen_layer, but of states uint8 [N, D]: their one-hot values choose rows of the weights to be summed."""
+    weight, bias = fold(layer, nn.Identity() if after_relu else norm, dtype)
+    rows, first = (
+        weight.T.contiguous(),
+        torch.arange(0, weight.shape[1], letters, dtype=torch.int32, device=weight.device),
+    )
+    scale, shift = None, None
+    if after_relu and isinstance(norm, BatchNorm):
+        scale, shift = (part.to(dtype, copy=True) for part in norm.scale_and_shift())
+
+    def evaluate(states: torch.Tensor) -> torch.Tensor:
+        values = functional.embedding_bag(first + states, rows, mode="sum").add_(bias).relu_()
+        return values if scale is None else torch.addcmul(shift, values, scale)
+
+    return evaluate
+
+
+def one_hot(states: torch.Tensor, letters: int, dtype: torch.dtype) -> torch.Tensor:
+    """One-hot encoding of states uint8 [N, D], in their order: [N, D · letters]."""
+    rows = torch.eye(letters, dtype=dtype, device=states.device)
+    return rows.index_select(0, states.reshape(-1).int()).view(len(states), -1)
+
+
 def rectified(values: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor) -> torch.Tensor:
     """ReLU of a linear layer. In bfloat16 oneDNN does both in one pass, to the same bits, half as fast again."""
     if values.dtype == torch.bfloat16 and values.device.type == "cpu" and torch.backends.mkldnn.is_available():

@@ -22,10 +22,12 @@ from costtogo.heuristics.gru import GatedNetwork
 from costtogo.heuristics.layers import (
     Layer,
     fold,
+    frozen_first,
     frozen_layer,
     glorot,
     norm_of,
     normalised,
+    one_hot,
     parameter_count,
     squeezed,
 )
@@ -61,16 +63,16 @@ class ResidualBlock(nn.Module):
 class ValueNetwork(nn.Module):
     """One-hot states [N, inputs] → cost-to-go [N], or that of each child [N, A] where the architecture says so."""
 
-    def __init__(self, architecture: ArchitectureParams, inputs: int, actions: int):
+    def __init__(self, architecture: ArchitectureParams, puzzle: Puzzle):
         super().__init__()
-        self.architecture = architecture
-        widths = [inputs, *architecture.first_layers]
+        self.architecture, self.letters = architecture, puzzle.letters
+        widths = [puzzle.cells * puzzle.letters, *architecture.first_layers]
         self.first = nn.ModuleList(nn.Linear(i, o) for i, o in zip(widths, widths[1:], strict=False))
         self.first_norms = nn.ModuleList(norm_of(architecture, width) for width in widths[1:])
         self.blocks = nn.ModuleList(
             ResidualBlock(widths[-1], architecture) for _ in range(architecture.residual_blocks)
         )
-        self.output = nn.Linear(widths[-1], actions if architecture.outputs == "actions" else 1)
+        self.output = nn.Linear(widths[-1], len(puzzle.actions) if architecture.outputs == "actions" else 1)
 
     def forward(self, values: torch.Tensor) -> torch.Tensor:
         """values: [N, inputs]; the output layer stays in float32 whatever the others compute in."""
@@ -86,16 +88,17 @@ class ValueNetwork(nn.Module):
         glorot(self)
 
     def frozen(self, dtype: torch.dtype) -> Callable[[torch.Tensor], torch.Tensor]:
-        """The network in inference mode as a function of one-hot states of the given type.
+        """The network in inference mode as a function of states, a tensor uint8 [N, D].
 
-        Batch normalisation is folded into the weights; all layers but the last compute in that type.
+        Batch normalisation is folded into the weights; all layers but the last compute in the given type.
         """
         with torch.no_grad():
-            freeze = partial(frozen_layer, dtype=dtype, after_relu=self.architecture.norm_after_relu)
-            first = [freeze(layer, norm) for layer, norm in zip(self.first, self.first_norms, strict=True)]
+            after, (first, *others) = self.architecture.norm_after_relu, zip(self.first, self.first_norms, strict=True)
+            freeze = partial(frozen_layer, dtype=dtype, after_relu=after)
+            first = [frozen_first(*first, dtype, after, self.letters), *(freeze(*pair) for pair in others)]
             output = self.output.weight.detach().clone(), self.output.bias.detach().clone()
             pairs = [list(zip(block.layers, block.norms, strict=True)) for block in self.blocks]
-            if self.architecture.norm_after_relu:
+            if after:
                 blocks = [partial(_added, [freeze(*pair) for pair in block]) for block in pairs]
             else:
                 inner = [[freeze(*pair) for pair in block[:-1]] for block in pairs]
@@ -142,7 +145,7 @@ def of_architecture(architecture: ArchitectureParams, puzzle: Puzzle) -> Network
         return GatedNetwork(architecture, puzzle)
     if architecture.kind == "convolutional":
         return ConvolutionalNetwork(architecture, puzzle)
-    return ValueNetwork(architecture, puzzle.cells * puzzle.letters, len(puzzle.actions))
+    return ValueNetwork(architecture, puzzle)
 
 
 def build(architecture: ArchitectureParams, puzzle: Puzzle, seed: int) -> Network:
@@ -173,9 +176,7 @@ def encode(
     puzzle: Puzzle, states: States, dtype: torch.dtype = torch.float32, device: torch.device | str = "cpu"
 ) -> torch.Tensor:
     """One-hot encoding of a batch, [N, D · letters], made on the device from one byte a cell."""
-    rows = torch.eye(puzzle.letters, dtype=dtype, device=device)
-    index = torch.from_numpy(np.ascontiguousarray(states).reshape(-1)).to(device).int()
-    return rows.index_select(0, index).view(len(states), -1)
+    return one_hot(torch.from_numpy(np.ascontiguousarray(states)).to(device), puzzle.letters, dtype)
 
 
 class NetworkHeuristic:
@@ -223,9 +224,8 @@ class NetworkHeuristic:
         shape = (len(states), len(self.puzzle.actions)) if self.by_action else (len(states),)
         values = np.empty(shape, dtype=np.float32)
         for first in range(0, len(states), CHUNK):
-            part = states[first : first + CHUNK]
-            inputs = encode(self.puzzle, part, self.dtype, self.device)
-            values[first : first + CHUNK] = self.evaluate(inputs).cpu().numpy()
+            part = torch.from_numpy(np.ascontiguousarray(states[first : first + CHUNK])).to(self.device)
+            values[first : first + CHUNK] = self.evaluate(part).cpu().numpy()
         return values
 
 
