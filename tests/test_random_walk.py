@@ -7,7 +7,7 @@ import torch
 from costtogo.exact.nearby import FAR, nearby_table
 from costtogo.heuristics.network import NetworkHeuristic, build, load, save
 from costtogo.learning import random_walk
-from costtogo.learning.random_walk import Walks, draw_walks, squared_error
+from costtogo.learning.random_walk import Walks, draw_walks
 from costtogo.params import ArchitectureParams, ModelParams
 from costtogo.puzzles import make
 from costtogo.search.beam import solve
@@ -47,12 +47,12 @@ def test_the_loss_looks_at_the_two_children_that_a_walk_tells_of():
     walks = Walks(CUBE.goal[None], np.array([4.0], dtype=np.float32), np.array([3]), np.array([7]))
     outputs = torch.zeros(1, 12)
     outputs[0, 3], outputs[0, 7] = 3.0, 5.0
-    assert squared_error(outputs, walks).item() == 0
+    assert walks.error(outputs).item() == 0
     outputs[0, 3] += 2
-    assert squared_error(outputs, walks).item() == 2, "half of 2 squared"
+    assert walks.error(outputs).item() == 2, "half of 2 squared"
     outputs[0, 0] += 100
-    assert squared_error(outputs, walks).item() == 2
-    assert squared_error(torch.tensor([1.0]), walks).item() == 9, "one output a state: the length itself"
+    assert walks.error(outputs).item() == 2
+    assert walks.error(torch.tensor([1.0])).item() == 9, "one output a state: the length itself"
 
 
 def test_training_brings_the_loss_below_that_of_the_mean_length(learned):

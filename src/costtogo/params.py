@@ -37,11 +37,11 @@ class Params(BaseModel):
 
 
 class ArchitectureParams(Params):
-    """A fully connected residual network; a convolutional one, whose convolutions come before first_layers; or a
-    recurrent one, of which only the number of states is looked at."""
+    """A fully connected residual network; a convolutional one, whose convolutions come before first_layers; a recurrent
+    one, of which only the number of states is looked at; or rows of Lights Out, whose units have first_layers."""
 
     later = ("channels", "kernel", "norm_after_relu")
-    kind: Literal["residual", "convolutional", "automaton", "gru"] = "residual"
+    kind: Literal["residual", "convolutional", "automaton", "gru", "rows"] = "residual"
     outputs: Literal["state", "actions"] = "state"  # the cost-to-go of the state, or of each of its children
     states: Positive = 5
     first_layers: list[Positive] = []
@@ -64,6 +64,8 @@ class ArchitectureParams(Params):
             )
         if self.kind in ("automaton", "gru") and self.outputs == "actions":
             raise ValueError(f"a network of kind {self.kind} has one output, the cost-to-go of the state")
+        if self.kind == "rows" and self.outputs == "state":
+            raise ValueError("a network of kind rows needs outputs: actions")
         return self
 
 
@@ -88,7 +90,7 @@ class ModelParams(Params):
 
     later = ("learning_rate_factor", "forced_update", "checkpoint_iterations")
     puzzle: str
-    trainer: Literal["davi", "random_walk"] = "davi"
+    trainer: Literal["davi", "random_walk", "presses"] = "davi"
     seed: int = Field(ge=0)
     precision: Literal["auto", "float32", "bfloat16"]
     architecture: ArchitectureParams
@@ -116,6 +118,10 @@ class ModelParams(Params):
     def _walks_suit(self):
         if self.trainer == "random_walk" and self.sampler.kind != "non_backtracking":
             raise ValueError("the trainer random_walk needs the sampler non_backtracking")
+        if self.trainer == "presses" and self.sampler.kind != "deepcubea":
+            raise ValueError("the trainer presses needs the sampler deepcubea")
+        if (self.trainer == "presses") != (self.architecture.kind == "rows"):
+            raise ValueError("the trainer presses needs an architecture of kind rows, and no other trainer has it")
         if self.sampler.kind == "growing_tower" and self.architecture.outputs == "actions":
             raise ValueError("the sampler growing_tower needs a network with outputs: state")
         if self.sampler.greedy_share and (self.trainer != "davi" or self.sampler.kind == "growing_tower"):

@@ -31,6 +31,7 @@ from costtogo.heuristics.layers import (
     parameter_count,
     squeezed,
 )
+from costtogo.heuristics.rows import RowsNetwork
 from costtogo.params import ArchitectureParams
 from costtogo.puzzles import make
 from costtogo.puzzles.base import Puzzle, is_goal
@@ -134,7 +135,7 @@ def _rectified_sum(inner: list[Layer], last: tuple, values: torch.Tensor) -> tor
     return functional.linear(inside, *last).add_(values).relu_()
 
 
-Network: TypeAlias = ValueNetwork | ConvolutionalNetwork | AutomatonNetwork | GatedNetwork
+Network: TypeAlias = ValueNetwork | ConvolutionalNetwork | AutomatonNetwork | GatedNetwork | RowsNetwork
 
 
 def of_architecture(architecture: ArchitectureParams, puzzle: Puzzle) -> Network:
@@ -145,6 +146,8 @@ def of_architecture(architecture: ArchitectureParams, puzzle: Puzzle) -> Network
         return GatedNetwork(architecture, puzzle)
     if architecture.kind == "convolutional":
         return ConvolutionalNetwork(architecture, puzzle)
+    if architecture.kind == "rows":
+        return RowsNetwork(architecture, puzzle)
     return ValueNetwork(architecture, puzzle)
 
 

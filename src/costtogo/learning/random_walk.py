@@ -11,14 +11,13 @@ state of a walk: the child that the walk came from, k - 1, and the child that it
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
 import torch
 from torch.nn import functional
 
-from costtogo.heuristics.network import build, encode
-from costtogo.learning.training import Progress, Training, adam, set_learning_rate, step
+from costtogo.learning import examples
+from costtogo.learning.training import Progress, Training
 from costtogo.params import ModelParams
 from costtogo.puzzles.base import Puzzle, inverses, move, pick_legal
 from costtogo.types import NO_ACTION, States
@@ -41,60 +40,33 @@ class Walks:
         """Some of the rows."""
         return Walks(self.states[rows], self.length[rows], self.back[rows], self.onward[rows])
 
+    def told(self, device: torch.device) -> tuple[torch.Tensor, ...]:
+        """Nothing beside the states."""
+        return ()
+
+    def error(self, outputs: torch.Tensor) -> torch.Tensor:
+        """Mean squared error of the lengths that walks tell of, in moves²; outputs [N] or [N, A]."""
+        length = torch.from_numpy(self.length).to(outputs.device)
+        if outputs.ndim == 1:
+            return functional.mse_loss(outputs, length)
+        told = [torch.from_numpy(actions)[:, None].to(outputs.device) for actions in (self.back, self.onward)]
+        errors = [outputs.gather(1, taken)[:, 0] - length - ahead for taken, ahead in zip(told, (-1, 1), strict=True)]
+        return torch.cat(errors).square().mean()
+
 
 def begin(puzzle: Puzzle, params: ModelParams, precision: str) -> Training:
     """A training before its first iteration."""
-    network = build(params.architecture, puzzle, params.seed)
-    return Training(puzzle, params, precision, network, adam(network, params))
+    return examples.begin(puzzle, params, precision)
 
 
 def train(training: Training) -> Iterator[Progress]:
-    """Run the iterations that are left, one Progress each; a checkpoint every check_every iterations and at the end.
-
-    Every iteration draws from a generator of its own, seeded by the training's seed and the iteration's number. The
-    validation loss is measured on walks of their own at each checkpoint, NaN between them.
-    """
-    params, puzzle = training.params, training.puzzle
-    walk_max = params.sampler.walk_max
-    while training.iteration < params.iterations:
-        training.iteration += 1
-        generator = np.random.default_rng([params.seed, training.iteration])
-        set_learning_rate(training)
-        loss = fit(training, draw_walks(puzzle, params.states_per_iteration, walk_max, generator), generator)
-        checkpoints, since = divmod(training.iteration, params.check_every)
-        updated = since == 0 or training.iteration == params.iterations
-        validation_loss = math.nan
-        if updated:
-            checkpoints += since > 0
-            validation_loss = validate(training, draw_walks(puzzle, params.validation_states, walk_max, generator))
-        yield Progress(training.iteration, checkpoints, walk_max, loss, validation_loss, updated)
-
-
-def fit(training: Training, walks: Walks, generator: np.random.Generator) -> float:
-    """One pass over the states in shuffled minibatches; returns the mean loss over them."""
-    order = generator.permutation(len(walks.states))
-    training.network.train()
-    total, size = 0.0, training.params.minibatch
-    for first in range(0, len(order), size):
-        part = walks.at(order[first : first + size])
-        inputs = encode(training.puzzle, part.states, device=training.device)
-        total += step(training, inputs, partial(squared_error, walks=part)) * len(inputs)
-    return total / len(order)
-
-
-def squared_error(outputs: torch.Tensor, walks: Walks) -> torch.Tensor:
-    """Mean squared error of the lengths that walks tell of, in moves²; outputs [N] or [N, A]."""
-    length = torch.from_numpy(walks.length).to(outputs.device)
-    if outputs.ndim == 1:
-        return functional.mse_loss(outputs, length)
-    told = [torch.from_numpy(actions)[:, None].to(outputs.device) for actions in (walks.back, walks.onward)]
-    errors = [outputs.gather(1, actions)[:, 0] - length - ahead for actions, ahead in zip(told, (-1, 1), strict=True)]
-    return torch.cat(errors).square().mean()
+    """Run the iterations that are left, one Progress each."""
+    return examples.train(training, draw_walks, validate)
 
 
 def validate(training: Training, walks: Walks) -> float:
     """Mean squared error of the network in inference mode, in moves²."""
-    return float(squared_error(torch.from_numpy(training.heuristic.predicted(walks.states)), walks))
+    return float(walks.error(torch.from_numpy(training.heuristic.predicted(walks.states))))
 
 
 def draw_walks(puzzle: Puzzle, count: int, length: int, generator: np.random.Generator) -> Walks:

@@ -100,11 +100,19 @@ def part(tensors: Tensors, prefix: str) -> Tensors:
     return {name.removeprefix(start): tensor for name, tensor in tensors.items() if name.startswith(start)}
 
 
-def step(training: Training, inputs: torch.Tensor, error: Callable[[torch.Tensor], torch.Tensor]) -> float:
-    """One step of Adam on an error of the network's outputs, which is returned as it was before the step."""
+def step(
+    training: Training,
+    inputs: torch.Tensor,
+    error: Callable[[torch.Tensor], torch.Tensor],
+    *told: torch.Tensor,
+) -> float:
+    """One step of Adam on an error of the network's outputs, which is returned as it was before the step.
+
+    told: what the network takes beside the inputs while it learns.
+    """
     training.optimizer.zero_grad(set_to_none=True)
     with torch.autocast(inputs.device.type, dtype=torch.bfloat16, enabled=training.precision == "bfloat16"):
-        predicted = training.network(inputs)
+        predicted = training.network(inputs, *told)
     loss = error(predicted)
     loss.backward()
     training.optimizer.step()

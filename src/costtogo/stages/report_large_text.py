@@ -185,10 +185,12 @@ def _method(found: Report) -> Iterator[str]:
         "random_walk": "by regression on the length of random walks from the goal that never turn back, an upper bound"
         " of the distance",
         "davi": "by deep approximate value iteration",
+        "presses": "on boards that random presses made, row by row by those presses, which are the only solution",
     }
+    unseen = "no test" if "presses" in trainers else "no distance and no test"
     yield (
         f"The states up to {study.nearby_depth} moves from the goal were listed; the rest is too large. A network was"
-        f" trained from nothing, {' and '.join(how[name] for name in sorted(trainers))}; no distance and no test"
+        f" trained from nothing, {' and '.join(how[name] for name in sorted(trainers))}; {unseen}"
         f" {found.noun} was shown to it. Searches ended where they met the listed states, and every solution was"
         " replayed.\n"
     )

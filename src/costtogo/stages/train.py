@@ -16,7 +16,7 @@ import torch
 from costtogo.exact.nearby import FAR
 from costtogo.files import digest, json_text, read_bytes, read_frame, write_bytes, write_frame
 from costtogo.heuristics import network as networks
-from costtogo.learning import davi, random_walk, resume
+from costtogo.learning import davi, presses, random_walk, resume
 from costtogo.learning.training import Progress, Training
 from costtogo.params import ModelParams
 from costtogo.puzzles import make
@@ -26,8 +26,8 @@ from costtogo.stages.tables import read_nearby, read_table
 from costtogo.tracking import LiveRun
 from costtogo.types import States
 
-TRAINERS = {"davi": davi, "random_walk": random_walk}
-POINTS = {"davi": "convergence points", "random_walk": "checkpoints"}
+TRAINERS = {"davi": davi, "random_walk": random_walk, "presses": presses}
+POINTS = {"davi": "convergence points", "random_walk": "checkpoints", "presses": "checkpoints"}
 RESUME_SECONDS = 45
 REPORT_SECONDS = 10
 CURVE = ["iteration", "convergence_points", "effective_k", "loss", "validation_loss", "updated"]

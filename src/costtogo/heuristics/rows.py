@@ -1,0 +1,96 @@
+"""A network for Lights Out that tells which lights to press, row by row from the last to the first.
+
+The lights of a row follow from the presses of the row itself, of the one after it and of the one before it. So where
+two of these are known, a unit that sees three cells of each in a row can learn the third; one unit serves all cells.
+The presses of the last row have none after them to go by. The unit first reads the board as if there were none in the
+last row, and what it would then press before the first row tells a second unit which there are. (By hand this is
+known as chasing the lights.) The architecture knows that a press acts on its neighbours alone; how, both units learn.
+"""
+
+from collections.abc import Callable
+from copy import deepcopy
+from itertools import pairwise
+
+import torch
+from torch import nn
+from torch.nn import functional
+
+from costtogo.heuristics.layers import glorot, one_hot, parameter_count
+from costtogo.params import ArchitectureParams
+from costtogo.puzzles.base import Puzzle
+from costtogo.types import UserError
+
+WINDOW = 3  # cells of a row that the unit sees
+
+
+class RowsNetwork(nn.Module):
+    """One-hot states [N, 2 · side²] → the log odds of each press, float32 [N, side²]."""
+
+    def __init__(self, architecture: ArchitectureParams, puzzle: Puzzle):
+        super().__init__()
+        if not hasattr(puzzle, "presses"):
+            raise UserError(f"A network of kind rows tells the presses of Lights Out, not the moves of {puzzle.name}.")
+        self.architecture, self.side = architecture, puzzle.side
+        self.unit = _layers([3 * WINDOW, *architecture.first_layers, 1])
+        self.last = _layers([puzzle.side, *architecture.first_layers, puzzle.side])
+
+    def initialise(self) -> None:
+        """First weights, from torch's generator."""
+        glorot(self)
+
+    def forward(self, values: torch.Tensor, presses: torch.Tensor | None = None) -> torch.Tensor:
+        """values: [N, 2 · side²].  presses: [N, side²], 1 where a light is pressed, if the unit is to go by the true
+        presses of later rows and not by its own."""
+        lights = _signs(values.view(-1, self.side, self.side, 2)[..., 1] > 0)
+        with torch.no_grad():
+            beyond = self._read(lights, -torch.ones_like(lights[:, 0]))[0]
+        last = self.last(_signs(beyond > 0))
+        if presses is None:
+            rows = self._read(lights, _signs(last > 0))[1:]
+            return torch.stack([*rows, last], dim=1).flatten(1)
+        known = _signs(presses.view_as(lights) > 0)
+        after = functional.pad(known[:, 2:], (0, 0, 0, 1))
+        return torch.cat([self._before(lights[:, 1:], known[:, 1:], after), last[:, None]], dim=1).flatten(1)
+
+    def _read(self, lights: torch.Tensor, last: torch.Tensor) -> list[torch.Tensor]:
+        """The log odds of the presses in the row before the first and in each but the last, by those of the last ±1."""
+        found, row, after = [], last, torch.zeros_like(last)
+        for place in reversed(range(self.side)):
+            found.insert(0, self._before(lights[:, place], row, after))
+            row, after = _signs(found[0] > 0), row
+        return found
+
+    def _before(self, *rows: torch.Tensor) -> torch.Tensor:
+        """The log odds of the presses before a row, by its lights and presses and the presses after it: [..., side]."""
+        edge = WINDOW // 2
+        windows = [functional.pad(row, (edge, edge)).unfold(-1, WINDOW, 1) for row in rows]
+        return self.unit(torch.cat(windows, dim=-1))[..., 0]
+
+    def frozen(self, dtype: torch.dtype) -> Callable[[torch.Tensor], torch.Tensor]:
+        """The cost-to-go of each child, float32 [N, side²], as a function of states uint8 [N, D].
+
+        It is how many presses are expected, one less or more after one of them; in float32 whatever the given type.
+        """
+        network = deepcopy(self).eval()
+
+        def evaluate(states: torch.Tensor) -> torch.Tensor:
+            pressed = network(one_hot(states, 2, torch.float32)).sigmoid()
+            return pressed.sum(dim=1, keepdim=True) + 1 - 2 * pressed
+
+        return evaluate
+
+    @property
+    def parameter_count(self) -> int:
+        """Trainable parameters."""
+        return parameter_count(self)
+
+
+def _layers(widths: list[int]) -> nn.Sequential:
+    """Fully connected layers with ReLU between them."""
+    layers = [layer for pair in pairwise(widths) for layer in (nn.Linear(*pair), nn.ReLU())]
+    return nn.Sequential(*layers[:-1])
+
+
+def _signs(true: torch.Tensor) -> torch.Tensor:
+    """1 where true, -1 where not; 0 stands for what is beyond the board."""
+    return 2 * true.float() - 1

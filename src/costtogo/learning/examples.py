@@ -1,0 +1,73 @@
+"""Trainings on examples that do not depend on the network: one loop for all of them."""
+
+import math
+from collections.abc import Callable, Iterator
+from typing import Protocol
+
+import numpy as np
+import torch
+
+from costtogo.heuristics.network import build, encode
+from costtogo.learning.training import Progress, Training, adam, set_learning_rate, step
+from costtogo.params import ModelParams
+from costtogo.puzzles.base import Puzzle
+from costtogo.types import States
+
+
+class Examples(Protocol):
+    """States uint8 [N, D], and what is known of each."""
+
+    states: States
+
+    def at(self, rows) -> "Examples":
+        """Some of the rows."""
+
+    def told(self, device: torch.device) -> tuple[torch.Tensor, ...]:
+        """What the network is told beside the states while it learns."""
+
+    def error(self, outputs: torch.Tensor) -> torch.Tensor:
+        """The loss of the network's outputs on these states."""
+
+
+def begin(puzzle: Puzzle, params: ModelParams, precision: str) -> Training:
+    """A training before its first iteration."""
+    network = build(params.architecture, puzzle, params.seed)
+    return Training(puzzle, params, precision, network, adam(network, params))
+
+
+def train(
+    training: Training,
+    draw: Callable[[Puzzle, int, int, np.random.Generator], Examples],
+    validate: Callable[[Training, Examples], float],
+) -> Iterator[Progress]:
+    """Run the iterations that are left, one Progress each; a checkpoint every check_every iterations and at the end.
+
+    Every iteration draws from a generator of its own, seeded by the training's seed and the iteration's number. The
+    validation loss is measured on examples of their own at each checkpoint, NaN between them.
+    """
+    params, puzzle = training.params, training.puzzle
+    walk_max = params.sampler.walk_max
+    while training.iteration < params.iterations:
+        training.iteration += 1
+        generator = np.random.default_rng([params.seed, training.iteration])
+        set_learning_rate(training)
+        loss = fit(training, draw(puzzle, params.states_per_iteration, walk_max, generator), generator)
+        checkpoints, since = divmod(training.iteration, params.check_every)
+        updated = since == 0 or training.iteration == params.iterations
+        validation_loss = math.nan
+        if updated:
+            checkpoints += since > 0
+            validation_loss = validate(training, draw(puzzle, params.validation_states, walk_max, generator))
+        yield Progress(training.iteration, checkpoints, walk_max, loss, validation_loss, updated)
+
+
+def fit(training: Training, drawn: Examples, generator: np.random.Generator) -> float:
+    """One pass over the examples in shuffled minibatches; returns the mean loss over them."""
+    order = generator.permutation(len(drawn.states))
+    training.network.train()
+    total, size = 0.0, training.params.minibatch
+    for first in range(0, len(order), size):
+        part = drawn.at(order[first : first + size])
+        inputs = encode(training.puzzle, part.states, device=training.device)
+        total += step(training, inputs, part.error, *part.told(training.device)) * len(inputs)
+    return total / len(order)
