@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, ValidationError, model_validator
 
 from costtogo.exact.partition import parse_partition
-from costtogo.params import ModelParams, Params, Positive, derive_seed, explain, overlay, read_yaml, resolve
+from costtogo.params import ModelParams, Params, Positive, Share, derive_seed, explain, overlay, read_yaml, resolve
 from costtogo.puzzles import find, make
 from costtogo.types import UserError
 
@@ -107,16 +107,21 @@ class ExternalBudget(Params):
     """How many of the first external instances are solved, and how long each may take.
 
     With path_weight (λ) and batch_size (N) BWAS solves them, without them beams that widen until the time is up. With
-    several λ BWAS takes them in turn while there is time, and the shortest solution counts.
+    several λ BWAS takes them in turn while there is time, and the shortest solution counts. shortening: the share of
+    the seconds that is kept for making it shorter by stretches, of sliding tiles alone.
     """
 
+    later = ("shortening",)
     states: Positive
     seconds: float = Field(gt=0)
     path_weight: PathWeight | Annotated[list[PathWeight], Field(min_length=1)] | None = None
     batch_size: Positive | None = None
+    shortening: Share = 0
 
     @model_validator(mode="after")
     def _both_or_neither(self):
+        if self.shortening and self.path_weight is None:
+            raise ValueError("shortening is for the solutions of BWAS: it needs path_weight and batch_size")
         if (self.path_weight is None) != (self.batch_size is None):
             raise ValueError("a budget of BWAS needs both path_weight and batch_size, one of beams neither")
         return self
@@ -134,7 +139,8 @@ class ExternalBudget(Params):
         if self.path_weight is None:
             return f"beams for {self.seconds:g} s each"
         weights = ", ".join(f"{weight:g}" for weight in self.path_weights)
-        return f"BWAS, λ = {weights}, N = {self.batch_size:,}, at most {self.seconds:g} s each"
+        then = f", {100 * self.shortening:g} % of them to shorten solutions" if self.shortening else ""
+        return f"BWAS, λ = {weights}, N = {self.batch_size:,}, at most {self.seconds:g} s each{then}"
 
 
 class ExternalParams(Params):

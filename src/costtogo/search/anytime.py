@@ -2,7 +2,8 @@
 
 A puzzle may have symmetries, and the inverse of a state may be a state: a solution of any image is one of the state.
 A beam over another image is worth more than a beam twice as wide, until all images of a width have been searched.
-BWAS is quick with a small λ and finds shorter solutions with a larger one, if it ends in time.
+BWAS is quick with a small λ and finds shorter solutions with a larger one, if it ends in time; what it finds of
+sliding tiles can be made shorter stretch by stretch.
 """
 
 import time
@@ -13,8 +14,10 @@ import numpy as np
 
 from costtogo.exact.nearby import NearbyTable
 from costtogo.puzzles.base import Puzzle
+from costtogo.puzzles.sliding import SlidingTiles
 from costtogo.search import bwas
 from costtogo.search.beam import BeamLimits, solve
+from costtogo.search.shorten import shorten
 from costtogo.types import ActionHeuristic, Heuristic, SearchResult, States
 
 WIDTHS = ((1_000, 1), (40_000, 8), (160_000, 32))  # a width, from how many images; the last goes on, four times wider
@@ -157,14 +160,24 @@ def solve_with_weights(
     path_weights: Iterable[float],
     batch_size: int,
     seconds: float,
+    shortening: float = 0,
     max_nodes: int = bwas.Limits.max_nodes,
 ) -> SearchResult:
-    """The shortest of the solutions of one start, uint8 [D], by BWAS with each λ in turn until the time is up."""
+    """The shortest of the solutions of one start, uint8 [D], by BWAS with each λ in turn until the time is up.
+
+    shortening: the share of the time that is left, once there is a solution, to making the best one shorter by
+    stretches (search.shorten), of sliding tiles alone.
+    """
     deadline, best = time.monotonic() + seconds, Best()
+    share = shortening if isinstance(puzzle, SlidingTiles) else 0
     for weight in path_weights:
-        limits = bwas.Limits(max_nodes=max_nodes, seconds=max(0, deadline - time.monotonic()))
+        left = deadline - time.monotonic() - (share * seconds if np.isfinite(best.cost) else 0)
+        limits = bwas.Limits(max_nodes=max_nodes, seconds=max(0, left))
         found = bwas.solve(puzzle, heuristic, start[None], path_weight=weight, batch_size=batch_size, limits=limits)
         best.take(found, found.solutions[0])
-        if time.monotonic() >= deadline:
+        if time.monotonic() >= deadline - share * seconds:
             break
+    if share and np.isfinite(best.cost):
+        best.solution = shorten(puzzle, start, best.solution, deadline - time.monotonic())
+        best.cost = float(len(best.solution))
     return best.result()

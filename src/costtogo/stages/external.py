@@ -59,7 +59,9 @@ class Solver:
         """One search from uint8 [D]; limits: seconds, max_nodes."""
         if self.budget.path_weight is None:
             return solve_within(self.puzzle, self.heuristic, start, nearby=self.nearby, **limits)
-        setting = {"path_weights": self.budget.path_weights, "batch_size": self.budget.batch_size}
+        setting = self.budget.model_dump(include={"batch_size", "shortening"}) | {
+            "path_weights": self.budget.path_weights
+        }
         return solve_with_weights(self.puzzle, NearbyHeuristic(self.heuristic, self.nearby), start, **setting, **limits)
 
     def row(self, start: States) -> dict:

@@ -184,7 +184,7 @@ def _method(found: Report) -> Iterator[str]:
     how = {
         "random_walk": "by regression on the length of random walks from the goal that never turn back, an upper bound"
         " of the distance",
-        "davi": "by deep approximate value iteration",
+        "davi": "by deep approximate value iteration" + _on_greedy_walks(study),
         "presses": "on boards that random presses made, row by row by those presses, which are the only solution",
     }
     unseen = "no test" if "presses" in trainers else "no distance and no test"
@@ -195,6 +195,12 @@ def _method(found: Report) -> Iterator[str]:
         " replayed.\n"
     )
     yield from found.drawn("large_states")
+
+
+def _on_greedy_walks(study: LargeStudy) -> str:
+    """How many of the states of value iteration lie on walks that follow the network, empty where none do."""
+    share = max(model.sampler.greedy_share for model in study.models.values())
+    return f" ({100 * share:g} % of its states on walks that follow the network itself)" if share else ""
 
 
 def _exact(found: Report) -> Iterator[str]:
