@@ -8,9 +8,8 @@ from costtogo.learning.instances import draw_walk_ends
 from costtogo.puzzles import make
 from costtogo.puzzles.base import inverses, random_walks, solves
 from costtogo.search import bwas
-from costtogo.search import shorten as shortening
 from costtogo.search.anytime import solve_with_weights
-from costtogo.search.shorten import shorten, stretch
+from costtogo.search.shorten import shorten, shortest
 
 SMALL, LARGE = make("puzzle8"), make("puzzle24")
 
@@ -40,13 +39,15 @@ def test_the_8_puzzle_comes_to_its_distance_and_the_solution_is_valid(seed, dist
     assert len(found) == distances_of("puzzle8")[SMALL.rank(start[None])[0]]
 
 
-def test_a_stretch_is_a_shortest_path_and_the_rest_stays(distances_of):
+def test_the_shortest_path_between_two_boards_is_told_where_it_is_shorter(distances_of):
     start, solution = wandering(80, 3)
-    found = stretch(SMALL, start, solution, 0, 80)
-    assert len(found) == distances_of("puzzle8")[SMALL.rank(start[None])[0]]
-    middle = stretch(SMALL, start, solution, 30, 50)
-    whole = np.concatenate([solution[:30], middle, solution[50:]])
-    assert len(middle) <= 20 and solves(SMALL, start[None], [whole])[0]
+    distance = distances_of("puzzle8")[SMALL.rank(start[None])[0]]
+    found = shortest(SMALL, start, SMALL.goal, than=distance + 2)
+    assert len(found) == distance and solves(SMALL, start[None], [found])[0]
+    back = shortest(SMALL, SMALL.goal, start, than=80)
+    assert len(back) == distance, "the blank of the end need not lie in its corner"
+    assert shortest(SMALL, start, SMALL.goal, than=distance) is None
+    assert shortest(SMALL, start, SMALL.goal, than=80, most_nodes=5) is None
 
 
 def test_long_detours_on_large_boards_go():
@@ -61,11 +62,9 @@ def test_long_detours_on_large_boards_go():
         assert len(shorter) <= 0.95 * len(found.solutions[row])
 
 
-def test_without_time_or_nodes_the_solution_stays_as_it_is(monkeypatch):
+def test_without_time_the_solution_stays_as_it_is():
     start, solution = wandering(61, 1)
     np.testing.assert_array_equal(shorten(SMALL, start, solution, seconds=0), solution)
-    monkeypatch.setattr(shortening, "MOST_NODES", 3)
-    np.testing.assert_array_equal(shorten(SMALL, start, solution, seconds=60), solution)
     np.testing.assert_array_equal(shorten(SMALL, SMALL.goal, np.zeros(0, dtype=np.int8), seconds=1), [])
 
 

@@ -178,6 +178,6 @@ def solve_with_weights(
         if time.monotonic() >= deadline - share * seconds:
             break
     if share and np.isfinite(best.cost):
-        best.solution = shorten(puzzle, start, best.solution, deadline - time.monotonic())
+        best.solution = shorten(puzzle, start, best.solution, seconds=deadline - time.monotonic())
         best.cost = float(len(best.solution))
     return best.result()
