@@ -82,6 +82,10 @@ MISTAKES = {
         {"beams": [{"set": "scrambled", "widths": [3, 3]}]},
         "beams of width 3 on the set scrambled are there twice",
     ),
+    "shortening": (
+        {"external": {"file": "cube3_qtm.csv", "budgets": [{"states": 1, "seconds": 1, "shortening": 0.5}]}},
+        "shortening is for the solutions of BWAS",
+    ),
     "recipe": ({"models": {"walks": {"puzzle": "cube3", "recipe": "random_wlk"}}}, "did you mean 'random_walk'?"),
 }
 
@@ -92,6 +96,12 @@ def test_a_mistake_is_told_in_one_sentence(kind, tmp_path):
     with pytest.raises(UserError) as told:
         load(changed(tmp_path, **values))
     assert reason in str(told.value) and is_one_sentence(str(told.value)), str(told.value)
+
+
+def test_a_budget_is_told_in_words():
+    budget = ExternalBudget(states=3, seconds=20, path_weight=[0.9, 1], batch_size=1000, shortening=0.4)
+    assert budget.searched == "BWAS, λ = 0.9, 1, N = 1,000, at most 20 s each, 40 % of them to shorten solutions"
+    assert ExternalBudget(states=3, seconds=5).searched == "beams for 5 s each"
 
 
 def fine_tuned(**values) -> dict:

@@ -278,8 +278,9 @@ def solve(
         Solvers,
         typer.Option(
             help="auto: bwas for puzzles that can be listed, else beam, or rising where the network tells one value a "
-            "state; greedy: best-first, bwas at λ = 0 and N = 1; rising: bwas with λ = 1, 1.1, 1.2, 1.3 in turn; "
-            "exact: a shortest solution, of sliding tiles and Lights Out, without a network."
+            "state; greedy: best-first, bwas at λ = 0 and N = 1; rising: bwas with λ = 0.8, 1, 1.1, 1.2, 1.3 in turn, "
+            "then, of sliding tiles, stretches of the solution made shorter; exact: a shortest solution, of sliding "
+            "tiles and Lights Out, without a network."
         ),
     ] = "auto",
     seconds: Annotated[

@@ -34,7 +34,8 @@ NEARBY_DEPTH = 5  # of a table made for one command
 REPORT_SECONDS = 10  # between lines of progress, and between writings of a file that grows
 LISTED = {"path_weight": 0.7, "batch_size": 5, "max_expansions": 200_000}  # BWAS where nothing else is asked for
 LARGE = {"path_weight": 0.4, "batch_size": 1000, "max_expansions": 10_000_000}
-RISING = (1.0, 1.1, 1.2, 1.3)  # λ of the solver rising; networks that learn by value iteration overestimate
+RISING = (0.8, 1.0, 1.1, 1.2, 1.3)  # λ of the solver rising; networks that learn by value iteration overestimate
+SHORTENING = 0.4  # of its seconds, for making solutions of sliding tiles shorter by stretches
 RISING_BATCH = 500
 
 
@@ -293,7 +294,8 @@ def _search(
     heuristic = heuristic if nearby is None else NearbyHeuristic(heuristic, nearby)
     if setting.solver == "rising":
         batch = setting.batch_size or RISING_BATCH
-        return solve_with_weights(puzzle, heuristic, start, path_weights=RISING, batch_size=batch, **limits)
+        limits |= {"path_weights": RISING, "batch_size": batch, "shortening": SHORTENING}
+        return solve_with_weights(puzzle, heuristic, start, **limits)
     return solve(puzzle, heuristic, start[None], **setting.of_bwas(puzzle))
 
 
