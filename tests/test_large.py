@@ -13,7 +13,7 @@ from costtogo.learning import davi, resume
 from costtogo.learning.instances import draw_prefixes, draw_walk_ends
 from costtogo.learning.samplers import sample_states
 from costtogo.params import ModelParams, SamplerParams
-from costtogo.params_large import is_large, load
+from costtogo.params_large import ExternalBudget, is_large, load
 from costtogo.puzzles import make
 from costtogo.puzzles.base import apply, solves
 from costtogo.search.bwas import Limits
