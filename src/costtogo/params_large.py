@@ -8,9 +8,9 @@ from pydantic import Field, ValidationError, model_validator
 from costtogo.exact.partition import parse_partition
 from costtogo.params import ModelParams, Params, Positive, Share, derive_seed, explain, overlay, read_yaml, resolve
 from costtogo.puzzles import find, make
-from costtogo.types import UserError
+from costtogo.types import LARGEST_PATH_WEIGHT, UserError
 
-PathWeight = Annotated[float, Field(ge=0, le=2)]  # over 1 for networks that overestimate
+PathWeight = Annotated[float, Field(ge=0, le=LARGEST_PATH_WEIGHT)]
 MANHATTAN = "manhattan"  # the heuristic of that name, with linear conflicts, among the pattern databases
 
 

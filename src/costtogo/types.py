@@ -29,6 +29,7 @@ class ActionHeuristic(Protocol):
 
 NO_STATE = -1
 NO_ACTION = -1
+LARGEST_PATH_WEIGHT = 2  # λ; over 1 for heuristics that overestimate
 
 
 class UserError(Exception):

@@ -159,11 +159,12 @@ def build(architecture: ArchitectureParams, puzzle: Puzzle, seed: int) -> Networ
     return network
 
 
-def native_precision(precision: str) -> str:
-    """Resolve "auto": bfloat16 where the processor multiplies it natively, else float32."""
+def native_precision(precision: str, device: str) -> str:
+    """Resolve "auto": bfloat16 where the device, cpu or cuda, multiplies it natively, else float32."""
     if precision != "auto":
         return precision
-    return "bfloat16" if torch.cpu._is_avx512_bf16_supported() else "float32"
+    native = torch.cuda.is_bf16_supported if device == "cuda" else torch.cpu._is_avx512_bf16_supported
+    return "bfloat16" if native() else "float32"
 
 
 def present(device: str) -> str:
@@ -257,4 +258,6 @@ def load(path: Path | str, precision: str | None = None, device: str = "cpu") ->
     """A checkpoint as a heuristic, in the precision it was trained in unless another is given."""
     puzzle, network, description = load_network(path)
     network.to(present(device))
-    return NetworkHeuristic(puzzle, network, native_precision(precision or description.get("precision", "float32")))
+    return NetworkHeuristic(
+        puzzle, network, native_precision(precision or description.get("precision", "float32"), device)
+    )

@@ -11,10 +11,9 @@ import numpy as np
 
 from costtogo.heuristics.table import TableHeuristic
 from costtogo.puzzles.base import Puzzle
-from costtogo.types import Heuristic, SearchResult, States, UserError
+from costtogo.types import LARGEST_PATH_WEIGHT, Heuristic, SearchResult, States, UserError
 
 LARGEST_BATCH = 1_000_000  # a step keeps as many rows ready
-LARGEST_PATH_WEIGHT = 2
 
 
 @dataclass(frozen=True)

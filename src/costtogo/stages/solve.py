@@ -60,10 +60,17 @@ class Setting:
     average: int = 1
 
     def resolved(self, heuristic: NetworkHeuristic) -> "Setting":
-        """The same with a solver named in place of auto: bwas where the puzzle can be listed or λ is given."""
+        """The same with a solver named in place of auto: bwas where the puzzle can be listed or one of its options is
+        given. UserError where the solver is another and does not take them."""
+        of_bwas = (self.path_weight, self.max_expansions, self.until_proved) != (None, None, False)
+        if self.solver in ("beam", "rising") and of_bwas:
+            raise UserError(
+                f"The solver {self.solver} ends with its --seconds or --max-nodes: leave out --path-weight, "
+                "--max-expansions and --until-proved, or choose --solver bwas."
+            )
         if self.solver != "auto":
             return self
-        if is_listed(heuristic.puzzle) or self.path_weight is not None:
+        if is_listed(heuristic.puzzle) or of_bwas:
             return replace(self, solver="bwas")
         return replace(self, solver="beam" if heuristic.by_action else "rising")
 

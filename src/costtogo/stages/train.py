@@ -60,9 +60,9 @@ def run(params: Path, table: Path, out: Path, start: Path | None = None) -> None
 
 def _begin(stage: StageRun) -> Training:
     params = ModelParams(**stage.parameters["training"])
-    precision = networks.native_precision(params.precision)
-    training = TRAINERS[params.trainer].begin(make(params.puzzle), params, precision)
-    return training.to(networks.present(stage.parameters.get("device", "cpu")))
+    device = networks.present(stage.parameters.get("device", "cpu"))
+    precision = networks.native_precision(params.precision, device)
+    return TRAINERS[params.trainer].begin(make(params.puzzle), params, precision).to(device)
 
 
 @dataclass(frozen=True)
