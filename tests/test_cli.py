@@ -202,6 +202,8 @@ def test_solve_walks_straight_to_the_goal_from_within_the_exact_table(command, c
         (("greedy", "--path-weight", "0.3"), "leave out --path-weight and --batch-size"),
         (("beam", "--max-expansions", "30"), "leave out --path-weight, --max-expansions and --until-proved"),
         (("rising", "--until-proved"), "or choose --solver bwas"),
+        (("beam", "--batch-size", "30"), "leave out --batch-size"),
+        (("bwas", "--path-weight", "1", "--seconds", "0.2"), "Not solved within 0.2 seconds"),
     ],
 )
 def test_solve_says_why_a_search_of_a_large_puzzle_ended(refused, cube_model, options, reason):

@@ -86,6 +86,29 @@ MISTAKES = {
         {"external": {"file": "cube3_qtm.csv", "budgets": [{"states": 1, "seconds": 1, "shortening": 0.5}]}},
         "shortening is for the solutions of BWAS",
     ),
+    "shortening of a cube": (
+        {
+            "external": {
+                "file": "cube3_qtm.csv",
+                "budgets": [{"states": 1, "seconds": 1, "path_weight": 1, "batch_size": 1, "shortening": 0.5}],
+            }
+        },
+        "solutions of cube3 are not shortened",
+    ),
+    "rows of a cube": (
+        {
+            "models": {
+                "walks": {
+                    "puzzle": "cube3",
+                    "recipe": "random_walk",
+                    "trainer": "presses",
+                    "sampler": {"kind": "deepcubea"},
+                    "architecture": {"kind": "rows", "first_layers": [8], "outputs": "actions"},
+                }
+            }
+        },
+        "a network of kind rows is for Lights Out, not for cube3",
+    ),
     "recipe": ({"models": {"walks": {"puzzle": "cube3", "recipe": "random_wlk"}}}, "did you mean 'random_walk'?"),
 }
 
@@ -96,6 +119,12 @@ def test_a_mistake_is_told_in_one_sentence(kind, tmp_path):
     with pytest.raises(UserError) as told:
         load(changed(tmp_path, **values))
     assert reason in str(told.value) and is_one_sentence(str(told.value)), str(told.value)
+
+
+@pytest.mark.parametrize("name", ["puzzle15-final-year", "puzzle24-final-year"])
+def test_the_recipes_of_the_literature_have_no_greedy_walks(name):
+    models = load(CONFIG.with_name(f"{name}.yaml")).models.values()
+    assert [model.sampler.greedy_share for model in models] == [0] * len(models)
 
 
 def test_a_budget_is_told_in_words():

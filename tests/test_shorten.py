@@ -1,5 +1,9 @@
 """Solutions of sliding tiles made shorter: stretches become shortest paths, and nothing else changes."""
 
+import math
+import time
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -7,9 +11,9 @@ from costtogo.heuristics.manhattan import Manhattan
 from costtogo.learning.instances import draw_walk_ends
 from costtogo.puzzles import make
 from costtogo.puzzles.base import inverses, random_walks, solves
-from costtogo.search import bwas
+from costtogo.search import anytime, bwas
 from costtogo.search.anytime import solve_with_weights
-from costtogo.search.shorten import shorten, shortest
+from costtogo.search.shorten import Sweeps, shorten, shortest
 
 SMALL, LARGE = make("puzzle8"), make("puzzle24")
 
@@ -50,16 +54,31 @@ def test_the_shortest_path_between_two_boards_is_told_where_it_is_shorter(distan
     assert shortest(SMALL, start, SMALL.goal, than=80, most_nodes=5) is None
 
 
-def test_long_detours_on_large_boards_go():
+def test_detours_on_large_boards_go():
     starts = draw_walk_ends(LARGE, 3, (1000, 2000), np.random.default_rng(4))
     limits = bwas.Limits(max_nodes=400_000)
     found = bwas.solve(LARGE, Manhattan(LARGE), starts, path_weight=0.2, batch_size=20, limits=limits)
     solved = np.flatnonzero(found.solved)
     assert len(solved), "a search must solve one board for this test to mean anything"
     for row in solved:
-        shorter = shorten(LARGE, starts[row], found.solutions[row], seconds=1.5)
+        sweeps, shorter = Sweeps(LARGE, starts[row], deadline=math.inf, threads=2), found.solutions[row]
+        for offset in (0, 6, 12, 18):
+            shorter = sweeps.swept(shorter, 24, offset)
         assert solves(LARGE, starts[row][None], [shorter])[0]
-        assert len(shorter) <= 0.95 * len(found.solutions[row])
+        assert len(shorter) < len(found.solutions[row])
+
+
+def test_threads_find_the_same():
+    start, solution = wandering(200, 2)
+    one, two = (Sweeps(SMALL, start, math.inf, threads).swept(solution, 20, 0) for threads in (1, 2))
+    np.testing.assert_array_equal(one, two)
+    assert len(one) < 200 and solves(SMALL, start[None], [one])[0]
+
+
+def test_a_stretch_of_many_nodes_ends_at_its_deadline():
+    far = draw_walk_ends(LARGE, 1, (1000, 2000), np.random.default_rng(4))[0]
+    begun = time.monotonic()
+    assert shortest(LARGE, far, LARGE.goal, than=300, deadline=begun, most_nodes=10**12) is None
 
 
 def test_without_time_the_solution_stays_as_it_is():
@@ -76,4 +95,36 @@ def test_what_bwas_finds_is_shortened_where_time_is_kept_for_it(distances_of):
         found = solve_with_weights(SMALL, Manhattan(SMALL), start, **asked, shortening=0.5)
         optimum = distances_of("puzzle8")[SMALL.rank(start[None])[0]]
         assert found.cost[0] == len(found.solutions[0]) == optimum <= plain.cost[0]
-        assert found.nodes_generated[0] == plain.nodes_generated[0]
+        assert found.nodes_generated[0] == plain.nodes_generated[0], "those of shortening are not counted"
+
+
+class Scaled:
+    """Three times the Manhattan distance, which overestimates."""
+
+    def __call__(self, states):
+        return 3 * Manhattan(SMALL)(states)
+
+
+def test_no_lower_bound_is_above_the_cost():
+    for start in SMALL.unrank(np.random.default_rng(5).integers(SMALL.state_count, size=5)):
+        asked = {"path_weights": [0.2, 1.0], "batch_size": 1, "seconds": 30}
+        found = solve_with_weights(SMALL, Scaled(), start, **asked, shortening=0.5)
+        assert found.lower_bound[0] <= found.cost[0]
+
+
+def test_time_is_kept_for_shortening_once_there_is_a_solution(monkeypatch):
+    """A clock that goes on by the seconds that each search is given, and searches that solve nothing at first."""
+    clock, given = [0.0], []
+
+    def searched(puzzle, heuristic, starts, *, path_weight, batch_size, limits):
+        given.append(limits.seconds)
+        clock[0] += 2
+        found = bwas_solve(puzzle, heuristic, starts, path_weight=path_weight, batch_size=batch_size)
+        return found if path_weight else replace(found, cost=np.array([np.inf]))
+
+    bwas_solve, start = bwas.solve, SMALL.unrank(np.array([100_000]))[0]
+    monkeypatch.setattr(bwas, "solve", searched)
+    monkeypatch.setattr(anytime.time, "monotonic", lambda: clock[0])
+    asked = {"batch_size": 5, "seconds": 10, "shortening": 0.4}
+    solve_with_weights(SMALL, Manhattan(SMALL), start, path_weights=[0, 0.5, 1, 0.9, 0.8], **asked)
+    assert given == [10, 8, 2], "10 s; 2 have passed; 4 have passed and 4 are kept; then none is left"

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pandas
@@ -368,7 +369,7 @@ def test_a_registered_network_loads_and_predicts_through_mlflow(root, monkeypatc
 
     def load(path):
         assert Path(path).name == "000400.safetensors"
-        return lambda states: states.sum(axis=1, dtype=np.float32)
+        return Sums()
 
     monkeypatch.setattr(network, "load", load)
     import mlflow
@@ -379,8 +380,18 @@ def test_a_registered_network_loads_and_predicts_through_mlflow(root, monkeypatc
     states = np.array([[1, 2], [3, 4]])
     np.testing.assert_array_equal(model.predict(pandas.DataFrame(states)), [3, 7])
     np.testing.assert_array_equal(model.predict(states), [3, 7])
-    with pytest.raises(ValueError, match="0 to 255"):
-        pyfunc._load_pyfunc(str(root / "000400.safetensors")).predict([[256, 0]])
+    for states in ([[5, 0]], [[-1, 0]], [[1]], [1, 2]):
+        with pytest.raises(ValueError, match=r"States of pairs are a table \[N, 2\] of whole numbers from 0 to 4"):
+            pyfunc._load_pyfunc(str(root / "000400.safetensors")).predict(states)
+
+
+class Sums:
+    """A heuristic of pairs of numbers."""
+
+    puzzle = SimpleNamespace(name="pairs", cells=2, letters=5)
+
+    def __call__(self, states):
+        return states.sum(axis=1, dtype=np.float32)
 
 
 def test_a_live_run_is_the_one_that_the_card_completes(root, recorded):

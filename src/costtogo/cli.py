@@ -265,7 +265,10 @@ def solve(
         float | None, typer.Option(help="λ of bwas, from 0 (greedy) to 2; 0.7, of puzzles too large to list 0.4.")
     ] = None,
     batch_size: Annotated[
-        int | None, typer.Option(help="N of bwas, nodes expanded at a time; 5, of puzzles too large to list 1,000.")
+        int | None,
+        typer.Option(
+            help="N of bwas and rising, nodes expanded at a time; 5, of puzzles too large to list 1,000, of rising 500."
+        ),
     ] = None,
     max_expansions: Annotated[
         int | None,
@@ -277,16 +280,21 @@ def solve(
     solver: Annotated[
         Solvers,
         typer.Option(
-            help="auto: bwas for puzzles that can be listed, else beam, or rising where the network tells one value a "
-            "state; greedy: best-first, bwas at λ = 0 and N = 1; rising: bwas with λ = 0.8, 1, 1.1, 1.2, 1.3 in turn, "
-            "then, of sliding tiles, stretches of the solution made shorter; exact: a shortest solution, of sliding "
-            "tiles and Lights Out, without a network."
+            help="auto: bwas for puzzles that can be listed, and where --path-weight, --max-expansions or "
+            "--until-proved is given; else beam, or rising where the network tells one value a state; greedy: "
+            "best-first, bwas at λ = 0 and N = 1; rising: bwas with λ = 0.8, 1, 1.1, 1.2, 1.3 in turn, then, of "
+            "sliding tiles, stretches of the solution made shorter; exact: a shortest solution, of sliding tiles and "
+            "Lights Out, without a network."
         ),
     ] = "auto",
     seconds: Annotated[
-        float,
-        typer.Option(min=0, help="For each state: beam and rising improve until then, exact ends with a bound."),
-    ] = 30,
+        float | None,
+        typer.Option(
+            min=0,
+            help="For each state: beam and rising improve until then and exact ends with a bound, after 30 if left "
+            "out; bwas and greedy end unsolved.",
+        ),
+    ] = None,
     average: Annotated[
         int,
         typer.Option(min=1, help="Symmetric images of a state over which its cost-to-go is averaged; cube3 has 48."),

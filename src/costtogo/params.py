@@ -82,7 +82,7 @@ class SamplerParams(Params):
     patience: Positive = 100
     hold: bool = True  # the disks that the tower has not reached yet may not move
     greedy_share: Share = 0  # of DAVI: of the states, those on walks that follow the target network
-    greedy_moves: Positive = 50  # of such a walk on average, if it does not come to the goal
+    greedy_moves: Positive = 50  # of such a walk on average, if it does not come to the goal before
 
 
 class ModelParams(Params):
@@ -269,6 +269,8 @@ def _refuse_impossible(made: Any, puzzle: PuzzleParams, models: dict[str, ModelP
             raise ValueError(f"model {model}: {name} has no disks for the sampler growing_tower")
         if params.puzzle == name and params.architecture.kind == "automaton" and made.goal.any():
             raise ValueError(f"model {model}: an automaton needs a goal of zeros alone, which {name} has not")
+        if params.puzzle == name and params.architecture.kind == "rows":
+            raise ValueError(f"model {model}: a network of kind rows is for Lights Out, not for {name}")
         if params.puzzle == name and params.architecture.kind == "convolutional" and not hasattr(made, "side"):
             raise ValueError(
                 f"model {model}: a convolutional network needs cells that lie in a square, unlike {name}'s"

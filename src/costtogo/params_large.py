@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, ValidationError, model_validator
 
 from costtogo.exact.partition import parse_partition
-from costtogo.params import ModelParams, Params, Positive, Share, derive_seed, explain, overlay, read_yaml, resolve
+from costtogo.params import ModelParams, Params, Positive, derive_seed, explain, overlay, read_yaml, resolve
 from costtogo.puzzles import find, make
 from costtogo.types import LARGEST_PATH_WEIGHT, UserError
 
@@ -116,7 +116,7 @@ class ExternalBudget(Params):
     seconds: float = Field(gt=0)
     path_weight: PathWeight | Annotated[list[PathWeight], Field(min_length=1)] | None = None
     batch_size: Positive | None = None
-    shortening: Share = 0
+    shortening: float = Field(default=0, ge=0, lt=1)
 
     @model_validator(mode="after")
     def _both_or_neither(self):
@@ -220,6 +220,16 @@ class LargeStudy(Params):
                 parse_partition(make(self.puzzle).side, text)
             except UserError as error:
                 raise ValueError(f"pattern_databases.{name}: {error}") from error
+        return self
+
+    @model_validator(mode="after")
+    def _tiles_or_lights(self):
+        budgets = self.external.budgets if self.external else []
+        if any(budget.shortening for budget in budgets) and not self.is_sliding:
+            raise ValueError(f"external.budgets: solutions of {self.puzzle} are not shortened, only those of tiles")
+        for name, model in self.models.items():
+            if model.architecture.kind == "rows" and not hasattr(make(self.puzzle), "presses"):
+                raise ValueError(f"model {name}: a network of kind rows is for Lights Out, not for {self.puzzle}")
         return self
 
     @model_validator(mode="after")

@@ -29,7 +29,9 @@ def large_states(results: Path, puzzle: str, sets: list[str]) -> Figure:
 
 def loss_curve(results: Path, model: str) -> Figure:
     """Loss over iterations."""
-    return large.loss_curve(read_frame(results / "models" / model / "curve.parquet"))
+    trainer = read_json(results / "models" / f"{model}.json")["parameters"]["training"].get("trainer")
+    quantity = "cross-entropy, nats a press" if trainer == "presses" else "mean squared error, moves²"
+    return large.loss_curve(read_frame(results / "models" / model / "curve.parquet"), quantity)
 
 
 def training_costs(

@@ -43,10 +43,10 @@ DISTANCE = "distance from the goal, moves"
 
 
 @styled
-def loss_curve(curve: pd.DataFrame) -> Figure:
+def loss_curve(curve: pd.DataFrame, quantity: str) -> Figure:
     """Loss and validation loss by iteration, both axes logarithmic.
 
-    curve: iteration, loss, validation_loss (NaN where not computed).
+    curve: iteration, loss, validation_loss (NaN where not computed).  quantity: what they are, and in which unit.
     """
     figure = Figure()
     axes = figure.subplots()
@@ -55,7 +55,7 @@ def loss_curve(curve: pd.DataFrame) -> Figure:
     handles = axes.plot(curve["iteration"], curve["loss"], color=BLUE, lw=0.6, label="loss", rasterized=pixels)
     look = {"color": ORANGE, "marker": "o", "mec": BLACK, "mew": 0.6}
     handles += axes.plot(validation["iteration"], validation["validation_loss"], label="validation loss", **look)
-    axes.set(xscale="log", yscale="log", xlabel="iteration", ylabel="mean squared error, moves²")
+    axes.set(xscale="log", yscale="log", xlabel="iteration", ylabel=quantity)
     for axis in (axes.xaxis, axes.yaxis):
         plain_logarithmic_ticks(axis)
     axes.grid(axis="y")

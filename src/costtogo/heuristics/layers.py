@@ -83,10 +83,8 @@ def frozen_layer(layer: nn.Linear, norm: nn.Module, dtype: torch.dtype, after_re
 def frozen_first(layer: nn.Linear, norm: nn.Module, dtype: torch.dtype, after_relu: bool, letters: int) -> Layer:
     """As frozen_layer, but of states uint8 [N, D]: their one-hot values choose rows of the weights to be summed."""
     weight, bias = fold(layer, nn.Identity() if after_relu else norm, dtype)
-    rows, first = (
-        weight.T.contiguous(),
-        torch.arange(0, weight.shape[1], letters, dtype=torch.int32, device=weight.device),
-    )
+    rows = weight.T.contiguous()
+    first = torch.arange(0, len(rows), letters, dtype=torch.int32, device=rows.device)
     scale, shift = None, None
     if after_relu and isinstance(norm, BatchNorm):
         scale, shift = (part.to(dtype, copy=True) for part in norm.scale_and_shift())

@@ -163,7 +163,8 @@ def native_precision(precision: str, device: str) -> str:
     """Resolve "auto": bfloat16 where the device, cpu or cuda, multiplies it natively, else float32."""
     if precision != "auto":
         return precision
-    native = torch.cuda.is_bf16_supported if device == "cuda" else torch.cpu._is_avx512_bf16_supported
+    on_cuda = partial(torch.cuda.is_bf16_supported, including_emulation=False)
+    native = on_cuda if device == "cuda" else torch.cpu._is_avx512_bf16_supported
     return "bfloat16" if native() else "float32"
 
 

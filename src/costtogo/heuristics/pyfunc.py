@@ -20,11 +20,13 @@ class NetworkModel:
         """Estimate the moves to go.
 
         data: states [N, D] as an array, a list or a data frame with one column a cell.
-        Returns float32 [N]. Raises ValueError where a value is not a cell's, 0 to 255.
+        Returns float32 [N]. Raises ValueError where a row does not have the puzzle's cells and letters.
         """
-        states = np.asarray(data)
-        if states.ndim != 2 or states.min(initial=0) < 0 or states.max(initial=0) > 255:
-            raise ValueError("States must be a table [N, D] of whole numbers from 0 to 255.")
+        states, puzzle = np.asarray(data), self.heuristic.puzzle
+        inside = 0 <= states.min(initial=0) and states.max(initial=0) < puzzle.letters
+        if states.ndim != 2 or states.shape[1] != puzzle.cells or not inside:
+            letters = f"whole numbers from 0 to {puzzle.letters - 1}"
+            raise ValueError(f"States of {puzzle.name} are a table [N, {puzzle.cells}] of {letters}.")
         return self.heuristic(states.astype(np.uint8))
 
 

@@ -40,7 +40,11 @@ class RowsNetwork(nn.Module):
 
     def forward(self, values: torch.Tensor, presses: torch.Tensor | None = None) -> torch.Tensor:
         """values: [N, 2 · side²].  presses: [N, side²], 1 where a light is pressed, if the unit is to go by the true
-        presses of later rows and not by its own."""
+        presses of later rows and not by its own. All is computed in float32."""
+        with torch.autocast(values.device.type, enabled=False):
+            return self._told(values.float(), presses)
+
+    def _told(self, values: torch.Tensor, presses: torch.Tensor | None) -> torch.Tensor:
         lights = _signs(values.view(-1, self.side, self.side, 2)[..., 1] > 0)
         with torch.no_grad():
             beyond = self._read(lights, -torch.ones_like(lights[:, 0]))[0]

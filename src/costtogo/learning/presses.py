@@ -11,6 +11,7 @@ import numpy as np
 import torch
 from torch.nn import functional
 
+from costtogo.heuristics.network import encode
 from costtogo.learning import examples
 from costtogo.learning.training import Progress, Training
 from costtogo.params import ModelParams
@@ -49,7 +50,7 @@ def begin(puzzle: Puzzle, params: ModelParams, precision: str) -> Training:
 
 
 def train(training: Training) -> Iterator[Progress]:
-    """Run the iterations that are left, one Progress each: losses in nats a press, validation losses in moves²."""
+    """Run the iterations that are left, one Progress each."""
     return examples.train(training, draw, validate)
 
 
@@ -63,8 +64,8 @@ def draw(puzzle: Puzzle, count: int, walk_max: int, generator: np.random.Generat
     return Pressed(states, pressed.astype(np.float32))
 
 
+@torch.inference_mode()
 def validate(training: Training, drawn: Pressed) -> float:
-    """Mean squared error of each child's cost-to-go by the network in inference mode, in moves²."""
-    number = drawn.presses.sum(axis=1, keepdims=True)
-    error = training.heuristic.predicted(drawn.states) - (number + 1 - 2 * drawn.presses)
-    return float(np.square(error).mean(dtype=np.float64))
+    """Cross-entropy of the network in inference mode, which goes by its own presses, in nats a press."""
+    inputs = encode(training.puzzle, drawn.states, device=training.device)
+    return float(drawn.error(training.network.eval()(inputs)))

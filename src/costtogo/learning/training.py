@@ -16,7 +16,7 @@ Tensors = dict[str, torch.Tensor]
 
 @dataclass(frozen=True)
 class Progress:
-    """What one iteration did. Losses are mean squared errors in moves².
+    """What one iteration did. Losses are mean squared errors in moves²; of presses, cross-entropies in nats a press.
 
     convergence_points: of DAVI; of another trainer the checkpoints so far.  effective_k: the longest walk.
     updated: whether this iteration ended in a convergence point or a checkpoint.

@@ -17,7 +17,7 @@ from costtogo.puzzles.base import Puzzle
 from costtogo.puzzles.sliding import SlidingTiles
 from costtogo.search import bwas
 from costtogo.search.beam import BeamLimits, solve
-from costtogo.search.shorten import shorten
+from costtogo.search.shorten import shorten, shortest
 from costtogo.types import ActionHeuristic, Heuristic, SearchResult, States
 
 WIDTHS = ((1_000, 1), (40_000, 8), (160_000, 32))  # a width, from how many images; the last goes on, four times wider
@@ -49,7 +49,7 @@ class Best:
 
     def result(self) -> SearchResult:
         """One row."""
-        numbers = (self.cost, self.nodes_expanded, self.nodes_generated, self.lower_bound)
+        numbers = (self.cost, self.nodes_expanded, self.nodes_generated, min(self.lower_bound, self.cost))
         kinds = (np.float64, np.int64, np.int64, np.float64)
         return SearchResult(*(np.array([n], dtype=k) for n, k in zip(numbers, kinds, strict=True)), [self.solution])
 
@@ -161,23 +161,27 @@ def solve_with_weights(
     batch_size: int,
     seconds: float,
     shortening: float = 0,
+    threads: int = 1,
     max_nodes: int = bwas.Limits.max_nodes,
 ) -> SearchResult:
     """The shortest of the solutions of one start, uint8 [D], by BWAS with each λ in turn until the time is up.
 
     shortening: the share of the time that is left, once there is a solution, to making the best one shorter by
-    stretches (search.shorten), of sliding tiles alone.
+    stretches (search.shorten), of sliding tiles alone. The work of that, by so many threads, is not counted.
     """
-    deadline, best = time.monotonic() + seconds, Best()
     share = shortening if isinstance(puzzle, SlidingTiles) else 0
+    if share:
+        shortest(puzzle, puzzle.goal, puzzle.goal, than=0)  # so that no later time holds the loading of compiled code
+    deadline, best, kept = time.monotonic() + seconds, Best(), 0.0
     for weight in path_weights:
-        left = deadline - time.monotonic() - (share * seconds if np.isfinite(best.cost) else 0)
-        limits = bwas.Limits(max_nodes=max_nodes, seconds=max(0, left))
+        limits = bwas.Limits(max_nodes=max_nodes, seconds=max(0, deadline - kept - time.monotonic()))
         found = bwas.solve(puzzle, heuristic, start[None], path_weight=weight, batch_size=batch_size, limits=limits)
         best.take(found, found.solutions[0])
-        if time.monotonic() >= deadline - share * seconds:
+        kept = share * seconds if np.isfinite(best.cost) else 0.0
+        if time.monotonic() >= deadline - kept:
             break
     if share and np.isfinite(best.cost):
-        best.solution = shorten(puzzle, start, best.solution, seconds=deadline - time.monotonic())
+        left = deadline - time.monotonic()
+        best.solution = shorten(puzzle, start, best.solution, seconds=left, threads=threads)
         best.cost = float(len(best.solution))
     return best.result()

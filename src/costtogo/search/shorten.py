@@ -6,7 +6,6 @@ until the time is up. (Solutions improved by local searches: Ratner and Pohl 198
 """
 
 import math
-import os
 import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -21,27 +20,27 @@ from costtogo.types import States
 FIRST_WINDOW, LONGER = 20, 4  # moves of the first stretches, and by how many longer the next ones are
 OVERLAP = 4  # stretches of a length begin a fourth of it after one another
 MOST_NODES = 20_000_000  # of one stretch, which is left as it is then
-NODES_A_SECOND = 20_000_000  # of a thread, at least: how a stretch is made to end in time
-GAVE_UP = -1
+SLICE = 1_000_000  # nodes from one look at the clock to the next
+NONE, PAUSED = -1, -2  # how a search ends that has found no path
+NODES = 4  # the place of the nodes so far in where a search stands: depth, estimate, cell of the blank, bound, nodes
 
 
 def shorten(
-    puzzle: SlidingTiles, start: States, solution: np.ndarray, *, seconds: float, threads: int | None = None
+    puzzle: SlidingTiles, start: States, solution: np.ndarray, *, seconds: float, threads: int = 1
 ) -> np.ndarray:
     """A solution of start, uint8 [D], no longer than the given one, int8 [moves].
 
-    Ends when the time is up, or when the whole solution is one stretch, and so as short as can be.
-    threads: that work on stretches side by side; as many as there are processors if left out.
+    Ends when the time is up, or when the stretches are as long as the solution. threads: that work on stretches side by
+    side.
     """
     deadline, window = time.monotonic() + seconds, FIRST_WINDOW
-    sweeps = Sweeps(puzzle, start, threads or os.cpu_count() or 1)
+    sweeps = Sweeps(puzzle, start, deadline, threads)
     while True:
         before = len(solution)
         for offset in range(0, window, window // OVERLAP):
-            left = deadline - time.monotonic()
-            if left <= 0:
+            if time.monotonic() >= deadline:
                 return solution
-            solution = sweeps.swept(solution, window, offset, left)
+            solution = sweeps.swept(solution, window, offset)
         if len(solution) == before:
             if window >= before:
                 return solution
@@ -50,28 +49,34 @@ def shorten(
 
 @dataclass
 class Sweeps:
-    """Looks at stretches of the solutions of one board; known: the ends of those that have been looked at."""
+    """Looks at stretches of the solutions of one board until a deadline on the monotonic clock.
+
+    known: the ends of those that have been looked at, which are not looked at again.
+    """
 
     puzzle: SlidingTiles
     start: States
+    deadline: float
     threads: int
     known: set[bytes] = field(default_factory=set)
 
-    def swept(self, solution: np.ndarray, window: int, offset: int, seconds: float) -> np.ndarray:
+    def swept(self, solution: np.ndarray, window: int, offset: int) -> np.ndarray:
         """The solution after a look at the stretches of a length that lie side by side from an offset on."""
-        boards = self._boards(solution)
-        ends = [(first, min(first + window, len(solution))) for first in range(offset, len(solution), window)]
-        named = {boards[list(pair)].tobytes(): pair for pair in ends}
-        new = {name: pair for name, pair in named.items() if name not in self.known}
-        self.known.update(new)
-        most_nodes = int(min(MOST_NODES, seconds * NODES_A_SECOND / math.ceil(max(1, len(new)) / self.threads)))
+        boards, new = self._boards(solution), []
+        for first in range(offset, len(solution), window):
+            last = min(first + window, len(solution))
+            name = boards[[first, last]].tobytes()
+            if name not in self.known:
+                self.known.add(name)
+                new.append((first, last))
 
-        def look(pair: tuple[int, int]) -> np.ndarray | None:
-            return shortest(self.puzzle, *boards[list(pair)], than=pair[1] - pair[0], most_nodes=most_nodes)
+        def look(ends: tuple[int, int]) -> np.ndarray | None:
+            first, last = ends
+            return shortest(self.puzzle, boards[first], boards[last], than=last - first, deadline=self.deadline)
 
         with ThreadPoolExecutor(self.threads) as pool:
-            found = list(pool.map(look, new.values()))
-        for (first, last), shorter in reversed(list(zip(new.values(), found, strict=True))):
+            found = list(pool.map(look, new))
+        for (first, last), shorter in reversed(list(zip(new, found, strict=True))):
             if shorter is not None:
                 solution = np.concatenate([solution[:first], shorter, solution[last:]])
         return solution
@@ -85,15 +90,32 @@ class Sweeps:
 
 
 def shortest(
-    puzzle: SlidingTiles, start: States, goal: States, than: int, most_nodes: int = MOST_NODES
+    puzzle: SlidingTiles,
+    start: States,
+    goal: States,
+    *,
+    than: int,
+    deadline: float = math.inf,
+    most_nodes: int = MOST_NODES,
 ) -> np.ndarray | None:
     """A shortest path from one board, uint8 [D], to another, int8 [moves], if it is shorter than so many moves.
 
-    None where there is none, or where the search ends before.
+    None where there is none, or where the search has not found it within most_nodes or before the deadline, on the
+    monotonic clock.
     """
-    taken = np.zeros(than + 1, dtype=np.int8)
-    moves = _between(start, goal, puzzle.sources, inverses(puzzle), _distances(puzzle.side), taken, most_nodes)
-    return None if moves == GAVE_UP else taken[:moves]
+    distances, cells = _distances(puzzle.side), np.arange(puzzle.cells)
+    wanted = np.argsort(goal)
+    tiles = start != BLANK
+    estimate = distances[wanted[start], cells][tiles].sum()
+    place = np.array([0, estimate, start.argmin(), estimate, 0])
+    taken, following = np.zeros(than + 1, dtype=np.int8), np.zeros(than + 2, dtype=np.int64)
+    board, rules = start.copy(), (puzzle.sources, inverses(puzzle), distances, wanted)
+    while True:
+        moves = _go_on(board, place, taken, following, *rules, min(SLICE, most_nodes - place[NODES]))
+        if moves != PAUSED:
+            return None if moves == NONE else taken[:moves]
+        if place[NODES] >= most_nodes or time.monotonic() >= deadline:
+            return None
 
 
 def _distances(side: int) -> np.ndarray:
@@ -103,45 +125,30 @@ def _distances(side: int) -> np.ndarray:
 
 
 @njit(cache=True, nogil=True)
-def _between(start, goal, sources, undo, distances, taken, most_nodes):
-    """Moves of a shortest path that is shorter than taken can hold, its actions in taken; else GAVE_UP."""
-    cells, longest = len(start), len(taken) - 2
-    wanted = np.empty(cells, dtype=np.int64)
-    for cell in range(cells):
-        wanted[goal[cell]] = cell
-    board, blank, h = start.copy(), 0, 0
-    for cell in range(cells):
-        if board[cell] == BLANK:
-            blank = cell
-        else:
-            h += distances[wanted[board[cell]], cell]
-    following = np.zeros(len(taken) + 1, dtype=np.int64)  # the action to be tried next at each depth
-    nodes, bound = 0, h
+def _go_on(board, place, taken, following, sources, undo, distances, wanted, nodes):
+    """Search on for so many nodes: the moves of a shortest path that taken holds then, NONE, or PAUSED.
+
+    All but the rules is left where the search stands. following: the action to be tried next at each depth.
+    """
+    depth, h, blank, bound, seen = place
+    longest, last = len(taken) - 2, seen + nodes
+    moves = NONE
     while bound <= longest:
-        depth = 0
-        following[0] = 0
-        while True:
-            if h == 0:
-                return depth
-            action = following[depth]
-            if action == sources.shape[1]:
-                if depth == 0:
-                    break
-                depth -= 1
-                source = sources[blank, undo[taken[depth]]]
-                tile = board[source]
-                h += distances[wanted[tile], blank] - distances[wanted[tile], source]
-                board[blank], board[source], blank = tile, BLANK, source
-                continue
+        if h == 0:
+            moves = depth
+            break
+        if seen >= last:
+            moves = PAUSED
+            break
+        action = following[depth]
+        if action < sources.shape[1]:
             following[depth] += 1
             source = sources[blank, action]
             if source == blank or (depth > 0 and action == undo[taken[depth - 1]]):
                 continue
             tile = board[source]
             farther = distances[wanted[tile], blank] - distances[wanted[tile], source]
-            nodes += 1
-            if nodes > most_nodes:
-                return GAVE_UP
+            seen += 1
             if depth + 1 + h + farther > bound:
                 continue
             board[blank], board[source], blank = tile, BLANK, source
@@ -149,5 +156,14 @@ def _between(start, goal, sources, undo, distances, taken, most_nodes):
             taken[depth] = action
             depth += 1
             following[depth] = 0
-        bound += 2
-    return GAVE_UP
+        elif depth > 0:
+            depth -= 1
+            source = sources[blank, undo[taken[depth]]]
+            tile = board[source]
+            h += distances[wanted[tile], blank] - distances[wanted[tile], source]
+            board[blank], board[source], blank = tile, BLANK, source
+        else:
+            bound += 2
+            following[0] = 0
+    place[:] = depth, h, blank, bound, seen
+    return moves

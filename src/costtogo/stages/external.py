@@ -49,6 +49,7 @@ class Solver:
     nearby: NearbyTable
     budget: ExternalBudget
     max_nodes: int
+    threads: int
 
     def warm_up(self) -> None:
         """A small search, so that no other's seconds hold the loading of compiled code."""
@@ -59,10 +60,16 @@ class Solver:
         """One search from uint8 [D]; limits: seconds, max_nodes."""
         if self.budget.path_weight is None:
             return solve_within(self.puzzle, self.heuristic, start, nearby=self.nearby, **limits)
-        setting = self.budget.model_dump(include={"batch_size", "shortening"}) | {
-            "path_weights": self.budget.path_weights
-        }
-        return solve_with_weights(self.puzzle, NearbyHeuristic(self.heuristic, self.nearby), start, **setting, **limits)
+        return solve_with_weights(
+            self.puzzle,
+            NearbyHeuristic(self.heuristic, self.nearby),
+            start,
+            path_weights=self.budget.path_weights,
+            batch_size=self.budget.batch_size,
+            shortening=self.budget.shortening,
+            threads=self.threads,
+            **limits,
+        )
 
     def row(self, start: States) -> dict:
         """One search from uint8 [D]; its solution is replayed."""
@@ -95,7 +102,8 @@ def run(params: Path, table: Path, model: Path, out: Path) -> None:
     instances, nearby = with_optima(puzzle, load_instances(puzzle, path)), read_nearby(table, puzzle)
     partials, frames = stage.results / "resume" / f"external_{out.name}", []
     for budget in asked.budgets:
-        solver = Solver(puzzle, heuristic, nearby, budget, stage.parameters["max_nodes"])
+        limits = stage.parameters["max_nodes"], stage.parameters["threads"]
+        solver = Solver(puzzle, heuristic, nearby, budget, *limits)
         first, partial = instances.first(budget.states), partials / f"{key(stage.card, budget)}.parquet"
         with stage.part(f"searches_{budget.seconds:g}s"):
             found = search(solver, first, partial, f"{out.name}, {budget.searched}")

@@ -594,6 +594,8 @@ def _setting(name: str, of_davi: bool = False):
         model = found.davi(row) if of_davi else found.model
         if row["model"] not in LEARNED or model is None:
             return None
+        if name.startswith("architecture.") and found.study.models[model].architecture.kind == "rows":
+            return None  # no network of the literature is alike
         value: Any = found.study.models[model]
         for part in name.split("."):
             if isinstance(value, list | tuple) and int(part) >= len(value):

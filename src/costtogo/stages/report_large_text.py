@@ -188,10 +188,12 @@ def _method(found: Report) -> Iterator[str]:
         "presses": "on boards that random presses made, row by row by those presses, which are the only solution",
     }
     unseen = "no test" if "presses" in trainers else "no distance and no test"
+    one = len(trainers) == 1
     yield (
-        f"The states up to {study.nearby_depth} moves from the goal were listed; the rest is too large. A network was"
-        f" trained from nothing, {' and '.join(how[name] for name in sorted(trainers))}; {unseen}"
-        f" {found.noun} was shown to it. Searches ended where they met the listed states, and every solution was"
+        f"The states up to {study.nearby_depth} moves from the goal were listed; the rest is too large."
+        f" {'A network was' if one else 'Networks were'} trained from nothing,"
+        f" {' and '.join(how[name] for name in sorted(trainers))}; {unseen} {found.noun} was shown to"
+        f" {'it' if one else 'them'}. Searches ended where they met the listed states, and every solution was"
         " replayed.\n"
     )
     yield from found.drawn("large_states")

@@ -191,11 +191,14 @@ def used_parameters(training: dict[str, Any]) -> dict[str, Any]:
     }.get(training["sampler"]["kind"], {"conv_point_offs", *tower})
     idle = {f"sampler.{name}" for name in of_sampler}
     idle |= adam if training.get("optimizer") == "lbfgs" else {"lbfgs_steps"}
+    idle |= {"polyak"} if training.get("trainer") in ("random_walk", "presses") else set()
     idle |= {"epsilon"} if training.get("trainer") in ("random_walk", "presses") or training.get("polyak") else set()
     recurrent = training.get("architecture", {}).get("kind") in ("automaton", "gru")
     used = flatten(training)
     layers = {key for key in used if key.startswith("architecture.")} - {"architecture.kind", "architecture.states"}
     idle |= layers if recurrent else {"architecture.states"}
+    if training.get("architecture", {}).get("kind") == "rows":
+        idle |= layers - {"architecture.outputs", "architecture.first_layers"}
     if training.get("architecture", {}).get("kind") == "convolutional":
         idle |= {"architecture.residual_blocks", "architecture.layers_per_block"}
     return {key: value for key, value in used.items() if key not in idle}

@@ -4,6 +4,7 @@ Over a network, puzzles whose states can be listed are solved by BWAS. Larger on
 widen where the network tells the cost-to-go of all children at once, else for BWAS with one λ after another.
 """
 
+import os
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
@@ -34,8 +35,15 @@ NEARBY_DEPTH = 5  # of a table made for one command
 REPORT_SECONDS = 10  # between lines of progress, and between writings of a file that grows
 LISTED = {"path_weight": 0.7, "batch_size": 5, "max_expansions": 200_000}  # BWAS where nothing else is asked for
 LARGE = {"path_weight": 0.4, "batch_size": 1000, "max_expansions": 10_000_000}
-RISING = (0.8, 1.0, 1.1, 1.2, 1.3)  # λ of the solver rising; networks that learn by value iteration overestimate
+RISING = (
+    0.8,
+    1.0,
+    1.1,
+    1.2,
+    1.3,
+)  # λ of the solver rising: soon a solution, then over 1 for a network that overestimates
 SHORTENING = 0.4  # of its seconds, for making solutions of sliding tiles shorter by stretches
+SECONDS = 30.0
 RISING_BATCH = 500
 
 
@@ -46,7 +54,7 @@ class Setting:
     solver: auto, bwas, greedy (BWAS at λ = 0 and N = 1), beam, rising (BWAS with each λ of RISING) or exact, which
     needs no network.
     until_proved: go on after the first solution.  seconds: the effort of beam and rising for each state, the limit of
-    exact.
+    exact, SECONDS where none are given; a limit of bwas and greedy where they are.
     average: symmetric images of a state over which values are averaged.
     """
 
@@ -56,23 +64,30 @@ class Setting:
     max_nodes: int = 60_000_000
     until_proved: bool = False
     solver: str = "auto"
-    seconds: float = 30.0
+    seconds: float | None = None
     average: int = 1
 
     def resolved(self, heuristic: NetworkHeuristic) -> "Setting":
         """The same with a solver named in place of auto: bwas where the puzzle can be listed or one of its options is
         given. UserError where the solver is another and does not take them."""
-        of_bwas = (self.path_weight, self.max_expansions, self.until_proved) != (None, None, False)
-        if self.solver in ("beam", "rising") and of_bwas:
+        asked = (self.path_weight, self.max_expansions, self.until_proved) != (None, None, False)
+        if self.solver == "beam" and self.batch_size is not None:
+            raise UserError("The solver beam chooses its widths by its --seconds: leave out --batch-size.")
+        if self.solver in ("beam", "rising") and asked:
             raise UserError(
                 f"The solver {self.solver} ends with its --seconds or --max-nodes: leave out --path-weight, "
                 "--max-expansions and --until-proved, or choose --solver bwas."
             )
         if self.solver != "auto":
             return self
-        if is_listed(heuristic.puzzle) or of_bwas:
+        if is_listed(heuristic.puzzle) or asked:
             return replace(self, solver="bwas")
         return replace(self, solver="beam" if heuristic.by_action else "rising")
+
+    @property
+    def effort(self) -> float:
+        """The seconds that a search which improves, or proves, may take."""
+        return SECONDS if self.seconds is None else self.seconds
 
     def of_bwas(self, puzzle: Puzzle) -> dict:
         """λ, N, where a search ends, and whether it goes on: keyword arguments of bwas.solve."""
@@ -80,7 +95,7 @@ class Setting:
         named = {"path_weight": 0.0, "batch_size": 1} if self.solver == "greedy" else {}
         values = {**(LISTED if is_listed(puzzle) else LARGE), **named}
         values |= {name: value for name, value in given.items() if value is not None}
-        limits = Limits(values.pop("max_expansions"), self.max_nodes)
+        limits = Limits(values.pop("max_expansions"), self.max_nodes, np.inf if self.seconds is None else self.seconds)
         return {**values, "limits": limits, "until_proved": self.until_proved}
 
 
@@ -113,11 +128,13 @@ def _why_unsolved(row: dict, setting: Setting) -> str:
     expansions = f"{row['nodes_expanded']:,} expansions"
     if setting.solver == "exact":
         least = f"every solution has {row['lower_bound']:.0f} moves or more"
-        return f"Not solved within {setting.seconds:g} seconds and {expansions}: {least}; raise --seconds."
+        return f"Not solved within {setting.effort:g} seconds and {expansions}: {least}; raise --seconds."
     if setting.solver in ("beam", "rising"):
         return f"Not solved within {expansions}; raise --seconds or --max-nodes."
     if row["ended"] == "memory":
         return f"Not solved: memory held the {setting.max_nodes:,} nodes allowed after {expansions}; raise --max-nodes."
+    if row["ended"] == "seconds":
+        return f"Not solved within {setting.effort:g} seconds and {expansions}; raise --seconds."
     return f"Not solved within {expansions}; raise --max-expansions."
 
 
@@ -281,7 +298,7 @@ def _network_solver(heuristic: NetworkHeuristic, setting: Setting) -> Solver:
 
 
 def _exact_solver(puzzle: Puzzle, setting: Setting) -> Solver:
-    search = exact_search(puzzle, setting.seconds)
+    search = exact_search(puzzle, setting.effort)
     search(_short_walk(puzzle))
     return Solver(puzzle, search)
 
@@ -295,14 +312,14 @@ def _search(
     puzzle: Puzzle, heuristic: ActionHeuristic, nearby: NearbyTable | None, setting: Setting, start: States
 ) -> SearchResult:
     """Search from one start over a network; nearby: exact distances around the goal of a puzzle too large to list."""
-    limits = {"seconds": setting.seconds, "max_nodes": setting.max_nodes}
+    limits = {"seconds": setting.effort, "max_nodes": setting.max_nodes}
     if setting.solver == "beam":
         return solve_within(puzzle, heuristic, start, nearby=nearby, **limits)
     heuristic = heuristic if nearby is None else NearbyHeuristic(heuristic, nearby)
     if setting.solver == "rising":
         batch = setting.batch_size or RISING_BATCH
         limits |= {"path_weights": RISING, "batch_size": batch, "shortening": SHORTENING}
-        return solve_with_weights(puzzle, heuristic, start, **limits)
+        return solve_with_weights(puzzle, heuristic, start, threads=len(os.sched_getaffinity(0)), **limits)
     return solve(puzzle, heuristic, start[None], **setting.of_bwas(puzzle))
 
 
