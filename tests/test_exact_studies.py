@@ -255,7 +255,7 @@ def test_a_mistake_is_told_in_one_sentence(kind, tmp_path):
 
 
 def test_optima_of_a_puzzle_without_an_exact_solver_are_refused(tmp_path):
-    path = changed(tmp_path, puzzle="cube3", pattern_databases={}, baselines=[], optima={})
+    path = changed(tmp_path, puzzle="cube3", pattern_databases={}, baselines=[], optima={}, external=None)
     with pytest.raises(UserError, match="not of cube3") as told:
         load_study(path)
     assert is_one_sentence(str(told.value))

@@ -260,7 +260,8 @@ def test_the_study_of_a_large_puzzle_is_a_target_of_its_own_and_its_network_solv
 def test_the_study_of_a_board_runs_through_and_the_targets_of_several_studies_hold_each(project, tmp_path):
     would = jobs(snakemake(project, "--dry-run", "sliding", "sliding-large", "lights_out"))
     trainings = {f"Training tiles of puzzle{tiles}." for tiles in (15, 24, 35, 48)} | {
-        "Training lights of lights_out_7."
+        "Training connected of lights_out_7.",
+        "Training rows of lights_out_7.",
     }
     trainings |= {"Training residual.", "Training convolutional."}  # of the 8-puzzle, which is listed
     assert trainings == {job for job in would if job.startswith("Training")}

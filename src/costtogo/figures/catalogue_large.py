@@ -65,7 +65,7 @@ def _of_model(study: LargeStudy, model: str, reported: Path) -> Iterator[FigureE
         paths = [path.format(model) for path in inputs]
         return _entry(study, kind, label, model, paths, model, *arguments, timed=timed)
 
-    yield entry("loss_curve", "loss", ["models/{}/curve.parquet"])
+    yield entry("loss_curve", "loss", ["models/{}/curve.parquet", "models/{}.json"])
     lineage, literature = study.lineage(model), [str(path) for path in documents(study.puzzle, reported)]
     costs = [f"{part}/{name}.json" for name in lineage for part in ("models", "timings/models")]
     yield entry(

@@ -594,13 +594,13 @@ def _setting(name: str, of_davi: bool = False):
         model = found.davi(row) if of_davi else found.model
         if row["model"] not in LEARNED or model is None:
             return None
-        if name.startswith("architecture.") and found.study.models[model].architecture.kind == "rows":
-            return None  # no network of the literature is alike
         value: Any = found.study.models[model]
         for part in name.split("."):
             if isinstance(value, list | tuple) and int(part) >= len(value):
                 return None  # fewer layers
             value = value[int(part)] if isinstance(value, list | tuple) else getattr(value, part)
+        if name == "architecture.layers_per_block" and not found.study.models[model].architecture.residual_blocks:
+            value = 0
         return None if value is None else Answer(float(value), f"config/{found.study.study}.yaml")
 
     return find
