@@ -84,7 +84,7 @@ MISTAKES = {
     ),
     "shortening": (
         {"external": {"file": "cube3_qtm.csv", "budgets": [{"states": 1, "seconds": 1, "shortening": 0.5}]}},
-        "shortening is for the solutions of BWAS",
+        "shortening is for BWAS",
     ),
     "shortening of a cube": (
         {
@@ -131,6 +131,8 @@ def test_a_budget_is_told_in_words():
     budget = ExternalBudget(states=3, seconds=20, path_weight=[0.9, 1], batch_size=1000, shortening=0.4)
     assert budget.searched == "BWAS, λ = 0.9, 1, N = 1,000, at most 20 s each, 40 % of them to shorten solutions"
     assert ExternalBudget(states=3, seconds=5).searched == "beams for 5 s each"
+    widening = ExternalBudget(states=3, seconds=1, path_weight=1, batch_size=200, widening=True)
+    assert widening.searched == "BWAS, λ = 1, N = 200 and upwards, at most 1 s each"
 
 
 def fine_tuned(**values) -> dict:

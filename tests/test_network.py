@@ -17,7 +17,7 @@ from costtogo.heuristics.network import NetworkHeuristic, ValueNetwork, build, e
 from costtogo.heuristics.table import tabulate
 from costtogo.params import ArchitectureParams
 from costtogo.puzzles import make
-from costtogo.puzzles.base import one_hot
+from costtogo.puzzles.base import one_hot, random_walks
 from costtogo.types import UserError
 
 ARCHITECTURES = yaml.safe_load((Path(__file__).parent.parent / "params.yaml").read_text())["architectures"]
@@ -135,6 +135,29 @@ def test_a_batch_evaluated_in_parts_equals_the_whole(monkeypatch):
     np.testing.assert_allclose(heuristic(STATES), whole, rtol=1e-5, atol=1e-6)
     np.testing.assert_array_equal(tabulate(HANOI, heuristic, chunk=5).values.shape, whole.shape)
     np.testing.assert_allclose(tabulate(HANOI, heuristic, chunk=5).values, whole, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("rows", "evaluated"), [(1, 1), (3, 4), (33, 64), (64, 64), (65, 128), (129, 192), (4000, 4032), (4096, 4096)]
+)
+def test_in_bfloat16_few_numbers_of_rows_are_evaluated(rows, evaluated, monkeypatch):
+    heuristic, seen = NetworkHeuristic(HANOI, lived_in(SMALL), "bfloat16"), []
+    evaluate = heuristic.evaluate
+    monkeypatch.setattr(heuristic, "evaluate", lambda states: seen.append(len(states)) or evaluate(states))
+    states = STATES[np.arange(rows) % 81]
+    np.testing.assert_allclose(heuristic.outputs(states), heuristic.outputs(STATES)[np.arange(rows) % 81], rtol=1e-2)
+    assert seen == [evaluated, 128]
+
+
+@pytest.mark.parametrize("name", ["puzzle15", "puzzle35"])
+def test_sums_of_rows_and_products_of_one_hot_values_agree(name):
+    puzzle = make(name)
+    network = build(ArchitectureParams(first_layers=[64, 32], residual_blocks=1), puzzle, 0).eval()
+    states = random_walks(puzzle, 50, 200, np.random.default_rng(0))[:, -1]
+    coarse, fine = (NetworkHeuristic(puzzle, network, kind).outputs(states) for kind in ("bfloat16", "float32"))
+    with torch.no_grad():
+        np.testing.assert_allclose(fine, network(encode(puzzle, states)).numpy(), rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(coarse, fine, atol=0.05)
 
 
 def test_no_states_have_no_values():

@@ -128,3 +128,25 @@ def test_time_is_kept_for_shortening_once_there_is_a_solution(monkeypatch):
     asked = {"batch_size": 5, "seconds": 10, "shortening": 0.4}
     solve_with_weights(SMALL, Manhattan(SMALL), start, path_weights=[0, 0.5, 1, 0.9, 0.8], **asked)
     assert given == [10, 8, 2], "10 s; 2 have passed; 4 have passed and 4 are kept; then none is left"
+
+
+def test_a_wider_search_is_tried_where_it_should_end_in_time(monkeypatch):
+    """A clock that goes on by 10 ms for each node of a batch, and searches whose solution is the same."""
+    clock, batches = [0.0], []
+
+    def searched(puzzle, heuristic, starts, *, path_weight, batch_size, limits):
+        batches.append(batch_size)
+        clock[0] += batch_size / 100
+        return bwas_solve(puzzle, heuristic, starts, path_weight=path_weight, batch_size=batch_size)
+
+    bwas_solve, start = bwas.solve, SMALL.unrank(np.array([100_000]))[0]
+    monkeypatch.setattr(bwas, "solve", searched)
+    monkeypatch.setattr(anytime.time, "monotonic", lambda: clock[0])
+    asked = {"batch_size": 10, "seconds": 10, "path_weights": [0.5, 1]}
+    solve_with_weights(SMALL, Manhattan(SMALL), start, **asked)
+    assert batches == [10, 10]
+    batches.clear()
+    clock[0] = 0.0
+    solve_with_weights(SMALL, Manhattan(SMALL), start, **asked, widening=True)
+    wider = int(9.8 / (1.2 * 0.01))
+    assert batches == [10, 10, wider], "9.8 s are left, 1.6 s after the wider one"

@@ -107,21 +107,24 @@ class ExternalBudget(Params):
     """How many of the first external instances are solved, and how long each may take.
 
     With path_weight (λ) and batch_size (N) BWAS solves them, without them beams that widen until the time is up. With
-    several λ BWAS takes them in turn while there is time, and the shortest solution counts. shortening: the share of
-    the seconds that is kept for making it shorter by stretches, of sliding tiles alone.
+    several λ BWAS takes them in turn while there is time, and the shortest solution counts; with widening it goes on
+    with larger N. shortening: the share of the seconds that is kept for making it shorter by stretches, of sliding
+    tiles alone.
     """
 
-    later = ("shortening",)
+    later = ("shortening", "widening")
     states: Positive
     seconds: float = Field(gt=0)
     path_weight: PathWeight | Annotated[list[PathWeight], Field(min_length=1)] | None = None
     batch_size: Positive | None = None
+    widening: bool = False
     shortening: float = Field(default=0, ge=0, lt=1)
 
     @model_validator(mode="after")
     def _both_or_neither(self):
-        if self.shortening and self.path_weight is None:
-            raise ValueError("shortening is for the solutions of BWAS: it needs path_weight and batch_size")
+        for name in ("widening", "shortening"):
+            if getattr(self, name) and self.path_weight is None:
+                raise ValueError(f"{name} is for BWAS: it needs path_weight and batch_size")
         if (self.path_weight is None) != (self.batch_size is None):
             raise ValueError("a budget of BWAS needs both path_weight and batch_size, one of beams neither")
         return self
@@ -139,8 +142,9 @@ class ExternalBudget(Params):
         if self.path_weight is None:
             return f"beams for {self.seconds:g} s each"
         weights = ", ".join(f"{weight:g}" for weight in self.path_weights)
+        upwards = " and upwards" if self.widening else ""
         then = f", {100 * self.shortening:g} % of them to shorten solutions" if self.shortening else ""
-        return f"BWAS, λ = {weights}, N = {self.batch_size:,}, at most {self.seconds:g} s each{then}"
+        return f"BWAS, λ = {weights}, N = {self.batch_size:,}{upwards}, at most {self.seconds:g} s each{then}"
 
 
 class ExternalParams(Params):

@@ -10,6 +10,8 @@ from costtogo.params import ArchitectureParams
 
 Layer = Callable[[torch.Tensor], torch.Tensor]
 
+FEW_LETTERS = 32  # of a cell, with which a product of one-hot values takes no longer than to sum the rows they choose
+
 
 class BatchNorm(nn.BatchNorm1d):
     """Batch normalisation as Keras does it: the running variance follows the biased variance of a batch."""
@@ -81,7 +83,13 @@ def frozen_layer(layer: nn.Linear, norm: nn.Module, dtype: torch.dtype, after_re
 
 
 def frozen_first(layer: nn.Linear, norm: nn.Module, dtype: torch.dtype, after_relu: bool, letters: int) -> Layer:
-    """As frozen_layer, but of states uint8 [N, D]: their one-hot values choose rows of the weights to be summed."""
+    """As frozen_layer, but of states uint8 [N, D]: their one-hot values choose rows of the weights to be summed.
+
+    Where oneDNN multiplies bfloat16 on tiles, the product of one-hot values of few letters is quicker than the sums.
+    """
+    if in_one_pass(layer.weight, dtype) and letters <= FEW_LETTERS:
+        following = frozen_layer(layer, norm, dtype, after_relu)
+        return lambda states: following(one_hot(states, letters, dtype))
     weight, bias = fold(layer, nn.Identity() if after_relu else norm, dtype)
     rows = weight.T.contiguous()
     first = torch.arange(0, len(rows), letters, dtype=torch.int32, device=rows.device)
@@ -102,11 +110,23 @@ def one_hot(states: torch.Tensor, letters: int, dtype: torch.dtype) -> torch.Ten
     return rows.index_select(0, states.reshape(-1).int()).view(len(states), -1)
 
 
+def in_one_pass(values: torch.Tensor, dtype: torch.dtype) -> bool:
+    """Whether oneDNN multiplies such values in bfloat16, and does what follows a product in the same pass."""
+    return dtype == torch.bfloat16 and values.device.type == "cpu" and torch.backends.mkldnn.is_available()
+
+
 def rectified(values: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor) -> torch.Tensor:
     """ReLU of a linear layer. In bfloat16 oneDNN does both in one pass, to the same bits, half as fast again."""
-    if values.dtype == torch.bfloat16 and values.device.type == "cpu" and torch.backends.mkldnn.is_available():
-        return torch.ops.mkldnn._linear_pointwise(values, weight, bias, "relu", [], "")
+    if in_one_pass(values, values.dtype):
+        return torch.ops.mkldnn._linear_pointwise.default(values, weight, bias, "relu", [], "")
     return functional.linear(values, weight, bias).relu_()
+
+
+def rectified_sum(values: torch.Tensor, other: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor) -> torch.Tensor:
+    """ReLU of the sum of a linear layer of values and of other, all [N, width]."""
+    if in_one_pass(values, values.dtype):
+        return torch.ops.mkldnn._linear_pointwise.binary(values, other, weight, bias, "add").relu_()
+    return functional.linear(values, weight, bias).add_(other).relu_()
 
 
 def squeezed(outputs: torch.Tensor) -> torch.Tensor:

@@ -29,6 +29,7 @@ from costtogo.heuristics.layers import (
     normalised,
     one_hot,
     parameter_count,
+    rectified_sum,
     squeezed,
 )
 from costtogo.heuristics.rows import RowsNetwork
@@ -132,7 +133,7 @@ def _rectified_sum(inner: list[Layer], last: tuple, values: torch.Tensor) -> tor
     inside = values
     for layer in inner:
         inside = layer(inside)
-    return functional.linear(inside, *last).add_(values).relu_()
+    return rectified_sum(inside, values, *last)
 
 
 Network: TypeAlias = ValueNetwork | ConvolutionalNetwork | AutomatonNetwork | GatedNetwork | RowsNetwork
@@ -229,9 +230,28 @@ class NetworkHeuristic:
         shape = (len(states), len(self.puzzle.actions)) if self.by_action else (len(states),)
         values = np.empty(shape, dtype=np.float32)
         for first in range(0, len(states), CHUNK):
-            part = torch.from_numpy(np.ascontiguousarray(states[first : first + CHUNK])).to(self.device)
-            values[first : first + CHUNK] = self.evaluate(part).cpu().numpy()
+            part = states[first : first + CHUNK]
+            rows = len(part) if self.precision == "float32" else rounded(len(part))
+            evaluated = self.evaluate(torch.from_numpy(with_rows(part, rows)).to(self.device))
+            values[first : first + CHUNK] = evaluated[: len(part)].cpu().numpy()
         return values
+
+
+def rounded(rows: int) -> int:
+    """The next power of two, from 64 on the next multiple of 64.
+
+    oneDNN compiles a kernel of bfloat16 for each number of rows, which may take longer than their evaluation.
+    """
+    return -(-rows // 64) * 64 if rows > 64 else 1 << (rows - 1).bit_length()
+
+
+def with_rows(states: States, rows: int) -> States:
+    """The states, uint8 [N, D], one after another in memory, with rows of zeros after them: [rows, D]."""
+    if rows == len(states):
+        return np.ascontiguousarray(states)
+    more = np.zeros((rows, states.shape[1]), dtype=np.uint8)
+    more[: len(states)] = states
+    return more
 
 
 def save(path: Path | str, network: Network, description: dict) -> None:

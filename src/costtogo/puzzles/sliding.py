@@ -79,7 +79,12 @@ class SlidingTiles:
 
     def legal(self, states: States) -> Legal:
         """Where there is a tile to slide, bool [N, 4]."""
-        return (self.sources != np.arange(self.cells)[:, None])[states.argmin(axis=1)]
+        return self.legal_at[_blanks(states)]
+
+    @cached_property
+    def legal_at(self) -> np.ndarray:
+        """Which actions there are by the blank's cell, bool [D, A]."""
+        return self.sources != np.arange(self.cells)[:, None]
 
     def moved(self, states: States, actions: np.ndarray) -> States:
         """Each state after an action of its own, uint8 [N, D]; an illegal action leaves it as it is."""
@@ -202,6 +207,14 @@ def _blank(state):
     while state[cell] != BLANK:
         cell += 1
     return cell
+
+
+@njit(cache=True)
+def _blanks(states):
+    cells = np.empty(len(states), dtype=np.uint8)
+    for row in range(len(states)):
+        cells[row] = _blank(states[row])
+    return cells
 
 
 @njit(cache=True)

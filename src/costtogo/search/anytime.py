@@ -2,7 +2,7 @@
 
 A puzzle may have symmetries, and the inverse of a state may be a state: a solution of any image is one of the state.
 A beam over another image is worth more than a beam twice as wide, until all images of a width have been searched.
-BWAS is quick with a small λ and finds shorter solutions with a larger one, if it ends in time; what it finds of
+BWAS is quick with a small λ or N and finds shorter solutions with larger ones, if it ends in time; what it finds of
 sliding tiles can be made shorter stretch by stretch.
 """
 
@@ -160,12 +160,14 @@ def solve_with_weights(
     path_weights: Iterable[float],
     batch_size: int,
     seconds: float,
+    widening: bool = False,
     shortening: float = 0,
     threads: int = 1,
     max_nodes: int = bwas.Limits.max_nodes,
 ) -> SearchResult:
     """The shortest of the solutions of one start, uint8 [D], by BWAS with each λ in turn until the time is up.
 
+    widening: whether the last λ is searched with again, and again, as large an N each time as should end in time.
     shortening: the share of the time that is left, once there is a solution, to making the best one shorter by
     stretches (search.shorten), of sliding tiles alone. The work of that, by so many threads, is not counted.
     """
@@ -173,13 +175,20 @@ def solve_with_weights(
     if share:
         shortest(puzzle, puzzle.goal, puzzle.goal, than=0)  # so that no later time holds the loading of compiled code
     deadline, best, kept = time.monotonic() + seconds, Best(), 0.0
-    for weight in path_weights:
-        limits = bwas.Limits(max_nodes=max_nodes, seconds=max(0, deadline - kept - time.monotonic()))
-        found = bwas.solve(puzzle, heuristic, start[None], path_weight=weight, batch_size=batch_size, limits=limits)
+    turns = [(weight, batch_size) for weight in path_weights]
+    while turns:
+        (weight, batch), begun = turns.pop(0), time.monotonic()
+        limits = bwas.Limits(max_nodes=max_nodes, seconds=max(0, deadline - kept - begun))
+        found = bwas.solve(puzzle, heuristic, start[None], path_weight=weight, batch_size=batch, limits=limits)
         best.take(found, found.solutions[0])
         kept = share * seconds if np.isfinite(best.cost) else 0.0
-        if time.monotonic() >= deadline - kept:
+        ended = time.monotonic()
+        left = deadline - kept - ended
+        if left <= 0:
             break
+        if widening and not turns and found.solved[0]:
+            wider = int(min(batch * left / (MARGIN * (ended - begun)), bwas.LARGEST_BATCH))
+            turns = [(weight, wider)] if wider >= 2 * batch else []
     if share and np.isfinite(best.cost):
         left = deadline - time.monotonic()
         best.solution = shorten(puzzle, start, best.solution, seconds=left, threads=threads)

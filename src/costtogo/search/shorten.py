@@ -20,7 +20,7 @@ from costtogo.types import States
 FIRST_WINDOW, LONGER = 20, 4  # moves of the first stretches, and by how many longer the next ones are
 OVERLAP = 4  # stretches of a length begin a fourth of it after one another
 MOST_NODES = 20_000_000  # of one stretch, which is left as it is then
-SLICE = 1_000_000  # nodes from one look at the clock to the next
+SLICE = 200_000  # nodes from one look at the clock to the next
 NONE, PAUSED = -1, -2  # how a search ends that has found no path
 NODES = 4  # the place of the nodes so far in where a search stands: depth, estimate, cell of the blank, bound, nodes
 

@@ -35,14 +35,8 @@ NEARBY_DEPTH = 5  # of a table made for one command
 REPORT_SECONDS = 10  # between lines of progress, and between writings of a file that grows
 LISTED = {"path_weight": 0.7, "batch_size": 5, "max_expansions": 200_000}  # BWAS where nothing else is asked for
 LARGE = {"path_weight": 0.4, "batch_size": 1000, "max_expansions": 10_000_000}
-RISING = (
-    0.8,
-    1.0,
-    1.1,
-    1.2,
-    1.3,
-)  # λ of the solver rising: soon a solution, then over 1 for a network that overestimates
-SHORTENING = 0.4  # of its seconds, for making solutions of sliding tiles shorter by stretches
+RISING = (0.8, 1.0)  # λ of the solver rising: soon a solution, then a shorter one with larger and larger N
+SHORTENING = 0.1  # of its seconds, for making solutions of sliding tiles shorter by stretches
 SECONDS = 30.0
 RISING_BATCH = 500
 
@@ -318,7 +312,7 @@ def _search(
     heuristic = heuristic if nearby is None else NearbyHeuristic(heuristic, nearby)
     if setting.solver == "rising":
         batch = setting.batch_size or RISING_BATCH
-        limits |= {"path_weights": RISING, "batch_size": batch, "shortening": SHORTENING}
+        limits |= {"path_weights": RISING, "batch_size": batch, "widening": True, "shortening": SHORTENING}
         return solve_with_weights(puzzle, heuristic, start, threads=len(os.sched_getaffinity(0)), **limits)
     return solve(puzzle, heuristic, start[None], **setting.of_bwas(puzzle))
 
