@@ -7,7 +7,7 @@ sliding tiles can be made shorter stretch by stretch.
 """
 
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -157,7 +157,7 @@ def solve_with_weights(
     heuristic: Heuristic,
     start: States,
     *,
-    path_weights: Iterable[float],
+    path_weights: Sequence[float],
     batch_size: int,
     seconds: float,
     widening: bool = False,
