@@ -283,8 +283,8 @@ def solve(
             help="auto: bwas for puzzles that can be listed, and where --path-weight, --max-expansions or "
             "--until-proved is given; else beam, or rising where the network tells one value a state; greedy: "
             "best-first, bwas at λ = 0 and N = 1; rising: bwas with λ = 0.8, then 1, then with larger and larger N; "
-            "of sliding tiles, stretches of the solution are made shorter; exact: a shortest solution, of sliding tiles "
-            "and Lights Out, without a network."
+            "of sliding tiles, stretches of the solution are made shorter; exact: a shortest solution, of sliding "
+            "tiles and Lights Out, without a network."
         ),
     ] = "auto",
     seconds: Annotated[
