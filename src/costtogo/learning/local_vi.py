@@ -1,0 +1,324 @@
+"""Local value iteration on sliding tiles: Bischoff, Nguyen-Tuong, Markert and Knoll, "Solving the 15-Puzzle Game Using
+Local Value-Iteration".
+
+A few tiles at a time are brought home, the others that are home staying where they are. Such a subproblem has few
+states: the cells of its tiles and of the blank. Its value function is exact, and a policy that follows it is optimal
+within the subproblem. Where the tiles cannot come home without moving a tile already there, that one joins them.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+from numba import njit
+
+from costtogo.puzzles.sliding import BLANK, SlidingTiles
+from costtogo.types import SearchResult, States, UserError
+
+UNREACHED = 255  # moves of a state from which the tiles cannot come home
+MOST_STATES = 300_000_000  # of a subproblem, a byte each
+OUTSIDE = -1  # of a cell that a subproblem keeps as it is
+
+Order = Callable[[int], tuple[int, ...]]
+
+
+@dataclass(frozen=True)
+class Subproblem:
+    """Tiles to be brought home, and tiles at home that stay: G and R of the document.
+
+    A state is ranked by digits, that of the blank first, then those of the tiles in their order; a digit is a cell's
+    place among the cells that no fixed tile holds.
+    """
+
+    side: int
+    tiles: tuple[int, ...]
+    fixed: frozenset[int] = frozenset()
+
+    @property
+    def cells(self) -> np.ndarray:
+        """Cells of the board that may change, ascending, int64 [F]."""
+        return np.array([cell for cell in range(self.side**2) if cell + 1 not in self.fixed])
+
+    @property
+    def places(self) -> np.ndarray:
+        """The digit of each cell of the board, OUTSIDE of those that stay: int64 [D]."""
+        places = np.full(self.side**2, OUTSIDE)
+        places[self.cells] = np.arange(len(self.cells))
+        return places
+
+    @property
+    def homes(self) -> np.ndarray:
+        """The cell of each tile in the goal, int64 [k]."""
+        return np.array(self.tiles) - 1
+
+    @property
+    def ranks(self) -> int:
+        """How many ranks there are, those of no state among them: F ** (k + 1)."""
+        return (self.side**2 - len(self.fixed)) ** (len(self.tiles) + 1)
+
+    @property
+    def state_count(self) -> int:
+        """Ways in which its tiles and the blank may lie: F (F - 1) … (F - k)."""
+        return math.perm(self.side**2 - len(self.fixed), len(self.tiles) + 1)
+
+
+def reading_order(side: int) -> tuple[int, ...]:
+    """Row by row: 1, 2, …, side² - 1, the document's order."""
+    return tuple(range(1, side * side))
+
+
+def band_order(side: int) -> tuple[int, ...]:
+    """Row by row, the last two rows column by column: no subproblem has many tiles, whatever the side."""
+    tiles = list(range(1, side * (side - 2) + 1))
+    for column in range(1, side + 1):
+        tiles += [side * (side - 2) + column, side * (side - 1) + column]
+    return tuple(tiles[:-1])
+
+
+def distances(problem: Subproblem) -> np.ndarray:
+    """The value function by backward search: moves until all tiles are home, by rank, uint8 [F ** (k + 1)].
+
+    UNREACHED where they cannot come home, and at ranks of no state. A value function of the document is its image:
+    V = γ ** moves / (1 - γ). Raises UserError where there are more ranks than MOST_STATES.
+    """
+    if problem.ranks > MOST_STATES:
+        raise UserError(
+            f"To bring {len(problem.tiles)} tiles home among {len(problem.cells)} cells at once has too many states to "
+            "list; choose a smaller size, or the order by bands."
+        )
+    found = np.full(problem.ranks, UNREACHED, dtype=np.uint8)
+    sources = SlidingTiles(problem.side).sources
+    if not _search_backwards(found, problem.cells, problem.places, problem.homes, sources, problem.state_count):
+        raise UserError(f"A subproblem of the board of side {problem.side} takes more than {UNREACHED - 1} moves.")
+    return found
+
+
+def value_iteration(problem: Subproblem, *, discount: float, tolerance: float) -> np.ndarray:
+    """The value function by value iteration as the document writes it (Algorithm 1), by rank, float64.
+
+    The reward is 1 in every state whose tiles are home; a sweep updates all states from the values before it, until no
+    value changes by more than the tolerance. 0 where the tiles cannot come home.
+    """
+    states, children = _neighbours(problem)
+    reward = np.zeros(problem.ranks + 1)
+    reward[states] = _are_home(problem, states)
+    values = np.zeros(problem.ranks + 1)  # the last stands for children that there are not
+    while True:
+        updated = reward[states] + discount * values[children].max(axis=1)
+        change = np.abs(updated - values[states]).max()
+        values[states] = updated
+        if change <= tolerance:
+            return values[:-1]
+
+
+def _digits(problem: Subproblem, ranks: np.ndarray) -> np.ndarray:
+    """The places of the blank and the tiles, int64 [N, k + 1]."""
+    base = len(problem.cells)
+    return ranks[:, None] // base ** np.arange(len(problem.tiles), -1, -1) % base
+
+
+def _are_home(problem: Subproblem, ranks: np.ndarray) -> np.ndarray:
+    return (problem.cells[_digits(problem, ranks)[:, 1:]] == problem.homes).all(axis=1)
+
+
+def _neighbours(problem: Subproblem) -> tuple[np.ndarray, np.ndarray]:
+    """The ranks of all states, int64 [N], and of their children, int64 [N, A], -1 where there is none."""
+    ranks = np.arange(problem.ranks)
+    digits = _digits(problem, ranks)
+    ordered = np.sort(digits, axis=1)
+    ranks = ranks[(ordered[:, 1:] > ordered[:, :-1]).all(axis=1)]
+    digits = _digits(problem, ranks)
+    sources, places = SlidingTiles(problem.side).sources, problem.places
+    base, weights = len(problem.cells), len(problem.cells) ** np.arange(len(problem.tiles), -1, -1)
+    children = np.empty((len(ranks), sources.shape[1]), dtype=np.int64)
+    for action in range(sources.shape[1]):
+        blank = problem.cells[digits[:, 0]]
+        source = places[sources[blank, action]]
+        moved = np.where(digits == source[:, None], digits[:, :1], digits)
+        moved[:, 0] = source
+        legal = (source != OUTSIDE) & (source != digits[:, 0])
+        children[:, action] = np.where(legal, moved @ weights, -1)
+    assert children.max(initial=0) < base ** len(weights)
+    return ranks, children
+
+
+@dataclass
+class Local:
+    """Algorithm 2: tiles brought home in an order, some at a time, each step by an exact value function.
+
+    size: how many tiles each step begins with.  values: the value functions so far, by subproblem; each is made once.
+    """
+
+    puzzle: SlidingTiles
+    size: int = 1
+    order: Order = reading_order
+    values: dict[Subproblem, np.ndarray] = field(default_factory=dict, repr=False)
+
+    @property
+    def steps(self) -> list[tuple[int, ...]]:
+        """The tiles that each step brings home, in the order: the last step may have fewer."""
+        tiles = self.order(self.puzzle.side)
+        return [tiles[first : first + self.size] for first in range(0, len(tiles), self.size)]
+
+    def subproblem(self, step: int, more: int) -> Subproblem:
+        """A step that may move the last so many of the tiles at home, too."""
+        tiles = self.order(self.puzzle.side)
+        first, last = step * self.size - more, min((step + 1) * self.size, len(tiles))
+        return Subproblem(self.puzzle.side, tiles[first:last], frozenset(tiles[:first]))
+
+    def value_function(self, problem: Subproblem) -> np.ndarray:
+        """Distances of a subproblem, kept from the first time on."""
+        if problem not in self.values:
+            self.values[problem] = distances(problem)
+        return self.values[problem]
+
+    def solve(self, starts: States) -> "LocalSolutions":
+        """Solve every start, uint8 [B, D]; UserError where one of them cannot be solved at all."""
+        if not self.puzzle.is_reachable(starts).all():
+            raise UserError(f"Impossible board of {self.puzzle.name}: two tiles are exchanged.")
+        boards, found = starts.copy(), LocalSolutions.empty(len(starts), len(self.steps))
+        for step, tiles in enumerate(self.steps):
+            waiting = np.arange(len(starts))
+            for more in range(step * self.size + 1):
+                problem = self.subproblem(step, more)
+                values = self.value_function(problem)
+                moves = values[ranks_of(problem, boards[waiting])]
+                if step == 0:
+                    found.lower_bound[:] = moves
+                able = moves != UNREACHED
+                rows = waiting[able]
+                found.sizes[rows, step], found.moves[rows, step] = len(tiles) + more, moves[able]
+                boards[rows] = found.follow(problem, values, boards[rows], rows)
+                waiting = waiting[~able]
+                if not len(waiting):
+                    break
+        return found
+
+
+@dataclass
+class LocalSolutions:
+    """How starts were solved, step by step.
+
+    actions: int8 [B, most], the moves of each, of which so many count as length says, int64 [B].
+    sizes: uint8 [B, steps], tiles considered at once in each step.  moves: int64 [B, steps], of each step.
+    lower_bound: int64 [B], moves of the first step, which fixes nothing.
+    """
+
+    actions: np.ndarray
+    length: np.ndarray
+    sizes: np.ndarray
+    moves: np.ndarray
+    lower_bound: np.ndarray
+
+    @classmethod
+    def empty(cls, starts: int, steps: int) -> "LocalSolutions":
+        """Before the first step."""
+        length, lower_bound = np.zeros((2, starts), dtype=np.int64)
+        sizes, moves = np.zeros((starts, steps), dtype=np.uint8), np.zeros((starts, steps), dtype=np.int64)
+        return cls(np.zeros((starts, 0), dtype=np.int8), length, sizes, moves, lower_bound)
+
+    def follow(self, problem: Subproblem, values: np.ndarray, boards: States, rows: np.ndarray) -> States:
+        """Take the moves of a step in the given rows of the starts, whose boards are given; returns the boards then."""
+        ranks = ranks_of(problem, boards)
+        needed = int((self.length[rows] + values[ranks]).max(initial=0))
+        if needed > self.actions.shape[1]:
+            self.actions = np.pad(self.actions, ((0, 0), (0, needed - self.actions.shape[1])))
+        boards, sources = boards.copy(), SlidingTiles(problem.side).sources
+        rules = (problem.places, np.array(problem.tiles), len(problem.cells), sources)
+        _follow(values, ranks, boards, rows, self.actions, self.length, *rules)
+        return boards
+
+    def result(self) -> SearchResult:
+        """As of any solver; no nodes are expanded, the value functions are looked up."""
+        none = np.zeros(len(self.length), dtype=np.int64)
+        solutions = [row[:length] for row, length in zip(self.actions, self.length, strict=True)]
+        return SearchResult(self.length.astype(np.float64), none, none, self.lower_bound.astype(np.float64), solutions)
+
+
+def ranks_of(problem: Subproblem, boards: States) -> np.ndarray:
+    """The ranks of the states in which whole boards, uint8 [N, D], are; int64 [N]."""
+    return _rank(boards, problem.places, np.array(problem.tiles), len(problem.cells))
+
+
+@njit(cache=True)
+def _rank(boards, places, tiles, base):
+    ranks = np.empty(len(boards), dtype=np.int64)
+    where = np.empty(boards.shape[1], dtype=np.int64)
+    for row in range(len(boards)):
+        for cell in range(boards.shape[1]):
+            where[boards[row, cell]] = places[cell]
+        rank = where[BLANK]
+        for tile in tiles:
+            rank = rank * base + where[tile]
+        ranks[row] = rank
+    return ranks
+
+
+@njit(cache=True)
+def _search_backwards(found, cells, places, homes, sources, states):
+    """Fill in the distances, first of all ranks whose tiles are home; false where one is too large for a byte."""
+    base, tiles = len(cells), len(homes)
+    weights = base ** np.arange(tiles, -1, -1)
+    queue = np.empty(states, dtype=np.int64)
+    digits = np.empty(tiles + 1, dtype=np.int64)
+    tail = 0
+    for blank in range(base):
+        rank, free = blank * weights[0], True
+        for tile in range(tiles):
+            rank += places[homes[tile]] * weights[tile + 1]
+            free &= places[homes[tile]] != blank
+        if free:
+            found[rank], queue[tail] = 0, rank
+            tail += 1
+    head = 0
+    while head < tail:
+        rank = queue[head]
+        head += 1
+        rest = rank
+        for i in range(tiles, -1, -1):
+            digits[i] = rest % base
+            rest //= base
+        blank = digits[0]
+        for action in range(sources.shape[1]):
+            source = places[sources[cells[blank], action]]
+            if source == OUTSIDE or source == blank:
+                continue
+            child = rank + (source - blank) * weights[0]
+            for tile in range(1, tiles + 1):
+                if digits[tile] == source:
+                    child += (blank - source) * weights[tile]
+            if found[child] == UNREACHED:
+                if found[rank] + 1 == UNREACHED:
+                    return False
+                found[child], queue[tail] = found[rank] + 1, child
+                tail += 1
+    return True
+
+
+@njit(cache=True)
+def _follow(values, ranks, boards, rows, actions, length, places, tiles, base, sources):
+    """Move until the tiles are home: each move the first that comes nearer, by the value function."""
+    weight = np.zeros(boards.shape[1], dtype=np.int64)
+    weight[BLANK] = base ** len(tiles)
+    for i in range(len(tiles)):
+        weight[tiles[i]] = base ** (len(tiles) - 1 - i)
+    for i in range(len(rows)):
+        board, rank, row = boards[i], ranks[i], rows[i]
+        blank = 0
+        while board[blank] != BLANK:
+            blank += 1
+        while values[rank] > 0:
+            for action in range(sources.shape[1]):
+                source = sources[blank, action]
+                if source == blank or places[source] == OUTSIDE:
+                    continue
+                tile = board[source]
+                step = places[source] - places[blank]
+                child = rank + step * (weight[BLANK] - weight[tile])
+                if values[child] == values[rank] - 1:
+                    board[blank], board[source], blank = tile, BLANK, source
+                    actions[row, length[row]] = action
+                    length[row] += 1
+                    rank = child
+                    break
