@@ -1,0 +1,233 @@
+"""What local value iteration does on all boards at once, exactly: no board is drawn.
+
+A policy sees the cells of the blank and of its tiles alone. The tiles that it does not see are permuted in a way that
+depends on those cells, so that, all boards being as likely, they lie at random after it as before. Step by step the
+cell of the blank, with the most tiles considered so far, is therefore a Markov chain, and its shares are fractions.
+"""
+
+from collections import defaultdict
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+from numba import njit
+
+from costtogo.learning.local_vi import OUTSIDE, UNREACHED, Local, Subproblem
+from costtogo.puzzles.sliding import BLANK, SlidingTiles
+
+
+class Placements(NamedTuple):
+    """Every way in which the blank and the tiles of a step may lie, the tiles before them being home.
+
+    cells: uint8 [P, k + 1], that of the blank first.  boards: int64 [P], how many arrangements of the other tiles make
+    a board that can be solved, of which each way has as many where there are two or more of them: 1 stands for it.
+    """
+
+    cells: np.ndarray
+    boards: np.ndarray
+
+
+class Outcomes(NamedTuple):
+    """What a step does with each of its placements.
+
+    size: uint8 [P], tiles considered.  moves: uint8 [P].  blank: uint8 [P], the blank's cell afterwards.
+    """
+
+    size: np.ndarray
+    moves: np.ndarray
+    blank: np.ndarray
+
+
+class Followed(NamedTuple):
+    """Boards that agree in the most tiles considered and in the blank's cell.
+
+    share: of all boards.  moves: so far, on average over all boards, those that are not among them counting 0.
+    most: moves of the one with the most.
+    """
+
+    share: Fraction
+    moves: Fraction
+    most: int
+
+
+def placements(local: Local, step: int) -> Placements:
+    """All placements of a step."""
+    problem = local.subproblem(step, 0)
+    free = problem.cells.astype(np.uint8)
+    cells = free[:, None]
+    for _ in problem.tiles:
+        rows = np.repeat(cells, len(free), axis=0)
+        following = np.tile(free, len(cells))
+        new = (rows != following[:, None]).all(axis=1)
+        cells = np.column_stack([rows[new], following[new]])
+    others = len(free) - cells.shape[1]
+    boards = np.ones(len(cells), dtype=np.int64) if others >= 2 else _can_be_solved(local, problem, cells)
+    return Placements(cells, boards)
+
+
+def _can_be_solved(local: Local, problem: Subproblem, cells: np.ndarray) -> np.ndarray:
+    """Whether the only board of each placement can be solved, int64 [P]; at most one tile is not among the placed."""
+    side = problem.side
+    boards = np.tile(SlidingTiles(side).goal, (len(cells), 1))
+    boards[:, problem.cells] = BLANK
+    last = set(range(1, side * side)) - set(problem.fixed) - set(problem.tiles)
+    boards[np.arange(len(cells))[:, None], cells[:, 1:]] = np.array(problem.tiles, dtype=np.uint8)
+    for tile in last:
+        empty = boards == BLANK
+        empty[np.arange(len(cells)), cells[:, 0]] = False
+        boards[empty] = tile
+    return local.puzzle.is_reachable(boards).astype(np.int64)
+
+
+def outcomes(local: Local, step: int, placed: Placements) -> Outcomes:
+    """What a step does with its placements; those that belong to no board that can be solved have size 0."""
+    count = len(placed.cells)
+    found = Outcomes(*(np.zeros(count, dtype=np.uint8) for _ in range(3)))
+    waiting = np.flatnonzero(placed.boards)
+    tiles = len(local.steps[step])
+    for more in range(step * local.size + 1):
+        problem = local.subproblem(step, more)
+        values = local.value_function(problem)
+        ranks = ranks_of_cells(problem, placed.cells[waiting], tiles)
+        able = values[ranks] != UNREACHED
+        rows = waiting[able]
+        found.size[rows], found.moves[rows] = tiles + more, values[ranks[able]]
+        found.blank[rows] = last_blanks(problem, values)[ranks[able]]
+        waiting = waiting[~able]
+        if not len(waiting):
+            return found
+    raise AssertionError("A board that can be solved is solved once all its tiles may move.")
+
+
+def ranks_of_cells(problem: Subproblem, cells: np.ndarray, tiles: int) -> np.ndarray:
+    """The ranks of placements, uint8 [P, tiles + 1], of the last so many tiles of a subproblem, the others at home."""
+    base, places = len(problem.cells), problem.places
+    ranks = places[cells[:, 0]]
+    for home in problem.homes[:-tiles]:
+        ranks = ranks * base + places[home]
+    for column in range(1, tiles + 1):
+        ranks = ranks * base + places[cells[:, column]]
+    return ranks
+
+
+def last_blanks(problem: Subproblem, values: np.ndarray) -> np.ndarray:
+    """The blank's cell where the policy ends, by rank, uint8."""
+    ascending = np.argsort(values, kind="stable")[: np.count_nonzero(values != UNREACHED)]
+    found = np.zeros(len(values), dtype=np.uint8)
+    sources = SlidingTiles(problem.side).sources
+    _last_blanks(found, values, ascending, problem.cells, problem.places, len(problem.tiles), sources)
+    return found
+
+
+@njit(cache=True)
+def _last_blanks(found, values, ascending, cells, places, tiles, sources):
+    base = len(cells)
+    weights = base ** np.arange(tiles, -1, -1)
+    for rank in ascending:
+        blank = rank // weights[0]
+        if values[rank] == 0:
+            found[rank] = cells[blank]
+            continue
+        for action in range(sources.shape[1]):
+            source = places[sources[cells[blank], action]]
+            if source == OUTSIDE or source == blank:
+                continue
+            child = rank + (source - blank) * weights[0]
+            for tile in range(1, tiles + 1):
+                if rank // weights[tile] % base == source:
+                    child += (blank - source) * weights[tile]
+            if values[child] == values[rank] - 1:
+                found[rank] = found[child]
+                break
+
+
+def transitions(placed: Placements, found: Outcomes) -> pd.DataFrame:
+    """Placements by the blank's cell before and after and by the tiles considered.
+
+    boards: how many.  moves: of all of them together.  most: of the one with the most.
+    """
+    rows = np.flatnonzero(placed.boards)
+    whole = pd.DataFrame(
+        {
+            "before": placed.cells[rows, 0],
+            "size": found.size[rows],
+            "after": found.blank[rows],
+            "boards": placed.boards[rows],
+            "moves": placed.boards[rows] * found.moves[rows],
+            "most": found.moves[rows],
+        }
+    )
+    grouped = whole.groupby(["before", "size", "after"], as_index=False)
+    return grouped.agg(boards=("boards", "sum"), moves=("moves", "sum"), most=("most", "max"))
+
+
+@dataclass(frozen=True)
+class Exact:
+    """Local value iteration on all boards.
+
+    sizes: for each step the share of boards in which so many tiles are considered at once.
+    classes: by the most tiles considered in any step.
+    """
+
+    sizes: list[dict[int, Fraction]]
+    classes: dict[int, Followed]
+
+    @property
+    def average(self) -> Fraction:
+        """Moves of a board, on average over all."""
+        return sum(found.moves for found in self.classes.values())
+
+    @property
+    def most(self) -> int:
+        """Moves of the board with the most."""
+        return max(found.most for found in self.classes.values())
+
+
+def exact(local: Local) -> Exact:
+    """Follow all boards through all steps."""
+    cells = local.puzzle.cells
+    now = {(0, blank): Followed(Fraction(1, cells), Fraction(0), 0) for blank in range(cells)}
+    sizes = []
+    for step in range(len(local.steps)):
+        placed = placements(local, step)
+        table = transitions(placed, outcomes(local, step, placed))
+        sizes.append(defaultdict(Fraction))
+        now = _followed(now, table, sizes[-1])
+    classes: dict[int, Followed] = {}
+    for (largest, _), found in now.items():
+        classes[largest] = _added(classes.get(largest), found)
+    return Exact([dict(sorted(shares.items())) for shares in sizes], dict(sorted(classes.items())))
+
+
+def _followed(now: dict, table: pd.DataFrame, sizes: dict[int, Fraction]) -> dict:
+    """The groups after a step; what is considered in it is added to sizes."""
+    then: dict[tuple[int, int], Followed] = {}
+    total = table.groupby("before")["boards"].sum()
+    by_blank = dict(list(table.groupby("before")))
+    for (largest, blank), found in now.items():
+        for row in by_blank[blank].itertuples():
+            share = Fraction(int(row.boards), int(total[blank]))
+            mean = Fraction(int(row.moves), int(row.boards))
+            moved = Followed(
+                found.share * share, (found.moves + found.share * mean) * share, found.most + int(row.most)
+            )
+            sizes[row.size] += moved.share
+            name = max(largest, row.size), row.after
+            then[name] = _added(then.get(name), moved)
+    return then
+
+
+def _added(one: Followed | None, other: Followed) -> Followed:
+    if one is None:
+        return other
+    return Followed(one.share + other.share, one.moves + other.moves, max(one.most, other.most))
+
+
+def sizes_of_uniform_blank(local: Local, step: int) -> dict[int, Fraction]:
+    """Shares of the tiles considered in a step if the blank, too, lay at random: the document's τ."""
+    placed = placements(local, step)
+    found = outcomes(local, step, placed)
+    counts = np.bincount(found.size, weights=placed.boards).astype(np.int64)
+    return {size: Fraction(int(n), int(counts.sum())) for size, n in enumerate(counts) if n}
