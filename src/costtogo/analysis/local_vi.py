@@ -94,7 +94,7 @@ def outcomes(local: Local, step: int, placed: Placements) -> Outcomes:
         able = values[ranks] != UNREACHED
         rows = waiting[able]
         found.size[rows], found.moves[rows] = tiles + more, values[ranks[able]]
-        found.blank[rows] = last_blanks(problem, values)[ranks[able]]
+        found.blank[rows] = last_blanks(local, problem)[ranks[able]]
         waiting = waiting[~able]
         if not len(waiting):
             return found
@@ -112,17 +112,18 @@ def ranks_of_cells(problem: Subproblem, cells: np.ndarray, tiles: int) -> np.nda
     return ranks
 
 
-def last_blanks(problem: Subproblem, values: np.ndarray) -> np.ndarray:
-    """The blank's cell where the policy ends, by rank, uint8."""
+def last_blanks(local: Local, problem: Subproblem) -> np.ndarray:
+    """The blank's cell where the policy of a subproblem ends, by rank, uint8."""
+    values = local.value_function(problem)
     ascending = np.argsort(values, kind="stable")[: np.count_nonzero(values != UNREACHED)]
     found = np.zeros(len(values), dtype=np.uint8)
-    sources = SlidingTiles(problem.side).sources
-    _last_blanks(found, values, ascending, problem.cells, problem.places, len(problem.tiles), sources)
+    rules = (local.puzzle.sources, np.array(local.preference))
+    _last_blanks(found, values, ascending, problem.cells, problem.places, len(problem.tiles), *rules)
     return found
 
 
 @njit(cache=True)
-def _last_blanks(found, values, ascending, cells, places, tiles, sources):
+def _last_blanks(found, values, ascending, cells, places, tiles, sources, preference):
     base = len(cells)
     weights = base ** np.arange(tiles, -1, -1)
     for rank in ascending:
@@ -130,7 +131,7 @@ def _last_blanks(found, values, ascending, cells, places, tiles, sources):
         if values[rank] == 0:
             found[rank] = cells[blank]
             continue
-        for action in range(sources.shape[1]):
+        for action in preference:
             source = places[sources[cells[blank], action]]
             if source == OUTSIDE or source == blank:
                 continue

@@ -147,12 +147,14 @@ def _neighbours(problem: Subproblem) -> tuple[np.ndarray, np.ndarray]:
 class Local:
     """Algorithm 2: tiles brought home in an order, some at a time, each step by an exact value function.
 
-    size: how many tiles each step begins with.  values: the value functions so far, by subproblem; each is made once.
+    size: how many tiles each step begins with.  preference: the actions in the order in which the policy takes them
+    where several come nearer.  values: the value functions so far, by subproblem; each is made once.
     """
 
     puzzle: SlidingTiles
     size: int = 1
     order: Order = reading_order
+    preference: tuple[int, ...] = (0, 1, 2, 3)
     values: dict[Subproblem, np.ndarray] = field(default_factory=dict, repr=False)
 
     @property
@@ -189,11 +191,20 @@ class Local:
                 able = moves != UNREACHED
                 rows = waiting[able]
                 found.sizes[rows, step], found.moves[rows, step] = len(tiles) + more, moves[able]
-                boards[rows] = found.follow(problem, values, boards[rows], rows)
+                boards[rows] = self._follow(problem, found, boards[rows], rows)
                 waiting = waiting[~able]
                 if not len(waiting):
                     break
         return found
+
+    def _follow(self, problem: Subproblem, found: "LocalSolutions", boards: States, rows: np.ndarray) -> States:
+        """Take the moves of a step in the given rows of the starts, whose boards are given; returns the boards then."""
+        ranks, values = ranks_of(problem, boards), self.value_function(problem)
+        found.make_room(int((found.length[rows] + values[ranks]).max(initial=0)))
+        boards, rules = boards.copy(), (self.puzzle.sources, np.array(self.preference))
+        board_of = (problem.places, np.array(problem.tiles), len(problem.cells))
+        _follow(values, ranks, boards, rows, found.actions, found.length, *board_of, *rules)
+        return boards
 
 
 @dataclass
@@ -218,16 +229,10 @@ class LocalSolutions:
         sizes, moves = np.zeros((starts, steps), dtype=np.uint8), np.zeros((starts, steps), dtype=np.int64)
         return cls(np.zeros((starts, 0), dtype=np.int8), length, sizes, moves, lower_bound)
 
-    def follow(self, problem: Subproblem, values: np.ndarray, boards: States, rows: np.ndarray) -> States:
-        """Take the moves of a step in the given rows of the starts, whose boards are given; returns the boards then."""
-        ranks = ranks_of(problem, boards)
-        needed = int((self.length[rows] + values[ranks]).max(initial=0))
-        if needed > self.actions.shape[1]:
-            self.actions = np.pad(self.actions, ((0, 0), (0, needed - self.actions.shape[1])))
-        boards, sources = boards.copy(), SlidingTiles(problem.side).sources
-        rules = (problem.places, np.array(problem.tiles), len(problem.cells), sources)
-        _follow(values, ranks, boards, rows, self.actions, self.length, *rules)
-        return boards
+    def make_room(self, moves: int) -> None:
+        """Let a solution have so many moves."""
+        if moves > self.actions.shape[1]:
+            self.actions = np.pad(self.actions, ((0, 0), (0, moves - self.actions.shape[1])))
 
     def result(self) -> SearchResult:
         """As of any solver; no nodes are expanded, the value functions are looked up."""
@@ -297,8 +302,8 @@ def _search_backwards(found, cells, places, homes, sources, states):
 
 
 @njit(cache=True)
-def _follow(values, ranks, boards, rows, actions, length, places, tiles, base, sources):
-    """Move until the tiles are home: each move the first that comes nearer, by the value function."""
+def _follow(values, ranks, boards, rows, actions, length, places, tiles, base, sources, preference):
+    """Move until the tiles are home: each move the first, by preference, that comes nearer by the value function."""
     weight = np.zeros(boards.shape[1], dtype=np.int64)
     weight[BLANK] = base ** len(tiles)
     for i in range(len(tiles)):
@@ -309,7 +314,7 @@ def _follow(values, ranks, boards, rows, actions, length, places, tiles, base, s
         while board[blank] != BLANK:
             blank += 1
         while values[rank] > 0:
-            for action in range(sources.shape[1]):
+            for action in preference:
                 source = sources[blank, action]
                 if source == blank or places[source] == OUTSIDE:
                     continue
