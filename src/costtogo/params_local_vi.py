@@ -1,0 +1,75 @@
+"""Typed parameters of the study of local value iteration: config/local_vi.yaml."""
+
+from pathlib import Path
+from typing import Any
+
+from pydantic import Field, ValidationError, model_validator
+
+from costtogo.params import Params, Positive, derive_seed, explain, read_yaml
+from costtogo.types import UserError
+
+
+class LargerBoards(Params):
+    """Random boards of a side that are solved row by row, the last two rows column by column.
+
+    exact: whether all boards are followed beside them.
+    """
+
+    side: int = Field(ge=3, le=15)
+    boards: Positive
+    exact: bool = True
+
+
+class ComparedSolvers(Params):
+    """The same random boards by all solvers.
+
+    max_generated: nodes of a search by IDA* with Manhattan distance and linear conflicts, which ends there.
+    path_weight and batch_size: λ and N of the search over the network.
+    """
+
+    boards: Positive
+    max_generated: Positive
+    path_weight: float = Field(ge=0)
+    batch_size: Positive
+
+
+class LocalViStudy(Params):
+    """The study, as its stages see it. sizes: how many tiles each step of Algorithm 2 begins with."""
+
+    study: str = Field(pattern=r"^[a-z0-9][a-z0-9_-]*$")
+    puzzle: str
+    seed: int = Field(ge=0)
+    threads: Positive
+    boards: Positive
+    sizes: list[Positive] = Field(min_length=1)
+    larger: list[LargerBoards] = []
+    compared: ComparedSolvers | None = None
+
+    @model_validator(mode="after")
+    def _tiles_of_side_four(self):
+        if self.puzzle != "puzzle15":
+            raise ValueError(f"the document is on puzzle15, not on {self.puzzle}; other sides stand under larger")
+        if self.sizes != sorted(set(self.sizes)) or self.sizes[-1] > 6:
+            raise ValueError("sizes must grow from one to the next, to 6 at most")
+        return self
+
+    def slices(self) -> dict[str, Any]:
+        """The parameters of each stage, by the path of its slice below params/."""
+        common = {"study": self.study, "puzzle": self.puzzle}
+        dumped = self.model_dump()
+        seed = derive_seed(self.seed, "local_vi", self.puzzle)
+        asked = {name: dumped[name] for name in ("boards", "sizes", "larger")}
+        parts = {f"local_vi/{self.puzzle}": {**common, "seed": seed, **asked}, "report/report": dumped}
+        if self.compared is not None:
+            seed = derive_seed(self.seed, "compared", self.puzzle)
+            asked = {name: dumped[name] for name in ("threads", "sizes", "compared")}
+            parts[f"compared/{self.puzzle}"] = {**common, "seed": seed, **asked}
+        return parts
+
+
+def load(path: Path | str) -> LocalViStudy:
+    """Read the study; UserError names file, key and nearest name."""
+    try:
+        return LocalViStudy(**read_yaml(Path(path)))
+    except ValidationError as error:
+        raise UserError(explain(error, LocalViStudy)) from error

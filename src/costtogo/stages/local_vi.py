@@ -1,0 +1,211 @@
+"""Local value iteration: its theorems recomputed, its boards solved again: results/<study>/local_vi/<puzzle>/.
+
+subproblems.parquet has a row for each subproblem that occurs, shares.parquet one for each step and number of tiles
+considered in it, classes.parquet one for each class of boards, preferences.parquet one for each order of the moves.
+boards.parquet has the random boards with what solving each took, larger.parquet a row for each other side.
+"""
+
+import time
+from fractions import Fraction
+from itertools import permutations
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from costtogo.analysis.local_vi import Exact, exact, sizes_of_uniform_blank
+from costtogo.files import write_frame
+from costtogo.learning.local_vi import (
+    UNREACHED,
+    Local,
+    LocalSolutions,
+    Subproblem,
+    band_order,
+    distances,
+)
+from costtogo.puzzles import make
+from costtogo.puzzles.base import is_goal, move
+from costtogo.puzzles.sliding import BLANK, SlidingTiles
+from costtogo.stages.frame import StageRun, say
+from costtogo.types import States, UserError
+
+Clock = list[dict]  # rows of wall-clock times
+
+
+def run(params: Path, out: Path) -> None:
+    """Write the tables; out is their folder."""
+    stage = StageRun("local_vi", __name__, params, out, [])
+    asked, puzzle = stage.parameters, make(stage.parameters["puzzle"])
+    generator = np.random.default_rng(asked["seed"])
+    locals_ = {size: Local(puzzle, size) for size in asked["sizes"]}
+    with stage.part("exact"):
+        found = {size: exact(local) for size, local in locals_.items()}
+    tables = {
+        "subproblems": pd.concat([subproblems_of(local) for local in locals_.values()], ignore_index=True),
+        "shares": pd.concat([shares_of(local, found[size]) for size, local in locals_.items()], ignore_index=True),
+        "preferences": preferences_of(locals_),
+    }
+    tables["classes"] = pd.concat(
+        [classes_of(local, found[size], tables["subproblems"]) for size, local in locals_.items()], ignore_index=True
+    )
+    starts, clock = random_boards(puzzle, asked["boards"], generator), training_seconds(locals_)
+    boards = {"state": [puzzle.format_state(state) for state in starts]}
+    for size, local in locals_.items():
+        solved, seconds = solve(puzzle, local, starts)
+        boards |= {f"length_{size}": solved.length, f"considered_{size}": solved.sizes.max(axis=1)}
+        clock.append({"side": puzzle.side, "initial_size": size, "what": "boards", "seconds": seconds})
+        say(describe(size, solved, seconds))
+    tables["boards"] = pd.DataFrame(boards)
+    with stage.part("larger"):
+        tables["larger"] = pd.DataFrame([larger(row, generator, clock) for row in asked["larger"]])
+    for name, frame in tables.items():
+        write_frame(out / f"{name}.parquet", frame)
+    write_frame(stage.results / "timings" / "local_vi" / f"{out.name}.parquet", pd.DataFrame(clock))
+    metrics = {
+        f"size{size}_{name}": value
+        for size, result in found.items()
+        for name, value in (("average_moves", float(result.average)), ("maximum_moves", result.most))
+    }
+    stage.finish([out / f"{name}.parquet" for name in tables], metrics, threads=1)
+
+
+def random_boards(puzzle: SlidingTiles, count: int, generator: np.random.Generator) -> States:
+    """Boards that can be solved, each as likely as any other, uint8 [count, D]."""
+    states = generator.permuted(np.tile(puzzle.goal, (count, 1)), axis=1)
+    odd = np.flatnonzero(~puzzle.is_reachable(states))
+    tiles = np.argsort(states[odd] == BLANK, axis=1, kind="stable")[:, :2]  # two cells that are not the blank's
+    states[odd[:, None], tiles] = states[odd[:, None], tiles[:, ::-1]]
+    return states
+
+
+def subproblems_of(local: Local) -> pd.DataFrame:
+    """A row for each subproblem for which a board may call; those that were tried and did not do are among them."""
+    rows = []
+    for problem, values in local.values.items():
+        reached = values[values != UNREACHED]
+        rows.append(
+            {
+                "initial_size": local.size,
+                "tile": problem.tiles[-1],
+                "considered": len(problem.tiles),
+                "tiles": " ".join(str(tile) for tile in problem.tiles),
+                "fixed": len(problem.fixed),
+                "states": problem.state_count,
+                "solvable": len(reached),
+                "most_moves": int(reached.max()),
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def shares_of(local: Local, found: Exact) -> pd.DataFrame:
+    """The share of boards by step and tiles considered, exact as a fraction; uniform: if the blank lay at random."""
+    rows = []
+    for step, shares in enumerate(found.sizes):
+        uniform = sizes_of_uniform_blank(local, step)
+        for considered, share in shares.items():
+            row = {"initial_size": local.size, "tile": local.steps[step][-1], "considered": considered}
+            rows.append({**row, "share": str(share), "uniform": str(uniform.get(considered, Fraction(0)))})
+    return pd.DataFrame(rows)
+
+
+def classes_of(local: Local, found: Exact, subproblems: pd.DataFrame) -> pd.DataFrame:
+    """The classes of boards by the most tiles considered at once.
+
+    share and average: exact, as fractions.  maximum_moves: of the board with the most.  bound: the document's φ, the
+    sum over the steps of the most moves of any subproblem that they call for in the class.
+    """
+    own = subproblems[subproblems["initial_size"] == local.size].set_index(["tile", "considered"])["most_moves"]
+    rows = []
+    for considered, followed in found.classes.items():
+        bound = 0
+        for step, shares in enumerate(found.sizes):
+            tile = local.steps[step][-1]
+            bound += max((own[tile, size] for size in shares if size <= considered), default=0)
+        rows.append(
+            {
+                "initial_size": local.size,
+                "considered": considered,
+                "share": str(followed.share),
+                "average_moves": str(followed.moves / followed.share),
+                "maximum_moves": followed.most,
+                "bound": int(bound),
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def preferences_of(locals_: dict[int, Local]) -> pd.DataFrame:
+    """Average and most moves of all boards for each order in which a policy may take equally good moves."""
+    rows = []
+    for size, local in locals_.items():
+        for preference in permutations(range(len(local.puzzle.actions))):
+            found = exact(Local(local.puzzle, size, local.order, preference, local.values))
+            order = "".join(local.puzzle.actions[action] for action in preference)
+            rows.append({"initial_size": size, "order": order, "average_moves": float(found.average)})
+            rows[-1]["maximum_moves"] = found.most
+    return pd.DataFrame(rows)
+
+
+def training_seconds(locals_: dict[int, Local]) -> Clock:
+    """What all value functions of each initial size take, made anew one after another."""
+    rows = []
+    for size, local in locals_.items():
+        begun = time.perf_counter()
+        for problem in local.values:
+            distances(problem)
+        seconds = time.perf_counter() - begun
+        rows.append({"side": local.puzzle.side, "initial_size": size, "what": "value functions", "seconds": seconds})
+    return rows
+
+
+def solve(puzzle: SlidingTiles, local: Local, starts: States) -> tuple[LocalSolutions, float]:
+    """Solve boards whose value functions are made, in so many seconds; every solution is replayed."""
+    local.solve(starts)
+    begun = time.perf_counter()
+    solved = local.solve(starts)
+    seconds = time.perf_counter() - begun
+    if not replayed(puzzle, starts, solved).all():
+        raise UserError(f"A solution of {puzzle.name} does not reach the goal: a defect of local value iteration.")
+    return solved, seconds
+
+
+def replayed(puzzle: SlidingTiles, starts: States, solved: LocalSolutions) -> np.ndarray:
+    """Whether each solution reaches the goal by legal moves alone, bool [B]."""
+    states, valid = starts.copy(), np.ones(len(starts), dtype=bool)
+    for step in range(solved.actions.shape[1]):
+        rows = np.flatnonzero(solved.length > step)
+        actions = solved.actions[rows, step]
+        valid[rows] &= puzzle.legal(states[rows])[np.arange(len(rows)), actions]
+        states[rows] = move(puzzle, states[rows], actions)
+    return valid & is_goal(puzzle, states)
+
+
+def describe(size: int, solved: LocalSolutions, seconds: float) -> str:
+    """One line on solved boards."""
+    return (
+        f"size {size}: {len(solved.length):,} boards solved and replayed, {solved.length.mean():.2f} moves, at most "
+        f"{solved.length.max()}, {1e6 * seconds / len(solved.length):.1f} µs each"
+    )
+
+
+def larger(asked: dict, generator: np.random.Generator, clock: Clock) -> dict:
+    """Boards of another side, and if it is asked for all of them."""
+    puzzle = SlidingTiles(asked["side"])
+    local, starts = Local(puzzle, order=band_order), random_boards(puzzle, asked["boards"], generator)
+    solved, seconds = solve(puzzle, local, starts)
+    clock.append({"side": puzzle.side, "initial_size": local.size, "what": "boards", "seconds": seconds})
+    clock += training_seconds({local.size: local})
+    say(f"{puzzle.name}, {describe(local.size, solved, seconds)}")
+    whole = exact(local) if asked["exact"] else None
+    return {
+        "side": puzzle.side,
+        "boards": len(starts),
+        "average_moves": solved.length.mean(),
+        "longest": int(solved.length.max()),
+        "considered": int(solved.sizes.max()),
+        "subproblems": len(local.values),
+        "states": sum(problem.state_count for problem in local.values),
+        "exact_average_moves": float(whole.average) if whole else np.nan,
+        "maximum_moves": whole.most if whole else np.nan,
+    }
