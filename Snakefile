@@ -7,6 +7,7 @@ configfile: "params.yaml"
 include: "workflow/rules/listed.smk"
 include: "workflow/rules/puzzle8.smk"
 include: "workflow/rules/large.smk"
+include: "workflow/rules/local_vi.smk"
 
 
 rule all:

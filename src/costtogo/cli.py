@@ -20,7 +20,7 @@ app = typer.Typer(
 
 ParamsFile = Annotated[Path, typer.Option("--params", help="The stage's slice of the parameters, a JSON file.")]
 Table = Annotated[Path, typer.Option(help="Exact distance table of the puzzle, .npz.")]
-Solvers = Literal["auto", "bwas", "greedy", "beam", "rising", "exact"]
+Solvers = Literal["auto", "bwas", "greedy", "beam", "rising", "exact", "local"]
 EXACT = (None, None, None, 1, False)  # options of searches over networks, left out
 Nearby = Annotated[Path, typer.Option(help="Exact distances around the goal, .npz.")]
 Database = Annotated[Path | None, typer.Option(help="Pattern database of the puzzle, .npz, where one is needed.")]
@@ -223,6 +223,39 @@ def report_large(
 
 
 @app.command()
+def local_vi(params: ParamsFile, out: Out):
+    """Stage: local value iteration on the 15-puzzle, its theorems and its boards."""
+    from costtogo.stages import local_vi as stage
+
+    stage.run(params, out)
+
+
+@app.command()
+def local_vi_compared(
+    params: ParamsFile,
+    model: Model,
+    database: Annotated[Path, typer.Option(help="Pattern database of the puzzle, .npz.")],
+    out: Out,
+):
+    """Stage: the same boards by local value iteration, by BWAS over a network and by IDA*."""
+    from costtogo.stages import local_vi_compared as stage
+
+    stage.run(params, model, database, out)
+
+
+@app.command()
+def report_local_vi(
+    params: ParamsFile,
+    results: Annotated[Path, typer.Option(help="Folder of the study's results.")],
+    reports: Annotated[Path, typer.Option(help="Folder of the study's report.")],
+):
+    """Stage: write report.md of the study of local value iteration, its figures and its timings."""
+    from costtogo.stages import report_local_vi as stage
+
+    stage.run(params, results, reports)
+
+
+@app.command()
 def check(
     configs: Annotated[
         list[Path] | None,
@@ -233,7 +266,15 @@ def check(
     from costtogo.params import load
     from costtogo.params_large import is_large
     from costtogo.params_large import load as load_large
+    from costtogo.params_local_vi import is_local_vi
+    from costtogo.params_local_vi import load as load_local_vi
 
+    if len(configs or []) == 1 and is_local_vi(configs[0]):
+        local = load_local_vi(configs[0])
+        print(
+            f"Study {local.study}: {local.puzzle}, {local.boards:,} boards, sizes {', '.join(map(str, local.sizes))}."
+        )
+        return
     if len(configs or []) == 1 and is_large(configs[0]):
         large = load_large(configs[0])
         print(f"Study {large.study}: {large.puzzle}, {len(large.models)} trainings.")
@@ -284,7 +325,7 @@ def solve(
             "--until-proved is given; else beam, or rising where the network tells one value a state; greedy: "
             "best-first, bwas at λ = 0 and N = 1; rising: bwas with λ = 0.8, then 1, then with larger and larger N; "
             "of sliding tiles, stretches of the solution are made shorter; exact: a shortest solution, of sliding "
-            "tiles and Lights Out, without a network."
+            "tiles and Lights Out, without a network; local: sliding tiles a few at a time, at once, without a network."
         ),
     ] = "auto",
     seconds: Annotated[

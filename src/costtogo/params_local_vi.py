@@ -1,7 +1,7 @@
 """Typed parameters of the study of local value iteration: config/local_vi.yaml."""
 
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from pydantic import Field, ValidationError, model_validator
 
@@ -36,8 +36,8 @@ class ComparedSolvers(Params):
 class LocalViStudy(Params):
     """The study, as its stages see it. sizes: how many tiles each step of Algorithm 2 begins with."""
 
+    puzzle: ClassVar[str] = "puzzle15"  # the document's; other sides stand under larger
     study: str = Field(pattern=r"^[a-z0-9][a-z0-9_-]*$")
-    puzzle: str
     seed: int = Field(ge=0)
     threads: Positive
     boards: Positive
@@ -46,9 +46,7 @@ class LocalViStudy(Params):
     compared: ComparedSolvers | None = None
 
     @model_validator(mode="after")
-    def _tiles_of_side_four(self):
-        if self.puzzle != "puzzle15":
-            raise ValueError(f"the document is on puzzle15, not on {self.puzzle}; other sides stand under larger")
+    def _sizes_grow(self):
         if self.sizes != sorted(set(self.sizes)) or self.sizes[-1] > 6:
             raise ValueError("sizes must grow from one to the next, to 6 at most")
         return self
@@ -59,12 +57,17 @@ class LocalViStudy(Params):
         dumped = self.model_dump()
         seed = derive_seed(self.seed, "local_vi", self.puzzle)
         asked = {name: dumped[name] for name in ("boards", "sizes", "larger")}
-        parts = {f"local_vi/{self.puzzle}": {**common, "seed": seed, **asked}, "report/report": dumped}
+        parts = {f"local_vi/{self.puzzle}": {**common, "seed": seed, **asked}, "report/report": {**common, **dumped}}
         if self.compared is not None:
             seed = derive_seed(self.seed, "compared", self.puzzle)
             asked = {name: dumped[name] for name in ("threads", "sizes", "compared")}
             parts[f"compared/{self.puzzle}"] = {**common, "seed": seed, **asked}
         return parts
+
+
+def is_local_vi(path: Path | str) -> bool:
+    """Whether a file is the study of local value iteration."""
+    return "sizes" in read_yaml(Path(path))
 
 
 def load(path: Path | str) -> LocalViStudy:

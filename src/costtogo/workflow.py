@@ -6,12 +6,15 @@ import time
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from costtogo.files import FileError, digest, json_text, read_json, set_aside, write_text
 from costtogo.params import Study, puzzles_of
 from costtogo.params_large import LargeStudy
+from costtogo.params_local_vi import LocalViStudy
 from costtogo.sources import code_digest
+
+AnyStudy: TypeAlias = Study | LargeStudy | LocalViStudy
 
 STAGES = {  # the group of results that each module of costtogo.stages writes, in order
     "tables": "tables",
@@ -35,15 +38,18 @@ LARGE_STAGES = {  # the same of a puzzle too large to list
     "external": "external",
     "report": "report_large",
 }
+LOCAL_VI_STAGES = {"local_vi": "local_vi", "compared": "local_vi_compared", "report": "report_local_vi"}
 LONG_AGO = 1.0  # a modification time older than any source
 
 
-def stages_of(study: Study | LargeStudy) -> dict[str, str]:
+def stages_of(study: AnyStudy) -> dict[str, str]:
     """The modules of a study's stages by their group of results, in order."""
+    if isinstance(study, LocalViStudy):
+        return LOCAL_VI_STAGES
     return LARGE_STAGES if isinstance(study, LargeStudy) else STAGES
 
 
-def write_slices(study: Study | LargeStudy, results: Path) -> None:
+def write_slices(study: AnyStudy, results: Path) -> None:
     """Write each stage's slice below params/, only where its content changes; remove slices of stages that are gone."""
     wanted = {results / "params" / f"{name}.json": json_text(content) for name, content in study.slices().items()}
     for path in set((results / "params").glob("*/*.json")) - set(wanted):
@@ -63,7 +69,7 @@ class Finished:
     card: dict[str, Any]
 
 
-def settle(study: Study | LargeStudy, results: Path, reports: Path, memory: Path = Path(".snakemake/metadata")) -> bool:
+def settle(study: AnyStudy, results: Path, reports: Path, memory: Path = Path(".snakemake/metadata")) -> bool:
     """Let the cards decide what is finished where results were restored, by DVC or in a copy; True if they were.
 
     Snakemake goes by modification times and by its own memory, and restoring upsets both: it would run finished
@@ -74,7 +80,7 @@ def settle(study: Study | LargeStudy, results: Path, reports: Path, memory: Path
 
     Raises FileError where a result was cut off or changed after its stage, before a stage that reads it is begun.
     """
-    if not (results / "tables").is_dir():
+    if not any((results / group).is_dir() for group in stages_of(study)):
         return False
     stages = _finished(results, list(stages_of(study)))
     _refuse_damaged(stages)
@@ -121,7 +127,7 @@ def _refuse_damaged(stages: list[Finished]) -> None:
                 os.utime(path, (finished, finished))
 
 
-def _current(stages: list[Finished], study: Study | LargeStudy) -> list[Finished]:
+def _current(stages: list[Finished], study: AnyStudy) -> list[Finished]:
     """The stages whose cards name parameters, code and inputs as they are now."""
     written = {path: found for stage in stages for path, found in stage.card.get("outputs", {}).items()}
     modules = stages_of(study)

@@ -9,6 +9,7 @@ within the subproblem. Where the tiles cannot come home without moving a tile al
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 from numba import njit
@@ -35,22 +36,27 @@ class Subproblem:
     tiles: tuple[int, ...]
     fixed: frozenset[int] = frozenset()
 
-    @property
+    @cached_property
     def cells(self) -> np.ndarray:
         """Cells of the board that may change, ascending, int64 [F]."""
         return np.array([cell for cell in range(self.side**2) if cell + 1 not in self.fixed])
 
-    @property
+    @cached_property
     def places(self) -> np.ndarray:
         """The digit of each cell of the board, OUTSIDE of those that stay: int64 [D]."""
         places = np.full(self.side**2, OUTSIDE)
         places[self.cells] = np.arange(len(self.cells))
         return places
 
-    @property
+    @cached_property
     def homes(self) -> np.ndarray:
         """The cell of each tile in the goal, int64 [k]."""
-        return np.array(self.tiles) - 1
+        return self.numbers - 1
+
+    @cached_property
+    def numbers(self) -> np.ndarray:
+        """The tiles, int64 [k]."""
+        return np.array(self.tiles)
 
     @property
     def ranks(self) -> int:
@@ -156,8 +162,9 @@ class Local:
     order: Order = reading_order
     preference: tuple[int, ...] = (0, 1, 2, 3)
     values: dict[Subproblem, np.ndarray] = field(default_factory=dict, repr=False)
+    _problems: dict[tuple[int, int], Subproblem] = field(default_factory=dict, repr=False)
 
-    @property
+    @cached_property
     def steps(self) -> list[tuple[int, ...]]:
         """The tiles that each step brings home, in the order: the last step may have fewer."""
         tiles = self.order(self.puzzle.side)
@@ -165,9 +172,12 @@ class Local:
 
     def subproblem(self, step: int, more: int) -> Subproblem:
         """A step that may move the last so many of the tiles at home, too."""
-        tiles = self.order(self.puzzle.side)
-        first, last = step * self.size - more, min((step + 1) * self.size, len(tiles))
-        return Subproblem(self.puzzle.side, tiles[first:last], frozenset(tiles[:first]))
+        if (step, more) not in self._problems:
+            tiles = self.order(self.puzzle.side)
+            first, last = step * self.size - more, min((step + 1) * self.size, len(tiles))
+            problem = Subproblem(self.puzzle.side, tiles[first:last], frozenset(tiles[:first]))
+            self._problems[step, more] = problem
+        return self._problems[step, more]
 
     def value_function(self, problem: Subproblem) -> np.ndarray:
         """Distances of a subproblem, kept from the first time on."""
@@ -181,30 +191,31 @@ class Local:
             raise UserError(f"Impossible board of {self.puzzle.name}: two tiles are exchanged.")
         boards, found = starts.copy(), LocalSolutions.empty(len(starts), len(self.steps))
         for step, tiles in enumerate(self.steps):
-            waiting = np.arange(len(starts))
+            rows = np.arange(len(starts))
             for more in range(step * self.size + 1):
+                if not len(rows):
+                    break
                 problem = self.subproblem(step, more)
-                values = self.value_function(problem)
-                moves = values[ranks_of(problem, boards[waiting])]
+                ranks = ranks_of(problem, boards[rows])
+                moves = self.value_function(problem)[ranks]
                 if step == 0:
                     found.lower_bound[:] = moves
                 able = moves != UNREACHED
-                rows = waiting[able]
-                found.sizes[rows, step], found.moves[rows, step] = len(tiles) + more, moves[able]
-                boards[rows] = self._follow(problem, found, boards[rows], rows)
-                waiting = waiting[~able]
-                if not len(waiting):
-                    break
+                found.sizes[rows[able], step] = len(tiles) + more
+                found.moves[rows[able], step] = moves[able]
+                self._follow(problem, found, boards, rows[able], ranks[able])
+                rows = rows[~able]
         return found
 
-    def _follow(self, problem: Subproblem, found: "LocalSolutions", boards: States, rows: np.ndarray) -> States:
-        """Take the moves of a step in the given rows of the starts, whose boards are given; returns the boards then."""
-        ranks, values = ranks_of(problem, boards), self.value_function(problem)
+    def _follow(
+        self, problem: Subproblem, found: "LocalSolutions", boards: States, rows: np.ndarray, ranks: np.ndarray
+    ) -> None:
+        """Take the moves of a subproblem in the given rows of the boards, whose ranks are given."""
+        values = self.value_function(problem)
         found.make_room(int((found.length[rows] + values[ranks]).max(initial=0)))
-        boards, rules = boards.copy(), (self.puzzle.sources, np.array(self.preference))
-        board_of = (problem.places, np.array(problem.tiles), len(problem.cells))
+        board_of = (problem.places, problem.numbers, len(problem.cells))
+        rules = (self.puzzle.sources, np.array(self.preference))
         _follow(values, ranks, boards, rows, found.actions, found.length, *board_of, *rules)
-        return boards
 
 
 @dataclass
@@ -243,7 +254,7 @@ class LocalSolutions:
 
 def ranks_of(problem: Subproblem, boards: States) -> np.ndarray:
     """The ranks of the states in which whole boards, uint8 [N, D], are; int64 [N]."""
-    return _rank(boards, problem.places, np.array(problem.tiles), len(problem.cells))
+    return _rank(boards, problem.places, problem.numbers, len(problem.cells))
 
 
 @njit(cache=True)
@@ -309,7 +320,8 @@ def _follow(values, ranks, boards, rows, actions, length, places, tiles, base, s
     for i in range(len(tiles)):
         weight[tiles[i]] = base ** (len(tiles) - 1 - i)
     for i in range(len(rows)):
-        board, rank, row = boards[i], ranks[i], rows[i]
+        rank, row = ranks[i], rows[i]
+        board = boards[row]
         blank = 0
         while board[blank] != BLANK:
             blank += 1

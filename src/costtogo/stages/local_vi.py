@@ -2,7 +2,8 @@
 
 subproblems.parquet has a row for each subproblem that occurs, shares.parquet one for each step and number of tiles
 considered in it, classes.parquet one for each class of boards, preferences.parquet one for each order of the moves.
-boards.parquet has the random boards with what solving each took, larger.parquet a row for each other side.
+policy.parquet shows what the policy does with each tile. boards.parquet has the random boards with what solving each
+took, larger.parquet a row for each other side.
 """
 
 import time
@@ -13,13 +14,12 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from costtogo.analysis.local_vi import Exact, exact, sizes_of_uniform_blank
+from costtogo.analysis.local_vi import Exact, exact, placements, sizes_of_uniform_blank
 from costtogo.files import write_frame
 from costtogo.learning.local_vi import (
     UNREACHED,
     Local,
     LocalSolutions,
-    Subproblem,
     band_order,
     distances,
 )
@@ -56,6 +56,7 @@ def run(params: Path, out: Path) -> None:
         clock.append({"side": puzzle.side, "initial_size": size, "what": "boards", "seconds": seconds})
         say(describe(size, solved, seconds))
     tables["boards"] = pd.DataFrame(boards)
+    tables["policy"] = pd.concat([policy_of(Local(puzzle), step) for step in range(puzzle.cells - 1)])
     with stage.part("larger"):
         tables["larger"] = pd.DataFrame([larger(row, generator, clock) for row in asked["larger"]])
     for name, frame in tables.items():
@@ -136,15 +137,50 @@ def classes_of(local: Local, found: Exact, subproblems: pd.DataFrame) -> pd.Data
 
 
 def preferences_of(locals_: dict[int, Local]) -> pd.DataFrame:
-    """Average and most moves of all boards for each order in which a policy may take equally good moves."""
+    """Average and most moves of each class, for each order in which a policy may take equally good moves.
+
+    considered: 0 for all boards.
+    """
     rows = []
     for size, local in locals_.items():
         for preference in permutations(range(len(local.puzzle.actions))):
             found = exact(Local(local.puzzle, size, local.order, preference, local.values))
-            order = "".join(local.puzzle.actions[action] for action in preference)
-            rows.append({"initial_size": size, "order": order, "average_moves": float(found.average)})
-            rows[-1]["maximum_moves"] = found.most
+            named = {"initial_size": size, "order": "".join(local.puzzle.actions[action] for action in preference)}
+            moves = {0: (found.average, found.most)}
+            moves |= {considered: (part.moves / part.share, part.most) for considered, part in found.classes.items()}
+            rows += [
+                {**named, "considered": considered, "average_moves": float(average), "maximum_moves": most}
+                for considered, (average, most) in moves.items()
+            ]
     return pd.DataFrame(rows)
+
+
+def policy_of(local: Local, step: int) -> pd.DataFrame:
+    """A row for each placement of the one tile of a step and the blank, the tiles before it being home.
+
+    moves: until it is home, too.  to: the cell that the tile is first moved to, or where it lies if it never is.
+    """
+    puzzle, tile = local.puzzle, local.steps[step][-1]
+    placed = placements(local, step)
+    cells = placed.cells[placed.boards > 0]
+    boards = np.tile(puzzle.goal, (len(cells), 1))
+    boards[:, local.subproblem(step, 0).cells] = np.iinfo(np.uint8).max
+    rows = np.arange(len(cells))
+    boards[rows, cells[:, 0]], boards[rows, cells[:, 1]] = BLANK, tile
+    others = local.order(puzzle.side)[(step + 1) * local.size :]
+    for other in others:
+        boards[rows, (boards == np.iinfo(np.uint8).max).argmax(axis=1)] = other
+    if len(others) >= 2:
+        odd = np.flatnonzero(~puzzle.is_reachable(boards))
+        places = [(boards[odd] == other).argmax(axis=1) for other in others[:2]]
+        boards[odd, places[0]], boards[odd, places[1]] = others[1], others[0]
+    solved = local.solve(boards)
+    to, states, moves = cells[:, 1].copy(), boards, solved.moves[:, step]
+    for move_number in range(int(moves.max())):
+        still = np.flatnonzero((moves > move_number) & (to == cells[:, 1]))
+        states[still] = move(puzzle, states[still], solved.actions[still, move_number])
+        to[still] = (states[still] == tile).argmax(axis=1)
+    return pd.DataFrame({"tile": tile, "cell": cells[:, 1], "blank": cells[:, 0], "moves": moves, "to": to})
 
 
 def training_seconds(locals_: dict[int, Local]) -> Clock:

@@ -21,8 +21,10 @@ from costtogo.files import read_frame, read_json, write_csv
 from costtogo.heuristics.averaged import AveragedHeuristic
 from costtogo.heuristics.nearby import NearbyHeuristic
 from costtogo.heuristics.network import NetworkHeuristic, load
+from costtogo.learning.local_vi import Local, band_order, reading_order
 from costtogo.puzzles import make
 from costtogo.puzzles.base import Puzzle, apply, is_listed, random_walks, solves
+from costtogo.puzzles.sliding import SlidingTiles
 from costtogo.search.anytime import solve_with_weights, solve_within
 from costtogo.search.bwas import Limits, solve, why_ended
 from costtogo.stages.frame import say
@@ -37,6 +39,8 @@ LISTED = {"path_weight": 0.7, "batch_size": 5, "max_expansions": 200_000}  # BWA
 LARGE = {"path_weight": 0.4, "batch_size": 1000, "max_expansions": 10_000_000}
 RISING = (0.8, 1.0)  # λ of the solver rising: soon a solution, then a shorter one with larger and larger N
 SHORTENING = 0.1  # of its seconds, for making solutions of sliding tiles shorter by stretches
+WITHOUT_NETWORK = ("exact", "local")
+LOCAL_SIZES = {3: 4, 4: 5}  # by side, tiles a step of local value iteration in reading order; 2 by bands elsewhere
 SECONDS = 30.0
 RISING_BATCH = 500
 
@@ -45,8 +49,8 @@ RISING_BATCH = 500
 class Setting:
     """How to search. What is None depends on the puzzle: LISTED or LARGE.
 
-    solver: auto, bwas, greedy (BWAS at λ = 0 and N = 1), beam, rising (BWAS with each λ of RISING) or exact, which
-    needs no network.
+    solver: auto, bwas, greedy (BWAS at λ = 0 and N = 1), beam, rising (BWAS with each λ of RISING), and exact
+    and local (local value iteration), which need no network.
     until_proved: go on after the first solution.  seconds: the effort of beam and rising for each state, the limit of
     exact, SECONDS where none are given; a limit of bwas and greedy where they are.
     average: symmetric images of a state over which values are averaged.
@@ -114,7 +118,7 @@ def _condition(setting: Setting) -> str:
     """What the lower bound rests on."""
     if setting.solver == "exact":
         return " (proved)"
-    return "" if setting.solver == "beam" else " (conditional: if the network never overestimates)"
+    return "" if setting.solver in ("beam", "local") else " (conditional: if the network never overestimates)"
 
 
 def _why_unsolved(row: dict, setting: Setting) -> str:
@@ -269,17 +273,17 @@ def find_solver(
 
     The solver is ready when a first small search is done, so that no seconds hold the loading of compiled code.
     """
-    if setting.solver != "exact":
+    if setting.solver not in WITHOUT_NETWORK:
         heuristic = find_heuristic(puzzle_name, model)
         setting = setting.resolved(heuristic)
         return heuristic.puzzle, setting, partial(_network_solver, heuristic, setting)
     if model is not None:
-        raise UserError("The solver exact needs no network: leave out --model.")
+        raise UserError(f"The solver {setting.solver} needs no network: leave out --model.")
     if puzzle_name is None:
         raise UserError("Name the puzzle with --puzzle.")
     puzzle = make(puzzle_name)
-    check_exact(puzzle)
-    return puzzle, setting, partial(_exact_solver, puzzle, setting)
+    check_exact(puzzle, setting.solver)
+    return puzzle, setting, partial(_local_solver if setting.solver == "local" else _exact_solver, puzzle, setting)
 
 
 def _network_solver(heuristic: NetworkHeuristic, setting: Setting) -> Solver:
@@ -295,6 +299,11 @@ def _exact_solver(puzzle: Puzzle, setting: Setting) -> Solver:
     search = exact_search(puzzle, setting.effort)
     search(_short_walk(puzzle))
     return Solver(puzzle, search)
+
+
+def _local_solver(puzzle: SlidingTiles, setting: Setting) -> Solver:
+    local = Local(puzzle, LOCAL_SIZES.get(puzzle.side, 2), reading_order if puzzle.side in LOCAL_SIZES else band_order)
+    return Solver(puzzle, lambda start: local.solve(start[None]).result())
 
 
 def _short_walk(puzzle: Puzzle) -> States:

@@ -18,12 +18,15 @@ from costtogo.types import SearchResult, States, UserError
 SMALL = {3: "4-4", 4: "5-5-5", 5: "4-5-5-5-5", 6: "4-4-4-4-4-4-4-4-3", 7: "3-3-3-3-3-3-3-3-3-3-3-3-3-3-3-3"}  # by side
 
 
-def check_exact(puzzle: Puzzle) -> None:
-    """UserError where the puzzle has no exact solver."""
-    if not isinstance(puzzle, SlidingTiles | LightsOut):
+def check_exact(puzzle: Puzzle, solver: str = "exact") -> None:
+    """UserError where the puzzle has no solver of this name, exact or local."""
+    solved, kinds = {
+        "exact": (SlidingTiles | LightsOut, "sliding tiles and Lights Out"),
+        "local": (SlidingTiles, "sliding tiles"),
+    }[solver]
+    if not isinstance(puzzle, solved):
         raise UserError(
-            f"There is no exact solver of {puzzle.name}, only of sliding tiles and Lights Out; choose another one with "
-            "--solver."
+            f"There is no {solver} solver of {puzzle.name}, only of {kinds}; choose another one with --solver."
         )
 
 

@@ -1,0 +1,162 @@
+"""The figures of local value iteration: its lengths, its policy, and it beside other solvers."""
+
+import numpy as np
+import pandas as pd
+from matplotlib import colormaps
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.patches import Rectangle
+
+from costtogo.figures.style import (
+    BLACK,
+    BLUE,
+    GREY,
+    MARKERS,
+    PALE,
+    SERIES,
+    VERMILION,
+    legend_above,
+    name_panel,
+    plain_logarithmic_ticks,
+    readable_on,
+    styled,
+    whole_ticks,
+)
+
+POLICY_COLUMNS = 5
+NAMES = {
+    "bwas_network": "BWAS over the learned network",
+    "ida_star_manhattan": "IDA*, Manhattan distance with linear conflicts",
+    "ida_star_pattern_database": "IDA*, 7-8 pattern database",
+}
+
+
+@styled
+def lengths_by_size(sizes: pd.DataFrame, reported: pd.DataFrame) -> Figure:
+    """Average and longest solutions by initial size, ours and the document's.
+
+    sizes: initial_size, average_moves of all boards, longest of those drawn, maximum_moves of all.  reported: its
+    table 2, initial_size, quantity, value.
+    """
+    figure = Figure(figsize=(6.5, 3.4))
+    axes = figure.subplots()
+    axes.plot(sizes["initial_size"], sizes["maximum_moves"], "v-", color=GREY, label="longest of all boards")
+    axes.plot(sizes["initial_size"], sizes["longest"], "s-", color=VERMILION, label="longest of 100,000 random boards")
+    axes.plot(sizes["initial_size"], sizes["average_moves"], "o-", color=BLUE, label="average of all boards")
+    for quantity in ("maximum_moves", "average_moves"):
+        rows = reported[reported["quantity"] == quantity]
+        axes.plot(rows["initial_size"], rows["value"], "x", color=BLACK, markersize=7, markeredgewidth=1.4)
+    axes.set(xlabel="tiles that each step begins with", ylabel="moves of a solution", ylim=(0, None))
+    whole_ticks(axes.xaxis)
+    axes.grid(visible=True)
+    document = Line2D([], [], color=BLACK, marker="x", linestyle="", label="the document's, of 100,000 other boards")
+    legend_above(figure, [*axes.get_lines()[:3], document], columns=2)
+    return figure
+
+
+@styled
+def lengths_by_class(boards: pd.DataFrame, classes: pd.DataFrame, reported: pd.DataFrame) -> Figure:
+    """How long the solutions of random boards are, by the most tiles considered at once.
+
+    boards: length, considered.  classes: considered, average_moves and maximum_moves of all boards, bound.  reported:
+    the document's table 1, considered, quantity, value.
+    """
+    figure = Figure(figsize=(6.5, 1.1 * len(classes) + 0.6))
+    panels = np.atleast_1d(figure.subplots(len(classes), 1, sharex=True))
+    edges = np.arange(0, classes["bound"].max() + 8, 4)
+    for axes, row in zip(panels, classes.itertuples(), strict=True):
+        lengths = boards.loc[boards["considered"] == row.considered, "length"]
+        axes.hist(lengths, bins=edges, color=BLUE)
+        axes.axvline(row.maximum_moves, color=VERMILION, linewidth=1.4)
+        axes.axvline(row.bound, color=GREY, linestyle="--", linewidth=1.2)
+        told = reported[reported["considered"] == row.considered].set_index("quantity")["value"]
+        top = axes.get_ylim()[1]
+        axes.plot([told["average_moves"], told["maximum_moves"]], [0.06 * top] * 2, "x", color=BLACK, clip_on=False)
+        axes.set_yticks([])
+        tiles = "tile" if row.considered == 1 else "tiles"
+        name_panel(axes, f"{row.considered} {tiles} at once: {len(lengths):,} of {len(boards):,} boards")
+    panels[-1].set_xlabel("moves of a solution")
+    handles = [
+        Line2D([], [], color=VERMILION, label="longest of all boards"),
+        Line2D([], [], color=GREY, linestyle="--", label="the document's bound φ"),
+        Line2D([], [], color=BLACK, marker="x", linestyle="", label="the document's average and longest"),
+    ]
+    legend_above(figure, handles, columns=3)
+    return figure
+
+
+@styled
+def policy(frame: pd.DataFrame, side: int) -> Figure:
+    """A board for each tile: how many moves bring it home from each cell, and to which cell it goes first.
+
+    frame: tile, cell, blank, moves, to.  A number is the mean over the cells of the blank; grey cells stay.
+    """
+    tiles = frame["tile"].unique()
+    rows = -(-len(tiles) // POLICY_COLUMNS)
+    figure = Figure(figsize=(6.5, 1.45 * rows))
+    panels = figure.subplots(rows, POLICY_COLUMNS, squeeze=False).ravel()
+    means = frame.groupby(["tile", "cell"])["moves"].mean()
+    for axes, tile in zip(panels, tiles, strict=False):
+        _policy_board(axes, side, tile, means[tile], frame[frame["tile"] == tile], means.max())
+    for axes in panels:
+        axes.set_axis_off()
+    return figure
+
+
+def _policy_board(axes: Axes, side: int, tile: int, means: pd.Series, frame: pd.DataFrame, most: float) -> None:
+    for cell in range(side * side):
+        x, y = cell % side, side - 1 - cell // side
+        mean = means.get(cell)
+        colour = PALE if mean is None else colormaps["cividis_r"](mean / most)
+        axes.add_patch(Rectangle((x, y), 1, 1, facecolor=colour, edgecolor="white", linewidth=1))
+        if mean is None:
+            axes.text(x + 0.5, y + 0.5, str(cell + 1), ha="center", va="center", fontsize=6, color=GREY)
+            continue
+        axes.text(x + 0.5, y + 0.62, f"{mean:.0f}", ha="center", va="center", fontsize=6, color=readable_on(colour))
+        moved = frame.loc[(frame["cell"] == cell) & (frame["to"] != cell), "to"]
+        if cell != tile - 1 and len(moved):
+            to = moved.mode().iloc[0]
+            across, up = (to % side - cell % side) * 0.26, (cell // side - to // side) * 0.26
+            middle = (x + 0.5 - across / 2, y + 0.24 - up / 2)
+            arrow = {"arrowstyle": "-|>", "color": readable_on(colour), "lw": 0.8, "mutation_scale": 5}
+            axes.annotate(
+                "", (middle[0] + across, middle[1] + up), middle, arrowprops={**arrow, "shrinkA": 0, "shrinkB": 0}
+            )
+    home = ((tile - 1) % side, side - 1 - (tile - 1) // side)
+    axes.add_patch(Rectangle(home, 1, 1, fill=False, edgecolor=VERMILION, linewidth=1.6))
+    axes.set(xlim=(-0.05, side + 0.05), ylim=(-0.05, side + 0.05), aspect="equal")
+    axes.set_title(f"tile {tile}", fontsize=7, pad=2)
+
+
+@styled
+def compared(searches: pd.DataFrame, seconds: pd.DataFrame) -> Figure:
+    """Every board by every solver: moves beyond the shortest solution, and milliseconds.
+
+    searches: solver, instance, length, optimal.  seconds: solver, instance, seconds.
+    """
+    whole = searches.merge(seconds, on=["solver", "instance"], validate="one_to_one").dropna(subset="length")
+    figure = Figure(figsize=(6.5, 4.2))
+    axes = figure.subplots()
+    handles = []
+    for number, (solver, rows) in enumerate(whole.groupby("solver", sort=False)):
+        colour, marker = SERIES[number % len(SERIES)], MARKERS[number % len(MARKERS)]
+        shifted = rows["length"] - rows["optimal"] + 0.6 * (number / whole["solver"].nunique() - 0.5)
+        axes.plot(1e3 * rows["seconds"], shifted, marker, color=colour, markersize=2.5, alpha=0.35, markeredgewidth=0)
+        middle = 1e3 * rows["seconds"].median(), (rows["length"] - rows["optimal"]).mean()
+        axes.plot(*middle, marker, color=colour, markersize=9, markeredgecolor=BLACK)
+        handles.append(Line2D([], [], color=colour, marker=marker, linestyle="", label=name_of(solver)))
+    axes.set_xscale("log")
+    plain_logarithmic_ticks(axes.xaxis)
+    axes.set(xlabel="milliseconds a board", ylabel="moves beyond the shortest solution")
+    axes.grid(visible=True)
+    legend_above(figure, handles, columns=2)
+    return figure
+
+
+def name_of(solver: str) -> str:
+    """local_vi_3 -> "local value iteration, 3 tiles a step"."""
+    if solver in NAMES:
+        return NAMES[solver]
+    size = solver.removeprefix("local_vi_")
+    return f"local value iteration, {size} {'tile' if size == '1' else 'tiles'} a step"
