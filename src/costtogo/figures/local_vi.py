@@ -42,7 +42,7 @@ def lengths_by_size(sizes: pd.DataFrame, reported: pd.DataFrame) -> Figure:
     figure = Figure(figsize=(6.5, 3.4))
     axes = figure.subplots()
     axes.plot(sizes["initial_size"], sizes["maximum_moves"], "v-", color=GREY, label="longest of all boards")
-    axes.plot(sizes["initial_size"], sizes["longest"], "s-", color=VERMILION, label="longest of 100,000 random boards")
+    axes.plot(sizes["initial_size"], sizes["longest"], "s-", color=VERMILION, label="longest of those drawn")
     axes.plot(sizes["initial_size"], sizes["average_moves"], "o-", color=BLUE, label="average of all boards")
     for quantity in ("maximum_moves", "average_moves"):
         rows = reported[reported["quantity"] == quantity]
@@ -50,7 +50,7 @@ def lengths_by_size(sizes: pd.DataFrame, reported: pd.DataFrame) -> Figure:
     axes.set(xlabel="tiles that each step begins with", ylabel="moves of a solution", ylim=(0, None))
     whole_ticks(axes.xaxis)
     axes.grid(visible=True)
-    document = Line2D([], [], color=BLACK, marker="x", linestyle="", label="the document's, of 100,000 other boards")
+    document = Line2D([], [], color=BLACK, marker="x", linestyle="", label="the document's, of boards it drew")
     legend_above(figure, [*axes.get_lines()[:3], document], columns=2)
     return figure
 

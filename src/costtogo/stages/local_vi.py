@@ -180,7 +180,8 @@ def policy_of(local: Local, step: int) -> pd.DataFrame:
         still = np.flatnonzero((moves > move_number) & (to == cells[:, 1]))
         states[still] = move(puzzle, states[still], solved.actions[still, move_number])
         to[still] = (states[still] == tile).argmax(axis=1)
-    return pd.DataFrame({"tile": tile, "cell": cells[:, 1], "blank": cells[:, 0], "moves": moves, "to": to})
+    columns = {"tile": tile, "cell": cells[:, 1], "blank": cells[:, 0], "moves": moves, "to": to}
+    return pd.DataFrame(columns).astype(np.int64)
 
 
 def training_seconds(locals_: dict[int, Local]) -> Clock:

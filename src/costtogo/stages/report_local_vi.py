@@ -14,7 +14,15 @@ from costtogo.params_local_vi import LocalViStudy
 from costtogo.puzzles import make
 from costtogo.stages.frame import StageRun
 from costtogo.stages.leftovers import remove_others
-from costtogo.stages.report_local_vi_compared import REPORTED, Tables, compare, read_reported
+from costtogo.stages.report_local_vi_compared import (
+    AGREES,
+    DIFFERS,
+    REPORTED,
+    WITHIN,
+    Tables,
+    compare,
+    read_reported,
+)
 from costtogo.stages.report_markdown import amount, frame_table, places, short
 
 KINDS = ("png", "svg")
@@ -151,7 +159,8 @@ def text(study: LocalViStudy, tables: Tables, frames: dict, comparison: pd.DataF
         f"and at most {first.maximum_moves:.0f}, with {last.initial_size:.0f} tiles {last.average_moves:.4f} and "
         f"{last.maximum_moves:.0f}: exact, over all {make(study.puzzle).state_count:,} boards."
     )
-    told = ", ".join(f"{count} {verdict}" for verdict, count in counted.items())
+    words = {AGREES: "agree", WITHIN: "are within chance", DIFFERS: "do not hold"}
+    told = ", ".join(f"{counted.get(verdict, 0)} {word}" for verdict, word in words.items())
     yield (
         f"- Of {len(comparison)} numbers of the document that no clock tells: {told}. See [where it "
         f"differs](#where-the-document-differs)."
@@ -241,7 +250,7 @@ def _experiment(sizes: pd.DataFrame) -> Iterator[str]:
 def _differences(tables: Tables, comparison: pd.DataFrame) -> Iterator[str]:
     yield "## Where the document differs\n"
     yield "Every number is in [reported_vs_reproduced.csv](reported_vs_reproduced.csv); these do not hold:\n"
-    rows = comparison[comparison["verdict"] == "differs"]
+    rows = comparison[comparison["verdict"] == DIFFERS]
     columns = {
         "section": ("where", str),
         "quantity": ("quantity", str),

@@ -11,6 +11,7 @@ from costtogo.files import read_csv, read_frame
 
 REPORTED = Path("data/reported/local_value_iteration.csv")
 TIMED = ("training_minutes", "training_seconds", "seconds_per_board")
+DRAWN = 100_000  # the document's random boards
 DEVIATIONS = 3  # of a sampled number from the exact one, in standard deviations
 AGREES, DIFFERS, WITHIN = "agrees", "differs", "within chance"
 
@@ -86,11 +87,13 @@ def _class(row, tables: Tables) -> pd.Series:
 
 
 def _boards(row, tables: Tables) -> Answer:
-    share, count = Fraction(_class(row, tables)["share"]), len(tables.boards)
+    share = Fraction(_class(row, tables)["share"])
     drawn = int((tables.boards["considered_1"] == row.considered).sum())
-    deviation = float(count * share * (1 - share)) ** 0.5
-    close = abs(int(row.value) - count * share) <= DEVIATIONS * deviation
-    return Answer(f"{drawn}", WITHIN if close else DIFFERS, f"{float(100 * share):.3f} % of all boards")
+    deviation = float(DRAWN * share * (1 - share)) ** 0.5
+    close = abs(int(row.value) - DRAWN * share) <= DEVIATIONS * deviation
+    return Answer(
+        str(drawn), WITHIN if close else DIFFERS, f"{float(DRAWN * share):,.1f} of {DRAWN:,} boards on average"
+    )
 
 
 def _average(row, tables: Tables) -> Answer:
