@@ -2,6 +2,7 @@
 
 from fractions import Fraction
 from itertools import permutations
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 from messages import is_one_sentence
 
 from costtogo.analysis.local_vi import exact, placements, sizes_of_uniform_blank
+from costtogo.files import read_csv
 from costtogo.learning.local_vi import (
     UNREACHED,
     Local,
@@ -20,13 +22,16 @@ from costtogo.learning.local_vi import (
     reading_order,
     value_iteration,
 )
-from costtogo.params_local_vi import load
+from costtogo.params_local_vi import LocalViStudy, load
 from costtogo.puzzles import make
 from costtogo.puzzles.base import solves
 from costtogo.puzzles.sliding import SlidingTiles
+from costtogo.stages import report_local_vi
 from costtogo.stages.local_vi import policy_of, random_boards, replayed
+from costtogo.stages.local_vi import run as run_stage
 from costtogo.stages.report_local_vi_compared import read_reported
 from costtogo.types import UserError
+from costtogo.workflow import write_slices
 
 FIFTEEN, EIGHT = SlidingTiles(4), make("puzzle8")
 ALL_EIGHT = EIGHT.unrank(np.arange(EIGHT.state_count))
@@ -185,3 +190,32 @@ def test_the_study_is_read_and_a_mistake_in_it_told(tmp_path):
     with pytest.raises(UserError) as told:
         load(path)
     assert "sizes must grow" in str(told.value) and is_one_sentence(str(told.value))
+
+
+def test_the_study_is_run_and_reported_with_what_the_document_has_beside_it(tmp_path, monkeypatch):
+    root = Path.cwd()
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COSTTOGO_TRACKING", "off")
+    for folder in ("data", "workflow"):
+        Path(folder).symlink_to(root / folder)
+    larger = [{"side": 3, "boards": 50}, {"side": 5, "boards": 20, "exact": False}]
+    study = LocalViStudy(study="local_vi", seed=1, threads=1, boards=3000, sizes=[1, 2], larger=larger)
+    results, reports = Path("results/local_vi"), Path("reports/local_vi")
+    write_slices(study, results)
+    run_stage(results / "params/local_vi/puzzle15.json", results / "local_vi/puzzle15")
+    report_local_vi.run(results / "params/report/report.json", results, reports)
+    compared = read_csv(reports / "reported_vs_reproduced.csv", dtype=str)
+    assert len(compared) + len(read_csv(reports / "timings/reported_vs_reproduced.csv")) == len(read_reported())
+    verdicts = compared.groupby("quantity")["verdict"].agg(set).to_dict()
+    exact_ones = ("share", "class_share", "bound", "most_moves", "class_percent")
+    assert all(verdicts[quantity] == {"agrees"} for quantity in exact_ones)
+    assert verdicts["most_states"] == {"differs"} and verdicts["states"] == {"agrees", "differs"}
+    assert verdicts["boards"] == {"within chance"}
+    assert verdicts["average_moves"] == {"within chance", "not covered"}, "sizes 3 to 5 are not searched"
+    text = (reports / "report.md").read_text()
+    assert "20,160" in text and "63 agree" in text and "Beside other solvers" not in text
+    figures = sorted(path.stem for path in reports.glob("figures/*.png"))
+    assert figures == ["lengths_by_class", "lengths_by_size", "policy"]
+    first = {path: path.read_bytes() for path in reports.rglob("*.*") if "timings" not in str(path)}
+    report_local_vi.run(results / "params/report/report.json", results, reports)
+    assert first == {path: path.read_bytes() for path in first}

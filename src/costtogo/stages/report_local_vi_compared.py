@@ -13,7 +13,7 @@ REPORTED = Path("data/reported/local_value_iteration.csv")
 TIMED = ("training_minutes", "training_seconds", "seconds_per_board")
 DRAWN = 100_000  # the document's random boards
 DEVIATIONS = 3  # of a sampled number from the exact one, in standard deviations
-AGREES, DIFFERS, WITHIN = "agrees", "differs", "within chance"
+AGREES, DIFFERS, WITHIN, NOT_COVERED = "agrees", "differs", "within chance", "not covered"
 
 
 class Tables(NamedTuple):
@@ -54,8 +54,11 @@ def read_reported(path: Path = REPORTED) -> pd.DataFrame:
 
 def compare(reported: pd.DataFrame, tables: Tables, timed: bool = False) -> pd.DataFrame:
     """A row for every number: ours, the verdict, a note; timed: those that a clock tells, or the others."""
-    rows = reported[reported["quantity"].isin(TIMED) == timed]
-    answers = [_ANSWERS[row.quantity](row, tables) for row in rows.itertuples()]
+    rows, sizes = reported[reported["quantity"].isin(TIMED) == timed], set(tables.classes["initial_size"])
+    answers = [
+        _ANSWERS[row.quantity](row, tables) if row.initial_size in sizes else Answer("–", NOT_COVERED)
+        for row in rows.itertuples()
+    ]
     found = pd.DataFrame(answers, columns=Answer._fields, index=rows.index)
     return rows.join(found).drop(columns="erratum").reset_index(drop=True)
 
