@@ -5,9 +5,7 @@ from costtogo.params_local_vi import load as load_local_vi
 try:
     LOCAL_VI = load_local_vi(Path(workflow.basedir) / "config" / "local_vi.yaml")
     write_slices(LOCAL_VI, Path("results") / LOCAL_VI.study)
-    settle(
-        LOCAL_VI, Path("results") / LOCAL_VI.study, Path("reports") / LOCAL_VI.study
-    )
+    settle(LOCAL_VI, Path("results") / LOCAL_VI.study, Path("reports") / LOCAL_VI.study)
 except UserError as error:
     raise WorkflowError(str(error))
 
@@ -33,10 +31,10 @@ rule local_vi_boards:
         seconds="results/local_vi/timings/local_vi/puzzle15.parquet",
         card="results/local_vi/local_vi/puzzle15.json",
         timing="results/local_vi/timings/local_vi/puzzle15.json",
-    params:
-        out="results/local_vi/local_vi/puzzle15",
     log:
         "logs/local_vi/local_vi.log",
+    params:
+        out="results/local_vi/local_vi/puzzle15",
     message:
         "Local value iteration on all boards of the 15-puzzle, and on random ones."
     shell:
@@ -54,11 +52,11 @@ rule local_vi_compared:
         seconds="results/local_vi/timings/compared/puzzle15.parquet",
         card="results/local_vi/compared/puzzle15.json",
         timing="results/local_vi/timings/compared/puzzle15.json",
-    params:
-        model="results/puzzle15/models/tiles",
-    threads: LOCAL_VI.threads
     log:
         "logs/local_vi/compared.log",
+    threads: LOCAL_VI.threads
+    params:
+        model="results/puzzle15/models/tiles",
     message:
         "The same boards by local value iteration, over the network and by IDA*."
     shell:
