@@ -12,6 +12,8 @@ from costtogo.analysis.literature import read_reported
 from costtogo.params import ArchitectureParams, derive_seed, load, overlay, parse, resolve, slices, variant_of
 from costtogo.params_large import is_large
 from costtogo.params_large import load as load_large
+from costtogo.params_local_vi import is_local_vi
+from costtogo.params_local_vi import load as load_local_vi
 from costtogo.types import UserError
 
 ROOT = Path(__file__).parent.parent
@@ -45,6 +47,9 @@ def test_the_default_parameters_are_valid():
 
 @pytest.mark.parametrize("config", CONFIGS, ids=lambda path: path.stem)
 def test_every_configuration_makes_a_study_of_its_own(config):
+    if is_local_vi(config):
+        assert load_local_vi(config).study == config.stem
+        return
     study = load_large(config) if is_large(config) else load([DEFAULT, config])
     assert study.study == config.stem != "default"
     assert study.models

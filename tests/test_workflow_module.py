@@ -27,7 +27,7 @@ LAYERS = [  # a module may import its own package and those before its line
     {"sources"},
     {"params"},
     {"exact", "external"},
-    {"params_large"},
+    {"params_large", "params_local_vi"},
     {"heuristics", "workflow"},
     {"learning", "search"},
     {"analysis"},

@@ -17,6 +17,8 @@ import yaml
 from costtogo.params import Study, overlay, parse, without_nulls
 from costtogo.params_large import is_large
 from costtogo.params_large import load as load_large
+from costtogo.params_local_vi import is_local_vi
+from costtogo.params_local_vi import load as load_local_vi
 from costtogo.workflow import STAGES
 
 ROOT = Path(__file__).parents[2]
@@ -313,8 +315,8 @@ def test_every_parameter_is_watched_by_dvc():
 def test_the_studies_are_valid_and_apart():
     names = []
     for path in [None, *sorted((ROOT / "config").glob("*.yaml"))]:
-        if path and is_large(path):
-            names.append(load_large(path).study)
+        if path and (is_large(path) or is_local_vi(path)):
+            names.append((load_large if is_large(path) else load_local_vi)(path).study)
             continue
         values = yaml.safe_load((ROOT / "params.yaml").read_text())
         study = parse(overlay(values, yaml.safe_load(path.read_text()) if path else {}))

@@ -102,22 +102,20 @@ def _boards(row, tables: Tables) -> Answer:
 def _average(row, tables: Tables) -> Answer:
     size = row.initial_size
     orders = tables.preferences.query("initial_size == @size and considered == @row.considered")["average_moves"]
-    ours = tables.preferences.query("initial_size == @size and considered == @row.considered")["average_moves"].iloc[0]
-    lengths = tables.boards[f"length_{size}"]
-    lengths = lengths[tables.boards[f"considered_{size}"] == row.considered] if row.considered else lengths
-    slack = DEVIATIONS * lengths.std() / len(lengths) ** 0.5
+    share = float(Fraction(_class(row, tables)["share"])) if row.considered else 1
+    slack = DEVIATIONS * tables.boards[f"length_{size}"].std() / (DRAWN * share) ** 0.5
     inside = orders.min() - slack <= float(row.value) <= orders.max() + slack
     note = f"{orders.min():.2f} to {orders.max():.2f} by the order in which equally good moves are tried"
-    return Answer(f"{ours:.2f}", WITHIN if inside else DIFFERS, note)
+    return Answer(f"{orders.iloc[0]:.2f}", WITHIN if inside else DIFFERS, note)
 
 
 def _maximum(row, tables: Tables) -> Answer:
     size = row.initial_size
     chosen = tables.boards[f"considered_{size}"] == row.considered if row.considered else slice(None)
-    drawn = int(tables.boards.loc[chosen, f"length_{size}"].max())
+    drawn = tables.boards.loc[chosen, f"length_{size}"].max()
     true = tables.preferences.query("initial_size == @size and considered == @row.considered")["maximum_moves"].max()
     possible = int(row.value) <= true
-    return Answer(str(drawn), WITHIN if possible else DIFFERS, f"the longest of all boards has {true} moves")
+    return Answer(f"{drawn:.0f}", WITHIN if possible else DIFFERS, f"the longest of all boards has {true} moves")
 
 
 def _seconds(tables: Tables, what: str, size: int) -> float:
