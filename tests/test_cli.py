@@ -2,7 +2,9 @@
 
 import subprocess
 import sys
+from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 import torch
@@ -14,7 +16,7 @@ from costtogo.files import read_arrays, read_frame, read_json, write_frame, writ
 from costtogo.heuristics import network as networks
 from costtogo.params import ArchitectureParams
 from costtogo.puzzles import make
-from costtogo.puzzles.base import apply, is_goal
+from costtogo.puzzles.base import apply, is_goal, random_walks
 from costtogo.stages.keep import KEPT
 
 HANOI = make("hanoi_3")
@@ -387,7 +389,7 @@ NOT_EXACT = {
     ),
     "other options": (
         ("--puzzle", "puzzle8", "--scramble", "R", "--path-weight", "0.3"),
-        "leave out the other options",
+        "leave out the options of those that do",
     ),
     "unreachable": (("--puzzle", "puzzle8", "--state", "2 1 3 4 5 6 7 8 0"), "sliding never exchanges just two"),
 }
@@ -397,3 +399,26 @@ NOT_EXACT = {
 def test_what_cannot_be_solved_exactly_is_told_in_one_sentence(kind, refused):
     arguments, reason = NOT_EXACT[kind]
     assert reason in refused("solve", "--solver", "exact", *arguments)
+
+
+@pytest.mark.parametrize("name", ["puzzle8", "puzzle15", "puzzle24", "puzzle48"])
+def test_solve_by_local_value_iteration_needs_no_study(name, command, refused):
+    puzzle = make(name)
+    state = puzzle.format_state(random_walks(puzzle, 1, 300, np.random.default_rng(0))[0, -1])
+    code, out, err = command("solve", "--puzzle", name, "--state", state, "--solver", "local")
+    assert (code, err) == (0, "")
+    solution = puzzle.parse_moves(shown(out)["solution"])
+    assert is_goal(puzzle, apply(puzzle, puzzle.parse_state(state), solution)[None])
+    assert float(shown(out)["lower bound"].split()[0]) <= len(solution)
+    for options, reason in ((("--seconds", "1"), "done at once"), (("--batch-size", "5"), "searches over no network")):
+        assert reason in refused("solve", "--puzzle", name, "--state", state, "--solver", "local", *options)
+
+
+def test_local_value_iteration_is_for_sliding_tiles_alone(refused):
+    told = refused("solve", "--puzzle", "lights_out_3", "--state", "110 101 011", "--solver", "local")
+    assert "There is no local solver of lights_out_3, only of sliding tiles" in told
+
+
+def test_check_tells_of_the_study_of_local_value_iteration(command):
+    code, out, _ = command("check", str(Path(__file__).parent.parent / "config" / "local_vi.yaml"))
+    assert code == 0 and out == "Study local_vi: puzzle15, 100,000 boards, sizes 1, 2, 3, 4, 5.\n"

@@ -351,13 +351,16 @@ def solve(
               costtogo solve --puzzle cube3 --scramble "R U F' L2 D B" --solver bwas --path-weight 0.6
               costtogo solve --puzzle puzzle15 --state "9 1 7 4 5 10 8 14 15 6 2 11 13 0 12 3" --seconds 2
               costtogo solve --puzzle puzzle15 --state "9 1 7 4 5 10 8 14 15 6 2 11 13 0 12 3" --solver exact
+              costtogo solve --puzzle puzzle48 --scramble "D R D L D R R U" --solver local
     """
     from costtogo.stages import solve as stage
 
     if solver == "greedy" and (path_weight, batch_size) != (None, None):
         raise UserError("The solver greedy is bwas with λ = 0 and N = 1: leave out --path-weight and --batch-size.")
-    if solver == "exact" and (path_weight, batch_size, max_expansions, average, until_proved) != EXACT:
-        raise UserError("The solver exact proves its solutions and takes --seconds alone: leave out the other options.")
+    if solver in ("exact", "local") and (path_weight, batch_size, max_expansions, average, until_proved) != EXACT:
+        raise UserError(f"The solver {solver} searches over no network: leave out the options of those that do.")
+    if solver == "local" and seconds is not None:
+        raise UserError("The solver local is done at once: leave out --seconds.")
     setting = stage.Setting(path_weight, batch_size, max_expansions, max_nodes, until_proved, solver, seconds, average)
     if instances is not None:
         if out is None or scramble or state:
