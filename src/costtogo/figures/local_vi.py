@@ -111,7 +111,8 @@ def _policy_board(axes: Axes, side: int, tile: int, means: pd.Series, frame: pd.
         colour = PALE if mean is None else colormaps["cividis_r"](mean / most)
         axes.add_patch(Rectangle((x, y), 1, 1, facecolor=colour, edgecolor="white", linewidth=1))
         if mean is None:
-            axes.text(x + 0.5, y + 0.5, str(cell + 1), ha="center", va="center", fontsize=6, color=GREY)
+            name = str(cell + 1) if cell + 1 < tile else ""
+            axes.text(x + 0.5, y + 0.5, name, ha="center", va="center", fontsize=6, color=GREY)
             continue
         axes.text(x + 0.5, y + 0.62, f"{mean:.0f}", ha="center", va="center", fontsize=6, color=readable_on(colour))
         moved = frame.loc[(frame["cell"] == cell) & (frame["to"] != cell), "to"]
