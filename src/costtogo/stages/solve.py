@@ -303,6 +303,7 @@ def _exact_solver(puzzle: Puzzle, setting: Setting) -> Solver:
 
 def _local_solver(puzzle: SlidingTiles, setting: Setting) -> Solver:
     local = Local(puzzle, LOCAL_SIZES.get(puzzle.side, 2), reading_order if puzzle.side in LOCAL_SIZES else band_order)
+    local.solve(_short_walk(puzzle)[None])  # value functions are made
     return Solver(puzzle, lambda start: local.solve(start[None]).result())
 
 
