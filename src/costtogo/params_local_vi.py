@@ -47,8 +47,8 @@ class LocalViStudy(Params):
 
     @model_validator(mode="after")
     def _sizes_grow(self):
-        if self.sizes != sorted(set(self.sizes)) or self.sizes[-1] > 6:
-            raise ValueError("sizes must grow from one to the next, to 6 at most")
+        if self.sizes != sorted(set(self.sizes)) or self.sizes[0] != 1 or self.sizes[-1] > 6:
+            raise ValueError("sizes must grow from 1, which the document's theorems are about, to 6 at most")
         return self
 
     def slices(self) -> dict[str, Any]:

@@ -56,7 +56,7 @@ def run(params: Path, out: Path) -> None:
         clock.append({"side": puzzle.side, "initial_size": size, "what": "boards", "seconds": seconds})
         say(describe(size, solved, seconds))
     tables["boards"] = pd.DataFrame(boards)
-    tables["policy"] = pd.concat([policy_of(Local(puzzle), step) for step in range(puzzle.cells - 1)])
+    tables["policy"] = pd.concat([policy_of(locals_[1], step) for step in range(puzzle.cells - 1)])
     with stage.part("larger"):
         tables["larger"] = pd.DataFrame([larger(row, generator, clock) for row in asked["larger"]])
     for name, frame in tables.items():
