@@ -25,7 +25,7 @@ test: environment
 	$(BIN)/ruff check src tests
 	$(BIN)/ruff format --check src tests
 	$(BIN)/snakefmt --check Snakefile workflow
-	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile
+	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder
 
 smoke: environment
 	$(BIN)/snakemake --cores all --configfile config/smoke.yaml

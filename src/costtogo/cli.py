@@ -346,12 +346,14 @@ def solve(
 ):
     """Solve one scramble or state, or a CSV of them, over a trained network or exactly.
 
-    Examples: costtogo solve --puzzle cube2 --scramble "R U' F2 R"
-              costtogo solve --puzzle cube3 --scramble "R U F' L2 D B" --seconds 5
-              costtogo solve --puzzle cube3 --scramble "R U F' L2 D B" --solver bwas --path-weight 0.6
-              costtogo solve --puzzle puzzle15 --state "9 1 7 4 5 10 8 14 15 6 2 11 13 0 12 3" --seconds 2
-              costtogo solve --puzzle puzzle15 --state "9 1 7 4 5 10 8 14 15 6 2 11 13 0 12 3" --solver exact
-              costtogo solve --puzzle puzzle48 --scramble "D R D L D R R U" --solver local
+    \b
+    Examples:
+      costtogo solve --puzzle cube2 --scramble "R U' F2 R"
+      costtogo solve --puzzle cube3 --scramble "R U F' L2 D B" --seconds 5
+      costtogo solve --puzzle cube3 --scramble "R U F' L2 D B" --solver bwas --path-weight 0.6
+      costtogo solve --puzzle puzzle15 --state "9 1 7 4 5 10 8 14 15 6 2 11 13 0 12 3" --seconds 2
+      costtogo solve --puzzle puzzle15 --state "9 1 7 4 5 10 8 14 15 6 2 11 13 0 12 3" --solver exact
+      costtogo solve --puzzle puzzle48 --scramble "D R D L D R R U" --solver local
     """
     from costtogo.stages import solve as stage
 

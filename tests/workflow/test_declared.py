@@ -1,0 +1,52 @@
+"""What dvc.yaml and config/ declare."""
+
+import re
+
+import yaml
+from workflow_runs import ROOT
+
+from costtogo.params import Study, overlay, parse
+from costtogo.params_large import is_large
+from costtogo.params_large import load as load_large
+from costtogo.params_local_vi import is_local_vi
+from costtogo.params_local_vi import load as load_local_vi
+from costtogo.workflow import STAGES
+
+
+def test_dvc_has_a_stage_for_each_target_and_an_output_for_each_result():
+    stages = yaml.safe_load((ROOT / "dvc.yaml").read_text())["stages"]
+    targets = set(re.findall(r"^rule (\w+):", "".join(p.read_text() for p in ROOT.glob("workflow/rules/*.smk")), re.M))
+    assert set(stages) == set(STAGES) <= targets
+    for name, stage in stages.items():
+        assert stage["cmd"] == f"snakemake --cores all -- {name}"
+        outs = [next(iter(out)) for out in [*stage["outs"], *stage.get("metrics", [])]]
+        assert {f"results/default/{name}", f"results/default/params/{name}", f"results/default/timings/{name}"} <= {
+            *outs
+        }
+        assert all(next(iter(out.values()))["persist"] for out in [*stage["outs"], *stage.get("metrics", [])])
+
+
+def test_every_parameter_is_watched_by_dvc():
+    stages = yaml.safe_load((ROOT / "dvc.yaml").read_text())["stages"]
+    params = yaml.safe_load((ROOT / "params.yaml").read_text())
+    assert set(stages["report"]["params"]) == set(params)
+
+
+def test_the_studies_are_valid_and_apart():
+    names = []
+    for path in [None, *sorted((ROOT / "config").glob("*.yaml"))]:
+        if path and (is_large(path) or is_local_vi(path)):
+            names.append((load_large if is_large(path) else load_local_vi)(path).study)
+            continue
+        values = yaml.safe_load((ROOT / "params.yaml").read_text())
+        study = parse(overlay(values, yaml.safe_load(path.read_text()) if path else {}))
+        assert isinstance(study, Study)
+        names.append(study.study)
+    assert len(set(names)) == len(names)
+
+
+def test_dvc_plots_the_curves_of_every_model():
+    plots = [next(iter(plot)) for plot in yaml.safe_load((ROOT / "dvc.yaml").read_text())["plots"]]
+    models = yaml.safe_load((ROOT / "params.yaml").read_text())["models"]
+    kinds = ("loss", "learning_curve")
+    assert sorted(plots) == sorted(f"reports/default/tables/{kind}_{m}.csv" for kind in kinds for m in models)

@@ -1,0 +1,100 @@
+"""The studies of large puzzles, and a job that is killed, in copies of the project."""
+
+import os
+import shutil
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from workflow_runs import BIN, MODEL, change, copy_project, jobs, run, snakemake, trained_iterations
+
+
+def test_a_killed_job_runs_again_and_loses_no_finished_result(tmp_path):
+    folder = copy_project(tmp_path)
+    change(folder, MODEL, iterations=4000)
+    environment = {**os.environ, "PATH": f"{BIN}:{os.environ['PATH']}", "COSTTOGO_TRACKING": "off"}
+    command = ["snakemake", "--cores", "2", "models"]
+    process = subprocess.Popen(command, cwd=folder, env=environment, start_new_session=True, stderr=subprocess.DEVNULL)
+    training = folder / f"results/default/resume/{MODEL}/checkpoints"
+    deadline = time.monotonic() + 120
+    while not training.exists() and time.monotonic() < deadline:
+        time.sleep(0.1)
+    os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+    table = folder / "results/default/tables/hanoi_4.npz"
+    kept = table.stat().st_mtime_ns
+    change(folder, MODEL, iterations=40)
+    run(folder, "snakemake", "--unlock")
+    output = snakemake(folder, "models")
+    assert table.stat().st_mtime_ns == kept
+    assert trained_iterations(folder, MODEL) == 40
+    assert not any(job.startswith("Listing all states") for job in jobs(output))
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory) -> Path:
+    """A copy of the project where nothing has run. Tests leave it as it was."""
+    return copy_project(tmp_path_factory.mktemp("project"))
+
+
+def test_the_study_of_a_large_puzzle_is_a_target_of_its_own_and_its_network_solves(project, tmp_path):
+    default = jobs(snakemake(project, "--dry-run"))
+    assert default and not any("cube3" in job for job in default)
+    done = jobs(snakemake(project, "cube3-smoke"))
+    assert {"Training walks of cube3-smoke.", "Beam search over walks of cube3-smoke."} <= done
+    assert "Writing the report of cube3-smoke." in done
+    assert "Nothing to be done" in snakemake(project, "cube3-smoke")
+    assert jobs(snakemake(project, "--dry-run")) == default
+    grid = pd.read_parquet(project / "results/cube3-smoke/beams/walks/grid.parquet").set_index("set")
+    assert grid.loc["distance_26", ["instances", "known", "solved_percent"]].tolist() == [7, 7, 100]
+    model = "results/cube3-smoke/models/walks"
+    told = run(project, "costtogo", "solve", "--model", model, "--scramble", "R U2 F'", "--seconds", "1")
+    assert "solution        F U2 R'" in told and "4 quarter turns" in told and "3 moves with half turns" in told
+    told = snakemake(project, "cube3-smoke-external", fails=True, COSTTOGO_EXTERNAL="nowhere")
+    assert "There is no folder nowhere of external instances: set COSTTOGO_EXTERNAL" in told and not jobs(told)
+    (tmp_path / "cube3_qtm.csv").write_text("scramble,optimal_moves_qtm\nR U',2\nF2,2\n")
+    done = snakemake(project, "cube3-smoke-external", COSTTOGO_EXTERNAL=str(tmp_path))
+    assert "External instances of cube3-smoke, solved over walks." in jobs(done)
+    assert pd.read_parquet(project / "results/cube3-smoke/external/walks/summary.parquet")["optimal_percent"][0] == 100
+    redone = jobs(snakemake(project, "cube3-smoke"))
+    assert redone == {"Drawing the figures of cube3-smoke.", "Writing the report of cube3-smoke."}
+    assert (project / "reports/cube3-smoke/figures/external_excess_walks.png").exists()
+    for folder in ("results", "reports"):
+        shutil.rmtree(project / folder / "cube3-smoke")
+
+
+def test_the_study_of_a_board_runs_through_and_the_targets_of_several_studies_hold_each(project, tmp_path):
+    would = jobs(snakemake(project, "--dry-run", "sliding", "sliding-large", "lights_out"))
+    trainings = {f"Training tiles of puzzle{tiles}." for tiles in (15, 24, 35, 48)} | {
+        "Training connected of lights_out_7.",
+        "Training rows of lights_out_7.",
+    }
+    trainings |= {"Training residual.", "Training convolutional."}  # of the 8-puzzle, which is listed
+    assert trainings == {job for job in would if job.startswith("Training")}
+    done = jobs(snakemake(project, "puzzle15-smoke"))
+    built = "Building the pattern database 3-4-4-4 of puzzle15-smoke."
+    exact = "Solving the instance sets of puzzle15-smoke exactly."
+    assert {
+        built,
+        exact,
+        "BWAS, λ × N, over 3-4-4-4 of puzzle15-smoke.",
+        "Writing the report of puzzle15-smoke.",
+    } <= done
+    optima = pd.read_parquet(project / "results/puzzle15-smoke/optima/puzzle15.parquet")
+    searches = pd.read_parquet(project / "results/puzzle15-smoke/searches/tiles/searches.parquet")
+    known = searches.merge(optima, on=["set", "instance"], suffixes=("", "_exact"))
+    assert known["distance"].equals(known["distance_exact"]) and known["distance"].notna().any()
+    assert "Nothing to be done" in snakemake(project, "puzzle15-smoke")
+    goal = "1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 0"
+    (tmp_path / "puzzle15.csv").write_text(f"tiles,optimal_moves\n{goal},0\n{goal.replace('15 0', '0 15')},1\n")
+    snakemake(project, "puzzle15-smoke-external", COSTTOGO_EXTERNAL=str(tmp_path))
+    summary = pd.read_parquet(project / "results/puzzle15-smoke/external/tiles/summary.parquet")
+    assert summary[["first", "optimal_percent"]].to_numpy().tolist() == [[2, 100], [2, 100]]
+    model = "results/puzzle15-smoke/models/tiles"
+    told = run(project, "costtogo", "solve", "--model", model, "--state", "1 2 3 4 5 6 7 8 9 10 11 12 13 0 14 15")
+    assert "solution        L L" in told and "2 moves" in told
+    for folder in ("results", "reports"):
+        shutil.rmtree(project / folder / "puzzle15-smoke")

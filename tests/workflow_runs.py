@@ -1,0 +1,78 @@
+"""The project copied and run as its users run it, for the tests of the workflow."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import yaml
+
+from costtogo.params import overlay, without_nulls
+
+ROOT = Path(__file__).parents[1]
+BIN = Path(sys.executable).parent
+MODEL = "hanoi_4_uniform"
+OTHER = "H4_DNN_reduced_0"
+
+
+def run(folder: Path, *command: str, fails: bool = False, **variables: str) -> str:
+    """The output of a command in the project; it must succeed, or fail where it should."""
+    paths = os.pathsep.join([str(BIN), os.environ["PATH"]])
+    environment = {**os.environ, "PATH": paths, "COSTTOGO_TRACKING": "off", **variables}
+    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=300)
+    assert (done.returncode != 0) == fails, done.stdout + done.stderr
+    return done.stdout + done.stderr
+
+
+def snakemake(folder: Path, *arguments: str, **options) -> str:
+    return run(folder, "snakemake", "--cores", "2", *arguments, **options)
+
+
+def commit(folder: Path) -> None:
+    run(folder, "git", "add", "--all")
+    run(folder, "git", "-c", "user.name=t", "-c", "user.email=t@localhost", "commit", "--quiet", "--message", "x")
+
+
+def change(folder: Path, name: str, **values) -> None:
+    """Change parameters of a model in the copy's params.yaml."""
+    path = folder / "params.yaml"
+    params = yaml.safe_load(path.read_text())
+    params["models"][name] |= values
+    path.write_text(yaml.safe_dump(params, sort_keys=False))
+
+
+def jobs(output: str) -> set[str]:
+    """The messages of the jobs that Snakemake ran or would run, without those of its targets."""
+    return {line for line in re.findall(r"^Job \d+: (.*)$", output, flags=re.MULTILINE) if "complete" not in line}
+
+
+def trained_iterations(folder: Path, name: str) -> int:
+    return json.loads((folder / f"results/default/models/{name}.json").read_text())["metrics"]["iterations"]
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    """Every result and report file but timings."""
+    paths = [path for top in ("results", "reports") for path in (folder / top).rglob("*") if path.is_file()]
+    return {str(p.relative_to(folder)): p.read_bytes() for p in paths if "timings" not in str(p)}
+
+
+def copy_project(target: Path) -> Path:
+    """The files that git would take, with tiny parameters, in a repository of their own."""
+    listed = subprocess.run(
+        ["git", "ls-files", "--cached", "--others", "--exclude-standard"], cwd=ROOT, capture_output=True, text=True
+    )
+    for name in listed.stdout.splitlines():
+        if not name.startswith("reports/") and name != "dvc.lock" and (ROOT / name).is_file():
+            (target / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(ROOT / name, target / name)
+    params = yaml.safe_load((ROOT / "params.yaml").read_text())
+    tiny = yaml.safe_load((ROOT / "tests/workflow/tiny.yaml").read_text())
+    (target / "params.yaml").write_text(yaml.safe_dump(without_nulls(overlay(params, tiny)), sort_keys=False))
+    run(target, "git", "init", "--quiet", ".")
+    run(target, "git", "config", "user.name", "t")
+    run(target, "git", "config", "user.email", "t@localhost")
+    commit(target)
+    return target
