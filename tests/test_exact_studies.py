@@ -70,10 +70,10 @@ def built(project: Path, partition: str = LOOSE) -> Path:
     return out
 
 
-def solved_exactly(project: Path, **limits) -> Path:
+def solved_exactly(project: Path, threads: int = 1, **limits) -> Path:
     out, database = project / "optima/puzzle8.parquet", built(project)
     wanted = {"pattern_database": "small"} | limits
-    optima.run(slice_of(optima=wanted), project / "instances/puzzle8.parquet", out, database)
+    optima.run(slice_of(optima=wanted, threads=threads), project / "instances/puzzle8.parquet", out, database)
     return out
 
 
@@ -118,6 +118,11 @@ def test_optima_are_the_same_to_the_byte_when_they_are_found_again(project):
     first = contents(project)
     solved_exactly(project)
     assert contents(project) == first
+
+
+def test_boards_solved_side_by_side_are_told_in_their_order(project):
+    alone = read_frame(solved_exactly(project))
+    pd.testing.assert_frame_equal(read_frame(solved_exactly(project, threads=2)), alone)
 
 
 def test_a_distance_that_was_known_and_is_another_one_is_told(project):

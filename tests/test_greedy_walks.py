@@ -58,6 +58,8 @@ def test_walks_go_nearer_by_a_move_each_but_for_the_random_ones(distance):
     nearer = distance[PUZZLE.rank(states)].astype(int) - distance[PUZZLE.rank(walks)]
     assert set(nearer.tolist()) == {-1, 1}
     assert 0.01 < (nearer == -1).mean() < 0.05  # of five random moves in a hundred, those that lead away
+    walks = gone_on(states, distance, greedy_share=1, greedy_moves=10**9, greedy_random=0)
+    assert (distance[PUZZLE.rank(states)].astype(int) - distance[PUZZLE.rank(walks)] == 1).all()
 
 
 def test_a_quarter_of_the_states_is_on_walks_of_which_one_in_twelve_ends(distance):

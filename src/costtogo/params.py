@@ -72,7 +72,7 @@ class ArchitectureParams(Params):
 class SamplerParams(Params):
     """Where the states of an iteration come from; disks, residual, patience and hold are those of a growing tower."""
 
-    later = ("greedy_share", "greedy_moves")
+    later = ("greedy_share", "greedy_moves", "greedy_random")
     kind: Literal["deepcube", "deepcubea", "uniform", "adaptive_k", "non_backtracking", "growing_tower"]
     walk_max: Positive = 1
     stride: Positive = 10  # of DAVI on walks that do not step back: from one state that is kept to the next
@@ -83,6 +83,7 @@ class SamplerParams(Params):
     hold: bool = True  # the disks that the tower has not reached yet may not move
     greedy_share: Share = 0  # of DAVI: of the states, those on walks that follow the target network
     greedy_moves: Positive = 50  # of such a walk on average, if it does not come to the goal before
+    greedy_random: Share = 0.05  # of such moves, those that are random: two walks at one state part again
 
 
 class ModelParams(Params):

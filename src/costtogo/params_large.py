@@ -314,7 +314,7 @@ class LargeStudy(Params):
         for name, partition in self.pattern_databases.items():
             parts[f"pattern_databases/{name}"] = {**common, "partition": partition}
         if self.optima is not None:
-            parts[f"optima/{self.puzzle}"] = {**common, "optima": dumped["optima"]}
+            parts[f"optima/{self.puzzle}"] = {**common, "threads": self.threads, "optima": dumped["optima"]}
         for name in self.baselines:
             parts[f"baselines/{name}"] = {**common, "heuristic": name, "searches": dumped["searches"]}
         if self.baselines:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from messages import is_one_sentence
 
 from costtogo.exact.nearby import FAR, hash_children, hash_states, nearby_table
-from costtogo.learning.random_walk import draw_walks, walk_states
+from costtogo.learning.random_walk import draw_walks, step_by_step, walk_states
 from costtogo.puzzles import make
 from costtogo.puzzles.base import apply, inverses, is_goal, is_listed, move, pick_legal, solves
 from costtogo.puzzles.cube import Cube2
@@ -310,6 +310,8 @@ def test_walks_equal_those_by_expansion(any_puzzle):
         path, moves = walk_by_expansion(any_puzzle, draw)
         np.testing.assert_array_equal(states[row], path)
         assert actions[row].tolist() == moves
+    for walked, stepped in zip((states, actions), step_by_step(any_puzzle, draws), strict=True):
+        np.testing.assert_array_equal(walked, stepped)
     walks = draw_walks(any_puzzle, 30 * 11, 11, np.random.default_rng(4))
     np.testing.assert_array_equal(walks.states, states.reshape(-1, any_puzzle.cells))
     np.testing.assert_array_equal(walks.onward, actions[:, 1:].ravel())

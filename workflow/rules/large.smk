@@ -347,7 +347,6 @@ rule large_baseline:
         timing="results/{study}/timings/baselines/{baseline}.json",
     log:
         "logs/{study}/baselines/{baseline}.log",
-    threads: lambda wildcards: LARGE[wildcards.study].threads
     params:
         database=lambda wildcards, input: (
             f"--database {input.database}" if input.database else ""

@@ -11,8 +11,6 @@ from costtogo.params import SamplerParams
 from costtogo.puzzles.base import Puzzle, is_goal, move, pick_legal
 from costtogo.types import CostToGo, States
 
-RANDOM_MOVES = 0.05  # the share of moves that are random: two walks at one state part again
-
 
 def go_on(
     puzzle: Puzzle, sampler: SamplerParams, states: States, costs: CostToGo, generator: np.random.Generator
@@ -21,10 +19,10 @@ def go_on(
 
     states: uint8 [N, D], those of this iteration, the walks' first; as many walks begin at the states that follow as
     make up the share.  costs: float32 [N, A], the cost-to-go of each child, inf where illegal.  A walk ends at the
-    goal, and else with probability 1 / greedy_moves at each move.
+    goal, and else with probability 1 / greedy_moves at each move; greedy_random of the moves are random.
     """
     walks = round(sampler.greedy_share * len(states))
     random = pick_legal(np.isfinite(costs[:walks]), generator.random(walks))
-    actions = np.where(generator.random(walks) < RANDOM_MOVES, random, costs[:walks].argmin(axis=1))
+    actions = np.where(generator.random(walks) < sampler.greedy_random, random, costs[:walks].argmin(axis=1))
     reached = move(puzzle, states[:walks], actions)
     return reached[(generator.random(walks) * sampler.greedy_moves >= 1) & ~is_goal(puzzle, reached)]

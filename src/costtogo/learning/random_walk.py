@@ -88,6 +88,11 @@ def walk_states(puzzle: Puzzle, draws: np.ndarray) -> tuple[States, np.ndarray]:
     Returns the states uint8 [walks, length, D] and the actions int64 [walks, length + 1], the last of which leads on.
     Where undoing is all that is left, the walk undoes.
     """
+    return puzzle.walked(draws) if hasattr(puzzle, "walked") else step_by_step(puzzle, draws)
+
+
+def step_by_step(puzzle: Puzzle, draws: np.ndarray) -> tuple[States, np.ndarray]:
+    """walk_states of any puzzle: all walks take a move at a time."""
     walks, moves = draws.shape
     undo = inverses(puzzle)
     path, actions = np.empty((walks, moves, puzzle.cells), dtype=np.uint8), np.empty((walks, moves), dtype=np.int64)

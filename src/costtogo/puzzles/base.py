@@ -18,8 +18,8 @@ class Puzzle(Protocol):
     name: the name in params.yaml.  cells: D.  letters: values that a cell takes, 0 … letters - 1.
     actions: a name for each action, length A.  state_count: S, the number of states reachable from the goal.
 
-    A puzzle may have moved(states, actions) beside, which does what move says without making all children, and
-    symmetries, a tuple of Symmetry of which the first changes nothing.
+    A puzzle may have beside: moved(states, actions), which does what move says without making all children;
+    walked(draws), walk_states in one compiled call; symmetries, a tuple of Symmetry of which the first changes nothing.
     """
 
     name: str

@@ -11,9 +11,9 @@ from functools import cached_property, lru_cache
 import numpy as np
 from numba import njit
 
-from costtogo.puzzles.base import Symmetry, neighbours_by_expansion
+from costtogo.puzzles.base import Symmetry, inverses, neighbours_by_expansion
 from costtogo.puzzles.permutations import is_odd, rank_permutations, unrank_permutations
-from costtogo.types import Children, Legal, Neighbours, Ranks, States, UserError
+from costtogo.types import NO_ACTION, Children, Legal, Neighbours, Ranks, States, UserError
 
 ACTIONS = ("U", "D", "L", "R")
 TILE_FROM = {"U": (1, 0), "D": (-1, 0), "L": (0, 1), "R": (0, -1)}  # rows and columns from the blank to the tile
@@ -89,6 +89,11 @@ class SlidingTiles:
     def moved(self, states: States, actions: np.ndarray) -> States:
         """Each state after an action of its own, uint8 [N, D]; an illegal action leaves it as it is."""
         return _moved(states, actions, self.sources)
+
+    def walked(self, draws: np.ndarray) -> tuple[States, np.ndarray]:
+        """Walks from the goal as learning.random_walk.walk_states says, each from end to end."""
+        path, actions = _walked(self.goal, self.sources, inverses(self), draws)
+        return path[:, :-1], actions
 
     def inverse(self, action: int) -> int:
         """U and D, L and R undo each other."""
@@ -234,3 +239,27 @@ def _moved(states, actions, sources):
         blank = _blank(states[row])
         _slide(states[row], sources[blank, actions[row]], blank, children[row])
     return children
+
+
+@njit(cache=True)
+def _walked(goal, sources, undo, draws):
+    """Draw by draw the action chosen among those that are legal and do not undo the last, as base.pick_legal does."""
+    walks, moves = draws.shape
+    path, actions = np.empty((walks, moves, len(goal)), dtype=np.uint8), np.empty((walks, moves), dtype=np.int64)
+    for walk in range(walks):
+        board, blank, back = goal.copy(), _blank(goal), NO_ACTION
+        for place in range(moves):
+            free = 0
+            for action in range(len(undo)):
+                free += sources[blank, action] != blank and action != back
+            order, taken = int(draws[walk, place] * free), back
+            for action in range(len(undo)):
+                if sources[blank, action] != blank and action != back:
+                    if order == 0:
+                        taken = action
+                        break
+                    order -= 1
+            tile = sources[blank, taken]
+            board[blank], board[tile], blank, back = board[tile], BLANK, tile, undo[taken]
+            path[walk, place], actions[walk, place] = board, taken
+    return path, actions

@@ -7,6 +7,7 @@ searches from instances reads this file in place of the other.
 
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 
@@ -38,17 +39,17 @@ def run(params: Path, instances: Path, out: Path, database: Path | None = None) 
     sets = read_sets(puzzle, instances)
     solver = exact_solver(puzzle, OptimaParams(**stage.parameters["optima"]), database)
     solver(random_walks(puzzle, 1, 20, np.random.default_rng(0))[0, -1:])  # loads compiled code
-    frames = []
+    frames, threads = [], stage.parameters["threads"]
     for name, (rows, states) in sets.items():
         with stage.part(name):
-            frames.append(solve_set(puzzle, solver, rows, states))
+            frames.append(solve_set(puzzle, solver, rows, states, threads))
         say(describe(frames[-1]))
     found = pd.concat(frames, ignore_index=True)
     clock = found[["set", "instance", "seconds"]]
     write_frame(stage.results / "timings" / "optima" / f"{puzzle.name}.parquet", clock)
     write_frame(out, found.drop(columns="seconds"))
     metrics = {f"{frame['set'].iloc[0]}_{name}": value for frame in frames for name, value in measures(frame).items()}
-    stage.finish([out], metrics, threads=1)
+    stage.finish([out], metrics, threads=threads)
 
 
 def exact_solver(puzzle: Puzzle, wanted: OptimaParams, database: Path | None) -> Solver:
@@ -59,22 +60,26 @@ def exact_solver(puzzle: Puzzle, wanted: OptimaParams, database: Path | None) ->
     return partial(ida_star.solve, puzzle, heuristic, limits=IdaLimits(max_generated=wanted.max_generated))
 
 
-def solve_set(puzzle: Puzzle, solver: Solver, instances: pd.DataFrame, states: States) -> pd.DataFrame:
+def solve_set(
+    puzzle: Puzzle, solver: Solver, instances: pd.DataFrame, states: States, threads: int = 1
+) -> pd.DataFrame:
     """The rows of a set with their distances, and what finding these took; lower_bound holds where it was not found.
 
-    Raises UserError where a distance that was known is another one.
+    threads: states that are solved at a time.  Raises UserError where a distance that was known is another one.
     """
-    parts = []
-    for place in range(len(states)):
+
+    def solve_row(place: int) -> pd.DataFrame:
         begun = time.perf_counter()
         found = solver(states[[place]])
         seconds = time.perf_counter() - begun
         row = to_rows(puzzle, instances.iloc[[place]], states[[place]], found)
-        parts.append(row.assign(lower_bound=found.lower_bound, seconds=seconds))
         if seconds > SLOW:
             told = f"{found.cost[0]:.0f} moves" if found.solved[0] else f"at least {found.lower_bound[0]:.0f} moves"
             say(f"{row['set'].iloc[0]} {place}: {told}, {found.nodes_generated[0]:,} nodes, {seconds:.0f} s")
-    rows = pd.concat(parts, ignore_index=True)
+        return row.assign(lower_bound=found.lower_bound, seconds=seconds)
+
+    with ThreadPoolExecutor(threads) as pool:
+        rows = pd.concat(pool.map(solve_row, range(len(states))), ignore_index=True)
     wrong = rows["solved"] & rows["distance"].notna() & (rows["distance"] != rows["cost"])
     if wrong.any():
         first = rows[wrong].iloc[0]
