@@ -14,6 +14,7 @@ from costtogo.exact.graph import neighbour_table
 from costtogo.heuristics.table import TableHeuristic, exact, zero
 from costtogo.puzzles import make
 from costtogo.puzzles.base import solves
+from costtogo.search import step_engine as in_step
 from costtogo.search.bwas import Limits, solve
 from costtogo.types import NO_STATE, SearchResult, UserError
 
@@ -33,6 +34,7 @@ SEARCH_IN_GROUPS = """
 import numpy as np
 from costtogo.heuristics.table import zero
 from costtogo.puzzles import make
+from costtogo.search import step_engine as in_step
 from costtogo.search.bwas import solve
 
 puzzle = make("hanoi_4")
@@ -114,6 +116,17 @@ def test_both_engines_find_the_same_whatever_the_setting(
     }
     starts = puzzle.unrank(np.arange(0, 81, 5))
     check_equal(*(engine(puzzle, heuristic, starts, **setting) for engine in ENGINES))
+
+
+def test_a_group_that_outgrows_the_memory_begins_again_in_smaller_ones(distances_of, monkeypatch):
+    monkeypatch.setattr(in_step, "NODES_IN_STEP", 100)
+    grow, groups = in_step.grow, []
+    monkeypatch.setattr(in_step, "grow", lambda forest, *rest: groups.append(forest) or grow(forest, *rest))
+    puzzle = make("hanoi_4")
+    heuristic, starts = noisy(puzzle, distances_of("hanoi_4"), 1, -2, 2), puzzle.unrank(np.arange(0, 81, 3))
+    setting = {"path_weight": 0.7, "batch_size": 3, "limits": Limits(max_nodes=70)}
+    check_equal(*(engine(puzzle, heuristic, starts, **setting) for engine in ENGINES))
+    assert len(groups) > 4
 
 
 def bwas_by_definition(neighbours, values, start, goal, path_weight, batch_size) -> tuple[int, int]:

@@ -17,6 +17,7 @@ from costtogo.types import NO_ACTION, Heuristic, SearchResult, States
 
 NOTHING = -1  # no node, no entry, a free slot
 SEARCHES_IN_STEP = 1024
+NODES_IN_STEP = 20_000_000  # of a group of searches; each has at most about 140 bytes
 
 
 @dataclass
@@ -124,7 +125,8 @@ def grow(forest: Forest, heuristic: Heuristic, path_weight, batch_size, limits, 
     deadline: of time.monotonic; the searches that run then expand no more.  Returns which these are, bool [B].
     """
     alone, late = len(forest.running) == 1, np.zeros(len(forest.running), dtype=bool)
-    while forest.running.any() and (alone or forest.node_count <= limits.max_nodes):
+    room = max(limits.max_nodes, NODES_IN_STEP)
+    while forest.running.any() and (alone or forest.node_count <= room):
         if not late.any() and time.monotonic() >= deadline:
             late, limits = forest.running.copy(), replace(limits, max_expansions=0)
         parents = pop(forest, batch_size, limits, until_proved)
