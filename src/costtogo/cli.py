@@ -26,6 +26,8 @@ Nearby = Annotated[Path, typer.Option(help="Exact distances around the goal, .np
 Database = Annotated[Path | None, typer.Option(help="Pattern database of the puzzle, .npz, where one is needed.")]
 Instances = Annotated[Path, typer.Option(help="Instance sets of the puzzle, .parquet.")]
 Model = Annotated[Path, typer.Option(help="Folder of the trained model.")]
+Results = Annotated[Path, typer.Option(help="Folder of the study's results.")]
+Reports = Annotated[Path, typer.Option(help="Folder of the study's report.")]
 Out = Annotated[Path, typer.Option(help="Where the result goes, results/<study>/<group>/<name>.")]
 
 
@@ -171,11 +173,7 @@ def external(
 
 
 @app.command()
-def figures(
-    params: ParamsFile,
-    results: Annotated[Path, typer.Option(help="Folder of the study's results.")],
-    reports: Annotated[Path, typer.Option(help="Folder of the study's report.")],
-):
+def figures(params: ParamsFile, results: Results, reports: Reports):
     """Stage: draw the figures of a study from its results."""
     from costtogo.files import read_json
     from costtogo.params import Study
@@ -185,11 +183,7 @@ def figures(
 
 
 @app.command()
-def report(
-    params: ParamsFile,
-    results: Annotated[Path, typer.Option(help="Folder of the study's results.")],
-    reports: Annotated[Path, typer.Option(help="Folder of the study's report.")],
-):
+def report(params: ParamsFile, results: Results, reports: Reports):
     """Stage: write report.md, its tables and its timings."""
     from costtogo.stages import report as stage
 
@@ -197,11 +191,7 @@ def report(
 
 
 @app.command()
-def figures_large(
-    params: ParamsFile,
-    results: Annotated[Path, typer.Option(help="Folder of the study's results.")],
-    reports: Annotated[Path, typer.Option(help="Folder of the study's report.")],
-):
+def figures_large(params: ParamsFile, results: Results, reports: Reports):
     """Stage: draw the figures of the study of a large puzzle, as far as it has run."""
     from costtogo.files import read_json
     from costtogo.params_large import LargeStudy
@@ -211,11 +201,7 @@ def figures_large(
 
 
 @app.command()
-def report_large(
-    params: ParamsFile,
-    results: Annotated[Path, typer.Option(help="Folder of the study's results.")],
-    reports: Annotated[Path, typer.Option(help="Folder of the study's report.")],
-):
+def report_large(params: ParamsFile, results: Results, reports: Reports):
     """Stage: write report.md of the study of a large puzzle, its tables and its timings, as far as it has run."""
     from costtogo.stages import report_large as stage
 
@@ -244,11 +230,7 @@ def local_vi_compared(
 
 
 @app.command()
-def report_local_vi(
-    params: ParamsFile,
-    results: Annotated[Path, typer.Option(help="Folder of the study's results.")],
-    reports: Annotated[Path, typer.Option(help="Folder of the study's report.")],
-):
+def report_local_vi(params: ParamsFile, results: Results, reports: Reports):
     """Stage: write report.md of the study of local value iteration, its figures and its timings."""
     from costtogo.stages import report_local_vi as stage
 

@@ -37,30 +37,47 @@ def run(params: Path, results: Path, reports: Path) -> None:
     stage = StageRun("report_local_vi", __name__, params, results / "report" / "report", [REPORTED, *cards])
     tables, searches, seconds = Tables.read(results, study.puzzle), *_searches(study, results)
     reported = read_reported()
-    figures = draw(tables, reported, searches, seconds, study)
-    written = [reports / folder / f"{name}.{kind}" for folder, name in figures for kind in KINDS]
-    for path in written:
-        write_bytes(path, image(figures[path.parent.name, path.stem], path.suffix[1:]))
-    frames = {"classes": readable(tables.classes), "sizes": sizes_of(tables), "larger": tables.larger}
-    frames |= {"shares": tables.shares, "subproblems": tables.subproblems, "preferences": tables.preferences}
-    frames |= (
-        {} if searches is None else {"compared": solvers_of(searches, seconds).drop(columns=["seconds", "longest"])}
-    )
-    written += [reports / "tables" / f"{name}.csv" for name in frames]
-    for name, frame in frames.items():
-        write_csv(reports / "tables" / f"{name}.csv", frame)
+    frames = frames_of(tables, searches, seconds)
     comparison, timed = compare(reported, tables), compare(reported, tables, timed=True)
-    write_csv(reports / "reported_vs_reproduced.csv", comparison)
     metrics = {f"{row.initial_size}_average_moves": row.average_moves for row in frames["sizes"].itertuples()}
+    written = write_figures(reports, draw(tables, reported, searches, seconds, study))
+    written += write_tables(reports, frames, comparison, timed)
     write_json(reports / "metrics.json", metrics)
     write_text(reports / "report.md", "\n".join(text(study, tables, frames, comparison)))
-    write_csv(reports / "timings" / "reported_vs_reproduced.csv", timed)
     write_text(reports / "timings.md", "\n".join(timings(tables, timed, searches, seconds)))
-    written += [reports / "timings" / "reported_vs_reproduced.csv"]
     for folder in ("figures", "tables", "timings"):
         remove_others((reports / folder).glob("*.*"), written)
     outputs = [path for path in sorted(reports.rglob("*.*")) if "timings" not in str(path.relative_to(reports))]
     stage.finish(outputs, metrics)
+
+
+def frames_of(tables: Tables, searches: pd.DataFrame | None, seconds: pd.DataFrame | None) -> dict[str, pd.DataFrame]:
+    """The tables of the report by name."""
+    frames = {"classes": readable(tables.classes), "sizes": sizes_of(tables), "larger": tables.larger}
+    frames |= {"shares": tables.shares, "subproblems": tables.subproblems, "preferences": tables.preferences}
+    if searches is not None:
+        frames["compared"] = solvers_of(searches, seconds).drop(columns=["seconds", "longest"])
+    return frames
+
+
+def write_figures(reports: Path, figures: dict) -> list[Path]:
+    """Write the figures of draw in each kind; returns their files."""
+    written = [reports / folder / f"{name}.{kind}" for folder, name in figures for kind in KINDS]
+    for path in written:
+        write_bytes(path, image(figures[path.parent.name, path.stem], path.suffix[1:]))
+    return written
+
+
+def write_tables(
+    reports: Path, frames: dict[str, pd.DataFrame], comparison: pd.DataFrame, timed: pd.DataFrame
+) -> list[Path]:
+    """Write the tables and the numbers reported beside ours; returns their files."""
+    files = {reports / "tables" / f"{name}.csv": frame for name, frame in frames.items()}
+    files[reports / "reported_vs_reproduced.csv"] = comparison
+    files[reports / "timings" / "reported_vs_reproduced.csv"] = timed
+    for path, frame in files.items():
+        write_csv(path, frame)
+    return list(files)
 
 
 def _searches(study: LocalViStudy, results: Path) -> tuple[pd.DataFrame | None, pd.DataFrame | None]:
