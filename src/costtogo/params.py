@@ -72,10 +72,11 @@ class ArchitectureParams(Params):
 class SamplerParams(Params):
     """Where the states of an iteration come from; disks, residual, patience and hold are those of a growing tower."""
 
-    later = ("greedy_share", "greedy_moves", "greedy_random")
+    later = ("spacing", "greedy_share", "greedy_moves", "greedy_random")
     kind: Literal["deepcube", "deepcubea", "uniform", "adaptive_k", "non_backtracking", "growing_tower"]
     walk_max: Positive = 1
     stride: Positive = 10  # of DAVI on walks that do not step back: from one state that is kept to the next
+    spacing: float = Field(default=1, ge=1)  # the k-th of n states that are kept: walk_max (k / n)^spacing moves
     conv_point_offs: int = Field(default=1, ge=0)
     disks: Positive = 3
     residual: float = Field(default=2e-4, gt=0)

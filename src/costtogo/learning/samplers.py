@@ -52,7 +52,7 @@ def sample_states(
         ends = generator.integers(walk_max, size=count)
         return random_walks(puzzle, count, walk_max, generator)[np.arange(count), ends]
     if sampler.kind == "non_backtracking":
-        return thinned_walks(puzzle, count, walk_max, sampler.stride, generator)
+        return thinned_walks(puzzle, count, walk_max, sampler.stride, sampler.spacing, generator)
     if sampler.kind not in ("deepcube", "adaptive_k"):
         raise UserError(
             f"The sampler {sampler.kind} needs a puzzle whose states can be listed; {puzzle.name} has too many."
@@ -60,12 +60,19 @@ def sample_states(
     return random_walks(puzzle, math.ceil(count / walk_max), walk_max, generator).reshape(-1, puzzle.cells)[:count]
 
 
-def thinned_walks(puzzle: Puzzle, count: int, walk_max: int, stride: int, generator: np.random.Generator) -> States:
-    """States of walks that never undo their last move, every stride-th from one of the first on: uint8 [count, D]."""
+def thinned_walks(
+    puzzle: Puzzle, count: int, walk_max: int, stride: int, spacing: float, generator: np.random.Generator
+) -> States:
+    """States of walks that never undo their last move, every stride-th from one of the first on: uint8 [count, D].
+
+    With a spacing above 1 as many states, the nearer to the goal the denser. Walks drift away from the goal as their
+    square root, so that a spacing of 2 spreads states about evenly over the distances.
+    """
     of_walk = max(1, walk_max // stride)
     states, _ = walk_states(puzzle, generator.random((math.ceil(count / of_walk), walk_max + 1)))
     first = generator.integers(min(stride, walk_max), size=len(states))
-    places = np.minimum(first[:, None] + stride * np.arange(of_walk), walk_max - 1)
+    even = (first[:, None] + stride * np.arange(of_walk)) / walk_max
+    places = np.minimum(np.rint(walk_max * even**spacing).astype(np.int64), walk_max - 1)
     return states[np.arange(len(states))[:, None], places].reshape(-1, puzzle.cells)[:count]
 
 
