@@ -6,7 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from costtogo.exact.graph import neighbour_table
-from costtogo.learning.samplers import effective_k, sample
+from costtogo.learning.random_walk import walk_states
+from costtogo.learning.samplers import effective_k, sample, thinned_walks
 from costtogo.params import SamplerParams
 from costtogo.puzzles import make
 from costtogo.types import NO_STATE
@@ -90,3 +91,16 @@ def test_uniform_covers_every_state_about_equally_often():
     counts = np.bincount(draw("hanoi_3", "uniform", 27 * 200, 1), minlength=27)
     assert len(counts) == 27
     assert np.abs(counts - 200).max() < 5 * np.sqrt(200)
+
+
+@pytest.mark.parametrize(("spacing", "wanted"), [(1, [0, 10, 20, 30, 40]), (2, [0, 2, 8, 18, 32])])
+def test_walks_keep_every_stride_th_state_or_with_a_spacing_those_whose_number_is_its_power(spacing, wanted):
+    """Of 50 moves five states, from the same one of the first ten: as many moves later, or 50 (k / 5)² later."""
+    puzzle = make("puzzle15")
+    states = thinned_walks(puzzle, 300, 50, 10, spacing, np.random.default_rng(3)).reshape(60, 5, -1)
+    generator = np.random.default_rng(3)
+    path, _ = walk_states(puzzle, generator.random((60, 51)))
+    first = generator.integers(10, size=60)
+    later = np.rint(50 * ((first[:, None] + 10 * np.arange(5)) / 50) ** spacing).astype(int)
+    assert (later[first == 0] == wanted).all() and (first == 0).any()
+    np.testing.assert_array_equal(states, path[np.arange(60)[:, None], later])
