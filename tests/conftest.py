@@ -8,7 +8,7 @@ import torch
 from hypothesis import settings
 
 from costtogo.exact.bfs import distances
-from costtogo.exact.graph import neighbour_table
+from costtogo.exact.graph import graph_of
 from costtogo.puzzles import make
 
 PUZZLES = ("cube2", "hanoi_4", "hanoi_3_4", "puzzle8")
@@ -37,7 +37,7 @@ def distances_of():
     @cache
     def computed(name: str):
         made = make(name)
-        return distances(neighbour_table(made), int(made.rank(made.goal[None])[0]))
+        return distances(graph_of(made), int(made.rank(made.goal[None])[0]))
 
     return computed
 

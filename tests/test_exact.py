@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from costtogo.exact.bfs import distances, layer_counts
-from costtogo.exact.graph import neighbour_table, with_half_turns
+from costtogo.exact.graph import graph_of, neighbour_table, one_table, with_half_turns
 from costtogo.puzzles import make
 from costtogo.types import NO_STATE, UserError
 
@@ -30,7 +30,7 @@ def test_layers_agree_with_the_published_counts(name, metric, distances_of):
 
 def test_2x2x2_layers_with_half_turns_agree_with_the_published_counts():
     puzzle = make("cube2")
-    distance = distances(with_half_turns(neighbour_table(puzzle)), int(puzzle.rank(puzzle.goal[None])[0]))
+    distance = distances(with_half_turns(graph_of(puzzle)), int(puzzle.rank(puzzle.goal[None])[0]))
     assert layer_counts(distance).tolist() == published("cube2", "half turns")
 
 
@@ -44,6 +44,13 @@ def test_a_layer_of_hanoi_doubles_with_each_one_in_its_number(disks, distances_o
 def test_four_pegs_need_as_many_moves_as_published(disks, distances_of):
     puzzle = make(f"hanoi_{disks}_4")
     assert distances_of(puzzle.name)[puzzle.rank(puzzle.start[None])[0]] == FEWEST_MOVES_ON_FOUR_PEGS[disks]
+
+
+def test_a_graph_in_two_tables_says_what_the_neighbour_table_says(puzzle):
+    first, second = graph_of(puzzle)
+    high, low = np.divmod(np.arange(puzzle.state_count), len(second))
+    reached = np.where(first[high] == NO_STATE, NO_STATE, first[high] * len(second) + second[low])
+    np.testing.assert_array_equal(reached, neighbour_table(puzzle))
 
 
 def test_every_layer_adds_up_to_all_states(puzzle, distance):
@@ -90,4 +97,4 @@ def test_distances_take_two_bytes_only_where_one_is_too_small(distances_of):
 def test_states_cut_off_from_the_goal_are_an_error_in_one_sentence():
     neighbours = np.array([[1], [0], [NO_STATE]], dtype=np.int32)
     with pytest.raises(UserError, match=r"^1 of 3 states cannot reach the goal"):
-        distances(neighbours, 0)
+        distances(one_table(neighbours), 0)

@@ -3,36 +3,48 @@
 import numpy as np
 from numba import njit
 
-from costtogo.types import NO_STATE, Neighbours, UserError
+from costtogo.exact.graph import Graph
+from costtogo.types import NO_STATE, UserError
+
+UNREACHED = (255, 65535)  # in one byte and in two
 
 
-def distances(neighbours: Neighbours, goal: int) -> np.ndarray:
+def distances(graph: Graph, goal: int) -> np.ndarray:
     """Moves from each state to the goal (moves can be undone), uint8 [S], or uint16 above 254 moves.
 
     Raises UserError if some state cannot reach the goal.
     """
-    distance = _breadth_first(neighbours, goal)
-    if (unreached := int((distance == NO_STATE).sum())) > 0:
-        raise UserError(f"{unreached} of {len(distance)} states cannot reach the goal; the neighbour table is wrong.")
-    return distance.astype(np.uint8 if distance.max() < 255 else np.uint16)
+    states = len(graph.first) * len(graph.second)
+    distance, queue = np.full(states, UNREACHED[0], dtype=np.uint8), np.empty(states, dtype=np.int32)
+    distance[goal], queue[0] = 0, goal
+    head, tail, moves, unreached = 0, 1, 0, UNREACHED[0]
+    while head < tail:
+        moves += 1
+        if moves == unreached:
+            distance, unreached = distance.astype(np.uint16), UNREACHED[1]
+            distance[distance == UNREACHED[0]] = unreached
+        head, tail = tail, _next_layer(graph, distance, queue, head, tail, moves, unreached)
+    if tail < states:
+        raise UserError(f"{states - tail} of {states} states cannot reach the goal; the neighbour table is wrong.")
+    return distance
 
 
 @njit(cache=True)
-def _breadth_first(neighbours, goal):
-    distance = np.full(len(neighbours), NO_STATE, dtype=np.int16)
-    queue = np.empty(len(neighbours), dtype=np.int32)
-    distance[goal] = 0
-    queue[0] = goal
-    head, tail = 0, 1
-    while head < tail:
-        state = queue[head]
-        head += 1
-        for neighbour in neighbours[state]:
-            if neighbour != NO_STATE and distance[neighbour] == NO_STATE:
-                distance[neighbour] = distance[state] + 1
-                queue[tail] = neighbour
-                tail += 1
-    return distance
+def _next_layer(graph, distance, queue, head, tail, moves, unreached):
+    """Enter the states that queue[head:tail] lead to and that were not reached before; returns where they end."""
+    first, second = graph
+    rows, end = len(second), tail
+    for place in range(head, tail):
+        high, low = divmod(queue[place], np.int32(rows))
+        for action in range(first.shape[1]):
+            if first[high, action] == NO_STATE:
+                continue
+            child = first[high, action] * rows + second[low, action]
+            if distance[child] == unreached:
+                distance[child] = moves
+                queue[end] = child
+                end += 1
+    return end
 
 
 def layer_counts(distance: np.ndarray) -> np.ndarray:

@@ -1,12 +1,35 @@
-"""A puzzle whose states can be listed, as a graph over ranks: neighbour table and random walks."""
+"""A puzzle whose states can be listed, as a graph over ranks: where actions lead, and random walks."""
 
 from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
 
-from costtogo.puzzles.base import Puzzle
+from costtogo.puzzles.base import ListedPuzzle, Puzzle
 from costtogo.types import NO_STATE, Neighbours, Ranks
+
+
+class Graph(NamedTuple):
+    """Where each action leads from each rank, in one table or, where two parts of a puzzle move independently, in two.
+
+    rank = place in the first · rows of the second + place in the second; of one table the second has one row.
+    first: int32 [F, A], NO_STATE where an action is not legal.  second: int32 [G, A].  S = F · G.
+    """
+
+    first: Neighbours
+    second: Neighbours
+
+
+def one_table(neighbours: Neighbours) -> Graph:
+    """A graph by a neighbour table, int32 [S, A]."""
+    return Graph(neighbours, np.zeros((1, neighbours.shape[1]), dtype=np.int32))
+
+
+@lru_cache(maxsize=2)
+def graph_of(puzzle: ListedPuzzle) -> Graph:
+    """The graph of a puzzle, in small tables where it has factors(); made once a process."""
+    return Graph(*puzzle.factors()) if hasattr(puzzle, "factors") else one_table(neighbour_table(puzzle))
 
 
 @lru_cache(maxsize=2)
@@ -15,11 +38,14 @@ def neighbour_table(puzzle: Puzzle) -> Neighbours:
     return puzzle.neighbours()
 
 
-def with_half_turns(neighbours: Neighbours) -> Neighbours:
-    """The half-turn metric of a cube: beside each clockwise quarter turn also the same turn twice, int32 [S, 3A/2]."""
-    clockwise = neighbours[:, ::2]
-    twice = np.stack([column[column] for column in clockwise.T], axis=1)
-    return np.concatenate([neighbours, twice], axis=1)
+def with_half_turns(graph: Graph) -> Graph:
+    """The half-turn metric of a cube: beside each clockwise quarter turn also the same turn twice."""
+    return Graph(*(_with_half_turns(table) for table in graph))
+
+
+def _with_half_turns(table: Neighbours) -> Neighbours:
+    twice = [column[column] for column in table[:, ::2].T]
+    return np.concatenate([table, np.stack(twice, axis=1)], axis=1)
 
 
 def walk_ranks(puzzle: Puzzle, walks: int, length: int, generator: np.random.Generator) -> Ranks:

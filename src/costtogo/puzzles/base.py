@@ -62,7 +62,10 @@ class Puzzle(Protocol):
 
 
 class ListedPuzzle(Puzzle, Protocol):
-    """A puzzle small enough to list: its states have ranks 0 … S - 1."""
+    """A puzzle small enough to list: its states have ranks 0 … S - 1.
+
+    Where two parts of it move independently it may have factors() beside, the two tables of an exact.graph.Graph.
+    """
 
     def rank(self, states: States) -> Ranks:
         """A dense index 0 … S - 1 of each state, int64 [N]."""

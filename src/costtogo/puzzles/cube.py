@@ -143,12 +143,17 @@ class Cube2:
         states[:, stickers[:CORNERS]] = colours[corners * 3 + twists]
         return states
 
-    def neighbours(self) -> Neighbours:
-        """Corners and twists move independently, so two small tables give the whole, int32 [S, 6]."""
+    def factors(self) -> tuple[Neighbours, Neighbours]:
+        """Corners and twists move independently: where each is taken, int32 [7!, 6] and [3⁶, 6]."""
         permutations = np.arange(PERMUTATIONS) * ORIENTATIONS
         corners = self.rank(self._children(permutations)).reshape(PERMUTATIONS, -1) // ORIENTATIONS
         twists = self.rank(self._children(np.arange(ORIENTATIONS))).reshape(ORIENTATIONS, -1) % ORIENTATIONS
-        table = corners[:, None].astype(np.int32) * np.int32(ORIENTATIONS) + twists[None].astype(np.int32)
+        return corners.astype(np.int32), twists.astype(np.int32)
+
+    def neighbours(self) -> Neighbours:
+        """The two tables of the factors make the whole, int32 [S, 6]."""
+        corners, twists = self.factors()
+        table = corners[:, None] * np.int32(ORIENTATIONS) + twists[None]
         return table.reshape(self.state_count, len(self.actions))
 
     def _children(self, ranks: Ranks) -> States:

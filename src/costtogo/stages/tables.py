@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from costtogo.exact.bfs import distances, layer_counts
-from costtogo.exact.graph import neighbour_table, with_half_turns
+from costtogo.exact.graph import graph_of, one_table, with_half_turns
 from costtogo.exact.nearby import NearbyTable, nearby_table
 from costtogo.files import damaged, read_arrays, write_arrays
 from costtogo.puzzles import make
@@ -29,11 +29,11 @@ def run(params: Path, out: Path) -> None:
         write_arrays(out, keys=table.keys, distance=table.distance, layers=table.layers)
         stage.finish([out], {"states": int(table.layers.sum()), "depth": table.depth})
         return
-    distances(np.zeros((1, 1), dtype=np.int32), 0)  # compile first: the parts below time computing alone
+    distances(one_table(np.zeros((1, 1), dtype=np.int32)), 0)  # compile first: the parts below time computing alone
     with stage.part("neighbour table"):
-        neighbours = neighbour_table(puzzle)
+        graph = graph_of(puzzle)
     with stage.part("breadth-first search"):
-        distance = distances(neighbours, int(puzzle.rank(puzzle.goal[None])[0]))
+        distance = distances(graph, int(puzzle.rank(puzzle.goal[None])[0]))
     write_arrays(out, distance=distance)
     counts = layer_counts(distance)
     metrics = {
@@ -42,7 +42,7 @@ def run(params: Path, out: Path) -> None:
         "mean_distance": distance.mean(dtype=np.float64),
     }
     if isinstance(puzzle, Cube2):
-        half_turns = distances(with_half_turns(neighbours), int(puzzle.rank(puzzle.goal[None])[0]))
+        half_turns = distances(with_half_turns(graph), int(puzzle.rank(puzzle.goal[None])[0]))
         metrics["diameter_half_turns"] = int(half_turns.max())
     stage.finish([out], metrics)
 
