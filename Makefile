@@ -6,7 +6,7 @@ STUDY ?= default
 MLFLOW_PORT ?= 5000
 export MLFLOW_DISABLE_TELEMETRY := true
 
-.PHONY: all environment test smoke ui report figures clean
+.PHONY: all environment test bench smoke ui report figures clean
 
 all: environment
 	$(BIN)/snakemake --cores all
@@ -22,10 +22,20 @@ environment: .venv/ready
 	touch $@
 
 test: environment
-	$(BIN)/ruff check src tests
-	$(BIN)/ruff format --check src tests
+	$(BIN)/ruff check src tests benchmarks
+	$(BIN)/ruff format --check src tests benchmarks
 	$(BIN)/snakefmt --check Snakefile workflow
 	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder
+
+bench: .venv-bench/ready
+	.venv-bench/bin/python -m benchmarks
+
+.venv-bench/ready: requirements.lock pyproject.toml
+	$(PYTHON) -m venv .venv-bench
+	.venv-bench/bin/python -m pip install --quiet --disable-pip-version-check "$(TORCH)" -r requirements.lock
+	.venv-bench/bin/python -m pip install --quiet --disable-pip-version-check --editable ".[bench]" \
+	|| .venv-bench/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --editable .
+	touch $@
 
 smoke: environment
 	$(BIN)/snakemake --cores all --configfile config/smoke.yaml

@@ -88,7 +88,10 @@ def _search(graph, states, goal, start, path_weight, batch_size, max_expansions,
     head, tail = np.full(BUCKETS, NOTHING, dtype=np.int32), np.empty(BUCKETS, dtype=np.int32)
     actions = graph.first.shape[1]
     batch, batch_g = np.empty(batch_size, dtype=np.int32), np.empty(batch_size, dtype=np.int32)
-    children, values = np.empty((batch_size, actions), dtype=np.int32), np.empty((batch_size, actions), dtype=np.float32)
+    children, values = (
+        np.empty((batch_size, actions), dtype=np.int32),
+        np.empty((batch_size, actions), dtype=np.float32),
+    )
     known = states[start]
     known.search, known.g, known.arrived_by = index, 0, NO_ACTION
     entries[0].f, entries[0].state, entries[0].g = known.h, start, 0

@@ -1,0 +1,1 @@
+"""Benchmarks beside peers: python -m benchmarks, or make bench."""

@@ -1,0 +1,74 @@
+"""Run the comparisons and write benchmarks/results.csv, the table of benchmarks/README.md and ratios.png."""
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from benchmarks.results import Outcome, write
+from benchmarks.works import WORKS, Work
+
+PROJECT = Path(__file__).parents[1]
+TIMEOUT = 900  # seconds of one side
+
+
+def main() -> None:
+    """Measure the works asked for; those that were measured before and are not asked for keep their rows."""
+    names = [work.name for work in WORKS]
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    parser.add_argument("works", nargs="*", metavar="work", help=f"which; all if none is named: {', '.join(names)}")
+    parser.add_argument("--rounds", type=int, default=5, help="how often each side runs, in turn (5)")
+    asked = parser.parse_args()
+    if unknown := [name for name in asked.works if name not in names]:
+        parser.error(f"there is no work '{unknown[0]}'; there are {', '.join(names)}")
+    if asked.rounds < 1:
+        parser.error("--rounds must be 1 or more")
+    for work in WORKS:
+        if not asked.works or work.name in asked.works:
+            begun = time.monotonic()
+            outcome = measure(work, asked.rounds)
+            write(PROJECT / "benchmarks", work, outcome)
+            print(f"{work.name}: {outcome.told(work)} ({time.monotonic() - begun:.0f} s)", flush=True)
+
+
+def measure(work: Work, rounds: int) -> Outcome:
+    """Both sides in turn, the other one first in every second round; a side that fails is not run again."""
+    sides = ["ours"] + ([work.peer] if work.peer else [])
+    measured: dict[str, list[dict]] = {side: [] for side in sides}
+    failed: dict[str, str] = {}
+    for turn in range(rounds):
+        for side in sides if turn % 2 == 0 else sides[::-1]:
+            if side in failed:
+                continue
+            try:
+                measured[side].append(run_side(work, side))
+            except (subprocess.SubprocessError, ValueError) as error:
+                failed[side] = reason(error)
+    return Outcome(measured["ours"], measured.get(work.peer, []), failed)
+
+
+def run_side(work: Work, side: str) -> dict[str, float]:
+    """The measures that a side prints as its last line."""
+    options = work.options | (work.ours if side == "ours" else {})
+    words = [word for name, value in options.items() for word in (f"--{name.replace('_', '-')}", str(value))]
+    threads = str(options.get("threads", 2))
+    environment = os.environ | {"OMP_NUM_THREADS": threads, "MKL_NUM_THREADS": threads}
+    done = subprocess.run(
+        [sys.executable, "-m", f"benchmarks.sides.{work.side}", side, *words],
+        cwd=PROJECT, env=environment, check=True, capture_output=True, text=True, timeout=TIMEOUT,
+    )  # fmt: skip
+    return json.loads(done.stdout.strip().splitlines()[-1])
+
+
+def reason(error: Exception) -> str:
+    """Why a side failed, in a line."""
+    if isinstance(error, subprocess.CalledProcessError):
+        return (error.stderr or error.stdout or "no message").strip().splitlines()[-1][:120]
+    return str(error).splitlines()[0][:120]
+
+
+if __name__ == "__main__":
+    main()
