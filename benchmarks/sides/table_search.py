@@ -1,4 +1,4 @@
-"""Weighted A* over a table of the cost-to-go of the 2×2×2 cube, its exact distances blurred: λ = 0.7, N = 1, one core."""
+"""Weighted A* over a table of the cost-to-go of the 2×2×2 cube, its distances blurred: λ = 0.7, N = 1, one core."""
 
 import heapq
 
