@@ -56,6 +56,8 @@ def run_side(work: Work, side: str) -> dict[str, float]:
     words = [word for name, value in options.items() for word in (f"--{name.replace('_', '-')}", str(value))]
     threads = str(options.get("threads", 2))
     environment = os.environ | {"OMP_NUM_THREADS": threads, "MKL_NUM_THREADS": threads}
+    if side == "ours":
+        environment["OMP_WAIT_POLICY"] = "passive"  # as costtogo sets it where it is imported before torch
     done = subprocess.run(
         [sys.executable, "-m", f"benchmarks.sides.{work.side}", side, *words],
         cwd=PROJECT, env=environment, check=True, capture_output=True, text=True, timeout=TIMEOUT,

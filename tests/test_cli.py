@@ -1,5 +1,6 @@
 """The command: what it prints and writes, and that a user's mistake is one sentence and exit code 1."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -422,3 +423,12 @@ def test_local_value_iteration_is_for_sliding_tiles_alone(refused):
 def test_check_tells_of_the_study_of_local_value_iteration(command):
     code, out, _ = command("check", str(Path(__file__).parent.parent / "config" / "local_vi.yaml"))
     assert code == 0 and out == "Study local_vi: puzzle15, 100,000 boards, sizes 1, 2, 3, 4, 5.\n"
+
+
+def test_threads_that_wait_for_each_other_sleep_unless_the_user_says_otherwise():
+    """The library of threads reads its settings when torch loads it, which is after costtogo was imported."""
+    told = "import os, costtogo; print(os.environ['OMP_WAIT_POLICY'])"
+    for environment, wanted in (({}, "passive"), ({"OMP_WAIT_POLICY": "active"}, "active")):
+        clean = {name: value for name, value in os.environ.items() if name != "OMP_WAIT_POLICY"}
+        done = subprocess.run([sys.executable, "-c", told], env=clean | environment, capture_output=True, text=True)
+        assert done.stdout.strip() == wanted
