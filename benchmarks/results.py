@@ -84,6 +84,7 @@ def write_table(readme: Path, table: pd.DataFrame) -> None:
         median = "–" if np.isnan(row["ratio_median"]) else f"**{row['ratio_median']:.1f}**"
         cells = [row["benchmark"], amount(row["ours"]), amount(row["peer"]), median, spread, row["unit"], row["note"]]
         lines.append("| " + " | ".join(cells) + " |")
+    lines += ["", "![The ratios](ratios.png)"]
     write_bytes(readme, (head + BEGIN + "\n" + "\n".join(lines) + "\n" + END + rest.split(END)[1]).encode())
 
 
