@@ -126,6 +126,6 @@ def draw(path: Path, table: pd.DataFrame) -> None:
     axes.barh(shown["benchmark"], shown["ratio_median"], xerr=spread, color="#4477aa", ecolor="#222222", height=0.6)
     axes.set_xscale("log")
     axes.axvline(1, color="#222222", linewidth=0.8)
-    axes.set_xlabel("times as fast, or as small, as the peer: median of the rounds, with the least and the most")
+    axes.set_xlabel("times as fast, or as small, as the peer")
     figure.savefig(path, dpi=120)
     pyplot.close(figure)
