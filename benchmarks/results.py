@@ -71,8 +71,6 @@ def write(folder: Path, work: Work, outcome: Outcome) -> None:
 
 def write_table(readme: Path, table: pd.DataFrame) -> None:
     """The table between its two marks, and the machine above it."""
-    text = readme.read_text()
-    head, rest = text.split(BEGIN)
     lines = [
         machine(),
         "",
@@ -84,8 +82,13 @@ def write_table(readme: Path, table: pd.DataFrame) -> None:
         median = "–" if np.isnan(row["ratio_median"]) else f"**{row['ratio_median']:.1f}**"
         cells = [row["benchmark"], amount(row["ours"]), amount(row["peer"]), median, spread, row["unit"], row["note"]]
         lines.append("| " + " | ".join(cells) + " |")
-    lines += ["", "![The ratios](ratios.png)"]
-    write_bytes(readme, (head + BEGIN + "\n" + "\n".join(lines) + "\n" + END + rest.split(END)[1]).encode())
+    put_between(readme, BEGIN, END, [*lines, "", "![The ratios](ratios.png)"])
+
+
+def put_between(readme: Path, begin: str, end: str, lines: list[str]) -> None:
+    """Replace what stands between two marks."""
+    head, rest = readme.read_text().split(begin)
+    write_bytes(readme, (head + begin + "\n" + "\n".join(lines) + "\n" + end + rest.split(end)[1]).encode())
 
 
 def machine() -> str:

@@ -40,7 +40,7 @@ class ArchitectureParams(Params):
     """A fully connected residual network; a convolutional one, whose convolutions come before first_layers; a recurrent
     one, of which only the number of states is looked at; or rows of Lights Out, whose units have first_layers."""
 
-    later = ("channels", "kernel", "norm_after_relu")
+    later = ("channels", "kernel", "norm_after_relu", "above")
     kind: Literal["residual", "convolutional", "automaton", "gru", "rows"] = "residual"
     outputs: Literal["state", "actions"] = "state"  # the cost-to-go of the state, or of each of its children
     states: Positive = 5
@@ -52,6 +52,7 @@ class ArchitectureParams(Params):
     batch_norm_epsilon: float = Field(default=1e-3, gt=0)
     channels: tuple[Positive, ...] = ()  # of each convolution
     kernel: Positive = 2  # cells, a side of the patches that convolutions look at
+    above: Literal["", "manhattan"] = ""  # the network tells what is missing from this bound of sliding tiles
     norm_after_relu: bool = False  # batch normalisation after each ReLU, not before it; no ReLU after a block's sum
 
     @model_validator(mode="after")
@@ -66,6 +67,8 @@ class ArchitectureParams(Params):
             raise ValueError(f"a network of kind {self.kind} has one output, the cost-to-go of the state")
         if self.kind == "rows" and self.outputs == "state":
             raise ValueError("a network of kind rows needs outputs: actions")
+        if self.above and self.outputs == "actions":
+            raise ValueError("a network above a bound needs outputs: state")
         return self
 
 
@@ -128,6 +131,8 @@ class ModelParams(Params):
             raise ValueError("the sampler growing_tower needs a network with outputs: state")
         if self.sampler.greedy_share and (self.trainer != "davi" or self.sampler.kind == "growing_tower"):
             raise ValueError("greedy_share is for the trainer davi, and not for the sampler growing_tower")
+        if self.architecture.above and self.trainer != "davi":
+            raise ValueError("an architecture above a bound is for the trainer davi")
         return self
 
 

@@ -32,11 +32,13 @@ from costtogo.heuristics.layers import (
     rectified_sum,
     squeezed,
 )
+from costtogo.heuristics.manhattan import Manhattan
 from costtogo.heuristics.rows import RowsNetwork
 from costtogo.params import ArchitectureParams
 from costtogo.puzzles import make
 from costtogo.puzzles.base import Puzzle, is_goal
-from costtogo.types import CostToGo, States, UserError
+from costtogo.puzzles.sliding import SlidingTiles
+from costtogo.types import CostToGo, Heuristic, States, UserError
 
 CHUNK = 4096  # states evaluated at a time: large enough for the matrix products, small enough for the cache
 
@@ -190,6 +192,8 @@ class NetworkHeuristic:
 
     by_action: whether the network tells the cost-to-go of each child; children() is cheap then, and the cost-to-go
     of a state is 1 + the least of its children.
+    bound: where the architecture lies above one, what is added to the network's output, which then counts from 0 on;
+    the cost-to-go is never below it.
     """
 
     def __init__(self, puzzle: Puzzle, network: Network, precision: str):
@@ -199,6 +203,7 @@ class NetworkHeuristic:
         self.dtype = getattr(torch, precision)
         self.device = next(network.parameters()).device
         self.evaluate = network.frozen(self.dtype)
+        self.bound = bound_of(network.architecture, puzzle)
 
     def __call__(self, states: States) -> CostToGo:
         """Cost-to-go in moves, 0 at the goal, float32 [N]."""
@@ -208,7 +213,10 @@ class NetworkHeuristic:
 
     def outputs(self, states: States) -> CostToGo:
         """What the network itself says, at the goal too, float32 [N]."""
-        return 1 + self.children(states).min(axis=1) if self.by_action else self._evaluated(states)
+        if self.by_action:
+            return 1 + self.children(states).min(axis=1)
+        values = self._evaluated(states)
+        return values if self.bound is None else self.bound(states) + np.maximum(values, 0)
 
     def predicted(self, states: States) -> np.ndarray:
         """What the network is trained on: outputs float32 [N] or, by action, children [N, A]."""
@@ -235,6 +243,18 @@ class NetworkHeuristic:
             evaluated = self.evaluate(torch.from_numpy(with_rows(part, rows)).to(self.device))
             values[first : first + CHUNK] = evaluated[: len(part)].cpu().numpy()
         return values
+
+
+def bound_of(architecture: ArchitectureParams, puzzle: Puzzle) -> Heuristic | None:
+    """The lower bound that a network of the architecture lies above, if any: Manhattan distance with linear conflicts.
+
+    UserError where the puzzle has none.
+    """
+    if not architecture.above:
+        return None
+    if not isinstance(puzzle, SlidingTiles):
+        raise UserError(f"{puzzle.name} has no Manhattan distance for a network to lie above; leave out above.")
+    return Manhattan(puzzle, linear_conflicts=True)
 
 
 def rounded(rows: int) -> int:

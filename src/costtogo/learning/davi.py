@@ -9,6 +9,9 @@ at every iteration instead, by so much of the difference; by all of it, there is
 A network with an output for each child approaches J_{k+1} of all children of a state at once: the target network is
 evaluated on the children, as often as for the one value of the state.
 
+A network above a lower bound learns what is missing from it, so that J_0 is near that bound already: value iteration
+from a consistent bound rises to the optimum as from 0, from nearer by.
+
 With greedy_share, so many of the states of an iteration lie on walks that follow J_k instead: greedy_walks.
 """
 
@@ -21,7 +24,7 @@ import numpy as np
 import torch
 from torch.nn import functional
 
-from costtogo.heuristics.network import Network, NetworkHeuristic, build, encode, of_architecture
+from costtogo.heuristics.network import Network, NetworkHeuristic, bound_of, build, encode, of_architecture
 from costtogo.heuristics.table import Remembered
 from costtogo.learning.greedy_walks import go_on
 from costtogo.learning.samplers import effective_k, sample_states
@@ -41,6 +44,7 @@ class DaviTraining(Training):
     disks: int = 0  # of a growing tower
     grown_at: int = 0  # the iteration at which it grew last, or began anew
     settled: bool = False  # the whole tower satisfies the Bellman equation nearly: the target stays
+    bound: Heuristic | None = None  # that the network lies above
     _frozen: Heuristic | None = field(default=None, repr=False)
 
     position: ClassVar[tuple[str, ...]] = ("iteration", "convergence_points", "disks", "grown_at", "settled")
@@ -138,7 +142,17 @@ def begin(puzzle: Puzzle, params: ModelParams, precision: str) -> DaviTraining:
     disks = min(params.sampler.disks, puzzle.cells)
     walks = np.empty((0, puzzle.cells), dtype=np.uint8) if params.sampler.greedy_share else None
     optimizer = adam(network, params)
-    return DaviTraining(puzzle, params, precision, network, optimizer, target=target, walks=walks, disks=disks)
+    return DaviTraining(
+        puzzle,
+        params,
+        precision,
+        network,
+        optimizer,
+        target=target,
+        walks=walks,
+        disks=disks,
+        bound=bound_of(params.architecture, puzzle),
+    )
 
 
 def first_target(network: Network, puzzle: Puzzle) -> Network:
@@ -247,7 +261,10 @@ def fit(training: DaviTraining, drawn: States, generator: np.random.Generator) -
     """One pass over the states in shuffled minibatches; returns the mean loss over them."""
     costs = training.child_costs(drawn)
     order = generator.permutation(len(drawn))
-    states, targets = drawn[order], torch.from_numpy(training.targets(drawn, costs)[order]).to(training.device)
+    states, targets = drawn[order], training.targets(drawn, costs)[order]
+    if training.bound is not None:
+        targets -= training.bound(states)
+    targets = torch.from_numpy(targets).to(training.device)
     if training.walks is not None:
         training.walks = go_on(training.puzzle, training.params.sampler, drawn, costs, generator)
     training.network.train()

@@ -71,7 +71,8 @@ class Report:
 def report(study: LargeStudy, results: Results, tables, comparison: pd.DataFrame, captions: Path) -> str:
     """The whole report; tables by the stem of their files, comparison as report_large_comparison.compare has it."""
     found = Report(study, results, tables, comparison, captions)
-    parts = [f"# {puzzle_title(study.puzzle)}, learned from nothing: the study `{study.study}`\n"]
+    since = "above Manhattan distance" if _bounded(study) else "from nothing"
+    parts = [f"# {puzzle_title(study.puzzle)}, learned {since}: the study `{study.study}`\n"]
     sections = (_key_results, _method, _exact, _training, _audit, _grid, _heuristics, _beams, _prefixes)
     sections += (_external, _patterns)
     for section in sections:
@@ -188,15 +189,23 @@ def _method(found: Report) -> Iterator[str]:
         "presses": "on boards that random presses made, row by row by those presses, which are the only solution",
     }
     unseen = "no test" if "presses" in trainers else "no distance and no test"
-    one = len(trainers) == 1
+    one, since = len(trainers) == 1, "from nothing"
+    if bounded := _bounded(study):
+        since = "to tell what is missing from Manhattan distance with linear conflicts, a lower bound"
+        since += f" ({', '.join(f'`{name}`' for name in bounded)})"
     yield (
         f"The states up to {study.nearby_depth} moves from the goal were listed; the rest is too large."
-        f" {'A network was' if one else 'Networks were'} trained from nothing,"
+        f" {'A network was' if one else 'Networks were'} trained {since},"
         f" {' and '.join(how[name] for name in sorted(trainers))}; {unseen} {found.noun} was shown to"
         f" {'it' if one else 'them'}. Searches ended where they met the listed states, and every solution was"
         " replayed.\n"
     )
     yield from found.drawn("large_states")
+
+
+def _bounded(study: LargeStudy) -> list[str]:
+    """The models that learn what is missing from a lower bound."""
+    return [name for name, model in study.models.items() if model.architecture.above]
 
 
 def _on_greedy_walks(study: LargeStudy) -> str:

@@ -1,0 +1,38 @@
+"""What the machine can do: products of large matrices in float32 and bfloat16, and copying memory."""
+
+import time
+from functools import partial
+
+import torch
+
+from benchmarks.sides.measuring import run
+
+SIDE, SECONDS = 2048, 2.0
+COPIED = 1 << 28  # bytes
+
+
+def per_second(work, amount: float) -> float:
+    """So much work in a call, by the fastest of the calls that end in SECONDS."""
+    work()
+    fastest, begun = float("inf"), time.perf_counter()
+    while time.perf_counter() - begun < SECONDS:
+        before = time.perf_counter()
+        work()
+        fastest = min(fastest, time.perf_counter() - before)
+    return amount / fastest
+
+
+def ours(asked) -> dict[str, float]:
+    """GFLOP/s of products of 2048 × 2048 matrices; GB/s read and written by a copy of 256 MB."""
+    torch.set_num_threads(asked.threads)
+    found = {}
+    for name in ("float32", "bfloat16"):
+        left, right = (torch.randn(SIDE, SIDE).to(getattr(torch, name)) for _ in range(2))
+        found[name] = per_second(partial(torch.matmul, left, right), 2 * SIDE**3) / 1e9
+    source, target = torch.zeros(COPIED, dtype=torch.uint8), torch.zeros(COPIED, dtype=torch.uint8)
+    found["bandwidth"] = per_second(lambda: target.copy_(source), 2 * COPIED) / 1e9
+    return found
+
+
+if __name__ == "__main__":
+    run({"ours": ours})

@@ -1,0 +1,94 @@
+"""Benchmarks: ratios of rounds, their table, and that every work has a side that starts."""
+
+import importlib
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from benchmarks import results, scaling
+from benchmarks.__main__ import PROJECT, measure
+from benchmarks.results import COLUMNS, Outcome, put_between
+from benchmarks.works import LESS, MORE, WORKS, Row, Work
+
+WORK = Work(
+    "sums",
+    "sums",
+    "plain",
+    (Row("sums", "seconds", "s", LESS, 2, "of numbers"), Row("sums, speed", "speed", "1/s", MORE, 1)),
+)
+OURS = [{"seconds": 1.0, "speed": 8.0}, {"seconds": 2.0, "speed": 4.0}, {"seconds": 1.0, "speed": 8.0}]
+PEER = [{"seconds": 3.0, "speed": 2.0}, {"seconds": 4.0, "speed": 1.0}, {"seconds": 9.0, "speed": 1.0}]
+
+
+def test_ratios_are_those_of_rounds_and_above_1_where_ours_is_better():
+    seconds, speed = Outcome(OURS, PEER, {}).rows(WORK)
+    assert [seconds[f"ratio_{name}"] for name in ("median", "min", "max")] == [3, 2, 9]
+    assert [speed[f"ratio_{name}"] for name in ("median", "min", "max")] == [4, 4, 8]
+    assert (seconds["ours"], seconds["peer"]) == (1, 4)
+    assert seconds["note"] == "of numbers; beside plain, 2 × wanted"
+
+
+def test_a_peer_that_fails_has_a_row_that_says_why():
+    seconds, _ = Outcome(OURS, [], {"plain": "No module named plain"}).rows(WORK)
+    assert np.isnan(seconds["ratio_median"]) and seconds["ours"] == 1
+    assert seconds["note"].endswith("plain failed: No module named plain")
+
+
+def test_a_side_that_fails_is_not_run_again_and_the_other_goes_on(monkeypatch):
+    ran = []
+
+    def run_side(work, side):
+        ran.append(side)
+        if side == "plain":
+            raise subprocess.CalledProcessError(1, "plain", stderr="Traceback\nValueError: no sums\n")
+        return OURS[0]
+
+    monkeypatch.setattr("benchmarks.__main__.run_side", run_side)
+    outcome = measure(WORK, 3)
+    assert ran.count("ours") == 3 and ran.count("plain") == 1
+    assert outcome.failed == {"plain": "ValueError: no sums"}
+
+
+def test_rows_keep_their_places_when_works_are_measured_again(tmp_path, monkeypatch):
+    (tmp_path / "README.md").write_text(f"before\n{results.BEGIN}\nold\n{results.END}\nafter\n")
+    other = Work("other", "sums", None, (Row("other", "seconds", "s", LESS, 1),))
+    monkeypatch.setattr(results, "WORKS", (WORK, other))
+    results.write(tmp_path, other, Outcome(OURS, [], {}))
+    results.write(tmp_path, WORK, Outcome(OURS, PEER, {}))
+    results.write(tmp_path, other, Outcome([{"seconds": 7.0}], [], {}))
+    table = pd.read_csv(tmp_path / "results.csv")
+    assert list(table.columns) == COLUMNS
+    assert table["benchmark"].tolist() == ["sums", "sums, speed", "other"] and table["ours"].iloc[2] == 7
+    text = (tmp_path / "README.md").read_text()
+    assert text.startswith("before\n") and text.endswith("after\n") and "old" not in text and "**3.0**" in text
+    assert (tmp_path / "ratios.png").exists()
+
+
+def test_series_are_told_by_size_and_drawn(tmp_path):
+    (tmp_path / "README.md").write_text(f"{scaling.BEGIN}\n{scaling.END}\n")
+    title = scaling.SERIES[0].title
+    rows = [(title, size, threads, size / threads, 1, 10, "s") for threads in (1, 2) for size in (8, 9, 10)]
+    scaling.write(tmp_path, pd.DataFrame(rows, columns=scaling.COLUMNS))
+    assert "| 2 | 8: 4, 9: 4.5, 10: 5 | s |" in (tmp_path / "README.md").read_text()
+    assert (tmp_path / "scaling.png").exists() and len(pd.read_csv(tmp_path / "scaling.csv")) == 6
+
+
+def test_what_is_between_marks_is_replaced_alone(tmp_path):
+    (tmp_path / "text").write_text("a\nBEGIN\nold\nEND\nz\n")
+    put_between(tmp_path / "text", "BEGIN", "END", ["new"])
+    assert (tmp_path / "text").read_text() == "a\nBEGIN\nnew\nEND\nz\n"
+
+
+@pytest.mark.parametrize("side", sorted({work.side for work in WORKS} | {series.side for series in scaling.SERIES}))
+def test_every_side_can_be_imported_without_the_peers(side):
+    assert callable(importlib.import_module(f"benchmarks.sides.{side}").ours)
+
+
+def test_an_unknown_work_is_one_sentence():
+    done = subprocess.run(
+        [sys.executable, "-m", "benchmarks", "bsf"], cwd=PROJECT, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 2 and "there is no work 'bsf'" in done.stderr
