@@ -29,6 +29,7 @@ test: environment
 
 bench: .venv-bench/ready
 	.venv-bench/bin/python -m benchmarks
+	.venv-bench/bin/python -m benchmarks.scaling
 
 .venv-bench/ready: requirements.lock pyproject.toml
 	$(PYTHON) -m venv .venv-bench

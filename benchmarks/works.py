@@ -97,6 +97,11 @@ WORKS = (
              "one core; the peer is Python with heapq; 3 million are wanted"),),
         {"threads": 1}, {"starts": 100_000},
     ),
+    Work(
+        "table_search_every", "table_search", None,
+        (Row("the same from all 3,674,160 states", "seconds", "s", LESS, 360, "two cores"),),
+        {"threads": 2, "starts": 3_674_160},
+    ),
     evaluation("float32", 4),
     evaluation("bfloat16", 4),
     command("help", "costtogo --help", 0.5),

@@ -71,7 +71,7 @@ class Report:
 def report(study: LargeStudy, results: Results, tables, comparison: pd.DataFrame, captions: Path) -> str:
     """The whole report; tables by the stem of their files, comparison as report_large_comparison.compare has it."""
     found = Report(study, results, tables, comparison, captions)
-    since = "above Manhattan distance" if _bounded(study) else "from nothing"
+    since = "above Manhattan distance" if _above_bounds(study) else "from nothing"
     parts = [f"# {puzzle_title(study.puzzle)}, learned {since}: the study `{study.study}`\n"]
     sections = (_key_results, _method, _exact, _training, _audit, _grid, _heuristics, _beams, _prefixes)
     sections += (_external, _patterns)
@@ -190,7 +190,7 @@ def _method(found: Report) -> Iterator[str]:
     }
     unseen = "no test" if "presses" in trainers else "no distance and no test"
     one, since = len(trainers) == 1, "from nothing"
-    if bounded := _bounded(study):
+    if bounded := _above_bounds(study):
         since = "to tell what is missing from Manhattan distance with linear conflicts, a lower bound"
         since += f" ({', '.join(f'`{name}`' for name in bounded)})"
     yield (
@@ -203,7 +203,7 @@ def _method(found: Report) -> Iterator[str]:
     yield from found.drawn("large_states")
 
 
-def _bounded(study: LargeStudy) -> list[str]:
+def _above_bounds(study: LargeStudy) -> list[str]:
     """The models that learn what is missing from a lower bound."""
     return [name for name, model in study.models.items() if model.architecture.above]
 
