@@ -133,6 +133,10 @@ def test_a_budget_is_told_in_words():
     assert ExternalBudget(states=3, seconds=5).searched == "beams for 5 s each"
     widening = ExternalBudget(states=3, seconds=1, path_weight=1, batch_size=200, widening=True)
     assert widening.searched == "BWAS, λ = 1, N = 200 and upwards, at most 1 s each"
+    reflected = ExternalBudget(states=3, seconds=1, path_weight=1, batch_size=200, images=2)
+    assert reflected.searched == "BWAS, λ = 1, N = 200, from 2 images, at most 1 s each"
+    with pytest.raises(ValueError, match="images is for BWAS"):
+        ExternalBudget(states=3, seconds=1, images=2)
 
 
 def fine_tuned(**values) -> dict:

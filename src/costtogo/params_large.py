@@ -108,22 +108,23 @@ class ExternalBudget(Params):
 
     With path_weight (λ) and batch_size (N) BWAS solves them, without them beams that widen until the time is up. With
     several λ BWAS takes them in turn while there is time, and the shortest solution counts; with widening it goes on
-    with larger N. shortening: the share of the seconds that is kept for making it shorter by stretches, of sliding
-    tiles alone.
+    with larger N. images: from how many symmetric images of a state BWAS searches. shortening: the share of the seconds
+    that is kept for making the solution shorter by stretches, of sliding tiles alone.
     """
 
-    later = ("shortening", "widening")
+    later = ("shortening", "widening", "images")
     states: Positive
     seconds: float = Field(gt=0)
     path_weight: PathWeight | Annotated[list[PathWeight], Field(min_length=1)] | None = None
     batch_size: Positive | None = None
     widening: bool = False
+    images: Positive = 1
     shortening: float = Field(default=0, ge=0, lt=1)
 
     @model_validator(mode="after")
     def _both_or_neither(self):
-        for name in ("widening", "shortening"):
-            if getattr(self, name) and self.path_weight is None:
+        for name in ("widening", "shortening", "images"):
+            if getattr(self, name) != type(self).model_fields[name].default and self.path_weight is None:
                 raise ValueError(f"{name} is for BWAS: it needs path_weight and batch_size")
         if (self.path_weight is None) != (self.batch_size is None):
             raise ValueError("a budget of BWAS needs both path_weight and batch_size, one of beams neither")
@@ -143,6 +144,7 @@ class ExternalBudget(Params):
             return f"beams for {self.seconds:g} s each"
         weights = ", ".join(f"{weight:g}" for weight in self.path_weights)
         upwards = " and upwards" if self.widening else ""
+        upwards += f", from {self.images} images" if self.images > 1 else ""
         then = f", {100 * self.shortening:g} % of them to shorten solutions" if self.shortening else ""
         return f"BWAS, λ = {weights}, N = {self.batch_size:,}{upwards}, at most {self.seconds:g} s each{then}"
 

@@ -5,7 +5,9 @@ import pytest
 from messages import is_one_sentence
 
 from costtogo.exact.nearby import nearby_table
+from costtogo.heuristics.manhattan import Manhattan
 from costtogo.heuristics.network import NetworkHeuristic, build
+from costtogo.learning.instances import draw_walk_ends
 from costtogo.learning.random_walk import draw_walks
 from costtogo.params import ArchitectureParams
 from costtogo.puzzles import make
@@ -205,6 +207,24 @@ def test_an_anytime_search_gives_the_shortest_of_its_solutions_each_of_another_i
     found = solve_within(CUBE, Descending(), start, seconds=6, nearby=nearby)
     assert len(calls) > 1 and found.cost[0] == min(cost for _, cost in calls)
     assert solves(CUBE, start[None], found.solutions)[0]
+
+
+def test_bwas_from_several_images_gives_the_shortest_solution_as_one_of_the_state_itself(monkeypatch):
+    puzzle = make("puzzle8")
+    heuristic, asked = Manhattan(puzzle), {"path_weights": [0], "batch_size": 1, "seconds": 1000}
+    shorter = set()
+    for start in draw_walk_ends(puzzle, 20, (40, 60), np.random.default_rng(2)):
+        alone = [solve_with_weights(puzzle, heuristic, image.of(start)[0], **asked).cost[0] for image in images(puzzle)]
+        found = solve_with_weights(puzzle, heuristic, start, count=2, **asked)
+        assert found.cost[0] == min(alone) and solves(puzzle, start[None], found.solutions)[0]
+        shorter.add(int(np.sign(alone[1] - alone[0])))
+    assert shorter == {-1, 0, 1}
+    given, search = [], bwas.solve
+    monkeypatch.setattr(
+        bwas, "solve", lambda *args, **named: given.append(named["limits"].seconds) or search(*args, **named)
+    )
+    solve_with_weights(puzzle, heuristic, start, count=2, **asked)
+    assert 499 < given[0] <= 500 and 990 < given[1] <= 1000
 
 
 def test_bwas_with_several_weights_gives_the_shortest_solution_and_counts_the_work_of_all(distances_of, monkeypatch):

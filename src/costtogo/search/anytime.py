@@ -160,6 +160,7 @@ def solve_with_weights(
     path_weights: Sequence[float],
     batch_size: int,
     seconds: float,
+    count: int = 1,
     widening: bool = False,
     shortening: float = 0,
     threads: int = 1,
@@ -167,6 +168,7 @@ def solve_with_weights(
 ) -> SearchResult:
     """The shortest of the solutions of one start, uint8 [D], by BWAS with each λ in turn until the time is up.
 
+    count: from how many of its images each λ searches; those still to be searched from share the time that is left.
     widening: whether the last λ is searched with again, and again, as large an N each time as should end in time.
     shortening: the share of the time that is left, once there is a solution, to making the best one shorter by
     stretches (search.shorten), of sliding tiles alone. The work of that, by so many threads, is not counted.
@@ -175,12 +177,15 @@ def solve_with_weights(
     if share:
         shortest(puzzle, puzzle.goal, puzzle.goal, than=0)  # so that no later time holds the loading of compiled code
     deadline, best, kept = time.monotonic() + seconds, Best(), 0.0
-    turns = [(weight, batch_size) for weight in path_weights]
+    some = images(puzzle)[:count]
+    turns = [
+        (weight, batch_size, image, len(some) - place) for weight in path_weights for place, image in enumerate(some)
+    ]
     while turns:
-        (weight, batch), begun = turns.pop(0), time.monotonic()
-        limits = bwas.Limits(max_nodes=max_nodes, seconds=max(0, deadline - kept - begun))
-        found = bwas.solve(puzzle, heuristic, start[None], path_weight=weight, batch_size=batch, limits=limits)
-        best.take(found, found.solutions[0])
+        (weight, batch, image, waiting), begun = turns.pop(0), time.monotonic()
+        limits = bwas.Limits(max_nodes=max_nodes, seconds=max(0, deadline - kept - begun) / waiting)
+        found = bwas.solve(puzzle, heuristic, image.of(start), path_weight=weight, batch_size=batch, limits=limits)
+        best.take(found, image.back(found.solutions[0]))
         kept = share * seconds if np.isfinite(best.cost) else 0.0
         ended = time.monotonic()
         left = deadline - kept - ended
@@ -188,7 +193,7 @@ def solve_with_weights(
             break
         if widening and not turns and found.solved[0]:
             wider = int(min(batch * left / (MARGIN * (ended - begun)), bwas.LARGEST_BATCH))
-            turns = [(weight, wider)] if wider >= 2 * batch else []
+            turns = [(weight, wider, image, 1)] if wider >= 2 * batch else []
     if share and np.isfinite(best.cost):
         left = deadline - time.monotonic()
         best.solution = shorten(puzzle, start, best.solution, seconds=left, threads=threads)

@@ -66,6 +66,7 @@ class Solver:
             start,
             path_weights=self.budget.path_weights,
             batch_size=self.budget.batch_size,
+            count=self.budget.images,
             widening=self.budget.widening,
             shortening=self.budget.shortening,
             threads=self.threads,
