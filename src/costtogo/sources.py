@@ -25,7 +25,9 @@ def sources(module: str, puzzles: Iterable[str] = ()) -> list[Path]:
     puzzles: names of those that the module makes.
     """
     found: dict[str, Path] = {}
-    waiting = [module, *(f"{REGISTRY}.{find(puzzle)[0].made[0]}" for puzzle in puzzles)]
+    families = [find(puzzle)[0] for puzzle in puzzles]
+    waiting = [module, *(f"{REGISTRY}.{family.made[0]}" for family in families)]
+    waiting += [f"{PACKAGE}.{family.bound[0]}" for family in families if family.bound]
     while waiting:
         name = waiting.pop()
         if name in found or name == REGISTRY or name.startswith(NOT_RESULTS):

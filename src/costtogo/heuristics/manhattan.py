@@ -27,6 +27,11 @@ class Manhattan(TileSumHeuristic):
         super().__init__(puzzle, tile_sums(build(puzzle.side, tiles), reflected=False, conflicts=conflicts))
 
 
+def with_conflicts(puzzle: SlidingTiles) -> Manhattan:
+    """Manhattan distance with linear conflicts, above which a network may lie."""
+    return Manhattan(puzzle, linear_conflicts=True)
+
+
 @lru_cache(maxsize=4)
 def conflicts_of_lines(side: int) -> np.ndarray:
     """Moves added by the order of tiles in a line, by its number (tile_sums.line_number): uint8 [(side + 1) ** side].

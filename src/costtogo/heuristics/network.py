@@ -7,6 +7,7 @@ norm_after_relu it follows each ReLU, and a block ends with the sum, as in the f
 
 from collections.abc import Callable
 from functools import partial
+from importlib import import_module
 from pathlib import Path
 from typing import TypeAlias
 
@@ -32,12 +33,10 @@ from costtogo.heuristics.layers import (
     rectified_sum,
     squeezed,
 )
-from costtogo.heuristics.manhattan import Manhattan
 from costtogo.heuristics.rows import RowsNetwork
 from costtogo.params import ArchitectureParams
-from costtogo.puzzles import make
+from costtogo.puzzles import find, make
 from costtogo.puzzles.base import Puzzle, is_goal
-from costtogo.puzzles.sliding import SlidingTiles
 from costtogo.types import CostToGo, Heuristic, States, UserError
 
 CHUNK = 4096  # states evaluated at a time: large enough for the matrix products, small enough for the cache
@@ -246,15 +245,14 @@ class NetworkHeuristic:
 
 
 def bound_of(architecture: ArchitectureParams, puzzle: Puzzle) -> Heuristic | None:
-    """The lower bound that a network of the architecture lies above, if any: Manhattan distance with linear conflicts.
-
-    UserError where the puzzle has none.
-    """
+    """The lower bound that a network of the architecture lies above, if any; UserError where the puzzle has none."""
     if not architecture.above:
         return None
-    if not isinstance(puzzle, SlidingTiles):
+    bound = find(puzzle.name)[0].bound
+    if bound is None:
         raise UserError(f"{puzzle.name} has no Manhattan distance for a network to lie above; leave out above.")
-    return Manhattan(puzzle, linear_conflicts=True)
+    module, maker = bound
+    return getattr(import_module(f"costtogo.{module}"), maker)(puzzle)  # so that other puzzles do not depend on it
 
 
 def rounded(rows: int) -> int:

@@ -19,6 +19,7 @@ class Family(NamedTuple):
 
     noun: what is solved, in the words of reports.
     made: the module of this package and what of it makes the puzzle of these numbers.
+    bound: the module of costtogo and what of it makes a lower bound of the distance, where networks may lie above one.
     """
 
     example: str
@@ -26,15 +27,17 @@ class Family(NamedTuple):
     pattern: str
     noun: str
     made: tuple[str, str]
+    bound: tuple[str, str] | None = None
 
 
 FAMILIES = (
     Family("cube2", "cube2", r"cube2", "cube", ("cube", "Cube2")),
     Family("cube3", "cube3", r"cube3", "cube", ("cube3", "Cube3")),
     Family("hanoi_7", "hanoi_<disks>, hanoi_<disks>_<pegs>", r"hanoi_(\d+)(?:_(\d+))?", "tower", ("hanoi", "Hanoi")),
-    Family("puzzle15", "puzzle8, 15, 24, 35 and 48", r"puzzle(8|15|24|35|48)", "board", ("sliding", "tiles")),
+    Family("puzzle15", "puzzle8, 15, 24, 35 and 48", r"puzzle(8|15|24|35|48)", "board", ("sliding", "tiles"),
+           ("heuristics.manhattan", "with_conflicts")),
     Family("lights_out_7", "lights_out_<side>", r"lights_out_(\d+)", "board", ("lights_out", "LightsOut")),
-)
+)  # fmt: skip
 
 
 @lru_cache
