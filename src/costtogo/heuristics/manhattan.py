@@ -27,8 +27,9 @@ class Manhattan(TileSumHeuristic):
         super().__init__(puzzle, tile_sums(build(puzzle.side, tiles), reflected=False, conflicts=conflicts))
 
 
+@lru_cache(maxsize=4)
 def with_conflicts(puzzle: SlidingTiles) -> Manhattan:
-    """Manhattan distance with linear conflicts, above which a network may lie."""
+    """Manhattan distance with linear conflicts, above which a network may lie; made once a process."""
     return Manhattan(puzzle, linear_conflicts=True)
 
 
