@@ -10,6 +10,14 @@ include: "workflow/rules/large.smk"
 include: "workflow/rules/local_vi.smk"
 
 
+onsuccess:
+    log_waiting(Path.cwd())
+
+
+onerror:
+    log_waiting(Path.cwd())
+
+
 rule all:
     default_target: True
     input:

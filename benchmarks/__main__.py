@@ -12,14 +12,15 @@ from benchmarks.results import Outcome, write
 from benchmarks.works import WORKS, Work
 
 PROJECT = Path(__file__).parents[1]
-TIMEOUT = 900  # seconds of one side
 
 
 def main() -> None:
     """Measure the works asked for; those that were measured before and are not asked for keep their rows."""
-    names = [work.name for work in WORKS]
+    names, hours = [work.name for work in WORKS], [work.name for work in WORKS if work.asked_for]
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
-    parser.add_argument("works", nargs="*", metavar="work", help=f"which; all if none is named: {', '.join(names)}")
+    parser.add_argument(
+        "works", nargs="*", metavar="work", help=f"which: {', '.join(names)}; without any all but {', '.join(hours)}"
+    )
     parser.add_argument("--rounds", type=int, default=5, help="how often each side runs, in turn (5)")
     asked = parser.parse_args()
     if unknown := [name for name in asked.works if name not in names]:
@@ -27,7 +28,7 @@ def main() -> None:
     if asked.rounds < 1:
         parser.error("--rounds must be 1 or more")
     for work in WORKS:
-        if not asked.works or work.name in asked.works:
+        if work.name in (asked.works or set(names) - set(hours)):
             begun = time.monotonic()
             outcome = measure(work, asked.rounds)
             write(PROJECT / "benchmarks", work, outcome)
@@ -60,7 +61,7 @@ def run_side(work: Work, side: str) -> dict[str, float]:
         environment["OMP_WAIT_POLICY"] = "passive"  # as costtogo sets it where it is imported before torch
     done = subprocess.run(
         [sys.executable, "-m", f"benchmarks.sides.{work.side}", side, *words],
-        cwd=PROJECT, env=environment, check=True, capture_output=True, text=True, timeout=TIMEOUT,
+        cwd=PROJECT, env=environment, check=True, capture_output=True, text=True, timeout=work.seconds,
     )  # fmt: skip
     return json.loads(done.stdout.strip().splitlines()[-1])
 

@@ -9,6 +9,7 @@ import sys
 import time
 from pathlib import Path
 from types import SimpleNamespace
+from urllib.parse import quote
 
 import numpy as np
 import pandas
@@ -16,7 +17,7 @@ import pytest
 
 from costtogo import tracking
 from costtogo.files import digest, read_json, write_frame, write_json, write_text
-from costtogo.tracking import record, searches, store
+from costtogo.tracking import record, runs, searches, store
 
 STUDY = "tiny"
 ITERATIONS = 400
@@ -394,6 +395,51 @@ class Sums:
         return states.sum(axis=1, dtype=np.float32)
 
 
+def cards_of(study: Path, root: Path) -> list[Path]:
+    return [path.relative_to(root) for path in sorted(study.glob("*/*.json")) if path.parent.name != "timings"]
+
+
+def test_short_stages_wait_until_mlflow_is_loaded_or_the_workflow_ends(root, recorded, monkeypatch):
+    cards = cards_of(write_study(root), root)
+    monkeypatch.setattr(runs, "sys", SimpleNamespace(modules={}))
+    for card in cards:
+        tracking.log_stage(card, root, seconds=1)
+    assert len(list((root / runs.WAITING).iterdir())) == len(cards) and not all_runs(root)
+    tracking.log_waiting(root)
+    assert content(root) == recorded and not list((root / runs.WAITING).iterdir())
+
+
+@pytest.mark.parametrize(("seconds", "modules"), [(100, {}), (1, {"mlflow": None})])
+def test_a_long_stage_or_one_with_mlflow_at_hand_records_what_waits(root, recorded, monkeypatch, seconds, modules):
+    *others, last = cards_of(write_study(root), root)
+    monkeypatch.setattr(runs, "sys", SimpleNamespace(modules={}))
+    for card in others:
+        tracking.log_stage(card, root, seconds=1)
+    runs.sys.modules.update(modules)
+    tracking.log_stage(last, root, seconds)
+    assert content(root) == recorded
+
+
+def test_a_card_that_cannot_be_recorded_is_one_warning_and_holds_the_others_up_once(root, recorded, capfd):
+    study = write_study(root)
+    cards = cards_of(study, root)
+    curve_file = study / "models/net/curve.parquet"
+    whole = curve_file.read_bytes()
+    curve_file.unlink()
+    for card in cards:
+        (root / runs.WAITING).mkdir(exist_ok=True)
+        (root / runs.WAITING / quote(str(card), safe="")).touch()
+    tracking.log_waiting(root)
+    assert len(capfd.readouterr().err.splitlines()) == 1
+    tracking.log_waiting(root)
+    assert not capfd.readouterr().err
+    logged = {run.data.tags["group"] for run in all_runs(root) if "logged" in run.data.tags}
+    assert logged == {card.parent.name for card in cards} - {"models"}
+    curve_file.write_bytes(whole)
+    tracking.track([study], root)
+    assert set(content(root)["runs"]) == set(recorded["runs"])
+
+
 def test_a_live_run_is_the_one_that_the_card_completes(root, recorded):
     study = write_study(root)
     rows = curve().astype({"loss": float}).to_dict("records")
@@ -473,7 +519,7 @@ def test_an_unreachable_store_is_one_warning_and_no_delay(root, monkeypatch, cap
     start = time.monotonic()
     with tracking.LiveRun(root, training_fields()) as live:
         live.log([{"iteration": 1, "convergence_points": 0, "loss": 1.0}])
-    assert tracking.log_card_best_effort(write_table(root), root) is None
+    tracking.log_stage(write_table(root), root, seconds=100)
     assert time.monotonic() - start < 10
     lines = capfd.readouterr().err.splitlines()
     assert len(lines) == 2

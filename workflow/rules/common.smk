@@ -14,6 +14,7 @@ os.environ["PATH"] = os.pathsep.join(
 from costtogo.figures.catalogue import catalogue
 from costtogo.params import parse as parse_study
 from costtogo.sources import sources
+from costtogo.tracking import log_waiting
 from costtogo.types import UserError
 from costtogo.workflow import settle, write_slices
 

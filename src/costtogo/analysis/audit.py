@@ -4,7 +4,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numba import njit
-from scipy import stats
 
 from costtogo.types import NO_STATE, CostToGo, Neighbours
 
@@ -30,11 +29,15 @@ class Findings:
     @property
     def rank_correlation(self) -> float:
         """Spearman's ρ of cost-to-go and distance, equal ones sharing their mean rank; NaN where one is constant."""
-        counts = np.bincount(self.distance)
-        by_distance = (np.cumsum(counts) - (counts - 1) / 2)[self.distance]
-        by_cost_to_go = stats.rankdata(self.distance + self.error)
+        _, places, counts = np.unique(self.distance + self.error, return_inverse=True, return_counts=True)
         with np.errstate(invalid="ignore"):
-            return float(np.corrcoef(by_distance, by_cost_to_go)[0, 1])
+            ranks = mean_ranks(np.bincount(self.distance))[self.distance], mean_ranks(counts)[places]
+            return float(np.corrcoef(*ranks)[0, 1])
+
+
+def mean_ranks(counts: np.ndarray) -> np.ndarray:
+    """The mean rank of each value among all, from 1 on, where so many have it; values ascending."""
+    return np.cumsum(counts) - (counts - 1) / 2
 
 
 def audit(values: CostToGo, distance: np.ndarray, neighbours: Neighbours) -> Findings:

@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
-from scipy import stats
+from scipy import special
 
 
 def wilson(successes: int, trials: int, z: float = 1.959964) -> tuple[float, float]:
@@ -23,5 +23,5 @@ def mean_interval(values: Sequence[float]) -> tuple[float, float, float]:
     found = np.asarray(values, dtype=np.float64)
     if len(found) < 2:
         return float(found.mean()) if len(found) else math.nan, math.nan, math.nan
-    half = float(stats.t.ppf(0.975, len(found) - 1) * found.std(ddof=1) / math.sqrt(len(found)))
+    half = float(special.stdtrit(len(found) - 1, 0.975) * found.std(ddof=1) / math.sqrt(len(found)))
     return float(found.mean()), float(found.mean()) - half, float(found.mean()) + half

@@ -166,7 +166,8 @@ def first_target(network: Network, puzzle: Puzzle) -> Network:
 def train(training: DaviTraining) -> Iterator[Progress]:
     """Run the iterations that are left, one Progress each.
 
-    Every iteration draws from a generator of its own, seeded by the training's seed and the iteration's number.
+    Every iteration draws from a generator of its own, seeded by the training's seed and the iteration's number. The
+    validation loss is measured where it is looked at, and at the end; NaN between.
     """
     params = training.params
     while training.iteration < params.iterations:
@@ -177,13 +178,15 @@ def train(training: DaviTraining) -> Iterator[Progress]:
         walk_max = training.walk_max
         set_learning_rate(training)
         loss = fit(training, draw_with_walks(training, walk_max, generator), generator)
-        validation = draw(training, params.validation_states, walk_max, generator)
-        validation_loss = validate(training, validation)
-        looked = training.iteration % params.check_every == 0 and not training.settled
+        looked, forced = training.iteration % params.check_every == 0, training.iteration == params.forced_update
+        validation, validation_loss = None, np.nan
+        if looked or forced or training.iteration == params.iterations:
+            validation = draw(training, params.validation_states, walk_max, generator)
+            validation_loss = validate(training, validation)
         if params.polyak:
             training.follow(params.polyak)
-        updated = looked and (params.polyak > 0 or validation_loss < params.epsilon)
-        updated |= training.iteration == params.forced_update
+        updated = looked and not training.settled and (params.polyak > 0 or validation_loss < params.epsilon)
+        updated |= forced
         if updated and params.polyak:
             training.convergence_points += 1
         elif updated:

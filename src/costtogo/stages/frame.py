@@ -18,7 +18,7 @@ from pathlib import Path
 from costtogo.files import digest, read_json, set_aside, write_json
 from costtogo.params import puzzles_of
 from costtogo.sources import code_digest
-from costtogo.tracking import log_card_best_effort
+from costtogo.tracking import log_stage
 
 LIBRARIES = ("numpy", "numba", "torch", "pandas", "pyarrow", "safetensors", "matplotlib")
 
@@ -74,7 +74,7 @@ class StageRun:
         path = self.out.with_name(f"{self.out.name}.json")
         write_json(path, self.card)
         say(f"{self.stage} {self.card['name']}: done in {when['seconds']:.1f} s")
-        log_card_best_effort(path, Path.cwd())
+        log_stage(path, Path.cwd(), when["seconds"])
 
 
 def refuse_damaged(read: dict[str, str]) -> None:

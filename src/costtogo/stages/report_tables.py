@@ -118,8 +118,8 @@ def states_per_distance(results: Results) -> pd.DataFrame:
 
 
 def loss(results: Results, model: str) -> pd.DataFrame:
-    """Loss and validation loss along the training, at most LOSS_ROWS evenly spread iterations."""
-    curve = results.frame(f"models/{model}/curve.parquet")
+    """Both losses along the training, at most LOSS_ROWS evenly spread iterations of those that validated."""
+    curve = results.frame(f"models/{model}/curve.parquet").dropna(subset="validation_loss")
     rows = np.unique(np.linspace(0, len(curve) - 1, LOSS_ROWS).astype(int))
     return curve.iloc[rows][["iteration", "loss", "validation_loss"]]
 

@@ -7,14 +7,15 @@ deterministic timestamps, and recording a stage again adds nothing. COSTTOGO_TRA
 
 from costtogo.tracking.live import LiveRun
 from costtogo.tracking.record import run_key
-from costtogo.tracking.runs import log_card, log_card_best_effort, track
+from costtogo.tracking.runs import log_card, log_stage, log_waiting, track
 from costtogo.tracking.store import TrackingError, prepare_store, store_uri
 
 __all__ = [
     "LiveRun",
     "TrackingError",
     "log_card",
-    "log_card_best_effort",
+    "log_stage",
+    "log_waiting",
     "prepare_store",
     "run_key",
     "store_uri",

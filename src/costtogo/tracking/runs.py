@@ -1,8 +1,10 @@
 """From finished stages to MLflow runs: each is found by its key, completed, and never doubled."""
 
 import json
+import sys
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote, unquote
 
 from costtogo.files import digest
 from costtogo.tracking import models, record, searches
@@ -17,6 +19,8 @@ from costtogo.tracking.client import (
 from costtogo.tracking.record import BASE_TIME, Card, Points, Stage
 from costtogo.tracking.store import TrackingError, best_effort, enabled, one_sentence, session
 
+WORTH_LOADING = 60.0  # seconds of a stage, beside which those that MLflow takes to load are few
+WAITING = ".mlflow-waiting"  # a file for each card to be recorded, named as the card is
 GROUPS = (
     *("tables", "pattern_databases", "instances", "optima", "models", "audits", "searches", "baselines"),
     *("footprints", "beams", "external", "report"),
@@ -36,11 +40,39 @@ def log_card(card_path: Path, root: Path) -> str | None:
         return _record(client, record.read_stage(Path(card_path), Path(root)))
 
 
-def log_card_best_effort(card_path: Path, root: Path) -> str | None:
-    """log_card for the end of a stage: a failure is one warning on stderr."""
-    with best_effort(str(card_path)):
-        return log_card(card_path, root)
-    return None
+def log_stage(card_path: Path, root: Path, seconds: float) -> None:
+    """log_card for the end of a stage that took so long; a failure is one warning on stderr.
+
+    MLflow takes seconds to load. The card of a short stage waits for the next that has loaded it, or for the end of
+    the workflow: log_waiting.
+    """
+    if enabled():
+        folder = Path(root) / WAITING
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / quote(str(card_path), safe="")).touch()
+        if seconds >= WORTH_LOADING or "mlflow" in sys.modules:
+            log_waiting(root)
+
+
+def log_waiting(root: Path) -> None:
+    """log_card for each card that waits, up to the first failure, which is one warning on stderr and waits no more."""
+    waiting = {Path(unquote(entry.name)): entry for entry in (Path(root) / WAITING).glob("*")} if enabled() else {}
+    for card_path in sorted(waiting, key=_place):
+        try:
+            waiting[card_path].unlink()  # another process may have come first
+            card_path.stat()
+        except FileNotFoundError:
+            continue
+        with best_effort(str(card_path)):
+            log_card(card_path, root)
+            continue
+        break
+
+
+def _place(card_path: Path) -> tuple[int, Path]:
+    """Where a card comes in the order of the stages."""
+    group = card_path.parent.name
+    return GROUPS.index(group) if group in GROUPS else len(GROUPS), card_path
 
 
 def track(study_results: list[Path], root: Path) -> int:

@@ -1,0 +1,54 @@
+"""A network of the 2×2×2 cube from nothing, and how well it solves: the training alone is timed."""
+
+from pathlib import Path
+
+import numpy as np
+import torch
+
+from benchmarks.sides.measuring import run, seconds_of
+
+PROJECT = Path(__file__).parents[2]
+STARTS, WALK = 9990, 30  # as many states as the default study's test set, drawn as it is
+LAMBDA, SIZE = 0.7, 5
+
+
+def ours(asked) -> dict[str, float]:
+    """The recipe of config/quick.yaml."""
+    return trained(asked, overlays=("quick",), model="quick")
+
+
+def default(asked) -> dict[str, float]:
+    """The default study's, of whose models this one is the like."""
+    return trained(asked, model="DNN_final_2x2x2")
+
+
+def trained(asked, *, overlays: tuple[str, ...] = (), model: str) -> dict[str, float]:
+    """Train a model of params.yaml, under overlays of config, then search from every start over its values."""
+    from costtogo.exact.bfs import distances
+    from costtogo.exact.graph import graph_of
+    from costtogo.heuristics.table import tabulate
+    from costtogo.learning.davi import begin, train
+    from costtogo.learning.samplers import sample
+    from costtogo.params import load
+    from costtogo.puzzles import make
+    from costtogo.search.bwas import solve
+
+    torch.set_num_threads(asked.threads)
+    files = [PROJECT / "params.yaml", *(PROJECT / "config" / f"{name}.yaml" for name in overlays)]
+    params, puzzle = load(files).models[model], make("cube2")
+    training = begin(puzzle, params, asked.precision)
+    seconds, _ = seconds_of(lambda: [progress.loss for progress in train(training)])
+    ranks = sample(puzzle, "deepcube", STARTS, WALK, np.random.default_rng(0))[:STARTS]
+    values = tabulate(puzzle, training.heuristic)
+    found = solve(puzzle, values, puzzle.unrank(ranks), path_weight=LAMBDA, batch_size=SIZE)
+    goal = int(puzzle.rank(puzzle.goal[None])[0])
+    optimal = found.cost == distances(graph_of(puzzle), goal)[ranks]
+    return {
+        "seconds": seconds,
+        "optimal_percent": 100 * float(optimal.mean()),
+        "expanded": float(found.nodes_expanded.mean()),
+    }
+
+
+if __name__ == "__main__":
+    run({"ours": ours, "default": default}, precision="float32")
