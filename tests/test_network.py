@@ -297,3 +297,17 @@ def test_a_gated_network_reads_the_largest_cell_first_and_is_never_below_zero_wh
         torch.testing.assert_close(raw, network.output(memory)[:, 0])
     values = NetworkHeuristic(puzzle, network, "float32").outputs(states)
     np.testing.assert_allclose(values, np.maximum(raw.numpy(), 0), atol=1e-6)
+
+
+@pytest.mark.parametrize("found", [False, True])
+def test_device_auto_is_cuda_where_torch_finds_it(monkeypatch, found):
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: found)
+    assert networks.present("auto") == ("cuda" if found else "cpu")
+    assert networks.present("cpu") == "cpu"
+
+
+def test_a_device_that_is_not_there_is_one_sentence(monkeypatch):
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    with pytest.raises(UserError) as told:
+        networks.present("cuda")
+    assert is_one_sentence(str(told.value))

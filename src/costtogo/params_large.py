@@ -176,7 +176,8 @@ class LargeModel(ModelParams):
 class LargeStudy(Params):
     """A study of one puzzle, as its stages see it; recipes and architectures are resolved into the models.
 
-    nearby_depth: the largest distance of the exact table around the goal.  device: of the trainings and searches.
+    nearby_depth: the largest distance of the exact table around the goal.  device: of the trainings and searches;
+    auto is cuda where torch finds it, else cpu.
     headline: the model that stands for the study beside the literature; the first by name if left out.
     pattern_databases: the partitions of the tiles by name, as exact.partition reads them: 7-8, or "1 2 3 6 | 4 5 7 8".
     baselines: the pattern databases that BWAS goes by on the grids of the networks, and manhattan.
@@ -185,7 +186,7 @@ class LargeStudy(Params):
     study: str = Field(pattern=r"^[a-z0-9][a-z0-9_-]*$")
     seed: int = Field(ge=0)
     threads: Positive
-    device: Literal["cpu", "cuda"] = "cpu"
+    device: Literal["auto", "cpu", "cuda"] = "cpu"
     puzzle: str
     nearby_depth: int = Field(ge=0)
     instances: dict[str, WalkInstances | PrefixInstances | MirroredInstances]

@@ -171,10 +171,12 @@ def native_precision(precision: str, device: str) -> str:
 
 
 def present(device: str) -> str:
-    """The device, cpu or cuda, if torch can use it; UserError where it cannot."""
+    """The device, cpu or cuda, if torch can use it, else UserError; of auto the one that there is."""
+    if device == "auto":
+        return "cuda" if torch.cuda.is_available() else "cpu"
     if device == "cuda" and not torch.cuda.is_available():
         raise UserError(
-            "The study asks for device: cuda, but torch finds no CUDA device; say device: cpu, or install a CUDA build."
+            "The study asks for device: cuda, but torch finds no CUDA device; say device: auto, or install a CUDA build."
         )
     return device
 
@@ -296,7 +298,8 @@ def load_network(path: Path | str) -> tuple[Puzzle, Network, dict]:
 def load(path: Path | str, precision: str | None = None, device: str = "cpu") -> NetworkHeuristic:
     """A checkpoint as a heuristic, in the precision it was trained in unless another is given."""
     puzzle, network, description = load_network(path)
-    network.to(present(device))
+    device = present(device)
+    network.to(device)
     return NetworkHeuristic(
         puzzle, network, native_precision(precision or description.get("precision", "float32"), device)
     )

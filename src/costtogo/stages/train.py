@@ -53,7 +53,7 @@ def run(params: Path, table: Path, out: Path, start: Path | None = None) -> None
         for progress in TRAINERS[training.params.trainer].train(training):
             recorder.record(progress, live)
     outputs = recorder.write(out)
-    machine = {"threads": stage.parameters["threads"], "precision": training.precision}
+    machine = {"threads": stage.parameters["threads"], "precision": training.precision, "device": training.device.type}
     stage.finish(outputs, recorder.metrics(), earlier_seconds=recorder.earlier_seconds, **machine)
     shutil.rmtree(recorder.folder, ignore_errors=True)
 
