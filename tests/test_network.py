@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from messages import is_one_sentence
 
 from costtogo.files import FileError, write_arrays, write_tensors
+from costtogo.heuristics import layers
 from costtogo.heuristics import network as networks
 from costtogo.heuristics.layers import BatchNorm
 from costtogo.heuristics.network import NetworkHeuristic, ValueNetwork, build, encode, load, load_network
@@ -220,6 +221,24 @@ def test_a_checkpoint_is_read_back_as_it_was_written(checkpoint):
 def test_a_checkpoint_is_evaluated_in_its_own_precision_unless_another_is_given(checkpoint):
     assert load(checkpoint).precision == "float32"
     assert load(checkpoint, "bfloat16").precision == "bfloat16"
+
+
+@pytest.mark.parametrize(("native", "precision"), [(True, "bfloat16"), (False, "float32")])
+def test_one_trained_in_bfloat16_is_evaluated_in_float32_where_that_is_not_native(
+    tmp_path, monkeypatch, native, precision
+):
+    path = tmp_path / "000007.safetensors"
+    networks.save(path, lived_in(SMALL), {"puzzle": "hanoi_4", "precision": "bfloat16", "iteration": 7})
+    monkeypatch.setattr(torch.cpu, "_is_avx512_bf16_supported", lambda: native)
+    heuristic = load(path)
+    assert heuristic.precision == precision and np.isfinite(heuristic(STATES)).all()
+
+
+@pytest.mark.parametrize("multiplies", [True, False])
+def test_bfloat16_is_computed_in_one_pass_where_onednn_multiplies_it_alone(monkeypatch, multiplies):
+    monkeypatch.setattr(layers, "multiplies_bfloat16", lambda: multiplies)
+    assert layers.in_one_pass(torch.zeros(1), torch.bfloat16) == multiplies
+    assert not layers.in_one_pass(torch.zeros(1), torch.float32)
 
 
 def truncated(path: Path) -> None:

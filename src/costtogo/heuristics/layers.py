@@ -1,6 +1,7 @@
 """What the layers of the value networks share: batch normalisation, and layers in inference mode."""
 
 from collections.abc import Callable
+from functools import lru_cache
 
 import torch
 from torch import nn
@@ -112,7 +113,13 @@ def one_hot(states: torch.Tensor, letters: int, dtype: torch.dtype) -> torch.Ten
 
 def in_one_pass(values: torch.Tensor, dtype: torch.dtype) -> bool:
     """Whether oneDNN multiplies such values in bfloat16, and does what follows a product in the same pass."""
-    return dtype == torch.bfloat16 and values.device.type == "cpu" and torch.backends.mkldnn.is_available()
+    return dtype == torch.bfloat16 and values.device.type == "cpu" and multiplies_bfloat16()
+
+
+@lru_cache(maxsize=1)
+def multiplies_bfloat16() -> bool:
+    """Whether oneDNN multiplies bfloat16 on this processor; without AVX-512 it refuses."""
+    return torch.backends.mkldnn.is_available() and torch.ops.mkldnn._is_mkldnn_bf16_supported()
 
 
 def rectified(values: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor) -> torch.Tensor:

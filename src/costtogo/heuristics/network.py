@@ -175,9 +175,7 @@ def present(device: str) -> str:
     if device == "auto":
         return "cuda" if torch.cuda.is_available() else "cpu"
     if device == "cuda" and not torch.cuda.is_available():
-        raise UserError(
-            "The study asks for device: cuda, but torch finds no CUDA device; say device: auto, or install a CUDA build."
-        )
+        raise UserError("The study asks for device: cuda, but torch finds no CUDA device; say device: auto.")
     return device
 
 
@@ -296,10 +294,12 @@ def load_network(path: Path | str) -> tuple[Puzzle, Network, dict]:
 
 
 def load(path: Path | str, precision: str | None = None, device: str = "cpu") -> NetworkHeuristic:
-    """A checkpoint as a heuristic, in the precision it was trained in unless another is given."""
+    """A checkpoint as a heuristic, in the precision given.
+
+    Without one in float32 or, if it was trained in bfloat16 and the device multiplies it natively, in bfloat16.
+    """
     puzzle, network, description = load_network(path)
     device = present(device)
     network.to(device)
-    return NetworkHeuristic(
-        puzzle, network, native_precision(precision or description.get("precision", "float32"), device)
-    )
+    trained = "auto" if description.get("precision") == "bfloat16" else "float32"
+    return NetworkHeuristic(puzzle, network, native_precision(precision or trained, device))
