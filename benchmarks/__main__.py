@@ -58,7 +58,7 @@ def run_side(work: Work, side: str) -> dict[str, float]:
     threads = str(options.get("threads", 2))
     environment = os.environ | {"OMP_NUM_THREADS": threads, "MKL_NUM_THREADS": threads}
     if side == "ours":
-        environment["OMP_WAIT_POLICY"] = "passive"  # as costtogo sets it where it is imported before torch
+        environment |= {"OMP_WAIT_POLICY": "passive", "GOMP_SPINCOUNT": "1000"}  # as costtogo sets them before torch
     done = subprocess.run(
         [sys.executable, "-m", f"benchmarks.sides.{work.side}", side, *words],
         cwd=PROJECT, env=environment, check=True, capture_output=True, text=True, timeout=work.seconds,

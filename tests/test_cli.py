@@ -427,8 +427,10 @@ def test_check_tells_of_the_study_of_local_value_iteration(command):
 
 def test_threads_that_wait_for_each_other_sleep_unless_the_user_says_otherwise():
     """The library of threads reads its settings when torch loads it, which is after costtogo was imported."""
-    told = "import os, costtogo; print(os.environ['OMP_WAIT_POLICY'])"
-    for environment, wanted in (({}, "passive"), ({"OMP_WAIT_POLICY": "active"}, "active")):
-        clean = {name: value for name, value in os.environ.items() if name != "OMP_WAIT_POLICY"}
+    names = ("OMP_WAIT_POLICY", "GOMP_SPINCOUNT")
+    told = f"import os, costtogo; print(*(os.environ.get(name, '-') for name in {names}))"
+    active = {"OMP_WAIT_POLICY": "active"}
+    for environment, wanted in (({}, "passive 1000"), ({"GOMP_SPINCOUNT": "5"}, "passive 5"), (active, "active -")):
+        clean = {name: value for name, value in os.environ.items() if name not in names}
         done = subprocess.run([sys.executable, "-c", told], env=clean | environment, capture_output=True, text=True)
         assert done.stdout.strip() == wanted
