@@ -330,3 +330,18 @@ def test_a_device_that_is_not_there_is_one_sentence(monkeypatch):
     with pytest.raises(UserError) as told:
         networks.present("cuda")
     assert is_one_sentence(str(told.value))
+
+
+@pytest.mark.parametrize("count", [0, 1, 700, 5000])
+def test_states_evaluated_in_parts_by_several_threads_have_the_values_of_one(count):
+    heuristic = NetworkHeuristic(HANOI, lived_in(SMALL), "float32")
+    states = HANOI.unrank(np.arange(count) % HANOI.state_count)
+    threads = torch.get_num_threads()
+    try:
+        torch.set_num_threads(1)
+        alone = heuristic(states)
+        torch.set_num_threads(3)
+        np.testing.assert_allclose(heuristic(states), alone, rtol=1e-5, atol=1e-5)
+        assert torch.get_num_threads() == 3
+    finally:
+        torch.set_num_threads(threads)

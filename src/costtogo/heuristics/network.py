@@ -6,7 +6,8 @@ norm_after_relu it follows each ReLU, and a block ends with the sum, as in the f
 """
 
 from collections.abc import Callable
-from functools import partial
+from concurrent.futures import ThreadPoolExecutor
+from functools import lru_cache, partial
 from importlib import import_module
 from pathlib import Path
 from typing import TypeAlias
@@ -39,7 +40,7 @@ from costtogo.puzzles import find, make
 from costtogo.puzzles.base import Puzzle, is_goal
 from costtogo.types import CostToGo, Heuristic, States, UserError
 
-CHUNK = 4096  # states evaluated at a time: large enough for the matrix products, small enough for the cache
+CHUNK, LEAST = 2048, 256  # states evaluated at a time: enough for the products of matrices, few enough for the cache
 
 
 class ResidualBlock(nn.Module):
@@ -231,17 +232,33 @@ class NetworkHeuristic:
             values = self(children.reshape(-1, self.puzzle.cells)).reshape(legal.shape)
         return values if legal.all() else np.where(legal, values, np.float32(np.inf))
 
-    @torch.inference_mode()
     def _evaluated(self, states: States) -> np.ndarray:
-        """The network's outputs, float32 [N] or [N, A]."""
-        shape = (len(states), len(self.puzzle.actions)) if self.by_action else (len(states),)
-        values = np.empty(shape, dtype=np.float32)
-        for first in range(0, len(states), CHUNK):
-            part = states[first : first + CHUNK]
-            rows = len(part) if self.precision == "float32" else rounded(len(part))
-            evaluated = self.evaluate(torch.from_numpy(with_rows(part, rows)).to(self.device))
-            values[first : first + CHUNK] = evaluated[: len(part)].cpu().numpy()
-        return values
+        """The network's outputs, float32 [N] or [N, A]; of many states a part on each thread."""
+        threads = torch.get_num_threads() if self.device.type == "cpu" else 1
+        in_turn = -(-len(states) // (CHUNK * threads))
+        size = max(LEAST, -(-len(states) // max(1, in_turn * threads)))
+        parts = [states[first : first + size] for first in range(0, len(states), size)]
+        if threads == 1 or len(parts) < 2:
+            values = [self._of_part(part) for part in parts]
+        else:
+            torch.set_num_threads(1)
+            try:
+                values = list(workers(threads).map(self._of_part, parts))
+            finally:
+                torch.set_num_threads(threads)
+        return np.concatenate(values) if values else self._of_part(states)
+
+    @torch.inference_mode()
+    def _of_part(self, states: States) -> np.ndarray:
+        rows = len(states) if self.precision == "float32" else rounded(len(states))
+        evaluated = self.evaluate(torch.from_numpy(with_rows(states, rows)).to(self.device))
+        return evaluated[: len(states)].float().cpu().numpy()
+
+
+@lru_cache(maxsize=1)
+def workers(threads: int) -> ThreadPoolExecutor:
+    """Threads that evaluate one part of the states each: torch's own would wait for each other after every layer."""
+    return ThreadPoolExecutor(threads)
 
 
 def bound_of(architecture: ArchitectureParams, puzzle: Puzzle) -> Heuristic | None:
