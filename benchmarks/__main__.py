@@ -36,13 +36,16 @@ def main() -> None:
 
 
 def measure(work: Work, rounds: int) -> Outcome:
-    """Both sides in turn, the other one first in every second round; a side that fails is not run again."""
+    """Both sides in turn, the other one first in every second round; a side that fails is not run again.
+
+    Where ours fails there is nothing to compare with, and the other side is not run either.
+    """
     sides = ["ours"] + ([work.peer] if work.peer else [])
     measured: dict[str, list[dict]] = {side: [] for side in sides}
     failed: dict[str, str] = {}
     for turn in range(rounds):
         for side in sides if turn % 2 == 0 else sides[::-1]:
-            if side in failed:
+            if side in failed or "ours" in failed:
                 continue
             try:
                 measured[side].append(run_side(work, side))

@@ -20,6 +20,11 @@ def run(sides: dict[str, Side], **options: Any) -> None:
     for name, default in {"threads": 2, **options}.items():
         parser.add_argument(f"--{name.replace('_', '-')}", type=type(default), default=default)
     asked = parser.parse_args()
+    if asked.side == "ours" and getattr(asked, "precision", "") == "bfloat16":
+        import torch
+
+        if not torch.ops.mkldnn._is_mkldnn_bf16_supported():
+            parser.exit(1, "this processor does not multiply bfloat16\n")
     print(json.dumps(sides[asked.side](asked)), flush=True)
 
 
