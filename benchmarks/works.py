@@ -109,7 +109,7 @@ WORKS = (
     command("help", "costtogo --help", 0.5),
     command("solve", "costtogo solve, a scramble of the 2×2×2", 3),
     command("dry_run", "snakemake -n", 2),
-    command("no_op", "snakemake with nothing to do", 3),
+    command("no_op", "snakemake with nothing to do, study smoke", 3),
     Work(
         "quick_network", "quick_network", "default",
         (

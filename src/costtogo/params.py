@@ -414,7 +414,7 @@ def _named(table: dict[str, Any], name: str, place: str) -> dict[str, Any]:
 
 def read_yaml(path: Path) -> dict[str, Any]:
     try:
-        content = yaml.safe_load(path.read_text())
+        content = yaml.load(path.read_text(), getattr(yaml, "CSafeLoader", yaml.SafeLoader))  # the fast one, if any
     except OSError as error:
         raise UserError(f"Cannot read {path}: {error.strerror}.") from error
     except UnicodeDecodeError as error:

@@ -32,7 +32,7 @@ def sources(module: str, puzzles: Iterable[str] = ()) -> list[Path]:
         name = waiting.pop()
         if name in found or name == REGISTRY or name.startswith(NOT_RESULTS):
             continue
-        path = _file(name)
+        path = _file(ROOT, name)
         if path is not None:
             found[name] = path
             waiting += _imports(path)
@@ -47,8 +47,9 @@ def code_digest(module: str, puzzles: Iterable[str] = ()) -> str:
     return total.hexdigest()
 
 
-def _file(name: str) -> Path | None:
-    place = ROOT.joinpath(*name.split(".")[1:])
+@cache
+def _file(root: Path, name: str) -> Path | None:
+    place = root.joinpath(*name.split(".")[1:])
     candidates = (place / "__init__.py", place.with_suffix(".py"))
     return next((path for path in candidates if path.is_file()), None)
 

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterable
+from functools import cache
 from pathlib import Path
 
 import pandas as pd
@@ -28,7 +29,13 @@ COSTS = ("training_time", "states_seen")
 def documents(puzzle: str, folder: Path = REPORTED) -> list[Path]:
     """The files in the folders of data/reported that have numbers on a puzzle, the thesis first."""
     paths = sorted(folder.glob("*/*.csv"), key=lambda path: (path.stem != "thesis", path.stem))
-    return [path for path in paths if (read_csv(path, dtype=str)["puzzle"] == puzzle).any()]
+    return [path for path in paths if puzzle in _puzzles_of(path.resolve(), path.stat().st_mtime_ns)]
+
+
+@cache
+def _puzzles_of(path: Path, changed: int) -> frozenset[str]:
+    """The puzzles that a file has numbers on; changed: when it was, so that one that changes is read again."""
+    return frozenset(read_csv(path, dtype=str)["puzzle"])
 
 
 def read_reported(paths: Iterable[Path | str], puzzle: str | None = None) -> pd.DataFrame:
