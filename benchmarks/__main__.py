@@ -12,6 +12,7 @@ from benchmarks.results import Outcome, write
 from benchmarks.works import WORKS, Work
 
 PROJECT = Path(__file__).parents[1]
+WAITING = ("OMP_WAIT_POLICY", "GOMP_SPINCOUNT")
 
 
 def main() -> None:
@@ -60,8 +61,8 @@ def run_side(work: Work, side: str) -> dict[str, float]:
     words = [word for name, value in options.items() for word in (f"--{name.replace('_', '-')}", str(value))]
     threads = str(options.get("threads", 2))
     environment = os.environ | {"OMP_NUM_THREADS": threads, "MKL_NUM_THREADS": threads}
-    if side == "ours":
-        environment |= {"OMP_WAIT_POLICY": "passive", "GOMP_SPINCOUNT": "1000"}  # as costtogo sets them before torch
+    if side != "ours":  # how its threads wait for each other is the peer's own affair; costtogo set it when imported
+        environment = {name: value for name, value in environment.items() if name not in WAITING}
     done = subprocess.run(
         [sys.executable, "-m", f"benchmarks.sides.{work.side}", side, *words],
         cwd=PROJECT, env=environment, check=True, capture_output=True, text=True, timeout=work.seconds,

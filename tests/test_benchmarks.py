@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from benchmarks import results, scaling
-from benchmarks.__main__ import PROJECT, measure
+from benchmarks.__main__ import PROJECT, WAITING, measure, run_side
 from benchmarks.results import COLUMNS, Outcome, put_between
 from benchmarks.works import LESS, MORE, WORKS, Row, Work
 
@@ -50,6 +50,20 @@ def test_a_side_that_fails_is_not_run_again_and_the_other_goes_on(monkeypatch):
     outcome = measure(WORK, 3)
     assert ran.count("ours") == 3 and ran.count("plain") == 1
     assert outcome.failed == {"plain": "ValueError: no sums"}
+
+
+def test_threads_of_the_peer_wait_as_it_likes(monkeypatch):
+    seen = {}
+
+    def ran(command, env, **_):
+        seen[command[3]] = env
+        return subprocess.CompletedProcess(command, 0, stdout="{}")
+
+    monkeypatch.setenv("GOMP_SPINCOUNT", "1000")
+    monkeypatch.setattr(subprocess, "run", ran)
+    for side in ("ours", "plain"):
+        run_side(WORK, side)
+    assert seen["ours"]["GOMP_SPINCOUNT"] == "1000" and not set(WAITING) & set(seen["plain"])
 
 
 def test_rows_keep_their_places_when_works_are_measured_again(tmp_path, monkeypatch):
