@@ -235,11 +235,42 @@ def test_one_trained_in_bfloat16_is_evaluated_in_float32_where_that_is_not_nativ
     assert heuristic.precision == precision and np.isfinite(heuristic(STATES)).all()
 
 
-@pytest.mark.parametrize("multiplies", [True, False])
-def test_bfloat16_is_computed_in_one_pass_where_onednn_multiplies_it_alone(monkeypatch, multiplies):
-    monkeypatch.setattr(layers, "multiplies_bfloat16", lambda: multiplies)
-    assert layers.in_one_pass(torch.zeros(1), torch.bfloat16) == multiplies
-    assert not layers.in_one_pass(torch.zeros(1), torch.float32)
+@pytest.mark.parametrize("able", [True, False])
+def test_onednn_multiplies_bfloat16_where_it_can_and_many_rows_of_float32_where_it_outruns_mkl(monkeypatch, able):
+    monkeypatch.setattr(layers, "multiplies_bfloat16", lambda: able)
+    monkeypatch.setattr(layers, "outruns_mkl", lambda: able)
+    cpu = torch.device("cpu")
+    assert layers.by_onednn(torch.bfloat16, cpu, 1) == able
+    assert layers.by_onednn(torch.float32, cpu, layers.FEW_ROWS) == able
+    assert not layers.by_onednn(torch.float32, cpu, layers.FEW_ROWS - 1)
+    assert not layers.by_onednn(torch.float64, cpu, 1000)
+    assert not layers.by_onednn(torch.bfloat16, torch.device("cuda"), 1000)
+
+
+@pytest.mark.parametrize("shape", [(300,), (20, 16)])
+def test_a_layer_multiplied_by_onednn_gives_the_values_and_gradients_of_the_plain_one(monkeypatch, shape):
+    def told(outruns: bool) -> list[torch.Tensor]:
+        monkeypatch.setattr(layers, "outruns_mkl", lambda: outruns)
+        torch.manual_seed(3)
+        layer, values = layers.Linear(24, 40), torch.randn(*shape, 24, requires_grad=True)
+        made = layer(values)
+        (made**2).sum().backward()
+        assert ("_Products" in made.grad_fn.name()) == outruns
+        return [made, values.grad, layer.weight.grad, layer.bias.grad]
+
+    for fast, plain in zip(told(True), told(False), strict=True):
+        torch.testing.assert_close(fast, plain, rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("after", [True, False])
+def test_a_network_multiplied_by_onednn_says_what_the_plain_one_says(monkeypatch, after):
+    network = lived_in(SMALL.model_copy(update={"norm_after_relu": after}))
+
+    def told(outruns: bool) -> np.ndarray:
+        monkeypatch.setattr(layers, "outruns_mkl", lambda: outruns)
+        return NetworkHeuristic(HANOI, network, "float32").outputs(STATES)
+
+    np.testing.assert_allclose(told(True), told(False), rtol=1e-4, atol=1e-5)
 
 
 def truncated(path: Path) -> None:

@@ -14,6 +14,7 @@ from torch.nn import functional
 
 from costtogo.heuristics.layers import (
     Layer,
+    Linear,
     frozen_layer,
     glorot,
     norm_of,
@@ -44,7 +45,7 @@ class ConvolutionalNetwork(nn.Module):
         patches = [self.kernel**2 * width for width in channels[:-1]]
         widths = [left**2 * channels[-1], *architecture.first_layers]
         pairs = [*zip(patches, channels[1:], strict=True), *zip(widths, widths[1:], strict=False)]
-        self.layers = nn.ModuleList(nn.Linear(i, o) for i, o in pairs)
+        self.layers = nn.ModuleList(Linear(i, o) for i, o in pairs)
         self.norms = nn.ModuleList(norm_of(architecture, o) for _, o in pairs)
         self.output = nn.Linear(widths[-1], len(puzzle.actions) if architecture.outputs == "actions" else 1)
 

@@ -1,17 +1,59 @@
-"""What the layers of the value networks share: batch normalisation, and layers in inference mode."""
+"""What the layers of the value networks share: products of matrices, batch normalisation, layers in inference mode.
+
+torch multiplies float32 by MKL, which on AMD's processors with AVX-512 reaches less than half of what oneDNN does; both
+come with torch. There products of many rows are oneDNN's, in training and in inference mode.
+"""
 
 from collections.abc import Callable
 from functools import lru_cache
 
 import torch
 from torch import nn
+from torch.autograd.function import once_differentiable
 from torch.nn import functional
 
 from costtogo.params import ArchitectureParams
 
 Layer = Callable[[torch.Tensor], torch.Tensor]
 
-FEW_LETTERS = 32  # of a cell, with which a product of one-hot values takes no longer than to sum the rows they choose
+FEW_LETTERS = 8  # of a cell, with which a product of one-hot values takes no longer than to sum the rows they choose
+FEW_LETTERS_ON_TILES = 32  # the same where the processor multiplies on tiles (AMX)
+FEW_ROWS = 64  # of values in float32, with which MKL is sooner done everywhere
+
+
+class Linear(nn.Linear):
+    """A linear layer that multiplies float32 as by_onednn says, in training, too."""
+
+    def forward(self, values: torch.Tensor) -> torch.Tensor:
+        """values: [..., inputs]."""
+        computed = torch.bfloat16 if torch.is_autocast_enabled(values.device.type) else values.dtype
+        if computed == torch.float32 and by_onednn(computed, values.device, rows_of(values)):
+            return _Products.apply(values, self.weight, self.bias)
+        return super().forward(values)
+
+
+class _Products(torch.autograd.Function):
+    """The three products of a linear layer, of its values and of both gradients, by oneDNN."""
+
+    @staticmethod
+    def forward(context, values, weight, bias):
+        context.save_for_backward(values, weight)
+        return _product(values, weight, bias)
+
+    @staticmethod
+    @once_differentiable
+    def backward(context, gradient):
+        values, weight = context.saved_tensors
+        of_values = _product(gradient, weight.T) if context.needs_input_grad[0] else None
+        gradient, values = gradient.flatten(0, -2), values.flatten(0, -2)
+        return of_values, _product(gradient.T, values.T), gradient.sum(0)
+
+
+def _product(
+    values: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | None = None, then: str = "none"
+) -> torch.Tensor:
+    """values · weightᵀ + bias by oneDNN, and what follows, all in one pass."""
+    return torch.ops.mkldnn._linear_pointwise.default(values, weight, bias, then, [], "")
 
 
 class BatchNorm(nn.BatchNorm1d):
@@ -86,9 +128,10 @@ def frozen_layer(layer: nn.Linear, norm: nn.Module, dtype: torch.dtype, after_re
 def frozen_first(layer: nn.Linear, norm: nn.Module, dtype: torch.dtype, after_relu: bool, letters: int) -> Layer:
     """As frozen_layer, but of states uint8 [N, D]: their one-hot values choose rows of the weights to be summed.
 
-    Where oneDNN multiplies bfloat16 on tiles, the product of one-hot values of few letters is quicker than the sums.
+    Where oneDNN multiplies bfloat16, the product of one-hot values of few letters is quicker than the sums.
     """
-    if in_one_pass(layer.weight, dtype) and letters <= FEW_LETTERS:
+    few = FEW_LETTERS_ON_TILES if torch.cpu._is_amx_tile_supported() else FEW_LETTERS
+    if dtype == torch.bfloat16 and by_onednn(dtype, layer.weight.device, FEW_ROWS) and letters <= few:
         following = frozen_layer(layer, norm, dtype, after_relu)
         return lambda states: following(one_hot(states, letters, dtype))
     weight, bias = fold(layer, nn.Identity() if after_relu else norm, dtype)
@@ -111,9 +154,16 @@ def one_hot(states: torch.Tensor, letters: int, dtype: torch.dtype) -> torch.Ten
     return rows.index_select(0, states.reshape(-1).int()).view(len(states), -1)
 
 
-def in_one_pass(values: torch.Tensor, dtype: torch.dtype) -> bool:
-    """Whether oneDNN multiplies such values in bfloat16, and does what follows a product in the same pass."""
-    return dtype == torch.bfloat16 and values.device.type == "cpu" and multiplies_bfloat16()
+def by_onednn(dtype: torch.dtype, device: torch.device, rows: int) -> bool:
+    """Whether oneDNN multiplies so many rows of the given type, and does what follows a product in the same pass.
+
+    bfloat16 wherever it can, many rows of float32 where it outruns MKL.
+    """
+    if device.type != "cpu":
+        return False
+    if dtype == torch.bfloat16:
+        return multiplies_bfloat16()
+    return dtype == torch.float32 and rows >= FEW_ROWS and outruns_mkl()
 
 
 @lru_cache(maxsize=1)
@@ -122,18 +172,31 @@ def multiplies_bfloat16() -> bool:
     return torch.backends.mkldnn.is_available() and torch.ops.mkldnn._is_mkldnn_bf16_supported()
 
 
+@lru_cache(maxsize=1)
+def outruns_mkl() -> bool:
+    """Whether oneDNN multiplies float32 faster than MKL: on AMD's processors with AVX-512, twice as fast."""
+    processor = torch.cpu.get_capabilities()
+    made_by_amd = "AMD" in processor.get("cpu_name", "")
+    return made_by_amd and processor.get("avx512_f", False) and torch.backends.mkldnn.is_available()
+
+
 def rectified(values: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor) -> torch.Tensor:
-    """ReLU of a linear layer. In bfloat16 oneDNN does both in one pass, to the same bits, half as fast again."""
-    if in_one_pass(values, values.dtype):
-        return torch.ops.mkldnn._linear_pointwise.default(values, weight, bias, "relu", [], "")
+    """ReLU of a linear layer."""
+    if by_onednn(values.dtype, values.device, rows_of(values)):
+        return _product(values, weight, bias, "relu")
     return functional.linear(values, weight, bias).relu_()
 
 
 def rectified_sum(values: torch.Tensor, other: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor) -> torch.Tensor:
     """ReLU of the sum of a linear layer of values and of other, all [N, width]."""
-    if in_one_pass(values, values.dtype):
+    if by_onednn(values.dtype, values.device, rows_of(values)):
         return torch.ops.mkldnn._linear_pointwise.binary(values, other, weight, bias, "add").relu_()
     return functional.linear(values, weight, bias).add_(other).relu_()
+
+
+def rows_of(values: torch.Tensor) -> int:
+    """How many rows a product has whose values are [..., width]."""
+    return values.shape[:-1].numel()
 
 
 def squeezed(outputs: torch.Tensor) -> torch.Tensor:

@@ -23,6 +23,8 @@ from costtogo.heuristics.convolutional import ConvolutionalNetwork
 from costtogo.heuristics.gru import GatedNetwork
 from costtogo.heuristics.layers import (
     Layer,
+    Linear,
+    by_onednn,
     fold,
     frozen_first,
     frozen_layer,
@@ -49,7 +51,7 @@ class ResidualBlock(nn.Module):
     def __init__(self, width: int, architecture: ArchitectureParams):
         super().__init__()
         self.norm_after_relu = architecture.norm_after_relu
-        self.layers = nn.ModuleList(nn.Linear(width, width) for _ in range(architecture.layers_per_block))
+        self.layers = nn.ModuleList(Linear(width, width) for _ in range(architecture.layers_per_block))
         self.norms = nn.ModuleList(norm_of(architecture, width) for _ in range(architecture.layers_per_block))
 
     def forward(self, values: torch.Tensor) -> torch.Tensor:
@@ -71,7 +73,7 @@ class ValueNetwork(nn.Module):
         super().__init__()
         self.architecture, self.letters = architecture, puzzle.letters
         widths = [puzzle.cells * puzzle.letters, *architecture.first_layers]
-        self.first = nn.ModuleList(nn.Linear(i, o) for i, o in zip(widths, widths[1:], strict=False))
+        self.first = nn.ModuleList(Linear(i, o) for i, o in zip(widths, widths[1:], strict=False))
         self.first_norms = nn.ModuleList(norm_of(architecture, width) for width in widths[1:])
         self.blocks = nn.ModuleList(
             ResidualBlock(widths[-1], architecture) for _ in range(architecture.residual_blocks)
@@ -250,7 +252,7 @@ class NetworkHeuristic:
 
     @torch.inference_mode()
     def _of_part(self, states: States) -> np.ndarray:
-        rows = len(states) if self.precision == "float32" else rounded(len(states))
+        rows = rounded(len(states)) if by_onednn(self.dtype, self.device, len(states)) else len(states)
         evaluated = self.evaluate(torch.from_numpy(with_rows(states, rows)).to(self.device))
         return evaluated[: len(states)].float().cpu().numpy()
 
@@ -275,7 +277,7 @@ def bound_of(architecture: ArchitectureParams, puzzle: Puzzle) -> Heuristic | No
 def rounded(rows: int) -> int:
     """The next power of two, from 64 on the next multiple of 64.
 
-    oneDNN compiles a kernel of bfloat16 for each number of rows, which may take longer than their evaluation.
+    oneDNN compiles a kernel for each number of rows, which may take longer than their evaluation.
     """
     return -(-rows // 64) * 64 if rows > 64 else 1 << (rows - 1).bit_length()
 

@@ -15,7 +15,7 @@ import torch
 from torch import nn
 from torch.nn import functional
 
-from costtogo.heuristics.layers import glorot, one_hot, parameter_count
+from costtogo.heuristics.layers import Linear, glorot, one_hot, parameter_count
 from costtogo.params import ArchitectureParams
 from costtogo.puzzles.base import Puzzle
 from costtogo.types import UserError
@@ -91,7 +91,7 @@ class RowsNetwork(nn.Module):
 
 def _layers(widths: list[int]) -> nn.Sequential:
     """Fully connected layers with ReLU between them."""
-    layers = [layer for pair in pairwise(widths) for layer in (nn.Linear(*pair), nn.ReLU())]
+    layers = [layer for pair in pairwise(widths) for layer in (Linear(*pair), nn.ReLU())]
     return nn.Sequential(*layers[:-1])
 
 
