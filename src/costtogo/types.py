@@ -21,7 +21,12 @@ Heuristic: TypeAlias = Callable[[States], CostToGo]
 
 
 class ActionHeuristic(Protocol):
-    """A heuristic that is asked for the children of states instead of for the states."""
+    """A heuristic that is asked for the children of states instead of for the states.
+
+    by_action: whether searches are to ask so.
+    """
+
+    by_action: bool
 
     def children(self, states: States) -> NDArray[np.float32]:
         """The cost-to-go of each child, in moves, float32 [N, A]; inf where the action is not legal."""

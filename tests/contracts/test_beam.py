@@ -5,6 +5,7 @@ import pytest
 from messages import is_one_sentence
 
 from costtogo.exact.nearby import nearby_table
+from costtogo.heuristics.children import child_costs
 from costtogo.heuristics.manhattan import Manhattan
 from costtogo.heuristics.network import NetworkHeuristic, build
 from costtogo.learning.instances import draw_walk_ends
@@ -21,18 +22,19 @@ CUBE = make("cube3")
 
 
 class Informed:
-    """The exact distance of each child of a listed puzzle, with an error of up to noise moves."""
+    """The exact distance of each child of a listed puzzle, or of each state, with an error of up to noise moves."""
 
-    def __init__(self, puzzle, distance, noise=0.0):
-        self.puzzle = puzzle
+    def __init__(self, puzzle, distance, noise=0.0, by_action=True):
+        self.puzzle, self.by_action = puzzle, by_action
         self.values = distance + np.random.default_rng(0).uniform(-noise, noise, size=len(distance))
         self.asked = 0
 
-    def children(self, states):
+    def __call__(self, states):
         self.asked += len(states)
-        children, legal = self.puzzle.expand(states)
-        values = self.values[self.puzzle.rank(children.reshape(-1, self.puzzle.cells))].reshape(legal.shape)
-        return np.where(legal, values, np.inf).astype(np.float32)
+        return self.values[self.puzzle.rank(states)].astype(np.float32)
+
+    def children(self, states):
+        return child_costs(self.puzzle, states, self)
 
 
 @pytest.fixture(scope="module")
@@ -62,6 +64,17 @@ def test_a_beam_as_wide_as_the_puzzle_is_breadth_first_search(distances_of):
     starts = puzzle.unrank(np.arange(81))
     found = solve(puzzle, Informed(puzzle, np.zeros(81)), starts, width=81)
     np.testing.assert_array_equal(found.cost, distance)
+
+
+def test_a_heuristic_of_states_leads_the_same_way_as_of_children_and_is_asked_for_the_new_ones_alone(puzzle, distance):
+    starts = puzzle.unrank(np.random.default_rng(4).integers(len(distance), size=8))
+    of_states, of_children = (Informed(puzzle, distance, 3, by_action) for by_action in (False, True))
+    found, wanted = (solve(puzzle, heuristic, starts, width=9) for heuristic in (of_states, of_children))
+    np.testing.assert_array_equal(found.cost, wanted.cost)
+    np.testing.assert_array_equal(found.nodes_generated, wanted.nodes_generated)
+    for actions, others in zip(found.solutions, wanted.solutions, strict=True):
+        np.testing.assert_array_equal(actions, others)
+    assert of_states.asked < of_children.asked
 
 
 def test_searches_do_not_see_each_other_and_are_the_same_every_time(puzzle, distance):
@@ -160,6 +173,8 @@ def test_of_some_images_the_shortest_solution_is_taken_and_it_solves_the_state_i
     class Misled:
         """Stickers out of place, by which a narrow beam from the state finds nothing, and one from its inverse does."""
 
+        by_action = True
+
         def children(self, states):
             return (CUBE.expand(states)[0] != CUBE.goal).sum(axis=2).astype(np.float32)
 
@@ -196,6 +211,8 @@ def test_an_anytime_search_gives_the_shortest_of_its_solutions_each_of_another_i
 
     class Descending:
         """Knows how many stickers are out of place, which leads near the goal from a few moves away."""
+
+        by_action = True
 
         def children(self, states):
             return (CUBE.expand(states)[0] != CUBE.goal).sum(axis=2).astype(np.float32)

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from costtogo.heuristics.children import child_costs
 from costtogo.puzzles.base import Puzzle
 from costtogo.types import ActionHeuristic, CostToGo, States, UserError
 
@@ -34,8 +35,6 @@ class AveragedHeuristic:
     def children(self, states: States) -> np.ndarray:
         """Cost-to-go of each child, float32 [N, A]; inf where the action is not legal."""
         if not self.by_action:
-            children, legal = self.puzzle.expand(states)
-            values = self(children.reshape(-1, self.puzzle.cells)).reshape(legal.shape)
-            return np.where(legal, values, np.float32(np.inf))
+            return child_costs(self.puzzle, states, self)
         values = [self.heuristic.children(image.apply(states))[:, image.actions] for image in self.symmetries]
         return np.mean(values, axis=0, dtype=np.float32)

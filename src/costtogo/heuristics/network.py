@@ -19,6 +19,7 @@ from torch.nn import functional
 
 from costtogo.files import FileError, read_tensors, write_tensors
 from costtogo.heuristics.automaton import AutomatonNetwork
+from costtogo.heuristics.children import child_costs
 from costtogo.heuristics.convolutional import ConvolutionalNetwork
 from costtogo.heuristics.gru import GatedNetwork
 from costtogo.heuristics.layers import (
@@ -226,12 +227,9 @@ class NetworkHeuristic:
 
     def children(self, states: States) -> np.ndarray:
         """Cost-to-go of each child, float32 [N, A]; inf where the action is not legal."""
-        legal = self.puzzle.legal(states)
-        if self.by_action:
-            values = self._evaluated(states)
-        else:
-            children, _ = self.puzzle.expand(states)
-            values = self(children.reshape(-1, self.puzzle.cells)).reshape(legal.shape)
+        if not self.by_action:
+            return child_costs(self.puzzle, states, self)
+        legal, values = self.puzzle.legal(states), self._evaluated(states)
         return values if legal.all() else np.where(legal, values, np.float32(np.inf))
 
     def _evaluated(self, states: States) -> np.ndarray:

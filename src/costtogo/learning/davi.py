@@ -24,6 +24,7 @@ import numpy as np
 import torch
 from torch.nn import functional
 
+from costtogo.heuristics.children import child_costs
 from costtogo.heuristics.network import Network, NetworkHeuristic, bound_of, build, encode, of_architecture
 from costtogo.heuristics.table import Remembered
 from costtogo.learning.greedy_walks import go_on
@@ -230,19 +231,6 @@ def draw_with_walks(training: DaviTraining, walk_max: int, generator: np.random.
     if training.walks is None:
         return draw(training, count, walk_max, generator)
     return np.concatenate([training.walks, draw(training, count - len(training.walks), walk_max, generator)])
-
-
-def child_costs(puzzle: Puzzle, states: States, cost_to_go: Heuristic, disks: int | None = None) -> CostToGo:
-    """The cost-to-go of each child, float32 [N, A], inf where the action is not legal.
-
-    With disks, only so many of the smallest disks of a tower may move: it is that of fewer disks.
-    """
-    children, legal = puzzle.expand(states)
-    if disks is not None:
-        legal &= (children[..., disks:] == puzzle.goal[disks:]).all(axis=2)
-    costs = np.full(legal.shape, np.inf, dtype=np.float32)
-    costs[legal] = cost_to_go(children[legal])
-    return costs
 
 
 def bellman_targets(puzzle: Puzzle, states: States, costs: CostToGo) -> CostToGo:

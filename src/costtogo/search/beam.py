@@ -1,8 +1,8 @@
 """Beam search: of all children of a level, the width best that no level before had make the next.
 
-With a heuristic that tells the cost-to-go of each child, one evaluation of a parent serves all of its children. The
-search ends at the first level that touches the table of exact distances around the goal; the rest of the path is read
-from it.
+With a heuristic that tells the cost-to-go of each child, one evaluation of a parent serves all of its children; any
+other is asked for the new children alone. The search ends at the first level that touches the table of exact distances
+around the goal; the rest of the path is read from it.
 """
 
 import time
@@ -13,7 +13,7 @@ from numba import njit
 
 from costtogo.exact.nearby import EMPTY, FAR, NearbyTable, hash_states, nearby_table, slot_of
 from costtogo.puzzles.base import Puzzle, move
-from costtogo.types import ActionHeuristic, Hashes, SearchResult, States, UserError
+from costtogo.types import ActionHeuristic, Hashes, Heuristic, SearchResult, States, UserError
 
 CANDIDATES = 3  # times the width: the best of the children that are put in order; the others only where these run out
 
@@ -38,23 +38,26 @@ class Level:
 
 @dataclass
 class Seen:
-    """The hashes of all states that were ever in the beam or found among its children."""
+    """The hashes of all states that were ever in the beam."""
 
     keys: Hashes = field(default_factory=lambda: np.zeros(1 << 14, dtype=np.uint64))
     count: int = 0
 
-    def enter(self, hashes: Hashes) -> np.ndarray:
-        """Enter hashes; which were not there before, bool [N]."""
+    def new(self, hashes: Hashes) -> np.ndarray:
+        """Which are not there, of equal ones the first alone, as rows in their order, int64 [M]."""
+        return np.flatnonzero(_new(hashes, self.keys))
+
+    def enter(self, hashes: Hashes) -> None:
+        """Enter hashes that are new."""
         while 2 * (self.count + len(hashes)) > len(self.keys):
             self.keys = _grown(self.keys)
-        fresh = _enter(hashes, self.keys)
-        self.count += int(fresh.sum())
-        return fresh
+        _enter(hashes, self.keys)
+        self.count += len(hashes)
 
 
 def solve(
     puzzle: Puzzle,
-    heuristic: ActionHeuristic,
+    heuristic: Heuristic | ActionHeuristic,
     starts: States,
     *,
     width: int,
@@ -63,8 +66,9 @@ def solve(
 ) -> SearchResult:
     """Search from each start in turn; the width best states of each level are expanded.
 
-    starts: uint8 [B, D].  heuristic: children(states) gives float32 [N, A], the cost-to-go of each child, inf where
-    the action is not legal.  nearby: exact distances around the goal; without it the goal alone is tested.
+    starts: uint8 [B, D].  heuristic: uint8 [N, D] -> float32 [N], in moves; of one whose by_action is true,
+    children(states) gives float32 [N, A], the cost-to-go of each child, inf where the action is not legal.
+    nearby: exact distances around the goal; without it the goal alone is tested.
     lower_bound is a fact: the exact distance of a start within nearby, else its depth + 1.
     Raises UserError unless width >= 1.
     """
@@ -88,15 +92,15 @@ def _search(puzzle, heuristic, start, width, nearby, limits, deadline) -> tuple:
     bound = distance if distance != FAR else nearby.depth + 1
     path = _finish(puzzle, nearby, levels, hashes)
     expanded = generated = 0
+    next_level = _next_by_action if getattr(heuristic, "by_action", False) else _next_by_state
     begun = time.monotonic()
     while path is None and len(levels) <= limits.max_moves and seen.count <= limits.max_nodes:
         took, begun = time.monotonic() - begun, time.monotonic()
         if begun + took > deadline or not len(levels[-1].states):
             break
-        scores = heuristic.children(levels[-1].states)
-        expanded += len(scores)
-        generated += int(np.isfinite(scores).sum())
-        level, hashes = _next_level(puzzle, levels[-1].states, scores, width, seen)
+        level, hashes, count = next_level(puzzle, heuristic, levels[-1].states, width, seen)
+        expanded += len(levels[-1].states)
+        generated += count
         levels[-1].states = levels[-1].states[:0]  # no longer needed: paths are read from parents and actions
         levels.append(level)
         path = _finish(puzzle, nearby, levels, hashes)
@@ -105,31 +109,49 @@ def _search(puzzle, heuristic, start, width, nearby, limits, deadline) -> tuple:
     return len(path), expanded, generated, bound, np.array(path, dtype=np.int8)
 
 
-def _next_level(puzzle: Puzzle, states: States, scores: np.ndarray, width: int, seen: Seen) -> tuple[Level, Hashes]:
-    """The best width children that were not seen before, in order of their scores, and their hashes."""
+def _next_by_state(puzzle: Puzzle, heuristic, states: States, width: int, seen: Seen) -> tuple[Level, Hashes, int]:
+    """The best width children that no level before had, in order of their cost-to-go; their hashes; how many children
+    were generated. Of equal cost-to-go the first child of the first parent comes first."""
+    children, legal = puzzle.expand(states)
+    places = np.flatnonzero(legal)
+    children = children.reshape(-1, puzzle.cells)[places]
+    hashes = hash_states(puzzle, children)
+    new = seen.new(hashes)
+    best = new[np.argsort(heuristic(children[new]), kind="stable")[:width]]
+    seen.enter(hashes[best])
+    parents, actions = np.divmod(places[best], legal.shape[1])
+    return Level(children[best], parents.astype(np.int32), actions.astype(np.int8)), hashes[best], len(places)
+
+
+def _next_by_action(puzzle: Puzzle, heuristic, states: States, width: int, seen: Seen) -> tuple[Level, Hashes, int]:
+    """The same with the cost-to-go of all children from one evaluation of their parents."""
+    scores = heuristic.children(states)
     parts: list[tuple] = []
     room = width
     for chosen in _in_order(scores.ravel(), width):
         parents, actions = np.divmod(chosen, scores.shape[1])
         children = move(puzzle, states[parents], actions)
         hashes = hash_states(puzzle, children)
-        fresh = np.flatnonzero(seen.enter(hashes))[:room]
-        parts.append((children[fresh], parents[fresh].astype(np.int32), actions[fresh].astype(np.int8), hashes[fresh]))
-        room -= len(fresh)
+        new = seen.new(hashes)[:room]
+        seen.enter(hashes[new])
+        parts.append((children[new], parents[new].astype(np.int32), actions[new].astype(np.int8), hashes[new]))
+        room -= len(new)
         if room == 0:
             break
+    generated = int(np.isfinite(scores).sum())
     if not parts:
-        return Level(states[:0], np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.int8)), np.zeros(0, dtype=np.uint64)
+        none = Level(states[:0], np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.int8))
+        return none, np.zeros(0, dtype=np.uint64), generated
     children, parents, actions, hashes = (np.concatenate(column) for column in zip(*parts, strict=True))
-    return Level(children, parents, actions), hashes
+    return Level(children, parents, actions), hashes, generated
 
 
 def _in_order(scores: np.ndarray, width: int):
-    """Indices of the finite scores from the least on, in pieces of at most width."""
+    """Indices of the finite scores from the least on, of equal ones the first first, in pieces of at most width."""
     first = CANDIDATES * width
     if len(scores) > first:
         parted = np.argpartition(scores, first)
-        groups = [parted[:first], parted[first:]]
+        groups = [np.sort(parted[:first]), np.sort(parted[first:])]
     else:
         groups = [np.arange(len(scores))]
     for group in groups:
@@ -170,9 +192,19 @@ def _grown(keys: Hashes) -> Hashes:
 
 @njit(cache=True)
 def _enter(hashes, keys):
-    fresh = np.zeros(len(hashes), dtype=np.bool_)
     for row in range(len(hashes)):
-        slot = slot_of(hashes[row], keys)
-        if keys[slot] == EMPTY:
-            keys[slot], fresh[row] = hashes[row], True
-    return fresh
+        keys[slot_of(hashes[row], keys)] = hashes[row]
+
+
+@njit(cache=True)
+def _new(hashes, keys):
+    slots = 2
+    while slots < 2 * len(hashes):
+        slots *= 2
+    here, new = np.zeros(slots, dtype=np.uint64), np.zeros(len(hashes), dtype=np.bool_)
+    for row in range(len(hashes)):
+        if keys[slot_of(hashes[row], keys)] == EMPTY:
+            slot = slot_of(hashes[row], here)
+            if here[slot] == EMPTY:
+                here[slot], new[row] = hashes[row], True
+    return new
