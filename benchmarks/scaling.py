@@ -60,7 +60,8 @@ SERIES = (
     Series("memory of BWAS by action on cube3, a stored node, by nodes", "stored_nodes", **STORED,
            options={"search": "bwas_by_action"}),
     Series("memory of beams on cube3, a state seen, by states", "stored_nodes", **STORED, options={"search": "beam"}),
-    Series("product of matrices in float32", "peaks", "threads", (1, 2), "float32", "GFLOP/s", ONE),
+    Series("product of matrices in float32 by torch.matmul", "peaks", "threads", (1, 2), "float32", "GFLOP/s", ONE),
+    Series("product of matrices in float32 by oneDNN", "peaks", "threads", (1, 2), "float32_onednn", "GFLOP/s", ONE),
     Series("product of matrices in bfloat16", "peaks", "threads", (1, 2), "bfloat16", "GFLOP/s", ONE),
     Series("copying memory", "peaks", "threads", (1, 2), "bandwidth", "GB/s", ONE),
 )  # fmt: skip

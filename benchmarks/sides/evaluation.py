@@ -1,7 +1,10 @@
 """One network over all states of the 2×2×2 cube: the values of 3,674,160 states by rank."""
 
+from types import MethodType
+
 import numpy as np
 import torch
+from torch import nn
 
 from benchmarks.sides.measuring import run, seconds_of
 
@@ -41,6 +44,9 @@ def ours(asked) -> dict[str, float]:
 def plain(asked) -> dict[str, float]:
     """torch as one writes it down: one-hot states times the first layer, float32, batches of 10,000."""
     puzzle, network = made(asked)
+    for layer in network.modules():
+        if isinstance(layer, nn.Linear):
+            layer.forward = MethodType(nn.Linear.forward, layer)  # torch's own product
     eye = torch.eye(puzzle.letters)
 
     def values() -> torch.Tensor:

@@ -24,11 +24,14 @@ def per_second(work, amount: float) -> float:
 
 def ours(asked) -> dict[str, float]:
     """GFLOP/s of products of 2048 × 2048 matrices; GB/s read and written by a copy of 256 MB."""
+    from costtogo.heuristics.layers import multiplies_bfloat16, product
+
     torch.set_num_threads(asked.threads)
-    found = {"bfloat16": float("nan")}  # where oneDNN does not multiply it, a product takes minutes
-    for name in ("float32", "bfloat16") if torch.ops.mkldnn._is_mkldnn_bf16_supported() else ("float32",):
-        left, right = (torch.randn(SIDE, SIDE).to(getattr(torch, name)) for _ in range(2))
-        found[name] = per_second(partial(torch.matmul, left, right), 2 * SIDE**3) / 1e9
+    left, right = torch.randn(2, SIDE, SIDE)
+    works = {"float32": partial(torch.matmul, left, right), "float32_onednn": partial(product, left, right)}
+    if multiplies_bfloat16():  # where oneDNN does not, a product takes minutes
+        works["bfloat16"] = partial(product, left.bfloat16(), right.bfloat16())
+    found = {"bfloat16": float("nan")} | {name: per_second(work, 2 * SIDE**3) / 1e9 for name, work in works.items()}
     source, target = torch.zeros(COPIED, dtype=torch.uint8), torch.zeros(COPIED, dtype=torch.uint8)
     found["bandwidth"] = per_second(lambda: target.copy_(source), 2 * COPIED) / 1e9
     return found

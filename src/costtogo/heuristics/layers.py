@@ -38,18 +38,18 @@ class _Products(torch.autograd.Function):
     @staticmethod
     def forward(context, values, weight, bias):
         context.save_for_backward(values, weight)
-        return _product(values, weight, bias)
+        return product(values, weight, bias)
 
     @staticmethod
     @once_differentiable
     def backward(context, gradient):
         values, weight = context.saved_tensors
-        of_values = _product(gradient, weight.T) if context.needs_input_grad[0] else None
+        of_values = product(gradient, weight.T) if context.needs_input_grad[0] else None
         gradient, values = gradient.flatten(0, -2), values.flatten(0, -2)
-        return of_values, _product(gradient.T, values.T), gradient.sum(0)
+        return of_values, product(gradient.T, values.T), gradient.sum(0)
 
 
-def _product(
+def product(
     values: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | None = None, then: str = "none"
 ) -> torch.Tensor:
     """values · weightᵀ + bias by oneDNN, and what follows, all in one pass."""
@@ -183,7 +183,7 @@ def outruns_mkl() -> bool:
 def rectified(values: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor) -> torch.Tensor:
     """ReLU of a linear layer."""
     if by_onednn(values.dtype, values.device, rows_of(values)):
-        return _product(values, weight, bias, "relu")
+        return product(values, weight, bias, "relu")
     return functional.linear(values, weight, bias).relu_()
 
 
