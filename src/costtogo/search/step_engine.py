@@ -11,6 +11,7 @@ from dataclasses import dataclass, fields, replace
 import numpy as np
 from numba import njit
 
+from costtogo.exact.nearby import hash_numbers
 from costtogo.puzzles.base import Puzzle
 from costtogo.search.heap import before
 from costtogo.types import NO_ACTION, Heuristic, SearchResult, States
@@ -50,6 +51,7 @@ class Forest:
     puzzle: Puzzle
     nodes: Nodes
     entries: Entries
+    numbers: np.ndarray  # uint64 [D], odd: the hash of a state is a sum of so many times its cells
     slots: np.ndarray  # int32, hash table over nodes
     roots: np.ndarray  # int32 [B], the top entry of each open list
     goal_node: np.ndarray  # int32 [B]
@@ -104,7 +106,7 @@ def plant(puzzle: Puzzle, heuristic: Heuristic, starts: States) -> Forest:
     entries = Entries(np.zeros(capacity), *(np.zeros(capacity, dtype=np.int32) for _ in range(4)))
     whole = [np.zeros(count, dtype=np.int64) for _ in range(2)]
     forest = Forest(
-        puzzle, nodes, entries, _empty_slots(capacity),
+        puzzle, nodes, entries, hash_numbers(puzzle.cells, 1)[:, 0] | np.uint64(1), _empty_slots(capacity),
         np.full(count, NOTHING, dtype=np.int32), np.full(count, NOTHING, dtype=np.int32),
         np.full(count, np.inf), np.full(count, np.inf), *whole, np.ones(count, dtype=np.int64),
         np.ones(count, dtype=bool),
@@ -113,7 +115,7 @@ def plant(puzzle: Puzzle, heuristic: Heuristic, starts: States) -> Forest:
         nodes.state[index], nodes.search[index] = start, index
         nodes.parent[index], nodes.action[index] = NOTHING, NO_ACTION
     forest.node_count = count
-    _rehash(nodes.state, nodes.search, count, forest.slots)
+    _rehash(nodes.state, nodes.search, count, forest.numbers, forest.slots)
     nodes.h[:count] = heuristic(starts)
     push(forest, np.arange(count), nodes.g[:count], nodes.h[:count].copy())
     return forest
@@ -158,8 +160,8 @@ def insert(forest: Forest, parents, children, legal) -> tuple[np.ndarray, np.nda
     reserve(forest, int(legal.sum()))
     n, f = forest.nodes, forest
     reached, path, forest.node_count = _insert(
-        n.state, n.search, n.g, n.h, n.parent, n.action, f.slots, f.node_count, f.generated, f.stored, parents,
-        children, legal,
+        n.state, n.search, n.g, n.h, n.parent, n.action, f.numbers, f.slots, f.node_count, f.generated, f.stored,
+        parents, children, legal,
     )  # fmt: skip
     return reached, path
 
@@ -187,7 +189,7 @@ def reserve(forest: Forest, more: int) -> None:
                 setattr(pool, part.name, larger)
     if len(forest.slots) < 2 * (forest.node_count + more):
         forest.slots = _empty_slots(forest.node_count + more)
-        _rehash(forest.nodes.state, forest.nodes.search, forest.node_count, forest.slots)
+        _rehash(forest.nodes.state, forest.nodes.search, forest.node_count, forest.numbers, forest.slots)
 
 
 def _empty_slots(nodes: int) -> np.ndarray:
@@ -212,18 +214,18 @@ def read_row(forest: Forest, search: int) -> tuple:
 
 @njit(cache=True)
 def _same(states, row, state):
-    for cell in range(len(state)):
-        if states[row, cell] != state[cell]:
-            return False
-    return True
+    different = np.uint8(0)
+    for cell in range(len(state)):  # all cells, so that many are compared at a time
+        different |= states[row, cell] ^ state[cell]
+    return different == 0
 
 
 @njit(cache=True)
-def _slot(states, searches, slots, state, search):
+def _slot(states, searches, numbers, slots, state, search):
     """The slot where a state of a search stands or would stand."""
-    mixed = np.uint64(14695981039346656037) ^ np.uint64(search)
-    for cell in state:
-        mixed = (mixed ^ np.uint64(cell)) * np.uint64(1099511628211)
+    mixed = np.uint64(search) * np.uint64(0x9E3779B97F4A7C15)
+    for cell in range(len(state)):
+        mixed += np.uint64(state[cell]) * numbers[cell]
     mixed ^= mixed >> np.uint64(29)
     mixed *= np.uint64(0xBF58476D1CE4E5B9)
     mixed ^= mixed >> np.uint64(32)
@@ -238,9 +240,9 @@ def _slot(states, searches, slots, state, search):
 
 
 @njit(cache=True)
-def _rehash(states, searches, count, slots):
+def _rehash(states, searches, count, numbers, slots):
     for node in range(count):
-        slots[_slot(states, searches, slots, states[node], searches[node])] = node
+        slots[_slot(states, searches, numbers, slots, states[node], searches[node])] = node
 
 
 @njit(cache=True)
@@ -330,7 +332,8 @@ def _least_open(g, h, entry_node, entry_g, left, right, root):
 
 
 @njit(cache=True)
-def _insert(states, searches, g, h, parents_of, actions_of, slots, count, generated, stored, parents, children, legal):
+def _insert(states, searches, g, h, parents_of, actions_of, numbers, slots, count, generated, stored, parents, children,
+            legal):  # fmt: skip
     reached = np.empty(legal.size, dtype=np.int32)
     path = np.empty(legal.size, dtype=np.int32)
     used = 0
@@ -341,7 +344,7 @@ def _insert(states, searches, g, h, parents_of, actions_of, slots, count, genera
             if not legal[row, action]:
                 continue
             generated[search] += 1
-            slot = _slot(states, searches, slots, children[row, action], search)
+            slot = _slot(states, searches, numbers, slots, children[row, action], search)
             node = slots[slot]
             if node == NOTHING:
                 node = count
