@@ -64,6 +64,11 @@ class Report:
         if entries:
             yield gallery(entries, self.captions)
 
+    def headline_first(self, rows: pd.DataFrame) -> list[dict]:
+        """Rows of models, those of the one that stands for the study before the others."""
+        ordered = rows.sort_values("model", key=lambda names: names != self.study.headline, kind="stable")
+        return ordered.to_dict("records")
+
     def missing(self, what: str, target: str = "") -> str:
         """That a part has not run, and how to run it."""
         return f"{what}: not run yet; `snakemake --cores all {self.study.study}{target}` runs it.\n"
@@ -87,14 +92,13 @@ def _key_results(found: Report) -> Iterator[str]:
     yield "## Key results\n"
     external, beams = found.tables.get("external"), found.tables.get("beams")
     if external is not None:
-        for row in external.to_dict("records"):
+        for row in found.headline_first(external):
             yield _external_line(found, row)
     if beams is not None:
         drawn = ~beams["set"].isin(shortest_path_sets(found.study))
         own = beams[drawn] if drawn.any() else beams
         widest = own.loc[own.groupby("model", sort=False)["width"].idxmax()]
-        widest = widest.sort_values("model", key=lambda names: names != found.study.headline, kind="stable")
-        for row in widest.to_dict("records"):
+        for row in found.headline_first(widest):
             yield (
                 f"- `{row['model']}`, {row['instances']} {found.noun}s of the set {row['set']},"
                 f" {beams_text(found.study, row['set'], row['width'])}: {percent(row['solved_percent'])} %"
