@@ -18,6 +18,7 @@ from costtogo.figures.binning import BINS, bin_width, binned_counts, binned_mean
 from costtogo.figures.catalogue import catalogue, names
 from costtogo.figures.drawings import telling_cell
 from costtogo.figures.hanoi import edges, positions, ranks_along, solution_on_graph
+from costtogo.figures.large import progress
 from costtogo.figures.samplers import sampled_distances, sampler_difference
 from costtogo.figures.searches import percent_text, search_seconds, seconds_text
 from costtogo.figures.states import two_states
@@ -274,6 +275,15 @@ def spread_of(samplers: dict[str, list[int]]) -> pd.DataFrame:
         for name, drawn in samplers.items()
     ]
     return pd.concat(frames).assign(expected_percent=25.0)
+
+
+@pytest.mark.parametrize("optima", [[50.0, 100.0], [np.nan, np.nan]])
+def test_where_no_optimum_is_known_the_length_of_solutions_is_drawn_in_place_of_the_excess(optima):
+    searches = {"states": [1e6, 2e6], "solved_percent": [50.0, 100.0], "length": [30.0, 25.0], "excess": [9.0, 4.0]}
+    figure = progress(pd.DataFrame({**searches, "optimal_percent": optima}))
+    drawn = [line.get_ydata().tolist() for axes in figure.axes for line in axes.lines]
+    known = not np.isnan(optima).any()
+    assert drawn == ([[9, 4], [50, 100], optima] if known else [[30, 25], [50, 100]])
 
 
 def test_drawn_shares_are_percent_of_the_states_of_their_sampler():

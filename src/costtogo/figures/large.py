@@ -112,21 +112,24 @@ def mean_costs(costs: pd.DataFrame) -> Figure:
 def progress(searches: pd.DataFrame) -> Figure:
     """What BWAS finds as the training goes on: moves beyond the optimum (left), shares of the instances (right).
 
-    searches: states (seen in training), excess (moves, over the solved of known optimum), solved_percent,
-    optimal_percent; NaN where nothing is known.
+    searches: states (seen in training), excess (moves, over the solved of known optimum), length (moves, over the
+    solved), solved_percent, optimal_percent; NaN where nothing is known. Where no optimum is known, left is the length.
     """
     figure = Figure(figsize=(SIZE[0], 3.2))
-    excess, shares = figure.subplots(1, 2)
-    seen = searches["states"] / 1e6
-    look = {"color": BLUE, "marker": "o", "clip_on": False}
-    handles = excess.plot(seen, searches["excess"], label="moves beyond the optimum, where solved", **look)
-    excess.set_ylabel("moves")
-    excess.set_ylim(bottom=0)
+    moves, shares = figure.subplots(1, 2)
+    seen, known = searches["states"] / 1e6, searches["optimal_percent"].notna().any()
+    measure, label = ("excess", "moves beyond the optimum") if known else ("length", "length of the solutions")
+    look = {"color": BLUE, "marker": "o", "clip_on": False, "label": f"{label}, where solved"}
+    handles = moves.plot(seen, searches[measure], **look)
+    moves.set_ylabel("moves")
+    if known:
+        moves.set_ylim(bottom=0)
     handles += shares.plot(seen, searches["solved_percent"], color=GREEN, marker="s", clip_on=False, label="solved")
-    look = {"color": VERMILION, "marker": "^", "clip_on": False}
-    handles += shares.plot(seen, searches["optimal_percent"], label="solved optimally", **look)
+    if known:
+        look = {"color": VERMILION, "marker": "^", "clip_on": False}
+        handles += shares.plot(seen, searches["optimal_percent"], label="solved optimally", **look)
     shares.set(ylabel="share of instances, %", ylim=(0, 100))
-    for axes in (excess, shares):
+    for axes in (moves, shares):
         axes.set_xlabel("states seen in training, millions")
         axes.set_xlim(left=0)
         axes.grid(axis="y")
