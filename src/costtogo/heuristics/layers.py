@@ -18,7 +18,7 @@ Layer = Callable[[torch.Tensor], torch.Tensor]
 
 FEW_LETTERS = 8  # of a cell, with which a product of one-hot values takes no longer than to sum the rows they choose
 FEW_LETTERS_ON_TILES = 32  # the same where the processor multiplies on tiles (AMX)
-FEW_ROWS = 64  # of values in float32, with which MKL is sooner done everywhere
+FEW_ROWS = 64  # of values in float32; fewer are sooner multiplied by MKL
 
 
 class Linear(nn.Linear):
