@@ -162,8 +162,25 @@ def test_sums_of_rows_and_products_of_one_hot_values_agree(name):
     np.testing.assert_allclose(coarse, fine, atol=0.05)
 
 
-def test_no_states_have_no_values():
-    assert NetworkHeuristic(HANOI, lived_in(SMALL), "float32")(STATES[:0]).shape == (0,)
+@pytest.mark.parametrize("precision", ["float32", "bfloat16"])
+@pytest.mark.parametrize(
+    ("name", "architecture"),
+    [
+        ("hanoi_4", {"first_layers": [24, 12], "residual_blocks": 2}),
+        ("hanoi_4", {"kind": "automaton"}),
+        ("hanoi_4", {"kind": "gru"}),
+        ("puzzle8", {"kind": "convolutional", "channels": [8, 8], "first_layers": [12]}),
+        ("puzzle8", {"first_layers": [12], "above": "manhattan"}),
+        ("puzzle8", {"first_layers": [12], "outputs": "actions"}),
+        ("lights_out_3", {"kind": "rows", "first_layers": [12], "outputs": "actions"}),
+    ],
+)
+def test_no_states_have_no_values(name, architecture, precision):
+    puzzle = make(name)
+    heuristic = NetworkHeuristic(puzzle, build(ArchitectureParams(**architecture), puzzle, 0).eval(), precision)
+    none = puzzle.goal[None][:0]
+    assert heuristic(none).shape == (0,)
+    assert heuristic.children(none).shape == (0, len(puzzle.actions))
 
 
 def test_the_networks_input_is_the_one_hot_encoding():

@@ -250,7 +250,9 @@ class NetworkHeuristic:
 
     @torch.inference_mode()
     def _of_part(self, states: States) -> np.ndarray:
-        rows = rounded(len(states)) if by_onednn(self.dtype, self.device, len(states)) else len(states)
+        rows = max(1, len(states))  # torch cannot tell the shape of some layers from no rows
+        if by_onednn(self.dtype, self.device, rows):
+            rows = rounded(rows)
         evaluated = self.evaluate(torch.from_numpy(with_rows(states, rows)).to(self.device))
         return evaluated[: len(states)].float().cpu().numpy()
 
