@@ -135,9 +135,9 @@ def grow(forest: Forest, heuristic: Heuristic, path_weight, batch_size, limits, 
         if not len(parents):
             continue
         children, legal = forest.puzzle.expand(forest.nodes.state[parents])
+        first = forest.node_count
         reached, path = insert(forest, parents, children, legal)
-        fresh = np.unique(reached[np.isnan(forest.nodes.h[reached])])
-        forest.nodes.h[fresh] = heuristic(forest.nodes.state[fresh])
+        forest.nodes.h[first : forest.node_count] = heuristic(forest.nodes.state[first : forest.node_count])
         push(forest, reached, path, path_weight[forest.nodes.search[reached]] * path + forest.nodes.h[reached])
     return late
 
@@ -145,23 +145,20 @@ def grow(forest: Forest, heuristic: Heuristic, path_weight, batch_size, limits, 
 def pop(forest: Forest, batch_size, limits, until_proved) -> np.ndarray:
     """Take up to batch_size live nodes from every running search; a search that pops its goal ends. int32 [M]."""
     n, e, f = forest.nodes, forest.entries, forest
-    goal = forest.puzzle.goal
+    goals = forest.puzzle.goal[None]
     return _pop(
         n.state, n.g, n.h, e.f, e.node, e.g, e.left, e.right, f.roots, f.goal_node, f.cost, f.bound, f.expanded,
-        f.stored, f.running, goal, batch_size, limits.max_expansions, limits.max_nodes, until_proved,
+        f.stored, f.running, goals, batch_size, limits.max_expansions, limits.max_nodes, until_proved,
     )  # fmt: skip
 
 
 def insert(forest: Forest, parents, children, legal) -> tuple[np.ndarray, np.ndarray]:
-    """Enter the children: the nodes reached first or by a cheaper path, in order, and g at that moment.
-
-    A node seen for the first time has h = nan.
-    """
+    """Enter the children: the nodes reached first or by a cheaper path, in order, and g at that moment."""
     reserve(forest, int(legal.sum()))
     n, f = forest.nodes, forest
     reached, path, forest.node_count = _insert(
-        n.state, n.search, n.g, n.h, n.parent, n.action, f.numbers, f.slots, f.node_count, f.generated, f.stored,
-        parents, children, legal,
+        n.state, n.search, n.g, n.parent, n.action, f.numbers, f.slots, f.node_count, f.generated, f.stored,
+        parents, children.reshape(-1, children.shape[-1]), legal,
     )  # fmt: skip
     return reached, path
 
@@ -212,28 +209,32 @@ def read_row(forest: Forest, search: int) -> tuple:
     return cost, *counts, min(forest.bound[search], cost), np.array(actions[::-1], dtype=np.int8)
 
 
-@njit(cache=True)
-def _same(states, row, state):
+@njit(cache=True, inline="always")
+def _same(states, row, others, other):
     different = np.uint8(0)
-    for cell in range(len(state)):  # all cells, so that many are compared at a time
-        different |= states[row, cell] ^ state[cell]
+    for cell in range(states.shape[1]):  # all cells, so that many are compared at a time
+        different |= states[row, cell] ^ others[other, cell]
     return different == 0
 
 
-@njit(cache=True)
-def _slot(states, searches, numbers, slots, state, search):
-    """The slot where a state of a search stands or would stand."""
+@njit(cache=True, inline="always")
+def _hash(states, row, search, numbers):
     mixed = np.uint64(search) * np.uint64(0x9E3779B97F4A7C15)
-    for cell in range(len(state)):
-        mixed += np.uint64(state[cell]) * numbers[cell]
+    for cell in range(states.shape[1]):
+        mixed += np.uint64(states[row, cell]) * numbers[cell]
     mixed ^= mixed >> np.uint64(29)
     mixed *= np.uint64(0xBF58476D1CE4E5B9)
-    mixed ^= mixed >> np.uint64(32)
+    return mixed ^ mixed >> np.uint64(32)
+
+
+@njit(cache=True, inline="always")
+def _slot(states, searches, slots, hashed, others, row, search):
+    """The slot where a row of others, as a state of a search, stands or would stand."""
     mask = np.uint64(len(slots) - 1)
-    slot = mixed & mask
+    slot = hashed & mask
     while slots[slot] != NOTHING:
         node = slots[slot]
-        if searches[node] == search and _same(states, node, state):
+        if searches[node] == search and _same(states, node, others, row):
             break
         slot = (slot + np.uint64(1)) & mask
     return slot
@@ -241,8 +242,13 @@ def _slot(states, searches, numbers, slots, state, search):
 
 @njit(cache=True)
 def _rehash(states, searches, count, numbers, slots):
+    """Enter nodes, each different from the others, in empty slots."""
+    mask = np.uint64(len(slots) - 1)
     for node in range(count):
-        slots[_slot(states, searches, numbers, slots, states[node], searches[node])] = node
+        slot = _hash(states, node, searches[node], numbers) & mask
+        while slots[slot] != NOTHING:
+            slot = (slot + np.uint64(1)) & mask
+        slots[slot] = node
 
 
 @njit(cache=True)
@@ -280,7 +286,7 @@ def _push(f, entry_node, entry_g, left, right, roots, searches, count, nodes, pa
 
 @njit(cache=True)
 def _pop(states, g, h, f, entry_node, entry_g, left, right, roots, goal_node, cost, bound, expanded, stored, running,
-         goal, batch_size, max_expansions, max_nodes, until_proved):  # fmt: skip
+         goals, batch_size, max_expansions, max_nodes, until_proved):  # fmt: skip
     batch = np.empty(batch_size * running.sum(), dtype=np.int32)
     used = 0
     for search in range(len(roots)):
@@ -293,7 +299,7 @@ def _pop(states, g, h, f, entry_node, entry_g, left, right, roots, goal_node, co
             node = entry_node[entry]
             if entry_g[entry] > g[node] or entry_g[entry] + h[node] >= cost[search]:
                 continue
-            if _same(states, node, goal):
+            if _same(states, node, goals, 0):
                 cost[search], goal_node[search] = g[node], node
                 if not until_proved:
                     running[search] = False
@@ -332,25 +338,45 @@ def _least_open(g, h, entry_node, entry_g, left, right, root):
 
 
 @njit(cache=True)
-def _insert(states, searches, g, h, parents_of, actions_of, numbers, slots, count, generated, stored, parents, children,
+def _insert(states, searches, g, parents_of, actions_of, numbers, slots, count, generated, stored, parents, children,
             legal):  # fmt: skip
+    """children: uint8 [M · A, D].  Their hashes are told first, then what stands where each would: many such accesses
+    to far memory go on at a time, and most children are known by then.
+    """
+    actions, mask = legal.shape[1], np.uint64(len(slots) - 1)
+    hashes, known = np.empty(legal.size, dtype=np.uint64), np.full(legal.size, NOTHING, dtype=np.int32)
+    for child in range(legal.size):
+        row, action = divmod(child, actions)
+        if legal[row, action]:
+            hashes[child] = _hash(children, child, searches[parents[row]], numbers)
+            known[child] = slots[hashes[child] & mask]
+    for child in range(legal.size):
+        node = known[child]
+        if node != NOTHING and (
+            searches[node] != searches[parents[child // actions]] or not _same(states, node, children, child)
+        ):
+            known[child] = NOTHING
     reached = np.empty(legal.size, dtype=np.int32)
     path = np.empty(legal.size, dtype=np.int32)
     used = 0
     for row in range(len(parents)):
         parent = parents[row]
         search = searches[parent]
-        for action in range(legal.shape[1]):
+        for action in range(actions):
             if not legal[row, action]:
                 continue
             generated[search] += 1
-            slot = _slot(states, searches, numbers, slots, children[row, action], search)
-            node = slots[slot]
+            child = row * actions + action
+            node = known[child]
+            if node == NOTHING:
+                slot = _slot(states, searches, slots, hashes[child], children, child, search)
+                node = slots[slot]
             if node == NOTHING:
                 node = count
                 slots[slot] = node
-                states[node] = children[row, action]
-                searches[node], h[node] = search, np.nan
+                for cell in range(states.shape[1]):
+                    states[node, cell] = children[child, cell]
+                searches[node] = search
                 stored[search] += 1
                 count += 1
             elif g[node] <= g[parent] + 1:
