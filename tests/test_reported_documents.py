@@ -8,9 +8,11 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from messages import is_one_sentence
 from test_reported import COLUMNS, FOLDER, RELATIONS
 
-from costtogo.files import read_csv
+from costtogo.analysis.documents import documents
+from costtogo.files import FileError, read_csv
 from costtogo.puzzles import make
 
 FILES = sorted(FOLDER.glob("*/*.csv"))
@@ -216,3 +218,18 @@ def test_the_board_of_figure_2_has_the_manhattan_distance_in_its_caption():
     away = np.abs(np.array(np.divmod(cells, 4)) - np.divmod(board[cells] - 1, 4)).sum(axis=0)
     assert sorted(board[cells][away > 0]) == [4, 8, 12]
     assert away.sum() == number("sliding/final_year_report", quantity="manhattan_distance", set="figure_2")
+
+
+@pytest.mark.parametrize(("puzzle", "first"), [("cube3", "thesis"), ("puzzle48", "deepcubea")])
+def test_documents_are_those_with_numbers_on_a_puzzle_the_thesis_first(puzzle, first):
+    found = documents(puzzle, FOLDER)
+    assert found[0].stem == first
+    assert set(found) == {path for path in FILES if puzzle in set(typed(path)["puzzle"])}
+
+
+def test_a_document_without_the_column_puzzle_is_a_sentence(tmp_path):
+    (tmp_path / "cube").mkdir()
+    (tmp_path / "cube" / "thesis.csv").write_text("source,value\nthesis,1\n")
+    with pytest.raises(FileError, match="thesis.csv is damaged") as told:
+        documents("cube2", tmp_path)
+    assert is_one_sentence(str(told.value))

@@ -282,6 +282,15 @@ def imports_of(path: Path) -> set[str]:
 
 
 @pytest.mark.parametrize("path", MODULES, ids=lambda path: path.relative_to(PACKAGE).as_posix())
+def test_the_pattern_of_imports_finds_those_that_python_does(path):
+    def files(names) -> set[Path]:
+        return {sources._file(PACKAGE, name) for name in names if name.split(".")[0] == "costtogo"} - {None}
+
+    parsed = imports_of(path)
+    assert files(sources._imports(path)) == files(parsed | {name.rpartition(".")[0] for name in parsed})
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: path.relative_to(PACKAGE).as_posix())
 def test_imports_run_one_way(path):
     own = path.relative_to(PACKAGE).parts[0].removesuffix(".py")
     for name in imports_of(path):

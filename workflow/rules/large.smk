@@ -1,7 +1,6 @@
 # Studies of one puzzle too large to list, each a target of its own: config/<study>.yaml with the key `puzzle`.
 
-from costtogo.analysis.literature import documents
-from costtogo.external import find as find_external
+from costtogo.analysis.documents import documents
 from costtogo.figures.catalogue_large import expected as expected_figures
 from costtogo.files import digest
 from costtogo.params_large import is_large
@@ -92,8 +91,10 @@ def large_footprints(wildcards):
 
 def external_instances(wildcards):
     """The file of a study's external instances, where it is; a sentence where it is not."""
+    from costtogo.external import find  # which loads much that no other study needs
+
     try:
-        return {"instances": str(find_external(LARGE[wildcards.study].external.file))}
+        return {"instances": str(find(LARGE[wildcards.study].external.file))}
     except UserError as error:
         raise WorkflowError(str(error))
 

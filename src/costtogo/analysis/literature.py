@@ -2,14 +2,12 @@
 
 import math
 from collections.abc import Iterable
-from functools import cache
 from pathlib import Path
 
 import pandas as pd
 
 from costtogo.files import read_csv
 
-REPORTED = Path("data/reported")  # in its folders a file for each document
 SECONDS = {"d": 86400.0, "h": 3600.0, "min": 60.0}  # of a unit of time
 DOCUMENTS = {  # the sources of data/reported by the names that readers know
     "thesis": "thesis",
@@ -24,18 +22,6 @@ COLUMNS = (
     *("distance", "set", "relation", "value", "unit", "erratum"),
 )
 COSTS = ("training_time", "states_seen")
-
-
-def documents(puzzle: str, folder: Path = REPORTED) -> list[Path]:
-    """The files in the folders of data/reported that have numbers on a puzzle, the thesis first."""
-    paths = sorted(folder.glob("*/*.csv"), key=lambda path: (path.stem != "thesis", path.stem))
-    return [path for path in paths if puzzle in _puzzles_of(path.resolve(), path.stat().st_mtime_ns)]
-
-
-@cache
-def _puzzles_of(path: Path, changed: int) -> frozenset[str]:
-    """The puzzles that a file has numbers on; changed: when it was, so that one that changes is read again."""
-    return frozenset(read_csv(path, dtype=str)["puzzle"])
 
 
 def read_reported(paths: Iterable[Path | str], puzzle: str | None = None) -> pd.DataFrame:

@@ -5,7 +5,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from costtogo.analysis.literature import REPORTED, documents
+from costtogo.analysis.documents import REPORTED, documents
 from costtogo.figures.catalogue import FigureEntry
 from costtogo.files import digest, read_json
 from costtogo.params_large import LargeStudy, MirroredInstances, PrefixInstances

@@ -8,10 +8,12 @@ import re
 from difflib import get_close_matches
 from functools import lru_cache
 from importlib import import_module
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from costtogo.puzzles.base import Puzzle
 from costtogo.types import UserError
+
+if TYPE_CHECKING:
+    from costtogo.puzzles.base import Puzzle
 
 
 class Family(NamedTuple):
@@ -41,7 +43,7 @@ FAMILIES = (
 
 
 @lru_cache
-def make(name: str) -> Puzzle:
+def make(name: str) -> "Puzzle":
     """The puzzle of a name such as cube2, hanoi_7 (three pegs), hanoi_7_4 (four), puzzle15 or lights_out_7."""
     family, numbers = find(name)
     module, maker = family.made

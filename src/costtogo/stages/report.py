@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pandas as pd
 
+from costtogo.analysis.documents import documents
 from costtogo.analysis.listings import Replay, replay
-from costtogo.analysis.literature import documents, read_reported
+from costtogo.analysis.literature import read_reported
 from costtogo.figures.catalogue import catalogue, kept_of
 from costtogo.files import read_arrays, read_csv, read_frame, write_csv, write_json, write_text
 from costtogo.params import Study

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from costtogo.analysis.literature import REPORTED, documents, read_reported
+from costtogo.analysis.documents import REPORTED, documents
+from costtogo.analysis.literature import read_reported
 from costtogo.files import read_json, write_csv, write_json, write_text
 from costtogo.params_large import LargeStudy
 from costtogo.stages.frame import StageRun
