@@ -41,7 +41,7 @@ def training(batch: int, precision: str) -> Work:
         "; the peer computes in float32" if precision != "float32" else ""
     )
     row = Row(f"DAVI on cube3, batch {batch:,}, {precision}", "states_per_second", "states/s", MORE, 8, note)
-    iterations = 30 if batch == 1000 else 6
+    iterations = 30 if batch == 1000 else 4
     options = {"batch": batch, "iterations": iterations}
     return Work(f"training_{batch}_{precision}", "training", "deepxube", (row,), options, {"precision": precision})
 
