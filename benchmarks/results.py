@@ -128,6 +128,8 @@ def draw(path: Path, table: pd.DataFrame) -> None:
     spread = [shown["ratio_median"] - shown["ratio_min"], shown["ratio_max"] - shown["ratio_median"]]
     axes.barh(shown["benchmark"], shown["ratio_median"], xerr=spread, color="#4477aa", ecolor="#222222", height=0.6)
     axes.set_xscale("log")
+    axes.set_xticks([0.5, 1, 2, 5, 10, 20, 50], ["½", "1", "2", "5", "10", "20", "50"])
+    axes.minorticks_off()
     axes.axvline(1, color="#222222", linewidth=0.8)
     axes.set_xlabel("times as fast, or as small, as the peer")
     figure.savefig(path, dpi=120)

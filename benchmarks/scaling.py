@@ -144,9 +144,13 @@ def draw(path: Path, table: pd.DataFrame) -> None:
     for panel, title in zip(panels.flat, titles, strict=False):
         for threads, rows in shown[shown["series"] == title].groupby("threads"):
             spread = [rows["median"] - rows["min"], rows["max"] - rows["median"]]
-            panel.errorbar(rows["size"], rows["median"], yerr=spread, marker="o", capsize=3, label=f"{threads} threads")
-        linear = rows["size"].max() < 100
-        panel.set(title=title, ylabel=rows["unit"].iloc[0], xscale="linear" if linear else "log", yscale="log")
+            name = "one thread" if threads == 1 else f"{threads} threads"
+            panel.errorbar(rows["size"], rows["median"], yerr=spread, marker="o", capsize=3, label=name)
+        unit, disks = rows["unit"].iloc[0], rows["size"].max() < 100
+        panel.set(ylabel=unit, xscale="linear" if disks else "log", yscale="linear" if unit == "bytes" else "log")
+        panel.set_title(title, fontsize="medium")
+        if unit == "bytes":
+            panel.set_ylim(bottom=0)
         if shown[shown["series"] == title]["threads"].nunique() > 1:
             panel.legend()
     figure.savefig(path, dpi=110)
