@@ -340,8 +340,8 @@ def _least_open(g, h, entry_node, entry_g, left, right, root):
 @njit(cache=True)
 def _insert(states, searches, g, parents_of, actions_of, numbers, slots, count, generated, stored, parents, children,
             legal):  # fmt: skip
-    """children: uint8 [M · A, D].  Their hashes are told first, then what stands where each would, so that many accesses
-    to far memory go on at a time.
+    """children: uint8 [M · A, D].  Their hashes are told first, then what stands where each would, so that many
+    accesses to far memory go on at a time.
     """
     actions, mask = legal.shape[1], np.uint64(len(slots) - 1)
     hashes, known = np.empty(legal.size, dtype=np.uint64), np.full(legal.size, NOTHING, dtype=np.int32)
