@@ -1,14 +1,18 @@
 """BWAS over a table: one compiled search after another, on ranks.
 
 What a search knows of a state and what the table says of it lie side by side, so that one access to memory brings both;
-those of a whole batch's children are asked for first and looked at afterwards. Open nodes lie in buckets by f: only
-the bucket of least f is kept as a heap, and most nodes never come to stand in it.
+those of a whole batch's children are asked for first and looked at afterwards. While they are, the children of the best
+of them are on their way, for mostly it is expanded next; so are those of the next search's start. Open nodes lie in
+buckets by f: only the bucket of least f is kept as a heap, and most nodes never come to stand in it.
 """
 
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
+from llvmlite import ir
+from numba import njit, types
+from numba.core import cgutils
+from numba.extending import intrinsic
 
 from costtogo.exact.graph import graph_of
 from costtogo.heuristics.table import TableHeuristic
@@ -71,8 +75,8 @@ def solve_over_table(
     rows, lengths, actions = _search_all(
         graph_of(puzzle), inverse, states, goal, starts, path_weight, batch_size, *caps, until_proved, per_move
     )
-    last = np.cumsum(lengths)
-    solutions = [actions[slice(*ends)] for ends in zip((last - lengths).tolist(), last.tolist(), strict=True)]
+    ends = np.cumsum(lengths)
+    solutions = [actions[first:end] for first, end in zip((ends - lengths).tolist(), ends.tolist(), strict=True)]
     return SearchResult(rows[:, 0], rows[:, 1].astype(np.int64), rows[:, 2].astype(np.int64), rows[:, 3], solutions)
 
 
@@ -87,6 +91,9 @@ def _search_all(graph, inverse, states, goal, starts, path_weight, batch_size, m
     used = 0
     for index in range(len(starts)):
         at = _begin(memory, states, index, starts[index])
+        if index + 1 < len(starts):
+            _ask_for(states, starts[index + 1])
+            _ask_for_children(graph.first, graph.second, states, starts[index + 1])
         while True:
             full, at = _advance(
                 memory, at, graph, states, goal, path_weight[index], max_expansions, max_nodes, until_proved, per_move,
@@ -138,6 +145,33 @@ def _child(graph, high, low, action):
     if first[high, action] == NO_STATE:
         return NO_STATE
     return first[high, action] * len(second) + second[low, action]
+
+
+@intrinsic
+def _ask_for(context, array, place):
+    """Begin to fetch an element of an array from memory, without waiting for it."""
+
+    def generate(context, builder, signature, arguments):
+        data = context.make_array(signature.args[0])(context, builder, arguments[0]).data
+        byte, number = ir.IntType(8).as_pointer(), ir.IntType(32)
+        fetch = cgutils.get_or_insert_function(
+            builder.module, ir.FunctionType(ir.VoidType(), [byte, number, number, number]), "llvm.prefetch.p0"
+        )
+        to_read, near, data_cache = (ir.Constant(number, value) for value in (0, 3, 1))
+        address = builder.bitcast(builder.gep(data, [arguments[1]]), byte)
+        builder.call(fetch, [address, to_read, near, data_cache])
+        return context.get_dummy_value()
+
+    return types.void(array, types.intp), generate
+
+
+@njit(cache=True, nogil=True)
+def _ask_for_children(first, second, states, state):
+    """Begin to fetch the children of a state."""
+    high, low = divmod(state, np.int32(len(second)))
+    for action in range(first.shape[1]):
+        if first[high, action] != NO_STATE:
+            _ask_for(states, first[high, action] * len(second) + second[low, action])
 
 
 @njit(cache=True, nogil=True)
@@ -194,12 +228,18 @@ def _advance(memory, at, graph, states, goal, path_weight, max_expansions, max_n
             break
         for row in range(taken):
             high, low = divmod(batch[row], rows)
+            best, least = NO_STATE, np.float32(np.inf)
             for action in range(actions):
                 child = first[high, action]
                 if child != NO_STATE:
                     child = child * rows + second[low, action]
-                    costs_to_go[row, action] = states[child].h
+                    h = states[child].h
+                    costs_to_go[row, action] = h
+                    best = child if h < least else best
+                    least = min(h, least)
                 children[row, action] = child
+            if best != NO_STATE:
+                _ask_for_children(first, second, states, best)
         for row in range(taken):
             path = states[batch[row]].g + 1
             expanded += 1
