@@ -37,7 +37,7 @@ class Work:
 
 def training(batch: int, precision: str) -> Work:
     """DAVI on the 3×3×3 cube."""
-    note = "width 256, 2 blocks; 12 evaluations a state" + (
+    note = "width 256, 2 blocks; 12 children a state" + (
         "; the peer computes in float32" if precision != "float32" else ""
     )
     row = Row(f"DAVI on cube3, batch {batch:,}, {precision}", "states_per_second", "states/s", MORE, 8, note)

@@ -10,6 +10,7 @@ from costtogo.heuristics.table import Remembered, TableHeuristic, exact
 from costtogo.learning.davi import begin, bellman_targets, child_costs, draw, set_learning_rate, train
 from costtogo.params import ModelParams
 from costtogo.puzzles import make
+from costtogo.puzzles.base import random_walks
 
 HANOI = make("hanoi_3")
 ALL_STATES = HANOI.unrank(np.arange(27))
@@ -73,6 +74,23 @@ def test_targets_equal_the_definition_state_by_state(name):
         children, legal = puzzle.expand(state[None])
         least = min(1 + values[puzzle.rank(child[None])[0]] for child in children[legal])
         assert target == (0 if (state == puzzle.goal).all() else least)
+
+
+@pytest.mark.parametrize("name", ["cube2", "hanoi_4", "puzzle8"])
+def test_the_child_of_several_states_is_evaluated_once(name):
+    puzzle, asked = make(name), []
+    values = np.random.default_rng(1).uniform(0, 9, puzzle.state_count).astype(np.float32)
+    states = random_walks(puzzle, 20, 30, np.random.default_rng(2)).reshape(-1, puzzle.cells)
+
+    def cost_to_go(children):
+        asked.append(puzzle.rank(children))
+        return values[asked[-1]]
+
+    costs = child_costs(puzzle, states, cost_to_go)
+    children, legal = puzzle.expand(states)
+    np.testing.assert_array_equal(costs[legal], values[puzzle.rank(children[legal])])
+    assert np.isinf(costs[~legal]).all()
+    assert sorted(np.concatenate(asked)) == np.unique(puzzle.rank(children[legal])).tolist()
 
 
 def test_the_goals_target_is_zero_though_its_children_are_not():
