@@ -27,22 +27,22 @@ HANOI = make("hanoi_4")
 STATES = HANOI.unrank(np.arange(81))
 
 
-def lived_in(architecture: ArchitectureParams, seed: int = 0) -> ValueNetwork:
+def lived_in(architecture: ArchitectureParams, seed: int = 0, puzzle=HANOI, states=STATES) -> ValueNetwork:
     """A network whose batch normalisation and biases are no longer as they began, in inference mode."""
-    network = build(architecture, HANOI, seed).train()
+    network = build(architecture, puzzle, seed).train()
     for module in network.modules():
         if isinstance(module, BatchNorm):
             torch.nn.init.uniform_(module.weight, 0.5, 1.5)
         if isinstance(module, torch.nn.Linear | BatchNorm):
             torch.nn.init.uniform_(module.bias, -0.5, 0.5)
     for _ in range(5):
-        network(encode(HANOI, STATES))
+        network(encode(puzzle, states))
     return network.eval()
 
 
-def values_in_inference_mode(network: ValueNetwork) -> np.ndarray:
+def values_in_inference_mode(network: ValueNetwork, puzzle=HANOI, states=STATES) -> np.ndarray:
     with torch.no_grad():
-        return network(encode(HANOI, STATES)).numpy()
+        return network(encode(puzzle, states)).numpy()
 
 
 @pytest.mark.parametrize(
@@ -78,6 +78,17 @@ def test_the_frozen_network_equals_the_network_in_inference_mode(first, blocks, 
     network = lived_in(architecture)
     frozen = NetworkHeuristic(HANOI, network, "float32")
     np.testing.assert_allclose(frozen.outputs(STATES), values_in_inference_mode(network), rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("after", [False, True])
+@pytest.mark.parametrize("name", ["cube2", "cube3"])
+def test_sums_for_whole_pieces_are_those_of_their_stickers(name, after):
+    puzzle = make(name)
+    states = random_walks(puzzle, 20, 30, np.random.default_rng(0)).reshape(-1, puzzle.cells)
+    network = lived_in(SMALL.model_copy(update={"norm_after_relu": after}), 0, puzzle, states)
+    frozen, expected = NetworkHeuristic(puzzle, network, "float32"), values_in_inference_mode(network, puzzle, states)
+    np.testing.assert_allclose(frozen.outputs(states), expected, rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(frozen.outputs(states[:1]), expected[:1], rtol=1e-4, atol=1e-5)
 
 
 def test_normalisation_after_each_relu_is_that_of_layers_written_out():

@@ -12,7 +12,9 @@ from torch import nn
 from torch.autograd.function import once_differentiable
 from torch.nn import functional
 
+from costtogo.heuristics.pieces import by_piece
 from costtogo.params import ArchitectureParams
+from costtogo.puzzles.base import Puzzle
 
 Layer = Callable[[torch.Tensor], torch.Tensor]
 
@@ -125,24 +127,31 @@ def frozen_layer(layer: nn.Linear, norm: nn.Module, dtype: torch.dtype, after_re
     return lambda values: torch.addcmul(shift, rectified(values, weight, bias), scale)
 
 
-def frozen_first(layer: nn.Linear, norm: nn.Module, dtype: torch.dtype, after_relu: bool, letters: int) -> Layer:
-    """As frozen_layer, but of states uint8 [N, D]: their one-hot values choose rows of the weights to be summed.
+def frozen_first(layer: nn.Linear, norm: nn.Module, dtype: torch.dtype, after_relu: bool, puzzle: Puzzle) -> Layer:
+    """As frozen_layer, but of states uint8 [N, D]: they choose rows of the weights, or of sums of them, to be summed.
 
     Where oneDNN multiplies bfloat16, the product of one-hot values of few letters is quicker than the sums.
     """
     few = FEW_LETTERS_ON_TILES if torch.cpu._is_amx_tile_supported() else FEW_LETTERS
-    if dtype == torch.bfloat16 and by_onednn(dtype, layer.weight.device, FEW_ROWS) and letters <= few:
+    device = layer.weight.device
+    if dtype == torch.bfloat16 and by_onednn(dtype, device, FEW_ROWS) and puzzle.letters <= few:
         following = frozen_layer(layer, norm, dtype, after_relu)
-        return lambda states: following(one_hot(states, letters, dtype))
-    weight, bias = fold(layer, nn.Identity() if after_relu else norm, dtype)
+        return lambda states: following(one_hot(states, puzzle.letters, dtype))
+    weight, bias = fold(layer, nn.Identity() if after_relu else norm, torch.float32)
     rows = weight.T.contiguous()
-    first = torch.arange(0, len(rows), letters, dtype=torch.int32, device=rows.device)
+    if hasattr(puzzle, "pieces"):
+        choice = by_piece(puzzle, device)
+        rows, always = choice.summed(rows)
+        chosen, bias = choice.chosen, bias + always
+    else:
+        chosen = torch.arange(0, len(rows), puzzle.letters, dtype=torch.int32, device=device).add
+    rows, bias = rows.to(dtype), bias.to(dtype)
     scale, shift = None, None
     if after_relu and isinstance(norm, BatchNorm):
         scale, shift = (part.to(dtype, copy=True) for part in norm.scale_and_shift())
 
     def evaluate(states: torch.Tensor) -> torch.Tensor:
-        values = functional.embedding_bag(first + states, rows, mode="sum").add_(bias).relu_()
+        values = functional.embedding_bag(chosen(states), rows, mode="sum").add_(bias).relu_()
         return values if scale is None else torch.addcmul(shift, values, scale)
 
     return evaluate

@@ -72,7 +72,7 @@ class ValueNetwork(nn.Module):
 
     def __init__(self, architecture: ArchitectureParams, puzzle: Puzzle):
         super().__init__()
-        self.architecture, self.letters = architecture, puzzle.letters
+        self.architecture, self.puzzle = architecture, puzzle
         widths = [puzzle.cells * puzzle.letters, *architecture.first_layers]
         self.first = nn.ModuleList(Linear(i, o) for i, o in zip(widths, widths[1:], strict=False))
         self.first_norms = nn.ModuleList(norm_of(architecture, width) for width in widths[1:])
@@ -102,7 +102,7 @@ class ValueNetwork(nn.Module):
         with torch.no_grad():
             after, (first, *others) = self.architecture.norm_after_relu, zip(self.first, self.first_norms, strict=True)
             freeze = partial(frozen_layer, dtype=dtype, after_relu=after)
-            first = [frozen_first(*first, dtype, after, self.letters), *(freeze(*pair) for pair in others)]
+            first = [frozen_first(*first, dtype, after, self.puzzle), *(freeze(*pair) for pair in others)]
             output = self.output.weight.detach().clone(), self.output.bias.detach().clone()
             pairs = [list(zip(block.layers, block.norms, strict=True)) for block in self.blocks]
             if after:

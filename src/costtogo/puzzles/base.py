@@ -19,7 +19,8 @@ class Puzzle(Protocol):
     actions: a name for each action, length A.  state_count: S, the number of states reachable from the goal.
 
     A puzzle may have beside: moved(states, actions), which does what move says without making all children;
-    walked(draws), walk_states in one compiled call; symmetries, a tuple of Symmetry of which the first changes nothing.
+    walked(draws), walk_states in one compiled call; symmetries, a tuple of Symmetry of which the first changes nothing;
+    pieces, a tuple of cube.Pieces, whose cells always move together; the cells of none never change.
     """
 
     name: str

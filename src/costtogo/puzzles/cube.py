@@ -5,7 +5,7 @@ seen from outside (L, F, R, B with U above; U with B above; D with F above). A c
 face it belongs to. The corner where D, L and F meet never moves: the six actions turn the other faces.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 
 import numpy as np
@@ -28,6 +28,7 @@ FACE_AXES = {
     "R": ((1, 0, 0), (0, 0, -1), (0, -1, 0)),
     "B": ((0, 0, -1), (-1, 0, 0), (0, -1, 0)),
 }
+FACE_CELLS = 4
 CORNERS = 7  # that move
 ORIENTATIONS = 3**6  # the seventh follows from the others
 PERMUTATIONS = 5040
@@ -80,15 +81,61 @@ def _corner_stickers() -> np.ndarray:
     return np.array(corners)
 
 
+@dataclass(frozen=True)
+class Pieces:
+    """Stickers that always move together: the corners or the edges of a cube.
+
+    stickers: int64 [P, k], each piece's, clockwise from the one on U or D (of middle edges on F or B).
+    index: int8, k axes of 6: k · piece + twist by the colours seen at a place, -1 where no piece has them.
+    face_cells: stickers of a face.
+    """
+
+    stickers: np.ndarray
+    index: np.ndarray
+    face_cells: int
+
+    @property
+    def count(self) -> int:
+        """P: 8 corners or 12 edges."""
+        return len(self.stickers)
+
+    @property
+    def size(self) -> int:
+        """k: stickers of a piece."""
+        return self.stickers.shape[1]
+
+    def seen(self, states: States) -> np.ndarray:
+        """k · piece + twist at each place, int64 [N, P]; -1 where no piece has these colours."""
+        colours = states[:, self.stickers]
+        return self.index[tuple(np.moveaxis(colours, 2, 0))].astype(np.int64)
+
+    def names(self) -> list[str]:
+        """The faces that a place touches: "ULB"."""
+        return ["".join(FACES[sticker // self.face_cells] for sticker in piece) for piece in self.stickers]
+
+
 @lru_cache(maxsize=1)
-def _corner_tables() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Stickers of the corners [8, 3]; colours of (corner, twist) uint8 [24, 3]; index by colours int8 [6, 6, 6]."""
+def _corners() -> tuple[Pieces, np.ndarray]:
+    """The eight corners; the colours of each, twisted each way, by their index: uint8 [24, 3]."""
     stickers = _corner_stickers()
-    home = np.repeat(np.arange(6, dtype=np.uint8), 4)[stickers]
+    home = np.repeat(np.arange(6, dtype=np.uint8), FACE_CELLS)[stickers]
     colours = np.stack([np.roll(home, twist, axis=1) for twist in range(3)], axis=1).reshape(24, 3)
     index = np.full((6, 6, 6), -1, dtype=np.int8)
     index[tuple(colours.T)] = np.arange(24)
-    return stickers, colours, index
+    return Pieces(stickers, index, FACE_CELLS), colours
+
+
+@lru_cache(maxsize=1)
+def _parts() -> tuple[np.ndarray, np.ndarray]:
+    """What stands at each of the eight places by the number of a permutation, 3 · corner, uint8 [7!, 8], and by that of
+    twists, uint8 [3⁶, 8]: their sum is the index of the colours.
+    """
+    corners = np.full((PERMUTATIONS, CORNERS + 1), 3 * CORNERS, dtype=np.uint8)
+    corners[:, :CORNERS] = 3 * unrank_permutations(np.arange(PERMUTATIONS), CORNERS)
+    twists = np.zeros((ORIENTATIONS, CORNERS + 1), dtype=np.uint8)
+    digits = np.arange(ORIENTATIONS)[:, None] // 3 ** np.arange(CORNERS - 1) % 3
+    twists[:, :CORNERS] = np.concatenate([digits, -digits.sum(axis=1, keepdims=True) % 3], axis=1)
+    return corners, twists
 
 
 @dataclass(frozen=True)
@@ -104,7 +151,7 @@ class Cube2:
     @cached_property
     def goal(self) -> States:
         """Each face of one colour, uint8 [24]."""
-        return np.repeat(np.arange(6, dtype=np.uint8), 4)
+        return np.repeat(np.arange(6, dtype=np.uint8), FACE_CELLS)
 
     @property
     def start(self) -> None:
@@ -116,6 +163,12 @@ class Cube2:
         """Where each sticker comes from under each action, int64 [A, D]."""
         clockwise = {face: clockwise_turn(2, face) for face in "RUB"}
         return np.array([np.argsort(clockwise[a[0]]) if a.endswith("'") else clockwise[a[0]] for a in self.actions])
+
+    @cached_property
+    def pieces(self) -> tuple[Pieces]:
+        """The corners that move."""
+        places = _corners()[0]
+        return (replace(places, stickers=places.stickers[:CORNERS]),)
 
     def expand(self, states: States) -> tuple[Children, Legal]:
         """Turn every face both ways: children uint8 [N, 6, 24]; every turn is legal."""
@@ -131,17 +184,16 @@ class Cube2:
 
     def rank(self, states: States) -> Ranks:
         """Permutation of the seven corners, then their twists in base 3."""
-        pieces = _pieces(states)[:, :CORNERS].astype(np.int64)
-        return rank_permutations(pieces // 3) * ORIENTATIONS + _rank_twists(pieces % 3)
+        seen = self.pieces[0].seen(states)
+        return rank_permutations(seen // 3) * ORIENTATIONS + _rank_twists(seen % 3)
 
     def unrank(self, ranks: Ranks) -> States:
         """The states of the given ranks, uint8 [N, 24]."""
         ranks = np.asarray(ranks, dtype=np.int64)
-        corners, twists = unrank_permutations(ranks // ORIENTATIONS, CORNERS), _unrank_twists(ranks % ORIENTATIONS)
-        stickers, colours, _ = _corner_tables()
-        states = np.tile(self.goal, (len(ranks), 1))
-        states[:, stickers[:CORNERS]] = colours[corners * 3 + twists]
-        return states
+        corners, twists = _parts()
+        places, colours = _corners()
+        seen = corners[ranks // ORIENTATIONS] + twists[ranks % ORIENTATIONS]
+        return colours[seen].reshape(len(ranks), self.cells).take(np.argsort(places.stickers, axis=None), axis=1)
 
     def factors(self) -> tuple[Neighbours, Neighbours]:
         """Corners and twists move independently: where each is taken, int32 [7!, 6] and [3⁶, 6]."""
@@ -218,41 +270,25 @@ def _turn_whole(seen: dict[str, str], face: str, back: bool) -> dict[str, str]:
     return {start: seen[end] for start, end in goes.items()} if back else {goes[name]: seen[name] for name in FACES}
 
 
-def _pieces(states: States) -> np.ndarray:
-    """3 · corner + twist at each of the eight places, int8 [N, 8]; -1 where no corner has these colours."""
-    stickers, _, index = _corner_tables()
-    seen = states[:, stickers]
-    return index[seen[..., 0], seen[..., 1], seen[..., 2]]
-
-
 def _check_colouring(state: States) -> None:
     """Refuse a colouring that turning faces cannot reach, in one sentence that says why."""
     counts = np.bincount(state, minlength=6)
-    for colour in np.flatnonzero(counts != 4):
-        raise UserError(f"Impossible cube: {counts[colour]} stickers are {FACES[colour]}, there must be 4.")
-    pieces = _pieces(state[None])[0].astype(int)
-    names = _corner_names()
-    for place in np.flatnonzero(pieces < 0):
+    for colour in np.flatnonzero(counts != FACE_CELLS):
+        raise UserError(f"Impossible cube: {counts[colour]} stickers are {FACES[colour]}, there must be {FACE_CELLS}.")
+    places = _corners()[0]
+    seen, names = places.seen(state[None])[0], places.names()
+    for place in np.flatnonzero(seen < 0):
         raise UserError(f"Impossible cube: no corner has the colours at {names[place]}.")
-    corners = pieces // 3
+    corners = seen // 3
     if len(missing := sorted(set(range(8)) - set(corners.tolist()))):
         raise UserError(f"Impossible cube: the corner {names[missing[0]]} is missing and another stands twice.")
-    if pieces[CORNERS] != CORNERS * 3:
+    if seen[CORNERS] != CORNERS * 3:
         raise UserError(
             "Hold the cube so that the corner of D, L and F is in its place: it is the one that stays fixed."
         )
-    if (pieces % 3).sum() % 3:
+    if (seen % 3).sum() % 3:
         raise UserError("Impossible cube: a single corner is twisted; turning faces never does that.")
-
-
-def _corner_names() -> list[str]:
-    return ["".join(FACES[sticker // 4] for sticker in corner) for corner in _corner_tables()[0]]
 
 
 def _rank_twists(twists: np.ndarray) -> Ranks:
     return twists[:, : CORNERS - 1] @ 3 ** np.arange(CORNERS - 1)
-
-
-def _unrank_twists(ranks: Ranks) -> np.ndarray:
-    twists = ranks[:, None] // 3 ** np.arange(CORNERS - 1) % 3
-    return np.concatenate([twists, -twists.sum(axis=1, keepdims=True) % 3], axis=1)

@@ -11,7 +11,7 @@ from itertools import permutations, product
 import numpy as np
 
 from costtogo.puzzles.base import Symmetry, permuted
-from costtogo.puzzles.cube import COLOURS, FACE_AXES, FACES, clockwise_turn, sticker_places
+from costtogo.puzzles.cube import COLOURS, FACE_AXES, FACES, Pieces, clockwise_turn, sticker_places
 from costtogo.types import Children, Legal, States, UserError
 
 FACE_CELLS = 9
@@ -19,37 +19,6 @@ ACTIONS = tuple(face + suffix for face in FACES for suffix in ("", "'"))
 OPPOSITE = {"L": "R", "U": "D", "F": "B", "R": "L", "D": "U", "B": "F"}
 STATE_COUNT = 43_252_003_274_489_856_000
 # Distance 26, the largest there is (Rokicki et al. 2014): superflip composed with four spots, from Reid's sequence.
-
-
-@dataclass(frozen=True)
-class Pieces:
-    """The corners or the edges: where their stickers are, which colours they have.
-
-    stickers: int64 [P, k], each piece's, clockwise from the one on U or D (of middle edges on F or B).
-    index: int8, k axes of 6: k · piece + twist by the colours seen at a place, -1 where no piece has them.
-    """
-
-    stickers: np.ndarray
-    index: np.ndarray
-
-    @property
-    def count(self) -> int:
-        """P: 8 corners or 12 edges."""
-        return len(self.stickers)
-
-    @property
-    def size(self) -> int:
-        """k: stickers of a piece."""
-        return self.stickers.shape[1]
-
-    def seen(self, states: States) -> np.ndarray:
-        """k · piece + twist at each place, int64 [N, P]; -1 where no piece has these colours."""
-        colours = states[:, self.stickers]
-        return self.index[tuple(np.moveaxis(colours, 2, 0))].astype(np.int64)
-
-    def names(self) -> list[str]:
-        """The faces that a place touches: "ULB"."""
-        return ["".join(FACES[sticker // FACE_CELLS] for sticker in piece) for piece in self.stickers]
 
 
 @lru_cache(maxsize=2)
@@ -65,7 +34,7 @@ def pieces(size: int) -> Pieces:
     index = np.full((6,) * size, -1, dtype=np.int8)
     for twist in range(size):
         index[tuple(np.roll(home, twist, axis=1).T)] = np.arange(len(home)) * size + twist
-    return Pieces(np.array(stickers), index)
+    return Pieces(np.array(stickers), index, FACE_CELLS)
 
 
 def _clockwise_from_top(stickers: np.ndarray, positions: np.ndarray, normals: np.ndarray) -> list[int]:
@@ -133,6 +102,11 @@ class Cube3:
         """Where each sticker comes from under each action, int64 [A, D]."""
         clockwise = {face: clockwise_turn(3, face) for face in FACES}
         return np.array([np.argsort(clockwise[a[0]]) if a.endswith("'") else clockwise[a[0]] for a in self.actions])
+
+    @property
+    def pieces(self) -> tuple[Pieces, ...]:
+        """Corners and edges; the centres never change."""
+        return pieces(3), pieces(2)
 
     @property
     def symmetries(self) -> tuple[Symmetry, ...]:
