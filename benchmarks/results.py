@@ -43,7 +43,8 @@ class Outcome:
         rounds = min(len(ours), len(peer))
         ratios = peer[:rounds] / ours[:rounds] if row.better == LESS else ours[:rounds] / peer[:rounds]
         values = [np.median(ratios), ratios.min(), ratios.max()] if rounds else [np.nan] * 3
-        notes = [row.note, self._wanted(work, row), *(f"{side} failed: {why}" for side, why in self.failed.items())]
+        failed = (f"{side} failed: {why}" for side, why in self.failed.items())
+        notes = [row.note, self._wanted(work, row), *failed, f"on {processor()}"]
         told = [np.median(side) if len(side) else np.nan for side in (ours, peer)]
         note = "; ".join(note for note in notes if note)
         return dict(zip(COLUMNS, [row.benchmark, *told, *values, row.unit, note], strict=True))
@@ -91,14 +92,16 @@ def put_between(readme: Path, begin: str, end: str, lines: list[str]) -> None:
     write_bytes(readme, (head + begin + "\n" + "\n".join(lines) + "\n" + end + rest.split(end)[1]).encode())
 
 
+def processor() -> str:
+    """Its name."""
+    lines = Path("/proc/cpuinfo").read_text().splitlines()
+    return next((line.split(":")[1].strip() for line in lines if "model name" in line), platform.processor())
+
+
 def machine() -> str:
-    """Processor, cores and versions in a sentence."""
-    cpu = next(
-        (line.split(":")[1].strip() for line in Path("/proc/cpuinfo").read_text().splitlines() if "model name" in line),
-        platform.processor(),
-    )
+    """Processor and versions in a sentence."""
     versions = ", ".join(f"{name} {version(name)}" for name in PEERS)
-    return f"Measured last on {cpu}, Python {platform.python_version()}, {versions}."
+    return f"Measured last on {processor()}, Python {platform.python_version()}, {versions}."
 
 
 def version(name: str) -> str:

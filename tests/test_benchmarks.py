@@ -28,13 +28,13 @@ def test_ratios_are_those_of_rounds_and_above_1_where_ours_is_better():
     assert [seconds[f"ratio_{name}"] for name in ("median", "min", "max")] == [3, 2, 9]
     assert [speed[f"ratio_{name}"] for name in ("median", "min", "max")] == [4, 4, 8]
     assert (seconds["ours"], seconds["peer"]) == (1, 4)
-    assert seconds["note"] == "of numbers; beside plain, 2 × wanted"
+    assert seconds["note"].startswith("of numbers; beside plain, 2 × wanted; on ")
 
 
 def test_a_peer_that_fails_has_a_row_that_says_why():
     seconds, _ = Outcome(OURS, [], {"plain": "No module named plain"}).rows(WORK)
     assert np.isnan(seconds["ratio_median"]) and seconds["ours"] == 1
-    assert seconds["note"].endswith("plain failed: No module named plain")
+    assert "plain failed: No module named plain" in seconds["note"]
 
 
 def test_a_side_that_fails_is_not_run_again_and_the_other_goes_on(monkeypatch):

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import torch
 
+from costtogo.heuristics.children import distinct
 from costtogo.heuristics.table import Remembered, TableHeuristic, exact
 from costtogo.learning.davi import begin, bellman_targets, child_costs, draw, set_learning_rate, train
 from costtogo.params import ModelParams
@@ -74,6 +75,16 @@ def test_targets_equal_the_definition_state_by_state(name):
         children, legal = puzzle.expand(state[None])
         least = min(1 + values[puzzle.rank(child[None])[0]] for child in children[legal])
         assert target == (0 if (state == puzzle.goal).all() else least)
+
+
+@pytest.mark.parametrize("apart", [1, 1 << 40])
+@pytest.mark.parametrize(("count", "different"), [(0, 1), (1, 1), (50, 1), (300, 40), (300, 10**6)])
+def test_distinct_hashes_are_those_that_numpy_finds(count, different, apart):
+    hashes = np.random.default_rng(count).integers(different, size=count).astype(np.uint64) * np.uint64(apart)
+    first, which = distinct(hashes)
+    _, expected = np.unique(hashes, return_index=True)
+    np.testing.assert_array_equal(first, np.sort(expected))
+    np.testing.assert_array_equal(hashes[first][which], hashes)
 
 
 @pytest.mark.parametrize("name", ["cube2", "hanoi_4", "puzzle8"])

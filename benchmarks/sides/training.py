@@ -1,4 +1,4 @@
-"""Value iteration on the 3×3×3 cube: states a second, each with the 12 evaluations of its children for its target."""
+"""Value iteration on the 3×3×3 cube: states a second, each with the cost-to-go of its 12 children for its target."""
 
 import subprocess
 import sys

@@ -13,16 +13,17 @@ NONE = -1
 def child_costs(puzzle: Puzzle, states: States, cost_to_go: Heuristic, disks: int | None = None) -> CostToGo:
     """The cost-to-go of each child, float32 [N, A], inf where the action is not legal.
 
-    A state that is the child of several, as most of a walk are, is evaluated once; those of one hash are taken for one.
+    A state that is the child of several, as each within a walk is, is evaluated once; those of one hash are taken for
+    one.
     With disks, only so many of the smallest disks of a tower may move: it is that of fewer disks.
     """
     children, legal = puzzle.expand(states)
     if disks is not None:
         legal &= (children[..., disks:] == puzzle.goal[disks:]).all(axis=2)
     children = children[legal]
-    first, like = distinct(hash_states(puzzle, children))
+    first, which = distinct(hash_states(puzzle, children))
     costs = np.full(legal.shape, np.inf, dtype=np.float32)
-    costs[legal] = cost_to_go(children[first])[like]
+    costs[legal] = cost_to_go(children[first])[which]
     return costs
 
 
@@ -33,7 +34,7 @@ def distinct(hashes):
     while size < 2 * len(hashes):
         size *= 2
     slots, mask = np.full(size, NONE), np.uint64(size - 1)
-    first, like = np.empty(len(hashes), dtype=np.int64), np.empty(len(hashes), dtype=np.int64)
+    first, which = np.empty(len(hashes), dtype=np.int64), np.empty(len(hashes), dtype=np.int64)
     count = 0
     for place in range(len(hashes)):
         slot = hashes[place] & mask
@@ -42,5 +43,5 @@ def distinct(hashes):
         if slots[slot] == NONE:
             slots[slot], first[count] = count, place
             count += 1
-        like[place] = slots[slot]
-    return first[:count], like
+        which[place] = slots[slot]
+    return first[:count], which

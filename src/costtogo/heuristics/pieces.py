@@ -10,12 +10,13 @@ from costtogo.puzzles.base import Puzzle
 
 
 class Choice(NamedTuple):
-    """How a state chooses among rows of sums, of which there is one for each place of a piece and each way to fill it.
+    """How a state chooses among T rows of sums, one for each of the P places of pieces and each way to fill it.
 
-    The code of a place, offsets + states · places, has the letters of its cells as digits; its row is first +
-    numbers[code].
+    The code of a place, states · places, has the letters of its cells as digits; its row is first +
+    numbers[offset + code].
     members: the rows of weights that are summed, and one row of zeros where a piece has fewer cells.
     fixed: those of cells that never change.
+    Only for states that can be reached: what no piece shows counts as the first way.
     """
 
     places: torch.Tensor  # float32 [D, P]
@@ -51,7 +52,7 @@ def by_piece(puzzle: Puzzle, device: torch.device) -> Choice:
             first.append(used)
             members += (cells * puzzle.letters + shown).tolist()
             used += len(shown)
-        numbers += pieces.index.clip(0).ravel().tolist()
+        numbers += pieces.index.clip(0).ravel().tolist()  # rows of zeros that fill up a batch need a number, too
         codes += pieces.index.size
     longest, nothing = max(len(summed) for summed in members), puzzle.cells * puzzle.letters
     members = [summed + [nothing] * (longest - len(summed)) for summed in members]

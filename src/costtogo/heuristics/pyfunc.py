@@ -20,7 +20,8 @@ class NetworkModel:
         """Estimate the moves to go.
 
         data: states [N, D] as an array, a list or a data frame with one column a cell.
-        Returns float32 [N]. Raises ValueError where a row does not have the puzzle's cells and letters.
+        Returns float32 [N], of no meaning for a state that cannot be reached. Raises ValueError where a row does not
+        have the puzzle's cells and letters.
         """
         states, puzzle = np.asarray(data), self.heuristic.puzzle
         inside = 0 <= states.min(initial=0) and states.max(initial=0) < puzzle.letters

@@ -20,7 +20,7 @@ class Puzzle(Protocol):
 
     A puzzle may have beside: moved(states, actions), which does what move says without making all children;
     walked(draws), walk_states in one compiled call; symmetries, a tuple of Symmetry of which the first changes nothing;
-    pieces, a tuple of cube.Pieces, whose cells always move together; the cells of none never change.
+    pieces, a tuple of cube.Pieces, whose cells always move together; cells of no piece never change.
     """
 
     name: str

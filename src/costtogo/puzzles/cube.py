@@ -96,7 +96,7 @@ class Pieces:
 
     @property
     def count(self) -> int:
-        """P: 8 corners or 12 edges."""
+        """P: 8 corners, 7 of the 2×2×2 that move, or 12 edges."""
         return len(self.stickers)
 
     @property

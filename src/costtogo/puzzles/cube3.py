@@ -22,7 +22,7 @@ STATE_COUNT = 43_252_003_274_489_856_000
 
 
 @lru_cache(maxsize=2)
-def pieces(size: int) -> Pieces:
+def pieces_of(size: int) -> Pieces:
     """The corners (size 3, stickers each) or the edges (size 2)."""
     positions, normals = sticker_places(3)
     outside = (positions != 0).sum(axis=1)
@@ -106,7 +106,7 @@ class Cube3:
     @property
     def pieces(self) -> tuple[Pieces, ...]:
         """Corners and edges; the centres never change."""
-        return pieces(3), pieces(2)
+        return pieces_of(3), pieces_of(2)
 
     @property
     def symmetries(self) -> tuple[Symmetry, ...]:
@@ -137,7 +137,7 @@ class Cube3:
     def inverse_states(self, states: States) -> States:
         """The state that the reversed and inverted scramble of each gives, uint8 [N, 54]."""
         comes_from = np.tile(np.arange(self.cells), (len(states), 1))
-        for kind in (pieces(3), pieces(2)):
+        for kind in self.pieces:
             seen = kind.seen(states)
             sticker = (np.arange(kind.size) - seen[..., None] % kind.size) % kind.size
             comes_from[:, kind.stickers] = kind.stickers[seen[..., None] // kind.size, sticker]
@@ -217,7 +217,7 @@ def check_colouring(state: States) -> None:
             f"Hold the cube so that each centre is on its own face: the centre of {FACES[face]} ({COLOURS[face]}) "
             f"is {FACES[centres[face]]}."
         )
-    parities = [_check_pieces(state, pieces(3), "corner"), _check_pieces(state, pieces(2), "edge")]
+    parities = [_check_pieces(state, pieces_of(3), "corner"), _check_pieces(state, pieces_of(2), "edge")]
     if parities[0] != parities[1]:
         raise UserError("Impossible cube: two pieces are exchanged; turning faces never exchanges just two.")
 

@@ -168,7 +168,7 @@ def _ask_for(context, array, place):
 @njit(cache=True, nogil=True)
 def _ask_for_children(first, second, states, state):
     """Begin to fetch the children of a state."""
-    high, low = divmod(state, np.int32(len(second)))
+    high, low = divmod(state, len(second))
     for action in range(first.shape[1]):
         if first[high, action] != NO_STATE:
             _ask_for(states, first[high, action] * len(second) + second[low, action])
