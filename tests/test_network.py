@@ -405,3 +405,14 @@ def test_states_evaluated_in_parts_by_several_threads_have_the_values_of_one(cou
         assert torch.get_num_threads() == 3
     finally:
         torch.set_num_threads(threads)
+
+
+def test_each_thread_that_evaluates_a_part_computes_alone():
+    threads = torch.get_num_threads()
+    try:
+        torch.set_num_threads(3)
+        with networks.workers.__wrapped__(2) as pool:
+            assert list(pool.map(lambda _: torch.get_num_threads(), range(4))) == [1] * 4
+        assert torch.get_num_threads() == 3
+    finally:
+        torch.set_num_threads(threads)

@@ -259,8 +259,12 @@ class NetworkHeuristic:
 
 @lru_cache(maxsize=1)
 def workers(threads: int) -> ThreadPoolExecutor:
-    """Threads that evaluate one part of the states each: torch's own would wait for each other after every layer."""
-    return ThreadPoolExecutor(threads)
+    """Threads that evaluate one part of the states each: torch's own would wait for each other after every layer.
+
+    Each is told to compute alone: a library that it calls would start threads of its own otherwise, and where there are
+    more of them than cores, all of torch's sleep at once wherever they wait.
+    """
+    return ThreadPoolExecutor(threads, initializer=torch.set_num_threads, initargs=(1,))
 
 
 def bound_of(architecture: ArchitectureParams, puzzle: Puzzle) -> Heuristic | None:
