@@ -4,10 +4,7 @@
 configfile: "params.yaml"
 
 
-include: "workflow/rules/listed.smk"
-include: "workflow/rules/puzzle8.smk"
-include: "workflow/rules/large.smk"
-include: "workflow/rules/local_vi.smk"
+include: "workflow/rules/stages.smk"
 
 
 onsuccess:
@@ -21,6 +18,6 @@ onerror:
 rule all:
     default_target: True
     input:
-        ALL,
+        GRAPH.marks_of(GRAPH.study.study),
     message:
-        "Study {STUDY.study} is complete: read {REPORTS}/report.md."
+        f"Study {GRAPH.study.study} is complete: read reports/{GRAPH.study.study}/report.md."

@@ -1,11 +1,11 @@
 """The audit of a puzzle too large to list: what it must say of heuristics that are exact, too high or misordered."""
 
-import json
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+from stage_recipes import write_recipe
 
 from costtogo.analysis.audit import audit, measures, measures_by_distance
 from costtogo.analysis.neighbourhoods import audit_near_goal, look_around
@@ -137,7 +137,7 @@ def test_checkpoints_are_spread_and_the_last_is_among_them(count, chosen):
 
 @pytest.fixture
 def trained(tmp_path, monkeypatch, table):
-    """A project with a table and three checkpoints of a network that has learned nothing; the slice of its audit."""
+    """A project with a table and three checkpoints of a network that has learned nothing; the recipe of its audit."""
     monkeypatch.chdir(tmp_path)
     folder, rows = Path("results/cube3/models/walks"), []
     architecture = ArchitectureParams(first_layers=[8], outputs="actions")
@@ -154,9 +154,8 @@ def trained(tmp_path, monkeypatch, table):
     known = pd.DataFrame({"set": "way", "instance": range(4), "state": texts, "distance": [1.0, 2.0, np.nan, 4.0]})
     write_frame(Path("results/cube3/instances/cube3.parquet"), known)
     values = load(CONFIG).slices()["audits/walks"] | {"audit": WANTED.model_dump(), "threads": 1}
-    Path("slice.json").write_text(json.dumps(values))
     return (
-        Path("slice.json"),
+        write_recipe("audit_large", Path("results/cube3/audits/walks"), values),
         Path("results/cube3/tables/cube3.npz"),
         Path("results/cube3/instances/cube3.parquet"),
         folder,

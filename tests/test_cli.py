@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 import torch
 from messages import is_one_sentence
+from stage_recipes import write_recipe
 
 from costtogo import cli
 from costtogo.exact import pattern_database
@@ -162,7 +163,7 @@ def board_study(request, tmp_path):
     write_frame(study / "models/tiles/checkpoints.parquet", pd.DataFrame({"iteration": [0], "file": ["0.safetensors"]}))
     for name in ("first", "tiles"):  # the first has no network: taking it would fail
         write_json(study / f"models/{name}.json", {})
-    write_json(study / "params/report/report.json", {"headline": "tiles"})
+    write_json(study / "report/report.json", {"parameters": {"headline": "tiles"}})
     return puzzle
 
 
@@ -278,12 +279,13 @@ def test_check_names_every_training(command, tmp_path):
 
 def test_table_and_instances_leave_their_results_and_cards(command, tmp_path):
     sets = {"start": {"kind": "start"}, "uniform": {"kind": "uniform", "states": 5}}
-    write_json("table.json", {"study": "tiny", "puzzle": "hanoi_3"})
-    asked = {"study": "tiny", "puzzle": "hanoi_3", "seed": 1, "instances": sets}
-    write_json("instances.json", asked | {"distributions": {"walks": 10, "walk_max": [4]}})
     table, instances = "results/tiny/tables/hanoi_3.npz", "results/tiny/instances/hanoi_3.parquet"
-    assert command("table", "--params", "table.json", "--out", table)[0] == 0
-    assert command("instances", "--params", "instances.json", "--table", table, "--out", instances)[0] == 0
+    asked = {"study": "tiny", "puzzle": "hanoi_3"}
+    listing = write_recipe("tables", Path("results/tiny/tables/hanoi_3"), asked)
+    asked |= {"seed": 1, "instances": sets, "distributions": {"walks": 10, "walk_max": [4]}}
+    drawing = write_recipe("instances", Path("results/tiny/instances/hanoi_3"), asked)
+    assert command("table", "--params", str(listing), "--out", table)[0] == 0
+    assert command("instances", "--params", str(drawing), "--table", table, "--out", instances)[0] == 0
     distance, frame = read_arrays(table)["distance"], read_frame(instances)
     assert distance.max() == 7 and len(distance) == 27
     assert frame["set"].tolist() == ["start"] + 5 * ["uniform"]
@@ -293,8 +295,8 @@ def test_table_and_instances_leave_their_results_and_cards(command, tmp_path):
     assert read_frame("results/tiny/instances/hanoi_3/distributions.parquet")["sampled"].sum() == 2 * 40
     written = [path for group in ("tables", "instances") for path in tmp_path.glob(f"results/tiny/{group}/**/*.*")]
     first = {path: path.read_bytes() for path in written}
-    assert command("table", "--params", "table.json", "--out", table)[0] == 0
-    assert command("instances", "--params", "instances.json", "--table", table, "--out", instances)[0] == 0
+    assert command("table", "--params", str(listing), "--out", table)[0] == 0
+    assert command("instances", "--params", str(drawing), "--table", table, "--out", instances)[0] == 0
     assert first == {path: path.read_bytes() for path in first} and len(first) == 5
 
 
@@ -342,9 +344,10 @@ def test_solve_exactly_goes_by_the_database_that_the_study_finds_optima_by(comma
     nodes = {}
     for name in ("halves", "pairs", None):
         if name is not None:
-            write_json(folder / "params/optima/puzzle8.json", {"optima": {"pattern_database": name}})
+            card = {"parameters": {"optima": {"pattern_database": name}}}
+            write_json(folder / "optima/puzzle8.json", card)
         else:
-            (folder / "params/optima/puzzle8.json").unlink()
+            (folder / "optima/puzzle8.json").unlink()
         code, out, err = command("solve", "--puzzle", "puzzle8", "--state", "8 6 7 2 5 4 3 0 1", "--solver", "exact")
         assert (code, err) == (0, "") and "length          31 moves\n" in out
         nodes[name] = int(shown(out)["nodes expanded"].replace(",", ""))

@@ -9,12 +9,13 @@ import pandas as pd
 import pytest
 import yaml
 from messages import is_one_sentence
+from stage_recipes import write_recipe
 from synthetic_large import CONFIG, study_of, write_results
 
 from costtogo.exact.nearby import nearby_table
 from costtogo.exact.partition import parse_partition
 from costtogo.exact.pattern_database import build, load
-from costtogo.files import read_frame, read_json, write_arrays, write_frame, write_json
+from costtogo.files import read_frame, read_json, write_arrays, write_frame
 from costtogo.heuristics import network
 from costtogo.heuristics.manhattan import Manhattan
 from costtogo.heuristics.pattern_database import PatternDatabaseHeuristic
@@ -58,27 +59,30 @@ def rows(name: str, states: np.ndarray, distance: float = np.nan) -> pd.DataFram
     return pd.DataFrame({"set": name, "instance": np.arange(len(states)), "state": texts, "distance": distance})
 
 
-def slice_of(**values) -> Path:
-    write_json(Path("slice.json"), {"study": "eight", "puzzle": "puzzle8", "threads": 1, "device": "cpu"} | values)
-    return Path("slice.json")
+def recipe_of(module: str, out: Path, **values) -> Path:
+    """The recipe of a stage that makes out, without suffix."""
+    common = {"study": "eight", "puzzle": "puzzle8", "threads": 1, "device": "cpu"}
+    return write_recipe(module, out.with_suffix(""), common | values)
 
 
 def built(project: Path, partition: str = LOOSE) -> Path:
     """A pattern database that the stage has made."""
     out = project / "pattern_databases" / "small.npz"
-    pattern_databases.run(slice_of(partition=partition), out)
+    pattern_databases.run(recipe_of("pattern_databases", out, partition=partition), out)
     return out
 
 
 def solved_exactly(project: Path, threads: int = 1, **limits) -> Path:
     out, database = project / "optima/puzzle8.parquet", built(project)
     wanted = {"pattern_database": "small"} | limits
-    optima.run(slice_of(optima=wanted, threads=threads), project / "instances/puzzle8.parquet", out, database)
+    recipe = recipe_of("optima", out, optima=wanted, threads=threads)
+    optima.run(recipe, project / "instances/puzzle8.parquet", out, database)
     return out
 
 
 def contents(folder: Path) -> dict[str, bytes]:
-    return {str(p): p.read_bytes() for p in folder.rglob("*") if p.is_file() and "timings" not in str(p)}
+    paths = [path for path in folder.rglob("*") if path.is_file() and not {"timings", "done"} & {*path.parts}]
+    return {str(path): path.read_bytes() for path in paths}
 
 
 def test_a_database_that_a_stage_builds_is_that_of_its_partition_and_its_card_tells_its_size(project):
@@ -140,8 +144,9 @@ def test_optima_of_lights_out_are_the_distances_of_all_its_boards(tmp_path, monk
     table, texts = nearby_table(lights, 9), [lights.format_state(state) for state in states]
     frame = pd.DataFrame({"set": "all", "instance": np.arange(512), "state": texts, "distance": np.nan})
     write_frame(Path("results/lights/instances/lights_out_3.parquet"), frame)
-    params, out = slice_of(puzzle="lights_out_3", optima={}), Path("results/lights/optima/lights_out_3.parquet")
-    optima.run(params, Path("results/lights/instances/lights_out_3.parquet"), out)
+    out = Path("results/lights/optima/lights_out_3.parquet")
+    recipe = recipe_of("optima", out, puzzle="lights_out_3", optima={})
+    optima.run(recipe, Path("results/lights/instances/lights_out_3.parquet"), out)
     np.testing.assert_array_equal(read_frame(out)["distance"], table(states))
 
 
@@ -189,8 +194,8 @@ def test_bwas_over_an_inconsistent_database_expands_again_and_finds_the_optimum(
 
 def searched(project: Path, name: str, database: Path | None) -> pd.DataFrame:
     out = project / "baselines" / name
-    params = slice_of(heuristic=name, searches=[GRID])
-    baselines.run(params, project / "tables/puzzle8.npz", project / "optima/puzzle8.parquet", out, database)
+    recipe = recipe_of("baselines", out, heuristic=name, searches=[GRID])
+    baselines.run(recipe, project / "tables/puzzle8.npz", project / "optima/puzzle8.parquet", out, database)
     return read_frame(out / "grid.parquet")
 
 
@@ -216,8 +221,9 @@ def test_footprints_are_bytes_of_weights_and_of_tables(project):
     description = {"puzzle": "puzzle8", "precision": "float32", "iteration": 1}
     network.save(model / "1.safetensors", value, description)
     write_frame(model / "checkpoints.parquet", pd.DataFrame({"iteration": [1], "file": ["1.safetensors"]}))
-    params = slice_of(models=["tiles"], baselines=["small", "manhattan"], seed=1)
-    footprints.run(params, [model], [database], project / "footprints/puzzle8")
+    out = project / "footprints/puzzle8"
+    recipe = recipe_of("footprints", out, models=["tiles"], baselines=["small", "manhattan"], seed=1)
+    footprints.run(recipe, [model], [database], out)
     found = read_frame(project / "footprints/puzzle8.parquet").set_index("heuristic")["bytes"]
     conflicts = Manhattan(EIGHT, linear_conflicts=True).sums.lines.moves.nbytes
     assert found["tiles"] == 4 * value.parameter_count and found["small"] == perm(9, 2) + 2 * perm(9, 3)

@@ -8,11 +8,13 @@ import pytest
 import torch
 from messages import is_one_sentence
 from pydantic import ValidationError
+from stage_recipes import write_recipe
 
 from costtogo import external
+from costtogo import external_files as outside
 from costtogo.analysis.intervals import wilson
 from costtogo.exact.nearby import FAR, nearby_table
-from costtogo.files import read_frame, read_json, write_arrays, write_frame, write_json
+from costtogo.files import read_frame, read_json, write_arrays, write_frame
 from costtogo.heuristics import network as networks
 from costtogo.params import ArchitectureParams
 from costtogo.params_large import ExternalParams
@@ -25,9 +27,9 @@ from costtogo.types import UserError
 CUBE = make("cube3")
 SCRAMBLES = ["R U'", "F2", "L D B", "", "U R' B"]
 OPTIMAL = [2, 2, 3, 0, 3]
-ORIGINAL = external.folder() / "cube3_qtm.csv"  # before a test names another folder
+ORIGINAL = outside.folder() / "cube3_qtm.csv"  # before a test names another folder
 needs_originals = pytest.mark.skipif(
-    not ORIGINAL.is_file(), reason=f"There is no {ORIGINAL}: set {external.VARIABLE} to the folder that has it."
+    not ORIGINAL.is_file(), reason=f"There is no {ORIGINAL}: set {outside.VARIABLE} to the folder that has it."
 )  # fmt: skip
 
 
@@ -36,7 +38,7 @@ def folder(tmp_path, monkeypatch) -> Path:
     """A folder of external instances that the environment names, with the file cubes.csv."""
     place = tmp_path / "external"
     place.mkdir()
-    monkeypatch.setenv(external.VARIABLE, str(place))
+    monkeypatch.setenv(outside.VARIABLE, str(place))
     written(place, {"scramble": SCRAMBLES, "optimal_moves_qtm": OPTIMAL})
     return place
 
@@ -54,7 +56,7 @@ def told(function, *arguments) -> str:
 
 
 def test_scrambles_lead_to_their_states(folder):
-    found = external.load(CUBE, external.find("cubes.csv"))
+    found = external.load(CUBE, outside.find("cubes.csv"))
     for row, scramble in enumerate(SCRAMBLES):
         np.testing.assert_array_equal(found.states[row], apply(CUBE, CUBE.goal, CUBE.parse_moves(scramble)))
     assert found.states.dtype == np.uint8 and found.optimal.tolist() == OPTIMAL and found.texts == SCRAMBLES
@@ -62,11 +64,11 @@ def test_scrambles_lead_to_their_states(folder):
 
 
 def test_a_folder_or_file_that_is_missing_is_told_with_what_to_set(folder, monkeypatch):
-    assert external.VARIABLE in told(external.find, "others.csv") and "others.csv" in told(external.find, "others.csv")
-    monkeypatch.setenv(external.VARIABLE, str(folder / "nowhere"))
-    assert external.VARIABLE in told(external.find, "cubes.csv") and "nowhere" in told(external.find, "cubes.csv")
-    monkeypatch.delenv(external.VARIABLE)
-    assert external.folder() == Path("data/external")
+    assert outside.VARIABLE in told(outside.find, "others.csv") and "others.csv" in told(outside.find, "others.csv")
+    monkeypatch.setenv(outside.VARIABLE, str(folder / "nowhere"))
+    assert outside.VARIABLE in told(outside.find, "cubes.csv") and "nowhere" in told(outside.find, "cubes.csv")
+    monkeypatch.delenv(outside.VARIABLE)
+    assert outside.folder() == Path("data/external")
 
 
 MISTAKES = {
@@ -158,8 +160,8 @@ def study_of(puzzle, tmp_path):
         asked = {"file": "cubes.csv", "budgets": budgets}
         common = {"study": "small", "puzzle": puzzle.name, "model": "walks", "threads": torch.get_num_threads()}
         common["device"] = "cpu"
-        write_json(tmp_path / "slice.json", {**common, "external": asked, "max_nodes": 1_000_000})
-        stage.run(tmp_path / "slice.json", table, model, out)
+        recipe = write_recipe("external", out, {**common, "external": asked, "max_nodes": 1_000_000})
+        stage.run(recipe, table, model, out)
         return out
 
     return run
@@ -172,7 +174,7 @@ def test_the_stage_holds_what_it_solves_against_the_optimum(study):
         "seconds_allowed", "instance", "scramble", "optimal", "cost_to_go", "solved", "cost", "length_htm",
         "nodes_expanded", "nodes_generated", "solution",
     ]  # fmt: skip
-    starts = external.load(CUBE, external.find("cubes.csv")).states
+    starts = external.load(CUBE, outside.find("cubes.csv")).states
     assert solves(CUBE, starts, [CUBE.parse_moves(text) for text in searches["solution"]]).all()
     assert searches["cost"].tolist() == OPTIMAL and searches["length_htm"].tolist() == [2, 1, 3, 0, 3]
     row = read_frame(out / "summary.parquet").iloc[0]
@@ -184,7 +186,7 @@ def test_the_stage_holds_what_it_solves_against_the_optimum(study):
     seconds = read_frame(out.parents[1] / "timings" / "external" / "walks.parquet")
     assert list(seconds) == ["seconds_allowed", "instance", "seconds"] and len(seconds) == 5
     card = read_json(out.with_suffix(".json"))
-    assert card["metrics"]["0.3s_first_5_optimal_percent"] == 100 and str(external.find("cubes.csv")) in card["inputs"]
+    assert card["metrics"]["0.3s_first_5_optimal_percent"] == 100 and str(outside.find("cubes.csv")) in card["inputs"]
 
 
 def test_only_the_first_are_solved_under_each_budget(study):
@@ -199,7 +201,7 @@ def test_only_the_first_are_solved_under_each_budget(study):
 def test_a_budget_with_a_path_weight_and_a_batch_size_is_of_bwas(study, monkeypatch):
     monkeypatch.setattr(stage, "solve_within", None)  # beams, which are not asked for
     searches = read_frame(study((5, 60, 0.8, 10)) / "searches.parquet")
-    starts = external.load(CUBE, external.find("cubes.csv")).states
+    starts = external.load(CUBE, outside.find("cubes.csv")).states
     assert searches["cost"].tolist() == OPTIMAL
     assert solves(CUBE, starts, [CUBE.parse_moves(text) for text in searches["solution"]]).all()
 
@@ -306,7 +308,7 @@ def test_searches_kept_in_a_damaged_file_are_searched_again(study, killed_after)
     searched = killed_after(3)
     with pytest.raises(KeyboardInterrupt):
         study()
-    (partial,) = Path(external.folder().parent / "results").glob("small/resume/external_walks/*.parquet")
+    (partial,) = Path(outside.folder().parent / "results").glob("small/resume/external_walks/*.parquet")
     partial.write_bytes(partial.read_bytes()[:100])
     killed_after(None)
     study()

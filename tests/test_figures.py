@@ -15,7 +15,7 @@ from matplotlib.colors import to_hex
 from synthetic_study import hanoi_distances, hanoi_solution, study_of, write_kept, write_results
 
 from costtogo.figures.binning import BINS, bin_width, binned_counts, binned_means
-from costtogo.figures.catalogue import catalogue, names
+from costtogo.figures.catalogue import catalogue, file_of, names
 from costtogo.figures.drawings import telling_cell
 from costtogo.figures.hanoi import edges, positions, ranks_along, solution_on_graph
 from costtogo.figures.large import progress
@@ -132,9 +132,9 @@ def test_the_stage_writes_each_figure_in_both_kinds_and_the_same_bytes_again(res
     gone = tmp_path / "first" / STUDY.study / "figures" / "loss_of_a_model_that_is_gone.svg"
     gone.parent.mkdir(parents=True)
     gone.write_text("")
-    first = stage.run(STUDY, results.parent, tmp_path / "first", MEASURED)
-    again = stage.run(STUDY, results.parent, tmp_path / "again", MEASURED, processes=1)
-    expected = {f"{name}.{kind}" for name in names(STUDY, MEASURED) for kind in ("png", "svg")}
+    first = stage.draw_catalogue(STUDY, results.parent, tmp_path / "first", MEASURED)
+    again = stage.draw_catalogue(STUDY, results.parent, tmp_path / "again", MEASURED, processes=1)
+    expected = {file_of(name, kind) for name in names(STUDY, MEASURED) for kind in ("png", "svg")}
     folder = tmp_path / "first" / STUDY.study
     assert {path.relative_to(folder).as_posix() for path in first} == expected
     assert {path.relative_to(folder).as_posix() for path in folder.rglob("*.*")} == expected
@@ -143,7 +143,7 @@ def test_the_stage_writes_each_figure_in_both_kinds_and_the_same_bytes_again(res
 
 def test_a_missing_result_is_named(results, tmp_path):
     with pytest.raises(FileError, match=r"states_cube2 needs .*tables/cube2\.npz"):
-        stage.run(STUDY, tmp_path, tmp_path)
+        stage.draw_catalogue(STUDY, tmp_path, tmp_path)
 
 
 def test_pictures_hold_no_version_and_no_date(drawn):

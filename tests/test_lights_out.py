@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from messages import is_one_sentence
 
 from costtogo import external
+from costtogo import external_files as outside
 from costtogo.exact.lights_out import FewestPresses
 from costtogo.exact.nearby import FAR, nearby_table
 from costtogo.puzzles import make
@@ -155,7 +156,7 @@ def test_a_board_without_a_solution_is_told_in_one_sentence():
 
 def test_boards_from_outside_are_solved():
     try:
-        found = external.load(SEVEN, external.find("lightsout7.csv"))
+        found = external.load(SEVEN, outside.find("lightsout7.csv"))
     except UserError as error:
         pytest.skip(str(error))
     assert solves(SEVEN, found.states, FewestPresses(SEVEN).solutions(found.states)).all()

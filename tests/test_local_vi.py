@@ -31,7 +31,7 @@ from costtogo.stages.local_vi import policy_of, random_boards, replayed
 from costtogo.stages.local_vi import run as run_stage
 from costtogo.stages.report_local_vi_compared import read_reported
 from costtogo.types import UserError
-from costtogo.workflow import write_slices
+from costtogo.workflow.stages import stages_of
 
 FIFTEEN, EIGHT = SlidingTiles(4), make("puzzle8")
 ALL_EIGHT = EIGHT.unrank(np.arange(EIGHT.state_count))
@@ -201,9 +201,10 @@ def test_the_study_is_run_and_reported_with_what_the_document_has_beside_it(tmp_
     larger = [{"side": 3, "boards": 50}, {"side": 5, "boards": 20, "exact": False}]
     study = LocalViStudy(study="local_vi", seed=1, threads=1, boards=3000, sizes=[1, 2], larger=larger)
     results, reports = Path("results/local_vi"), Path("reports/local_vi")
-    write_slices(study, results)
-    run_stage(results / "params/local_vi/puzzle15.json", results / "local_vi/puzzle15")
-    report_local_vi.run(results / "params/report/report.json", results, reports)
+    boards, reported = stages_of(study)
+    run_stage(boards.recipe.write(boards.folder, boards.name), results / "local_vi/puzzle15")
+    recipe = reported.recipe.write(reported.folder, reported.name)
+    report_local_vi.run(recipe, results, reports)
     compared = read_csv(reports / "reported_vs_reproduced.csv", dtype=str)
     assert len(compared) + len(read_csv(reports / "timings/reported_vs_reproduced.csv")) == len(read_reported())
     verdicts = compared.groupby("quantity")["verdict"].agg(set).to_dict()
@@ -217,5 +218,5 @@ def test_the_study_is_run_and_reported_with_what_the_document_has_beside_it(tmp_
     figures = sorted(path.stem for path in reports.glob("figures/*.png"))
     assert figures == ["lengths_by_class", "lengths_by_size", "policy"]
     first = {path: path.read_bytes() for path in reports.rglob("*.*") if "timings" not in str(path)}
-    report_local_vi.run(results / "params/report/report.json", results, reports)
+    report_local_vi.run(recipe, results, reports)
     assert first == {path: path.read_bytes() for path in first}

@@ -9,6 +9,7 @@ import pytest
 from messages import is_one_sentence
 
 from costtogo import cli, external
+from costtogo import external_files as outside
 from costtogo.files import read_csv
 from costtogo.puzzles import make
 from costtogo.stages.originals import sticker_places
@@ -59,7 +60,7 @@ def originals(state_class):
 @pytest.fixture
 def imported(tmp_path, monkeypatch, capsys):
     """Run the command on an object pickled: exit code, stderr; the folder of external instances is a fresh one."""
-    monkeypatch.setenv(external.VARIABLE, str(tmp_path / "external"))
+    monkeypatch.setenv(outside.VARIABLE, str(tmp_path / "external"))
 
     def run(content, protocol=4, unpickled=False) -> tuple[int, str]:
         path = tmp_path / "data_0.pkl"
@@ -75,7 +76,7 @@ def imported(tmp_path, monkeypatch, capsys):
 def refused(found: tuple[int, str]) -> str:
     code, err = found
     assert code == 1 and is_one_sentence(err.removeprefix("costtogo: ").removesuffix("\n")), err
-    assert not external.folder().exists(), "nothing is written where anything is wrong"
+    assert not outside.folder().exists(), "nothing is written where anything is wrong"
     return err
 
 
@@ -93,7 +94,7 @@ def test_the_stickers_of_the_originals_are_where_their_environment_turns_them():
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_imported_scrambles_lead_to_the_states_of_the_originals(protocol, originals, imported):
     assert imported(originals(), protocol) == (0, "")
-    path = external.find("cube3_qtm.csv")
+    path = outside.find("cube3_qtm.csv")
     found = external.load(CUBE, path)
     expected = external.replay(CUBE, [CUBE.parse_moves(scramble) for scramble in SCRAMBLES])
     np.testing.assert_array_equal(found.states, expected)
@@ -163,8 +164,8 @@ def test_a_file_that_is_no_pickle_is_told_in_one_sentence(imported):
 
 def test_a_file_there_already_is_kept_where_the_import_fails(originals, imported):
     imported(originals())
-    before = external.find("cube3_qtm.csv").read_bytes()
+    before = outside.find("cube3_qtm.csv").read_bytes()
     content = originals(["R U"])
     content["solutions"][0].pop()
     assert imported(content)[0] == 1
-    assert external.find("cube3_qtm.csv").read_bytes() == before
+    assert outside.find("cube3_qtm.csv").read_bytes() == before

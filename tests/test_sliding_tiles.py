@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from messages import is_one_sentence
 
 from costtogo import external
+from costtogo import external_files as outside
 from costtogo.puzzles import make
 from costtogo.puzzles.base import apply, is_goal, random_walks
 from costtogo.puzzles.sliding import SlidingTiles
@@ -127,7 +128,7 @@ def test_a_reflected_board_is_as_far_away(distances_of):
 def external_boards(name: str) -> external.Instances:
     """The boards of a file such as puzzle15.csv; the test is left out where it is not there."""
     try:
-        return external.load(make(name), external.find(f"{name}.csv"))
+        return external.load(make(name), outside.find(f"{name}.csv"))
     except UserError as error:
         pytest.skip(str(error))
 

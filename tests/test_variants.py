@@ -9,7 +9,7 @@ from synthetic_study import repeated_rows, write_repeated
 
 from costtogo.analysis.intervals import mean_interval
 from costtogo.analysis.variants import by_point, compare, divergence, last_checkpoints, predictions
-from costtogo.files import FileError, write_frame, write_json
+from costtogo.files import FileError, read_json, write_frame, write_json
 from costtogo.stages import keep, variants
 from costtogo.stages.report_variants import variants_text
 
@@ -169,8 +169,10 @@ def test_a_training_that_was_only_audited_has_its_measures_and_no_finding(tmp_pa
         write_finished(tmp_path, model)
     (tmp_path / "searches" / "wide_seed2.json").unlink()
     grid = {"set": "test", "path_weights": [0.7], "batch_sizes": [1, 5], "every_checkpoint": True}
-    slice_of_search = {"search": {"grids": [grid, grid | {"every_checkpoint": False}]}}
-    write_json(tmp_path / "params" / "searches" / "wide_seed2.json", slice_of_search)
+    search = {"grids": [grid, grid | {"every_checkpoint": False}]}
+    card = read_json(tmp_path / "searches" / "wide_seed1.json")
+    puzzle = read_json(tmp_path / "models" / "wide_seed2.json")["parameters"]["training"]["puzzle"]
+    write_json(tmp_path / "searches" / f"baseline_{puzzle}.json", card | {"parameters": {"search": search}})
     rows = variants.gather(tmp_path)["variants"].set_index("seed")
     assert rows.loc[2, ["iteration", "batch_size"]].to_numpy().tolist() == [[10, 1], [10, 5], [20, 1], [20, 5]]
     assert rows.loc[2, "nodes_expanded"].isna().all() and not rows.loc[2, "selected"].any()

@@ -1,43 +1,63 @@
-"""What the Snakefile relies on: slices, dates after a restore, sources of a stage; and imports that run one way."""
+"""What the Snakefile needs besides its one rule: sources and their digests, recipes, and what is finished."""
 
 import ast
-import base64
-import hashlib
 import os
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 from messages import is_one_sentence
+from stage_recipes import write_recipe
 
-from costtogo import sources, workflow
-from costtogo.files import FileError, read_json, write_json
-from costtogo.params import load, puzzles_of, slices
+from costtogo import recipes, sources, syntax
+from costtogo.files import FileError, digest, write_json
+from costtogo.params import load
+from costtogo.recipes import Mark, Recipe
 from costtogo.sources import code_digest
-from costtogo.workflow import STAGES, settle, write_slices
+from costtogo.types import UserError
+from costtogo.workflow import stages as stage_table
+from costtogo.workflow.graph import Graph
+from costtogo.workflow.stages import Stage, stages_of
+from costtogo.workflow.state import State
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "src" / "costtogo"
-NO_MEMORY = Path("no memory")
-LAYERS = [  # a module may import its own package and those before its line
-    {"types"},
+LAYERS = [  # each imports from those above it alone; stages is the last that results run through
+    {"types", "syntax"},
     {"files"},
     {"pickles"},
-    {"puzzles"},
+    {"puzzles", "external_files"},
     {"sources"},
     {"params"},
+    {"recipes"},
     {"exact", "external"},
     {"params_large", "params_local_vi"},
-    {"heuristics", "workflow"},
+    {"heuristics"},
     {"learning", "search"},
     {"analysis"},
     {"figures"},
+    {"workflow"},
     {"tracking"},
     {"stages"},
     {"cli"},
 ]
 LAYER = {name: place for place, names in enumerate(LAYERS) for name in names}
 MODULES = sorted(path for path in PACKAGE.rglob("*.py") if path != PACKAGE / "__init__.py")
+SUPPORTED = "import sys; print(*sys.version_info[:2]) if sys.version_info >= (3, 11) else sys.exit(1)"
+
+
+def pythons() -> dict[str, str]:
+    """Every Python on the path, or beside those that pyenv shims, which the project supports, by its version."""
+    folders = [Path(folder) for folder in os.environ["PATH"].split(os.pathsep)]
+    folders += [place for folder in folders for place in folder.parent.glob("versions/*/bin")]
+    found = {}
+    for path in sorted({path for folder in folders for path in folder.glob("python3.??")}):
+        done = subprocess.run([path, "-c", SUPPORTED], capture_output=True, text=True)
+        if done.returncode == 0:
+            found.setdefault(done.stdout.strip().replace(" ", "."), str(path))
+    return found
 
 
 @pytest.fixture
@@ -45,186 +65,236 @@ def study():
     return load([ROOT / "params.yaml", ROOT / "config" / "smoke.yaml"])
 
 
-def modification_times(folder: Path) -> dict[str, float]:
-    return {str(path.relative_to(folder)): path.stat().st_mtime for path in folder.rglob("*") if path.is_file()}
+def changed(study, **values):
+    """The study with other values of one training."""
+    model = study.models["DNN_reduced_0"].model_copy(update=values)
+    return study.model_copy(update={"models": {**study.models, "DNN_reduced_0": model}})
 
 
-def age(folder: Path, moment: float) -> None:
-    for path in folder.rglob("*"):
-        os.utime(path, (moment, moment))
-
-
-def test_only_slices_whose_content_changes_are_written(study, tmp_path):
-    write_slices(study, tmp_path)
-    age(tmp_path, 1000)
-    write_slices(study, tmp_path)
-    assert set(modification_times(tmp_path).values()) == {1000}
-    walk = study.models["DNN_reduced_0"].model_copy(update={"iterations": 7})
-    write_slices(study.model_copy(update={"models": {**study.models, "DNN_reduced_0": walk}}), tmp_path)
-    written = {name for name, moment in modification_times(tmp_path).items() if moment > 1000}
-    assert written == {"params/models/DNN_reduced_0.json", "params/report/report.json"}
-
-
-def test_slices_of_stages_that_are_gone_are_removed(study, tmp_path):
-    write_slices(study, tmp_path)
-    before = set(modification_times(tmp_path))
-    assert before == {f"params/{name}.json" for name in slices(study)}
-    models = {name: model for name, model in study.models.items() if name != "DNN_reduced_0"}
-    write_slices(study.model_copy(update={"models": models}), tmp_path)
-    gone = {f"params/{group}/DNN_reduced_0.json" for group in ("models", "audits", "searches")}
-    assert set(modification_times(tmp_path)) == before - gone
+def finish(stage: Stage, outputs: dict[str, bytes] | None = None) -> None:
+    """Leave what a finished stage leaves, with data of its own."""
+    recipe = stage.recipe.write(stage.folder, stage.name)
+    recipes.begin(stage.folder, stage.name)
+    for path in [*stage.results, *stage.documents, *stage.timings[1:]]:
+        Path(path).parent.mkdir(parents=True, exist_ok=True)
+        Path(path).write_bytes((outputs or {}).get(path, path.encode()))
+    read = {path: digest(path) for need in stage.needs for path in need.results}
+    written = {path: digest(path) for path in [*stage.results, *stage.documents]}
+    write_json(stage.timings[0], {"seconds": 1})
+    write_json(stage.card, {"parameters": stage.parameters, "inputs": read, "outputs": written})
+    recipes.finish(recipe, stage.folder, Path(stage.card), [Path(path) for path in stage.timings])
 
 
 @pytest.fixture
-def restored(study, tmp_path):
-    """Results of a finished study as a restore leaves them: complete, dated in no order."""
-    results = tmp_path / "results"
-    write_slices(study, results)
-    for name, parameters in slices(study).items():
-        group, stem = name.split("/")
-        card = {
-            "parameters": parameters,
-            "code": code_digest(f"costtogo.stages.{STAGES[group]}", puzzles_of(parameters)),
-        }
-        write_json(results / group / f"{stem}.json", card)
-        write_json(results / "timings" / group / f"{stem}.json", {})
-        (results / group / f"{stem}.npz").write_bytes(b"")
-        (results / group / stem / "deeper").mkdir(parents=True)
-        (results / group / stem / "deeper" / "data.parquet").write_bytes(b"")
-    (tmp_path / "reports").mkdir()
-    (tmp_path / "reports" / "report.md").write_text("")
-    for place, path in enumerate(sorted(results.rglob("*.*"), reverse=True)):
-        os.utime(path, (2000 + place, 2000 + place))
-    return results
+def finished(study, tmp_path, monkeypatch):
+    """A folder where every stage of the study is finished."""
+    monkeypatch.chdir(tmp_path)
+    for folder in ("data", "workflow"):
+        Path(folder).symlink_to(ROOT / folder)
+    for stage in stages_of(study):
+        finish(stage)
+    return tmp_path
 
 
-def times_of(results: Path, name: str) -> set[float]:
-    """Modification times of all that a stage wrote."""
-    group, stem = name.split("/")
-    paths = [*(results / group).glob(f"{stem}.*"), *(results / group / stem).rglob("*.*")]
-    return {path.stat().st_mtime for path in [*paths, results / "timings" / group / f"{stem}.json"]}
+def reasons(study) -> dict[str, str]:
+    """Why stages are to be made, by group and name; nothing of finished ones."""
+    stages = stages_of(study)
+    state = State(stages)
+    return {f"{stage.group}/{stage.name}": reason for stage in stages if (reason := state.reason(stage))}
 
 
-def test_restored_results_are_dated_in_the_order_of_the_stages(study, restored):
-    before = {path: path.read_bytes() for path in restored.rglob("*.json")}
-    assert settle(study, restored, restored.parent / "reports", NO_MEMORY)
-    newest = max(path.stat().st_mtime for path in (restored / "params").rglob("*.json"))
-    for group in STAGES:
-        times = set().union(*(times_of(restored, name) for name in slices(study) if name.startswith(group)))
-        assert newest < min(times), group
-        newest = max(times)
-    assert (restored.parent / "reports" / "report.md").stat().st_mtime == newest
-    assert before == {path: path.read_bytes() for path in restored.rglob("*.json")}
+def listing(folder: Path) -> dict[str, tuple]:
+    """Name, time and digest of every file below a folder."""
+    paths = sorted(path for path in folder.rglob("*") if path.is_file())
+    return {str(path): (path.stat().st_mtime_ns, digest(path)) for path in paths}
 
 
-@pytest.mark.parametrize("change", [{"code": "of another day"}, {"parameters": {"puzzle": "cube2"}}], ids=str)
-def test_restored_results_of_other_code_or_parameters_are_dated_long_ago(change, study, restored):
-    name = "models/DNN_reduced_0"
-    parameters = slices(study)[name]
-    card = {"parameters": parameters, "code": code_digest("costtogo.stages.train", puzzles_of(parameters))}
-    write_json(restored / f"{name}.json", card | change)
-    settle(study, restored, restored.parent / "reports", NO_MEMORY)
-    assert times_of(restored, name) == {workflow.LONG_AGO}
-    others = [other for other in slices(study) if other != name]
-    assert all(workflow.LONG_AGO not in times_of(restored, other) for other in others)
+BELOW_ONE_MODEL = {f"{group}/DNN_reduced_0" for group in ("models", "audits", "searches")}
+LAST = {"figures/figures", "report/report"}
 
 
-def test_results_of_a_stage_that_the_study_no_longer_has_are_dated_long_ago(study, restored):
-    models = {name: model for name, model in study.models.items() if name != "DNN_reduced_0"}
-    settle(study.model_copy(update={"models": models}), restored, restored.parent / "reports", NO_MEMORY)
-    assert times_of(restored, "models/DNN_reduced_0") == {workflow.LONG_AGO}
+def test_nothing_is_to_be_made_of_a_finished_study_and_looking_changes_nothing(study, finished):
+    before = listing(finished / "results") | listing(finished / "reports")
+    assert reasons(study) == {} == reasons(study)
+    assert listing(finished / "results") | listing(finished / "reports") == before
 
 
-def remember(memory: Path, *paths: Path) -> Path:
-    """A memory of Snakemake with a record of each path."""
-    memory.mkdir(exist_ok=True)
-    for path in paths:
-        (memory / base64.urlsafe_b64encode(str(path).encode()).decode()).write_text("{}")
-    return memory
+def test_a_changed_parameter_asks_for_what_depends_on_it_and_names_itself(study, finished):
+    why = reasons(changed(study, iterations=7))
+    assert set(why) == BELOW_ONE_MODEL | LAST
+    assert why["models/DNN_reduced_0"] == "training.iterations 150 → 7"
+    assert why["audits/DNN_reduced_0"] == "after smoke/models/DNN_reduced_0"
+    assert why["report/report"] == "models.DNN_reduced_0.iterations 150 → 7"
+    assert reasons(study) == {}, "and changed back it asks for nothing"
 
 
-def test_nothing_is_dated_where_snakemake_remembers_what_is_there(study, restored, tmp_path):
-    settle(study, restored, tmp_path / "reports", NO_MEMORY)
-    before = modification_times(restored)
-    assert not settle(study, restored, tmp_path / "reports", remember(tmp_path / "memory", restored / "x"))
-    assert modification_times(restored) == before
-    assert not settle(study, tmp_path / "nothing", tmp_path / "reports", NO_MEMORY)
+def test_a_stage_that_begins_is_no_longer_finished_and_the_others_are(study, finished):
+    recipes.begin(Path("results/smoke/audits"), "DNN_reduced_0")
+    assert set(reasons(study)) == {"audits/DNN_reduced_0"}
+    assert not Path("results/smoke/audits/DNN_reduced_0.json").exists()
 
 
-def test_results_restored_under_the_eyes_of_snakemake_are_dated_too(study, restored, tmp_path):
-    settle(study, restored, tmp_path / "reports", NO_MEMORY)
-    card = restored / "audits/DNN_reduced_0.json"
-    os.utime(card, (1000, 1000))
-    assert settle(study, restored, tmp_path / "reports", remember(tmp_path / "memory", card))
-    assert card.stat().st_mtime > (restored / "params/audits/DNN_reduced_0.json").stat().st_mtime
-    assert any((tmp_path / "memory").iterdir())
+def test_a_stage_made_for_other_parameters_does_not_count_for_these(study, finished):
+    other = changed(study, iterations=7)
+    finish(next(stage for stage in stages_of(other) if (stage.group, stage.name) == ("models", "DNN_reduced_0")))
+    assert reasons(study)["models/DNN_reduced_0"] == "training.iterations 7 → 150"
+    assert "models/DNN_reduced_0" not in reasons(other)
 
 
-def test_results_of_other_parameters_are_forgotten(study, restored, tmp_path):
-    """Snakemake may remember a run with today's parameters in a place where older results were restored since."""
-    settle(study, restored, tmp_path / "reports", NO_MEMORY)
-    name = "models/DNN_reduced_0"
-    write_json(restored / f"{name}.json", {"parameters": {}, "code": code_digest("costtogo.stages.train")})
-    others = [restored / "models/DNN_final_2x2x2_nr.json"]
-    memory = remember(tmp_path / "memory", *others, restored / f"{name}.json", restored / f"{name}.npz")
-    assert not settle(study, restored, tmp_path / "reports", memory)
-    assert {path.name for path in memory.iterdir()} == {
-        path.name for path in remember(tmp_path / "m", *others).iterdir()
-    }
-    assert times_of(restored, name) == {workflow.LONG_AGO}
+def test_changed_code_is_named(study, finished, monkeypatch):
+    real = sources.code_of
+
+    def mended(module, puzzles=()):
+        code = real(module, puzzles)
+        return code | {name: "another digest" for name in code if name == "learning/davi.py"}
+
+    monkeypatch.setattr("costtogo.workflow.stages.code_of", mended)
+    stage_table._code.cache_clear()
+    why = reasons(study)
+    assert {why[f"models/{name}"] for name in study.models} == {"code: learning/davi.py"}
+    assert not any(name.startswith(("tables", "instances", "searches/baseline")) for name in why)
+    stage_table._code.cache_clear()
 
 
-def test_a_result_of_inputs_that_have_changed_is_dated_long_ago(study, restored, tmp_path):
-    table = str(restored / "tables/cube2.npz")
-    for name, changes in (
-        ("tables/cube2", {"outputs": {table: "now"}}),
-        ("audits/DNN_reduced_0", {"inputs": {table: "before"}}),
-    ):
-        path = restored / f"{name}.json"
-        write_json(path, read_json(path) | changes)
-    settle(study, restored, tmp_path / "reports", NO_MEMORY)
-    assert times_of(restored, "audits/DNN_reduced_0") == {workflow.LONG_AGO}
-    assert workflow.LONG_AGO not in times_of(restored, "audits/DNN_final_2x2x2_nr")
+KINDS_OF_DAMAGE = {
+    "cut": lambda path: path.write_bytes(path.read_bytes()[:3]),
+    "empty": lambda path: path.write_bytes(b""),
+    "flipped": lambda path: path.write_bytes(bytes([path.read_bytes()[0] ^ 1]) + path.read_bytes()[1:]),
+    "bad text": lambda path: path.write_bytes(b"\xff\xfe\x00" + path.read_bytes()),
+    "gone": lambda path: path.unlink(),
+    "folder": lambda path: (path.unlink(), path.mkdir()),
+}
+FILES = {
+    "data": ("tables/cube2", "results/smoke/tables/cube2.npz"),
+    "card": ("models/DNN_reduced_0", "results/smoke/models/DNN_reduced_0.json"),
+    "clock": ("models/DNN_reduced_0", "results/smoke/timings/models/DNN_reduced_0.json"),
+    "table of seconds": ("searches/DNN_reduced_0", "results/smoke/timings/searches/DNN_reduced_0.parquet"),
+    "document": ("report/report", "reports/smoke/report.md"),
+    "mark": ("audits/DNN_reduced_0", None),
+}
 
 
-def finished_table(restored: Path, content: bytes) -> Path:
-    """A table and its card, which names the content that the stage wrote; the file is younger than the card."""
-    table, card = restored / "tables/cube2.npz", restored / "tables/cube2.json"
-    write_json(card, read_json(card) | {"outputs": {str(table): hashlib.sha256(b"whole").hexdigest()}})
-    table.write_bytes(content)
-    moment = card.stat().st_mtime + 10
-    os.utime(table, (moment, moment))
-    return table
+@pytest.mark.parametrize("damage", KINDS_OF_DAMAGE)
+@pytest.mark.parametrize("kind", FILES)
+def test_damage_is_seen_and_the_stage_is_made_again_under_another_mark(kind, damage, study, finished):
+    name, place = FILES[kind]
+    stage = next(stage for stage in stages_of(study) if f"{stage.group}/{stage.name}" == name)
+    before = State([stage]).mark(stage)
+    path = Path(place) if place else before
+    KINDS_OF_DAMAGE[damage](path)
+    if path.exists():
+        later = Path(stage.card).stat().st_mtime_ns + 10**9
+        os.utime(path, ns=(later, later))
+    seen = listing(finished / "results")
+    why = State(stages_of(study)).reason(stage)
+    assert why and "\n" not in why
+    assert listing(finished / "results") == seen
+    after = State(stages_of(study)).mark(stage)
+    assert not after.exists() and (after != before or damage in ("gone", "folder"))
 
 
-def test_a_result_that_was_cut_off_is_set_aside_and_its_stage_runs_again(study, restored, tmp_path):
-    table = finished_table(restored, b"who")
-    with pytest.raises(FileError, match="is not what its stage wrote") as told:
-        settle(study, restored, tmp_path / "reports", NO_MEMORY)
+def test_a_whole_file_that_is_younger_than_its_card_is_compared_once(study, finished, monkeypatch):
+    table = Path("results/smoke/tables/cube2.npz")
+    later = table.stat().st_mtime_ns + 10**9
+    os.utime(table, ns=(later, later))
+    state = State(stages_of(study))
+    assert not any(state.reason(stage) for stage in state.stages.values())
+    state.remember()
+    monkeypatch.setattr("costtogo.workflow.state.digest", None)
+    again = State(stages_of(study))
+    assert again.reason(next(stage for stage in again.stages.values() if stage.name == "cube2")) == ""
+
+
+def test_a_result_of_another_input_than_the_one_that_lies_there_is_made_again(study, finished):
+    stage = next(stage for stage in stages_of(study) if stage.id == "smoke/models/DNN_reduced_0")
+    finish(stage, {stage.results[0]: b"other bytes under the same key"})
+    why = reasons(study)
+    assert why["audits/DNN_reduced_0"] == f"{stage.results[0]} is another than the one it was made from"
+    assert "models/DNN_reduced_0" not in why and "models/H4_DNN_reduced_0" not in why
+
+
+def test_results_that_were_copied_elsewhere_are_finished_there_too(study, finished, tmp_path_factory, monkeypatch):
+    copy = tmp_path_factory.mktemp("copy")
+    for folder in ("results", "reports"):
+        shutil.copytree(finished / folder, copy / folder, copy_function=shutil.copy)
+    for folder in ("data", "workflow"):
+        (copy / folder).symlink_to(ROOT / folder)
+    monkeypatch.chdir(copy)
+    assert reasons(study) == {}
+
+
+def test_a_damaged_memory_of_what_was_compared_is_begun_anew(study, finished):
+    path = Path(".snakemake/costtogo/compared.json")
+    for content in (b"[]", b"{", b"\xff"):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+        assert reasons(study) == {}
+
+
+def test_marks_are_told_from_other_files_and_names_may_have_dots():
+    assert Mark.of(Path("a.b.0123456789ab.done")) == Mark(Path("a.b.0123456789ab.done"), "a.b", "0123456789ab", 1)
+    assert Mark.of(Path("a.0123456789ab.3.done")).time == 3
+    assert Mark.of(Path("a.done")) is None and Mark.of(Path("a.0123456789ab.json")) is None
+
+
+def test_a_recipe_that_was_changed_is_refused_and_one_of_other_code_too(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    parameters = {"study": "tiny", "puzzle": "hanoi_4"}
+    path = write_recipe("tables", Path("results/tiny/tables/hanoi_4"), parameters)
+    assert recipes.read_recipe(path).parameters == parameters
+    whole = path.read_text()
+    path.write_text(whole.replace("hanoi_4", "hanoi_5"))
+    with pytest.raises(FileError, match="is damaged") as told:
+        recipes.read_recipe(path)
     assert is_one_sentence(str(told.value))
-    assert Path(f"{table}.damaged").read_bytes() == b"who"
-    assert not table.exists() and not table.with_suffix(".json").exists()
+    other = Recipe(parameters, {"stages/tables.py": "of another day"})
+    with pytest.raises(UserError, match="code of tables hanoi_4 has changed since .*start snakemake again") as told:
+        recipes.refuse_others(other, "costtogo.stages.tables", "tables hanoi_4")
+    assert is_one_sentence(str(told.value))
 
 
-def test_a_card_that_was_cut_off_is_set_aside_and_the_next_run_goes_on(study, restored, tmp_path):
-    card = restored / "models/DNN_reduced_0.json"
-    card.write_bytes(card.read_bytes()[:20])
-    with pytest.raises(FileError, match="is not what its stage wrote") as told:
-        settle(study, restored, tmp_path / "reports", NO_MEMORY)
-    assert is_one_sentence(str(told.value)) and not card.exists()
-    assert settle(study, restored, tmp_path / "reports", NO_MEMORY)
+def test_a_damaged_recipe_is_written_anew_by_the_next_start(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    recipe = Recipe({"puzzle": "hanoi_4"}, {})
+    path = recipe.write(Path("results/tiny/tables"), "hanoi_4")
+    for damage in KINDS_OF_DAMAGE.values():
+        if path.is_dir():
+            path.rmdir()
+            recipe.write(Path("results/tiny/tables"), "hanoi_4")
+        damage(path)
+        if path.is_dir():
+            continue
+        recipe.write(Path("results/tiny/tables"), "hanoi_4")
+        assert recipes.read_recipe(path) == recipe
 
 
-def test_a_stage_whose_file_is_gone_runs_again(study, restored, tmp_path):
-    finished_table(restored, b"whole").unlink()
-    settle(study, restored, tmp_path / "reports", NO_MEMORY)
-    assert not (restored / "tables/cube2.json").exists() and (restored / "tables/hanoi_4.json").exists()
+def test_a_study_says_how_many_of_its_stages_are_finished(study, finished):
+    stages = stages_of(study)
+    report = stages[-1]
+    plan = report.recipe.write(report.folder, report.name)
+    assert recipes.progress({"COSTTOGO_PLAN": str(plan)}) == (
+        f"; {len(stages) - 1} of {len(stages)} stages of smoke are finished"
+    )
+    recipes.begin(Path("results/smoke/audits"), "DNN_reduced_0")
+    assert f"; {len(stages) - 2} of" in recipes.progress({"COSTTOGO_PLAN": str(plan)})
+    assert recipes.progress({}) == ""
 
 
-def test_a_whole_result_that_is_younger_than_its_card_stays(study, restored, tmp_path):
-    table = finished_table(restored, b"whole")
-    settle(study, restored, tmp_path / "reports", NO_MEMORY)
-    assert table.exists() and table.with_suffix(".json").exists()
+def test_the_graph_has_every_study_and_each_target_once():
+    graph = Graph(read_params(), ROOT / "config")
+    names = [target.name for target in graph.targets]
+    assert len(set(names)) == len(names)
+    assert {"tables", "models", "report", "puzzle8", "puzzle15", "cube3-external", "sliding", "local_vi"} <= set(names)
+    written = [path for stage in graph.stages for path in (graph.mark(stage), *stage.outputs, stage.benchmark)]
+    assert len(set(written)) == len(written), "no two stages write the same file"
+    position = {stage.id: place for place, stage in enumerate(graph.stages)}
+    assert all(position[need.id] < position[stage.id] for stage in graph.stages for need in stage.needs)
+
+
+def read_params() -> dict:
+    from costtogo.params import read_yaml
+
+    return read_yaml(ROOT / "params.yaml")
 
 
 def names_of(module: str, *puzzles: str) -> set[str]:
@@ -256,38 +326,124 @@ def test_a_stage_runs_through_its_own_puzzle_and_another_puzzle_changes_nothing(
     assert "puzzles/__init__.py" not in names_of(grid), "a line more in the registry changes nothing either"
 
 
+@pytest.fixture
+def copy_of_the_code(tmp_path, monkeypatch):
+    """A copy of the package that digests are taken of."""
+    copy = Path(shutil.copytree(PACKAGE, tmp_path / "costtogo", ignore=shutil.ignore_patterns("__pycache__", ".*")))
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sources, "ROOT", copy)
+
+    def digests(*names: str) -> dict[str, str]:
+        for known in (sources._source, sources._closure, sources._file, sources._remembered):
+            known.cache_clear()
+        return {name: code_digest(f"costtogo.stages.{name}") for name in names}
+
+    yield copy, digests
+    digests()
+
+
 @pytest.mark.parametrize(
     ("file", "changes"),
     [("learning/davi.py", True), ("exact/graph.py", True), ("tracking/live.py", False), ("search/bwas.py", False)],
 )
-def test_the_code_of_a_stage_changes_with_its_sources_alone(file, changes, tmp_path, monkeypatch):
-    copy = Path(shutil.copytree(PACKAGE, tmp_path / "costtogo", ignore=shutil.ignore_patterns("__pycache__", ".*")))
-    monkeypatch.setattr(sources, "ROOT", copy)
-    before = code_digest("costtogo.stages.train")
-    with (copy / file).open("a") as source:
-        source.write("# changed\n")
-    assert (code_digest("costtogo.stages.train") != before) == changes
+def test_the_code_of_a_stage_changes_with_its_sources_alone(file, changes, copy_of_the_code):
+    copy, digests = copy_of_the_code
+    before = digests("train")
+    with (copy / file).open("a", encoding="utf-8") as source:
+        source.write("CHANGED = 1\n")
+    assert (digests("train") != before) == changes
+
+
+MENDED = {
+    "a comment": lambda text: text + "# a comment\n",
+    "empty lines": lambda text: text.replace("\n\n", "\n\n\n\n"),
+    "a docstring": lambda text: '"""Another docstring."""' + text[text.index('"""', 3) + 3 :],
+}
+
+
+@pytest.mark.parametrize("mending", MENDED)
+@pytest.mark.parametrize("file", ["params.py", "learning/davi.py"])
+def test_comments_docstrings_and_formatting_are_no_code(file, mending, copy_of_the_code):
+    copy, digests = copy_of_the_code
+    before, text = digests("train", "tables"), (copy / file).read_text(encoding="utf-8")
+    (copy / file).write_text(MENDED[mending](text), encoding="utf-8")
+    assert (copy / file).read_text(encoding="utf-8") != text
+    assert digests("train", "tables") == before
+
+
+ALIKE = [
+    ("x = 1  # one", "x=1"),
+    ("f(a,\n  b)", "f(a, b)"),
+    ("def f():\n    'what it does'\n    return 1", "def f():\n\n    return 1"),
+    ("class A:\n    'what it is'\n    x = 1", "class A: x = 1"),
+    ("x = 'a' 'b'", 'x = "ab"'),
+    ("x = 1_000", "x = 1000"),
+    ("x: int = 1  # type: ignore", "x: int = 1"),
+]
+DIFFERENT = [
+    ("x = 1", "x = 2"),
+    ("x = 1", "x = 1.0"),
+    ("x = 1", "x = True"),
+    ("x = '1'", "x = b'1'"),
+    ("x = None", "x = 'None'"),
+    ("f(a, b)", "f(b, a)"),
+    ("x = f'{a}b'", "x = f'{b}a'"),
+    ("x = f'{a!r}'", "x = f'{a}'"),
+    ("x = 'a'", "x = f'a'"),
+    ("def f(): 'what it does'\nx = 1", "def f(): 'what it does'\nx = 3"),
+    ("def f(a=None): pass", "def f(a): pass"),
+    ("def f(*, a=None): pass", "def f(*, a): pass"),
+    ("x = {**a}", "x = {}"),
+    ("if a:\n    b\nelse:\n    c", "if a:\n    b\nc"),
+    ("import a", "import b"),
+    ("x = y", "del x"),
+    ("x = [1, 2]", "x = (1, 2)"),
+]
+
+
+@pytest.mark.parametrize(("one", "other"), ALIKE)
+def test_texts_that_do_the_same_have_the_same_digest(one, other):
+    assert syntax.digest(one) == syntax.digest(other)
+
+
+@pytest.mark.parametrize(("one", "other"), DIFFERENT)
+def test_texts_that_do_other_things_have_other_digests(one, other):
+    assert syntax.digest(one) != syntax.digest(other)
+
+
+EVERY_MODULE = """
+import hashlib, pathlib, sys, syntax
+total = hashlib.sha256()
+for path in sorted(pathlib.Path(sys.argv[1]).rglob("*.py")):
+    total.update(syntax.digest(path.read_text(encoding="utf-8")).encode())
+print(total.hexdigest())
+"""
+
+
+def test_every_python_gives_the_same_digest_with_its_standard_library_alone(tmp_path):
+    shutil.copy(PACKAGE / "syntax.py", tmp_path / "syntax.py")
+
+    def told(command: str) -> str:
+        environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
+        command = [command, "-c", EVERY_MODULE, str(PACKAGE)]
+        done = subprocess.run(command, env=environment, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    digests = {version: told(path) for version, path in pythons().items()}
+    assert len(digests) >= 1 and set(digests.values()) == {told(sys.executable)}, digests
 
 
 def imports_of(path: Path) -> set[str]:
     """All modules that a file imports, functions' own imports too."""
     names = set()
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
             names |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{path}: imports are absolute"
             names |= {f"{node.module}.{alias.name}" for alias in node.names}
     return names
-
-
-@pytest.mark.parametrize("path", MODULES, ids=lambda path: path.relative_to(PACKAGE).as_posix())
-def test_the_pattern_of_imports_finds_those_that_python_does(path):
-    def files(names) -> set[Path]:
-        return {sources._file(PACKAGE, name) for name in names if name.split(".")[0] == "costtogo"} - {None}
-
-    parsed = imports_of(path)
-    assert files(sources._imports(path)) == files(parsed | {name.rpartition(".")[0] for name in parsed})
 
 
 @pytest.mark.parametrize("path", MODULES, ids=lambda path: path.relative_to(PACKAGE).as_posix())

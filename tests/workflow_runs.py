@@ -54,9 +54,11 @@ def trained_iterations(folder: Path, name: str) -> int:
 
 
 def contents(folder: Path) -> dict[str, bytes]:
-    """Every result and report file but timings."""
+    """Every result and report file but timings, and the marks, which hold the digests of those."""
     paths = [path for top in ("results", "reports") for path in (folder / top).rglob("*") if path.is_file()]
-    return {str(p.relative_to(folder)): p.read_bytes() for p in paths if "timings" not in str(p)}
+    return {
+        str(p.relative_to(folder)): p.read_bytes() for p in paths if "timings" not in str(p) and "done" not in p.parts
+    }
 
 
 def copy_project(target: Path) -> Path:

@@ -18,7 +18,7 @@ app = typer.Typer(
     "for you.",
 )
 
-ParamsFile = Annotated[Path, typer.Option("--params", help="The stage's slice of the parameters, a JSON file.")]
+ParamsFile = Annotated[Path, typer.Option("--params", help="The stage's recipe, a JSON file that snakemake writes.")]
 Table = Annotated[Path, typer.Option(help="Exact distance table of the puzzle, .npz.")]
 Solvers = Literal["auto", "bwas", "greedy", "beam", "rising", "exact", "local"]
 EXACT = (None, None, None, 1, False)  # options of searches over networks, left out
@@ -175,11 +175,9 @@ def external(
 @app.command()
 def figures(params: ParamsFile, results: Results, reports: Reports):
     """Stage: draw the figures of a study from its results."""
-    from costtogo.files import read_json
-    from costtogo.params import Study
     from costtogo.stages import figures as stage
 
-    stage.run(Study(**read_json(params)), results.parent, reports.parent)
+    stage.run(params, results, reports)
 
 
 @app.command()
@@ -193,11 +191,9 @@ def report(params: ParamsFile, results: Results, reports: Reports):
 @app.command()
 def figures_large(params: ParamsFile, results: Results, reports: Reports):
     """Stage: draw the figures of the study of a large puzzle, as far as it has run."""
-    from costtogo.files import read_json
-    from costtogo.params_large import LargeStudy
     from costtogo.stages import figures_large as stage
 
-    stage.run(LargeStudy(**read_json(params)), results.parent, reports.parent)
+    stage.run(params, results, reports)
 
 
 @app.command()
@@ -366,7 +362,7 @@ def import_instances(
     ] = None,
 ):
     """Make external instances of DeepCubeA's test cubes, a pickle: it is read as data, and nothing in it is run."""
-    from costtogo.external import folder
+    from costtogo.external_files import folder
     from costtogo.stages import originals
 
     originals.run(pickled, out or folder() / "cube3_qtm.csv")
@@ -384,6 +380,23 @@ def track(
     if not names:
         raise UserError(f"There is no study in {results}; run the workflow first: snakemake --cores all.")
     record([results / name for name in names], Path.cwd())
+
+
+@app.command()
+def adopt(
+    net: Annotated[Path, typer.Option(help="Record of the net: make net BEFORE=<commit that made the results>.")],
+    studies: Annotated[list[str] | None, typer.Argument(help="Names of studies; default if left out.")] = None,
+):
+    """Take finished results over to new code that makes the same, as a record of the net shows."""
+    from costtogo.params import read_yaml
+    from costtogo.stages import adopt as stage
+    from costtogo.workflow.graph import BASE, Graph
+
+    graph = Graph(read_yaml(Path(BASE)), Path("config"))
+    names = studies or [graph.study.study]
+    if unknown := [name for name in names if name not in {each.study for each in graph.stages}]:
+        raise UserError(f"There is no study {unknown[0]}: name one of config/ or the one of {BASE}.")
+    stage.run([each for each in graph.stages if each.study in names], net)
 
 
 @app.command()

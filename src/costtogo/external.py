@@ -1,9 +1,5 @@
-"""Test states from outside, whose optimal lengths their authors computed: CSV files in the folder COSTTOGO_EXTERNAL.
+"""Test states from outside, whose optimal lengths their authors computed, read from CSV files."""
 
-They are not part of the project, and nothing is trained or chosen on them; the README says where a user gets them.
-"""
-
-import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,8 +11,6 @@ from costtogo.files import read_csv
 from costtogo.puzzles.base import Puzzle, move
 from costtogo.types import States, UserError
 
-VARIABLE = "COSTTOGO_EXTERNAL"
-DEFAULT = Path("data/external")
 OPTIMUM = "optimal_moves_qtm"
 OPTIMA = (OPTIMUM, "optimal_moves")  # columns that may tell the length of a shortest solution
 
@@ -37,22 +31,6 @@ class Instances:
     def first(self, count: int) -> "Instances":
         """Those at the beginning of the file; all where there are fewer."""
         return Instances(self.kind, self.texts[:count], self.states[:count], self.optimal[:count])
-
-
-def folder() -> Path:
-    """Where the files are: the folder that the environment names, else data/external."""
-    return Path(os.environ.get(VARIABLE) or DEFAULT)
-
-
-def find(name: str) -> Path:
-    """The path of a file; UserError where the folder or the file is missing."""
-    place = folder()
-    advice = f"set {VARIABLE} to the folder that has {name}, or import the originals as the README says"
-    if not place.is_dir():
-        raise UserError(f"There is no folder {place} of external instances: {advice}.")
-    if not (place / name).is_file():
-        raise UserError(f"The folder {place} of external instances has no {name}: {advice}.")
-    return place / name
 
 
 def load(puzzle: Puzzle, path: Path) -> Instances:

@@ -102,13 +102,12 @@ def read_json(path: Path | str) -> Any:
         raise damaged(path, error) from error
 
 
-def set_aside(path: Path, card: Path) -> None:
-    """Rename a damaged result, delete the card of its stage so that the stage runs again, and raise FileError."""
+def set_aside(path: Path) -> None:
+    """Rename a damaged result and raise FileError: its stage has lost a file, so that the next run makes it again."""
     os.replace(path, f"{path}.damaged")
-    card.unlink(missing_ok=True)
     raise FileError(
         f"{path} is not what its stage wrote (cut off or changed since): it is set aside as {path}.damaged, "
-        f"and the next run makes it again (`snakemake --cores all {card.parent.name}` only it and its kind)."
+        "and the next run of snakemake makes it again."
     )
 
 

@@ -1,26 +1,35 @@
-"""Which source files a stage runs through: the closure of its imports inside this package.
+"""Which source files a stage runs through, the closure of its imports inside this package, and their digest.
 
-The workflow makes them inputs of the stage's rule and the stage records their digest, so that a change of
-code reruns what it may change. Of the puzzles a stage runs through its own alone. Tracking is left out: it sees
-results, it does not make them.
+The key of a stage holds the digest, so that a change of code makes anew what it may change. Comments, docstrings and
+formatting are no code. Of the puzzles a stage runs through its own alone. Tracking is left out, and so is what decides
+which stages are made: they see results, they do not make them.
 """
 
 import hashlib
-import re
+import json
 from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
+from costtogo import syntax
+from costtogo.files import FileError, read_bytes, read_json, write_json
 from costtogo.puzzles import find
 
 PACKAGE = "costtogo"
 ROOT = Path(__file__).parent
 REGISTRY = "costtogo.puzzles"  # which only finds the modules of puzzles
-NOT_RESULTS = ("costtogo.tracking",)
-IMPORT = re.compile(  # a line of its own, as the formatter leaves them
-    rf"^[ ]*(?:import ({PACKAGE}[.\w]*)|from ({PACKAGE}[.\w]*) import (?:\(([^)]*)\)|(.*)))", re.MULTILINE
-)
-NAME = re.compile(r"(\w+)(?: as \w+)?")
+NOT_RESULTS = ("costtogo.tracking", "costtogo.recipes", "costtogo.sources", "costtogo.syntax")
+MEMORY = Path(
+    ".snakemake/costtogo/sources.json"
+)  # what has been parsed, by the digest of the bytes: parsing takes long
+
+
+class Source(NamedTuple):
+    """What a source file holds: the digest of its code and the modules that it imports."""
+
+    code: str
+    imports: tuple[str, ...]
 
 
 def sources(module: str, puzzles: Iterable[str] = ()) -> list[Path]:
@@ -28,27 +37,42 @@ def sources(module: str, puzzles: Iterable[str] = ()) -> list[Path]:
 
     puzzles: names of those that the module makes.
     """
-    found: dict[str, Path] = {}
+    return [ROOT / name for name in code_of(module, puzzles)]
+
+
+def code_of(module: str, puzzles: Iterable[str] = ()) -> dict[str, str]:
+    """The digest of the code of each file that a module runs through, by its path below the package, sorted."""
     families = [find(puzzle)[0] for puzzle in puzzles]
-    waiting = [module, *(f"{REGISTRY}.{family.made[0]}" for family in families)]
-    waiting += [f"{PACKAGE}.{family.bound[0]}" for family in families if family.bound]
+    starts = [module, *(f"{REGISTRY}.{family.made[0]}" for family in families)]
+    starts += [f"{PACKAGE}.{family.bound[0]}" for family in families if family.bound]
+    found = {path: _source(path).code for start in starts for path in _closure(ROOT, start)}
+    return {path.relative_to(ROOT).as_posix(): found[path] for path in sorted(found)}
+
+
+def code_digest(module: str, puzzles: Iterable[str] = ()) -> str:
+    """SHA-256 over the code that a module which makes some puzzles runs through, names of files included."""
+    return digest_of(code_of(module, puzzles))
+
+
+def digest_of(code: dict[str, str]) -> str:
+    """SHA-256 over what code_of returns."""
+    return hashlib.sha256(json.dumps(code, sort_keys=True).encode()).hexdigest()
+
+
+@cache
+def _closure(root: Path, module: str) -> frozenset[Path]:
+    """The file of a module and those of all it imports."""
+    found: dict[str, Path] = {}
+    waiting = [module]
     while waiting:
         name = waiting.pop()
         if name in found or name == REGISTRY or name.startswith(NOT_RESULTS):
             continue
-        path = _file(ROOT, name)
+        path = _file(root, name)
         if path is not None:
             found[name] = path
-            waiting += _imports(path)
-    return sorted(found.values())
-
-
-def code_digest(module: str, puzzles: Iterable[str] = ()) -> str:
-    """SHA-256 over the sources of a module that makes some puzzles, names included."""
-    total = hashlib.sha256()
-    for path in sources(module, puzzles):
-        total.update(str(path.relative_to(ROOT)).encode() + b"\0" + path.read_bytes())
-    return total.hexdigest()
+            waiting += _source(path).imports
+    return frozenset(found.values())
 
 
 @cache
@@ -59,12 +83,31 @@ def _file(root: Path, name: str) -> Path | None:
 
 
 @cache
-def _imports(path: Path) -> tuple[str, ...]:
-    """What a file names in its imports from this package, functions' own imports too, and words that are no modules.
+def _source(path: Path) -> Source:
+    """What a file holds, as it was parsed before if its bytes were."""
+    content = read_bytes(path)
+    key = hashlib.sha256(content).hexdigest()
+    known = _remembered()
+    if key not in known:
+        text = content.decode()
+        own = [name for name in syntax.imports(text) if name.split(".")[0] == PACKAGE]
+        known[key] = [syntax.digest(text), own]
+    code, imports = known[key]
+    return Source(code, tuple(imports))
 
-    Read by a pattern, for the workflow asks at each start and parsing takes ten times as long.
-    """
-    names = []
-    for whole, module, several, one in IMPORT.findall(path.read_text()):
-        names += [whole or module, *(f"{module}.{name}" for name in NAME.findall(several or one))]
-    return tuple(names)
+
+@cache
+def _remembered() -> dict[str, list]:
+    try:
+        known = read_json(MEMORY)
+    except FileError:
+        return {}
+    return known if isinstance(known, dict) else {}
+
+
+def remember() -> None:
+    """Write down what has been parsed in this process for the next ones; needless where nothing was."""
+    known = _remembered()
+    if MEMORY.exists() and len(read_json(MEMORY)) == len(known):
+        return
+    write_json(MEMORY, known)

@@ -1,12 +1,27 @@
 """The workflow as its users run it, on a copy of the project whose default study takes seconds."""
 
 import json
+import os
 import re
 import shutil
+import subprocess
+import time
 from pathlib import Path
 
 import pytest
-from workflow_runs import MODEL, OTHER, change, commit, contents, copy_project, jobs, run, snakemake, trained_iterations
+from workflow_runs import (
+    BIN,
+    MODEL,
+    OTHER,
+    change,
+    commit,
+    contents,
+    copy_project,
+    jobs,
+    run,
+    snakemake,
+    trained_iterations,
+)
 
 
 @pytest.fixture(scope="module")
@@ -106,17 +121,13 @@ def test_a_wrong_parameter_is_one_sentence_and_stops_everything(project, name, v
     assert "Traceback" not in output
 
 
-def test_a_truncated_result_is_told_before_a_job_begins_and_the_next_run_recovers(project):
+def test_a_truncated_result_is_told_and_made_again(project):
     table = project / "results/default/tables/hanoi_4.npz"
     whole, others = table.read_bytes(), contents(project)
     table.write_bytes(whole[:40])
-    output = snakemake(project, fails=True)
-    assert len(re.findall(r"hanoi_4.npz is not what its stage wrote.*the next run makes it again", output)) == 1
-    assert "Traceback" not in output and not jobs(output)
-    Path(f"{table}.damaged").unlink()
-    left = {path: content for path, content in others.items() if not path.startswith("results/default/tables/hanoi_4.")}
-    assert contents(project) == left
-    assert len(jobs(snakemake(project, "tables"))) == 1
+    output = snakemake(project, "tables")
+    assert "hanoi_4.npz is not what its stage wrote (cut off or changed since)" in output and "Traceback" not in output
+    assert len(jobs(output)) == 1
     assert contents(project) == others
     assert "Nothing to be done" in snakemake(project)
 
@@ -124,11 +135,97 @@ def test_a_truncated_result_is_told_before_a_job_begins_and_the_next_run_recover
 def test_a_write_limit_is_one_sentence_and_the_next_run_recovers(project):
     table = project / "results/default/tables/hanoi_4.npz"
     whole = table.read_bytes()
-    command = (
-        "costtogo table --params results/default/params/tables/hanoi_4.json --out results/default/tables/hanoi_4.npz"
-    )
+    mark = next((project / "results/default/done/tables").glob("hanoi_4.*.done"))
+    recipe = f".snakemake/costtogo/recipes/default/tables/{mark.stem}.json"
+    command = f"costtogo table --params {recipe} --out results/default/tables/hanoi_4.npz"
     output = run(project, "bash", "-c", f"ulimit -f 0; {command}", fails=True)
     assert re.search(r"^costtogo: Cannot write .*File too large", output, flags=re.MULTILINE)
     assert "Traceback" not in output
     assert table.read_bytes() == whole
     assert not list(table.parent.glob(".*"))
+    assert len(jobs(snakemake(project))) == 1 and table.read_bytes() == whole
+    assert "Nothing to be done" in snakemake(project)
+
+
+def listing(folder: Path) -> dict[str, tuple]:
+    """Name, time and content of every file of the results, the reports and Snakemake's own memory."""
+    tops = [folder / name for name in ("results", "reports", ".snakemake/metadata")]
+    paths = [path for top in tops for path in top.rglob("*") if path.is_file()]
+    return {str(path): (path.stat().st_mtime_ns, path.read_bytes()) for path in paths}
+
+
+def test_a_dry_run_is_dry_whatever_it_is_asked(project):
+    before = listing(project)
+    snakemake(project, "--dry-run")
+    assert jobs(snakemake(project, "--dry-run", "--config", "seed=7"))
+    snakemake(project, "--dry-run", "puzzle15", "cube3")
+    snakemake(project, "--list-rules")
+    assert listing(project) == before
+
+
+def test_a_second_run_with_another_seed_changes_nothing_of_one_that_is_running(project, tmp_path):
+    copy = tmp_path / "copy"
+    shutil.copytree(project, copy, symlinks=True)
+    change(copy, MODEL, iterations=2000)
+    wanted = json.loads((project / f"results/default/audits/{MODEL}.json").read_text())["parameters"]["seed"]
+    environment = {**os.environ, "PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}", "COSTTOGO_TRACKING": "off"}
+    running = subprocess.Popen(["snakemake", "--cores", "1"], cwd=copy, env=environment, stderr=subprocess.DEVNULL)
+    begun = copy / f"results/default/done/models/{MODEL}.{'?' * 12}.done"
+    deadline = time.monotonic() + 120
+    while list(begun.parent.glob(begun.name)) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert running.poll() is None, "it is training"
+    snakemake(copy, "--dry-run", "--config", "seed=7")
+    assert "LockException" in snakemake(copy, "--config", "seed=7", fails=True)
+    assert running.wait(timeout=300) == 0
+    assert json.loads((copy / f"results/default/audits/{MODEL}.json").read_text())["parameters"]["seed"] == wanted
+    assert trained_iterations(copy, MODEL) == 2000
+    assert "Nothing to be done" in snakemake(copy, "--dry-run")
+
+
+def test_a_reason_is_told_in_few_lines(project):
+    change(project, MODEL, epsilon=0.2)
+    told = snakemake(project, "--dry-run")
+    run(project, "git", "checkout", "--quiet", "params.yaml")
+    assert "    because: training.epsilon 0.05 → 0.2\n" in told
+    assert len(told.splitlines()) <= 40
+
+
+def test_a_deleted_figure_or_result_comes_back_as_it_was(project):
+    others = contents(project)
+    figure, curve = (
+        "reports/default/figures/training_hanoi_4_uniform.png",
+        f"results/default/models/{MODEL}/curve.parquet",
+    )
+    (project / figure).unlink()
+    assert {"Drawing the figures.", "Writing the report."} == jobs(snakemake(project))
+    (project / curve).unlink()
+    output = snakemake(project, curve)
+    assert jobs(output) == {f"Training {MODEL}."} and f"because: {curve} is gone" in output
+    snakemake(project)
+    assert contents(project) == others
+    assert "Nothing to be done" in snakemake(project)
+
+
+def test_snakemakes_own_report_has_the_figures(project):
+    snakemake(project, "--report", "report.html")
+    page = (project / "report.html").read_text(encoding="utf-8")
+    (project / "report.html").unlink()
+    assert "training_hanoi_4_uniform.png" in page and "figures/training_hanoi_4_uniform" in page
+
+
+def test_damaged_documents_and_clocks_heal(project):
+    others = contents(project)
+    for name in (
+        "reports/default/report.md",
+        "reports/default/tables/audit.csv",
+        "reports/default/timings.md",
+        f"results/default/timings/models/{MODEL}.json",
+        f"results/default/models/{MODEL}.json",
+    ):
+        path = project / name
+        path.write_bytes(path.read_bytes()[:20])
+    output = snakemake(project)
+    assert "Traceback" not in output and f"Training {MODEL}." in jobs(output)
+    assert contents(project) == others
+    assert "Nothing to be done" in snakemake(project)

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 
 MEASURED = Path("data/measured")  # what other studies kept
+KINDS = ("png", "svg")  # each figure is drawn as both
 TIMED = "seconds"  # the kind of figure of these studies that shows wall-clock time
 
 
@@ -45,6 +46,15 @@ class FigureEntry:
         """The path of its files below the study's reports, without suffix: what shows wall-clock time lies apart."""
         return f"{'timings' if self.timed else 'figures'}/{self.name}"
 
+    def file(self, kind: str) -> str:
+        """The path of its file of a kind below the study's reports: PNGs are in git, SVGs lie apart in svg/."""
+        return file_of(self.stem, kind)
+
+
+def file_of(stem: str, kind: str) -> str:
+    """The path of a figure's file below its study's reports.  "figures/way", "svg" -> "svg/figures/way.svg"."""
+    return f"{'svg/' if kind == 'svg' else ''}{stem}.{kind}"
+
 
 def catalogue(study: Any, measured: Path = MEASURED) -> list[FigureEntry]:
     """All figures of a study, by puzzle and then by model, in the order of its parameters.
@@ -72,13 +82,18 @@ def names(study: Any, measured: Path = MEASURED) -> list[str]:
 
 def kept_of(puzzles: Iterable[str], measured: Path = MEASURED) -> list[Path]:
     """The files of the studies that have kept results of any of these puzzles: data/measured/<study>.json."""
-    return [card for card in sorted(measured.glob("*.json")) if kept_puzzles(json.loads(card.read_text())) & {*puzzles}]
+    return [card for card in sorted(measured.glob("*.json")) if kept_puzzles(_cards(card)) & {*puzzles}]
 
 
 def kept_puzzles(cards: dict[str, Any]) -> set[str]:
     """The puzzles that the cards of a kept study tell of."""
     parameters = [card.get("parameters", {}) for card in cards.values()]
     return {puzzle for part in parameters if (puzzle := part.get("puzzle", part.get("training", {}).get("puzzle")))}
+
+
+def _cards(kept: Path) -> dict[str, Any]:
+    """The cards of a study that has kept its results."""
+    return json.loads(kept.read_text(encoding="utf-8"))
 
 
 def is_hanoi(puzzle: str) -> bool:
@@ -157,7 +172,7 @@ def _model_figures(puzzle: str, model: str, training: Any) -> Iterator[FigureEnt
 def _kept_figures(puzzle: str, own: str, measured: Path) -> Iterator[FigureEntry]:
     """The losses of the trainings on a puzzle that studies other than the own one have kept."""
     for card in sorted(path for path in measured.glob("*.json") if path.stem != own):
-        for place, stage in sorted(json.loads(card.read_text()).items()):
+        for place, stage in sorted(_cards(card).items()):
             curve = card.with_suffix("") / f"{place.replace('/', '_')}_curve.csv"
             if curve.exists() and stage["parameters"]["training"]["puzzle"] == puzzle:
                 model = place.removeprefix("models/")
@@ -172,7 +187,7 @@ def _variant_figures(measured: Path, puzzles: Iterable[str]) -> Iterator[FigureE
     """The figures of the trainings that a study repeated with several seeds, once it has kept them."""
     for card in [path for path in kept_of(puzzles, measured) if (path.with_suffix("") / "variants.csv").exists()]:
         table = card.with_suffix("") / "variants.csv"
-        cards = json.loads(card.read_text())
+        cards = _cards(card)
         stages = [stage for place, stage in cards.items() if re.match(r"searches/.*_seed\d+$", place)]
         for puzzle in sorted({stage["parameters"]["puzzle"] for stage in stages}):
             kinds, kept = {"variants": "seeds of each variant"}, (str(table),)

@@ -17,9 +17,10 @@ import torch
 from costtogo.analysis.intervals import mean_interval, wilson
 from costtogo.exact.lights_out import FewestPresses
 from costtogo.exact.nearby import NearbyTable
-from costtogo.external import Instances, find
+from costtogo.external import Instances
 from costtogo.external import load as load_instances
-from costtogo.files import FileError, json_text, read_frame, read_json, write_frame
+from costtogo.external_files import find
+from costtogo.files import FileError, json_text, read_frame, write_frame
 from costtogo.heuristics.nearby import NearbyHeuristic
 from costtogo.heuristics.network import NetworkHeuristic
 from costtogo.params_large import ExternalBudget, ExternalParams
@@ -27,7 +28,7 @@ from costtogo.puzzles import make
 from costtogo.puzzles.base import Puzzle, random_walks, solves
 from costtogo.puzzles.lights_out import LightsOut
 from costtogo.search.anytime import solve_with_weights, solve_within
-from costtogo.stages.frame import StageRun, say
+from costtogo.stages.frame import StageRun, parameters_of, say
 from costtogo.stages.searched import last_network, metrics_of
 from costtogo.stages.solve import told
 from costtogo.stages.tables import read_nearby
@@ -95,7 +96,7 @@ class Solver:
 
 def run(params: Path, table: Path, model: Path, out: Path) -> None:
     """Solve the first instances of the file that the parameters name; model is the folder of a training."""
-    asked = ExternalParams(**read_json(params)["external"])
+    asked = ExternalParams(**parameters_of(params)["external"])
     path = find(asked.file)
     stage = StageRun("external", __name__, params, out, [table, model / "checkpoints.parquet", path])
     torch.set_num_threads(stage.parameters["threads"])

@@ -3,15 +3,26 @@
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
-from costtogo.figures.catalogue import MEASURED, FigureEntry, catalogue
+from costtogo.figures.catalogue import KINDS, MEASURED, FigureEntry, catalogue
 from costtogo.files import FileError, write_bytes
+from costtogo.params import Study
+from costtogo.stages.frame import StageRun, cards_of
 from costtogo.stages.leftovers import remove_others
 
-KINDS = ("png", "svg")
+
+def run(params: Path, results: Path, reports: Path) -> None:
+    """Draw the figures of a study; results and reports are the study's folders."""
+    stage = StageRun("figures", __name__, params, results / "figures" / "figures", cards_of(results))
+    written = draw_catalogue(Study(**stage.parameters), results.parent, reports.parent)
+    timed = [path for path in written if "timings" in path.parts]
+    drawn = [path for path in written if path not in timed]
+    stage.finish(drawn, {"figures": len(written) // len(KINDS)}, timed, tracked=False)
 
 
-def run(study, results: Path | str, reports: Path | str, measured: Path = MEASURED, processes: int = 2) -> list[Path]:
-    """Draw the study's catalogue into reports/<study>/figures and timings and return the files written.
+def draw_catalogue(
+    study, results: Path | str, reports: Path | str, measured: Path = MEASURED, processes: int = 2
+) -> list[Path]:
+    """Draw the study's catalogue into reports/<study> and return the files written.
 
     results and reports are the folders that hold one folder a study, measured that of what other studies kept.
     Figures of models that the study no longer has are removed.
@@ -38,7 +49,7 @@ def draw(entry: FigureEntry, source: Path, target: Path) -> list[Path]:
     from costtogo.figures.style import image
 
     figure = entry.draw(source)
-    paths = [target / f"{entry.stem}.{kind}" for kind in KINDS]
+    paths = [target / entry.file(kind) for kind in KINDS]
     for path, kind in zip(paths, KINDS, strict=True):
         write_bytes(path, image(figure, kind))
     return paths

@@ -1,8 +1,8 @@
 """What all stages share: reading their slice of the parameters, timing themselves, and leaving a card.
 
-The card results/<study>/<group>/<name>.json is the last file a stage writes: parameters, digests of what it
-read and wrote, versions and metrics, the same to the byte on a rerun. Wall-clock times and the commit lie
-apart in results/<study>/timings/.
+The card results/<study>/<group>/<name>.json has parameters, digests of what the stage read and wrote, versions and
+metrics, the same to the byte on a rerun. Wall-clock times and the commit lie apart in results/<study>/timings/. The
+mark that the stage is finished comes last: see costtogo.recipes.
 """
 
 import importlib.metadata
@@ -11,13 +11,13 @@ import platform
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from costtogo.files import digest, read_json, set_aside, write_json
-from costtogo.params import puzzles_of
-from costtogo.sources import code_digest
+from costtogo import recipes
+from costtogo.files import FileError, digest, read_json, set_aside, write_json
+from costtogo.sources import digest_of
 from costtogo.tracking import log_stage
 
 LIBRARIES = ("numpy", "numba", "torch", "pandas", "pyarrow", "safetensors", "matplotlib")
@@ -26,26 +26,29 @@ LIBRARIES = ("numpy", "numba", "torch", "pandas", "pyarrow", "safetensors", "mat
 class StageRun:
     """One run of a stage: made at its start, finished when its results are on disk.
 
-    out: the result without suffix, results/<study>/<group>/<name>. module: the stage's module, for its sources.
+    recipe: the file of the stage's recipe.  out: the result without suffix, results/<study>/<group>/<name>.
+    module: the stage's module, for its sources.  inputs: the files that the stage reads.
     """
 
-    def __init__(self, stage: str, module: str, params: Path, out: Path, inputs: list[Path]):
+    def __init__(self, stage: str, module: str, recipe: Path, out: Path, inputs: list[Path]):
         self.stage = stage
         self.out = out
         self.results = out.parents[1]
         self.started = time.time()
         self.parts: dict[str, float] = {}
+        self.recipe_path, self.recipe = recipe, recipes.read_recipe(recipe)
+        recipes.refuse_others(self.recipe, module, f"{out.parent.name} {out.name}")
         read = {relative(path): digest(path) for path in inputs}
         refuse_damaged(read)
-        parameters = read_json(params)
+        recipes.begin(out.parent, out.name)
         self.card = {
             "stage": stage,
             "study": self.results.name,
             "group": out.parent.name,
             "name": out.name,
-            "parameters": parameters,
+            "parameters": self.recipe.parameters,
             "inputs": read,
-            "code": code_digest(module, puzzles_of(parameters)),
+            "code": digest_of(self.recipe.code),
             "versions": versions(),
         }
 
@@ -61,33 +64,70 @@ class StageRun:
         yield
         self.parts[name] = self.parts.get(name, 0.0) + time.perf_counter() - begun
 
-    def finish(self, outputs: list[Path], metrics: dict[str, float], **timing) -> None:
-        """Write the timing file and the card, then tell MLflow, best effort."""
+    def finish(
+        self,
+        outputs: list[Path],
+        metrics: dict[str, float],
+        clocks: Sequence[Path] = (),
+        tracked: bool = True,
+        **timing,
+    ) -> None:
+        """Write the timing file, the card and the mark, then tell MLflow, best effort, unless it is not tracked.
+
+        clocks: files of wall-clock times besides the stage's own; the mark has their digests, not the card.
+        """
         self.card["outputs"] = {relative(path): digest(path) for path in outputs}
         self.card["metrics"] = {name: float(value) for name, value in metrics.items()}
         when = {"started": self.started, "seconds": time.time() - self.started, "parts": self.parts}
         where = {"commit": commit(), "processor": processor(), "cores": os.cpu_count()}
-        write_json(
-            self.results / "timings" / self.card["group"] / f"{self.card['name']}.json",
-            {**when, **where, **timing},
-        )
+        clock = self.results / "timings" / self.card["group"] / f"{self.card['name']}.json"
+        write_json(clock, {**when, **where, **timing})
         path = self.out.with_name(f"{self.out.name}.json")
         write_json(path, self.card)
-        say(f"{self.stage} {self.card['name']}: done in {when['seconds']:.1f} s")
-        log_stage(path, Path.cwd(), when["seconds"])
+        files = [*clocks, *(file for file in (clock, clock.with_suffix(".parquet")) if file.exists())]
+        timings = [Path(relative(file)) for file in files]
+        recipes.finish(self.recipe_path, self.out.parent, path, timings)
+        so_far = recipes.progress(os.environ) if self.card["group"] != "report" else ""
+        say(f"{self.stage} {self.card['name']}: done in {when['seconds']:.1f} s{so_far}")
+        if tracked:
+            log_stage(path, Path.cwd(), when["seconds"])
+
+
+def parameters_of(recipe: Path) -> dict:
+    """The slice of the parameters in the file of a recipe."""
+    return recipes.read_recipe(recipe).parameters
+
+
+def clocks_of(reports: Path) -> list[Path]:
+    """The documents of a report that tell wall-clock times; reports: the study's folder."""
+    return [reports / "timings.md", *sorted((reports / "timings").glob("*.csv"))]
+
+
+def cards_of(results: Path) -> list[Path]:
+    """The cards of a study's finished stages but those of its figures and its report; results: the study's folder."""
+    return [path for path in sorted(results.glob("*/*.json")) if path.parent.name not in ("figures", "report")]
 
 
 def refuse_damaged(read: dict[str, str]) -> None:
-    """Set aside a result that is not what its stage wrote, with the stage's card, so that the next run makes it again.
+    """Set aside a result that is not what its stage wrote, so that the next run makes it again.
 
     read: digests by path. What no card beside it, or beside a folder above it, names as written is not judged.
     """
     for path, found in read.items():
         places = [place for place in (Path(path), *Path(path).parents) if place.name]
         for card in (place.with_suffix(".json") for place in places):
-            written = read_json(card).get("outputs", {}) if card.exists() and card != Path(path) else {}
+            written = outputs_of(card) if card.exists() and card != Path(path) else {}
             if written.get(path, found) != found:
-                set_aside(Path(path), card)
+                set_aside(Path(path))
+
+
+def outputs_of(card: Path) -> dict[str, str]:
+    """What a card says its stage wrote, digests by path; FileError where the card is damaged."""
+    content = read_json(card)
+    outputs = content.get("outputs", {}) if isinstance(content, dict) else None
+    if not isinstance(outputs, dict):
+        raise FileError(f"{card} is damaged: the next run of snakemake makes its stage again.")
+    return outputs
 
 
 def say(line: str) -> None:

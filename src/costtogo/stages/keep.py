@@ -14,6 +14,7 @@ from costtogo.stages import variants
 from costtogo.types import UserError
 
 KEPT = ("stage", "parameters", "inputs", "outputs", "code", "versions", "metrics")
+UNKEPT = ("timings", "resume", "figures")  # folders of no stage, or of one that has measured nothing
 TABLES = {  # of each group
     "models": ("curve", "checkpoints"),
     "audits": ("measures", "by_distance"),
@@ -27,7 +28,9 @@ def run(results: Path, out: Path) -> Path:
 
     Raises FileError, and writes nothing, where a search lacks a table that the studies' tables are gathered from.
     """
-    cards = sorted(card for card in results.glob("*/*.json") if card.parent.name not in ("timings", "params", "resume"))
+    cards = sorted(
+        card for card in results.glob("*/*.json") if card.parent.name not in ("timings", "resume", "figures")
+    )
     if not cards:
         raise UserError(f"{results} holds no finished stage to keep; run the study first.")
     gathered = variants.gather(results)

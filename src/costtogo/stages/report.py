@@ -13,7 +13,7 @@ from costtogo.figures.catalogue import catalogue, kept_of
 from costtogo.files import read_arrays, read_csv, read_frame, write_csv, write_json, write_text
 from costtogo.params import Study
 from costtogo.puzzles import find, make
-from costtogo.stages.frame import StageRun
+from costtogo.stages.frame import StageRun, cards_of, clocks_of
 from costtogo.stages.leftovers import remove_others
 from costtogo.stages.report_answers import NAN
 from costtogo.stages.report_compared import compared
@@ -59,13 +59,14 @@ class Beside:
 def run(params: Path, results: Path, reports: Path) -> None:
     """Write the report of a study; results and reports are the study's folders."""
     beside = Beside()
-    cards = [path for path in sorted(results.glob("*/*.json")) if path.parent.name != "report"]
+    cards = cards_of(results)
     stage = StageRun("report", __name__, params, results / "report" / "report", [*beside.files, *cards])
     study = Study(**stage.parameters)
     numbers = write(study, results.parent, reports.parent, beside)
     kinds = ("report.md", "reported_vs_reproduced.csv", "metrics.json", "tables/*.csv", "figures/*.png")
     outputs = [path for kind in kinds for path in sorted(reports.glob(kind))]
-    stage.finish(outputs, {f"{model}.{name}": value for model, part in numbers.items() for name, value in part.items()})
+    metrics = {f"{model}.{name}": value for model, part in numbers.items() for name, value in part.items()}
+    stage.finish(outputs, metrics, clocks_of(reports))
 
 
 def write(study, results: Path, reports: Path, beside: Beside) -> dict:

@@ -7,9 +7,9 @@ import pandas as pd
 
 from costtogo.analysis.documents import REPORTED, documents
 from costtogo.analysis.literature import read_reported
-from costtogo.files import read_json, write_csv, write_json, write_text
+from costtogo.files import write_csv, write_json, write_text
 from costtogo.params_large import LargeStudy
-from costtogo.stages.frame import StageRun
+from costtogo.stages.frame import StageRun, cards_of, clocks_of, parameters_of
 from costtogo.stages.leftovers import remove_others
 from costtogo.stages.report_large_answers import Findings
 from costtogo.stages.report_large_comparison import LARGE_TIMES, compare
@@ -36,14 +36,15 @@ class Beside:
 def run(params: Path, results: Path, reports: Path) -> None:
     """Write the report of a study; results and reports are the study's folders."""
     beside = Beside()
-    cards = [path for path in sorted(results.glob("*/*.json")) if path.parent.name != "report"]
-    study = LargeStudy(**read_json(params))
+    cards = cards_of(results)
+    study = LargeStudy(**parameters_of(params))
     inputs = [*beside.files(study.puzzle), *cards]
     stage = StageRun("report_large", __name__, params, results / "report" / "report", inputs)
     numbers = write(study, results.parent, reports.parent, beside)
     kinds = ("report.md", "reported_vs_reproduced.csv", "metrics.json", "tables/*.csv", "figures/*.png")
     outputs = [path for kind in kinds for path in sorted(reports.glob(kind))]
-    stage.finish(outputs, {f"{model}.{name}": value for model, part in numbers.items() for name, value in part.items()})
+    metrics = {f"{model}.{name}": value for model, part in numbers.items() for name, value in part.items()}
+    stage.finish(outputs, metrics, clocks_of(reports))
 
 
 def write(study: LargeStudy, results: Path, reports: Path, beside: Beside) -> dict:

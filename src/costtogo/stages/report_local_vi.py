@@ -8,11 +8,12 @@ import numpy as np
 import pandas as pd
 
 from costtogo.figures import local_vi as drawings
+from costtogo.figures.catalogue import KINDS, file_of
 from costtogo.figures.style import image
-from costtogo.files import read_frame, read_json, read_text, write_bytes, write_csv, write_json, write_text
+from costtogo.files import read_frame, read_text, write_bytes, write_csv, write_json, write_text
 from costtogo.params_local_vi import LocalViStudy
 from costtogo.puzzles import make
-from costtogo.stages.frame import StageRun
+from costtogo.stages.frame import StageRun, cards_of, parameters_of
 from costtogo.stages.leftovers import remove_others
 from costtogo.stages.report_local_vi_compared import (
     AGREES,
@@ -25,15 +26,14 @@ from costtogo.stages.report_local_vi_compared import (
 )
 from costtogo.stages.report_markdown import amount, frame_table, places, short
 
-KINDS = ("png", "svg")
 EXCHANGED = "1 2 4 3 5 6 7 8 9 10 11 12 13 15 14 0"
 CAPTIONS = Path("workflow/captions")
 
 
 def run(params: Path, results: Path, reports: Path) -> None:
     """Write everything; results and reports are the study's folders."""
-    study = LocalViStudy(**{name: value for name, value in read_json(params).items() if name != "puzzle"})
-    cards = [path for path in sorted(results.glob("*/*.json")) if path.parent.name != "report"]
+    study = LocalViStudy(**{name: value for name, value in parameters_of(params).items() if name != "puzzle"})
+    cards = cards_of(results)
     stage = StageRun("report_local_vi", __name__, params, results / "report" / "report", [REPORTED, *cards])
     tables, searches, seconds = Tables.read(results, study.puzzle), *_searches(study, results)
     reported = read_reported()
@@ -45,10 +45,11 @@ def run(params: Path, results: Path, reports: Path) -> None:
     write_json(reports / "metrics.json", metrics)
     write_text(reports / "report.md", "\n".join(text(study, tables, frames, comparison)))
     write_text(reports / "timings.md", "\n".join(timings(tables, timed, searches, seconds)))
-    for folder in ("figures", "tables", "timings"):
+    for folder in ("figures", "svg/figures", "svg/timings", "tables", "timings"):
         remove_others((reports / folder).glob("*.*"), written)
-    outputs = [path for path in sorted(reports.rglob("*.*")) if "timings" not in str(path.relative_to(reports))]
-    stage.finish(outputs, metrics)
+    files = sorted(reports.rglob("*.*"))
+    timed = [path for path in files if "timings" in str(path.relative_to(reports))]
+    stage.finish([path for path in files if path not in timed], metrics, timed)
 
 
 def frames_of(tables: Tables, searches: pd.DataFrame | None, seconds: pd.DataFrame | None) -> dict[str, pd.DataFrame]:
@@ -62,9 +63,11 @@ def frames_of(tables: Tables, searches: pd.DataFrame | None, seconds: pd.DataFra
 
 def write_figures(reports: Path, figures: dict) -> list[Path]:
     """Write the figures of draw in each kind; returns their files."""
-    written = [reports / folder / f"{name}.{kind}" for folder, name in figures for kind in KINDS]
-    for path in written:
-        write_bytes(path, image(figures[path.parent.name, path.stem], path.suffix[1:]))
+    written = []
+    for (folder, name), figure in figures.items():
+        for kind in KINDS:
+            written.append(reports / file_of(f"{folder}/{name}", kind))
+            write_bytes(written[-1], image(figure, kind))
     return written
 
 

@@ -209,13 +209,20 @@ def puzzle_of(results: Results, model: str) -> str:
 
 
 def provenance(results: Results) -> pd.DataFrame:
-    """stage, name, path, sha256 of every file that the cards list."""
+    """stage, name, path, sha256 of every file that the cards list; adopted, where any stage was taken over."""
+    cards = results.cards()
     rows = [
-        {"stage": card["stage"], "name": card["name"], "path": path, "sha256": digest}
-        for card in results.cards()
+        {"stage": card["stage"], "name": card["name"], "path": path, "sha256": digest, "adopted": adoptions(card)}
+        for card in cards
         for path, digest in sorted(card["outputs"].items())
     ]
-    return pd.DataFrame(rows, columns=["stage", "name", "path", "sha256"])
+    frame = pd.DataFrame(rows, columns=["stage", "name", "path", "sha256", "adopted"])
+    return frame if any(map(adoptions, cards)) else frame.drop(columns="adopted")
+
+
+def adoptions(card: dict[str, Any]) -> str:
+    """The commits between which a stage was taken over without a run, empty where it was not."""
+    return " ".join(f"{step['before'][:12]}..{step['after'][:12]}" for step in card.get("adopted", []))
 
 
 def headline_numbers(results: Results) -> dict[str, dict[str, float]]:

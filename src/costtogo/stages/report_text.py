@@ -13,6 +13,7 @@ from costtogo.stages.report_markdown import amount, frame_table, is_missing, per
 from costtogo.stages.report_tables import (
     START,
     Results,
+    adoptions,
     audit,
     headline_numbers,
     puzzle_cells,
@@ -394,6 +395,12 @@ def provenance_text(results: Results, selected: dict[str, int]) -> Iterator[str]
         + ", ".join(f"{name} {' and '.join(sorted(found))}" for name, found in sorted(versions.items()))
         + ".\n"
     )
+    adopted = [card for card in cards if adoptions(card)]
+    if adopted:
+        yield (
+            f"Of the {len(cards)} stages {len(adopted)} were taken over to newer code without a run, after it had been "
+            "shown to give the same bytes: column *adopted* of *tables/provenance.csv*.\n"
+        )
     seeds = [
         [f"{card['stage']} `{card['name']}`", key, short(value)]
         for card in cards

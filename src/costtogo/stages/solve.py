@@ -178,8 +178,8 @@ def find_heuristic(puzzle_name: str | None, model: Path | None) -> NetworkHeuris
 
 
 def _default_model(puzzle_name: str | None) -> Path:
-    """The best model of a puzzle in the study of its own or the default one; of a large puzzle the study's headline,
-    else its first model."""
+    """The best model of a puzzle in the study of its own or the default one; of a large puzzle the headline of the
+    study's report, else its first model."""
     if puzzle_name is None:
         raise UserError("Name the puzzle with --puzzle, or a checkpoint with --model.")
     puzzle = make(puzzle_name)
@@ -192,8 +192,8 @@ def _default_model(puzzle_name: str | None) -> Path:
         trained = sorted(path.stem for path in (study / "models").glob("*.json"))
         if not trained:
             raise UserError(nothing)
-        asked = study / "params" / "report" / "report.json"
-        headline = read_json(asked).get("headline") if asked.exists() else None
+        report = study / "report" / "report.json"
+        headline = read_json(report)["parameters"]["headline"] if report.exists() else None
         return study / "models" / (headline if headline in trained else trained[0])
     cards = [read_json(path) for path in sorted((study / "searches").glob("*.json"))]
     searched = [

@@ -42,8 +42,8 @@ def exact_search(puzzle: Puzzle, seconds: float) -> Callable[[States], SearchRes
 def find_database(puzzle: SlidingTiles) -> PatternDatabaseHeuristic:
     """The database that the puzzle's study finds optima by, else its largest, else a small one made now."""
     study = Path("results") / puzzle.name
-    asked = study / "params" / "optima" / f"{puzzle.name}.json"
-    name = read_json(asked)["optima"]["pattern_database"] if asked.exists() else None
+    optima = study / "optima" / f"{puzzle.name}.json"
+    name = read_json(optima)["parameters"]["optima"]["pattern_database"] if optima.exists() else None
     built = sorted((study / "pattern_databases").glob("*.npz"), key=lambda path: path.stat().st_size)
     chosen = next((path for path in built if path.stem == name), built[-1] if built else None)
     if chosen is not None:

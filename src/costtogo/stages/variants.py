@@ -50,16 +50,18 @@ def _checkpoints(results: Path, model: str, searched: bool) -> pd.DataFrame:
         found = read_frame(results / "searches" / model / "checkpoints.parquet")[["iteration", *CELLS, *FOUND]]
         frame = frame.merge(chosen, on="iteration").merge(found, on="iteration")
     else:
-        frame = frame.merge(_cells(results, model), how="cross").assign(selected=False, **dict.fromkeys(FOUND, np.nan))
+        frame = frame.merge(_cells(results, training["puzzle"]), how="cross").assign(
+            selected=False, **dict.fromkeys(FOUND, np.nan)
+        )
     name, seed = variant_of(model)
     place = {"puzzle": training["puzzle"], "variant": name, "seed": seed, "states_seen": metrics["states_seen"]}
     place |= {"reach": metrics["effective_k"]}
     return frame.assign(**place)[[*place, *frame.columns]]
 
 
-def _cells(results: Path, model: str) -> pd.DataFrame:
-    """Every (set, λ, N) that each checkpoint of a model is to search."""
-    search = read_json(results / "params" / "searches" / f"{model}.json")["search"]
+def _cells(results: Path, puzzle: str) -> pd.DataFrame:
+    """Every (set, λ, N) that each checkpoint of a model of the puzzle is to search: the baselines search them too."""
+    search = read_json(results / "searches" / f"baseline_{puzzle}.json")["parameters"]["search"]
     grids = [grid for grid in search["grids"] if grid["every_checkpoint"]]
     cells = [product([grid["set"]], grid["path_weights"], grid["batch_sizes"]) for grid in grids]
     return pd.DataFrame(chain(*cells), columns=CELLS)

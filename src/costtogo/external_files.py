@@ -1,0 +1,28 @@
+"""Where the CSV files of external instances lie: the folder that COSTTOGO_EXTERNAL names, else data/external.
+
+They are not part of the project, and nothing is trained or chosen on them; the README says where a user gets them.
+"""
+
+import os
+from pathlib import Path
+
+from costtogo.types import UserError
+
+VARIABLE = "COSTTOGO_EXTERNAL"
+DEFAULT = Path("data/external")
+
+
+def folder() -> Path:
+    """Where the files are: the folder that the environment names, else data/external."""
+    return Path(os.environ.get(VARIABLE) or DEFAULT)
+
+
+def find(name: str) -> Path:
+    """The path of a file; UserError where the folder or the file is missing."""
+    place = folder()
+    advice = f"set {VARIABLE} to the folder that has {name}, or import the originals as the README says"
+    if not place.is_dir():
+        raise UserError(f"There is no folder {place} of external instances: {advice}.")
+    if not (place / name).is_file():
+        raise UserError(f"The folder {place} of external instances has no {name}: {advice}.")
+    return place / name

@@ -1,0 +1,182 @@
+"""What decides the result of a stage, its key, and the mark that the stage is finished.
+
+A recipe holds the stage's slice of the parameters, the digests of its code and of the files that no stage makes, and
+the keys of the stages that it reads from. Its digest is the key: nothing of a result enters it. The Snakefile writes
+each recipe to .snakemake/costtogo/recipes/<study>/<group>/<name>.<key>.json, a cache whose files never change; a stage
+that has finished leaves results/<study>/done/<group>/<name>.<key>.done. So a changed parameter asks for another mark,
+and a parameter that is changed back finds the old one: dates play no part.
+"""
+
+import hashlib
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from costtogo.files import FileError, digest, json_text, read_json, read_text, write_json, write_text
+from costtogo.params import puzzles_of
+from costtogo.sources import code_of
+from costtogo.types import UserError
+
+RECIPES = Path(".snakemake/costtogo/recipes")
+PLAN = "COSTTOGO_PLAN"  # the recipe of the last stage of the study that is run
+KEY_LENGTH = 12  # hexadecimal digits
+NAME = re.compile(r"(?P<name>.+)\.(?P<key>[0-9a-f]{12})(?:\.(?P<time>\d+))?")
+PARTS = {"parameters", "code", "inputs", "files"}
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """What decides the result of a stage.
+
+    parameters: its slice.  code: the digest of each source file it runs through.  inputs: the key of each stage that it
+    reads from, by "<study>/<group>/<name>".  files: the digest of each file that no stage makes.
+    """
+
+    parameters: dict[str, Any]
+    code: dict[str, str]
+    inputs: dict[str, str] = field(default_factory=dict)
+    files: dict[str, str] = field(default_factory=dict)
+
+    @cached_property
+    def text(self) -> str:
+        """The recipe as JSON."""
+        return json_text({name: getattr(self, name) for name in sorted(PARTS)})
+
+    @cached_property
+    def key(self) -> str:
+        """The first digits of the digest of the text."""
+        return key_of(self.text)
+
+    def write(self, folder: Path, name: str, time: int = 1, within: Path = RECIPES) -> Path:
+        """Write the recipe of the stage that makes folder/name, unless it is there; returns the file.
+
+        folder: results/<study>/<group>.  time: how often the stage is made with this key, counted from 1.
+        """
+        path = within / folder.parent.name / folder.name / f"{stem(name, self.key, time)}.json"
+        if _text_of(path) != self.text:
+            write_text(path, self.text)
+        return path
+
+
+def key_of(text: str) -> str:
+    """The key of a recipe's text."""
+    return hashlib.sha256(text.encode()).hexdigest()[:KEY_LENGTH]
+
+
+def stem(name: str, key: str, time: int = 1) -> str:
+    """The name of a recipe and of a mark, without suffix."""
+    return f"{name}.{key}" + (f".{time}" if time > 1 else "")
+
+
+def _text_of(path: Path) -> str:
+    """The text of a file, empty where it cannot be read."""
+    try:
+        return read_text(path)
+    except FileError:
+        return ""
+
+
+def read_recipe(path: Path) -> Recipe:
+    """Read a recipe; FileError where it is damaged, UserError where it is none of today's code."""
+    text = read_text(path)
+    found = NAME.fullmatch(path.stem)
+    if found is None or key_of(text) != found["key"]:
+        raise FileError(f"{path} is damaged: start snakemake again, which writes it anew.")
+    return Recipe(**read_json(path))
+
+
+def refuse_others(recipe: Recipe, module: str, subject: str) -> None:
+    """Raise UserError where the code is no longer that of a recipe; module: of the stage; subject: names the stage."""
+    now = code_of(module, puzzles_of(recipe.parameters))
+    if now != recipe.code:
+        changed = sorted(name for name, _ in now.items() ^ recipe.code.items())
+        raise UserError(
+            f"The code of {subject} has changed since the workflow was started ({shortened(changed)}): "
+            "start snakemake again."
+        )
+
+
+def shortened(names: list[str], most: int = 3) -> str:
+    """Names in a row, the first of many.  -> "a.py, b.py, c.py and 4 more"."""
+    names = list(dict.fromkeys(names))
+    rest = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + rest
+
+
+@dataclass(frozen=True)
+class Mark:
+    """The mark of a finished stage: its file, and what the name says."""
+
+    path: Path
+    name: str
+    key: str
+    time: int
+
+    @classmethod
+    def of(cls, path: Path) -> "Mark | None":
+        """The mark that a file is by its name; None for another file."""
+        found = NAME.fullmatch(path.stem) if path.suffix == ".done" else None
+        return cls(path, found["name"], found["key"], int(found["time"] or 1)) if found else None
+
+    @property
+    def content(self) -> dict[str, Any]:
+        """The digests of the card, of each file of code, of each file of wall-clock times; FileError where damaged."""
+        content = read_json(self.path)
+        kinds = {"card": str, "code": dict, "timings": dict}
+        if not isinstance(content, dict) or not all(
+            isinstance(content.get(name), kind) for name, kind in kinds.items()
+        ):
+            raise FileError(f"{self.path} is damaged")
+        return content
+
+
+def marks(folder: Path, name: str | None = None) -> list[Mark]:
+    """The marks of the stages that make folder/<name>, or of one of them, the newest last.
+
+    folder: results/<study>/<group>.
+    """
+    found = [Mark.of(path) for path in sorted((folder.parent / "done" / folder.name).glob("*.done"))]
+    return sorted(
+        (mark for mark in found if mark is not None and name in (None, mark.name)), key=lambda mark: mark.time
+    )
+
+
+def mark_path(folder: Path, name: str, key: str, time: int = 1) -> Path:
+    """Where the mark of a stage lies; folder: results/<study>/<group>."""
+    return folder.parent / "done" / folder.name / f"{stem(name, key, time)}.done"
+
+
+def progress(environment: Mapping[str, str]) -> str:
+    """How many stages of the study that is run are finished; empty where COSTTOGO_PLAN names no recipe.
+
+    -> "; 19 of 21 stages of smoke are finished"
+    """
+    plan = Path(environment.get(PLAN, ""))
+    if not plan.is_file():
+        return ""
+    inputs = read_recipe(plan).inputs
+    found = sum(_is_finished(*place.split("/"), key) for place, key in inputs.items())
+    return f"; {found} of {len(inputs) + 1} stages of {plan.parents[1].name} are finished"
+
+
+def _is_finished(study: str, group: str, name: str, key: str) -> bool:
+    return any(mark.key == key for mark in marks(Path("results") / study / group, name))
+
+
+def begin(folder: Path, name: str) -> None:
+    """Take back the marks and the card of a stage that is about to be made: it is not finished until it ends."""
+    for mark in marks(folder, name):
+        mark.path.unlink(missing_ok=True)
+    (folder / f"{name}.json").unlink(missing_ok=True)
+
+
+def finish(recipe: Path, folder: Path, card: Path, timings: list[Path]) -> Path:
+    """Leave the mark of a stage that has finished; recipe: its file; timings: its files of wall-clock times."""
+    path = folder.parent / "done" / folder.name / f"{recipe.stem}.done"
+    code = read_recipe(recipe).code
+    clocks = {str(clock): digest(clock) for clock in timings}
+    write_json(path, {"card": digest(card), "code": code, "timings": clocks})
+    return path

@@ -1,0 +1,171 @@
+"""Take finished results over to new code that makes the same: `costtogo adopt`.
+
+Whether it makes the same is for the net to say, which ran both commits on small studies (`make net`): its record must
+be of this commit, this kind of processor and these versions, name the digests of the code that the results were made by
+and of today's, and have found every result equal. Then the cheapest stage of each kind is made again beside the
+results and must come out the same to the byte. Cards keep what was done under `adopted`, and reports mark such rows.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from costtogo import recipes
+from costtogo.files import FileError, digest, read_json, write_json
+from costtogo.recipes import shortened
+from costtogo.sources import digest_of
+from costtogo.stages.frame import commit, processor, say, versions
+from costtogo.types import UserError
+from costtogo.workflow.stages import Stage
+from costtogo.workflow.state import State
+
+MADE_ANEW = ("figures", "report", "external")  # of the clock's making, or made in seconds
+
+
+@dataclass(frozen=True)
+class Net:
+    """A record of the net: which digest of code stands for which, by (stage, digest before)."""
+
+    path: Path
+    content: dict[str, Any]
+    codes: dict[tuple[str, str], str]
+
+    @classmethod
+    def read(cls, path: Path) -> "Net":
+        """Read a record; UserError where it does not hold for this commit and machine, or has found a difference."""
+        content = read_json(path)
+        try:
+            pairs = {
+                (stage, pair["before"]): pair["after"]
+                for stage, found in content["codes"].items()
+                for pair in found
+                if pair["before"] and pair["after"]
+            }
+            made_of = (content["after"]["commit"], content["processor"], content["unexplained"])
+        except (KeyError, TypeError, AttributeError) as error:
+            raise FileError(f"{path} is no record of the net: make one with `make net BEFORE=<commit>`.") from error
+        now = commit()
+        if now != made_of[0] or content["after"]["dirty"]:
+            here = now[:13] or "no commit"
+            raise UserError(f"{path} compares with commit {made_of[0][:12]}, and here lies {here}: run the net.")
+        if made_of[1] != processor():
+            raise UserError(f"{path} was made on {made_of[1]}, and this is {processor()}: run the net here.")
+        other = {name for name, found in versions().items() if content["versions"].get(name, found) != found}
+        if other:
+            raise UserError(f"{path} was made with another {shortened(sorted(other))}: run the net here.")
+        if not content["results_equal"] or made_of[2]:
+            raise UserError(f"{path} names results that differ: they cannot stand for those of the new code.")
+        return cls(path, content, pairs)
+
+
+def run(stages: list[Stage], net: Path) -> int:
+    """Take over what can be of some studies' stages, each after those that it needs; returns how many were.
+
+    Raises UserError, and changes nothing, where the record does not hold or a stage made again comes out otherwise.
+    """
+    record = Net.read(net)
+    state = State(stages)
+    chosen, kept = [], []
+    for stage in stages:
+        reason = refusal(stage, record, {other.id for other in chosen}, state)
+        if reason is None:
+            chosen.append(stage)
+        elif reason:
+            kept.append(f"{stage.id} ({reason})")
+    for stage in cheapest(chosen):
+        say(f"{stage.id}: made again, to be compared")
+        make_again(stage)
+    for stage in chosen:
+        take_over(stage, record)
+    say(f"{len(chosen)} stages are taken over from {record.content['before']['commit'][:12]}.")
+    if kept:
+        say(f"To be made anew: {shortened(kept, 6)}.")
+    return len(chosen)
+
+
+def refusal(stage: Stage, net: Net, adopted: set[str], state: State) -> str | None:
+    """Why a stage cannot be taken over, empty where there is nothing to take over; None if it can."""
+    card_path = Path(stage.card)
+    if stage.group in MADE_ANEW or not card_path.exists() or not state.reason(stage):
+        return ""
+    card = read_json(card_path)
+    if card.get("parameters") != stage.parameters:
+        return "its parameters have changed"
+    if net.codes.get((card.get("stage"), card.get("code"))) != digest_of(stage.recipe.code):
+        return "the net has not compared its code with today's"
+    if any(card["inputs"].get(path, "") != found for path, found in stage.recipe.files.items()):
+        return "a file that it reads has changed"
+    waiting = [need.id for need in stage.needs if state.reason(need) and need.id not in adopted]
+    if waiting:
+        return f"{waiting[0]} is to be made before"
+    damaged = [path for path, found in card["outputs"].items() if not Path(path).is_file() or digest(path) != found]
+    return f"{damaged[0]} is not what it wrote" if damaged else None
+
+
+def cheapest(stages: list[Stage]) -> Iterator[Stage]:
+    """Of each kind the stage that took the fewest seconds."""
+    kinds: dict[str, Stage] = {}
+    for stage in stages:
+        if stage.module not in kinds or seconds_of(stage) < seconds_of(kinds[stage.module]):
+            kinds[stage.module] = stage
+    yield from kinds.values()
+
+
+def seconds_of(stage: Stage) -> float:
+    """How long a stage took."""
+    clock = Path(stage.timings[0])
+    return float(read_json(clock).get("seconds", 0)) if clock.exists() else 0.0
+
+
+def make_again(stage: Stage) -> None:
+    """Make a stage in a folder of its own, over links to what it reads; UserError where a byte comes out otherwise."""
+    written = read_json(stage.card)["outputs"]
+    with tempfile.TemporaryDirectory(prefix=".adopt-", dir=".") as name:
+        folder = Path(name).resolve()
+        for name in ("data", "workflow"):
+            (folder / name).symlink_to(Path(name).resolve())
+        for path in linked(stage):
+            target = folder / path
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.symlink_to(path.resolve())
+        recipe = stage.recipe.write(stage.folder, stage.name, within=folder / recipes.RECIPES)
+        command, _, options = stage.command.partition(" ")
+        done = subprocess.run(
+            [sys.executable, "-m", "costtogo.cli", command, "--params", str(recipe), *options.split()],
+            cwd=folder, capture_output=True, text=True, env={**os.environ, "COSTTOGO_TRACKING": "off"},
+        )  # fmt: skip
+        if done.returncode:
+            raise UserError(f"{stage.id} could not be made again: {(done.stderr.splitlines() or ['?'])[-1]}")
+        other = [path for path, found in written.items() if digest(folder / path) != found]
+        shutil.rmtree(folder / "results")
+    if other:
+        raise UserError(f"{stage.id}, made again, has another {shortened(other)}: nothing was taken over.")
+
+
+def linked(stage: Stage) -> Iterator[Path]:
+    """The files and cards of the stages that a stage reads from, and the folders beside the cards."""
+    for need in stage.needs:
+        yield Path(need.card)
+        folder = need.folder / need.name
+        if folder.is_dir():
+            yield folder
+        yield from (Path(path) for path in need.results if not Path(path).is_relative_to(folder))
+
+
+def take_over(stage: Stage, net: Net) -> None:
+    """Write old and new digest of the code into the card, and leave today's mark."""
+    card, code = read_json(stage.card), digest_of(stage.recipe.code)
+    step = {"from": card["code"], "to": code, "net": digest(net.path)}
+    step |= {side: net.content[side]["commit"] for side in ("before", "after")}
+    for mark in recipes.marks(stage.folder, stage.name):
+        mark.path.unlink()
+    write_json(stage.card, card | {"code": code, "adopted": [*card.get("adopted", []), step]})
+    recipe = stage.recipe.write(stage.folder, stage.name)
+    timings = [Path(path) for path in stage.timings if Path(path).exists()]
+    recipes.finish(recipe, stage.folder, Path(stage.card), timings)

@@ -1,0 +1,76 @@
+"""What a source text means to Python: a digest that comments, docstrings and formatting leave as it is.
+
+The standard library alone is needed, and every Python that the project supports gives the same digest: the walk over
+the syntax tree writes down the fields that hold something, so that fields which a newer Python adds, empty where the
+source does not use them, change nothing.
+"""
+
+import ast
+import hashlib
+from collections.abc import Iterator
+
+HINTS = ("kind", "type_comment", "type_ignores", "ctx")  # fields that change nothing of what a program does
+DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+
+
+def digest(source: str) -> str:
+    """SHA-256 of what a source text does, in hexadecimal.  "x=1  # one" and "x = 1" have the same."""
+    return hashlib.sha256(written(ast.parse(source)).encode()).hexdigest()
+
+
+def imports(source: str) -> list[str]:
+    """The modules that a source text imports, in functions too, and the names that it takes from them.
+
+    "from a.b import c" -> ["a.b", "a.b.c"].  Imports are absolute.
+    """
+    names = []
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            names += [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            names += [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
+    return sorted(set(names))
+
+
+def written(node: object) -> str:
+    """A syntax tree as text, without places, hints, docstrings and empty fields."""
+    if isinstance(node, ast.Constant):
+        return f"{type(node.value).__name__}:{node.value!r}"
+    if isinstance(node, ast.JoinedStr):
+        return f"JoinedStr({' '.join(_pieces(node))})"
+    if isinstance(node, ast.AST):
+        fields = ((name, _field(node, name)) for name in node._fields if name not in HINTS)
+        filled = (f"{name}={written(value)}" for name, value in fields if value is not None and value != [])
+        return f"{type(node).__name__}({' '.join(filled)})"
+    if isinstance(node, list):
+        return f"[{' '.join(map(written, node))}]"
+    return repr(node)
+
+
+def _field(node: ast.AST, name: str) -> object:
+    """A field of a node; the body of what has a docstring comes without it."""
+    value = getattr(node, name, None)
+    if name == "body" and isinstance(node, DOCUMENTED) and value and _is_text(value[0]):
+        return value[1:]
+    return value
+
+
+def _is_text(statement: ast.stmt) -> bool:
+    """True if a statement is a string alone."""
+    value = statement.value if isinstance(statement, ast.Expr) else None
+    return isinstance(value, ast.Constant) and isinstance(value.value, str)
+
+
+def _pieces(joined: ast.JoinedStr) -> Iterator[str]:
+    """The parts of an f-string; neighbouring texts are one, since not every Python joins them."""
+    text = ""
+    for part in joined.values:
+        if isinstance(part, ast.Constant):
+            text += str(part.value)
+            continue
+        if text:
+            yield repr(text)
+        text = ""
+        yield written(part)
+    if text:
+        yield repr(text)

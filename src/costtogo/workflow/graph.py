@@ -1,0 +1,134 @@
+"""The graph that Snakemake runs: all studies' stages, what each reads, and the targets that people name."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from costtogo import sources
+from costtogo.external_files import find
+from costtogo.params import Study, overlay, parse, read_yaml
+from costtogo.params_large import LargeStudy, is_large
+from costtogo.params_large import load as load_large
+from costtogo.params_local_vi import is_local_vi
+from costtogo.params_local_vi import load as load_local_vi
+from costtogo.recipes import RECIPES, Mark, stem
+from costtogo.workflow.stages import AnyStudy, Stage, stages_of
+from costtogo.workflow.state import State
+
+BASE = "params.yaml"
+LISTED = ("puzzle8",)  # overlays of params.yaml that are targets beside the study that is run
+GROUPS = {  # targets of several studies
+    "sliding": ("puzzle8", "puzzle15", "puzzle24"),
+    "sliding-large": ("puzzle35", "puzzle48"),
+    "lights_out": ("lights_out_7",),
+}
+PARTS = {  # targets of the study that is run, and what they say when they are reached
+    "tables": "The exact tables are complete.",
+    "instances": "The instance sets are complete.",
+    "models": "The trainings are complete.",
+    "audits": "The audits are complete.",
+    "searches": "The searches are complete.",
+    "figures": "The figures are complete.",
+}
+
+
+@dataclass(frozen=True)
+class Target:
+    """What a user may ask for: a name, the marks of the stages it stands for, and a sentence for its end."""
+
+    name: str
+    marks: list[str]
+    message: str
+
+
+class Graph:
+    """The stages of the study that is run and of all studies below config/, in an order in which they can be made.
+
+    Made from what a configuration says, without a look at results.  What is finished is read when it is asked for.
+    Raises UserError where parameters are wrong.
+    """
+
+    def __init__(self, config: dict[str, Any], folder: Path):
+        self.study = parse(config)
+        self._studies = {self.study.study: self.study, **others(folder, self.study.study)}
+        self.stages: list[Stage] = []
+        for study in sorted(self._studies.values(), key=lambda study: not isinstance(study, Study | LargeStudy)):
+            self.stages += stages_of(study, self.stages)
+        self._last = {stage.study: stage for stage in self.stages if stage.group == "report"}
+        self._state = State(self.stages)
+        self._marks = {stage.id: str(self._state.mark(stage)) for stage in self.stages}
+        self._state.remember()
+        sources.remember()
+
+    def mark(self, stage: Stage) -> str:
+        """The mark that says that a stage is finished."""
+        return self._marks[stage.id]
+
+    def reads(self, stage: Stage) -> list[str]:
+        """The recipe of a stage, written here where it is not yet there, the marks of those it needs, further files.
+
+        Raises UserError where external instances are missing.
+        """
+        if stage.group == "external":
+            find(Path(stage.files[0]).name)
+        for made in (stage, self._last[stage.study]):
+            made.recipe.write(made.folder, made.name, self._time(made))
+        marks = [self.mark(need) for need in stage.needs]
+        return [self._recipe(stage), *marks, *(path for path in stage.files if Path(path).exists())]
+
+    def command(self, stage: Stage) -> str:
+        """The command that makes a stage; it runs by hand too."""
+        name, _, options = stage.command.partition(" ")
+        return f"costtogo {name} --params {self._recipe(stage)} {options}"
+
+    def plan(self, stage: Stage) -> str:
+        """The recipe that needs all other stages of a stage's study, from which a stage tells how many are finished."""
+        return self._recipe(self._last[stage.study])
+
+    def message(self, stage: Stage) -> str:
+        """What a stage does and, where a result lies there already, why it is made again."""
+        reason = self._state.reason(stage)
+        return stage.message + (f"\n    because: {reason}" if reason not in ("", "new") else "")
+
+    @property
+    def targets(self) -> list[Target]:
+        """What a user may ask for by name; `all` is in the Snakefile."""
+        own = self.study.study
+        parts = [Target(name, self.marks_of(own, name), message) for name, message in PARTS.items()]
+        parts.append(Target("report", self.marks_of(own), f"The report is complete: reports/{own}/report.md."))
+        told = "Study {0} is complete: read reports/{0}/report.md."
+        studies = [Target(name, self.marks_of(name), told.format(name)) for name in self._studies if name != "default"]
+        for group, members in GROUPS.items():
+            reports = f"Target {group} is complete: read the reports of {', '.join(members)}."
+            studies.append(Target(group, [path for name in members for path in self.marks_of(name)], reports))
+        for name in dict.fromkeys(stage.study for stage in self.stages if stage.group == "external"):
+            solved = f"External instances of {name} are solved: read results/{name}/external."
+            studies.append(Target(f"{name}-external", self.marks_of(name, "external"), solved))
+        return parts + studies
+
+    def marks_of(self, study: str, group: str | None = None) -> list[str]:
+        """The marks of a study's stages, or of those of a group; external instances are a target of their own."""
+        chosen = [stage for stage in self.stages if stage.study == study]
+        chosen = [stage for stage in chosen if (stage.group == group if group else stage.group != "external")]
+        return [self.mark(stage) for stage in chosen]
+
+    def _time(self, stage: Stage) -> int:
+        """How often a stage is made with its key, counting this time."""
+        return Mark.of(Path(self.mark(stage))).time
+
+    def _recipe(self, stage: Stage) -> str:
+        folder = RECIPES / stage.study / stage.group
+        return str(folder / f"{stem(stage.name, stage.recipe.key, self._time(stage))}.json")
+
+
+def others(folder: Path, own: str) -> dict[str, AnyStudy]:
+    """The studies of config/ that are targets beside the one that is run, by name."""
+    found: dict[str, AnyStudy] = {}
+    for path in sorted(folder.glob("*.yaml")):
+        if is_large(path):
+            found[path.stem] = load_large(path)
+        elif is_local_vi(path):
+            found[path.stem] = load_local_vi(path)
+        elif path.stem in LISTED:
+            found[path.stem] = parse(overlay(read_yaml(folder.parent / BASE), read_yaml(path)))
+    return {name: study for name, study in found.items() if name != own}

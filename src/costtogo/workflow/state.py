@@ -1,0 +1,146 @@
+"""Which stages are finished, and why the others are to be made: read from marks and cards, and nothing is changed.
+
+A stage is finished if a mark bears today's key, its card and files are as it left them, and what it read is what the
+stages before it have written. A file that is not younger than its card is taken for whole, and so is one whose digest
+was found right before: .snakemake/costtogo/compared.json remembers what has been compared.
+"""
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+from costtogo.files import FileError, digest, read_json, write_json
+from costtogo.recipes import Mark, mark_path, marks, shortened
+from costtogo.workflow.stages import Stage
+
+COMPARED = Path(".snakemake/costtogo/compared.json")
+ABSENT = object()  # a parameter that one of two slices has not
+SHOWN = 3  # changed parameters or files that a reason names
+
+
+class State:
+    """What is finished of some stages."""
+
+    def __init__(self, stages: Iterable[Stage]):
+        self.stages = {stage.id: stage for stage in stages}
+        self._compared = _compared()
+        self._known = dict(self._compared)
+        self._reasons: dict[str, str] = {}
+        self._outputs: dict[str, dict[str, str]] = {}
+
+    def reason(self, stage: Stage) -> str:
+        """Why a stage is to be made; empty if it is finished, "new" if it never was."""
+        if stage.id not in self._reasons:
+            self._reasons[stage.id] = self._find(stage)
+        return self._reasons[stage.id]
+
+    def mark(self, stage: Stage) -> Path:
+        """The mark that a finished stage has, or that one which is to be made will have."""
+        own = [mark for mark in marks(stage.folder, stage.name) if mark.key == stage.recipe.key]
+        if not own or not self.reason(stage):
+            return own[-1].path if own else mark_path(stage.folder, stage.name, stage.recipe.key)
+        return mark_path(stage.folder, stage.name, stage.recipe.key, own[-1].time + 1)
+
+    def remember(self) -> None:
+        """Write down which files have been compared, if there are others than before."""
+        if self._known != self._compared:
+            write_json(COMPARED, self._known)
+            self._compared = dict(self._known)
+
+    def _find(self, stage: Stage) -> str:
+        found = marks(stage.folder, stage.name)
+        own = [mark for mark in found if mark.key == stage.recipe.key]
+        try:
+            if not own:
+                return self._changed(stage, found)
+            return next(self._damaged(stage, own[-1]), "") or next(self._read_others(stage), "")
+        except FileError as error:
+            return str(error)
+
+    def _damaged(self, stage: Stage, mark: Mark) -> Iterator[str]:
+        """What is gone or no longer what the stage wrote."""
+        content = mark.content
+        checked = {stage.card: content["card"], **content["timings"]}
+        for path, written in checked.items():
+            yield from self._compare(Path(path), written, mark.path)
+        for path, written in self._outputs_of(stage).items():
+            yield from self._compare(Path(path), written, Path(stage.card))
+
+    def _compare(self, path: Path, written: str, witness: Path) -> Iterator[str]:
+        """A sentence where a file is not what was written; witness: the file with the digest, written after it."""
+        try:
+            status = path.stat()
+        except OSError:
+            yield f"{path} is gone"
+            return
+        seen = [status.st_mtime_ns, status.st_size, written]
+        if self._known.get(str(path)) == seen:
+            return
+        if status.st_mtime_ns > witness.stat().st_mtime_ns and digest(path) != written:
+            yield f"{path} is not what its stage wrote (cut off or changed since)"
+            return
+        if status.st_mtime_ns > witness.stat().st_mtime_ns:
+            self._known[str(path)] = seen
+
+    def _read_others(self, stage: Stage) -> Iterator[str]:
+        """What the stage has read of the stages before it that they have written anew since, with another result."""
+        read = _table(read_json(stage.card).get("inputs"))
+        for need in stage.needs:
+            written = self._outputs_of(need) if Path(need.card).exists() else {}
+            for path in sorted(read.keys() & written.keys()):
+                if read[path] != written[path]:
+                    yield f"{path} is another than the one it was made from"
+            if need.card in read and Path(need.card).exists() and read[need.card] != digest(need.card):
+                yield f"{need.card} is another than the one it was made from"
+
+    def _outputs_of(self, stage: Stage) -> dict[str, str]:
+        if stage.id not in self._outputs:
+            self._outputs[stage.id] = _table(_table(read_json(stage.card)).get("outputs"))
+        return self._outputs[stage.id]
+
+    def _changed(self, stage: Stage, found: list[Mark]) -> str:
+        """What differs between the recipe and that of the result which lies there."""
+        card = Path(stage.card)
+        if not found or not card.exists():
+            return "new"
+        before = _table(read_json(card))
+        names = list(_differences(_table(before.get("parameters")), stage.parameters))
+        if names:
+            return shortened(names, SHOWN)
+        code = {name for name, _ in _table(found[-1].content["code"]).items() ^ stage.recipe.code.items()}
+        if code:
+            return f"code: {shortened(sorted(code), SHOWN)}"
+        files = [path for path in stage.files if _table(before.get("inputs")).get(path, "") != stage.recipe.files[path]]
+        upstream = [need.id for need in stage.needs if self.reason(need)]
+        return f"after {shortened(upstream, SHOWN)}" if upstream else f"files: {shortened(files, SHOWN)}"
+
+
+def _compared() -> dict[str, list]:
+    """What earlier processes have compared; nothing where that cannot be read."""
+    try:
+        return _table(read_json(COMPARED))
+    except FileError:
+        return {}
+
+
+def _table(value: Any) -> dict:
+    """The value if it is a table; FileError for anything else, of which nothing can be told."""
+    if not isinstance(value, dict):
+        raise FileError("its card is damaged")
+    return value
+
+
+def _differences(before: dict[str, Any], now: dict[str, Any], prefix: str = "") -> Iterator[str]:
+    """Each parameter that differs, with both values.  -> "training.epsilon 0.05 → 0.2"."""
+    for name in sorted({*before, *now}):
+        old, new = before.get(name, ABSENT), now.get(name, ABSENT)
+        if isinstance(old, dict) and isinstance(new, dict):
+            yield from _differences(old, new, f"{prefix}{name}.")
+        elif old != new:
+            yield f"{prefix}{name} {_shown(old)} → {_shown(new)}"
+
+
+def _shown(value: Any) -> str:
+    """A value in a few letters."""
+    text = "none" if value is ABSENT else str(value)
+    return text if len(text) <= 30 else f"{text[:27]}…"

@@ -1,0 +1,87 @@
+# The parameters, checked; a rule for each stage of every study, all made alike from the table of stages.
+
+import os
+import sys
+from pathlib import Path
+
+SOURCE = Path(workflow.basedir) / "src"
+sys.path.insert(0, str(SOURCE))
+os.environ["PYTHONPATH"] = str(SOURCE)
+os.environ["PATH"] = os.pathsep.join(
+    [str(Path(sys.executable).parent), os.environ.get("PATH", "")]
+)
+
+from costtogo.tracking import log_waiting
+from costtogo.types import UserError
+from costtogo.workflow.graph import Graph
+
+try:
+    GRAPH = Graph(config, Path(workflow.basedir) / "config")
+except UserError as error:
+    raise WorkflowError(str(error))
+
+
+def reads(stage):
+    """What a stage reads, its recipe first; a function, so that only what is asked for is looked at."""
+
+    def find(wildcards):
+        try:
+            return GRAPH.reads(stage)
+        except UserError as error:
+            raise WorkflowError(str(error))
+
+    return find
+
+
+def output(stage):
+    """What a stage writes, its mark last; figures stand in Snakemake's own report."""
+    drawn = stage.drawn
+    for path in stage.outputs:
+        picture = drawn.get(path)
+        yield (
+            path
+            if picture is None
+            else report(
+                path,
+                caption=f"../captions/{picture.kind}.rst",
+                category=picture.puzzle,
+                subcategory=picture.model or "all models",
+                labels={"figure": picture.label, "format": path.rsplit(".")[-1]},
+            )
+        )
+    yield GRAPH.mark(stage)
+
+
+for stage in GRAPH.stages:
+
+    rule:
+        name:
+            stage.id.replace("/", "_")
+        input:
+            ancient(reads(stage)),
+        output:
+            list(output(stage)),
+        log:
+            f"logs/{stage.id}.log",
+        benchmark:
+            stage.benchmark
+        priority: stage.priority
+        threads: stage.threads
+        params:
+            command=GRAPH.command(stage),
+            plan=GRAPH.plan(stage),
+        message:
+            GRAPH.message(stage)
+        shell:
+            "COSTTOGO_PLAN={params.plan} {params.command} 2>&1 | tee {log}"
+
+
+for target in GRAPH.targets:
+
+    rule:
+        name:
+            target.name
+        input:
+            target.marks,
+        message:
+            target.message
