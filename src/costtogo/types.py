@@ -1,4 +1,4 @@
-"""Array aliases, named sentinels and the result of a search.
+"""Array aliases, named sentinels, the result of a search, and what a user's mistake is told with.
 
 The letters of every shape: N states, A actions, D cells, S states of a whole puzzle, B starts.
 """
@@ -39,6 +39,13 @@ LARGEST_PATH_WEIGHT = 2  # λ; over 1 for heuristics that overestimate
 
 class UserError(Exception):
     """A mistake of the user's, told in one sentence that says what was wrong, where, and what to do."""
+
+
+def excerpt(text: str, most: int = 60) -> str:
+    """What a message shows of a user's text: on one line, what cannot be printed as escapes, with … from `most` on."""
+    seen = text[: most + 1]
+    shown = "".join(letter if letter.isprintable() else letter.encode("unicode_escape").decode() for letter in seen)
+    return shown if len(shown) <= most else f"{shown[: most - 1]}…"
 
 
 @dataclass(frozen=True)
