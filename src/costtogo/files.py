@@ -137,10 +137,15 @@ def write_csv(path: Path | str, frame, **options) -> None:
 
 def read_csv(path: Path | str, **options):
     """Read a data frame from CSV."""
+    return parse_csv(path, read_bytes(path), **options)
+
+
+def parse_csv(path: Path | str, content: bytes, **options):
+    """The data frame that the content of a CSV file is."""
     import pandas
 
     try:
-        return pandas.read_csv(io.BytesIO(read_bytes(path)), **options)
+        return pandas.read_csv(io.BytesIO(content), **options)
     except (pandas.errors.ParserError, pandas.errors.EmptyDataError, UnicodeDecodeError) as error:
         raise damaged(path, error) from error
 
