@@ -4,13 +4,14 @@ Importing this module and listing a study's figures loads neither matplotlib nor
 can ask while it is being parsed; a figure is drawn only when its `draw` is called.
 """
 
-import json
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from costtogo.files import read_json
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -72,7 +73,7 @@ def names(study: Any, measured: Path = MEASURED) -> list[str]:
 
 def kept_of(puzzles: Iterable[str], measured: Path = MEASURED) -> list[Path]:
     """The files of the studies that have kept results of any of these puzzles: data/measured/<study>.json."""
-    return [card for card in sorted(measured.glob("*.json")) if kept_puzzles(json.loads(card.read_text())) & {*puzzles}]
+    return [card for card in sorted(measured.glob("*.json")) if kept_puzzles(read_json(card)) & {*puzzles}]
 
 
 def kept_puzzles(cards: dict[str, Any]) -> set[str]:
@@ -157,7 +158,7 @@ def _model_figures(puzzle: str, model: str, training: Any) -> Iterator[FigureEnt
 def _kept_figures(puzzle: str, own: str, measured: Path) -> Iterator[FigureEntry]:
     """The losses of the trainings on a puzzle that studies other than the own one have kept."""
     for card in sorted(path for path in measured.glob("*.json") if path.stem != own):
-        for place, stage in sorted(json.loads(card.read_text()).items()):
+        for place, stage in sorted(read_json(card).items()):
             curve = card.with_suffix("") / f"{place.replace('/', '_')}_curve.csv"
             if curve.exists() and stage["parameters"]["training"]["puzzle"] == puzzle:
                 model = place.removeprefix("models/")
@@ -172,7 +173,7 @@ def _variant_figures(measured: Path, puzzles: Iterable[str]) -> Iterator[FigureE
     """The figures of the trainings that a study repeated with several seeds, once it has kept them."""
     for card in [path for path in kept_of(puzzles, measured) if (path.with_suffix("") / "variants.csv").exists()]:
         table = card.with_suffix("") / "variants.csv"
-        cards = json.loads(card.read_text())
+        cards = read_json(card)
         stages = [stage for place, stage in cards.items() if re.match(r"searches/.*_seed\d+$", place)]
         for puzzle in sorted({stage["parameters"]["puzzle"] for stage in stages}):
             kinds, kept = {"variants": "seeds of each variant"}, (str(table),)
