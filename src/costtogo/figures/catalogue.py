@@ -4,14 +4,13 @@ Importing this module and listing a study's figures loads neither matplotlib nor
 can ask while it is being parsed; a figure is drawn only when its `draw` is called.
 """
 
+import json
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-
-from costtogo.files import read_json
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -73,7 +72,12 @@ def names(study: Any, measured: Path = MEASURED) -> list[str]:
 
 def kept_of(puzzles: Iterable[str], measured: Path = MEASURED) -> list[Path]:
     """The files of the studies that have kept results of any of these puzzles: data/measured/<study>.json."""
-    return [card for card in sorted(measured.glob("*.json")) if kept_puzzles(read_json(card)) & {*puzzles}]
+    return [card for card in sorted(measured.glob("*.json")) if kept_puzzles(_read(card)) & {*puzzles}]
+
+
+def _read(kept: Path) -> dict[str, Any]:
+    """The cards of a kept study, read without costtogo.files, which loads numpy."""
+    return json.loads(kept.read_text(encoding="utf-8"))
 
 
 def kept_puzzles(cards: dict[str, Any]) -> set[str]:
@@ -158,7 +162,7 @@ def _model_figures(puzzle: str, model: str, training: Any) -> Iterator[FigureEnt
 def _kept_figures(puzzle: str, own: str, measured: Path) -> Iterator[FigureEntry]:
     """The losses of the trainings on a puzzle that studies other than the own one have kept."""
     for card in sorted(path for path in measured.glob("*.json") if path.stem != own):
-        for place, stage in sorted(read_json(card).items()):
+        for place, stage in sorted(_read(card).items()):
             curve = card.with_suffix("") / f"{place.replace('/', '_')}_curve.csv"
             if curve.exists() and stage["parameters"]["training"]["puzzle"] == puzzle:
                 model = place.removeprefix("models/")
@@ -173,7 +177,7 @@ def _variant_figures(measured: Path, puzzles: Iterable[str]) -> Iterator[FigureE
     """The figures of the trainings that a study repeated with several seeds, once it has kept them."""
     for card in [path for path in kept_of(puzzles, measured) if (path.with_suffix("") / "variants.csv").exists()]:
         table = card.with_suffix("") / "variants.csv"
-        cards = read_json(card)
+        cards = _read(card)
         stages = [stage for place, stage in cards.items() if re.match(r"searches/.*_seed\d+$", place)]
         for puzzle in sorted({stage["parameters"]["puzzle"] for stage in stages}):
             kinds, kept = {"variants": "seeds of each variant"}, (str(table),)
