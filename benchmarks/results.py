@@ -88,13 +88,13 @@ def write_table(readme: Path, table: pd.DataFrame) -> None:
 
 def put_between(readme: Path, begin: str, end: str, lines: list[str]) -> None:
     """Replace what stands between two marks."""
-    head, rest = readme.read_text().split(begin)
+    head, rest = readme.read_text(encoding="utf-8").split(begin)
     write_bytes(readme, (head + begin + "\n" + "\n".join(lines) + "\n" + end + rest.split(end)[1]).encode())
 
 
 def processor() -> str:
     """Its name."""
-    lines = Path("/proc/cpuinfo").read_text().splitlines()
+    lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
     return next((line.split(":")[1].strip() for line in lines if "model name" in line), platform.processor())
 
 

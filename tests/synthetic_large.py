@@ -105,7 +105,7 @@ def _write_pattern_database(results, study, name, random) -> None:
     write_card(results, "pattern_databases", name, metrics | {"bytes": 576_576_912}, partition=partition)
     path = results / "timings" / "pattern_databases" / f"{name}.json"
     timing = {"parts": {"backward search": 175.5}, "peak_memory_bytes": 3_000_000_000}
-    path.write_text(json.dumps(json.loads(path.read_text()) | timing))
+    path.write_text(json.dumps(json.loads(path.read_text(encoding="utf-8")) | timing), encoding="utf-8")
 
 
 def optimum(study: LargeStudy, instance: int) -> float:

@@ -1,6 +1,7 @@
 """The command: what it prints and writes, and that a user's mistake is one sentence and exit code 1."""
 
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -84,6 +85,115 @@ def test_a_mistake_leaves_the_process_with_code_1_and_no_traceback(tmp_path):
     assert done.stderr == f"costtogo: Cannot read {tmp_path / 'none.yaml'}: No such file or directory.\n"
 
 
+TOO_LARGE = str(2**63)
+
+
+@pytest.mark.parametrize("option", ["--max-nodes", "--max-expansions", "--batch-size", "--average"])
+@pytest.mark.parametrize("number", [TOO_LARGE, "9" * 5000])
+def test_a_number_that_no_search_counts_to_is_a_usage_error(command, model, option, number):
+    code, out, err = command("solve", "--model", model, "--state", "222", option, number)
+    assert code == 2 and out == "" and f"Invalid value for '{option}'" in err and len(err) < 300
+
+
+@pytest.mark.parametrize(
+    ("option", "solver"),
+    [("--max-nodes", "beam"), ("--max-expansions", "bwas"), ("--max-expansions", "auto"), ("--seconds", "greedy")],
+)
+def test_the_largest_number_there_is_limits_nothing(command, cube_model, option, solver):
+    limits = {"--seconds": "1"} | {option: str(2**63 - 1)}
+    options = [word for pair in limits.items() for word in pair]
+    assert command("solve", "--model", cube_model, "--scramble", "R", "--solver", solver, *options)[0] == 0
+
+
+WORDS = {
+    "a command": ("{}",),
+    "an option": ("solve", "--{}"),
+    "an argument": ("solve", "{}"),
+    "a solver": ("solve", "--solver", "{}"),
+    "seconds": ("solve", "--seconds", "{}"),
+}
+
+
+@pytest.mark.parametrize("kind", WORDS)
+def test_a_usage_error_is_short_however_much_was_given(command, kind):
+    code, out, err = command(*(word.format("x" * 100_000) for word in WORDS[kind]))
+    assert code == 2 and out == "" and err.startswith("Usage: ") and len(err) < 400
+
+
+NAMES = {
+    "a model": ("solve", "--state", "222", "--model", "{}"),
+    "a puzzle": ("solve", "--state", "222", "--puzzle", "{}"),
+    "a tower": ("solve", "--state", "222", "--puzzle", "hanoi_{}"),
+    "a board": ("solve", "--state", "222", "--solver", "exact", "--puzzle", "lights_out_{}"),
+    "instances": ("solve", "--solver", "exact", "--puzzle", "puzzle8", "--instances", "{}", "--out", "out.csv"),
+    "solutions": ("solve", "--solver", "exact", "--puzzle", "lights_out_3", "--instances", "in.csv", "--out", "{}"),
+    "a scramble": ("solve", "--solver", "exact", "--puzzle", "puzzle8", "--scramble", "{}"),
+    "a study": ("keep", "{}"),
+}
+
+
+@pytest.mark.parametrize("kind", NAMES)
+def test_a_name_of_5000_letters_is_told_in_one_short_sentence(refused, kind, tmp_path):
+    (tmp_path / "in.csv").write_text('scramble\n""\n', encoding="utf-8")
+    for letter in "x9":
+        assert len(refused(*(part.format(letter * 5000) for part in NAMES[kind]))) < 350
+
+
+@pytest.mark.parametrize(("name", "solver"), [("puzzle8", "exact"), ("lights_out_3", "exact"), ("puzzle8", "local")])
+def test_a_solver_that_keeps_no_nodes_takes_no_limit_of_them(refused, name, solver):
+    told = refused("solve", "--puzzle", name, "--scramble", "", "--solver", solver, "--max-nodes", "1000")
+    assert f"The solver {solver} keeps no nodes in memory: leave out --max-nodes" in told
+
+
+def run_with(*arguments, stdout=subprocess.PIPE, **environment) -> subprocess.CompletedProcess:
+    """The command in a process of its own, with an environment of its own."""
+    command = [sys.executable, "-m", "costtogo.cli", *map(str, arguments)]
+    return subprocess.run(command, stdout=stdout, stderr=subprocess.PIPE, env=os.environ | environment)
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1"])
+def test_letters_that_the_output_does_not_know_are_replaced(encoding):
+    done = run_with("solve", "--help", PYTHONIOENCODING=encoding)
+    assert done.returncode == 0 and done.stderr == b"" and b" of bwas, from 0" in done.stdout
+
+
+ASCII = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+
+
+def test_a_locale_of_ascii_is_enough_to_solve(tmp_path):
+    (tmp_path / "späce.csv").write_text("λ,lights\nλ,110 101 011\n", encoding="utf-8")
+    options = ("--instances", tmp_path / "späce.csv", "--out", tmp_path / "λ.csv")
+    done = run_with("solve", "--puzzle", "lights_out_3", "--solver", "exact", *options, **ASCII)
+    assert (done.returncode, done.stderr) == (0, b"") and b"1 of 1 solved, written to " in done.stdout
+    assert pd.read_csv(tmp_path / "λ.csv")["solved"].tolist() == [True]
+
+
+CHECK = ("check", f"{cli.__file__.rpartition('/src/')[0]}/config/local_vi.yaml")
+PRINTED = [(("--help",), ""), (CHECK, ""), (CHECK, "1")]  # by typer, as Python ends, and at once
+
+
+@pytest.mark.parametrize(("arguments", "unbuffered"), PRINTED)
+def test_an_output_without_room_is_told_in_one_sentence(arguments, unbuffered):
+    with open("/dev/full", "wb") as full:
+        done = run_with(*arguments, stdout=full, PYTHONUNBUFFERED=unbuffered)
+    told = done.stderr.decode().removesuffix("\n").removeprefix("costtogo: ")
+    assert done.returncode == 1 and "Cannot print: No space left" in told and is_one_sentence(told)
+
+
+@pytest.mark.parametrize(("arguments", "unbuffered"), PRINTED)
+def test_an_output_that_nobody_reads_any_more_ends_the_command_without_a_word(arguments, unbuffered):
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = run_with(*arguments, stdout=writer, PYTHONUNBUFFERED=unbuffered)
+    os.close(writer)
+    assert done.stderr == b"" and done.returncode == 1
+
+
+def test_an_interruption_is_told_in_one_sentence(command, monkeypatch):
+    monkeypatch.setattr("costtogo.params.load", lambda _: signal.raise_signal(signal.SIGINT))
+    assert command("check") == (130, "", "costtogo: interrupted; what is finished is kept.\n")
+
+
 def shown(out: str) -> dict[str, str]:
     """The lines below the drawing."""
     names = ("solution", "length", "lower bound", "nodes expanded", "seconds")
@@ -131,6 +241,43 @@ def test_solve_writes_unsolved_instances_as_unsolved(command, model, tmp_path):
     written = pd.read_csv(tmp_path / "out.csv")
     assert written["solved"].tolist() == [True, False]
     assert written["length"].isna().tolist() == [False, True]
+
+
+@pytest.mark.parametrize("name", ["in.csv", "./folder/../in.csv", "link.csv", "other.csv"])
+def test_solutions_never_replace_their_instances(refused, model, tmp_path, name):
+    """Under another spelling, through a link, and where two names are of one file."""
+    (tmp_path / "in.csv").write_text("state\n222\n", encoding="utf-8")
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "link.csv").symlink_to("in.csv")
+    (tmp_path / "other.csv").hardlink_to(tmp_path / "in.csv")
+    told = refused("solve", "--model", model, "--instances", "in.csv", "--out", name)
+    assert "is the file of --instances" in told and (tmp_path / "in.csv").read_bytes() == b"state\n222\n"
+
+
+def test_a_folder_for_the_solutions_is_refused_before_anything_is_read(refused, tmp_path):
+    options = ("--model", "none", "--instances", "none.csv", "--out", tmp_path)
+    assert "is a folder: name the CSV file" in refused("solve", *options)
+
+
+def test_the_solution_of_one_state_goes_to_no_file(refused, model):
+    assert "Leave out --out" in refused("solve", "--model", model, "--state", "222", "--out", "out.csv")
+
+
+OFTEN = """
+from costtogo import cli
+from costtogo.stages import solve
+solve.REPORT_SECONDS, solve.told = 0, lambda starts, name: starts
+cli.main()
+"""  # a file that grows is written after each row
+
+
+def test_solutions_that_are_printed_are_printed_once_with_nothing_else(model, tmp_path):
+    (tmp_path / "in.csv").write_text("state\n222\n000\n", encoding="utf-8")
+    options = ["solve", "--model", model, "--instances", "in.csv", "--out", "/proc/self/fd/1"]
+    done = subprocess.run([sys.executable, "-c", OFTEN, *options], cwd=tmp_path, capture_output=True, text=True)
+    lines = done.stdout.splitlines()
+    assert len(lines) == 3 and lines[0] == ",".join(["state", *COLUMNS]), done
+    assert "2 of 2 solved" in done.stderr and done.returncode == 0
 
 
 @pytest.fixture(scope="module")

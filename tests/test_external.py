@@ -78,6 +78,8 @@ MISTAKES = {
     "an optimum in words": ({"scramble": ["R", "U"], "optimal_moves_qtm": [1, "one"]}, "line 3"),
     "an optimum missing": ({"scramble": ["R", "U"], "optimal_moves_qtm": [1, ""]}, "line 3"),
     "half a move": ({"scramble": ["R"], "optimal_moves_qtm": [1.5]}, "line 2"),
+    "a long move": ({"scramble": ["R" * 100_000], "optimal_moves_qtm": [1]}, f"line 2: Unknown move '{'R' * 59}…'"),
+    "a long optimum": ({"scramble": ["R"], "optimal_moves_qtm": ["1" * 100_000]}, f"is '{'1' * 59}…'"),
 }
 
 
@@ -85,6 +87,39 @@ MISTAKES = {
 def test_a_mistake_in_a_file_is_told_in_one_sentence(kind, folder):
     columns, reason = MISTAKES[kind]
     assert reason in told(external.load, CUBE, written(folder, columns))
+
+
+SPREAD = {  # files in which line 6 has the mistake
+    "blank lines": "scramble\nR\n\n\nU\nX\n",
+    "blank lines above": "\n\n\nscramble\nR\nX\n",
+    "lines of spaces": "scramble\nR\n  \n\t\nU\nX\n",
+    "other ends of lines": "scramble\r\nR\r\n\r\n\r\nU\r\nX\r\n",
+    "a cell of two lines": 'note,scramble\n"one\ntwo",R\n\n,U\n,X\n',
+    "a blank line in a cell": 'note,scramble\n"one\n\ntwo",R\n,U\n,X\n',
+    "an instance that is solved": 'scramble\n""\n\nR\n\nX\n',
+    "a long cell": f"note,scramble\n{'x' * 200_000},R\n\n\n,U\n,X\n",
+    "an optimum": "scramble,optimal_moves\nR,1\n\n\nU,1\nF,one\n",
+}
+
+
+@pytest.mark.parametrize("kind", SPREAD)
+def test_a_mistake_is_told_with_its_line_of_the_file(kind, folder):
+    (folder / "cubes.csv").write_bytes(SPREAD[kind].encode())
+    assert "cubes.csv, line 6: " in told(external.load, CUBE, folder / "cubes.csv")
+
+
+@pytest.mark.parametrize(
+    ("name", "legal", "wrong"), [("puzzle15", "R", "U"), ("hanoi_3", "0>2", "0>2"), ("hanoi_3", "0>2", "1>2")]
+)
+def test_a_scramble_with_a_move_that_is_not_legal_is_refused(name, legal, wrong, folder):
+    path = written(folder, {"scramble": [legal, f"{legal} {wrong}"]})
+    assert f"line 3: Move 2, {wrong}, is not legal" in told(external.load, make(name), path)
+
+
+def test_a_file_with_more_cells_than_names_is_refused(folder):
+    for text in ("scramble\nR,U\nR,U\n", "scramble,optimal_moves\nR,1,2\n"):
+        (folder / "cubes.csv").write_text(text, encoding="utf-8")
+        assert "line 2: there are more cells" in told(external.load, CUBE, folder / "cubes.csv")
 
 
 BOARDS = {  # texts, their states, a text that is none
@@ -129,7 +164,7 @@ def test_the_ends_of_the_scrambles_from_outside_are_as_far_as_the_exact_table_sa
     shortest = [moves for moves, optimal in zip(scrambles, found.optimal, strict=True) if len(moves) == optimal]
     assert shortest
     for length in range(nearby.depth + 1):
-        assert (nearby(external.replay(CUBE, [moves[:length] for moves in shortest])) == length).all()
+        assert (nearby(np.array([apply(CUBE, CUBE.goal, moves[:length]) for moves in shortest])) == length).all()
 
 
 @pytest.fixture

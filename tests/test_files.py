@@ -2,10 +2,12 @@
 
 import errno
 import os
+import re
 import subprocess
 import sys
 import time
 from itertools import product
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -101,6 +103,92 @@ def test_a_file_written_anew_has_the_permissions_the_user_gives_new_files(tmp_pa
     assert (tmp_path / "ours").stat().st_mode == (tmp_path / "plain").stat().st_mode
 
 
+def links_to(target):
+    """A link, a link to a link, and one that is written as relative to its own folder."""
+    folder = target.parent
+    (folder / "plain").symlink_to(target)
+    (folder / "twice").symlink_to(folder / "plain")
+    (folder / "relative").symlink_to(target.name)
+    return [folder / name for name in ("plain", "twice", "relative")]
+
+
+@pytest.mark.parametrize("old", ["old", None])
+def test_a_link_stays_a_link_and_what_it_leads_to_is_replaced(old, tmp_path):
+    target = tmp_path / "target"
+    if old is not None:
+        target.write_text(old, encoding="utf-8")
+    for link in links_to(target):
+        files.write_text(link, f"by {link.name}")
+        assert link.is_symlink() and not target.is_symlink() and target.read_bytes() == f"by {link.name}".encode()
+    assert len(list(tmp_path.iterdir())) == 4
+
+
+def test_a_link_to_what_is_kept_read_only_is_replaced_itself(tmp_path):
+    kept = tmp_path / "kept"
+    kept.write_text("kept", encoding="utf-8")
+    kept.chmod(0o444)
+    (tmp_path / "link").symlink_to(kept)
+    files.write_text(tmp_path / "link", "new")
+    assert kept.read_bytes() == b"kept" and (tmp_path / "link").read_bytes() == b"new"
+    assert not (tmp_path / "link").is_symlink()
+
+
+def test_a_folder_is_not_written(tmp_path):
+    (tmp_path / "link").symlink_to(tmp_path / "folder")
+    (tmp_path / "folder").mkdir()
+    for name in ("folder", "link"):
+        with pytest.raises(FileError, match="it is a folder; name a file in it") as told:
+            files.write_text(tmp_path / name, "new")
+        assert is_one_sentence(str(told.value)) and len(list(tmp_path.rglob("*"))) == 2
+
+
+def test_a_pipe_takes_what_is_written_and_stays_one(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    reader = os.open(tmp_path / "pipe", os.O_RDONLY | os.O_NONBLOCK)
+    for content in (b"one", b"two"):
+        files.write_bytes(tmp_path / "pipe", content)
+        assert os.read(reader, 100) == content
+    os.close(reader)
+    assert (tmp_path / "pipe").is_fifo() and list(tmp_path.iterdir()) == [tmp_path / "pipe"]
+
+
+def test_a_pipe_that_nobody_reads_any_more_is_no_mistake_of_the_users(tmp_path):
+    reader, writer = os.pipe()
+    os.close(reader)
+    with pytest.raises(BrokenPipeError):
+        files.write_bytes(f"/proc/self/fd/{writer}", b"content")
+    os.close(writer)
+
+
+def test_a_device_takes_what_is_written():
+    reader, device = os.openpty()
+    files.write_bytes(os.ttyname(device), b"content")
+    assert os.read(reader, 100) == b"content"
+    os.close(reader)
+    os.close(device)
+
+
+WRITE_TO_STDOUT = "import sys; from costtogo.files import write_text; write_text(sys.argv[1], 'content')"
+
+
+@pytest.mark.parametrize("name", ["log", "/proc/self/fd/1"])
+def test_a_file_that_is_the_standard_output_is_added_to(name, tmp_path):
+    (tmp_path / "log").write_text("before ", encoding="utf-8")
+    with (tmp_path / "log").open("ab") as log:
+        subprocess.run([sys.executable, "-c", WRITE_TO_STDOUT, name], stdout=log, check=True, cwd=tmp_path)
+        log.write(b" after")
+    assert (tmp_path / "log").read_bytes() == b"before content after"
+
+
+@pytest.mark.parametrize("name", ["a\nb", "n" * 5000])
+@pytest.mark.parametrize("use", [files.read_bytes, lambda path: files.write_bytes(path, b"")])
+def test_a_path_is_shown_on_one_line_that_is_not_endless(use, name, tmp_path):
+    (tmp_path / "file").touch()  # below which there is nothing
+    with pytest.raises(FileError) as told:
+        use(tmp_path / "file" / name)
+    assert is_one_sentence(str(told.value)) and len(str(told.value)) < 350
+
+
 @pytest.mark.parametrize("name", READERS)
 @pytest.mark.parametrize("share", [0, 0.01, 0.5, 0.97])
 def test_a_truncated_file_is_told_in_one_sentence_with_its_path(name, share, tmp_path):
@@ -143,6 +231,22 @@ def test_a_file_that_is_not_there_is_told_in_one_sentence(name, tmp_path):
     with pytest.raises(FileError, match="No such file") as told:
         READERS[name](tmp_path / name)
     assert is_one_sentence(str(told.value))
+
+
+ROOT = Path(__file__).parents[1]
+SOURCES = [*ROOT.glob("src/**/*.py"), *ROOT.glob("benchmarks/**/*.py"), *ROOT.glob("workflow/**/*.smk")]
+HELPERS = [path for path in ROOT.glob("tests/*.py") if not path.name.startswith("test_")]
+LATER = ("params.py", "workflow.py", "sources.py", "frame.py")  # to be mended
+OPENED = re.compile(r"(\.read_text|\.write_text|(?<!os\.)(?<!Image\.)\bopen)\(")
+BINARY_OR_UTF_8 = re.compile(r'encoding="utf-8"|"[rwa]b"')
+
+
+def test_text_is_read_and_written_as_utf_8_whatever_the_locale():
+    read = [path for path in SOURCES + HELPERS if path.name not in LATER]
+    opened = [
+        f"{path}: {line}" for path in read for line in path.read_text("utf-8").splitlines() if OPENED.search(line)
+    ]
+    assert len(opened) > 10 and not [line for line in opened if not BINARY_OR_UTF_8.search(line)]
 
 
 def test_a_digest_is_that_of_the_content(tmp_path):

@@ -9,6 +9,7 @@ import pytest
 from messages import is_one_sentence
 
 from costtogo import external
+from costtogo import external_files as outside
 from costtogo.exact.pattern_database import build, load
 from costtogo.heuristics.manhattan import Manhattan
 from costtogo.heuristics.pattern_database import PatternDatabaseHeuristic
@@ -199,7 +200,7 @@ def test_a_board_that_cannot_be_solved_is_told_in_one_sentence():
 
 def external_boards(name: str) -> external.Instances:
     try:
-        return external.load(make(name), external.find(f"{name}.csv"))
+        return external.load(make(name), outside.find(f"{name}.csv"))
     except UserError as error:
         pytest.skip(str(error))
 

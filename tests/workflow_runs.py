@@ -39,9 +39,9 @@ def commit(folder: Path) -> None:
 def change(folder: Path, name: str, **values) -> None:
     """Change parameters of a model in the copy's params.yaml."""
     path = folder / "params.yaml"
-    params = yaml.safe_load(path.read_text())
+    params = yaml.safe_load(path.read_text(encoding="utf-8"))
     params["models"][name] |= values
-    path.write_text(yaml.safe_dump(params, sort_keys=False))
+    path.write_text(yaml.safe_dump(params, sort_keys=False), encoding="utf-8")
 
 
 def jobs(output: str) -> set[str]:
@@ -50,7 +50,8 @@ def jobs(output: str) -> set[str]:
 
 
 def trained_iterations(folder: Path, name: str) -> int:
-    return json.loads((folder / f"results/default/models/{name}.json").read_text())["metrics"]["iterations"]
+    card = (folder / f"results/default/models/{name}.json").read_text(encoding="utf-8")
+    return json.loads(card)["metrics"]["iterations"]
 
 
 def contents(folder: Path) -> dict[str, bytes]:
@@ -70,9 +71,10 @@ def copy_project(target: Path) -> Path:
         if not name.startswith("reports/") and name != "dvc.lock" and (ROOT / name).is_file():
             (target / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(ROOT / name, target / name)
-    params = yaml.safe_load((ROOT / "params.yaml").read_text())
-    tiny = yaml.safe_load((ROOT / "tests/workflow/tiny.yaml").read_text())
-    (target / "params.yaml").write_text(yaml.safe_dump(without_nulls(overlay(params, tiny)), sort_keys=False))
+    params = yaml.safe_load((ROOT / "params.yaml").read_text(encoding="utf-8"))
+    tiny = yaml.safe_load((ROOT / "tests/workflow/tiny.yaml").read_text(encoding="utf-8"))
+    text = yaml.safe_dump(without_nulls(overlay(params, tiny)), sort_keys=False)
+    (target / "params.yaml").write_text(text, encoding="utf-8")
     run(target, "git", "init", "--quiet", ".")
     run(target, "git", "config", "user.name", "t")
     run(target, "git", "config", "user.email", "t@localhost")

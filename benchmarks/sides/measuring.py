@@ -37,7 +37,7 @@ def seconds_of(work: Callable[[], Any]) -> tuple[float, Any]:
 
 def memory_of(work: Callable[[], Any]) -> tuple[float, Any]:
     """The MB by which the process grows beyond what it held, at the most, and what the call returns."""
-    Path("/proc/self/clear_refs").write_text("5")  # the peak so far is forgotten
+    Path("/proc/self/clear_refs").write_text("5", encoding="utf-8")  # the peak so far is forgotten
     before = _status("VmRSS")
     result = work()
     return (_status("VmHWM") - before) / 1e3, result
@@ -45,5 +45,5 @@ def memory_of(work: Callable[[], Any]) -> tuple[float, Any]:
 
 def _status(name: str) -> int:
     """A line of the kernel's on this process, in kB."""
-    lines = Path("/proc/self/status").read_text().splitlines()
+    lines = Path("/proc/self/status").read_text(encoding="utf-8").splitlines()
     return int(next(line for line in lines if line.startswith(name)).split()[1])

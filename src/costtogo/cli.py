@@ -1,12 +1,15 @@
 """The command costtogo: the stages of the workflow, and what a user runs by hand."""
 
+import errno
+import io
+import os
 import sys
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, NoReturn
 
 import typer
 
-from costtogo.types import UserError
+from costtogo.types import FULL, UserError, excerpt
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -22,6 +25,8 @@ ParamsFile = Annotated[Path, typer.Option("--params", help="The stage's recipe, 
 Table = Annotated[Path, typer.Option(help="Exact distance table of the puzzle, .npz.")]
 Solvers = Literal["auto", "bwas", "greedy", "beam", "rising", "exact", "local"]
 EXACT = (None, None, None, 1, False)  # options of searches over networks, left out
+LARGEST = 2**63 - 1  # of the whole numbers that searches count with
+INTERRUPTED = 130  # typer's exit code
 Nearby = Annotated[Path, typer.Option(help="Exact distances around the goal, .npz.")]
 Database = Annotated[Path | None, typer.Option(help="Pattern database of the puzzle, .npz, where one is needed.")]
 Instances = Annotated[Path, typer.Option(help="Instance sets of the puzzle, .parquet.")]
@@ -286,16 +291,28 @@ def solve(
     batch_size: Annotated[
         int | None,
         typer.Option(
-            help="N of bwas and rising, nodes expanded at a time; 5, of puzzles too large to list 1,000, of rising 500."
+            max=LARGEST,
+            help="N of bwas and rising, nodes expanded at a time; 5, of puzzles too large to list 1,000, of rising "
+            "500.",
         ),
     ] = None,
     max_expansions: Annotated[
         int | None,
-        typer.Option(min=1, help="A search by bwas ends unsolved after as many; 200,000, or 10,000,000 of large ones."),
+        typer.Option(
+            min=1,
+            max=LARGEST,
+            help="A search by bwas ends unsolved after as many; 200,000, or 10,000,000 of large ones.",
+        ),
     ] = None,
     max_nodes: Annotated[
-        int, typer.Option(min=1, help="Nodes kept in memory at once, about 100 bytes each; a search ends there.")
-    ] = 60_000_000,
+        int | None,
+        typer.Option(
+            min=1,
+            max=LARGEST,
+            help="Nodes kept in memory at once, about 100 bytes each; a search over a network ends there; 60,000,000 "
+            "if left out.",
+        ),
+    ] = None,
     solver: Annotated[
         Solvers,
         typer.Option(
@@ -316,7 +333,11 @@ def solve(
     ] = None,
     average: Annotated[
         int,
-        typer.Option(min=1, help="Symmetric images of a state over which its cost-to-go is averaged; cube3 has 48."),
+        typer.Option(
+            min=1,
+            max=LARGEST,
+            help="Symmetric images of a state over which its cost-to-go is averaged; cube3 has 48.",
+        ),
     ] = 1,
     until_proved: Annotated[
         bool, typer.Option("--until-proved", help="Go on until no open node promises a shorter solution.")
@@ -339,14 +360,19 @@ def solve(
         raise UserError("The solver greedy is bwas with λ = 0 and N = 1: leave out --path-weight and --batch-size.")
     if solver in ("exact", "local") and (path_weight, batch_size, max_expansions, average, until_proved) != EXACT:
         raise UserError(f"The solver {solver} searches over no network: leave out the options of those that do.")
+    if solver in ("exact", "local") and max_nodes is not None:
+        raise UserError(f"The solver {solver} keeps no nodes in memory: leave out --max-nodes.")
     if solver == "local" and seconds is not None:
         raise UserError("The solver local is done at once: leave out --seconds.")
-    setting = stage.Setting(path_weight, batch_size, max_expansions, max_nodes, until_proved, solver, seconds, average)
+    most = stage.MOST_NODES if max_nodes is None else max_nodes
+    setting = stage.Setting(path_weight, batch_size, max_expansions, most, until_proved, solver, seconds, average)
     if instances is not None:
         if out is None or scramble or state:
             raise UserError("With --instances give --out, a CSV file to write, and neither --scramble nor --state.")
         stage.solve_file(puzzle, model, instances, out, setting)
         return
+    if out is not None:
+        raise UserError("Leave out --out: it takes the solutions of --instances, and that of one state is printed.")
     if (scramble is None) == (state is None):
         raise UserError('Give one of --scramble "moves", --state "cells" or --instances file.csv.')
     stage.solve_one(
@@ -412,15 +438,49 @@ def keep(
 
 
 def main() -> None:
-    """Run the command; a user's mistake is one sentence and exit code 1."""
+    """Run the command; a user's mistake is one sentence and exit code 1, one in the options typer's own and 2."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")  # for letters that the locale does not know
     try:
-        app()
+        code = app(standalone_mode=False)
+        print(end="", flush=True)  # a full disk is met here, not as Python ends
+    except typer.TyperException as error:
+        _leave_with_usage(error)
     except UserError as error:
-        print(f"costtogo: {error}", file=sys.stderr)
+        _leave(str(error), 1)
+    except OSError as error:
+        _leave_for_system(error)
+    if code == INTERRUPTED:
+        _leave("interrupted; what is finished is kept.", code)
+    sys.exit(code)
+
+
+def _leave(sentence: str, code: int) -> NoReturn:
+    print(f"costtogo: {sentence}", file=sys.stderr)
+    sys.exit(code)
+
+
+def _leave_with_usage(error: typer.TyperException) -> NoReturn:
+    """Tell what is wrong with the options, in typer's words."""
+    for word in sys.argv[1:]:
+        error.message = error.message.replace(word, excerpt(word))
+    error.show()
+    sys.exit(error.exit_code)
+
+
+def _leave_for_system(error: OSError) -> NoReturn:
+    """Leave where a name is too long or what is printed has no room; quietly where nobody reads it any more.
+
+    Other errors are raised again.
+    """
+    if error.errno == errno.ENAMETOOLONG:
+        _leave(f"'{excerpt(str(error.filename))}' is too long for the name of a file; give a shorter one.", 1)
+    if error.errno not in (*FULL, errno.EPIPE):
+        raise error
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # what is left to print would fail again as Python ends
+    if error.errno == errno.EPIPE:
         sys.exit(1)
-    except KeyboardInterrupt:
-        print("costtogo: interrupted; what is finished is kept.", file=sys.stderr)
-        sys.exit(130)
+    _leave(f"Cannot print: {error.strerror}; free space, or print elsewhere.", 1)
 
 
 if __name__ == "__main__":

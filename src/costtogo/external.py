@@ -1,15 +1,19 @@
 """Test states from outside, whose optimal lengths their authors computed, read from CSV files."""
 
+import csv
+import io
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
-from costtogo.files import read_csv
-from costtogo.puzzles.base import Puzzle, move
-from costtogo.types import States, UserError
+from costtogo.files import parse_csv, read_bytes
+from costtogo.puzzles.base import Puzzle, apply
+from costtogo.types import States, UserError, excerpt
 
 OPTIMUM = "optimal_moves_qtm"
 OPTIMA = (OPTIMUM, "optimal_moves")  # columns that may tell the length of a shortest solution
@@ -38,52 +42,59 @@ def load(puzzle: Puzzle, path: Path) -> Instances:
 
     Raises UserError where a column is missing, or a row is none of the puzzle's.
     """
-    frame = read_csv(path, dtype=str, keep_default_na=False)
+    content = read_bytes(path)
+    frame = parse_csv(path, content, dtype=str, keep_default_na=False)
     kind = next((name for name in STATES if name in frame.columns), None)
     if kind is None:
         raise UserError(f"{path} has no column {' or '.join(STATES)}; its first line names the columns.")
     if frame.empty:
         raise UserError(f"{path} has no instances below its first line.")
+    place = partial(_place, path, content)
+    if not isinstance(frame.index, pd.RangeIndex):
+        raise UserError(f"{place(0)}: there are more cells than the file's first line names.")
     texts = frame[kind].tolist()
-    told = next((_whole_numbers(frame[name], path) for name in OPTIMA if name in frame.columns), None)
+    told = next((_whole_numbers(frame[name], place) for name in OPTIMA if name in frame.columns), None)
     optimal = np.full(len(texts), np.nan) if told is None else told.astype(np.float64)
-    return Instances(kind, texts, STATES[kind](puzzle, texts, path), optimal)
+    states = np.array([_parsed(puzzle, kind, text, place, row) for row, text in enumerate(texts)])
+    return Instances(kind, texts, states, optimal)
 
 
-def replay(puzzle: Puzzle, sequences: list[list[int]]) -> States:
-    """The state that each sequence of moves makes of the goal, uint8 [N, D]."""
-    states = np.repeat(puzzle.goal[None], len(sequences), axis=0)
-    lengths = np.array([len(sequence) for sequence in sequences], dtype=np.int64)
-    for step in range(lengths.max(initial=0)):
-        running = np.flatnonzero(lengths > step)
-        actions = np.array([sequences[row][step] for row in running])
-        states[running] = move(puzzle, states[running], actions)
-    return states
+def scrambled(puzzle: Puzzle, text: str) -> States:
+    """The state, uint8 [D], that moves make of the goal; UserError where one is unknown or not legal."""
+    return apply(puzzle, puzzle.goal, puzzle.parse_moves(text))
 
 
-def _of_scrambles(puzzle: Puzzle, texts: list[str], path: Path) -> States:
-    """The states after scrambles of the goal."""
-    return replay(puzzle, [_parsed(puzzle.parse_moves, text, path, row) for row, text in enumerate(texts)])
+def as_written(puzzle: Puzzle, text: str) -> States:
+    """The state, uint8 [D], that a text is; UserError where it is none of the puzzle's."""
+    return puzzle.parse_state(text)
 
 
-def _as_written(puzzle: Puzzle, texts: list[str], path: Path) -> States:
-    """The states that the texts are."""
-    return np.array([_parsed(puzzle.parse_state, text, path, row) for row, text in enumerate(texts)])
-
-
-def _parsed(parse: Callable, text: str, path: Path, row: int):
+def _parsed(puzzle: Puzzle, kind: str, text: str, place: Callable[[int], str], row: int) -> States:
     try:
-        return parse(text)
+        return STATES[kind](puzzle, text)
     except UserError as error:
-        raise UserError(f"{path}, line {row + 2}: {error}") from error
+        raise UserError(f"{place(row)}: {error}") from error
 
 
-def _whole_numbers(column: pd.Series, path: Path) -> np.ndarray:
+def _whole_numbers(column: pd.Series, place: Callable[[int], str]) -> np.ndarray:
     """The column as int64; UserError names the first line that is no whole number."""
-    for row in np.flatnonzero(~column.str.fullmatch(r"\d{1,9}")):
-        raise UserError(f"{path}, line {row + 2}: {column.name} is {column[row]!r}, not a whole number.")
+    for row in np.flatnonzero(~column.str.fullmatch(r"[0-9]{1,9}")):
+        raise UserError(f"{place(row)}: {column.name} is '{excerpt(column[row])}', not a whole number.")
     return column.to_numpy().astype(np.int64)
 
 
-# How the texts of a column become states; a further kind of file is a name here.
-STATES = {"scramble": _of_scrambles, "state": _as_written, "tiles": _as_written, "lights": _as_written}
+def _place(path: Path, content: bytes, row: int) -> str:
+    """The file and the line on which a row begins; blank lines count, and those that cells in quotes spread over."""
+    csv.field_size_limit(sys.maxsize)
+    lines = io.StringIO(content.decode(), newline="").readlines()
+    reader, begins, rows = csv.reader(lines), 0, 0  # rows before this one, with the one that names the columns
+    for _ in reader:
+        filled = any(line.strip() for line in lines[begins : reader.line_num])
+        if filled and rows == row + 1:
+            break
+        begins, rows = reader.line_num, rows + filled
+    return f"{path}, line {begins + 1}"
+
+
+# How the text of a column becomes a state; a further kind of file is a name here.
+STATES = {"scramble": scrambled, "state": as_written, "tiles": as_written, "lights": as_written}

@@ -1,15 +1,15 @@
 """Atomic reading and writing of results: parquet, npz, safetensors, JSON, CSV and text.
 
 A file is written under a temporary name in its own folder and renamed when complete, so that a
-reader finds the old content or the new, never a part. A file that cannot be read or written raises
-FileError with one sentence.
+reader finds the old content or the new, never a part. Text is UTF-8, whatever the locale. A file
+that cannot be read or written raises FileError with one sentence.
 """
 
-import errno
 import hashlib
 import io
 import json
 import os
+import stat
 import tempfile
 import zipfile
 from pathlib import Path
@@ -17,9 +17,10 @@ from typing import Any
 
 import numpy as np
 
-from costtogo.types import UserError
+from costtogo.types import FULL, UserError, excerpt
 
-FULL = (errno.EFBIG, errno.ENOSPC, errno.EDQUOT)  # no room for a file
+LONGEST_REASON = 200  # letters of what a library says of damage
+LONGEST_NAME = 255  # letters of a path that a message shows: a file's own name has no more
 
 
 class FileError(UserError):
@@ -27,23 +28,55 @@ class FileError(UserError):
 
 
 def write_bytes(path: Path | str, content: bytes) -> None:
-    """Replace the file by the content, atomically, and make it durable."""
-    path = Path(path)
-    temporary = None
+    """Replace the file by the content, atomically, and make it durable.
+
+    A symbolic link stays one: what it leads to is replaced. A device, a pipe or the standard output takes the content
+    as it comes; BrokenPipeError where nobody reads it.
+    """
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+        if os.path.isdir(path):
+            raise FileError(f"Cannot write {_named(path)}: it is a folder; name a file in it.")
+        if is_stream(path):
+            with open(path, "ab") as stream:
+                stream.write(content)
+        else:
+            _replace(_linked(Path(path)), content)
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        advice = "; free space or change the limit, then run again" if error.errno in FULL else ""
+        raise FileError(f"Cannot write {_named(path)}: {error.strerror or error}{advice}.") from error
+
+
+def is_stream(path: Path | str) -> bool:
+    """True of a device, a pipe, and a file that is the standard output or error: it can be added to, not replaced."""
+    try:
+        status = os.stat(path)
+        return not stat.S_ISREG(status.st_mode) or any(os.path.samestat(status, os.fstat(own)) for own in (1, 2))
+    except OSError:
+        return False
+
+
+def _linked(path: Path) -> Path:
+    """What a symbolic link leads to; the link itself where that is read-only, as a cache keeps what it links to."""
+    target = Path(os.path.realpath(path))
+    kept = path.is_symlink() and target.exists() and not target.stat().st_mode & 0o222
+    return path if kept else target
+
+
+def _replace(path: Path, content: bytes) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    try:
         with os.fdopen(handle, "wb") as file:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
         os.chmod(temporary, 0o666 & ~_umask())
         os.replace(temporary, path)
-    except OSError as error:
-        if temporary:
-            Path(temporary).unlink(missing_ok=True)
-        advice = "; free space or change the limit, then run again" if error.errno in FULL else ""
-        raise FileError(f"Cannot write {path}: {error.strerror or error}{advice}.") from error
+    except OSError:
+        Path(temporary).unlink(missing_ok=True)
+        raise
 
 
 def _umask() -> int:
@@ -52,18 +85,23 @@ def _umask() -> int:
     return mask
 
 
+def _named(path: Path | str) -> str:
+    """A path as a message shows it."""
+    return excerpt(str(path), LONGEST_NAME)
+
+
 def read_bytes(path: Path | str) -> bytes:
     """The whole content of a file."""
     try:
         return Path(path).read_bytes()
     except OSError as error:
-        raise FileError(f"Cannot read {path}: {error.strerror or error}.") from error
+        raise FileError(f"Cannot read {_named(path)}: {error.strerror or error}.") from error
 
 
 def damaged(path: Path | str, error: Exception) -> FileError:
     """The error for a file that is there but cannot be understood."""
-    reason = str(error).splitlines()[0] if str(error) else type(error).__name__
-    return FileError(f"{path} is damaged or of another format ({reason}).")
+    reason = excerpt(str(error).splitlines()[0], LONGEST_REASON) if str(error) else type(error).__name__
+    return FileError(f"{_named(path)} is damaged or of another format ({reason}).")
 
 
 def digest(path: Path | str) -> str:
@@ -136,10 +174,15 @@ def write_csv(path: Path | str, frame, **options) -> None:
 
 def read_csv(path: Path | str, **options):
     """Read a data frame from CSV."""
+    return parse_csv(path, read_bytes(path), **options)
+
+
+def parse_csv(path: Path | str, content: bytes, **options):
+    """The data frame that the content of a CSV file is."""
     import pandas
 
     try:
-        return pandas.read_csv(io.BytesIO(read_bytes(path)), **options)
+        return pandas.read_csv(io.BytesIO(content), **options)
     except (pandas.errors.ParserError, pandas.errors.EmptyDataError, UnicodeDecodeError) as error:
         raise damaged(path, error) from error
 

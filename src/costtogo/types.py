@@ -1,8 +1,9 @@
-"""Array aliases, named sentinels and the result of a search.
+"""Array aliases, named sentinels, the result of a search, and what a user's mistake is told with.
 
 The letters of every shape: N states, A actions, D cells, S states of a whole puzzle, B starts.
 """
 
+import errno
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol, TypeAlias
@@ -34,11 +35,19 @@ class ActionHeuristic(Protocol):
 
 NO_STATE = -1
 NO_ACTION = -1
+FULL = (errno.EFBIG, errno.ENOSPC, errno.EDQUOT)  # a file has no room
 LARGEST_PATH_WEIGHT = 2  # λ; over 1 for heuristics that overestimate
 
 
 class UserError(Exception):
     """A mistake of the user's, told in one sentence that says what was wrong, where, and what to do."""
+
+
+def excerpt(text: str, most: int = 60) -> str:
+    """What a message shows of a user's text: on one line, what cannot be printed as escapes, with … from `most` on."""
+    seen = text[: most + 1]
+    shown = "".join(letter if letter.isprintable() else letter.encode("unicode_escape").decode() for letter in seen)
+    return shown if len(shown) <= most else f"{shown[: most - 1]}…"
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from messages import is_one_sentence
 from costtogo.exact.nearby import FAR, hash_children, hash_states, nearby_table
 from costtogo.learning.random_walk import draw_walks, step_by_step, walk_states
 from costtogo.puzzles import make
-from costtogo.puzzles.base import apply, inverses, is_goal, is_listed, move, pick_legal, solves
+from costtogo.puzzles.base import MOST_MOVES, apply, inverses, is_goal, is_listed, move, pick_legal, solves
 from costtogo.puzzles.cube import Cube2
 from costtogo.types import UserError
 
@@ -52,6 +52,22 @@ def legal_moves(puzzle, seed: int, length: int) -> list[int]:
 
 
 sequences = {"seed": st.integers(0, 2**32 - 1), "length": st.integers(0, 60)}
+
+
+def test_a_text_of_very_many_moves_is_refused_and_one_of_many_is_read(any_puzzle):
+    assert any_puzzle.parse_moves(f"{any_puzzle.actions[0]} " * MOST_MOVES) == [0] * MOST_MOVES
+    with pytest.raises(UserError, match="at most 100,000 moves, but 3,000,000 were given") as told:
+        any_puzzle.parse_moves(f"{any_puzzle.actions[0]} " * 30 * MOST_MOVES)
+    assert is_one_sentence(str(told.value))
+
+
+@pytest.mark.parametrize("given", ["z" * 100_000, "\x1b[31mR", "R\x00", "R\udcff"])
+def test_a_message_is_short_and_printable_whatever_was_given(any_puzzle, given):
+    for parse in (any_puzzle.parse_moves, any_puzzle.parse_state):
+        for text in (given, " ".join([given] * any_puzzle.cells)):
+            with pytest.raises(UserError) as told:
+                parse(text)
+            assert is_one_sentence(str(told.value)) and str(told.value).isprintable() and len(str(told.value)) < 200
 
 
 def test_it_has_no_ranks_and_small_puzzles_have(large):

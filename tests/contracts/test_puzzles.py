@@ -11,7 +11,7 @@ from costtogo.puzzles import make
 from costtogo.puzzles.base import apply, is_goal, neighbours_by_expansion, one_hot, random_walks, solves
 from costtogo.puzzles.cube import FACES, Cube2, clockwise_turn
 from costtogo.puzzles.hanoi import Hanoi
-from costtogo.types import NO_STATE, UserError
+from costtogo.types import NO_STATE, UserError, excerpt
 
 CUBE = Cube2()
 SOLVED = "LLLLUUUUFFFFDDDDRRRRBBBB"
@@ -173,11 +173,18 @@ def test_an_illegal_move_of_a_scramble_is_named_with_its_place():
         apply(Hanoi(3), Hanoi(3).goal, Hanoi(3).parse_moves("0>2 1>2"))
 
 
-@pytest.mark.parametrize("name", ["cube4", "hanoi", "hanoi_", "hanoi_x", "HANOI_4", ""])
+DIGITS = "9" * 5000  # more than Python makes a number of
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["cube4", "hanoi", "hanoi_", "hanoi_x", "HANOI_4", "", "hanoi_٣", "hanoi_1000", "cube2\n"]
+    + [form + DIGITS for form in ("hanoi_", "hanoi_3_", "lights_out_", "puzzle", "x")],
+)
 def test_an_unknown_puzzle_is_told_in_one_sentence(name):
     with pytest.raises(UserError) as told:
         make(name)
-    assert is_one_sentence(str(told.value)) and f"'{name}'" in str(told.value)
+    assert is_one_sentence(str(told.value)) and f"'{excerpt(name)}'" in str(told.value)
 
 
 # The 2×2×2 cube
@@ -385,5 +392,25 @@ def test_an_unknown_move_of_a_disk_is_told_in_one_sentence(move):
     assert is_one_sentence(str(told.value)) and f"'{move}'" in str(told.value)
 
 
-def test_a_move_may_name_its_disk():
-    assert Hanoi(4).parse_moves("0:2>0 1:2>1") == Hanoi(4).parse_moves("2>0 2>1")
+def test_a_move_of_a_scramble_may_name_its_disk():
+    named, plain = "0:0>2 1:0>1 2>1 0:1>0", "0>2 0>1 2>1 1>0"
+    assert Hanoi(4).parse_moves(named) == Hanoi(4).parse_moves(plain)
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("9:0>2", "Move 1, '9:0>2', moves disk 0"),
+        ("1:0>2", "Move 1, '1:0>2', moves disk 0"),
+        ("0:0>2 0:0>1", "Move 2, '0:0>1', moves disk 1"),
+        ("0>2 2>1 2:0>2 1:0>2", "Move 3, '2:0>2', moves disk 1"),
+        ("0:0>2 0:1>2", "Move 2, '0:1>2', has no disk to move"),
+        ("-1:0>2", "moves disk 0"),
+        (":0>2", "moves disk 0"),
+        ("top:0>2", "moves disk 0"),
+    ],
+)
+def test_a_disk_that_is_not_there_or_not_on_top_is_not_moved(text, reason):
+    with pytest.raises(UserError) as told:
+        Hanoi(4).parse_moves(text)
+    assert is_one_sentence(str(told.value)) and reason in str(told.value)

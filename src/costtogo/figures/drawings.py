@@ -3,7 +3,6 @@
 A function bears the name of its kind in the catalogue and takes the folder and what the figure is about.
 """
 
-import json
 from pathlib import Path
 
 import numpy as np
@@ -29,7 +28,7 @@ from costtogo.figures.training import optimal_by_iteration as shares_of_training
 from costtogo.figures.training import training_curve
 from costtogo.figures.variants import curves_by_variant, scattered, seeds_by_variant
 from costtogo.figures.variants import measures_by_point as points_of_trainings
-from costtogo.files import read_csv
+from costtogo.files import read_csv, read_json
 from costtogo.learning.distributions import walk_spread
 from costtogo.puzzles import make
 
@@ -308,7 +307,7 @@ def shown_iteration(results: Path, model: str, audited) -> int:
 
 def headline_cell(results: Path, model: str) -> dict:
     """set, path_weight and batch_size of the search that stands for a model, from its card."""
-    card = json.loads((results / "searches" / f"{model}.json").read_text())
+    card = read_json(results / "searches" / f"{model}.json")
     return card["parameters"]["search"]["headline"]
 
 

@@ -10,7 +10,7 @@ from functools import lru_cache
 from importlib import import_module
 from typing import TYPE_CHECKING, NamedTuple
 
-from costtogo.types import UserError
+from costtogo.types import UserError, excerpt
 
 if TYPE_CHECKING:
     from costtogo.puzzles.base import Puzzle
@@ -32,13 +32,16 @@ class Family(NamedTuple):
     bound: tuple[str, str] | None = None
 
 
+NUMBER = "[0-9]{1,3}"  # in a name
+
 FAMILIES = (
     Family("cube2", "cube2", r"cube2", "cube", ("cube", "Cube2")),
     Family("cube3", "cube3", r"cube3", "cube", ("cube3", "Cube3")),
-    Family("hanoi_7", "hanoi_<disks>, hanoi_<disks>_<pegs>", r"hanoi_(\d+)(?:_(\d+))?", "tower", ("hanoi", "Hanoi")),
+    Family("hanoi_7", "hanoi_<disks>, hanoi_<disks>_<pegs>", rf"hanoi_({NUMBER})(?:_({NUMBER}))?", "tower",
+           ("hanoi", "Hanoi")),
     Family("puzzle15", "puzzle8, 15, 24, 35 and 48", r"puzzle(8|15|24|35|48)", "board", ("sliding", "tiles"),
            ("heuristics.manhattan", "with_conflicts")),
-    Family("lights_out_7", "lights_out_<side>", r"lights_out_(\d+)", "board", ("lights_out", "LightsOut")),
+    Family("lights_out_7", "lights_out_<side>", rf"lights_out_({NUMBER})", "board", ("lights_out", "LightsOut")),
 )  # fmt: skip
 
 
@@ -62,4 +65,4 @@ def find(name: str) -> tuple[Family, list[int]]:
             return family, [int(number) for number in match.groups() if number is not None]
     near = get_close_matches(name, [family.example for family in FAMILIES], n=1, cutoff=0.0)[0]
     forms = ", ".join(family.form for family in FAMILIES)
-    raise UserError(f"Unknown puzzle '{name}': did you mean {near}? There are {forms}.")
+    raise UserError(f"Unknown puzzle '{excerpt(name)}': did you mean {near}? There are {forms}.")

@@ -3,6 +3,7 @@
 A state is a row of small integers, one per cell; every function takes a batch [N, D] and returns one.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -10,6 +11,8 @@ import numpy as np
 from numba import njit
 
 from costtogo.types import NO_ACTION, NO_STATE, Children, Legal, Neighbours, Ranks, States, UserError
+
+MOST_MOVES = 100_000  # of a text; H(16, 3) is solved in 65,535
 
 
 class Puzzle(Protocol):
@@ -47,7 +50,7 @@ class Puzzle(Protocol):
         """The action that undoes the given one."""
 
     def parse_moves(self, text: str) -> list[int]:
-        """Actions from the customary notation; UserError for an unknown move."""
+        """Actions from the customary notation; UserError for an unknown move, and for more than MOST_MOVES."""
 
     def format_moves(self, actions) -> str:
         """The customary notation of a sequence of actions."""
@@ -92,6 +95,13 @@ class Symmetry:
     def apply(self, states: States) -> States:
         """The images of states, uint8 [N, D]."""
         return self.letters[states[:, self.cells]]
+
+
+def not_too_many(moves: Sequence[str]) -> Sequence[str]:
+    """The moves of a text; UserError where there are more than MOST_MOVES."""
+    if len(moves) > MOST_MOVES:
+        raise UserError(f"A scramble has at most {MOST_MOVES:,} moves, but {len(moves):,} were given.")
+    return moves
 
 
 def is_listed(puzzle: Puzzle) -> bool:

@@ -10,9 +10,9 @@ from functools import cached_property, lru_cache
 
 import numpy as np
 
-from costtogo.puzzles.base import permuted
+from costtogo.puzzles.base import not_too_many, permuted
 from costtogo.puzzles.permutations import rank_permutations, unrank_permutations
-from costtogo.types import Children, Legal, Neighbours, Ranks, States, UserError
+from costtogo.types import Children, Legal, Neighbours, Ranks, States, UserError, excerpt
 
 FACES = "LUFDRB"
 COLOURS = ("orange", "yellow", "blue", "white", "red", "green")
@@ -223,10 +223,12 @@ class Cube2:
         """
         actions = []
         seen = {face: face for face in FACES}  # which face of the cube lies where, the fixed corner being at D L F
-        for move in text.replace("’", "'").split():
+        for move in not_too_many(text.replace("’", "'").split()):
             face, suffix = move[0], move[1:]
             if face not in SAME_TURN or suffix not in ("", "'", "2", "2'"):
-                raise UserError(f"Unknown move '{move}': a cube move is one of L U F D R B, alone or with ' or 2.")
+                raise UserError(
+                    f"Unknown move '{excerpt(move)}': a cube move is one of L U F D R B, alone or with ' or 2."
+                )
             back = suffix == "'"
             for _ in range(2 if "2" in suffix else 1):
                 actions.append(self.actions.index(SAME_TURN[seen[face]] + ("'" if back else "")))
@@ -244,7 +246,7 @@ class Cube2:
         if len(letters) != self.cells:
             raise UserError(f"A 2×2×2 cube has 24 stickers in the order L U F D R B, but {len(letters)} were given.")
         if unknown := sorted(set(letters) - set(FACES)):
-            raise UserError(f"Unknown colour '{unknown[0]}': a sticker is one of the letters L U F D R B.")
+            raise UserError(f"Unknown colour '{excerpt(unknown[0])}': a sticker is one of the letters L U F D R B.")
         state = np.array([FACES.index(letter) for letter in letters], dtype=np.uint8)
         _check_colouring(state)
         return state
@@ -264,10 +266,16 @@ class Cube2:
 
 def _turn_whole(seen: dict[str, str], face: str, back: bool) -> dict[str, str]:
     """What lies where after the whole cube has been turned clockwise, or back, as seen on a face."""
+    goes = _carried(face)
+    return {start: seen[end] for start, end in goes.items()} if back else {goes[name]: seen[name] for name in FACES}
+
+
+@lru_cache
+def _carried(face: str) -> dict[str, str]:
+    """Where each face goes as the whole cube turns clockwise as seen on one."""
     places = {tuple(axes[0]): name for name, axes in FACE_AXES.items()}
     axis = np.array(FACE_AXES[face][0])
-    goes = {name: places[tuple(_clockwise(np.array(axes[0]), axis))] for name, axes in FACE_AXES.items()}
-    return {start: seen[end] for start, end in goes.items()} if back else {goes[name]: seen[name] for name in FACES}
+    return {name: places[tuple(_clockwise(np.array(axes[0]), axis))] for name, axes in FACE_AXES.items()}
 
 
 def _check_colouring(state: States) -> None:

@@ -10,9 +10,9 @@ from itertools import permutations, product
 
 import numpy as np
 
-from costtogo.puzzles.base import Symmetry, permuted
+from costtogo.puzzles.base import Symmetry, not_too_many, permuted
 from costtogo.puzzles.cube import COLOURS, FACE_AXES, FACES, Pieces, clockwise_turn, sticker_places
-from costtogo.types import Children, Legal, States, UserError
+from costtogo.types import Children, Legal, States, UserError, excerpt
 
 FACE_CELLS = 9
 ACTIONS = tuple(face + suffix for face in FACES for suffix in ("", "'"))
@@ -146,10 +146,12 @@ class Cube3:
     def parse_moves(self, text: str) -> list[int]:
         """ "R U2 F'" → quarter turns; a half turn is two."""
         actions = []
-        for move in text.replace("’", "'").split():
+        for move in not_too_many(text.replace("’", "'").split()):
             face, suffix = move[0], move[1:]
             if face not in FACES or suffix not in ("", "'", "2", "2'"):
-                raise UserError(f"Unknown move '{move}': a cube move is one of L U F D R B, alone or with ' or 2.")
+                raise UserError(
+                    f"Unknown move '{excerpt(move)}': a cube move is one of L U F D R B, alone or with ' or 2."
+                )
             actions += [self.actions.index(face + suffix.replace("2", ""))] * (2 if "2" in suffix else 1)
         return actions
 
@@ -167,7 +169,7 @@ class Cube3:
         if len(letters) != self.cells:
             raise UserError(f"A 3×3×3 cube has 54 stickers in the order L U F D R B, but {len(letters)} were given.")
         if unknown := sorted(set(letters) - set(FACES)):
-            raise UserError(f"Unknown colour '{unknown[0]}': a sticker is one of the letters L U F D R B.")
+            raise UserError(f"Unknown colour '{excerpt(unknown[0])}': a sticker is one of the letters L U F D R B.")
         state = np.array([FACES.index(letter) for letter in letters], dtype=np.uint8)
         check_colouring(state)
         return state

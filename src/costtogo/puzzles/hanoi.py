@@ -4,14 +4,15 @@ A state lists the peg of each disk, the smallest disk first; the goal has every 
 customary start every disk on the last peg. An action (i, j) moves the top disk of peg i to peg j.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import permutations
 
 import numpy as np
 
-from costtogo.puzzles.base import neighbours_by_expansion
-from costtogo.types import Children, Legal, Neighbours, Ranks, States, UserError
+from costtogo.puzzles.base import move, neighbours_by_expansion, not_too_many
+from costtogo.types import Children, Legal, Neighbours, Ranks, States, UserError, excerpt
 
 
 @dataclass(frozen=True)
@@ -128,14 +129,32 @@ class Hanoi:
         return actions
 
     def parse_moves(self, text: str) -> list[int]:
-        """ "2>0 2>1", or with the disk named first as format_moves writes it, "0:2>0 1:2>1"."""
-        actions = []
-        for move in text.split():
-            pegs = move.partition(":")[2] or move
-            if pegs not in self.actions:
-                raise UserError(f"Unknown move '{move}': a move from peg 0 to peg 2 of {self.name} is written 0>2.")
-            actions.append(self.actions.index(pegs))
+        """ "0>2 0>1"; a scramble, which begins at the goal, may name the disks, the smallest as 0: "0:0>2 1:0>1"."""
+        moves, names, actions = not_too_many(text.split()), self.actions, []
+        for each in moves:
+            pegs = each.rpartition(":")[2]
+            if pegs not in names:
+                raise UserError(
+                    f"Unknown move '{excerpt(each)}': a move from peg 0 to peg 2 of {self.name} is written 0>2."
+                )
+            actions.append(names.index(pegs))
+        if ":" in text:
+            self._check_disks(moves, actions)
         return actions
+
+    def _check_disks(self, moves: Sequence[str], actions: list[int]) -> None:
+        """UserError where a move of a scramble names another disk than the one it moves."""
+        state = self.goal
+        for place, (text, action) in enumerate(zip(moves, actions, strict=True), start=1):
+            disk, named, _ = text.rpartition(":")
+            top = self.top_disks(state[None])[0, self.moves[action, 0]]
+            if named and disk != str(top):
+                found = f"moves disk {top}" if top < self.disks else "has no disk to move"
+                raise UserError(
+                    f"Move {place}, '{excerpt(text)}', {found}, not the one it names: 0 is the smallest, and a "
+                    "scramble begins at the goal."
+                )
+            state = move(self, state[None], np.array([action]))[0]
 
     def format_moves(self, actions) -> str:
         """ "2>0 2>1"."""
@@ -147,7 +166,7 @@ class Hanoi:
         if len(digits) != self.disks:
             raise UserError(f"{self.name} has {self.disks} disks, but the pegs of {len(digits)} were given.")
         if unknown := [digit for digit in digits if digit not in "012345678"[: self.pegs]]:
-            raise UserError(f"Unknown peg '{unknown[0]}': the pegs of {self.name} are 0 to {self.pegs - 1}.")
+            raise UserError(f"Unknown peg '{excerpt(unknown[0])}': the pegs of {self.name} are 0 to {self.pegs - 1}.")
         return np.array([int(digit) for digit in digits], dtype=np.uint8)
 
     def format_state(self, state: States) -> str:

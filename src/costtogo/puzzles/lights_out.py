@@ -9,8 +9,9 @@ from functools import cached_property
 
 import numpy as np
 
+from costtogo.puzzles.base import not_too_many
 from costtogo.puzzles.gf2 import eliminate
-from costtogo.types import Children, Legal, States, UserError
+from costtogo.types import Children, Legal, States, UserError, excerpt
 
 SIDES = range(2, 10)
 
@@ -92,11 +93,11 @@ class LightsOut:
     def parse_moves(self, text: str) -> list[int]:
         """ "r1c1 r2c3": row and column of each press."""
         actions = []
-        for move in text.split():
+        for move in not_too_many(text.split()):
             if move not in self.actions:
                 raise UserError(
-                    f"Unknown press '{move}': the third light of the second row of {self.name} is written r2c3, "
-                    f"and the last r{self.side}c{self.side}."
+                    f"Unknown press '{excerpt(move)}': the third light of the second row of {self.name} is written "
+                    f"r2c3, and the last r{self.side}c{self.side}."
                 )
             actions.append(self.actions.index(move))
         return actions
@@ -109,7 +110,9 @@ class LightsOut:
         """The lights row by row, 1 where one is on: "1 0 1 …" or "101 …", with spaces or commas anywhere."""
         lights = "".join(text.replace(",", " ").split())
         if unknown := sorted(set(lights) - {"0", "1"}):
-            raise UserError(f"Unknown light '{unknown[0]}': a light is 1 where it is on and 0 where it is off.")
+            raise UserError(
+                f"Unknown light '{excerpt(unknown[0])}': a light is 1 where it is on and 0 where it is off."
+            )
         if len(lights) != self.cells:
             raise UserError(f"{self.name} has {self.cells} lights, row by row, but {len(lights)} were given.")
         state = np.array([int(light) for light in lights], dtype=np.uint8)

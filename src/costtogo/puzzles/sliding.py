@@ -11,9 +11,9 @@ from functools import cached_property, lru_cache
 import numpy as np
 from numba import njit
 
-from costtogo.puzzles.base import Symmetry, inverses, neighbours_by_expansion
+from costtogo.puzzles.base import Symmetry, inverses, neighbours_by_expansion, not_too_many
 from costtogo.puzzles.permutations import is_odd, rank_permutations, unrank_permutations
-from costtogo.types import NO_ACTION, Children, Legal, Neighbours, Ranks, States, UserError
+from costtogo.types import NO_ACTION, Children, Legal, Neighbours, Ranks, States, UserError, excerpt
 
 ACTIONS = ("U", "D", "L", "R")
 TILE_FROM = {"U": (1, 0), "D": (-1, 0), "L": (0, 1), "R": (0, -1)}  # rows and columns from the blank to the tile
@@ -111,10 +111,11 @@ class SlidingTiles:
     def parse_moves(self, text: str) -> list[int]:
         """ "U L D" or "ULD"."""
         actions = []
-        for move in "".join(text.split()):
+        for move in not_too_many("".join(text.split())):
             if move not in self.actions:
                 raise UserError(
-                    f"Unknown move '{move}': a move is one of U D L R, where the tile goes that slides into the blank."
+                    f"Unknown move '{excerpt(move)}': a move is one of U D L R, where the tile goes that slides into "
+                    "the blank."
                 )
             actions.append(self.actions.index(move))
         return actions
@@ -132,7 +133,8 @@ class SlidingTiles:
             )
         if unknown := [tile for tile in tiles if tile not in numbers]:
             raise UserError(
-                f"Unknown tile '{unknown[0]}': those of {self.name} are 1 to {self.cells - 1}, and 0 is the blank."
+                f"Unknown tile '{excerpt(unknown[0])}': those of {self.name} are 1 to {self.cells - 1}, and 0 is the "
+                "blank."
             )
         if missing := [number for number in numbers if number not in tiles]:
             twice = next(number for number in numbers if tiles.count(number) > 1)

@@ -5,6 +5,7 @@ widen where the network tells the cost-to-go of all children at once, else for B
 """
 
 import os
+import sys
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
@@ -15,22 +16,22 @@ import numpy as np
 import pandas as pd
 
 from costtogo.exact.nearby import NearbyTable, nearby_table
-from costtogo.external import Instances
+from costtogo.external import STATES, Instances
 from costtogo.external import load as load_instances
-from costtogo.files import read_frame, read_json, write_csv
+from costtogo.files import is_stream, read_frame, read_json, write_csv
 from costtogo.heuristics.averaged import AveragedHeuristic
 from costtogo.heuristics.nearby import NearbyHeuristic
 from costtogo.heuristics.network import NetworkHeuristic, load
 from costtogo.learning.local_vi import Local, band_order, reading_order
 from costtogo.puzzles import make
-from costtogo.puzzles.base import Puzzle, apply, is_listed, random_walks, solves
+from costtogo.puzzles.base import Puzzle, is_listed, random_walks, solves
 from costtogo.puzzles.sliding import SlidingTiles
 from costtogo.search.anytime import solve_with_weights, solve_within
 from costtogo.search.bwas import Limits, solve, why_ended
 from costtogo.stages.frame import say
 from costtogo.stages.solve_exact import check_exact, exact_search
 from costtogo.stages.tables import read_nearby
-from costtogo.types import ActionHeuristic, SearchResult, States, UserError
+from costtogo.types import ActionHeuristic, SearchResult, States, UserError, excerpt
 
 LENGTHS = {"length": "moves", "length_qtm": "quarter turns", "length_htm": "moves with half turns as one"}
 NEARBY_DEPTH = 5  # of a table made for one command
@@ -42,6 +43,7 @@ SHORTENING = 0.1  # of its seconds, for making solutions of sliding tiles shorte
 WITHOUT_NETWORK = ("exact", "local")
 LOCAL_SIZES = {3: 4, 4: 5}  # by side, tiles a step of local value iteration in reading order; 2 by bands elsewhere
 SECONDS = 30.0
+MOST_NODES = 60_000_000
 RISING_BATCH = 500
 
 
@@ -59,7 +61,7 @@ class Setting:
     path_weight: float | None = None
     batch_size: int | None = None
     max_expansions: int | None = None
-    max_nodes: int = 60_000_000
+    max_nodes: int = MOST_NODES
     until_proved: bool = False
     solver: str = "auto"
     seconds: float | None = None
@@ -100,7 +102,7 @@ class Setting:
 def solve_one(puzzle_name: str | None, model: Path | None, kind: str, text: str, setting: Setting) -> None:
     """Print the solution of one scramble or state; UserError where none was found within the limits."""
     puzzle, setting, begin = find_solver(puzzle_name, model, setting)
-    start = read_start(puzzle, kind, text)
+    start = STATES[kind](puzzle, text)
     row = begin().row(start)
     if not row["solved"]:
         raise UserError(_why_unsolved(row, setting))
@@ -139,22 +141,33 @@ def _why_unsolved(row: dict, setting: Setting) -> str:
 def solve_file(puzzle_name: str | None, model: Path | None, instances: Path, out: Path, setting: Setting) -> None:
     """Solve the rows of a CSV: its column, solution, length, nodes_expanded, seconds and solved are written.
 
-    Of the solver exact also lower_bound and nodes_generated; where the CSV tells optimal lengths, those too.
+    Of the solver exact also lower_bound and nodes_generated; where the CSV tells optimal lengths, those too. The file
+    grows as rows are solved; a stream, which cannot be written anew, gets all at the end.
     """
+    _check_out(instances, out)
     puzzle, setting, begin = find_solver(puzzle_name, model, setting)
     wanted = load_instances(puzzle, instances)
     solver, rows, written = begin(), [], time.monotonic()
     for start in told(list(wanted.states), puzzle.name):
         rows.append(solver.row(start))
-        if time.monotonic() - written >= REPORT_SECONDS:
+        if time.monotonic() - written >= REPORT_SECONDS and not is_stream(out):
             write_csv(out, _solved(puzzle, wanted, rows, setting))
             written = time.monotonic()
     solved = _solved(puzzle, wanted, rows, setting)
     write_csv(out, solved)
-    print(f"{int(solved['solved'].sum())} of {len(solved)} solved, written to {out}")
+    beside = sys.stderr if is_stream(out) else sys.stdout  # which may be that stream
+    print(f"{int(solved['solved'].sum())} of {len(solved)} solved, written to {out}", file=beside)
     if "optimal_moves" in solved:
-        length = solved[length_names(puzzle)[0]]
-        print(f"{int((length == solved['optimal_moves']).sum())} of them at the length that {instances} tells")
+        count = int((solved[length_names(puzzle)[0]] == solved["optimal_moves"]).sum())
+        print(f"{count} of them at the length that {instances} tells", file=beside)
+
+
+def _check_out(instances: Path, out: Path) -> None:
+    """UserError where the solutions would replace the instances, or can only be refused once they are found."""
+    if os.path.isdir(out):
+        raise UserError(f"--out {excerpt(str(out))} is a folder: name the CSV file to write.")
+    if os.path.isfile(instances) and os.path.exists(out) and os.path.samefile(instances, out):
+        raise UserError(f"--out {excerpt(str(out))} is the file of --instances, which it would replace: name another.")
 
 
 def _solved(puzzle: Puzzle, instances: Instances, rows: list[dict], setting: Setting) -> pd.DataFrame:
@@ -215,11 +228,6 @@ def _checkpoint(model: Path) -> Path:
         chosen = read_frame(selection)
         index = index[index["iteration"] == chosen.loc[chosen["selected"], "iteration"].iloc[0]]
     return model / index["file"].iloc[-1]
-
-
-def read_start(puzzle: Puzzle, kind: str, text: str) -> States:
-    """A scramble applied to the goal, or a state read as it is, uint8 [D]."""
-    return puzzle.parse_state(text) if kind == "state" else apply(puzzle, puzzle.goal, puzzle.parse_moves(text))
 
 
 def told(starts: list[States], name: str) -> Iterator[States]:
