@@ -25,6 +25,7 @@ LAYERS = [  # a module may import its own package and those before its line
     {"pickles"},
     {"puzzles"},
     {"sources"},
+    {"memory", "params_yaml"},
     {"params"},
     {"exact", "external"},
     {"params_large", "params_local_vi"},
