@@ -13,12 +13,16 @@ os.environ["PATH"] = os.pathsep.join(
 
 from costtogo.figures.catalogue import catalogue
 from costtogo.params import parse as parse_study
+from costtogo.params import read_yaml
 from costtogo.sources import sources
 from costtogo.tracking import log_waiting
 from costtogo.types import UserError
 from costtogo.workflow import settle, write_slices
 
 try:
+    for path in map(Path, workflow.configfiles):
+        if path.is_file():
+            read_yaml(path)  # of a key that stands twice, Snakemake took the last
     STUDY = parse_study(config)
 except UserError as error:
     raise WorkflowError(str(error))

@@ -5,17 +5,21 @@ from costtogo.params import overlay, read_yaml
 if STUDY.study == "puzzle8":
     PUZZLE8 = ALL
 else:
+    try:
+        PUZZLE8_VALUES = overlay(
+            *(
+                read_yaml(Path(workflow.basedir) / name)
+                for name in ("params.yaml", "config/puzzle8.yaml")
+            )
+        )
+    except UserError as error:
+        raise WorkflowError(str(error))
 
     module puzzle8:
         snakefile:
             "listed.smk"
         config:
-            overlay(
-                *(
-                    read_yaml(Path(workflow.basedir) / name)
-                    for name in ("params.yaml", "config/puzzle8.yaml")
-                )
-            )
+            PUZZLE8_VALUES
 
     use rule * from puzzle8 as puzzle8_*
 
