@@ -30,6 +30,7 @@ LAYERS = [  # each imports from those above it alone; stages is the last that re
     {"pickles"},
     {"puzzles", "external_files"},
     {"sources"},
+    {"memory", "params_yaml"},
     {"params"},
     {"recipes"},
     {"exact", "external"},

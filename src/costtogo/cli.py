@@ -414,7 +414,7 @@ def adopt(
     studies: Annotated[list[str] | None, typer.Argument(help="Names of studies; default if left out.")] = None,
 ):
     """Take finished results over to new code that makes the same, as a record of the net shows."""
-    from costtogo.params import read_yaml
+    from costtogo.params_yaml import read_yaml
     from costtogo.stages import adopt as stage
     from costtogo.workflow.graph import BASE, Graph
 

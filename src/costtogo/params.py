@@ -2,32 +2,78 @@
 
 import hashlib
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from copy import deepcopy
 from difflib import get_close_matches
+from functools import reduce
 from pathlib import Path
 from types import UnionType
-from typing import Annotated, Any, ClassVar, Literal, get_args
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, get_args, get_origin
 
-import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_serializer, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_serializer, model_validator
 
+from costtogo.memory import refuse_unlisted
+from costtogo.params_yaml import read_yaml, refuse_unbounded, shown
 from costtogo.types import UserError
 
-Positive = Annotated[int, Field(ge=1)]
+if TYPE_CHECKING:
+    from costtogo.puzzles.base import Puzzle
+
+TABLES = ("recipes", "architectures", "puzzles", "models")  # the keys that hold a table of tables
+OWN_FILE = {"puzzle", "like", "sizes"}  # the keys of studies in files of their own, not laid over params.yaml
+GENERATIONS = 20  # of entries that are like one another
+MOST_SEEDS = 1_000
+
+
+def named(words: str, pattern: str) -> AfterValidator:
+    """A check that a text is a name, which becomes that of a file."""
+
+    def check(name: str) -> str:
+        if not re.fullmatch(pattern, name):
+            raise ValueError(f"{shown(name)} needs a name of {words}")
+        return name
+
+    return AfterValidator(check)
+
+
+def _puzzle_exists(name: str) -> str:
+    from costtogo.puzzles import make
+
+    if len(name) > 30 or re.search(r"\d{4}", name):  # 3 to the power of a large number is not even counted
+        raise ValueError(f"{shown(name)} is too large a puzzle, or none")
+    try:
+        make(name)
+    except UserError as error:
+        raise ValueError(str(error)) from error
+    return name
+
+
+# Every number has a bound: a generous one, by what it counts.
+Positive = Annotated[int, Field(ge=1, le=10**9)]  # states, iterations, steps
+Nodes = Annotated[int, Field(ge=1, le=10**12)]  # of one search
+Moves = Annotated[int, Field(ge=1, le=10**6)]  # of a walk
+Width = Annotated[int, Field(ge=1, le=10**5)]  # of a layer
+Few = Annotated[int, Field(ge=1, le=1_000)]  # layers, threads, images
+Seed = Annotated[int, Field(ge=0, lt=2**32)]
+Amount = Annotated[float, Field(gt=0, le=10**6)]  # seconds, moves², a small number to add
 Share = Annotated[float, Field(ge=0, le=1)]
 PathWeight = Annotated[float, Field(ge=0, le=1)]
-TABLES = ("recipes", "architectures", "puzzles", "models")  # the keys that hold a table of tables
+StudyName = Annotated[str, named("up to 64 small letters, digits, _ and -", r"[a-z0-9][a-z0-9_-]{0,63}")]
+SetName = Annotated[str, named("up to 64 letters, digits, _ and -", r"[A-Za-z0-9_][A-Za-z0-9_-]{0,63}")]
+ModelName = Annotated[
+    str, named("up to 90 letters, digits, _ and -, not baseline_…", r"(?!baseline_)[A-Za-z0-9_][A-Za-z0-9_-]{0,89}")
+]
+PuzzleName = Annotated[str, AfterValidator(_puzzle_exists)]
 
 
 class Params(BaseModel):
-    """Frozen, and no key it does not know.
+    """Frozen, and no key it does not know; numbers are finite and no texts, true and false are no numbers.
 
     later: keys that came after results stood; they are written out only where they are set, so that the slices of
     trainings that do not use them stay as they were.
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
     later: ClassVar[tuple[str, ...]] = ()
 
     @model_serializer(mode="wrap")
@@ -43,15 +89,15 @@ class ArchitectureParams(Params):
     later = ("channels", "kernel", "norm_after_relu", "above")
     kind: Literal["residual", "convolutional", "automaton", "gru", "rows"] = "residual"
     outputs: Literal["state", "actions"] = "state"  # the cost-to-go of the state, or of each of its children
-    states: Positive = 5
-    first_layers: list[Positive] = []
-    residual_blocks: int = Field(default=0, ge=0)
-    layers_per_block: Positive = 2
+    states: Few = 5
+    first_layers: list[Width] = []
+    residual_blocks: int = Field(default=0, ge=0, le=1_000)
+    layers_per_block: Few = 2
     batch_norm: bool = True
     batch_norm_momentum: Share = 0.99
-    batch_norm_epsilon: float = Field(default=1e-3, gt=0)
-    channels: tuple[Positive, ...] = ()  # of each convolution
-    kernel: Positive = 2  # cells, a side of the patches that convolutions look at
+    batch_norm_epsilon: Amount = 1e-3
+    channels: tuple[Width, ...] = Field(default=(), strict=False)  # of each convolution
+    kernel: Few = 2  # cells, a side of the patches that convolutions look at
     above: Literal["", "manhattan"] = ""  # the network tells what is missing from this bound of sliding tiles
     norm_after_relu: bool = False  # batch normalisation after each ReLU, not before it; no ReLU after a block's sum
 
@@ -77,16 +123,16 @@ class SamplerParams(Params):
 
     later = ("spacing", "greedy_share", "greedy_moves", "greedy_random")
     kind: Literal["deepcube", "deepcubea", "uniform", "adaptive_k", "non_backtracking", "growing_tower"]
-    walk_max: Positive = 1
-    stride: Positive = 10  # of DAVI on walks that do not step back: from one state that is kept to the next
-    spacing: float = Field(default=1, ge=1)  # the k-th of n states that are kept: walk_max (k / n)^spacing moves
-    conv_point_offs: int = Field(default=1, ge=0)
-    disks: Positive = 3
-    residual: float = Field(default=2e-4, gt=0)
+    walk_max: Moves = 1
+    stride: Moves = 10  # of DAVI on walks that do not step back: from one state that is kept to the next
+    spacing: float = Field(default=1, ge=1, le=100)  # the k-th of n kept states: walk_max (k / n)^spacing moves
+    conv_point_offs: int = Field(default=1, ge=0, le=10**6)
+    disks: Few = 3
+    residual: Amount = 2e-4
     patience: Positive = 100
     hold: bool = True  # the disks that the tower has not reached yet may not move
     greedy_share: Share = 0  # of DAVI: of the states, those on walks that follow the target network
-    greedy_moves: Positive = 50  # of such a walk on average, if it does not come to the goal before
+    greedy_moves: Moves = 50  # of such a walk on average, if it does not come to the goal before
     greedy_random: Share = 0.05  # of such moves, those that are random: two walks at one state part again
 
 
@@ -96,7 +142,7 @@ class ModelParams(Params):
     later = ("learning_rate_factor", "forced_update", "checkpoint_iterations")
     puzzle: str
     trainer: Literal["davi", "random_walk", "presses"] = "davi"
-    seed: int = Field(ge=0)
+    seed: Seed
     precision: Literal["auto", "float32", "bfloat16"]
     architecture: ArchitectureParams
     sampler: SamplerParams
@@ -106,12 +152,12 @@ class ModelParams(Params):
     minibatch: Positive
     optimizer: Literal["adam", "lbfgs"] = "adam"
     lbfgs_steps: Positive = 60
-    learning_rate: float = Field(gt=0)
+    learning_rate: Amount
     learning_rate_decay: Share
-    adam_beta_1: Share
-    adam_beta_2: Share
-    adam_epsilon: float = Field(gt=0)
-    epsilon: float = Field(gt=0)
+    adam_beta_1: float = Field(ge=0, lt=1)
+    adam_beta_2: float = Field(ge=0, lt=1)
+    adam_epsilon: Amount
+    epsilon: Amount
     check_every: Positive
     checkpoint_every: Positive
     polyak: Share = 0  # of DAVI: by how much the target follows at each iteration; 0: convergence points
@@ -141,9 +187,9 @@ class InstanceParams(Params):
 
     kind: Literal["deepcube", "deepcubea", "scrambled", "uniform", "stratified", "start"]
     states: Positive = 1
-    walk_max: Positive = 1
-    one_each_at: list[int] = []
-    disks: Positive | None = None  # of a start: only so many of the smallest disks are off the goal
+    walk_max: Moves = 1
+    one_each_at: list[Annotated[int, Field(ge=0, le=10**6)]] = []  # moves from the goal
+    disks: Few | None = None  # of a start: only so many of the smallest disks are off the goal
     role: Literal["test", "selection"] = "test"
 
 
@@ -151,8 +197,8 @@ class DistributionParams(Params):
     """How the states of the samplers spread over the distances: for which walk lengths this is measured."""
 
     walks: Positive = 1
-    walk_max: list[Positive] = []
-    effective_k: list[Positive] = []
+    walk_max: list[Moves] = []
+    effective_k: list[Moves] = []
 
 
 class AuditParams(Params):
@@ -161,10 +207,10 @@ class AuditParams(Params):
     The sample is drawn by the literature's protocol: so many walks of so many moves.
     """
 
-    checkpoints: int = Field(ge=0)
+    checkpoints: int = Field(ge=0, le=10**6)
     points: list[Positive] = []
     walks: Positive
-    walk_max: Positive
+    walk_max: Moves
 
 
 class CellParams(Params):
@@ -191,8 +237,8 @@ class SearchParams(Params):
     selection_optimal_percent: float = Field(ge=0, le=100)
     headline: CellParams
     grids: list[GridParams] = Field(min_length=1)
-    max_expansions: Positive
-    max_nodes: Positive
+    max_expansions: Nodes
+    max_nodes: Nodes
     zero_instances: Positive
     admissible_instances: Positive
     network_searches: Positive
@@ -204,7 +250,7 @@ class SearchParams(Params):
 class PuzzleParams(Params):
     """All that a study does with a puzzle besides training."""
 
-    instances: dict[str, InstanceParams]
+    instances: dict[SetName, InstanceParams]
     distributions: DistributionParams = DistributionParams()
     audit: AuditParams
     search: SearchParams
@@ -225,37 +271,29 @@ class PuzzleParams(Params):
 class Study(Params):
     """A whole study, as the stages see it: recipes and architectures are resolved into the models."""
 
-    study: str = Field(pattern=r"^[a-z0-9][a-z0-9_-]*$")
-    seed: int = Field(ge=0)
-    threads: Positive
-    tables: list[str]
-    puzzles: dict[str, PuzzleParams]
-    models: dict[str, ModelParams]
+    study: StudyName
+    seed: Seed
+    threads: Few
+    tables: list[PuzzleName]
+    puzzles: dict[PuzzleName, PuzzleParams]
+    models: dict[ModelName, ModelParams]
     architectures: dict[str, ArchitectureParams] = {}
 
     @model_validator(mode="after")
-    def _puzzles_exist(self):
+    def _puzzles_suit(self):
         from costtogo.puzzles import make
 
-        made = {}
-        for name in {*self.tables, *self.puzzles}:
-            try:
-                made[name] = make(name)
-            except UserError as error:
-                raise ValueError(str(error)) from error
         for name, model in self.models.items():
-            if not re.fullmatch(r"(?!baseline_)\w[\w.-]*", name, re.ASCII):
-                raise ValueError(f"model '{name}' needs a name of letters, digits, _ . - that is not baseline_…")
             if model.puzzle not in self.puzzles:
-                raise ValueError(f"model {name} wants puzzle '{model.puzzle}'{_hint(model.puzzle, self.puzzles)}")
+                raise ValueError(f"model {name} wants puzzle {shown(model.puzzle)}{_hint(model.puzzle, self.puzzles)}")
+            refuse_unsuited(name, model, make(model.puzzle))
         for name, puzzle in self.puzzles.items():
             own = [model for model in self.models if self.models[model].puzzle == name]
             for model in set(puzzle.search.all_starts) - set(own):
                 raise ValueError(f"puzzles.{name}.search.all_starts: there is no model '{model}'{_hint(model, own)}")
             if name not in self.tables:
                 raise ValueError(f"puzzle {name} needs its exact table; add it to tables")
-        for name, puzzle in self.puzzles.items():
-            _refuse_impossible(made[name], puzzle, self.models)
+            _refuse_impossible_sets(make(name), puzzle)
         return self
 
     def slices(self) -> dict[str, Any]:
@@ -263,25 +301,42 @@ class Study(Params):
         return slices(self)
 
 
-def _refuse_impossible(made: Any, puzzle: PuzzleParams, models: dict[str, ModelParams]) -> None:
-    """Raise ValueError where a puzzle, made, lacks what its instance sets or its models ask of it."""
-    name, disks = made.name, getattr(made, "disks", 0)
-    for place, instances in puzzle.instances.items():
-        if instances.kind == "start" and made.start is None:
-            raise ValueError(f"puzzles.{name}.instances.{place}: {name} has no customary start")
-        if instances.disks is not None and instances.disks > disks:
-            raise ValueError(f"puzzles.{name}.instances.{place}: {name} has no {instances.disks} disks")
-    for model, params in models.items():
-        if params.puzzle == name and params.sampler.kind == "growing_tower" and not disks:
-            raise ValueError(f"model {model}: {name} has no disks for the sampler growing_tower")
-        if params.puzzle == name and params.architecture.kind == "automaton" and made.goal.any():
-            raise ValueError(f"model {model}: an automaton needs a goal of zeros alone, which {name} has not")
-        if params.puzzle == name and params.architecture.kind == "rows":
-            raise ValueError(f"model {model}: a network of kind rows is for Lights Out, not for {name}")
-        if params.puzzle == name and params.architecture.kind == "convolutional" and not hasattr(made, "side"):
-            raise ValueError(
-                f"model {model}: a convolutional network needs cells that lie in a square, unlike {name}'s"
-            )
+def _refuse_impossible_sets(puzzle: "Puzzle", params: PuzzleParams) -> None:
+    """Raise ValueError where a puzzle lacks what its instance sets ask of it."""
+    for name, instances in params.instances.items():
+        place = f"puzzles.{puzzle.name}.instances.{name}"
+        if instances.kind == "start" and puzzle.start is None:
+            raise ValueError(f"{place}: {puzzle.name} has no customary start")
+        if instances.disks is not None and instances.disks > getattr(puzzle, "disks", 0):
+            raise ValueError(f"{place}: {puzzle.name} has no {instances.disks} disks")
+
+
+def refuse_unsuited(name: str, model: ModelParams, puzzle: "Puzzle") -> None:
+    """Raise ValueError where a puzzle lacks what the sampler or the network of a model asks of it."""
+    if lacking := next(_lacking(model.sampler, model.architecture, puzzle), None):
+        raise ValueError(f"model {name}: {lacking}")
+
+
+def _lacking(sampler: SamplerParams, architecture: ArchitectureParams, puzzle: "Puzzle") -> Iterator[str]:
+    """What a puzzle lacks for a sampler and a network, in words."""
+    from costtogo.puzzles import find
+    from costtogo.puzzles.base import is_listed
+
+    name, disks = puzzle.name, getattr(puzzle, "disks", 0)
+    if sampler.kind == "growing_tower" and not disks:
+        yield f"{name} has no disks for the sampler growing_tower"
+    if sampler.kind == "growing_tower" and sampler.disks > disks:
+        yield f"{name} has no {sampler.disks} disks for the sampler growing_tower to begin with"
+    if sampler.kind == "uniform" and not is_listed(puzzle):
+        yield f"the sampler uniform needs states that can be listed, unlike {name}'s"
+    if architecture.kind == "automaton" and puzzle.goal.any():
+        yield f"an automaton needs a goal of zeros alone, which {name} has not"
+    if architecture.kind == "rows" and not hasattr(puzzle, "presses"):
+        yield f"a network of kind rows is for Lights Out, not for {name}"
+    if architecture.kind == "convolutional" and not hasattr(puzzle, "side"):
+        yield f"a convolutional network needs cells that lie in a square, unlike {name}'s"
+    if architecture.above and not find(name)[0].bound:
+        yield f"there is no bound of {name} for a network above one"
 
 
 def load(paths: Iterable[Path | str]) -> Study:
@@ -294,10 +349,54 @@ def load(paths: Iterable[Path | str]) -> Study:
 
 def parse(values: dict[str, Any]) -> Study:
     """Check a merged dictionary of parameters and resolve recipes and architectures."""
+    refuse_unbounded(values)
+    study = checked(Study, resolve(deepcopy(values)))
+    _refuse_unlisted(study)
+    _refuse_taken_name(values)
+    return study
+
+
+def checked(study: type[Params], values: dict[str, Any]) -> Any:
+    """The study of resolved values; UserError names the parameter and the nearest name."""
     try:
-        return Study(**resolve(deepcopy(values)))
+        return study.model_validate(values)
     except ValidationError as error:
-        raise UserError(explain(error, Study)) from error
+        raise UserError(explain(error, study, values)) from error
+
+
+def _refuse_unlisted(study: Study) -> None:
+    """UserError where a puzzle cannot be listed on this machine."""
+    from costtogo.puzzles import make
+
+    for name in dict.fromkeys([*study.tables, *study.puzzles]):
+        try:
+            refuse_unlisted(make(name), audited=name in study.puzzles)
+        except UserError as error:
+            place = f"puzzles.{name}" if name in study.puzzles else "tables"
+            raise UserError(f"Parameter {place}: {error}") from error
+
+
+def _refuse_taken_name(values: dict[str, Any]) -> None:
+    """UserError where a study would write into the folder of another, that of a file of config/.
+
+    Values that come from the file itself have the puzzles and the models that it names, and not those it takes away.
+    """
+    path = Path("config") / f"{values['study']}.yaml"
+    other = read_yaml(path) if path.is_file() else {}
+    if other.get("study") != values["study"]:
+        return
+    tables = [(values.get(key) or {}, _table(other.get(key) or {}, key)) for key in ("puzzles", "models")]
+    differs = any(
+        (its is None) == (mine.get(name) is not None) for mine, there in tables for name, its in there.items()
+    )
+    if OWN_FILE & set(other) or differs:
+        raise UserError(f"Parameter study: '{values['study']}' is another study, that of {path}; choose another name.")
+
+
+def refuse_other_name(study: str, path: Path) -> None:
+    """UserError where a study in a file of its own has the name of another: it goes by the name of its file."""
+    if study != path.stem:
+        raise UserError(f"Parameter study: '{study}' must be '{path.stem}', the name of its file.")
 
 
 def overlay(base: dict[str, Any], over: dict[str, Any]) -> dict[str, Any]:
@@ -346,9 +445,14 @@ def _repeated(models: dict[str, Any]) -> dict[str, Any]:
         if seeds is None:
             repeated[name] = model
             continue
-        if type(seeds) is not int or seeds < 1 or "seed" in model:
-            raise UserError(f"Parameter models.{name}.seeds must be how many seeds, 1 or more, beside no key seed.")
-        repeated |= {f"{name}_seed{k}": deepcopy(model) | {"repetition": k} for k in range(1, seeds + 1)}
+        if type(seeds) is not int or not 1 <= seeds <= MOST_SEEDS or "seed" in model:
+            raise UserError(
+                f"Parameter models.{name}.seeds must be how many seeds, 1 to {MOST_SEEDS:,}, beside no key seed."
+            )
+        repetitions = {f"{name}_seed{k}": deepcopy(model) | {"repetition": k} for k in range(1, seeds + 1)}
+        if twice := next((other for other in repetitions if other in models), None):
+            raise UserError(f"Parameter models.{twice}: {name} with its seeds has a training of this name; rename one.")
+        repeated |= repetitions
     return repeated
 
 
@@ -392,40 +496,26 @@ def _tables(values: dict[str, Any], key: str) -> dict[str, Any]:
 
 def _table(value: Any, place: str) -> dict[str, Any]:
     if not isinstance(value, dict):
-        raise UserError(f"Parameter {place} must be a table of keys and values, not {value!r}.")
+        raise UserError(f"Parameter {place} must be a table of keys and values, not {shown(value)}.")
     return value
 
 
 def _like(table: dict[str, Any], name: str, place: str) -> dict[str, Any]:
     """The entry of a name, laid over the entry that its key `like` names, and so on."""
-    entry = _named(table, name, place)
-    other = entry.pop("like", None)
-    if other is None:
-        return entry
-    rest = {key: value for key, value in table.items() if key != name}
-    return overlay(_like(rest, other, f"{place}.{name}.like"), entry)
+    rest, entries = dict(table), [_named(table, name, place)]
+    while (other := entries[-1].pop("like", None)) is not None:
+        del rest[name]
+        if len(entries) > GENERATIONS:
+            raise UserError(f"Parameter {place}.{name}.like: it goes on for more than {GENERATIONS} generations.")
+        entries.append(_named(rest, other, f"{place}.{name}.like"))
+        name = other
+    return reduce(overlay, reversed(entries))
 
 
 def _named(table: dict[str, Any], name: str, place: str) -> dict[str, Any]:
     if not isinstance(name, str) or name not in table:
-        raise UserError(f"Parameter {place}: there is no '{name}'{_hint(name, table)}")
+        raise UserError(f"Parameter {place}: there is no {shown(name)}{_hint(name, table)}")
     return deepcopy(table[name])
-
-
-def read_yaml(path: Path) -> dict[str, Any]:
-    try:
-        content = yaml.load(path.read_text(), getattr(yaml, "CSafeLoader", yaml.SafeLoader))  # the fast one, if any
-    except OSError as error:
-        raise UserError(f"Cannot read {path}: {error.strerror}.") from error
-    except UnicodeDecodeError as error:
-        raise UserError(f"{path} is not valid UTF-8 text.") from error
-    except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        line = f" near line {mark.line + 1}" if mark else ""
-        raise UserError(f"{path} is not valid YAML{line}; check indentation and colons there.") from error
-    if not isinstance(content, dict):
-        raise UserError(f"{path} holds no parameters; it must be a table of keys and values.")
-    return content
 
 
 def _hint(name: str, known: Iterable[str]) -> str:
@@ -434,19 +524,43 @@ def _hint(name: str, known: Iterable[str]) -> str:
     return f"; did you mean '{near[0]}'?" if near else f"; there are {', '.join(map(str, known))}."
 
 
-def explain(error: ValidationError, study: type[Params]) -> str:
-    """The first finding of the check as one sentence."""
-    finding = min(error.errors(), key=lambda found: found["type"] != "extra_forbidden")  # a misspelt key is missing too
-    place = ".".join(str(part) for part in finding["loc"])
+def explain(error: ValidationError, study: type[Params], values: dict[str, Any]) -> str:
+    """The first finding of the check of values as one sentence."""
+    # A misspelt key is missing too; of the kinds of a union, the one that fits farthest is meant.
+    finding = min(error.errors(), key=lambda found: (found["type"] != "extra_forbidden", -len(found["loc"])))
+    location = _keys_on_the_way(finding["loc"], values)
+    place = ".".join(map(str, location))
     if finding["type"] == "extra_forbidden":
-        known = _known_keys(finding["loc"][:-1], study)
-        return f"Parameter {place}: there is no key '{finding['loc'][-1]}'{_hint(finding['loc'][-1], known)}"
+        known = _known_keys(location[:-1], study)
+        return f"Parameter {place}: there is no key '{location[-1]}'{_hint(location[-1], known)}"
     if finding["type"] == "missing":
+        place = f"{place}.{finding['loc'][-1]}".removeprefix(".")
         return f"Parameter {place} is missing; add it, or take it from the default params.yaml."
     message = finding["msg"].removeprefix("Value error, ").replace("Input should", "it should")
-    given = "" if isinstance(finding["input"], dict) else f" (given: {finding['input']!r})"
-    told = f"Parameter {place or 'file'}: {message.removesuffix('.')}{given}"
+    message = message.replace("Unable to extract tag using discriminator", "there is no key")
+    is_told = finding["type"] == "value_error" or isinstance(finding["input"], dict)
+    given = "" if is_told else f" (given: {shown(finding['input'])})"
+    told = " ".join(f"Parameter {place or 'file'}: {message.removesuffix('.')}{given}{_advice(finding)}".splitlines())
     return told if told.endswith("?") else f"{told}."
+
+
+def _keys_on_the_way(location: tuple, values: Any) -> tuple:
+    """A location of pydantic without what is no key: kinds of unions, marks of keys themselves."""
+    keys = []
+    for part in location:
+        known = values if isinstance(values, dict) else range(len(values)) if isinstance(values, list) else ()
+        if part in known:
+            keys.append(part)
+            values = values[part]
+    return tuple(keys)
+
+
+def _advice(finding: Any) -> str:
+    """What a number of YAML lacks that is text without a point, as 1e-3 is."""
+    text = finding["input"]
+    if finding["type"] == "float_type" and isinstance(text, str) and re.fullmatch(r"[+-]?\d+[eE][+-]?\d+", text):
+        return f"; to YAML this is text: write {re.sub('[eE]', '.0e', text)}"
+    return ""
 
 
 def _known_keys(location: tuple, study: type[Params]) -> list[str]:
@@ -457,6 +571,8 @@ def _known_keys(location: tuple, study: type[Params]) -> list[str]:
             model = model.model_fields[part].annotation
         else:  # the key of a dictionary, the place in a list, or one of some kinds
             model = (get_args(model) or (model,))[-1]
+        if get_origin(model) is Annotated:
+            model = get_args(model)[0]
         if isinstance(model, UnionType):
             model = get_args(model)[0]
     if isinstance(model, type) and issubclass(model, Params):

@@ -1,17 +1,58 @@
 """Typed parameters of a study of one puzzle too large to list: a file of its own, config/<study>.yaml."""
 
+from difflib import get_close_matches
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import Field, ValidationError, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
 from costtogo.exact.partition import parse_partition
-from costtogo.params import ModelParams, Params, Positive, derive_seed, explain, overlay, read_yaml, resolve
+from costtogo.params import (
+    Amount,
+    Few,
+    ModelName,
+    ModelParams,
+    Moves,
+    Nodes,
+    Params,
+    Positive,
+    PuzzleName,
+    Seed,
+    SetName,
+    StudyName,
+    checked,
+    derive_seed,
+    named,
+    overlay,
+    refuse_other_name,
+    refuse_unsuited,
+    resolve,
+)
+from costtogo.params_yaml import read_yaml, shown
 from costtogo.puzzles import find, make
 from costtogo.types import LARGEST_PATH_WEIGHT, UserError
 
-PathWeight = Annotated[float, Field(ge=0, le=LARGEST_PATH_WEIGHT)]
+if TYPE_CHECKING:
+    from costtogo.puzzles.base import Puzzle
+
 MANHATTAN = "manhattan"  # the heuristic of that name, with linear conflicts, among the pattern databases
+
+
+def _is_unlisted(name: str) -> str:
+    from costtogo.puzzles.base import is_listed
+
+    if is_listed(make(name)):
+        raise ValueError(f"{name} can be listed; lay a study of it over params.yaml, as config/puzzle8.yaml")
+    return name
+
+
+PathWeight = Annotated[float, Field(ge=0, le=LARGEST_PATH_WEIGHT)]
+LargePuzzle = Annotated[PuzzleName, AfterValidator(_is_unlisted)]
+DatabaseName = Annotated[
+    str,
+    named(f"up to 64 small letters, digits, _ and -, not {MANHATTAN}", rf"(?!{MANHATTAN}$)[a-z0-9][a-z0-9_-]{{0,63}}"),
+]
+FileName = Annotated[str, named("up to 100 letters, digits, _ - and .", r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}")]
 
 
 class WalkInstances(Params):
@@ -19,7 +60,13 @@ class WalkInstances(Params):
 
     kind: Literal["walks"]
     states: Positive
-    length: tuple[Positive, Positive]
+    length: tuple[Moves, Moves] = Field(strict=False)
+
+    @model_validator(mode="after")
+    def _lengths_ascend(self):
+        if self.length[0] > self.length[1]:
+            raise ValueError(f"length must be the shortest and the longest walk, not {list(self.length)}")
+        return self
 
 
 class PrefixInstances(Params):
@@ -37,6 +84,9 @@ class MirroredInstances(Params):
     of: str
 
 
+AnyInstances = Annotated[WalkInstances | PrefixInstances | MirroredInstances, Field(discriminator="kind")]
+
+
 class BeamParams(Params):
     """Beam search over some widths on one instance set.
 
@@ -46,8 +96,8 @@ class BeamParams(Params):
 
     set: str
     widths: list[Positive] = Field(min_length=1)
-    images: Positive = 1
-    average: Positive = 1
+    images: Few = 1
+    average: Few = 1
 
 
 class GridParams(Params):
@@ -56,7 +106,7 @@ class GridParams(Params):
     set: str
     path_weight: list[PathWeight] = Field(min_length=1)  # λ
     batch_size: list[Positive] = Field(min_length=1)  # N
-    max_nodes: Positive = 1_000_000
+    max_nodes: Nodes = 1_000_000
 
 
 class OptimaParams(Params):
@@ -66,17 +116,17 @@ class OptimaParams(Params):
     """
 
     pattern_database: str | None = None
-    max_generated: Positive = 1_000_000_000
+    max_generated: Nodes = 1_000_000_000
 
 
 class ProgressParams(Params):
     """BWAS from the instances of a set with some checkpoints spread over the training, the last among them."""
 
     set: str
-    checkpoints: Positive = 8
+    checkpoints: Few = 8
     path_weight: PathWeight = 1  # λ
     batch_size: Positive = 1000  # N
-    max_nodes: Positive = 1_000_000
+    max_nodes: Nodes = 1_000_000
 
 
 class LargeAuditParams(Params):
@@ -92,14 +142,14 @@ class LargeAuditParams(Params):
     """
 
     consistency_states: Positive = 30_000
-    consistency_checkpoints: Positive = 6
-    walk_max: Positive = 30
+    consistency_checkpoints: Few = 6
+    walk_max: Moves = 30
     nearby_states: Positive = 5_000
     scrambled_states: Positive = 1_000
-    depths: Positive = 30
+    depths: Moves = 30
     greedy_states: Positive = 200
-    greedy_depths: list[Positive] = Field(default=[5, 10, 15, 20, 25, 30], min_length=1)
-    greedy_moves: Positive = 40
+    greedy_depths: list[Moves] = Field(default=[5, 10, 15, 20, 25, 30], min_length=1)
+    greedy_moves: Moves = 40
     progress: ProgressParams | None = None
 
 
@@ -114,11 +164,11 @@ class ExternalBudget(Params):
 
     later = ("shortening", "widening", "images")
     states: Positive
-    seconds: float = Field(gt=0)
+    seconds: Amount
     path_weight: PathWeight | Annotated[list[PathWeight], Field(min_length=1)] | None = None
     batch_size: Positive | None = None
     widening: bool = False
-    images: Positive = 1
+    images: Few = 1
     shortening: float = Field(default=0, ge=0, lt=1)
 
     @model_validator(mode="after")
@@ -152,7 +202,7 @@ class ExternalBudget(Params):
 class ExternalParams(Params):
     """Test states from outside, read from the folder of external instances, under budgets from short to long."""
 
-    file: str
+    file: FileName
     budgets: list[ExternalBudget] = Field(min_length=1)
 
     def budget(self, seconds: float) -> ExternalBudget:
@@ -183,39 +233,44 @@ class LargeStudy(Params):
     baselines: the pattern databases that BWAS goes by on the grids of the networks, and manhattan.
     """
 
-    study: str = Field(pattern=r"^[a-z0-9][a-z0-9_-]*$")
-    seed: int = Field(ge=0)
-    threads: Positive
+    study: StudyName
+    seed: Seed
+    threads: Few
     device: Literal["auto", "cpu", "cuda"] = "cpu"
-    puzzle: str
-    nearby_depth: int = Field(ge=0)
-    instances: dict[str, WalkInstances | PrefixInstances | MirroredInstances]
-    models: dict[str, LargeModel]
+    puzzle: LargePuzzle
+    nearby_depth: int = Field(ge=0, le=30)  # beyond, no puzzle's table fits
+    instances: dict[SetName, AnyInstances]
+    models: dict[ModelName, LargeModel] = Field(min_length=1)
     headline: str | None = None
-    pattern_databases: dict[Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_-]*$")], str] = {}
+    pattern_databases: dict[DatabaseName, str] = {}
     optima: OptimaParams | None = None
     baselines: list[str] = []
     searches: list[GridParams] = []
     beams: list[BeamParams] = []
     audit: LargeAuditParams = LargeAuditParams()
     external: ExternalParams | None = None
-    max_nodes: Positive = 60_000_000  # kept in memory by one search, which ends there as unsolved
+    max_nodes: Nodes = 60_000_000  # kept in memory by one search, which ends there as unsolved
 
     @model_validator(mode="after")
     def _names_exist(self):
-        try:
-            make(self.puzzle)
-        except UserError as error:
-            raise ValueError(str(error)) from error
-        named = [search.set for search in [*self.searches, *self.beams]]
-        named += [self.audit.progress.set] if self.audit.progress else []
-        named += [params.of for params in self.instances.values() if isinstance(params, MirroredInstances)]
-        for name in named:
+        wanted = [search.set for search in [*self.searches, *self.beams]]
+        wanted += [self.audit.progress.set] if self.audit.progress else []
+        wanted += [params.of for params in self.instances.values() if isinstance(params, MirroredInstances)]
+        for name in wanted:
             if name not in self.instances:
                 raise ValueError(f"there is no instance set '{name}'; there are {', '.join(self.instances)}")
         for name, params in self.instances.items():
             if isinstance(params, MirroredInstances) and isinstance(self.instances[params.of], MirroredInstances):
                 raise ValueError(f"instance set '{name}' mirrors '{params.of}', which is mirrored itself")
+        return self
+
+    @model_validator(mode="after")
+    def _instances_suit(self):
+        for name, params in self.instances.items():
+            if isinstance(params, PrefixInstances):
+                _refuse_unreadable_moves(f"instances.{name}.moves", params.moves, make(self.puzzle))
+            if isinstance(params, MirroredInstances) and not hasattr(make(self.puzzle), "mirror"):
+                raise ValueError(f"instances.{name}: {self.puzzle} has no mirror image; choose another kind of set")
         return self
 
     @model_validator(mode="after")
@@ -230,13 +285,16 @@ class LargeStudy(Params):
         return self
 
     @model_validator(mode="after")
-    def _tiles_or_lights(self):
+    def _models_suit(self):
         budgets = self.external.budgets if self.external else []
         if any(budget.shortening for budget in budgets) and not self.is_sliding:
             raise ValueError(f"external.budgets: solutions of {self.puzzle} are not shortened, only those of tiles")
         for name, model in self.models.items():
-            if model.architecture.kind == "rows" and not hasattr(make(self.puzzle), "presses"):
-                raise ValueError(f"model {name}: a network of kind rows is for Lights Out, not for {self.puzzle}")
+            if model.puzzle != self.puzzle:
+                raise ValueError(
+                    f"model {name} wants puzzle {shown(model.puzzle)}, but the study is about {self.puzzle}"
+                )
+            refuse_unsuited(name, model, make(self.puzzle))
         return self
 
     @model_validator(mode="after")
@@ -346,15 +404,34 @@ def is_large(path: Path | str) -> bool:
 
 def load(path: Path | str) -> LargeStudy:
     """Read a study; UserError names file, key and nearest name."""
-    values = resolve(_whole(Path(path)), LargeStudy)
-    try:
-        return LargeStudy(**values)
-    except ValidationError as error:
-        raise UserError(explain(error, LargeStudy)) from error
+    study = checked(LargeStudy, resolve(_whole(Path(path)), LargeStudy))
+    refuse_other_name(study.study, Path(path))
+    return study
 
 
-def _whole(path: Path) -> dict[str, Any]:
-    """What a file says, laid over the file beside it that its key `like` names."""
+def _whole(path: Path, younger: tuple[Path, ...] = ()) -> dict[str, Any]:
+    """What a file says, laid over the file beside it that its key `like` names; younger: those that are like it."""
     values = read_yaml(path)
     other = values.pop("like", None)
-    return values if other is None else overlay(_whole(path.with_name(f"{other}.yaml")), values)
+    if other is None:
+        return values
+    beside = {each.stem: each for each in path.parent.glob("*.yaml") if each not in (path, *younger)}
+    if not isinstance(other, str) or other not in beside:
+        near = get_close_matches(str(other), beside, n=1, cutoff=0.5)
+        hint = f"; did you mean '{near[0]}'?" if near else "."
+        raise UserError(f"Parameter like: there is no {shown(other)} to be like beside {path}{hint}")
+    return overlay(_whole(beside[other], (*younger, path)), values)
+
+
+def _refuse_unreadable_moves(place: str, moves: str, puzzle: "Puzzle") -> None:
+    """Raise ValueError where a puzzle cannot make these moves from its goal."""
+    from costtogo.puzzles.base import apply
+
+    try:
+        actions = puzzle.parse_moves(moves)
+        if not puzzle.legal(puzzle.goal[None]).all():  # else all moves are legal everywhere, and need no kernels loaded
+            apply(puzzle, puzzle.goal, actions)
+    except UserError as error:
+        raise ValueError(f"{place}: {error}") from error
+    if not actions:
+        raise ValueError(f"{place}: there are no moves")

@@ -3,10 +3,11 @@
 from pathlib import Path
 from typing import Any, ClassVar
 
-from pydantic import Field, ValidationError, model_validator
+from pydantic import Field, model_validator
 
-from costtogo.params import Params, Positive, derive_seed, explain, read_yaml
-from costtogo.types import UserError
+from costtogo.params import Few, Nodes, Params, Positive, Seed, StudyName, checked, derive_seed, refuse_other_name
+from costtogo.params_yaml import read_yaml
+from costtogo.types import LARGEST_PATH_WEIGHT
 
 
 class LargerBoards(Params):
@@ -28,8 +29,8 @@ class ComparedSolvers(Params):
     """
 
     boards: Positive
-    max_generated: Positive
-    path_weight: float = Field(ge=0)
+    max_generated: Nodes
+    path_weight: float = Field(ge=0, le=LARGEST_PATH_WEIGHT)
     batch_size: Positive
 
 
@@ -37,9 +38,9 @@ class LocalViStudy(Params):
     """The study, as its stages see it. sizes: how many tiles each step of Algorithm 2 begins with."""
 
     puzzle: ClassVar[str] = "puzzle15"  # the document's; other sides stand under larger
-    study: str = Field(pattern=r"^[a-z0-9][a-z0-9_-]*$")
-    seed: int = Field(ge=0)
-    threads: Positive
+    study: StudyName
+    seed: Seed
+    threads: Few
     boards: Positive
     sizes: list[Positive] = Field(min_length=1)
     larger: list[LargerBoards] = []
@@ -72,7 +73,6 @@ def is_local_vi(path: Path | str) -> bool:
 
 def load(path: Path | str) -> LocalViStudy:
     """Read the study; UserError names file, key and nearest name."""
-    try:
-        return LocalViStudy(**read_yaml(Path(path)))
-    except ValidationError as error:
-        raise UserError(explain(error, LocalViStudy)) from error
+    study = checked(LocalViStudy, read_yaml(Path(path)))
+    refuse_other_name(study.study, Path(path))
+    return study

@@ -121,6 +121,15 @@ def test_a_wrong_parameter_is_one_sentence_and_stops_everything(project, name, v
     assert "Traceback" not in output
 
 
+def test_a_key_that_is_there_twice_is_one_sentence_though_snakemake_takes_the_last(project):
+    saved = (project / "params.yaml").read_text()
+    (project / "params.yaml").write_text(f"{saved}seed: 7\n")
+    output = snakemake(project, fails=True)
+    (project / "params.yaml").write_text(saved)
+    assert re.search(r"params.yaml is not valid YAML near line \d+; the key 'seed' is there twice\.", output), output
+    assert "Traceback" not in output
+
+
 def test_a_truncated_result_is_told_and_made_again(project):
     table = project / "results/default/tables/hanoi_4.npz"
     whole, others = table.read_bytes(), contents(project)

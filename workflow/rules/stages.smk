@@ -16,7 +16,8 @@ from costtogo.types import UserError
 from costtogo.workflow.graph import Graph
 
 try:
-    GRAPH = Graph(config, Path(workflow.basedir) / "config")
+    files = [path for path in map(Path, workflow.configfiles) if path.is_file()]
+    GRAPH = Graph(config, Path(workflow.basedir) / "config", files)
 except UserError as error:
     raise WorkflowError(str(error))
 

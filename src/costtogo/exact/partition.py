@@ -32,13 +32,13 @@ def parse_partition(side: int, text: str) -> Partition:
     text = text.strip()
     tiles = side * side - 1
     listed = STANDARD.get(side, {}).get(text, text)
-    if re.fullmatch(r"\d+(-\d+)*", listed):
+    if re.fullmatch(r"\d{1,3}(-\d{1,3})*", listed):
         ends = np.cumsum([0, *(int(size) for size in listed.split("-"))]).tolist()
         if ends[-1] != tiles or 0 in np.diff(ends):
             raise UserError(f"The sizes {text} do not add up to the {tiles} tiles of a board of side {side}.")
         return tuple(tuple(range(first + 1, last + 1)) for first, last in zip(ends[:-1], ends[1:], strict=True))
-    if not re.fullmatch(r"[\d\s|]+", listed):
-        raise UserError(f"'{text}' is no partition: write sizes such as 7-8, or tiles such as 1 2 3 6 | 4 5 7 8.")
+    if not re.fullmatch(r"[\d\s|]+", listed) or re.search(r"\d{4}", listed):
+        raise UserError(f"'{text[:60]}' is no partition: write sizes such as 7-8, or tiles such as 1 2 3 6 | 4 5 7 8.")
     partition = tuple(tuple(int(tile) for tile in pattern.split()) for pattern in listed.split("|"))
     check_partition(side, partition)
     return partition

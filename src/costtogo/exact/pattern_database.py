@@ -10,7 +10,6 @@ tile that moves sideways changes its own digit by one; one that moves up or down
 that it passes, see slide.
 """
 
-import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -32,6 +31,7 @@ from costtogo.exact.partition import (
     shared_tables,
 )
 from costtogo.files import damaged, read_arrays, write_arrays
+from costtogo.memory import machine_memory
 from costtogo.types import UserError
 
 UNREACHED = 255
@@ -104,7 +104,7 @@ def build(side: int, partition: Partition | str, progress: Callable[[str], None]
 def _check_memory(side: int, partition: Partition, starts: list[int]) -> None:
     largest = max(end - start for start, end in pairwise(starts))
     needed = starts[-1] + largest * (1 + 2 * _mask_type(side).itemsize)
-    memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    memory = machine_memory()
     if needed > memory:
         raise UserError(
             f"The patterns {format_partition(partition)} need {needed / 2**30:,.1f} GiB of memory to build and this "

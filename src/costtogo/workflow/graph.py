@@ -1,16 +1,18 @@
 """The graph that Snakemake runs: all studies' stages, what each reads, and the targets that people name."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from costtogo import sources
 from costtogo.external_files import find
-from costtogo.params import Study, overlay, parse, read_yaml
+from costtogo.params import Study, overlay, parse
 from costtogo.params_large import LargeStudy, is_large
 from costtogo.params_large import load as load_large
 from costtogo.params_local_vi import is_local_vi
 from costtogo.params_local_vi import load as load_local_vi
+from costtogo.params_yaml import read_yaml
 from costtogo.recipes import RECIPES, Mark, stem
 from costtogo.workflow.stages import AnyStudy, Stage, stages_of
 from costtogo.workflow.state import State
@@ -45,10 +47,13 @@ class Graph:
     """The stages of the study that is run and of all studies below config/, in an order in which they can be made.
 
     Made from what a configuration says, without a look at results.  What is finished is read when it is asked for.
+    config: the parameters that files, which Snakemake has read, come to; folder: config/.
     Raises UserError where parameters are wrong.
     """
 
-    def __init__(self, config: dict[str, Any], folder: Path):
+    def __init__(self, config: dict[str, Any], folder: Path, files: Iterable[Path] = ()):
+        for path in files:
+            read_yaml(path)  # of a key that stands twice Snakemake has taken the last
         self.study = parse(config)
         self._studies = {self.study.study: self.study, **others(folder, self.study.study)}
         self.stages: list[Stage] = []
