@@ -6,7 +6,7 @@ STUDY ?= default
 MLFLOW_PORT ?= 5000
 export MLFLOW_DISABLE_TELEMETRY := true
 
-.PHONY: all environment test bench smoke ui report figures clean
+.PHONY: all environment test bench net smoke ui report figures clean
 
 all: environment
 	$(BIN)/snakemake --cores all
@@ -22,8 +22,8 @@ environment: .venv/ready
 	touch $@
 
 test: environment
-	$(BIN)/ruff check src tests benchmarks
-	$(BIN)/ruff format --check src tests benchmarks
+	$(BIN)/ruff check src tests benchmarks net
+	$(BIN)/ruff format --check src tests benchmarks net
 	$(BIN)/snakefmt --check Snakefile workflow
 	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder
 
@@ -37,6 +37,9 @@ bench: .venv-bench/ready
 	.venv-bench/bin/python -m pip install --quiet --disable-pip-version-check --editable ".[bench]" \
 	|| .venv-bench/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --editable .
 	touch $@
+
+net: environment
+	$(BIN)/python -m net $(BEFORE) $(AFTER)
 
 smoke: environment
 	$(BIN)/snakemake --cores all --configfile config/smoke.yaml

@@ -20,6 +20,7 @@ from costtogo.params_large import LargeStudy
 from costtogo.params_local_vi import LocalViStudy
 from costtogo.recipes import Recipe
 from costtogo.sources import code_of
+from costtogo.types import UserError
 
 AnyStudy: TypeAlias = Study | LargeStudy | LocalViStudy
 
@@ -333,6 +334,9 @@ def _local_vi(study: LocalViStudy, others: dict[str, Stage]) -> Iterator[Stage]:
     if study.compared is not None:
         other = f"results/{puzzle}"
         database = f"--database {other}/pattern_databases/7-8.npz"
+        needs = [f"{puzzle}/models/tiles", f"{puzzle}/pattern_databases/7-8"]
+        if missing := [need for need in needs if need not in others]:
+            raise UserError(f"The study {study.study} compares with {missing[0]}, which config/{puzzle}.yaml has not.")
         found.append(
             Stage(
                 study.study,
@@ -342,7 +346,7 @@ def _local_vi(study: LocalViStudy, others: dict[str, Stage]) -> Iterator[Stage]:
                 slices[f"compared/{puzzle}"],
                 f"local-vi-compared --model {other}/models/tiles {database} --out {folder}/compared/{puzzle}.parquet",
                 "The same boards by local value iteration, over the network and by IDA*.",
-                (others[f"{puzzle}/models/tiles"], others[f"{puzzle}/pattern_databases/7-8"]),
+                tuple(others[need] for need in needs),
                 data=(f"{puzzle}.parquet",),
                 clock=True,
                 threads=study.threads,

@@ -1,0 +1,66 @@
+"""Write the reports of made-up results: reports.py FOLDER, in the root of a checkout.
+
+The results are those of tests/synthetic_*.py, their times too, so that nothing is trained and every text and CSV of a
+report can be compared: FOLDER/<study>/report.md, timings.md, metrics.json, *.csv.
+"""
+
+import shutil
+import sys
+import tempfile
+from contextlib import chdir
+from pathlib import Path
+
+import synthetic_large
+import synthetic_local_vi
+import synthetic_study
+from stage_recipes import write_recipe
+
+from costtogo.files import read_frame
+from costtogo.stages import report, report_large, report_local_vi
+
+LARGE = ("cube3", "cube3-trainers", "puzzle15", "lights_out_7")
+RESULTS, REPORTS, MEASURED = Path("results"), Path("reports"), Path("measured")
+KINDS = ("*.md", "*.csv", "metrics.json")
+PLACES = 6  # of made-up numbers: what processors differ by in a logarithm is rounded away
+
+
+def write_results(listed, large, local) -> None:
+    """Make the results up: of puzzles that can be listed, of each one too large to list, of local value iteration."""
+    synthetic_study.write_results(listed, RESULTS)
+    synthetic_study.write_kept(MEASURED)
+    for study in large:
+        parts = [part for part in synthetic_large.PARTS if part != "external" or study.external]
+        synthetic_large.write_results(study, RESULTS, parts)
+    synthetic_local_vi.write_results(local, RESULTS)
+    for path in RESULTS.rglob("*.parquet"):
+        read_frame(path).round(PLACES).to_parquet(path, index=False)
+
+
+def write_reports(listed, large, local) -> None:
+    """Write the reports of the same studies."""
+    report.write(listed, RESULTS, REPORTS, report.Beside(measured=MEASURED))
+    for study in large:
+        report_large.write(study, RESULTS, REPORTS, report_large.Beside())
+    report_local_vi.KINDS = ()  # no pictures, which would take the longest
+    recipe = write_recipe("report_local_vi", RESULTS / local.study / "report/report", local.slices()["report/report"])
+    report_local_vi.run(recipe, RESULTS / local.study, REPORTS / local.study)
+
+
+def main(folder: Path) -> None:
+    """Write results and reports, and keep what can be read of the reports."""
+    root, folder = Path.cwd(), folder.absolute()
+    listed, local = synthetic_study.study_of((3, 4), name="listed"), synthetic_local_vi.study_of()
+    studies = listed, [synthetic_large.study_of(name) for name in LARGE], local
+    with tempfile.TemporaryDirectory() as work, chdir(work):
+        for name in ("data", "workflow"):
+            Path(name).symlink_to(root / name)
+        write_results(*studies)
+        write_reports(*studies)
+        for path in sorted(path for kind in KINDS for path in REPORTS.rglob(kind)):
+            target = folder / path.relative_to(REPORTS)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(path, target)
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))
