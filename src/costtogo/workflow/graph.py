@@ -79,7 +79,8 @@ class Graph:
         for made in (stage, self._last[stage.study]):
             made.recipe.write(made.folder, made.name, self._time(made))
         marks = [self.mark(need) for need in stage.needs]
-        return [self._recipe(stage), *marks, *(path for path in stage.files if Path(path).exists())]
+        files = [path for path in stage.files if Path(path).exists() and not Path(path).is_relative_to("results")]
+        return [self._recipe(stage), *marks, *files]
 
     def command(self, stage: Stage) -> str:
         """The command that makes a stage; it runs by hand too."""
