@@ -72,13 +72,16 @@ class Graph:
     def reads(self, stage: Stage) -> list[str]:
         """The recipe of a stage, written here where it is not yet there, the marks of those it needs, further files.
 
+        A finished stage does not wait for one that lost a file: under the same key the same comes out. If it does not,
+        as on another processor, the next start finds that the stage was made from something else (State).
         Raises UserError where external instances are missing.
         """
         if stage.group == "external":
             find(Path(stage.files[0]).name)
         for made in (stage, self._last[stage.study]):
             made.recipe.write(made.folder, made.name, self._time(made))
-        marks = [self.mark(need) for need in stage.needs]
+        finished = not self._state.reason(stage)
+        marks = [self.mark(need) for need in stage.needs if not (finished and self._state.reason(need))]
         files = [path for path in stage.files if Path(path).exists() and not Path(path).is_relative_to("results")]
         return [self._recipe(stage), *marks, *files]
 
