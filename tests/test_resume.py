@@ -1,16 +1,23 @@
-"""A training killed at any moment ends in the same bytes as one that was not."""
+"""A training killed at any moment, or whose resume point is damaged, ends in the same bytes as one that was not."""
 
+import json
 import math
+import os
+import shutil
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from messages import is_one_sentence
 
-from costtogo.files import json_text, read_frame, read_json, write_json
+from costtogo.files import FileError, json_text, read_frame, read_json, write_json
 from costtogo.learning import davi, resume
 from costtogo.params import ModelParams
 from costtogo.puzzles import make
@@ -19,6 +26,7 @@ from costtogo.stages import tables, train
 PARAMS = Path("results/tiny/params/models/walker.json")
 TABLE = Path("results/tiny/tables/hanoi_4.npz")
 OUT = Path("results/tiny/models/walker")
+CARD = OUT.with_suffix(".json")
 RESUME_POINT = Path("results/tiny/resume/walker/resume.safetensors")
 TRAINING = {
     "puzzle": "hanoi_4",
@@ -58,6 +66,23 @@ class Killed(train.Recorder):
 train.Recorder = Killed
 train.run(*map(Path, sys.argv[2:]))
 """
+KILLS = int(os.environ.get("COSTTOGO_KILLS", 3))  # at random moments of one training
+ITERATIONS = 70  # a killed process does at most, of 100 that the training has for each kill
+TOLD = """
+import sys
+from pathlib import Path
+from costtogo.stages import train
+
+train.RESUME_SECONDS = 0.2
+
+class Told(train.Recorder):
+    def record(self, progress, live):
+        super().record(progress, live)
+        print(progress.iteration, flush=True)
+
+train.Recorder = Told
+train.run(*map(Path, sys.argv[1:]))
+"""
 
 
 @pytest.fixture
@@ -67,12 +92,17 @@ def workplace(tmp_path, monkeypatch):
     def go(name: str, **changes) -> Path:
         (tmp_path / name).mkdir()
         monkeypatch.chdir(tmp_path / name)
-        write_json("results/tiny/params/tables/hanoi_4.json", {"study": "tiny", "puzzle": "hanoi_4"})
-        tables.run(Path("results/tiny/params/tables/hanoi_4.json"), TABLE)
-        write_parameters(**changes)
+        prepare(**changes)
         return tmp_path / name
 
     return go
+
+
+def prepare(table: dict | None = None, **changes) -> None:
+    """Write the table and the parameters of a training into the working directory; table: its own parameters."""
+    write_json("results/tiny/params/tables/hanoi_4.json", {"study": "tiny", **(table or {"puzzle": "hanoi_4"})})
+    tables.run(Path("results/tiny/params/tables/hanoi_4.json"), TABLE)
+    write_parameters(**changes)
 
 
 def write_parameters(**changes) -> None:
@@ -111,6 +141,37 @@ def test_a_training_killed_twice_ends_in_the_same_bytes_as_one_left_alone(workpl
     assert "walker: resumed after iteration 80" in capsys.readouterr().err
     assert results() == alone
     assert not RESUME_POINT.parent.exists()
+
+
+def kill_after(iterations: int, seconds: float) -> str:
+    """Train in a process that is killed some seconds after so many iterations; returns what there is to say of it."""
+    with open("stdout.txt", "w") as stdout, open("stderr.txt", "w") as stderr:
+        command = [sys.executable, "-c", TOLD, str(PARAMS), str(TABLE), str(OUT)]
+        process = subprocess.Popen(command, stdout=stdout, stderr=stderr)
+        while len(done := Path("stdout.txt").read_text().split()) < iterations and process.poll() is None:
+            time.sleep(0.005)
+        time.sleep(seconds)
+        process.kill()
+    begun = Path("stderr.txt").read_text().partition("\n")[0] or "begun"
+    return f"{begun}, killed after iteration {done[-1]} and {1000 * seconds:.0f} ms with {process.wait()}"
+
+
+def test_a_training_killed_at_random_moments_ends_in_the_same_bytes(workplace):
+    """With COSTTOGO_KILLS=22 and pytest -s it is killed so often, and each kill is shown."""
+    workplace("alone", iterations=100 * KILLS, checkpoint_every=8)
+    train.run(PARAMS, TABLE, OUT)
+    alone = results()
+    workplace("killed", iterations=100 * KILLS, checkpoint_every=8)
+    generator = np.random.default_rng()
+    for number in range(1, KILLS + 1):
+        said = kill_after(generator.integers(1, ITERATIONS + 1), generator.uniform(0, 0.05))
+        print(f"kill {number}: {said}")
+        assert said.endswith("with -9") and not CARD.exists()
+    train.run(PARAMS, TABLE, OUT)
+    found = results()
+    differ = sum(alone[path] != found.get(path) for path in alone)
+    print(f"{len(alone)} files alone, {len(found)} killed, {differ} differ")
+    assert found == alone
 
 
 def test_checkpoints_come_every_so_many_iterations_beside_those_of_convergence_points(workplace):
@@ -207,19 +268,169 @@ def test_a_resume_point_of_other_parameters_is_not_used(workplace, monkeypatch, 
     write_parameters(seed=4)
     train.run(PARAMS, TABLE, OUT)
     assert results() == alone
-    assert "resumed" not in capsys.readouterr().err
+    told = capsys.readouterr().err
+    assert f"walker begins anew: {RESUME_POINT} is of other parameters" in told and "resumed" not in told
 
 
-def test_a_damaged_resume_point_is_not_used(workplace, monkeypatch, capsys):
-    workplace("alone")
+def flip(path: Path, place: int = -1, bit: int = 0) -> None:
+    """Change one bit of a file."""
+    content = bytearray(path.read_bytes())
+    content[place] ^= 1 << bit
+    path.write_bytes(content)
+
+
+def header_of(path: Path) -> tuple[int, dict]:
+    """Where the tensors of a file begin, and its header."""
+    content = path.read_bytes()
+    size = 8 + int.from_bytes(content[:8], "little")
+    return size, json.loads(content[8:size])
+
+
+def flip_tensor(path: Path, name: str) -> None:
+    """Change the lowest bit of the first byte of a tensor."""
+    begin, header = header_of(path)
+    flip(path, begin + header[name]["data_offsets"][0])
+
+
+def flip_digit(path: Path, word: bytes) -> None:
+    """Change the lowest bit of the first digit after a word."""
+    content = path.read_bytes()
+    begin = content.index(word)
+    flip(path, next(place for place in range(begin, len(content)) if content[place] in b"0123456789"))
+
+
+def put_folder(path: Path) -> None:
+    path.unlink()
+    path.mkdir()
+
+
+def put_another(path: Path) -> None:
+    """Put another checkpoint of the same training in the place of one."""
+    path.write_bytes(max(path.parent.iterdir()).read_bytes())
+
+
+POINT, CHECKPOINT = "resume.safetensors", "checkpoints/*.safetensors"
+DAMAGES = {
+    "a bit of the network": (POINT, lambda path: flip_tensor(path, "network.blocks.0.layers.0.weight")),
+    "a bit of the target network": (POINT, lambda path: flip_tensor(path, "target.output.weight")),
+    "a bit of the optimiser": (POINT, lambda path: flip_tensor(path, "optimizer.0.exp_avg")),
+    "a bit of the curve": (POINT, lambda path: flip_tensor(path, "extra.curve")),
+    "a bit of the last tensor": (POINT, flip),
+    "a bit of the iteration": (POINT, lambda path: flip_digit(path, b"iteration")),
+    "a bit of the time": (POINT, lambda path: flip_digit(path, b"seconds")),
+    "a point cut off": (POINT, lambda path: path.write_bytes(path.read_bytes()[:-50])),
+    "a point cut off at its end": (POINT, lambda path: path.write_bytes(path.read_bytes()[:-1])),
+    "an empty point": (POINT, lambda path: path.write_bytes(b"")),
+    "a folder for a point": (POINT, put_folder),
+    "a checkpoint for a point": (POINT, lambda path: shutil.copy(next(path.parent.glob(CHECKPOINT)), path)),
+    "a bit of a checkpoint": (CHECKPOINT, flip),
+    "a checkpoint cut off": (CHECKPOINT, lambda path: path.write_bytes(path.read_bytes()[:-50])),
+    "an empty checkpoint": (CHECKPOINT, lambda path: path.write_bytes(b"")),
+    "no checkpoint": (CHECKPOINT, Path.unlink),
+    "a folder for a checkpoint": (CHECKPOINT, put_folder),
+    "another checkpoint": (CHECKPOINT, put_another),
+    "a table for a checkpoint": (CHECKPOINT, lambda path: shutil.copy(TABLE, path)),
+}
+
+
+@pytest.fixture(scope="module")
+def halfway(tmp_path_factory):
+    """A folder with a training interrupted after 30 of 40 iterations, and what one left alone ends in."""
+    folder = tmp_path_factory.mktemp("halfway")
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("alone", "interrupted"):
+            (folder / name).mkdir()
+            patch.chdir(folder / name)
+            prepare(iterations=40, epsilon=2.0)
+            if name == "alone":
+                train.run(PARAMS, TABLE, OUT)
+                found = results()
+        interrupt_at(30, patch)
+        assert len(list(RESUME_POINT.parent.glob(CHECKPOINT))) > 1, "there is something to lose"
+    return folder / "interrupted", found
+
+
+@pytest.fixture
+def interrupted(halfway, tmp_path, monkeypatch) -> dict[str, bytes]:
+    """Go to a copy of the interrupted training; returns what it is to end in."""
+    shutil.copytree(halfway[0], tmp_path / "copy")
+    monkeypatch.chdir(tmp_path / "copy")
+    return halfway[1]
+
+
+@pytest.mark.parametrize("kind", DAMAGES)
+def test_a_training_whose_resume_point_is_damaged_begins_anew_and_says_so(kind, interrupted, capsys):
+    pattern, damage = DAMAGES[kind]
+    path = min(RESUME_POINT.parent.glob(pattern))
+    damage(path)
     train.run(PARAMS, TABLE, OUT)
-    alone = results()
-    workplace("damaged")
-    interrupt_at(30, monkeypatch)
-    RESUME_POINT.write_bytes(RESUME_POINT.read_bytes()[:-50])
+    assert results() == interrupted
+    begun, done = capsys.readouterr().err.splitlines()
+    assert begun.startswith("walker begins anew: ") and str(path) in begun and is_one_sentence(begun)
+    assert done.startswith("train walker: done") and not RESUME_POINT.parent.exists()
+
+
+def test_files_that_a_resume_point_does_not_name_change_nothing(interrupted, capsys):
+    for name in ("000031.safetensors", "000040.safetensors", "foreign.txt", ".000030.safetensors.abc"):
+        (RESUME_POINT.parent / "checkpoints" / name).write_bytes(b"foreign")
     train.run(PARAMS, TABLE, OUT)
-    assert results() == alone
-    assert "resumed" not in capsys.readouterr().err
+    assert results() == interrupted
+    assert "walker: resumed after iteration 30" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("kind", [kind for kind in DAMAGES if DAMAGES[kind][0] == CHECKPOINT])
+def test_a_checkpoint_damaged_during_its_training_is_not_certified(kind, interrupted, monkeypatch):
+    class Damaged(train.Recorder):
+        def write(self, out):
+            DAMAGES[kind][1](min(self.folder.glob(CHECKPOINT)))
+            return super().write(out)
+
+    with monkeypatch.context() as patch, pytest.raises(FileError, match="run again") as error:
+        patch.setattr(train, "Recorder", Damaged)
+        train.run(PARAMS, TABLE, OUT)
+    assert is_one_sentence(str(error.value)) and not CARD.exists()
+    train.run(PARAMS, TABLE, OUT)
+    assert results() == interrupted
+
+
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory):
+    """A training of some iterations and its resume point."""
+    training = davi.begin(make("hanoi_4"), ModelParams(**TRAINING), "float32")
+    steps = davi.train(training)
+    for _ in range(5):
+        next(steps)
+    path = tmp_path_factory.mktemp("saved") / "resume.safetensors"
+    description = {"key": "mine", "checkpoints": [[3, 1, 1e-7, "iteration"], [5, 1, math.nan, "end"]], "seconds": 2e-5}
+    resume.save(path, training, {"curve": torch.arange(3.0)}, description, {})
+    return training, path
+
+
+def refuse(path: Path, training) -> None:
+    """A resume point must be refused in one sentence and leave the training as it is."""
+    before = resume.digest_of(training.tensors(), "")
+    with pytest.raises(FileError) as error:
+        resume.load(path, training, "mine")
+    assert is_one_sentence(str(error.value)) and training.iteration == 5
+    assert resume.digest_of(training.tensors(), "") == before
+
+
+@given(data=st.data())
+def test_no_resume_point_with_a_flipped_bit_is_used(data, saved):
+    training, path = saved
+    place = data.draw(st.integers(0, path.stat().st_size - 1) | st.integers(0, header_of(path)[0] - 1))
+    damaged = path.with_name("flipped.safetensors")
+    shutil.copy(path, damaged)
+    flip(damaged, place, data.draw(st.integers(0, 7)))
+    refuse(damaged, training)
+
+
+@given(share=st.floats(0, 1, exclude_max=True))
+def test_no_resume_point_that_is_cut_off_is_used(share, saved):
+    training, path = saved
+    damaged = path.with_name("cut.safetensors")
+    damaged.write_bytes(path.read_bytes()[: int(share * path.stat().st_size)])
+    refuse(damaged, training)
 
 
 def test_a_resume_point_brings_back_everything_the_next_iterations_depend_on(tmp_path):
@@ -228,11 +439,12 @@ def test_a_resume_point_brings_back_everything_the_next_iterations_depend_on(tmp
     steps = davi.train(whole)
     for _ in range(30):
         next(steps)
-    resume.save(path, whole, {"curve": torch.arange(3.0)}, {"key": "mine", "note": 1})
+    resume.save(path, whole, {"curve": torch.arange(3.0)}, {"key": "mine", "note": 1}, {})
 
     again = davi.begin(puzzle, params.model_copy(update={"seed": params.seed}), "float32")
     untouched = json_text({name: tensor.tolist() for name, tensor in again.network.state_dict().items()})
-    assert resume.load(path, again, "yours") is None
+    with pytest.raises(FileError, match="other parameters"):
+        resume.load(path, again, "yours")
     assert resume.load(tmp_path / "none", again, "mine") is None
     assert again.iteration == again.convergence_points == 0
     assert json_text({name: tensor.tolist() for name, tensor in again.network.state_dict().items()}) == untouched
