@@ -339,15 +339,63 @@ def test_more_states_go_on_from_those_already_searched(study, killed_after):
     assert len(read_frame(study((1, 0.3)) / "searches.parquet")) == 1 and len(searched) == 5
 
 
-def test_searches_kept_in_a_damaged_file_are_searched_again(study, killed_after):
+def flip(path: Path, place: int) -> None:
+    """Change the lowest bit of a byte."""
+    content = bytearray(path.read_bytes())
+    content[place] ^= 1
+    path.write_bytes(content)
+
+
+def put_folder(path: Path) -> None:
+    path.unlink()
+    path.mkdir()
+
+
+DAMAGES = {
+    "a bit of the digest": lambda path: flip(path, 3),
+    "a bit of a number": lambda path: flip(path, path.read_bytes().index(b'"cost": 2') + 8),
+    "a bit of the last line's end": lambda path: flip(path, -1),
+    "no text": lambda path: path.write_bytes(b"\xff" * 50),
+    "cut off": lambda path: path.write_bytes(path.read_bytes()[:100]),
+    "cut off after a row": lambda path: path.write_bytes(b"".join(path.read_bytes().splitlines(keepends=True)[:-1])),
+    "empty": lambda path: path.write_bytes(b""),
+    "a folder": put_folder,
+}
+
+
+def kept() -> list[Path]:
+    """The files of searches that runs have kept, the oldest first."""
+    folder = outside.folder().parent / "results" / "small" / "resume" / "external_walks"
+    return sorted(folder.iterdir(), key=lambda path: path.stat().st_mtime_ns)
+
+
+@pytest.mark.parametrize("kind", DAMAGES)
+def test_searches_kept_in_a_damaged_file_are_searched_again_and_a_line_says_so(kind, study, killed_after, capsys):
     searched = killed_after(3)
     with pytest.raises(KeyboardInterrupt):
         study()
-    (partial,) = Path(outside.folder().parent / "results").glob("small/resume/external_walks/*.parquet")
-    partial.write_bytes(partial.read_bytes()[:100])
+    (partial,) = kept()
+    DAMAGES[kind](partial)
     killed_after(None)
-    study()
-    assert len(searched) == 3 + 5
+    capsys.readouterr()
+    out = study()
+    assert len(searched) == 3 + 5 and read_frame(out / "searches.parquet")["cost"].tolist() == OPTIMAL
+    (line,) = [line for line in capsys.readouterr().err.splitlines() if "anew" in line]
+    assert (
+        line.startswith("walks, beams for 0.3 s each: all searches begin anew: ")
+        and str(partial) in line
+        and is_one_sentence(line)
+    )
+
+
+def test_searches_of_another_budget_are_not_taken_under_the_name_of_this(study, killed_after, capsys):
+    searched = killed_after(None)
+    study((5, 0.2))
+    study((5, 0.3))
+    other, own = kept()
+    own.write_bytes(other.read_bytes())
+    study((5, 0.3))
+    assert len(searched) == 15 and f"begin anew: {own} is not what" in capsys.readouterr().err
 
 
 def test_a_solution_shorter_than_the_optimum_shows_a_wrong_file(study, folder):

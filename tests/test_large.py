@@ -215,7 +215,7 @@ def test_davi_learns_the_states_next_to_the_goal_of_a_puzzle_without_ranks(sampl
     training = davi.begin(CUBE, params, "float32")
     progress = list(davi.train(training))
     assert progress[-1].loss < progress[0].loss and training.convergence_points > 0
-    resume.save(tmp_path / "point.safetensors", training, {}, {"key": "mine"})
+    resume.save(tmp_path / "point.safetensors", training, {}, {"key": "mine"}, {})
     again = davi.begin(CUBE, training.params, "float32")
     assert resume.load(tmp_path / "point.safetensors", again, "mine") is not None
     states = CUBE.expand(CUBE.goal[None])[0][0]

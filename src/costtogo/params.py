@@ -56,6 +56,7 @@ Width = Annotated[int, Field(ge=1, le=10**5)]  # of a layer
 Few = Annotated[int, Field(ge=1, le=1_000)]  # layers, threads, images
 Seed = Annotated[int, Field(ge=0, lt=2**32)]
 Amount = Annotated[float, Field(gt=0, le=10**6)]  # seconds, moves², a small number to add
+Rate = Annotated[float, Field(gt=0, le=3e38)]  # of learning, a float32: a training that diverges says so itself
 Share = Annotated[float, Field(ge=0, le=1)]
 PathWeight = Annotated[float, Field(ge=0, le=1)]
 StudyName = Annotated[str, named("up to 64 small letters, digits, _ and -", r"[a-z0-9][a-z0-9_-]{0,63}")]
@@ -152,7 +153,7 @@ class ModelParams(Params):
     minibatch: Positive
     optimizer: Literal["adam", "lbfgs"] = "adam"
     lbfgs_steps: Positive = 60
-    learning_rate: Amount
+    learning_rate: Rate
     learning_rate_decay: Share
     adam_beta_1: float = Field(ge=0, lt=1)
     adam_beta_2: float = Field(ge=0, lt=1)

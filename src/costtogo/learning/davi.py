@@ -168,7 +168,8 @@ def train(training: DaviTraining) -> Iterator[Progress]:
     """Run the iterations that are left, one Progress each.
 
     Every iteration draws from a generator of its own, seeded by the training's seed and the iteration's number. The
-    validation loss is measured where it is looked at, and at the end; NaN between.
+    validation loss is measured where it is looked at, and at the end; NaN between. Raises DivergedError where a loss
+    that was measured is not finite.
     """
     params = training.params
     while training.iteration < params.iterations:
@@ -178,12 +179,12 @@ def train(training: DaviTraining) -> Iterator[Progress]:
         generator = np.random.default_rng([params.seed, training.iteration])
         walk_max = training.walk_max
         set_learning_rate(training)
-        loss = fit(training, draw_with_walks(training, walk_max, generator), generator)
+        loss = training.finite(fit(training, draw_with_walks(training, walk_max, generator), generator))
         looked, forced = training.iteration % params.check_every == 0, training.iteration == params.forced_update
         validation, validation_loss = None, np.nan
         if looked or forced or training.iteration == params.iterations:
             validation = draw(training, params.validation_states, walk_max, generator)
-            validation_loss = validate(training, validation)
+            validation_loss = training.finite(validate(training, validation), "validation loss")
         if params.polyak:
             training.follow(params.polyak)
         updated = looked and not training.settled and (params.polyak > 0 or validation_loss < params.epsilon)

@@ -43,7 +43,8 @@ def train(
     """Run the iterations that are left, one Progress each; a checkpoint every check_every iterations and at the end.
 
     Every iteration draws from a generator of its own, seeded by the training's seed and the iteration's number. The
-    validation loss is measured on examples of their own at each checkpoint, NaN between them.
+    validation loss is measured on examples of their own at each checkpoint, NaN between them. Raises DivergedError
+    where a loss that was measured is not finite.
     """
     params, puzzle = training.params, training.puzzle
     walk_max = params.sampler.walk_max
@@ -51,13 +52,15 @@ def train(
         training.iteration += 1
         generator = np.random.default_rng([params.seed, training.iteration])
         set_learning_rate(training)
-        loss = fit(training, draw(puzzle, params.states_per_iteration, walk_max, generator), generator)
+        drawn = draw(puzzle, params.states_per_iteration, walk_max, generator)
+        loss = training.finite(fit(training, drawn, generator))
         checkpoints, since = divmod(training.iteration, params.check_every)
         updated = since == 0 or training.iteration == params.iterations
         validation_loss = math.nan
         if updated:
             checkpoints += since > 0
-            validation_loss = validate(training, draw(puzzle, params.validation_states, walk_max, generator))
+            drawn = draw(puzzle, params.validation_states, walk_max, generator)
+            validation_loss = training.finite(validate(training, drawn), "validation loss")
         yield Progress(training.iteration, checkpoints, walk_max, loss, validation_loss, updated)
 
 

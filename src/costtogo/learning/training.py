@@ -1,5 +1,6 @@
 """What every training has: its network, its optimiser, where it stands, and how it lies on disk."""
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -9,7 +10,7 @@ import torch
 from costtogo.heuristics.network import Network, NetworkHeuristic
 from costtogo.params import ModelParams
 from costtogo.puzzles.base import Puzzle
-from costtogo.types import Heuristic
+from costtogo.types import Heuristic, UserError
 
 Tensors = dict[str, torch.Tensor]
 
@@ -30,11 +31,15 @@ class Progress:
     updated: bool
 
 
+class DivergedError(UserError):
+    """A training whose loss is not finite."""
+
+
 @dataclass
 class Training:
     """All that an interrupted training needs to go on to the same end.
 
-    position: the fields that a resume point keeps beside the tensors.
+    name: what messages call it.  position: the fields that a resume point keeps beside the tensors.
     """
 
     puzzle: Puzzle
@@ -43,6 +48,7 @@ class Training:
     network: Network
     optimizer: torch.optim.Optimizer
     iteration: int = 0
+    name: str = "The training"
 
     position: ClassVar[tuple[str, ...]] = ("iteration",)
 
@@ -69,6 +75,18 @@ class Training:
     def start_from(self, weights: Tensors) -> None:
         """Begin with the weights of another network of the same architecture; called before the first iteration."""
         self.network.load_state_dict(weights)
+
+    def finite(self, loss: float, kind: str = "loss") -> float:
+        """A loss of this iteration; DivergedError where it is NaN or infinite."""
+        if math.isfinite(loss):
+            return loss
+        setting, how = "learning_rate", f"at a learning rate of {self.optimizer.param_groups[0]['lr']:g}"
+        if self.params.optimizer == "lbfgs":
+            setting, how = "lbfgs_steps", f"with {self.params.lbfgs_steps} steps of L-BFGS an iteration"
+        raise DivergedError(
+            f"{self.name}: the {kind} of iteration {self.iteration} is {loss}, {how}: "
+            f"lower the model's {setting} and run again."
+        )
 
     def tensors(self) -> Tensors:
         """What a resume point keeps, by name."""

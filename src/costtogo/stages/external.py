@@ -2,10 +2,13 @@
 
 searches.parquet has a row for each budget and instance, summary.parquet one for the first 30, the first 100 and all
 of a budget. A search has so many seconds, so the results depend on the machine as those of no other stage do. What is
-solved lies in results/<study>/resume/external_<model>/: a run that was killed, or asked for more states, goes on there.
+solved lies in results/<study>/resume/external_<model>/, under a digest of itself: a run that was killed, or asked for
+more states, goes on there.
 """
 
 import hashlib
+import json
+import shutil
 import time
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -20,7 +23,7 @@ from costtogo.exact.nearby import NearbyTable
 from costtogo.external import Instances
 from costtogo.external import load as load_instances
 from costtogo.external_files import find
-from costtogo.files import FileError, json_text, read_frame, write_frame
+from costtogo.files import FileError, json_text, read_text, write_frame, write_text
 from costtogo.heuristics.nearby import NearbyHeuristic
 from costtogo.heuristics.network import NetworkHeuristic
 from costtogo.params_large import ExternalBudget, ExternalParams
@@ -107,7 +110,7 @@ def run(params: Path, table: Path, model: Path, out: Path) -> None:
     for budget in asked.budgets:
         limits = stage.parameters["max_nodes"], stage.parameters["threads"]
         solver = Solver(puzzle, heuristic, nearby, budget, *limits)
-        first, partial = instances.first(budget.states), partials / f"{key(stage.card, budget)}.parquet"
+        first, partial = instances.first(budget.states), partials / f"{key(stage.card, budget)}.jsonl"
         with stage.part(f"searches_{budget.seconds:g}s"):
             found = search(solver, first, partial, f"{out.name}, {budget.searched}")
         frames.append(table_of(heuristic, first, found).assign(seconds_allowed=budget.seconds))
@@ -143,22 +146,39 @@ def key(card: dict, budget: ExternalBudget) -> str:
 
 def search(solver: Solver, instances: Instances, partial: Path, name: str) -> pd.DataFrame:
     """One row a search; those in the partial file are kept, and each new one is added to it."""
-    rows = kept(partial)[: len(instances.states)]
+    rows = kept(partial, name)[: len(instances.states)]
     if rows:
         say(f"{name}: resumed after {len(rows)} instances")
     solver.warm_up()
     for start in told(list(instances.states[len(rows) :]), name):
         rows.append({"instance": len(rows), **solver.row(start)})
-        write_frame(partial, pd.DataFrame(rows))
+        keep(partial, rows)
     return pd.DataFrame(rows)
 
 
-def kept(partial: Path) -> list[dict]:
-    """The rows of an earlier run; none where there was none or its file is damaged."""
-    try:
-        return read_frame(partial).to_dict("records") if partial.exists() else []
-    except FileError:
+def keep(partial: Path, rows: list[dict]) -> None:
+    """Write rows, one a line, under a line with a digest of them and of the file's name, which is their key."""
+    lines = "".join(f"{json.dumps(row)}\n" for row in rows)
+    write_text(partial, f"{_seal(partial, lines)}\n{lines}")
+
+
+def kept(partial: Path, name: str) -> list[dict]:
+    """The rows of an earlier run; none where there was none, or where the file holds something else: a line says so."""
+    if not partial.exists():
         return []
+    try:
+        seal, _, lines = read_text(partial).partition("\n")
+        if seal != _seal(partial, lines):
+            raise FileError(f"{partial} is not what an earlier run wrote: it is cut off or was changed since.")
+    except FileError as error:
+        shutil.rmtree(partial, ignore_errors=True)  # where a folder is in its place
+        say(f"{name}: all searches begin anew: {error}")
+        return []
+    return [json.loads(line) for line in lines.splitlines()]
+
+
+def _seal(partial: Path, lines: str) -> str:
+    return hashlib.sha256(f"{partial.stem}\n{lines}".encode()).hexdigest()
 
 
 def table_of(heuristic: NetworkHeuristic, instances: Instances, found: pd.DataFrame) -> pd.DataFrame:

@@ -1,6 +1,7 @@
 """Training of a network: results/<study>/models/<model>/ with its checkpoints, learning curve and errors.
 
 While it runs, its checkpoints and its resume point (at least one a minute) lie in results/<study>/resume/<model>/.
+What is not as the training wrote it there is never used: the training begins anew.
 """
 
 import hashlib
@@ -14,10 +15,10 @@ import pandas as pd
 import torch
 
 from costtogo.exact.nearby import FAR
-from costtogo.files import digest, json_text, read_bytes, read_frame, write_bytes, write_frame
+from costtogo.files import FileError, digest, json_text, read_frame, write_bytes, write_frame
 from costtogo.heuristics import network as networks
 from costtogo.learning import davi, presses, random_walk, resume
-from costtogo.learning.training import Progress, Training
+from costtogo.learning.training import DivergedError, Progress, Training
 from costtogo.params import ModelParams
 from costtogo.puzzles import make
 from costtogo.puzzles.base import Puzzle, is_listed
@@ -39,6 +40,7 @@ ERROR_STATES = 4096  # states on which each convergence point's error per distan
 def run(params: Path, table: Path, out: Path, start: Path | None = None) -> None:
     """Train to the end of the budget, from the resume point if it belongs to the same parameters, code and inputs.
 
+    A training whose loss is not finite ends in DivergedError and leaves no resume point.
     start: the folder of the model whose last weights the training begins with.
     """
     first = [] if start is None else [start / read_frame(start / "checkpoints.parquet")["file"].iloc[-1]]
@@ -50,19 +52,25 @@ def run(params: Path, table: Path, out: Path, start: Path | None = None) -> None
     recorder = Recorder(stage, training, Layers.read(table, training.puzzle))
     with stage.part("training"), LiveRun(Path.cwd(), stage.card) as live:
         recorder.resume(say)
-        for progress in TRAINERS[training.params.trainer].train(training):
-            recorder.record(progress, live)
+        try:
+            for progress in TRAINERS[training.params.trainer].train(training):
+                recorder.record(progress, live)
+        except DivergedError:
+            recorder.forget()
+            raise
     outputs = recorder.write(out)
     machine = {"threads": stage.parameters["threads"], "precision": training.precision, "device": training.device.type}
     stage.finish(outputs, recorder.metrics(), earlier_seconds=recorder.earlier_seconds, **machine)
-    shutil.rmtree(recorder.folder, ignore_errors=True)
+    recorder.forget()
 
 
 def _begin(stage: StageRun) -> Training:
     params = ModelParams(**stage.parameters["training"])
     device = networks.present(stage.parameters.get("device", "cpu"))
     precision = networks.native_precision(params.precision, device)
-    return TRAINERS[params.trainer].begin(make(params.puzzle), params, precision).to(device)
+    training = TRAINERS[params.trainer].begin(make(params.puzzle), params, precision).to(device)
+    training.name = stage.card["name"]
+    return training
 
 
 @dataclass(frozen=True)
@@ -107,6 +115,7 @@ class Recorder:
         self.folder = stage.results / "resume" / stage.card["name"]
         self.curve: list[list[float]] = []
         self.checkpoints: list[list] = []  # iteration, convergence point, validation loss, kind
+        self.files: dict[str, str] = {}  # SHA-256 of each checkpoint as it was written, by its path from the folder
         self.errors: list[np.ndarray] = []  # iteration, convergence point, then absolute and signed error [2 (d + 1)]
         self.layers, self.counts = layers, layers.counts
         self.begun = self.said = self.saved = time.monotonic()
@@ -120,17 +129,26 @@ class Recorder:
         return hashlib.sha256(json_text({**same, "precision": self.training.precision}).encode()).hexdigest()
 
     def resume(self, tell) -> None:
-        """Go on from the resume point, if there is one of this very training."""
-        found = resume.load(self.folder / "resume.safetensors", self.training, self.key)
+        """Go on from the resume point, if there is one of this very training that is whole; else begin anew."""
+        try:
+            found = resume.load(self.folder / "resume.safetensors", self.training, self.key)
+        except FileError as error:
+            found = None
+            self.forget()
+            tell(f"{self.stage.card['name']} begins anew: {error}")
         if found is None:
             return
         extra, description = found
         self.curve = extra["curve"].tolist()
         self.errors = list(extra["errors"].numpy())
-        self.checkpoints = description["checkpoints"]
+        self.checkpoints, self.files = description["checkpoints"], description["files"]
         self.earlier_seconds = description["seconds"]
         self.said_iteration = self.training.iteration
         tell(f"{self.stage.card['name']}: resumed after iteration {self.training.iteration}")
+
+    def forget(self) -> None:
+        """Remove the resume point and its checkpoints."""
+        shutil.rmtree(self.folder, ignore_errors=True)
 
     def record(self, progress: Progress, live: LiveRun) -> None:
         """Take in one iteration."""
@@ -173,7 +191,9 @@ class Recorder:
             "convergence_point": convergence_point,
             "training": training.params.model_dump(),
         }
-        networks.save(self.folder / "checkpoints" / checkpoint_name(training.iteration), training.network, description)
+        file = checkpoint_file(training.iteration)
+        networks.save(self.folder / file, training.network, description)
+        self.files[file] = digest(self.folder / file)
         self.checkpoints.append([training.iteration, convergence_point, validation_loss, kind])
 
     def report(self, progress: Progress, seconds: float, live: LiveRun) -> None:
@@ -202,7 +222,7 @@ class Recorder:
         }
         seconds = self.earlier_seconds + time.monotonic() - self.begun
         description = {"key": self.key, "checkpoints": self.checkpoints, "seconds": seconds}
-        resume.save(self.folder / "resume.safetensors", self.training, extra, description)
+        resume.save(self.folder / "resume.safetensors", self.training, extra, description, self.files)
 
     def curve_frame(self) -> pd.DataFrame:
         """One row per iteration."""
@@ -213,17 +233,23 @@ class Recorder:
         last = self.curve[-1]
         if not self.checkpoints or self.checkpoints[-1][0] != last[0]:
             self.add_checkpoint(int(last[1]), last[4], "end")
-        files = [checkpoint_name(int(row[0])) for row in self.checkpoints]
-        for name in files:
-            write_bytes(out / "checkpoints" / name, read_bytes(self.folder / "checkpoints" / name))
+        for file, sha256 in self.files.items():
+            write_bytes(out / file, self.kept(file, sha256))
         index = pd.DataFrame(self.checkpoints, columns=["iteration", "convergence_point", "validation_loss", "kind"])
         index = index.astype({"iteration": np.int64, "convergence_point": np.int64})
-        index["file"] = [f"checkpoints/{name}" for name in files]
-        index["sha256"] = [digest(out / file) for file in index["file"]]
+        index["file"] = [checkpoint_file(iteration) for iteration in index["iteration"]]
+        index["sha256"] = [self.files[file] for file in index["file"]]
         frames = {"checkpoints": index, "curve": self.curve_frame(), "errors": self.error_frame()}
         for name, frame in frames.items():
             write_frame(out / f"{name}.parquet", frame)
         return [*(out / f"{name}.parquet" for name in frames), *(out / file for file in index["file"])]
+
+    def kept(self, file: str, sha256: str) -> bytes:
+        """A checkpoint as it was written; FileError where it is another now."""
+        try:
+            return resume.read_unchanged(self.folder / file, sha256)
+        except FileError as error:
+            raise FileError(f"{str(error).removesuffix('.')}; run again, and it is made anew.") from error
 
     def error_rows(self) -> np.ndarray:
         """What has been measured at convergence points, a row each: float64 [points, 2 + 2 (d + 1)]."""
@@ -261,9 +287,9 @@ class Recorder:
         return metrics
 
 
-def checkpoint_name(iteration: int) -> str:
-    """000795.safetensors for iteration 795."""
-    return f"{iteration:06d}.safetensors"
+def checkpoint_file(iteration: int) -> str:
+    """checkpoints/000795.safetensors for iteration 795."""
+    return f"checkpoints/{iteration:06d}.safetensors"
 
 
 def error_sample(distance: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
