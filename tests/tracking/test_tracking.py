@@ -1,12 +1,7 @@
 """What MLflow holds after stages are recorded: complete, once, and rebuilt from files alone."""
 
-import contextlib
-import os
-import shutil
-import sqlite3
 import subprocess
 import sys
-import time
 from pathlib import Path
 from types import SimpleNamespace
 from urllib.parse import quote
@@ -14,219 +9,26 @@ from urllib.parse import quote
 import numpy as np
 import pandas
 import pytest
+from synthetic_cards import (
+    CONVERGENCE_ITERATIONS,
+    all_runs,
+    cards_of,
+    client_of,
+    content,
+    curve,
+    files_below,
+    local_path,
+    training_fields,
+    write_report,
+    write_search,
+    write_study,
+    write_table,
+    write_training,
+)
 
 from costtogo import tracking
-from costtogo.files import digest, read_json, write_frame, write_json, write_text
-from costtogo.tracking import record, runs, searches, store
-
-STUDY = "tiny"
-ITERATIONS = 400
-CONVERGENCE_ITERATIONS = (301, 399)  # odd: thinning alone would drop them
-RECORD_TOGETHER = """
-import multiprocessing, sys
-from pathlib import Path
-import mlflow.store.tracking.sqlalchemy_store, pandas
-from costtogo import tracking
-
-root, *cards = map(Path, sys.argv[1:])
-context = multiprocessing.get_context("fork")
-started = [context.Process(target=tracking.log_card, args=(card, root)) for card in cards]
-for process in started:
-    process.start()
-for process in started:
-    process.join()
-sys.exit(any(process.exitcode for process in started))
-"""  # MLflow is imported once, so that all processes reach the store at the same moment
-
-
-def identity(group: str, stage: str, name: str, parameters: dict, inputs: dict) -> dict:
-    """The fields of a card that are known before the stage runs."""
-    return {
-        "stage": stage,
-        "study": STUDY,
-        "group": group,
-        "name": name,
-        "parameters": parameters,
-        "inputs": inputs,
-        "code": "c" * 64,
-        "versions": {"torch": "2.13.0"},
-    }
-
-
-def write_card(root: Path, fields: dict, metrics: dict, outputs: list[str]) -> Path:
-    path = root / "results" / STUDY / fields["group"] / f"{fields['name']}.json"
-    digests = {output: digest(root / output) for output in outputs}
-    write_json(path, fields | {"metrics": metrics, "outputs": digests})
-    return path
-
-
-def training_fields(learning_rate: float = 0.001) -> dict:
-    parameters = {
-        "puzzle": "cube2",
-        "learning_rate": learning_rate,
-        "sampler": {"kind": "walk", "walk_max": 30},
-        "training": {"epsilon": 0.25},
-    }
-    return identity("models", "train", "net", parameters, {"results/tiny/tables/cube2.npz": "a" * 64})
-
-
-def curve() -> pandas.DataFrame:
-    iterations = np.arange(1, ITERATIONS + 1)
-    convergence_points = np.searchsorted(CONVERGENCE_ITERATIONS, iterations, side="right")
-    return pandas.DataFrame(
-        {
-            "iteration": iterations,
-            "convergence_points": convergence_points,
-            "effective_k": 1 + iterations // 50,
-            "loss": (1 / iterations).astype(np.float32),
-            "validation_loss": np.where(iterations % 100 == 0, 2 / iterations, np.nan).astype(np.float32),
-            "updated": np.isin(iterations, CONVERGENCE_ITERATIONS),
-        }
-    )
-
-
-def write_table(root: Path) -> Path:
-    fields = identity("tables", "table", "cube2", {"moves": ["R", "U"]}, {})
-    metrics = {"states": 24, "diameter": 3, "mean_distance": 1.5, "unknown": float("nan")}
-    write_json(root / "results/tiny/timings/tables/cube2.json", {"started": 1.8e9, "seconds": 2.5, "commit": "abc"})
-    return write_card(root, fields, metrics, [])
-
-
-def write_training(root: Path, learning_rate: float = 0.001, weights: str = "weights") -> Path:
-    folder = "results/tiny/models/net"
-    checkpoints = [f"{folder}/checkpoints/{iteration:06d}.safetensors" for iteration in (301, 400)]
-    for path in checkpoints:
-        write_text(root / path, f"{weights} {path}")
-    write_frame(root / folder / "curve.parquet", curve())
-    rows = {"iteration": [301, 400], "file": [Path(path).name for path in checkpoints]}
-    write_frame(root / folder / "checkpoints.parquet", pandas.DataFrame(rows))
-    errors = {"iteration": [301, 301, 400, 400], "distance": [0, 1, 0, 1], "states": [1, 3, 1, 3]}
-    errors |= {"mean_absolute_error": [0.0, 4.0, 0.0, 2.0]}
-    write_frame(root / folder / "errors.parquet", pandas.DataFrame(errors))
-    tables = [f"{folder}/{name}.parquet" for name in ("curve", "checkpoints", "errors")]
-    metrics = {"iterations": ITERATIONS, "loss": 1 / ITERATIONS, "mean_absolute_error": 1.5}
-    return write_card(root, training_fields(learning_rate), metrics, tables + checkpoints)
-
-
-def write_audit(root: Path) -> Path:
-    measures = {
-        "iteration": [301, 400],
-        "scope": ["all", "all"],
-        "admissible_percent": [50.0, 75.0],
-        "bias": [1.0, 0.5],
-    }
-    write_frame(root / "results/tiny/audits/net/measures.parquet", pandas.DataFrame(measures))
-    fields = identity("audits", "audit", "net", {}, {})
-    return write_card(root, fields, {"all_admissible_percent": 75.0}, ["results/tiny/audits/net/measures.parquet"])
-
-
-def write_search(root: Path) -> Path:
-    weights = [0.2 + 0.1 * row for row in range(4)]
-    cells = {"heuristic": "network", "set": "test", "path_weight": weights, "batch_size": 5}
-    measures = {"optimal_percent": 90.0, "nodes_expanded": 70.5, "length": 10.5, "excess": 0.1}
-    write_frame(root / "results/tiny/searches/net/grid.parquet", pandas.DataFrame(cells | measures))
-    selection = {"iteration": [301, 400], "optimal_percent": [95.0, 90.0], "selected": [True, False]}
-    write_frame(root / "results/tiny/searches/net/selection.parquet", pandas.DataFrame(selection))
-    timed = {"heuristic": "network", "set": "test", "path_weight": 0.2, "batch_size": 5}
-    timed |= {"engine": ["network alone", "table"], "seconds": [2.0, 0.001]}
-    write_frame(root / "results/tiny/timings/searches/net.parquet", pandas.DataFrame(timed))
-    fields = identity("searches", "search", "net", {"path_weights": [0.2]}, {})
-    return write_card(root, fields, {"optimal_percent": 90.0}, ["results/tiny/searches/net/grid.parquet"])
-
-
-def write_report(root: Path) -> Path:
-    names = ["reports/tiny/report.md", "reports/tiny/figures/loss.png", "reports/tiny/figures/loss.svg"]
-    for name in names:
-        write_text(root / name, name)
-    return write_card(root, identity("report", "report", "report", {}, {}), {}, names)
-
-
-@pytest.fixture(scope="session")
-def empty_store(tmp_path_factory):
-    """A database made once and copied by the tests, for a creation takes a second."""
-    root = tmp_path_factory.mktemp("store")
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("MLFLOW")}
-    script = f"from pathlib import Path; from costtogo import tracking; tracking.prepare_store(Path({str(root)!r}))"
-    subprocess.run([sys.executable, "-c", script], check=True, env=environment | {"COSTTOGO_TRACKING": ""})
-    return root / "mlflow.db"
-
-
-@pytest.fixture
-def root(tmp_path, empty_store, monkeypatch):
-    """A project folder with an empty store; nothing may be written outside it."""
-    monkeypatch.delenv("MLFLOW_TRACKING_URI", raising=False)
-    monkeypatch.setenv("COSTTOGO_TRACKING", "on")
-    monkeypatch.chdir(tmp_path)
-    shutil.copy(empty_store, tmp_path / "mlflow.db")
-    return tmp_path
-
-
-def client_of(root: Path):
-    with store.session(root) as client:
-        return client
-
-
-def all_runs(root: Path) -> list:
-    client = client_of(root)
-    experiment = client.get_experiment_by_name(f"costtogo/{STUDY}")
-    return client.search_runs([experiment.experiment_id]) if experiment else []
-
-
-def content(root: Path) -> dict:
-    """Everything recorded, without MLflow's own identifiers and times of creation."""
-    client = client_of(root)
-    found = {}
-    for run in all_runs(root):
-        key = (run.data.tags["key"], run.data.tags.get("superseded"), run.data.tags["logged"])
-        assert key not in found, f"two runs for {run.info.run_name}"
-        found[key] = _run_content(client, run)
-    versions = {
-        (int(version.version), version.tags["sha256"]): _files_below(_local(version.source))
-        for version in client.search_model_versions("name = 'tiny.net'")
-    }
-    return {"runs": found, "versions": versions}
-
-
-def _run_content(client, run) -> dict:
-    return {
-        "ended": (run.info.status, run.info.end_time),
-        "parameters": run.data.params,
-        "metrics": {
-            name: [(point.step, point.timestamp, point.value) for point in points]
-            for name in run.data.metrics
-            for points in [client.get_metric_history(run.info.run_id, name)]
-        },
-        "tags": {name: value for name, value in run.data.tags.items() if name != "mlflow.parentRunId"},
-        "inputs": sorted((item.dataset.name, item.dataset.digest) for item in run.inputs.dataset_inputs),
-        "models": len(run.outputs.model_outputs) if run.outputs else 0,
-        "files": _files_below(_local(run.info.artifact_uri)),
-    }
-
-
-def _files_below(folder: Path) -> set[str]:
-    return {str(file.relative_to(folder)) for file in folder.rglob("*") if file.is_file()}
-
-
-def _local(uri: str) -> Path:
-    return Path(uri.removeprefix("file://"))
-
-
-def write_study(root: Path) -> Path:
-    for write in (write_table, write_training, write_audit, write_search, write_report):
-        write(root)
-    return root / "results" / STUDY
-
-
-@pytest.fixture(scope="session")
-def recorded(tmp_path_factory, empty_store):
-    """What a store holds that was filled from a finished study's files alone."""
-    root = tmp_path_factory.mktemp("recorded")
-    shutil.copy(empty_store, root / "mlflow.db")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.delenv("MLFLOW_TRACKING_URI", raising=False)
-        patch.setenv("COSTTOGO_TRACKING", "on")
-        tracking.track([write_study(root)], root)
-        return content(root)
+from costtogo.files import read_json, write_json
+from costtogo.tracking import record, runs, searches
 
 
 def test_the_run_of_a_stage_holds_its_parameters_lineage_time_and_code(root):
@@ -311,7 +113,7 @@ def test_a_search_of_very_many_settings_is_cut_with_a_warning(root, monkeypatch,
 
 def test_the_report_brings_its_text_and_figures(root):
     run_id = tracking.log_card(write_report(root), root)
-    files = _files_below(_local(client_of(root).get_run(run_id).info.artifact_uri))
+    files = files_below(local_path(client_of(root).get_run(run_id).info.artifact_uri))
     assert files == {"report.json", "report.md", "figures/loss.png"}
 
 
@@ -362,7 +164,7 @@ def test_one_version_for_each_distinct_checkpoint_and_best_is_the_selected_one(r
     best = client.get_model_version_by_alias("tiny.net", "best")
     assert best.version == versions["301"].version
     checkpoint = root / "results/tiny/models/net/checkpoints/000301.safetensors"
-    assert (_local(best.source) / "data" / checkpoint.name).read_bytes() == checkpoint.read_bytes()
+    assert (local_path(best.source) / "data" / checkpoint.name).read_bytes() == checkpoint.read_bytes()
 
 
 def test_a_registered_network_loads_and_predicts_through_mlflow(root, monkeypatch):
@@ -393,10 +195,6 @@ class Sums:
 
     def __call__(self, states):
         return states.sum(axis=1, dtype=np.float32)
-
-
-def cards_of(study: Path, root: Path) -> list[Path]:
-    return [path.relative_to(root) for path in sorted(study.glob("*/*.json")) if path.parent.name != "timings"]
 
 
 def test_short_stages_wait_until_mlflow_is_loaded_or_the_workflow_ends(root, recorded, monkeypatch):
@@ -505,38 +303,6 @@ def test_an_interrupted_record_is_completed_the_next_time(root, recorded, monkey
     assert content(root) == recorded
 
 
-@pytest.mark.parametrize(
-    "uri",
-    [
-        "http://127.0.0.1:9",
-        "postgresql://user:secret@127.0.0.1:9/mlflow",
-        "sqlite:////proc/none/mlflow.db",
-        "odd",
-    ],
-)
-def test_an_unreachable_store_is_one_warning_and_no_delay(root, monkeypatch, capfd, uri):
-    monkeypatch.setenv("MLFLOW_TRACKING_URI", uri)
-    start = time.monotonic()
-    with tracking.LiveRun(root, training_fields()) as live:
-        live.log([{"iteration": 1, "convergence_points": 0, "loss": 1.0}])
-    tracking.log_stage(write_table(root), root, seconds=100)
-    assert time.monotonic() - start < 10
-    lines = capfd.readouterr().err.splitlines()
-    assert len(lines) == 2
-    assert all(line.startswith("Warning: ") and "secret" not in line for line in lines)
-
-
-def test_a_store_that_fails_during_training_is_one_warning(root, monkeypatch, capfd):
-    live = tracking.LiveRun(root, training_fields())
-    (root / "mlflow.db").write_bytes(b"")
-    for iteration in (1, 2, 3):
-        live.log([{"iteration": iteration, "convergence_points": 0, "loss": 1.0}])
-    live.close()
-    lines = capfd.readouterr().err.splitlines()
-    assert len(lines) == 1
-    assert lines[0].startswith("Warning: ")
-
-
 def test_an_interrupted_setting_of_a_search_is_completed_the_next_time(root, recorded, monkeypatch):
     from mlflow import MlflowClient
 
@@ -551,42 +317,6 @@ def test_an_interrupted_setting_of_a_search_is_completed_the_next_time(root, rec
         tracking.log_card(study / "searches/net.json", root)
     tracking.track([study], root)
     assert content(root) == recorded
-
-
-def test_stages_write_while_another_process_reads(root):
-    path = write_table(root)
-    with contextlib.closing(sqlite3.connect(root / "mlflow.db", isolation_level=None)) as reader:
-        reader.execute("BEGIN")
-        reader.execute("SELECT count(*) FROM runs").fetchone()
-        assert tracking.log_card(path, root)
-
-
-def test_a_store_of_an_older_mlflow_is_migrated(root, monkeypatch):
-    from alembic import command
-    from alembic.script import ScriptDirectory
-    from mlflow.store.db import utils
-
-    uri = f"sqlite:///{root / 'older.db'}"
-    configuration = utils._get_alembic_config(uri)
-    newest, older, *_ = (step.revision for step in ScriptDirectory.from_config(configuration).walk_revisions())
-    engine = utils.create_sqlalchemy_engine(uri)
-    utils.InitialBase.metadata.create_all(engine)
-    with engine.begin() as configuration.attributes["connection"]:
-        command.upgrade(configuration, older)
-    (root / "older.db").replace(root / "mlflow.db")
-    # MLflow itself migrates where the newest schema adds a table, and refuses where it adds columns only.
-    monkeypatch.setattr(utils, "_all_tables_exist", lambda engine: True)
-    tracking.log_card(write_table(root), root)
-    engine = utils.create_sqlalchemy_engine(tracking.store_uri(root))
-    assert utils._get_schema_version(engine) == newest
-    assert len(all_runs(root)) == 1
-
-
-def test_a_damaged_store_is_told_in_one_sentence(root):
-    (root / "mlflow.db").write_text("not a database, but long enough to be read as the header of one" * 20)
-    with pytest.raises(tracking.TrackingError, match="not a database") as error:
-        tracking.track([write_table(root).parents[1]], root)
-    assert "\n" not in str(error.value)
 
 
 def test_a_folder_without_finished_stages_is_told(root):
@@ -615,21 +345,3 @@ def test_nothing_is_written_outside_the_store_and_its_artifacts(root):
 def test_importing_tracking_does_not_import_mlflow():
     script = "import sys, costtogo.tracking; sys.exit('mlflow' in sys.modules or 'pandas' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 0
-
-
-def test_processes_that_start_together_from_nothing_share_one_store(root):
-    (root / "mlflow.db").unlink()
-    write_training(root)
-    table = write_table(root)
-    cards = [table, root / "results/tiny/models/net.json"]
-    for number in range(2):
-        write_json(table.with_name(f"other_{number}.json"), read_json(table) | {"name": f"other_{number}"})
-        cards.append(table.with_name(f"other_{number}.json"))
-    arguments = [str(root), *map(str, cards * 2)]
-    together = subprocess.run(
-        [sys.executable, "-c", RECORD_TOGETHER, *arguments], check=False, capture_output=True, text=True
-    )
-    assert (together.returncode, together.stderr) == (0, "")
-    assert len(all_runs(root)) == 4
-    checkpoint = root / "results/tiny/models/net/checkpoints/000400.safetensors"
-    assert set(content(root)["versions"]) == {(1, digest(checkpoint))}

@@ -1,0 +1,175 @@
+"""A finished study of five stages, made of cards and small files, and what a store holds of it."""
+
+from pathlib import Path
+
+import numpy as np
+import pandas
+
+from costtogo.files import digest, write_frame, write_json, write_text
+from costtogo.tracking import store
+
+STUDY = "tiny"
+ITERATIONS = 400
+CONVERGENCE_ITERATIONS = (301, 399)  # odd: thinning alone would drop them
+
+
+def identity(group: str, stage: str, name: str, parameters: dict, inputs: dict) -> dict:
+    """The fields of a card that are known before the stage runs."""
+    return {
+        "stage": stage,
+        "study": STUDY,
+        "group": group,
+        "name": name,
+        "parameters": parameters,
+        "inputs": inputs,
+        "code": "c" * 64,
+        "versions": {"torch": "2.13.0"},
+    }
+
+
+def write_card(root: Path, fields: dict, metrics: dict, outputs: list[str]) -> Path:
+    path = root / "results" / STUDY / fields["group"] / f"{fields['name']}.json"
+    digests = {output: digest(root / output) for output in outputs}
+    write_json(path, fields | {"metrics": metrics, "outputs": digests})
+    return path
+
+
+def training_fields(learning_rate: float = 0.001) -> dict:
+    parameters = {
+        "puzzle": "cube2",
+        "learning_rate": learning_rate,
+        "sampler": {"kind": "walk", "walk_max": 30},
+        "training": {"epsilon": 0.25},
+    }
+    return identity("models", "train", "net", parameters, {"results/tiny/tables/cube2.npz": "a" * 64})
+
+
+def curve() -> pandas.DataFrame:
+    iterations = np.arange(1, ITERATIONS + 1)
+    convergence_points = np.searchsorted(CONVERGENCE_ITERATIONS, iterations, side="right")
+    return pandas.DataFrame(
+        {
+            "iteration": iterations,
+            "convergence_points": convergence_points,
+            "effective_k": 1 + iterations // 50,
+            "loss": (1 / iterations).astype(np.float32),
+            "validation_loss": np.where(iterations % 100 == 0, 2 / iterations, np.nan).astype(np.float32),
+            "updated": np.isin(iterations, CONVERGENCE_ITERATIONS),
+        }
+    )
+
+
+def write_table(root: Path) -> Path:
+    fields = identity("tables", "table", "cube2", {"moves": ["R", "U"]}, {})
+    metrics = {"states": 24, "diameter": 3, "mean_distance": 1.5, "unknown": float("nan")}
+    write_json(root / "results/tiny/timings/tables/cube2.json", {"started": 1.8e9, "seconds": 2.5, "commit": "abc"})
+    return write_card(root, fields, metrics, [])
+
+
+def write_training(root: Path, learning_rate: float = 0.001, weights: str = "weights") -> Path:
+    folder = "results/tiny/models/net"
+    checkpoints = [f"{folder}/checkpoints/{iteration:06d}.safetensors" for iteration in (301, 400)]
+    for path in checkpoints:
+        write_text(root / path, f"{weights} {path}")
+    write_frame(root / folder / "curve.parquet", curve())
+    rows = {"iteration": [301, 400], "file": [Path(path).name for path in checkpoints]}
+    write_frame(root / folder / "checkpoints.parquet", pandas.DataFrame(rows))
+    errors = {"iteration": [301, 301, 400, 400], "distance": [0, 1, 0, 1], "states": [1, 3, 1, 3]}
+    errors |= {"mean_absolute_error": [0.0, 4.0, 0.0, 2.0]}
+    write_frame(root / folder / "errors.parquet", pandas.DataFrame(errors))
+    tables = [f"{folder}/{name}.parquet" for name in ("curve", "checkpoints", "errors")]
+    metrics = {"iterations": ITERATIONS, "loss": 1 / ITERATIONS, "mean_absolute_error": 1.5}
+    return write_card(root, training_fields(learning_rate), metrics, tables + checkpoints)
+
+
+def write_audit(root: Path) -> Path:
+    measures = {
+        "iteration": [301, 400],
+        "scope": ["all", "all"],
+        "admissible_percent": [50.0, 75.0],
+        "bias": [1.0, 0.5],
+    }
+    write_frame(root / "results/tiny/audits/net/measures.parquet", pandas.DataFrame(measures))
+    fields = identity("audits", "audit", "net", {}, {})
+    return write_card(root, fields, {"all_admissible_percent": 75.0}, ["results/tiny/audits/net/measures.parquet"])
+
+
+def write_search(root: Path) -> Path:
+    weights = [0.2 + 0.1 * row for row in range(4)]
+    cells = {"heuristic": "network", "set": "test", "path_weight": weights, "batch_size": 5}
+    measures = {"optimal_percent": 90.0, "nodes_expanded": 70.5, "length": 10.5, "excess": 0.1}
+    write_frame(root / "results/tiny/searches/net/grid.parquet", pandas.DataFrame(cells | measures))
+    selection = {"iteration": [301, 400], "optimal_percent": [95.0, 90.0], "selected": [True, False]}
+    write_frame(root / "results/tiny/searches/net/selection.parquet", pandas.DataFrame(selection))
+    timed = {"heuristic": "network", "set": "test", "path_weight": 0.2, "batch_size": 5}
+    timed |= {"engine": ["network alone", "table"], "seconds": [2.0, 0.001]}
+    write_frame(root / "results/tiny/timings/searches/net.parquet", pandas.DataFrame(timed))
+    fields = identity("searches", "search", "net", {"path_weights": [0.2]}, {})
+    return write_card(root, fields, {"optimal_percent": 90.0}, ["results/tiny/searches/net/grid.parquet"])
+
+
+def write_report(root: Path) -> Path:
+    names = ["reports/tiny/report.md", "reports/tiny/figures/loss.png", "reports/tiny/figures/loss.svg"]
+    for name in names:
+        write_text(root / name, name)
+    return write_card(root, identity("report", "report", "report", {}, {}), {}, names)
+
+
+def client_of(root: Path):
+    with store.session(root) as client:
+        return client
+
+
+def all_runs(root: Path) -> list:
+    client = client_of(root)
+    experiment = client.get_experiment_by_name(f"costtogo/{STUDY}")
+    return client.search_runs([experiment.experiment_id]) if experiment else []
+
+
+def content(root: Path) -> dict:
+    """Everything recorded, without MLflow's own identifiers and times of creation."""
+    client = client_of(root)
+    found = {}
+    for run in all_runs(root):
+        key = (run.data.tags["key"], run.data.tags.get("superseded"), run.data.tags["logged"])
+        assert key not in found, f"two runs for {run.info.run_name}"
+        found[key] = _run_content(client, run)
+    versions = {
+        (int(version.version), version.tags["sha256"]): files_below(local_path(version.source))
+        for version in client.search_model_versions("name = 'tiny.net'")
+    }
+    return {"runs": found, "versions": versions}
+
+
+def _run_content(client, run) -> dict:
+    return {
+        "ended": (run.info.status, run.info.end_time),
+        "parameters": run.data.params,
+        "metrics": {
+            name: [(point.step, point.timestamp, point.value) for point in points]
+            for name in run.data.metrics
+            for points in [client.get_metric_history(run.info.run_id, name)]
+        },
+        "tags": {name: value for name, value in run.data.tags.items() if name != "mlflow.parentRunId"},
+        "inputs": sorted((item.dataset.name, item.dataset.digest) for item in run.inputs.dataset_inputs),
+        "models": len(run.outputs.model_outputs) if run.outputs else 0,
+        "files": files_below(local_path(run.info.artifact_uri)),
+    }
+
+
+def files_below(folder: Path) -> set[str]:
+    return {str(file.relative_to(folder)) for file in folder.rglob("*") if file.is_file()}
+
+
+def local_path(uri: str) -> Path:
+    return Path(uri.removeprefix("file://"))
+
+
+def write_study(root: Path) -> Path:
+    for write in (write_table, write_training, write_audit, write_search, write_report):
+        write(root)
+    return root / "results" / STUDY
+
+
+def cards_of(study: Path, root: Path) -> list[Path]:
+    return [path.relative_to(root) for path in sorted(study.glob("*/*.json")) if path.parent.name != "timings"]
