@@ -45,6 +45,7 @@ smoke: environment
 	$(BIN)/snakemake --cores all --configfile config/smoke.yaml
 
 ui: environment
+	@MLFLOW_TRACKING_URI= $(BIN)/python -m costtogo.tracking
 	@echo "MLflow UI: http://127.0.0.1:$(MLFLOW_PORT)  (Ctrl-C ends it)"
 	MLFLOW_SERVER_ENABLE_JOB_EXECUTION=false $(BIN)/mlflow ui --backend-store-uri "sqlite:///$(CURDIR)/mlflow.db" --host 127.0.0.1 --port $(MLFLOW_PORT)
 

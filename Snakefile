@@ -7,6 +7,10 @@ configfile: "params.yaml"
 include: "workflow/rules/stages.smk"
 
 
+onstart:
+    begin_run()
+
+
 onsuccess:
     log_waiting(Path.cwd())
 

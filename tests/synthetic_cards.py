@@ -1,6 +1,7 @@
 """A finished study of five stages, made of cards and small files, and what a store holds of it."""
 
 from pathlib import Path
+from urllib.parse import unquote
 
 import numpy as np
 import pandas
@@ -162,7 +163,7 @@ def files_below(folder: Path) -> set[str]:
 
 
 def local_path(uri: str) -> Path:
-    return Path(uri.removeprefix("file://"))
+    return Path(unquote(uri.removeprefix("file://")))
 
 
 def write_study(root: Path) -> Path:

@@ -27,7 +27,7 @@ from synthetic_cards import (
 )
 
 from costtogo import tracking
-from costtogo.files import read_json, write_json
+from costtogo.files import read_frame, read_json, write_frame, write_json
 from costtogo.tracking import record, runs, searches
 
 
@@ -144,6 +144,24 @@ def test_the_settings_of_an_older_search_are_superseded_with_it(root):
     tracking.log_card(path, root)
     assert sum("superseded" in run.data.tags for run in all_runs(root)) == 5
     assert len(all_runs(root)) == 10
+
+
+def test_a_search_that_is_current_again_names_the_best_checkpoint_again(root):
+    write_training(root)
+    path = write_search(root)
+    first = read_json(path)
+    tracking.log_card(path, root)
+    best = client_of(root).get_model_version_by_alias("tiny.net", "best").version
+    selection = path.with_suffix("") / "selection.parquet"
+    rows = read_frame(selection)
+    write_frame(selection, rows.assign(selected=~rows["selected"]))
+    write_json(path, first | {"code": "d" * 64})
+    tracking.log_card(path, root)
+    assert client_of(root).get_model_version_by_alias("tiny.net", "best").version != best
+    write_frame(selection, rows)
+    write_json(path, first)
+    tracking.log_card(path, root)
+    assert client_of(root).get_model_version_by_alias("tiny.net", "best").version == best
 
 
 def test_another_result_under_the_same_key_is_a_run_of_its_own(root):
@@ -338,7 +356,8 @@ def test_tracking_that_is_off_touches_nothing(root, monkeypatch):
 def test_nothing_is_written_outside_the_store_and_its_artifacts(root):
     tracking.track([write_study(root)], root)
     assert {path.name for path in root.iterdir()} <= {
-        "results", "reports", "mlruns", "mlflow.db", "mlflow.db-wal", "mlflow.db-shm", "mlflow.db.lock"
+        "results", "reports", "mlruns", "mlflow.db", "mlflow.db-wal", "mlflow.db-shm", "mlflow.db.lock",
+        "mlflow.db.queue"
     }  # fmt: skip
 
 

@@ -1,16 +1,36 @@
 """The store itself: made, shared, moved, lost, and how its failures are told."""
 
 import contextlib
+import itertools
+import shutil
+import socket
 import sqlite3
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from threading import Thread
 
 import pytest
-from synthetic_cards import all_runs, content, training_fields, write_table, write_training
+from filelock import FileLock
+from messages import is_one_sentence
+from synthetic_cards import (
+    all_runs,
+    cards_of,
+    client_of,
+    content,
+    local_path,
+    training_fields,
+    write_study,
+    write_table,
+    write_training,
+)
 
 from costtogo import tracking
 from costtogo.files import digest, read_json, write_json
+from costtogo.tracking import database, faults, place, runs, store
 
 RECORD_TOGETHER = """
 import multiprocessing, sys
@@ -29,6 +49,251 @@ sys.exit(any(process.exitcode for process in started))
 """  # MLflow is imported once, so that all processes reach the store at the same moment
 
 
+LEAVE_A_LOG = """
+import os, sqlite3, sys
+
+connection = sqlite3.connect(sys.argv[1])
+connection.execute("PRAGMA journal_mode = WAL")
+connection.execute("CREATE TABLE of_the_old_log (text)")
+connection.executemany("INSERT INTO of_the_old_log VALUES (?)", [("x" * 500,)] * 2000)
+connection.commit()
+os._exit(9)
+"""
+RECORD_A_CARD = """
+import sys
+from pathlib import Path
+from costtogo import tracking
+
+tracking.log_stage(Path(sys.argv[1]), Path.cwd(), seconds=100)
+"""
+FIRST_ROWS = [{"iteration": 1, "convergence_points": 0, "loss": 1.0}]
+
+
+@pytest.fixture
+def copied(root):
+    """A recorded project below another name, and the original beside it with the digest of each file."""
+    first, second = root / "first", root / "späce and %20"
+    first.mkdir()
+    shutil.copy(root / "mlflow.db", first)
+    tracking.track([write_study(first)], first)
+    shutil.copytree(first, second)
+    return first, second, digests(first)
+
+
+def digests(folder: Path) -> dict[str, str]:
+    return {str(path.relative_to(folder)): digest(path) for path in sorted(folder.rglob("*")) if path.is_file()}
+
+
+def texts(database: Path) -> str:
+    """Everything in a database, as SQL."""
+    with contextlib.closing(sqlite3.connect(database)) as connection:
+        return "\n".join(connection.iterdump())
+
+
+def sentence_of(call, *arguments) -> str:
+    """The error of a call, which must be one sentence."""
+    with pytest.raises(tracking.TrackingError) as error:
+        call(*arguments)
+    assert is_one_sentence(str(error.value)), str(error.value)
+    return str(error.value)
+
+
+def test_a_store_made_anew_takes_nothing_from_the_log_of_the_one_before(root, recorded):
+    subprocess.run([sys.executable, "-c", LEAVE_A_LOG, root / "mlflow.db"], check=False)
+    assert (root / "mlflow.db-wal").stat().st_size > 1_000_000
+    (root / "mlflow.db").unlink()
+    tracking.track([write_study(root)], root)
+    with contextlib.closing(sqlite3.connect(root / "mlflow.db")) as connection:
+        assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+    assert "of_the_old_log" not in texts(root / "mlflow.db")
+    assert content(root) == recorded
+
+
+def test_who_records_stage_after_stage_lets_others_take_their_turn(tmp_path):
+    turns = []
+
+    def record(name: str) -> None:
+        for _ in range(12):
+            with store._turn(tmp_path / "mlflow.db", "sqlite:///mlflow.db"):
+                turns.append(name)
+                time.sleep(0.06)
+
+    with ThreadPoolExecutor() as together:
+        list(together.map(record, "abcd"))
+    longest = max(len(list(same)) for _, same in itertools.groupby(turns[:36]))  # at the end one may be alone
+    assert longest <= 3, turns
+
+
+def test_a_copied_project_records_in_itself_and_leaves_the_original_alone(copied, capfd, monkeypatch):
+    first, second, before = copied
+    monkeypatch.chdir(second)
+    tracking.log_card(write_training(second, 0.01, weights="others"), second)
+    with tracking.LiveRun(second, training_fields(0.5)) as live:
+        live.log(FIRST_ROWS)
+    tracking.track([write_study(second)], second)
+    told = [line for line in capfd.readouterr().err.splitlines() if line.startswith("The MLflow store")]
+    assert len(told) == 1 and str(first) in told[0] and str(second) in told[0]
+    assert digests(first) == before
+    assert str(first) not in texts(second / "mlflow.db") and first.as_uri() not in texts(second / "mlflow.db")
+
+
+def test_a_copied_project_has_all_artifacts_and_models_without_the_original(copied):
+    first, second, _ = copied
+    recorded_there = content(first)
+    shutil.rmtree(first)
+    assert content(second) == recorded_there
+    client = client_of(second)
+    for run in all_runs(second):
+        for file in client.list_artifacts(run.info.run_id):
+            assert Path(client.download_artifacts(run.info.run_id, file.path, dst_path=str(second))).exists()
+    for version in client.search_model_versions("name = 'tiny.net'"):
+        source = client.get_model_version_download_uri("tiny.net", version.version)
+        assert source == version.source and local_path(source).is_relative_to(second)
+
+
+def test_a_store_copied_without_its_artifacts_is_set_aside_and_filled_anew(copied, recorded, capfd, monkeypatch):
+    _, second, _ = copied
+    monkeypatch.chdir(second)
+    shutil.rmtree(second / "mlruns")
+    tracking.track([second / "results/tiny"], second)
+    assert "run `costtogo track`" in capfd.readouterr().err
+    assert content(second) == recorded
+    assert [path.name for path in second.glob("mlflow.db.moved-*")]
+
+
+def test_an_experiment_that_is_not_of_the_workflow_keeps_its_place(root):
+    client = client_of(root)
+    tracking.log_card(write_table(root), root)
+    places = {"theirs": "file:///elsewhere/mlruns/7", "remote": "s3://bucket/mlruns/8"}
+    for name, location in places.items():
+        client.create_experiment(name, artifact_location=location)
+    shutil.copytree(root, root / "copy", ignore=shutil.ignore_patterns("copy"))
+    client = client_of(root / "copy")
+    assert {name: client.get_experiment_by_name(name).artifact_location for name in places} == places
+
+
+@pytest.mark.parametrize(
+    ("folder", "project", "experiment"),
+    [
+        ("/a/b", "/a/b", None),
+        ("/a/.dvc/tmp/exps/standalone/tmp1a2b3c4d", "/a", "tmp1a2b3c4d"),
+        ("/a/.dvc/tmp/exps/tmp1a2b3c4d", "/a", "tmp1a2b3c4d"),
+        ("/a/b/.dvc/tmp/exps/standalone/tmp1a2b3c4d/b", "/a/b", "tmp1a2b3c4d"),
+        ("/a/.dvc/tmp/exps/tmp1/.dvc/tmp/exps/standalone/tmp2", "/a", "tmp1"),
+        ("/a/.dvc/tmp/other/tmp1a2b3c4d", "/a/.dvc/tmp/other/tmp1a2b3c4d", None),
+        ("/tmp/exps/standalone/a", "/tmp/exps/standalone/a", None),
+        ("/a/.dvc/tmp/exps", "/a/.dvc/tmp/exps", None),
+    ],
+)
+def test_a_temporary_copy_by_dvc_records_in_its_project(folder, project, experiment, monkeypatch):
+    monkeypatch.delenv("DVC_EXP_NAME", raising=False)
+    assert place.store_root(Path(folder)) == Path(project)
+    assert place.temporary_experiment(Path(folder)) == experiment
+    monkeypatch.setenv("DVC_EXP_NAME", "dusty-moth")
+    assert place.temporary_experiment(Path(folder)) == (experiment and "dusty-moth")
+
+
+def test_the_names_of_temporary_copies_are_those_that_dvc_gives():
+    from dvc.repo.experiments.queue import tempdir
+    from dvc.repo.experiments.utils import EXEC_TMP_DIR
+
+    assert Path(*place.TEMPORARY) == Path(".dvc", "tmp", EXEC_TMP_DIR)
+    assert tempdir._STANDALONE_TMP_DIR == str(Path(EXEC_TMP_DIR, place.STANDALONE))
+
+
+def test_a_temporary_experiment_is_recorded_beside_the_project_s_own_runs(root, recorded, monkeypatch):
+    tracking.track([write_study(root)], root)
+    best = client_of(root).get_model_version_by_alias("tiny.net", "best").version
+    copy = root / ".dvc/tmp/exps/standalone/tmp1a2b3c4d"
+    copy.mkdir(parents=True)
+    monkeypatch.chdir(copy)
+    monkeypatch.setenv("DVC_EXP_NAME", "dusty-moth")
+    study = write_study(copy)
+    write_training(copy, 0.01, weights="others")
+    with tracking.LiveRun(copy, training_fields(0.01)) as live:
+        live.log(FIRST_ROWS)
+        live_id = live.run_id
+    tracking.track([study], copy)
+    assert {path.name for path in copy.iterdir()} == {"results", "reports"}
+    monkeypatch.chdir(root)
+    shutil.rmtree(root / ".dvc")
+    runs = content(root)["runs"]
+    theirs = {key for key, run in runs.items() if run["tags"].get("dvc_experiment") == "dusty-moth"}
+    assert {key: run for key, run in runs.items() if key not in theirs} == recorded["runs"]
+    assert len(theirs) == len(recorded["runs"])
+    assert {superseded for _, superseded, _ in theirs} == {None}
+    assert sum(bool(runs[key]["files"]) for key in theirs) == 5
+    names = {run.info.run_name for run in all_runs(root) if run.info.run_id == live_id}
+    assert names == {"train net (dusty-moth)"}
+    assert client_of(root).get_model_version_by_alias("tiny.net", "best").version == best
+    tracking.track([root / "results/tiny"], root)
+    assert content(root)["runs"] == runs
+
+
+def test_a_project_that_takes_an_experiment_s_results_has_runs_of_its_own(root, monkeypatch):
+    first = tracking.log_card(write_training(root), root)
+    copy = root / ".dvc/tmp/exps/tmp1a2b3c4d"
+    copy.mkdir(parents=True)
+    theirs = tracking.log_card(write_training(copy, 0.01, weights="others"), copy)
+    own = tracking.log_card(write_training(root, 0.01, weights="others"), root)
+    client = client_of(root)
+    assert len({first, theirs, own}) == 3
+    assert "superseded" not in client.get_run(theirs).data.tags
+    assert client.get_run(first).data.tags["superseded"] == "true"
+
+
+def test_a_store_that_another_process_holds_is_busy_and_whole(root, monkeypatch):
+    monkeypatch.setattr(store, "LOCK_SECONDS", 0.1)
+    monkeypatch.setattr(database, "LOCKED_SECONDS", 0.1)
+    study = write_study(root)
+    with FileLock(root / "mlflow.db.lock"):
+        told = sentence_of(tracking.track, [study], root)
+    with contextlib.closing(sqlite3.connect(root / "mlflow.db")) as connection:
+        connection.execute("PRAGMA locking_mode = EXCLUSIVE")
+        connection.execute("CREATE TABLE theirs (text)")
+        connection.commit()
+        assert told == sentence_of(tracking.track, [study], root)
+    assert "held by another process" in told and "away" not in told
+
+
+@pytest.mark.parametrize("start", [0, 8192])
+def test_a_damaged_store_is_told_with_all_files_to_move(root, start):
+    content = (root / "mlflow.db").read_bytes()
+    (root / "mlflow.db").write_bytes(content[:start] + b"not a database " * 20_000 + content[start + 300_000 :])
+    told = sentence_of(tracking.track, [write_study(root)], root)
+    assert f"{root / 'mlflow.db'} is damaged" in told
+    assert "move it away with mlflow.db-wal and mlflow.db-shm" in told and "MLFLOW_TRACKING_URI" not in told
+
+
+def test_a_server_that_takes_calls_and_never_answers_is_told_soon(root, monkeypatch):
+    monkeypatch.setattr(faults, "ANSWER_SECONDS", 0.2)
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        uri = f"http://user:secret@127.0.0.1:{server.getsockname()[1]}"
+        monkeypatch.setenv("MLFLOW_TRACKING_URI", uri)
+        start = time.monotonic()
+        told = sentence_of(tracking.track, [write_study(root)], root)
+    assert time.monotonic() - start < 5
+    assert "does not answer; start it or correct MLFLOW_TRACKING_URI" in told
+    assert "mlflow.db" not in told and "secret" not in told
+
+
+def test_any_answer_of_a_server_is_one(monkeypatch):
+    class Refuses(BaseHTTPRequestHandler):
+        def do_GET(self):
+            self.send_error(401)
+
+        def log_message(self, *arguments):
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Refuses) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        uri = f"http://127.0.0.1:{server.server_port}/tracked"
+        faults.check_server(uri)
+        server.shutdown()
+    with pytest.raises(OSError):
+        faults.check_server(uri)
+
+
 @pytest.mark.parametrize(
     "uri",
     [
@@ -42,12 +307,29 @@ def test_an_unreachable_store_is_one_warning_and_no_delay(root, monkeypatch, cap
     monkeypatch.setenv("MLFLOW_TRACKING_URI", uri)
     start = time.monotonic()
     with tracking.LiveRun(root, training_fields()) as live:
-        live.log([{"iteration": 1, "convergence_points": 0, "loss": 1.0}])
+        live.log(FIRST_ROWS)
     tracking.log_stage(write_table(root), root, seconds=100)
     assert time.monotonic() - start < 10
-    lines = capfd.readouterr().err.splitlines()
-    assert len(lines) == 2
-    assert all(line.startswith("Warning: ") and "secret" not in line for line in lines)
+    warning = capfd.readouterr().err.removesuffix("\n").removeprefix("Warning: ")
+    assert is_one_sentence(warning) and "secret" not in warning and " /mlflow.db" not in warning
+
+
+def test_a_run_of_the_workflow_is_warned_once_and_its_cards_wait_for_the_store(root, recorded, monkeypatch):
+    cards = cards_of(write_study(root), root)
+
+    def warnings() -> list[str]:
+        script = [sys.executable, "-c", RECORD_A_CARD]
+        told = [subprocess.run([*script, card], capture_output=True, text=True, check=True) for card in cards]
+        return [line for process in told for line in process.stderr.splitlines()]
+
+    monkeypatch.setenv("MLFLOW_TRACKING_URI", "http://127.0.0.1:9")
+    for _ in range(2):
+        tracking.begin_run()
+        assert len(warnings()) == 1
+    assert len(list((root / runs.WAITING).iterdir())) == len(cards)
+    monkeypatch.delenv("MLFLOW_TRACKING_URI")
+    tracking.log_waiting(root)
+    assert content(root) == recorded and not list((root / runs.WAITING).iterdir())
 
 
 def test_a_store_that_fails_during_training_is_one_warning(root, monkeypatch, capfd):
@@ -88,13 +370,6 @@ def test_a_store_of_an_older_mlflow_is_migrated(root, monkeypatch):
     engine = utils.create_sqlalchemy_engine(tracking.store_uri(root))
     assert utils._get_schema_version(engine) == newest
     assert len(all_runs(root)) == 1
-
-
-def test_a_damaged_store_is_told_in_one_sentence(root):
-    (root / "mlflow.db").write_text("not a database, but long enough to be read as the header of one" * 20)
-    with pytest.raises(tracking.TrackingError, match="not a database") as error:
-        tracking.track([write_table(root).parents[1]], root)
-    assert "\n" not in str(error.value)
 
 
 def test_processes_that_start_together_from_nothing_share_one_store(root):

@@ -11,7 +11,7 @@ os.environ["PATH"] = os.pathsep.join(
     [str(Path(sys.executable).parent), os.environ.get("PATH", "")]
 )
 
-from costtogo.tracking import log_waiting
+from costtogo.tracking import begin_run, log_waiting
 from costtogo.types import UserError
 from costtogo.workflow.graph import Graph
 

@@ -4,8 +4,8 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from costtogo.tracking import record
+from costtogo.tracking.place import EXPERIMENT, artifact_location
 from costtogo.tracking.record import BASE_TIME, STEP_TIME, Card, Points
-from costtogo.tracking.store import artifact_location
 
 METRICS_PER_BATCH = 1_000  # MLflow's limits
 NAMES_PER_BATCH = 100
@@ -43,7 +43,8 @@ def search(client, experiment: str, tags: dict[str, str]) -> list:
 def create_run(client, experiment: str, card: Card, start: int | None = None):
     """A new run under the stage's key; start in ms, None for now."""
     tags = record.tags(card, {}) | {"key": record.run_key(card)}
-    return client.create_run(experiment, start_time=start, tags=tags, run_name=f"{card['stage']} {card['name']}")
+    of = f" ({card[EXPERIMENT]})" if EXPERIMENT in card else ""
+    return client.create_run(experiment, start_time=start, tags=tags, run_name=f"{card['stage']} {card['name']}{of}")
 
 
 def log_points(client, run_id: str, points: Points) -> None:

@@ -1,13 +1,16 @@
 """Training as it happens: a run that log_card later finds by its key and completes."""
 
+from contextlib import AbstractContextManager
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
 from costtogo.tracking import record
 from costtogo.tracking.client import create_run, experiment_id, log_names, log_points, runs_of_key
+from costtogo.tracking.faults import best_effort
+from costtogo.tracking.place import enabled
 from costtogo.tracking.record import Card
-from costtogo.tracking.store import best_effort, enabled, session
+from costtogo.tracking.store import session
 
 
 class LiveRun:
@@ -20,11 +23,11 @@ class LiveRun:
     def __init__(self, root: Path, card: Card) -> None:
         self.run_id: str | None = None
         self._convergence_points: int | None = 0  # so far; None where an earlier process counted them
-        self._card = card
-        self._subject = f"The training of {card['name']}"
+        self._root = Path(root)
+        self._card = record.placed(card, self._root)
         if enabled():
-            with best_effort(self._subject):
-                self._open(Path(root), card)
+            with self._best_effort():
+                self._open(self._root, self._card)
 
     def log(self, rows: list[dict[str, Any]]) -> None:
         """Log rows of the curve (iteration, convergence_points, loss, …), thinned as the file will be."""
@@ -33,7 +36,7 @@ class LiveRun:
         if not self.run_id or not rows:
             return
         run_id, self.run_id = self.run_id, None
-        with best_effort(self._subject):
+        with self._best_effort():
             before = self._convergence_points
             before = rows[0]["convergence_points"] if before is None else before
             points = record.curve_points(pandas.DataFrame(rows), self._card, before)
@@ -45,7 +48,7 @@ class LiveRun:
         """End the run: FINISHED, FAILED or KILLED; log_card completes it in any case."""
         run_id, self.run_id = self.run_id, None
         if run_id:
-            with best_effort(self._subject):
+            with self._best_effort():
                 self._client.set_terminated(run_id, status)
 
     def __enter__(self) -> Self:
@@ -55,6 +58,9 @@ class LiveRun:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close("FAILED" if error else "FINISHED")
+
+    def _best_effort(self) -> AbstractContextManager[None]:
+        return best_effort(f"The training of {self._card['name']}", self._root)
 
     def _open(self, root: Path, card: Card) -> None:
         with session(root) as client:

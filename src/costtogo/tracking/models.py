@@ -4,9 +4,11 @@ import tempfile
 from pathlib import Path
 
 from costtogo.files import digest, read_frame
+from costtogo.tracking import record
 from costtogo.tracking.client import runs_of_key
+from costtogo.tracking.faults import TrackingError
+from costtogo.tracking.place import EXPERIMENT
 from costtogo.tracking.record import Card, Stage, read_stage
-from costtogo.tracking.store import TrackingError
 
 LOADER = "costtogo.heuristics.pyfunc"
 REQUIRED = ("torch", "numpy", "safetensors")
@@ -19,7 +21,10 @@ def register_last(client, run, stage: Stage) -> None:
 
 
 def register_selected(client, run, stage: Stage) -> None:
-    """Register the checkpoint that a search selected and give it the alias `best`; a baseline has none."""
+    """Register the checkpoint that a search selected and give it the alias `best`; a baseline has none.
+
+    The alias is the project's: a temporary experiment registers its checkpoint without it.
+    """
     selection_path = stage.folder / "selection.parquet"
     if not selection_path.exists():
         return
@@ -30,7 +35,8 @@ def register_selected(client, run, stage: Stage) -> None:
     training = runs_of_key(client, run.info.experiment_id, model.card)
     chosen = checkpoints[checkpoints["iteration"] == iteration].iloc[0]
     version = _register(client, training[0] if training else run, model, chosen)
-    client.set_registered_model_alias(registered_name(model.card), "best", version)
+    if EXPERIMENT not in stage.card:
+        client.set_registered_model_alias(registered_name(model.card), "best", version)
 
 
 def registered_name(card: Card) -> str:
@@ -48,7 +54,7 @@ def _register(client, run, stage: Stage, checkpoint) -> str:
     versions = client.search_model_versions(f"name = '{name}' and tags.sha256 = '{sha256}'")
     if versions:
         return versions[0].version
-    tags = {"sha256": sha256, "iteration": str(checkpoint["iteration"])}
+    tags = {"sha256": sha256, "iteration": str(checkpoint["iteration"])} | record.experiment_of(card)
     model = _logged_model(client, run, card, path, tags)
     # A database store resolves models:/ through MLflow's global URI, which need not be this store.
     is_server = client.tracking_uri.startswith("http")

@@ -12,7 +12,8 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from costtogo.files import read_frame, read_json
-from costtogo.tracking.store import TrackingError
+from costtogo.tracking.faults import TrackingError
+from costtogo.tracking.place import EXPERIMENT, temporary_experiment
 
 Card: TypeAlias = dict[str, Any]
 Points: TypeAlias = dict[tuple[str, int], float]  # (metric, step) -> value
@@ -61,12 +62,23 @@ class Stage:
 
 def read_stage(path: Path, root: Path) -> Stage:
     """Read the card of a finished stage."""
-    return Stage(path, root, read_json(path))
+    return Stage(path, root, placed(read_json(path), root))
+
+
+def placed(card: Card, root: Path) -> Card:
+    """The card, with the experiment's name where it lies in a temporary copy of the project."""
+    name = temporary_experiment(root)
+    return card | {EXPERIMENT: name} if name else card
+
+
+def experiment_of(card: Card) -> dict[str, str]:
+    """The field of a temporary experiment, where the card is of one: such runs are apart from the project's."""
+    return {EXPERIMENT: card[EXPERIMENT]} if EXPERIMENT in card else {}
 
 
 def run_key(card: Card) -> str:
-    """SHA-256 of what decides a stage's result: parameters, input digests and code."""
-    text = json.dumps({field: card[field] for field in KEY_FIELDS}, sort_keys=True)
+    """SHA-256 of what decides a stage's result: parameters, input digests and code; and of its experiment."""
+    text = json.dumps({field: card[field] for field in KEY_FIELDS} | experiment_of(card), sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()
 
 
@@ -95,7 +107,7 @@ def timing(stage: Stage) -> dict[str, Any]:
 
 def tags(card: Card, timing: dict[str, Any]) -> dict[str, str]:
     """What tells the run apart: stage, code, versions, commit and machine."""
-    found = {field: card[field] for field in ("stage", "study", "group", "name", "code")}
+    found = {field: card[field] for field in ("stage", "study", "group", "name", "code")} | experiment_of(card)
     found |= {f"version.{name}": value for name, value in card.get("versions", {}).items()}
     found |= {name: timing[name] for name in ("processor", "threads") if name in timing}
     found |= {"mlflow.source.name": f"costtogo {card['stage']}", "mlflow.source.type": "LOCAL"}

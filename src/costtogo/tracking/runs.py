@@ -16,8 +16,10 @@ from costtogo.tracking.client import (
     runs_of_key,
     search,
 )
-from costtogo.tracking.record import BASE_TIME, Card, Points, Stage
-from costtogo.tracking.store import TrackingError, best_effort, enabled, one_sentence, session
+from costtogo.tracking.faults import StoreError, TrackingError, one_sentence, warn
+from costtogo.tracking.place import enabled
+from costtogo.tracking.record import BASE_TIME, Card, Points, Stage, experiment_of
+from costtogo.tracking.store import session
 
 WORTH_LOADING = 60.0  # seconds of a stage, beside which those that MLflow takes to load are few
 WAITING = ".mlflow-waiting"  # a file for each card to be recorded, named as the card is
@@ -36,7 +38,7 @@ def log_card(card_path: Path, root: Path) -> str | None:
     """
     if not enabled():
         return None
-    with one_sentence(str(card_path)), session(root) as client:
+    with one_sentence(str(card_path), root), session(root) as client:
         return _record(client, record.read_stage(Path(card_path), Path(root)))
 
 
@@ -55,7 +57,10 @@ def log_stage(card_path: Path, root: Path, seconds: float) -> None:
 
 
 def log_waiting(root: Path) -> None:
-    """log_card for each card that waits, up to the first failure, which is one warning on stderr and waits no more."""
+    """log_card for each card that waits, up to the first failure, which is one warning on stderr.
+
+    A card that cannot be recorded waits no more; one for which there was no store does.
+    """
     waiting = {Path(unquote(entry.name)): entry for entry in (Path(root) / WAITING).glob("*")} if enabled() else {}
     for card_path in sorted(waiting, key=_place):
         try:
@@ -63,10 +68,13 @@ def log_waiting(root: Path) -> None:
             card_path.stat()
         except FileNotFoundError:
             continue
-        with best_effort(str(card_path)):
+        try:
             log_card(card_path, root)
-            continue
-        break
+        except TrackingError as error:
+            if isinstance(error, StoreError):
+                waiting[card_path].touch()
+            warn(error, root)
+            break
 
 
 def _place(card_path: Path) -> tuple[int, Path]:
@@ -108,6 +116,8 @@ def _record(client, stage: Stage) -> str:
     if complete:
         if "superseded" in complete.data.tags:
             _make_current(client, experiment, stage.card, complete)
+            if stage.card["stage"] == "search":
+                models.register_selected(client, complete, stage)
         return complete.info.run_id
     timing = record.timing(stage)
     points = record.points(stage)
@@ -181,11 +191,14 @@ def _log_inputs(client, run_id: str, inputs: dict[str, str]) -> None:
 def _make_current(client, experiment: str, card: Card, run) -> None:
     """Mark older runs of the stage superseded, with their cells, and this one not.
 
-    A run that started later and is not finished is a newer result on its way: it stays.
+    A run that started later and is not finished is a newer result on its way: it stays. So do the runs of temporary
+    experiments for the project, and the project's for a temporary experiment.
     """
     run_id = run.info.run_id
     for other in search(client, experiment, {"group": card["group"], "name": card["name"]}):
         tags = other.data.tags
+        if experiment_of(tags) != experiment_of(card):
+            continue
         is_current = run_id in (other.info.run_id, tags.get("mlflow.parentRunId"))
         is_older = "logged" in tags or other.info.start_time < run.info.start_time
         if is_current and "superseded" in tags:
