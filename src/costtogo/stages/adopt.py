@@ -1,7 +1,7 @@
 """Take finished results over to new code that makes the same: `costtogo adopt`.
 
 Whether it makes the same is for the net to say, which ran both commits on small studies (`make net`): its record must
-be of this commit, this kind of processor and these versions, name the digests of the code that the results were made by
+be of commits, of this kind of processor and these versions, name the digests of the code that the results were made by
 and of today's, and have found every result equal. Then the cheapest stage of each kind is made again beside the
 results and must come out the same to the byte. Cards keep what was done under `adopted`, and reports mark such rows.
 """
@@ -20,7 +20,7 @@ from costtogo import recipes
 from costtogo.files import FileError, digest, read_json, write_json
 from costtogo.recipes import shortened
 from costtogo.sources import digest_of
-from costtogo.stages.frame import commit, processor, say, versions
+from costtogo.stages.frame import processor, say, versions
 from costtogo.types import UserError
 from costtogo.workflow.stages import Stage
 from costtogo.workflow.state import State
@@ -38,7 +38,7 @@ class Net:
 
     @classmethod
     def read(cls, path: Path) -> "Net":
-        """Read a record; UserError where it does not hold for this commit and machine, or has found a difference."""
+        """Read a record; UserError where it does not hold for this machine, or has found a difference."""
         content = read_json(path)
         try:
             pairs = {
@@ -47,19 +47,18 @@ class Net:
                 for pair in found
                 if pair["before"] and pair["after"]
             }
-            made_of = (content["after"]["commit"], content["processor"], content["unexplained"])
+            dirty = [side for side in ("before", "after") if content[side]["dirty"] or not content[side]["commit"]]
+            made_on, unexplained = content["processor"], content["unexplained"]
         except (KeyError, TypeError, AttributeError) as error:
             raise FileError(f"{path} is no record of the net: make one with `make net BEFORE=<commit>`.") from error
-        now = commit()
-        if now != made_of[0] or content["after"]["dirty"]:
-            here = now[:13] or "no commit"
-            raise UserError(f"{path} compares with commit {made_of[0][:12]}, and here lies {here}: run the net.")
-        if made_of[1] != processor():
-            raise UserError(f"{path} was made on {made_of[1]}, and this is {processor()}: run the net here.")
+        if dirty:
+            raise UserError(f"{path} compares with files that differ from their commit: commit them and run the net.")
+        if made_on != processor():
+            raise UserError(f"{path} was made on {made_on}, and this is {processor()}: run the net here.")
         other = {name for name, found in versions().items() if content["versions"].get(name, found) != found}
         if other:
             raise UserError(f"{path} was made with another {shortened(sorted(other))}: run the net here.")
-        if not content["results_equal"] or made_of[2]:
+        if not content["results_equal"] or unexplained:
             raise UserError(f"{path} names results that differ: they cannot stand for those of the new code.")
         return cls(path, content, pairs)
 
