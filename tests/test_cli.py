@@ -1,7 +1,6 @@
 """The command: what it prints and writes, and that a user's mistake is one sentence and exit code 1."""
 
 import os
-import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -190,7 +189,10 @@ def test_an_output_that_nobody_reads_any_more_ends_the_command_without_a_word(ar
 
 
 def test_an_interruption_is_told_in_one_sentence(command, monkeypatch):
-    monkeypatch.setattr("costtogo.params.load", lambda _: signal.raise_signal(signal.SIGINT))
+    def interrupted(_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("costtogo.params.load", interrupted)
     assert command("check") == (130, "", "costtogo: interrupted; what is finished is kept.\n")
 
 
