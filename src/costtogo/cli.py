@@ -411,14 +411,23 @@ def track(
 @app.command()
 def adopt(
     net: Annotated[Path, typer.Option(help="Record of the net: make net BEFORE=<commit that made the results>.")],
-    studies: Annotated[list[str] | None, typer.Argument(help="Names of studies; default if left out.")] = None,
+    studies: Annotated[
+        list[str] | None, typer.Argument(help="Names of studies; that of params.yaml and its overlays if left out.")
+    ] = None,
+    configfile: Annotated[
+        list[Path] | None, typer.Option(help="Overlay of params.yaml, as for snakemake; any number.")
+    ] = None,
 ):
     """Take finished results over to new code that makes the same, as a record of the net shows."""
+    from functools import reduce
+
+    from costtogo.params import overlay
     from costtogo.params_yaml import read_yaml
     from costtogo.stages import adopt as stage
     from costtogo.workflow.graph import BASE, Graph
 
-    graph = Graph(read_yaml(Path(BASE)), Path("config"))
+    values = reduce(overlay, [read_yaml(path) for path in [Path(BASE), *(configfile or [])]])
+    graph = Graph(values, Path("config"))
     names = studies or [graph.study.study]
     if unknown := [name for name in names if name not in {each.study for each in graph.stages}]:
         raise UserError(f"There is no study {unknown[0]}: name one of config/ or the one of {BASE}.")
