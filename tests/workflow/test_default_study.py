@@ -239,3 +239,21 @@ def test_damaged_documents_and_clocks_heal(project):
     assert "Traceback" not in output and f"Training {MODEL}." in jobs(output)
     assert contents(project) == others
     assert "Nothing to be done" in snakemake(project)
+
+
+def test_a_bit_that_flips_on_the_disk_without_a_trace_enters_no_report(project):
+    others = contents(project)
+    grid = project / f"results/default/searches/{MODEL}/grid.parquet"
+    status, content = grid.stat(), bytearray(grid.read_bytes())
+    content[len(content) // 2] ^= 1
+    grid.write_bytes(content)
+    os.utime(grid, ns=(status.st_atime_ns, status.st_mtime_ns))
+    (project / "reports/default/report.md").unlink()
+    output = snakemake(project, fails=True)
+    assert (
+        len(re.findall(r"^costtogo: .*grid.parquet is not what its stage wrote .*makes it again\.$", output, re.M)) >= 1
+    )
+    assert "Traceback" not in output
+    Path(f"{grid}.damaged").unlink()
+    snakemake(project)
+    assert contents(project) == others

@@ -6,13 +6,13 @@ from pathlib import Path
 from costtogo.figures.catalogue import KINDS, MEASURED, FigureEntry, catalogue
 from costtogo.files import FileError, write_bytes
 from costtogo.params import Study
-from costtogo.stages.frame import StageRun, cards_of
+from costtogo.stages.frame import StageRun, whole_cards
 from costtogo.stages.leftovers import remove_others
 
 
 def run(params: Path, results: Path, reports: Path) -> None:
     """Draw the figures of a study; results and reports are the study's folders."""
-    stage = StageRun("figures", __name__, params, results / "figures" / "figures", cards_of(results))
+    stage = StageRun("figures", __name__, params, results / "figures" / "figures", whole_cards(results))
     written = draw_catalogue(Study(**stage.parameters), results.parent, reports.parent)
     timed = [path for path in written if "timings" in path.parts]
     drawn = [path for path in written if path not in timed]

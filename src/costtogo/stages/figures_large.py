@@ -6,12 +6,12 @@ from costtogo.figures.catalogue import KINDS
 from costtogo.figures.catalogue_large import drawable
 from costtogo.params_large import LargeStudy
 from costtogo.stages.figures import draw_all
-from costtogo.stages.frame import StageRun, cards_of
+from costtogo.stages.frame import StageRun, whole_cards
 
 
 def run(params: Path, results: Path, reports: Path) -> None:
     """Draw the figures of a study; results and reports are the study's folders."""
-    stage = StageRun("figures_large", __name__, params, results / "figures" / "figures", cards_of(results))
+    stage = StageRun("figures_large", __name__, params, results / "figures" / "figures", whole_cards(results))
     written = draw_catalogue(LargeStudy(**stage.parameters), results.parent, reports.parent)
     timed = [path for path in written if "timings" in path.parts]
     drawn = [path for path in written if path not in timed]

@@ -121,6 +121,22 @@ def refuse_damaged(read: dict[str, str]) -> None:
                 set_aside(Path(path))
 
 
+def whole_cards(results: Path) -> list[Path]:
+    """The cards that a report is written from, once every file that they and their marks name is what was written.
+
+    A bit that has flipped on the disk leaves no trace in a file's time: here it is found before a number is read.
+    Raises FileError, and sets the file aside, where one is not; results: the study's folder.
+    """
+    cards = cards_of(results)
+    for card in cards:
+        written = outputs_of(card)
+        for mark in recipes.marks(card.parent, card.stem):
+            written = written | mark.content["timings"]
+        for path in (Path(path) for path, found in written.items() if digest(path) != found):
+            set_aside(path)
+    return cards
+
+
 def outputs_of(card: Path) -> dict[str, str]:
     """What a card says its stage wrote, digests by path; FileError where the card is damaged."""
     content = read_json(card)

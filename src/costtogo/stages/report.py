@@ -13,7 +13,7 @@ from costtogo.figures.catalogue import catalogue, kept_of
 from costtogo.files import read_arrays, read_csv, read_frame, write_csv, write_json, write_text
 from costtogo.params import Study
 from costtogo.puzzles import find, make
-from costtogo.stages.frame import StageRun, cards_of, clocks_of
+from costtogo.stages.frame import StageRun, clocks_of, whole_cards
 from costtogo.stages.leftovers import remove_others
 from costtogo.stages.report_answers import NAN
 from costtogo.stages.report_compared import compared
@@ -59,7 +59,7 @@ class Beside:
 def run(params: Path, results: Path, reports: Path) -> None:
     """Write the report of a study; results and reports are the study's folders."""
     beside = Beside()
-    cards = cards_of(results)
+    cards = whole_cards(results)
     stage = StageRun("report", __name__, params, results / "report" / "report", [*beside.files, *cards])
     study = Study(**stage.parameters)
     numbers = write(study, results.parent, reports.parent, beside)

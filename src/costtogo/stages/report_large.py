@@ -9,7 +9,7 @@ from costtogo.analysis.documents import REPORTED, documents
 from costtogo.analysis.literature import read_reported
 from costtogo.files import write_csv, write_json, write_text
 from costtogo.params_large import LargeStudy
-from costtogo.stages.frame import StageRun, cards_of, clocks_of, parameters_of
+from costtogo.stages.frame import StageRun, clocks_of, parameters_of, whole_cards
 from costtogo.stages.leftovers import remove_others
 from costtogo.stages.report_large_answers import Findings
 from costtogo.stages.report_large_comparison import LARGE_TIMES, compare
@@ -36,7 +36,7 @@ class Beside:
 def run(params: Path, results: Path, reports: Path) -> None:
     """Write the report of a study; results and reports are the study's folders."""
     beside = Beside()
-    cards = cards_of(results)
+    cards = whole_cards(results)
     study = LargeStudy(**parameters_of(params))
     inputs = [*beside.files(study.puzzle), *cards]
     stage = StageRun("report_large", __name__, params, results / "report" / "report", inputs)

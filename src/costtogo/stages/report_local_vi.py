@@ -13,7 +13,7 @@ from costtogo.figures.style import image
 from costtogo.files import read_frame, read_text, write_bytes, write_csv, write_json, write_text
 from costtogo.params_local_vi import LocalViStudy
 from costtogo.puzzles import make
-from costtogo.stages.frame import StageRun, cards_of, parameters_of
+from costtogo.stages.frame import StageRun, parameters_of, whole_cards
 from costtogo.stages.leftovers import remove_others
 from costtogo.stages.report_local_vi_compared import (
     AGREES,
@@ -33,7 +33,7 @@ CAPTIONS = Path("workflow/captions")
 def run(params: Path, results: Path, reports: Path) -> None:
     """Write everything; results and reports are the study's folders."""
     study = LocalViStudy(**{name: value for name, value in parameters_of(params).items() if name != "puzzle"})
-    cards = cards_of(results)
+    cards = whole_cards(results)
     stage = StageRun("report_local_vi", __name__, params, results / "report" / "report", [REPORTED, *cards])
     tables, searches, seconds = Tables.read(results, study.puzzle), *_searches(study, results)
     reported = read_reported()
