@@ -8,7 +8,7 @@ include: "workflow/rules/stages.smk"
 
 
 onstart:
-    begin_run()
+    begin_run(Path.cwd())
 
 
 onsuccess:

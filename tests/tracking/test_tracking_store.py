@@ -314,7 +314,7 @@ def test_an_unreachable_store_is_one_warning_and_no_delay(root, monkeypatch, cap
     assert is_one_sentence(warning) and "secret" not in warning and " /mlflow.db" not in warning
 
 
-def test_a_run_of_the_workflow_is_warned_once_and_its_cards_wait_for_the_store(root, recorded, monkeypatch):
+def test_a_run_of_the_workflow_is_warned_once_and_its_cards_wait_for_the_store(root, recorded, capfd, monkeypatch):
     cards = cards_of(write_study(root), root)
 
     def warnings() -> list[str]:
@@ -323,9 +323,10 @@ def test_a_run_of_the_workflow_is_warned_once_and_its_cards_wait_for_the_store(r
         return [line for process in told for line in process.stderr.splitlines()]
 
     monkeypatch.setenv("MLFLOW_TRACKING_URI", "http://127.0.0.1:9")
-    for _ in range(2):
-        tracking.begin_run()
-        assert len(warnings()) == 1
+    tracking.begin_run(root)
+    assert len(capfd.readouterr().err.splitlines()) == 1 and not warnings()
+    monkeypatch.setenv(faults.RUN, "another")
+    assert len(warnings()) == 1
     assert len(list((root / runs.WAITING).iterdir())) == len(cards)
     monkeypatch.delenv("MLFLOW_TRACKING_URI")
     tracking.log_waiting(root)

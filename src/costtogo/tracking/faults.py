@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 from uuid import uuid4
 
 from costtogo.tracking import database
-from costtogo.tracking.place import database_path, shown, store_uri
+from costtogo.tracking.place import database_path, enabled, shown, store_uri
 from costtogo.types import UserError
 
 ANSWER_SECONDS = 10.0  # longest wait for a tracking server's first answer
@@ -71,9 +71,15 @@ def best_effort(subject: str, root: Path) -> Iterator[None]:
         warn(error, root)
 
 
-def begin_run() -> None:
-    """Name this run of the workflow to the stages it starts: what one of them told, the others need not tell."""
+def begin_run(root: Path) -> None:
+    """Name this run of the workflow to the stages it starts, and warn of a server that does not answer.
+
+    What was told once in the run, the stages need not tell.
+    """
     os.environ[RUN] = uuid4().hex
+    uri = store_uri(root)
+    if enabled() and database_path(uri) is None and (sentence := _silence(uri)):
+        warn(StoreError(sentence), root)
 
 
 def warn(error: TrackingError, root: Path) -> None:
