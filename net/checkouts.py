@@ -57,7 +57,7 @@ class Checkout:
         command = [sys.executable, str(self.adapters / f"{part}.py"), *arguments]
         with log.open("w") as output:
             options = {"cwd": self.folder, "env": self.environment(), "stdout": output, "stderr": subprocess.STDOUT}
-            code = _watch(command, options, lambda: _progress(f"{part} of {self.name}", log))
+            code = _watch(command, options, Progress(f"{part} of {self.name}", log))
         if code != 0:
             print("\n".join(_text(log).splitlines()[-LOG_LINES:]), flush=True)
             raise NetError(f"{part} of {self.name} failed{_where(log)}: the end of its log is above.")
@@ -78,9 +78,17 @@ def _watch(command: list[str], options: dict, look: Callable[[], None]) -> int:
         raise
 
 
-def _progress(what: str, log: Path) -> None:
-    if steps := STEPS.findall(_text(log)):
-        print(f"{what}: {' of '.join(steps[-1])} steps", flush=True)
+class Progress:
+    """Called now and then, it says how many steps of Snakemake's are done by a log, if that has changed."""
+
+    def __init__(self, what: str, log: Path):
+        self.what, self.log, self.said = what, log, ("0", "")
+
+    def __call__(self) -> None:
+        steps = STEPS.findall(_text(self.log))
+        if steps and steps[-1] != self.said:
+            self.said = steps[-1]
+            print(f"{self.what}: {' of '.join(self.said)} steps", flush=True)
 
 
 def _where(log: Path) -> str:
