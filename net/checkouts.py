@@ -14,7 +14,7 @@ ADAPTERS = Path("net/adapters")
 PLACE = Path(__file__).parents[1]  # the checkout whose adapters are taken for commits from before the net
 LOG_LINES = 40  # of a command that failed
 LOOK_SECONDS = 20  # from one look at the progress of a command to the next
-STEPS = re.compile(r"(\d+) of (\d+) steps")
+STEPS = re.compile(r"(\d+) of (\d+) (?:steps|stages)")
 FOREIGN = ("PYTHONPATH", "SNAKEMAKE_PROFILE", "MLFLOW_TRACKING_URI")
 SETTINGS = {"COSTTOGO_TRACKING": "off", "COSTTOGO_EXTERNAL": "nowhere", "PYTHONUTF8": "1"}
 
