@@ -87,12 +87,12 @@ def warn(error: TrackingError, root: Path) -> None:
     line = f"{os.environ.setdefault(RUN, uuid4().hex)} {error}\n"
     told = Path(root) / TOLD
     with suppress(OSError):
-        if isinstance(error, StoreError) and told.exists() and told.read_text() == line:
+        if isinstance(error, StoreError) and told.exists() and told.read_text(encoding="utf-8") == line:
             return
     print(f"Warning: {error}", file=sys.stderr)
     if isinstance(error, StoreError):
         with suppress(OSError):
-            told.write_text(line)
+            told.write_text(line, encoding="utf-8")
 
 
 def fault(uri: str, error: Exception) -> str | None:
