@@ -7,9 +7,9 @@ from messages import is_one_sentence
 
 from costtogo.files import digest, read_json, write_json
 from costtogo.params import Study
+from costtogo.report.tables import Results, provenance
 from costtogo.sources import digest_of
 from costtogo.stages import adopt, tables
-from costtogo.stages.report_tables import Results, provenance
 from costtogo.types import UserError
 from costtogo.workflow.stages import Stage, stages_of
 from costtogo.workflow.state import State

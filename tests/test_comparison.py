@@ -7,10 +7,10 @@ import pandas as pd
 import pytest
 
 from costtogo.files import read_csv
-from costtogo.stages.report_answers import FINDERS, Answer, answer
-from costtogo.stages.report_comparison import AGREES, BEATS, NOT_COVERED, QUANTITIES, SHORT, compare, judge
-from costtogo.stages.report_facts import Facts
-from costtogo.stages.report_sources import KeptResults, OwnResults
+from costtogo.report.answers import FINDERS, Answer, answer
+from costtogo.report.comparison import AGREES, BEATS, NOT_COVERED, QUANTITIES, SHORT, compare, judge
+from costtogo.report.facts import Facts
+from costtogo.report.sources import KeptResults, OwnResults
 
 REPORTED = Path(__file__).parent.parent / "data/reported/thesis.csv"
 NAN = math.nan

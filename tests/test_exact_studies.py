@@ -23,12 +23,12 @@ from costtogo.params import ArchitectureParams
 from costtogo.params_large import load as load_study
 from costtogo.puzzles import make
 from costtogo.puzzles.base import solves
+from costtogo.report.large_exact import best_cell, compared, heuristics, speeds
+from costtogo.report.large_tables import gather
 from costtogo.search.action_engine import solve_by_action
 from costtogo.search.bwas import Limits
 from costtogo.search.step_engine import solve_in_step
 from costtogo.stages import audit_large, baselines, footprints, optima, pattern_databases
-from costtogo.stages.report_large_exact import best_cell, compared, heuristics, speeds
-from costtogo.stages.report_large_tables import gather
 from costtogo.types import UserError
 
 EIGHT = make("puzzle8")

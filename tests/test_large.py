@@ -19,7 +19,7 @@ from costtogo.puzzles.base import apply, solves
 from costtogo.search.bwas import Limits
 from costtogo.stages import grid
 from costtogo.stages.instances_large import KINDS, draw_sets, mirrored
-from costtogo.stages.searched import summarise, to_rows
+from costtogo.stages.search_records import summarise, to_rows
 from costtogo.types import SearchResult, UserError
 from costtogo.workflow.stages import stages_of
 

@@ -8,11 +8,11 @@ import pytest
 
 from costtogo.analysis.literature import read_reported
 from costtogo.params import load
-from costtogo.stages.report_compared import rows_table
-from costtogo.stages.report_comparison import AGREES, BEATS, NOT_COVERED, SHORT, VERDICTS
-from costtogo.stages.report_facts import Facts
-from costtogo.stages.report_large_comparison import LARGE_TIMES
-from costtogo.stages.report_listed_answers import COLUMNS, Listed, as_thesis, compare_listed
+from costtogo.report.compared import rows_table
+from costtogo.report.comparison import AGREES, BEATS, NOT_COVERED, SHORT, VERDICTS
+from costtogo.report.facts import Facts
+from costtogo.report.large_comparison import LARGE_TIMES
+from costtogo.report.listed_answers import COLUMNS, Listed, as_thesis, compare_listed
 
 ROOT = Path(__file__).parent.parent
 REPORTED = read_reported([ROOT / "data" / "reported" / "cube2" / "final_year_report.csv"], "cube2")

@@ -26,10 +26,10 @@ from costtogo.params_local_vi import LocalViStudy, load
 from costtogo.puzzles import make
 from costtogo.puzzles.base import solves
 from costtogo.puzzles.sliding import SlidingTiles
+from costtogo.report.local_vi_compared import read_reported
 from costtogo.stages import report_local_vi
 from costtogo.stages.local_vi import policy_of, random_boards, replayed
 from costtogo.stages.local_vi import run as run_stage
-from costtogo.stages.report_local_vi_compared import read_reported
 from costtogo.types import UserError
 from costtogo.workflow.stages import stages_of
 

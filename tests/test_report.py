@@ -12,12 +12,12 @@ from synthetic_study import study_of, write_kept, write_results
 
 from costtogo.figures.catalogue import names
 from costtogo.files import FileError
+from costtogo.report.comparison import NOT_COVERED, TIMES, VERDICTS
+from costtogo.report.large_comparison import LARGE_TIMES
+from costtogo.report.markdown import amount, percent, places, short
+from costtogo.report.tables import gather, learning_curve
+from costtogo.report.text import flatten, interval_text, puzzle_title
 from costtogo.stages import report
-from costtogo.stages.report_comparison import NOT_COVERED, TIMES, VERDICTS
-from costtogo.stages.report_large_comparison import LARGE_TIMES
-from costtogo.stages.report_markdown import amount, percent, places, short
-from costtogo.stages.report_tables import gather, learning_curve
-from costtogo.stages.report_text import flatten, interval_text, puzzle_title
 
 ROOT = Path(__file__).parent.parent
 STUDY = study_of((3, 4))

@@ -15,12 +15,12 @@ from costtogo.analysis.literature import DOCUMENTS, read_reported, trainings
 from costtogo.figures.catalogue_large import EXTERNAL, catalogue, drawable, expected
 from costtogo.figures.style import image
 from costtogo.files import digest
+from costtogo.report.comparison import NOT_COVERED, VERDICTS
+from costtogo.report.large_answers import OTHER_SETS, Findings
+from costtogo.report.large_comparison import LARGE_TIMES, REASONS, compare
+from costtogo.report.large_tables import gather
 from costtogo.stages import report_large
 from costtogo.stages.external import AGAINST_THE_OPTIMUM
-from costtogo.stages.report_comparison import NOT_COVERED, VERDICTS
-from costtogo.stages.report_large_answers import OTHER_SETS, Findings
-from costtogo.stages.report_large_comparison import LARGE_TIMES, REASONS, compare
-from costtogo.stages.report_large_tables import gather
 
 ROOT = Path(__file__).parents[1]
 BESIDE = report_large.Beside(ROOT / "data/reported", ROOT / "workflow/captions")

@@ -10,8 +10,8 @@ from synthetic_study import repeated_rows, write_repeated
 from costtogo.analysis.intervals import mean_interval
 from costtogo.analysis.variants import by_point, compare, divergence, last_checkpoints, predictions
 from costtogo.files import FileError, read_json, write_frame, write_json
+from costtogo.report.variants import variants_text
 from costtogo.stages import keep, variants
-from costtogo.stages.report_variants import variants_text
 
 
 def test_the_interval_of_a_mean_is_student_s():

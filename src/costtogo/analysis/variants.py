@@ -8,6 +8,8 @@ import pandas as pd
 
 from costtogo.analysis.intervals import mean_interval
 
+BASE = "base_"  # the variant base_<puzzle> is what the others of a puzzle differ from
+CELLS = ["set", "path_weight", "batch_size"]
 TRAINING = ["variant", "seed"]
 RESAMPLES = 500  # of the bootstrap
 

@@ -20,7 +20,7 @@ from costtogo import recipes
 from costtogo.files import FileError, digest, read_json, write_json
 from costtogo.recipes import shortened
 from costtogo.sources import digest_of
-from costtogo.stages.frame import processor, say, versions
+from costtogo.stages.stage_run import processor, say, versions
 from costtogo.types import UserError
 from costtogo.workflow.stages import Stage
 from costtogo.workflow.state import State

@@ -13,7 +13,7 @@ from costtogo.heuristics.network import load
 from costtogo.heuristics.table import tabulate
 from costtogo.params import AuditParams
 from costtogo.puzzles import make
-from costtogo.stages.frame import StageRun, say
+from costtogo.stages.stage_run import StageRun, say
 from costtogo.stages.tables import read_table
 
 

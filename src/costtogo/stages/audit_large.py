@@ -30,10 +30,10 @@ from costtogo.puzzles import make
 from costtogo.puzzles.base import Puzzle, solves
 from costtogo.search import greedy
 from costtogo.search.bwas import Limits
-from costtogo.stages.frame import StageRun, say
 from costtogo.stages.grid import search
-from costtogo.stages.searched import describe as describe_searches
-from costtogo.stages.searched import read_sets, summarise
+from costtogo.stages.search_records import describe as describe_searches
+from costtogo.stages.search_records import read_sets, summarise
+from costtogo.stages.stage_run import StageRun, say
 from costtogo.stages.tables import read_nearby
 from costtogo.types import Heuristic, States, UserError
 
@@ -103,7 +103,7 @@ def audit_nearby(table: NearbyTable, heuristic: Heuristic, wanted: LargeAuditPar
 
 
 def audit_known(heuristic: Heuristic, sets: dict[str, tuple[pd.DataFrame, States]]) -> pd.DataFrame:
-    """One row for each set and distance, of the instances whose distance is known; sets: of searched.read_sets."""
+    """One row for each set and distance, of the instances whose distance is known; sets as read_sets returns."""
     rows = []
     for name, (instances, states) in sets.items():
         known = instances["distance"].notna().to_numpy()
@@ -119,7 +119,7 @@ def audit_known(heuristic: Heuristic, sets: dict[str, tuple[pd.DataFrame, States
 def audit_progress(
     table: NearbyTable, checkpoints: Checkpoints, sets: dict, asked: ProgressParams | None
 ) -> pd.DataFrame:
-    """One row for some checkpoints: searched.summarise of BWAS on the set asked for; sets: of searched.read_sets."""
+    """One row for some checkpoints: summarise of BWAS on the set asked for; sets as read_sets returns."""
     if asked is None:
         return pd.DataFrame(columns=PROGRESS)
     (instances, starts), frames = sets[asked.set], []

@@ -13,9 +13,9 @@ from costtogo.heuristics.tile_sums import TileSumHeuristic
 from costtogo.params_large import MANHATTAN
 from costtogo.puzzles import make
 from costtogo.puzzles.base import Puzzle
-from costtogo.stages.frame import StageRun
 from costtogo.stages.grid import search_cells
-from costtogo.stages.searched import read_sets
+from costtogo.stages.search_records import read_sets
+from costtogo.stages.stage_run import StageRun
 from costtogo.stages.tables import read_nearby
 
 

@@ -14,8 +14,8 @@ from costtogo.params_large import BeamParams
 from costtogo.puzzles import make
 from costtogo.search.anytime import solve_images
 from costtogo.search.beam import BeamLimits
-from costtogo.stages.frame import StageRun, say
-from costtogo.stages.searched import describe, finish, last_network, read_sets, to_rows
+from costtogo.stages.search_records import describe, finish, last_network, read_sets, to_rows
+from costtogo.stages.stage_run import StageRun, say
 from costtogo.stages.tables import read_nearby
 
 CELL = ["set", "width"]

@@ -31,9 +31,9 @@ from costtogo.puzzles import make
 from costtogo.puzzles.base import Puzzle, random_walks, solves
 from costtogo.puzzles.lights_out import LightsOut
 from costtogo.search.anytime import solve_with_weights, solve_within
-from costtogo.stages.frame import StageRun, parameters_of, say
-from costtogo.stages.searched import last_network, metrics_of
+from costtogo.stages.search_records import last_network, metrics_of
 from costtogo.stages.solve import told
+from costtogo.stages.stage_run import StageRun, parameters_of, say
 from costtogo.stages.tables import read_nearby
 from costtogo.types import SearchResult, States, UserError
 

@@ -6,8 +6,8 @@ from pathlib import Path
 from costtogo.figures.catalogue import KINDS, MEASURED, FigureEntry, catalogue
 from costtogo.files import FileError, write_bytes
 from costtogo.params import Study
-from costtogo.stages.frame import StageRun, whole_cards
 from costtogo.stages.leftovers import remove_others
+from costtogo.stages.stage_run import StageRun, whole_cards
 
 
 def run(params: Path, results: Path, reports: Path) -> None:

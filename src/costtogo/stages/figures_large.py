@@ -6,7 +6,7 @@ from costtogo.figures.catalogue import KINDS
 from costtogo.figures.catalogue_large import drawable
 from costtogo.params_large import LargeStudy
 from costtogo.stages.figures import draw_all
-from costtogo.stages.frame import StageRun, whole_cards
+from costtogo.stages.stage_run import StageRun, whole_cards
 
 
 def run(params: Path, results: Path, reports: Path) -> None:

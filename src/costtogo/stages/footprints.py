@@ -16,8 +16,8 @@ from costtogo.heuristics.tile_sums import TileSumHeuristic
 from costtogo.learning.instances import draw_walk_ends
 from costtogo.puzzles import make
 from costtogo.stages.baselines import baseline
-from costtogo.stages.frame import StageRun, say
-from costtogo.stages.searched import last_network
+from costtogo.stages.search_records import last_network
+from costtogo.stages.stage_run import StageRun, say
 from costtogo.types import States
 
 STATES = 1000  # that the speed is the mean of

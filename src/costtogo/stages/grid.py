@@ -17,8 +17,8 @@ from costtogo.params_large import GridParams
 from costtogo.puzzles import make
 from costtogo.puzzles.base import Puzzle, random_walks
 from costtogo.search.bwas import Limits, solve, why_ended
-from costtogo.stages.frame import StageRun, say
-from costtogo.stages.searched import describe, finish, last_network, read_sets, to_rows
+from costtogo.stages.search_records import describe, finish, last_network, read_sets, to_rows
+from costtogo.stages.stage_run import StageRun, say
 from costtogo.stages.tables import read_nearby
 from costtogo.types import States
 
@@ -38,7 +38,7 @@ def run(params: Path, table: Path, instances: Path, model: Path, out: Path) -> N
 
 
 def search_cells(stage: StageRun, out: Path, heuristic: NearbyHeuristic, sets: dict) -> None:
-    """Search every cell of the stage's grids with a heuristic, and finish; sets: of searched.read_sets."""
+    """Search every cell of the stage's grids with a heuristic, and finish; sets: of search_records.read_sets."""
     puzzle, frames = heuristic.puzzle, []
     warm_up(puzzle, heuristic)
     for grid in (GridParams(**values) for values in stage.parameters["searches"]):

@@ -13,7 +13,7 @@ from costtogo.learning.distributions import drawn_states, expected_shares
 from costtogo.learning.instances import draw_sets
 from costtogo.params import DistributionParams, InstanceParams, derive_seed
 from costtogo.puzzles import make
-from costtogo.stages.frame import StageRun
+from costtogo.stages.stage_run import StageRun
 from costtogo.stages.tables import read_table
 
 SMALL = 100_000  # states; below it selection sets may share states with test sets, else little would be left

@@ -16,7 +16,7 @@ from costtogo.params import derive_seed
 from costtogo.params_large import MirroredInstances, PrefixInstances, WalkInstances
 from costtogo.puzzles import make
 from costtogo.puzzles.base import Puzzle
-from costtogo.stages.frame import StageRun
+from costtogo.stages.stage_run import StageRun
 from costtogo.stages.tables import read_nearby
 from costtogo.types import States, UserError
 

@@ -26,7 +26,7 @@ from costtogo.learning.local_vi import (
 from costtogo.puzzles import make
 from costtogo.puzzles.base import is_goal, move
 from costtogo.puzzles.sliding import BLANK, SlidingTiles
-from costtogo.stages.frame import StageRun, say
+from costtogo.stages.stage_run import StageRun, say
 from costtogo.types import States, UserError
 
 Clock = list[dict]  # rows of wall-clock times

@@ -23,9 +23,9 @@ from costtogo.puzzles import make
 from costtogo.puzzles.base import solves
 from costtogo.puzzles.sliding import SlidingTiles
 from costtogo.search import bwas, ida_star
-from costtogo.stages.frame import StageRun, say
 from costtogo.stages.local_vi import random_boards
-from costtogo.stages.searched import last_network
+from costtogo.stages.search_records import last_network
+from costtogo.stages.stage_run import StageRun, say
 from costtogo.types import SearchResult, States, UserError
 
 Solver = Callable[[States], SearchResult]  # of one start, uint8 [1, D]

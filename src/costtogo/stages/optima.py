@@ -23,8 +23,8 @@ from costtogo.puzzles import make
 from costtogo.puzzles.base import Puzzle, random_walks
 from costtogo.search import ida_star
 from costtogo.search.ida_star import IdaLimits
-from costtogo.stages.frame import StageRun, say
-from costtogo.stages.searched import read_sets, to_rows
+from costtogo.stages.search_records import read_sets, to_rows
+from costtogo.stages.stage_run import StageRun, say
 from costtogo.types import SearchResult, States, UserError
 
 SLOW = 10  # seconds after which a search is told of

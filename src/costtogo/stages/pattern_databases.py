@@ -7,7 +7,7 @@ from pathlib import Path
 from costtogo.exact.partition import format_partition
 from costtogo.exact.pattern_database import PatternDatabase, build, save
 from costtogo.puzzles import make
-from costtogo.stages.frame import StageRun, say
+from costtogo.stages.stage_run import StageRun, say
 
 
 def run(params: Path, out: Path) -> None:

@@ -13,21 +13,21 @@ from costtogo.figures.catalogue import catalogue, kept_of
 from costtogo.files import read_arrays, read_csv, read_frame, write_csv, write_json, write_text
 from costtogo.params import Study
 from costtogo.puzzles import find, make
-from costtogo.stages.frame import StageRun, clocks_of, whole_cards
+from costtogo.report.answers import NAN
+from costtogo.report.compared import compared
+from costtogo.report.comparison import TIMES, compare
+from costtogo.report.facts import Facts
+from costtogo.report.large_compared import compared as compared_documents
+from costtogo.report.large_comparison import LARGE_TIMES
+from costtogo.report.listed_answers import NETWORK, Listed, as_thesis, compare_listed
+from costtogo.report.measured import measured_text
+from costtogo.report.sources import KeptResults, OwnResults, forget
+from costtogo.report.tables import Results, gather, headline_numbers, states_per_distance, tables
+from costtogo.report.text import gallery, report
+from costtogo.report.timings import search_timings, stage_timings, timings_text
+from costtogo.report.variants import variants_text
 from costtogo.stages.leftovers import remove_others
-from costtogo.stages.report_answers import NAN
-from costtogo.stages.report_compared import compared
-from costtogo.stages.report_comparison import TIMES, compare
-from costtogo.stages.report_facts import Facts
-from costtogo.stages.report_large_compared import compared as compared_documents
-from costtogo.stages.report_large_comparison import LARGE_TIMES
-from costtogo.stages.report_listed_answers import NETWORK, Listed, as_thesis, compare_listed
-from costtogo.stages.report_measured import measured_text
-from costtogo.stages.report_sources import KeptResults, OwnResults, forget
-from costtogo.stages.report_tables import Results, gather, headline_numbers, states_per_distance, tables
-from costtogo.stages.report_text import gallery, report
-from costtogo.stages.report_timings import search_timings, stage_timings, timings_text
-from costtogo.stages.report_variants import variants_text
+from costtogo.stages.stage_run import StageRun, clocks_of, whole_cards
 
 LISTINGS = {0.7: "hanoi_7_lambda_0.7.csv", 0.3: "hanoi_7_lambda_0.3.csv"}  # thesis 7.4, by path weight
 LISTED_PUZZLE = "hanoi_7"

@@ -9,16 +9,16 @@ from costtogo.analysis.documents import REPORTED, documents
 from costtogo.analysis.literature import read_reported
 from costtogo.files import write_csv, write_json, write_text
 from costtogo.params_large import LargeStudy
-from costtogo.stages.frame import StageRun, clocks_of, parameters_of, whole_cards
+from costtogo.report.large_answers import Findings
+from costtogo.report.large_comparison import LARGE_TIMES, compare
+from costtogo.report.large_tables import gather, tables
+from costtogo.report.large_text import report
+from costtogo.report.large_timings import search_timings, timings_text
+from costtogo.report.sources import forget
+from costtogo.report.tables import Results
+from costtogo.report.timings import stage_timings
 from costtogo.stages.leftovers import remove_others
-from costtogo.stages.report_large_answers import Findings
-from costtogo.stages.report_large_comparison import LARGE_TIMES, compare
-from costtogo.stages.report_large_tables import gather, tables
-from costtogo.stages.report_large_text import report
-from costtogo.stages.report_large_timings import search_timings, timings_text
-from costtogo.stages.report_sources import forget
-from costtogo.stages.report_tables import Results
-from costtogo.stages.report_timings import stage_timings
+from costtogo.stages.stage_run import StageRun, clocks_of, parameters_of, whole_cards
 
 
 @dataclass(frozen=True)

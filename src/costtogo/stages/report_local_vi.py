@@ -13,9 +13,7 @@ from costtogo.figures.style import image
 from costtogo.files import read_frame, read_text, write_bytes, write_csv, write_json, write_text
 from costtogo.params_local_vi import LocalViStudy
 from costtogo.puzzles import make
-from costtogo.stages.frame import StageRun, parameters_of, whole_cards
-from costtogo.stages.leftovers import remove_others
-from costtogo.stages.report_local_vi_compared import (
+from costtogo.report.local_vi_compared import (
     AGREES,
     DIFFERS,
     REPORTED,
@@ -24,7 +22,9 @@ from costtogo.stages.report_local_vi_compared import (
     compare,
     read_reported,
 )
-from costtogo.stages.report_markdown import amount, frame_table, places, short
+from costtogo.report.markdown import amount, frame_table, places, short
+from costtogo.stages.leftovers import remove_others
+from costtogo.stages.stage_run import StageRun, parameters_of, whole_cards
 
 EXCHANGED = "1 2 4 3 5 6 7 8 9 10 11 12 13 15 14 0"
 CAPTIONS = Path("workflow/captions")

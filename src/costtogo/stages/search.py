@@ -20,7 +20,7 @@ from costtogo.params import CellParams, GridParams, SearchParams
 from costtogo.puzzles import make
 from costtogo.puzzles.base import Puzzle, solves
 from costtogo.search.bwas import Limits, solve
-from costtogo.stages.frame import StageRun, say
+from costtogo.stages.stage_run import StageRun, say
 from costtogo.stages.tables import read_table
 from costtogo.types import Heuristic, UserError
 

@@ -28,8 +28,8 @@ from costtogo.puzzles.base import Puzzle, is_listed, random_walks, solves
 from costtogo.puzzles.sliding import SlidingTiles
 from costtogo.search.anytime import solve_with_weights, solve_within
 from costtogo.search.bwas import Limits, solve, why_ended
-from costtogo.stages.frame import say
 from costtogo.stages.solve_exact import check_exact, exact_search
+from costtogo.stages.stage_run import say
 from costtogo.stages.tables import read_nearby
 from costtogo.types import ActionHeuristic, SearchResult, States, UserError, excerpt
 

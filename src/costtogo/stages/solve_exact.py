@@ -12,7 +12,7 @@ from costtogo.puzzles.base import Puzzle
 from costtogo.puzzles.lights_out import LightsOut
 from costtogo.puzzles.sliding import SlidingTiles
 from costtogo.search.ida_star import IdaLimits, solve
-from costtogo.stages.frame import say
+from costtogo.stages.stage_run import say
 from costtogo.types import SearchResult, States, UserError
 
 SMALL = {3: "4-4", 4: "5-5-5", 5: "4-5-5-5-5", 6: "4-4-4-4-4-4-4-4-3", 7: "3-3-3-3-3-3-3-3-3-3-3-3-3-3-3-3"}  # by side

@@ -13,7 +13,7 @@ from costtogo.exact.nearby import NearbyTable, nearby_table
 from costtogo.files import damaged, read_arrays, write_arrays
 from costtogo.puzzles import make
 from costtogo.puzzles.cube import Cube2
-from costtogo.stages.frame import StageRun
+from costtogo.stages.stage_run import StageRun
 
 
 def run(params: Path, out: Path) -> None:

@@ -22,7 +22,7 @@ from costtogo.learning.training import DivergedError, Progress, Training
 from costtogo.params import ModelParams
 from costtogo.puzzles import make
 from costtogo.puzzles.base import Puzzle, is_listed
-from costtogo.stages.frame import StageRun, say
+from costtogo.stages.stage_run import StageRun, say
 from costtogo.stages.tables import read_nearby, read_table
 from costtogo.tracking import LiveRun
 from costtogo.types import States

@@ -9,11 +9,10 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from costtogo.analysis.variants import CELLS
 from costtogo.files import read_frame, read_json
 from costtogo.params import variant_of
 
-BASE = "base_"
-CELLS = ["set", "path_weight", "batch_size"]
 KEYS = {"variants": ["puzzle", "variant", "seed"], "admissible": ["puzzle", "model"]}  # of a training in each table
 FOUND = ["instances", "solved_percent", "optimal_percent", "length", "nodes_expanded", "nodes_generated"]
 

@@ -8,8 +8,8 @@ from costtogo.analysis.solutions import mirrored_shares, triplet_shares
 from costtogo.figures.catalogue_large import external_is_current
 from costtogo.params_large import BeamParams, LargeStudy, MirroredInstances, PrefixInstances
 from costtogo.puzzles import make, noun
-from costtogo.stages.report_large_exact import exact_tables
-from costtogo.stages.report_tables import Results, fresh, loss, provenance
+from costtogo.report.large_exact import exact_tables
+from costtogo.report.tables import Results, fresh, loss, provenance
 
 
 def gather(study: LargeStudy, folder) -> Results:

@@ -13,11 +13,11 @@ import numpy as np
 import pandas as pd
 
 from costtogo.analysis.literature import SECONDS
-from costtogo.stages.report_answers import NAN, NETWORK_ENGINE, Answer, Row, share_interval
-from costtogo.stages.report_comparison import AGREES, NOT_COVERED, judge
-from costtogo.stages.report_facts import Facts
-from costtogo.stages.report_large_comparison import LARGE_QUANTITIES, LARGE_TIMES, MACHINES, REASONS
-from costtogo.stages.report_sources import Source
+from costtogo.report.answers import NAN, NETWORK_ENGINE, Answer, Row, share_interval
+from costtogo.report.comparison import AGREES, NOT_COVERED, judge
+from costtogo.report.facts import Facts
+from costtogo.report.large_comparison import LARGE_QUANTITIES, LARGE_TIMES, MACHINES, REASONS
+from costtogo.report.sources import Source
 
 COLUMNS = ("reproduced", "interval_95", "verdict", "note", "results_file")  # that compare_listed adds
 NETWORK = "Report_DNN"

@@ -9,8 +9,8 @@ import pandas as pd
 from costtogo.figures.catalogue import FigureEntry, catalogue, is_hanoi
 from costtogo.files import read_text
 from costtogo.puzzles import make
-from costtogo.stages.report_markdown import amount, frame_table, is_missing, percent, places, short, table
-from costtogo.stages.report_tables import (
+from costtogo.report.markdown import amount, frame_table, is_missing, percent, places, short, table
+from costtogo.report.tables import (
     START,
     Results,
     adoptions,

@@ -4,9 +4,9 @@ import math
 
 import pandas as pd
 
-from costtogo.stages.report_answers import NAN, Row
-from costtogo.stages.report_comparison import AGREES, NOT_COVERED, QUANTITIES, TIMES, Quantity, judge
-from costtogo.stages.report_large_answers import (
+from costtogo.report.answers import NAN, Row
+from costtogo.report.comparison import AGREES, NOT_COVERED, QUANTITIES, TIMES, Quantity, judge
+from costtogo.report.large_answers import (
     CONVOLUTIONS,
     LEARNED,
     OPTIMAL,

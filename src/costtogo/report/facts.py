@@ -12,7 +12,7 @@ from costtogo.analysis.listings import Replay
 from costtogo.heuristics.network import of_architecture
 from costtogo.params import ArchitectureParams
 from costtogo.puzzles import make
-from costtogo.stages.report_answers import NAN, Answer, Row
+from costtogo.report.answers import NAN, Answer, Row
 
 LISTINGS = "7.4"  # the appendix with the solutions of H(7, 3)
 

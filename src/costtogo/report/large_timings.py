@@ -7,13 +7,13 @@ import pandas as pd
 
 from costtogo.figures.catalogue_large import drawable
 from costtogo.params_large import LargeStudy
-from costtogo.stages.report_large_compared import rows_table
-from costtogo.stages.report_large_exact import compared, speeds
-from costtogo.stages.report_large_tables import of_names
-from costtogo.stages.report_markdown import amount, frame_table, percent, places, short, table
-from costtogo.stages.report_tables import Results
-from costtogo.stages.report_text import gallery
-from costtogo.stages.report_timings import stages_table
+from costtogo.report.large_compared import rows_table
+from costtogo.report.large_exact import compared, speeds
+from costtogo.report.large_tables import of_names
+from costtogo.report.markdown import amount, frame_table, percent, places, short, table
+from costtogo.report.tables import Results
+from costtogo.report.text import gallery
+from costtogo.report.timings import stages_table
 
 SEARCHES = {
     "searches": ["set", "path_weight", "batch_size"],

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from costtogo.files import read_json
 from costtogo.params import variant_of
-from costtogo.stages.report_markdown import short, table
+from costtogo.report.markdown import short, table
 
 SHOWN = ("searches", "audits")
 

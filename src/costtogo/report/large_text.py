@@ -10,11 +10,11 @@ from costtogo.figures.catalogue import FigureEntry
 from costtogo.figures.catalogue_large import drawable
 from costtogo.params_large import LargeStudy
 from costtogo.puzzles import make, noun
-from costtogo.stages.report_large_compared import compared, explanations
-from costtogo.stages.report_large_tables import beams_text, last_point, shortest_path_sets, trained
-from costtogo.stages.report_markdown import amount, frame_table, percent, places, short, table
-from costtogo.stages.report_tables import Results
-from costtogo.stages.report_text import gallery, interval_text, provenance_text, puzzle_title, training_table
+from costtogo.report.large_compared import compared, explanations
+from costtogo.report.large_tables import beams_text, last_point, shortest_path_sets, trained
+from costtogo.report.markdown import amount, frame_table, percent, places, short, table
+from costtogo.report.tables import Results
+from costtogo.report.text import gallery, interval_text, provenance_text, puzzle_title, training_table
 
 MODEL = {"model": ("model", "`{}`".format)}
 SOLVED = {
@@ -48,7 +48,7 @@ KEY_QUANTITIES = {  # rows of the key results, and the literature's quantity in 
 class Report:
     """What every section reads: the study, its results, the tables of the report, the figures that are drawn.
 
-    comparison: the literature's numbers beside ours, as report_large_comparison.compare has it.
+    comparison: the literature's numbers beside ours, as large_comparison.compare has it.
     """
 
     def __init__(self, study: LargeStudy, results: Results, tables, comparison: pd.DataFrame, captions: Path):
@@ -75,7 +75,7 @@ class Report:
 
 
 def report(study: LargeStudy, results: Results, tables, comparison: pd.DataFrame, captions: Path) -> str:
-    """The whole report; tables by the stem of their files, comparison as report_large_comparison.compare has it."""
+    """The whole report; tables by the stem of their files, comparison as large_comparison.compare has it."""
     found = Report(study, results, tables, comparison, captions)
     since = "above Manhattan distance" if _above_bounds(study) else "from nothing"
     parts = [f"# {puzzle_title(study.puzzle)}, learned {since}: the study `{study.study}`\n"]

@@ -9,7 +9,7 @@ from costtogo.analysis.intervals import mean_interval
 from costtogo.files import FileError, read_frame, write_frame
 from costtogo.heuristics.network import NetworkHeuristic, load
 from costtogo.puzzles.base import Puzzle, solves
-from costtogo.stages.frame import StageRun
+from costtogo.stages.stage_run import StageRun
 from costtogo.types import SearchResult, States, UserError
 
 

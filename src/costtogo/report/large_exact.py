@@ -8,7 +8,7 @@ from costtogo.analysis.intervals import mean_interval
 from costtogo.exact.partition import parse_partition
 from costtogo.params_large import LargeStudy
 from costtogo.puzzles import make
-from costtogo.stages.report_tables import Results
+from costtogo.report.tables import Results
 
 SOLVER = ["solver", "heuristic", "set", "path_weight", "batch_size"]  # what tells a row of compared from the others
 

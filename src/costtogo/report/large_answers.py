@@ -20,12 +20,12 @@ from costtogo.heuristics.convolutional import PADDING
 from costtogo.params_large import LargeStudy, WalkInstances
 from costtogo.puzzles import make, noun
 from costtogo.puzzles.cube import FACES, sticker_places
-from costtogo.stages.report_answers import NAN, Answer, Row, share_interval
-from costtogo.stages.report_answers import answer as answer_default
-from costtogo.stages.report_large_exact import best_cell, exact_solutions
-from costtogo.stages.report_large_tables import beams_text, mirrored, shortest_path_sets, table_of, trained, triplets
-from costtogo.stages.report_sources import OwnResults
-from costtogo.stages.report_tables import Results
+from costtogo.report.answers import NAN, Answer, Row, share_interval
+from costtogo.report.answers import answer as answer_default
+from costtogo.report.large_exact import best_cell, exact_solutions
+from costtogo.report.large_tables import beams_text, mirrored, shortest_path_sets, table_of, trained, triplets
+from costtogo.report.sources import OwnResults
+from costtogo.report.tables import Results
 
 LEARNED = ("DeepCubeA", "DeepCube", "Report_DNN", "C3_DNN_0")  # the literature's networks that ours stands beside
 OPTIMAL = ("Rokicki", "Korf", "PDB_solver", "optimal_solver")  # its solvers whose solutions are the shortest

@@ -6,10 +6,10 @@ import pandas as pd
 
 from costtogo.analysis.literature import DOCUMENTS
 from costtogo.params_large import LargeStudy
-from costtogo.stages.report_compared import form_of, where_text
-from costtogo.stages.report_comparison import NOT_COVERED, SHORT, VERDICTS
-from costtogo.stages.report_large_comparison import LARGE_QUANTITIES, LARGE_TIMES
-from costtogo.stages.report_markdown import amount, short, table
+from costtogo.report.compared import form_of, where_text
+from costtogo.report.comparison import NOT_COVERED, SHORT, VERDICTS
+from costtogo.report.large_comparison import LARGE_QUANTITIES, LARGE_TIMES
+from costtogo.report.markdown import amount, short, table
 
 TINY = ("states", "states_seen_percent", "move_sequences")  # or huge: written with a power of ten
 ALIKE = ["source", "section", "quantity", "model", "iteration", "path_weight", "batch_size", "set", "unit"]
@@ -32,7 +32,7 @@ def explanations(study: LargeStudy) -> dict[str, str]:
 
 
 def compared(comparison: pd.DataFrame, why: dict[str, str], title: str = "Reported and reproduced") -> Iterator[str]:
-    """The section of the report; comparison as report_large_comparison.compare returns it, why as explanations does."""
+    """The section of the report; comparison as large_comparison.compare returns it, why as explanations does."""
     yield f"## {title}\n"
     if comparison.empty:
         yield "The literature in data/reported has no number on this puzzle.\n"

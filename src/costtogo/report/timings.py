@@ -7,11 +7,11 @@ import pandas as pd
 
 from costtogo.figures.catalogue import catalogue
 from costtogo.files import read_frame, read_json
-from costtogo.stages.report_answers import NETWORK_ENGINE
-from costtogo.stages.report_compared import rows_table
-from costtogo.stages.report_markdown import amount, frame_table, places, short
-from costtogo.stages.report_tables import Results, same_weights
-from costtogo.stages.report_text import flatten, gallery, puzzle_title
+from costtogo.report.answers import NETWORK_ENGINE
+from costtogo.report.compared import rows_table
+from costtogo.report.markdown import amount, frame_table, places, short
+from costtogo.report.tables import Results, same_weights
+from costtogo.report.text import flatten, gallery, puzzle_title
 
 
 def stage_timings(results: Results) -> pd.DataFrame:
@@ -40,7 +40,7 @@ def timings_text(
 ) -> str:
     """timings.md: the stages, the searches, the literature's times beside ours, and a figure of each model.
 
-    comparison: the literature's times beside ours, as report_comparison.compare returns it.
+    comparison: the literature's times beside ours, as comparison.compare returns it.
     """
     parts = [
         f"# Wall-clock times of the study `{study.study}`\n",

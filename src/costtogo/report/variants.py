@@ -7,12 +7,20 @@ from typing import Any
 
 import pandas as pd
 
-from costtogo.analysis.variants import by_point, compare, divergence, last_checkpoints, longest, predictions
+from costtogo.analysis.variants import (
+    BASE,
+    CELLS,
+    by_point,
+    compare,
+    divergence,
+    last_checkpoints,
+    longest,
+    predictions,
+)
 from costtogo.figures.catalogue import is_hanoi, mean_distance_at_looks
 from costtogo.files import read_csv, read_json
-from costtogo.stages.report_markdown import amount, is_missing, percent, places, short, table
-from costtogo.stages.report_text import used_parameters
-from costtogo.stages.variants import BASE, CELLS
+from costtogo.report.markdown import amount, is_missing, percent, places, short, table
+from costtogo.report.text import used_parameters
 
 SHARE, MOVES, RATIO, NODES = places(2), places(3), places(4), amount
 MEASURES = {  # of a checkpoint, over all states, and of the searches with it: heading and format

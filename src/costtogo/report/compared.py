@@ -5,9 +5,9 @@ from collections.abc import Iterator
 import pandas as pd
 
 from costtogo.analysis.listings import Replay
-from costtogo.stages.report_comparison import QUANTITIES, SHORT, TIMES, VERDICTS
-from costtogo.stages.report_large_comparison import LARGE_QUANTITIES
-from costtogo.stages.report_markdown import amount, is_missing, percent, places, short, table
+from costtogo.report.comparison import QUANTITIES, SHORT, TIMES, VERDICTS
+from costtogo.report.large_comparison import LARGE_QUANTITIES
+from costtogo.report.markdown import amount, is_missing, percent, places, short, table
 
 TITLES = {name: quantity.title for name, quantity in (LARGE_QUANTITIES | QUANTITIES).items()}
 LISTED = "convergence_point_iteration"  # shown as one list a model
@@ -47,7 +47,7 @@ EXPLANATIONS = {
 
 
 def compared(comparison: pd.DataFrame, listings: dict[float, Replay]) -> str:
-    """The section of the report; comparison as report_comparison.compare returns it."""
+    """The section of the report; comparison as comparison.compare returns it."""
     parts = [
         "## Reported and reproduced\n",
         "Every number of the thesis (Tardón Rubio 2022) on these puzzles that a study can check, beside ours;"

@@ -13,7 +13,7 @@ import pandas as pd
 
 from costtogo.analysis.intervals import wilson
 from costtogo.analysis.literature import SECONDS
-from costtogo.stages.report_sources import Source
+from costtogo.report.sources import Source
 
 NETWORK_ENGINE = "network alone"  # the engine that, like the literature's, searches one instance at a time
 NAN = math.nan

@@ -6,9 +6,9 @@ from typing import NamedTuple
 import pandas as pd
 
 from costtogo.puzzles import make
-from costtogo.stages.report_answers import NAN, Answer, Row, answer
-from costtogo.stages.report_facts import Facts
-from costtogo.stages.report_sources import Source
+from costtogo.report.answers import NAN, Answer, Row, answer
+from costtogo.report.facts import Facts
+from costtogo.report.sources import Source
 
 AGREES, BEATS, SHORT, NOT_COVERED = "agrees", "beats", "short", "not covered"
 VERDICTS = (AGREES, BEATS, SHORT, NOT_COVERED)
