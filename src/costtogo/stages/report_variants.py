@@ -8,8 +8,9 @@ from typing import Any
 import pandas as pd
 
 from costtogo.analysis.variants import by_point, compare, divergence, last_checkpoints, longest, predictions
-from costtogo.figures.catalogue import is_hanoi, mean_distance_at_looks
+from costtogo.figures.catalogue import mean_distance_at_looks
 from costtogo.files import read_csv, read_json
+from costtogo.puzzles import family
 from costtogo.stages.report_markdown import amount, is_missing, percent, places, short, table
 from costtogo.stages.report_text import used_parameters
 from costtogo.stages.variants import BASE, CELLS
@@ -71,7 +72,7 @@ def _study(kept: Kept, pictures) -> Iterator[str]:
         f" weights and samples. All numbers: [data/measured/{kept.study}](../../data/measured/{kept.study}).\n"
     )
     for puzzle, rows in frame.groupby("puzzle"):
-        tower = is_hanoi(puzzle)
+        tower = family(puzzle) == "hanoi"
         yield f"### {puzzle}\n"
         yield _differences(cards, rows)
         yield from _towers(rows) if tower else _trainings(rows)
