@@ -11,7 +11,8 @@ import numpy as np
 import pandas as pd
 from synthetic_study import write_table
 
-from costtogo.params_local_vi import ComparedSolvers, LargerBoards, LocalViStudy
+from costtogo.params.audits import ComparedSolvers, LargerBoards
+from costtogo.params.loading import LocalViStudy
 
 SIZES, TILES, CONSIDERED = (1, 2), 15, (1, 2, 3, 4, 5)
 SOLVERS = {"local_vi_1": 120, "local_vi_2": 95, "bwas_network": 60, "ida_star_manhattan": 53}  # moves of a solution

@@ -9,11 +9,12 @@ import yaml
 from messages import is_one_sentence
 
 from costtogo.analysis.literature import read_reported
-from costtogo.params import ArchitectureParams, derive_seed, load, overlay, parse, resolve, slices, variant_of
-from costtogo.params_large import is_large
-from costtogo.params_large import load as load_large
-from costtogo.params_local_vi import is_local_vi
-from costtogo.params_local_vi import load as load_local_vi
+from costtogo.params.base import derive_seed, variant_of
+from costtogo.params.loading import is_large, is_local_vi, load, overlay, parse, resolve
+from costtogo.params.loading import load as load_large
+from costtogo.params.loading import load as load_local_vi
+from costtogo.params.slices import slices
+from costtogo.params.training import architecture_of
 from costtogo.types import UserError
 
 ROOT = Path(__file__).parent.parent
@@ -63,7 +64,7 @@ def test_keys_that_came_later_are_written_out_only_where_they_are_set():
     base, forced = (ours.slices()[f"models/{name}_seed1"]["training"] for name in ("base_puzzle8", "forced_update"))
     assert forced["forced_update"] == 100 and "forced_update" not in base
     architecture = ours.models["convolutional_seed1"].architecture
-    assert ArchitectureParams(**architecture.model_dump()) == architecture
+    assert architecture_of(**architecture.model_dump()) == architecture
     assert "channels" in architecture.model_dump() and "kernel" not in architecture.model_dump()
 
 

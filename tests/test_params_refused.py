@@ -12,9 +12,10 @@ from messages import is_one_sentence
 
 from costtogo import memory
 from costtogo.exact.partition import parse_partition
-from costtogo.params import load, overlay, parse, read_yaml
-from costtogo.params_large import load as load_large
-from costtogo.params_local_vi import load as load_local_vi
+from costtogo.params.loading import load, overlay, parse
+from costtogo.params.loading import load as load_large
+from costtogo.params.loading import load as load_local_vi
+from costtogo.params.reading import read_yaml
 from costtogo.types import UserError
 
 ROOT = Path(__file__).parent.parent

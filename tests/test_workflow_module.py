@@ -13,7 +13,7 @@ from stage_recipes import write_recipe
 
 from costtogo import recipes, sources, syntax
 from costtogo.files import FileError, digest, write_json
-from costtogo.params import load
+from costtogo.params.loading import load
 from costtogo.recipes import Mark, Recipe
 from costtogo.sources import code_digest
 from costtogo.types import UserError
@@ -293,7 +293,7 @@ def test_the_graph_has_every_study_and_each_target_once():
 
 
 def read_params() -> dict:
-    from costtogo.params import read_yaml
+    from costtogo.params.reading import read_yaml
 
     return read_yaml(ROOT / "params.yaml")
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import yaml
 
-from costtogo.params import overlay, without_nulls
+from costtogo.params.loading import overlay, without_nulls
 
 ROOT = Path(__file__).parents[1]
 BIN = Path(sys.executable).parent

@@ -17,8 +17,12 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
     help="Learned cost-to-go heuristics for combinatorial puzzles: exact tables, DAVI training, audit, BWAS, report. "
-    "The workflow (snakemake --cores all) calls the stage commands; solve, import-instances, track, keep and check are "
-    "for you.",
+    "The workflow is run by `snakemake --cores all`; these commands are for you.",
+)
+stages = typer.Typer(
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    help="The stages of the workflow, which snakemake calls with the recipe of each; they run by hand too.",
 )
 
 ParamsFile = Annotated[Path, typer.Option("--params", help="The stage's recipe, a JSON file that snakemake writes.")]
@@ -37,235 +41,22 @@ Out = Annotated[Path, typer.Option(help="Where the result goes, results/<study>/
 
 
 @app.command()
-def table(params: ParamsFile, out: Out):
-    """Stage: breadth-first search, the exact distance of every state of a puzzle."""
-    from costtogo.stages import tables
-
-    tables.run(params, out)
-
-
-@app.command()
-def instances(params: ParamsFile, table: Table, out: Out):
-    """Stage: draw the instance sets of a puzzle, with exact distances."""
-    from costtogo.stages import instances as stage
-
-    stage.run(params, table, out)
-
-
-@app.command()
-def train(
-    params: ParamsFile,
-    table: Table,
-    out: Out,
-    start: Annotated[Path | None, typer.Option(help="Folder of a trained model to begin with; none: anew.")] = None,
-):
-    """Stage: train a network by DAVI or on random walks; killed and started again, it goes on where it was."""
-    from costtogo.stages import train as stage
-
-    stage.run(params, table, out, start)
-
-
-@app.command()
-def audit(
-    params: ParamsFile,
-    table: Table,
-    model: Model,
-    out: Out,
-):
-    """Stage: admissible, consistent, how far off? On every state and on the literature's sample."""
-    from costtogo.stages import audit as stage
-
-    stage.run(params, table, model, out)
-
-
-@app.command()
-def search(
-    params: ParamsFile,
-    table: Table,
-    instances: Instances,
-    out: Out,
-    audit: Annotated[Path | None, typer.Option(help="Folder of the model's audit; none for the baselines.")] = None,
-    model: Annotated[Path | None, typer.Option(help="Folder of the trained model; none for the baselines.")] = None,
-):
-    """Stage: BWAS over λ × N for a model, or for the exact and the zero heuristic."""
-    from costtogo.stages import search as stage
-
-    if (audit is None) != (model is None):
-        raise UserError("Give both --audit and --model to search with a network, or neither for the baselines.")
-    stage.run(params, table, instances, out, audit, model)
-
-
-@app.command()
-def audit_large(params: ParamsFile, table: Nearby, instances: Instances, model: Model, out: Out):
-    """Stage: audit the network of a puzzle too large to list: near the goal, of known optima, on walks."""
-    from costtogo.stages import audit_large as stage
-
-    stage.run(params, table, instances, model, out)
-
-
-@app.command()
-def instances_large(params: ParamsFile, table: Nearby, out: Out):
-    """Stage: draw the instance sets of a puzzle too large to list."""
-    from costtogo.stages import instances_large as stage
-
-    stage.run(params, table, out)
-
-
-@app.command()
-def pattern_database(params: ParamsFile, out: Out):
-    """Stage: build an additive pattern database of sliding tiles."""
-    from costtogo.stages import pattern_databases as stage
-
-    stage.run(params, out)
-
-
-@app.command()
-def optima(params: ParamsFile, instances: Instances, out: Out, database: Database = None):
-    """Stage: solve the instance sets of sliding tiles or Lights Out exactly."""
-    from costtogo.stages import optima as stage
-
-    stage.run(params, instances, out, database)
-
-
-@app.command()
-def baselines(params: ParamsFile, table: Nearby, instances: Instances, out: Out, database: Database = None):
-    """Stage: BWAS over λ × N with a pattern database, or with the Manhattan distance, in place of a network."""
-    from costtogo.stages import baselines as stage
-
-    stage.run(params, table, instances, out, database)
-
-
-@app.command()
-def footprints(
-    params: ParamsFile,
-    out: Out,
-    model: Annotated[list[Path] | None, typer.Option(help="Folder of a trained model; any number.")] = None,
-    database: Annotated[list[Path] | None, typer.Option(help="Pattern database, .npz; any number.")] = None,
-):
-    """Stage: the memory that each heuristic of a puzzle needs, and its speed."""
-    from costtogo.stages import footprints as stage
-
-    stage.run(params, model or [], database or [], out)
-
-
-@app.command()
-def grid(params: ParamsFile, table: Nearby, instances: Instances, model: Model, out: Out):
-    """Stage: BWAS over λ × N with the network of a puzzle too large to list."""
-    from costtogo.stages import grid as stage
-
-    stage.run(params, table, instances, model, out)
-
-
-@app.command()
-def beams(params: ParamsFile, table: Nearby, instances: Instances, model: Model, out: Out):
-    """Stage: beam search over the network of a puzzle too large to list."""
-    from costtogo.stages import beams as stage
-
-    stage.run(params, table, instances, model, out)
-
-
-@app.command()
-def external(
-    params: ParamsFile,
-    table: Nearby,
-    model: Model,
-    out: Out,
-):
-    """Stage: solve external instances, whose optima are known; killed and started again, it goes on where it was."""
-    from costtogo.stages import external as stage
-
-    stage.run(params, table, model, out)
-
-
-@app.command()
-def figures(params: ParamsFile, results: Results, reports: Reports):
-    """Stage: draw the figures of a study from its results."""
-    from costtogo.stages import figures as stage
-
-    stage.run(params, results, reports)
-
-
-@app.command()
-def report(params: ParamsFile, results: Results, reports: Reports):
-    """Stage: write report.md, its tables and its timings."""
-    from costtogo.stages import report as stage
-
-    stage.run(params, results, reports)
-
-
-@app.command()
-def figures_large(params: ParamsFile, results: Results, reports: Reports):
-    """Stage: draw the figures of the study of a large puzzle, as far as it has run."""
-    from costtogo.stages import figures_large as stage
-
-    stage.run(params, results, reports)
-
-
-@app.command()
-def report_large(params: ParamsFile, results: Results, reports: Reports):
-    """Stage: write report.md of the study of a large puzzle, its tables and its timings, as far as it has run."""
-    from costtogo.stages import report_large as stage
-
-    stage.run(params, results, reports)
-
-
-@app.command()
-def local_vi(params: ParamsFile, out: Out):
-    """Stage: local value iteration on the 15-puzzle, its theorems and its boards."""
-    from costtogo.stages import local_vi as stage
-
-    stage.run(params, out)
-
-
-@app.command()
-def local_vi_compared(
-    params: ParamsFile,
-    model: Model,
-    database: Annotated[Path, typer.Option(help="Pattern database of the puzzle, .npz.")],
-    out: Out,
-):
-    """Stage: the same boards by local value iteration, by BWAS over a network and by IDA*."""
-    from costtogo.stages import local_vi_compared as stage
-
-    stage.run(params, model, database, out)
-
-
-@app.command()
-def report_local_vi(params: ParamsFile, results: Results, reports: Reports):
-    """Stage: write report.md of the study of local value iteration, its figures and its timings."""
-    from costtogo.stages import report_local_vi as stage
-
-    stage.run(params, results, reports)
-
-
-@app.command()
 def check(
     configs: Annotated[
         list[Path] | None,
-        typer.Argument(help="params.yaml and overlays, later ones over earlier ones; params.yaml if left out."),
+        typer.Argument(help="A study of config/, or params.yaml and files laid over it; params.yaml if left out."),
     ] = None,
 ):
     """Check the parameters of a study and say what it will do."""
-    from costtogo.params import load
-    from costtogo.params_large import is_large
-    from costtogo.params_large import load as load_large
-    from costtogo.params_local_vi import is_local_vi
-    from costtogo.params_local_vi import load as load_local_vi
+    from costtogo.params.loading import BASE, load
 
-    if len(configs or []) == 1 and is_local_vi(configs[0]):
-        local = load_local_vi(configs[0])
-        print(
-            f"Study {local.study}: {local.puzzle}, {local.boards:,} boards, sizes {', '.join(map(str, local.sizes))}."
-        )
-        return
-    if len(configs or []) == 1 and is_large(configs[0]):
-        large = load_large(configs[0])
-        print(f"Study {large.study}: {large.puzzle}, {len(large.models)} trainings.")
-        return
-    study = load(configs or ["params.yaml"])
-    print(f"Study {study.study}: {len(study.tables)} tables, {len(study.models)} trainings.")
+    study = load(configs or [BASE])
+    print(f"Study {study.study}: {len(study.listed)} puzzles listed, {len(study.models)} trainings.")
+    for name, puzzle in study.puzzles.items():
+        asked = [key for key in ("audit", "searches", "optima", "baselines", "external", "local_vi")]
+        print(f"  {name}: {', '.join(key.replace('_', ' ') for key in asked if getattr(puzzle, key))}")
     for name, model in study.models.items():
-        print(f"  {name}: {model.puzzle}, {model.sampler.kind}, {model.iterations} iterations")
+        print(f"  {name}: {model.puzzle}, {model.trainer}, {model.sampler.kind}, {model.iterations:,} iterations")
 
 
 @app.command()
@@ -419,15 +210,11 @@ def adopt(
     ] = None,
 ):
     """Take finished results over to new code that makes the same, as a record of the net shows."""
-    from functools import reduce
-
-    from costtogo.params import overlay
-    from costtogo.params_yaml import read_yaml
+    from costtogo.params.loading import BASE
     from costtogo.stages import adopt as stage
-    from costtogo.workflow.graph import BASE, Graph
+    from costtogo.workflow.graph import Graph
 
-    values = reduce(overlay, [read_yaml(path) for path in [Path(BASE), *(configfile or [])]])
-    graph = Graph(values, Path("config"))
+    graph = Graph([Path(BASE), *(configfile or [])], Path("config"))
     names = studies or [graph.study.study]
     if unknown := [name for name in names if name not in {each.study for each in graph.stages}]:
         raise UserError(f"There is no study {unknown[0]}: name one of config/ or the one of {BASE}.")
@@ -444,6 +231,203 @@ def keep(
     from costtogo.stages import keep as stage
 
     stage.run(results / study, out)
+
+
+app.add_typer(stages, name="stage")
+
+
+@stages.command()
+def table(params: ParamsFile, out: Out):
+    """Breadth-first search, the exact distance of every state of a puzzle."""
+    from costtogo.stages import tables
+
+    tables.run(params, out)
+
+
+@stages.command()
+def instances(params: ParamsFile, table: Table, out: Out):
+    """Draw the instance sets of a puzzle, with their distances as far as they are known."""
+    from costtogo.stages import instances as stage
+
+    stage.run(params, table, out)
+
+
+@stages.command()
+def train(
+    params: ParamsFile,
+    table: Table,
+    out: Out,
+    start: Annotated[Path | None, typer.Option(help="Folder of a trained model to begin with; none: anew.")] = None,
+):
+    """Train a network by DAVI or on random walks; killed and started again, it goes on where it was."""
+    from costtogo.stages import train as stage
+
+    stage.run(params, table, out, start)
+
+
+@stages.command()
+def audit(
+    params: ParamsFile,
+    table: Table,
+    model: Model,
+    out: Out,
+):
+    """Admissible, consistent, how far off? On every state and on the literature's sample."""
+    from costtogo.stages import audit as stage
+
+    stage.run(params, table, model, out)
+
+
+@stages.command()
+def search(
+    params: ParamsFile,
+    table: Table,
+    instances: Instances,
+    out: Out,
+    audit: Annotated[Path | None, typer.Option(help="Folder of the model's audit; none for the baselines.")] = None,
+    model: Annotated[Path | None, typer.Option(help="Folder of the trained model; none for the baselines.")] = None,
+):
+    """BWAS over λ × N for a model, or for the exact and the zero heuristic."""
+    from costtogo.stages import search as stage
+
+    if (audit is None) != (model is None):
+        raise UserError("Give both --audit and --model to search with a network, or neither for the baselines.")
+    stage.run(params, table, instances, out, audit, model)
+
+
+@stages.command()
+def audit_samples(params: ParamsFile, table: Nearby, instances: Instances, model: Model, out: Out):
+    """Admissible, consistent, how far off? Near the goal, where optima are known, on walks."""
+    from costtogo.stages import audit_samples as stage
+
+    stage.run(params, table, instances, model, out)
+
+
+@stages.command()
+def pattern_database(params: ParamsFile, out: Out):
+    """Build an additive pattern database of sliding tiles."""
+    from costtogo.stages import pattern_databases as stage
+
+    stage.run(params, out)
+
+
+@stages.command()
+def optima(params: ParamsFile, instances: Instances, out: Out, database: Database = None):
+    """Solve the instance sets of sliding tiles or Lights Out exactly."""
+    from costtogo.stages import optima as stage
+
+    stage.run(params, instances, out, database)
+
+
+@stages.command()
+def baselines(params: ParamsFile, table: Nearby, instances: Instances, out: Out, database: Database = None):
+    """BWAS over λ × N with a pattern database, or with the Manhattan distance, in place of a network."""
+    from costtogo.stages import baselines as stage
+
+    stage.run(params, table, instances, out, database)
+
+
+@stages.command()
+def footprints(
+    params: ParamsFile,
+    out: Out,
+    model: Annotated[list[Path] | None, typer.Option(help="Folder of a trained model; any number.")] = None,
+    database: Annotated[list[Path] | None, typer.Option(help="Pattern database, .npz; any number.")] = None,
+):
+    """The memory that each heuristic of a puzzle needs, and its speed."""
+    from costtogo.stages import footprints as stage
+
+    stage.run(params, model or [], database or [], out)
+
+
+@stages.command()
+def grid(params: ParamsFile, table: Nearby, instances: Instances, model: Model, out: Out):
+    """BWAS over λ × N with the network of a puzzle too large to list."""
+    from costtogo.stages import grid as stage
+
+    stage.run(params, table, instances, model, out)
+
+
+@stages.command()
+def beams(params: ParamsFile, table: Nearby, instances: Instances, model: Model, out: Out):
+    """Beam search over the network of a puzzle too large to list."""
+    from costtogo.stages import beams as stage
+
+    stage.run(params, table, instances, model, out)
+
+
+@stages.command()
+def external(
+    params: ParamsFile,
+    table: Nearby,
+    model: Model,
+    out: Out,
+):
+    """Solve external instances, whose optima are known; killed and started again, it goes on where it was."""
+    from costtogo.stages import external as stage
+
+    stage.run(params, table, model, out)
+
+
+@stages.command()
+def figures(params: ParamsFile, results: Results, reports: Reports):
+    """Draw the figures of a study from its results."""
+    from costtogo.stages import figures as stage
+
+    stage.run(params, results, reports)
+
+
+@stages.command()
+def report(params: ParamsFile, results: Results, reports: Reports):
+    """Write report.md, its tables and its timings."""
+    from costtogo.stages import report as stage
+
+    stage.run(params, results, reports)
+
+
+@stages.command()
+def figures_large(params: ParamsFile, results: Results, reports: Reports):
+    """Draw the figures of the study of a large puzzle, as far as it has run."""
+    from costtogo.stages import figures_large as stage
+
+    stage.run(params, results, reports)
+
+
+@stages.command()
+def report_large(params: ParamsFile, results: Results, reports: Reports):
+    """Write report.md of the study of a large puzzle, its tables and its timings, as far as it has run."""
+    from costtogo.stages import report_large as stage
+
+    stage.run(params, results, reports)
+
+
+@stages.command()
+def local_vi(params: ParamsFile, out: Out):
+    """Local value iteration on the 15-puzzle, its theorems and its boards."""
+    from costtogo.stages import local_vi as stage
+
+    stage.run(params, out)
+
+
+@stages.command()
+def local_vi_compared(
+    params: ParamsFile,
+    model: Model,
+    database: Annotated[Path, typer.Option(help="Pattern database of the puzzle, .npz.")],
+    out: Out,
+):
+    """The same boards by local value iteration, by BWAS over a network and by IDA*."""
+    from costtogo.stages import local_vi_compared as stage
+
+    stage.run(params, model, database, out)
+
+
+@stages.command()
+def report_local_vi(params: ParamsFile, results: Results, reports: Reports):
+    """Write report.md of the study of local value iteration, its figures and its timings."""
+    from costtogo.stages import report_local_vi as stage
+
+    stage.run(params, results, reports)
 
 
 def main() -> None:

@@ -3,11 +3,10 @@
 import yaml
 from workflow_runs import ROOT
 
-from costtogo.params import Study, overlay, parse
-from costtogo.params_large import is_large
-from costtogo.params_large import load as load_large
-from costtogo.params_local_vi import is_local_vi
-from costtogo.params_local_vi import load as load_local_vi
+from costtogo.params.loading import is_large, is_local_vi, overlay, parse
+from costtogo.params.loading import load as load_large
+from costtogo.params.loading import load as load_local_vi
+from costtogo.params.study import Study
 from costtogo.workflow.graph import PARTS
 
 

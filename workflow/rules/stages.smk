@@ -17,7 +17,8 @@ from costtogo.workflow.graph import Graph
 
 try:
     files = [path for path in map(Path, workflow.configfiles) if path.is_file()]
-    GRAPH = Graph(config, Path(workflow.basedir) / "config", files)
+    changes = dict(workflow.config_settings.config)
+    GRAPH = Graph(files, Path(workflow.basedir) / "config", changes)
 except UserError as error:
     raise WorkflowError(str(error))
 

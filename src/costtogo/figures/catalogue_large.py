@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from costtogo.analysis.documents import REPORTED, documents
 from costtogo.figures.catalogue import FigureEntry
 from costtogo.files import digest, read_json
-from costtogo.params_large import LargeStudy, MirroredInstances, PrefixInstances
+from costtogo.params.instances import MirroredInstances, PrefixInstances
+from costtogo.params.study import PuzzleStudy
 from costtogo.puzzles import noun
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 EXTERNAL = "external_excess"  # the kind of figure of the target of its own
 
 
-def catalogue(study: LargeStudy, reported: Path = REPORTED) -> list[FigureEntry]:
+def catalogue(study: PuzzleStudy, reported: Path = REPORTED) -> list[FigureEntry]:
     """All figures that a study's parameters promise, model by model; reported: the literature's folder."""
     shown = [name for name, kind in study.instances.items() if not isinstance(kind, MirroredInstances)]
     instances = [f"instances/{study.puzzle}.parquet"]
@@ -27,13 +28,13 @@ def catalogue(study: LargeStudy, reported: Path = REPORTED) -> list[FigureEntry]
     return [*entries, *_of_heuristics(study)]
 
 
-def drawable(study: LargeStudy, results: Path, reported: Path = REPORTED) -> list[FigureEntry]:
+def drawable(study: PuzzleStudy, results: Path, reported: Path = REPORTED) -> list[FigureEntry]:
     """The figures whose inputs are there; results: the study's folder."""
     entries = [entry for entry in catalogue(study, reported) if all((results / path).exists() for path in entry.inputs)]
     return [entry for entry in entries if entry.kind != EXTERNAL or external_is_current(results, entry.model)]
 
 
-def expected(study: LargeStudy) -> list[FigureEntry]:
+def expected(study: PuzzleStudy) -> list[FigureEntry]:
     """The figures that the study's own target draws in any case: all but those of external instances."""
     return [entry for entry in catalogue(study) if entry.kind != EXTERNAL]
 
@@ -47,20 +48,20 @@ def external_is_current(results: Path, model: str) -> bool:
     return not solved_with or (checkpoints.exists() and solved_with == [digest(checkpoints)])
 
 
-def _of_heuristics(study: LargeStudy) -> Iterator[FigureEntry]:
+def _of_heuristics(study: PuzzleStudy) -> Iterator[FigureEntry]:
     """The networks beside the pattern databases, on the first set of the grids."""
     if not study.baselines:
         return
     groups = dict.fromkeys(study.models, "searches") | dict.fromkeys(study.baselines, "baselines")
     grids = [f"{group}/{name}/grid.parquet" for name, group in groups.items()]
     clocks = [f"timings/{group}/{name}.parquet" for name, group in groups.items()]
-    shown = (groups, study.searches[0].set)
+    shown = (groups, study.grids[0].set)
     label = "networks beside pattern databases"
     yield _entry(study, "heuristics_compared", label, None, grids, *shown)
     yield _entry(study, "heuristics_seconds", f"seconds of {label}", None, [*grids, *clocks], *shown, timed=True)
 
 
-def _of_model(study: LargeStudy, model: str, reported: Path) -> Iterator[FigureEntry]:
+def _of_model(study: PuzzleStudy, model: str, reported: Path) -> Iterator[FigureEntry]:
     def entry(kind: str, label: str, inputs: list[str], *arguments, timed: bool = False) -> FigureEntry:
         paths = [path.format(model) for path in inputs]
         return _entry(study, kind, label, model, paths, model, *arguments, timed=timed)
@@ -80,7 +81,7 @@ def _of_model(study: LargeStudy, model: str, reported: Path) -> Iterator[FigureE
     if study.audit.progress is not None:
         audited = ["audits/{}/progress.parquet", "models/{}.json"]
         yield entry("progress", "solutions as training goes on", audited)
-    for name in dict.fromkeys(search.set for search in study.searches):
+    for name in dict.fromkeys(search.set for search in study.grids):
         grid = ["searches/{}/grid.parquet"]
         yield entry("grid_heat_maps", f"BWAS on {name} by λ and N", grid, name)
         grid.append("timings/searches/{}.parquet")
@@ -101,7 +102,7 @@ def _of_model(study: LargeStudy, model: str, reported: Path) -> Iterator[FigureE
 
 
 def _entry(
-    study: LargeStudy, kind: str, label: str, model: str | None, inputs: list[str], *arguments, timed: bool = False
+    study: PuzzleStudy, kind: str, label: str, model: str | None, inputs: list[str], *arguments, timed: bool = False
 ) -> FigureEntry:
     subject = model or study.puzzle
     return FigureEntry(

@@ -30,7 +30,7 @@ from costtogo.heuristics.table import Remembered
 from costtogo.learning.greedy_walks import go_on
 from costtogo.learning.samplers import effective_k, sample_states
 from costtogo.learning.training import Progress, Tensors, Training, adam, part, prefixed, set_learning_rate, step
-from costtogo.params import ModelParams
+from costtogo.params.training import ModelParams
 from costtogo.puzzles.base import Puzzle, is_listed
 from costtogo.types import CostToGo, Heuristic, States
 

@@ -9,7 +9,7 @@ import torch
 
 from costtogo.heuristics.network import build, encode
 from costtogo.learning.training import Progress, Training, adam, set_learning_rate, step
-from costtogo.params import ModelParams
+from costtogo.params.training import ModelParams
 from costtogo.puzzles.base import Puzzle
 from costtogo.types import States
 

@@ -7,7 +7,8 @@ import numpy as np
 
 from costtogo.exact.graph import walk_ranks
 from costtogo.learning.samplers import sample
-from costtogo.params import InstanceParams, derive_seed
+from costtogo.params.base import derive_seed
+from costtogo.params.instances import InstanceParams
 from costtogo.puzzles.base import Puzzle, apply, pick_legal
 from costtogo.types import Ranks, States, UserError
 

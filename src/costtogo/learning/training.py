@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import torch
 
 from costtogo.heuristics.network import Network, NetworkHeuristic
-from costtogo.params import ModelParams
+from costtogo.params.training import ModelParams
 from costtogo.puzzles.base import Puzzle
 from costtogo.types import Heuristic, UserError
 

@@ -2,8 +2,9 @@
 
 import hashlib
 import re
-from difflib import get_close_matches
 from collections.abc import Iterable
+from difflib import get_close_matches
+from functools import cache
 from typing import Annotated, Any, ClassVar
 
 from pydantic import (
@@ -72,6 +73,7 @@ class Kind(Params):
     unused: dict[str, Any] = Field(default={}, repr=False)
 
     @classmethod
+    @cache
     def kinds(cls) -> list[type["Kind"]]:
         """All kinds that this is one of, in the order of their definition."""
         top = next(parent for parent in cls.__mro__ if Kind in parent.__bases__)
@@ -83,6 +85,7 @@ class Kind(Params):
         return found
 
     @classmethod
+    @cache
     def known(cls) -> dict[str, Any]:
         """The parameters of all kinds with their defaults, those of this kind before the others'."""
         found: dict[str, Any] = {}

@@ -8,7 +8,7 @@ from costtogo.params.study import PuzzleStudy, Study
 
 def slices(study: Study) -> dict[str, Any]:
     """The parameters of each stage, by <group>/<name>."""
-    parts: dict[str, Any] = {"report/report": study.model_dump(mode="json")}
+    parts: dict[str, Any] = {"report/report": study.model_dump()}
     for name in study.listed:
         parts[f"tables/{name}"] = {"study": study.study, "puzzle": name}
     for name in study.puzzles:
@@ -19,11 +19,11 @@ def slices(study: Study) -> dict[str, Any]:
 def _of_puzzle(asked: PuzzleStudy) -> dict[str, Any]:
     """Those of the stages about one puzzle."""
     puzzle, exhaustive = asked.puzzle, asked.is_exhaustive
-    dumped = asked.model_dump(mode="json", exclude={"models"})
+    dumped = asked.model_dump(exclude={"models"})
     common = {"study": asked.study, "puzzle": puzzle}
     machine = {**common, "threads": asked.threads, "device": asked.device}
     grids, beams = ([search for search in dumped["searches"] if search["solver"] == name] for name in ("bwas", "beam"))
-    protocol = {"search": {**dumped["search"], "grids": grids}} if dumped["search"] else {}
+    protocol = {"search": dumped["search"], "searches": grids} if dumped["search"] else {}
     parts: dict[str, Any] = {}
     if asked.exact is not None and not exhaustive:
         parts[f"tables/{puzzle}"] = {**common, "depth": asked.nearby_depth}
@@ -45,7 +45,7 @@ def _of_puzzle(asked: PuzzleStudy) -> dict[str, Any]:
     for name, model in asked.models.items():
         own = {**machine, "model": name}
         start = {} if model.starts_from is None else {"starts_from": model.starts_from}
-        parts[f"models/{name}"] = {**own, "training": model.model_dump(mode="json", exclude={"starts_from"}), **start}
+        parts[f"models/{name}"] = {**own, "training": model.model_dump(exclude={"starts_from"}), **start}
         parts[f"audits/{name}"] = {**own, "seed": derive_seed(asked.seed, "audits", name), "audit": dumped["audit"]}
         if protocol or grids:
             parts[f"searches/{name}"] = {**own, **(protocol or {"searches": grids})}

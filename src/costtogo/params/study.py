@@ -28,8 +28,8 @@ from costtogo.params.searches import (
     Search,
     SearchProtocol,
 )
-from costtogo.params.training import ArchitectureParams, Model, ModelParams, Architecture
-from costtogo.puzzles import find, make
+from costtogo.params.training import Architecture, Model, ModelParams
+from costtogo.puzzles import family, find, make
 from costtogo.puzzles.base import apply, is_listed
 from costtogo.types import UserError
 
@@ -165,7 +165,7 @@ class PuzzleStudy(PuzzleParams):
     @property
     def is_sliding(self) -> bool:
         """True for sliding tiles, of which there are pattern databases."""
-        return find(self.puzzle)[0].made[0] == "sliding"
+        return family(self.puzzle) == "sliding"
 
     def lineage(self, model: str) -> list[str]:
         """The models whose trainings led to one, in their order, itself the last."""
@@ -271,7 +271,7 @@ def _unsuited_set(puzzle: "Puzzle", params: InstanceParams) -> Iterator[str]:
     if isinstance(params, StartInstances):
         if puzzle.start is None:
             yield f"{puzzle.name} has no customary start"
-        if params.disks is not None and params.disks > (puzzle.disks or 0):
+        if params.disks is not None and params.disks > puzzle.disks:
             yield f"{puzzle.name} has no {params.disks} disks"
     if isinstance(params, MirroredInstances) and puzzle.mirror is None:
         yield f"{puzzle.name} has no mirror image; choose another kind of set"
@@ -293,10 +293,9 @@ def _unsuited_solvers(asked: PuzzleStudy) -> Iterator[str]:
         name = asked.optima.pattern_database
         if asked.is_sliding and name not in asked.pattern_databases:
             yield f"optima.pattern_database must name one of pattern_databases, not '{name}'; there is {there}"
-        if not asked.is_sliding and (name is not None or not asked.puzzle.startswith("lights_out")):
+        if not asked.is_sliding and (name is not None or family(asked.puzzle) != "lights_out"):
             yield (
-                "optima are found of sliding tiles and, without pattern database, of Lights Out, not of "
-                f"{asked.puzzle}"
+                f"optima are found of sliding tiles and, without pattern database, of Lights Out, not of {asked.puzzle}"
             )
     known = [*asked.pattern_databases, MANHATTAN] if asked.is_sliding else []
     for name in asked.baselines:
@@ -310,7 +309,7 @@ def _unsuited_solvers(asked: PuzzleStudy) -> Iterator[str]:
 
 def _lacking(model: ModelParams, puzzle: "Puzzle") -> Iterator[str]:
     """What a puzzle lacks for the sampler and the network of a training, in words."""
-    sampler, architecture, name, disks = model.sampler, model.architecture, puzzle.name, puzzle.disks or 0
+    sampler, architecture, name, disks = model.sampler, model.architecture, puzzle.name, puzzle.disks
     if sampler.kind == "growing_tower" and not disks:
         yield f"{name} has no disks for the sampler growing_tower"
     if sampler.kind == "growing_tower" and sampler.disks > disks:
@@ -321,10 +320,16 @@ def _lacking(model: ModelParams, puzzle: "Puzzle") -> Iterator[str]:
         yield f"an automaton needs a goal of zeros alone, which {name} has not"
     if architecture.kind == "rows" and puzzle.presses is None:
         yield f"a network of kind rows is for Lights Out, not for {name}"
-    if architecture.kind == "convolutional" and puzzle.side is None:
+    if architecture.kind == "convolutional" and not puzzle.side:
         yield f"a convolutional network needs cells that lie in a square, unlike {name}'s"
     if architecture.above and not find(name)[0].bound:
         yield f"there is no bound of {name} for a network above one"
+
+
+def alone(study: Study) -> PuzzleStudy:
+    """What a study of one puzzle does with it."""
+    (puzzle,) = study.puzzles
+    return study.about(puzzle)
 
 
 def puzzles_of(parameters: dict[str, Any]) -> list[str]:

@@ -17,7 +17,8 @@ from costtogo.analysis.intervals import mean_interval
 from costtogo.analysis.literature import SECONDS
 from costtogo.exact.partition import parse_partition
 from costtogo.heuristics.convolutional import PADDING
-from costtogo.params_large import LargeStudy, WalkInstances
+from costtogo.params.instances import WalkInstances
+from costtogo.params.study import PuzzleStudy
 from costtogo.puzzles import make, noun
 from costtogo.puzzles.cube import FACES, sticker_places
 from costtogo.report.answers import NAN, Answer, Row, share_interval
@@ -59,7 +60,7 @@ class Findings:
     """What the study found, as the literature's numbers ask for it; timed: whether wall-clock times may be seen."""
 
     results: Results
-    study: LargeStudy
+    study: PuzzleStudy
     model: str
     timed: bool = False
 
@@ -202,7 +203,7 @@ class Findings:
         length = f" in {cell['length']:.2f} moves" if cell["solved_percent"] else ""
         most = next(
             search.max_nodes
-            for search in self.study.searches
+            for search in self.study.grids
             if search.set == cell["set"] and cell["batch_size"] in search.batch_size
         )
         return (
@@ -546,7 +547,7 @@ def _states_sampled(found: Findings, row: Row) -> Answer | None:
     walks = [kind.states for name, kind in study.instances.items() if found.is_scrambled(name)]
     counts: dict[str, float] = {
         "walks": len(found.external.rows) if found.external else sum(walks[:1]) or NAN,
-        "grid": next((study.instances[s.set].states for s in study.searches if found.is_scrambled(s.set)), NAN),
+        "grid": next((study.instances[s.set].states for s in study.grids if found.is_scrambled(s.set)), NAN),
         "farthest": len(shortest_path_sets(study)) or NAN,
         "consistency": audit.consistency_states,
         "scrambled": audit.scrambled_states * audit.depths,

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 import pandas as pd
 
 from costtogo.analysis.literature import DOCUMENTS
-from costtogo.params_large import LargeStudy
+from costtogo.params.study import PuzzleStudy
 from costtogo.report.compared import form_of, where_text
 from costtogo.report.comparison import NOT_COVERED, SHORT, VERDICTS
 from costtogo.report.large_comparison import LARGE_QUANTITIES, LARGE_TIMES
@@ -21,12 +21,12 @@ COUNTS = {1: "one", 2: "two", 3: "three", 4: "four"}
 HEADER = ["model", "where", "quantity", "reported", "ours", "verdict"]
 
 
-def explanations(study: LargeStudy) -> dict[str, str]:
+def explanations(study: PuzzleStudy) -> dict[str, str]:
     """Why the study falls short in a quantity, by its name: of what it does, not of what it might."""
     found = {}
     if any(model.trainer == "random_walk" for model in study.models.values()):
         found |= dict.fromkeys(TOO_HIGH, WALKS)
-    if study.external is None or study.external.budgets[-1].path_weight is None:
+    if study.external is None or study.external.budgets[-1].solver == "beam":
         found |= dict.fromkeys(NODES, BEAMS)
     return found
 

@@ -6,18 +6,20 @@ import pandas as pd
 
 from costtogo.analysis.solutions import mirrored_shares, triplet_shares
 from costtogo.figures.catalogue_large import external_is_current
-from costtogo.params_large import BeamParams, LargeStudy, MirroredInstances, PrefixInstances
+from costtogo.params.instances import MirroredInstances, PrefixInstances
+from costtogo.params.searches import BeamParams
+from costtogo.params.study import PuzzleStudy
 from costtogo.puzzles import make, noun
 from costtogo.report.large_exact import exact_tables
 from costtogo.report.tables import Results, fresh, loss, provenance
 
 
-def gather(study: LargeStudy, folder) -> Results:
+def gather(study: PuzzleStudy, folder) -> Results:
     """The results of a study below the folder results."""
     return fresh(folder / study.study, {study.puzzle: list(study.models)})
 
 
-def tables(study: LargeStudy, results: Results) -> dict[str, pd.DataFrame]:
+def tables(study: PuzzleStudy, results: Results) -> dict[str, pd.DataFrame]:
     """Every table of the report by the stem of its file; those without rows are left out."""
     frames = {
         "training": training(results, study),
@@ -41,12 +43,12 @@ def tables(study: LargeStudy, results: Results) -> dict[str, pd.DataFrame]:
     return {name: frame for name, frame in frames.items() if not frame.empty}
 
 
-def trained(results: Results, study: LargeStudy) -> list[str]:
+def trained(results: Results, study: PuzzleStudy) -> list[str]:
     """The models whose training is finished."""
     return [model for model in study.models if (results.folder / "models" / f"{model}.json").exists()]
 
 
-def of_models(results: Results, study: LargeStudy, path: str) -> pd.DataFrame:
+def of_models(results: Results, study: PuzzleStudy, path: str) -> pd.DataFrame:
     """A table of every model that has it, one under the other, the model's name first."""
     return of_names(results, study.models, path)
 
@@ -64,7 +66,7 @@ def table_of(results: Results, model: str, path: str) -> pd.DataFrame | None:
     return None if outdated else results.find(path.format(model))
 
 
-def training(results: Results, study: LargeStudy) -> pd.DataFrame:
+def training(results: Results, study: PuzzleStudy) -> pd.DataFrame:
     """What the card of each training says of it."""
     models = trained(results, study)
     return pd.DataFrame([{"model": model, **results.card("models", model)["metrics"]} for model in models])
@@ -75,12 +77,12 @@ def last_point(results: Results, model: str) -> int:
     return int(results.frame(f"models/{model}/checkpoints.parquet")["iteration"].iloc[-1])
 
 
-def shortest_path_sets(study: LargeStudy) -> list[str]:
+def shortest_path_sets(study: PuzzleStudy) -> list[str]:
     """The instance sets that are the beginnings of a shortest path."""
     return [name for name, kind in study.instances.items() if isinstance(kind, PrefixInstances) and kind.shortest]
 
 
-def beams(results: Results, study: LargeStudy) -> pd.DataFrame:
+def beams(results: Results, study: PuzzleStudy) -> pd.DataFrame:
     """The grid of beam searches, from how many images of each state they start, and over how many they average."""
     found = of_models(results, study, "beams/{}/grid.parquet")
     if found.empty:
@@ -91,19 +93,19 @@ def beams(results: Results, study: LargeStudy) -> pd.DataFrame:
     return found[[*columns, *(name for name in found.columns if name not in columns)]]
 
 
-def beams_of(study: LargeStudy, name: str, width: int) -> BeamParams:
+def beams_of(study: PuzzleStudy, name: str, width: int) -> BeamParams:
     """What the study asks of the beams of a width on a set."""
     return next(beams for beams in study.beams if beams.set == name and width in beams.widths)
 
 
-def beams_text(study: LargeStudy, name: str, width: int) -> str:
+def beams_text(study: PuzzleStudy, name: str, width: int) -> str:
     """The beams of a set in words.  -> "beams of width 10,000 from 8 images"."""
     asked = beams_of(study, name, width)
     text = f"beams of width {width:,}" + (f" from {asked.images} images" if asked.images > 1 else "")
     return text + (f", values averaged over {asked.average}" if asked.average > 1 else "")
 
 
-def prefixes(results: Results, study: LargeStudy) -> pd.DataFrame:
+def prefixes(results: Results, study: PuzzleStudy) -> pd.DataFrame:
     """The beam searches from the beginnings of a shortest path, and the moves that each solution has too many."""
     found = of_models(results, study, "beams/{}/searches.parquet")
     if found.empty:
@@ -114,7 +116,7 @@ def prefixes(results: Results, study: LargeStudy) -> pd.DataFrame:
     return found[[*columns, "nodes_expanded", "nodes_generated", "solution"]]
 
 
-def solutions(results: Results, study: LargeStudy) -> pd.DataFrame:
+def solutions(results: Results, study: PuzzleStudy) -> pd.DataFrame:
     """model, searches (in words), solution of every solved search whose instances are scrambled."""
     frames = []
     beams = of_models(results, study, "beams/{}/searches.parquet")
@@ -129,7 +131,7 @@ def solutions(results: Results, study: LargeStudy) -> pd.DataFrame:
     return pd.concat([frame[columns] for frame in frames]) if frames else pd.DataFrame(columns=columns)
 
 
-def triplets(results: Results, study: LargeStudy) -> pd.DataFrame:
+def triplets(results: Results, study: PuzzleStudy) -> pd.DataFrame:
     """Shares of the patterns of three moves in a row (DeepCubeA, Methods), by model and searches.
 
     Of a puzzle whose moves are turns alone, which can be made anywhere and one after the other in any order.
@@ -143,7 +145,7 @@ def triplets(results: Results, study: LargeStudy) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def mirrored(results: Results, study: LargeStudy) -> pd.DataFrame:
+def mirrored(results: Results, study: PuzzleStudy) -> pd.DataFrame:
     """Solutions of states beside those of their mirror images, by model and beam width (DeepCubeA, Methods)."""
     found, puzzle, rows = of_models(results, study, "beams/{}/searches.parquet"), make(study.puzzle), []
     for name, kind in study.instances.items():
@@ -163,7 +165,7 @@ def mirrored(results: Results, study: LargeStudy) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def excesses(results: Results, study: LargeStudy) -> pd.DataFrame:
+def excesses(results: Results, study: PuzzleStudy) -> pd.DataFrame:
     """External instances by budget and the moves that their solutions have too many; those not solved are left out."""
     found, frames = of_models(results, study, "external/{}/searches.parquet"), []
     counted = f"{noun(study.puzzle)}s"

@@ -8,7 +8,7 @@ import pandas as pd
 from costtogo.analysis.literature import DOCUMENTS, NETWORKS, numbers_of
 from costtogo.figures.catalogue import FigureEntry
 from costtogo.figures.catalogue_large import drawable
-from costtogo.params_large import LargeStudy
+from costtogo.params.study import PuzzleStudy
 from costtogo.puzzles import make, noun
 from costtogo.report.large_compared import compared, explanations
 from costtogo.report.large_tables import beams_text, last_point, shortest_path_sets, trained
@@ -51,7 +51,7 @@ class Report:
     comparison: the literature's numbers beside ours, as large_comparison.compare has it.
     """
 
-    def __init__(self, study: LargeStudy, results: Results, tables, comparison: pd.DataFrame, captions: Path):
+    def __init__(self, study: PuzzleStudy, results: Results, tables, comparison: pd.DataFrame, captions: Path):
         self.study, self.results, self.tables, self.captions = study, results, tables, captions
         self.comparison = comparison
         self.figures = drawable(study, results.folder)
@@ -74,7 +74,7 @@ class Report:
         return f"{what}: not run yet; `snakemake --cores all {self.study.study}{target}` runs it.\n"
 
 
-def report(study: LargeStudy, results: Results, tables, comparison: pd.DataFrame, captions: Path) -> str:
+def report(study: PuzzleStudy, results: Results, tables, comparison: pd.DataFrame, captions: Path) -> str:
     """The whole report; tables by the stem of their files, comparison as large_comparison.compare has it."""
     found = Report(study, results, tables, comparison, captions)
     since = "above Manhattan distance" if _above_bounds(study) else "from nothing"
@@ -120,7 +120,7 @@ def _key_results(found: Report) -> Iterator[str]:
 def _external_line(found: Report, row: dict) -> str:
     """A row of the summary of external instances in words."""
     budget = found.study.external.budget(row["seconds_allowed"])
-    how = f"at most {budget.seconds:g} s each" if budget.path_weight is None else budget.searched
+    how = f"at most {budget.seconds:g} s each" if budget.solver == "beam" else budget.searched
     line = (
         f"- `{row['model']}`, the first {row['first']} {found.noun}s of `{found.study.external.file}`, {how}:"
         f" {percent(row['solved_percent'])} % solved{_length_text(row)}"
@@ -209,12 +209,12 @@ def _method(found: Report) -> Iterator[str]:
     yield from found.drawn("large_states")
 
 
-def _above_bounds(study: LargeStudy) -> list[str]:
+def _above_bounds(study: PuzzleStudy) -> list[str]:
     """The models that learn what is missing from a lower bound."""
     return [name for name, model in study.models.items() if model.architecture.above]
 
 
-def _on_greedy_walks(study: LargeStudy) -> str:
+def _on_greedy_walks(study: PuzzleStudy) -> str:
     """How many of the states of value iteration lie on walks that follow the network, empty where none do."""
     share = max(model.sampler.greedy_share for model in study.models.values())
     return f" ({100 * share:g} % of its states on walks that follow the network itself)" if share else ""
@@ -381,7 +381,7 @@ def _audit_where_known(found: Report) -> Iterator[str]:
 def _grid(found: Report) -> Iterator[str]:
     yield "## Batch weighted A* over λ and N\n"
     if "grid" not in found.tables:
-        if found.study.searches:
+        if found.study.grids:
             yield found.missing("The grid")
         else:
             yield "The study asks for none.\n"
@@ -399,7 +399,7 @@ def _grid(found: Report) -> Iterator[str]:
     }
     caps = ", ".join(
         f"{search.max_nodes:,} on the set {search.set} at N = {', '.join(amount(size) for size in search.batch_size)}"
-        for search in found.study.searches
+        for search in found.study.grids
     )
     yield f"A search that keeps as many nodes in memory ends as unsolved: {caps}. The length is of what was solved.\n"
     yield from found.drawn("grid_heat_maps")

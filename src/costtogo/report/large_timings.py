@@ -6,7 +6,7 @@ from pathlib import Path
 import pandas as pd
 
 from costtogo.figures.catalogue_large import drawable
-from costtogo.params_large import LargeStudy
+from costtogo.params.study import PuzzleStudy
 from costtogo.report.large_compared import rows_table
 from costtogo.report.large_exact import compared, speeds
 from costtogo.report.large_tables import of_names
@@ -36,7 +36,7 @@ COLUMNS = [
 ]
 
 
-def search_timings(study: LargeStudy, results: Results) -> pd.DataFrame:
+def search_timings(study: PuzzleStudy, results: Results) -> pd.DataFrame:
     """Mean and longest seconds of the searches by group, model and setting; NaN where a group has no such setting."""
     frames = [pd.DataFrame(columns=COLUMNS)]
     names = {"baselines": study.baselines, "optima": [study.puzzle]}
@@ -49,7 +49,7 @@ def search_timings(study: LargeStudy, results: Results) -> pd.DataFrame:
     return pd.concat(frames[1:] or frames).reindex(columns=COLUMNS)
 
 
-def _of_heuristics(study: LargeStudy, results: Results) -> Iterator[str]:
+def _of_heuristics(study: PuzzleStudy, results: Results) -> Iterator[str]:
     """Seconds of networks beside those of pattern databases, where the study has both."""
     timed = speeds(results, study, compared(results, study))
     if timed.empty:
@@ -98,7 +98,7 @@ def _of_heuristics(study: LargeStudy, results: Results) -> Iterator[str]:
 
 
 def timings_text(
-    study: LargeStudy,
+    study: PuzzleStudy,
     results: Results,
     stages: pd.DataFrame,
     searches: pd.DataFrame,

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from costtogo.files import read_json
-from costtogo.params import variant_of
+from costtogo.params.base import variant_of
 from costtogo.report.markdown import short, table
 
 SHOWN = ("searches", "audits")

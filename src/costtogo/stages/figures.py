@@ -5,7 +5,7 @@ from pathlib import Path
 
 from costtogo.figures.catalogue import KINDS, MEASURED, FigureEntry, catalogue
 from costtogo.files import FileError, write_bytes
-from costtogo.params import Study
+from costtogo.params.study import Study
 from costtogo.stages.leftovers import remove_others
 from costtogo.stages.stage_run import StageRun, whole_cards
 

@@ -11,7 +11,7 @@ from costtogo.analysis.listings import Replay, replay
 from costtogo.analysis.literature import read_reported
 from costtogo.figures.catalogue import catalogue, kept_of
 from costtogo.files import read_arrays, read_csv, read_frame, write_csv, write_json, write_text
-from costtogo.params import Study
+from costtogo.params.study import Study
 from costtogo.puzzles import family, make
 from costtogo.report.answers import NAN
 from costtogo.report.compared import compared

@@ -8,7 +8,7 @@ import pandas as pd
 from costtogo.analysis.documents import REPORTED, documents
 from costtogo.analysis.literature import read_reported
 from costtogo.files import write_csv, write_json, write_text
-from costtogo.params_large import LargeStudy
+from costtogo.params.study import PuzzleStudy, Study, alone
 from costtogo.report.large_answers import Findings
 from costtogo.report.large_comparison import LARGE_TIMES, compare
 from costtogo.report.large_tables import gather, tables
@@ -37,7 +37,7 @@ def run(params: Path, results: Path, reports: Path) -> None:
     """Write the report of a study; results and reports are the study's folders."""
     beside = Beside()
     cards = whole_cards(results)
-    study = LargeStudy(**parameters_of(params))
+    study = alone(Study(**parameters_of(params)))
     inputs = [*beside.files(study.puzzle), *cards]
     stage = StageRun("report_large", __name__, params, results / "report" / "report", inputs)
     numbers = write(study, results.parent, reports.parent, beside)
@@ -47,7 +47,7 @@ def run(params: Path, results: Path, reports: Path) -> None:
     stage.finish(outputs, metrics, clocks_of(reports))
 
 
-def write(study: LargeStudy, results: Path, reports: Path, beside: Beside) -> dict:
+def write(study: PuzzleStudy, results: Path, reports: Path, beside: Beside) -> dict:
     """Write report.md, metrics.json, timings.md, reported_vs_reproduced.csv, tables/*.csv and timings/*.csv.
 
     results and reports are the folders that hold one folder a study.  All but timings come out byte-identical from
@@ -73,7 +73,7 @@ def write(study: LargeStudy, results: Path, reports: Path, beside: Beside) -> di
     return numbers
 
 
-def headline_numbers(study: LargeStudy, found: Results) -> dict[str, dict[str, float]]:
+def headline_numbers(study: PuzzleStudy, found: Results) -> dict[str, dict[str, float]]:
     """What the cards of each model's stages have measured, by model; a measure's name begins with its group."""
     groups = ("models", "audits", "searches", "beams", "external")
     return {
@@ -87,7 +87,7 @@ def headline_numbers(study: LargeStudy, found: Results) -> dict[str, dict[str, f
     }
 
 
-def _write_timings(study: LargeStudy, found: Results, times: pd.DataFrame, target: Path, captions: Path) -> None:
+def _write_timings(study: PuzzleStudy, found: Results, times: pd.DataFrame, target: Path, captions: Path) -> None:
     stages = stage_timings(found)
     stages = stages[stages["group"] != "report"]  # of an earlier run
     searches = search_timings(study, found)

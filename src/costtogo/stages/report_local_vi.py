@@ -11,7 +11,7 @@ from costtogo.figures import local_vi as drawings
 from costtogo.figures.catalogue import KINDS, file_of
 from costtogo.figures.style import image
 from costtogo.files import read_frame, read_text, write_bytes, write_csv, write_json, write_text
-from costtogo.params_local_vi import LocalViStudy
+from costtogo.params.study import PuzzleStudy, Study, alone
 from costtogo.puzzles import make
 from costtogo.report.local_vi_compared import (
     AGREES,
@@ -32,7 +32,7 @@ CAPTIONS = Path("workflow/captions")
 
 def run(params: Path, results: Path, reports: Path) -> None:
     """Write everything; results and reports are the study's folders."""
-    study = LocalViStudy(**{name: value for name, value in parameters_of(params).items() if name != "puzzle"})
+    study = alone(Study(**parameters_of(params)))
     cards = whole_cards(results)
     stage = StageRun("report_local_vi", __name__, params, results / "report" / "report", [REPORTED, *cards])
     tables, searches, seconds = Tables.read(results, study.puzzle), *_searches(study, results)
@@ -83,9 +83,9 @@ def write_tables(
     return list(files)
 
 
-def _searches(study: LocalViStudy, results: Path) -> tuple[pd.DataFrame | None, pd.DataFrame | None]:
+def _searches(study: PuzzleStudy, results: Path) -> tuple[pd.DataFrame | None, pd.DataFrame | None]:
     """The boards solved by all solvers, and the seconds of each; none where the study compares none."""
-    if study.compared is None:
+    if study.local_vi.compared is None:
         return None, None
     clock = results / "timings" / "compared" / f"{study.puzzle}.parquet"
     return read_frame(results / "compared" / f"{study.puzzle}.parquet"), read_frame(clock)
@@ -96,7 +96,7 @@ def draw(
     reported: pd.DataFrame,
     searches: pd.DataFrame | None,
     seconds: pd.DataFrame | None,
-    study: LocalViStudy,
+    study: PuzzleStudy,
 ) -> dict:
     """The figures by folder and name; those that a clock tells of stand among the timings."""
     numbers = reported[reported["section"].isin(["Table 1", "Table 2"])].assign(
@@ -167,17 +167,17 @@ def solvers_of(searches: pd.DataFrame, seconds: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def text(study: LocalViStudy, tables: Tables, frames: dict, comparison: pd.DataFrame) -> Iterator[str]:
+def text(study: PuzzleStudy, tables: Tables, frames: dict, comparison: pd.DataFrame) -> Iterator[str]:
     """report.md, part by part."""
     sizes, counted = frames["sizes"], comparison["verdict"].value_counts()
     first, last = sizes.iloc[0], sizes.iloc[-1]
     yield "# The 15-puzzle by local value iteration: the study `local_vi`\n"
     yield "## Key results\n"
     yield (
-        f"- All {study.boards:,} random boards were solved with each initial size, and every solution replayed. With "
-        f"{first.initial_size:.0f} tile a step all boards together take {first.average_moves:.4f} moves on average "
-        f"and at most {first.maximum_moves:.0f}, with {last.initial_size:.0f} tiles {last.average_moves:.4f} and "
-        f"{last.maximum_moves:.0f}: exact, over all {make(study.puzzle).state_count:,} boards."
+        f"- All {study.local_vi.boards:,} random boards were solved with each initial size, and every solution"
+        f" replayed. With {first.initial_size:.0f} tile a step all boards together take {first.average_moves:.4f} moves on"
+        f" average and at most {first.maximum_moves:.0f}, with {last.initial_size:.0f} tiles {last.average_moves:.4f} and"
+        f" {last.maximum_moves:.0f}: exact, over all {make(study.puzzle).state_count:,} boards."
     )
     words = {AGREES: "agree", WITHIN: "are within chance", DIFFERS: "do not hold"}
     told = ", ".join(f"{counted.get(verdict, 0)} {word}" for verdict, word in words.items())

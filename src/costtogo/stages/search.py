@@ -16,7 +16,7 @@ from costtogo.analysis.suboptimality import CELL, summarise
 from costtogo.files import read_arrays, read_frame, write_frame
 from costtogo.heuristics.network import load
 from costtogo.heuristics.table import TableHeuristic, exact, zero
-from costtogo.params import CellParams, GridParams, SearchParams
+from costtogo.params.searches import CellParams, GridParams, SearchProtocol
 from costtogo.puzzles import make
 from costtogo.puzzles.base import Puzzle, solves
 from costtogo.search.bwas import Limits, solve
@@ -32,7 +32,8 @@ class Task:
     """What the searches of this stage share."""
 
     puzzle: Puzzle
-    search: SearchParams
+    search: SearchProtocol
+    grids: list[GridParams]
     distance: np.ndarray
     instances: pd.DataFrame
 
@@ -47,19 +48,19 @@ class Task:
 
     def cells(self) -> list[CellParams]:
         """Every (set, λ, N) of the grids, then the headline cell if no grid holds it."""
-        cells = self._cells(self.search.grids)
+        cells = self._cells(self.grids)
         return cells + ([] if self.search.headline in cells else [self.search.headline])
 
     def cells_of_every_checkpoint(self) -> list[CellParams]:
         """Those of the grids that every audited checkpoint is to search."""
-        return self._cells([grid for grid in self.search.grids if grid.every_checkpoint])
+        return self._cells([grid for grid in self.grids if grid.every_checkpoint])
 
     def _cells(self, grids: list[GridParams]) -> list[CellParams]:
         return [
             CellParams(set=grid.set, path_weight=weight, batch_size=size)
             for grid in grids
-            for weight in grid.path_weights
-            for size in grid.batch_sizes
+            for weight in grid.path_weight
+            for size in grid.batch_size
         ]
 
 
@@ -76,7 +77,9 @@ def run(
     stage = StageRun("search", __name__, params, out, inputs)
     torch.set_num_threads(stage.parameters["threads"])
     puzzle = make(stage.parameters["puzzle"])
-    task = Task(puzzle, SearchParams(**stage.parameters["search"]), read_table(table, puzzle), read_frame(instances))
+    grids = [GridParams(**values) for values in stage.parameters["searches"]]
+    protocol = SearchProtocol(**stage.parameters["search"])
+    task = Task(puzzle, protocol, grids, read_table(table, puzzle), read_frame(instances))
     if audit:
         outputs, metrics, clock = search_model(stage, task, audit, model)
     else:

@@ -7,23 +7,15 @@ from typing import Any
 
 from costtogo import sources
 from costtogo.external_files import find
-from costtogo.params import Study, overlay, parse
-from costtogo.params_large import LargeStudy, is_large
-from costtogo.params_large import load as load_large
-from costtogo.params_local_vi import is_local_vi
-from costtogo.params_local_vi import load as load_local_vi
-from costtogo.params_yaml import read_yaml
+from costtogo.params.loading import DEFAULT, load, refuse_other_name
+from costtogo.params.reading import read_yaml
+from costtogo.params.study import Study
 from costtogo.recipes import RECIPES, Mark, stem
-from costtogo.workflow.stages import AnyStudy, Stage, stages_of
+from costtogo.types import UserError
+from costtogo.workflow.stages import Stage, stages_of
 from costtogo.workflow.state import State
 
-BASE = "params.yaml"
-LISTED = ("puzzle8",)  # overlays of params.yaml that are targets beside the study that is run
-GROUPS = {  # targets of several studies
-    "sliding": ("puzzle8", "puzzle15", "puzzle24"),
-    "sliding-large": ("puzzle35", "puzzle48"),
-    "lights_out": ("lights_out_7",),
-}
+GROUPS = Path("groups.yaml")  # beside the studies of config/: targets of several studies
 PARTS = {  # targets of the study that is run, and what they say when they are reached
     "tables": "The exact tables are complete.",
     "instances": "The instance sets are complete.",
@@ -44,20 +36,19 @@ class Target:
 
 
 class Graph:
-    """The stages of the study that is run and of all studies below config/, in an order in which they can be made.
+    """The stages of the study that is run and of all studies of a folder, in an order in which they can be made.
 
-    Made from what a configuration says, without a look at results.  What is finished is read when it is asked for.
-    config: the parameters that files, which Snakemake has read, come to; folder: config/.
-    Raises UserError where parameters are wrong.
+    Made from what files say, without a look at results.  What is finished is read when it is asked for.
+    files: those of the study that is run, later ones over earlier ones; changes: values laid over them; folder:
+    config/.  Raises UserError where parameters are wrong.
     """
 
-    def __init__(self, config: dict[str, Any], folder: Path, files: Iterable[Path] = ()):
-        for path in files:
-            read_yaml(path)  # of a key that stands twice Snakemake has taken the last
-        self.study = parse(config)
+    def __init__(self, files: Iterable[Path], folder: Path, changes: dict[str, Any] | None = None):
+        self.study = load(files, changes)
         self._studies = {self.study.study: self.study, **others(folder, self.study.study)}
+        self._groups = groups(folder, self._studies)
         self.stages: list[Stage] = []
-        for study in sorted(self._studies.values(), key=lambda study: not isinstance(study, Study | LargeStudy)):
+        for study in sorted(self._studies.values(), key=_reads_another):
             self.stages += stages_of(study, self.stages)
         self._last = {stage.study: stage for stage in self.stages if stage.group == "report"}
         self._state = State(self.stages)
@@ -88,7 +79,7 @@ class Graph:
     def command(self, stage: Stage) -> str:
         """The command that makes a stage; it runs by hand too."""
         name, _, options = stage.command.partition(" ")
-        return f"costtogo {name} --params {self._recipe(stage)} {options}"
+        return f"costtogo stage {name} --params {self._recipe(stage)} {options}"
 
     def plan(self, stage: Stage) -> str:
         """The recipe that needs all other stages of a stage's study, from which a stage tells how many are finished."""
@@ -106,8 +97,8 @@ class Graph:
         parts = [Target(name, self.marks_of(own, name), message) for name, message in PARTS.items()]
         parts.append(Target("report", self.marks_of(own), f"The report is complete: reports/{own}/report.md."))
         told = "Study {0} is complete: read reports/{0}/report.md."
-        studies = [Target(name, self.marks_of(name), told.format(name)) for name in self._studies if name != "default"]
-        for group, members in GROUPS.items():
+        studies = [Target(name, self.marks_of(name), told.format(name)) for name in self._studies if name != DEFAULT]
+        for group, members in self._groups.items():
             reports = f"Target {group} is complete: read the reports of {', '.join(members)}."
             studies.append(Target(group, [path for name in members for path in self.marks_of(name)], reports))
         for name in dict.fromkeys(stage.study for stage in self.stages if stage.group == "external"):
@@ -130,14 +121,27 @@ class Graph:
         return str(folder / f"{stem(stage.name, stage.recipe.key, self._time(stage))}.json")
 
 
-def others(folder: Path, own: str) -> dict[str, AnyStudy]:
-    """The studies of config/ that are targets beside the one that is run, by name."""
-    found: dict[str, AnyStudy] = {}
+def others(folder: Path, own: str) -> dict[str, Study]:
+    """The studies of a folder that are targets beside the one that is run, by name."""
+    found = {}
     for path in sorted(folder.glob("*.yaml")):
-        if is_large(path):
-            found[path.stem] = load_large(path)
-        elif is_local_vi(path):
-            found[path.stem] = load_local_vi(path)
-        elif path.stem in LISTED:
-            found[path.stem] = parse(overlay(read_yaml(folder.parent / BASE), read_yaml(path)))
-    return {name: study for name, study in found.items() if name != own}
+        if path.stem == own or path.name == GROUPS.name:
+            continue
+        found[path.stem] = load([path])
+        refuse_other_name(found[path.stem].study, path)
+    return found
+
+
+def groups(folder: Path, studies: Iterable[str]) -> dict[str, list[str]]:
+    """The targets of several studies, by name; UserError where a study that one names is not there."""
+    path = folder / GROUPS
+    found = read_yaml(path) if path.is_file() else {}
+    for group, members in found.items():
+        if not isinstance(members, list) or not set(members) <= set(studies):
+            raise UserError(f"{path}: the group {group} must be a list of studies of {folder}, not {members}.")
+    return found
+
+
+def _reads_another(study: Study) -> bool:
+    """True if a study reads what another has made, which has to come first."""
+    return any(puzzle.local_vi and puzzle.local_vi.compared for puzzle in study.puzzles.values())
