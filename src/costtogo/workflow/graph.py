@@ -36,19 +36,30 @@ class Target:
 
 
 class Graph:
-    """The stages of the study that is run and of all studies of a folder, in an order in which they can be made.
+    """The stages of the study that is run and of studies of a folder, in an order in which they can be made.
 
     Made from what files say, without a look at results.  What is finished is read when it is asked for.
     files: those of the study that is run, later ones over earlier ones; changes: values laid over them; folder:
-    config/.  Raises UserError where parameters are wrong.
+    config/; words: of the command line, which name studies of the folder or their files, or groups; all if left out.
+    Raises UserError where parameters are wrong.
     """
 
-    def __init__(self, files: Iterable[Path], folder: Path, changes: dict[str, Any] | None = None):
+    def __init__(
+        self,
+        files: Iterable[Path],
+        folder: Path,
+        changes: dict[str, Any] | None = None,
+        words: Iterable[str] | None = None,
+    ):
         self.study = load(files, changes)
-        self._studies = {self.study.study: self.study, **others(folder, self.study.study)}
-        self._groups = groups(folder, self._studies)
+        self.names = [name for name in names_of(folder) if name != self.study.study]
+        self._groups = groups(folder, [*self.names, self.study.study])
+        self._studies = {self.study.study: self.study}
+        self._studies |= {name: read(folder, name) for name in self._asked(words)}
+        for name in {other for study in self._studies.values() for other in read_by(study)} - set(self._studies):
+            self._studies[name] = read(folder, name)
         self.stages: list[Stage] = []
-        for study in sorted(self._studies.values(), key=_reads_another):
+        for study in sorted(self._studies.values(), key=lambda study: len(read_by(study))):
             self.stages += stages_of(study, self.stages)
         self._last = {stage.study: stage for stage in self.stages if stage.group == "report"}
         self._state = State(self.stages)
@@ -90,6 +101,14 @@ class Graph:
         reason = self._state.reason(stage)
         return stage.message + (f"\n    because: {reason}" if reason not in ("", "new") else "")
 
+    def _asked(self, words: Iterable[str] | None) -> list[str]:
+        """The studies of the folder that words name, themselves or as part of a file's path or of a group."""
+        if words is None:
+            return self.names
+        said = list(words)
+        said += [name for group, members in self._groups.items() if group in said for name in members]
+        return [name for name in self.names if any(name in word for word in said)]
+
     @property
     def targets(self) -> list[Target]:
         """What a user may ask for by name; `all` is in the Snakefile."""
@@ -97,7 +116,8 @@ class Graph:
         parts = [Target(name, self.marks_of(own, name), message) for name, message in PARTS.items()]
         parts.append(Target("report", self.marks_of(own), f"The report is complete: reports/{own}/report.md."))
         told = "Study {0} is complete: read reports/{0}/report.md."
-        studies = [Target(name, self.marks_of(name), told.format(name)) for name in self._studies if name != DEFAULT]
+        names = [name for name in [own, *self.names] if name != DEFAULT]
+        studies = [Target(name, self.marks_of(name), told.format(name)) for name in names]
         for group, members in self._groups.items():
             reports = f"Target {group} is complete: read the reports of {', '.join(members)}."
             studies.append(Target(group, [path for name in members for path in self.marks_of(name)], reports))
@@ -121,27 +141,30 @@ class Graph:
         return str(folder / f"{stem(stage.name, stage.recipe.key, self._time(stage))}.json")
 
 
-def others(folder: Path, own: str) -> dict[str, Study]:
-    """The studies of a folder that are targets beside the one that is run, by name."""
-    found = {}
-    for path in sorted(folder.glob("*.yaml")):
-        if path.stem == own or path.name == GROUPS.name:
-            continue
-        found[path.stem] = load([path])
-        refuse_other_name(found[path.stem].study, path)
-    return found
+def names_of(folder: Path) -> list[str]:
+    """The studies of a folder, each a file."""
+    return sorted(path.stem for path in folder.glob("*.yaml") if path.name != GROUPS.name)
 
 
-def groups(folder: Path, studies: Iterable[str]) -> dict[str, list[str]]:
+def read(folder: Path, name: str) -> Study:
+    """A study of a folder, which goes by the name of its file."""
+    path = folder / f"{name}.yaml"
+    study = load([path])
+    refuse_other_name(study.study, path)
+    return study
+
+
+def groups(folder: Path, names: list[str]) -> dict[str, list[str]]:
     """The targets of several studies, by name; UserError where a study that one names is not there."""
     path = folder / GROUPS
     found = read_yaml(path) if path.is_file() else {}
     for group, members in found.items():
-        if not isinstance(members, list) or not set(members) <= set(studies):
+        if not isinstance(members, list) or not set(members) <= set(names):
             raise UserError(f"{path}: the group {group} must be a list of studies of {folder}, not {members}.")
     return found
 
 
-def _reads_another(study: Study) -> bool:
-    """True if a study reads what another has made, which has to come first."""
-    return any(puzzle.local_vi and puzzle.local_vi.compared for puzzle in study.puzzles.values())
+def read_by(study: Study) -> list[str]:
+    """The studies whose results a study reads, which come first."""
+    compared = [puzzle.local_vi.compared for puzzle in study.puzzles.values() if puzzle.local_vi]
+    return [each.study for each in compared if each is not None]
