@@ -140,7 +140,7 @@ def begin(puzzle: Puzzle, params: ModelParams, precision: str) -> DaviTraining:
     """A training before its first iteration."""
     network = build(params.architecture, puzzle, params.seed)
     target = first_target(network, puzzle)
-    disks = min(params.sampler.disks, puzzle.cells)
+    disks = min(params.sampler.disks, puzzle.cells) if params.sampler.kind == "growing_tower" else 0
     walks = np.empty((0, puzzle.cells), dtype=np.uint8) if params.sampler.greedy_share else None
     optimizer = adam(network, params)
     return DaviTraining(
