@@ -8,7 +8,7 @@ exact solutions of the study's own scrambled states. What differs from the row's
 import math
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -595,12 +595,12 @@ def _setting(name: str, of_davi: bool = False):
         model = found.davi(row) if of_davi else found.model
         if row["model"] not in LEARNED or model is None:
             return None
-        value: Any = found.study.models[model].model_dump()
+        record = value = found.study.models[model].model_dump()
         for part in name.split("."):
             if isinstance(value, list | tuple) and int(part) >= len(value):
                 return None  # fewer layers
             value = value[int(part)] if isinstance(value, list | tuple) else value.get(part)
-        if name == "architecture.layers_per_block" and not found.study.models[model].architecture.residual_blocks:
+        if name == "architecture.layers_per_block" and not record["architecture"]["residual_blocks"]:
             value = 0
         return None if value is None else Answer(float(value), f"config/{found.study.study}.yaml")
 
