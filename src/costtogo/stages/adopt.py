@@ -148,9 +148,9 @@ def make_again(stage: Stage) -> None:
             target.symlink_to(path.resolve())
         recipe = stage.recipe.write(stage.folder, stage.name, within=folder / recipes.RECIPES)
         command = [sys.executable, "-m", "costtogo.cli", "stage", stage.module, "--params", str(recipe)]
-        done = subprocess.run(
-            [*command, *stage.options.split()], cwd=folder, capture_output=True, text=True, env={**os.environ, "COSTTOGO_TRACKING": "off"},
-        )  # fmt: skip
+        environment = {**os.environ, "COSTTOGO_TRACKING": "off"}
+        command += stage.options.split()
+        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, env=environment)
         if done.returncode:
             raise UserError(f"{stage.id} could not be made again: {(done.stderr.splitlines() or ['?'])[-1]}")
         other = [path for path, found in written.items() if digest(folder / path) != found]
