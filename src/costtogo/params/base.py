@@ -108,10 +108,11 @@ class Kind(Params):
         known, rest = cls.known(), dict(values)
         apart = dict(rest.pop("unused", {}))
         for name in [name for name in rest if name in known and name not in cls.model_fields]:
-            value = cls.fixed[name] if name in cls.fixed else _checked(cls, name, rest[name])
-            if (type(value), value) != (type(known[name]), known[name]):
+            value, default = rest.pop(name), (type(known[name]), known[name])
+            if (type(value), value) != default:
+                value = cls.fixed[name] if name in cls.fixed else _checked(cls, name, value)
+            if (type(value), value) != default:
                 apart[name] = value
-            del rest[name]
         return rest | ({"unused": apart} if apart else {})
 
     @model_serializer(mode="wrap")
