@@ -12,33 +12,35 @@ from costtogo.figures.style import (
     MARKERS,
     PALE,
     SERIES,
+    kind_of_figure,
     legend_above,
     show_counts,
-    styled,
     whole_ticks,
 )
 
+MANY_TIMES = 10_000  # states at the commonest distance over those at the rarest, from where a logarithmic scale helps
 
-@styled
-def states_per_distance(counts: pd.DataFrame, instances: pd.DataFrame, *, logarithmic: bool) -> Figure:
+
+@kind_of_figure
+def distances(table: dict[str, np.ndarray], instances: pd.DataFrame) -> Figure:
     """States of a puzzle at each distance below, the share of each instance set above.
 
-    counts: distance, states, one row a distance.  instances: set, distance, one row an instance.
-    A set of one state is a vertical line at its distance.
+    table: distance [S].  instances: set, distance, one row an instance.  A set of one state is a vertical line at its
+    distance.
     """
     figure = Figure()
     shares, states = figure.subplots(2, 1, sharex=True, height_ratios=(3, 2))
-    largest = int(counts["distance"].max())
-    handles = _draw_shares(shares, counts, instances, largest)
-    _draw_states(states, counts, largest, logarithmic)
+    counts = np.bincount(table["distance"])
+    handles = _draw_shares(shares, table["distance"], instances)
+    _draw_states(states, table["distance"], logarithmic=counts.max() > MANY_TIMES * counts.min())
     figure.align_ylabels()
     legend_above(figure, handles, columns=3)
     return figure
 
 
-def _draw_shares(axes: Axes, counts: pd.DataFrame, instances: pd.DataFrame, largest: int) -> list:
-    everything = np.repeat(counts["distance"], counts["states"])
-    middles, total = binned_counts(everything, largest)
+def _draw_shares(axes: Axes, distance: np.ndarray, instances: pd.DataFrame) -> list:
+    largest = int(distance.max())
+    middles, total = binned_counts(distance, largest)
     handles = [axes.fill_between(middles, 100 * total / total.sum(), color=PALE, label="all states", lw=0)]
     for number, (name, group) in enumerate(instances.groupby("set", sort=False)):
         label = f"{name} ({len(group):,})"
@@ -55,9 +57,9 @@ def _draw_shares(axes: Axes, counts: pd.DataFrame, instances: pd.DataFrame, larg
     return handles
 
 
-def _draw_states(axes: Axes, counts: pd.DataFrame, largest: int, logarithmic: bool) -> None:
-    width = bin_width(largest)
-    middles, total = binned_counts(np.repeat(counts["distance"], counts["states"]), largest)
+def _draw_states(axes: Axes, distance: np.ndarray, logarithmic: bool) -> None:
+    width = bin_width(int(distance.max()))
+    middles, total = binned_counts(distance, int(distance.max()))
     bars = axes.bar(middles, total, width=0.8 * width, color=GREY)
     if logarithmic:
         axes.set_yscale("log")

@@ -12,17 +12,29 @@ from costtogo.figures.style import (
     MARKERS,
     PALE,
     SIZE,
+    kind_of_figure,
     legend_above,
     name_panel,
     shades,
-    styled,
     whole_ticks,
 )
 
+ADAPTIVE = "adaptive_k"  # the sampler whose walks grow with the convergence points
 DEVIATIONS = 2  # half the height of the band of chance, in standard deviations
 
 
-@styled
+@kind_of_figure
+def sampler_distances(spread: pd.DataFrame) -> Figure:
+    """Distances of the states that deepcube and deepcubea draw, for several K; spread: as in sampled_distances."""
+    return sampled_distances(spread[spread["sampler"] != ADAPTIVE], "K")
+
+
+@kind_of_figure
+def effective_k(spread: pd.DataFrame) -> Figure:
+    """Distances of the states that adaptive-K draws, for several effective K; spread: as in sampled_distances."""
+    return sampled_distances(spread[spread["sampler"] == ADAPTIVE], "effective K")
+
+
 def sampled_distances(spread: pd.DataFrame, symbol: str) -> Figure:
     """Share of states at each distance by walk length: drawn as markers, expected as lines; one panel a sampler.
 
@@ -58,13 +70,14 @@ def _draw_shares(axes: Axes, spread: pd.DataFrame, symbol: str) -> list:
     return [*handles, axes.fill_between(rows["distance"], share, color=PALE, label="all states", lw=0)]
 
 
-@styled
-def sampler_difference(spread: pd.DataFrame, symbol: str) -> Figure:
+@kind_of_figure
+def sampler_difference(spread: pd.DataFrame) -> Figure:
     """States that one sampler draws more than another at each distance, one panel a walk length.
 
-    spread: as in sampled_distances, of two samplers with the same walk lengths and numbers of states; the first
-    is taken from the second.  The band is what chance alone makes likely.
+    spread: as in sampled_distances; of the two samplers besides adaptive-K, which have the same walk lengths and
+    numbers of states, the first is taken from the second.  The band is what chance alone makes likely.
     """
+    spread = spread[spread["sampler"] != ADAPTIVE]
     first, second = dict.fromkeys(spread["sampler"])
     lengths = sorted(spread["walk_max"].unique())
     figure = Figure(figsize=(SIZE[0], 1.2 + 1.1 * len(lengths)))
@@ -73,7 +86,7 @@ def sampler_difference(spread: pd.DataFrame, symbol: str) -> Figure:
         rows = spread[spread["walk_max"] == length]
         one, other = (_binned(rows[rows["sampler"] == name]) for name in (first, second))
         handles = _draw_difference(axes, one, other, f"{second} minus {first}")
-        name_panel(axes, f"{symbol} = {length}, {one['sampled'].sum():,} states of each")
+        name_panel(axes, f"K = {length}, {one['sampled'].sum():,} states of each")
     figure.supylabel("difference, states", fontsize=9)
     panels[-1].set_xlabel("distance from the goal, moves")
     whole_ticks(panels[-1].xaxis, 15)

@@ -58,14 +58,21 @@ SETTINGS = {
 }
 
 
-def styled(draw: Callable[..., Figure]) -> Callable[..., Figure]:
-    """Let a function draw with the shared settings and leave matplotlib's own as they were."""
+FIGURES: dict[str, Callable[..., Figure]] = {}  # the functions of all kinds of figures by name
+
+
+def kind_of_figure(draw: Callable[..., Figure]) -> Callable[..., Figure]:
+    """Mark the function of a kind of figure of the catalogue.
+
+    It draws with the shared settings, and matplotlib's own stay as they were.
+    """
 
     @wraps(draw)
     def draw_in_style(*args, **options) -> Figure:
         with matplotlib.rc_context(SETTINGS):
             return draw(*args, **options)
 
+    FIGURES[draw.__name__] = draw_in_style
     return draw_in_style
 
 
@@ -86,6 +93,11 @@ def _with_palette(picture: io.BytesIO) -> bytes:
     quantized = Image.open(picture).convert("RGB").quantize(256, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
     quantized.save(buffer, format="png", optimize=True, dpi=(DOTS_PER_INCH, DOTS_PER_INCH))
     return buffer.getvalue()
+
+
+def look_of(number: int, **more) -> dict:
+    """Colour and marker of one of several lines, and what else it has."""
+    return {"color": SERIES[number % len(SERIES)], "marker": MARKERS[number % len(MARKERS)], **more}
 
 
 def shades(count: int) -> list[tuple[float, ...]]:

@@ -3,6 +3,8 @@
 import pandas as pd
 from matplotlib.figure import Figure
 
+from costtogo.analysis.variants import BASE, last_checkpoints, longest
+from costtogo.figures.chosen import in_cell, weight_text
 from costtogo.figures.style import (
     BLACK,
     BLUE,
@@ -10,18 +12,62 @@ from costtogo.figures.style import (
     ORDERED,
     PALE,
     SIZE,
+    kind_of_figure,
     legend_above,
     name_panel,
     plain_logarithmic_ticks,
     show_counts,
-    styled,
     whole_ticks,
 )
+from costtogo.puzzles import family
 
 PANELS_A_ROW = 3
+LEAST_ERROR = 1e-3  # moves; smaller errors of a tower are shown as this
+ERROR, OPTIMAL, NODES = "mean absolute error, moves", "optimal, %", "nodes expanded"
+QUALITY = {"admissible_percent": "admissible, %", "consistent_percent": "consistent, %"}
 
 
-@styled
+@kind_of_figure
+def variants(frame: pd.DataFrame, puzzle: str) -> Figure:
+    """Where the trainings on a puzzle that a study repeated with several seeds ended.
+
+    frame: puzzle, variant, seed, iteration, mean_absolute_error, set, path_weight, batch_size, optimal_percent,
+    nodes_expanded; a row a checkpoint and cell of the searches.
+    """
+    last = last_checkpoints(frame[frame["puzzle"] == puzzle])
+    if family(puzzle) == "hanoi":
+        first = last.iloc[0]
+        measures = {"mean_absolute_error": ERROR, "nodes_expanded": f"{NODES}, {weight_text(first)}"}
+        last = last[in_cell(last, first)].assign(
+            mean_absolute_error=last["mean_absolute_error"].clip(lower=LEAST_ERROR)
+        )
+        return seeds_by_variant(last, BASE + puzzle, measures, tuple(measures))
+    measures = {"mean_absolute_error": ERROR, "optimal_percent": OPTIMAL, "nodes_expanded": NODES}
+    return seeds_by_variant(last, BASE + puzzle, measures, ())
+
+
+@kind_of_figure
+def variant_errors(frame: pd.DataFrame, puzzle: str, mean_distance: float) -> Figure:
+    """The error over all states as these trainings went on; frame: as in variants."""
+    known = {"label": "error of the zero heuristic", "value": mean_distance}
+    return curves_by_variant(frame[frame["puzzle"] == puzzle], BASE + puzzle, "mean_absolute_error", ERROR, known)
+
+
+@kind_of_figure
+def variant_losses(frame: pd.DataFrame, puzzle: str) -> Figure:
+    """The validation loss as these trainings went on; frame: as in variants, with validation_loss."""
+    label = "validation loss, moves²"
+    return curves_by_variant(frame[frame["puzzle"] == puzzle], BASE + puzzle, "validation_loss", label, None)
+
+
+@kind_of_figure
+def variant_costs(frame: pd.DataFrame, puzzle: str, mean_distance: float) -> Figure:
+    """The mean cost-to-go over all states as these trainings went on; frame: as in variants, with bias."""
+    frame, known = frame[frame["puzzle"] == puzzle], {"label": "mean distance", "value": mean_distance}
+    frame = frame.assign(cost_to_go=(frame["bias"] + mean_distance).clip(lower=0.1))
+    return curves_by_variant(frame, BASE + puzzle, "cost_to_go", "mean cost-to-go, moves", known)
+
+
 def seeds_by_variant(frame: pd.DataFrame, base: str, measures: dict[str, str], logarithmic: tuple[str, ...]) -> Figure:
     """A dot for each seed of each variant and a bar at their median, one panel a measure; base is the first row.
 
@@ -47,7 +93,6 @@ def seeds_by_variant(frame: pd.DataFrame, base: str, measures: dict[str, str], l
     return figure
 
 
-@styled
 def curves_by_variant(frame: pd.DataFrame, base: str, measure: str, label: str, known: dict | None) -> Figure:
     """A measure by iteration, on a logarithmic axis: a panel a variant, a line a seed, base behind in grey.
 
@@ -80,9 +125,17 @@ def curves_by_variant(frame: pd.DataFrame, base: str, measure: str, label: str, 
     return figure
 
 
-@styled
-def measures_by_point(frame: pd.DataFrame, shown: str, measures: dict[str, str]) -> Figure:
-    """Each measure against the convergence point: a line for each training, those of shown in colour; a panel each."""
+@kind_of_figure
+def measures_by_point(frame: pd.DataFrame, puzzle: str) -> Figure:
+    """Each measure against the convergence point: a line for each training, the longest variant in colour.
+
+    frame: as in variants, with kind, convergence_point, rank_correlation, admissible_percent, consistent_percent.
+    """
+    frame = _searched(frame, puzzle)
+    frame = frame[frame["kind"] == "convergence_point"]
+    measures = {"mean_absolute_error": ERROR, "rank_correlation": "rank correlation", **QUALITY}
+    measures |= {"optimal_percent": OPTIMAL, "nodes_expanded": NODES}
+    shown = longest(frame)
     columns = 2
     rows = -(-len(measures) // columns)
     figure = Figure(figsize=(SIZE[0], 1.6 * rows + 0.6))
@@ -104,9 +157,18 @@ def measures_by_point(frame: pd.DataFrame, shown: str, measures: dict[str, str])
     return figure
 
 
-@styled
-def scattered(frame: pd.DataFrame, measures: dict[str, str], targets: dict[str, str]) -> Figure:
-    """A point for each checkpoint: a measure to the right, what the searches found upwards, coloured by point."""
+@kind_of_figure
+def predictors(frame: pd.DataFrame, puzzle: str) -> Figure:
+    """A point for each checkpoint: a measure to the right, what the searches found upwards, coloured by point.
+
+    frame: as in measures_by_point.
+    """
+    frame, targets = _searched(frame, puzzle), {"nodes_expanded": NODES, "optimal_percent": OPTIMAL}
+    measures = {
+        "mean_absolute_error": "mean absolute\nerror, moves",
+        "rank_correlation": "rank\ncorrelation",
+        **QUALITY,
+    }
     figure = Figure(figsize=(SIZE[0], 1.9 * len(targets) + 0.4))
     panels = figure.subplots(len(targets), len(measures), sharex="col", sharey="row", squeeze=False)
     for row, (target, upwards) in zip(panels, targets.items(), strict=True):
@@ -121,3 +183,8 @@ def scattered(frame: pd.DataFrame, measures: dict[str, str], targets: dict[str, 
     bar = figure.colorbar(dots, ax=panels, label="convergence point")
     whole_ticks(bar.ax.yaxis)
     return figure
+
+
+def _searched(frame: pd.DataFrame, puzzle: str) -> pd.DataFrame:
+    """The rows of the trainings on a puzzle that were not only audited."""
+    return frame[frame["puzzle"] == puzzle].dropna(subset=["nodes_expanded"])
