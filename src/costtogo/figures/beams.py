@@ -6,20 +6,21 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from costtogo.figures.audits import DISTANCE
 from costtogo.figures.style import (
     BLACK,
     BLUE,
     GREY,
     PALE,
-    SIZE,
+    by_distance,
     count_text,
     kind_of_figure,
-    legend_above,
+    logarithmic,
     look_of,
     name_panel,
     plain_logarithmic_ticks,
+    subplots,
     whole_ticks,
+    with_legend,
 )
 from costtogo.puzzles import noun
 
@@ -31,8 +32,7 @@ def beam_lengths(grid: pd.DataFrame, sets: list[str]) -> Figure:
     grid: set, width, length, length_low, length_high (95 %), nodes_expanded.
     """
     cells = grid[grid["set"].isin(sets)]
-    figure = Figure(figsize=(SIZE[0], 3.4))
-    lengths, nodes = figure.subplots(1, 2)
+    figure, (lengths, nodes) = subplots(1, 2, height=3.4)
     handles = []
     for number, (name, group) in enumerate(cells.sort_values("width").groupby("set", sort=False)):
         look = look_of(number, label=name)
@@ -40,14 +40,12 @@ def beam_lengths(grid: pd.DataFrame, sets: list[str]) -> Figure:
         handles.append(lengths.errorbar(group["width"], group["length"], interval, capsize=3, **look))
         nodes.plot(group["width"], group["nodes_expanded"], **look)
     if (cells["nodes_expanded"] > 0).any():  # all starts may lie within the exact table
-        nodes.set_yscale("log")
-        plain_logarithmic_ticks(nodes.yaxis)
+        logarithmic(nodes.yaxis)
     lengths.set_ylabel("mean length, moves")
     nodes.set_ylabel("nodes expanded")
     for axes in (lengths, nodes):
         label_widths(axes, cells["width"])
-    legend_above(figure, handles)
-    return figure
+    return with_legend(figure, handles)
 
 
 @kind_of_figure
@@ -58,8 +56,7 @@ def beam_seconds(searches: pd.DataFrame, clock: pd.DataFrame, sets: list[str]) -
     """
     timed = searches.merge(clock, on=["set", "width", "instance"])
     timed = timed[timed["set"].isin(sets)]
-    figure = Figure(figsize=(SIZE[0], 3.4))
-    times, lengths = figure.subplots(1, 2)
+    figure, (times, lengths) = subplots(1, 2, height=3.4)
     means = timed[np.isfinite(timed["cost"])].groupby(["set", "width"], sort=False)[["seconds", "cost"]].mean()
     handles = []
     for number, (name, group) in enumerate(means.reset_index().groupby("set", sort=False)):
@@ -75,9 +72,7 @@ def beam_seconds(searches: pd.DataFrame, clock: pd.DataFrame, sets: list[str]) -
     lengths.margins(x=0.15)
     for axis in (times.yaxis, lengths.xaxis):
         plain_logarithmic_ticks(axis)
-    lengths.grid(axis="y")
-    legend_above(figure, handles)
-    return figure
+    return with_legend(figure, handles)
 
 
 def label_widths(axes: Axes, widths: pd.Series) -> None:
@@ -87,7 +82,6 @@ def label_widths(axes: Axes, widths: pd.Series) -> None:
     places = sorted(set(widths))
     axes.set_xticks(places, [count_text(width) for width in places])
     axes.minorticks_off()
-    axes.grid(axis="y")
 
 
 @kind_of_figure
@@ -97,8 +91,7 @@ def prefix_lengths(searches: pd.DataFrame, chosen: str) -> Figure:
     searches: set, width, distance, solved (bool), cost.  An unsolved state is a cross on the diagonal.
     """
     searches = searches[searches["set"] == chosen]
-    figure = Figure(figsize=(SIZE[0], 3.8))
-    axes = figure.subplots()
+    figure, (axes,) = subplots(height=3.8)
     farthest = searches["distance"].max()
     handles = axes.plot([0, farthest], [0, farthest], color=BLACK, ls=":", lw=1, label="shortest")
     for number, (width, group) in enumerate(searches.groupby("width")):
@@ -114,13 +107,11 @@ def prefix_lengths(searches: pd.DataFrame, chosen: str) -> Figure:
             handles += axes.plot(
                 lost, lost, ls="none", marker="x", color=look["color"], ms=7, label=f"{name}, unsolved"
             )
-    axes.set(xlabel=DISTANCE, ylabel="length found, moves", xlim=(0, farthest + 0.5))
+    axes.set(ylabel="length found, moves", xlim=(0, farthest + 0.5))
     axes.set_ylim(bottom=0)
-    for axis in (axes.xaxis, axes.yaxis):
-        whole_ticks(axis, 15)
-    axes.grid(axis="y")
-    legend_above(figure, handles, columns=3)
-    return figure
+    by_distance(axes)
+    whole_ticks(axes.yaxis, 15)
+    return with_legend(figure, handles, columns=3)
 
 
 @kind_of_figure
@@ -131,9 +122,9 @@ def external_excess(searches: pd.DataFrame, puzzle: str) -> Figure:
     unsolved); one row a budget and instance.
     """
     budgets, what = list(searches.groupby("seconds_allowed")), noun(puzzle)
-    figure = Figure(figsize=(SIZE[0], 0.8 + 2.6 * len(budgets)))
     known = searches["optimal"].notna().all()
-    rows = figure.subplots(len(budgets), 1 + known, squeeze=False, sharex="col")
+    figure, panels = subplots(len(budgets), 1 + known, sharex="col", height=0.8 + 2.6 * len(budgets))
+    rows = panels.reshape(len(budgets), -1)
     costs = searches["cost"][np.isfinite(searches["cost"])]
     lengths = pd.concat([searches["optimal"].dropna(), costs, pd.Series([0.0] if costs.empty else [])])
     edges = np.arange(lengths.min(), lengths.max() + 2) - 0.5
@@ -153,13 +144,11 @@ def external_excess(searches: pd.DataFrame, puzzle: str) -> Figure:
         whole_ticks(panels[-1].xaxis, 12)
         for axes in panels:
             whole_ticks(axes.yaxis)
-            axes.grid(axis="y")
     if known:
         rows[-1][0].set(xlabel="moves beyond the shortest")
     rows[-1][-1].set(xlabel="length, moves")
     mean = Line2D([], [], color=GREY, ls="--", lw=1, label="mean")
-    legend_above(figure, [*rows[0][-1].get_legend_handles_labels()[0], mean])
-    return figure
+    return with_legend(figure, [*rows[0][-1].get_legend_handles_labels()[0], mean])
 
 
 def draw_excesses(axes: Axes, group: pd.DataFrame, solved: pd.DataFrame, places: np.ndarray, noun: str) -> None:

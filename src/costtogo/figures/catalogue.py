@@ -10,12 +10,17 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from costtogo.analysis.documents import REPORTED, documents
 from costtogo.puzzles import family, noun
 
+if TYPE_CHECKING:
+    from costtogo.params.study import PuzzleStudy, Study
+    from costtogo.params.training import ModelParams
+
 MEASURED = Path("data/measured")  # what other studies kept
+OVER_STATES = ("variant_errors", "variant_costs")  # kinds that show the mean over all states
 KINDS = ("png", "svg")  # each figure is drawn as both
 Paths = dict[str, str | dict[str, str]]  # by argument a path, or several by name
 
@@ -80,27 +85,15 @@ def _stage_of(path: str) -> str:
 
 @dataclass(frozen=True)
 class Subject:
-    """What a figure is about: a puzzle of a study and, where it is about one model, that model."""
+    """What a figure is about: asked, what a study does with a puzzle, and one of its models or all of them."""
 
-    study: Any
-    puzzle: str
+    asked: "PuzzleStudy"
     model: str | None = None
 
     @property
-    def asked(self) -> Any:
-        """The parameters of the puzzle."""
-        return self.study.puzzles[self.puzzle] if hasattr(self.study, "puzzles") else self.study
-
-    @property
-    def models(self) -> dict[str, Any]:
-        """The models of the puzzle."""
-        found = getattr(self.study, "models", {})
-        return {name: model for name, model in found.items() if model.puzzle == self.puzzle}
-
-    @property
-    def training(self) -> Any:
+    def training(self) -> "ModelParams":
         """The parameters of the model."""
-        return self.models[self.model]
+        return self.asked.models[self.model]
 
     def beams(self, prefixes: bool) -> list[str]:
         """The sets that beams start from: those of the states along a shortest path, or the others."""
@@ -111,8 +104,8 @@ class Subject:
         """The path that a template of Kind.reads stands for, or the paths by name."""
         (place, *_) = re.findall(r"{(\w+)}", template)
         if place in ("puzzle", "model"):
-            return template.format(puzzle=self.puzzle, model=self.model)
-        names = {name: name for name in (self.study.lineage(self.model) if place == "lineage" else self.models)}
+            return template.format(puzzle=self.asked.puzzle, model=self.model)
+        names = {name: name for name in (self.asked.lineage(self.model) if place == "lineage" else self.asked.models)}
         if place == "heuristics":
             names = {name: f"searches/{name}" for name in names}
             names |= {name: f"baselines/{name}" for name in self.asked.baselines}
@@ -136,7 +129,7 @@ class Kind:
     name: str
     label: str
     reads: dict[str, str]
-    where: Callable[[Subject], Any]
+    where: Callable[[Subject], Any] = lambda subject: True
     options: Callable[[Subject], dict[str, Any]] = lambda subject: {}
     files: Callable[[Subject], Paths] = lambda subject: {}
     sets: Callable[[Subject], Iterable[str]] | None = None
@@ -144,18 +137,17 @@ class Kind:
     file: str = "{kind}_{subject}"
 
     def entries(self, subject: Subject) -> Iterator[FigureEntry]:
-        """Its figures on a subject."""
-        if not self.where(subject):
-            return
-        name = subject.model or subject.puzzle
+        """Its figures on a subject that has it."""
+        puzzle = subject.asked.puzzle
+        name = subject.model or puzzle
         stem, reads = self.file.format(kind=self.name, subject=name), self.reads.items()
         for place, chosen in enumerate(dict.fromkeys(self.sets(subject)) if self.sets else [None]):
             yield FigureEntry(
                 name=f"{stem}_{chosen}" if place else stem,
-                label=f"{name}: {self.label.format(set=chosen, noun=noun(subject.puzzle))}",
+                label=f"{name}: {self.label.format(set=chosen, noun=noun(puzzle))}",
                 kind=self.name,
                 part=name,
-                puzzle=subject.puzzle,
+                puzzle=puzzle,
                 model=subject.model,
                 reads={argument: subject.paths(template) for argument, template in reads},
                 files=self.files(subject),
@@ -164,164 +156,190 @@ class Kind:
             )
 
 
-def listed(subject: Subject) -> bool:
-    """Whether there are networks on a puzzle of which all states are listed."""
-    return bool(subject.models) and hasattr(subject.asked, "distributions")
+class Group(NamedTuple):
+    """Kinds of figures that go together: of a puzzle, of each of its models, and of the puzzle after its models.
 
+    where: whether what a study does with a puzzle calls for them.
+    """
 
-def sampled(subject: Subject) -> bool:
-    """Whether there are networks on a puzzle that has too many states to list."""
-    return bool(subject.models) and not hasattr(subject.asked, "distributions")
-
-
-def tower(subject: Subject) -> bool:
-    """Whether there are networks on one of the Towers of Hanoi."""
-    return listed(subject) and family(subject.puzzle) == "hanoi"
-
-
-def looked_at(subject: Subject) -> bool:
-    """Whether checkpoints are kept every so many iterations, in place of convergence points."""
-    return listed(subject) and subject.training.checkpoint_iterations is not None
-
-
-def compared(subject: Subject) -> bool:
-    """Whether networks search beside baselines."""
-    return sampled(subject) and bool(subject.asked.baselines)
-
-
-def solved_locally(subject: Subject) -> bool:
-    """Whether the puzzle is solved by local value iteration."""
-    return hasattr(subject.study, "sizes")
+    where: Callable[["PuzzleStudy"], Any]
+    of_puzzle: tuple[Kind, ...] = ()
+    of_model: tuple[Kind, ...] = ()
+    of_all_models: tuple[Kind, ...] = ()
 
 
 def _puzzle(subject: Subject) -> dict[str, Any]:
-    return {"puzzle": subject.puzzle}
+    return {"puzzle": subject.asked.puzzle}
+
+
+def _is_tower(subject: Subject) -> bool:
+    return family(subject.asked.puzzle) == "hanoi"
+
+
+def _is_looked_at(subject: Subject) -> bool:
+    """Checkpoints are kept every so many iterations, in place of convergence points."""
+    return subject.training.checkpoint_iterations is not None
 
 
 def _grid_sets(subject: Subject) -> list[str]:
-    return [search.set for search in subject.asked.searches]
+    return [grid.set for grid in subject.asked.grids]
 
 
-def _drawn_states(subject: Subject) -> dict[str, Any]:
-    shown = [name for name, kind in subject.asked.instances.items() if kind.kind != "mirrored"]
-    return {"puzzle": subject.puzzle, "sets": shown[:2]}
+def _beam_sets(subject: Subject) -> dict[str, Any]:
+    return {"sets": subject.beams(prefixes=False)}
+
+
+def _example_sets(subject: Subject) -> dict[str, Any]:
+    drawn = [name for name, kind in subject.asked.instances.items() if kind.kind != "mirrored"]
+    return {"puzzle": subject.asked.puzzle, "sets": drawn[:2]}
 
 
 def _literature(subject: Subject) -> Paths:
-    return {"literature": {str(path): str(path) for path in documents(subject.puzzle)}}
+    return {"literature": {str(path): str(path) for path in documents(subject.asked.puzzle)}}
 
 
-TABLE, SPREAD = "tables/{puzzle}.npz", "instances/{puzzle}/distributions.parquet"
-SELECTION, BY_DISTANCE = "searches/{model}/selection.parquet", "audits/{model}/by_distance.parquet"
-GRID, CLOCK = "searches/{model}/grid.parquet", "timings/searches/{model}.parquet"
-ALL_SELECTIONS, ALL_GRIDS = "searches/{models}/selection.parquet", "searches/{models}/grid.parquet"
-BASELINE, VALUES = "searches/baseline_{puzzle}/grid.parquet", "audits/{model}/values.npz"
-CURVE, GREEDY = "models/{model}/curve.parquet", "audits/{model}/greedy.parquet"
-COMPARED, BOARDS = {"grids": "{heuristics}/grid.parquet"}, "local_vi/{puzzle}/boards.parquet"
-CLASSES, LOCAL_DOCUMENT = "local_vi/{puzzle}/classes.parquet", str(REPORTED / "local_value_iteration.csv")
+def _document(subject: Subject) -> Paths:
+    return {"reported": str(REPORTED / "local_value_iteration.csv")}
 
-OF_PUZZLES = (
-    Kind("states", "the goal and a state farthest from it", {"table": TABLE}, listed, _puzzle),
-    Kind("distances", "states per distance", {"table": TABLE, "instances": "instances/{puzzle}.parquet"}, listed),
-    Kind("last_points", "the last convergence points", {"curves": "models/{models}/curve.parquet"}, listed,
-         lambda of: {"epsilons": {name: model.epsilon for name, model in of.models.items()}}),
-    Kind("error_at_point", "error by distance at the same convergence point",
-         {"errors": "models/{models}/errors.parquet"}, listed),
-    Kind("error_by_distance", "error by distance",
-         {"errors": "audits/{models}/by_distance.parquet", "selections": ALL_SELECTIONS}, listed),
-    Kind("audit", "admissible and consistent states",
-         {"measures": "audits/{models}/measures.parquet", "selections": ALL_SELECTIONS}, listed),
-    Kind("optimal_by_distance", "optimal solutions by distance",
-         {"shares": "searches/{models}/by_distance.parquet", "cards": "searches/{models}.json"}, listed),
-    Kind("from_start", "nodes expanded from the start", {"table": TABLE, "grids": ALL_GRIDS, "baseline": BASELINE},
-         tower),
-    Kind("sampler_distances", "distances of the states drawn, by K", {"spread": SPREAD},
-         lambda of: listed(of) and of.asked.distributions.walk_max),
-    Kind("sampler_difference", "deepcubea and deepcube compared", {"spread": SPREAD},
-         lambda of: listed(of) and of.asked.distributions.walk_max),
-    Kind("effective_k", "distances of the states drawn, by effective K", {"spread": SPREAD},
-         lambda of: listed(of) and of.asked.distributions.effective_k),
-    Kind("large_states", "example {noun}s", {"instances": "instances/{puzzle}.parquet"}, sampled, _drawn_states),
-    Kind("local_vi_policy", "what the policy does with each tile", {"policy": "local_vi/{puzzle}/policy.parquet"},
-         solved_locally, _puzzle, file="policy"),
-    Kind("local_vi_lengths_by_size", "lengths by initial size", {"classes": CLASSES, "boards": BOARDS}, solved_locally,
-         files=lambda of: {"reported": LOCAL_DOCUMENT}, file="lengths_by_size"),
-    Kind("local_vi_lengths_by_class", "random boards by class", {"classes": CLASSES, "boards": BOARDS}, solved_locally,
-         files=lambda of: {"reported": LOCAL_DOCUMENT}, file="lengths_by_class"),
-    Kind("local_vi_compared", "every board by every solver",
-         {"searches": "compared/{puzzle}.parquet", "clock": "timings/compared/{puzzle}.parquet"},
-         lambda of: solved_locally(of) and of.study.compared, file="compared"),
+
+TABLE, SPREAD = "tables/{puzzle}.npz", {"spread": "instances/{puzzle}/distributions.parquet"}
+SELECTION, SELECTIONS = "searches/{model}/selection.parquet", "searches/{models}/selection.parquet"
+GRID, BASELINE = "searches/{model}/grid.parquet", "searches/baseline_{puzzle}/grid.parquet"
+CLOCK, VALUES = "timings/searches/{model}.parquet", "audits/{model}/values.npz"
+CURVE, CARD = "models/{model}/curve.parquet", "models/{model}.json"
+LENGTHS = {"classes": "local_vi/{puzzle}/classes.parquet", "boards": "local_vi/{puzzle}/boards.parquet"}
+GRIDS, CLOCKS = {"grids": "{heuristics}/grid.parquet"}, {"clocks": "timings/{heuristics}.parquet"}
+
+EXHAUSTIVE = Group(  # networks on a puzzle whose states are all listed
+    lambda asked: asked.models and asked.is_exhaustive,
+    (
+        Kind("states", "the goal and a state farthest from it", {"table": TABLE}, options=_puzzle),
+        Kind("distances", "states per distance", {"table": TABLE, "instances": "instances/{puzzle}.parquet"}),
+        Kind("last_points", "the last convergence points", {"curves": "models/{models}/curve.parquet"},
+             options=lambda of: {"epsilons": {name: model.epsilon for name, model in of.asked.models.items()}}),
+        Kind("error_at_point", "error by distance at the same convergence point",
+             {"errors": "models/{models}/errors.parquet"}),
+        Kind("error_by_distance", "error by distance",
+             {"errors": "audits/{models}/by_distance.parquet", "selections": SELECTIONS}),
+        Kind("audit", "admissible and consistent states",
+             {"measures": "audits/{models}/measures.parquet", "selections": SELECTIONS}),
+        Kind("optimal_by_distance", "optimal solutions by distance",
+             {"shares": "searches/{models}/by_distance.parquet", "cards": "searches/{models}.json"}),
+        Kind("from_start", "nodes expanded from the start",
+             {"table": TABLE, "grids": "searches/{models}/grid.parquet", "baseline": BASELINE}, _is_tower),
+        Kind("sampler_distances", "distances of the states drawn, by K", SPREAD,
+             lambda of: of.asked.distributions.walk_max),
+        Kind("sampler_difference", "deepcubea and deepcube compared", SPREAD,
+             lambda of: of.asked.distributions.walk_max),
+        Kind("effective_k", "distances of the states drawn, by effective K", SPREAD,
+             lambda of: of.asked.distributions.effective_k),
+    ),
+    (
+        Kind("training", "loss", {"curve": CURVE},
+             options=lambda of: {"epsilon": of.training.epsilon, "sampler": of.training.sampler.kind}),
+        Kind("error_by_checkpoint", "error by distance of each audited checkpoint",
+             {"errors": "audits/{model}/by_distance.parquet"}),
+        Kind("learning_curve", "error as training goes on", {"errors": "models/{model}/errors.parquet"}),
+        Kind("mean_costs", "loss and mean cost-to-go as training goes on",
+             {"looks": "models/{model}/checkpoints.parquet", "measures": "audits/{model}/measures.parquet",
+              "table": TABLE}, _is_looked_at),
+        Kind("optimal_by_iteration", "optimal solutions as training goes on",
+             {"shares": "searches/{model}/checkpoints_by_distance.parquet"}, _is_looked_at),
+        Kind("walk_costs", "cost-to-go by the length of walks",
+             {"table": TABLE, "values": VALUES, "selection": SELECTION}, _is_looked_at,
+             lambda of: {"puzzle": of.asked.puzzle, "walk_max": of.training.sampler.walk_max}),
+        Kind("grid", "optimal solutions and nodes by λ and N", {"network": GRID, "baseline": BASELINE}),
+        Kind("seconds", "seconds by λ and N", {"clock": CLOCK}),
+        Kind("way", "the way found from start to goal",
+             {"table": TABLE, "values": VALUES, "selection": SELECTION, "searches": "searches/{model}/searches.parquet"},
+             _is_tower, lambda of: {"model": of.model}),
+    ),
 )  # fmt: skip
 
-OF_MODELS = (
-    Kind("training", "loss", {"curve": CURVE}, listed,
-         lambda of: {"epsilon": of.training.epsilon, "sampler": of.training.sampler.kind}),
-    Kind("error_by_checkpoint", "error by distance of each audited checkpoint", {"errors": BY_DISTANCE}, listed),
-    Kind("learning_curve", "error as training goes on", {"errors": "models/{model}/errors.parquet"}, listed),
-    Kind("mean_costs", "loss and mean cost-to-go as training goes on",
-         {"looks": "models/{model}/checkpoints.parquet", "measures": "audits/{model}/measures.parquet", "table": TABLE},
-         looked_at),
-    Kind("optimal_by_iteration", "optimal solutions as training goes on",
-         {"shares": "searches/{model}/checkpoints_by_distance.parquet"}, looked_at),
-    Kind("walk_costs", "cost-to-go by the length of walks", {"table": TABLE, "values": VALUES, "selection": SELECTION},
-         looked_at, lambda of: {"puzzle": of.puzzle, "walk_max": of.training.sampler.walk_max}),
-    Kind("grid", "optimal solutions and nodes by λ and N", {"network": GRID, "baseline": BASELINE}, listed),
-    Kind("seconds", "seconds by λ and N", {"clock": CLOCK}, listed),
-    Kind("way", "the way found from start to goal",
-         {"table": TABLE, "values": VALUES, "selection": SELECTION, "searches": "searches/{model}/searches.parquet"},
-         tower, lambda of: {"model": of.model}),
-    Kind("loss_curve", "loss", {"curve": CURVE, "card": "models/{model}.json"}, sampled),
-    Kind("training_costs", "what the training cost",
-         {"cards": "models/{lineage}.json", "clocks": "timings/models/{lineage}.json"}, sampled,
-         lambda of: {"puzzle": of.puzzle, "name": f"{of.study.study}, {of.model}"}, _literature),
-    Kind("nearby_audit", "cost-to-go near the goal", {"nearby": "audits/{model}/nearby.parquet"}, sampled),
-    Kind("known_audit", "cost-to-go where optima are known", {"known": "audits/{model}/known.parquet"},
-         lambda of: sampled(of) and of.asked.optima),
-    Kind("scrambled_costs", "cost-to-go by scramble", {"costs": "audits/{model}/scrambled.parquet"}, sampled),
-    Kind("greedy_shares", "greedy search as training goes on", {"greedy": GREEDY}, sampled),
-    Kind("large_mean_costs", "cost-to-go as training goes on", {"greedy": GREEDY}, sampled),
-    Kind("progress", "solutions as training goes on",
-         {"searches": "audits/{model}/progress.parquet", "card": "models/{model}.json"},
-         lambda of: sampled(of) and of.asked.audit.progress),
-    Kind("grid_heat_maps", "BWAS on {set} by λ and N", {"grid": GRID}, sampled, sets=_grid_sets),
-    Kind("grid_seconds", "seconds of BWAS on {set} by λ and N", {"grid": GRID, "clock": CLOCK}, sampled,
-         sets=_grid_sets),
-    Kind("beam_lengths", "length by beam width", {"grid": "beams/{model}/grid.parquet"},
-         lambda of: sampled(of) and of.asked.beams, lambda of: {"sets": of.beams(prefixes=False)}),
-    Kind("beam_seconds", "seconds and length by beam width",
-         {"searches": "beams/{model}/searches.parquet", "clock": "timings/beams/{model}.parquet"},
-         lambda of: sampled(of) and of.asked.beams, lambda of: {"sets": of.beams(prefixes=False)}),
-    Kind("prefix_lengths", "lengths found on {set}", {"searches": "beams/{model}/searches.parquet"}, sampled,
-         sets=lambda of: of.beams(prefixes=True)),
-    Kind("external_excess", "external {noun}s beside their optima", {"searches": "external/{model}/searches.parquet"},
-         lambda of: sampled(of) and of.asked.external, _puzzle, optional=True),
+SAMPLED = Group(  # networks on a puzzle that has too many states to list
+    lambda asked: asked.models and not asked.is_exhaustive,
+    (
+        Kind("large_states", "example {noun}s", {"instances": "instances/{puzzle}.parquet"}, options=_example_sets),
+    ),
+    (
+        Kind("loss_curve", "loss", {"curve": CURVE, "card": CARD}),
+        Kind("training_costs", "what the training cost",
+             {"cards": "models/{lineage}.json", "clocks": "timings/models/{lineage}.json"}, files=_literature,
+             options=lambda of: {"puzzle": of.asked.puzzle, "name": f"{of.asked.study}, {of.model}"}),
+        Kind("nearby_audit", "cost-to-go near the goal", {"nearby": "audits/{model}/nearby.parquet"}),
+        Kind("known_audit", "cost-to-go where optima are known", {"known": "audits/{model}/known.parquet"},
+             lambda of: of.asked.optima),
+        Kind("scrambled_costs", "cost-to-go by scramble", {"costs": "audits/{model}/scrambled.parquet"}),
+        Kind("greedy_shares", "greedy search as training goes on", {"greedy": "audits/{model}/greedy.parquet"}),
+        Kind("large_mean_costs", "cost-to-go as training goes on", {"greedy": "audits/{model}/greedy.parquet"}),
+        Kind("progress", "solutions as training goes on",
+             {"searches": "audits/{model}/progress.parquet", "card": CARD}, lambda of: of.asked.audit.progress),
+        Kind("grid_heat_maps", "BWAS on {set} by λ and N", {"grid": GRID}, sets=_grid_sets),
+        Kind("grid_seconds", "seconds of BWAS on {set} by λ and N", {"grid": GRID, "clock": CLOCK}, sets=_grid_sets),
+    ),
+    (
+        Kind("heuristics_compared", "networks beside pattern databases", GRIDS, lambda of: of.asked.baselines,
+             lambda of: {"chosen": _grid_sets(of)[0]}),
+        Kind("heuristics_seconds", "seconds of networks beside pattern databases", GRIDS | CLOCKS,
+             lambda of: of.asked.baselines, lambda of: {"chosen": _grid_sets(of)[0]}),
+    ),
 )  # fmt: skip
 
-OF_HEURISTICS = (
-    Kind("heuristics_compared", "networks beside pattern databases", COMPARED, compared,
-         lambda of: {"chosen": _grid_sets(of)[0]}),
-    Kind("heuristics_seconds", "seconds of networks beside pattern databases",
-         COMPARED | {"clocks": "timings/{heuristics}.parquet"}, compared, lambda of: {"chosen": _grid_sets(of)[0]}),
+SOLVED = Group(  # networks that beams and searches of external instances go by
+    lambda asked: asked.models,
+    of_model=(
+        Kind("beam_lengths", "length by beam width", {"grid": "beams/{model}/grid.parquet"},
+             lambda of: of.asked.beams, _beam_sets),
+        Kind("beam_seconds", "seconds and length by beam width",
+             {"searches": "beams/{model}/searches.parquet", "clock": "timings/beams/{model}.parquet"},
+             lambda of: of.asked.beams, _beam_sets),
+        Kind("prefix_lengths", "lengths found on {set}", {"searches": "beams/{model}/searches.parquet"},
+             sets=lambda of: of.beams(prefixes=True)),
+        Kind("external_excess", "external {noun}s beside their optima",
+             {"searches": "external/{model}/searches.parquet"}, lambda of: of.asked.external, _puzzle, optional=True),
+    ),
 )  # fmt: skip
 
+SOLVED_LOCALLY = Group(  # a puzzle solved by local value iteration
+    lambda asked: asked.local_vi,
+    (
+        Kind("local_vi_policy", "what the policy does with each tile", {"policy": "local_vi/{puzzle}/policy.parquet"},
+             options=_puzzle, file="policy"),
+        Kind("local_vi_lengths_by_size", "lengths by initial size", LENGTHS, files=_document, file="lengths_by_size"),
+        Kind("local_vi_lengths_by_class", "random boards by class", LENGTHS, files=_document, file="lengths_by_class"),
+        Kind("local_vi_compared", "every board by every solver",
+             {"searches": "compared/{puzzle}.parquet", "clock": "timings/compared/{puzzle}.parquet"},
+             lambda of: of.asked.local_vi.compared, file="compared"),
+    ),
+)  # fmt: skip
 
-OVER_STATES = ("variant_errors", "variant_costs")  # kinds that show the mean over all states
+GROUPS = (EXHAUSTIVE, SAMPLED, SOLVED, SOLVED_LOCALLY)
 
 
-def catalogue(study: Any, measured: Path = MEASURED) -> list[FigureEntry]:
+def catalogue(study: "Study", measured: Path = MEASURED) -> list[FigureEntry]:
     """All figures of a study, by puzzle and then by model, in the order of its parameters.
 
     measured: the folder of what other studies kept; shown is what they kept of trainings on a puzzle of this study.
     """
-    entries: list[FigureEntry] = []
-    for puzzle in getattr(study, "puzzles", None) or [study.puzzle]:
-        whole = Subject(study, puzzle)
-        models = [Subject(study, puzzle, model) for model in whole.models]
-        for kinds, subjects in ((OF_PUZZLES, [whole]), (OF_MODELS, models), (OF_HEURISTICS, [whole])):
-            entries += [entry for subject in subjects for kind in kinds for entry in kind.entries(subject)]
-        if listed(whole):
-            entries += _kept_figures(puzzle, study.study, measured)
-    return entries + list(_variant_figures(getattr(study, "puzzles", ()), measured))
+    asked = [study.about(puzzle) for puzzle in study.puzzles]
+    own = [entry for each in asked for entry in of_puzzle(each)]
+    listed = [each.puzzle for each in asked if EXHAUSTIVE.where(each)]
+    return [*own, *_kept_figures(study.study, listed, measured), *_variant_figures(listed, measured)]
+
+
+def of_puzzle(asked: "PuzzleStudy") -> list[FigureEntry]:
+    """The figures of what a study does with a puzzle."""
+    whole, models = [Subject(asked)], [Subject(asked, model) for model in asked.models]
+    groups = [group for group in GROUPS if group.where(asked)]
+    return [
+        entry
+        for subjects, place in ((whole, "of_puzzle"), (models, "of_model"), (whole, "of_all_models"))
+        for subject in subjects
+        for group in groups
+        for kind in getattr(group, place)
+        if kind.where(subject)
+        for entry in kind.entries(subject)
+    ]
 
 
 def drawn(entries: Iterable[FigureEntry], card: Callable[[str, str], dict[str, Any]]) -> list[FigureEntry]:
@@ -378,16 +396,16 @@ def _cards(kept: Path) -> dict[str, Any]:
     return json.loads(kept.read_text(encoding="utf-8"))
 
 
-def _kept_figures(puzzle: str, own: str, measured: Path) -> Iterator[FigureEntry]:
-    """The losses of the trainings on a puzzle that studies other than the own one have kept."""
+def _kept_figures(own: str, puzzles: list[str], measured: Path) -> Iterator[FigureEntry]:
+    """The losses of the trainings on some puzzles that studies other than the own one have kept."""
     for card in sorted(path for path in measured.glob("*.json") if path.stem != own):
         for place, stage in sorted(_cards(card).items()):
             curve = card.with_suffix("") / f"{place.replace('/', '_')}_curve.csv"
-            if curve.exists() and stage["parameters"]["training"]["puzzle"] == puzzle:
-                model = place.removeprefix("models/")
-                label = f"loss of the study {card.stem}'s {model}"
-                options = {"epsilon": stage["parameters"]["training"]["epsilon"]}
-                yield _of_other(card, "kept_training", label, puzzle, model, {"curve": str(curve)}, options)
+            training = stage["parameters"].get("training", {})
+            if curve.exists() and training["puzzle"] in puzzles:
+                model, options = place.removeprefix("models/"), {"epsilon": training["epsilon"]}
+                label, files = f"loss of the study {card.stem}'s {model}", {"curve": str(curve)}
+                yield _of_other(card, "kept_training", label, training["puzzle"], model, files, options)
 
 
 def _variant_figures(puzzles: Iterable[str], measured: Path) -> Iterator[FigureEntry]:

@@ -3,25 +3,12 @@
 from pathlib import Path
 from typing import Any
 
-from costtogo.figures import (
-    audits,
-    beams,
-    distances,
-    errors,
-    hanoi,
-    local_vi,
-    progress,
-    samplers,
-    searches,
-    states,
-    training,
-    variants,
-)
+from costtogo.figures import audits, beams, distances, hanoi, local_vi, searches, states, training, variants
 from costtogo.figures.catalogue import KINDS, FigureEntry
 from costtogo.figures.style import FIGURES, Figure, image
 from costtogo.files import FileError, read_arrays, read_csv, read_frame, read_json, write_bytes
 
-TOPICS = (audits, beams, distances, errors, hanoi, local_vi, progress, samplers, searches, states, training, variants)
+TOPICS = (audits, beams, distances, hanoi, local_vi, searches, states, training, variants)  # where functions are
 READERS = {".parquet": read_frame, ".npz": read_arrays, ".json": read_json, ".csv": read_csv}
 
 

@@ -13,14 +13,14 @@ from costtogo.figures.style import (
     DIVERGING,
     ORDERED,
     PALE,
-    SIZE,
     kind_of_figure,
-    legend_above,
+    logarithmic,
     look_of,
     name_panel,
-    plain_logarithmic_ticks,
     show_counts,
+    subplots,
     whole_ticks,
+    with_legend,
 )
 
 PEGS = 3
@@ -97,22 +97,18 @@ def from_start(table: dict[str, np.ndarray], grids: dict[str, pd.DataFrame], bas
     """
     cells = pd.concat([frame.assign(label=name) for name, frame in {**grids, "": baseline}.items()])
     cells, states = cells[cells["set"] == START], table["distance"].size
-    figure = Figure()
     sizes = sorted(cells.loc[cells["heuristic"] == "network", "batch_size"].unique())
-    panels = figure.subplots(1, len(sizes), sharey=True, squeeze=False)[0]
+    figure, panels = subplots(1, len(sizes), sharey=True)
     weights = sorted(cells["path_weight"].unique())
     for axes, size in zip(panels, sizes, strict=True):
         handles = _draw_nodes(axes, cells[cells["batch_size"] == size], weights)
         handles.append(axes.axhline(states, color=PALE, lw=1.4, label=f"all {states:,} states"))
         name_panel(axes, f"N = {size}")
         axes.set_xticks(range(len(weights)), [f"{weight:g}" for weight in weights])
-        axes.set_yscale("log")
-        plain_logarithmic_ticks(axes.yaxis)
-        axes.grid(axis="y")
+        logarithmic(axes.yaxis)
     panels[0].set_ylabel("nodes expanded")
     figure.supxlabel("path weight λ", fontsize=9)
-    legend_above(figure, handles, columns=3)
-    return figure
+    return with_legend(figure, handles, columns=3)
 
 
 def _draw_nodes(axes: Axes, cells: pd.DataFrame, weights: list[float]) -> list:
@@ -160,8 +156,7 @@ def solution_on_graph(solution: str, error: np.ndarray, *, label: str) -> Figure
     moves, float [S].  label says which search found the way.
     """
     disks = disks_of(error.size)
-    figure = Figure(figsize=(SIZE[0], 5.0))
-    axes = figure.subplots()
+    figure, (axes,) = subplots(height=5.0, grid=False)
     places = positions(disks)
     _draw_states(figure, axes, places, error, disks)
     way = places[ranks_along(solution, disks)]

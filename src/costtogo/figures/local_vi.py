@@ -16,12 +16,13 @@ from costtogo.figures.style import (
     PALE,
     VERMILION,
     kind_of_figure,
-    legend_above,
+    logarithmic,
     look_of,
     name_panel,
-    plain_logarithmic_ticks,
     readable_on,
+    subplots,
     whole_ticks,
+    with_legend,
 )
 from costtogo.puzzles import make
 
@@ -36,8 +37,7 @@ def local_vi_lengths_by_size(classes: pd.DataFrame, boards: pd.DataFrame, report
     each that was drawn.  reported: the document's numbers, section, initial_size, quantity, value.
     """
     sizes, reported = lengths_by_size(classes, boards), _numbers(reported, "Table 2")
-    figure = Figure(figsize=(6.5, 3.4))
-    axes = figure.subplots()
+    figure, (axes,) = subplots(grid=False, height=3.4)
     axes.plot(sizes["initial_size"], sizes["maximum_moves"], "v-", color=GREY, label="longest of all boards")
     axes.plot(sizes["initial_size"], sizes["longest"], "s-", color=VERMILION, label="longest of those drawn")
     axes.plot(sizes["initial_size"], sizes["average_moves"], "o-", color=BLUE, label="average of all boards")
@@ -48,8 +48,7 @@ def local_vi_lengths_by_size(classes: pd.DataFrame, boards: pd.DataFrame, report
     whole_ticks(axes.xaxis)
     axes.grid(visible=True)
     document = Line2D([], [], color=BLACK, marker="x", linestyle="", label="the document's, of boards it drew")
-    legend_above(figure, [*axes.get_lines()[:3], document], columns=2)
-    return figure
+    return with_legend(figure, [*axes.get_lines()[:3], document], columns=2)
 
 
 def _numbers(reported: pd.DataFrame, section: str) -> pd.DataFrame:
@@ -66,8 +65,7 @@ def local_vi_lengths_by_class(classes: pd.DataFrame, boards: pd.DataFrame, repor
     that was drawn.  reported: the document's numbers, section, considered, quantity, value.
     """
     classes, reported = classes[classes["initial_size"] == 1], _numbers(reported, "Table 1")
-    figure = Figure(figsize=(6.5, 1.1 * len(classes) + 0.6))
-    panels = np.atleast_1d(figure.subplots(len(classes), 1, sharex=True))
+    figure, panels = subplots(len(classes), grid=False, sharex=True, height=1.1 * len(classes) + 0.6)
     edges = np.arange(0, classes["bound"].max() + 8, 4)
     for axes, row in zip(panels, classes.itertuples(), strict=True):
         lengths = boards.loc[boards["considered_1"] == row.considered, "length_1"]
@@ -86,8 +84,7 @@ def local_vi_lengths_by_class(classes: pd.DataFrame, boards: pd.DataFrame, repor
         Line2D([], [], color=GREY, linestyle="--", label="the document's bound φ"),
         Line2D([], [], color=BLACK, marker="x", linestyle="", label="the document's average and longest"),
     ]
-    legend_above(figure, handles, columns=3)
-    return figure
+    return with_legend(figure, handles, columns=3)
 
 
 @kind_of_figure
@@ -98,8 +95,7 @@ def local_vi_policy(policy: pd.DataFrame, puzzle: str) -> Figure:
     """
     tiles, side = policy["tile"].unique(), make(puzzle).side
     rows = -(-len(tiles) // POLICY_COLUMNS)
-    figure = Figure(figsize=(6.5, 1.45 * rows))
-    panels = figure.subplots(rows, POLICY_COLUMNS, squeeze=False).ravel()
+    figure, panels = subplots(rows, POLICY_COLUMNS, grid=False, height=1.45 * rows)
     means = policy.groupby(["tile", "cell"])["moves"].mean()
     for axes, tile in zip(panels, tiles, strict=False):
         _policy_board(axes, side, tile, means[tile], policy[policy["tile"] == tile], means.max())
@@ -141,8 +137,7 @@ def local_vi_compared(searches: pd.DataFrame, clock: pd.DataFrame) -> Figure:
     searches: solver, instance, length, optimal.  clock: solver, instance, seconds.
     """
     whole = searches.merge(clock, on=["solver", "instance"], validate="one_to_one").dropna(subset="length")
-    figure = Figure(figsize=(6.5, 4.2))
-    axes = figure.subplots()
+    figure, (axes,) = subplots(grid=False, height=4.2)
     handles = []
     for number, (solver, rows) in enumerate(whole.groupby("solver", sort=False)):
         look = look_of(number)
@@ -151,9 +146,7 @@ def local_vi_compared(searches: pd.DataFrame, clock: pd.DataFrame) -> Figure:
         middle = 1e3 * rows["seconds"].median(), (rows["length"] - rows["optimal"]).mean()
         axes.plot(*middle, ls="none", **look, markersize=9, markeredgecolor=BLACK)
         handles.append(Line2D([], [], **look, linestyle="", label=solver_name(solver)))
-    axes.set_xscale("log")
-    plain_logarithmic_ticks(axes.xaxis)
+    logarithmic(axes.xaxis)
     axes.set(xlabel="milliseconds a board", ylabel="moves beyond the shortest solution")
     axes.grid(visible=True)
-    legend_above(figure, handles, columns=2)
-    return figure
+    return with_legend(figure, handles, columns=2)

@@ -18,17 +18,18 @@ from costtogo.figures.style import (
     MARKERS,
     SEQUENTIAL,
     SERIES,
-    SIZE,
     VERMILION,
+    by_distance,
     count_text,
     kind_of_figure,
-    legend_above,
+    logarithmic,
     look_of,
     name_panel,
-    plain_logarithmic_ticks,
     readable_on,
     show_counts,
+    subplots,
     whole_ticks,
+    with_legend,
 )
 
 ROUNDING = 1e-9  # of a share of 100 %
@@ -49,8 +50,7 @@ def grid(network: pd.DataFrame, baseline: pd.DataFrame) -> Figure:
     """
     cells, network = of_widest_set(pd.concat([network, baseline]), by=network), of_widest_set(network)
     present = [name for name in HEURISTICS if name in set(cells["heuristic"])]
-    figure = Figure()
-    panels = figure.subplots(1, 1 + len(present), sharey=True)
+    figure, panels = subplots(1, 1 + len(present), grid=False, sharey=True)
     places = weights_and_sizes(network)
     least = min(network["optimal_percent"].min(), 99)
     draw_cells(panels[0], network, "optimal_percent", places, Normalize(least, 100), percent_text)
@@ -78,9 +78,8 @@ def seconds(clock: pd.DataFrame) -> Figure:
 
 def cell_seconds(timings: pd.DataFrame) -> Figure:
     """engine, path_weight, batch_size and seconds of the cells of one set."""
-    figure = Figure()
     engines = list(dict.fromkeys(timings["engine"]))
-    panels = figure.subplots(1, len(engines), sharey=True, squeeze=False)[0]
+    figure, panels = subplots(1, len(engines), grid=False, sharey=True)
     scale = LogNorm(timings["seconds"].min(), timings["seconds"].max())
     for axes, engine in zip(panels, engines, strict=True):
         rows = timings[timings["engine"] == engine]
@@ -139,8 +138,7 @@ def optimal_by_distance(shares: dict[str, pd.DataFrame], cards: dict[str, dict])
     cell = telling_cell(shares[first], cards[first]["parameters"]["search"]["headline"])
     results = pd.concat(shares, names=["label"]).reset_index("label")
     results = results[in_cell(results, cell)]
-    figure = Figure()
-    optimal, instances = figure.subplots(2, 1, sharex=True, height_ratios=(4, 1))
+    figure, (optimal, instances) = subplots(2, grid=False, sharex=True, height_ratios=(4, 1))
     width = bin_width(int(results["distance"].max()))
     handles = []
     for number, (label, group) in enumerate(results.groupby("label", sort=False)):
@@ -156,13 +154,11 @@ def optimal_by_distance(shares: dict[str, pd.DataFrame], cards: dict[str, dict])
     optimal.set_ylabel("optimal solutions, %")
     optimal.grid(axis="y")
     instances.set_ylabel("instances")
-    instances.set_xlabel("distance from the goal, moves")
-    whole_ticks(instances.xaxis, 15)
+    by_distance(instances)
     whole_ticks(instances.yaxis, 3)
     show_counts(instances.yaxis)
     figure.align_ylabels()
-    legend_above(figure, handles, columns=3)
-    return figure
+    return with_legend(figure, handles, columns=3)
 
 
 @kind_of_figure
@@ -173,8 +169,7 @@ def grid_heat_maps(grid: pd.DataFrame, chosen: str) -> Figure:
     unsolved searches.
     """
     cells = grid[grid["set"] == chosen]
-    figure = Figure(figsize=(SIZE[0], 3.4))
-    panels = figure.subplots(1, 3, sharey=True)
+    figure, panels = subplots(1, 3, grid=False, sharey=True, height=3.4)
     lengths, nodes = cells["length"], cells["nodes_generated"]
     scales = {
         "solved_percent": (Normalize(0, 100), "{:.0f}".format, "solved, %"),
@@ -186,8 +181,7 @@ def grid_heat_maps(grid: pd.DataFrame, chosen: str) -> Figure:
         draw_cells(axes, cells, column, weights_and_sizes(cells), scale, text, colors)
         mark_unsolved(axes, cells)
         name_panel(axes, title)
-    label_grid(figure, panels)
-    return figure
+    return label_grid(figure, panels)
 
 
 @kind_of_figure
@@ -198,14 +192,12 @@ def grid_seconds(grid: pd.DataFrame, clock: pd.DataFrame, chosen: str) -> Figure
     """
     cells = grid.merge(clock.groupby(CELL, as_index=False)["seconds"].mean(), on=CELL)
     cells = cells[cells["set"] == chosen]
-    figure = Figure(figsize=(3.6, 3.4))
-    axes = figure.subplots()
+    figure, (axes,) = subplots(width=3.6, height=3.4, grid=False)
     scale = LogNorm(*_range(cells["seconds"], 1e-3))
     draw_cells(axes, cells, "seconds", weights_and_sizes(cells), scale, seconds_text, WORSE)
     mark_unsolved(axes, cells)
     name_panel(axes, "seconds a search")
-    label_grid(figure, [axes])
-    return figure
+    return label_grid(figure, [axes])
 
 
 def _range(values: pd.Series, least: float) -> tuple[float, float]:
@@ -235,7 +227,7 @@ def heuristics_compared(grids: dict[str, pd.DataFrame], chosen: str) -> Figure:
     cells = _on_set(grids, chosen)
     optimal = cells["optimal_length"].where(cells["known"] == cells["instances"])
     rows = {"solved_percent": "solved, %", "length": "length, moves", "nodes_generated": "nodes generated"}
-    figure, panels, handles = _by_weight(cells, rows, logarithmic=("nodes_generated",))
+    figure, panels, handles = _by_weight(cells, rows, counts=("nodes_generated",))
     panels[0, 0].set_ylim(0, 100)
     if optimal.notna().all():
         look = {"color": BLACK, "ls": ":", "lw": 1, "label": "optimum"}
@@ -254,7 +246,7 @@ def heuristics_seconds(grids: dict[str, pd.DataFrame], clocks: dict[str, pd.Data
     cells = _on_set(grids, chosen).merge(seconds, on=means)
     cells["nodes_per_second"] = cells["nodes_generated"] / cells["seconds"]
     rows = {"seconds": "seconds a search", "nodes_per_second": "nodes a second"}
-    return _finished(*_by_weight(cells, rows, logarithmic=rows))
+    return _finished(*_by_weight(cells, rows, counts=rows))
 
 
 def _on_set(frames: dict[str, pd.DataFrame], chosen: str) -> pd.DataFrame:
@@ -263,13 +255,14 @@ def _on_set(frames: dict[str, pd.DataFrame], chosen: str) -> pd.DataFrame:
     return rows[rows["set"] == chosen]
 
 
-def _by_weight(
-    cells: pd.DataFrame, rows: dict[str, str], logarithmic: Iterable[str]
-) -> tuple[Figure, np.ndarray, list]:
-    """Panels by λ, a row for each column of cells with its name, and the handles of the heuristics."""
+def _by_weight(cells: pd.DataFrame, rows: dict[str, str], counts: Iterable[str]) -> tuple[Figure, np.ndarray, list]:
+    """Panels by λ, a row for each column of cells with its name, and the handles of the heuristics.
+
+    counts: the columns with a logarithmic axis.
+    """
     sizes = sorted(cells["batch_size"].unique())
-    figure = Figure(figsize=(SIZE[0], 1.0 + 1.7 * len(rows)))
-    panels = figure.subplots(len(rows), len(sizes), sharex=True, sharey="row", squeeze=False)
+    figure, panels = subplots(len(rows), len(sizes), sharex=True, sharey="row", height=1.0 + 1.7 * len(rows))
+    panels = panels.reshape(len(rows), -1)
     handles = []
     for number, (name, own) in enumerate(cells.groupby("heuristic", sort=False)):
         look = look_of(number, clip_on=False)
@@ -283,27 +276,23 @@ def _by_weight(
                     axes.plot(lost["path_weight"], lost[column], **look | {"ls": "none", "mfc": "white"})
     for (column, title), row in zip(rows.items(), panels, strict=True):
         row[0].set_ylabel(title)
-        if column in logarithmic and (cells[column] > 0).any():
-            row[0].set_yscale("log")
-            plain_logarithmic_ticks(row[0].yaxis)
+        if column in counts and (cells[column] > 0).any():
+            logarithmic(row[0].yaxis)
     for axes, size in zip(panels[0], sizes, strict=True):
         name_panel(axes, f"N = {size:,}")
     return figure, panels, handles
 
 
 def _finished(figure: Figure, panels: np.ndarray, handles: list) -> Figure:
-    """The grid, the axis of λ and the legend of panels of _by_weight."""
-    for axes in panels.flat:
-        axes.grid(axis="y")
+    """The axis of λ and the legend of panels of _by_weight."""
     figure.align_ylabels()
     figure.supxlabel("path weight λ", fontsize=9)
     unsolved = Line2D([], [], ls="none", marker="o", mfc="white", mec=BLACK, label=UNSOLVED)
-    legend_above(figure, [*handles, unsolved], columns=6)
-    return figure
+    return with_legend(figure, [*handles, unsolved], columns=6)
 
 
-def label_grid(figure: Figure, panels) -> None:
+def label_grid(figure: Figure, panels) -> Figure:
     """Name the axes of heat maps over λ and N and say what their frames mean."""
     panels[0].set_ylabel("path weight λ")
     figure.supxlabel("batch size N", fontsize=9)
-    legend_above(figure, [Patch(fill=False, edgecolor=VERMILION, linewidth=1.6, label=UNSOLVED)])
+    return with_legend(figure, [Patch(fill=False, edgecolor=VERMILION, linewidth=1.6, label=UNSOLVED)])

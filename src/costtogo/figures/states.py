@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import FancyBboxPatch, Rectangle
 
-from costtogo.figures.style import BLUE, GREY, PALE, YELLOW, kind_of_figure
+from costtogo.figures.style import BLUE, GREY, PALE, YELLOW, kind_of_figure, subplots
 from costtogo.puzzles import make
 from costtogo.puzzles.base import Puzzle
 from costtogo.puzzles.cube import FACES
@@ -49,8 +49,7 @@ def large_states(instances: pd.DataFrame, puzzle: str, sets: list[str]) -> Figur
 
 def two_states(puzzle: Puzzle, states: dict[str, States]) -> Figure:
     """States side by side, each uint8 [D] under its name; two, or one alone."""
-    figure = Figure(figsize=(6.5, 2.6))
-    panels = figure.subplots(1, len(states), squeeze=False)[0]
+    figure, panels = subplots(1, len(states), height=2.6, grid=False)
     for axes, (name, state) in zip(panels, states.items(), strict=True):
         DRAWINGS[puzzle.family](axes, puzzle, state)
         axes.set_title(name)

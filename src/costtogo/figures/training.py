@@ -6,20 +6,25 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from costtogo.analysis.literature import COLUMNS, trainings
+from costtogo.figures.chosen import in_cell, weight_text
 from costtogo.figures.style import (
     BLACK,
     BLUE,
     GREEN,
     GREY,
     LINE_POINTS,
+    MARKERS,
     ORANGE,
-    SIZE,
+    VERMILION,
+    by_iteration,
     kind_of_figure,
-    legend_above,
+    logarithmic,
     name_panel,
-    plain_logarithmic_ticks,
+    shades,
     show_counts,
+    subplots,
     whole_ticks,
+    with_legend,
 )
 
 LOSS = "mean squared error, moves²"
@@ -46,8 +51,7 @@ def kept_training(curve: pd.DataFrame, epsilon: float) -> Figure:
 
 
 def _training_curve(curve: pd.DataFrame, epsilon: float, reach: str) -> Figure:
-    figure = Figure()
-    losses, walks = figure.subplots(2, 1, sharex=True, height_ratios=(4, 1))
+    figure, (losses, walks) = subplots(2, grid=False, sharex=True, height_ratios=(4, 1))
     handles = _draw_losses(losses, curve, epsilon)
     handles[-2].set_label(f"convergence point ({curve['updated'].sum():,})")
     handles[-1].set_label(f"ε = {epsilon:g}")
@@ -55,12 +59,10 @@ def _training_curve(curve: pd.DataFrame, epsilon: float, reach: str) -> Figure:
     walks.step(curve["iteration"], curve["effective_k"], where="post", color=GREY)
     walks.set_ylim(bottom=0)
     walks.set_ylabel(reach)
-    walks.set_xlabel("iteration")
     whole_ticks(walks.yaxis, 3)
-    show_counts(walks.xaxis)
+    by_iteration(walks)
     figure.align_ylabels()
-    legend_above(figure, handles)
-    return figure
+    return with_legend(figure, handles)
 
 
 def _draw_losses(axes: Axes, curve: pd.DataFrame, epsilon: float) -> list:
@@ -92,8 +94,7 @@ def _draw_losses(axes: Axes, curve: pd.DataFrame, epsilon: float) -> list:
         label="convergence point",
     )
     handles.append(axes.axhline(epsilon, color=BLACK, ls=":", lw=1, label="ε"))
-    axes.set_yscale("log")
-    plain_logarithmic_ticks(axes.yaxis)
+    logarithmic(axes.yaxis)
     axes.grid(axis="y")
     return handles
 
@@ -105,8 +106,7 @@ def last_points(curves: dict[str, pd.DataFrame], epsilons: dict[str, float]) -> 
     curves: by model, as in training.
     """
     rows = -(-len(curves) // PANELS_A_ROW)
-    figure = Figure(figsize=(SIZE[0], 1.2 + 1.5 * rows))
-    panels = figure.subplots(rows, PANELS_A_ROW, squeeze=False).ravel()
+    figure, panels = subplots(rows, PANELS_A_ROW, grid=False, height=1.2 + 1.5 * rows)
     for axes in panels[len(curves) :]:
         axes.set_axis_off()
     for axes, (model, curve) in zip(panels, curves.items(), strict=False):
@@ -116,8 +116,7 @@ def last_points(curves: dict[str, pd.DataFrame], epsilons: dict[str, float]) -> 
         show_counts(axes.xaxis)
     figure.supylabel(LOSS, fontsize=9)
     figure.supxlabel("iteration", fontsize=9)
-    legend_above(figure, handles)
-    return figure
+    return with_legend(figure, handles)
 
 
 def around_last_points(curve: pd.DataFrame) -> pd.DataFrame:
@@ -140,19 +139,15 @@ def loss_curve(curve: pd.DataFrame, card: dict) -> Figure:
     curve: iteration, loss, validation_loss (NaN where not computed).  card: of the training.
     """
     pressed = card["parameters"]["training"].get("trainer") == "presses"
-    figure = Figure()
-    axes = figure.subplots()
+    figure, (axes,) = subplots()
     validation = curve.dropna(subset="validation_loss")
     pixels = len(curve) > LINE_POINTS
     handles = axes.plot(curve["iteration"], curve["loss"], color=BLUE, lw=0.6, label="loss", rasterized=pixels)
     look = {"color": ORANGE, "marker": "o", "mec": BLACK, "mew": 0.6}
     handles += axes.plot(validation["iteration"], validation["validation_loss"], label="validation loss", **look)
-    axes.set(xscale="log", yscale="log", xlabel="iteration", ylabel="cross-entropy, nats a press" if pressed else LOSS)
-    for axis in (axes.xaxis, axes.yaxis):
-        plain_logarithmic_ticks(axis)
-    axes.grid(axis="y")
-    legend_above(figure, handles)
-    return figure
+    axes.set(xlabel="iteration", ylabel="cross-entropy, nats a press" if pressed else LOSS)
+    logarithmic(axes.xaxis, axes.yaxis)
+    return with_legend(figure, handles)
 
 
 @kind_of_figure
@@ -172,8 +167,7 @@ def training_costs(
 
 def cost_bars(trainings: pd.DataFrame) -> Figure:
     """label, hours, states and own (bool) of each training; NaN where the literature does not say."""
-    figure = Figure(figsize=(SIZE[0], 0.9 + 0.36 * len(trainings)))
-    panels = figure.subplots(1, 2, sharey=True)
+    figure, panels = subplots(1, 2, grid=False, sharey=True, height=0.9 + 0.36 * len(trainings))
     places = np.arange(len(trainings))[::-1]
     colors = [GREEN if own else GREY for own in trainings["own"]]
     titles = {"hours": ("hours of training", _hours), "states": ("states seen in training", _billions)}
@@ -187,7 +181,6 @@ def cost_bars(trainings: pd.DataFrame) -> Figure:
         axes.set(xscale="log", xlabel=title, xlim=(least, values.max() * 12))
         axes.minorticks_off()
         axes.grid(axis="x")
-        axes.grid(visible=False, axis="y")
         axes.set_yticks(places, trainings["label"])
         axes.tick_params(axis="y", length=0)
     return figure
@@ -201,3 +194,120 @@ def _hours(value: float) -> str:
 def _billions(value: float) -> str:
     """States in few characters.  93600000 -> "94 million", 1e10 -> "10 billion"."""
     return f"{value / 1e9:.3g} billion" if value >= 1e9 else f"{value / 1e6:.3g} million"
+
+
+SHOWN_DISTANCES = 6  # lines of a figure with one for each distance
+
+
+@kind_of_figure
+def mean_costs(looks: pd.DataFrame, measures: pd.DataFrame, table: dict[str, np.ndarray]) -> Figure:
+    """Validation loss and, below it, the mean cost-to-go over all states by iteration.
+
+    looks: iteration, validation_loss.  measures: iteration, scope, bias.  table: distance [S].
+    The dotted line is the mean distance.
+    """
+    mean_distance = table["distance"].mean(dtype=np.float64)
+    looks = measures[measures["scope"] == "all"].merge(looks[["iteration", "validation_loss"]], on="iteration")
+    cost_to_go = looks["bias"] + mean_distance
+    figure, (losses, costs) = subplots(2, sharex=True)
+    losses.plot(looks["iteration"], looks["validation_loss"], color=ORANGE, marker="o")
+    logarithmic(losses.yaxis)
+    losses.set_ylabel("validation loss,\nmoves²")
+    handles = costs.plot(looks["iteration"], cost_to_go, color=BLUE, marker="o", label="mean cost-to-go")
+    handles.append(costs.axhline(mean_distance, color=BLACK, ls=":", lw=1, label="mean distance"))
+    costs.set_ylim(bottom=0)
+    costs.set_ylabel("mean cost-to-go\nof all states, moves")
+    by_iteration(costs)
+    figure.align_ylabels()
+    return with_legend(figure, handles)
+
+
+@kind_of_figure
+def optimal_by_iteration(shares: pd.DataFrame) -> Figure:
+    """Share of instances solved optimally and nodes expanded as training goes on, a line for each of some distances.
+
+    shares: set, path_weight, batch_size, iteration, distance, instances, optimal_percent, nodes_expanded; shown is the
+    cell with most instances.
+    """
+    cells = shares.groupby(["set", "path_weight", "batch_size"], as_index=False)["instances"].sum()
+    cell = cells.loc[cells["instances"].idxmax()].to_dict()
+    shares = shares[in_cell(shares, cell) & (shares["distance"] > 0)]
+    figure, (optimal, nodes) = subplots(2, sharex=True)
+    present = np.sort(shares["distance"].unique())
+    chosen = present[np.unique(np.linspace(0, len(present) - 1, SHOWN_DISTANCES).round().astype(int))]
+    handles = []
+    for number, (color, distance) in enumerate(zip(shades(len(chosen)), chosen, strict=True)):
+        group = shares[shares["distance"] == distance].sort_values("iteration")
+        look = {"color": color, "marker": MARKERS[number % len(MARKERS)], "label": f"distance {distance}"}
+        handles += optimal.plot(group["iteration"], group["optimal_percent"], clip_on=False, **look)
+        nodes.plot(group["iteration"], group["nodes_expanded"], **look)
+    optimal.set(ylabel="optimal solutions, %", ylim=(min(90, optimal.get_ylim()[0]), 100))
+    nodes.set_ylabel("nodes expanded")
+    logarithmic(nodes.yaxis)
+    name_panel(optimal, f"set {cell['set']}, {weight_text(cell)}")
+    by_iteration(nodes)
+    figure.align_ylabels()
+    return with_legend(figure, handles, columns=6)
+
+
+@kind_of_figure
+def greedy_shares(greedy: pd.DataFrame) -> Figure:
+    """Share of states that greedy search solves as training goes on, one line a scramble depth.
+
+    greedy: iteration, depth, solved_percent.
+    """
+    figure, axes = _by_depth(greedy, "solved_percent")
+    axes.set(ylabel="solved by greedy search, %", ylim=(0, 100))
+    return figure
+
+
+@kind_of_figure
+def large_mean_costs(greedy: pd.DataFrame) -> Figure:
+    """Mean cost-to-go of scrambled states as training goes on, one line a scramble depth.
+
+    greedy: iteration, depth, mean_cost_to_go.
+    """
+    figure, axes = _by_depth(greedy, "mean_cost_to_go")
+    axes.set(ylabel="mean cost-to-go, moves")
+    axes.set_ylim(bottom=0)
+    return figure
+
+
+def _by_depth(frame: pd.DataFrame, measure: str) -> tuple[Figure, Axes]:
+    """A measure by iteration, one line a scramble depth."""
+    figure, (axes,) = subplots()
+    groups, handles = frame.sort_values("iteration").groupby("depth"), []
+    for number, (color, (depth, group)) in enumerate(zip(shades(len(groups)), groups, strict=True)):
+        look = {"color": color, "marker": MARKERS[number % len(MARKERS)], "label": f"{depth} moves"}
+        handles += axes.plot(group["iteration"], group[measure], clip_on=False, **look)
+    axes.set_xlim(left=0)
+    by_iteration(axes)
+    return with_legend(figure, handles, columns=6), axes
+
+
+@kind_of_figure
+def progress(searches: pd.DataFrame, card: dict) -> Figure:
+    """What BWAS finds as the training goes on: moves beyond the optimum (left), shares of the instances (right).
+
+    searches: iteration, excess (moves, over the solved of known optimum), length (moves, over the solved),
+    solved_percent, optimal_percent; NaN where nothing is known. Where no optimum is known, left is the length.
+    card: of the training; the states it saw are in proportion to the iterations.
+    """
+    figure, (moves, shares) = subplots(1, 2, height=3.2)
+    iterations, known = searches["iteration"], searches["optimal_percent"].notna().any()
+    seen = card["metrics"]["states_seen"] * iterations / iterations.max() / 1e6
+    measure, label = ("excess", "moves beyond the optimum") if known else ("length", "length of the solutions")
+    look = {"color": BLUE, "marker": "o", "clip_on": False, "label": f"{label}, where solved"}
+    handles = moves.plot(seen, searches[measure], **look)
+    moves.set_ylabel("moves")
+    if known:
+        moves.set_ylim(bottom=0)
+    handles += shares.plot(seen, searches["solved_percent"], color=GREEN, marker="s", clip_on=False, label="solved")
+    if known:
+        look = {"color": VERMILION, "marker": "^", "clip_on": False}
+        handles += shares.plot(seen, searches["optimal_percent"], label="solved optimally", **look)
+    shares.set(ylabel="share of instances, %", ylim=(0, 100))
+    for axes in (moves, shares):
+        axes.set_xlabel("states seen in training, millions")
+        axes.set_xlim(left=0)
+    return with_legend(figure, handles)

@@ -11,13 +11,14 @@ from costtogo.figures.style import (
     GREY,
     ORDERED,
     PALE,
-    SIZE,
     kind_of_figure,
-    legend_above,
+    logarithmic,
     name_panel,
     plain_logarithmic_ticks,
     show_counts,
+    subplots,
     whole_ticks,
+    with_legend,
 )
 from costtogo.puzzles import family
 
@@ -75,8 +76,7 @@ def seeds_by_variant(frame: pd.DataFrame, base: str, measures: dict[str, str], l
     measures on a logarithmic axis.
     """
     variants = [base, *sorted(set(frame["variant"]) - {base})]
-    figure = Figure(figsize=(SIZE[0], 1.0 + 0.26 * len(variants)))
-    panels = figure.subplots(1, len(measures), sharey=True, squeeze=False)[0]
+    figure, panels = subplots(1, len(measures), sharey=True, height=1.0 + 0.26 * len(variants))
     for axes, (measure, label) in zip(panels, measures.items(), strict=True):
         for place, variant in enumerate(variants):
             values = frame.loc[frame["variant"] == variant, measure]
@@ -84,10 +84,8 @@ def seeds_by_variant(frame: pd.DataFrame, base: str, measures: dict[str, str], l
             axes.plot([values.median()], [place], ls="none", marker="|", markersize=13, color=BLACK)
         axes.axvline(frame.loc[frame["variant"] == base, measure].median(), color=GREY, ls=":", lw=1)
         if measure in logarithmic:
-            axes.set_xscale("log")
-            plain_logarithmic_ticks(axes.xaxis)
+            logarithmic(axes.xaxis)
         axes.set_xlabel(label)
-        axes.grid(axis="y")
     panels[0].set_yticks(range(len(variants)), variants)
     panels[0].invert_yaxis()
     return figure
@@ -100,8 +98,7 @@ def curves_by_variant(frame: pd.DataFrame, base: str, measure: str, label: str, 
     """
     variants = [base, *sorted(set(frame["variant"]) - {base})]
     rows = -(-len(variants) // PANELS_A_ROW)
-    figure = Figure(figsize=(SIZE[0], 0.7 + 1.35 * rows))
-    panels = figure.subplots(rows, PANELS_A_ROW, sharex=True, sharey=True, squeeze=False).ravel()
+    figure, panels = subplots(rows, PANELS_A_ROW, sharex=True, sharey=True, height=0.7 + 1.35 * rows)
     handles = {}
     for axes, variant in zip(panels, variants, strict=False):
         for shown, look in {
@@ -114,15 +111,13 @@ def curves_by_variant(frame: pd.DataFrame, base: str, measure: str, label: str, 
             handles["known"] = axes.axhline(known["value"], color=BLACK, ls=":", lw=1, label=known["label"])
         name_panel(axes, variant)
         axes.set_yscale("log")
-        axes.grid(axis="y")
         show_counts(axes.xaxis)
     plain_logarithmic_ticks(panels[0].yaxis)
     for axes in panels[len(variants) :]:
         axes.set_axis_off()
     figure.supxlabel("iteration", fontsize=9)
     figure.supylabel(label, fontsize=9)
-    legend_above(figure, list(handles.values()))
-    return figure
+    return with_legend(figure, list(handles.values()))
 
 
 @kind_of_figure
@@ -138,8 +133,7 @@ def measures_by_point(frame: pd.DataFrame, puzzle: str) -> Figure:
     shown = longest(frame)
     columns = 2
     rows = -(-len(measures) // columns)
-    figure = Figure(figsize=(SIZE[0], 1.6 * rows + 0.6))
-    panels = figure.subplots(rows, columns, sharex=True, squeeze=False).ravel()
+    figure, panels = subplots(rows, columns, grid=False, sharex=True, height=1.6 * rows + 0.6)
     handles = {}
     for axes, (measure, label) in zip(panels, measures.items(), strict=False):
         for (variant, _), group in frame.groupby(["variant", "seed"]):
@@ -153,8 +147,7 @@ def measures_by_point(frame: pd.DataFrame, puzzle: str) -> Figure:
     for axes in panels[len(measures) :]:
         axes.set_axis_off()
     figure.supxlabel("convergence point", fontsize=9)
-    legend_above(figure, list(handles.values()))
-    return figure
+    return with_legend(figure, list(handles.values()))
 
 
 @kind_of_figure
@@ -169,17 +162,17 @@ def predictors(frame: pd.DataFrame, puzzle: str) -> Figure:
         "rank_correlation": "rank\ncorrelation",
         **QUALITY,
     }
-    figure = Figure(figsize=(SIZE[0], 1.9 * len(targets) + 0.4))
-    panels = figure.subplots(len(targets), len(measures), sharex="col", sharey="row", squeeze=False)
-    for row, (target, upwards) in zip(panels, targets.items(), strict=True):
-        for axes, (measure, label) in zip(row, measures.items(), strict=True):
+    height = 1.9 * len(targets) + 0.4
+    figure, panels = subplots(len(targets), len(measures), grid=False, sharex="col", sharey="row", height=height)
+    rows = panels.reshape(len(targets), -1)
+    for axes, label in zip(rows[-1], measures.values(), strict=True):
+        axes.set_xlabel(label)
+    for row, (target, upwards) in zip(rows, targets.items(), strict=True):
+        for axes, measure in zip(row, measures, strict=True):
             dots = axes.scatter(frame[measure], frame[target], c=frame["convergence_point"], s=9, cmap=ORDERED)
-            if axes in panels[-1]:
-                axes.set_xlabel(label)
         row[0].set_ylabel(upwards)
         if target == "nodes_expanded":
-            row[0].set_yscale("log")
-            plain_logarithmic_ticks(row[0].yaxis)
+            logarithmic(row[0].yaxis)
     bar = figure.colorbar(dots, ax=panels, label="convergence point")
     whole_ticks(bar.ax.yaxis)
     return figure
