@@ -96,6 +96,10 @@ class Kind(Params):
                     found[name] = ... if field.is_required() else field.get_default(call_default_factory=True)
         return {name: cls.absent.get(name, default) for name, default in found.items()}
 
+    def value(self, name: str) -> Any:
+        """A parameter of this kind, or what the record has of another kind's."""
+        return getattr(self, name) if name in type(self).model_fields else self.unused.get(name, self.known()[name])
+
     @model_validator(mode="before")
     @classmethod
     def _set_apart(cls, values: Any) -> Any:
