@@ -237,7 +237,7 @@ def _unsuited(asked: PuzzleStudy) -> Iterator[str]:
     """What is asked of a puzzle that it lacks, each as the end of a sentence that begins with its place."""
     puzzle = make(asked.puzzle)
     for name, params in asked.instances.items():
-        yield from (f"instances.{name}: {problem}" for problem in _unsuited_set(puzzle, params))
+        yield from _unsuited_set(puzzle, params, f"instances.{name}")
     if asked.search:
         for model in set(asked.search.all_starts) - set(asked.models):
             yield f"search.all_starts: there is no model '{model}'{hint(model, asked.models)}"
@@ -258,24 +258,24 @@ def _unsuited(asked: PuzzleStudy) -> Iterator[str]:
             yield f"external.budgets: solutions of {asked.puzzle} are not shortened, only those of tiles"
 
 
-def _unsuited_set(puzzle: "Puzzle", params: InstanceParams) -> Iterator[str]:
-    """What a puzzle lacks for an instance set."""
+def _unsuited_set(puzzle: "Puzzle", params: InstanceParams, place: str) -> Iterator[str]:
+    """What a puzzle lacks for an instance set, as the end of a sentence that begins with its place."""
     if isinstance(params, StartInstances):
         if puzzle.start is None:
-            yield f"{puzzle.name} has no customary start"
+            yield f"{place}: {puzzle.name} has no customary start"
         if params.disks is not None and params.disks > puzzle.disks:
-            yield f"{puzzle.name} has no {params.disks} disks"
+            yield f"{place}: {puzzle.name} has no {params.disks} disks"
     if isinstance(params, MirroredInstances) and puzzle.mirror is None:
-        yield f"{puzzle.name} has no mirror image; choose another kind of set"
+        yield f"{place}: {puzzle.name} has no mirror image; choose another kind of set"
     if isinstance(params, PrefixInstances):
         try:
             actions = puzzle.parse_moves(params.moves)
             if not puzzle.legal(puzzle.goal[None]).all():  # else all are legal everywhere, and need no kernels loaded
                 apply(puzzle, puzzle.goal, actions)
         except UserError as error:
-            yield f"moves: {error}"
+            yield f"{place}.moves: {error}"
         else:
-            yield from () if actions else ("moves: there are no moves",)
+            yield from () if actions else (f"{place}.moves: there are no moves",)
 
 
 def _unsuited_solvers(asked: PuzzleStudy) -> Iterator[str]:
