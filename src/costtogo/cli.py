@@ -4,6 +4,11 @@ import errno
 import io
 import os
 import sys
+from collections.abc import Callable
+from importlib import import_module
+from importlib.util import find_spec
+from inspect import signature
+from itertools import zip_longest
 from pathlib import Path
 from typing import Annotated, Literal, NoReturn
 
@@ -19,25 +24,10 @@ app = typer.Typer(
     help="Learned cost-to-go heuristics for combinatorial puzzles: exact tables, DAVI training, audit, BWAS, report. "
     "The workflow is run by `snakemake --cores all`; these commands are for you.",
 )
-stages = typer.Typer(
-    no_args_is_help=True,
-    rich_markup_mode=None,
-    help="The stages of the workflow, which snakemake calls with the recipe of each; they run by hand too.",
-)
-
-ParamsFile = Annotated[Path, typer.Option("--params", help="The stage's recipe, a JSON file that snakemake writes.")]
-Table = Annotated[Path, typer.Option(help="Exact distance table of the puzzle, .npz.")]
 Solvers = Literal["auto", "bwas", "greedy", "beam", "rising", "exact", "local"]
 EXACT = (None, None, None, 1, False)  # options of searches over networks, left out
 LARGEST = 2**63 - 1  # of the whole numbers that searches count with
 INTERRUPTED = 130  # typer's exit code
-Nearby = Annotated[Path, typer.Option(help="Exact distances around the goal, .npz.")]
-Database = Annotated[Path | None, typer.Option(help="Pattern database of the puzzle, .npz, where one is needed.")]
-Instances = Annotated[Path, typer.Option(help="Instance sets of the puzzle, .parquet.")]
-Model = Annotated[Path, typer.Option(help="Folder of the trained model.")]
-Results = Annotated[Path, typer.Option(help="Folder of the study's results.")]
-Reports = Annotated[Path, typer.Option(help="Folder of the study's report.")]
-Out = Annotated[Path, typer.Option(help="Where the result goes, results/<study>/<group>/<name>.")]
 
 
 @app.command()
@@ -233,201 +223,37 @@ def keep(
     stage.run(results / study, out)
 
 
-app.add_typer(stages, name="stage")
-
-
-@stages.command()
-def table(params: ParamsFile, out: Out):
-    """Breadth-first search, the exact distance of every state of a puzzle."""
-    from costtogo.stages import tables
-
-    tables.run(params, out)
-
-
-@stages.command()
-def instances(params: ParamsFile, table: Table, out: Out):
-    """Draw the instance sets of a puzzle, with their distances as far as they are known."""
-    from costtogo.stages import instances as stage
-
-    stage.run(params, table, out)
-
-
-@stages.command()
-def train(
-    params: ParamsFile,
-    table: Table,
-    out: Out,
-    start: Annotated[Path | None, typer.Option(help="Folder of a trained model to begin with; none: anew.")] = None,
+@app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
+def stage(
+    context: typer.Context,
+    name: Annotated[str, typer.Argument(help="The stage's module: tables, instances, train, audit, search …")],
+    params: Annotated[Path, typer.Option(help="The stage's recipe, a JSON file that snakemake writes.")],
 ):
-    """Train a network by DAVI or on random walks; killed and started again, it goes on where it was."""
-    from costtogo.stages import train as stage
+    """Make one stage of a study by hand, as the workflow does: `snakemake -n -p` shows the command of each.
 
-    stage.run(params, table, out, start)
-
-
-@stages.command()
-def audit(
-    params: ParamsFile,
-    table: Table,
-    model: Model,
-    out: Out,
-):
-    """Admissible, consistent, how far off? On every state and on the literature's sample."""
-    from costtogo.stages import audit as stage
-
-    stage.run(params, table, model, out)
+    \b
+    Example:
+      costtogo stage tables --params .snakemake/costtogo/recipes/default/tables/cube2.<key>.json \\
+        --out results/default/tables/cube2.npz
+    """
+    if not name.isidentifier() or find_spec(f"costtogo.stages.{name}") is None:
+        raise UserError(f"There is no stage {excerpt(name)}: `snakemake -n -p` shows the command of each.")
+    run = import_module(f"costtogo.stages.{name}").run
+    run(params, **_paths(run, context.args))
 
 
-@stages.command()
-def search(
-    params: ParamsFile,
-    table: Table,
-    instances: Instances,
-    out: Out,
-    audit: Annotated[Path | None, typer.Option(help="Folder of the model's audit; none for the baselines.")] = None,
-    model: Annotated[Path | None, typer.Option(help="Folder of the trained model; none for the baselines.")] = None,
-):
-    """BWAS over λ × N for a model, or for the exact and the zero heuristic."""
-    from costtogo.stages import search as stage
-
-    if (audit is None) != (model is None):
-        raise UserError("Give both --audit and --model to search with a network, or neither for the baselines.")
-    stage.run(params, table, instances, out, audit, model)
-
-
-@stages.command()
-def audit_samples(params: ParamsFile, table: Nearby, instances: Instances, model: Model, out: Out):
-    """Admissible, consistent, how far off? Near the goal, where optima are known, on walks."""
-    from costtogo.stages import audit_samples as stage
-
-    stage.run(params, table, instances, model, out)
-
-
-@stages.command()
-def pattern_database(params: ParamsFile, out: Out):
-    """Build an additive pattern database of sliding tiles."""
-    from costtogo.stages import pattern_databases as stage
-
-    stage.run(params, out)
-
-
-@stages.command()
-def optima(params: ParamsFile, instances: Instances, out: Out, database: Database = None):
-    """Solve the instance sets of sliding tiles or Lights Out exactly."""
-    from costtogo.stages import optima as stage
-
-    stage.run(params, instances, out, database)
-
-
-@stages.command()
-def baselines(params: ParamsFile, table: Nearby, instances: Instances, out: Out, database: Database = None):
-    """BWAS over λ × N with a pattern database, or with the Manhattan distance, in place of a network."""
-    from costtogo.stages import baselines as stage
-
-    stage.run(params, table, instances, out, database)
-
-
-@stages.command()
-def footprints(
-    params: ParamsFile,
-    out: Out,
-    model: Annotated[list[Path] | None, typer.Option(help="Folder of a trained model; any number.")] = None,
-    database: Annotated[list[Path] | None, typer.Option(help="Pattern database, .npz; any number.")] = None,
-):
-    """The memory that each heuristic of a puzzle needs, and its speed."""
-    from costtogo.stages import footprints as stage
-
-    stage.run(params, model or [], database or [], out)
-
-
-@stages.command()
-def grid(params: ParamsFile, table: Nearby, instances: Instances, model: Model, out: Out):
-    """BWAS over λ × N with the network of a puzzle too large to list."""
-    from costtogo.stages import grid as stage
-
-    stage.run(params, table, instances, model, out)
-
-
-@stages.command()
-def beams(params: ParamsFile, table: Nearby, instances: Instances, model: Model, out: Out):
-    """Beam search over the network of a puzzle too large to list."""
-    from costtogo.stages import beams as stage
-
-    stage.run(params, table, instances, model, out)
-
-
-@stages.command()
-def external(
-    params: ParamsFile,
-    table: Nearby,
-    model: Model,
-    out: Out,
-):
-    """Solve external instances, whose optima are known; killed and started again, it goes on where it was."""
-    from costtogo.stages import external as stage
-
-    stage.run(params, table, model, out)
-
-
-@stages.command()
-def figures(params: ParamsFile, results: Results, reports: Reports):
-    """Draw the figures of a study from its results."""
-    from costtogo.stages import figures as stage
-
-    stage.run(params, results, reports)
-
-
-@stages.command()
-def report(params: ParamsFile, results: Results, reports: Reports):
-    """Write report.md, its tables and its timings."""
-    from costtogo.stages import report as stage
-
-    stage.run(params, results, reports)
-
-
-@stages.command()
-def figures_large(params: ParamsFile, results: Results, reports: Reports):
-    """Draw the figures of the study of a large puzzle, as far as it has run."""
-    from costtogo.stages import figures_large as stage
-
-    stage.run(params, results, reports)
-
-
-@stages.command()
-def report_large(params: ParamsFile, results: Results, reports: Reports):
-    """Write report.md of the study of a large puzzle, its tables and its timings, as far as it has run."""
-    from costtogo.stages import report_large as stage
-
-    stage.run(params, results, reports)
-
-
-@stages.command()
-def local_vi(params: ParamsFile, out: Out):
-    """Local value iteration on the 15-puzzle, its theorems and its boards."""
-    from costtogo.stages import local_vi as stage
-
-    stage.run(params, out)
-
-
-@stages.command()
-def local_vi_compared(
-    params: ParamsFile,
-    model: Model,
-    database: Annotated[Path, typer.Option(help="Pattern database of the puzzle, .npz.")],
-    out: Out,
-):
-    """The same boards by local value iteration, by BWAS over a network and by IDA*."""
-    from costtogo.stages import local_vi_compared as stage
-
-    stage.run(params, model, database, out)
-
-
-@stages.command()
-def report_local_vi(params: ParamsFile, results: Results, reports: Reports):
-    """Write report.md of the study of local value iteration, its figures and its timings."""
-    from costtogo.stages import report_local_vi as stage
-
-    stage.run(params, results, reports)
+def _paths(run: Callable[..., None], words: list[str]) -> dict[str, Path | list[Path]]:
+    """The paths that options such as `--table FILE` give to the arguments of a stage; UserError where one is amiss."""
+    known = {argument.name: argument for argument in list(signature(run).parameters.values())[1:]}
+    told = ", ".join(f"--{name}" for name in known)
+    given: dict[str, list[Path]] = {}
+    for option, value in zip_longest(words[::2], words[1::2]):
+        if value is None or not option.startswith("--") or option[2:] not in known:
+            raise UserError(f"The stage takes {told}, each with a path, and not {excerpt(option)}.")
+        given.setdefault(option[2:], []).append(Path(value))
+    if missing := [name for name, each in known.items() if each.default is each.empty and name not in given]:
+        raise UserError(f"The stage needs --{missing[0]}; it takes {told}.")
+    return {name: paths if known[name].default == () else paths[-1] for name, paths in given.items()}
 
 
 def main() -> None:

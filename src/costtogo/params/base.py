@@ -95,6 +95,10 @@ class Kind(Params):
                     found[name] = ... if field.is_required() else field.get_default(call_default_factory=True)
         return {name: cls.absent.get(name, default) for name, default in found.items()}
 
+    def value(self, name: str) -> Any:
+        """A parameter of this kind, or what the record has of another kind's."""
+        return getattr(self, name) if name in type(self).model_fields else self.unused.get(name, self.known()[name])
+
     @model_validator(mode="before")
     @classmethod
     def _set_apart(cls, values: Any) -> Any:
@@ -104,10 +108,11 @@ class Kind(Params):
         known, rest = cls.known(), dict(values)
         apart = dict(rest.pop("unused", {}))
         for name in [name for name in rest if name in known and name not in cls.model_fields]:
-            value = cls.fixed[name] if name in cls.fixed else _checked(cls, name, rest[name])
-            if (type(value), value) != (type(known[name]), known[name]):
+            value, default = rest.pop(name), (type(known[name]), known[name])
+            if (type(value), value) != default:
+                value = cls.fixed[name] if name in cls.fixed else _checked(cls, name, value)
+            if (type(value), value) != default:
                 apart[name] = value
-            del rest[name]
         return rest | ({"unused": apart} if apart else {})
 
     @model_serializer(mode="wrap")

@@ -595,12 +595,12 @@ def _setting(name: str, of_davi: bool = False):
         model = found.davi(row) if of_davi else found.model
         if row["model"] not in LEARNED or model is None:
             return None
-        record = value = found.study.models[model].model_dump()
+        training = value = found.study.models[model]
         for part in name.split("."):
             if isinstance(value, list | tuple) and int(part) >= len(value):
                 return None  # fewer layers
-            value = value[int(part)] if isinstance(value, list | tuple) else value.get(part)
-        if name == "architecture.layers_per_block" and not record["architecture"]["residual_blocks"]:
+            value = value[int(part)] if isinstance(value, list | tuple) else value.value(part)
+        if name == "architecture.layers_per_block" and not training.architecture.value("residual_blocks"):
             value = 0
         return None if value is None else Answer(float(value), f"config/{found.study.study}.yaml")
 

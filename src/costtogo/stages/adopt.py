@@ -147,11 +147,10 @@ def make_again(stage: Stage) -> None:
             target.parent.mkdir(parents=True, exist_ok=True)
             target.symlink_to(path.resolve())
         recipe = stage.recipe.write(stage.folder, stage.name, within=folder / recipes.RECIPES)
-        name, _, options = stage.command.partition(" ")
-        done = subprocess.run(
-            [sys.executable, "-m", "costtogo.cli", "stage", name, "--params", str(recipe), *options.split()],
-            cwd=folder, capture_output=True, text=True, env={**os.environ, "COSTTOGO_TRACKING": "off"},
-        )  # fmt: skip
+        command = [sys.executable, "-m", "costtogo.cli", "stage", stage.module, "--params", str(recipe)]
+        environment = {**os.environ, "COSTTOGO_TRACKING": "off"}
+        command += stage.options.split()
+        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, env=environment)
         if done.returncode:
             raise UserError(f"{stage.id} could not be made again: {(done.stderr.splitlines() or ['?'])[-1]}")
         other = [path for path, found in written.items() if digest(folder / path) != found]

@@ -177,7 +177,8 @@ def text(study: PuzzleStudy, tables: Tables, frames: dict, comparison: pd.DataFr
         f"- All {study.local_vi.boards:,} random boards were solved with each initial size, and every solution"
         f" replayed. With {first.initial_size:.0f} tile a step all boards together take {first.average_moves:.4f} moves"
         f" on average and at most {first.maximum_moves:.0f}, with {last.initial_size:.0f} tiles"
-        f" {last.average_moves:.4f} and {last.maximum_moves:.0f}: exact, over all {make(study.puzzle).state_count:,} boards."
+        f" {last.average_moves:.4f} and {last.maximum_moves:.0f}: exact, over all"
+        f" {make(study.puzzle).state_count:,} boards."
     )
     words = {AGREES: "agree", WITHIN: "are within chance", DIFFERS: "do not hold"}
     told = ", ".join(f"{counted.get(verdict, 0)} {word}" for verdict, word in words.items())

@@ -163,7 +163,7 @@ def search_admissible(task: Task, heuristic: TableHeuristic, overestimate: float
 def search_baselines(stage: StageRun, task: Task):
     """The exact heuristic on all instances, the zero heuristic on a few of each set."""
     best, best_clock = search_grid(task, "exact", exact(task.puzzle, task.distance), 0.0, task.cells())
-    few = Task(task.puzzle, task.search, task.distance, few_of_each_set(task))
+    few = Task(task.puzzle, task.search, task.grids, task.distance, few_of_each_set(task))
     worst, worst_clock = search_grid(few, "zero", zero(task.puzzle), 0.0, task.cells())
     searches = pd.concat([best, worst], ignore_index=True)
     frames = {**summaries(searches), "searches": searches}

@@ -89,8 +89,7 @@ class Graph:
 
     def command(self, stage: Stage) -> str:
         """The command that makes a stage; it runs by hand too."""
-        name, _, options = stage.command.partition(" ")
-        return f"costtogo stage {name} --params {self._recipe(stage)} {options}"
+        return f"costtogo stage {stage.module} --params {self._recipe(stage)} {stage.options}"
 
     def plan(self, stage: Stage) -> str:
         """The recipe that needs all other stages of a stage's study, from which a stage tells how many are finished."""

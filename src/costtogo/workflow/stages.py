@@ -35,7 +35,7 @@ class Stage:
     """A stage of a study.
 
     group, name: its results lie in results/<study>/<group>/<name>….  module: of costtogo.stages.
-    parameters: its slice.  command: what follows `costtogo stage` besides --params.
+    parameters: its slice.  options: of `costtogo stage`, besides --params.
     needs: the stages that it reads from.  files: the files it reads that no stage makes.
     data: its files besides the card, below results/<study>/<group>/.  clock: whether it writes a table of seconds.
     pictures: the figures that it draws.  written: its documents below reports/<study>/.
@@ -46,7 +46,7 @@ class Stage:
     name: str
     module: str
     parameters: dict[str, Any]
-    command: str
+    options: str
     message: str
     needs: tuple["Stage", ...] = ()
     files: tuple[str, ...] = ()
@@ -152,14 +152,14 @@ class _Table:
         return iter(self.made.values())
 
     def add(
-        self, place: str, module: str, command: str, message: str, needs: Iterable[str] = (), suffix: str = "", **rest
+        self, place: str, module: str, options: str, message: str, needs: Iterable[str] = (), suffix: str = "", **rest
     ) -> None:
-        """Add a stage; command: without its options --params and --out; needs: places; suffix: of what --out names."""
+        """Add a stage; options: without --params and --out; needs: places; suffix: of what --out names."""
         group, name = place.split("/")
         upstream = tuple(self.made.get(need) or self.others[need] for need in needs)
-        command = f"{command} --out {self.folder}/{place}{suffix}"
+        options = f"{options} --out {self.folder}/{place}{suffix}".strip()
         self.made[place] = Stage(
-            self.study.study, group, name, module, self.slices[place], command, message, upstream, **rest
+            self.study.study, group, name, module, self.slices[place], options, message, upstream, **rest
         )
 
     def path(self, place: str, suffix: str = "") -> str:
@@ -169,7 +169,7 @@ class _Table:
     def add_table(self, puzzle: str, what: str) -> None:
         """The exact table of a puzzle."""
         message = f"Listing {what} of {puzzle}."
-        self.add(f"tables/{puzzle}", "tables", "table", message, suffix=".npz", data=(f"{puzzle}.npz",))
+        self.add(f"tables/{puzzle}", "tables", "", message, suffix=".npz", data=(f"{puzzle}.npz",))
 
     def add_puzzle(self, asked: PuzzleStudy) -> None:
         """All that is asked of a puzzle, and of its models."""
@@ -189,7 +189,7 @@ class _Table:
             first = f" --start {self.path(f'models/{start}')}" if start is not None else ""
             needs = [table, *([f"models/{start}"] if start is not None else [])]
             self.add(
-                f"models/{name}", "train", f"train {option}{first}", f"Training {name}.", needs,
+                f"models/{name}", "train", f"{option}{first}", f"Training {name}.", needs,
                 data=_parquets(name, TRAINED), threads=asked.threads, priority=10,
             )  # fmt: skip
         sets = "optima" if asked.optima is not None else "instances"
@@ -201,7 +201,7 @@ class _Table:
         if asked.external is not None:
             for name in asked.models:
                 self.add(
-                    f"external/{name}", "external", f"external {option} --model {self.path(f'models/{name}')}",
+                    f"external/{name}", "external", f"{option} --model {self.path(f'models/{name}')}",
                     f"Solving external instances of {puzzle} over {name}.", [table, f"models/{name}"],
                     data=_parquets(name, ("searches", "summary")), clock=True, threads=asked.threads,
                     files=(str(external_folder() / asked.external.file),),
@@ -214,13 +214,13 @@ class _Table:
         puzzle = asked.puzzle
         spread = (f"{puzzle}/distributions.parquet",) if asked.is_exhaustive else ()
         self.add(
-            f"instances/{puzzle}", "instances", f"instances {option}", f"Drawing the instance sets of {puzzle}.",
+            f"instances/{puzzle}", "instances", f"{option}", f"Drawing the instance sets of {puzzle}.",
             [f"tables/{puzzle}"], suffix=".parquet", data=(f"{puzzle}.parquet", *spread),
         )  # fmt: skip
         if asked.optima is not None:
             database, need = self.database(asked, asked.optima.pattern_database)
             self.add(
-                f"optima/{puzzle}", "optima", f"optima --instances {self.path(f'instances/{puzzle}', '.parquet')}"
+                f"optima/{puzzle}", "optima", f"--instances {self.path(f'instances/{puzzle}', '.parquet')}"
                 f"{database}", f"Solving the instance sets of {puzzle} exactly.", [f"instances/{puzzle}", *need],
                 suffix=".parquet", data=(f"{puzzle}.parquet",), clock=True, threads=asked.threads,
             )  # fmt: skip
@@ -232,18 +232,18 @@ class _Table:
         if asked.is_exhaustive:
             table = f"--table {self.path(below[0], '.npz')}"
             self.add(
-                f"audits/{name}", "audit", f"audit {table} {option}", f"Auditing {name} on every state.",
+                f"audits/{name}", "audit", f"{table} {option}", f"Auditing {name} on every state.",
                 [below[0], f"models/{name}"], threads=threads,
                 data=(f"{name}/values.npz", *_parquets(name, ("measures", "by_distance"))),
             )  # fmt: skip
             self.add(
-                f"searches/{name}", "search", f"search {with_sets} --audit {self.path(f'audits/{name}')} {option}",
+                f"searches/{name}", "search", f"{with_sets} --audit {self.path(f'audits/{name}')} {option}",
                 f"Searching with {name} over λ × N.", [*needs, f"audits/{name}"],
                 data=_parquets(name, (*OF_CHECKPOINTS, *FOUND)), clock=True, threads=threads,
             )  # fmt: skip
         else:
             self.add(
-                f"audits/{name}", "audit_samples", f"audit-samples {with_sets} {option}", f"Auditing {name}.", needs,
+                f"audits/{name}", "audit_samples", f"{with_sets} {option}", f"Auditing {name}.", needs,
                 data=_parquets(name, AUDITED), threads=threads,
             )  # fmt: skip
         for group, module, message, wanted in (
@@ -252,7 +252,7 @@ class _Table:
         ):
             if wanted:
                 self.add(
-                    f"{group}/{name}", module, f"{module} {with_sets} {option}", message, needs,
+                    f"{group}/{name}", module, f"{with_sets} {option}", message, needs,
                     data=_parquets(name, ("searches", "grid")), clock=True, threads=threads,
                 )  # fmt: skip
 
@@ -261,7 +261,7 @@ class _Table:
         puzzle, databases = asked.puzzle, []
         if asked.search is not None:
             self.add(
-                f"searches/baseline_{puzzle}", "search", f"search {with_sets}",
+                f"searches/baseline_{puzzle}", "search", f"{with_sets}",
                 f"Searching {puzzle} with the exact and the zero heuristic over λ × N.", below,
                 data=_parquets(f"baseline_{puzzle}", FOUND), clock=True, threads=asked.threads,
             )  # fmt: skip
@@ -269,7 +269,7 @@ class _Table:
             database, need = self.database(asked, name)
             databases += need
             self.add(
-                f"baselines/{name}", "baselines", f"baselines {with_sets}{database}",
+                f"baselines/{name}", "baselines", f"{with_sets}{database}",
                 f"BWAS, λ × N, over {name} of {puzzle}.", [*below, *need],
                 data=_parquets(name, ("searches", "grid")), clock=True,
             )  # fmt: skip
@@ -278,7 +278,7 @@ class _Table:
             options = [f"--model {self.path(place)}" for place in models]
             options += [f"--database {self.path(place, '.npz')}" for place in databases]
             self.add(
-                f"footprints/{puzzle}", "footprints", f"footprints {' '.join(options)}",
+                f"footprints/{puzzle}", "footprints", f"{' '.join(options)}",
                 f"Measuring the memory and the speed of the heuristics of {puzzle}.", [*models, *databases],
                 data=(f"{puzzle}.parquet",), clock=True, threads=asked.threads,
             )  # fmt: skip
@@ -293,7 +293,7 @@ class _Table:
         """Local value iteration, and other solvers on the same boards over what another study has made."""
         puzzle, compared = asked.puzzle, asked.local_vi.compared
         self.add(
-            f"local_vi/{puzzle}", "local_vi", "local-vi", f"Local value iteration on the boards of {puzzle}.",
+            f"local_vi/{puzzle}", "local_vi", "", f"Local value iteration on the boards of {puzzle}.",
             data=_parquets(puzzle, LOCAL_VI_TABLES), clock=True,
         )  # fmt: skip
         if compared is None:
@@ -304,7 +304,7 @@ class _Table:
             raise UserError(f"The study {self.study.study} compares with {missing[0]}, which no study makes.")
         options = f"--model results/{needs[0]} --database results/{needs[1]}.npz"
         self.add(
-            f"compared/{puzzle}", "local_vi_compared", f"local-vi-compared {options}",
+            f"compared/{puzzle}", "local_vi_compared", f"{options}",
             "The same boards by local value iteration, over the network and by IDA*.", needs,
             suffix=".parquet", data=(f"{puzzle}.parquet",), clock=True, threads=asked.threads,
         )  # fmt: skip
@@ -319,7 +319,7 @@ class _Table:
         if any(each.local_vi for each in asked):
             read = [str(REPORTED / "local_value_iteration.csv"), *_below(CAPTIONS, "local_vi_*.rst")]
             self.made["report/report"] = Stage(
-                study.study, "report", "report", "report_local_vi", parameters, f"report-local-vi {options}",
+                study.study, "report", "report", "report_local_vi", parameters, options,
                 f"Writing the report of {study.study}.", found, files=tuple(read), written=DOCUMENTS,
             )  # fmt: skip
             return
@@ -333,14 +333,13 @@ class _Table:
             kept = read = [*map(str, documents(asked[0].puzzle)), *solved]
             modules = "figures_large", "report_large"
         captions = sorted({str(CAPTIONS / f"{entry.kind}.rst") for entry in entries})
-        commands = [f"{module.replace('_', '-')} {options}" for module in modules]
         figures = Stage(
-            study.study, "figures", "figures", modules[0], parameters, commands[0],
+            study.study, "figures", "figures", modules[0], parameters, options,
             f"Drawing the figures of {study.study}.", found, files=tuple(kept), pictures=entries,
         )  # fmt: skip
         self.made["figures/figures"] = figures
         self.made["report/report"] = Stage(
-            study.study, "report", "report", modules[1], parameters, commands[1],
+            study.study, "report", "report", modules[1], parameters, options,
             f"Writing the report of {study.study}.", (*found, figures), files=(*read, *captions), written=DOCUMENTS,
         )  # fmt: skip
 
