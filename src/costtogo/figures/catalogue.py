@@ -25,7 +25,7 @@ KINDS = ("png", "svg")  # each figure is drawn as both
 Paths = dict[str, str | dict[str, str]]  # by argument a path, or several by name
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class FigureEntry:
     """One figure of a study, which can be written as JSON.
 
@@ -51,6 +51,10 @@ class FigureEntry:
     def inputs(self) -> list[str]:
         """The paths that it reads below the study's results."""
         return paths_of(self.reads)
+
+    def paths(self, results: Path) -> list[Path]:
+        """All files that it reads; results: the study's folder."""
+        return [*(results / path for path in self.inputs), *map(Path, paths_of(self.files))]
 
     @property
     def needs(self) -> list[str]:
@@ -348,25 +352,21 @@ def of_puzzle(asked: "PuzzleStudy") -> list[FigureEntry]:
     ]
 
 
-def drawn(entries: Iterable[FigureEntry], card: Callable[[str, str], dict[str, Any]]) -> list[FigureEntry]:
-    """The figures whose stages have all run; card: what a stage noted of itself, by group and name, empty where not.
+def drawn(entries: Iterable[FigureEntry], card: Callable[[str], dict[str, Any]]) -> list[FigureEntry]:
+    """The figures whose stages have all run; card: what a stage noted of itself, "audits/DNN_0", empty where not.
 
     Of external instances only what was solved with the network that the model has now.
     """
-
-    def there(entry: FigureEntry) -> bool:
-        needs = [need.split("/", 1) for need in entry.needs]
-        return all(card(*need) for need in needs) and not (entry.optional and outdated(entry.model, card))
-
-    return [entry for entry in entries if there(entry)]
+    there = [entry for entry in entries if all(map(card, entry.needs))]
+    return [entry for entry in there if not (entry.optional and outdated(entry.model, card))]
 
 
-def outdated(model: str, card: Callable[[str, str], dict[str, Any]]) -> bool:
+def outdated(model: str, card: Callable[[str], dict[str, Any]]) -> bool:
     """Whether external instances were solved with another network than the model has now; card: as in drawn."""
     name = f"{model}/checkpoints.parquet"
     solved_with, now = (
         {digest for path, digest in files.items() if path.endswith(f"models/{name}")}
-        for files in (card("external", model)["inputs"], card("models", model)["outputs"])
+        for files in (card(f"external/{model}")["inputs"], card(f"models/{model}")["outputs"])
     )
     return not solved_with <= now
 
