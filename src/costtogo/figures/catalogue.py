@@ -181,6 +181,11 @@ def _is_looked_at(subject: Subject) -> bool:
     return subject.training.checkpoint_iterations is not None
 
 
+def _epsilon(training: "ModelParams") -> float | None:
+    """The loss that calls for a convergence point, None of a trainer that has none."""
+    return getattr(training, "epsilon", None)
+
+
 def _grid_sets(subject: Subject) -> list[str]:
     return [grid.set for grid in subject.asked.grids]
 
@@ -216,7 +221,7 @@ EXHAUSTIVE = Group(  # networks on a puzzle whose states are all listed
         Kind("states", "the goal and a state farthest from it", {"table": TABLE}, options=_puzzle),
         Kind("distances", "states per distance", {"table": TABLE, "instances": "instances/{puzzle}.parquet"}),
         Kind("last_points", "the last convergence points", {"curves": "models/{models}/curve.parquet"},
-             options=lambda of: {"epsilons": {name: model.epsilon for name, model in of.asked.models.items()}}),
+             options=lambda of: {"epsilons": {name: _epsilon(model) for name, model in of.asked.models.items()}}),
         Kind("error_at_point", "error by distance at the same convergence point",
              {"errors": "models/{models}/errors.parquet"}),
         Kind("error_by_distance", "error by distance",
@@ -236,7 +241,7 @@ EXHAUSTIVE = Group(  # networks on a puzzle whose states are all listed
     ),
     (
         Kind("training", "loss", {"curve": CURVE},
-             options=lambda of: {"epsilon": of.training.epsilon, "sampler": of.training.sampler.kind}),
+             options=lambda of: {"epsilon": _epsilon(of.training), "sampler": of.training.sampler.kind}),
         Kind("error_by_checkpoint", "error by distance of each audited checkpoint",
              {"errors": "audits/{model}/by_distance.parquet"}),
         Kind("learning_curve", "error as training goes on", {"errors": "models/{model}/errors.parquet"}),
@@ -246,13 +251,14 @@ EXHAUSTIVE = Group(  # networks on a puzzle whose states are all listed
         Kind("optimal_by_iteration", "optimal solutions as training goes on",
              {"shares": "searches/{model}/checkpoints_by_distance.parquet"}, _is_looked_at),
         Kind("walk_costs", "cost-to-go by the length of walks",
-             {"table": TABLE, "values": VALUES, "selection": SELECTION}, _is_looked_at,
+             {"table": TABLE, "values": VALUES, "selection": SELECTION},
+             lambda of: _is_looked_at(of) and hasattr(of.training.sampler, "walk_max"),
              lambda of: {"puzzle": of.asked.puzzle, "walk_max": of.training.sampler.walk_max}),
         Kind("grid", "optimal solutions and nodes by λ and N", {"network": GRID, "baseline": BASELINE}),
         Kind("seconds", "seconds by λ and N", {"clock": CLOCK}),
         Kind("way", "the way found from start to goal",
-             {"table": TABLE, "values": VALUES, "selection": SELECTION, "searches": "searches/{model}/searches.parquet"},
-             _is_tower, lambda of: {"model": of.model}),
+             {"table": TABLE, "values": VALUES, "selection": SELECTION,
+              "searches": "searches/{model}/searches.parquet"}, _is_tower, lambda of: {"model": of.model}),
     ),
 )  # fmt: skip
 
@@ -401,7 +407,7 @@ def _kept_figures(own: str, puzzles: list[str], measured: Path) -> Iterator[Figu
     for card in sorted(path for path in measured.glob("*.json") if path.stem != own):
         for place, stage in sorted(_cards(card).items()):
             curve = card.with_suffix("") / f"{place.replace('/', '_')}_curve.csv"
-            training = stage["parameters"].get("training", {})
+            training = stage.get("parameters", {}).get("training", {})
             if curve.exists() and training["puzzle"] in puzzles:
                 model, options = place.removeprefix("models/"), {"epsilon": training["epsilon"]}
                 label, files = f"loss of the study {card.stem}'s {model}", {"curve": str(curve)}
