@@ -34,6 +34,7 @@ def named(words: str, pattern: str) -> AfterValidator:
     return AfterValidator(check)
 
 
+MOST_NAMES = 25  # in one sentence
 # Every number has a bound: a generous one, by what it counts.
 Positive = Annotated[int, Field(ge=1, le=10**9)]  # states, iterations, steps
 Nodes = Annotated[int, Field(ge=1, le=10**12)]  # of one search
@@ -133,8 +134,8 @@ def _checked(kind: type[Kind], name: str, value: Any) -> Any:
         raise ValueError(f"{name}: {error.errors()[0]['msg'].replace('Input should', 'it should')}") from error
 
 
-def union_of(base: type[Kind], tag, kinds: dict[str, type[Kind]]) -> Any:
-    """The type of a parameter that is one of some kinds; tag: the kind of a table of values, or of a Kind."""
+def union_of(tag, kinds: dict[str, Any]) -> Any:
+    """The type of a parameter that is one of some kinds, or of unions of them; tag: by_key of the key that tells."""
     members = [Annotated[kind, Tag(name)] for name, kind in kinds.items()]
     union = members[0]
     for member in members[1:]:
@@ -147,8 +148,9 @@ def by_key(key: str, default: str | None = None):
 
     def tag(values: Any) -> str | None:
         found = values.get(key, default) if isinstance(values, dict) else getattr(values, key, default)
-        return found if isinstance(found, str) else None
+        return None if found is None else str(found)
 
+    tag.__name__ = key  # which pydantic tells of
     return tag
 
 
@@ -158,10 +160,12 @@ def maker(union: Any):
     return lambda **values: adapter.validate_python(values)
 
 
-def hint(name: str, known: Iterable[str]) -> str:
-    """The end of a sentence about a name that is not there."""
-    near = get_close_matches(str(name), [str(k) for k in known], n=1, cutoff=0.5)
-    return f"; did you mean '{near[0]}'?" if near else f"; there are {', '.join(map(str, known))}."
+def hint(name: Any, known: Iterable[str]) -> str:
+    """The end of a sentence about a name that is not there: the nearest, or all where they are not too many."""
+    known = list(known)
+    if near := get_close_matches(str(name), known, n=1, cutoff=0.5):
+        return f"; did you mean '{near[0]}'?"
+    return f"; there are {', '.join(known) or 'none'}." if len(known) <= MOST_NAMES else "."
 
 
 def derive_seed(seed: int, *names: str) -> int:

@@ -25,6 +25,7 @@ TABLES = ("recipes", "architectures", "puzzles", "models")  # the keys that hold
 GENERATIONS = 20  # of tables that are like one another
 MOST_SEEDS = 1_000
 OF_A_MODEL = ["recipe", "seeds"]  # keys of a model as it is written, and not of one that is written out
+NO_TABLE = ("model_type", "model_attributes_type", "dict_type")  # findings of pydantic
 KINDS = {"architecture": Architecture, "sampler": Sampler}  # the tables within a training that have kinds
 
 
@@ -61,7 +62,7 @@ def _whole(path: Path, younger: tuple[Path, ...] = ()) -> dict[str, Any]:
         return values
     beside = {each.stem: each for each in path.parent.glob("*.yaml") if each.stem != DEFAULT}
     beside[DEFAULT] = path.parent.parent / BASE
-    known = {name: each for name, each in beside.items() if each not in (path, *younger)}
+    known = {name: beside[name] for name in sorted(beside) if beside[name] not in (path, *younger)}
     if not isinstance(other, str) or other not in known:
         raise UserError(f"Parameter like: in {path}: there is no study {shown(other)}{hint(other, known)}")
     return laid(_whole(known[other], (*younger, path)), values)
@@ -105,18 +106,23 @@ def overlay(base: dict[str, Any], over: dict[str, Any], place: str = "") -> dict
 
 def laid(base: dict[str, Any], over: dict[str, Any]) -> dict[str, Any]:
     """A file laid over another; a puzzle or recipe may be like one that `only` leaves out."""
-    over = dict(over)
-    for key in TABLES:
+    base, over = dict(base), dict(over)
+    for key in ("puzzles", "recipes"):
         mine, theirs = over.get(key), base.get(key)
-        if not (isinstance(mine, dict) and isinstance(theirs, dict) and "only" in mine):
+        if not (isinstance(mine, dict) and isinstance(theirs, dict) and isinstance(mine.get("only"), list)):
             continue
-        mine = dict(mine)
-        for name, entry in mine.items():
-            if isinstance(entry, dict) and entry.get("like") in theirs and entry["like"] not in mine["only"]:
-                rest = {own: value for own, value in entry.items() if own != "like"}
-                mine[name] = overlay(_like(theirs, entry["like"], key), rest, f"{key}.{name}")
-        over[key] = mine
+        gone = [name for name in theirs if name not in mine["only"] and name not in mine]
+        base[key] = {name: _freed(entry, theirs, gone, f"{key}.{name}") for name, entry in theirs.items()}
+        over[key] = {name: _freed(entry, theirs, gone, f"{key}.{name}") for name, entry in mine.items()}
     return overlay(base, over)
+
+
+def _freed(entry: Any, table: dict[str, Any], gone: list[str], place: str) -> Any:
+    """An entry laid over the one of a table that it is like, where that one is gone."""
+    if not isinstance(entry, dict) or entry.get("like") not in gone:
+        return entry
+    own = {key: value for key, value in entry.items() if key != "like"}
+    return overlay(_like(table, entry["like"], place), own, place)
 
 
 def resolve(values: dict[str, Any]) -> dict[str, Any]:
@@ -129,11 +135,15 @@ def resolve(values: dict[str, Any]) -> dict[str, Any]:
         _refuse_unknown(f"recipes.{name}", recipe, [*_known(Model), "like"])
     for name, architecture in architectures.items():
         _refuse_unknown(f"architectures.{name}", architecture, _known(Architecture))
+        _refuse_unused(f"architectures.{name}", Architecture, architecture, architecture)
+    recipes = {name: _recipe(name, recipes, architectures) for name in recipes}
     values = {key: value for key, value in values.items() if key not in TABLES}
-    values["puzzles"] = {name: _like(puzzles, name, "puzzles") for name in puzzles}
+    values["puzzles"] = {name: _audited(_like(puzzles, name, "puzzles"), f"puzzles.{name}") for name in puzzles}
     values |= {"architectures": architectures, "models": {}}
     for name, model in _repeated(models).items():
-        model = _written_out(name, model, recipes, architectures)
+        place, recipe = f"models.{name}", model.pop("recipe", None)
+        base = {} if recipe is None else _named(recipes, recipe, f"{place}.recipe")
+        model = _training(base, model, place, architectures)
         # one seed a puzzle: models that differ in one thing begin from the same weights
         repetition = [str(number)] if (number := model.pop("repetition", 1)) > 1 else []
         model.setdefault("seed", derive_seed(values.get("seed", 0), "train", str(model.get("puzzle")), *repetition))
@@ -141,50 +151,60 @@ def resolve(values: dict[str, Any]) -> dict[str, Any]:
     return values
 
 
-def _written_out(name: str, model: dict, recipes: dict, architectures: dict) -> dict[str, Any]:
-    """A model laid over its recipe and those which this is like; each may only give what its kind looks at."""
-    place, recipe = f"models.{name}", model.pop("recipe", None)
-    steps = [(place, model)]
-    if recipe is not None:
-        chain = _chain(recipes, recipe, f"{place}.recipe")
-        steps = [*((f"recipes.{other}", entry) for other, entry in reversed(chain)), *steps]
-    merged: dict[str, Any] = {}
-    for where, step in steps:
-        if isinstance(step.get("architecture"), str):
-            step["architecture"] = _named(architectures, step["architecture"], f"{where}.architecture")
-            merged.pop("architecture", None)
-        merged = overlay(merged, step, where)
-        _refuse_unused(where, step, merged)
+def _audited(puzzle: dict[str, Any], place: str) -> dict[str, Any]:
+    """A puzzle with the kind of its audit, which follows from what is listed and is not written in a file."""
+    exact, audit = puzzle.get("exact"), puzzle.get("audit")
+    if exact is None and audit is None:
+        return puzzle
+    if exact != "all" and not isinstance(exact, dict):
+        raise UserError(f"Parameter {place}.exact must say which states are listed: all, or {{around: moves}}.")
+    if audit is None:
+        return puzzle if exact == "all" else puzzle | {"audit": {"kind": "samples"}}
+    if "kind" in _table(audit, f"{place}.audit"):
+        raise UserError(f"Parameter {place}.audit.kind: it follows from exact; leave it out.")
+    return puzzle | {"audit": {"kind": "every_state" if exact == "all" else "samples", **audit}}
+
+
+def _recipe(name: str, recipes: dict[str, Any], architectures: dict[str, Any]) -> dict[str, Any]:
+    """A recipe laid over those that it is like."""
+    chain = reversed(_chain(recipes, name, "recipes"))
+    return reduce(lambda base, step: _training(base, step[1], f"recipes.{step[0]}", architectures), chain, {})
+
+
+def _training(base: dict[str, Any], over: dict[str, Any], place: str, architectures: dict) -> dict[str, Any]:
+    """A recipe or a model laid over what it is like, the architecture by value; it gives what its kind looks at."""
+    base, over = dict(base), dict(over)
+    if isinstance(over.get("architecture"), str):
+        over["architecture"] = _named(architectures, over["architecture"], f"{place}.architecture")
+        base.pop("architecture", None)
+    merged = overlay(base, over, place)
+    _refuse_unused(place, Model, over, merged)
+    for key, union in KINDS.items():
+        _refuse_unused(f"{place}.{key}", union, over.get(key), merged.get(key))
     return merged
 
 
-def _refuse_unused(place: str, given: dict[str, Any], merged: dict[str, Any]) -> None:
-    """UserError where a parameter is given that the kind does not look at; merged: with all that it is like."""
-    for where, union, its, whole in (
-        (place, Model, given, merged),
-        *((f"{place}.{key}", KINDS[key], given.get(key), merged.get(key)) for key in KINDS),
-    ):
-        if not isinstance(its, dict) or (kind := _kind_of(union, whole)) is None:
-            continue
-        for key in its:
-            if key in kind.known() and key not in kind.model_fields:
-                raise UserError(f"Parameter {where}.{key}: {_name_of(whole)} does not look at it; leave it out.")
+def _refuse_unused(place: str, union: Any, given: Any, whole: Any) -> None:
+    """UserError where a parameter is given that the kind does not look at; whole: with all that it is laid over."""
+    if not isinstance(given, dict) or (kind := _kind_of(union, whole)) is None:
+        return
+    if key := next((key for key in given if key in kind.known() and key not in kind.model_fields), None):
+        raise UserError(f"Parameter {place}.{key}: {_name_of(union, whole)} does not look at it; leave it out.")
 
 
 def _kind_of(union: Any, values: dict[str, Any]) -> type[Kind] | None:
     """The kind of a table of values, None where it names none."""
-    members, discriminator = get_args(union)
+    members, discriminator, *_ = get_args(union)
     tag = discriminator.discriminator(values)
-    found = [get_args(member) for member in get_args(members)]
-    return next((kind for kind, name in found if name.tag == tag), None)
+    member = next((each for each in get_args(members) if get_args(each)[-1].tag == tag), None)
+    kinds = _members(member)
+    return kinds[0] if len(kinds) == 1 else _kind_of(member, values)
 
 
-def _name_of(values: dict[str, Any]) -> str:
-    """A kind in words.  -> "the kind uniform", "the trainer davi with lbfgs"."""
-    if "kind" in values:
-        return f"the kind {values['kind']}"
-    if "sampler" not in values and "trainer" not in values:
-        return "the kind residual"
+def _name_of(union: Any, values: dict[str, Any]) -> str:
+    """A kind of a union in words.  -> "the kind uniform", "the trainer davi with lbfgs"."""
+    if union is not Model:
+        return f"the kind {values.get('kind', 'residual')}"
     optimizer = values.get("optimizer", "adam")
     return f"the trainer {values.get('trainer', 'davi')}" + (f" with {optimizer}" if optimizer != "adam" else "")
 
@@ -259,14 +279,22 @@ def explain(error: ValidationError, values: dict[str, Any]) -> str:
     if finding["type"] == "extra_forbidden":
         known = _known_keys(location[:-1], values)
         return f"Parameter {place}: there is no key '{location[-1]}'{hint(location[-1], known)}"
-    if finding["type"] == "missing":
-        place = f"{place}.{finding['loc'][-1]}".removeprefix(".")
+    given, context = finding["input"], finding.get("ctx", {})
+    tag = re.sub(r"\W", "", context.get("discriminator", ""))  # of a union, such as kind
+    if finding["type"] in NO_TABLE or (tag and not isinstance(given, dict)):
+        return f"Parameter {place} must be a table of keys and values, not {shown(given)}."
+    if finding["type"] == "missing" or (tag and tag not in given):
+        place = f"{place}.{tag or finding['loc'][-1]}".removeprefix(".")
         return f"Parameter {place} is missing; add it, or take it from the default params.yaml."
-    message = finding["msg"].removeprefix("Value error, ").replace("Input should", "it should")
-    message = message.replace("Unable to extract tag using discriminator", "there is no key")
-    is_told = finding["type"] == "value_error" or isinstance(finding["input"], dict)
-    given = "" if is_told else f" (given: {shown(finding['input'])})"
-    told = " ".join(f"Parameter {place or 'file'}: {message.removesuffix('.')}{given}{_advice(finding)}".splitlines())
+    if tag:
+        known = re.findall("'(.*?)'", context.get("expected_tags", ""))
+        return f"Parameter {place}.{tag}: there is no {tag} {shown(given[tag])}{hint(given[tag], known)}"
+    message = re.sub("^Value error, |( after validation, not .*)", "", finding["msg"].removesuffix("."))
+    message = re.sub("^(Input|List|Tuple) should", "it should", message).replace("valid tuple", "valid list")
+    is_told = finding["type"] == "value_error" or isinstance(given, dict)
+    value = "" if is_told else f" (given: {shown(given)})"
+    where = f"{place}: " if place else ""  # of what concerns several places the message tells where
+    told = " ".join(f"Parameter {where}{message}{value}{_advice(finding)}".splitlines())
     return told if told.endswith("?") else f"{told}."
 
 
@@ -319,12 +347,11 @@ def _fields(member: Any) -> dict[str, Any]:
 
 
 def _is_of_kind(member: type[Params], values: Any) -> bool:
-    """True if the tag of a table of values is that of one of the kinds of a union."""
-    tags = [name for name in ("kind", "solver", "trainer") if name in member.model_fields]
+    """True if the tags of a table of values are those of one of the kinds of a union."""
+    tags = [name for name in ("kind", "solver", "trainer", "optimizer") if name in member.model_fields]
     return all(values.get(name) in get_args(member.model_fields[name].annotation) for name in tags if name in values)
 
 
 def _known(union: Any) -> list[str]:
     """All keys of all kinds of a union."""
-    kinds = [get_args(member)[0] for member in get_args(get_args(union)[0])]
-    return [name for name in kinds[0].known()]
+    return list(_members(union)[0].known())

@@ -83,16 +83,6 @@ class PuzzleParams(Params):
     max_nodes: Nodes = 60_000_000
     local_vi: LocalVi | None = None
 
-    @model_validator(mode="before")
-    @classmethod
-    def _audit_goes_by_what_is_listed(cls, values: Any) -> Any:
-        """The kind of audit follows from what is listed, and is not written in a file."""
-        if not isinstance(values, dict) or values.get("exact") is None:
-            return values
-        kind = "every_state" if values["exact"] == "all" else "samples"
-        audit = values.get("audit", {} if kind == "samples" else None)
-        return values | ({"audit": {"kind": kind, **audit}} if isinstance(audit, dict) else {})
-
     @model_validator(mode="after")
     def _sets_exist(self):
         wanted = [search.set for search in self.searches]
@@ -119,7 +109,7 @@ class PuzzleParams(Params):
         if self.exact != "all":
             if name := next((n for n, each in self.instances.items() if isinstance(each, RankedInstances)), None):
                 kind = self.instances[name].kind
-                raise ValueError(f"instances.{name}: the kind {kind} needs all states listed (exact: all)")
+                raise ValueError(f"the kind {kind} of set {name} needs all states listed (exact: all)")
             if any(grid.every_checkpoint for grid in self.grids):
                 raise ValueError("every_checkpoint is for a puzzle whose states are all listed (exact: all)")
         return self
@@ -205,11 +195,11 @@ class Study(Params):
     def _models_suit(self):
         for name, model in self.models.items():
             if model.puzzle not in self.puzzles:
-                raise ValueError(f"model {name} wants puzzle {shown(model.puzzle)}{hint(model.puzzle, self.puzzles)}")
+                raise ValueError(f"models.{name} wants puzzle {shown(model.puzzle)}{hint(model.puzzle, self.puzzles)}")
             if self.puzzles[model.puzzle].audit is None:
                 raise ValueError(f"puzzles.{model.puzzle} has a model, {name}, and says not how it is audited")
             if lacking := next(_lacking(model, make(model.puzzle)), None):
-                raise ValueError(f"model {name}: {lacking}")
+                raise ValueError(f"models.{name}: {lacking}")
         return self
 
     @model_validator(mode="after")
@@ -255,6 +245,8 @@ def _unsuited(asked: PuzzleStudy) -> Iterator[str]:
         yield f"headline must name a model, not '{asked.headline}'; there are {', '.join(asked.models)}"
     if asked.pattern_databases and not asked.is_sliding:
         yield f"pattern_databases: {asked.puzzle} has no tiles to slide; leave them out"
+    if asked.local_vi and not asked.is_sliding:
+        yield f"local_vi: {asked.puzzle} has no tiles to slide; leave it out"
     for name, text in asked.pattern_databases.items():
         try:
             parse_partition(puzzle.side, text)
@@ -292,7 +284,7 @@ def _unsuited_solvers(asked: PuzzleStudy) -> Iterator[str]:
     if asked.optima is not None:
         name = asked.optima.pattern_database
         if asked.is_sliding and name not in asked.pattern_databases:
-            yield f"optima.pattern_database must name one of pattern_databases, not '{name}'; there is {there}"
+            yield f"optima.pattern_database must name one of pattern_databases, not '{name}'; there are {there}"
         if not asked.is_sliding and (name is not None or family(asked.puzzle) != "lights_out"):
             yield (
                 f"optima are found of sliding tiles and, without pattern database, of Lights Out, not of {asked.puzzle}"

@@ -1,6 +1,6 @@
 """Parameters of a training: its network, where its states come from, what it does with them."""
 
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
@@ -96,7 +96,6 @@ class Rows(ArchitectureParams):
 
 
 Architecture = union_of(
-    ArchitectureParams,
     by_key("kind", "residual"),
     {
         "residual": Residual,
@@ -187,7 +186,6 @@ class GrowingTowerSampler(SamplerParams):
 
 
 Sampler = union_of(
-    SamplerParams,
     by_key("kind"),
     {
         "deepcube": DeepCubeSampler,
@@ -290,14 +288,12 @@ class Presses(AdamParams):
     sampler: DeepCubeASampler
 
 
-def _trainer(values: Any) -> str | None:
-    trainer, optimizer = by_key("trainer", "davi")(values), by_key("optimizer", "adam")(values)
-    return "davi_lbfgs" if (trainer, optimizer) == ("davi", "lbfgs") else trainer
-
-
 Model = union_of(
-    ModelParams,
-    _trainer,
-    {"davi": Davi, "davi_lbfgs": DaviLbfgs, "random_walk": RandomWalk, "presses": Presses},
+    by_key("trainer", "davi"),
+    {
+        "davi": union_of(by_key("optimizer", "adam"), {"adam": Davi, "lbfgs": DaviLbfgs}),
+        "random_walk": RandomWalk,
+        "presses": Presses,
+    },
 )
 training_of = maker(Model)
