@@ -11,10 +11,10 @@ import pandas as pd
 from synthetic_study import write_card, write_table
 
 from costtogo.params.loading import load
-from costtogo.params.study import PuzzleStudy
+from costtogo.params.study import PuzzleStudy, alone
 from costtogo.puzzles import make
 from costtogo.puzzles.base import Puzzle
-from costtogo.stages.audit_large import PROGRESS
+from costtogo.stages.audit_samples import PROGRESS
 
 CONFIG = Path(__file__).parents[1] / "config"
 PARTS = (
@@ -24,8 +24,8 @@ PARTS = (
 
 
 def study_of(name: str) -> PuzzleStudy:
-    """The study of a file of config."""
-    return load(CONFIG / f"{name}.yaml")
+    """The study of a file of config, which is about one puzzle."""
+    return alone(load([CONFIG / f"{name}.yaml"]))
 
 
 def write_results(study: PuzzleStudy, folder: Path, parts=PARTS) -> Path:

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import yaml
+from costtogo.stages.instances_large import KINDS, draw_sets, mirrored
 from messages import is_one_sentence
 
 from costtogo.exact.nearby import FAR, nearby_table
@@ -19,7 +20,6 @@ from costtogo.puzzles import make
 from costtogo.puzzles.base import apply, solves
 from costtogo.search.bwas import Limits
 from costtogo.stages import grid
-from costtogo.stages.instances_large import KINDS, draw_sets, mirrored
 from costtogo.stages.search_records import summarise, to_rows
 from costtogo.types import SearchResult, UserError
 from costtogo.workflow.stages import stages_of

@@ -25,7 +25,7 @@ KINDS = ("png", "svg")  # each figure is drawn as both
 Paths = dict[str, str | dict[str, str]]  # by argument a path, or several by name
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class FigureEntry:
     """One figure of a study, which can be written as JSON.
 
@@ -51,6 +51,10 @@ class FigureEntry:
     def inputs(self) -> list[str]:
         """The paths that it reads below the study's results."""
         return paths_of(self.reads)
+
+    def paths(self, results: Path) -> list[Path]:
+        """All files that it reads; results: the study's folder."""
+        return [*(results / path for path in self.inputs), *map(Path, paths_of(self.files))]
 
     @property
     def needs(self) -> list[str]:
@@ -181,6 +185,11 @@ def _is_looked_at(subject: Subject) -> bool:
     return subject.training.checkpoint_iterations is not None
 
 
+def _epsilon(training: "ModelParams") -> float | None:
+    """The loss that calls for a convergence point, None of a trainer that has none."""
+    return getattr(training, "epsilon", None)
+
+
 def _grid_sets(subject: Subject) -> list[str]:
     return [grid.set for grid in subject.asked.grids]
 
@@ -216,7 +225,7 @@ EXHAUSTIVE = Group(  # networks on a puzzle whose states are all listed
         Kind("states", "the goal and a state farthest from it", {"table": TABLE}, options=_puzzle),
         Kind("distances", "states per distance", {"table": TABLE, "instances": "instances/{puzzle}.parquet"}),
         Kind("last_points", "the last convergence points", {"curves": "models/{models}/curve.parquet"},
-             options=lambda of: {"epsilons": {name: model.epsilon for name, model in of.asked.models.items()}}),
+             options=lambda of: {"epsilons": {name: _epsilon(model) for name, model in of.asked.models.items()}}),
         Kind("error_at_point", "error by distance at the same convergence point",
              {"errors": "models/{models}/errors.parquet"}),
         Kind("error_by_distance", "error by distance",
@@ -236,7 +245,7 @@ EXHAUSTIVE = Group(  # networks on a puzzle whose states are all listed
     ),
     (
         Kind("training", "loss", {"curve": CURVE},
-             options=lambda of: {"epsilon": of.training.epsilon, "sampler": of.training.sampler.kind}),
+             options=lambda of: {"epsilon": _epsilon(of.training), "sampler": of.training.sampler.kind}),
         Kind("error_by_checkpoint", "error by distance of each audited checkpoint",
              {"errors": "audits/{model}/by_distance.parquet"}),
         Kind("learning_curve", "error as training goes on", {"errors": "models/{model}/errors.parquet"}),
@@ -246,13 +255,14 @@ EXHAUSTIVE = Group(  # networks on a puzzle whose states are all listed
         Kind("optimal_by_iteration", "optimal solutions as training goes on",
              {"shares": "searches/{model}/checkpoints_by_distance.parquet"}, _is_looked_at),
         Kind("walk_costs", "cost-to-go by the length of walks",
-             {"table": TABLE, "values": VALUES, "selection": SELECTION}, _is_looked_at,
+             {"table": TABLE, "values": VALUES, "selection": SELECTION},
+             lambda of: _is_looked_at(of) and hasattr(of.training.sampler, "walk_max"),
              lambda of: {"puzzle": of.asked.puzzle, "walk_max": of.training.sampler.walk_max}),
         Kind("grid", "optimal solutions and nodes by λ and N", {"network": GRID, "baseline": BASELINE}),
         Kind("seconds", "seconds by λ and N", {"clock": CLOCK}),
         Kind("way", "the way found from start to goal",
-             {"table": TABLE, "values": VALUES, "selection": SELECTION, "searches": "searches/{model}/searches.parquet"},
-             _is_tower, lambda of: {"model": of.model}),
+             {"table": TABLE, "values": VALUES, "selection": SELECTION,
+              "searches": "searches/{model}/searches.parquet"}, _is_tower, lambda of: {"model": of.model}),
     ),
 )  # fmt: skip
 
@@ -342,25 +352,21 @@ def of_puzzle(asked: "PuzzleStudy") -> list[FigureEntry]:
     ]
 
 
-def drawn(entries: Iterable[FigureEntry], card: Callable[[str, str], dict[str, Any]]) -> list[FigureEntry]:
-    """The figures whose stages have all run; card: what a stage noted of itself, by group and name, empty where not.
+def drawn(entries: Iterable[FigureEntry], card: Callable[[str], dict[str, Any]]) -> list[FigureEntry]:
+    """The figures whose stages have all run; card: what a stage noted of itself, "audits/DNN_0", empty where not.
 
     Of external instances only what was solved with the network that the model has now.
     """
-
-    def there(entry: FigureEntry) -> bool:
-        needs = [need.split("/", 1) for need in entry.needs]
-        return all(card(*need) for need in needs) and not (entry.optional and outdated(entry.model, card))
-
-    return [entry for entry in entries if there(entry)]
+    there = [entry for entry in entries if all(map(card, entry.needs))]
+    return [entry for entry in there if not (entry.optional and outdated(entry.model, card))]
 
 
-def outdated(model: str, card: Callable[[str, str], dict[str, Any]]) -> bool:
+def outdated(model: str, card: Callable[[str], dict[str, Any]]) -> bool:
     """Whether external instances were solved with another network than the model has now; card: as in drawn."""
     name = f"{model}/checkpoints.parquet"
     solved_with, now = (
         {digest for path, digest in files.items() if path.endswith(f"models/{name}")}
-        for files in (card("external", model)["inputs"], card("models", model)["outputs"])
+        for files in (card(f"external/{model}")["inputs"], card(f"models/{model}")["outputs"])
     )
     return not solved_with <= now
 
@@ -401,7 +407,7 @@ def _kept_figures(own: str, puzzles: list[str], measured: Path) -> Iterator[Figu
     for card in sorted(path for path in measured.glob("*.json") if path.stem != own):
         for place, stage in sorted(_cards(card).items()):
             curve = card.with_suffix("") / f"{place.replace('/', '_')}_curve.csv"
-            training = stage["parameters"].get("training", {})
+            training = stage.get("parameters", {}).get("training", {})
             if curve.exists() and training["puzzle"] in puzzles:
                 model, options = place.removeprefix("models/"), {"epsilon": training["epsilon"]}
                 label, files = f"loss of the study {card.stem}'s {model}", {"curve": str(curve)}

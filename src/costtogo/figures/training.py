@@ -35,7 +35,7 @@ FEW_POINTS = 40  # up to so many convergence points have room for a large circle
 
 
 @kind_of_figure
-def training(curve: pd.DataFrame, epsilon: float, sampler: str) -> Figure:
+def training(curve: pd.DataFrame, epsilon: float | None, sampler: str) -> Figure:
     """Loss and validation loss by iteration, and below them how far the states drawn reach.
 
     curve: iteration, loss, validation_loss (NaN where not computed), effective_k, updated.
@@ -45,16 +45,17 @@ def training(curve: pd.DataFrame, epsilon: float, sampler: str) -> Figure:
 
 
 @kind_of_figure
-def kept_training(curve: pd.DataFrame, epsilon: float) -> Figure:
+def kept_training(curve: pd.DataFrame, epsilon: float | None) -> Figure:
     """The same of a training that another study kept."""
     return _training_curve(curve, epsilon, WALKED)
 
 
-def _training_curve(curve: pd.DataFrame, epsilon: float, reach: str) -> Figure:
+def _training_curve(curve: pd.DataFrame, epsilon: float | None, reach: str) -> Figure:
     figure, (losses, walks) = subplots(2, grid=False, sharex=True, height_ratios=(4, 1))
     handles = _draw_losses(losses, curve, epsilon)
-    handles[-2].set_label(f"convergence point ({curve['updated'].sum():,})")
-    handles[-1].set_label(f"ε = {epsilon:g}")
+    handles[2].set_label(f"convergence point ({curve['updated'].sum():,})")
+    for line in handles[3:]:
+        line.set_label(f"ε = {epsilon:g}")
     losses.set_ylabel(LOSS)
     walks.step(curve["iteration"], curve["effective_k"], where="post", color=GREY)
     walks.set_ylim(bottom=0)
@@ -65,7 +66,8 @@ def _training_curve(curve: pd.DataFrame, epsilon: float, reach: str) -> Figure:
     return with_legend(figure, handles)
 
 
-def _draw_losses(axes: Axes, curve: pd.DataFrame, epsilon: float) -> list:
+def _draw_losses(axes: Axes, curve: pd.DataFrame, epsilon: float | None) -> list:
+    """The handles are loss, validation loss, convergence point and, of a trainer that has it, ε."""
     validation = curve.dropna(subset="validation_loss")
     pixels = len(curve) > LINE_POINTS
     handles = axes.plot(
@@ -93,14 +95,15 @@ def _draw_losses(axes: Axes, curve: pd.DataFrame, epsilon: float) -> list:
         markeredgewidth=0 if many else 1,
         label="convergence point",
     )
-    handles.append(axes.axhline(epsilon, color=BLACK, ls=":", lw=1, label="ε"))
+    if epsilon is not None:
+        handles.append(axes.axhline(epsilon, color=BLACK, ls=":", lw=1, label="ε"))
     logarithmic(axes.yaxis)
     axes.grid(axis="y")
     return handles
 
 
 @kind_of_figure
-def last_points(curves: dict[str, pd.DataFrame], epsilons: dict[str, float]) -> Figure:
+def last_points(curves: dict[str, pd.DataFrame], epsilons: dict[str, float | None]) -> Figure:
     """Losses around the last two convergence points of each model, one panel a model.
 
     curves: by model, as in training.
@@ -111,7 +114,7 @@ def last_points(curves: dict[str, pd.DataFrame], epsilons: dict[str, float]) -> 
         axes.set_axis_off()
     for axes, (model, curve) in zip(panels, curves.items(), strict=False):
         handles = _draw_losses(axes, around_last_points(curve), epsilons[model])
-        name_panel(axes, f"{model}, ε = {epsilons[model]:g}")
+        name_panel(axes, model if epsilons[model] is None else f"{model}, ε = {epsilons[model]:g}")
         whole_ticks(axes.xaxis, 5)
         show_counts(axes.xaxis)
     figure.supylabel(LOSS, fontsize=9)

@@ -69,10 +69,10 @@ def variant_costs(frame: pd.DataFrame, puzzle: str, mean_distance: float) -> Fig
     return curves_by_variant(frame, BASE + puzzle, "cost_to_go", "mean cost-to-go, moves", known)
 
 
-def seeds_by_variant(frame: pd.DataFrame, base: str, measures: dict[str, str], logarithmic: tuple[str, ...]) -> Figure:
+def seeds_by_variant(frame: pd.DataFrame, base: str, measures: dict[str, str], by_powers: tuple[str, ...]) -> Figure:
     """A dot for each seed of each variant and a bar at their median, one panel a measure; base is the first row.
 
-    frame: variant, seed and the measures, one row a training.  measures: the label of each.  logarithmic: the
+    frame: variant, seed and the measures, one row a training.  measures: the label of each.  by_powers: the
     measures on a logarithmic axis.
     """
     variants = [base, *sorted(set(frame["variant"]) - {base})]
@@ -83,7 +83,7 @@ def seeds_by_variant(frame: pd.DataFrame, base: str, measures: dict[str, str], l
             axes.plot(values, [place] * len(values), ls="none", marker="o", color=BLUE, alpha=0.6)
             axes.plot([values.median()], [place], ls="none", marker="|", markersize=13, color=BLACK)
         axes.axvline(frame.loc[frame["variant"] == base, measure].median(), color=GREY, ls=":", lw=1)
-        if measure in logarithmic:
+        if measure in by_powers:
             logarithmic(axes.xaxis)
         axes.set_xlabel(label)
     panels[0].set_yticks(range(len(variants)), variants)

@@ -325,5 +325,6 @@ def alone(study: Study) -> PuzzleStudy:
 
 
 def puzzles_of(parameters: dict[str, Any]) -> list[str]:
-    """The puzzles that the slice of a stage is about: one, or of a report those of its study."""
-    return [parameters["puzzle"]] if "puzzle" in parameters else sorted({*parameters["tables"], *parameters["puzzles"]})
+    """The puzzles that the slice of a stage is about: one, or of figures and reports several."""
+    several = {*parameters.get("tables", ()), *parameters.get("puzzles", ())}
+    return [parameters["puzzle"]] if "puzzle" in parameters else sorted(several)

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 import pandas as pd
 
 from costtogo.analysis.solutions import mirrored_shares, triplet_shares
-from costtogo.figures.catalogue_large import external_is_current
+from costtogo.figures.catalogue import outdated
 from costtogo.params.instances import MirroredInstances, PrefixInstances
 from costtogo.params.searches import BeamParams
 from costtogo.params.study import PuzzleStudy
@@ -62,8 +62,8 @@ def of_names(results: Results, names: Iterable[str], path: str) -> pd.DataFrame:
 
 def table_of(results: Results, model: str, path: str) -> pd.DataFrame | None:
     """A table of a model; None where there is none, or where it is of external instances and of another network."""
-    outdated = "external/" in path and not external_is_current(results.folder, model)
-    return None if outdated else results.find(path.format(model))
+    hidden = "external/" in path and (not results.find_card(f"external/{model}") or outdated(model, results.find_card))
+    return None if hidden else results.find(path.format(model))
 
 
 def training(results: Results, study: PuzzleStudy) -> pd.DataFrame:

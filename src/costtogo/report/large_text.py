@@ -6,8 +6,7 @@ from pathlib import Path
 import pandas as pd
 
 from costtogo.analysis.literature import DOCUMENTS, NETWORKS, numbers_of
-from costtogo.figures.catalogue import FigureEntry
-from costtogo.figures.catalogue_large import drawable
+from costtogo.figures.catalogue import FigureEntry, drawn, of_puzzle
 from costtogo.params.study import PuzzleStudy
 from costtogo.puzzles import make, noun
 from costtogo.report.large_compared import compared, explanations
@@ -54,7 +53,7 @@ class Report:
     def __init__(self, study: PuzzleStudy, results: Results, tables, comparison: pd.DataFrame, captions: Path):
         self.study, self.results, self.tables, self.captions = study, results, tables, captions
         self.comparison = comparison
-        self.figures = drawable(study, results.folder)
+        self.figures = drawn(of_puzzle(study), results.find_card)
         self.noun = noun(study.puzzle)
         self.solved = {"instances": (f"{self.noun}s", amount), **SOLVED}
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from costtogo.figures.catalogue_large import drawable
+from costtogo.figures.catalogue import drawn, of_puzzle
 from costtogo.params.study import PuzzleStudy
 from costtogo.report.large_compared import rows_table
 from costtogo.report.large_exact import compared, speeds
@@ -119,7 +119,7 @@ def timings_text(
         "longest": ("longest", "{:.3g}".format),
     }
     covered = times[times["reproduced"].notna()]
-    drawn = [entry for entry in drawable(study, results.folder) if entry.timed]
+    shown = [entry for entry in drawn(of_puzzle(study), results.find_card) if entry.timed]
     parts = [
         f"# Wall-clock times of the study `{study.study}`\n",
         "They differ from run to run; everything else is in [report.md](report.md). All stages together:"
@@ -134,6 +134,6 @@ def timings_text(
         "## The literature's times\n",
         "On other machines; [timings/reported_vs_reproduced.csv](timings/reported_vs_reproduced.csv) has the notes.\n",
         rows_table(covered) if len(covered) else "Nothing to compare yet.\n",
-        *(gallery([entry], captions) for entry in drawn),
+        *(gallery([entry], captions) for entry in shown),
     ]
     return "\n".join(parts)

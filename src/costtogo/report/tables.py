@@ -37,6 +37,11 @@ class Results:
     def card(self, group: str, name: str) -> dict[str, Any]:
         return read_json(self.folder / group / f"{name}.json")
 
+    def find_card(self, address: str) -> dict[str, Any]:
+        """What a stage noted of itself, empty where it has not run."""
+        path = self.folder / f"{address}.json"
+        return read_json(path) if path.exists() else {}
+
     def cards(self) -> list[dict[str, Any]]:
         """Every card of the study's data, models, audits and searches."""
         groups = ("tables", "pattern_databases", "instances", "optima", "models", "audits", "searches")

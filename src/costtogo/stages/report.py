@@ -26,6 +26,7 @@ from costtogo.report.tables import Results, gather, headline_numbers, states_per
 from costtogo.report.text import gallery, report
 from costtogo.report.timings import search_timings, stage_timings, timings_text
 from costtogo.report.variants import variants_text
+from costtogo.stages.figures import remove_figures
 from costtogo.stages.leftovers import remove_others
 from costtogo.stages.stage_run import StageRun, clocks_of, whole_cards
 
@@ -63,6 +64,7 @@ def run(params: Path, results: Path, reports: Path) -> None:
     stage = StageRun("report", __name__, params, results / "report" / "report", [*beside.files, *cards])
     study = Study(**stage.parameters)
     numbers = write(study, results.parent, reports.parent, beside)
+    remove_figures(reports, catalogue(study))
     kinds = ("report.md", "reported_vs_reproduced.csv", "metrics.json", "tables/*.csv", "figures/*.png")
     outputs = [path for kind in kinds for path in sorted(reports.glob(kind))]
     metrics = {f"{model}.{name}": value for model, part in numbers.items() for name, value in part.items()}

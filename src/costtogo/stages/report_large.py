@@ -7,6 +7,7 @@ import pandas as pd
 
 from costtogo.analysis.documents import REPORTED, documents
 from costtogo.analysis.literature import read_reported
+from costtogo.figures.catalogue import drawn, of_puzzle
 from costtogo.files import write_csv, write_json, write_text
 from costtogo.params.study import PuzzleStudy, Study, alone
 from costtogo.report.large_answers import Findings
@@ -17,6 +18,7 @@ from costtogo.report.large_timings import search_timings, timings_text
 from costtogo.report.sources import forget
 from costtogo.report.tables import Results
 from costtogo.report.timings import stage_timings
+from costtogo.stages.figures import remove_figures
 from costtogo.stages.leftovers import remove_others
 from costtogo.stages.stage_run import StageRun, clocks_of, parameters_of, whole_cards
 
@@ -41,6 +43,7 @@ def run(params: Path, results: Path, reports: Path) -> None:
     inputs = [*beside.files(study.puzzle), *cards]
     stage = StageRun("report_large", __name__, params, results / "report" / "report", inputs)
     numbers = write(study, results.parent, reports.parent, beside)
+    remove_figures(reports, drawn(of_puzzle(study), gather(study, results.parent).find_card))
     kinds = ("report.md", "reported_vs_reproduced.csv", "metrics.json", "tables/*.csv", "figures/*.png")
     outputs = [path for kind in kinds for path in sorted(reports.glob(kind))]
     metrics = {f"{model}.{name}": value for model, part in numbers.items() for name, value in part.items()}

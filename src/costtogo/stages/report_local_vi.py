@@ -7,10 +7,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from costtogo.figures import local_vi as drawings
-from costtogo.figures.catalogue import KINDS, file_of
-from costtogo.figures.style import image
-from costtogo.files import read_frame, read_text, write_bytes, write_csv, write_json, write_text
+from costtogo.analysis.local_solutions import lengths_by_size, solver_name
+from costtogo.figures.catalogue import of_puzzle
+from costtogo.files import read_frame, read_text, write_csv, write_json, write_text
 from costtogo.params.study import PuzzleStudy, Study, alone
 from costtogo.puzzles import make
 from costtogo.report.local_vi_compared import (
@@ -23,6 +22,7 @@ from costtogo.report.local_vi_compared import (
     read_reported,
 )
 from costtogo.report.markdown import amount, frame_table, places, short
+from costtogo.stages.figures import remove_figures
 from costtogo.stages.leftovers import remove_others
 from costtogo.stages.stage_run import StageRun, parameters_of, whole_cards
 
@@ -40,13 +40,13 @@ def run(params: Path, results: Path, reports: Path) -> None:
     frames = frames_of(tables, searches, seconds)
     comparison, timed = compare(reported, tables), compare(reported, tables, timed=True)
     metrics = {f"{row.initial_size}_average_moves": row.average_moves for row in frames["sizes"].itertuples()}
-    written = write_figures(reports, draw(tables, reported, searches, seconds, study))
-    written += write_tables(reports, frames, comparison, timed)
+    written = write_tables(reports, frames, comparison, timed)
     write_json(reports / "metrics.json", metrics)
     write_text(reports / "report.md", "\n".join(text(study, tables, frames, comparison)))
     write_text(reports / "timings.md", "\n".join(timings(tables, timed, searches, seconds)))
-    for folder in ("figures", "svg/figures", "svg/timings", "tables", "timings"):
-        remove_others((reports / folder).glob("*.*"), written)
+    for folder in ("tables", "timings"):
+        remove_others((reports / folder).glob("*.csv"), written)
+    remove_figures(reports, of_puzzle(study))
     files = sorted(reports.rglob("*.*"))
     timed = [path for path in files if "timings" in str(path.relative_to(reports))]
     stage.finish([path for path in files if path not in timed], metrics, timed)
@@ -59,16 +59,6 @@ def frames_of(tables: Tables, searches: pd.DataFrame | None, seconds: pd.DataFra
     if searches is not None:
         frames["compared"] = solvers_of(searches, seconds).drop(columns=["seconds", "longest"])
     return frames
-
-
-def write_figures(reports: Path, figures: dict) -> list[Path]:
-    """Write the figures of draw in each kind; returns their files."""
-    written = []
-    for (folder, name), figure in figures.items():
-        for kind in KINDS:
-            written.append(reports / file_of(f"{folder}/{name}", kind))
-            write_bytes(written[-1], image(figure, kind))
-    return written
 
 
 def write_tables(
@@ -91,33 +81,6 @@ def _searches(study: PuzzleStudy, results: Path) -> tuple[pd.DataFrame | None, p
     return read_frame(results / "compared" / f"{study.puzzle}.parquet"), read_frame(clock)
 
 
-def draw(
-    tables: Tables,
-    reported: pd.DataFrame,
-    searches: pd.DataFrame | None,
-    seconds: pd.DataFrame | None,
-    study: PuzzleStudy,
-) -> dict:
-    """The figures by folder and name; those that a clock tells of stand among the timings."""
-    numbers = reported[reported["section"].isin(["Table 1", "Table 2"])].assign(
-        value=lambda rows: rows["value"].astype(float)
-    )
-    drawn = tables.boards.rename(columns={"length_1": "length", "considered_1": "considered"})
-    classes = readable(tables.classes).query("initial_size == 1")
-    found = {
-        ("figures", "policy"): drawings.policy(tables.policy, make(study.puzzle).side),
-        ("figures", "lengths_by_size"): drawings.lengths_by_size(
-            sizes_of(tables), numbers[numbers["section"] == "Table 2"]
-        ),
-        ("figures", "lengths_by_class"): drawings.lengths_by_class(
-            drawn, classes, numbers[numbers["section"] == "Table 1"]
-        ),
-    }
-    if searches is not None:
-        found["timings", "compared"] = drawings.compared(searches, seconds)
-    return found
-
-
 def readable(classes: pd.DataFrame) -> pd.DataFrame:
     """The classes with their fractions as numbers beside them."""
     found = classes.rename(columns={"share": "share_exact", "average_moves": "average_exact"})
@@ -127,23 +90,10 @@ def readable(classes: pd.DataFrame) -> pd.DataFrame:
 
 
 def sizes_of(tables: Tables) -> pd.DataFrame:
-    """By initial size: averages and most moves of the boards drawn and of all boards."""
-    rows = []
-    for size in tables.classes["initial_size"].unique():
-        classes, lengths = tables.classes.query("initial_size == @size"), tables.boards[f"length_{size}"]
-        average = sum(Fraction(row.share) * Fraction(row.average_moves) for row in classes.itertuples())
-        rows.append(
-            {
-                "initial_size": size,
-                "drawn_average": lengths.mean(),
-                "longest": int(lengths.max()),
-                "average_moves": float(average),
-                "maximum_moves": int(classes["maximum_moves"].max()),
-                "considered": int(classes["considered"].max()),
-                "states": int(tables.subproblems.query("initial_size == @size")["states"].sum()),
-            }
-        )
-    return pd.DataFrame(rows)
+    """By initial size: averages and most moves of the boards drawn and of all boards, states of the subproblems."""
+    states = tables.subproblems.groupby("initial_size")["states"].sum()
+    sizes = lengths_by_size(tables.classes, tables.boards)
+    return sizes.assign(states=sizes["initial_size"].map(states))
 
 
 def solvers_of(searches: pd.DataFrame, seconds: pd.DataFrame) -> pd.DataFrame:
@@ -154,7 +104,7 @@ def solvers_of(searches: pd.DataFrame, seconds: pd.DataFrame) -> pd.DataFrame:
         solved = found.dropna(subset="length")
         rows.append(
             {
-                "solver": drawings.name_of(solver),
+                "solver": solver_name(solver),
                 "boards": len(found),
                 "solved_percent": 100 * len(solved) / len(found),
                 "length": solved["length"].mean(),

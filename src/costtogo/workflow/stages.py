@@ -4,16 +4,14 @@ A stage is data. The Snakefile makes a rule of each, so that the files of a stag
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
 from costtogo.analysis.documents import documents
 from costtogo.external_files import folder as external_folder
-from costtogo.figures.catalogue import KINDS, FigureEntry
-from costtogo.figures.catalogue import catalogue as figures_of_listed
-from costtogo.figures.catalogue_large import expected as figures_of_large
+from costtogo.figures.catalogue import KINDS, FigureEntry, catalogue, parts, paths_of
 from costtogo.files import digest
 from costtogo.params.slices import slices
 from costtogo.params.study import PuzzleStudy, Study, puzzles_of
@@ -311,36 +309,39 @@ class _Table:
 
     def add_report(self) -> None:
         """Figures and report over all that was found but external instances, which a report has if they were solved."""
-        study, reports = self.study, f"reports/{self.study.study}"
+        study, entries = self.study, catalogue(self.study)
         asked = [study.about(puzzle) for puzzle in study.puzzles]
-        found = tuple(stage for stage in self.made.values() if stage.group != "external")
         solved = [stage.card for stage in self.made.values() if stage.group == "external" and Path(stage.card).exists()]
-        parameters, options = self.slices["report/report"], f"--results {self.folder} --reports {reports}"
+        for part, drawn in parts(entries).items():
+            self.add_figures(part, drawn, [card for card in solved if Path(card).stem == part])
+        found = tuple(stage for stage in self.made.values() if stage.group != "external")
+        module, read = "report_large", [*(str(path) for each in asked for path in documents(each.puzzle)), *solved]
         if any(each.local_vi for each in asked):
-            read = [str(REPORTED / "local_value_iteration.csv"), *_below(CAPTIONS, "local_vi_*.rst")]
-            self.made["report/report"] = Stage(
-                study.study, "report", "report", "report_local_vi", parameters, options,
-                f"Writing the report of {study.study}.", found, files=tuple(read), written=DOCUMENTS,
-            )  # fmt: skip
-            return
-        if any(each.is_exhaustive for each in asked):
-            entries = tuple(figures_of_listed(study))
-            kept = sorted({path for entry in entries for path in entry.kept})
-            read = [*_below(REPORTED, "**/*.csv"), *_below(MEASURED, "**/*.[cj]s*")]
-            modules = "figures", "report"
-        else:
-            entries = tuple(figures_of_large(asked[0]))
-            kept = read = [*map(str, documents(asked[0].puzzle)), *solved]
-            modules = "figures_large", "report_large"
+            module, read = "report_local_vi", [str(REPORTED / "local_value_iteration.csv")]
+        elif any(each.is_exhaustive for each in asked):
+            module, read = "report", [*_below(REPORTED, "**/*.csv"), *_below(MEASURED, "**/*.[cj]s*")]
         captions = sorted({str(CAPTIONS / f"{entry.kind}.rst") for entry in entries})
-        figures = Stage(
-            study.study, "figures", "figures", modules[0], parameters, options,
-            f"Drawing the figures of {study.study}.", found, files=tuple(kept), pictures=entries,
-        )  # fmt: skip
-        self.made["figures/figures"] = figures
         self.made["report/report"] = Stage(
-            study.study, "report", "report", modules[1], parameters, options,
-            f"Writing the report of {study.study}.", (*found, figures), files=(*read, *captions), written=DOCUMENTS,
+            study.study, "report", "report", module, self.slices["report/report"], self.reported,
+            f"Writing the report of {study.study}.", found, files=(*read, *captions), written=DOCUMENTS,
+        )  # fmt: skip
+
+    @property
+    def reported(self) -> str:
+        """The options of the stages that write below reports/<study>/."""
+        return f"--results {self.folder} --reports reports/{self.study.study}"
+
+    def add_figures(self, part: str, entries: list[FigureEntry], solved: list[str]) -> None:
+        """The figures of a puzzle, a model or another study; solved: cards of external instances that are there."""
+        waited = [entry for entry in entries if not entry.optional]
+        needs = dict.fromkeys(need for entry in waited for need in entry.needs)
+        files = {path for entry in entries for path in paths_of(entry.files)}
+        puzzles = sorted({entry.puzzle for entry in entries})
+        listed = {"part": part, "puzzles": puzzles, "figures": [asdict(entry) for entry in entries]}
+        self.made[f"figures/{part}"] = Stage(
+            self.study.study, "figures", part, "figures", {"study": self.study.study, **listed}, self.reported,
+            f"Drawing the figures of {part}.", tuple(self.made[need] for need in needs),
+            files=(*sorted(files), *solved), pictures=tuple(waited),
         )  # fmt: skip
 
 
