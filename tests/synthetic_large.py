@@ -211,7 +211,7 @@ def _write_audit(results, study, name, random) -> None:
 
 def _write_searches(results, study, name, random, group="searches") -> None:
     rows, puzzle = [], make(study.puzzle)
-    for grid in study.searches:
+    for grid in study.grids:
         for weight in grid.path_weight:
             for size in grid.batch_size:
                 for instance in range(count_of(study, grid.set)):

@@ -6,7 +6,7 @@ from typing import Any
 from costtogo.figures import audits, beams, distances, hanoi, local_vi, searches, states, training, variants
 from costtogo.figures.catalogue import KINDS, FigureEntry
 from costtogo.figures.style import FIGURES, Figure, image
-from costtogo.files import FileError, read_arrays, read_csv, read_frame, read_json, write_bytes
+from costtogo.files import read_arrays, read_csv, read_frame, read_json, write_bytes
 
 TOPICS = (audits, beams, distances, hanoi, local_vi, searches, states, training, variants)  # where functions are
 READERS = {".parquet": read_frame, ".npz": read_arrays, ".json": read_json, ".csv": read_csv}
@@ -17,19 +17,16 @@ def draw(entry: FigureEntry, results: Path) -> Figure:
 
     Raises FileError where a file that it needs is missing or damaged.
     """
-    given = {argument: _content(entry, paths, results) for argument, paths in entry.reads.items()}
-    given |= {argument: _content(entry, paths, Path()) for argument, paths in entry.files.items()}
+    given = {argument: _content(paths, results) for argument, paths in entry.reads.items()}
+    given |= {argument: _content(paths, Path()) for argument, paths in entry.files.items()}
     return FIGURES[entry.kind](**given, **entry.options)
 
 
-def _content(entry: FigureEntry, paths: str | dict[str, str], folder: Path) -> Any:
+def _content(paths: str | dict[str, str], folder: Path) -> Any:
     """What a file below a folder holds; of several files, by their names."""
     if isinstance(paths, dict):
-        return {name: _content(entry, path, folder) for name, path in paths.items()}
-    path = folder / paths
-    if not path.exists():
-        raise FileError(f"The figure {entry.name} needs {path}; run the stage that writes it first.")
-    return READERS[path.suffix](path)
+        return {name: _content(path, folder) for name, path in paths.items()}
+    return READERS[Path(paths).suffix](folder / paths)
 
 
 def write(entry: FigureEntry, results: Path, reports: Path) -> list[Path]:
