@@ -170,9 +170,9 @@ def import_instances(
 ):
     """Make external instances of DeepCubeA's test cubes, a pickle: it is read as data, and nothing in it is run."""
     from costtogo.external_files import folder
-    from costtogo.stages import originals
+    from costtogo.stages import import_deepcubea
 
-    originals.run(pickled, out or folder() / "cube3_qtm.csv")
+    import_deepcubea.run(pickled, out or folder() / "cube3_qtm.csv")
 
 
 @app.command()
