@@ -9,6 +9,7 @@ from urllib.parse import quote
 import numpy as np
 import pandas
 import pytest
+from costtogo.params_yaml import read_yaml
 from synthetic_cards import (
     all_runs,
     cards_of,
@@ -27,7 +28,6 @@ from synthetic_cards import (
 
 from costtogo import tracking
 from costtogo.files import read_csv, read_frame, read_json, write_frame, write_json
-from costtogo.params_yaml import read_yaml
 from costtogo.tracking import record, runs
 from costtogo.types import UserError
 from costtogo.workflow.graph import Graph
