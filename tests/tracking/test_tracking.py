@@ -9,7 +9,6 @@ from urllib.parse import quote
 import numpy as np
 import pandas
 import pytest
-from costtogo.params_yaml import read_yaml
 from synthetic_cards import (
     all_runs,
     cards_of,
@@ -103,7 +102,7 @@ def test_the_run_of_a_report_has_what_is_the_report_s_own(root):
 
 def test_every_stage_of_every_study_is_recorded(root):
     """Whatever the table of stages names is found by its card; but pictures, which are in the run of the report."""
-    stages = Graph(read_yaml(PROJECT / "params.yaml"), PROJECT / "config").stages
+    stages = Graph([PROJECT / "params.yaml"], PROJECT / "config").stages
     for stage in stages:
         write_json(Path(stage.card), {})
     found = [path for study in {stage.study for stage in stages} for path in runs._finished(Path("results") / study)]
