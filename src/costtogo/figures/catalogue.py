@@ -363,11 +363,9 @@ def drawn(entries: Iterable[FigureEntry], card: Callable[[str], dict[str, Any]])
 
 def outdated(model: str, card: Callable[[str], dict[str, Any]]) -> bool:
     """Whether external instances were solved with another network than the model has now; card: as in drawn."""
-    name = f"{model}/checkpoints.parquet"
-    solved_with, now = (
-        {digest for path, digest in files.items() if path.endswith(f"models/{name}")}
-        for files in (card(f"external/{model}")["inputs"], card(f"models/{model}")["outputs"])
-    )
+    files = (card(f"external/{model}").get("inputs", {}), card(f"models/{model}").get("outputs", {}))
+    network = f"models/{model}/checkpoints.parquet"
+    solved_with, now = ({found[path] for path in found if path.endswith(network)} for found in files)
     return not solved_with <= now
 
 
