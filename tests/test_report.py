@@ -15,7 +15,8 @@ from costtogo.files import FileError
 from costtogo.report.comparison import NOT_COVERED, TIMES, VERDICTS
 from costtogo.report.large_comparison import LARGE_TIMES
 from costtogo.report.markdown import amount, percent, places, short
-from costtogo.report.tables import gather, learning_curve
+from costtogo.report.results import StudyResults
+from costtogo.report.tables import learning_curve
 from costtogo.report.text import flatten, interval_text, puzzle_title
 from costtogo.stages import report
 
@@ -187,9 +188,9 @@ def test_every_slip_of_the_thesis_is_told(written):
 
 
 def test_the_learning_curve_weighs_distances_by_their_states(results):
-    found = gather(STUDY, results)
+    found = StudyResults(results / STUDY.study, STUDY)
     curve = learning_curve(found, "hanoi_3_uniform")
-    errors = found.frame("models/hanoi_3_uniform/errors.parquet")
+    errors = found.frame("models/hanoi_3_uniform/errors")
     last = errors[errors["iteration"] == errors["iteration"].max()]
     expected = (last["mean_absolute_error"] * last["states"]).sum() / last["states"].sum()
     assert curve["mean_absolute_error"].iloc[-1] == pytest.approx(expected)

@@ -8,12 +8,11 @@ import pandas as pd
 from costtogo.analysis.literature import DOCUMENTS, NETWORKS, numbers_of
 from costtogo.figures.catalogue import FigureEntry
 from costtogo.figures.catalogue_large import drawable
-from costtogo.params_large import LargeStudy
 from costtogo.puzzles import make, noun
 from costtogo.report.large_compared import compared, explanations
-from costtogo.report.large_tables import beams_text, last_point, shortest_path_sets, trained
+from costtogo.report.large_tables import beams_text, last_point, shortest_path_sets
 from costtogo.report.markdown import amount, frame_table, percent, places, short, table
-from costtogo.report.tables import Results
+from costtogo.report.results import StudyResults
 from costtogo.report.text import gallery, interval_text, provenance_text, puzzle_title, training_table
 
 MODEL = {"model": ("model", "`{}`".format)}
@@ -51,11 +50,11 @@ class Report:
     comparison: the literature's numbers beside ours, as large_comparison.compare has it.
     """
 
-    def __init__(self, study: LargeStudy, results: Results, tables, comparison: pd.DataFrame, captions: Path):
-        self.study, self.results, self.tables, self.captions = study, results, tables, captions
+    def __init__(self, results: StudyResults, tables, comparison: pd.DataFrame, captions: Path):
+        self.results, self.asked, self.tables, self.captions = results, results.asked, tables, captions
         self.comparison = comparison
-        self.figures = drawable(study, results.folder)
-        self.noun = noun(study.puzzle)
+        self.figures = drawable(results.params, results.folder)
+        self.noun = noun(results.puzzle)
         self.solved = {"instances": (f"{self.noun}s", amount), **SOLVED}
 
     def drawn(self, kind: str) -> Iterator[str]:
@@ -66,25 +65,25 @@ class Report:
 
     def headline_first(self, rows: pd.DataFrame) -> list[dict]:
         """Rows of models, those of the one that stands for the study before the others."""
-        ordered = rows.sort_values("model", key=lambda names: names != self.study.headline, kind="stable")
+        ordered = rows.sort_values("model", key=lambda names: names != self.asked.headline, kind="stable")
         return ordered.to_dict("records")
 
     def missing(self, what: str, target: str = "") -> str:
         """That a part has not run, and how to run it."""
-        return f"{what}: not run yet; `snakemake --cores all {self.study.study}{target}` runs it.\n"
+        return f"{what}: not run yet; `snakemake --cores all {self.results.study}{target}` runs it.\n"
 
 
-def report(study: LargeStudy, results: Results, tables, comparison: pd.DataFrame, captions: Path) -> str:
+def report(results: StudyResults, tables, comparison: pd.DataFrame, captions: Path) -> str:
     """The whole report; tables by the stem of their files, comparison as large_comparison.compare has it."""
-    found = Report(study, results, tables, comparison, captions)
-    since = "above Manhattan distance" if _above_bounds(study) else "from nothing"
-    parts = [f"# {puzzle_title(study.puzzle)}, learned {since}: the study `{study.study}`\n"]
+    found = Report(results, tables, comparison, captions)
+    since = "above Manhattan distance" if _above_bounds(results) else "from nothing"
+    parts = [f"# {puzzle_title(results.puzzle)}, learned {since}: the study `{results.study}`\n"]
     sections = (_key_results, _method, _exact, _training, _audit, _grid, _heuristics, _beams, _prefixes)
     sections += (_external, _patterns)
     for section in sections:
         parts += section(found)
-    parts += compared(comparison, explanations(study))
-    selected = {model: last_point(results, model) for model in trained(results, study)}
+    parts += compared(comparison, explanations(results))
+    selected = {model: last_point(results, model) for model in results.trained}
     return "\n".join([*parts, *provenance_text(results, selected)])
 
 
@@ -95,13 +94,13 @@ def _key_results(found: Report) -> Iterator[str]:
         for row in found.headline_first(external):
             yield _external_line(found, row)
     if beams is not None:
-        drawn = ~beams["set"].isin(shortest_path_sets(found.study))
+        drawn = ~beams["set"].isin(shortest_path_sets(found.results))
         own = beams[drawn] if drawn.any() else beams
         widest = own.loc[own.groupby("model", sort=False)["width"].idxmax()]
         for row in found.headline_first(widest):
             yield (
                 f"- `{row['model']}`, {row['instances']} {found.noun}s of the set {row['set']},"
-                f" {beams_text(found.study, row['set'], row['width'])}: {percent(row['solved_percent'])} %"
+                f" {beams_text(found.results, row['set'], row['width'])}: {percent(row['solved_percent'])} %"
                 f" solved{_length_text(row)}{_known_text(row)}."
             )
     yield from _compared_lines(found)
@@ -119,10 +118,10 @@ def _key_results(found: Report) -> Iterator[str]:
 
 def _external_line(found: Report, row: dict) -> str:
     """A row of the summary of external instances in words."""
-    budget = found.study.external.budget(row["seconds_allowed"])
+    budget = found.asked.external.budget(row["seconds_allowed"])
     how = f"at most {budget.seconds:g} s each" if budget.path_weight is None else budget.searched
     line = (
-        f"- `{row['model']}`, the first {row['first']} {found.noun}s of `{found.study.external.file}`, {how}:"
+        f"- `{row['model']}`, the first {row['first']} {found.noun}s of `{found.asked.external.file}`, {how}:"
         f" {percent(row['solved_percent'])} % solved{_length_text(row)}"
     )
     if pd.isna(row["optimal_length"]):
@@ -164,7 +163,7 @@ def _prefix_lines(found: Report) -> Iterator[str]:
         last, count = group.iloc[-1], (group["excess"] == 0).sum()
         whole = f"solved in {last['cost']:.0f}" if last["solved"] else "not solved"
         yield (
-            f"- `{model}`, the beginnings of the sequence {name}, {beams_text(found.study, name, width)}: the fewest"
+            f"- `{model}`, the beginnings of the sequence {name}, {beams_text(found.results, name, width)}: the fewest"
             f" moves at every distance up to {unbroken.max() if len(unbroken) else 0:.0f}, and at {count} of"
             f" {len(group)} in all; the whole, {last['distance']:.0f} moves away, is {whole}."
         )
@@ -186,21 +185,21 @@ def _key_table(comparison: pd.DataFrame) -> str:
 
 
 def _method(found: Report) -> Iterator[str]:
-    study, trainers = found.study, {model.trainer for model in found.study.models.values()}
+    results, trainers = found.results, {model.trainer for model in found.results.params.models.values()}
     yield "## What was done\n"
     how = {
         "random_walk": "by regression on the length of random walks from the goal that never turn back, an upper bound"
         " of the distance",
-        "davi": "by deep approximate value iteration" + _on_greedy_walks(study),
+        "davi": "by deep approximate value iteration" + _on_greedy_walks(results),
         "presses": "on boards that random presses made, row by row by those presses, which are the only solution",
     }
     unseen = "no test" if "presses" in trainers else "no distance and no test"
     one, since = len(trainers) == 1, "from nothing"
-    if bounded := _above_bounds(study):
+    if bounded := _above_bounds(results):
         since = "to tell what is missing from Manhattan distance with linear conflicts, a lower bound"
         since += f" ({', '.join(f'`{name}`' for name in bounded)})"
     yield (
-        f"The states up to {study.nearby_depth} moves from the goal were listed; the rest is too large."
+        f"The states up to {found.asked.nearby_depth} moves from the goal were listed; the rest is too large."
         f" {'A network was' if one else 'Networks were'} trained {since},"
         f" {' and '.join(how[name] for name in sorted(trainers))}; {unseen} {found.noun} was shown to"
         f" {'it' if one else 'them'}. Searches ended where they met the listed states, and every solution was"
@@ -209,22 +208,22 @@ def _method(found: Report) -> Iterator[str]:
     yield from found.drawn("large_states")
 
 
-def _above_bounds(study: LargeStudy) -> list[str]:
+def _above_bounds(results: StudyResults) -> list[str]:
     """The models that learn what is missing from a lower bound."""
-    return [name for name, model in study.models.items() if model.architecture.above]
+    return [name for name, model in results.params.models.items() if model.architecture.above]
 
 
-def _on_greedy_walks(study: LargeStudy) -> str:
+def _on_greedy_walks(results: StudyResults) -> str:
     """How many of the states of value iteration lie on walks that follow the network, empty where none do."""
-    share = max(model.sampler.greedy_share for model in study.models.values())
+    share = max(model.sampler.greedy_share for model in results.params.models.values())
     return f" ({100 * share:g} % of its states on walks that follow the network itself)" if share else ""
 
 
 def _exact(found: Report) -> Iterator[str]:
-    if found.study.optima is None:
+    if found.asked.optima is None:
         return
     yield "## Exact solutions\n"
-    if found.study.pattern_databases:
+    if found.asked.pattern_databases:
         yield (
             "Additive pattern databases: a table for each pattern of tiles, or for patterns that are images of each"
             " other, holds the moves of its tiles from every placing; the sum never overestimates (Felner, Korf and"
@@ -246,7 +245,7 @@ def _exact(found: Report) -> Iterator[str]:
     if "optima" not in found.tables:
         yield found.missing("Solving the instance sets exactly")
         return
-    wanted = found.study.optima
+    wanted = found.asked.optima
     how = "linear algebra over GF(2)"
     if wanted.pattern_database:
         how = f"IDA* over `{wanted.pattern_database}`, at most {wanted.max_generated:,} nodes each"
@@ -274,16 +273,16 @@ def _megabytes(value: float) -> str:
 
 def _training(found: Report) -> Iterator[str]:
     yield "## Training\n"
-    if not trained(found.results, found.study):
+    if not found.results.trained:
         yield found.missing("The training")
         return
-    models = trained(found.results, found.study)
-    yield training_table(Results(found.results.folder, {found.study.puzzle: models}), found.study.puzzle)
-    walks = any(found.study.models[model].trainer == "random_walk" for model in models)
+    models = found.results.trained
+    yield training_table(found.results, models)
+    walks = any(found.results.model(model).trainer == "random_walk" for model in models)
     why = " A random walk is often longer than the distance: the loss does not fall to 0." if walks else ""
     yield f"Parameters are in italics.{why}\n"
     for model in models:
-        if start := found.study.models[model].starts_from:
+        if start := found.results.model(model).starts_from:
             yield f"`{model}` starts from the last weights of `{start}`.\n"
     yield from found.drawn("loss_curve")
 
@@ -311,7 +310,7 @@ def _audit(found: Report) -> Iterator[str]:
             "However small, an overestimate makes a state inadmissible here and a violation inconsistent; of a network"
             " that is nearly exact they tell what is left of its errors, thousandths of a move.\n"
         )
-    if any(model.trainer == "random_walk" for model in found.study.models.values()):
+    if any(model.trainer == "random_walk" for model in found.results.params.models.values()):
         yield (
             "Random-walk regression learns the mean length of walks, which are longer than the distance: it is not"
             " admissible, and a search gains from the order that it puts states in.\n"
@@ -335,7 +334,7 @@ def _progress(found: Report) -> Iterator[str]:
     """BWAS with checkpoints of the training."""
     if "progress" not in found.tables:
         return
-    progress, asked = found.tables["progress"], found.study.audit.progress
+    progress, asked = found.tables["progress"], found.asked.audit.progress
     yield (
         f"BWAS with λ = {asked.path_weight:g}, N = {asked.batch_size:,} on the set {asked.set}, by checkpoint; a search"
         f" that keeps {asked.max_nodes:,} nodes ends unsolved:\n"
@@ -381,7 +380,7 @@ def _audit_where_known(found: Report) -> Iterator[str]:
 def _grid(found: Report) -> Iterator[str]:
     yield "## Batch weighted A* over λ and N\n"
     if "grid" not in found.tables:
-        if found.study.searches:
+        if found.asked.searches:
             yield found.missing("The grid")
         else:
             yield "The study asks for none.\n"
@@ -399,7 +398,7 @@ def _grid(found: Report) -> Iterator[str]:
     }
     caps = ", ".join(
         f"{search.max_nodes:,} on the set {search.set} at N = {', '.join(amount(size) for size in search.batch_size)}"
-        for search in found.study.searches
+        for search in found.asked.searches
     )
     yield f"A search that keeps as many nodes in memory ends as unsolved: {caps}. The length is of what was solved.\n"
     yield from found.drawn("grid_heat_maps")
@@ -413,7 +412,7 @@ def _with_lengths(grid: pd.DataFrame) -> pd.DataFrame:
 
 def _heuristics(found: Report) -> Iterator[str]:
     """BWAS over networks, pattern databases and the Manhattan distance, and IDA*, on the same instances."""
-    if not found.study.baselines:
+    if not found.asked.baselines:
         return
     yield "## Networks beside pattern databases\n"
     if "compared" not in found.tables:
@@ -501,7 +500,7 @@ def _beams(found: Report) -> Iterator[str]:
         "nodes_expanded": ("nodes expanded", amount),
     }
     yield frame_table(_with_lengths(found.tables["beams"]), MODEL | columns)
-    puzzle = make(found.study.puzzle)
+    puzzle = make(found.results.puzzle)
     kinds = {"symmetric": puzzle.symmetries, "inverse": puzzle.inverse_states}
     images = " and ".join(kind for kind, ability in kinds.items() if ability)
     if images:
@@ -534,19 +533,19 @@ def _prefixes(found: Report) -> Iterator[str]:
 
 def _external(found: Report) -> Iterator[str]:
     yield f"## External {found.noun}s\n"
-    if found.study.external is None:
+    if found.asked.external is None:
         yield "The study asks for none.\n"
         return
     if "external" not in found.tables:
         yield found.missing(f"The external {found.noun}s", "-external")
         return
     yield (
-        f"The first {found.noun}s of `{found.study.external.file}`, scrambled by others (from DeepCubeA's test set) and"
+        f"The first {found.noun}s of `{found.asked.external.file}`, scrambled by others (from DeepCubeA's test set) and"
         " never trained or tuned on; what a search finds in the seconds allowed depends on the machine.\n"
     )
     external = _with_lengths(found.tables["external"])
     external["optimal"] = [_optimal_text(row) for row in external.to_dict("records")]
-    budgets = [found.study.external.budget(seconds) for seconds in external["seconds_allowed"]]
+    budgets = [found.asked.external.budget(seconds) for seconds in external["seconds_allowed"]]
     external["solver"] = [budget.searched.partition(" for ")[0].partition(", at most")[0] for budget in budgets]
     allowed = {"seconds_allowed": ("seconds each, at most", short)}
     several = {"solver": ("solver", str)} if (external["solver"] != "beams").any() else {}
@@ -572,7 +571,7 @@ def _external(found: Report) -> Iterator[str]:
 
 
 def _patterns(found: Report) -> Iterator[str]:
-    if make(found.study.puzzle).turns is None:
+    if make(found.results.puzzle).turns is None:
         return
     yield "## Patterns of the solutions\n"
     if "triplets" not in found.tables:

@@ -6,12 +6,10 @@ from pathlib import Path
 import pandas as pd
 
 from costtogo.figures.catalogue_large import drawable
-from costtogo.params_large import LargeStudy
 from costtogo.report.large_compared import rows_table
 from costtogo.report.large_exact import compared, speeds
-from costtogo.report.large_tables import of_names
 from costtogo.report.markdown import amount, frame_table, percent, places, short, table
-from costtogo.report.tables import Results
+from costtogo.report.results import StudyResults
 from costtogo.report.text import gallery
 from costtogo.report.timings import stages_table
 
@@ -36,12 +34,12 @@ COLUMNS = [
 ]
 
 
-def search_timings(study: LargeStudy, results: Results) -> pd.DataFrame:
+def search_timings(results: StudyResults) -> pd.DataFrame:
     """Mean and longest seconds of the searches by group, model and setting; NaN where a group has no such setting."""
     frames = [pd.DataFrame(columns=COLUMNS)]
-    names = {"baselines": study.baselines, "optima": [study.puzzle]}
+    names = {"baselines": results.asked.baselines, "optima": [results.puzzle]}
     for group, keys in SEARCHES.items():
-        clock = of_names(results, names.get(group, study.models), f"timings/{group}/{{}}.parquet")
+        clock = results.of_each(names.get(group, results.model_names), f"timings/{group}/{{}}")
         if not clock.empty:
             cells = clock.groupby(["model", *keys], sort=False)["seconds"].agg(["size", "mean", "max"]).reset_index()
             columns = {"size": "searches", "mean": "seconds", "max": "longest"}
@@ -49,9 +47,9 @@ def search_timings(study: LargeStudy, results: Results) -> pd.DataFrame:
     return pd.concat(frames[1:] or frames).reindex(columns=COLUMNS)
 
 
-def _of_heuristics(study: LargeStudy, results: Results) -> Iterator[str]:
+def _of_heuristics(results: StudyResults) -> Iterator[str]:
     """Seconds of networks beside those of pattern databases, where the study has both."""
-    timed = speeds(results, study, compared(results, study))
+    timed = speeds(results, compared(results))
     if timed.empty:
         return
     columns = {
@@ -68,7 +66,7 @@ def _of_heuristics(study: LargeStudy, results: Results) -> Iterator[str]:
     yield "## Networks beside pattern databases\n"
     yield "Searches of [the report's table](report.md); networks compute with all threads, the others with one.\n"
     yield frame_table(timed, columns)
-    clock = results.find(f"timings/footprints/{study.puzzle}.parquet")
+    clock = results.find(f"timings/footprints/{results.puzzle}")
     if clock is not None:
         yield "Seconds for the children of a state, by how many states are asked for at a time (DeepCubeA, table 3):\n"
         columns = {
@@ -77,12 +75,10 @@ def _of_heuristics(study: LargeStudy, results: Results) -> Iterator[str]:
             "seconds": ("seconds a state", "{:.2g}".format),
         }
         yield frame_table(clock, columns)
-    built = [
-        name for name in study.pattern_databases if (results.folder / f"timings/pattern_databases/{name}.json").exists()
-    ]
+    built = [name for name in results.asked.pattern_databases if results.has(f"pattern_databases/{name}")]
     if built:
         yield "Building the pattern databases:\n"
-        timings = {name: results.card("timings/pattern_databases", name) for name in built}
+        timings = {name: results.card(f"pattern_databases/{name}")["timing"] for name in built}
         header = ["database", "seconds of the search", "peak memory, MB"]
         yield table(
             header,
@@ -98,8 +94,7 @@ def _of_heuristics(study: LargeStudy, results: Results) -> Iterator[str]:
 
 
 def timings_text(
-    study: LargeStudy,
-    results: Results,
+    results: StudyResults,
     stages: pd.DataFrame,
     searches: pd.DataFrame,
     times: pd.DataFrame,
@@ -119,9 +114,9 @@ def timings_text(
         "longest": ("longest", "{:.3g}".format),
     }
     covered = times[times["reproduced"].notna()]
-    drawn = [entry for entry in drawable(study, results.folder) if entry.timed]
+    drawn = [entry for entry in drawable(results.params, results.folder) if entry.timed]
     parts = [
-        f"# Wall-clock times of the study `{study.study}`\n",
+        f"# Wall-clock times of the study `{results.study}`\n",
         "They differ from run to run; everything else is in [report.md](report.md). All stages together:"
         f" {amount(stages['seconds'].sum())} s.\n",
         "## Stages\n",
@@ -130,7 +125,7 @@ def timings_text(
         "Seconds of a search, the mean and the longest. Searches of BWAS run in step and share each call of the"
         " network: theirs is the time of all, shared by the nodes each expanded.\n",
         frame_table(searches, columns) if len(searches) else "None yet.\n",
-        *_of_heuristics(study, results),
+        *_of_heuristics(results),
         "## The literature's times\n",
         "On other machines; [timings/reported_vs_reproduced.csv](timings/reported_vs_reproduced.csv) has the notes.\n",
         rows_table(covered) if len(covered) else "Nothing to compare yet.\n",

@@ -10,9 +10,9 @@ from costtogo.figures.catalogue import FigureEntry, catalogue
 from costtogo.files import read_text
 from costtogo.puzzles import family, make
 from costtogo.report.markdown import amount, frame_table, is_missing, percent, places, short, table
+from costtogo.report.results import StudyResults
 from costtogo.report.tables import (
     START,
-    Results,
     adoptions,
     audit,
     headline_numbers,
@@ -25,21 +25,21 @@ from costtogo.report.tables import (
 DIGEST_LENGTH = 16  # characters of a digest that the report shows; tables/provenance.csv has all of them
 
 
-def report(study, results: Results, captions: Path, measured: Path, *sections: str) -> str:
+def report(results: StudyResults, captions: Path, measured: Path, *sections: str) -> str:
     """The whole report; further sections stand before the provenance.
 
     captions is the folder of the captions, measured that of what other studies kept.
     """
-    figures = [entry for entry in catalogue(study, measured) if not entry.timed]
+    figures = [entry for entry in catalogue(results.params, measured) if not entry.timed]
     parts = [
-        f"# Learned cost-to-go, reproduced: the study `{study.study}`\n",
+        f"# Learned cost-to-go, reproduced: the study `{results.study}`\n",
         *_summary(results),
         *_method(results),
     ]
     for puzzle in results.models:
         own = [entry for entry in figures if entry.puzzle == puzzle]
         parts += _puzzle(results, puzzle, own, captions)
-    selected = {model: results.selected_iteration(model) for models in results.models.values() for model in models}
+    selected = {model: results.selected_iteration(model) for model in results.model_names}
     parts += [*sections, *_instances(results), *provenance_text(results, selected)]
     return "\n".join(parts)
 
@@ -69,7 +69,7 @@ def gallery(entries: list[FigureEntry], captions: Path) -> str:
     return "\n\n".join(shown) + f" {caption}\n"
 
 
-def _summary(results: Results) -> Iterator[str]:
+def _summary(results: StudyResults) -> Iterator[str]:
     numbers = headline_numbers(results)
     rows = []
     for puzzle, models in results.models.items():
@@ -116,7 +116,7 @@ def interval_text(value: float | None, low: float | None, high: float | None) ->
     return f"{percent(value)} [{percent(low)}, {percent(high)}]"
 
 
-def _method(results: Results) -> Iterator[str]:
+def _method(results: StudyResults) -> Iterator[str]:
     yield "## What was done\n"
     listed = "; ".join(_size_text(results, puzzle) for puzzle in results.models)
     yield (
@@ -131,26 +131,26 @@ def _method(results: Results) -> Iterator[str]:
     )
 
 
-def _size_text(results: Results, puzzle: str) -> str:
-    metrics = results.card("tables", puzzle)["metrics"]
+def _size_text(results: StudyResults, puzzle: str) -> str:
+    metrics = results.card(f"tables/{puzzle}")["metrics"]
     states, diameter = amount(metrics["states"]), amount(metrics["diameter"])
     return f"{puzzle_title(puzzle)}, {states} states up to {diameter} moves away"
 
 
-def _puzzle(results: Results, puzzle: str, figures: list[FigureEntry], captions: Path) -> Iterator[str]:
+def _puzzle(results: StudyResults, puzzle: str, figures: list[FigureEntry], captions: Path) -> Iterator[str]:
     def drawn(*kinds: str) -> list[str]:
         present = [[entry for entry in figures if entry.kind == kind] for kind in kinds]
         return [gallery(entries, captions) for entries in present if entries]
 
     yield f"## {puzzle_title(puzzle)}\n"
-    metrics = results.card("tables", puzzle)["metrics"]
+    metrics = results.card(f"tables/{puzzle}")["metrics"]
     yield (
         f"{amount(metrics['states'])} states; the farthest is {amount(metrics['diameter'])} moves from the"
         f" goal, the mean {amount(metrics['mean_distance'])}.\n"
     )
     yield from drawn("states", "distances", "sampler_distances", "sampler_difference", "effective_k")
     yield "### Training\n"
-    yield training_table(results, puzzle)
+    yield training_table(results, results.models[puzzle])
     yield "Parameters are in italics; *tables/convergence_points.csv* lists every convergence point.\n"
     yield from drawn("training", "mean_costs", "last_points", "kept_training", "learning_curve", "error_at_point")
     yield "### Audit\n"
@@ -168,10 +168,9 @@ def _puzzle(results: Results, puzzle: str, figures: list[FigureEntry], captions:
         yield from drawn("from_start", "way")
 
 
-def training_table(results: Results, puzzle: str) -> str:
+def training_table(results: StudyResults, models: list[str]) -> str:
     """Parameters and results of the trainings, one column a model."""
-    models = results.models[puzzle]
-    cards = [results.card("models", model) for model in models]
+    cards = [results.card(f"models/{model}") for model in models]
     parameters = [used_parameters(card["parameters"]["training"]) for card in cards]
     metrics = [card["metrics"] for card in cards]
     rows = [[f"*{key}*", *(short(flat.get(key, "–")) for flat in parameters)] for key in _keys(parameters)]
@@ -221,7 +220,7 @@ def flatten(nested: dict[str, Any], prefix: str = "") -> dict[str, Any]:
     return flat
 
 
-def _audit_table(results: Results, puzzle: str) -> str:
+def _audit_table(results: StudyResults, puzzle: str) -> str:
     frame = pd.concat([audit(results, model) for model in results.models[puzzle]])
     frame["model"] = (
         frame["model"].map(lambda model: f"`{model}`").where(~frame["selected"], frame["model"].map("**`{}`**".format))
@@ -245,7 +244,7 @@ def _audit_table(results: Results, puzzle: str) -> str:
     return frame_table(frame, columns) + note
 
 
-def _search_table(results: Results, puzzle: str) -> str:
+def _search_table(results: StudyResults, puzzle: str) -> str:
     """Every set at the headline λ and N, with every heuristic."""
     cell = results.headline(puzzle)
     cells = puzzle_cells(results, puzzle)
@@ -271,13 +270,13 @@ def _search_table(results: Results, puzzle: str) -> str:
     return f"All sets at {setting}; the figures show others.\n\n" + frame_table(cells, columns)
 
 
-def _farthest_table(results: Results, puzzle: str) -> Iterator[str]:
+def _farthest_table(results: StudyResults, puzzle: str) -> Iterator[str]:
     """The searches from all states that are farthest from the goal, where a set holds them all."""
     layers = states_per_distance(results)
     farthest = layers[layers["puzzle"] == puzzle].iloc[-1]
     frames = []
     for search in searches_of(results, puzzle):
-        shares = results.frame(f"searches/{search}/by_distance.parquet")
+        shares = results.frame(f"searches/{search}/by_distance")
         whole = (shares["distance"] == farthest["distance"]) & (shares["instances"] == farthest["states"])
         frames.append(shares[whole & same_weights(shares, results.headline(puzzle))].assign(search=search))
     found = pd.concat(frames)
@@ -293,7 +292,7 @@ def _farthest_table(results: Results, puzzle: str) -> Iterator[str]:
         yield frame_table(found, columns)
 
 
-def _grid_tables(results: Results, puzzle: str) -> Iterator[str]:
+def _grid_tables(results: StudyResults, puzzle: str) -> Iterator[str]:
     """Every set that was searched over several λ or N, laid out as in the literature: λ down, N across."""
     cells = puzzle_cells(results, puzzle)
     cells = cells[cells["set"] != START].assign(name=_search_names)
@@ -312,7 +311,7 @@ def _grid_tables(results: Results, puzzle: str) -> Iterator[str]:
             yield table(["heuristic", "λ", *(f"N = {size}" for size in sizes)], rows)
 
 
-def _search_notes(results: Results, puzzle: str) -> Iterator[str]:
+def _search_notes(results: StudyResults, puzzle: str) -> Iterator[str]:
     """What the cards of the searches say beside their tables: every start, and whether the two engines agree."""
     numbers = headline_numbers(results)
     for model in results.models[puzzle]:
@@ -337,7 +336,7 @@ def _search_names(cells: pd.DataFrame) -> pd.Series:
     return cells["heuristic"].where(cells["heuristic"] != "network", cells["search"].map("`{}`".format))
 
 
-def _start_table(results: Results, puzzle: str) -> str:
+def _start_table(results: StudyResults, puzzle: str) -> str:
     """Nodes expanded and length from the start state, one column a heuristic."""
     cells = puzzle_cells(results, puzzle)
     cells = cells[cells["set"] == START]
@@ -363,11 +362,11 @@ def _start_text(row: dict[str, Any] | None) -> str:
     return amount(row["nodes_expanded"]) + (f" ({amount(row['length'])})" if row["optimal_percent"] < 100 else "")
 
 
-def _instances(results: Results) -> Iterator[str]:
+def _instances(results: StudyResults) -> Iterator[str]:
     yield "## Instance sets\n"
     rows = []
     for puzzle in results.models:
-        frame = results.frame(f"instances/{puzzle}.parquet")
+        frame = results.frame(f"instances/{puzzle}")
         chosen_on = set(frame.loc[frame["role"] == "selection", "rank"])
         for name, group in frame.groupby("set", sort=False):
             role, mean = group["role"].iloc[0], places(2)(group["distance"].mean())
@@ -382,9 +381,9 @@ def _instances(results: Results) -> Iterator[str]:
     )
 
 
-def provenance_text(results: Results, selected: dict[str, int]) -> Iterator[str]:
+def provenance_text(results: StudyResults, selected: dict[str, int]) -> Iterator[str]:
     """Versions, seeds, digests of the data and of the networks; selected: the iteration of each model's network."""
-    cards = results.cards()
+    cards = list(results.cards.values())
     yield "## Where the numbers come from\n"
     versions: dict[str, set[str]] = {}
     for card in cards:
@@ -419,11 +418,11 @@ def provenance_text(results: Results, selected: dict[str, int]) -> Iterator[str]
     yield _checkpoints(results, selected)
 
 
-def _checkpoints(results: Results, selected: dict[str, int]) -> str:
+def _checkpoints(results: StudyResults, selected: dict[str, int]) -> str:
     """The digest of the network that the searches of each model use."""
     rows = []
     for model, iteration in selected.items():
-        checkpoints = results.frame(f"models/{model}/checkpoints.parquet")
+        checkpoints = results.frame(f"models/{model}/checkpoints")
         chosen = checkpoints[checkpoints["iteration"] == iteration].iloc[0]
         rows.append([f"`{model}`", f"`{chosen['file']}`", f"`{chosen['sha256'][:DIGEST_LENGTH]}`"])
     return table(["model", "checkpoint", "digest"], rows)

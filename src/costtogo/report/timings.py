@@ -10,17 +10,18 @@ from costtogo.files import read_frame, read_json
 from costtogo.report.answers import NETWORK_ENGINE
 from costtogo.report.compared import rows_table
 from costtogo.report.markdown import amount, frame_table, places, short
-from costtogo.report.tables import Results, same_weights
+from costtogo.report.results import StudyResults
+from costtogo.report.tables import same_weights
 from costtogo.report.text import flatten, gallery, puzzle_title
 
 
-def stage_timings(results: Results) -> pd.DataFrame:
+def stage_timings(results: StudyResults) -> pd.DataFrame:
     """group, name and what the stage noted of its run (seconds, threads, processor …), one row a stage."""
     paths = sorted((results.folder / "timings").glob("*/*.json"))
     return pd.DataFrame([{"group": path.parent.name, "name": path.stem, **flatten(read_json(path))} for path in paths])
 
 
-def search_timings(results: Results) -> pd.DataFrame:
+def search_timings(results: StudyResults) -> pd.DataFrame:
     """Seconds of a search by search, engine and cell."""
     frames = [
         read_frame(path).assign(search=path.stem)
@@ -31,8 +32,7 @@ def search_timings(results: Results) -> pd.DataFrame:
 
 
 def timings_text(
-    study,
-    results: Results,
+    results: StudyResults,
     stages: pd.DataFrame,
     searches: pd.DataFrame,
     comparison: pd.DataFrame,
@@ -43,7 +43,7 @@ def timings_text(
     comparison: the literature's times beside ours, as comparison.compare returns it.
     """
     parts = [
-        f"# Wall-clock times of the study `{study.study}`\n",
+        f"# Wall-clock times of the study `{results.study}`\n",
         "They differ from run to run; everything else is in [report.md](report.md). All stages together:"
         f" {amount(stages['seconds'].sum())} s.\n",
         "## Stages\n",
@@ -56,7 +56,7 @@ def timings_text(
         " network_max_steps steps over the table; *expanded* is their own mean.\n",
         *_search_sections(results, searches),
         *_literature(comparison),
-        gallery([entry for entry in catalogue(study) if entry.timed], captions),
+        gallery([entry for entry in catalogue(results.params) if entry.timed], captions),
     ]
     return "\n".join(parts)
 
@@ -86,7 +86,7 @@ def stages_table(stages: pd.DataFrame) -> str:
     return frame_table(stages, columns)
 
 
-def _search_sections(results: Results, searches: pd.DataFrame) -> Iterator[str]:
+def _search_sections(results: StudyResults, searches: pd.DataFrame) -> Iterator[str]:
     """The searches at the headline λ and N of each puzzle."""
     columns = {
         "search": ("search", "`{}`".format),

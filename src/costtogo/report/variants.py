@@ -1,8 +1,6 @@
 """What makes a difference, beyond the thesis: the section of the report on trainings repeated with several seeds."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -18,9 +16,9 @@ from costtogo.analysis.variants import (
     predictions,
 )
 from costtogo.figures.catalogue import mean_distance_at_looks
-from costtogo.files import read_csv, read_json
 from costtogo.puzzles import family
 from costtogo.report.markdown import amount, is_missing, percent, places, short, table
+from costtogo.report.results import StudyResults
 from costtogo.report.text import used_parameters
 
 SHARE, MOVES, RATIO, NODES = places(2), places(3), places(4), amount
@@ -38,42 +36,19 @@ FEW = 10  # a search is good that expands fewer than one in so many states
 TARGETS = ["nodes_expanded", "optimal_percent"]
 
 
-@dataclass(frozen=True)
-class Kept:
-    """What `costtogo keep` put aside of a study with repeated trainings."""
-
-    folder: Path
-    study: str
-
-    @property
-    def variants(self) -> pd.DataFrame:
-        """A row for each seed, checkpoint and (set, λ, N)."""
-        return read_csv(self.folder / self.study / "variants.csv")
-
-    @property
-    def admissible(self) -> pd.DataFrame:
-        """The searches with the heuristic made admissible."""
-        return read_csv(self.folder / self.study / "admissible.csv")
-
-    @property
-    def cards(self) -> dict[str, Any]:
-        """What each stage noted of itself, by group/name."""
-        return read_json(self.folder / f"{self.study}.json")
-
-
-def variants_text(cards: list[Path], pictures) -> str:
+def variants_text(kept: list[StudyResults], pictures) -> str:
     """The section; nothing where no study with repeated trainings was kept.
 
-    cards: the files of the studies that were kept, data/measured/<study>.json.  pictures(kind, puzzle) gives the
-    figures of a kind on a puzzle as Markdown.
+    kept: the results of the studies that were kept.  pictures(kind, puzzle) gives the figures of a kind on a puzzle as
+    Markdown.
     """
-    repeated = [Kept(card.parent, card.stem) for card in cards if (card.with_suffix("") / "variants.csv").exists()]
-    parts = [part for kept in repeated for part in _study(kept, pictures)]
+    repeated = [each for each in kept if each.find("variants") is not None]
+    parts = [part for each in repeated for part in _study(each, pictures)]
     return "\n".join(["\n## Beyond the thesis: what makes a difference\n", *parts]) if parts else ""
 
 
-def _study(kept: Kept, pictures) -> Iterator[str]:
-    frame, cards = kept.variants, kept.cards
+def _study(kept: StudyResults, pictures) -> Iterator[str]:
+    frame, cards = kept.frame("variants"), kept.cards
     yield (
         f"The study `{kept.study}` ([config/{kept.study}.yaml](../../config/{kept.study}.yaml)) repeats trainings that"
         " differ in one thing with several seeds, on equal budgets of states; the same seed gives the same first"
@@ -95,7 +70,7 @@ def _study(kept: Kept, pictures) -> Iterator[str]:
             yield pictures("measures_by_point", puzzle)
             yield from _predictors(searched)
             yield pictures("predictors", puzzle)
-    yield from _admissible(kept.admissible)
+    yield from _admissible(kept.frame("admissible"))
     yield from _all_starts(cards)
 
 

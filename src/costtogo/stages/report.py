@@ -10,7 +10,7 @@ from costtogo.analysis.documents import documents
 from costtogo.analysis.listings import Replay, replay
 from costtogo.analysis.literature import read_reported
 from costtogo.figures.catalogue import catalogue, kept_of
-from costtogo.files import read_arrays, read_csv, read_frame, write_csv, write_json, write_text
+from costtogo.files import read_csv, write_csv, write_json, write_text
 from costtogo.params import Study
 from costtogo.puzzles import family, make
 from costtogo.report.answers import NAN
@@ -21,8 +21,8 @@ from costtogo.report.large_compared import compared as compared_documents
 from costtogo.report.large_comparison import LARGE_TIMES
 from costtogo.report.listed_answers import NETWORK, Listed, as_thesis, compare_listed
 from costtogo.report.measured import measured_text
-from costtogo.report.sources import KeptResults, OwnResults, forget
-from costtogo.report.tables import Results, gather, headline_numbers, states_per_distance, tables
+from costtogo.report.results import StudyResults
+from costtogo.report.tables import headline_numbers, states_per_distance, tables
 from costtogo.report.text import gallery, report
 from costtogo.report.timings import search_timings, stage_timings, timings_text
 from costtogo.report.variants import variants_text
@@ -76,14 +76,13 @@ def write(study, results: Path, reports: Path, beside: Beside) -> dict:
     from the same results.  Returns the headline numbers by model.
     """
     target = reports / study.study
-    forget()
-    found = gather(study, results)
+    found = StudyResults(results / study.study, study)
     reported = read_csv(beside.numbers, dtype={"section": str})
     reported = reported[on_these(reported["puzzle"], study.puzzles)]
-    facts = gather_facts(study, found, beside)
-    kept = KeptResults(beside.measured, "thesis")
-    comparison = compare(reported, OwnResults(found.folder), kept, facts)
-    others = read_others(study, beside)
+    facts = gather_facts(found, beside)
+    kept = StudyResults.of_kept(beside.measured / "thesis")
+    comparison = compare(reported, found, kept, facts)
+    others = read_others(found.puzzles, beside)
     answered = compare_listed(others, listed(found, beside, facts))
     written = {target / "tables" / f"{name}.csv": frame for name, frame in tables(found).items()}
     for path, frame in written.items():
@@ -100,21 +99,24 @@ def write(study, results: Path, reports: Path, beside: Beside) -> dict:
         if both
         else ["## Reported and reproduced\n\nThe literature in data/reported has no number on these puzzles."]
     )
-    kept_studies = kept_of(study.puzzles, beside.measured)
-    sections.append(variants_text(kept_studies, pictures(study, beside)))
-    text = report(study, found, beside.captions, beside.measured, *sections)
+    paths = kept_of(found.puzzles, beside.measured)
+    kept_studies = [StudyResults.of_kept(path.with_suffix("")) for path in paths]
+    sections.append(variants_text(kept_studies, pictures(found, beside)))
+    text = report(found, beside.captions, beside.measured, *sections)
     write_text(target / "report.md", text + measured_text(kept_studies))
-    times = compare(reported[reported["quantity"].isin(TIMES)], OwnResults(found.folder, timed=True), kept, facts)
+    times = compare(reported[reported["quantity"].isin(TIMES)], found.with_times(), kept, facts)
     timed = as_thesis(
-        compare_listed(others[others["quantity"].isin(LARGE_TIMES)], listed(found, beside, facts, timed=True))
+        compare_listed(others[others["quantity"].isin(LARGE_TIMES)], listed(found.with_times(), beside, facts))
     )
-    _write_timings(study, found, pd.concat([part for part in (times, timed) if len(part)] or [times]), target, beside)
+    _write_timings(
+        found.with_times(), pd.concat([part for part in (times, timed) if len(part)] or [times]), target, beside
+    )
     return numbers
 
 
-def read_others(study, beside: Beside) -> pd.DataFrame:
+def read_others(puzzles: Iterable[str], beside: Beside) -> pd.DataFrame:
     """What documents other than the thesis say of the study's puzzles, in folders of data/reported."""
-    frames = [read_reported(documents(puzzle, beside.reported), puzzle) for puzzle in study.puzzles]
+    frames = [read_reported(documents(puzzle, beside.reported), puzzle) for puzzle in puzzles]
     return pd.concat(frames, ignore_index=True)
 
 
@@ -124,16 +126,15 @@ def on_these(named: pd.Series, puzzles: Iterable[str]) -> pd.Series:
     return named.map(lambda name: family(name) in kinds).astype(bool)
 
 
-def listed(found: Results, beside: Beside, facts: Facts, timed: bool = False) -> Listed:
+def listed(found: StudyResults, beside: Beside, facts: Facts) -> Listed:
     """What answers them: the study's own trainings where it has those, else what was kept of them."""
-    own = OwnResults(found.folder, timed=timed)
-    kept = KeptResults(beside.measured, "final_year_report")
-    return Listed(own if own.card("models", NETWORK) else kept, facts)
+    kept = StudyResults.of_kept(beside.measured / "final_year_report")
+    return Listed(found if found.has(f"models/{NETWORK}") else kept, facts)
 
 
-def pictures(study, beside: Beside):
+def pictures(found: StudyResults, beside: Beside):
     """A function that gives the figures of a kind on a puzzle as Markdown."""
-    entries = catalogue(study, beside.measured)
+    entries = catalogue(found.params, beside.measured)
 
     def drawn(kind: str, puzzle: str) -> str:
         chosen = [entry for entry in entries if (entry.kind, entry.puzzle) == (kind, puzzle)]
@@ -142,24 +143,24 @@ def pictures(study, beside: Beside):
     return drawn
 
 
-def gather_facts(study, found: Results, beside: Beside) -> Facts:
+def gather_facts(found: StudyResults, beside: Beside) -> Facts:
     """What the study knows without a network."""
-    paths = {puzzle: found.folder / "instances" / puzzle / "distributions.parquet" for puzzle in found.models}
-    distributions = {puzzle: read_frame(path) for puzzle, path in paths.items() if path.exists()}
-    tables = {puzzle: found.card("tables", puzzle)["metrics"] for puzzle in found.models}
+    drawn = {puzzle: found.find(f"instances/{puzzle}/distributions") for puzzle in found.models}
+    distributions = {puzzle: frame for puzzle, frame in drawn.items() if frame is not None}
+    tables = {puzzle: found.card(f"tables/{puzzle}")["metrics"] for puzzle in found.models}
     half_turns = {puzzle: metrics.get("diameter_half_turns", NAN) for puzzle, metrics in tables.items()}
-    drawn = states_drawn(found, distributions)
+    counts = states_drawn(found, distributions)
     listings, states = replay_listings(found, beside.reported), states_per_distance(found)
-    return Facts(study.study, states, half_turns, drawn, distributions, listings, study.architectures)
+    return Facts(found.study, states, half_turns, counts, distributions, listings, found.params.architectures)
 
 
-def states_drawn(found: Results, distributions: dict[str, pd.DataFrame]) -> dict[tuple[str, str], int]:
+def states_drawn(found: StudyResults, distributions: dict[str, pd.DataFrame]) -> dict[tuple[str, str], int]:
     """How many states each instance set, audit sample and sampler holds, by (puzzle, set)."""
     drawn = {}
     for puzzle, models in found.models.items():
-        sets = found.frame(f"instances/{puzzle}.parquet")["set"].value_counts()
+        sets = found.frame(f"instances/{puzzle}")["set"].value_counts()
         drawn |= {(puzzle, name): int(count) for name, count in sets.items()}
-        measures = found.frame(f"audits/{models[0]}/measures.parquet")
+        measures = found.frame(f"audits/{models[0]}/measures")
         drawn[puzzle, "sample"] = int(measures.loc[measures["scope"] == "sample", "states"].max())
     for puzzle, spread in distributions.items():
         sums = spread.groupby(["sampler", "walk_max"])["sampled"].sum()
@@ -167,18 +168,17 @@ def states_drawn(found: Results, distributions: dict[str, pd.DataFrame]) -> dict
     return drawn
 
 
-def replay_listings(found: Results, reported: Path) -> dict[float, Replay]:
+def replay_listings(found: StudyResults, reported: Path) -> dict[float, Replay]:
     """The literature's solutions by path weight, none where the study has no table of their puzzle."""
-    table = found.folder / "tables" / f"{LISTED_PUZZLE}.npz"
-    if not table.exists():
+    if not (found.folder / "tables" / f"{LISTED_PUZZLE}.npz").exists():
         return {}
-    puzzle, distance = make(LISTED_PUZZLE), read_arrays(table)["distance"]
+    puzzle, distance = make(LISTED_PUZZLE), found.arrays(f"tables/{LISTED_PUZZLE}")["distance"]
     return {weight: replay(puzzle, read_csv(reported / name), distance) for weight, name in LISTINGS.items()}
 
 
-def _write_timings(study, found: Results, comparison: pd.DataFrame, target: Path, beside: Beside) -> None:
+def _write_timings(found: StudyResults, comparison: pd.DataFrame, target: Path, beside: Beside) -> None:
     stages, searches = stage_timings(found), search_timings(found)
     write_csv(target / "timings" / "stages.csv", stages)
     write_csv(target / "timings" / "searches.csv", searches)
     write_csv(target / "timings" / "reported_vs_reproduced.csv", comparison)
-    write_text(target / "timings.md", timings_text(study, found, stages, searches, comparison, beside.captions))
+    write_text(target / "timings.md", timings_text(found, stages, searches, comparison, beside.captions))

@@ -11,11 +11,10 @@ from costtogo.files import write_csv, write_json, write_text
 from costtogo.params_large import LargeStudy
 from costtogo.report.large_answers import Findings
 from costtogo.report.large_comparison import LARGE_TIMES, compare
-from costtogo.report.large_tables import gather, tables
+from costtogo.report.large_tables import tables
 from costtogo.report.large_text import report
 from costtogo.report.large_timings import search_timings, timings_text
-from costtogo.report.sources import forget
-from costtogo.report.tables import Results
+from costtogo.report.results import StudyResults
 from costtogo.report.timings import stage_timings
 from costtogo.stages.leftovers import remove_others
 from costtogo.stages.stage_run import StageRun, clocks_of, parameters_of, whole_cards
@@ -53,45 +52,43 @@ def write(study: LargeStudy, results: Path, reports: Path, beside: Beside) -> di
     results and reports are the folders that hold one folder a study.  All but timings come out byte-identical from
     the same results.  Returns the headline numbers by model: the metrics of every card, by group.
     """
-    forget()
-    target, found = reports / study.study, gather(study, results)
-    frames = tables(study, found)
+    target, found = reports / study.study, StudyResults(results / study.study, study)
+    frames = tables(found)
     reported = read_reported(beside.files(study.puzzle), study.puzzle)
-    own = Findings(found, study, study.headline or min(study.models))
+    own = Findings(found, study.headline or min(study.models))
     comparison = compare(reported, own)
     written = {target / "tables" / f"{name}.csv": frame for name, frame in frames.items()}
     for path, frame in written.items():
         write_csv(path, frame)
     remove_others((target / "tables").glob("*.csv"), written)
     write_csv(target / "reported_vs_reproduced.csv", comparison)
-    numbers = headline_numbers(study, found)
+    numbers = headline_numbers(found)
     write_json(target / "metrics.json", numbers)
-    write_text(target / "report.md", report(study, found, frames, comparison, beside.captions))
-    timed = Findings(found, study, own.model, timed=True)
+    write_text(target / "report.md", report(found, frames, comparison, beside.captions))
+    timed = Findings(found.with_times(), own.model)
     times = compare(reported[reported["quantity"].isin(LARGE_TIMES)], timed)
-    _write_timings(study, found, times, target, beside.captions)
+    _write_timings(timed.results, times, target, beside.captions)
     return numbers
 
 
-def headline_numbers(study: LargeStudy, found: Results) -> dict[str, dict[str, float]]:
+def headline_numbers(found: StudyResults) -> dict[str, dict[str, float]]:
     """What the cards of each model's stages have measured, by model; a measure's name begins with its group."""
     groups = ("models", "audits", "searches", "beams", "external")
     return {
         model: {
             f"{group}_{name}": value
             for group in groups
-            if (found.folder / group / f"{model}.json").exists()
-            for name, value in found.card(group, model)["metrics"].items()
+            for name, value in found.find_card(f"{group}/{model}").get("metrics", {}).items()
         }
-        for model in study.models
+        for model in found.model_names
     }
 
 
-def _write_timings(study: LargeStudy, found: Results, times: pd.DataFrame, target: Path, captions: Path) -> None:
+def _write_timings(found: StudyResults, times: pd.DataFrame, target: Path, captions: Path) -> None:
     stages = stage_timings(found)
     stages = stages[stages["group"] != "report"]  # of an earlier run
-    searches = search_timings(study, found)
+    searches = search_timings(found)
     write_csv(target / "timings" / "stages.csv", stages)
     write_csv(target / "timings" / "searches.csv", searches)
     write_csv(target / "timings" / "reported_vs_reproduced.csv", times)
-    write_text(target / "timings.md", timings_text(study, found, stages, searches, times, captions))
+    write_text(target / "timings.md", timings_text(found, stages, searches, times, captions))

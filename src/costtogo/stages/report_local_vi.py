@@ -10,7 +10,7 @@ import pandas as pd
 from costtogo.figures import local_vi as drawings
 from costtogo.figures.catalogue import KINDS, file_of
 from costtogo.figures.style import image
-from costtogo.files import read_frame, read_text, write_bytes, write_csv, write_json, write_text
+from costtogo.files import read_text, write_bytes, write_csv, write_json, write_text
 from costtogo.params_local_vi import LocalViStudy
 from costtogo.puzzles import make
 from costtogo.report.local_vi_compared import (
@@ -18,11 +18,12 @@ from costtogo.report.local_vi_compared import (
     DIFFERS,
     REPORTED,
     WITHIN,
-    Tables,
     compare,
+    local,
     read_reported,
 )
 from costtogo.report.markdown import amount, frame_table, places, short
+from costtogo.report.results import StudyResults
 from costtogo.stages.leftovers import remove_others
 from costtogo.stages.stage_run import StageRun, parameters_of, whole_cards
 
@@ -35,16 +36,17 @@ def run(params: Path, results: Path, reports: Path) -> None:
     study = LocalViStudy(**{name: value for name, value in parameters_of(params).items() if name != "puzzle"})
     cards = whole_cards(results)
     stage = StageRun("report_local_vi", __name__, params, results / "report" / "report", [REPORTED, *cards])
-    tables, searches, seconds = Tables.read(results, study.puzzle), *_searches(study, results)
+    found = StudyResults(results, study, timed=True)
+    searches, seconds = _searches(found)
     reported = read_reported()
-    frames = frames_of(tables, searches, seconds)
-    comparison, timed = compare(reported, tables), compare(reported, tables, timed=True)
+    frames = frames_of(found, searches, seconds)
+    comparison, timed = compare(reported, found), compare(reported, found, timed=True)
     metrics = {f"{row.initial_size}_average_moves": row.average_moves for row in frames["sizes"].itertuples()}
-    written = write_figures(reports, draw(tables, reported, searches, seconds, study))
+    written = write_figures(reports, draw(found, reported, searches, seconds))
     written += write_tables(reports, frames, comparison, timed)
     write_json(reports / "metrics.json", metrics)
-    write_text(reports / "report.md", "\n".join(text(study, tables, frames, comparison)))
-    write_text(reports / "timings.md", "\n".join(timings(tables, timed, searches, seconds)))
+    write_text(reports / "report.md", "\n".join(text(found, frames, comparison)))
+    write_text(reports / "timings.md", "\n".join(timings(found, timed, searches, seconds)))
     for folder in ("figures", "svg/figures", "svg/timings", "tables", "timings"):
         remove_others((reports / folder).glob("*.*"), written)
     files = sorted(reports.rglob("*.*"))
@@ -52,10 +54,20 @@ def run(params: Path, results: Path, reports: Path) -> None:
     stage.finish([path for path in files if path not in timed], metrics, timed)
 
 
-def frames_of(tables: Tables, searches: pd.DataFrame | None, seconds: pd.DataFrame | None) -> dict[str, pd.DataFrame]:
+def frames_of(
+    results: StudyResults, searches: pd.DataFrame | None, seconds: pd.DataFrame | None
+) -> dict[str, pd.DataFrame]:
     """The tables of the report by name."""
-    frames = {"classes": readable(tables.classes), "sizes": sizes_of(tables), "larger": tables.larger}
-    frames |= {"shares": tables.shares, "subproblems": tables.subproblems, "preferences": tables.preferences}
+    frames = {
+        "classes": readable(local(results, "classes")),
+        "sizes": sizes_of(results),
+        "larger": local(results, "larger"),
+    }
+    frames |= {
+        "shares": local(results, "shares"),
+        "subproblems": local(results, "subproblems"),
+        "preferences": local(results, "preferences"),
+    }
     if searches is not None:
         frames["compared"] = solvers_of(searches, seconds).drop(columns=["seconds", "longest"])
     return frames
@@ -83,31 +95,29 @@ def write_tables(
     return list(files)
 
 
-def _searches(study: LocalViStudy, results: Path) -> tuple[pd.DataFrame | None, pd.DataFrame | None]:
+def _searches(results: StudyResults) -> tuple[pd.DataFrame | None, pd.DataFrame | None]:
     """The boards solved by all solvers, and the seconds of each; none where the study compares none."""
-    if study.compared is None:
+    if results.asked.compared is None:
         return None, None
-    clock = results / "timings" / "compared" / f"{study.puzzle}.parquet"
-    return read_frame(results / "compared" / f"{study.puzzle}.parquet"), read_frame(clock)
+    return results.frame(f"compared/{results.puzzle}"), results.frame(f"timings/compared/{results.puzzle}")
 
 
 def draw(
-    tables: Tables,
+    results: StudyResults,
     reported: pd.DataFrame,
     searches: pd.DataFrame | None,
     seconds: pd.DataFrame | None,
-    study: LocalViStudy,
 ) -> dict:
     """The figures by folder and name; those that a clock tells of stand among the timings."""
     numbers = reported[reported["section"].isin(["Table 1", "Table 2"])].assign(
         value=lambda rows: rows["value"].astype(float)
     )
-    drawn = tables.boards.rename(columns={"length_1": "length", "considered_1": "considered"})
-    classes = readable(tables.classes).query("initial_size == 1")
+    drawn = local(results, "boards").rename(columns={"length_1": "length", "considered_1": "considered"})
+    classes = readable(local(results, "classes")).query("initial_size == 1")
     found = {
-        ("figures", "policy"): drawings.policy(tables.policy, make(study.puzzle).side),
+        ("figures", "policy"): drawings.policy(local(results, "policy"), make(results.puzzle).side),
         ("figures", "lengths_by_size"): drawings.lengths_by_size(
-            sizes_of(tables), numbers[numbers["section"] == "Table 2"]
+            sizes_of(results), numbers[numbers["section"] == "Table 2"]
         ),
         ("figures", "lengths_by_class"): drawings.lengths_by_class(
             drawn, classes, numbers[numbers["section"] == "Table 1"]
@@ -126,11 +136,14 @@ def readable(classes: pd.DataFrame) -> pd.DataFrame:
     return found
 
 
-def sizes_of(tables: Tables) -> pd.DataFrame:
+def sizes_of(results: StudyResults) -> pd.DataFrame:
     """By initial size: averages and most moves of the boards drawn and of all boards."""
     rows = []
-    for size in tables.classes["initial_size"].unique():
-        classes, lengths = tables.classes.query("initial_size == @size"), tables.boards[f"length_{size}"]
+    for size in local(results, "classes")["initial_size"].unique():
+        classes, lengths = (
+            local(results, "classes").query("initial_size == @size"),
+            local(results, "boards")[f"length_{size}"],
+        )
         average = sum(Fraction(row.share) * Fraction(row.average_moves) for row in classes.itertuples())
         rows.append(
             {
@@ -140,7 +153,7 @@ def sizes_of(tables: Tables) -> pd.DataFrame:
                 "average_moves": float(average),
                 "maximum_moves": int(classes["maximum_moves"].max()),
                 "considered": int(classes["considered"].max()),
-                "states": int(tables.subproblems.query("initial_size == @size")["states"].sum()),
+                "states": int(local(results, "subproblems").query("initial_size == @size")["states"].sum()),
             }
         )
     return pd.DataFrame(rows)
@@ -167,17 +180,18 @@ def solvers_of(searches: pd.DataFrame, seconds: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def text(study: LocalViStudy, tables: Tables, frames: dict, comparison: pd.DataFrame) -> Iterator[str]:
+def text(results: StudyResults, frames: dict, comparison: pd.DataFrame) -> Iterator[str]:
     """report.md, part by part."""
     sizes, counted = frames["sizes"], comparison["verdict"].value_counts()
     first, last = sizes.iloc[0], sizes.iloc[-1]
     yield "# The 15-puzzle by local value iteration: the study `local_vi`\n"
     yield "## Key results\n"
     yield (
-        f"- All {study.boards:,} random boards were solved with each initial size, and every solution replayed. With "
-        f"{first.initial_size:.0f} tile a step all boards together take {first.average_moves:.4f} moves on average "
+        f"- All {results.asked.boards:,} random boards were solved with each initial size, and every solution "
+        f"replayed. With {first.initial_size:.0f} tile a step all boards together take {first.average_moves:.4f} moves "
+        "on average "
         f"and at most {first.maximum_moves:.0f}, with {last.initial_size:.0f} tiles {last.average_moves:.4f} and "
-        f"{last.maximum_moves:.0f}: exact, over all {make(study.puzzle).state_count:,} boards."
+        f"{last.maximum_moves:.0f}: exact, over all {make(results.puzzle).state_count:,} boards."
     )
     words = {AGREES: "agree", WITHIN: "are within chance", DIFFERS: "do not hold"}
     told = ", ".join(f"{counted.get(verdict, 0)} {word}" for verdict, word in words.items())
@@ -204,10 +218,10 @@ def text(study: LocalViStudy, tables: Tables, frames: dict, comparison: pd.DataF
         "and shares, averages and maxima over all boards follow exactly. On the 8-puzzle a test compares them with "
         "every one of its 181,440 states.\n"
     )
-    yield from _theorems(tables, frames)
+    yield from _theorems(results, frames)
     yield from _experiment(sizes)
-    yield from _differences(tables, comparison)
-    yield from _beyond(tables, frames)
+    yield from _differences(results, comparison)
+    yield from _beyond(results, frames)
 
 
 def _figure(name: str, label: str, folder: str = "figures") -> str:
@@ -215,16 +229,17 @@ def _figure(name: str, label: str, folder: str = "figures") -> str:
     return f"![{label}]({folder}/{name}.png)\n\n**{label[0].upper()}{label[1:]}.** {caption}\n"
 
 
-def _theorems(tables: Tables, frames: dict) -> Iterator[str]:
+def _theorems(results: StudyResults, frames: dict) -> Iterator[str]:
+    every = local(results, "shares")
     yield "## Theorem 1: tiles considered, and states\n"
     yield (
         "Share of the boards for which so many tiles are considered at once when a tile is brought home, exact. The "
         "document takes the blank to lie at random when a tile's turn comes; it does not, but the shares come out "
         "the same: "
-        f"{'all' if (tables.shares['share'] == tables.shares['uniform']).all() else 'not all'} of them.\n"
+        f"{'all' if (every['share'] == every['uniform']).all() else 'not all'} of them.\n"
     )
-    shares = tables.shares.query("initial_size == 1")
-    merged = shares.merge(tables.subproblems.query("initial_size == 1"), on=["tile", "considered"])
+    shares = every.query("initial_size == 1")
+    merged = shares.merge(local(results, "subproblems").query("initial_size == 1"), on=["tile", "considered"])
     columns = {
         "tile": ("tile", short),
         "considered": ("considered", short),
@@ -267,7 +282,7 @@ def _experiment(sizes: pd.DataFrame) -> Iterator[str]:
     yield _figure("lengths_by_size", "lengths by initial size")
 
 
-def _differences(tables: Tables, comparison: pd.DataFrame) -> Iterator[str]:
+def _differences(results: StudyResults, comparison: pd.DataFrame) -> Iterator[str]:
     yield "## Where the document differs\n"
     yield "Every number is in [reported_vs_reproduced.csv](reported_vs_reproduced.csv); these do not hold:\n"
     rows = comparison[comparison["verdict"] == DIFFERS]
@@ -280,7 +295,7 @@ def _differences(tables: Tables, comparison: pd.DataFrame) -> Iterator[str]:
         "reproduced": ("here", str),
     }
     yield frame_table(rows, columns)
-    yield from _halved(tables)
+    yield from _halved(results)
     yield (
         "The averages and maxima of its tables depend on which of several equally good moves a policy takes, which "
         "it does not say: *tables/preferences.csv* has those of all 24 orders. A number within their range, and "
@@ -288,11 +303,11 @@ def _differences(tables: Tables, comparison: pd.DataFrame) -> Iterator[str]:
     )
 
 
-def _halved(tables: Tables) -> Iterator[str]:
+def _halved(results: StudyResults) -> Iterator[str]:
     """A board that shows why the states are not halved."""
     puzzle = make("puzzle15")
     board = puzzle.parse_state(EXCHANGED)  # which refuses boards that cannot be solved
-    states = tables.subproblems.query("initial_size == 1")
+    states = local(results, "subproblems").query("initial_size == 1")
     pair = states.query("tile == 4 and considered == 2")["solvable"].iloc[0]
     yield (
         "The document halves the states of every subproblem, since half of all boards can be solved. But with two "
@@ -309,7 +324,7 @@ def _or_dash(value) -> str:
     return str(value) if value else "–"
 
 
-def _beyond(tables: Tables, frames: dict) -> Iterator[str]:
+def _beyond(results: StudyResults, frames: dict) -> Iterator[str]:
     yield "## Larger boards\n"
     yield "Row by row, the last two rows column by column, one tile a step: two tiles at once suffice on every side.\n"
     columns = {
@@ -323,7 +338,7 @@ def _beyond(tables: Tables, frames: dict) -> Iterator[str]:
         "subproblems": ("subproblems", short),
         "states": ("their states", amount),
     }
-    yield frame_table(tables.larger, columns)
+    yield frame_table(local(results, "larger"), columns)
     if "compared" in frames:
         yield "## Beside other solvers\n"
         columns = {
@@ -338,13 +353,13 @@ def _beyond(tables: Tables, frames: dict) -> Iterator[str]:
 
 
 def timings(
-    tables: Tables, timed: pd.DataFrame, searches: pd.DataFrame | None, seconds: pd.DataFrame | None
+    results: StudyResults, timed: pd.DataFrame, searches: pd.DataFrame | None, seconds: pd.DataFrame | None
 ) -> Iterator[str]:
     """timings.md, part by part."""
     yield "# Wall-clock times of the study `local_vi`\n"
     yield "They differ from run to run; everything else is in [report.md](report.md).\n"
     yield "## Value functions and boards\n"
-    clock = tables.clock.assign(tiles=tables.clock["side"] ** 2 - 1)
+    clock = results.frame(f"timings/local_vi/{results.puzzle}").assign(tiles=lambda rows: rows["side"] ** 2 - 1)
     columns = {
         "tiles": ("tiles of the board", short),
         "initial_size": ("tiles a step", short),
