@@ -23,8 +23,8 @@ from costtogo.params import ArchitectureParams
 from costtogo.params_large import load as load_study
 from costtogo.puzzles import make
 from costtogo.puzzles.base import solves
-from costtogo.report.large_exact import best_cell, compared, heuristics, speeds
 from costtogo.report.results import StudyResults
+from costtogo.report.search_tables import best_cell, compared, heuristics, speeds
 from costtogo.search.action_engine import solve_by_action
 from costtogo.search.bwas import Limits
 from costtogo.search.step_engine import solve_in_step

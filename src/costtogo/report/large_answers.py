@@ -22,9 +22,15 @@ from costtogo.puzzles import make, noun
 from costtogo.puzzles.cube import FACES, sticker_places
 from costtogo.report.answers import NAN, Answer, Row, share_interval
 from costtogo.report.answers import answer as answer_default
-from costtogo.report.large_exact import best_cell, exact_solutions
-from costtogo.report.large_tables import beams_text, mirrored, shortest_path_sets, triplets
 from costtogo.report.results import StudyResults
+from costtogo.report.search_tables import (
+    beams_text,
+    best_cell,
+    exact_solutions,
+    mirrored,
+    shortest_path_sets,
+    triplets,
+)
 
 LEARNED = ("DeepCubeA", "DeepCube", "Report_DNN", "C3_DNN_0")  # the literature's networks that ours stands beside
 OPTIMAL = ("Rokicki", "Korf", "PDB_solver", "optimal_solver")  # its solvers whose solutions are the shortest

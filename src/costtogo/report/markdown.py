@@ -28,13 +28,6 @@ def columns(frame: pd.DataFrame, names: str, **others: "str | tuple[str, Format]
     return table([each.heading for each in found.values()], cells)
 
 
-def frame_table(frame, columns: dict[str, tuple[str, Format]]) -> str:
-    """The columns of a data frame, each under its heading and in its format."""
-    header = [heading for heading, _ in columns.values()]
-    rows = ([form(row[name]) for name, (_, form) in columns.items()] for row in frame.to_dict("records"))
-    return table(header, rows)
-
-
 def _column(name: str, other: "str | tuple[str, Format] | None") -> "Column":
     if isinstance(other, tuple):
         return Column(*other)
@@ -127,6 +120,7 @@ COLUMNS = {
     "name": Column("name", code),
     "set": Column("set", text),
     "cell": Column("searched: set, λ, N", text),
+    "puzzle": Column("puzzle", text),
     "path_weight": Column("λ", short),
     "batch_size": Column("N", amount),
     "width": Column("width", amount),

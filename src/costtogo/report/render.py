@@ -34,10 +34,10 @@ def environment() -> Environment:
     """The templates, with the filters and functions that they may use."""
     loader = PackageLoader("costtogo.report")
     found = Environment(loader=loader, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    forms = {name: getattr(markdown, name) for name in ("amount", "code", "columns", "percent", "short")}
+    forms = {name: getattr(markdown, name) for name in ("amount", "code", "columns", "percent", "short", "text")}
     makers = {name: getattr(markdown, name) for name in ("interval", "places", "significant", "table")}
     found.filters |= forms | {"places": lambda value, count: markdown.places(count)(value)}
-    found.globals |= forms | makers | {"text": str}
+    found.globals |= forms | makers
     found.tests["missing"] = markdown.is_missing
     return found
 

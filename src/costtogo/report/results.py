@@ -20,6 +20,7 @@ that nothing else takes the study:
     results.with_times()         the same results with their wall-clock times
     results.study                the study's name
     results.puzzles[puzzle]      what the study asks of a puzzle: its instances, searches, audit …
+    results.of(puzzle)           the same results, of one puzzle alone
     results.puzzle, .asked       the puzzle of a study of one, and what is asked of it
     results.models[puzzle]       the names of the models of a puzzle
     results.model(name)          the parameters of a training; .model_names, .trained, .puzzle_of(name), .lineage(name)
@@ -51,13 +52,15 @@ class StudyResults:
     """The results of one study, each file read once.
 
     folder: results/<study>, or data/measured/<study> of kept results.  params: the study's parameters, None of kept
-    results.  timed: whether wall-clock times, which differ from run to run, may be seen.
+    results.  timed: whether wall-clock times, which differ from run to run, may be seen.  only: the one puzzle that is
+    looked at, or None.
     """
 
     folder: Path
     params: Any = None
     timed: bool = False
     kept: bool = False
+    only: str | None = None
     _read: dict[Path, Any] = field(default_factory=dict, repr=False, compare=False)
 
     @classmethod
@@ -68,6 +71,10 @@ class StudyResults:
     def with_times(self) -> "StudyResults":
         """The same results with their wall-clock times; what was read is not read again."""
         return replace(self, timed=True)
+
+    def of(self, puzzle: str) -> "StudyResults":
+        """The same results as far as they are of one puzzle, its models and what is asked of it."""
+        return replace(self, only=puzzle)
 
     @property
     def study(self) -> str:
@@ -156,7 +163,8 @@ class StudyResults:
     @cached_property
     def puzzles(self) -> dict[str, Any]:
         """What the study asks of each puzzle, by the puzzle's name."""
-        return getattr(self.params, "puzzles", None) or {self.params.puzzle: self.params}
+        every = getattr(self.params, "puzzles", None) or {self.params.puzzle: self.params}
+        return {puzzle: asked for puzzle, asked in every.items() if self.only in (None, puzzle)}
 
     @property
     def puzzle(self) -> str:
@@ -167,6 +175,23 @@ class StudyResults:
     def asked(self) -> Any:
         """What the study asks of that puzzle."""
         return self.puzzles[self.puzzle]
+
+    @property
+    def is_exhaustive(self) -> bool:
+        """Whether all states of that puzzle are listed."""
+        return hasattr(self.asked, "distributions")
+
+    @property
+    def asks_local_vi(self) -> bool:
+        """Whether local value iteration is asked for."""
+        return hasattr(self.asked, "boards")
+
+    @property
+    def listed(self) -> list[str]:
+        """The puzzles whose states are all listed, the smaller first."""
+        if not self.is_exhaustive:
+            return []
+        return sorted((path.stem for path in (self.folder / "tables").glob("*.npz")), key=by_size)
 
     @cached_property
     def models(self) -> dict[str, list[str]]:
@@ -216,6 +241,12 @@ class StudyResults:
                 f"searches/{model}/selection.parquet selects {chosen.size} checkpoints; it must select one."
             )
         return int(chosen.iloc[0])
+
+    def searched_iteration(self, model: str) -> int:
+        """The iteration of the checkpoint that a model's searches use: the chosen one, or the last."""
+        if self.of(self.puzzle_of(model)).is_exhaustive:
+            return self.selected_iteration(model)
+        return int(self.frame(f"models/{model}/checkpoints")["iteration"].iloc[-1])
 
 
 def by_size(name: str) -> tuple[int, str]:

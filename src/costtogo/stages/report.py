@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import pandas as pd
@@ -13,18 +14,19 @@ from costtogo.figures.catalogue import catalogue, kept_of
 from costtogo.files import read_csv, write_csv, write_json, write_text
 from costtogo.params import Study
 from costtogo.puzzles import family, make
+from costtogo.report import listed as listed_puzzles
+from costtogo.report import timings
 from costtogo.report.answers import NAN
-from costtogo.report.compared import compared
+from costtogo.report.compared import compared, rows_table
 from costtogo.report.comparison import TIMES, compare
 from costtogo.report.facts import Facts
 from costtogo.report.large_compared import compared as compared_documents
 from costtogo.report.large_comparison import LARGE_TIMES
 from costtogo.report.listed_answers import NETWORK, Listed, as_thesis, compare_listed
-from costtogo.report.measured import measured_text
+from costtogo.report.provenance import kept_text, provenance_text
+from costtogo.report.render import gallery, render
 from costtogo.report.results import StudyResults
 from costtogo.report.tables import headline_numbers, states_per_distance, tables
-from costtogo.report.text import gallery, report
-from costtogo.report.timings import search_timings, stage_timings, timings_text
 from costtogo.report.variants import variants_text
 from costtogo.stages.leftovers import remove_others
 from costtogo.stages.stage_run import StageRun, clocks_of, whole_cards
@@ -92,7 +94,11 @@ def write(study, results: Path, reports: Path, beside: Beside) -> dict:
     write_csv(target / "reported_vs_reproduced.csv", pd.concat(both) if both else comparison)
     numbers = headline_numbers(found)
     write_json(target / "metrics.json", numbers)
-    sections = [compared(comparison, facts.listings)] if len(comparison) else []
+    shown = list(found.models)
+    sections = [f"# Learned cost-to-go, reproduced: the study `{found.study}`\n", listed_puzzles.summary(found, shown)]
+    drawn = pictures(found, beside)
+    sections += [listed_puzzles.chapter(found.of(puzzle), partial(drawn, puzzle)) for puzzle in shown]
+    sections += [compared(comparison, facts.listings)] if len(comparison) else []
     sections += ["\n".join(compared_documents(answered, {}, "The final-year report"))] if len(answered) else []
     sections += (
         []
@@ -101,9 +107,9 @@ def write(study, results: Path, reports: Path, beside: Beside) -> dict:
     )
     paths = kept_of(found.puzzles, beside.measured)
     kept_studies = [StudyResults.of_kept(path.with_suffix("")) for path in paths]
-    sections.append(variants_text(kept_studies, pictures(found, beside)))
-    text = report(found, beside.captions, beside.measured, *sections)
-    write_text(target / "report.md", text + measured_text(kept_studies))
+    variants = variants_text(kept_studies, lambda kind, puzzle: drawn(puzzle, kind))
+    sections += ["\n" * bool(variants) + variants, listed_puzzles.instance_sets(found, shown), provenance_text(found)]
+    write_text(target / "report.md", "\n".join([*sections, *([kept_text(kept_studies)] if kept_studies else [])]))
     times = compare(reported[reported["quantity"].isin(TIMES)], found.with_times(), kept, facts)
     timed = as_thesis(
         compare_listed(others[others["quantity"].isin(LARGE_TIMES)], listed(found.with_times(), beside, facts))
@@ -133,12 +139,12 @@ def listed(found: StudyResults, beside: Beside, facts: Facts) -> Listed:
 
 
 def pictures(found: StudyResults, beside: Beside):
-    """A function that gives the figures of a kind on a puzzle as Markdown."""
+    """A function that gives the figures of some kinds on a puzzle as Markdown."""
     entries = catalogue(found.params, beside.measured)
 
-    def drawn(kind: str, puzzle: str) -> str:
-        chosen = [entry for entry in entries if (entry.kind, entry.puzzle) == (kind, puzzle)]
-        return gallery(chosen, beside.captions)
+    def drawn(puzzle: str, *kinds: str) -> str:
+        chosen = [[entry for entry in entries if (entry.kind, entry.puzzle) == (kind, puzzle)] for kind in kinds]
+        return "\n".join(gallery(figures, beside.captions) for figures in chosen if figures)
 
     return drawn
 
@@ -177,8 +183,14 @@ def replay_listings(found: StudyResults, reported: Path) -> dict[float, Replay]:
 
 
 def _write_timings(found: StudyResults, comparison: pd.DataFrame, target: Path, beside: Beside) -> None:
-    stages, searches = stage_timings(found), search_timings(found)
+    stages, searches = timings.stage_timings(found), timings.search_timings(found)
     write_csv(target / "timings" / "stages.csv", stages)
     write_csv(target / "timings" / "searches.csv", searches)
     write_csv(target / "timings" / "reported_vs_reproduced.csv", comparison)
-    write_text(target / "timings.md", timings_text(found, stages, searches, comparison, beside.captions))
+    entries = [entry for entry in catalogue(found.params) if entry.timed]
+    parts = [
+        render("timings", study=found.study, stages=stages),
+        timings.of_exhaustive(found, list(found.models), rows_table(comparison) if len(comparison) else None),
+        gallery(entries, beside.captions),
+    ]
+    write_text(target / "timings.md", "\n".join(parts))

@@ -7,15 +7,17 @@ import pandas as pd
 
 from costtogo.analysis.documents import REPORTED, documents
 from costtogo.analysis.literature import read_reported
+from costtogo.figures.catalogue_large import drawable
 from costtogo.files import write_csv, write_json, write_text
 from costtogo.params_large import LargeStudy
+from costtogo.report import sampled, timings
 from costtogo.report.large_answers import Findings
+from costtogo.report.large_compared import compared, explanations, rows_table
 from costtogo.report.large_comparison import LARGE_TIMES, compare
-from costtogo.report.large_tables import tables
-from costtogo.report.large_text import report
-from costtogo.report.large_timings import search_timings, timings_text
+from costtogo.report.provenance import provenance_text
+from costtogo.report.render import gallery, render
 from costtogo.report.results import StudyResults
-from costtogo.report.timings import stage_timings
+from costtogo.report.tables import headline_numbers, tables
 from costtogo.stages.leftovers import remove_others
 from costtogo.stages.stage_run import StageRun, clocks_of, parameters_of, whole_cards
 
@@ -64,31 +66,34 @@ def write(study: LargeStudy, results: Path, reports: Path, beside: Beside) -> di
     write_csv(target / "reported_vs_reproduced.csv", comparison)
     numbers = headline_numbers(found)
     write_json(target / "metrics.json", numbers)
-    write_text(target / "report.md", report(found, frames, comparison, beside.captions))
+    chapter = sampled.Chapter(found, frames, comparison, drawn_of(found, beside.captions))
+    parts = [f"# {sampled.heading(found)}: the study `{found.study}`\n", chapter.text()]
+    parts += [*compared(comparison, explanations(found)), provenance_text(found)]
+    write_text(target / "report.md", "\n".join(parts))
     timed = Findings(found.with_times(), own.model)
     times = compare(reported[reported["quantity"].isin(LARGE_TIMES)], timed)
     _write_timings(timed.results, times, target, beside.captions)
     return numbers
 
 
-def headline_numbers(found: StudyResults) -> dict[str, dict[str, float]]:
-    """What the cards of each model's stages have measured, by model; a measure's name begins with its group."""
-    groups = ("models", "audits", "searches", "beams", "external")
-    return {
-        model: {
-            f"{group}_{name}": value
-            for group in groups
-            for name, value in found.find_card(f"{group}/{model}").get("metrics", {}).items()
-        }
-        for model in found.model_names
-    }
+def drawn_of(found: StudyResults, captions: Path):
+    """A function that gives the figures of some kinds as Markdown."""
+    entries = drawable(found.params, found.folder)
+    return lambda *kinds: "\n".join(
+        gallery([entry for entry in entries if entry.kind == kind], captions) for kind in kinds
+    )
 
 
 def _write_timings(found: StudyResults, times: pd.DataFrame, target: Path, captions: Path) -> None:
-    stages = stage_timings(found)
-    stages = stages[stages["group"] != "report"]  # of an earlier run
-    searches = search_timings(found)
+    stages = timings.stage_timings(found)
     write_csv(target / "timings" / "stages.csv", stages)
-    write_csv(target / "timings" / "searches.csv", searches)
+    write_csv(target / "timings" / "searches.csv", timings.search_timings(found))
     write_csv(target / "timings" / "reported_vs_reproduced.csv", times)
-    write_text(target / "timings.md", timings_text(found, stages, searches, times, captions))
+    entries = [entry for entry in drawable(found.params, found.folder) if entry.timed]
+    covered = times[times["reproduced"].notna()]
+    literature = rows_table(covered) if len(covered) else ""
+    parts = [
+        render("timings", study=found.study, stages=stages),
+        timings.of_sampled(found, literature, lambda: "\n".join(gallery([entry], captions) for entry in entries)),
+    ]
+    write_text(target / "timings.md", "\n".join(parts))
