@@ -25,8 +25,8 @@ from costtogo.params.study import alone
 from costtogo.params.training import architecture_of
 from costtogo.puzzles import make
 from costtogo.puzzles.base import solves
-from costtogo.report.large_exact import best_cell, compared, heuristics, speeds
-from costtogo.report.large_tables import gather
+from costtogo.report.results import StudyResults
+from costtogo.report.search_tables import best_cell, compared, heuristics, speeds
 from costtogo.search.action_engine import solve_by_action
 from costtogo.search.bwas import Limits
 from costtogo.search.step_engine import solve_in_step
@@ -294,7 +294,7 @@ def test_the_studies_of_sliding_tiles_have_a_slice_for_each_database_and_baselin
 @pytest.fixture(scope="module")
 def found(tmp_path_factory):
     study = study_of("puzzle15")
-    return study, gather(study, write_results(study, tmp_path_factory.mktemp("results")).parent)
+    return StudyResults(write_results(study, tmp_path_factory.mktemp("results")), study, timed=True)
 
 
 def test_the_best_cell_solves_most_with_the_fewest_moves_and_nodes():
@@ -310,9 +310,8 @@ def test_the_best_cell_solves_most_with_the_fewest_moves_and_nodes():
 
 
 def test_solvers_stand_beside_one_another_at_the_networks_best_cell_then_at_their_own(found):
-    study, results = found
-    shown, every = compared(results, study), heuristics(results, study)
-    names = [*study.models, *study.baselines]
+    shown, every = compared(found), heuristics(found)
+    names = [*found.model_names, *found.asked.baselines]
     assert shown["heuristic"].tolist()[: len(names)] == names
     best = best_cell(every[every["heuristic"] == "tiles"])
     first = shown.iloc[: len(names)]
@@ -327,8 +326,7 @@ def test_solvers_stand_beside_one_another_at_the_networks_best_cell_then_at_thei
 
 
 def test_nodes_a_second_are_those_of_the_searches_timed(found):
-    study, results = found
-    timed = speeds(results, study, compared(results, study))
+    timed = speeds(found, compared(found))
     np.testing.assert_allclose(timed.loc[timed["solver"] == "BWAS", "nodes_per_second"], 1 / 2e-5)
     np.testing.assert_allclose(timed.loc[timed["solver"] == "IDA*", "nodes_per_second"], 5e6)
-    assert len(timed) == len(compared(results, study))
+    assert len(timed) == len(compared(found))

@@ -19,7 +19,7 @@ from costtogo.files import digest
 from costtogo.report.comparison import NOT_COVERED, VERDICTS
 from costtogo.report.large_answers import OTHER_SETS, Findings
 from costtogo.report.large_comparison import LARGE_TIMES, REASONS, compare
-from costtogo.report.large_tables import gather
+from costtogo.report.results import StudyResults
 from costtogo.stages import report_large
 from costtogo.stages.external import AGAINST_THE_OPTIMUM
 
@@ -114,9 +114,9 @@ def test_every_number_of_the_literature_has_a_row_and_a_verdict_with_a_reason(st
 @pytest.mark.parametrize("name", ["puzzle24", "puzzle35", "puzzle48", "lights_out_7"])
 def test_every_number_on_the_other_boards_has_a_verdict_with_a_reason_of_its_own(name, tmp_path):
     study = study_of(name)
-    gathered = gather(study, write_results(study, tmp_path, ("models", "searches", "external")).parent)
+    found = StudyResults(write_results(study, tmp_path, ("models", "searches", "external")), study)
     reported = read_reported(BESIDE.files(name), name)
-    rows = compare(reported, Findings(gathered, study, *study.models))
+    rows = compare(reported, Findings(found, found.model_names[0]))
     assert len(rows) == len(reported) > 15 and rows["note"].str.len().min() > 0
     assert not rows["note"].str.contains("has no counterpart|^another solver.*DeepCubeA").any()
     covered = rows[rows["verdict"] != NOT_COVERED]
