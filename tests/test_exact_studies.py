@@ -29,6 +29,7 @@ from costtogo.report.results import StudyResults
 from costtogo.report.search_tables import best_cell, compared, heuristics, speeds
 from costtogo.search.action_engine import solve_by_action
 from costtogo.search.bwas import Limits
+from costtogo.search.pool import Rules
 from costtogo.search.step_engine import solve_in_step
 from costtogo.stages import audit_samples, baselines, footprints, optima, pattern_databases
 from costtogo.types import UserError
@@ -189,7 +190,8 @@ def test_bwas_over_an_inconsistent_database_expands_again_and_finds_the_optimum(
 ):
     heuristic = PatternDatabaseHeuristic(EIGHT, build(3, LOOSE), reflected=False)
     weights = np.ones(len(boards))
-    found = ENGINES[engine](EIGHT, heuristic, boards, weights, batch_size, Limits(), until_proved)
+    rules = Rules(batch_size, Limits.max_expansions, Limits.max_nodes, until_proved)
+    found = ENGINES[engine](EIGHT, heuristic, boards, weights, rules, np.inf)
     np.testing.assert_array_equal(found.cost, distances_of("puzzle8")[EIGHT.rank(boards)])
     assert solves(EIGHT, boards, found.solutions).all()
 
