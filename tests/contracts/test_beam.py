@@ -217,7 +217,7 @@ def test_an_anytime_search_gives_the_shortest_of_its_solutions_each_of_another_i
         def children(self, states):
             return (CUBE.expand(states)[0] != CUBE.goal).sum(axis=2).astype(np.float32)
 
-    monkeypatch.setattr("costtogo.search.anytime.solve", searched)
+    monkeypatch.setattr("costtogo.search.beam.solve", searched)
     monkeypatch.setattr("costtogo.search.anytime.time", Clock())
     start = draw_walks(CUBE, 7, 7, np.random.default_rng(11)).states[-1]
     nearby = nearby_table(CUBE, 3)

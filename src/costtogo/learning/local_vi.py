@@ -251,6 +251,11 @@ class LocalSolutions:
         return SearchResult(self.length.astype(np.float64), none, none, self.lower_bound.astype(np.float64), solutions)
 
 
+def solve(puzzle: SlidingTiles, local: Local, starts: States) -> SearchResult:
+    """Local.solve in the form that all solvers have (search.registry)."""
+    return local.solve(starts).result()
+
+
 def ranks_of(problem: Subproblem, boards: States) -> np.ndarray:
     """The ranks of the states in which whole boards, uint8 [N, D], are; int64 [N]."""
     return _rank(boards, problem.places, problem.numbers, len(problem.cells))

@@ -66,12 +66,3 @@ def solve(
     from costtogo.search.step_engine import solve_in_step
 
     return solve_in_step(puzzle, heuristic, starts, *options)
-
-
-def why_ended(found: SearchResult) -> np.ndarray:
-    """What ended each search, object [B]: "solved", "memory" (its max_nodes), "seconds" (those of the call) or
-    "expansions" (its max_expansions).
-    """
-    reasons = {"solved": found.solved, "memory": found.out_of_memory, "seconds": found.out_of_time}
-    told = {reason: holds for reason, holds in reasons.items() if holds is not None}
-    return np.select(list(told.values()), list(told), "expansions").astype(object)

@@ -1,13 +1,14 @@
 """Solve scrambles or states given by hand or in a CSV, over a trained network or exactly.
 
 Over a network, puzzles whose states can be listed are solved by BWAS. Larger ones have some seconds, for beams that
-widen where the network tells the cost-to-go of all children at once, else for BWAS with one λ after another.
+widen where the network tells the cost-to-go of all children at once, else for BWAS with one λ after another. Exactly
+are solved sliding tiles, by IDA* over a pattern database, and Lights Out, by linear algebra.
 """
 
 import os
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -15,6 +16,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from costtogo.exact import pattern_database
+from costtogo.exact.lights_out import FewestPresses
 from costtogo.exact.nearby import NearbyTable, nearby_table
 from costtogo.external import STATES, Instances
 from costtogo.external import load as load_instances
@@ -22,26 +25,32 @@ from costtogo.files import is_stream, read_frame, read_json, write_csv
 from costtogo.heuristics.averaged import AveragedHeuristic
 from costtogo.heuristics.nearby import NearbyHeuristic
 from costtogo.heuristics.network import NetworkHeuristic, load
+from costtogo.heuristics.pattern_database import PatternDatabaseHeuristic
 from costtogo.learning.local_vi import Local, band_order, reading_order
 from costtogo.puzzles import make
-from costtogo.puzzles.base import Puzzle, is_listed, random_walks, solves
+from costtogo.puzzles.base import Puzzle, is_listed
 from costtogo.puzzles.sliding import SlidingTiles
-from costtogo.search.anytime import solve_with_weights, solve_within
-from costtogo.search.bwas import Limits, solve, why_ended
-from costtogo.stages.solve_exact import check_exact, exact_search
+from costtogo.search.bwas import Limits
+from costtogo.search.ida_star import IdaLimits
+from costtogo.search.registry import solver
+from costtogo.stages.search.loading import checkpoint, load_heuristic
+from costtogo.stages.search.running import REPORT_SECONDS, Search, checked, warm_up, with_progress
 from costtogo.stages.stage_run import say
 from costtogo.stages.tables import read_nearby
-from costtogo.types import ActionHeuristic, SearchResult, States, UserError, excerpt
+from costtogo.types import States, UserError, excerpt
 
 LENGTHS = {"length": "moves", "length_qtm": "quarter turns", "length_htm": "moves with half turns as one"}
 NEARBY_DEPTH = 5  # of a table made for one command
-REPORT_SECONDS = 10  # between lines of progress, and between writings of a file that grows
 LISTED = {"path_weight": 0.7, "batch_size": 5, "max_expansions": 200_000}  # BWAS where nothing else is asked for
 LARGE = {"path_weight": 0.4, "batch_size": 1000, "max_expansions": 10_000_000}
 RISING = (0.8, 1.0)  # λ of the solver rising: soon a solution, then a shorter one with larger and larger N
 SHORTENING = 0.1  # of its seconds, for making solutions of sliding tiles shorter by stretches
-WITHOUT_NETWORK = ("exact", "local")
+WITHOUT_NETWORK = {  # solvers: the families of puzzles that they solve, and these in words
+    "exact": (("sliding", "lights_out"), "sliding tiles and Lights Out"),
+    "local": (("sliding",), "sliding tiles"),
+}
 LOCAL_SIZES = {3: 4, 4: 5}  # by side, tiles a step of local value iteration in reading order; 2 by bands elsewhere
+SMALL = {3: "4-4", 4: "5-5-5", 5: "4-5-5-5-5", 6: "4-4-4-4-4-4-4-4-3", 7: "3-3-3-3-3-3-3-3-3-3-3-3-3-3-3-3"}  # by side
 SECONDS = 30.0
 MOST_NODES = 60_000_000
 RISING_BATCH = 500
@@ -101,9 +110,9 @@ class Setting:
 
 def solve_one(puzzle_name: str | None, model: Path | None, kind: str, text: str, setting: Setting) -> None:
     """Print the solution of one scramble or state; UserError where none was found within the limits."""
-    puzzle, setting, begin = find_solver(puzzle_name, model, setting)
+    puzzle, setting, begin = find_search(puzzle_name, model, setting)
     start = STATES[kind](puzzle, text)
-    row = begin().row(start)
+    row = row_of(puzzle, begin(), start)
     if not row["solved"]:
         raise UserError(_why_unsolved(row, setting))
     print(puzzle.draw(start))
@@ -145,11 +154,11 @@ def solve_file(puzzle_name: str | None, model: Path | None, instances: Path, out
     grows as rows are solved; a stream, which cannot be written anew, gets all at the end.
     """
     _check_out(instances, out)
-    puzzle, setting, begin = find_solver(puzzle_name, model, setting)
+    puzzle, setting, begin = find_search(puzzle_name, model, setting)
     wanted = load_instances(puzzle, instances)
-    solver, rows, written = begin(), [], time.monotonic()
-    for start in told(list(wanted.states), puzzle.name):
-        rows.append(solver.row(start))
+    search, rows, written = begin(), [], time.monotonic()
+    for start in with_progress(wanted.states, len(wanted.states), puzzle.name):
+        rows.append(row_of(puzzle, search, start))
         if time.monotonic() - written >= REPORT_SECONDS and not is_stream(out):
             write_csv(out, _solved(puzzle, wanted, rows, setting))
             written = time.monotonic()
@@ -222,23 +231,11 @@ def _checkpoint(model: Path) -> Path:
     """A checkpoint file as it is; of a model's folder the selected checkpoint, else the last."""
     if not model.is_dir():
         return model
-    index = read_frame(model / "checkpoints.parquet")
     selection = model.resolve().parents[1] / "searches" / model.name / "selection.parquet"
-    if selection.exists():
-        chosen = read_frame(selection)
-        index = index[index["iteration"] == chosen.loc[chosen["selected"], "iteration"].iloc[0]]
-    return model / index["file"].iloc[-1]
-
-
-def told(starts: list[States], name: str) -> Iterator[States]:
-    """The starts one by one, with a line of progress every REPORT_SECONDS."""
-    begun = said = time.monotonic()
-    for done, start in enumerate(starts):
-        if (now := time.monotonic()) - said >= REPORT_SECONDS:
-            left = (now - begun) / done * (len(starts) - done)
-            say(f"{name}: {done} of {len(starts)} searched, {left // 60:.0f}:{left % 60:02.0f} left")
-            said = now
-        yield start
+    if not selection.exists():
+        return checkpoint(model)
+    chosen = read_frame(selection)
+    return checkpoint(model, chosen.loc[chosen["selected"], "iteration"].iloc[0])
 
 
 def length_names(puzzle: Puzzle) -> list[str]:
@@ -246,96 +243,103 @@ def length_names(puzzle: Puzzle) -> list[str]:
     return ["length_qtm", "length_htm"] if puzzle.half_turn_length else ["length"]
 
 
-@dataclass(frozen=True)
-class Solver:
-    """What searches from one start, uint8 [D]."""
-
-    puzzle: Puzzle
-    search: Callable[[States], SearchResult]
-
-    def row(self, start: States) -> dict:
-        """One search; its solution is replayed before it is given."""
-        puzzle, begun = self.puzzle, time.perf_counter()
-        result = self.search(start)
-        seconds = time.perf_counter() - begun
-        solved = bool(result.solved[0]) and bool(solves(puzzle, start[None], result.solutions)[0])
-        actions, names = result.solutions[0], length_names(puzzle)
-        lengths = [len(actions), *([puzzle.half_turn_length(actions)] if len(names) > 1 else [])]
-        return {
-            "solution": puzzle.format_moves(actions) if solved else "",
-            **dict(zip(names, lengths if solved else [None] * len(names), strict=True)),
-            "nodes_expanded": int(result.nodes_expanded[0]),
-            "nodes_generated": int(result.nodes_generated[0]),
-            "lower_bound": float(result.lower_bound[0]),
-            "seconds": round(seconds, 4),
-            "solved": solved,
-            "ended": why_ended(result)[0],
-        }
+def row_of(puzzle: Puzzle, search: Search, start: States) -> dict:
+    """One search from uint8 [D]; its solution is replayed before it is given."""
+    found, seconds = checked(puzzle, search, start[None])
+    solved, actions, names = bool(found.solved[0]), found.solutions[0], length_names(puzzle)
+    lengths = [len(actions), *([puzzle.half_turn_length(actions)] if len(names) > 1 else [])]
+    return {
+        "solution": puzzle.format_moves(actions) if solved else "",
+        **dict(zip(names, lengths if solved else [None] * len(names), strict=True)),
+        "nodes_expanded": int(found.nodes_expanded[0]),
+        "nodes_generated": int(found.nodes_generated[0]),
+        "lower_bound": float(found.lower_bound[0]),
+        "seconds": round(seconds, 4),
+        "solved": solved,
+        "ended": found.ended[0],
+    }
 
 
-def find_solver(
+def find_search(
     puzzle_name: str | None, model: Path | None, setting: Setting
-) -> tuple[Puzzle, Setting, Callable[[], Solver]]:
-    """The puzzle, the setting with its solver named, and what makes that solver ready; states are read in between, so
-    that a mistake in them is soon told.
+) -> tuple[Puzzle, Setting, Callable[[], Search]]:
+    """The puzzle, the setting with its solver named, and what makes the search ready.
 
-    The solver is ready when a first small search is done, so that no seconds hold the loading of compiled code.
+    States are read before it is, so that a mistake in them is soon told. It is ready when a first small search is done:
+    no seconds hold the loading of compiled code.
     """
     if setting.solver not in WITHOUT_NETWORK:
         heuristic = find_heuristic(puzzle_name, model)
         setting = setting.resolved(heuristic)
-        return heuristic.puzzle, setting, partial(_network_solver, heuristic, setting)
+        return heuristic.puzzle, setting, partial(_over_network, heuristic, setting)
     if model is not None:
         raise UserError(f"The solver {setting.solver} needs no network: leave out --model.")
     if puzzle_name is None:
         raise UserError("Name the puzzle with --puzzle.")
-    puzzle = make(puzzle_name)
-    check_exact(puzzle, setting.solver)
-    return puzzle, setting, partial(_local_solver if setting.solver == "local" else _exact_solver, puzzle, setting)
+    puzzle, (solved, kinds) = make(puzzle_name), WITHOUT_NETWORK[setting.solver]
+    if puzzle.family not in solved:
+        raise UserError(
+            f"There is no {setting.solver} solver of {puzzle.name}, only of {kinds}; choose another one with --solver."
+        )
+    return puzzle, setting, partial(_locally if setting.solver == "local" else _exactly, puzzle, setting)
 
 
-def _network_solver(heuristic: NetworkHeuristic, setting: Setting) -> Solver:
+def _over_network(heuristic: NetworkHeuristic, setting: Setting) -> Search:
+    """A search over a network, which beyond the exact distances around the goal of a large puzzle is asked alone."""
     puzzle = heuristic.puzzle
     if setting.average > 1:
         heuristic = AveragedHeuristic(puzzle, heuristic, setting.average)
     nearby = find_nearby(puzzle) if setting.solver == "beam" or not is_listed(puzzle) else None
-    _search(puzzle, heuristic, nearby, replace(setting, max_expansions=2, seconds=0.1), _short_walk(puzzle))
-    return Solver(puzzle, partial(_search, puzzle, heuristic, nearby, setting))
+    warm_up(puzzle, _of_setting(puzzle, heuristic, nearby, replace(setting, max_expansions=2, seconds=0.1)))
+    return _of_setting(puzzle, heuristic, nearby, setting)
 
 
-def _exact_solver(puzzle: Puzzle, setting: Setting) -> Solver:
-    search = exact_search(puzzle, setting.effort)
-    search(_short_walk(puzzle))
-    return Solver(puzzle, search)
-
-
-def _local_solver(puzzle: SlidingTiles, setting: Setting) -> Solver:
-    local = Local(puzzle, LOCAL_SIZES.get(puzzle.side, 2), reading_order if puzzle.side in LOCAL_SIZES else band_order)
-    local.solve(_short_walk(puzzle)[None])  # value functions are made
-    return Solver(puzzle, lambda start: local.solve(start[None]).result())
-
-
-def _short_walk(puzzle: Puzzle) -> States:
-    """A state near the goal, uint8 [D]."""
-    return random_walks(puzzle, 1, 20, np.random.default_rng(0))[0, -1]
-
-
-def _search(
-    puzzle: Puzzle, heuristic: ActionHeuristic, nearby: NearbyTable | None, setting: Setting, start: States
-) -> SearchResult:
-    """Search from one start over a network; nearby: exact distances around the goal of a puzzle too large to list."""
-    limits = {"seconds": setting.effort, "max_nodes": setting.max_nodes}
-    if setting.solver == "beam":
-        return solve_within(puzzle, heuristic, start, nearby=nearby, **limits)
-    heuristic = heuristic if nearby is None else NearbyHeuristic(heuristic, nearby)
+def _of_setting(puzzle: Puzzle, heuristic, nearby: NearbyTable | None, setting: Setting) -> Search:
+    if setting.solver in ("bwas", "greedy"):
+        known = heuristic if nearby is None else NearbyHeuristic(heuristic, nearby)
+        return partial(solver("bwas"), puzzle, known, **setting.of_bwas(puzzle))
+    options = {"seconds": setting.effort, "max_nodes": setting.max_nodes, "nearby": nearby}
     if setting.solver == "rising":
-        batch = setting.batch_size or RISING_BATCH
-        limits |= {"path_weights": RISING, "batch_size": batch, "widening": True, "shortening": SHORTENING}
-        return solve_with_weights(puzzle, heuristic, start, threads=len(os.sched_getaffinity(0)), **limits)
-    return solve(puzzle, heuristic, start[None], **setting.of_bwas(puzzle))
+        options |= {"path_weights": RISING, "batch_size": setting.batch_size or RISING_BATCH, "widening": True}
+        options |= {"shortening": SHORTENING, "threads": len(os.sched_getaffinity(0))}
+    return partial(solver("anytime"), puzzle, heuristic, **options)
+
+
+def _exactly(puzzle: Puzzle, setting: Setting) -> Search:
+    """What finds shortest solutions, or ends as unsolved after its seconds."""
+    if puzzle.family == "lights_out":
+        search = partial(solver("gf2"), puzzle, FewestPresses(puzzle))
+    else:
+        options = {"limits": IdaLimits(seconds=setting.effort), "threads": os.cpu_count() or 1}
+        search = partial(solver("ida_star"), puzzle, find_database(puzzle), **options)
+    warm_up(puzzle, search)
+    return search
+
+
+def _locally(puzzle: SlidingTiles, _: Setting) -> Search:
+    """Local value iteration; its value functions are made with the first search."""
+    local = Local(puzzle, LOCAL_SIZES.get(puzzle.side, 2), reading_order if puzzle.side in LOCAL_SIZES else band_order)
+    search = partial(solver("local_vi"), puzzle, local)
+    warm_up(puzzle, search)
+    return search
 
 
 def find_nearby(puzzle: Puzzle) -> NearbyTable:
     """The exact distances around the goal: the study's table where there is one, else a smaller one made now."""
     path = Path("results") / puzzle.name / "tables" / f"{puzzle.name}.npz"
     return read_nearby(path, puzzle) if path.exists() else nearby_table(puzzle, NEARBY_DEPTH)
+
+
+def find_database(puzzle: SlidingTiles) -> PatternDatabaseHeuristic:
+    """The database that the puzzle's study finds optima by, else its largest, else a small one made now."""
+    study = Path("results") / puzzle.name
+    optima = study / "optima" / f"{puzzle.name}.json"
+    name = read_json(optima)["parameters"]["optima"]["pattern_database"] if optima.exists() else None
+    built = sorted((study / "pattern_databases").glob("*.npz"), key=lambda path: path.stat().st_size)
+    if built:
+        return load_heuristic(puzzle, name, database=next((path for path in built if path.stem == name), built[-1]))
+    say(
+        f"There is no pattern database of {puzzle.name} in {study}: a small one, {SMALL[puzzle.side]}, is built now, "
+        f"and searches take longer; snakemake --cores all {puzzle.name} builds the study's."
+    )
+    return PatternDatabaseHeuristic(puzzle, pattern_database.build(puzzle.side, SMALL[puzzle.side]))
