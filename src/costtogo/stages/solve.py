@@ -8,7 +8,6 @@ are solved sliding tiles, by IDA* over a pattern database, and Lights Out, by li
 import os
 import sys
 import time
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -34,11 +33,12 @@ from costtogo.search.bwas import Limits
 from costtogo.search.ida_star import IdaLimits
 from costtogo.search.registry import solver
 from costtogo.stages.search.loading import checkpoint, load_heuristic
-from costtogo.stages.search.running import REPORT_SECONDS, Search, checked, warm_up, with_progress
+from costtogo.stages.search.running import REPORT_SECONDS, Search, in_notation, run_searches, warm_up, with_progress
 from costtogo.stages.stage_run import say
 from costtogo.stages.tables import read_nearby
-from costtogo.types import States, UserError, excerpt
+from costtogo.types import Heuristic, States, UserError, excerpt
 
+UNKNOWN = pd.DataFrame({"set": [""], "instance": [0], "distance": [np.nan]})  # an instance
 LENGTHS = {"length": "moves", "length_qtm": "quarter turns", "length_htm": "moves with half turns as one"}
 NEARBY_DEPTH = 5  # of a table made for one command
 LISTED = {"path_weight": 0.7, "batch_size": 5, "max_expansions": 200_000}  # BWAS where nothing else is asked for
@@ -110,16 +110,15 @@ class Setting:
 
 def solve_one(puzzle_name: str | None, model: Path | None, kind: str, text: str, setting: Setting) -> None:
     """Print the solution of one scramble or state; UserError where none was found within the limits."""
-    puzzle, setting, begin = find_search(puzzle_name, model, setting)
+    puzzle, heuristic, setting = choose(puzzle_name, model, setting)
     start = STATES[kind](puzzle, text)
-    row = row_of(puzzle, begin(), start)
+    row = search_from(puzzle, make_ready(puzzle, heuristic, setting), start).iloc[0]
     if not row["solved"]:
         raise UserError(_why_unsolved(row, setting))
     print(puzzle.draw(start))
     print(f"solution        {row['solution'] or '(solved already)'}")
-    for name, metric in LENGTHS.items():
-        if name in row:
-            print(f"length          {row[name]} {metric}")
+    for name in length_names(puzzle):
+        print(f"length          {row[name]:.0f} {LENGTHS[name]}")
     print(f"lower bound     {row['lower_bound']:.1f} moves{_condition(setting)}")
     print(f"nodes expanded  {row['nodes_expanded']:,}")
     print(f"seconds         {row['seconds']:.3f}")
@@ -132,7 +131,7 @@ def _condition(setting: Setting) -> str:
     return "" if setting.solver in ("beam", "local") else " (conditional: if the network never overestimates)"
 
 
-def _why_unsolved(row: dict, setting: Setting) -> str:
+def _why_unsolved(row: pd.Series, setting: Setting) -> str:
     """One sentence on what ended a search, and what to raise."""
     expansions = f"{row['nodes_expanded']:,} expansions"
     if setting.solver == "exact":
@@ -154,11 +153,11 @@ def solve_file(puzzle_name: str | None, model: Path | None, instances: Path, out
     grows as rows are solved; a stream, which cannot be written anew, gets all at the end.
     """
     _check_out(instances, out)
-    puzzle, setting, begin = find_search(puzzle_name, model, setting)
+    puzzle, heuristic, setting = choose(puzzle_name, model, setting)
     wanted = load_instances(puzzle, instances)
-    search, rows, written = begin(), [], time.monotonic()
+    search, rows, written = make_ready(puzzle, heuristic, setting), [], time.monotonic()
     for start in with_progress(wanted.states, len(wanted.states), puzzle.name):
-        rows.append(row_of(puzzle, search, start))
+        rows.append(search_from(puzzle, search, start))
         if time.monotonic() - written >= REPORT_SECONDS and not is_stream(out):
             write_csv(out, _solved(puzzle, wanted, rows, setting))
             written = time.monotonic()
@@ -179,11 +178,12 @@ def _check_out(instances: Path, out: Path) -> None:
         raise UserError(f"--out {excerpt(str(out))} is the file of --instances, which it would replace: name another.")
 
 
-def _solved(puzzle: Puzzle, instances: Instances, rows: list[dict], setting: Setting) -> pd.DataFrame:
+def _solved(puzzle: Puzzle, instances: Instances, rows: list[pd.DataFrame], setting: Setting) -> pd.DataFrame:
     """The instances searched so far beside what was found."""
+    lengths, solved = length_names(puzzle), pd.concat(rows, ignore_index=True)
+    solved[lengths] = solved[lengths].where(solved["solved"]).astype("Int64")
     measured = ["nodes_expanded", *(["nodes_generated", "lower_bound"] if setting.solver == "exact" else [])]
-    columns = ["solution", *length_names(puzzle), *measured, "seconds", "solved"]
-    solved = pd.DataFrame(rows, columns=columns).astype(dict.fromkeys(length_names(puzzle), "Int64"))
+    solved = solved[["solution", *lengths, *measured, "seconds", "solved"]].round({"seconds": 4})
     solved.insert(0, instances.kind, instances.texts[: len(rows)])
     if np.isfinite(instances.optimal).all():
         solved["optimal_moves"] = instances.optimal[: len(rows)].astype(np.int64)
@@ -200,31 +200,28 @@ def find_heuristic(puzzle_name: str | None, model: Path | None) -> NetworkHeuris
 
 
 def _default_model(puzzle_name: str | None) -> Path:
-    """The best model of a puzzle in the study of its own or the default one; of a large puzzle the headline of the
-    study's report, else its first model."""
+    """The best model of a puzzle in the study of its own or the default one: the headline of the study's report, else
+    the one whose searches are optimal most often, else the first."""
     if puzzle_name is None:
         raise UserError("Name the puzzle with --puzzle, or a checkpoint with --model.")
     puzzle = make(puzzle_name)
     study = Path("results") / puzzle.name
     if is_listed(puzzle) and not study.is_dir():
         study = Path("results") / "default"
-    command = "make" if study.name == "default" else f"snakemake --cores all {puzzle.name}"
-    nothing = f"There is no trained model of {puzzle_name} in {study}; run {command}, or give --model."
-    if not is_listed(puzzle):
-        trained = sorted(path.stem for path in (study / "models").glob("*.json"))
-        if not trained:
-            raise UserError(nothing)
-        report = study / "report" / "report.json"
-        headline = read_json(report)["parameters"]["headline"] if report.exists() else None
-        return study / "models" / (headline if headline in trained else trained[0])
-    cards = [read_json(path) for path in sorted((study / "searches").glob("*.json"))]
-    searched = [
-        card for card in cards if card["parameters"]["puzzle"] == puzzle.name and "optimal_percent" in card["metrics"]
-    ]
-    if not searched:
-        raise UserError(nothing)
-    best = min(searched, key=lambda card: (-card["metrics"]["optimal_percent"], card["metrics"]["nodes_expanded"]))
-    return study / "models" / best["name"]
+    cards = [(path.stem, read_json(path)["parameters"]) for path in sorted((study / "models").glob("*.json"))]
+    trained = [name for name, parameters in cards if parameters["puzzle"] == puzzle.name]
+    if not trained:
+        command = "make" if study.name == "default" else f"snakemake --cores all {puzzle.name}"
+        raise UserError(f"There is no trained model of {puzzle_name} in {study}; run {command}, or give --model.")
+    report = study / "report" / "report.json"
+    headline = read_json(report)["parameters"]["puzzles"][puzzle.name]["headline"] if report.exists() else None
+
+    def order(name: str) -> tuple:
+        card = study / "searches" / f"{name}.json"
+        metrics = read_json(card)["metrics"] if card.exists() else {}
+        return name != headline, -metrics.get("optimal_percent", 0), metrics.get("nodes_expanded", np.inf)
+
+    return study / "models" / min(trained, key=order)
 
 
 def _checkpoint(model: Path) -> Path:
@@ -243,35 +240,19 @@ def length_names(puzzle: Puzzle) -> list[str]:
     return ["length_qtm", "length_htm"] if puzzle.half_turn_length else ["length"]
 
 
-def row_of(puzzle: Puzzle, search: Search, start: States) -> dict:
-    """One search from uint8 [D]; its solution is replayed before it is given."""
-    found, seconds = checked(puzzle, search, start[None])
-    solved, actions, names = bool(found.solved[0]), found.solutions[0], length_names(puzzle)
-    lengths = [len(actions), *([puzzle.half_turn_length(actions)] if len(names) > 1 else [])]
-    return {
-        "solution": puzzle.format_moves(actions) if solved else "",
-        **dict(zip(names, lengths if solved else [None] * len(names), strict=True)),
-        "nodes_expanded": int(found.nodes_expanded[0]),
-        "nodes_generated": int(found.nodes_generated[0]),
-        "lower_bound": float(found.lower_bound[0]),
-        "seconds": round(seconds, 4),
-        "solved": solved,
-        "ended": found.ended[0],
-    }
+def search_from(puzzle: Puzzle, search: Search, start: States) -> pd.DataFrame:
+    """The row of one search from uint8 [D], its solution in the customary notation, its length as length_names."""
+    row = in_notation(puzzle, run_searches(puzzle, search, UNKNOWN, start[None]))
+    return row.rename(columns={"cost": length_names(puzzle)[0]})
 
 
-def find_search(
+def choose(
     puzzle_name: str | None, model: Path | None, setting: Setting
-) -> tuple[Puzzle, Setting, Callable[[], Search]]:
-    """The puzzle, the setting with its solver named, and what makes the search ready.
-
-    States are read before it is, so that a mistake in them is soon told. It is ready when a first small search is done:
-    no seconds hold the loading of compiled code.
-    """
+) -> tuple[Puzzle, NetworkHeuristic | None, Setting]:
+    """The puzzle, the network to search over, if any, and the setting with its solver named."""
     if setting.solver not in WITHOUT_NETWORK:
         heuristic = find_heuristic(puzzle_name, model)
-        setting = setting.resolved(heuristic)
-        return heuristic.puzzle, setting, partial(_over_network, heuristic, setting)
+        return heuristic.puzzle, heuristic, setting.resolved(heuristic)
     if model is not None:
         raise UserError(f"The solver {setting.solver} needs no network: leave out --model.")
     if puzzle_name is None:
@@ -281,20 +262,23 @@ def find_search(
         raise UserError(
             f"There is no {setting.solver} solver of {puzzle.name}, only of {kinds}; choose another one with --solver."
         )
-    return puzzle, setting, partial(_locally if setting.solver == "local" else _exactly, puzzle, setting)
+    return puzzle, None, setting
 
 
-def _over_network(heuristic: NetworkHeuristic, setting: Setting) -> Search:
-    """A search over a network, which beyond the exact distances around the goal of a large puzzle is asked alone."""
-    puzzle = heuristic.puzzle
-    if setting.average > 1:
-        heuristic = AveragedHeuristic(puzzle, heuristic, setting.average)
+def make_ready(puzzle: Puzzle, heuristic: NetworkHeuristic | None, setting: Setting) -> Search:
+    """The search of a setting, once a first small one is done, so that no seconds hold the loading of compiled code."""
+    if heuristic is None:
+        search = _without_network(puzzle, setting)
+        warm_up(puzzle, search)
+        return search
+    scores = heuristic if setting.average == 1 else AveragedHeuristic(puzzle, heuristic, setting.average)
     nearby = find_nearby(puzzle) if setting.solver == "beam" or not is_listed(puzzle) else None
-    warm_up(puzzle, _of_setting(puzzle, heuristic, nearby, replace(setting, max_expansions=2, seconds=0.1)))
-    return _of_setting(puzzle, heuristic, nearby, setting)
+    warm_up(puzzle, _over_network(puzzle, scores, nearby, replace(setting, max_expansions=2, seconds=0.1)))
+    return _over_network(puzzle, scores, nearby, setting)
 
 
-def _of_setting(puzzle: Puzzle, heuristic, nearby: NearbyTable | None, setting: Setting) -> Search:
+def _over_network(puzzle: Puzzle, heuristic: Heuristic, nearby: NearbyTable | None, setting: Setting) -> Search:
+    """A search over a network; nearby: exact distances around the goal of a puzzle too large to list."""
     if setting.solver in ("bwas", "greedy"):
         known = heuristic if nearby is None else NearbyHeuristic(heuristic, nearby)
         return partial(solver("bwas"), puzzle, known, **setting.of_bwas(puzzle))
@@ -305,23 +289,15 @@ def _of_setting(puzzle: Puzzle, heuristic, nearby: NearbyTable | None, setting: 
     return partial(solver("anytime"), puzzle, heuristic, **options)
 
 
-def _exactly(puzzle: Puzzle, setting: Setting) -> Search:
-    """What finds shortest solutions, or ends as unsolved after its seconds."""
+def _without_network(puzzle: Puzzle, setting: Setting) -> Search:
+    """A search by local value iteration, or one for shortest solutions, which ends as unsolved after its seconds."""
+    if setting.solver == "local":
+        size, order = (LOCAL_SIZES[puzzle.side], reading_order) if puzzle.side in LOCAL_SIZES else (2, band_order)
+        return partial(solver("local_vi"), puzzle, Local(puzzle, size, order))
     if puzzle.family == "lights_out":
-        search = partial(solver("gf2"), puzzle, FewestPresses(puzzle))
-    else:
-        options = {"limits": IdaLimits(seconds=setting.effort), "threads": os.cpu_count() or 1}
-        search = partial(solver("ida_star"), puzzle, find_database(puzzle), **options)
-    warm_up(puzzle, search)
-    return search
-
-
-def _locally(puzzle: SlidingTiles, _: Setting) -> Search:
-    """Local value iteration; its value functions are made with the first search."""
-    local = Local(puzzle, LOCAL_SIZES.get(puzzle.side, 2), reading_order if puzzle.side in LOCAL_SIZES else band_order)
-    search = partial(solver("local_vi"), puzzle, local)
-    warm_up(puzzle, search)
-    return search
+        return partial(solver("gf2"), puzzle, FewestPresses(puzzle))
+    options = {"limits": IdaLimits(seconds=setting.effort), "threads": os.cpu_count() or 1}
+    return partial(solver("ida_star"), puzzle, find_database(puzzle), **options)
 
 
 def find_nearby(puzzle: Puzzle) -> NearbyTable:

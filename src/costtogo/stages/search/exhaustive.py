@@ -8,6 +8,7 @@ the literature, and both engines must find the same lengths.
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -87,13 +88,26 @@ def run(
         read_table(table, puzzle),
         read_sets(puzzle, instances),
     )
-    tables, clock, metrics = search_model(stage, protocol, audit, model) if audit else search_baselines(protocol)
-    finish(stage, tables, pd.DataFrame(clock), metrics)
+    found = search_model(stage, protocol, audit, model) if audit else search_baselines(protocol)
+    clock = [timing("table", rows, "float32") for _, rows in found.searches.groupby(CELL, sort=False)] + found.clock
+    tables = {**summaries(found.searches), "searches": found.searches[[*CELL, *ROW]], **found.tables}
+    finish(stage, tables, pd.DataFrame(clock), found.metrics)
 
 
-def search_model(stage: StageRun, protocol: Protocol, audit: Path, model: Path) -> tuple[dict, list[dict], dict]:
-    """Tables, seconds and metrics of every audited checkpoint; the one chosen on the selection set stands for all."""
-    asked = protocol.asked
+class Found(NamedTuple):
+    """What a stage finds: the searches over a table, further tables, the timings of other searches, metrics."""
+
+    searches: pd.DataFrame
+    metrics: dict[str, float]
+    tables: dict[str, pd.DataFrame] = {}
+    clock: list[dict] = []
+
+
+def search_model(stage: StageRun, protocol: Protocol, audit: Path, model: Path) -> Found:
+    """Search with every audited checkpoint; the one chosen on the selection set stands for the model.
+
+    lower_bound has the heuristic's largest overestimate taken off: it is never above the optimum.
+    """
     tables = read_tables(protocol.puzzle, audit / VALUES)
     points = read_frame(index_of(model)).set_index("iteration")["convergence_point"]
     selection = select(protocol, tables, points)
@@ -103,34 +117,32 @@ def search_model(stage: StageRun, protocol: Protocol, audit: Path, model: Path) 
     searches = search_cells(protocol, "network", heuristic, protocol.cells())
     network = load_heuristic(protocol.puzzle, "network", model=model, iteration=iteration)
     agreement, clock = search_over_network(protocol, network, searches)
-    found = {"selection": selection, **summaries(searches), "searches": rows_of(searches, overestimate)}
-    found |= search_checkpoints(protocol, tables, points, {iteration: searches})
-    found["admissible"] = search_admissible(protocol, heuristic, overestimate)
+    more = search_checkpoints(protocol, tables, points, {iteration: searches})
+    more |= {"selection": selection, "admissible": search_admissible(protocol, heuristic, overestimate)}
     metrics = {"selected_iteration": iteration, "overestimation_max": overestimate, **agreement}
-    metrics |= headline(found["grid"], "network", asked.headline)
-    if stage.out.name in asked.all_starts:
+    metrics |= headline(protocol, searches)
+    if stage.out.name in protocol.asked.all_starts:
         with stage.part("all starts"):
             metrics |= search_all_starts(protocol, heuristic)
-    return found, table_clock(searches) + clock, metrics
+    bound = np.maximum(searches["lower_bound"] - overestimate, 0.0)
+    return Found(searches.assign(lower_bound=bound), metrics, more, clock)
 
 
-def search_baselines(protocol: Protocol) -> tuple[dict, list[dict], dict]:
-    """The same of the exact heuristic on all instances, and of the zero heuristic on a few of each set.
+def search_baselines(protocol: Protocol) -> Found:
+    """Search with the exact heuristic from all instances, with the zero heuristic from a few of each set.
 
     The zero heuristic expands up to all states in each search.
     """
     few = {}
     for name, (instances, starts) in protocol.sets.items():
         chosen = spread(len(starts), protocol.asked.zero_instances)
-        few[name] = instances.iloc[chosen].reset_index(drop=True), starts[chosen]
+        few[name] = instances.iloc[chosen], starts[chosen]
     parts, metrics = [], {}
     for name, part in {"exact": protocol, "zero": replace(protocol, sets=few)}.items():
         heuristic = load_heuristic(protocol.puzzle, name, distance=protocol.distance)
         parts.append(search_cells(part, name, heuristic, part.cells()))
-        found = headline(summaries(parts[-1])["grid"], name, protocol.asked.headline)
-        metrics |= {f"{name}_{metric}": value for metric, value in found.items()}
-    searches = pd.concat(parts, ignore_index=True)
-    return {**summaries(searches), "searches": rows_of(searches)}, table_clock(searches), metrics
+        metrics |= {f"{name}_{measure}": value for measure, value in headline(protocol, parts[-1]).items()}
+    return Found(pd.concat(parts, ignore_index=True), metrics)
 
 
 def read_tables(puzzle: ListedPuzzle, values: Path) -> dict[int, TableHeuristic]:
@@ -289,24 +301,10 @@ def summaries(searches: pd.DataFrame) -> dict[str, pd.DataFrame]:
     return {"grid": summarise(searches, CELL)[[*CELL, *SUMMARY]], "by_distance": by_distance[[*CELL, *AT_DISTANCE]]}
 
 
-def rows_of(searches: pd.DataFrame, overestimate: float = 0.0) -> pd.DataFrame:
-    """The searches as they are written; lower_bound has the heuristic's largest overestimate taken off.
-
-    So it is never above the optimum.
-    """
-    bound = np.maximum(searches["lower_bound"] - overestimate, 0.0)
-    return searches.assign(lower_bound=bound)[[*CELL, *ROW]]
-
-
-def headline(grid: pd.DataFrame, name: str, cell: CellParams) -> dict[str, float]:
-    """The numbers of the headline cell with a heuristic."""
-    row = in_cell(grid[grid["heuristic"] == name], cell).iloc[0]
-    return {metric: row[metric] for metric in HEADLINE}
-
-
-def table_clock(searches: pd.DataFrame) -> list[dict]:
-    """One row of timing for each cell that was searched over a table."""
-    return [timing("table", rows, "float32") for _, rows in searches.groupby(CELL, sort=False)]
+def headline(protocol: Protocol, searches: pd.DataFrame) -> dict[str, float]:
+    """The numbers of the headline cell."""
+    row = summarise(in_cell(searches, protocol.asked.headline)).iloc[0]
+    return {measure: row[measure] for measure in HEADLINE}
 
 
 def timing(engine: str, rows: pd.DataFrame, precision: str, left_out: int = 0) -> dict:

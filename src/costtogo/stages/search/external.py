@@ -26,26 +26,26 @@ from costtogo.params.searches import ExternalBudget, ExternalParams
 from costtogo.puzzles.base import Puzzle
 from costtogo.search import anytime
 from costtogo.stages.search.loading import begin, index_of, load_heuristic
-from costtogo.stages.search.running import Search, describe, finish, metrics_of, run_searches, warm_up, with_progress
+from costtogo.stages.search.running import (
+    Search,
+    describe,
+    finish,
+    in_notation,
+    metrics_of,
+    run_searches,
+    warm_up,
+    with_progress,
+)
 from costtogo.stages.stage_run import parameters_of, say
 from costtogo.stages.tables import read_nearby
 
 FIRST = (30, 100)  # instances that the summary tells of, besides all
 CELL = ["seconds_allowed", "instance"]
 FOUND = ["solved", "cost", "length_htm", "nodes_expanded", "nodes_generated", "solution"]
-RENAMED = {  # columns of a summary as summary.parquet has them
-    "instances": "first",
-    "solved_percent": "solved_percent",
-    "length": "length",
-    "length_low": "length_low",
-    "length_high": "length_high",
-    "optimal_length": "optimal_length",
-    "optimal_percent": "optimal_percent",
-    "optimal_low": "optimal_percent_low",
-    "optimal_high": "optimal_percent_high",
-    "admissible_percent": "admissible_percent",
-}
-AGAINST_THE_OPTIMUM = tuple(RENAMED.values())[5:]
+AGAINST_THE_OPTIMUM = ("optimal_length", "optimal_percent", "optimal_percent_low", "optimal_percent_high",
+                       "admissible_percent")  # fmt: skip
+SUMMARY = ["seconds_allowed", "first", "solved_percent", "length", "length_low", "length_high", *AGAINST_THE_OPTIMUM]
+RENAMED = {"instances": "first", "optimal_low": "optimal_percent_low", "optimal_high": "optimal_percent_high"}
 MEASURES = ("solved_percent", "length", "optimal_length", "optimal_percent", "admissible_percent")
 
 
@@ -67,7 +67,7 @@ def run(params: Path, out: Path, table: Path, model: Path) -> None:
         frames.append(found.assign(seconds_allowed=budget.seconds, **costs))
     found = pd.concat(frames, ignore_index=True)
     summary = summary_of(found)
-    rows = found.rename(columns={"distance": "optimal"}).assign(**in_notation(puzzle, found))
+    rows = in_notation(puzzle, found).rename(columns={"distance": "optimal"})
     searches = rows[[*CELL, instances.kind, "optimal", "cost_to_go", *FOUND]]
     named = summary.assign(
         budget=[f"{seconds:g}s" for seconds in summary["seconds_allowed"]],
@@ -149,14 +149,4 @@ def summary_of(searches: pd.DataFrame) -> pd.DataFrame:
         for first in [*(first for first in FIRST if first < len(group)), len(group)]:
             say(f"the first {first}, {seconds:g} s each: {describe(group[:first])}")
             frames.append(summarise(group[:first], ["seconds_allowed"]))
-    return pd.concat(frames, ignore_index=True)[["seconds_allowed", *RENAMED]].rename(columns=RENAMED)
-
-
-def in_notation(puzzle: Puzzle, searches: pd.DataFrame) -> dict[str, list]:
-    """The solutions in the customary notation, and their lengths where half turns count as one move."""
-    solutions, length = [puzzle.parse_moves(text) for text in searches["solution"]], puzzle.half_turn_length
-    lengths = [float(length(moves)) if length else np.nan for moves in solutions]
-    return {
-        "solution": [puzzle.format_moves(moves) for moves in solutions],
-        "length_htm": np.where(searches["solved"], lengths, np.nan),
-    }
+    return pd.concat(frames, ignore_index=True).rename(columns=RENAMED)[SUMMARY]

@@ -107,6 +107,17 @@ def with_progress(items: Iterable, count: int, name: str) -> Iterator:
         yield item
 
 
+def in_notation(puzzle: Puzzle, searches: pd.DataFrame) -> pd.DataFrame:
+    """Searches with their solutions in the customary notation, and length_htm, their moves where a half turn is one.
+
+    That is NaN where a puzzle has no half turns, or a search no solution.
+    """
+    solutions, length = [puzzle.parse_moves(text) for text in searches["solution"]], puzzle.half_turn_length
+    lengths = [float(length(moves)) if length else np.nan for moves in solutions]
+    told = [puzzle.format_moves(moves) for moves in solutions]
+    return searches.assign(solution=told, length_htm=np.where(searches["solved"], lengths, np.nan))
+
+
 def describe(searches: pd.DataFrame) -> str:
     """One line on some searches."""
     (row,), seconds = summarise(searches).to_dict("records"), searches["seconds"]
