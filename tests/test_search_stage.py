@@ -1,5 +1,6 @@
 """The stage that searches: what its rows promise of any solver, and the protocol where every state is listed."""
 
+from dataclasses import replace
 from functools import partial
 from types import SimpleNamespace
 
@@ -33,7 +34,7 @@ def on_the_way(cost=(1.0, 2, 3, 4), moves="D' F' U' R'") -> SearchResult:
     """What a search over the four states of WAY finds: each solution is the end of these moves."""
     actions, cost = np.array(CUBE.parse_moves(moves), dtype=np.int8), np.array(cost, dtype=np.float64)
     solutions = [actions[len(actions) - place - 1 :] for place in range(4)]
-    return SearchResult(cost, np.array([0, 1, 2, 7]), np.array([12, 24, 36, 48]), np.zeros(4), solutions)
+    return SearchResult.from_rows(list(zip(cost, [0, 1, 2, 7], [12, 24, 36, 48], np.zeros(4), solutions, strict=True)))
 
 
 # Rows of any search
@@ -52,7 +53,7 @@ def test_a_row_has_what_the_search_found_and_the_seconds_of_a_call_are_shared_by
 
 
 def replaced(found: SearchResult, nodes) -> SearchResult:
-    return SearchResult(found.cost, nodes, nodes, found.lower_bound, found.solutions)
+    return replace(found, nodes_expanded=nodes, nodes_generated=nodes)
 
 
 def test_searches_alone_or_side_by_side_find_what_they_find_in_one_call(distances_of):
@@ -83,8 +84,7 @@ def test_what_cannot_be_is_refused(kind):
 def test_solutions_are_written_move_by_move_and_told_in_the_customary_notation():
     """In that notation moves that commute may stand in another order, and half turns are one."""
     start, moves = draw_prefixes(CUBE, "R L R")[2:], np.array(CUBE.parse_moves("R' L' R'"), np.int8)
-    one = np.ones(1, int)
-    found = SearchResult(np.full(1, 3.0), one, one, np.ones(1), [moves])
+    found = SearchResult.from_rows([(3, 1, 1, 1, moves)])
     rows = running.run_searches(CUBE, lambda _: found, INSTANCES.iloc[[2]], start)
     assert rows["solution"].tolist() == ["R' L' R'"]
     told = running.in_notation(CUBE, rows)
