@@ -446,8 +446,8 @@ def test_table_and_instances_leave_their_results_and_cards(command, tmp_path):
     assert read_frame("results/tiny/instances/hanoi_3/distributions.parquet")["sampled"].sum() == 2 * 40
     written = [path for group in ("tables", "instances") for path in tmp_path.glob(f"results/tiny/{group}/**/*.*")]
     first = {path: path.read_bytes() for path in written}
-    assert command("table", "--params", str(listing), "--out", table)[0] == 0
-    assert command("instances", "--params", str(drawing), "--table", table, "--out", instances)[0] == 0
+    assert command("stage", "tables", "--params", str(listing), "--out", table)[0] == 0
+    assert command("stage", "instances", "--params", str(drawing), "--table", table, "--out", instances)[0] == 0
     assert first == {path: path.read_bytes() for path in first} and len(first) == 5
 
 
