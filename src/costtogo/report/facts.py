@@ -10,7 +10,7 @@ import torch
 from costtogo.analysis.intervals import wilson
 from costtogo.analysis.listings import Replay
 from costtogo.heuristics.network import of_architecture
-from costtogo.params import ArchitectureParams
+from costtogo.params.training import ArchitectureParams
 from costtogo.puzzles import make
 from costtogo.report.answers import NAN, Answer, Row
 

@@ -8,7 +8,7 @@ exact solutions of the study's own scrambled states. What differs from the row's
 import math
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -17,7 +17,7 @@ from costtogo.analysis.intervals import mean_interval
 from costtogo.analysis.literature import SECONDS
 from costtogo.exact.partition import parse_partition
 from costtogo.heuristics.convolutional import PADDING
-from costtogo.params_large import WalkInstances
+from costtogo.params.instances import WalkInstances
 from costtogo.puzzles import make, noun
 from costtogo.puzzles.cube import FACES, sticker_places
 from costtogo.report.answers import NAN, Answer, Row, share_interval
@@ -207,7 +207,7 @@ class Findings:
         length = f" in {cell['length']:.2f} moves" if cell["solved_percent"] else ""
         most = next(
             search.max_nodes
-            for search in self.results.asked.searches
+            for search in self.results.asked.grids
             if search.set == cell["set"] and cell["batch_size"] in search.batch_size
         )
         return (
@@ -551,7 +551,7 @@ def _states_sampled(found: Findings, row: Row) -> Answer | None:
     walks = [kind.states for name, kind in asked.instances.items() if found.is_scrambled(name)]
     counts: dict[str, float] = {
         "walks": len(found.external.rows) if found.external else sum(walks[:1]) or NAN,
-        "grid": next((asked.instances[s.set].states for s in asked.searches if found.is_scrambled(s.set)), NAN),
+        "grid": next((asked.instances[s.set].states for s in asked.grids if found.is_scrambled(s.set)), NAN),
         "farthest": len(shortest_path_sets(found.results)) or NAN,
         "consistency": asked.audit.consistency_states,
         "scrambled": asked.audit.scrambled_states * asked.audit.depths,
@@ -601,12 +601,12 @@ def _setting(name: str, of_davi: bool = False):
         model = found.davi(row) if of_davi else found.model
         if row["model"] not in LEARNED or model is None:
             return None
-        value: Any = found.results.model(model)
+        training = value = found.results.model(model)
         for part in name.split("."):
             if isinstance(value, list | tuple) and int(part) >= len(value):
                 return None  # fewer layers
-            value = value[int(part)] if isinstance(value, list | tuple) else getattr(value, part)
-        if name == "architecture.layers_per_block" and not found.results.model(model).architecture.residual_blocks:
+            value = value[int(part)] if isinstance(value, list | tuple) else value.value(part)
+        if name == "architecture.layers_per_block" and not training.architecture.value("residual_blocks"):
             value = 0
         return None if value is None else Answer(float(value), f"config/{found.results.study}.yaml")
 

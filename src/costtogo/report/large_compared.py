@@ -26,7 +26,7 @@ def explanations(results: StudyResults) -> dict[str, str]:
     found = {}
     if any(model.trainer == "random_walk" for model in results.params.models.values()):
         found |= dict.fromkeys(TOO_HIGH, WALKS)
-    if results.asked.external is None or results.asked.external.budgets[-1].path_weight is None:
+    if results.asked.external is None or results.asked.external.budgets[-1].solver == "beam":
         found |= dict.fromkeys(NODES, BEAMS)
     return found
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from costtogo.figures.local_vi import name_of
+from costtogo.analysis.local_solutions import lengths_by_size, solver_name
 from costtogo.puzzles import make, title
 from costtogo.report.local_vi_compared import AGREES, DIFFERS, WITHIN, local
 from costtogo.report.render import render
@@ -32,7 +32,7 @@ def chapter(results: StudyResults, tables: dict[str, pd.DataFrame], comparison: 
         study=results.study,
         tables=tables,
         drawn=drawn,
-        boards=results.asked.boards,
+        boards=results.asked.local_vi.boards,
         first=sizes.iloc[0],
         last=sizes.iloc[-1],
         states=puzzle.state_count,
@@ -87,35 +87,21 @@ def classes(results: StudyResults) -> pd.DataFrame:
 
 
 def sizes(results: StudyResults) -> pd.DataFrame:
-    """By initial size: averages and most moves of the boards drawn and of all boards."""
-    boards, rows = local(results, "boards"), []
-    subproblems = local(results, "subproblems").groupby("initial_size")["states"].sum()
-    for size, group in local(results, "classes").groupby("initial_size", sort=False):
-        average = sum(Fraction(row.share) * Fraction(row.average_moves) for row in group.itertuples())
-        lengths = boards[f"length_{size}"]
-        rows.append(
-            {
-                "initial_size": size,
-                "drawn_average": lengths.mean(),
-                "longest": int(lengths.max()),
-                "average_moves": float(average),
-                "maximum_moves": int(group["maximum_moves"].max()),
-                "considered": int(group["considered"].max()),
-                "states": int(subproblems[size]),
-            }
-        )
-    return pd.DataFrame(rows)
+    """By initial size: averages and most moves of the boards drawn and of all boards, states of the subproblems."""
+    states = local(results, "subproblems").groupby("initial_size")["states"].sum()
+    found = lengths_by_size(local(results, "classes"), local(results, "boards"))
+    return found.assign(states=found["initial_size"].map(states))
 
 
 def compared(results: StudyResults) -> pd.DataFrame:
     """A row for each solver: share solved, and length beside the optimum of the boards it solved."""
-    if results.asked.compared is None:
+    if results.asked.local_vi.compared is None:
         return pd.DataFrame()
     rows = []
     for solver, boards in results.frame(f"compared/{results.puzzle}").groupby("solver", sort=False):
         length, optimal = (boards.dropna(subset="length")[name].mean() for name in ("length", "optimal"))
         solved = 100 * boards["length"].count() / len(boards)
-        row = {"solver": name_of(solver), "boards": len(boards), "solved_percent": solved, "length": length}
+        row = {"solver": solver_name(solver), "boards": len(boards), "solved_percent": solved, "length": length}
         rows.append(row | {"optimal_length": optimal, "ratio": length / optimal})
     return pd.DataFrame(rows)
 

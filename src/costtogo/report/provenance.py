@@ -1,6 +1,6 @@
 """The report's last part: where the numbers come from, and what longer studies have kept."""
 
-from costtogo.params import variant_of
+from costtogo.params.base import variant_of
 from costtogo.report.markdown import code, short
 from costtogo.report.render import render
 from costtogo.report.results import StudyResults

@@ -65,6 +65,11 @@ def gallery(entries: Iterable[FigureEntry], captions: Path) -> str:
     entries = list(entries)
     if not entries:
         return ""
-    shown = [f"![{entry.label}]({entry.stem}.png)\n\n**{entry.label}.**" for entry in entries]
+    shown = [f"![{entry.label}]({entry.stem}.png)\n\n**{_title(entry.label)}.**" for entry in entries]
     caption = " ".join(read_text(captions / f"{entries[0].kind}.rst").split())
     return "\n\n".join(shown) + f" {caption}\n"
+
+
+def _title(label: str) -> str:
+    """A label with a capital, unless it begins with the name of what is shown."""
+    return label if ": " in label else label[0].upper() + label[1:]

@@ -36,7 +36,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from costtogo.figures.catalogue_large import external_is_current
+from costtogo.figures.catalogue import outdated
 from costtogo.files import FileError, read_arrays, read_csv, read_frame, read_json
 
 CARDS = (  # the groups of the stages whose cards the report lists
@@ -99,7 +99,7 @@ class StudyResults:
         return None if external and not self._is_current(name.partition("/")[0]) else self.frame(address)
 
     def _is_current(self, model: str) -> bool:
-        return self.kept or external_is_current(self.folder, model)
+        return self.kept or (self.has(f"external/{model}") and not outdated(model, self.find_card))
 
     def of_each(self, names: Iterable[str], address: str) -> pd.DataFrame:
         """A table of each that has it, one under the other; {} of the address is the name, which becomes a column.
@@ -163,8 +163,7 @@ class StudyResults:
     @cached_property
     def puzzles(self) -> dict[str, Any]:
         """What the study asks of each puzzle, by the puzzle's name."""
-        every = getattr(self.params, "puzzles", None) or {self.params.puzzle: self.params}
-        return {puzzle: asked for puzzle, asked in every.items() if self.only in (None, puzzle)}
+        return {puzzle: self.params.about(puzzle) for puzzle in self.params.puzzles if self.only in (None, puzzle)}
 
     @property
     def puzzle(self) -> str:
@@ -179,28 +178,17 @@ class StudyResults:
     @property
     def is_exhaustive(self) -> bool:
         """Whether all states of that puzzle are listed."""
-        return hasattr(self.asked, "distributions")
-
-    @property
-    def asks_local_vi(self) -> bool:
-        """Whether local value iteration is asked for."""
-        return hasattr(self.asked, "boards")
+        return self.asked.is_exhaustive
 
     @property
     def listed(self) -> list[str]:
-        """The puzzles whose states are all listed, the smaller first."""
-        if not self.is_exhaustive:
-            return []
-        return sorted((path.stem for path in (self.folder / "tables").glob("*.npz")), key=by_size)
+        """The puzzles of the study whose states are all listed, the smaller first."""
+        return sorted(self.params.listed, key=by_size)
 
     @cached_property
     def models(self) -> dict[str, list[str]]:
         """The names of the models by puzzle, the smaller puzzle of a kind first; without puzzles that have none."""
-        trainings = getattr(self.params, "models", {})
-        by_puzzle = {
-            puzzle: [name for name, model in trainings.items() if model.puzzle == puzzle]
-            for puzzle in sorted(self.puzzles, key=by_size)
-        }
+        by_puzzle = {puzzle: list(self.puzzles[puzzle].models) for puzzle in sorted(self.puzzles, key=by_size)}
         return {puzzle: models for puzzle, models in by_puzzle.items() if models}
 
     @property

@@ -96,8 +96,7 @@ def key_results(found: Chapter) -> Values:
 
 def _budgets_in_words(found: Chapter, external: pd.DataFrame) -> list[Values]:
     budgets = [found.results.asked.external.budget(seconds) for seconds in external["seconds_allowed"]]
-    beams = [f"at most {budget.seconds:g} s each" for budget in budgets]
-    how = [text if each.path_weight is None else each.searched for text, each in zip(beams, budgets, strict=True)]
+    how = [f"at most {each.seconds:g} s each" if each.solver == "beam" else each.searched for each in budgets]
     return _with_intervals(external).assign(how=how).to_dict("records")
 
 
@@ -211,7 +210,7 @@ def _pooled(known: pd.DataFrame) -> pd.DataFrame:
 def grid(found: Chapter) -> Values:
     """BWAS over λ and N."""
     cells = found.tables.get("grid")
-    return {"searches": found.results.asked.searches, "optima_known": cells is not None and cells["known"].any()}
+    return {"searches": found.results.asked.grids, "optima_known": cells is not None and cells["known"].any()}
 
 
 def heuristics(found: Chapter) -> Values | None:

@@ -10,7 +10,8 @@ import pandas as pd
 from costtogo.analysis.intervals import mean_interval
 from costtogo.analysis.solutions import mirrored_shares, triplet_shares
 from costtogo.exact.partition import parse_partition
-from costtogo.params_large import BeamParams, MirroredInstances, PrefixInstances
+from costtogo.params.instances import MirroredInstances, PrefixInstances
+from costtogo.params.searches import BeamParams
 from costtogo.puzzles import make, noun
 from costtogo.report.results import StudyResults
 

@@ -39,10 +39,10 @@ def tables(results: StudyResults) -> dict[str, pd.DataFrame]:
 
 def asked_tables(results: StudyResults) -> dict[str, Table]:
     """The tables of what the study asks of the one puzzle of some results."""
-    found: dict[str, Table] = LOCAL_VI_TABLES if results.asks_local_vi else {}
+    found: dict[str, Table] = LOCAL_VI_TABLES if results.asked.local_vi else {}
     if results.model_names:
         whole, of_models = (EXHAUSTIVE, EXHAUSTIVE_OF_MODELS) if results.is_exhaustive else (SAMPLED, SAMPLED_OF_MODELS)
-        found = found | whole | ({} if results.is_exhaustive else SEARCH_TABLES)
+        found = found | whole | SEARCH_TABLES
         for model in results.trained:
             found |= {f"{kind}_{model}": partial(table, model=model) for kind, table in of_models.items()}
     return found

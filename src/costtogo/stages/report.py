@@ -12,7 +12,7 @@ from costtogo.analysis.listings import Replay, replay
 from costtogo.analysis.literature import read_reported
 from costtogo.figures.catalogue import catalogue, kept_of
 from costtogo.files import read_csv, write_csv, write_json, write_text
-from costtogo.params import Study
+from costtogo.params.study import Study
 from costtogo.puzzles import family, make
 from costtogo.report import listed as listed_puzzles
 from costtogo.report import timings
@@ -28,6 +28,7 @@ from costtogo.report.render import gallery, render
 from costtogo.report.results import StudyResults
 from costtogo.report.tables import headline_numbers, states_per_distance, tables
 from costtogo.report.variants import variants_text
+from costtogo.stages.figures import remove_figures
 from costtogo.stages.leftovers import remove_others
 from costtogo.stages.stage_run import StageRun, clocks_of, whole_cards
 
@@ -65,6 +66,7 @@ def run(params: Path, results: Path, reports: Path) -> None:
     stage = StageRun("report", __name__, params, results / "report" / "report", [*beside.files, *cards])
     study = Study(**stage.parameters)
     numbers = write(study, results.parent, reports.parent, beside)
+    remove_figures(reports, catalogue(study))
     kinds = ("report.md", "reported_vs_reproduced.csv", "metrics.json", "tables/*.csv", "figures/*.png")
     outputs = [path for kind in kinds for path in sorted(reports.glob(kind))]
     metrics = {f"{model}.{name}": value for model, part in numbers.items() for name, value in part.items()}

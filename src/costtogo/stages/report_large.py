@@ -7,9 +7,9 @@ import pandas as pd
 
 from costtogo.analysis.documents import REPORTED, documents
 from costtogo.analysis.literature import read_reported
-from costtogo.figures.catalogue_large import drawable
+from costtogo.figures.catalogue import FigureEntry, catalogue, drawn
 from costtogo.files import write_csv, write_json, write_text
-from costtogo.params_large import LargeStudy
+from costtogo.params.study import Study
 from costtogo.report import sampled, timings
 from costtogo.report.large_answers import Findings
 from costtogo.report.large_compared import compared, explanations, rows_table
@@ -18,6 +18,7 @@ from costtogo.report.provenance import provenance_text
 from costtogo.report.render import gallery, render
 from costtogo.report.results import StudyResults
 from costtogo.report.tables import headline_numbers, tables
+from costtogo.stages.figures import remove_figures
 from costtogo.stages.leftovers import remove_others
 from costtogo.stages.stage_run import StageRun, clocks_of, parameters_of, whole_cards
 
@@ -38,17 +39,18 @@ def run(params: Path, results: Path, reports: Path) -> None:
     """Write the report of a study; results and reports are the study's folders."""
     beside = Beside()
     cards = whole_cards(results)
-    study = LargeStudy(**parameters_of(params))
-    inputs = [*beside.files(study.puzzle), *cards]
+    study = Study(**parameters_of(params))
+    inputs = [*(path for puzzle in study.puzzles for path in beside.files(puzzle)), *cards]
     stage = StageRun("report_large", __name__, params, results / "report" / "report", inputs)
     numbers = write(study, results.parent, reports.parent, beside)
+    remove_figures(reports, shown(StudyResults(results, study)))
     kinds = ("report.md", "reported_vs_reproduced.csv", "metrics.json", "tables/*.csv", "figures/*.png")
     outputs = [path for kind in kinds for path in sorted(reports.glob(kind))]
     metrics = {f"{model}.{name}": value for model, part in numbers.items() for name, value in part.items()}
     stage.finish(outputs, metrics, clocks_of(reports))
 
 
-def write(study: LargeStudy, results: Path, reports: Path, beside: Beside) -> dict:
+def write(study: Study, results: Path, reports: Path, beside: Beside) -> dict:
     """Write report.md, metrics.json, timings.md, reported_vs_reproduced.csv, tables/*.csv and timings/*.csv.
 
     results and reports are the folders that hold one folder a study.  All but timings come out byte-identical from
@@ -56,8 +58,8 @@ def write(study: LargeStudy, results: Path, reports: Path, beside: Beside) -> di
     """
     target, found = reports / study.study, StudyResults(results / study.study, study)
     frames = tables(found)
-    reported = read_reported(beside.files(study.puzzle), study.puzzle)
-    own = Findings(found, study.headline or min(study.models))
+    reported = read_reported(beside.files(found.puzzle), found.puzzle)
+    own = Findings(found, found.asked.headline or min(study.models))
     comparison = compare(reported, own)
     written = {target / "tables" / f"{name}.csv": frame for name, frame in frames.items()}
     for path, frame in written.items():
@@ -76,9 +78,14 @@ def write(study: LargeStudy, results: Path, reports: Path, beside: Beside) -> di
     return numbers
 
 
+def shown(found: StudyResults) -> list[FigureEntry]:
+    """The figures whose stages have run."""
+    return drawn(catalogue(found.params), found.find_card)
+
+
 def drawn_of(found: StudyResults, captions: Path):
     """A function that gives the figures of some kinds as Markdown."""
-    entries = drawable(found.params, found.folder)
+    entries = shown(found)
     return lambda *kinds: "\n".join(
         gallery([entry for entry in entries if entry.kind == kind], captions) for kind in kinds
     )
@@ -89,7 +96,7 @@ def _write_timings(found: StudyResults, times: pd.DataFrame, target: Path, capti
     write_csv(target / "timings" / "stages.csv", stages)
     write_csv(target / "timings" / "searches.csv", timings.search_timings(found))
     write_csv(target / "timings" / "reported_vs_reproduced.csv", times)
-    entries = [entry for entry in drawable(found.params, found.folder) if entry.timed]
+    entries = [entry for entry in shown(found) if entry.timed]
     covered = times[times["reproduced"].notna()]
     literature = rows_table(covered) if len(covered) else ""
     parts = [

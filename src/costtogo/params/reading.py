@@ -150,7 +150,9 @@ def _measure(value: Any, place: tuple, known: dict[int, tuple[int, int]]) -> tup
 
 
 def _refuse_scalar(value: Any, place: tuple) -> None:
-    if not isinstance(value, str | int | float | None):
+    if value is None:
+        raise UserError(f"{_parameter(place)} has no value; give it one, or leave it out.")
+    if not isinstance(value, str | int | float):
         raise UserError(f"{_parameter(place)}: {shown(value)} is no text, number, table or list; put text in quotes.")
     if isinstance(value, int) and abs(value) > LARGEST_NUMBER:
         raise UserError(f"{_parameter(place)}: the number is too large; none here is above {LARGEST_NUMBER:,}.")

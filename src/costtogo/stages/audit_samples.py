@@ -24,8 +24,9 @@ from costtogo.heuristics.nearby import NearbyHeuristic
 from costtogo.heuristics.network import NetworkHeuristic, load
 from costtogo.learning.instances import draw_walk_ends
 from costtogo.learning.samplers import sample_states
-from costtogo.params import SamplerParams, derive_seed
-from costtogo.params_large import LargeAuditParams, ProgressParams
+from costtogo.params.audits import ProgressParams, SampledAudit
+from costtogo.params.base import derive_seed
+from costtogo.params.training import sampler_of
 from costtogo.puzzles import make
 from costtogo.puzzles.base import Puzzle, solves
 from costtogo.search import greedy
@@ -47,9 +48,9 @@ SHOWN = ["admissible_percent", "mean_absolute_error", "overestimation_max"]  # o
 def run(params: Path, table: Path, instances: Path, model: Path, out: Path) -> None:
     """Audit the checkpoints of a training; model is its folder, table the exact distances around the goal."""
     inputs = [table, instances, model / "checkpoints.parquet", *sorted(model.glob("checkpoints/*.safetensors"))]
-    stage = StageRun("audit_large", __name__, params, out, inputs)
+    stage = StageRun("audit_samples", __name__, params, out, inputs)
     torch.set_num_threads(stage.parameters["threads"])
-    wanted = LargeAuditParams(**stage.parameters["audit"])
+    wanted = SampledAudit(**stage.parameters["audit"])
     puzzle, seed = make(stage.parameters["puzzle"]), stage.parameters["seed"]
     checkpoints = read_checkpoints(model, stage.parameters["device"])
     last = checkpoints[max(checkpoints)]
@@ -94,7 +95,7 @@ def spread(checkpoints: Checkpoints, count: int) -> Checkpoints:
     return {iterations[place]: checkpoints[iterations[place]] for place in chosen}
 
 
-def audit_nearby(table: NearbyTable, heuristic: Heuristic, wanted: LargeAuditParams, generator) -> pd.DataFrame:
+def audit_nearby(table: NearbyTable, heuristic: Heuristic, wanted: SampledAudit, generator) -> pd.DataFrame:
     """One row for each distance of the table."""
     states, distance = draw_layers(table, wanted.nearby_states, generator)
     found = pd.DataFrame(measures_by_distance(audit_near_goal(table, heuristic, states, distance)))
@@ -139,7 +140,7 @@ def measures_of(error: np.ndarray) -> dict[str, float]:
     return {name: found[name] for name in ("states", *OF_A_STATE)}
 
 
-def audit_scrambled(puzzle: Puzzle, heuristic: Heuristic, wanted: LargeAuditParams, generator) -> pd.DataFrame:
+def audit_scrambled(puzzle: Puzzle, heuristic: Heuristic, wanted: SampledAudit, generator) -> pd.DataFrame:
     """One row for each scramble depth: the spread of the cost-to-go, from its 5th to its 95th percentile."""
     rows = []
     for depth in range(1, wanted.depths + 1):
@@ -151,15 +152,15 @@ def audit_scrambled(puzzle: Puzzle, heuristic: Heuristic, wanted: LargeAuditPara
     return pd.DataFrame(rows)
 
 
-def audit_consistency(puzzle: Puzzle, some: Checkpoints, wanted: LargeAuditParams, generator) -> pd.DataFrame:
+def audit_consistency(puzzle: Puzzle, some: Checkpoints, wanted: SampledAudit, generator) -> pd.DataFrame:
     """One row for each of some checkpoints, on the same states."""
-    walks = SamplerParams(kind="deepcube")
+    walks = sampler_of(kind="deepcube")
     states = sample_states(puzzle, walks, wanted.consistency_states, wanted.walk_max, generator)
     shares = [100 * look_around(puzzle, heuristic, states).consistent.mean() for heuristic in some.values()]
     return pd.DataFrame({"iteration": list(some), "states": len(states), "consistent_percent": shares})
 
 
-def audit_greedy(puzzle: Puzzle, checkpoints: Checkpoints, wanted: LargeAuditParams, generator) -> pd.DataFrame:
+def audit_greedy(puzzle: Puzzle, checkpoints: Checkpoints, wanted: SampledAudit, generator) -> pd.DataFrame:
     """One row for each checkpoint and scramble depth, on the same states: solved, and what the network says of them.
 
     Every solution is replayed.
