@@ -12,7 +12,7 @@ from synthetic_study import write_card, write_table
 
 from costtogo.params_large import LargeStudy, load
 from costtogo.puzzles import make
-from costtogo.puzzles.base import Puzzle, move
+from costtogo.puzzles.base import Puzzle
 from costtogo.stages.audit_large import PROGRESS
 
 CONFIG = Path(__file__).parents[1] / "config"
@@ -69,7 +69,7 @@ def walk(puzzle: Puzzle, length: int, random) -> list[int]:
         action = int(random.integers(len(puzzle.actions)))
         if puzzle.legal(state)[0, action] and (not actions or action != puzzle.inverse(actions[-1])):
             actions.append(action)
-            state = move(puzzle, state, np.array([action]))
+            state = puzzle.move(state, np.array([action]))
     return actions
 
 

@@ -18,7 +18,7 @@ from costtogo.files import read_arrays, read_frame, read_json, write_frame, writ
 from costtogo.heuristics import network as networks
 from costtogo.params import ArchitectureParams
 from costtogo.puzzles import make
-from costtogo.puzzles.base import apply, is_goal, random_walks
+from costtogo.puzzles.base import apply, random_walks
 from costtogo.stages.keep import KEPT
 
 HANOI = make("hanoi_3")
@@ -63,7 +63,7 @@ def refused(command):
 
 
 def replays(start, solution: str) -> bool:
-    return bool(is_goal(HANOI, apply(HANOI, start, HANOI.parse_moves(solution))[None])[0])
+    return bool(HANOI.is_goal(apply(HANOI, start, HANOI.parse_moves(solution))[None])[0])
 
 
 def after(scramble: str):
@@ -483,7 +483,7 @@ def test_solve_exactly_without_a_study_builds_a_small_database_and_says_so(comma
     )
     assert f"no pattern database of {name}" in err and f"snakemake --cores all {name}" in err
     puzzle = make(name)
-    assert is_goal(puzzle, apply(puzzle, puzzle.parse_state(state), puzzle.parse_moves(shown(out)["solution"]))[None])
+    assert puzzle.is_goal(apply(puzzle, puzzle.parse_state(state), puzzle.parse_moves(shown(out)["solution"]))[None])
 
 
 def test_solve_exactly_goes_by_the_database_that_the_study_finds_optima_by(command, tmp_path):
@@ -561,7 +561,7 @@ def test_solve_by_local_value_iteration_needs_no_study(name, command, refused):
     code, out, err = command("solve", "--puzzle", name, "--state", state, "--solver", "local")
     assert (code, err) == (0, "")
     solution = puzzle.parse_moves(shown(out)["solution"])
-    assert is_goal(puzzle, apply(puzzle, puzzle.parse_state(state), solution)[None])
+    assert puzzle.is_goal(apply(puzzle, puzzle.parse_state(state), solution)[None])
     assert float(shown(out)["lower bound"].split()[0]) <= len(solution)
     for options, reason in ((("--seconds", "1"), "done at once"), (("--batch-size", "5"), "searches over no network")):
         assert reason in refused("solve", "--puzzle", name, "--state", state, "--solver", "local", *options)

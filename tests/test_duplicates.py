@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from costtogo.puzzles import make
-from costtogo.puzzles.base import move
 from costtogo.puzzles.sliding import ACTIONS
 from costtogo.search.duplicates import automaton, forbidden_words
 from costtogo.types import NO_STATE
@@ -35,7 +34,7 @@ def kept(puzzle, start, depth: int, longest: int) -> list[np.ndarray]:
     states, read, found = start[None], np.zeros(1, dtype=np.int64), [start[None]]
     for _ in range(depth):
         rows, actions = np.nonzero(puzzle.legal(states) & (onward[read] != NO_STATE))
-        states, read = move(puzzle, states[rows], actions), onward[read[rows], actions]
+        states, read = puzzle.move(states[rows], actions), onward[read[rows], actions]
         found.append(states)
     return found
 

@@ -6,7 +6,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from costtogo.exact.graph import neighbour_table
-from costtogo.learning.random_walk import walk_states
 from costtogo.learning.samplers import effective_k, sample, thinned_walks
 from costtogo.params import SamplerParams
 from costtogo.puzzles import make
@@ -99,7 +98,7 @@ def test_walks_keep_every_stride_th_state_or_with_a_spacing_those_whose_number_i
     puzzle = make("puzzle15")
     states = thinned_walks(puzzle, 300, 50, 10, spacing, np.random.default_rng(3)).reshape(60, 5, -1)
     generator = np.random.default_rng(3)
-    path, _ = walk_states(puzzle, generator.random((60, 51)))
+    path, _ = puzzle.walk(generator.random((60, 51)))
     first = generator.integers(10, size=60)
     later = np.rint(50 * ((first[:, None] + 10 * np.arange(5)) / 50) ** spacing).astype(int)
     assert (later[first == 0] == wanted).all() and (first == 0).any()

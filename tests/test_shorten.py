@@ -23,7 +23,7 @@ def wandering(moves: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
     actions = random_actions(moves, seed)
     state = SMALL.goal[None]
     for action in actions:
-        state = SMALL.moved(state, np.array([action]))
+        state = SMALL.move(state, np.array([action]))
     return state[0], inverses(SMALL)[actions[::-1]].astype(np.int8)
 
 

@@ -11,7 +11,7 @@ from messages import is_one_sentence
 from costtogo import external
 from costtogo import external_files as outside
 from costtogo.puzzles import make
-from costtogo.puzzles.base import apply, is_goal, random_walks
+from costtogo.puzzles.base import apply, random_walks
 from costtogo.puzzles.sliding import SlidingTiles
 from costtogo.types import UserError
 
@@ -58,7 +58,7 @@ def test_the_goal_has_the_blank_last_and_the_sides_their_names():
 def test_a_move_is_the_direction_in_which_a_tile_slides():
     state = apply(FIFTEEN, FIFTEEN.goal, FIFTEEN.parse_moves("D R"))
     assert FIFTEEN.draw(state).splitlines() == [" 1  2  3  4", " 5  6  7  8", " 9 10  . 11", "13 14 15 12"]
-    assert is_goal(FIFTEEN, apply(FIFTEEN, state, FIFTEEN.parse_moves("LU"))[None])[0]
+    assert FIFTEEN.is_goal(apply(FIFTEEN, state, FIFTEEN.parse_moves("LU"))[None])[0]
 
 
 @pytest.mark.parametrize("text", ["1 2 3 4 5 6 7 8 0", "1,2,3,4,5,6,7,8,0", "1, 2, 3\n4, 5, 6\n7, 8, 0\n"])

@@ -308,7 +308,7 @@ def _refuse_impossible_sets(puzzle: "Puzzle", params: PuzzleParams) -> None:
         place = f"puzzles.{puzzle.name}.instances.{name}"
         if instances.kind == "start" and puzzle.start is None:
             raise ValueError(f"{place}: {puzzle.name} has no customary start")
-        if instances.disks is not None and instances.disks > getattr(puzzle, "disks", 0):
+        if instances.disks is not None and instances.disks > puzzle.disks:
             raise ValueError(f"{place}: {puzzle.name} has no {instances.disks} disks")
 
 
@@ -323,7 +323,7 @@ def _lacking(sampler: SamplerParams, architecture: ArchitectureParams, puzzle: "
     from costtogo.puzzles import find
     from costtogo.puzzles.base import is_listed
 
-    name, disks = puzzle.name, getattr(puzzle, "disks", 0)
+    name, disks = puzzle.name, puzzle.disks
     if sampler.kind == "growing_tower" and not disks:
         yield f"{name} has no disks for the sampler growing_tower"
     if sampler.kind == "growing_tower" and sampler.disks > disks:
@@ -332,9 +332,9 @@ def _lacking(sampler: SamplerParams, architecture: ArchitectureParams, puzzle: "
         yield f"the sampler uniform needs states that can be listed, unlike {name}'s"
     if architecture.kind == "automaton" and puzzle.goal.any():
         yield f"an automaton needs a goal of zeros alone, which {name} has not"
-    if architecture.kind == "rows" and not hasattr(puzzle, "presses"):
+    if architecture.kind == "rows" and puzzle.presses is None:
         yield f"a network of kind rows is for Lights Out, not for {name}"
-    if architecture.kind == "convolutional" and not hasattr(puzzle, "side"):
+    if architecture.kind == "convolutional" and not puzzle.side:
         yield f"a convolutional network needs cells that lie in a square, unlike {name}'s"
     if architecture.above and not find(name)[0].bound:
         yield f"there is no bound of {name} for a network above one"

@@ -29,7 +29,7 @@ from costtogo.params import (
     resolve,
 )
 from costtogo.params_yaml import read_yaml, shown
-from costtogo.puzzles import find, make
+from costtogo.puzzles import family, make
 from costtogo.types import LARGEST_PATH_WEIGHT, UserError
 
 if TYPE_CHECKING:
@@ -269,7 +269,7 @@ class LargeStudy(Params):
         for name, params in self.instances.items():
             if isinstance(params, PrefixInstances):
                 _refuse_unreadable_moves(f"instances.{name}.moves", params.moves, make(self.puzzle))
-            if isinstance(params, MirroredInstances) and not hasattr(make(self.puzzle), "mirror"):
+            if isinstance(params, MirroredInstances) and make(self.puzzle).mirror is None:
                 raise ValueError(f"instances.{name}: {self.puzzle} has no mirror image; choose another kind of set")
         return self
 
@@ -306,7 +306,7 @@ class LargeStudy(Params):
             raise ValueError(
                 f"optima.pattern_database must name one of pattern_databases, not '{name}'; there is {there}"
             )
-        if not self.is_sliding and (name is not None or not self.puzzle.startswith("lights_out")):
+        if not self.is_sliding and (name is not None or family(self.puzzle) != "lights_out"):
             raise ValueError(
                 f"optima are found of sliding tiles and, without pattern database, of Lights Out, not of {self.puzzle}"
             )
@@ -354,7 +354,7 @@ class LargeStudy(Params):
     @property
     def is_sliding(self) -> bool:
         """Whether the puzzle is one of sliding tiles, of which there are pattern databases."""
-        return find(self.puzzle)[0].made[0] == "sliding"
+        return family(self.puzzle) == "sliding"
 
     def lineage(self, model: str) -> list[str]:
         """The models whose trainings led to one, in their order, itself the last."""

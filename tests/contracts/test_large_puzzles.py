@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from messages import is_one_sentence
 
 from costtogo.exact.nearby import FAR, hash_children, hash_states, nearby_table
-from costtogo.learning.random_walk import draw_walks, step_by_step, walk_states
+from costtogo.learning.random_walk import draw_walks
 from costtogo.puzzles import make
-from costtogo.puzzles.base import MOST_MOVES, apply, inverses, is_goal, is_listed, move, pick_legal, solves
+from costtogo.puzzles.base import MOST_MOVES, Puzzle, apply, inverses, is_listed, pick_legal, solves
 from costtogo.puzzles.cube import Cube2
 from costtogo.types import UserError
 
@@ -70,10 +70,6 @@ def test_a_message_is_short_and_printable_whatever_was_given(any_puzzle, given):
             assert is_one_sentence(str(told.value)) and str(told.value).isprintable() and len(str(told.value)) < 200
 
 
-def test_it_has_no_ranks_and_small_puzzles_have(large):
-    assert not is_listed(large) and is_listed(Cube2()) and is_listed(make("puzzle8"))
-
-
 def test_the_number_of_states_follows_from_the_pieces():
     assert CUBE.state_count == 40320 * 3**7 * 479001600 * 2**11 // 2
 
@@ -95,10 +91,10 @@ def test_moving_is_expanding_and_picking(any_puzzle):
     before, (children, legal) = states.copy(), any_puzzle.expand(states)
     np.testing.assert_array_equal(any_puzzle.legal(states), legal)
     for action in range(len(any_puzzle.actions)):
-        moved = move(any_puzzle, states, np.full(len(states), action))
+        moved = any_puzzle.move(states, np.full(len(states), action))
         np.testing.assert_array_equal(moved, children[:, action])
     each = np.random.default_rng(0).integers(len(any_puzzle.actions), size=len(states))
-    np.testing.assert_array_equal(move(any_puzzle, states, each), children[np.arange(len(states)), each])
+    np.testing.assert_array_equal(any_puzzle.move(states, each), children[np.arange(len(states)), each])
     np.testing.assert_array_equal(states, before)
 
 
@@ -106,7 +102,7 @@ def test_of_no_states_there_is_nothing(any_puzzle):
     none = some_states(any_puzzle)[:0]
     children, legal = any_puzzle.expand(none)
     assert children.shape == (0, len(any_puzzle.actions), any_puzzle.cells) and legal.shape == children.shape[:2]
-    assert move(any_puzzle, none, np.zeros(0, dtype=np.int64)).shape == none.shape
+    assert any_puzzle.move(none, np.zeros(0, dtype=np.int64)).shape == none.shape
     assert hash_children(any_puzzle, none).shape == legal.shape
     if is_listed(any_puzzle):
         assert any_puzzle.unrank(any_puzzle.rank(none)).shape == none.shape
@@ -134,37 +130,9 @@ def test_every_state_has_a_drawing_of_its_own(large):
     assert len(drawings) == len(states) and all(drawing.strip() for drawing in drawings)
 
 
-@pytest.mark.parametrize("name", ["cube3", "puzzle8", "puzzle15", "puzzle24", "puzzle48"])
-def test_a_symmetry_carries_sequences_to_sequences(name):
-    puzzle = make(name)
-    for symmetry in (*puzzle.symmetries, *([puzzle.mirror] if hasattr(puzzle, "mirror") else [])):
-        for seed in range(5):
-            moves = legal_moves(puzzle, seed, 25)
-            image = apply(puzzle, puzzle.goal, symmetry.actions[moves])
-            np.testing.assert_array_equal(symmetry.apply(apply(puzzle, puzzle.goal, moves)[None])[0], image)
-
-
-@pytest.mark.parametrize(("name", "still"), [("cube2", 3), ("cube3", 6)])
-def test_pieces_are_seen_in_every_state_and_what_is_no_piece_never_changes(name, still):
-    puzzle = make(name)
-    states = some_states(puzzle)
-    assert all((pieces.seen(states) >= 0).all() for pieces in puzzle.pieces)
-    moving = np.concatenate([pieces.stickers.ravel() for pieces in puzzle.pieces])
-    assert len(np.unique(moving)) == len(moving) == puzzle.cells - still
-    assert (np.delete(states, moving, axis=1) == np.delete(puzzle.goal, moving)).all()
-
-
-@pytest.mark.parametrize(("name", "count"), [("cube3", 48), ("puzzle8", 2), ("puzzle15", 2), ("puzzle24", 2)])
-def test_symmetries_differ_and_the_first_changes_nothing(name, count):
-    puzzle = make(name)
-    states = some_states(puzzle)
-    assert len({tuple(symmetry.actions) for symmetry in puzzle.symmetries}) == len(puzzle.symmetries) == count
-    np.testing.assert_array_equal(puzzle.symmetries[0].apply(states), states)
-
-
 def test_four_quarter_turns_change_nothing_and_fewer_do():
     for action in range(12):
-        assert [is_goal(CUBE, after([action] * times)[None])[0] for times in range(1, 5)] == [False] * 3 + [True]
+        assert [CUBE.is_goal(after([action] * times)[None])[0] for times in range(1, 5)] == [False] * 3 + [True]
 
 
 @pytest.mark.parametrize(
@@ -175,7 +143,7 @@ def test_sequences_have_the_orders_that_are_known(algorithm, order):
     """1260, the order of R U2 D' B D', is the largest there is."""
     actions = CUBE.parse_moves(algorithm)
     state, times = after(actions), 1
-    while not is_goal(CUBE, state[None])[0]:
+    while not CUBE.is_goal(state[None])[0]:
         state, times = apply(CUBE, state, actions), times + 1
     assert times == order
 
@@ -331,12 +299,12 @@ def walk_by_expansion(puzzle, draws) -> tuple[np.ndarray, list[int]]:
 
 def test_walks_equal_those_by_expansion(any_puzzle):
     draws = np.random.default_rng(4).random((30, 12))
-    states, actions = walk_states(any_puzzle, draws)
+    states, actions = any_puzzle.walk(draws)
     for row, draw in enumerate(draws):
         path, moves = walk_by_expansion(any_puzzle, draw)
         np.testing.assert_array_equal(states[row], path)
         assert actions[row].tolist() == moves
-    for walked, stepped in zip((states, actions), step_by_step(any_puzzle, draws), strict=True):
+    for walked, stepped in zip((states, actions), Puzzle.walk(any_puzzle, draws), strict=True):
         np.testing.assert_array_equal(walked, stepped)
     walks = draw_walks(any_puzzle, 30 * 11, 11, np.random.default_rng(4))
     np.testing.assert_array_equal(walks.states, states.reshape(-1, any_puzzle.cells))
@@ -348,7 +316,7 @@ def test_walks_never_undo_a_move_and_tell_where_they_came_from(any_puzzle):
     puzzle = any_puzzle
     walks = draw_walks(puzzle, 200, 10, np.random.default_rng(5))
     assert walks.length.tolist() == list(range(1, 11)) * 20
-    before = move(puzzle, walks.states, walks.back)
+    before = puzzle.move(walks.states, walks.back)
     np.testing.assert_array_equal(before.reshape(20, 10, -1)[:, 1:], walks.states.reshape(20, 10, -1)[:, :-1])
-    assert is_goal(puzzle, before.reshape(20, 10, -1)[:, 0]).all()
+    assert puzzle.is_goal(before.reshape(20, 10, -1)[:, 0]).all()
     assert (walks.onward != walks.back).all() and puzzle.legal(walks.states)[np.arange(200), walks.onward].all()

@@ -8,7 +8,7 @@ from messages import is_one_sentence
 
 from costtogo.exact.graph import neighbour_table, walk_ranks
 from costtogo.puzzles import make
-from costtogo.puzzles.base import apply, is_goal, neighbours_by_expansion, one_hot, random_walks, solves
+from costtogo.puzzles.base import apply, neighbours_by_expansion, one_hot, random_walks, solves
 from costtogo.puzzles.cube import FACES, Cube2, clockwise_turn
 from costtogo.puzzles.hanoi import Hanoi
 from costtogo.types import NO_STATE, UserError, excerpt
@@ -111,8 +111,8 @@ def test_moves_are_read_back_from_their_text(puzzle, data):
 def test_the_goal_alone_has_distance_zero(puzzle, distance):
     goal = puzzle.rank(puzzle.goal[None])
     np.testing.assert_array_equal(np.flatnonzero(distance == 0), goal)
-    assert is_goal(puzzle, puzzle.unrank(goal)).all()
-    assert not is_goal(puzzle, puzzle.unrank((goal + 1) % puzzle.state_count)).any()
+    assert puzzle.is_goal(puzzle.unrank(goal)).all()
+    assert not puzzle.is_goal(puzzle.unrank((goal + 1) % puzzle.state_count)).any()
 
 
 def test_one_hot_names_the_letter_of_each_cell(puzzle):
@@ -195,7 +195,7 @@ def test_a_sequence_of_turns_has_its_known_order(moves, order):
     state = CUBE.goal
     for times in range(1, order + 1):
         state = apply(CUBE, state, CUBE.parse_moves(moves))
-        assert bool(is_goal(CUBE, state[None])[0]) == (times == order)
+        assert bool(CUBE.is_goal(state[None])[0]) == (times == order)
 
 
 @pytest.mark.parametrize(

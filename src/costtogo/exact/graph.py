@@ -29,7 +29,8 @@ def one_table(neighbours: Neighbours) -> Graph:
 @lru_cache(maxsize=2)
 def graph_of(puzzle: ListedPuzzle) -> Graph:
     """The graph of a puzzle, in small tables where it has factors(); made once a process."""
-    return Graph(*puzzle.factors()) if hasattr(puzzle, "factors") else one_table(neighbour_table(puzzle))
+    factors = puzzle.factors()
+    return one_table(neighbour_table(puzzle)) if factors is None else Graph(*factors)
 
 
 @lru_cache(maxsize=2)

@@ -11,7 +11,7 @@ from functools import lru_cache
 import numpy as np
 from numba import njit
 
-from costtogo.puzzles.base import Puzzle, is_goal, move
+from costtogo.puzzles.base import Puzzle
 from costtogo.types import Hashes, States, UserError
 
 FAR = 255  # beyond the table's depth
@@ -61,7 +61,7 @@ class NearbyTable:
                 break
             actions.append(action)
             state, distance = children[0, action], distance - 1
-        if not is_goal(self.puzzle, state[None])[0]:
+        if not self.puzzle.is_goal(state[None])[0]:
             raise UserError(f"The state is not within {self.depth} moves of the goal of {self.puzzle.name}.")
         return actions
 
@@ -104,7 +104,7 @@ def hash_states(puzzle: Puzzle, states: States) -> Hashes:
 def hash_children(puzzle: Puzzle, states: States) -> Hashes:
     """The hashes of all children, uint64 [N, A]; an illegal child equals its parent."""
     actions = range(len(puzzle.actions))
-    return np.stack([hash_states(puzzle, move(puzzle, states, np.full(len(states), a))) for a in actions], axis=1)
+    return np.stack([hash_states(puzzle, puzzle.move(states, np.full(len(states), a))) for a in actions], axis=1)
 
 
 @lru_cache(maxsize=8)

@@ -12,6 +12,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from costtogo.puzzles import family
+
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
@@ -96,11 +98,6 @@ def _cards(kept: Path) -> dict[str, Any]:
     return json.loads(kept.read_text(encoding="utf-8"))
 
 
-def is_hanoi(puzzle: str) -> bool:
-    """Whether a puzzle's name is that of a Towers of Hanoi: "hanoi_7"."""
-    return puzzle.startswith("hanoi_")
-
-
 def _sampler_figures(puzzle: str, distributions: Any) -> Iterator[FigureEntry]:
     """The figures of the samplers, of those that were measured."""
     spread = [f"instances/{puzzle}/distributions.parquet"]
@@ -135,7 +132,7 @@ def _puzzle_figures(puzzle: str, epsilons: dict[str, float]) -> Iterator[FigureE
     yield entry("audit", "admissible and consistent states", measures + selections, models)
     shares = [*of_each_model("searches/{}/by_distance.parquet"), f"searches/{models[0]}.json"]
     yield entry("optimal_by_distance", "optimal solutions by distance", shares, models)
-    if is_hanoi(puzzle):
+    if family(puzzle) == "hanoi":
         grids = [*of_each_model("searches/{}/grid.parquet"), f"{searched}/grid.parquet"]
         yield entry("from_start", "nodes expanded from the start", [table, *grids], models)
 
@@ -163,7 +160,7 @@ def _model_figures(puzzle: str, model: str, training: Any) -> Iterator[FigureEnt
         yield entry("walk_costs", "cost-to-go by the length of walks", values, puzzle, training.sampler.walk_max)
     yield entry("grid", "optimal solutions and nodes by λ and N", grids, puzzle)
     yield entry("seconds", "seconds by λ and N", [f"timings/searches/{model}.parquet"])
-    if is_hanoi(puzzle):
+    if family(puzzle) == "hanoi":
         found = [f"searches/{model}/selection.parquet", f"searches/{model}/searches.parquet"]
         states = [f"tables/{puzzle}.npz", f"audits/{model}/values.npz"]
         yield entry("way", "the way found from start to goal", states + found, puzzle)
@@ -195,7 +192,7 @@ def _variant_figures(measured: Path, puzzles: Iterable[str]) -> Iterator[FigureE
                 kinds |= {"variant_errors": "error as training goes on", "variant_losses": "loss as training goes on"}
                 kinds |= {"variant_costs": "mean cost-to-go as training goes on"}
                 kept += (str(card),)
-            elif not is_hanoi(puzzle):
+            elif family(puzzle) != "hanoi":
                 kinds |= {"measures_by_point": "measures by convergence point", "predictors": "what predicts searches"}
             for kind, label in kinds.items():
                 means = () if kind in ("variants", "measures_by_point", "predictors") else (mean,)

@@ -11,7 +11,6 @@ from matplotlib.figure import Figure
 
 from costtogo.analysis.variants import last_checkpoints, longest
 from costtogo.figures.audits import audit_shares
-from costtogo.figures.catalogue import is_hanoi
 from costtogo.figures.distances import states_per_distance
 from costtogo.figures.hanoi import solution_on_graph
 from costtogo.figures.large import scrambled_costs
@@ -30,7 +29,7 @@ from costtogo.figures.variants import curves_by_variant, scattered, seeds_by_var
 from costtogo.figures.variants import measures_by_point as points_of_trainings
 from costtogo.files import read_csv, read_json
 from costtogo.learning.distributions import walk_spread
-from costtogo.puzzles import make
+from costtogo.puzzles import family, make
 
 MANY_TIMES = 10_000  # states at the commonest distance over those at the rarest, from where a logarithmic scale helps
 ADAPTIVE = "adaptive_k"  # the sampler whose walks grow with the convergence points
@@ -216,7 +215,7 @@ def network_error(results: Path, model: str, distance: np.ndarray) -> np.ndarray
 def variants(results: Path, table: str, puzzle: str) -> Figure:
     """Where the repeated trainings of another study ended."""
     last = last_checkpoints(kept_variants(table, puzzle))
-    if is_hanoi(puzzle):
+    if family(puzzle) == "hanoi":
         first = {column: last[column].iloc[0] for column in ("set", "path_weight", "batch_size")}
         measures = {"mean_absolute_error": ERROR, "nodes_expanded": f"nodes expanded, {weight_text(first)}"}
         last = last[in_cell(last, first)].assign(mean_absolute_error=last["mean_absolute_error"].clip(lower=1e-3))

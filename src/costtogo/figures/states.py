@@ -24,8 +24,7 @@ def two_states(puzzle: Puzzle, states: dict[str, States]) -> Figure:
     figure = Figure(figsize=(6.5, 2.6))
     panels = figure.subplots(1, len(states), squeeze=False)[0]
     for axes, (name, state) in zip(panels, states.items(), strict=True):
-        draw = next(draw for begin, draw in DRAWINGS.items() if puzzle.name.startswith(begin))
-        draw(axes, puzzle, state)
+        DRAWINGS[puzzle.family](axes, puzzle, state)
         axes.set_title(name)
         axes.set_axis_off()
     return figure
@@ -91,4 +90,10 @@ def _board(axes: Axes, state: States) -> list[tuple[int, int]]:
     return [(cell % side, side - 1 - cell // side) for cell in range(side * side)]
 
 
-DRAWINGS = {"cube": draw_cube, "hanoi": draw_towers, "puzzle": draw_tiles, "lights_out": draw_lights}  # by name
+DRAWINGS = {  # by family
+    "cube2": draw_cube,
+    "cube3": draw_cube,
+    "hanoi": draw_towers,
+    "sliding": draw_tiles,
+    "lights_out": draw_lights,
+}

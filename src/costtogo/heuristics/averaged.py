@@ -18,11 +18,11 @@ class AveragedHeuristic:
     def __init__(self, puzzle: Puzzle, heuristic: ActionHeuristic, count: int, inverses: bool = False):
         self.puzzle, self.heuristic = puzzle, heuristic
         self.by_action = getattr(heuristic, "by_action", False)
-        self.symmetries = getattr(puzzle, "symmetries", ())[:count]
+        self.symmetries = puzzle.symmetries[:count]
         self.inverses = inverses
         if len(self.symmetries) < count:
             raise UserError(f"{puzzle.name} has {len(self.symmetries)} symmetries; average over as many at most.")
-        if inverses and (self.by_action or not hasattr(puzzle, "inverse_states")):
+        if inverses and (self.by_action or puzzle.inverse_states is None):
             raise UserError(f"Inverse states of {puzzle.name} can be averaged over with one value for each state only.")
 
     def __call__(self, states: States) -> CostToGo:

@@ -101,10 +101,9 @@ class ConvolutionalNetwork(nn.Module):
 
 def side_of(puzzle: Puzzle) -> int:
     """Cells in a row of a puzzle whose cells lie in a square; UserError where they do not."""
-    side = getattr(puzzle, "side", 0)
-    if side**2 != puzzle.cells:
+    if not puzzle.side:
         raise UserError(f"A convolutional network needs cells that lie in a square; those of {puzzle.name} do not.")
-    return side
+    return puzzle.side
 
 
 def patches_of(board: torch.Tensor, kernel: int) -> torch.Tensor:

@@ -139,7 +139,7 @@ def frozen_first(layer: nn.Linear, norm: nn.Module, dtype: torch.dtype, after_re
         return lambda states: following(one_hot(states, puzzle.letters, dtype))
     weight, bias = fold(layer, nn.Identity() if after_relu else norm, torch.float32)
     rows = weight.T.contiguous()
-    if hasattr(puzzle, "pieces"):
+    if puzzle.pieces:
         choice = by_piece(puzzle, device)
         rows, always = choice.summed(rows)
         chosen, bias = choice.chosen, bias + always

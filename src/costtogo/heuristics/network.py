@@ -40,7 +40,7 @@ from costtogo.heuristics.layers import (
 from costtogo.heuristics.rows import RowsNetwork
 from costtogo.params import ArchitectureParams
 from costtogo.puzzles import find, make
-from costtogo.puzzles.base import Puzzle, is_goal
+from costtogo.puzzles.base import Puzzle
 from costtogo.types import CostToGo, Heuristic, States, UserError
 
 CHUNK, LEAST = 2048, 256  # states evaluated at a time: enough for the products of matrices, few enough for the cache
@@ -211,7 +211,7 @@ class NetworkHeuristic:
     def __call__(self, states: States) -> CostToGo:
         """Cost-to-go in moves, 0 at the goal, float32 [N]."""
         values = self.outputs(states)
-        values[is_goal(self.puzzle, states)] = 0.0
+        values[self.puzzle.is_goal(states)] = 0.0
         return values
 
     def outputs(self, states: States) -> CostToGo:

@@ -28,7 +28,7 @@ class RowsNetwork(nn.Module):
 
     def __init__(self, architecture: ArchitectureParams, puzzle: Puzzle):
         super().__init__()
-        if not hasattr(puzzle, "presses"):
+        if puzzle.presses is None:
             raise UserError(f"A network of kind rows tells the presses of Lights Out, not the moves of {puzzle.name}.")
         self.architecture, self.side = architecture, puzzle.side
         self.unit = _layers([3 * WINDOW, *architecture.first_layers, 1])

@@ -31,7 +31,7 @@ from costtogo.learning.greedy_walks import go_on
 from costtogo.learning.samplers import effective_k, sample_states
 from costtogo.learning.training import Progress, Tensors, Training, adam, part, prefixed, set_learning_rate, step
 from costtogo.params import ModelParams
-from costtogo.puzzles.base import Puzzle, is_goal, is_listed
+from costtogo.puzzles.base import Puzzle, is_listed
 from costtogo.types import CostToGo, Heuristic, States
 
 
@@ -237,7 +237,7 @@ def draw_with_walks(training: DaviTraining, walk_max: int, generator: np.random.
 def bellman_targets(puzzle: Puzzle, states: States, costs: CostToGo) -> CostToGo:
     """The least over legal actions of 1 + cost-to-go of the child, 0 at the goal: float32 [N]; costs: child_costs."""
     targets = 1 + costs.min(axis=1)
-    targets[is_goal(puzzle, states)] = 0.0
+    targets[puzzle.is_goal(states)] = 0.0
     return targets
 
 

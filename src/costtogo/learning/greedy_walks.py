@@ -8,7 +8,7 @@ the values of their children are those of the targets.
 import numpy as np
 
 from costtogo.params import SamplerParams
-from costtogo.puzzles.base import Puzzle, is_goal, move, pick_legal
+from costtogo.puzzles.base import Puzzle, pick_legal
 from costtogo.types import CostToGo, States
 
 
@@ -24,5 +24,5 @@ def go_on(
     walks = round(sampler.greedy_share * len(states))
     random = pick_legal(np.isfinite(costs[:walks]), generator.random(walks))
     actions = np.where(generator.random(walks) < sampler.greedy_random, random, costs[:walks].argmin(axis=1))
-    reached = move(puzzle, states[:walks], actions)
-    return reached[(generator.random(walks) * sampler.greedy_moves >= 1) & ~is_goal(puzzle, reached)]
+    reached = puzzle.move(states[:walks], actions)
+    return reached[(generator.random(walks) * sampler.greedy_moves >= 1) & ~puzzle.is_goal(reached)]

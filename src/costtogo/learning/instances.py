@@ -8,8 +8,7 @@ import numpy as np
 from costtogo.exact.graph import walk_ranks
 from costtogo.learning.samplers import sample
 from costtogo.params import InstanceParams, derive_seed
-from costtogo.puzzles.base import Puzzle, apply, move, pick_legal
-from costtogo.puzzles.hanoi import Hanoi
+from costtogo.puzzles.base import Puzzle, apply, pick_legal
 from costtogo.types import Ranks, States, UserError
 
 
@@ -62,10 +61,9 @@ def _start(puzzle: Puzzle, disks: int | None) -> States:
         raise UserError(f"{puzzle.name} has no customary start; choose another kind of instances for it.")
     if disks is None:
         return puzzle.start[None]
-    if not isinstance(puzzle, Hanoi) or disks > puzzle.disks:
+    if disks > puzzle.disks:
         raise UserError(f"{puzzle.name} has no start of {disks} disks; leave out disks, or choose a larger tower.")
-    tower = Hanoi(disks, puzzle.pegs)
-    return tower.enlarge(tower.start[None], puzzle.disks)
+    return np.concatenate([puzzle.start[:disks], puzzle.goal[disks:]])[None]
 
 
 def _at_distance(distance: np.ndarray, moves: int, count: int, generator: np.random.Generator) -> Ranks:
@@ -84,7 +82,7 @@ def draw_walk_ends(puzzle: Puzzle, count: int, length: tuple[int, int], generato
     for step in range(longest):
         walking = np.flatnonzero(ends > step)
         actions = pick_legal(puzzle.legal(states[walking]), generator.random(len(walking)))
-        states[walking] = move(puzzle, states[walking], actions)
+        states[walking] = puzzle.move(states[walking], actions)
     return states
 
 

@@ -41,7 +41,7 @@ class Pressed:
 
 def begin(puzzle: Puzzle, params: ModelParams, precision: str) -> Training:
     """A training before its first iteration."""
-    if len(getattr(puzzle, "quiet", ())):
+    if len(puzzle.quiet):
         raise UserError(
             f"On {puzzle.name} several sets of presses do the same, so what was pressed need not be the shortest "
             "solution: the trainer presses is for a board where none do, such as lights_out_7."

@@ -19,8 +19,8 @@ from torch.nn import functional
 from costtogo.learning import examples
 from costtogo.learning.training import Progress, Training
 from costtogo.params import ModelParams
-from costtogo.puzzles.base import Puzzle, inverses, move, pick_legal
-from costtogo.types import NO_ACTION, States
+from costtogo.puzzles.base import Puzzle, inverses
+from costtogo.types import States
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ def validate(training: Training, walks: Walks) -> float:
 def draw_walks(puzzle: Puzzle, count: int, length: int, generator: np.random.Generator) -> Walks:
     """Whole walks of so many moves, at least count states in all: what each of their states tells."""
     draws = generator.random((math.ceil(count / length), length + 1))
-    states, actions = walk_states(puzzle, draws)
+    states, actions = puzzle.walk(draws)
     lengths = np.tile(np.arange(1, length + 1, dtype=np.float32), len(draws))
     return Walks(
         states.reshape(-1, puzzle.cells),
@@ -80,25 +80,3 @@ def draw_walks(puzzle: Puzzle, count: int, length: int, generator: np.random.Gen
         inverses(puzzle)[actions[:, :-1]].ravel(),
         np.ascontiguousarray(actions[:, 1:]).ravel(),
     )
-
-
-def walk_states(puzzle: Puzzle, draws: np.ndarray) -> tuple[States, np.ndarray]:
-    """Walks from the goal that never undo a move, by uniform draws in [0, 1) [walks, length + 1].
-
-    Returns the states uint8 [walks, length, D] and the actions int64 [walks, length + 1], the last of which leads on.
-    Where undoing is all that is left, the walk undoes.
-    """
-    return puzzle.walked(draws) if hasattr(puzzle, "walked") else step_by_step(puzzle, draws)
-
-
-def step_by_step(puzzle: Puzzle, draws: np.ndarray) -> tuple[States, np.ndarray]:
-    """walk_states of any puzzle: all walks take a move at a time."""
-    walks, moves = draws.shape
-    undo = inverses(puzzle)
-    path, actions = np.empty((walks, moves, puzzle.cells), dtype=np.uint8), np.empty((walks, moves), dtype=np.int64)
-    states, back = np.repeat(puzzle.goal[None], walks, axis=0), np.full(walks, NO_ACTION)
-    for place, draw in enumerate(draws.T):
-        taken = pick_legal(puzzle.legal(states), draw, back)
-        states, back = move(puzzle, states, taken), undo[taken]
-        path[:, place], actions[:, place] = states, taken
-    return path[:, :-1], actions

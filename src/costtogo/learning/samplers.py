@@ -13,10 +13,8 @@ import math
 import numpy as np
 
 from costtogo.exact.graph import walk_ranks
-from costtogo.learning.random_walk import walk_states
 from costtogo.params import SamplerParams
 from costtogo.puzzles.base import Puzzle, is_listed, random_walks
-from costtogo.puzzles.hanoi import Hanoi
 from costtogo.types import Ranks, States, UserError
 
 
@@ -69,7 +67,7 @@ def thinned_walks(
     square root, so that a spacing of 2 spreads states about evenly over the distances.
     """
     of_walk = max(1, walk_max // stride)
-    states, _ = walk_states(puzzle, generator.random((math.ceil(count / of_walk), walk_max + 1)))
+    states, _ = puzzle.walk(generator.random((math.ceil(count / of_walk), walk_max + 1)))
     first = generator.integers(min(stride, walk_max), size=len(states))
     even = (first[:, None] + stride * np.arange(of_walk)) / walk_max
     places = np.minimum(np.rint(walk_max * even**spacing).astype(np.int64), walk_max - 1)
@@ -78,6 +76,6 @@ def thinned_walks(
 
 def tower_states(puzzle: Puzzle, disks: int) -> int:
     """How many states of a tower have all but so many of the smallest disks at the goal: their ranks come first."""
-    if not isinstance(puzzle, Hanoi):
+    if not puzzle.disks:
         raise UserError(f"A growing tower is a sampler of the Towers of Hanoi; {puzzle.name} has no disks.")
-    return puzzle.pegs ** min(disks, puzzle.disks)
+    return puzzle.letters ** min(disks, puzzle.disks)

@@ -17,13 +17,14 @@ if TYPE_CHECKING:
 
 
 class Family(NamedTuple):
-    """Puzzles of one kind: example, a name; form, how names are written; pattern, numbers of a name in its groups.
+    """Puzzles of one kind, by its key: example, a name; form, how names are written; pattern, the numbers in a name.
 
     noun: what is solved, in the words of reports.
     made: the module of this package and what of it makes the puzzle of these numbers.
     bound: the module of costtogo and what of it makes a lower bound of the distance, where networks may lie above one.
     """
 
+    key: str
     example: str
     form: str
     pattern: str
@@ -35,13 +36,14 @@ class Family(NamedTuple):
 NUMBER = "[0-9]{1,3}"  # in a name
 
 FAMILIES = (
-    Family("cube2", "cube2", r"cube2", "cube", ("cube", "Cube2")),
-    Family("cube3", "cube3", r"cube3", "cube", ("cube3", "Cube3")),
-    Family("hanoi_7", "hanoi_<disks>, hanoi_<disks>_<pegs>", rf"hanoi_({NUMBER})(?:_({NUMBER}))?", "tower",
+    Family("cube2", "cube2", "cube2", r"cube2", "cube", ("cube", "Cube2")),
+    Family("cube3", "cube3", "cube3", r"cube3", "cube", ("cube3", "Cube3")),
+    Family("hanoi", "hanoi_7", "hanoi_<disks>, hanoi_<disks>_<pegs>", rf"hanoi_({NUMBER})(?:_({NUMBER}))?", "tower",
            ("hanoi", "Hanoi")),
-    Family("puzzle15", "puzzle8, 15, 24, 35 and 48", r"puzzle(8|15|24|35|48)", "board", ("sliding", "tiles"),
+    Family("sliding", "puzzle15", "puzzle8, 15, 24, 35 and 48", r"puzzle(8|15|24|35|48)", "board", ("sliding", "tiles"),
            ("heuristics.manhattan", "with_conflicts")),
-    Family("lights_out_7", "lights_out_<side>", rf"lights_out_({NUMBER})", "board", ("lights_out", "LightsOut")),
+    Family("lights_out", "lights_out_7", "lights_out_<side>", rf"lights_out_({NUMBER})", "board",
+           ("lights_out", "LightsOut")),
 )  # fmt: skip
 
 
@@ -51,6 +53,11 @@ def make(name: str) -> "Puzzle":
     family, numbers = find(name)
     module, maker = family.made
     return getattr(import_module(f"{__name__}.{module}"), maker)(*numbers)
+
+
+def family(name: str) -> str:
+    """The key of a puzzle's family: "hanoi" of hanoi_7, "sliding" of puzzle15."""
+    return find(name)[0].key
 
 
 def noun(name: str) -> str:

@@ -3,9 +3,10 @@
 A state is a row of small integers, one per cell; every function takes a batch [N, D] and returns one.
 """
 
-from collections.abc import Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TypeGuard
 
 import numpy as np
 from numba import njit
@@ -15,70 +16,133 @@ from costtogo.types import NO_ACTION, NO_STATE, Children, Legal, Neighbours, Ran
 MOST_MOVES = 100_000  # of a text; H(16, 3) is solved in 65,535
 
 
-class Puzzle(Protocol):
+class Puzzle(ABC):
     """Rules of a puzzle with one goal and unit step costs.
 
-    name: the name in params.yaml.  cells: D.  letters: values that a cell takes, 0 … letters - 1.
-    actions: a name for each action, length A.  state_count: S, the number of states reachable from the goal.
+    family: the key of its kind in puzzles.FAMILIES, "hanoi" of hanoi_7.  name: the name in params.yaml.
+    cells: D.  letters: values that a cell takes, 0 … letters - 1.  actions: a name for each action, length A.
+    state_count: S, the number of states reachable from the goal.
 
-    A puzzle may have beside: moved(states, actions), which does what move says without making all children;
-    walked(draws), walk_states in one compiled call; symmetries, a tuple of Symmetry of which the first changes nothing;
-    pieces, a tuple of cube.Pieces, whose cells always move together; cells of no piece never change.
+    Abilities that only some puzzles have are attributes of all; a puzzle without one leaves it as it is here. Code
+    that needs one looks at the attribute, never at the class or the name of the puzzle:
+
+    start: the customary start, uint8 [D].
+    symmetries: Symmetry after Symmetry, the first of which changes nothing.  mirror: the one that literature names so.
+    inverse_states: of states, uint8 [N, D], those that their scrambles give when reversed and inverted, uint8 [N, D].
+    half_turn_length: of a sequence of actions, its moves where a half turn counts as one.
+    turns: where each cell's value comes from under each action, int64 [A, D], if every action permutes the cells.
+    pieces: cube.Pieces, whose cells always move together; cells of no piece never change.
+    presses: what each action adds modulo 2, uint8 [A, D].  quiet: sets of presses that change nothing, uint8 [Q, A].
+    side: cells in a row of a square board.  disks: those of a tower, its cells.
+
+    Not every action need be legal (legal says which), be undone by another, or lead to a goal that all states share.
+    An action that no other undoes has NO_ACTION for its inverse, and walks may then not avoid going back; breadth-first
+    search and search over tables go by inverse actions and would have to refuse such a puzzle. Where each state says
+    for itself what its goal is, is_goal is overridden, and `goal` is an example, from which walks and tables begin.
     """
 
+    family: str
     name: str
     cells: int
     letters: int
     actions: tuple[str, ...]
     state_count: int
 
+    start: States | None = None
+    symmetries: "tuple[Symmetry, ...]" = ()
+    mirror: "Symmetry | None" = None
+    inverse_states: Callable[[States], States] | None = None
+    half_turn_length: Callable[[Sequence[int]], int] | None = None
+    turns: np.ndarray | None = None
+    pieces: tuple = ()
+    presses: np.ndarray | None = None
+    quiet: np.ndarray | tuple = ()
+    side: int = 0
+    disks: int = 0
+
     @property
+    @abstractmethod
     def goal(self) -> States:
         """The goal, uint8 [D]."""
 
-    @property
-    def start(self) -> States | None:
-        """The customary start, uint8 [D], or None where the puzzle has none."""
-
+    @abstractmethod
     def expand(self, states: States) -> tuple[Children, Legal]:
         """Apply every action: children uint8 [N, A, D] and legal bool [N, A]; an illegal child equals its parent."""
 
-    def legal(self, states: States) -> Legal:
-        """Which actions are legal, bool [N, A]: what expand returns beside the children."""
-
+    @abstractmethod
     def inverse(self, action: int) -> int:
         """The action that undoes the given one."""
 
+    @abstractmethod
     def parse_moves(self, text: str) -> list[int]:
         """Actions from the customary notation; UserError for an unknown move, and for more than MOST_MOVES."""
 
-    def format_moves(self, actions) -> str:
-        """The customary notation of a sequence of actions."""
-
+    @abstractmethod
     def parse_state(self, text: str) -> States:
         """A state, uint8 [D], from its text; UserError where no such state exists."""
 
+    @abstractmethod
     def format_state(self, state: States) -> str:
         """The one-line text of a state, read back by parse_state."""
 
+    @abstractmethod
     def draw(self, state: States) -> str:
         """A drawing of a state in plain text."""
 
+    def format_moves(self, actions) -> str:
+        """The customary notation of a sequence of actions: their names."""
+        return " ".join(self.actions[action] for action in actions)
 
-class ListedPuzzle(Puzzle, Protocol):
-    """A puzzle small enough to list: its states have ranks 0 … S - 1.
+    def legal(self, states: States) -> Legal:
+        """Which actions are legal, bool [N, A]: what expand returns beside the children. Here all are."""
+        return np.ones((len(states), len(self.actions)), dtype=bool)
 
-    Where two parts of it move independently it may have factors() beside, the two tables of an exact.graph.Graph.
-    """
+    def is_goal(self, states: States) -> np.ndarray:
+        """Which states are solved, bool [N]."""
+        return (states == self.goal).all(axis=1)
 
+    def move(self, states: States, actions: np.ndarray) -> States:
+        """Each state after an action of its own, uint8 [N, D]; an illegal action leaves it as it is.
+
+        Overridden where it can be done without making all children.
+        """
+        return self.expand(states)[0][np.arange(len(states)), actions]
+
+    def walk(self, draws: np.ndarray) -> tuple[States, np.ndarray]:
+        """Walks from the goal that never undo a move, by uniform draws in [0, 1) [walks, length + 1].
+
+        Returns the states uint8 [walks, length, D] and the actions int64 [walks, length + 1], the last of which leads
+        on. Where undoing is all that is left, the walk undoes. Here all walks take a move at a time.
+        """
+        walks, moves = draws.shape
+        undo = inverses(self)
+        path, actions = np.empty((walks, moves, self.cells), dtype=np.uint8), np.empty((walks, moves), dtype=np.int64)
+        states, back = np.repeat(self.goal[None], walks, axis=0), np.full(walks, NO_ACTION)
+        for place, draw in enumerate(draws.T):
+            taken = pick_legal(self.legal(states), draw, back)
+            states, back = self.move(states, taken), undo[taken]
+            path[:, place], actions[:, place] = states, taken
+        return path[:, :-1], actions
+
+
+class ListedPuzzle(Puzzle):
+    """A puzzle small enough to list: its states have ranks 0 … S - 1."""
+
+    @abstractmethod
     def rank(self, states: States) -> Ranks:
         """A dense index 0 … S - 1 of each state, int64 [N]."""
 
+    @abstractmethod
     def unrank(self, ranks: Ranks) -> States:
         """The states of the given ranks, uint8 [N, D]."""
 
     def neighbours(self) -> Neighbours:
         """The rank each action leads to from each rank, int32 [S, A], NO_STATE where it is not legal."""
+        return neighbours_by_expansion(self)
+
+    def factors(self) -> tuple[Neighbours, Neighbours] | None:
+        """The two tables of an exact.graph.Graph where two parts of the puzzle move independently, else None."""
+        return None
 
 
 @dataclass(frozen=True)
@@ -104,14 +168,9 @@ def not_too_many(moves: Sequence[str]) -> Sequence[str]:
     return moves
 
 
-def is_listed(puzzle: Puzzle) -> bool:
+def is_listed(puzzle: Puzzle) -> TypeGuard[ListedPuzzle]:
     """Whether the states of a puzzle have ranks."""
-    return hasattr(puzzle, "rank")
-
-
-def is_goal(puzzle: Puzzle, states: States) -> np.ndarray:
-    """Which states are the goal, bool [N]."""
-    return (states == puzzle.goal).all(axis=1)
+    return isinstance(puzzle, ListedPuzzle)
 
 
 def one_hot(puzzle: Puzzle, states: States) -> np.ndarray:
@@ -124,16 +183,9 @@ def inverses(puzzle: Puzzle) -> np.ndarray:
     return np.array([puzzle.inverse(action) for action in range(len(puzzle.actions))])
 
 
-def move(puzzle: Puzzle, states: States, actions: np.ndarray) -> States:
-    """Each state after an action of its own, uint8 [N, D]; an illegal action leaves it as it is."""
-    if hasattr(puzzle, "moved"):
-        return puzzle.moved(states, actions)
-    return puzzle.expand(states)[0][np.arange(len(states)), actions]
-
-
 @njit(cache=True)
 def permuted(states, turns, actions):
-    """move where actions are permutations of the cells, always legal; turns: where each cell's comes from, [A, D]."""
+    """Puzzle.move where actions permute the cells and are always legal; turns: where each cell's comes from, [A, D]."""
     turned = np.empty_like(states)
     for row in range(states.shape[0]):
         turn = turns[actions[row]]
@@ -147,7 +199,7 @@ def apply(puzzle: Puzzle, state: States, actions) -> States:
     for position, action in enumerate(actions):
         if not puzzle.legal(state[None])[0, action]:
             raise UserError(f"Move {position + 1}, {puzzle.actions[action]}, is not legal there in {puzzle.name}.")
-        state = move(puzzle, state[None], np.array([action]))[0]
+        state = puzzle.move(state[None], np.array([action]))[0]
     return state
 
 
@@ -160,8 +212,8 @@ def solves(puzzle: Puzzle, starts: States, solutions) -> np.ndarray:
         running = np.flatnonzero(lengths > step)
         actions = np.array([solutions[row][step] for row in running])
         valid[running] &= puzzle.legal(states[running])[np.arange(len(running)), actions]
-        states[running] = move(puzzle, states[running], actions)
-    return valid & is_goal(puzzle, states)
+        states[running] = puzzle.move(states[running], actions)
+    return valid & puzzle.is_goal(states)
 
 
 def random_walks(puzzle: Puzzle, walks: int, length: int, generator: np.random.Generator) -> States:
@@ -170,7 +222,7 @@ def random_walks(puzzle: Puzzle, walks: int, length: int, generator: np.random.G
     states = np.repeat(puzzle.goal[None], walks, axis=0)
     path = np.empty((walks, length, puzzle.cells), dtype=np.uint8)
     for step, draw in enumerate(draws):
-        states = move(puzzle, states, pick_legal(puzzle.legal(states), draw))
+        states = puzzle.move(states, pick_legal(puzzle.legal(states), draw))
         path[:, step] = states
     return path
 

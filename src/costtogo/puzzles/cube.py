@@ -7,10 +7,11 @@ face it belongs to. The corner where D, L and F meet never moves: the six action
 
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
+from typing import ClassVar
 
 import numpy as np
 
-from costtogo.puzzles.base import not_too_many, permuted
+from costtogo.puzzles.base import ListedPuzzle, not_too_many, permuted
 from costtogo.puzzles.permutations import rank_permutations, unrank_permutations
 from costtogo.types import Children, Legal, Neighbours, Ranks, States, UserError, excerpt
 
@@ -139,9 +140,10 @@ def _parts() -> tuple[np.ndarray, np.ndarray]:
 
 
 @dataclass(frozen=True)
-class Cube2:
+class Cube2(ListedPuzzle):
     """The 2×2×2 cube: 7! · 3⁶ states, six quarter turns."""
 
+    family: ClassVar[str] = "cube2"
     name: str = "cube2"
     cells: int = 24
     letters: int = 6
@@ -152,11 +154,6 @@ class Cube2:
     def goal(self) -> States:
         """Each face of one colour, uint8 [24]."""
         return np.repeat(np.arange(6, dtype=np.uint8), FACE_CELLS)
-
-    @property
-    def start(self) -> None:
-        """A cube has no customary start."""
-        return None
 
     @cached_property
     def turns(self) -> np.ndarray:
@@ -174,11 +171,7 @@ class Cube2:
         """Turn every face both ways: children uint8 [N, 6, 24]; every turn is legal."""
         return states[:, self.turns], self.legal(states)
 
-    def legal(self, states: States) -> Legal:
-        """Every turn is legal: bool [N, A]."""
-        return np.ones((len(states), len(self.actions)), dtype=bool)
-
-    def moved(self, states: States, actions: np.ndarray) -> States:
+    def move(self, states: States, actions: np.ndarray) -> States:
         """Each state after a turn of its own, uint8 [N, 24]."""
         return permuted(states, self.turns, actions)
 
@@ -235,10 +228,6 @@ class Cube2:
                 if seen[face] in "LDF":
                     seen = _turn_whole(seen, face, back)
         return actions
-
-    def format_moves(self, actions) -> str:
-        """Quarter turns: "R U' B"."""
-        return " ".join(self.actions[action] for action in actions)
 
     def parse_state(self, text: str) -> States:
         """24 face letters, face by face in the order L U F D R B."""

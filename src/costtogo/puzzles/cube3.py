@@ -7,10 +7,11 @@ face row by row. The centres never move, so a turn of each of the six faces eith
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import permutations, product
+from typing import ClassVar
 
 import numpy as np
 
-from costtogo.puzzles.base import Symmetry, not_too_many, permuted
+from costtogo.puzzles.base import Puzzle, Symmetry, not_too_many, permuted
 from costtogo.puzzles.cube import COLOURS, FACE_AXES, FACES, Pieces, clockwise_turn, sticker_places
 from costtogo.types import Children, Legal, States, UserError, excerpt
 
@@ -78,9 +79,10 @@ def _symmetry(matrix: np.ndarray) -> Symmetry:
 
 
 @dataclass(frozen=True)
-class Cube3:
+class Cube3(Puzzle):
     """The 3×3×3 cube: 8! · 3⁷ · 12! · 2¹¹ / 2 states, twelve quarter turns."""
 
+    family: ClassVar[str] = "cube3"
     name: str = "cube3"
     cells: int = 54
     letters: int = 6
@@ -91,11 +93,6 @@ class Cube3:
     def goal(self) -> States:
         """Each face of one colour, uint8 [54]."""
         return np.repeat(np.arange(6, dtype=np.uint8), FACE_CELLS)
-
-    @property
-    def start(self) -> None:
-        """A cube has no customary start."""
-        return None
 
     @cached_property
     def turns(self) -> np.ndarray:
@@ -122,11 +119,7 @@ class Cube3:
         """Turn every face both ways: children uint8 [N, 12, 54]; every turn is legal."""
         return states[:, self.turns], self.legal(states)
 
-    def legal(self, states: States) -> Legal:
-        """Every turn is legal: bool [N, A]."""
-        return np.ones((len(states), len(self.actions)), dtype=bool)
-
-    def moved(self, states: States, actions: np.ndarray) -> States:
+    def move(self, states: States, actions: np.ndarray) -> States:
         """Each state after a turn of its own, uint8 [N, 54]."""
         return permuted(states, self.turns, actions)
 

@@ -5,21 +5,23 @@ customary start every disk on the last peg. An action (i, j) moves the top disk 
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import permutations
+from typing import ClassVar
 
 import numpy as np
 
-from costtogo.puzzles.base import move, neighbours_by_expansion, not_too_many
-from costtogo.types import Children, Legal, Neighbours, Ranks, States, UserError, excerpt
+from costtogo.puzzles.base import ListedPuzzle, not_too_many
+from costtogo.types import Children, Legal, Ranks, States, UserError, excerpt
 
 
 @dataclass(frozen=True)
-class Hanoi:
+class Hanoi(ListedPuzzle):
     """H(disks, pegs): pegs ** disks states."""
 
-    disks: int
+    family: ClassVar[str] = "hanoi"
+    disks: int = field()
     pegs: int = 3
 
     def __post_init__(self):
@@ -99,10 +101,6 @@ class Hanoi:
         """The states of the given ranks, uint8 [N, n]."""
         return (np.asarray(ranks)[:, None] // self.place_values % self.pegs).astype(np.uint8)
 
-    def neighbours(self) -> Neighbours:
-        """int32 [S, A]."""
-        return neighbours_by_expansion(self)
-
     def inverse(self, action: int) -> int:
         """Moving back."""
         i, j = self.moves[action]
@@ -154,11 +152,7 @@ class Hanoi:
                     f"Move {place}, '{excerpt(text)}', {found}, not the one it names: 0 is the smallest, and a "
                     "scramble begins at the goal."
                 )
-            state = move(self, state[None], np.array([action]))[0]
-
-    def format_moves(self, actions) -> str:
-        """ "2>0 2>1"."""
-        return " ".join(self.actions[action] for action in actions)
+            state = self.move(state[None], np.array([action]))[0]
 
     def parse_state(self, text: str) -> States:
         """The peg of each disk, the smallest first: "2222"."""

@@ -4,12 +4,13 @@ A state lists the lights row by row, 1 where one is on. Action i presses cell i.
 so a solution is a set of cells: that of a linear system over GF(2) (Anderson and Feil 1998, Mathematics Magazine 71).
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 
-from costtogo.puzzles.base import not_too_many
+from costtogo.puzzles.base import Puzzle, not_too_many
 from costtogo.puzzles.gf2 import eliminate
 from costtogo.types import Children, Legal, States, UserError, excerpt
 
@@ -17,10 +18,11 @@ SIDES = range(2, 10)
 
 
 @dataclass(frozen=True)
-class LightsOut:
+class LightsOut(Puzzle):
     """side × side lights, as many actions; UserError where there is no such board."""
 
-    side: int
+    family: ClassVar[str] = "lights_out"
+    side: int = field()
     letters: int = 2
 
     def __post_init__(self):
@@ -52,11 +54,6 @@ class LightsOut:
         """All lights off, uint8 [D]."""
         return np.zeros(self.cells, dtype=np.uint8)
 
-    @property
-    def start(self) -> None:
-        """A board has no customary start."""
-        return None
-
     @cached_property
     def presses(self) -> np.ndarray:
         """The lights that each action switches, uint8 [A, D]; symmetric."""
@@ -74,11 +71,7 @@ class LightsOut:
         """Press every light: children uint8 [N, A, D]."""
         return states[:, None] ^ self.presses, self.legal(states)
 
-    def legal(self, states: States) -> Legal:
-        """Every press is legal: bool [N, A]."""
-        return np.ones((len(states), self.cells), dtype=bool)
-
-    def moved(self, states: States, actions: np.ndarray) -> States:
+    def move(self, states: States, actions: np.ndarray) -> States:
         """Each state after a press of its own, uint8 [N, D]."""
         return states ^ self.presses[actions]
 
@@ -101,10 +94,6 @@ class LightsOut:
                 )
             actions.append(self.actions.index(move))
         return actions
-
-    def format_moves(self, actions) -> str:
-        """ "r1c1 r2c3"."""
-        return " ".join(self.actions[action] for action in actions)
 
     def parse_state(self, text: str) -> States:
         """The lights row by row, 1 where one is on: "1 0 1 …" or "101 …", with spaces or commas anywhere."""

@@ -5,15 +5,16 @@ in which a tile slides into the blank: U is a move of the tile below it.
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
+from typing import ClassVar
 
 import numpy as np
 from numba import njit
 
-from costtogo.puzzles.base import Symmetry, inverses, neighbours_by_expansion, not_too_many
+from costtogo.puzzles.base import ListedPuzzle, Puzzle, Symmetry, inverses, not_too_many
 from costtogo.puzzles.permutations import is_odd, rank_permutations, unrank_permutations
-from costtogo.types import NO_ACTION, Children, Legal, Neighbours, Ranks, States, UserError, excerpt
+from costtogo.types import NO_ACTION, Children, Legal, Ranks, States, UserError, excerpt
 
 ACTIONS = ("U", "D", "L", "R")
 TILE_FROM = {"U": (1, 0), "D": (-1, 0), "L": (0, 1), "R": (0, -1)}  # rows and columns from the blank to the tile
@@ -21,10 +22,11 @@ BLANK = 0
 
 
 @dataclass(frozen=True)
-class SlidingTiles:
+class SlidingTiles(Puzzle):
     """side × side cells: (side²)! / 2 states; four actions, three with the blank at the edge, two in a corner."""
 
-    side: int
+    family: ClassVar[str] = "sliding"
+    side: int = field()
     actions: tuple[str, ...] = ACTIONS
 
     @property
@@ -51,11 +53,6 @@ class SlidingTiles:
     def goal(self) -> States:
         """1, 2, …, side² - 1, 0, uint8 [D]."""
         return np.roll(np.arange(self.cells, dtype=np.uint8), -1)
-
-    @property
-    def start(self) -> None:
-        """A board has no customary start."""
-        return None
 
     @cached_property
     def sources(self) -> np.ndarray:
@@ -86,12 +83,12 @@ class SlidingTiles:
         """Which actions there are by the blank's cell, bool [D, A]."""
         return self.sources != np.arange(self.cells)[:, None]
 
-    def moved(self, states: States, actions: np.ndarray) -> States:
+    def move(self, states: States, actions: np.ndarray) -> States:
         """Each state after an action of its own, uint8 [N, D]; an illegal action leaves it as it is."""
         return _moved(states, actions, self.sources)
 
-    def walked(self, draws: np.ndarray) -> tuple[States, np.ndarray]:
-        """Walks from the goal as learning.random_walk.walk_states says, each from end to end."""
+    def walk(self, draws: np.ndarray) -> tuple[States, np.ndarray]:
+        """Walks from the goal that never undo a move, in one compiled call, each from end to end."""
         path, actions = _walked(self.goal, self.sources, inverses(self), draws)
         return path[:, :-1], actions
 
@@ -119,10 +116,6 @@ class SlidingTiles:
                 )
             actions.append(self.actions.index(move))
         return actions
-
-    def format_moves(self, actions) -> str:
-        """ "U L D"."""
-        return " ".join(self.actions[action] for action in actions)
 
     def parse_state(self, text: str) -> States:
         """The tiles row by row, 0 for the blank: "1 2 3 4 5 6 7 8 0", with spaces or commas."""
@@ -156,7 +149,7 @@ class SlidingTiles:
 
 
 @dataclass(frozen=True)
-class ListedTiles(SlidingTiles):
+class ListedTiles(SlidingTiles, ListedPuzzle):
     """The 8-puzzle: 181,440 states, few enough to list."""
 
     side: int = 3
@@ -175,10 +168,6 @@ class ListedTiles(SlidingTiles):
         states = np.zeros((len(blank), self.cells), dtype=np.uint8)
         states[np.arange(self.cells) != blank[:, None]] = tiles.ravel()
         return states
-
-    def neighbours(self) -> Neighbours:
-        """int32 [S, 4]."""
-        return neighbours_by_expansion(self)
 
     @property
     def _orders(self) -> int:

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import pandas as pd
 
 from costtogo.analysis.listings import Replay
+from costtogo.puzzles import family
 from costtogo.report.comparison import QUANTITIES, SHORT, TIMES, VERDICTS
 from costtogo.report.large_comparison import LARGE_QUANTITIES
 from costtogo.report.markdown import amount, is_missing, percent, places, short, table
@@ -154,7 +155,7 @@ def where_text(row: dict) -> str:
         parts.append(f"iteration {amount(row['iteration'])}{point}")
     if isinstance(row["set"], str):
         parts.append(row["set"])
-    if isinstance(row["model"], str) and row["puzzle"].startswith("hanoi"):
+    if isinstance(row["model"], str) and family(row["puzzle"]) == "hanoi":
         parts.append(row["puzzle"])
     signs = {"path_weight": "λ = ", "batch_size": "N = ", "distance": "distance "}
     parts += [f"{sign}{short(float(row[name]))}" for name, sign in signs.items() if not is_missing(row[name])]

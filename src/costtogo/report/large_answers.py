@@ -411,7 +411,7 @@ def _times_faster(found: Findings, row: Row) -> Answer | None:
 
 def _patterns(found: Findings, row: Row) -> Answer | None:
     """How many patterns of so many tiles the study's first pattern database has."""
-    side, texts = getattr(make(row["puzzle"]), "side", 0), found.results.asked.pattern_databases.values()
+    side, texts = make(row["puzzle"]).side, found.results.asked.pattern_databases.values()
     tiles = int(row["quantity"].split("_")[2])
     counts = [sum(len(pattern) == tiles for pattern in parse_partition(side, text)) for text in texts]
     return Answer(counts[0], f"config/{found.results.study}.yaml") if counts else None

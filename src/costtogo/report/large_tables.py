@@ -107,7 +107,7 @@ def triplets(results: StudyResults) -> pd.DataFrame:
     Of a puzzle whose moves are turns alone, which can be made anywhere and one after the other in any order.
     """
     puzzle, rows = make(results.puzzle), []
-    if not hasattr(puzzle, "turns"):
+    if puzzle.turns is None:
         return pd.DataFrame()
     for (model, searches), group in solutions(results).groupby(["model", "searches"], sort=False):
         shares = triplet_shares(puzzle, [puzzle.parse_moves(text) for text in group["solution"]])

@@ -501,8 +501,8 @@ def _beams(found: Report) -> Iterator[str]:
     }
     yield frame_table(_with_lengths(found.tables["beams"]), MODEL | columns)
     puzzle = make(found.results.puzzle)
-    kinds = {"symmetric": "symmetries", "inverse": "inverse_states"}
-    images = " and ".join(kind for kind, attribute in kinds.items() if hasattr(puzzle, attribute))
+    kinds = {"symmetric": puzzle.symmetries, "inverse": puzzle.inverse_states}
+    images = " and ".join(kind for kind, ability in kinds.items() if ability)
     if images:
         yield (
             f"Beams start from so many *images* of a {found.noun}, {images}; the shortest solution counts. The"
@@ -571,7 +571,7 @@ def _external(found: Report) -> Iterator[str]:
 
 
 def _patterns(found: Report) -> Iterator[str]:
-    if not hasattr(make(found.results.puzzle), "turns"):
+    if make(found.results.puzzle).turns is None:
         return
     yield "## Patterns of the solutions\n"
     if "triplets" not in found.tables:

@@ -6,9 +6,9 @@ from typing import Any
 
 import pandas as pd
 
-from costtogo.figures.catalogue import FigureEntry, catalogue, is_hanoi
+from costtogo.figures.catalogue import FigureEntry, catalogue
 from costtogo.files import read_text
-from costtogo.puzzles import make
+from costtogo.puzzles import family, make
 from costtogo.report.markdown import amount, frame_table, is_missing, percent, places, short, table
 from costtogo.report.results import StudyResults
 from costtogo.report.tables import (
@@ -46,15 +46,15 @@ def report(results: StudyResults, captions: Path, measured: Path, *sections: str
 
 def puzzle_title(puzzle: str) -> str:
     """A puzzle's name for readers.  "cube2" -> "2×2×2 cube", "hanoi_7" -> "Towers of Hanoi H(7, 3)"; "15-puzzle"."""
-    if is_hanoi(puzzle):
-        return f"Towers of Hanoi H({puzzle.removeprefix('hanoi_')}, 3)"
-    if puzzle.startswith("cube"):
-        return "×".join([puzzle.removeprefix("cube")] * 3) + " cube"
-    if puzzle.startswith("puzzle"):
-        return f"{puzzle.removeprefix('puzzle')}-puzzle"
-    if puzzle.startswith("lights_out"):
-        return "Lights Out, " + " × ".join([puzzle.removeprefix("lights_out_")] * 2)
-    return puzzle
+    match family(puzzle):
+        case "hanoi":
+            return f"Towers of Hanoi H({puzzle.removeprefix('hanoi_')}, 3)"
+        case "sliding":
+            return f"{puzzle.removeprefix('puzzle')}-puzzle"
+        case "lights_out":
+            return "Lights Out, " + " × ".join([puzzle.removeprefix("lights_out_")] * 2)
+        case _:
+            return "×".join([puzzle.removeprefix("cube")] * 3) + " cube"
 
 
 def cell_text(cell: dict[str, Any]) -> str:
@@ -162,7 +162,7 @@ def _puzzle(results: StudyResults, puzzle: str, figures: list[FigureEntry], capt
     yield from _grid_tables(results, puzzle)
     yield from _search_notes(results, puzzle)
     yield from drawn("grid", "optimal_by_distance", "optimal_by_iteration")
-    if is_hanoi(puzzle):
+    if family(puzzle) == "hanoi":
         yield "### From the start state\n"
         yield _start_table(results, puzzle)
         yield from drawn("from_start", "way")

@@ -15,7 +15,8 @@ from costtogo.analysis.variants import (
     longest,
     predictions,
 )
-from costtogo.figures.catalogue import is_hanoi, mean_distance_at_looks
+from costtogo.figures.catalogue import mean_distance_at_looks
+from costtogo.puzzles import family
 from costtogo.report.markdown import amount, is_missing, percent, places, short, table
 from costtogo.report.results import StudyResults
 from costtogo.report.text import used_parameters
@@ -54,7 +55,7 @@ def _study(kept: StudyResults, pictures) -> Iterator[str]:
         f" weights and samples. All numbers: [data/measured/{kept.study}](../../data/measured/{kept.study}).\n"
     )
     for puzzle, rows in frame.groupby("puzzle"):
-        tower = is_hanoi(puzzle)
+        tower = family(puzzle) == "hanoi"
         yield f"### {puzzle}\n"
         yield _differences(cards, rows)
         yield from _towers(rows) if tower else _trainings(rows)

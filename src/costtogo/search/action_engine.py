@@ -14,7 +14,7 @@ import numpy as np
 from numba import njit
 
 from costtogo.exact.nearby import hash_states
-from costtogo.puzzles.base import Puzzle, inverses, move
+from costtogo.puzzles.base import Puzzle, inverses
 from costtogo.search.heap import pop as pop_first
 from costtogo.search.heap import push as push_entry
 from costtogo.types import NO_ACTION, ActionHeuristic, SearchResult, States, UserError
@@ -148,7 +148,7 @@ def pop(searches: Searches, batch_size: int, path_weight) -> Batch:
         s.open.f, s.open.entry, s.open.count, s.nodes.g, s.cost, s.running, actions, batch_size, path_weight
     )
     parent, action = np.divmod(entry, actions)
-    return Batch(search, entry, h, move(puzzle, s.nodes.state[search, parent], action))
+    return Batch(search, entry, h, puzzle.move(s.nodes.state[search, parent], action))
 
 
 def enter(searches: Searches, batch: Batch, batch_size: int, limits, path_weight, until_proved: bool):

@@ -14,7 +14,6 @@ import numpy as np
 
 from costtogo.exact.nearby import NearbyTable
 from costtogo.puzzles.base import Puzzle
-from costtogo.puzzles.sliding import SlidingTiles
 from costtogo.search import bwas
 from costtogo.search.beam import BeamLimits, solve
 from costtogo.search.shorten import shorten, shortest
@@ -80,8 +79,8 @@ class Image:
 
 def images(puzzle: Puzzle) -> list[Image]:
     """All images of the states of a puzzle, the states themselves first."""
-    symmetries = range(len(puzzle.symmetries)) if hasattr(puzzle, "symmetries") else [None]
-    inversions = (False, True) if hasattr(puzzle, "inverse_states") else (False,)
+    symmetries = range(len(puzzle.symmetries)) if puzzle.symmetries else [None]
+    inversions = (False, True) if puzzle.inverse_states else (False,)
     return [Image(puzzle, symmetry, inverted) for symmetry in symmetries for inverted in inversions]
 
 
@@ -173,7 +172,7 @@ def solve_with_weights(
     shortening: the share of the time that is left, once there is a solution, to making the best one shorter by
     stretches (search.shorten), of sliding tiles alone. The work of that, by so many threads, is not counted.
     """
-    share = shortening if isinstance(puzzle, SlidingTiles) else 0
+    share = shortening if puzzle.family == "sliding" else 0
     if share:
         shortest(puzzle, puzzle.goal, puzzle.goal, than=0)  # so that no later time holds the loading of compiled code
     deadline, best, kept = time.monotonic() + seconds, Best(), 0.0

@@ -12,7 +12,7 @@ import numpy as np
 from numba import njit
 
 from costtogo.exact.nearby import EMPTY, FAR, NearbyTable, hash_states, nearby_table, slot_of
-from costtogo.puzzles.base import Puzzle, move
+from costtogo.puzzles.base import Puzzle
 from costtogo.types import ActionHeuristic, Hashes, Heuristic, SearchResult, States, UserError
 
 CANDIDATES = 3  # times the width: the best of the children that are put in order; the others only where these run out
@@ -130,7 +130,7 @@ def _next_by_action(puzzle: Puzzle, heuristic, states: States, width: int, seen:
     room = width
     for chosen in _in_order(scores.ravel(), width):
         parents, actions = np.divmod(chosen, scores.shape[1])
-        children = move(puzzle, states[parents], actions)
+        children = puzzle.move(states[parents], actions)
         hashes = hash_states(puzzle, children)
         new = seen.new(hashes)[:room]
         seen.enter(hashes[new])

@@ -6,7 +6,7 @@ DeepCubeA shows over the training what it solves (figure 3).
 import numpy as np
 
 from costtogo.exact.nearby import hash_children, hash_states
-from costtogo.puzzles.base import Puzzle, is_goal, move
+from costtogo.puzzles.base import Puzzle
 from costtogo.types import ActionHeuristic, Hashes, SearchResult, States
 
 
@@ -22,7 +22,7 @@ def solve(puzzle: Puzzle, heuristic: ActionHeuristic, starts: States, *, max_mov
     expanded, generated = np.zeros((2, len(starts)), dtype=np.int64)
     way = np.zeros((len(starts), max_moves + 1), dtype=np.uint64)  # hashes of the states come through
     way[:, 0] = hash_states(puzzle, starts)
-    walking = np.flatnonzero(~is_goal(puzzle, starts))
+    walking = np.flatnonzero(~puzzle.is_goal(starts))
     for step in range(max_moves):
         if not len(walking):
             break
@@ -33,12 +33,12 @@ def solve(puzzle: Puzzle, heuristic: ActionHeuristic, starts: States, *, max_mov
         onward = scores.min(axis=1) < np.inf
         walking, best = walking[onward], scores[onward].argmin(axis=1)
         actions[walking, step] = best
-        states[walking] = move(puzzle, states[walking], best)
+        states[walking] = puzzle.move(states[walking], best)
         way[walking, step + 1] = hash_states(puzzle, states[walking])
-        walking = walking[~is_goal(puzzle, states[walking])]
-    solved = is_goal(puzzle, states)
+        walking = walking[~puzzle.is_goal(states[walking])]
+    solved = puzzle.is_goal(states)
     solutions = [row[:moves] for row, moves in zip(actions, np.where(solved, expanded, 0), strict=True)]
-    bound = (~is_goal(puzzle, starts)).astype(np.float64)
+    bound = (~puzzle.is_goal(starts)).astype(np.float64)
     return SearchResult(np.where(solved, expanded, np.inf), expanded, generated, bound, solutions)
 
 

@@ -23,7 +23,6 @@ from numba import njit, types
 from numba.extending import intrinsic
 
 from costtogo.heuristics.tile_sums import TileSumHeuristic, TileSums, conflict_moves, enter_ranks, line_number
-from costtogo.puzzles.base import is_goal
 from costtogo.puzzles.sliding import SlidingTiles
 from costtogo.search.duplicates import automaton
 from costtogo.types import NO_STATE, SearchResult, States, UserError
@@ -199,7 +198,7 @@ class Deepening:
             self.counts += len(boards), len(rows)
             new = np.sort(np.unique(_as_one(found), return_index=True)[1])
             new = new[~np.isin(_as_one(found[new]), before)]
-            if is_goal(self.puzzle, found[new]).any():
+            if self.puzzle.is_goal(found[new]).any():
                 break
             before = _as_one(boards)
             rows, actions = rows[new], actions[new]

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numba import njit
 
-from costtogo.puzzles.base import inverses, move
+from costtogo.puzzles.base import inverses
 from costtogo.puzzles.sliding import BLANK, SlidingTiles
 from costtogo.types import States
 
@@ -85,7 +85,7 @@ class Sweeps:
         """The boards on the way, both ends among them, uint8 [moves + 1, D]."""
         boards = [self.start[None]]
         for action in solution:
-            boards.append(move(self.puzzle, boards[-1], np.array([action])))
+            boards.append(self.puzzle.move(boards[-1], np.array([action])))
         return np.concatenate(boards)
 
 

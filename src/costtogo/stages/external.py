@@ -29,7 +29,6 @@ from costtogo.heuristics.network import NetworkHeuristic
 from costtogo.params_large import ExternalBudget, ExternalParams
 from costtogo.puzzles import make
 from costtogo.puzzles.base import Puzzle, random_walks, solves
-from costtogo.puzzles.lights_out import LightsOut
 from costtogo.search.anytime import solve_with_weights, solve_within
 from costtogo.stages.search_records import last_network, metrics_of
 from costtogo.stages.solve import told
@@ -85,7 +84,7 @@ class Solver:
         solved, solution = bool(found.solved[0]), found.solutions[0]
         if solved and not solves(self.puzzle, start[None], [solution])[0]:
             raise UserError(f"A solution of {self.puzzle.name} does not reach the goal: a defect of the search.")
-        counted = hasattr(self.puzzle, "half_turn_length") and solved
+        counted = solved and self.puzzle.half_turn_length
         return {
             "solved": solved,
             "cost": float(found.cost[0]),
@@ -132,7 +131,7 @@ def run(params: Path, table: Path, model: Path, out: Path) -> None:
 
 def with_optima(puzzle: Puzzle, instances: Instances) -> Instances:
     """The instances with the lengths of shortest solutions that follow from the rules, where the file tells none."""
-    if not isinstance(puzzle, LightsOut) or not np.isnan(instances.optimal).any():
+    if puzzle.family != "lights_out" or not np.isnan(instances.optimal).any():
         return instances
     return replace(instances, optimal=FewestPresses(puzzle)(instances.states).astype(np.float64))
 

@@ -64,7 +64,7 @@ def draw_beginnings(puzzle: Puzzle, params: PrefixInstances) -> Drawn:
 
 def mirrored(puzzle: Puzzle, states: States) -> States:
     """The mirror images of states, uint8 [N, D]; UserError where the puzzle has none."""
-    if not hasattr(puzzle, "mirror"):
+    if puzzle.mirror is None:
         raise UserError(f"{puzzle.name} has no mirror image; leave out the instance sets of the kind mirrored.")
     return puzzle.mirror.apply(states)
 

@@ -24,7 +24,6 @@ from costtogo.learning.local_vi import (
     distances,
 )
 from costtogo.puzzles import make
-from costtogo.puzzles.base import is_goal, move
 from costtogo.puzzles.sliding import BLANK, SlidingTiles
 from costtogo.stages.stage_run import StageRun, say
 from costtogo.types import States, UserError
@@ -178,7 +177,7 @@ def policy_of(local: Local, step: int) -> pd.DataFrame:
     to, states, moves = cells[:, 1].copy(), boards, solved.moves[:, step]
     for move_number in range(int(moves.max())):
         still = np.flatnonzero((moves > move_number) & (to == cells[:, 1]))
-        states[still] = move(puzzle, states[still], solved.actions[still, move_number])
+        states[still] = puzzle.move(states[still], solved.actions[still, move_number])
         to[still] = (states[still] == tile).argmax(axis=1)
     columns = {"tile": tile, "cell": cells[:, 1], "blank": cells[:, 0], "moves": moves, "to": to}
     return pd.DataFrame(columns).astype(np.int64)
@@ -214,8 +213,8 @@ def replayed(puzzle: SlidingTiles, starts: States, solved: LocalSolutions) -> np
         rows = np.flatnonzero(solved.length > step)
         actions = solved.actions[rows, step]
         valid[rows] &= puzzle.legal(states[rows])[np.arange(len(rows)), actions]
-        states[rows] = move(puzzle, states[rows], actions)
-    return valid & is_goal(puzzle, states)
+        states[rows] = puzzle.move(states[rows], actions)
+    return valid & puzzle.is_goal(states)
 
 
 def describe(size: int, solved: LocalSolutions, seconds: float) -> str:

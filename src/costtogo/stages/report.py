@@ -12,7 +12,7 @@ from costtogo.analysis.literature import read_reported
 from costtogo.figures.catalogue import catalogue, kept_of
 from costtogo.files import read_csv, write_csv, write_json, write_text
 from costtogo.params import Study
-from costtogo.puzzles import find, make
+from costtogo.puzzles import family, make
 from costtogo.report.answers import NAN
 from costtogo.report.compared import compared
 from costtogo.report.comparison import TIMES, compare
@@ -122,8 +122,8 @@ def read_others(puzzles: Iterable[str], beside: Beside) -> pd.DataFrame:
 
 def on_these(named: pd.Series, puzzles: Iterable[str]) -> pd.Series:
     """Which of some puzzles, by name, are of a kind that a study has: a smaller tower is part of a larger one."""
-    kinds = {find(puzzle)[0] for puzzle in puzzles}
-    return named.map(lambda name: find(name)[0] in kinds).astype(bool)
+    kinds = {family(puzzle) for puzzle in puzzles}
+    return named.map(lambda name: family(name) in kinds).astype(bool)
 
 
 def listed(found: StudyResults, beside: Beside, facts: Facts) -> Listed:

@@ -243,7 +243,7 @@ def told(starts: list[States], name: str) -> Iterator[States]:
 
 def length_names(puzzle: Puzzle) -> list[str]:
     """The columns of a solution's length: in quarter and in half turns where the puzzle knows both."""
-    return ["length_qtm", "length_htm"] if hasattr(puzzle, "half_turn_length") else ["length"]
+    return ["length_qtm", "length_htm"] if puzzle.half_turn_length else ["length"]
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,6 @@ from costtogo.exact.pattern_database import build, load
 from costtogo.files import read_json
 from costtogo.heuristics.pattern_database import PatternDatabaseHeuristic
 from costtogo.puzzles.base import Puzzle
-from costtogo.puzzles.lights_out import LightsOut
 from costtogo.puzzles.sliding import SlidingTiles
 from costtogo.search.ida_star import IdaLimits, solve
 from costtogo.stages.stage_run import say
@@ -21,10 +20,10 @@ SMALL = {3: "4-4", 4: "5-5-5", 5: "4-5-5-5-5", 6: "4-4-4-4-4-4-4-4-3", 7: "3-3-3
 def check_exact(puzzle: Puzzle, solver: str = "exact") -> None:
     """UserError where the puzzle has no solver of this name, exact or local."""
     solved, kinds = {
-        "exact": (SlidingTiles | LightsOut, "sliding tiles and Lights Out"),
-        "local": (SlidingTiles, "sliding tiles"),
+        "exact": (("sliding", "lights_out"), "sliding tiles and Lights Out"),
+        "local": (("sliding",), "sliding tiles"),
     }[solver]
-    if not isinstance(puzzle, solved):
+    if puzzle.family not in solved:
         raise UserError(
             f"There is no {solver} solver of {puzzle.name}, only of {kinds}; choose another one with --solver."
         )
@@ -32,7 +31,7 @@ def check_exact(puzzle: Puzzle, solver: str = "exact") -> None:
 
 def exact_search(puzzle: Puzzle, seconds: float) -> Callable[[States], SearchResult]:
     """What finds a shortest solution from a start, uint8 [D], or ends as unsolved after so many seconds."""
-    if isinstance(puzzle, LightsOut):
+    if puzzle.family == "lights_out":
         fewest = FewestPresses(puzzle)
         return lambda start: fewest.solve(start[None])
     heuristic, threads = find_database(puzzle), os.cpu_count() or 1

@@ -12,7 +12,6 @@ from costtogo.exact.graph import graph_of, one_table, with_half_turns
 from costtogo.exact.nearby import NearbyTable, nearby_table
 from costtogo.files import damaged, read_arrays, write_arrays
 from costtogo.puzzles import make
-from costtogo.puzzles.cube import Cube2
 from costtogo.stages.stage_run import StageRun
 
 
@@ -41,7 +40,7 @@ def run(params: Path, out: Path) -> None:
         "diameter": len(counts) - 1,
         "mean_distance": distance.mean(dtype=np.float64),
     }
-    if isinstance(puzzle, Cube2):
+    if puzzle.family == "cube2":
         half_turns = distances(with_half_turns(graph), int(puzzle.rank(puzzle.goal[None])[0]))
         metrics["diameter_half_turns"] = int(half_turns.max())
     stage.finish([out], metrics)
