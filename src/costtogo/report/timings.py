@@ -7,7 +7,7 @@ import pandas as pd
 
 from costtogo.figures.catalogue import catalogue
 from costtogo.files import read_frame, read_json
-from costtogo.report.answers import NETWORK_ENGINE
+from costtogo.report.answers.cells import NETWORK_ENGINE
 from costtogo.report.compared import rows_table
 from costtogo.report.markdown import amount, frame_table, places, short
 from costtogo.report.results import StudyResults

@@ -1,35 +1,22 @@
 """Stage: write the report of the study of a large puzzle, its tables, its headline numbers and its timings."""
 
-from dataclasses import dataclass
 from pathlib import Path
 
 import pandas as pd
 
-from costtogo.analysis.documents import REPORTED, documents
-from costtogo.analysis.literature import read_reported
+from costtogo.analysis.documents import documents
+from costtogo.analysis.literature import rows_on
 from costtogo.files import write_csv, write_json, write_text
 from costtogo.params_large import LargeStudy
-from costtogo.report.large_answers import Findings
-from costtogo.report.large_comparison import LARGE_TIMES, compare
 from costtogo.report.large_tables import tables
 from costtogo.report.large_text import report
 from costtogo.report.large_timings import search_timings, timings_text
-from costtogo.report.results import StudyResults
+from costtogo.report.quantities import TIMES
+from costtogo.report.results import Beside, StudyResults
 from costtogo.report.timings import stage_timings
+from costtogo.report.verdicts import ALONE, compare, project
 from costtogo.stages.leftovers import remove_others
 from costtogo.stages.stage_run import StageRun, clocks_of, parameters_of, whole_cards
-
-
-@dataclass(frozen=True)
-class Beside:
-    """What stands beside a study's results in its report: the literature's folders, the captions of the figures."""
-
-    reported: Path = REPORTED
-    captions: Path = Path("workflow/captions")
-
-    def files(self, puzzle: str) -> list[Path]:
-        """The documents that have numbers on a puzzle, the thesis first."""
-        return documents(puzzle, self.reported)
 
 
 def run(params: Path, results: Path, reports: Path) -> None:
@@ -37,7 +24,7 @@ def run(params: Path, results: Path, reports: Path) -> None:
     beside = Beside()
     cards = whole_cards(results)
     study = LargeStudy(**parameters_of(params))
-    inputs = [*beside.files(study.puzzle), *cards]
+    inputs = [*documents(study.puzzle, beside.reported), *cards]
     stage = StageRun("report_large", __name__, params, results / "report" / "report", inputs)
     numbers = write(study, results.parent, reports.parent, beside)
     kinds = ("report.md", "reported_vs_reproduced.csv", "metrics.json", "tables/*.csv", "figures/*.png")
@@ -52,11 +39,10 @@ def write(study: LargeStudy, results: Path, reports: Path, beside: Beside) -> di
     results and reports are the folders that hold one folder a study.  All but timings come out byte-identical from
     the same results.  Returns the headline numbers by model: the metrics of every card, by group.
     """
-    target, found = reports / study.study, StudyResults(results / study.study, study)
+    target, found = reports / study.study, StudyResults(results / study.study, study, beside)
     frames = tables(found)
-    reported = read_reported(beside.files(study.puzzle), study.puzzle)
-    own = Findings(found, study.headline or min(study.models))
-    comparison = compare(reported, own)
+    reported = rows_on(found.puzzles, beside.reported)
+    comparison = project(compare(reported, found), ALONE)
     written = {target / "tables" / f"{name}.csv": frame for name, frame in frames.items()}
     for path, frame in written.items():
         write_csv(path, frame)
@@ -65,9 +51,8 @@ def write(study: LargeStudy, results: Path, reports: Path, beside: Beside) -> di
     numbers = headline_numbers(found)
     write_json(target / "metrics.json", numbers)
     write_text(target / "report.md", report(found, frames, comparison, beside.captions))
-    timed = Findings(found.with_times(), own.model)
-    times = compare(reported[reported["quantity"].isin(LARGE_TIMES)], timed)
-    _write_timings(timed.results, times, target, beside.captions)
+    times = compare(reported[reported["quantity"].isin(TIMES)], found.with_times())
+    _write_timings(found.with_times(), project(times, ALONE), target, beside.captions)
     return numbers
 
 
