@@ -12,14 +12,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from costtogo.analysis.documents import REPORTED, documents
+from costtogo.analysis.documents import LOCAL_VI, MEASURED, REPORTED, documents
 from costtogo.puzzles import family, noun
 
 if TYPE_CHECKING:
     from costtogo.params.study import PuzzleStudy, Study
     from costtogo.params.training import ModelParams
 
-MEASURED = Path("data/measured")  # what other studies kept
 OVER_STATES = ("variant_errors", "variant_costs")  # kinds that show the mean over all states
 KINDS = ("png", "svg")  # each figure is drawn as both
 Paths = dict[str, str | dict[str, str]]  # by argument a path, or several by name
@@ -208,7 +207,7 @@ def _literature(subject: Subject) -> Paths:
 
 
 def _document(subject: Subject) -> Paths:
-    return {"reported": str(REPORTED / "local_value_iteration.csv")}
+    return {"reported": str(REPORTED / LOCAL_VI)}
 
 
 TABLE, SPREAD = "tables/{puzzle}.npz", {"spread": "instances/{puzzle}/distributions.parquet"}

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from costtogo.report.local_vi import LOCAL_VI_TABLES
+from costtogo.report.local_vi import LOCAL_VI_TABLES, sizes
 from costtogo.report.results import StudyResults
 from costtogo.report.search_tables import SEARCH_TABLES
 
@@ -175,17 +175,19 @@ def adoptions(card: dict[str, Any]) -> str:
     return " ".join(f"{step['before'][:ADOPTED]}..{step['after'][:ADOPTED]}" for step in steps)
 
 
-def headline_numbers(results: StudyResults) -> dict[str, dict[str, float]]:
+def headline_numbers(results: StudyResults) -> dict[str, Any]:
     """The numbers that stand for each model, by model and measure; what was not measured is left out.
 
     Of a model audited on every state those of its chosen checkpoint and of the headline's search; of another what the
     cards of its stages have measured, a measure's name beginning with its group; of local value iteration its averages.
     """
-    numbers: dict[str, dict[str, float]] = {}
+    numbers: dict[str, Any] = {}
     for puzzle in results.puzzles:
         own = results.of(puzzle)
         of_model = of_chosen_checkpoint if own.is_exhaustive else of_cards
         numbers |= {model: of_model(own, model) for model in own.model_names}
+        if own.asked.local_vi:
+            numbers |= {f"{row.initial_size}_average_moves": row.average_moves for row in sizes(own).itertuples()}
     return numbers
 
 
