@@ -156,7 +156,7 @@ def told(results: StudyResults, searches: Searches, row: Row) -> str:
 
 def share_of(searches: Searches, holds: pd.Series, note: str) -> Answer:
     """The share of searches of which something holds."""
-    return share(100 * float(holds.mean()), len(holds), searches.file, note)
+    return share(100 * float(holds.mean()), len(holds), note, searches.file)
 
 
 @answers("length", of=large)
@@ -164,23 +164,18 @@ def length(results: StudyResults, row: Row) -> Answer | None:
     """Mean length: of shortest solutions where the row's solver finds those, else of ours."""
     if row["model"] not in OPTIMAL:
         found = standing_for(results, row)
-        return found and mean(found.solved["cost"], found.file, told(results, found, row))
+        return found and mean(found.solved["cost"], told(results, found, row), found.file)
     if found := solved_exactly(results):
-        return mean(found.rows["distance"], found.file, found.what)
+        return mean(found.rows["distance"], found.what, found.file)
     found = judged(results)
-    return found and mean(found.rows["optimal"], found.file, f"the optima told of {found.what}")
+    return found and mean(found.rows["optimal"], f"the optima told of {found.what}", found.file)
 
 
-@answers("length_most", of=learned)
-def longest_solution(results: StudyResults, row: Row) -> Answer | None:
+@answers("length_most", of=learned, table="searches/{ours}/searches")
+def longest_solution(results: StudyResults, row: Row, searches: pd.DataFrame) -> Answer:
     """The longest solution of BWAS at the row's λ."""
-    address = f"searches/{row['ours']}/searches"
-    searches = results.find(address)
-    if searches is None:
-        return None
     alike = searches[np.isclose(searches["path_weight"], row["path_weight"]) & searches["solved"]]
-    note = f"{len(alike)} solutions of BWAS at this λ with every N"
-    return Answer(alike["cost"].max(), results.place(address), note=note)
+    return Answer(alike["cost"].max(), f"{len(alike)} solutions of BWAS at this λ with every N")
 
 
 @answers("length_ratio", "extra_moves", "extra_moves_2_percent", "extra_moves_4_percent", of=learned)
@@ -189,11 +184,11 @@ def beside_optima(results: StudyResults, row: Row) -> Answer | None:
     found = known(results)
     if found is None or not math.isnan(row["distance"]):
         return None
+    lengths, optima = found.solved["cost"], found.solved["optimal"]
     if row["quantity"] == "length_ratio":
-        ratio = found.solved["cost"].mean() / found.solved["optimal"].mean()
-        return Answer(ratio, found.file, note=found.what)
+        return Answer(lengths.mean() / optima.mean(), found.what, file=found.file)
     if row["quantity"] == "extra_moves":
-        return mean(found.solved["cost"] - found.solved["optimal"], found.file, found.what)
+        return mean(lengths - optima, found.what, found.file)
     extra = int(row["quantity"].split("_")[2])
     return share_of(found, found.rows["cost"] == found.rows["optimal"] + extra, found.what)
 
@@ -218,9 +213,8 @@ def solved_greedily(results: StudyResults, row: Row) -> Answer | None:
     last = shares[(shares["iteration"] == shares["iteration"].max()) & (shares["depth"] == int(depth))]
     if last.empty:
         return None
-    percent, states = last[["solved_percent", "states"]].iloc[0]
     note = "greedy search by the cost-to-go, which like that network searches nothing"
-    return share(percent, states, results.place(address), note)
+    return share(*last[["solved_percent", "states"]].iloc[0], note, results.place(address))
 
 
 @answers("optimal_percent", of=large)
@@ -236,15 +230,12 @@ def optimal(results: StudyResults, row: Row) -> Answer | None:
 
 @answers("nodes_expanded", "nodes_expanded_most", "nodes_generated", "seconds", "longest_time", of=large)
 def of_each_search(results: StudyResults, row: Row) -> Answer | None:
-    """Nodes or seconds of a search, their mean or their most.
-
-    What the paper and the thesis call its expanded nodes are those that it generated.
-    """
+    """Nodes or seconds of a search, their mean or their most; what DeepCubeA calls expanded are those generated."""
     quantity = row["quantity"]
     column = {"nodes_expanded_most": "nodes_expanded", "longest_time": "seconds"}.get(quantity, quantity)
     if not math.isnan(row["distance"]):
         one = prefix(results, row)
-        return one and Answer(float(one.rows[column].iloc[0]), one.file, note=one.what)
+        return one and Answer(float(one.rows[column].iloc[0]), one.what, file=one.file)
     found = standing_for(results, row)
     if found is None:
         return None
@@ -252,10 +243,10 @@ def of_each_search(results: StudyResults, row: Row) -> Answer | None:
     if row["model"] == "DeepCubeA" and column != "seconds":
         column, note = "nodes_generated", f"{note}; nodes generated, which is what the paper counts"
     if quantity == "longest_time":
-        return Answer(found.rows[column].max() / SECONDS[row["unit"]], found.file, note=note)
+        return Answer(found.rows[column].max() / SECONDS[row["unit"]], note, file=found.file)
     if quantity.endswith("_most"):
-        return Answer(float(found.rows[column].max()), found.file, note=note)
-    return mean(found.rows[column], found.file, note)
+        return Answer(float(found.rows[column].max()), note, file=found.file)
+    return mean(found.rows[column], note, found.file)
 
 
 @answers("nodes_per_second", of=large)
@@ -264,8 +255,7 @@ def nodes_per_second(results: StudyResults, row: Row) -> Answer | None:
     found = exact(results) if row["model"] in OPTIMAL else standing_for(results, row)
     if found is None or not found.rows["seconds"].sum():
         return None
-    value = found.rows["nodes_generated"].sum() / found.rows["seconds"].sum()
-    return Answer(value, found.file, note=found.what)
+    return Answer(found.rows["nodes_generated"].sum() / found.rows["seconds"].sum(), found.what, file=found.file)
 
 
 @answers("seconds_ratio_pdb", of=learned)
@@ -274,8 +264,8 @@ def times_faster(results: StudyResults, row: Row) -> Answer | None:
     theirs, own = solved_exactly(results), scrambled(results)
     if theirs is None or own is None:
         return None
-    seconds = mean(theirs.rows["seconds"], theirs.file).value
-    return Answer(seconds / own.rows["seconds"].mean(), own.file, note=f"{theirs.what}; {own.what}")
+    ratio = mean(theirs.rows["seconds"]).value / own.rows["seconds"].mean()
+    return Answer(ratio, f"{theirs.what}; {own.what}", file=own.file)
 
 
 # Patterns of the solutions, and mirrored states
@@ -285,28 +275,25 @@ def times_faster(results: StudyResults, row: Row) -> Answer | None:
 def triplet(results: StudyResults, row: Row) -> Answer | None:
     """Shares of patterns in our solutions of external instances, else of the widest beams."""
     own = _of_model(once(triplets)(results), row["ours"]) if scrambled(results) else pd.DataFrame()
-    group = "external" if len(own) and own["searches"].str.startswith("external").any() else "beams"
-    chosen = own[own["searches"].str.startswith("external")] if group == "external" else own
+    outside = own[own["searches"].str.startswith("external")] if len(own) else own
+    chosen = outside if len(outside) else own
     if chosen.empty or not chosen["triplets"].iloc[-1]:  # every solution has fewer than three moves
         return None
-    last = chosen.iloc[-1]
+    last, group = chosen.iloc[-1], "external" if len(outside) else "beams"
     note = f"{last['solutions']} solutions: {last['searches']}"
-    return share(last[row["quantity"]], last["triplets"], results.place(f"{group}/{row['ours']}/searches"), note)
+    return share(last[row["quantity"]], last["triplets"], note, results.place(f"{group}/{row['ours']}/searches"))
 
 
-@answers("symmetric_solution_percent", "same_length_percent", of=learned)
-def mirror_images(results: StudyResults, row: Row) -> Answer | None:
+@answers("symmetric_solution_percent", "same_length_percent", of=learned, table="beams/{ours}/searches")
+def mirror_images(results: StudyResults, row: Row, searches: pd.DataFrame) -> Answer | None:
     """Shares of pairs of states that mirror each other, by how the widest beams solved them."""
     own = _of_model(once(mirrored)(results), row["ours"])
-    of, words = {
-        "symmetric_solution_percent": ("pairs", "pairs"),
-        "same_length_percent": ("asymmetric", "other pairs"),
-    }[row["quantity"]]
+    of = "pairs" if row["quantity"] == "symmetric_solution_percent" else "asymmetric"
     if own.empty or not own[of].iloc[-1]:
         return None
-    last = own.iloc[-1]
-    note = f"{last[of]:.0f} {words}, {beams_text(results, last['set'], last['width'])}"
-    return share(last[row["quantity"]], last[of], results.place(f"beams/{row['ours']}/searches"), note)
+    last, pairs = own.iloc[-1], "pairs" if of == "pairs" else "other pairs"
+    note = f"{last[of]:.0f} {pairs}, {beams_text(results, last['set'], last['width'])}"
+    return share(last[row["quantity"]], last[of], note)
 
 
 def _of_model(rows: pd.DataFrame, model: str) -> pd.DataFrame:

@@ -11,7 +11,7 @@ from costtogo.heuristics.convolutional import PADDING
 from costtogo.puzzles import make, noun
 from costtogo.report.answer import NAN, Answer, Row, answers, large, learned, not_repeated
 from costtogo.report.answers.search import external, is_scrambled
-from costtogo.report.answers.training import trained_with_target
+from costtogo.report.answers.training import with_target
 from costtogo.report.results import StudyResults
 from costtogo.report.search_tables import best_cell, shortest_path_sets
 
@@ -35,6 +35,7 @@ PLACES = {  # where the parameters of a training have a setting
     "validation_states": "validation_states",
     "walk_offset": "sampler.conv_point_offs",
 }
+GRID = "searches/{ours}/grid"
 OF_TARGET = ("loss_threshold", "walk_offset")  # of trainings with a target network alone
 SAMPLES = {  # of the literature's sets, and which sets or audits of ours have as many states
     "scrambled_1000_10000": "walks",
@@ -55,7 +56,7 @@ def config(results: StudyResults) -> str:
 @answers(*PLACES, of=not_repeated)
 def setting(results: StudyResults, row: Row) -> Answer | None:
     """A parameter of the training."""
-    model = trained_with_target(results, row) if row["quantity"] in OF_TARGET else row["ours"]
+    model = with_target(results, row) if row["quantity"] in OF_TARGET else row["ours"]
     if row["ours"] is None or model is None:
         return None
     training = {"learning_rate_factor": 1.0, **results.training(model)}
@@ -64,7 +65,7 @@ def setting(results: StudyResults, row: Row) -> Answer | None:
         value = _part(value, part)
     if row["quantity"] == "residual_layers" and not training["architecture"]["residual_blocks"]:
         value = 0
-    return None if value is None else Answer(float(value), asked_in(results, row))
+    return None if value is None else Answer(float(value), file=asked_in(results, row))
 
 
 def _part(value: Any, part: str) -> Any:
@@ -85,11 +86,14 @@ def last_rate(results: StudyResults, row: Row) -> Answer | None:
     training = results.training(row["ours"]) if row["ours"] else {}
     last = 100 * training.get("learning_rate_factor", 1.0) ** training.get("iterations", 0)
     note = "the factor, iteration by iteration" if row["listed"] else ""
-    return None if last == 100 else Answer(last, asked_in(results, row), note=note)
+    return None if last == 100 else Answer(last, note, file=asked_in(results, row))
 
 
-@answers("convolutional_layers", "linear_layers", "kernel_side", "stride", of=learned)
-@answers("padding", "padding_first_layer", "input_channels", of=learned)
+@answers(
+    *("convolutional_layers", "linear_layers", "kernel_side", "stride", "padding", "padding_first_layer"),
+    "input_channels",
+    of=learned,
+)
 def of_convolutions(results: StudyResults, row: Row) -> Answer | None:
     """Numbers of a convolutional network, where the study's is one."""
     architecture = results.model(row["ours"]).architecture
@@ -104,58 +108,44 @@ def of_convolutions(results: StudyResults, row: Row) -> Answer | None:
         "padding_first_layer": PADDING,
         "input_channels": make(row["puzzle"]).letters,
     }
-    return Answer(numbers[row["quantity"]], config(results))
+    return Answer(numbers[row["quantity"]], file=config(results))
 
 
 @answers("patterns_of_5_tiles", "patterns_of_3_tiles", of=large)
 def patterns(results: StudyResults, row: Row) -> Answer | None:
     """How many patterns of so many tiles the study's first pattern database has."""
-    tiles = int(row["quantity"].split("_")[2])
-    for text in results.asked.pattern_databases.values():
-        partition = parse_partition(make(row["puzzle"]).side, text)
-        return Answer(sum(len(pattern) == tiles for pattern in partition), config(results))
-    return None
+    side, tiles = make(row["puzzle"]).side, int(row["quantity"].split("_")[2])
+    partitions = [parse_partition(side, text) for text in results.asked.pattern_databases.values()]
+    counts = [sum(len(pattern) == tiles for pattern in partition) for partition in partitions]
+    return Answer(counts[0], file=config(results)) if counts else None
 
 
 # λ and N
 
 
-@answers("path_weight_tried", "batch_size_tried", of=learned)
-def tried(results: StudyResults, row: Row) -> Answer | None:
+@answers("path_weight_tried", "batch_size_tried", of=learned, table=GRID)
+def tried(results: StudyResults, row: Row, grid: pd.DataFrame) -> Answer | None:
     """The λ or N where our grid has it, together with the other where the row names both."""
-    address = f"searches/{row['ours']}/grid"
-    grid = results.find(address)
-    if grid is None:
-        return None
     alike = pd.Series(True, index=grid.index)
     for name in ("path_weight", "batch_size"):
         if not math.isnan(row[name]):
             alike &= np.isclose(grid[name], row[name])
-    return Answer(row["value"], results.place(address), note="in our grid") if alike.any() else None
+    return Answer(row["value"], "in our grid") if alike.any() else None
 
 
-@answers("path_weight_chosen", "batch_size_chosen", of=learned)
-def chosen(results: StudyResults, row: Row) -> Answer | None:
+@answers("path_weight_chosen", "batch_size_chosen", of=learned, table=GRID)
+def chosen(results: StudyResults, row: Row, grid: pd.DataFrame) -> Answer:
     """The λ or N of the cell that solves most and, of those, with the fewest moves."""
-    address = f"searches/{row['ours']}/grid"
-    grid = results.find(address)
-    if grid is None:
-        return None
     note = "of the cell of our grid that solves most, of those with the fewest moves, of those with the fewest nodes"
-    return Answer(best_cell(grid)[row["quantity"].removesuffix("_chosen")], results.place(address), note=note)
+    return Answer(best_cell(grid)[row["quantity"].removesuffix("_chosen")], note)
 
 
-@answers("path_weight_feasible", of=learned)
-def feasible(results: StudyResults, row: Row) -> Answer | None:
+@answers("path_weight_feasible", of=learned, table=GRID)
+def feasible(results: StudyResults, row: Row, grid: pd.DataFrame) -> Answer:
     """The least or the greatest λ at which BWAS solves every instance with some N."""
-    address = f"searches/{row['ours']}/grid"
-    grid = results.find(address)
-    if grid is None:
-        return None
     weights = grid.loc[grid["solved_percent"] == 100, "path_weight"]
     value = weights.min() if row["relation"] == ">=" else weights.max()
-    note = f"λ at which every {noun(results.puzzle)} is solved within the cap on nodes with some N"
-    return Answer(value, results.place(address), note=note)
+    return Answer(value, f"λ at which every {noun(results.puzzle)} is solved within the cap on nodes with some N")
 
 
 @answers("states_sampled", of=large)
@@ -172,4 +162,4 @@ def states_sampled(results: StudyResults, row: Row) -> Answer:
         "scrambled": asked.audit.scrambled_states * asked.audit.depths,
         "depth": asked.audit.scrambled_states,
     }
-    return Answer(counts.get(SAMPLES.get(row["set"]), NAN), config(results))
+    return Answer(counts.get(SAMPLES.get(row["set"]), NAN), file=config(results))
