@@ -6,11 +6,10 @@ import pandas as pd
 
 from costtogo.analysis.listings import Replay
 from costtogo.puzzles import family
-from costtogo.report.comparison import QUANTITIES, SHORT, TIMES, VERDICTS
-from costtogo.report.large_comparison import LARGE_QUANTITIES
-from costtogo.report.markdown import amount, is_missing, percent, places, short, table
+from costtogo.report.markdown import amount, is_missing, short, table
+from costtogo.report.quantities import THESIS, TIMES, form_of, quantity_of
+from costtogo.report.verdicts import SHORT, VERDICTS
 
-TITLES = {name: quantity.title for name, quantity in (LARGE_QUANTITIES | QUANTITIES).items()}
 LISTED = "convergence_point_iteration"  # shown as one list a model
 COLUMNS = {"thesis": "reported", "exact recipe": "reproduced_thesis", "compact": "reproduced_default"}
 EXPLANATIONS = {
@@ -83,10 +82,9 @@ def _counts(comparison: pd.DataFrame) -> str:
 
 def _tolerances() -> str:
     named = []
-    for quantity in QUANTITIES.values():
-        if quantity.absolute or quantity.relative:
-            slack = f"{quantity.absolute:g}" if quantity.absolute else f"{100 * quantity.relative:g} %"
-            named.append(f"{quantity.title} ± {slack}")
+    for quantity in THESIS.values():
+        if quantity.tolerance:
+            named.append(f"{quantity.title} ± {quantity.tolerance}")
     return (
         "A number *agrees* when the thesis's lies in our 95 % interval, or when the two differ by no more than the"
         " following, or when the thesis's <, >, ≤ or ≥ holds somewhere in our interval; everything else must be equal:"
@@ -129,22 +127,13 @@ def _points_table(points: pd.DataFrame) -> str:
 
 
 def _line(row: dict) -> list[str]:
-    form = form_of(row["quantity"])
+    form = form_of(row["quantity"], thesis=True)
     relation = "" if row["relation"] == "=" else f"{row['relation']} "
     ours = [form(row[name]) for name in ("reproduced_thesis", "reproduced_default", "exhaustive")]
-    unit = f" {row['unit']}" if row["quantity"] in TIMES else ""
+    unit = f" {row['unit']}" if row["quantity"] in TIMES and row["quantity"] in THESIS else ""
     name = f"`{row['model']}`" if isinstance(row["model"], str) else row["puzzle"]
     theirs = relation + form(row["reported"]) + unit
-    return [name, where_text(row), TITLES[row["quantity"]], theirs, *ours, row["verdict"]]
-
-
-def form_of(quantity: str):
-    """How the numbers of a quantity are written."""
-    if "percent" in quantity:
-        return percent
-    if quantity in TIMES:
-        return lambda value: "–" if is_missing(value) else f"{value:,.3g}"
-    return places(3) if quantity in ("overestimation_mean", "mean_absolute_error") else amount
+    return [name, where_text(row), quantity_of(row["quantity"], thesis=True).title, theirs, *ours, row["verdict"]]
 
 
 def where_text(row: dict) -> str:
@@ -171,10 +160,10 @@ def _disagreements(comparison: pd.DataFrame) -> Iterator[str]:
         alike = comparison[(comparison["section"] == section) & (comparison["quantity"] == quantity)]
         ours = rows["reproduced_thesis"].fillna(rows["reproduced_default"])
         worst = rows.loc[(ours - rows["reported"]).abs().idxmax()]
-        form, value = form_of(quantity), ours.loc[worst.name]
+        form, value = form_of(quantity, thesis=True), ours.loc[worst.name]
         models = ", ".join(f"`{name}`" for name in dict.fromkeys(rows["model"].dropna()))
         yield (
-            f"**{section}, {QUANTITIES[quantity].title}**: {len(rows)} of {len(alike)} fall short"
+            f"**{section}, {quantity_of(quantity, thesis=True).title}**: {len(rows)} of {len(alike)} fall short"
             f"{f' ({models})' if models else ''}; the farthest is {form(value)} where the thesis has"
             f" {'' if worst['relation'] == '=' else worst['relation'] + ' '}{form(worst['reported'])}"
             f" ({where_text(worst.to_dict()) or worst['puzzle']})."
@@ -186,7 +175,7 @@ def _errata(comparison: pd.DataFrame) -> Iterator[str]:
     found = comparison[comparison["erratum"].notna()]
     for (section, erratum), rows in found.groupby(["section", "erratum"], sort=False):
         values = " and ".join(dict.fromkeys(f"{value:g}" for value in rows["reported"]))
-        yield f"- {section}, {QUANTITIES[rows['quantity'].iloc[0]].title} {values}: {erratum}"
+        yield f"- {section}, {quantity_of(rows['quantity'].iloc[0], thesis=True).title} {values}: {erratum}"
     yield ""
 
 

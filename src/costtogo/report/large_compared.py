@@ -5,13 +5,12 @@ from collections.abc import Callable, Iterator
 import pandas as pd
 
 from costtogo.analysis.literature import DOCUMENTS
-from costtogo.report.compared import form_of, where_text
-from costtogo.report.comparison import NOT_COVERED, SHORT, VERDICTS
-from costtogo.report.large_comparison import LARGE_QUANTITIES, LARGE_TIMES
-from costtogo.report.markdown import amount, short, table
+from costtogo.report.compared import where_text
+from costtogo.report.markdown import amount, table
+from costtogo.report.quantities import TIMES, form_of, quantity_of
 from costtogo.report.results import StudyResults
+from costtogo.report.verdicts import NOT_COVERED, SHORT, VERDICTS
 
-TINY = ("states", "states_seen_percent", "move_sequences")  # or huge: written with a power of ten
 ALIKE = ["source", "section", "quantity", "model", "iteration", "path_weight", "batch_size", "set", "unit"]
 WALKS = " Random-walk regression learns the mean length of walks, which are longer than the distance."
 BEAMS = " A beam expands its whole width in every layer; while there is time, wider beams and other images follow."
@@ -60,7 +59,7 @@ def compared(comparison: pd.DataFrame, why: dict[str, str], title: str = "Report
     if len(slips):
         yield "### Slips in the documents\n"
     for row in slips.to_dict("records"):
-        number = f"{_title(row)} {_form(row)(row['reported'])}"
+        number = f"{_title(row)} {form_of(row['quantity'])(row['reported'])}"
         yield f"- {DOCUMENTS[row['source']]}, {row['section']}, {number}: {row['erratum']}"
     yield ""
 
@@ -77,11 +76,11 @@ def rows_table(rows: pd.DataFrame) -> str:
 
 def _line(group: pd.DataFrame) -> list[str]:
     first, distances = group.iloc[0].to_dict(), group["distance"]
-    form = _form(first)
+    form = form_of(first["quantity"])
     where = where_text(first | {"distance": None} if len(group) > 1 and distances.notna().all() else first)
     if len(group) > 1 and distances.notna().all():
         where = f"{where}, distances {distances.min():.0f} to {distances.max():.0f}"
-    unit = f" {first['unit']}" if first["quantity"] in LARGE_TIMES else ""
+    unit = f" {first['unit']}" if first["quantity"] in TIMES else ""
     relations = dict.fromkeys("" if relation == "=" else f"{relation} " for relation in group["relation"])
     theirs = " and ".join(
         relation + _range(group.loc[group["relation"] == (relation.strip() or "="), "reported"], form) + unit
@@ -99,17 +98,8 @@ def _range(values: pd.Series, form: Callable[[float], str]) -> str:
     return low if low == high else f"{low} … {high}"
 
 
-def _form(row: dict) -> Callable[[float], str]:
-    if row["quantity"] in TINY:
-        return "{:.3g}".format
-    if row["quantity"] in LARGE_TIMES:
-        return "{:,.3g}".format
-    return form_of(row["quantity"]) if row["quantity"] in LARGE_QUANTITIES else lambda value: short(float(value))
-
-
 def _title(row: dict) -> str:
-    quantity = LARGE_QUANTITIES.get(row["quantity"])
-    return quantity.title if quantity else row["quantity"].replace("_", " ")
+    return quantity_of(row["quantity"]).title
 
 
 def _fallen(rows: pd.DataFrame, why: dict[str, str]) -> Iterator[str]:
