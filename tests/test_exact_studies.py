@@ -28,7 +28,7 @@ from costtogo.report.large_tables import gather
 from costtogo.search.action_engine import solve_by_action
 from costtogo.search.bwas import Limits
 from costtogo.search.step_engine import solve_in_step
-from costtogo.stages import audit_large, baselines, footprints, optima, pattern_databases
+from costtogo.stages import audit_samples, baselines, footprints, optima, pattern_databases
 from costtogo.types import UserError
 
 EIGHT = make("puzzle8")
@@ -160,14 +160,14 @@ def test_a_network_is_audited_at_every_distance_that_is_known(boards, distances_
         return lambda states: (distances_of("puzzle8")[EIGHT.rank(states)] + more).astype(np.float32)
 
     for name, more in added.items():
-        found = audit_large.audit_known(heuristic(more), sets)
+        found = audit_samples.audit_known(heuristic(more), sets)
         assert found["states"].sum() == np.isfinite(known).sum()
         assert found["distance"].tolist() == sorted(set(known[np.isfinite(known)]))
         assert (found["admissible_percent"] == 100 * (more <= 0)).all(), name
         assert (found["bias"] == more).all() and (found["mean_absolute_error"] == abs(more)).all()
         assert (found["overestimation_max"] == max(more, 0)).all()
         np.testing.assert_array_equal(found["mean_cost_to_go"], found["distance"] + more)
-    assert audit_large.audit_known(heuristic(0), {"none": (rows("none", boards), boards)}).empty
+    assert audit_samples.audit_known(heuristic(0), {"none": (rows("none", boards), boards)}).empty
 
 
 def test_the_databases_of_these_tests_are_not_consistent(boards):

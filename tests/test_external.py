@@ -173,6 +173,12 @@ def study(folder, tmp_path):
     return study_of(CUBE, tmp_path)
 
 
+def budget_of(states: int, seconds: float, *bwas) -> dict:
+    """A budget of beams; with λ and N of BWAS."""
+    settings = dict(zip(("path_weight", "batch_size"), bwas, strict=True)) if bwas else {}
+    return {"solver": "bwas" if bwas else "beam", "states": states, "seconds": seconds, **settings}
+
+
 def study_of(puzzle, tmp_path):
     """The same of any puzzle, with the instances of cubes.csv; a budget may have λ and N: `study((3, 0.3, 0.8, 9))`."""
     results = tmp_path / "results" / "small"
@@ -190,9 +196,7 @@ def study_of(puzzle, tmp_path):
     write_frame(model / "checkpoints.parquet", pd.DataFrame({"file": ["000000.safetensors"]}))
 
     def run(*budgets: tuple) -> Path:
-        names = ("states", "seconds", "path_weight", "batch_size")
-        budgets = [dict(zip(names, budget, strict=False)) for budget in budgets or [(5, 0.3)]]
-        asked = {"file": "cubes.csv", "budgets": budgets}
+        asked = {"file": "cubes.csv", "budgets": [budget_of(*budget) for budget in budgets or [(5, 0.3)]]}
         common = {"study": "small", "puzzle": puzzle.name, "model": "walks", "threads": torch.get_num_threads()}
         common["device"] = "cpu"
         recipe = write_recipe("external", out, {**common, "external": asked, "max_nodes": 1_000_000})
@@ -280,14 +284,30 @@ def test_boards_without_a_known_optimum_have_none_and_those_of_lights_out_have_t
     assert "nan" not in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("half", [{"path_weight": 0.8}, {"batch_size": 10}])
-def test_a_budget_of_bwas_has_both_its_settings(half):
-    with pytest.raises(ValidationError, match="needs both"):
-        ExternalParams(file="cubes.csv", budgets=[{"states": 3, "seconds": 1, **half}])
+@pytest.mark.parametrize("missing", ["path_weight", "batch_size"])
+def test_a_budget_of_bwas_has_both_its_settings_and_one_of_beams_none(missing):
+    whole = budget_of(3, 1, 0.8, 10)
+    for wrong in ({name: whole[name] for name in whole if name != missing}, whole | {"solver": "beam"}):
+        with pytest.raises(ValidationError, match=missing):
+            ExternalParams(file="cubes.csv", budgets=[wrong])
+
+
+def test_a_budget_is_told_in_words():
+    budget = {"path_weight": [0.9, 1], "batch_size": 1000, "shortening": 0.4}
+    told = {
+        "beams for 5 s each": budget_of(3, 5),
+        "BWAS, λ = 0.9, 1, N = 1,000, at most 20 s each, 40 % of them to shorten solutions": {
+            **budget_of(3, 20, 1, 1), **budget},
+        "BWAS, λ = 1, N = 200 and upwards, at most 1 s each": budget_of(3, 1, 1, 200) | {"widening": True},
+        "BWAS, λ = 1, N = 200, from 2 images, at most 1 s each": budget_of(3, 1, 1, 200) | {"images": 2},
+    }
+    for words, values in told.items():
+        asked = ExternalParams(file="cubes.csv", budgets=[values])
+        assert asked.budget(values["seconds"]).searched == words
 
 
 def test_budgets_must_grow():
-    short, long = {"states": 3, "seconds": 1}, {"states": 1, "seconds": 9}
+    short, long = budget_of(3, 1), budget_of(1, 9)
     assert [budget.seconds for budget in ExternalParams(file="cubes.csv", budgets=[short, long]).budgets] == [1, 9]
     for budgets in ([long, short], [short, short]):
         with pytest.raises(ValidationError, match="must grow"):

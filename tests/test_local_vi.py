@@ -22,7 +22,7 @@ from costtogo.learning.local_vi import (
     reading_order,
     value_iteration,
 )
-from costtogo.params.loading import LocalViStudy, load
+from costtogo.params.loading import load, parse
 from costtogo.puzzles import make
 from costtogo.puzzles.base import solves
 from costtogo.puzzles.sliding import SlidingTiles
@@ -180,16 +180,6 @@ def test_random_boards_can_all_be_solved_and_differ():
     assert (np.sort(boards, axis=1) == np.arange(16)).all()
     share = (boards == 0).mean(axis=0)
     assert np.abs(share - 1 / 16).max() < 0.03
-
-
-def test_the_study_is_read_and_a_mistake_in_it_told(tmp_path):
-    study = load("config/local_vi.yaml")
-    assert study.sizes == [1, 2, 3, 4, 5] and study.boards == 100_000
-    path = tmp_path / "local_vi.yaml"
-    path.write_text("study: x\nseed: 1\nthreads: 1\nboards: 5\nsizes: [2, 1]\n")
-    with pytest.raises(UserError) as told:
-        load(path)
-    assert "sizes must grow" in str(told.value) and is_one_sentence(str(told.value))
 
 
 def test_the_study_is_run_and_reported_with_what_the_document_has_beside_it(tmp_path, monkeypatch):

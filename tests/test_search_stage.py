@@ -21,8 +21,8 @@ def task(distances_of) -> search.Task:
     distance = distances_of("hanoi_4_4")
     ranks = np.random.default_rng(1).choice(256, size=30, replace=False)
     instances = pd.DataFrame({"set": "test", "instance": np.arange(30), "rank": ranks, "distance": distance[ranks]})
-    wanted = SimpleNamespace(headline=CELL, admissible_instances=20, grids=[], max_expansions=10_000, max_nodes=10_000)
-    return search.Task(HANOI, wanted, distance, instances)
+    wanted = SimpleNamespace(headline=CELL, admissible_instances=20, max_expansions=10_000, max_nodes=10_000)
+    return search.Task(HANOI, wanted, [], distance, instances)
 
 
 def misleading(distance) -> TableHeuristic:
