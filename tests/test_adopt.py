@@ -7,7 +7,8 @@ from messages import is_one_sentence
 
 from costtogo.files import digest, read_json, write_json
 from costtogo.params.study import Study
-from costtogo.report.tables import Results, provenance
+from costtogo.report.results import StudyResults
+from costtogo.report.tables import provenance
 from costtogo.sources import digest_of
 from costtogo.stages import adopt, tables
 from costtogo.types import UserError
@@ -71,10 +72,10 @@ def test_results_that_the_net_found_equal_are_taken_over_and_their_cards_say_so(
 
 
 def test_reports_mark_the_rows_of_adopted_stages(older):
-    rows = provenance(Results(Path("results/tiny"), {}))
+    rows = provenance(StudyResults(Path("results/tiny")))
     assert "adopted" not in rows
     adopt.run(stages_of(STUDY), record())
-    rows = provenance(Results(Path("results/tiny"), {}))
+    rows = provenance(StudyResults(Path("results/tiny")))
     assert set(rows["adopted"]) == {f"{'b' * 12}..{'a' * 12}"}
 
 

@@ -18,6 +18,7 @@ from costtogo.heuristics.table import TableHeuristic
 from costtogo.learning.instances import draw_prefixes
 from costtogo.params.audits import SampledAudit
 from costtogo.params.loading import load
+from costtogo.params.slices import slices
 from costtogo.params.training import architecture_of
 from costtogo.puzzles import make
 from costtogo.stages import audit_samples
@@ -154,7 +155,7 @@ def trained(tmp_path, monkeypatch, table):
     texts = [CUBE.format_state(state) for state in way]
     known = pd.DataFrame({"set": "way", "instance": range(4), "state": texts, "distance": [1.0, 2.0, np.nan, 4.0]})
     write_frame(Path("results/cube3/instances/cube3.parquet"), known)
-    values = load(CONFIG).slices()["audits/walks"] | {"audit": WANTED.model_dump(), "threads": 1}
+    values = slices(load([CONFIG]))["audits/walks"] | {"audit": WANTED.model_dump(), "threads": 1}
     return (
         write_recipe("audit_samples", Path("results/cube3/audits/walks"), values),
         Path("results/cube3/tables/cube3.npz"),

@@ -6,11 +6,11 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from costtogo.files import read_csv
+from costtogo.files import FileError, read_csv, write_json
 from costtogo.report.answers import FINDERS, Answer, answer
 from costtogo.report.comparison import AGREES, BEATS, NOT_COVERED, QUANTITIES, SHORT, compare, judge
 from costtogo.report.facts import Facts
-from costtogo.report.sources import KeptResults, OwnResults
+from costtogo.report.results import StudyResults
 
 REPORTED = Path(__file__).parent.parent / "data/reported/thesis.csv"
 NAN = math.nan
@@ -43,19 +43,21 @@ LONGER = {"quantity": "total_iterations", "value": 2850.0}  # than our training
 
 
 class MadeUp:
-    """A study of made-up tables, by (group, name, table)."""
+    """A study of made-up tables and cards, by address."""
 
     def __init__(self, frames, cards):
         self.frames, self.cards = frames, cards
 
-    def frame(self, group, name, table):
-        return self.frames.get((group, name, table))
+    def find(self, address):
+        return self.frames.get(address)
 
-    def card(self, group, name):
-        return self.cards.get((group, name), {})
+    def find_card(self, address):
+        return self.cards.get(address, {})
 
-    def path(self, group, name, table):
-        return f"{group}/{name}/{table}"
+    card = has = find_card
+
+    def place(self, address):
+        return address
 
 
 class NoFacts:
@@ -81,11 +83,11 @@ def study():
     curve["convergence_points"] = curve["iteration"] // 100
     curve["validation_loss"] = 0.1
     frames = {
-        ("searches", "walker", "checkpoints"): searched([10, 11, 12], [99.0, 98.0, 97.0]),
-        ("searches", "runner", "checkpoints"): searched([10, 11], [96.0, 99.9]),
-        ("models", "walker", "curve"): curve,
+        "searches/walker/checkpoints": searched([10, 11, 12], [99.0, 98.0, 97.0]),
+        "searches/runner/checkpoints": searched([10, 11], [96.0, 99.9]),
+        "models/walker/curve": curve,
     }
-    return MadeUp(frames, {("models", "walker"): card, ("models", "runner"): card})
+    return MadeUp(frames, {"models/walker": card, "models/runner": card})
 
 
 @pytest.mark.parametrize(
@@ -182,7 +184,7 @@ def test_every_quantity_of_the_literature_has_a_title_and_someone_who_answers():
 
 def test_the_verdict_is_on_the_exact_recipe_where_it_was_run(study):
     reported = pd.DataFrame([{key: ROW[key] for key in list(ROW)[:15]}])
-    exact = MadeUp({("searches", "walker", "checkpoints"): searched([11], [99.9])}, study.cards)
+    exact = MadeUp({"searches/walker/checkpoints": searched([11], [99.9])}, study.cards)
     row = compare(reported, study, exact, NoFacts()).iloc[0]
     assert (row["reproduced_thesis"], row["reproduced_default"]) == (99.9, 98.0)
     assert (row["verdict"], row["verdict_default"]) == (BEATS, SHORT)
@@ -197,8 +199,8 @@ def test_the_verdict_is_on_the_exact_recipe_where_it_was_run(study):
 def test_an_exact_training_that_stopped_short_is_not_answered_by_the_compact_one(study):
     row = ROW | {"quantity": "convergence_point_iteration", "value": 9900.0, "point": 13.0}
     reported = pd.DataFrame([{key: row[key] for key in list(ROW)[:15]}])
-    curve = study.frames["models", "walker", "curve"]
-    exact = MadeUp({("models", "walker", "curve"): curve[curve["iteration"] <= 1250]}, study.cards)
+    curve = study.frames["models/walker/curve"]
+    exact = MadeUp({"models/walker/curve": curve[curve["iteration"] <= 1250]}, study.cards)
     found = compare(reported, study, exact, NoFacts()).iloc[0]
     assert found["verdict"] == NOT_COVERED and found["verdict_default"] == BEATS
     assert "exact recipe; nothing to compare" in found["reason"]
@@ -210,16 +212,14 @@ def test_states_seen_up_to_a_point_never_reached_are_no_saving(study, quantity):
 
 
 def test_a_claim_over_all_batch_sizes_is_answered_by_the_one_that_decides_it(study):
-    frame = study.frames["searches", "walker", "checkpoints"]
-    study.frames["searches", "walker", "checkpoints"] = pd.concat(
-        [frame, frame.assign(batch_size=3, nodes_expanded=80.0)]
-    )
+    frame = study.frames["searches/walker/checkpoints"]
+    study.frames["searches/walker/checkpoints"] = pd.concat([frame, frame.assign(batch_size=3, nodes_expanded=80.0)])
     row = ROW | {"quantity": "nodes_expanded", "batch_size": NAN, "relation": ">", "value": 90.0}
     assert answer(study, row).value == 80.0
 
 
 def test_a_search_that_found_nothing_has_no_length_and_falls_short(study):
-    study.frames["searches", "walker", "checkpoints"]["length"] = [127.0, NAN, 127.0]
+    study.frames["searches/walker/checkpoints"]["length"] = [127.0, NAN, 127.0]
     row = ROW | {"quantity": "length", "iteration": NAN, "point": NAN, "value": 127.0}
     found = answer(study, row)
     assert math.isinf(found.value)
@@ -235,17 +235,15 @@ def test_seconds_of_a_grid_with_holes_have_no_answer_where_a_cell_is_missing(stu
         "batch_size": 3,
         "seconds": [1.0, 2.0],
     }
-    study.frames["timings", "walker", "searches"] = pd.DataFrame(cells | {"searches": 12})
+    study.frames["timings/searches/walker"] = pd.DataFrame(cells | {"searches": 12})
     assert answer(study, ROW | {"quantity": quantity, "path_weight": 0.2}) is None
     whole = [{**cells, "path_weight": weight, "batch_size": size} for weight in (0.2, 1.0) for size in (3, 5, 7)]
-    study.frames["timings", "walker", "searches"] = pd.DataFrame(
-        [{**row, "seconds": 1.5, "searches": 12} for row in whole]
-    )
+    study.frames["timings/searches/walker"] = pd.DataFrame([{**row, "seconds": 1.5, "searches": 12} for row in whole])
     assert answer(study, ROW | {"quantity": quantity, "path_weight": 0.2}).value in (1.0, 1.5)
 
 
 def test_training_time_counts_runs_before_a_resume_and_iterations_up_to_the_rows(study):
-    study.cards["models", "walker"]["timing"] = {"seconds": 3000.0, "earlier_seconds": 4200.0}
+    study.cards["models/walker"]["timing"] = {"seconds": 3000.0, "earlier_seconds": 4200.0}
     assert answer(study, ROW | {"quantity": "training_time", "unit": "h", "iteration": 1000.0}).value == 1.0
 
 
@@ -280,6 +278,36 @@ def test_times_of_the_study_itself_are_seen_only_when_asked_for(tmp_path):
     (tmp_path / "timings" / "models").mkdir(parents=True)
     (tmp_path / "models" / "walker.json").write_text('{"metrics": {}}')
     (tmp_path / "timings" / "models" / "walker.json").write_text('{"seconds": 1.0}')
-    assert "timing" not in OwnResults(tmp_path).card("models", "walker")
-    assert OwnResults(tmp_path, timed=True).card("models", "walker")["timing"] == {"seconds": 1.0}
-    assert KeptResults(tmp_path, "thesis").card("models", "walker") == {}
+    (tmp_path / "timings" / "searches").mkdir()
+    pd.DataFrame({"seconds": [1.0]}).to_parquet(tmp_path / "timings" / "searches" / "walker.parquet")
+    own = StudyResults(tmp_path)
+    assert "timing" not in own.card("models/walker") and own.find("timings/searches/walker") is None
+    assert own.with_times().card("models/walker")["timing"] == {"seconds": 1.0}
+    assert own.with_times().find("timings/searches/walker")["seconds"].tolist() == [1.0]
+    assert StudyResults.of_kept(tmp_path / "thesis").find_card("models/walker") == {}
+
+
+def test_results_are_read_by_the_same_address_whether_own_or_kept(tmp_path):
+    own, kept = StudyResults(tmp_path / "a"), StudyResults.of_kept(tmp_path / "b")
+    frame, card = pd.DataFrame({"x": [1, 2]}), {"metrics": {"loss": 0.5}}
+    places = {"searches/walker/grid": "searches_walker_grid", "timings/searches/walker": "timings_walker_searches"}
+    kept.folder.mkdir()
+    for address, name in places.items():
+        (own.folder / address).parent.mkdir(parents=True)
+        frame.to_parquet(own.folder / f"{address}.parquet")
+        frame.to_csv(kept.folder / f"{name}.csv", index=False)
+        assert (
+            own.place(address) == f"results/a/{address}.parquet"
+            and kept.place(address) == f"data/measured/b/{name}.csv"
+        )
+    write_json(own.folder / "searches/walker.json", card)
+    write_json(tmp_path / "b.json", {"searches/walker": card})
+    for results in (own.with_times(), kept):
+        for address in places:
+            pd.testing.assert_frame_equal(results.find(address), frame)
+        assert results.card("searches/walker") == results.cards["searches/walker"] == card
+        assert results.has("searches/walker") and not results.has("searches/runner")
+        assert results.find("searches/runner/grid") is None and results.find_card("searches/runner") == {}
+        for missing in (results.card, results.frame):
+            with pytest.raises(FileError, match="searches.runner"):
+                missing("searches/runner")

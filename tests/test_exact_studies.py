@@ -20,11 +20,13 @@ from costtogo.heuristics import network
 from costtogo.heuristics.manhattan import Manhattan
 from costtogo.heuristics.pattern_database import PatternDatabaseHeuristic
 from costtogo.params.loading import load as load_study
+from costtogo.params.slices import slices
+from costtogo.params.study import alone
 from costtogo.params.training import architecture_of
 from costtogo.puzzles import make
 from costtogo.puzzles.base import solves
-from costtogo.report.large_exact import best_cell, compared, heuristics, speeds
-from costtogo.report.large_tables import gather
+from costtogo.report.results import StudyResults
+from costtogo.report.search_tables import best_cell, compared, heuristics, speeds
 from costtogo.search.action_engine import solve_by_action
 from costtogo.search.bwas import Limits
 from costtogo.search.step_engine import solve_in_step
@@ -34,7 +36,7 @@ from costtogo.types import UserError
 EIGHT = make("puzzle8")
 DEPTH = 3  # of the exact table around the goal
 LOOSE = "2-3-3"  # so small that values fall by more than one from a state to the next
-GRID = {"set": "some", "path_weight": [0.5, 1.0], "batch_size": [1, 7], "max_nodes": 300_000}
+GRID = {"solver": "bwas", "set": "some", "path_weight": [0.5, 1.0], "batch_size": [1, 7], "max_nodes": 300_000}
 
 
 @pytest.fixture(scope="module")
@@ -223,7 +225,7 @@ def test_footprints_are_bytes_of_weights_and_of_tables(project):
     write_frame(model / "checkpoints.parquet", pd.DataFrame({"iteration": [1], "file": ["1.safetensors"]}))
     out = project / "footprints/puzzle8"
     recipe = recipe_of("footprints", out, models=["tiles"], baselines=["small", "manhattan"], seed=1)
-    footprints.run(recipe, [model], [database], out)
+    footprints.run(recipe, out, [model], [database])
     found = read_frame(project / "footprints/puzzle8.parquet").set_index("heuristic")["bytes"]
     conflicts = Manhattan(EIGHT, linear_conflicts=True).sums.lines.moves.nbytes
     assert found["tiles"] == 4 * value.parameter_count and found["small"] == perm(9, 2) + 2 * perm(9, 3)
@@ -250,10 +252,12 @@ MISTAKES = {
 
 def changed(tmp_path: Path, **values) -> Path:
     whole = yaml.safe_load((CONFIG / "puzzle15.yaml").read_text())
-    for name in ("models",) if "puzzle" in values else ():
-        whole[name] = {"tiles": {"puzzle": values["puzzle"], "recipe": "value_iteration"}}
+    asked = whole["puzzles"].pop("puzzle15") | values
+    name = asked.pop("puzzle", "puzzle15")
+    whole["puzzles"][name] = {key: value for key, value in asked.items() if value is not None}
+    whole["models"]["tiles"]["puzzle"] = name
     path = tmp_path / "puzzle15.yaml"
-    path.write_text(yaml.safe_dump(whole | values))
+    path.write_text(yaml.safe_dump(whole))
     return path
 
 
@@ -261,27 +265,27 @@ def changed(tmp_path: Path, **values) -> Path:
 def test_a_mistake_is_told_in_one_sentence(kind, tmp_path):
     values, reason = MISTAKES[kind]
     with pytest.raises(UserError) as told:
-        load_study(changed(tmp_path, **values))
+        load_study([changed(tmp_path, **values)])
     assert reason in str(told.value) and is_one_sentence(str(told.value)), str(told.value)
 
 
 def test_optima_of_a_puzzle_without_an_exact_solver_are_refused(tmp_path):
     path = changed(tmp_path, puzzle="cube3", pattern_databases={}, baselines=[], optima={}, external=None)
     with pytest.raises(UserError, match="not of cube3") as told:
-        load_study(path)
+        load_study([path])
     assert is_one_sentence(str(told.value))
 
 
 def test_the_studies_of_sliding_tiles_have_a_slice_for_each_database_and_baseline():
     for name in ("puzzle15", "puzzle24", "puzzle15-smoke"):
-        study = load_study(CONFIG / f"{name}.yaml")
-        slices = study.slices()
-        assert {f"pattern_databases/{each}" for each in study.pattern_databases} <= set(slices)
-        assert {f"baselines/{each}" for each in study.baselines} <= set(slices)
+        study = alone(load_study([CONFIG / f"{name}.yaml"]))
+        parts = slices(load_study([CONFIG / f"{name}.yaml"]))
+        assert {f"pattern_databases/{each}" for each in study.pattern_databases} <= set(parts)
+        assert {f"baselines/{each}" for each in study.baselines} <= set(parts)
         assert study.optima.pattern_database in study.pattern_databases
         for text in study.pattern_databases.values():
             assert parse_partition(make(study.puzzle).side, text)
-        assert not any("searches" in json.dumps(slices[key]) for key in slices if key.startswith(("optima", "models")))
+        assert not any("searches" in json.dumps(parts[key]) for key in parts if key.startswith(("optima", "models")))
 
 
 # The report's tables
@@ -290,7 +294,7 @@ def test_the_studies_of_sliding_tiles_have_a_slice_for_each_database_and_baselin
 @pytest.fixture(scope="module")
 def found(tmp_path_factory):
     study = study_of("puzzle15")
-    return study, gather(study, write_results(study, tmp_path_factory.mktemp("results")).parent)
+    return StudyResults(write_results(study, tmp_path_factory.mktemp("results")), study, timed=True)
 
 
 def test_the_best_cell_solves_most_with_the_fewest_moves_and_nodes():
@@ -306,9 +310,8 @@ def test_the_best_cell_solves_most_with_the_fewest_moves_and_nodes():
 
 
 def test_solvers_stand_beside_one_another_at_the_networks_best_cell_then_at_their_own(found):
-    study, results = found
-    shown, every = compared(results, study), heuristics(results, study)
-    names = [*study.models, *study.baselines]
+    shown, every = compared(found), heuristics(found)
+    names = [*found.model_names, *found.asked.baselines]
     assert shown["heuristic"].tolist()[: len(names)] == names
     best = best_cell(every[every["heuristic"] == "tiles"])
     first = shown.iloc[: len(names)]
@@ -323,8 +326,7 @@ def test_solvers_stand_beside_one_another_at_the_networks_best_cell_then_at_thei
 
 
 def test_nodes_a_second_are_those_of_the_searches_timed(found):
-    study, results = found
-    timed = speeds(results, study, compared(results, study))
+    timed = speeds(found, compared(found))
     np.testing.assert_allclose(timed.loc[timed["solver"] == "BWAS", "nodes_per_second"], 1 / 2e-5)
     np.testing.assert_allclose(timed.loc[timed["solver"] == "IDA*", "nodes_per_second"], 5e6)
-    assert len(timed) == len(compared(results, study))
+    assert len(timed) == len(compared(found))

@@ -29,13 +29,15 @@ class MadeUp:
         self.timed = timed
         self.error = 900.0 if diverged else 0.2
 
-    def card(self, group, name):
+    def find_card(self, address):
+        group, name = address.split("/")
         if group == "searches":
             return {"parameters": {"search": {"headline": HEADLINE, "max_expansions": 51200}}}
         timing = {"timing": {"seconds": 1800.0, "threads": 1, "processor": "x"}} if self.timed else {}
         return {"parameters": {"training": self.trainings[name]}} | timing
 
-    def frame(self, group, name, table):
+    def find(self, address):
+        group = address.split("/")[0]
         if group == "audits":
             rows = [
                 {"scope": "all", "iteration": i, "mean_absolute_error": e} for i, e in ((500, 3.0), (5000, self.error))
@@ -48,15 +50,15 @@ class MadeUp:
         cell = HEADLINE | found | {"nodes_expanded": 1088.0, "nodes_generated": 3000.0}
         return pd.DataFrame([cell, cell | {"path_weight": 1.0}])
 
-    def path(self, group, name, table):
-        return f"{group}/{name}/{table}"
+    def place(self, address):
+        return address
 
 
 class Nothing(MadeUp):
-    def card(self, group, name):
+    def find_card(self, address):
         return {}
 
-    def frame(self, group, name, table):
+    def find(self, address):
         return None
 
 

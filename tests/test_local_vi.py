@@ -22,7 +22,9 @@ from costtogo.learning.local_vi import (
     reading_order,
     value_iteration,
 )
-from costtogo.params.loading import load, parse
+from costtogo.params.audits import LocalVi
+from costtogo.params.loading import load
+from costtogo.params.study import PuzzleParams, Study
 from costtogo.puzzles import make
 from costtogo.puzzles.base import solves
 from costtogo.puzzles.sliding import SlidingTiles
@@ -182,6 +184,16 @@ def test_random_boards_can_all_be_solved_and_differ():
     assert np.abs(share - 1 / 16).max() < 0.03
 
 
+def test_the_study_is_read_and_a_mistake_in_it_told(tmp_path):
+    asked = load(["config/local_vi.yaml"]).puzzles["puzzle15"].local_vi
+    assert asked.sizes == [1, 2, 3, 4, 5] and asked.boards == 100_000
+    path = tmp_path / "x.yaml"
+    path.write_text("{study: x, seed: 1, threads: 1, puzzles: {puzzle15: {local_vi: {boards: 5, sizes: [2, 1]}}}}")
+    with pytest.raises(UserError) as told:
+        load([path])
+    assert "sizes must grow" in str(told.value) and is_one_sentence(str(told.value))
+
+
 def test_the_study_is_run_and_reported_with_what_the_document_has_beside_it(tmp_path, monkeypatch):
     root = Path.cwd()
     monkeypatch.chdir(tmp_path)
@@ -189,9 +201,10 @@ def test_the_study_is_run_and_reported_with_what_the_document_has_beside_it(tmp_
     for folder in ("data", "workflow"):
         Path(folder).symlink_to(root / folder)
     larger = [{"side": 3, "boards": 50}, {"side": 5, "boards": 20, "exact": False}]
-    study = LocalViStudy(study="local_vi", seed=1, threads=1, boards=3000, sizes=[1, 2], larger=larger)
+    asked = LocalVi.model_validate({"boards": 3000, "sizes": [1, 2], "larger": larger})
+    study = Study(study="local_vi", seed=1, threads=1, puzzles={"puzzle15": PuzzleParams(local_vi=asked)})
     results, reports = Path("results/local_vi"), Path("reports/local_vi")
-    boards, reported = stages_of(study)
+    boards, *_, reported = stages_of(study)
     run_stage(boards.recipe.write(boards.folder, boards.name), results / "local_vi/puzzle15")
     recipe = reported.recipe.write(reported.folder, reported.name)
     report_local_vi.run(recipe, results, reports)

@@ -10,13 +10,15 @@ import pandas as pd
 import pytest
 from synthetic_study import study_of, write_kept, write_results
 
-from costtogo.figures.catalogue import names
+from costtogo.figures.catalogue import catalogue
 from costtogo.files import FileError
+from costtogo.puzzles import title
 from costtogo.report.comparison import NOT_COVERED, TIMES, VERDICTS
 from costtogo.report.large_comparison import LARGE_TIMES
-from costtogo.report.markdown import amount, percent, places, short
-from costtogo.report.tables import gather, learning_curve
-from costtogo.report.text import flatten, interval_text, puzzle_title
+from costtogo.report.markdown import amount, interval, percent, places, short
+from costtogo.report.results import StudyResults
+from costtogo.report.tables import learning_curve
+from costtogo.report.trainings import flatten
 from costtogo.stages import report
 
 ROOT = Path(__file__).parent.parent
@@ -80,7 +82,7 @@ def test_wall_clock_times_touch_no_file_but_their_own(changed, written, tmp_path
 def test_the_report_shows_every_figure_but_those_of_time(written):
     shown = re.findall(r"\]\(((?:figures|timings)/.+?)\.png\)", (written / "report.md").read_text())
     timed = re.findall(r"\]\(((?:figures|timings)/.+?)\.png\)", (written / "timings.md").read_text())
-    assert sorted(shown + timed) == sorted(names(STUDY, written.parent / "measured"))
+    assert sorted(shown + timed) == sorted(entry.stem for entry in catalogue(STUDY, written.parent / "measured"))
     assert all(name.startswith("timings/seconds_") for name in timed)
     assert not any(name.startswith("timings/seconds_") for name in shown)
 
@@ -187,9 +189,9 @@ def test_every_slip_of_the_thesis_is_told(written):
 
 
 def test_the_learning_curve_weighs_distances_by_their_states(results):
-    found = gather(STUDY, results)
+    found = StudyResults(results / STUDY.study, STUDY)
     curve = learning_curve(found, "hanoi_3_uniform")
-    errors = found.frame("models/hanoi_3_uniform/errors.parquet")
+    errors = found.frame("models/hanoi_3_uniform/errors")
     last = errors[errors["iteration"] == errors["iteration"].max()]
     expected = (last["mean_absolute_error"] * last["states"]).sum() / last["states"].sum()
     assert curve["mean_absolute_error"].iloc[-1] == pytest.approx(expected)
@@ -222,8 +224,10 @@ def test_a_selection_of_two_checkpoints_is_refused(changed, tmp_path):
         (places(3), 0.1234, "0.123"),
         (short, 0.7, "0.7"),
         (short, "uniform", "uniform"),
-        (puzzle_title, "cube2", "2×2×2 cube"),
-        (puzzle_title, "hanoi_7", "Towers of Hanoi H(7, 3)"),
+        (title, "cube2", "2×2×2 cube"),
+        (title, "hanoi_7", "Towers of Hanoi H(7, 3)"),
+        (title, "hanoi_7_4", "Towers of Hanoi H(7, 4)"),
+        (title, "lights_out_7", "Lights Out, 7 × 7"),
         (flatten, {"sampler": {"kind": "uniform"}, "seed": 1}, {"sampler.kind": "uniform", "seed": 1}),
     ],
 )
@@ -232,5 +236,5 @@ def test_values_are_written_for_readers(write, value, text):
 
 
 def test_a_share_of_one_instance_has_no_interval():
-    assert interval_text(100.0, None, None) == "100"
-    assert interval_text(99.87, 99.78, 99.92) == "99.87 [99.78, 99.92]"
+    assert interval(100.0, None, None) == "100"
+    assert interval(99.87, 99.78, 99.92) == "99.87 [99.78, 99.92]"

@@ -12,13 +12,14 @@ import pytest
 from synthetic_large import PARTS, names_of, study_of, write_results
 
 from costtogo.analysis.literature import DOCUMENTS, read_reported, trainings
-from costtogo.figures.catalogue_large import EXTERNAL, catalogue, drawable, expected
+from costtogo.figures.catalogue import of_puzzle
+from costtogo.figures.drawing import draw
 from costtogo.figures.style import image
 from costtogo.files import digest
 from costtogo.report.comparison import NOT_COVERED, VERDICTS
 from costtogo.report.large_answers import OTHER_SETS, Findings
 from costtogo.report.large_comparison import LARGE_TIMES, REASONS, compare
-from costtogo.report.large_tables import gather
+from costtogo.report.results import StudyResults
 from costtogo.stages import report_large
 from costtogo.stages.external import AGAINST_THE_OPTIMUM
 
@@ -29,7 +30,6 @@ STUDY = STUDIES["cube3"]  # where a test is of what the cube alone has
 REPORTED = {name: read_reported(BESIDE.files(name), name) for name in STUDIES}
 NUMBERS = {"cube3": (275, 100), "puzzle15": (79, 15)}  # of the literature, and at least how many are covered
 of_the_cube = pytest.mark.parametrize("study", ["cube3"], indirect=True)
-LEAST_HEIGHT = 60  # pixels of a panel that can be read
 
 
 @pytest.fixture(scope="module", params=STUDIES)
@@ -114,9 +114,9 @@ def test_every_number_of_the_literature_has_a_row_and_a_verdict_with_a_reason(st
 @pytest.mark.parametrize("name", ["puzzle24", "puzzle35", "puzzle48", "lights_out_7"])
 def test_every_number_on_the_other_boards_has_a_verdict_with_a_reason_of_its_own(name, tmp_path):
     study = study_of(name)
-    gathered = gather(study, write_results(study, tmp_path, ("models", "searches", "external")).parent)
+    found = StudyResults(write_results(study, tmp_path, ("models", "searches", "external")), study)
     reported = read_reported(BESIDE.files(name), name)
-    rows = compare(reported, Findings(gathered, study, *study.models))
+    rows = compare(reported, Findings(found, found.model_names[0]))
     assert len(rows) == len(reported) > 15 and rows["note"].str.len().min() > 0
     assert not rows["note"].str.contains("has no counterpart|^another solver.*DeepCubeA").any()
     covered = rows[rows["verdict"] != NOT_COVERED]
@@ -221,8 +221,8 @@ def test_nothing_solved_is_told_too(study, changed, tmp_path):
         change(study, changed, path, solved_percent=0.0, length=np.nan, length_low=np.nan, length_high=np.nan)
     text = (run(study, changed, tmp_path) / "report.md").read_text()
     assert not re.search(r"\b(nan|None|inf|NaN)\b", text) and ("is not solved" in text or study is not STUDY)
-    for entry in drawable(study, changed / study.study, BESIDE.reported):
-        assert image(entry.draw(changed / study.study), "png")
+    for entry in of_puzzle(study):
+        assert image(draw(entry, changed / study.study), "png")
 
 
 @pytest.mark.parametrize("solved", [True, False])
@@ -237,8 +237,8 @@ def test_optima_that_are_not_known_leave_no_trace(solved, study, changed, tmp_pa
     assert not re.search(r"\b(nan|None|inf|NaN)\b", text) and "where the optimum is" not in text
     row = beside(folder, quantity="optimal_percent", model="DeepCubeA", set="scrambled_1000_10000")
     assert row["verdict"] == NOT_COVERED and row["note"].startswith("needs optima")
-    entry = next(entry for entry in catalogue(study, BESIDE.reported) if entry.kind == EXTERNAL)
-    figure = entry.draw(changed / study.study)
+    (entry,) = (entry for entry in of_puzzle(study) if entry.optional)
+    figure = draw(entry, changed / study.study)
     assert len(figure.axes) == len(study.external.budgets) and image(figure, "png")
 
 
@@ -275,31 +275,12 @@ def test_every_row_of_a_table_has_the_columns_of_its_head(written):
 
 
 def test_the_report_shows_every_figure_and_timings_those_of_time(study, written):
-    entries = catalogue(study, BESIDE.reported)
+    entries = of_puzzle(study)
     report, timings = ((written / name).read_text() for name in ("report.md", "timings.md"))
     shown = set(re.findall(r"\]\((\w+/\w+)\.png\)", report))
     assert shown == {entry.stem for entry in entries if not entry.timed or entry.kind == "training_costs"}
     assert set(re.findall(r"\]\((\w+/\w+)\.png\)", timings)) == {entry.stem for entry in entries if entry.timed}
     assert all((BESIDE.captions / f"{entry.kind}.rst").exists() for entry in entries)
-
-
-FIGURES = [(name, entry.name) for name, study in STUDIES.items() for entry in catalogue(study)]
-
-
-@pytest.mark.parametrize(("study", "name"), FIGURES, indirect=["study"])
-def test_a_figure_can_be_read_and_needs_only_the_inputs_it_names(name, study, results, tmp_path):
-    entry = next(entry for entry in catalogue(study, BESIDE.reported) if entry.name == name)
-    for path in entry.inputs:
-        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / path).write_bytes((results / study.study / path).read_bytes())
-    figure = entry.draw(tmp_path)
-    assert image(figure, "png") == image(entry.draw(tmp_path), "png")
-    for axes in figure.axes:
-        assert axes.get_window_extent().height >= LEAST_HEIGHT
-
-
-def test_the_studys_own_target_draws_no_figure_of_an_external_run_which_may_be_missing(study):
-    assert {entry.kind for entry in catalogue(study)} - {entry.kind for entry in expected(study)} == {EXTERNAL}
 
 
 def test_external_results_of_another_network_are_not_shown(study, changed, tmp_path):
@@ -311,8 +292,6 @@ def test_external_results_of_another_network_are_not_shown(study, changed, tmp_p
         terms = {"source": "deepcubea", "quantity": "optimal_percent", "set": "scrambled_1000_10000"}
         told = beside(run(study, changed, tmp_path), **terms)["results_file"]
         assert ("/external/" in str(told)) == shown, "else the beams' own optima, or none"
-        kinds = {entry.kind for entry in drawable(study, changed / study.study, BESIDE.reported)}
-        assert (EXTERNAL in kinds) == shown
 
 
 def test_trainings_are_told_in_hours_and_ours_first():

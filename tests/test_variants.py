@@ -10,6 +10,7 @@ from synthetic_study import repeated_rows, write_repeated
 from costtogo.analysis.intervals import mean_interval
 from costtogo.analysis.variants import by_point, compare, divergence, last_checkpoints, predictions
 from costtogo.files import FileError, read_json, write_frame, write_json
+from costtogo.report.results import StudyResults
 from costtogo.report.variants import variants_text
 from costtogo.stages import keep, variants
 
@@ -81,7 +82,7 @@ def test_what_merely_grows_with_training_predicts_nothing_within_a_point():
 @pytest.fixture
 def text(tmp_path) -> str:
     write_repeated(tmp_path)
-    return variants_text(sorted(tmp_path.glob("*.json")), lambda kind, puzzle: f"[{kind} of {puzzle}]")
+    return variants_text([StudyResults.of_kept(tmp_path / "repeated")], lambda kind, puzzle: f"[{kind} of {puzzle}]")
 
 
 def test_a_training_has_diverged_that_ends_worse_than_no_heuristic():
@@ -186,7 +187,7 @@ def test_measures_without_searches_are_told_as_such(tmp_path):
     frame.loc[frame["variant"] == "wide", ["nodes_expanded", "optimal_percent"]] = np.nan
     frame.loc[frame["variant"] == "wide", "selected"] = False
     frame.to_csv(table, index=False)
-    text = variants_text(sorted(tmp_path.glob("*.json")), lambda kind, puzzle: "")
+    text = variants_text([StudyResults.of_kept(tmp_path / "repeated")], lambda kind, puzzle: "")
     wide = [line for line in text.splitlines() if line.startswith("| `wide` | 3 |")]
     assert len(wide) == 1 and wide[0].endswith("| – | – |")
     assert "not searched" in text and "nan" not in text

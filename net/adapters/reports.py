@@ -41,8 +41,9 @@ def write_reports(listed, large, local) -> None:
     report.write(listed, RESULTS, REPORTS, report.Beside(measured=MEASURED))
     for study in large:
         report_large.write(study, RESULTS, REPORTS, report_large.Beside())
-    report_local_vi.KINDS = ()  # no pictures, which would take the longest
-    recipe = write_recipe("report_local_vi", RESULTS / local.study / "report/report", local.slices()["report/report"])
+    asked = {local.puzzle: {"local_vi": local.local_vi.model_dump()}}
+    parameters = {"study": local.study, "seed": local.seed, "threads": local.threads, "tables": [], "puzzles": asked}
+    recipe = write_recipe("report_local_vi", RESULTS / local.study / "report/report", parameters)
     report_local_vi.run(recipe, RESULTS / local.study, REPORTS / local.study)
 
 

@@ -8,7 +8,7 @@ import pandas as pd
 from costtogo.puzzles import make
 from costtogo.report.answers import NAN, Answer, Row, answer
 from costtogo.report.facts import Facts
-from costtogo.report.sources import Source
+from costtogo.report.results import StudyResults
 
 AGREES, BEATS, SHORT, NOT_COVERED = "agrees", "beats", "short", "not covered"
 VERDICTS = (AGREES, BEATS, SHORT, NOT_COVERED)
@@ -64,7 +64,7 @@ BESIDE = (  # columns that compare adds
 TIMES = ("seconds", "training_time", "seconds_ratio_batch_size", "seconds_ratio_path_weight")
 
 
-def compare(reported: pd.DataFrame, own: Source, kept: Source, facts: Facts) -> pd.DataFrame:
+def compare(reported: pd.DataFrame, own: StudyResults, kept: StudyResults, facts: Facts) -> pd.DataFrame:
     """One row per reported number.
 
     reported: the rows of data/reported.  own: the study of the report, with compact networks.  kept: what was
@@ -82,7 +82,7 @@ def compare(reported: pd.DataFrame, own: Source, kept: Source, facts: Facts) -> 
         fact = facts.answer(row)
         exact = fact or answer(kept, row)
         compact = fact if fact and row["quantity"] != "parameters" else answer(own, row)
-        ran = [bool(isinstance(row["model"], str) and source.card("models", row["model"])) for source in (kept, own)]
+        ran = [isinstance(row["model"], str) and each.has(f"models/{row['model']}") for each in (kept, own)]
         found = _beside(row, exact, compact, "a fact" if fact else _standing(*ran))
         rows.append({**{name: row[name] for name in reported}, **found})
     return pd.DataFrame(rows, columns=[*reported.columns, *BESIDE]).rename(columns={"value": "reported"})

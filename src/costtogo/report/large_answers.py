@@ -18,15 +18,19 @@ from costtogo.analysis.literature import SECONDS
 from costtogo.exact.partition import parse_partition
 from costtogo.heuristics.convolutional import PADDING
 from costtogo.params.instances import WalkInstances
-from costtogo.params.study import PuzzleStudy
 from costtogo.puzzles import make, noun
 from costtogo.puzzles.cube import FACES, sticker_places
 from costtogo.report.answers import NAN, Answer, Row, share_interval
 from costtogo.report.answers import answer as answer_default
-from costtogo.report.large_exact import best_cell, exact_solutions
-from costtogo.report.large_tables import beams_text, mirrored, shortest_path_sets, table_of, trained, triplets
-from costtogo.report.sources import OwnResults
-from costtogo.report.tables import Results
+from costtogo.report.results import StudyResults
+from costtogo.report.search_tables import (
+    beams_text,
+    best_cell,
+    exact_solutions,
+    mirrored,
+    shortest_path_sets,
+    triplets,
+)
 
 LEARNED = ("DeepCubeA", "DeepCube", "Report_DNN", "C3_DNN_0")  # the literature's networks that ours stands beside
 OPTIMAL = ("Rokicki", "Korf", "PDB_solver", "optimal_solver")  # its solvers whose solutions are the shortest
@@ -57,95 +61,95 @@ class Searches(NamedTuple):
 
 @dataclass(frozen=True)
 class Findings:
-    """What the study found, as the literature's numbers ask for it; timed: whether wall-clock times may be seen."""
+    """What the study found, as the literature's numbers ask for it."""
 
-    results: Results
-    study: PuzzleStudy
+    results: StudyResults
     model: str
-    timed: bool = False
 
     @property
     def noun(self) -> str:
         """What is solved, "cube" or "board"."""
-        return noun(self.study.puzzle)
+        return noun(self.results.puzzle)
 
-    def path(self, file: str) -> str:
+    def path(self, file: str, suffix: str = "") -> str:
         """A file of the results as seen from the project's root."""
-        return f"results/{self.study.study}/{file.format(self.model)}"
+        return self.results.place(file.format(self.model), suffix)
 
     def table(self, file: str) -> pd.DataFrame | None:
         """A table of the model."""
-        return table_of(self.results, self.model, file)
+        return self.results.find(file.format(self.model))
 
     def of_training(self, name: str) -> float:
         """A measure of the training, summed over those that it starts from; NaN before they are finished."""
-        models = self.study.lineage(self.model)
-        if not set(models) <= set(trained(self.results, self.study)):
+        models = self.results.lineage(self.model)
+        if not set(models) <= set(self.results.trained):
             return NAN
-        return sum(self.results.card("models", model)["metrics"][name] for model in models)
+        return sum(self.results.card(f"models/{model}")["metrics"][name] for model in models)
 
     @cached_property
     def seconds(self) -> float:
         """Seconds of the training likewise, NaN where they may not be seen."""
-        models = self.study.lineage(self.model)
-        if not self.timed or not set(models) <= set(trained(self.results, self.study)):
+        models = self.results.lineage(self.model)
+        if not self.results.timed or not set(models) <= set(self.results.trained):
             return NAN
-        timings = [self.results.card("timings/models", model) for model in models]
+        timings = [self.results.card(f"models/{model}")["timing"] for model in models]
         return sum(timing["seconds"] + timing.get("earlier_seconds", 0.0) for timing in timings)
 
     def davi(self, row: Row) -> str | None:
         """The study's model by value iteration that stands beside a row's: with adaptive K for the thesis's."""
-        models = {name: each.sampler.kind for name, each in self.study.models.items() if each.trainer == "davi"}
+        models = {
+            name: each.sampler.kind for name, each in self.results.params.models.items() if each.trainer == "davi"
+        }
         alike = [name for name, kind in models.items() if (kind == "adaptive_k") == (row["model"] == "C3_DNN_0")]
         return next(iter(alike), None)
 
     @cached_property
     def external(self) -> Searches | None:
         """The searches of external instances under the longest budget, with seconds where they may be seen."""
-        found = self.table("external/{}/searches.parquet")
+        found = self.table("external/{}/searches")
         if found is None:
             return None
         allowed = found["seconds_allowed"].max()
         rows = self._with_seconds(
             found[found["seconds_allowed"] == allowed], "external", ["seconds_allowed", "instance"]
         )
-        searched = self.study.external.budget(allowed).searched
-        what = f"the first {len(rows)} {self.noun}s of {self.study.external.file}, {searched}"
-        return Searches(rows, self.path("external/{}/searches.parquet"), what)
+        searched = self.results.asked.external.budget(allowed).searched
+        what = f"the first {len(rows)} {self.noun}s of {self.results.asked.external.file}, {searched}"
+        return Searches(rows, self.path("external/{}/searches"), what)
 
     @cached_property
     def beams(self) -> Searches | None:
         """The widest beams of the first set of scrambled states that was searched."""
-        found = self.table("beams/{}/searches.parquet")
+        found = self.table("beams/{}/searches")
         if found is None:
             return None
-        sets = [beams.set for beams in self.study.beams if self.is_scrambled(beams.set)]
+        sets = [beams.set for beams in self.results.asked.beams if self.is_scrambled(beams.set)]
         rows = found[found["set"].isin(sets[:1])]
         if rows.empty:
             return None
         rows = rows[rows["width"] == rows["width"].max()]
         what = (
-            f"{len(rows)} {self.noun}s of the set {sets[0]}, {beams_text(self.study, sets[0], rows['width'].iloc[0])}"
+            f"{len(rows)} {self.noun}s of the set {sets[0]}, {beams_text(self.results, sets[0], rows['width'].iloc[0])}"
         )
         rows = self._with_seconds(rows, "beams", ["set", "width", "instance"])
-        return Searches(rows.assign(optimal=rows["distance"]), self.path("beams/{}/searches.parquet"), what)
+        return Searches(rows.assign(optimal=rows["distance"]), self.path("beams/{}/searches"), what)
 
     @cached_property
     def exact(self) -> Searches | None:
         """What the exact solver found of the sets of scrambled states."""
-        rows = exact_solutions(self.results, self.study)
+        rows = exact_solutions(self.results)
         if rows is None:
             return None
         sets = [name for name in dict.fromkeys(rows["set"]) if self.is_scrambled(name)]
         rows = rows[rows["set"].isin(sets)]
         if rows.empty:
             return None
-        clock = self.results.find(f"timings/optima/{self.study.puzzle}.parquet") if self.timed else None
+        clock = self.results.find(f"timings/optima/{self.results.puzzle}")
         rows = rows.assign(seconds=np.nan) if clock is None else rows.merge(clock, on=["set", "instance"])
-        database = self.study.optima.pattern_database
+        database = self.results.asked.optima.pattern_database
         how = f"IDA* over {database}" if database else "linear algebra"
         what = f"{len(rows)} {self.noun}s of the set{'s' if len(sets) > 1 else ''} {' and '.join(sets)}, {how}"
-        return Searches(rows, f"results/{self.study.study}/optima/{self.study.puzzle}.parquet", what)
+        return Searches(rows, self.results.place(f"optima/{self.results.puzzle}"), what)
 
     @property
     def all_exact(self) -> Searches | None:
@@ -170,30 +174,30 @@ class Findings:
         return self.external or self.beams
 
     def _with_seconds(self, rows: pd.DataFrame, group: str, keys: list[str]) -> pd.DataFrame:
-        clock = self.table(f"timings/{group}/{{}}.parquet") if self.timed else None
+        clock = self.table(f"timings/{group}/{{}}")
         return rows.assign(seconds=np.nan) if clock is None else rows.merge(clock, on=keys)
 
     def is_scrambled(self, name: str) -> bool:
         """Whether a set is drawn by walks so long that they end anywhere."""
-        kind = self.study.instances[name]
+        kind = self.results.asked.instances[name]
         return isinstance(kind, WalkInstances) and kind.length[0] >= SCRAMBLED
 
     def prefix(self, row: Row) -> Searches | None:
         """The widest beam from a beginning of a shortest path, as long as the row's distance."""
-        found = self.table("beams/{}/searches.parquet")
+        found = self.table("beams/{}/searches")
         if found is None:
             return None
-        found = found[found["set"].isin(shortest_path_sets(self.study)) & (found["distance"] == row["distance"])]
+        found = found[found["set"].isin(shortest_path_sets(self.results)) & (found["distance"] == row["distance"])]
         if found.empty:
             return None
         one = found.sort_values("width").tail(1)
-        what = beams_text(self.study, *one[["set", "width"]].iloc[0])
+        what = beams_text(self.results, *one[["set", "width"]].iloc[0])
         one = self._with_seconds(one, "beams", ["set", "width", "instance"])
-        return Searches(one, self.path("beams/{}/searches.parquet"), what)
+        return Searches(one, self.path("beams/{}/searches"), what)
 
     def cell(self, row: Row) -> str:
         """What BWAS at a row's λ and N found, in words; empty where our grid lacks them."""
-        grid = self.table("searches/{}/grid.parquet")
+        grid = self.table("searches/{}/grid")
         if grid is None or math.isnan(row["path_weight"]) or math.isnan(row["batch_size"]):
             return ""
         alike = grid[np.isclose(grid["path_weight"], row["path_weight"]) & (grid["batch_size"] == row["batch_size"])]
@@ -203,7 +207,7 @@ class Findings:
         length = f" in {cell['length']:.2f} moves" if cell["solved_percent"] else ""
         most = next(
             search.max_nodes
-            for search in self.study.grids
+            for search in self.results.asked.grids
             if search.set == cell["set"] and cell["batch_size"] in search.batch_size
         )
         return (
@@ -250,12 +254,12 @@ def _move_sequences(found: Findings, row: Row) -> Answer:
 
 def _sequence_length(found: Findings, row: Row) -> Answer | None:
     """Moves of the longest beginning of the sequence whose states are searched."""
-    sets = shortest_path_sets(found.study)
+    sets = shortest_path_sets(found.results)
     if not sets:
         return None
-    moves = len(make(row["puzzle"]).parse_moves(found.study.instances[sets[0]].moves))
+    moves = len(make(row["puzzle"]).parse_moves(found.results.asked.instances[sets[0]].moves))
     return Answer(
-        moves, f"config/{found.study.study}.yaml", note="the moves listed, replayed; that none are fewer is proved"
+        moves, f"config/{found.results.study}.yaml", note="the moves listed, replayed; that none are fewer is proved"
     )
 
 
@@ -284,12 +288,12 @@ def _notes(found: Findings, row: Row) -> str:
 
 def _length_most(found: Findings, row: Row) -> Answer | None:
     """The longest solution of BWAS at the row's λ."""
-    searches = found.table("searches/{}/searches.parquet")
+    searches = found.table("searches/{}/searches")
     if searches is None:
         return None
     alike = searches[np.isclose(searches["path_weight"], row["path_weight"]) & searches["solved"]]
     note = f"{len(alike)} solutions of BWAS at this λ with every N"
-    return Answer(alike["cost"].max(), found.path("searches/{}/searches.parquet"), note=note)
+    return Answer(alike["cost"].max(), found.path("searches/{}/searches"), note=note)
 
 
 def _length_ratio(found: Findings, row: Row) -> Answer | None:
@@ -326,7 +330,7 @@ def _solved(found: Findings, row: Row) -> Answer | None:
 
 
 def _greedy(found: Findings, row: Row) -> Answer | None:
-    shares, depth = found.table("audits/{}/greedy.parquet"), row["set"].rpartition("_")[2]
+    shares, depth = found.table("audits/{}/greedy"), row["set"].rpartition("_")[2]
     if shares is None or not depth.isdigit():
         return None
     last = shares[(shares["iteration"] == shares["iteration"].max()) & (shares["depth"] == int(depth))]
@@ -334,7 +338,7 @@ def _greedy(found: Findings, row: Row) -> Answer | None:
         return None
     percent, states = last[["solved_percent", "states"]].iloc[0]
     note = "greedy search by the cost-to-go, which like that network searches nothing"
-    return Answer(percent, found.path("audits/{}/greedy.parquet"), *share_interval(percent, states), note=note)
+    return Answer(percent, found.path("audits/{}/greedy"), *share_interval(percent, states), note=note)
 
 
 def _states_solved(found: Findings, row: Row) -> Answer | None:
@@ -413,10 +417,10 @@ def _times_faster(found: Findings, row: Row) -> Answer | None:
 
 def _patterns(found: Findings, row: Row) -> Answer | None:
     """How many patterns of so many tiles the study's first pattern database has."""
-    side, texts = make(row["puzzle"]).side, found.study.pattern_databases.values()
+    side, texts = make(row["puzzle"]).side, found.results.asked.pattern_databases.values()
     tiles = int(row["quantity"].split("_")[2])
     counts = [sum(len(pattern) == tiles for pattern in parse_partition(side, text)) for text in texts]
-    return Answer(counts[0], f"config/{found.study.study}.yaml") if counts else None
+    return Answer(counts[0], f"config/{found.results.study}.yaml") if counts else None
 
 
 def _seconds(found: Findings, row: Row) -> Answer | None:
@@ -438,13 +442,13 @@ def _seconds(found: Findings, row: Row) -> Answer | None:
 
 
 def _consistent(found: Findings, row: Row) -> Answer | None:
-    shares = found.table("audits/{}/consistency.parquet")
+    shares = found.table("audits/{}/consistency")
     if shares is None:
         return None
     last = shares.sort_values("iteration").iloc[-1]
     low, high = share_interval(last["consistent_percent"], last["states"])
     note = f"our last checkpoint, iteration {last['iteration']:,.0f} of another trainer"
-    return Answer(last["consistent_percent"], found.path("audits/{}/consistency.parquet"), low, high, note=note)
+    return Answer(last["consistent_percent"], found.path("audits/{}/consistency"), low, high, note=note)
 
 
 def _admissible(found: Findings, row: Row) -> Answer | None:
@@ -454,12 +458,12 @@ def _admissible(found: Findings, row: Row) -> Answer | None:
         rows = found.judged.rows
         note = f"cost-to-go of {found.judged.what.split(',')[0]}, all scrambled by 1,000 moves or more"
         return _share(found.judged, rows["cost_to_go"] <= rows["optimal"] + slack, note)
-    near = found.table("audits/{}/nearby.parquet")
+    near = found.table("audits/{}/nearby")
     if near is None or slack:
         return None
     share = (near["admissible_percent"] * near["states"]).sum() / near["states"].sum()
     note = f"states up to {near['distance'].max()} moves away, where distances are known"
-    return Answer(share, found.path("audits/{}/nearby.parquet"), note=note)
+    return Answer(share, found.path("audits/{}/nearby"), note=note)
 
 
 def _overestimation(found: Findings, row: Row) -> Answer | None:
@@ -476,7 +480,7 @@ def _triplet(found: Findings, row: Row) -> Answer | None:
     """Shares of patterns in our solutions of external instances, else of the widest beams."""
     if row["model"] not in LEARNED or found.scrambled is None:
         return None
-    shares = triplets(found.results, found.study)
+    shares = triplets(found.results)
     own = shares[shares["model"] == found.model] if len(shares) else shares
     if own.empty:
         return None
@@ -486,14 +490,14 @@ def _triplet(found: Findings, row: Row) -> Answer | None:
         return None  # every solution has fewer than three moves
     note = f"{chosen['solutions']} solutions: {chosen['searches']}"
     low, high = share_interval(chosen[row["quantity"]], chosen["triplets"])
-    file = found.path(f"{'external' if len(external) else 'beams'}/{{}}/searches.parquet")
+    file = found.path(f"{'external' if len(external) else 'beams'}/{{}}/searches")
     return Answer(chosen[row["quantity"]], file, low, high, note=note)
 
 
 def _mirrored(found: Findings, row: Row) -> Answer | None:
     if row["model"] not in LEARNED:
         return None
-    pairs = mirrored(found.results, found.study)
+    pairs = mirrored(found.results)
     own = pairs[pairs["model"] == found.model] if len(pairs) else pairs
     if own.empty:
         return None
@@ -502,14 +506,14 @@ def _mirrored(found: Findings, row: Row) -> Answer | None:
     if not last[of]:
         return None
     low, high = share_interval(last[row["quantity"]], last[of])
-    searched = beams_text(found.study, last["set"], last["width"])
+    searched = beams_text(found.results, last["set"], last["width"])
     note = f"{last[of]:.0f} {'pairs' if of == 'pairs' else 'other pairs'}, {searched}"
-    return Answer(last[row["quantity"]], found.path("beams/{}/searches.parquet"), low, high, note=note)
+    return Answer(last[row["quantity"]], found.path("beams/{}/searches"), low, high, note=note)
 
 
 def _tried(found: Findings, row: Row) -> Answer | None:
     """The λ or N where our grid has it, together with the other where the row names both."""
-    grid = found.table("searches/{}/grid.parquet")
+    grid = found.table("searches/{}/grid")
     if grid is None or row["model"] not in LEARNED:
         return None
     alike = pd.Series(True, index=grid.index)
@@ -517,49 +521,49 @@ def _tried(found: Findings, row: Row) -> Answer | None:
         if not math.isnan(row[name]):
             alike &= np.isclose(grid[name], row[name])
     note = "in our grid"
-    return Answer(row["value"], found.path("searches/{}/grid.parquet"), note=note) if alike.any() else None
+    return Answer(row["value"], found.path("searches/{}/grid"), note=note) if alike.any() else None
 
 
 def _chosen(found: Findings, row: Row) -> Answer | None:
     """The λ or N of the cell that solves most and, of those, with the fewest moves."""
-    grid = found.table("searches/{}/grid.parquet")
+    grid = found.table("searches/{}/grid")
     if grid is None or row["model"] not in ("DeepCubeA", "Report_DNN"):
         return None
     best = best_cell(grid)
     note = "of the cell of our grid that solves most, of those with the fewest moves, of those with the fewest nodes"
-    return Answer(best[row["quantity"].removesuffix("_chosen")], found.path("searches/{}/grid.parquet"), note=note)
+    return Answer(best[row["quantity"].removesuffix("_chosen")], found.path("searches/{}/grid"), note=note)
 
 
 def _feasible(found: Findings, row: Row) -> Answer | None:
     """The least or the greatest λ at which BWAS solves every instance with some N."""
-    grid = found.table("searches/{}/grid.parquet")
+    grid = found.table("searches/{}/grid")
     if grid is None:
         return None
     weights = grid.loc[grid["solved_percent"] == 100, "path_weight"]
     value = weights.min() if row["relation"] == ">=" else weights.max()
     note = f"λ at which every {found.noun} is solved within the cap on nodes with some N"
-    return Answer(value, found.path("searches/{}/grid.parquet"), note=note)
+    return Answer(value, found.path("searches/{}/grid"), note=note)
 
 
 def _states_sampled(found: Findings, row: Row) -> Answer | None:
     """How many states our set or audit of the same kind has."""
-    audit, study = found.study.audit, found.study
-    walks = [kind.states for name, kind in study.instances.items() if found.is_scrambled(name)]
+    asked = found.results.asked
+    walks = [kind.states for name, kind in asked.instances.items() if found.is_scrambled(name)]
     counts: dict[str, float] = {
         "walks": len(found.external.rows) if found.external else sum(walks[:1]) or NAN,
-        "grid": next((study.instances[s.set].states for s in study.grids if found.is_scrambled(s.set)), NAN),
-        "farthest": len(shortest_path_sets(study)) or NAN,
-        "consistency": audit.consistency_states,
-        "scrambled": audit.scrambled_states * audit.depths,
-        "depth": audit.scrambled_states,
+        "grid": next((asked.instances[s.set].states for s in asked.grids if found.is_scrambled(s.set)), NAN),
+        "farthest": len(shortest_path_sets(found.results)) or NAN,
+        "consistency": asked.audit.consistency_states,
+        "scrambled": asked.audit.scrambled_states * asked.audit.depths,
+        "depth": asked.audit.scrambled_states,
     }
-    return Answer(counts.get(SAMPLES.get(row["set"]), NAN), f"config/{study.study}.yaml")
+    return Answer(counts.get(SAMPLES.get(row["set"]), NAN), f"config/{found.results.study}.yaml")
 
 
 def _states_seen(found: Findings, row: Row) -> Answer | None:
     if row["model"] not in LEARNED:
         return None
-    return Answer(found.of_training("states_seen"), found.path("models/{}.json"), note=_training_note(found))
+    return Answer(found.of_training("states_seen"), found.path("models/{}", ".json"), note=_training_note(found))
 
 
 def _states_seen_percent(found: Findings, row: Row) -> Answer | None:
@@ -568,7 +572,9 @@ def _states_seen_percent(found: Findings, row: Row) -> Answer | None:
 
 
 def _training_note(found: Findings) -> str:
-    trainers = {name: found.study.models[name].trainer.replace("_", " ") for name in found.study.lineage(found.model)}
+    trainers = {
+        name: found.results.model(name).trainer.replace("_", " ") for name in found.results.lineage(found.model)
+    }
     return f"the whole training of {' and '.join(f'{name} ({trainer})' for name, trainer in trainers.items())}"
 
 
@@ -578,13 +584,13 @@ def _training_time(found: Findings, row: Row) -> Answer | None:
     value = found.seconds / SECONDS[row["unit"]]
     if row["quantity"] == "iteration_time":
         value /= found.of_training("iterations")
-    return Answer(value, found.path("timings/models/{}.json"), note=_training_note(found))
+    return Answer(value, found.path("timings/models/{}", ".json"), note=_training_note(found))
 
 
 def _convergence(found: Findings, row: Row) -> Answer | None:
     """Convergence points, which value iteration alone has."""
     model = found.davi(row)
-    answered = model and answer_default(OwnResults(found.results.folder), {**row, "model": model})
+    answered = model and answer_default(found.results, {**row, "model": model})
     return replace(answered, note=f"{model}, {answered.note}".removesuffix(", ")) if answered else None
 
 
@@ -595,28 +601,28 @@ def _setting(name: str, of_davi: bool = False):
         model = found.davi(row) if of_davi else found.model
         if row["model"] not in LEARNED or model is None:
             return None
-        training = value = found.study.models[model]
+        training = value = found.results.model(model)
         for part in name.split("."):
             if isinstance(value, list | tuple) and int(part) >= len(value):
                 return None  # fewer layers
             value = value[int(part)] if isinstance(value, list | tuple) else value.value(part)
         if name == "architecture.layers_per_block" and not training.architecture.value("residual_blocks"):
             value = 0
-        return None if value is None else Answer(float(value), f"config/{found.study.study}.yaml")
+        return None if value is None else Answer(float(value), f"config/{found.results.study}.yaml")
 
     return find
 
 
 def _last_rate(found: Findings, row: Row) -> Answer | None:
     """The learning rate at the end of the training, in per cent of the first, where it falls by a factor."""
-    model = found.study.models[found.model]
+    model = found.results.model(found.model)
     last = 100 * model.learning_rate_factor**model.iterations
-    return None if last == 100 else Answer(last, f"config/{found.study.study}.yaml")
+    return None if last == 100 else Answer(last, f"config/{found.results.study}.yaml")
 
 
 def _convolutions(found: Findings, row: Row) -> Answer | None:
     """Numbers of a convolutional network, where the study's is one."""
-    architecture = found.study.models[found.model].architecture
+    architecture = found.results.model(found.model).architecture
     if row["model"] not in LEARNED or architecture.kind != "convolutional":
         return None
     numbers = {
@@ -628,7 +634,7 @@ def _convolutions(found: Findings, row: Row) -> Answer | None:
         "padding_first_layer": PADDING,
         "input_channels": make(row["puzzle"]).letters,
     }
-    return Answer(numbers[row["quantity"]], f"config/{found.study.study}.yaml")
+    return Answer(numbers[row["quantity"]], f"config/{found.results.study}.yaml")
 
 
 CONVOLUTIONS = (

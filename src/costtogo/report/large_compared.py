@@ -5,11 +5,11 @@ from collections.abc import Callable, Iterator
 import pandas as pd
 
 from costtogo.analysis.literature import DOCUMENTS
-from costtogo.params.study import PuzzleStudy
 from costtogo.report.compared import form_of, where_text
 from costtogo.report.comparison import NOT_COVERED, SHORT, VERDICTS
 from costtogo.report.large_comparison import LARGE_QUANTITIES, LARGE_TIMES
 from costtogo.report.markdown import amount, short, table
+from costtogo.report.results import StudyResults
 
 TINY = ("states", "states_seen_percent", "move_sequences")  # or huge: written with a power of ten
 ALIKE = ["source", "section", "quantity", "model", "iteration", "path_weight", "batch_size", "set", "unit"]
@@ -21,12 +21,12 @@ COUNTS = {1: "one", 2: "two", 3: "three", 4: "four"}
 HEADER = ["model", "where", "quantity", "reported", "ours", "verdict"]
 
 
-def explanations(study: PuzzleStudy) -> dict[str, str]:
+def explanations(results: StudyResults) -> dict[str, str]:
     """Why the study falls short in a quantity, by its name: of what it does, not of what it might."""
     found = {}
-    if any(model.trainer == "random_walk" for model in study.models.values()):
+    if any(model.trainer == "random_walk" for model in results.params.models.values()):
         found |= dict.fromkeys(TOO_HIGH, WALKS)
-    if study.external is None or study.external.budgets[-1].solver == "beam":
+    if results.asked.external is None or results.asked.external.budgets[-1].solver == "beam":
         found |= dict.fromkeys(NODES, BEAMS)
     return found
 

@@ -162,18 +162,18 @@ def _why_not(row: Row, found: Findings) -> str:
     exactly = model in OPTIMAL or quantity == "seconds_ratio_pdb"
     if exactly and found.exact is not None and found.all_exact is None:
         solved = found.exact.rows["solved"]
-        limit = found.study.optima.max_generated
+        limit = found.results.asked.optima.max_generated
         return f"{found.exact.what}, solves {solved.sum()} of {len(solved)} within {limit:,} nodes each: no mean of all"
-    timed_here = model in LEARNED or (model in OPTIMAL and found.study.optima is not None)
-    if quantity in LARGE_TIMES and timed_here and not found.timed:
+    timed_here = model in LEARNED or (model in OPTIMAL and found.results.asked.optima is not None)
+    if quantity in LARGE_TIMES and timed_here and not found.results.timed:
         return "wall-clock times of this study differ from run to run and stand in timings.md"
     if quantity in REASONS and (not quantity.endswith("_tried") or model in LEARNED):
         return REASONS[quantity]
     if row["set"] in OTHER_SETS:
         return OTHER_SETS[row["set"]]
-    waits = found.external is None and quantity in NEEDS_EXTERNAL and found.study.external is not None
+    waits = found.external is None and quantity in NEEDS_EXTERNAL and found.results.asked.external is not None
     if waits and model in (*LEARNED[:1], *OPTIMAL, "Report_DNN"):
-        return f"not measured yet: snakemake {found.study.study}-external measures it"
+        return f"not measured yet: snakemake {found.results.study}-external measures it"
     if quantity in NEEDS_EXTERNAL and found.external is not None and found.known is None:
         return "needs optima, which are not known"
     if isinstance(model, str) and model not in LEARNED:

@@ -17,7 +17,7 @@ from costtogo.report.answers import NAN, NETWORK_ENGINE, Answer, Row, share_inte
 from costtogo.report.comparison import AGREES, NOT_COVERED, judge
 from costtogo.report.facts import Facts
 from costtogo.report.large_comparison import LARGE_QUANTITIES, LARGE_TIMES, MACHINES, REASONS
-from costtogo.report.sources import Source
+from costtogo.report.results import StudyResults
 
 COLUMNS = ("reproduced", "interval_95", "verdict", "note", "results_file")  # that compare_listed adds
 NETWORK = "Report_DNN"
@@ -32,17 +32,17 @@ WHY_NOT = REASONS | {
 class Listed:
     """What answers the rows: the study's own results or those kept, and what is known without a network."""
 
-    source: Source
+    results: StudyResults
     facts: Facts
 
     def training(self, model: str) -> dict[str, Any]:
         """The parameters of a training, empty where it has not run."""
-        return self.source.card("models", model).get("parameters", {}).get("training", {})
+        return self.results.find_card(f"models/{model}").get("parameters", {}).get("training", {})
 
     def cell(self, row: Row) -> dict[str, Any] | None:
         """The searches at the row's λ and N, or at the headline's, on the set of the row or the headline's."""
-        card = self.source.card("searches", NETWORK)
-        grid = self.source.frame("searches", NETWORK, "grid")
+        card = self.results.find_card(f"searches/{NETWORK}")
+        grid = self.results.find(f"searches/{NETWORK}/grid")
         if not card or grid is None:
             return None
         wanted = dict(card["parameters"]["search"]["headline"])
@@ -56,7 +56,7 @@ class Listed:
     @property
     def file(self) -> str:
         """Where a reader finds the searches."""
-        return self.source.path("searches", NETWORK, "grid")
+        return self.results.place(f"searches/{NETWORK}/grid")
 
 
 def compare_listed(reported: pd.DataFrame, found: Listed) -> pd.DataFrame:
@@ -113,7 +113,7 @@ def _setting(name: str) -> Callable[[Listed, Row], Answer | None]:
         value: Any = found.training(row["model"])
         for part in name.split("."):
             value = value.get(part) if isinstance(value, dict) else None
-        return None if value is None else Answer(float(value), found.source.path("models", row["model"], "curve"))
+        return None if value is None else Answer(float(value), found.results.place(f"models/{row['model']}/curve"))
 
     return find
 
@@ -124,7 +124,7 @@ def _last_rate(found: Listed, row: Row) -> Answer | None:
     if "learning_rate_factor" not in training:
         return None
     last = 100 * training["learning_rate_factor"] ** training["iterations"]
-    return Answer(last, found.source.path("models", row["model"], "curve"), note="the factor, iteration by iteration")
+    return Answer(last, found.results.place(f"models/{row['model']}/curve"), note="the factor, iteration by iteration")
 
 
 def _of_cell(found: Listed, row: Row) -> Answer | None:
@@ -167,7 +167,7 @@ def _chosen(found: Listed, row: Row) -> Answer | None:
 
 def _feasible(found: Listed, row: Row) -> Answer | None:
     """The greatest λ at which every instance is solved."""
-    cell, grid = found.cell(row), found.source.frame("searches", NETWORK, "grid")
+    cell, grid = found.cell(row), found.results.find(f"searches/{NETWORK}/grid")
     if cell is None:
         return None
     solved = grid[(grid["set"] == cell["set"]) & (grid["solved_percent"] == 100)]
@@ -176,7 +176,7 @@ def _feasible(found: Listed, row: Row) -> Answer | None:
 
 def _diverges(found: Listed, row: Row) -> Answer | None:
     """1 where the last network is worse than none: its error over all states is more than their mean distance."""
-    measures = found.source.frame("audits", row["model"], "measures")
+    measures = found.results.find(f"audits/{row['model']}/measures")
     distances = found.facts.states[found.facts.states["puzzle"] == row["puzzle"]]
     if measures is None or distances.empty:
         return None
@@ -184,12 +184,12 @@ def _diverges(found: Listed, row: Row) -> Answer | None:
     mean = float(np.average(distances["distance"], weights=distances["states"]))
     error = float(last["mean_absolute_error"])
     note = f"the last network errs by {error:.3g} moves, none at all by {mean:.3g}"
-    return Answer(float(error > mean), found.source.path("audits", row["model"], "measures"), note=note)
+    return Answer(float(error > mean), found.results.place(f"audits/{row['model']}/measures"), note=note)
 
 
 def _seconds(found: Listed, row: Row) -> Answer | None:
     """Seconds of a search by the engine that calls the network for each search alone, as the literature's."""
-    cell, clock = found.cell(row), found.source.frame("timings", NETWORK, "searches")
+    cell, clock = found.cell(row), found.results.find(f"timings/searches/{NETWORK}")
     if cell is None or clock is None or row["model"] != NETWORK:
         return None
     alike = (clock["engine"] == NETWORK_ENGINE) & (clock["set"] == cell["set"])
@@ -197,15 +197,15 @@ def _seconds(found: Listed, row: Row) -> Answer | None:
     if not alike.any():
         return None
     one = clock[alike].iloc[0]
-    path = found.source.path("timings", NETWORK, "searches")
+    path = found.results.place(f"timings/searches/{NETWORK}")
     return Answer(one["seconds"], path, note=f"{one['searches']:.0f} searches, {one['precision']}")
 
 
 def _training_time(found: Listed, row: Row) -> Answer | None:
-    timing = found.source.card("models", row["model"]).get("timing", {})
+    timing = found.results.find_card(f"models/{row['model']}").get("timing", {})
     seconds = timing.get("seconds", NAN) + timing.get("earlier_seconds", 0.0)
     note = f"on {timing.get('threads', 1)} thread of {timing.get('processor', '')}"
-    return Answer(seconds / SECONDS[row["unit"]], found.source.path("models", row["model"], "curve"), note=note)
+    return Answer(seconds / SECONDS[row["unit"]], found.results.place(f"models/{row['model']}/curve"), note=note)
 
 
 SETTINGS = {

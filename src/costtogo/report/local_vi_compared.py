@@ -7,7 +7,8 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from costtogo.files import read_csv, read_frame
+from costtogo.files import read_csv
+from costtogo.report.results import StudyResults
 
 REPORTED = Path("data/reported/local_value_iteration.csv")
 TIMED = ("training_minutes", "training_seconds", "seconds_per_board")
@@ -16,24 +17,9 @@ DEVIATIONS = 3  # of a sampled number from the exact one, in standard deviations
 AGREES, DIFFERS, WITHIN, NOT_COVERED = "agrees", "differs", "within chance", "not covered"
 
 
-class Tables(NamedTuple):
-    """What the stage wrote; clock: its wall-clock times."""
-
-    subproblems: pd.DataFrame
-    shares: pd.DataFrame
-    classes: pd.DataFrame
-    preferences: pd.DataFrame
-    boards: pd.DataFrame
-    policy: pd.DataFrame
-    larger: pd.DataFrame
-    clock: pd.DataFrame
-
-    @classmethod
-    def read(cls, results: Path, puzzle: str) -> "Tables":
-        """results: the study's folder."""
-        folder = results / "local_vi" / puzzle
-        named = {name: read_frame(folder / f"{name}.parquet") for name in cls._fields if name != "clock"}
-        return cls(**named, clock=read_frame(results / "timings" / "local_vi" / f"{puzzle}.parquet"))
+def local(results: StudyResults, name: str) -> pd.DataFrame:
+    """A table of the stage: subproblems, shares, classes, preferences, boards, policy or larger."""
+    return results.frame(f"local_vi/{results.puzzle}/{name}")
 
 
 class Answer(NamedTuple):
@@ -52,11 +38,11 @@ def read_reported(path: Path = REPORTED) -> pd.DataFrame:
     return rows
 
 
-def compare(reported: pd.DataFrame, tables: Tables, timed: bool = False) -> pd.DataFrame:
+def compare(reported: pd.DataFrame, results: StudyResults, timed: bool = False) -> pd.DataFrame:
     """A row for every number: ours, the verdict, a note; timed: those that a clock tells, or the others."""
-    rows, sizes = reported[reported["quantity"].isin(TIMED) == timed], set(tables.classes["initial_size"])
+    rows, sizes = reported[reported["quantity"].isin(TIMED) == timed], set(local(results, "classes")["initial_size"])
     answers = [
-        _ANSWERS[row.quantity](row, tables) if row.initial_size in sizes else Answer("–", NOT_COVERED)
+        _ANSWERS[row.quantity](row, results) if row.initial_size in sizes else Answer("–", NOT_COVERED)
         for row in rows.itertuples()
     ]
     found = pd.DataFrame(answers, columns=Answer._fields, index=rows.index)
@@ -76,22 +62,26 @@ def rounded(text: str, ours: float) -> Answer:
     return Answer(f"{ours:.{places + 2}f}", AGREES if off <= 1 else DIFFERS)
 
 
-def _share(row, tables: Tables) -> Answer:
-    found = tables.shares.query("initial_size == 1 and tile == @row.tile and considered == @row.considered")
+def _share(row, results: StudyResults) -> Answer:
+    found = local(results, "shares").query("initial_size == 1 and tile == @row.tile and considered == @row.considered")
     return exactly(row.value, Fraction(found["share"].iloc[0]))
 
 
-def _subproblem(row, tables: Tables) -> pd.Series:
-    return tables.subproblems.query("initial_size == 1 and tile == @row.tile and considered == @row.considered").iloc[0]
+def _subproblem(row, results: StudyResults) -> pd.Series:
+    return (
+        local(results, "subproblems")
+        .query("initial_size == 1 and tile == @row.tile and considered == @row.considered")
+        .iloc[0]
+    )
 
 
-def _class(row, tables: Tables) -> pd.Series:
-    return tables.classes.query("initial_size == 1 and considered == @row.considered").iloc[0]
+def _class(row, results: StudyResults) -> pd.Series:
+    return local(results, "classes").query("initial_size == 1 and considered == @row.considered").iloc[0]
 
 
-def _boards(row, tables: Tables) -> Answer:
-    share = Fraction(_class(row, tables)["share"])
-    drawn = int((tables.boards["considered_1"] == row.considered).sum())
+def _boards(row, results: StudyResults) -> Answer:
+    share = Fraction(_class(row, results)["share"])
+    drawn = int((local(results, "boards")["considered_1"] == row.considered).sum())
     deviation = float(DRAWN * share * (1 - share)) ** 0.5
     close = abs(int(row.value) - DRAWN * share) <= DEVIATIONS * deviation
     return Answer(
@@ -99,37 +89,47 @@ def _boards(row, tables: Tables) -> Answer:
     )
 
 
-def _average(row, tables: Tables) -> Answer:
+def _average(row, results: StudyResults) -> Answer:
     size = row.initial_size
-    orders = tables.preferences.query("initial_size == @size and considered == @row.considered")["average_moves"]
-    share = float(Fraction(_class(row, tables)["share"])) if row.considered else 1
-    slack = DEVIATIONS * tables.boards[f"length_{size}"].std() / (DRAWN * share) ** 0.5
+    orders = local(results, "preferences").query("initial_size == @size and considered == @row.considered")[
+        "average_moves"
+    ]
+    share = float(Fraction(_class(row, results)["share"])) if row.considered else 1
+    slack = DEVIATIONS * local(results, "boards")[f"length_{size}"].std() / (DRAWN * share) ** 0.5
     inside = orders.min() - slack <= float(row.value) <= orders.max() + slack
     note = f"{orders.min():.2f} to {orders.max():.2f} by the order in which equally good moves are tried"
     return Answer(f"{orders.iloc[0]:.2f}", WITHIN if inside else DIFFERS, note)
 
 
-def _maximum(row, tables: Tables) -> Answer:
+def _maximum(row, results: StudyResults) -> Answer:
     size = row.initial_size
-    chosen = tables.boards[f"considered_{size}"] == row.considered if row.considered else slice(None)
-    drawn = tables.boards.loc[chosen, f"length_{size}"].max()
-    true = tables.preferences.query("initial_size == @size and considered == @row.considered")["maximum_moves"].max()
+    chosen = local(results, "boards")[f"considered_{size}"] == row.considered if row.considered else slice(None)
+    drawn = local(results, "boards").loc[chosen, f"length_{size}"].max()
+    true = (
+        local(results, "preferences")
+        .query("initial_size == @size and considered == @row.considered")["maximum_moves"]
+        .max()
+    )
     possible = int(row.value) <= true
     return Answer(f"{drawn:.0f}", WITHIN if possible else DIFFERS, f"the longest of all boards has {true} moves")
 
 
-def _seconds(tables: Tables, what: str, size: int) -> float:
-    return tables.clock.query("side == 4 and initial_size == @size and what == @what")["seconds"].iloc[0]
+def _seconds(results: StudyResults, what: str, size: int) -> float:
+    return (
+        results.frame(f"timings/local_vi/{results.puzzle}")
+        .query("side == 4 and initial_size == @size and what == @what")["seconds"]
+        .iloc[0]
+    )
 
 
-def _training(row, tables: Tables) -> Answer:
-    seconds = _seconds(tables, "value functions", row.initial_size)
+def _training(row, results: StudyResults) -> Answer:
+    seconds = _seconds(results, "value functions", row.initial_size)
     ours = seconds / 60 if row.quantity == "training_minutes" else seconds
     return Answer(f"{ours:.2g}", f"{float(row.value) / ours:,.0f} times as fast")
 
 
-def _seconds_per_board(row, tables: Tables) -> Answer:
-    ours = _seconds(tables, "boards", row.initial_size) / len(tables.boards)
+def _seconds_per_board(row, results: StudyResults) -> Answer:
+    ours = _seconds(results, "boards", row.initial_size) / len(local(results, "boards"))
     return Answer(f"{ours:.2g}", f"{float(row.value) / ours:,.0f} times as fast")
 
 
@@ -137,14 +137,14 @@ HALVED = "halved there: two tiles that are not looked at can be exchanged, so ev
 
 _ANSWERS: dict[str, Callable[..., Answer]] = {
     "share": _share,
-    "states": lambda row, tables: exactly(row.value, int(_subproblem(row, tables)["solvable"]), HALVED),
-    "most_states": lambda row, tables: exactly(
-        row.value, int(tables.subproblems.query("initial_size == 1")["solvable"].max()), HALVED
+    "states": lambda row, results: exactly(row.value, int(_subproblem(row, results)["solvable"]), HALVED),
+    "most_states": lambda row, results: exactly(
+        row.value, int(local(results, "subproblems").query("initial_size == 1")["solvable"].max()), HALVED
     ),
-    "class_share": lambda row, tables: exactly(row.value, Fraction(_class(row, tables)["share"])),
-    "class_percent": lambda row, tables: rounded(row.value, float(100 * Fraction(_class(row, tables)["share"]))),
-    "bound": lambda row, tables: exactly(row.value, int(_class(row, tables)["bound"])),
-    "most_moves": lambda row, tables: exactly(row.value, int(_subproblem(row, tables)["most_moves"])),
+    "class_share": lambda row, results: exactly(row.value, Fraction(_class(row, results)["share"])),
+    "class_percent": lambda row, results: rounded(row.value, float(100 * Fraction(_class(row, results)["share"]))),
+    "bound": lambda row, results: exactly(row.value, int(_class(row, results)["bound"])),
+    "most_moves": lambda row, results: exactly(row.value, int(_subproblem(row, results)["most_moves"])),
     "boards": _boards,
     "average_moves": _average,
     "maximum_moves": _maximum,

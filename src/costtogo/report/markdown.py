@@ -2,9 +2,12 @@
 
 import math
 from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NamedTuple
+
+import pandas as pd
 
 ROUNDING = 1e-9  # of a share of 100 %
-Format = Callable[[float], str]
+Format = Callable[[Any], str]
 
 
 def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
@@ -14,16 +17,31 @@ def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     return "\n".join("| " + " | ".join(line) + " |" for line in lines) + "\n"
 
 
-def frame_table(frame, columns: dict[str, tuple[str, Format]]) -> str:
-    """The columns of a data frame, each under its heading and in its format."""
-    header = [heading for heading, _ in columns.values()]
-    rows = ([form(row[name]) for name, (_, form) in columns.items()] for row in frame.to_dict("records"))
-    return table(header, rows)
+def columns(frame: pd.DataFrame, names: str, **others: "str | tuple[str, Format]") -> str:
+    """Some columns of a data frame as a table: "set length" has two, headed and written as COLUMNS says.
+
+    others: for a column by name, another heading, or another heading and format.
+    """
+    found = {name: _column(name, others.get(name)) for name in names.split()}
+    rows = frame.to_dict("records")
+    cells = ([each.form(row if each.of_row else row[name]) for name, each in found.items()] for row in rows)
+    return table([each.heading for each in found.values()], cells)
+
+
+def _column(name: str, other: "str | tuple[str, Format] | None") -> "Column":
+    if isinstance(other, tuple):
+        return Column(*other)
+    return COLUMNS[name]._replace(heading=other) if other else COLUMNS[name]
 
 
 def places(count: int) -> Format:
     """Numbers with so many places and thousands separated; what is missing is a dash."""
     return lambda value: "–" if is_missing(value) else f"{value:,.{count}f}"
+
+
+def significant(count: int) -> Format:
+    """Numbers with so many digits that count.  0.01234 -> "0.0123"."""
+    return f"{{:.{count}g}}".format
 
 
 def percent(value) -> str:
@@ -47,6 +65,148 @@ def amount(value) -> str:
     return f"{value:,.2f}" if value < 1000 and value != int(value) else f"{value:,.0f}"
 
 
+def megabytes(value: float) -> str:
+    """Bytes in millions.  576576912 -> "576.6", 4660 -> "0.0047"."""
+    if is_missing(value):
+        return "–"
+    return f"{value / 1e6:,.1f}" if value >= 1e5 else f"{value / 1e6:.2g}"
+
+
+def code(value: str) -> str:
+    """A name in code letters."""
+    return f"`{value}`"
+
+
+def text(value: Any) -> str:
+    """A text as it is; what is missing is a dash."""
+    return value if isinstance(value, str) and value else "–" if not value or is_missing(value) else str(value)
+
+
+def interval(value: float | None, low: float | None, high: float | None, form: Format = percent) -> str:
+    """A share or a mean with its interval, if it has one.  -> "99.87 [99.78, 99.92]"."""
+    return form(value) if is_missing(low) else f"{form(value)} [{form(low)}, {form(high)}]"
+
+
 def is_missing(value) -> bool:
     """Whether a number was not measured, or has no finite value."""
     return value is None or (isinstance(value, float) and not math.isfinite(value))
+
+
+class Column(NamedTuple):
+    """How a column of a data frame is headed and written; of_row: it is written from the whole row."""
+
+    heading: str
+    form: Format
+    of_row: bool = False
+
+
+def _optimal(row: dict[str, Any]) -> str:
+    return interval(row["optimal_percent"], row["optimal_low"], row["optimal_high"])
+
+
+def _lengths(row: dict[str, Any]) -> str:
+    return interval(row["length"], row["length_low"], row["length_high"], places(2))
+
+
+COLUMNS = {
+    # what a row is of
+    "model": Column("model", code),
+    "heuristic": Column("heuristic", code),
+    "solver": Column("solver", text),
+    "search": Column("search", code),
+    "engine": Column("engine", text),
+    "precision": Column("precision", text),
+    "group": Column("group", text),
+    "name": Column("name", code),
+    "set": Column("set", text),
+    "cell": Column("searched: set, λ, N", text),
+    "puzzle": Column("puzzle", text),
+    "path_weight": Column("λ", short),
+    "batch_size": Column("N", amount),
+    "width": Column("width", amount),
+    "images": Column("images", amount),
+    "average": Column("averaged over", amount),
+    "seconds_allowed": Column("seconds each, at most", short),
+    "first": Column("first", amount),
+    "iteration": Column("iteration", amount),
+    "selected_iteration": Column("checkpoint (iteration)", amount),
+    "distance": Column("distance, moves", short),
+    "scope": Column("states", text),
+    "states": Column("states", amount),
+    "states_at_a_time": Column("states at a time", amount),
+    # audits
+    "mean_cost_to_go": Column("mean cost-to-go, moves", places(3)),
+    "mean_absolute_error": Column("mean absolute error, moves", places(3)),
+    "bias": Column("bias, moves", places(3)),
+    "admissible_percent": Column("admissible, %", percent),
+    "overestimation_mean": Column("mean overestimate, moves", places(3)),
+    "overestimation_max": Column("largest, moves", places(2)),
+    "consistent_percent": Column("consistent, %", percent),
+    # searches
+    "instances": Column("instances", amount),
+    "searches": Column("searches", amount),
+    "solved_percent": Column("solved, %", percent),
+    "length": Column("length, moves", places(2)),
+    "lengths": Column("mean length, moves [95 % interval]", _lengths, of_row=True),
+    "cost": Column("length found, moves", amount),
+    "known": Column("of known distance", amount),
+    "optimal_length": Column("optimum, moves", places(2)),
+    "optimal_percent": Column("fewest moves, %", percent),
+    "optimal": Column("optimal, % [95 % interval]", _optimal, of_row=True),
+    "excess": Column("moves too many", places(2)),
+    "percent": Column("share, %", percent),
+    "nodes_expanded": Column("nodes expanded", amount),
+    "exact_nodes_expanded": Column("exact", amount),
+    "zero_nodes_expanded": Column("zero", amount),
+    "nodes_generated": Column("nodes generated", amount),
+    "nodes_generated_most": Column("most", amount),
+    "nodes_per_second": Column("nodes per second", amount),
+    "out_of_memory_percent": Column("out of memory, %", percent),
+    "shortest": Column("nearest", short),
+    "bytes": Column("memory, MB", megabytes),
+    "seconds": Column("seconds", significant(3)),
+    "longest": Column("longest", significant(3)),
+    "milliseconds": Column("ms a board", places(3)),
+    "longest_milliseconds": Column("longest, ms", places(3)),
+    "threads": Column("threads", short),
+    "processor": Column("processor", text),
+    # pattern databases and patterns of solutions
+    "database": Column("database", code),
+    "tiles": Column("tiles of its patterns", text),
+    "patterns": Column("patterns", amount),
+    "tables": Column("tables", amount),
+    "placings": Column("placings", amount),
+    "most_moves": Column("most moves of a pattern", amount),
+    "solutions": Column("solutions", amount),
+    "conjugate_triplet_percent": Column("a b a⁻¹, %", percent),
+    "aba_triplet_percent": Column("a b a, %", percent),
+    "aab_triplet_percent": Column("a a b, %", percent),
+    "abb_triplet_percent": Column("a b b, %", percent),
+    "pairs": Column("pairs", amount),
+    "symmetric_solution_percent": Column("solved by the mirror image of the other's solution, %", percent),
+    "asymmetric": Column("other pairs", amount),
+    "same_length_percent": Column("as long, % of those", percent),
+    # local value iteration
+    "tile": Column("tile", short),
+    "considered": Column("considered", short),
+    "share": Column("share", text),
+    "solvable": Column("of them solvable", amount),
+    "share_exact": Column("share", text),
+    "share_percent": Column("%", places(4)),
+    "average_moves": Column("average moves", places(3)),
+    "exact_average_moves": Column("average of all", places(4)),
+    "drawn_average": Column("average of the boards drawn", places(2)),
+    "maximum_moves": Column("longest of all", amount),
+    "bound": Column("bound φ", short),
+    "initial_size": Column("tiles a step", short),
+    "side": Column("side", short),
+    "boards": Column("boards", amount),
+    "subproblems": Column("subproblems", short),
+    "ratio": Column("times the optimum", places(3)),
+    "what": Column("what", text),
+    # beside a document
+    "section": Column("where", text),
+    "quantity": Column("quantity", text),
+    "value": Column("document", text),
+    "reproduced": Column("here", text),
+}

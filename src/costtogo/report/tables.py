@@ -1,146 +1,106 @@
-"""The tables of a report, as data frames gathered from a study's results."""
+"""The tables of a report by the stem of their files: what there is of each puzzle, one under the other.
+
+A table is a function of the results on one puzzle, or of these and a model; without rows where a part has not run.
+"""
 
 import math
-from dataclasses import dataclass
-from functools import cache
-from pathlib import Path
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from costtogo.files import FileError, read_arrays, read_frame, read_json
+from costtogo.report.local_vi import LOCAL_VI_TABLES
+from costtogo.report.results import StudyResults
+from costtogo.report.search_tables import SEARCH_TABLES
 
 LOSS_ROWS = 300
 START = "start"  # the instance set that holds the start state alone
 MEASURES = ("admissible_percent", "overestimation_mean", "overestimation_max", "consistent_percent")
+AUDITS = ("nearby", "known", "consistency", "scrambled", "greedy", "progress")  # of a network on sampled states
+GROUPS = ("models", "audits", "searches", "beams", "external")  # of stages whose metrics stand for a model
+ADOPTED = 12  # characters of a commit between which a stage was taken over
+Table = Callable[[StudyResults], pd.DataFrame]
 
 
-@dataclass(frozen=True)
-class Results:
-    """The results of one study: which puzzles and models there are, and their files.
-
-    folder: results/<study>.  models: the names of the models by puzzle, the smaller puzzle of a kind first;
-    a puzzle without a model is left out.
-    """
-
-    folder: Path
-    models: dict[str, list[str]]
-
-    def frame(self, path: str) -> pd.DataFrame:
-        return _frame(self.folder / path)
-
-    def find(self, path: str) -> pd.DataFrame | None:
-        """A table of a stage, or None where there is none."""
-        return self.frame(path) if (self.folder / path).exists() else None
-
-    def card(self, group: str, name: str) -> dict[str, Any]:
-        return read_json(self.folder / group / f"{name}.json")
-
-    def find_card(self, address: str) -> dict[str, Any]:
-        """What a stage noted of itself, empty where it has not run."""
-        path = self.folder / f"{address}.json"
-        return read_json(path) if path.exists() else {}
-
-    def cards(self) -> list[dict[str, Any]]:
-        """Every card of the study's data, models, audits and searches."""
-        groups = ("tables", "pattern_databases", "instances", "optima", "models", "audits", "searches")
-        groups += ("baselines", "footprints", "beams", "external")
-        paths = [path for group in groups for path in sorted((self.folder / group).glob("*.json"))]
-        return [read_json(path) for path in paths]
-
-    def headline(self, puzzle: str) -> dict[str, Any]:
-        """set, path_weight and batch_size of the search that stands for each model of a puzzle."""
-        return self.card("searches", self.models[puzzle][0])["parameters"]["search"]["headline"]
-
-    def selected_iteration(self, model: str) -> int:
-        """The iteration of the checkpoint that the searches of a model use."""
-        selection = self.frame(f"searches/{model}/selection.parquet")
-        chosen = selection.loc[selection["selected"], "iteration"]
-        if chosen.size != 1:
-            raise FileError(
-                f"searches/{model}/selection.parquet selects {chosen.size} checkpoints; it must select one."
-            )
-        return int(chosen.iloc[0])
+def tables(results: StudyResults) -> dict[str, pd.DataFrame]:
+    """Every table of a study's report by the stem of its file; those without rows are left out."""
+    parts: dict[str, dict[str, pd.DataFrame]] = {}
+    for puzzle in results.puzzles:
+        own = results.of(puzzle)
+        for name, table in asked_tables(own).items():
+            if not (frame := table(own)).empty:
+                parts.setdefault(name, {})[puzzle] = frame
+    frames = {name: _one_under_the_other(frames) for name, frames in parts.items()}
+    frames |= {"states_per_distance": states_per_distance(results), "provenance": provenance(results)}
+    return {name: frame for name, frame in frames.items() if not frame.empty}
 
 
-@cache
-def _frame(path: Path) -> pd.DataFrame:
-    return read_frame(path)
+def asked_tables(results: StudyResults) -> dict[str, Table]:
+    """The tables of what the study asks of the one puzzle of some results."""
+    found: dict[str, Table] = LOCAL_VI_TABLES if results.asks_local_vi else {}
+    if results.model_names:
+        whole, of_models = (EXHAUSTIVE, EXHAUSTIVE_OF_MODELS) if results.is_exhaustive else (SAMPLED, SAMPLED_OF_MODELS)
+        found = found | whole | ({} if results.is_exhaustive else SEARCH_TABLES)
+        for model in results.trained:
+            found |= {f"{kind}_{model}": partial(table, model=model) for kind, table in of_models.items()}
+    return found
 
 
-def gather(study, results: Path) -> Results:
-    """The results of a study below the folder results."""
-    by_puzzle = {
-        puzzle: [name for name, model in study.models.items() if model.puzzle == puzzle]
-        for puzzle in sorted(study.puzzles, key=by_size)
-    }
-    return fresh(results / study.study, {puzzle: models for puzzle, models in by_puzzle.items() if models})
+def _one_under_the_other(frames: dict[str, pd.DataFrame]) -> pd.DataFrame:
+    """The tables of some puzzles as one, which says of each row what puzzle it is on where nothing else does."""
+    several = len(frames) > 1 and not {"puzzle", "model", "search"} & set(next(iter(frames.values())).columns)
+    parts = [frame.assign(puzzle=puzzle)[["puzzle", *frame]] if several else frame for puzzle, frame in frames.items()]
+    return pd.concat(parts, ignore_index=True)
 
 
-def fresh(folder: Path, models: dict[str, list[str]]) -> Results:
-    """The results in a folder, every file read anew from now on."""
-    _frame.cache_clear()
-    return Results(folder, models)
+def of_models(table: Callable[[StudyResults, str], pd.DataFrame]) -> Table:
+    """A table of each model of a puzzle, one under the other."""
+    return lambda results: pd.concat([table(results, model) for model in results.model_names])
 
 
-def by_size(name: str) -> tuple[int, str]:
-    """A key that sorts hanoi_9 before hanoi_10."""
-    return len(name), name
+def left_by_stages(address: str) -> Table:
+    """What a stage of each model has left, one under the other; {} of the address is the model."""
+    return lambda results: results.of_each(results.model_names, address)
 
 
-def tables(results: Results) -> dict[str, pd.DataFrame]:
-    """Every table of the report by the stem of its file."""
-    frames = {
-        "states_per_distance": states_per_distance(results),
-        "convergence_points": _of_models(results, convergence_points),
-        "audit": _of_models(results, audit),
-        "hanoi_start": hanoi_start(results),
-        "optimal_by_distance": _of_puzzles(results, optimal_by_distance),
-        "provenance": provenance(results),
-    }
-    frames = {name: frame for name, frame in frames.items() if name != "hanoi_start" or len(frame)}
-    models = [model for models in results.models.values() for model in models]
-    own = {"grid": grid, "loss": loss, "learning_curve": learning_curve}
-    return frames | {f"{kind}_{model}": make(results, model) for kind, make in own.items() for model in models}
+def states_per_distance(results: StudyResults) -> pd.DataFrame:
+    """puzzle, distance, states, of every puzzle whose states are all listed."""
+    layers = [layers_of(results, puzzle) for puzzle in results.listed]
+    return pd.concat(layers, ignore_index=True) if layers else pd.DataFrame()
 
 
-def _of_models(results: Results, table) -> pd.DataFrame:
-    return pd.concat([table(results, model) for models in results.models.values() for model in models])
+def layers_of(results: StudyResults, puzzle: str) -> pd.DataFrame:
+    """The same of one puzzle."""
+    counts = np.bincount(results.arrays(f"tables/{puzzle}")["distance"])
+    return pd.DataFrame({"puzzle": puzzle, "distance": np.arange(counts.size), "states": counts})
 
 
-def _of_puzzles(results: Results, table) -> pd.DataFrame:
-    return pd.concat([table(results, puzzle) for puzzle in results.models])
+def training(results: StudyResults) -> pd.DataFrame:
+    """What the card of each training says of it."""
+    models = results.trained
+    return pd.DataFrame([{"model": model, **results.card(f"models/{model}")["metrics"]} for model in models])
 
 
-def states_per_distance(results: Results) -> pd.DataFrame:
-    """puzzle, distance, states, of every puzzle that has an exact table."""
-    frames = []
-    for path in sorted((results.folder / "tables").glob("*.npz"), key=lambda path: by_size(path.stem)):
-        counts = np.bincount(read_arrays(path)["distance"])
-        frames.append(pd.DataFrame({"puzzle": path.stem, "distance": np.arange(counts.size), "states": counts}))
-    return pd.concat(frames)
-
-
-def loss(results: Results, model: str) -> pd.DataFrame:
+def loss(results: StudyResults, model: str) -> pd.DataFrame:
     """Both losses along the training, at most LOSS_ROWS evenly spread iterations of those that validated."""
-    curve = results.frame(f"models/{model}/curve.parquet").dropna(subset="validation_loss")
+    curve = results.frame(f"models/{model}/curve").dropna(subset="validation_loss")
     rows = np.unique(np.linspace(0, len(curve) - 1, LOSS_ROWS).astype(int))
     return curve.iloc[rows][["iteration", "loss", "validation_loss"]]
 
 
-def convergence_points(results: Results, model: str) -> pd.DataFrame:
+def convergence_points(results: StudyResults, model: str) -> pd.DataFrame:
     """Iteration, effective_k and the losses at each update of the target network."""
-    curve = results.frame(f"models/{model}/curve.parquet")
+    curve = results.frame(f"models/{model}/curve")
     columns = ["model", "iteration", "convergence_points", "effective_k", "loss", "validation_loss"]
     return curve[curve["updated"]].assign(model=model)[columns]
 
 
-def learning_curve(results: Results, model: str) -> pd.DataFrame:
+def learning_curve(results: StudyResults, model: str) -> pd.DataFrame:
     """The mean absolute error and bias over all states of the puzzle at each convergence point."""
-    errors = results.frame(f"models/{model}/errors.parquet")
-    counts = states_per_distance(results)
-    counts = counts[counts["puzzle"] == puzzle_of(results, model)].set_index("distance")["states"]
+    errors = results.frame(f"models/{model}/errors")
+    counts = layers_of(results, results.puzzle_of(model)).set_index("distance")["states"]
     weights = errors["distance"].map(counts)
     products = errors[["mean_absolute_error", "bias"]].mul(weights, axis=0).assign(states=weights)
     keys = [errors["iteration"], errors["convergence_point"]]
@@ -150,72 +110,56 @@ def learning_curve(results: Results, model: str) -> pd.DataFrame:
     return means.reset_index()[["model", "iteration", "convergence_point", "mean_absolute_error", "bias"]]
 
 
-def audit(results: Results, model: str) -> pd.DataFrame:
+def audit(results: StudyResults, model: str) -> pd.DataFrame:
     """The measures of each audited checkpoint, and whether the searches use it."""
-    measures = results.frame(f"audits/{model}/measures.parquet")
+    measures = results.frame(f"audits/{model}/measures")
     return measures.assign(selected=measures["iteration"] == results.selected_iteration(model))
 
 
-def grid(results: Results, model: str) -> pd.DataFrame:
+def grid(results: StudyResults, model: str) -> pd.DataFrame:
     """Every cell searched with the model's network, and with its puzzle's exact and zero heuristic."""
-    baseline = f"baseline_{puzzle_of(results, model)}"
-    return pd.concat([searched(results, model), searched(results, baseline)])
+    return pd.concat([searched(results, search) for search in (model, baseline(results))])
 
 
-def searched(results: Results, search: str) -> pd.DataFrame:
-    """The grid of one search with its name before it."""
-    cells = results.frame(f"searches/{search}/grid.parquet")
-    return cells.assign(search=search)[["search", *cells.columns]]
+def baseline(results: StudyResults) -> str:
+    """The name of the searches with the exact and the zero heuristic of the one puzzle."""
+    return f"baseline_{results.puzzle}"
 
 
-def searches_of(results: Results, puzzle: str) -> list[str]:
-    """The searches of a puzzle: its models', and the baselines'."""
-    return [*results.models[puzzle], f"baseline_{puzzle}"]
+def searched(results: StudyResults, search: str, table: str = "grid") -> pd.DataFrame:
+    """A table of one search with its name before it."""
+    frame = results.frame(f"searches/{search}/{table}")
+    return frame.assign(search=search)[["search", *frame.columns]]
 
 
-def puzzle_cells(results: Results, puzzle: str) -> pd.DataFrame:
-    """Every cell of every search of a puzzle."""
-    return pd.concat([searched(results, search) for search in searches_of(results, puzzle)])
+def cells_of(results: StudyResults, table: str = "grid") -> pd.DataFrame:
+    """Every cell of every search of the one puzzle, by its models and by the baselines."""
+    return pd.concat([searched(results, search, table) for search in (*results.model_names, baseline(results))])
 
 
-def hanoi_start(results: Results) -> pd.DataFrame:
-    """The searches from the start state of each tower."""
-    cells = pd.concat([puzzle_cells(results, puzzle).assign(puzzle=puzzle) for puzzle in results.models])
-    columns = [
-        "puzzle",
-        "search",
-        "heuristic",
-        "path_weight",
-        "batch_size",
-        "solved_percent",
-        "optimal_percent",
-    ]
-    return cells[cells["set"] == START][[*columns, "length", "nodes_expanded", "nodes_generated"]]
+def start(results: StudyResults) -> pd.DataFrame:
+    """The searches from the start state of a tower."""
+    cells = cells_of(results)
+    columns = ["search", "heuristic", "path_weight", "batch_size", "solved_percent", "optimal_percent"]
+    cells = cells.loc[cells["set"] == START, [*columns, "length", "nodes_expanded", "nodes_generated"]]
+    return cells.assign(puzzle=results.puzzle)[["puzzle", *cells.columns]]
 
 
-def optimal_by_distance(results: Results, puzzle: str) -> pd.DataFrame:
+def optimal_by_distance(results: StudyResults) -> pd.DataFrame:
     """Optimal solutions and nodes by distance at the headline λ and N, on every set, with every heuristic."""
-    frames = []
-    for search in searches_of(results, puzzle):
-        shares = results.frame(f"searches/{search}/by_distance.parquet")
-        alike = shares[same_weights(shares, results.headline(puzzle))]
-        frames.append(alike.assign(search=search)[["search", *shares.columns]])
-    return pd.concat(frames)
+    return at_headline(results, cells_of(results, "by_distance"))
 
 
-def same_weights(frame: pd.DataFrame, cell: dict[str, Any]) -> pd.Series:
-    """Which rows have a cell's λ and N, bool [rows]."""
-    return np.isclose(frame["path_weight"], cell["path_weight"]) & (frame["batch_size"] == cell["batch_size"])
+def at_headline(results: StudyResults, cells: pd.DataFrame) -> pd.DataFrame:
+    """The cells with the λ and N that stand for the models of the one puzzle."""
+    headline = results.headline(results.puzzle)
+    alike = np.isclose(cells["path_weight"], headline["path_weight"])
+    return cells[alike & (cells["batch_size"] == headline["batch_size"])]
 
 
-def puzzle_of(results: Results, model: str) -> str:
-    """The puzzle that a model is trained for."""
-    return next(puzzle for puzzle, models in results.models.items() if model in models)
-
-
-def provenance(results: Results) -> pd.DataFrame:
+def provenance(results: StudyResults) -> pd.DataFrame:
     """stage, name, path, sha256 of every file that the cards list; adopted, where any stage was taken over."""
-    cards = results.cards()
+    cards = list(results.cards.values())
     rows = [
         {"stage": card["stage"], "name": card["name"], "path": path, "sha256": digest, "adopted": adoptions(card)}
         for card in cards
@@ -227,45 +171,59 @@ def provenance(results: Results) -> pd.DataFrame:
 
 def adoptions(card: dict[str, Any]) -> str:
     """The commits between which a stage was taken over without a run, empty where it was not."""
-    return " ".join(f"{step['before'][:12]}..{step['after'][:12]}" for step in card.get("adopted", []))
+    steps = card.get("adopted", [])
+    return " ".join(f"{step['before'][:ADOPTED]}..{step['after'][:ADOPTED]}" for step in steps)
 
 
-def headline_numbers(results: Results) -> dict[str, dict[str, float]]:
-    """The numbers that stand for each model, by model and measure.
+def headline_numbers(results: StudyResults) -> dict[str, dict[str, float]]:
+    """The numbers that stand for each model, by model and measure; what was not measured is left out.
 
-    What was not measured is left out, and so is the interval of a share where the set is one instance.
+    Of a model audited on every state those of its chosen checkpoint and of the headline's search; of another what the
+    cards of its stages have measured, a measure's name beginning with its group; of local value iteration its averages.
     """
-    return {
-        model: {
-            name: value
-            for name, value in _model_numbers(results, puzzle, model).items()
-            if value is not None and math.isfinite(value)
-        }
-        for puzzle, models in results.models.items()
-        for model in models
-    }
-
-
-def _model_numbers(results: Results, puzzle: str, model: str) -> dict[str, float | None]:
-    iteration = results.selected_iteration(model)
-    measures = audit(results, model)
-    measured = measures[measures["selected"] & (measures["scope"] == "all")]
-    cell = results.headline(puzzle)
-    cells = puzzle_cells(results, puzzle)
-    cells = cells[same_weights(cells, cell) & (cells["set"] == cell["set"])]
-    own = cells[cells["search"] == model]
-    numbers: dict[str, float | None] = {"selected_iteration": iteration}
-    for name in ("mean_absolute_error", *MEASURES):
-        numbers[name] = _only(measured[name])
-    interval = ("optimal_low", "optimal_high") if (own["instances"] > 1).all() else ()
-    for name in ("optimal_percent", *interval, "length", "nodes_expanded"):
-        numbers[name] = _only(own[name])
-    metrics = results.card("searches", model)["metrics"]
-    numbers |= {name: value for name, value in metrics.items() if name.startswith(("all_starts_", "engines_"))}
-    for heuristic in ("exact", "zero"):
-        numbers[f"{heuristic}_nodes_expanded"] = _only(cells.loc[cells["heuristic"] == heuristic, "nodes_expanded"])
+    numbers: dict[str, dict[str, float]] = {}
+    for puzzle in results.puzzles:
+        own = results.of(puzzle)
+        of_model = of_chosen_checkpoint if own.is_exhaustive else of_cards
+        numbers |= {model: of_model(own, model) for model in own.model_names}
     return numbers
 
 
-def _only(values: pd.Series) -> float | None:
-    return None if values.empty else float(values.iloc[0])
+def of_chosen_checkpoint(results: StudyResults, model: str) -> dict[str, float]:
+    """Audit and headline search of the checkpoint that the searches use; of one instance a share has no interval."""
+    measures, headline = audit(results, model), results.headline(results.puzzle)
+    measured = measures[measures["selected"] & (measures["scope"] == "all")]
+    cells = at_headline(results, cells_of(results))
+    cells = cells[cells["set"] == headline["set"]]
+    own = cells[cells["search"] == model]
+    interval = ("optimal_low", "optimal_high") if (own["instances"] > 1).all() else ()
+    found = {name: measured[name] for name in ("mean_absolute_error", *MEASURES)}
+    found |= {name: own[name] for name in ("optimal_percent", *interval, "length", "nodes_expanded")}
+    metrics = results.card(f"searches/{model}")["metrics"]
+    noted = {name: value for name, value in metrics.items() if name.startswith(("all_starts_", "engines_"))}
+    others = {kind: cells.loc[cells["heuristic"] == kind, "nodes_expanded"] for kind in ("exact", "zero")}
+    numbers = {"selected_iteration": results.selected_iteration(model)}
+    numbers |= {name: float(values.iloc[0]) for name, values in found.items() if len(values)} | noted
+    numbers |= {f"{kind}_nodes_expanded": float(values.iloc[0]) for kind, values in others.items() if len(values)}
+    return {name: value for name, value in numbers.items() if value is not None and math.isfinite(value)}
+
+
+def of_cards(results: StudyResults, model: str) -> dict[str, float]:
+    """What the cards of a model's stages have measured."""
+    cards = {group: results.find_card(f"{group}/{model}").get("metrics", {}) for group in GROUPS}
+    return {f"{group}_{name}": value for group, metrics in cards.items() for name, value in metrics.items()}
+
+
+EXHAUSTIVE = {  # of a puzzle whose networks are audited on every state
+    "convergence_points": of_models(convergence_points),
+    "audit": of_models(audit),
+    "hanoi_start": start,
+    "optimal_by_distance": optimal_by_distance,
+}
+EXHAUSTIVE_OF_MODELS = {"grid": grid, "loss": loss, "learning_curve": learning_curve}
+SAMPLED = {  # of one whose networks are audited on a sample
+    "training": training,
+    **{name: left_by_stages(f"audits/{{}}/{name}") for name in AUDITS},
+    "grid": left_by_stages("searches/{}/grid"),
+}
+SAMPLED_OF_MODELS = {"loss": loss}

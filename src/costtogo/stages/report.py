@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import pandas as pd
@@ -10,21 +11,22 @@ from costtogo.analysis.documents import documents
 from costtogo.analysis.listings import Replay, replay
 from costtogo.analysis.literature import read_reported
 from costtogo.figures.catalogue import catalogue, kept_of
-from costtogo.files import read_arrays, read_csv, read_frame, write_csv, write_json, write_text
+from costtogo.files import read_csv, write_csv, write_json, write_text
 from costtogo.params.study import Study
 from costtogo.puzzles import family, make
+from costtogo.report import listed as listed_puzzles
+from costtogo.report import timings
 from costtogo.report.answers import NAN
-from costtogo.report.compared import compared
+from costtogo.report.compared import compared, rows_table
 from costtogo.report.comparison import TIMES, compare
 from costtogo.report.facts import Facts
 from costtogo.report.large_compared import compared as compared_documents
 from costtogo.report.large_comparison import LARGE_TIMES
 from costtogo.report.listed_answers import NETWORK, Listed, as_thesis, compare_listed
-from costtogo.report.measured import measured_text
-from costtogo.report.sources import KeptResults, OwnResults, forget
-from costtogo.report.tables import Results, gather, headline_numbers, states_per_distance, tables
-from costtogo.report.text import gallery, report
-from costtogo.report.timings import search_timings, stage_timings, timings_text
+from costtogo.report.provenance import kept_text, provenance_text
+from costtogo.report.render import gallery, render
+from costtogo.report.results import StudyResults
+from costtogo.report.tables import headline_numbers, states_per_distance, tables
 from costtogo.report.variants import variants_text
 from costtogo.stages.figures import remove_figures
 from costtogo.stages.leftovers import remove_others
@@ -78,14 +80,13 @@ def write(study, results: Path, reports: Path, beside: Beside) -> dict:
     from the same results.  Returns the headline numbers by model.
     """
     target = reports / study.study
-    forget()
-    found = gather(study, results)
+    found = StudyResults(results / study.study, study)
     reported = read_csv(beside.numbers, dtype={"section": str})
     reported = reported[on_these(reported["puzzle"], study.puzzles)]
-    facts = gather_facts(study, found, beside)
-    kept = KeptResults(beside.measured, "thesis")
-    comparison = compare(reported, OwnResults(found.folder), kept, facts)
-    others = read_others(study, beside)
+    facts = gather_facts(found, beside)
+    kept = StudyResults.of_kept(beside.measured / "thesis")
+    comparison = compare(reported, found, kept, facts)
+    others = read_others(found.puzzles, beside)
     answered = compare_listed(others, listed(found, beside, facts))
     written = {target / "tables" / f"{name}.csv": frame for name, frame in tables(found).items()}
     for path, frame in written.items():
@@ -95,28 +96,35 @@ def write(study, results: Path, reports: Path, beside: Beside) -> dict:
     write_csv(target / "reported_vs_reproduced.csv", pd.concat(both) if both else comparison)
     numbers = headline_numbers(found)
     write_json(target / "metrics.json", numbers)
-    sections = [compared(comparison, facts.listings)] if len(comparison) else []
+    shown = list(found.models)
+    sections = [f"# Learned cost-to-go, reproduced: the study `{found.study}`\n", listed_puzzles.summary(found, shown)]
+    drawn = pictures(found, beside)
+    sections += [listed_puzzles.chapter(found.of(puzzle), partial(drawn, puzzle)) for puzzle in shown]
+    sections += [compared(comparison, facts.listings)] if len(comparison) else []
     sections += ["\n".join(compared_documents(answered, {}, "The final-year report"))] if len(answered) else []
     sections += (
         []
         if both
         else ["## Reported and reproduced\n\nThe literature in data/reported has no number on these puzzles."]
     )
-    kept_studies = kept_of(study.puzzles, beside.measured)
-    sections.append(variants_text(kept_studies, pictures(study, beside)))
-    text = report(study, found, beside.captions, beside.measured, *sections)
-    write_text(target / "report.md", text + measured_text(kept_studies))
-    times = compare(reported[reported["quantity"].isin(TIMES)], OwnResults(found.folder, timed=True), kept, facts)
+    paths = kept_of(found.puzzles, beside.measured)
+    kept_studies = [StudyResults.of_kept(path.with_suffix("")) for path in paths]
+    variants = variants_text(kept_studies, lambda kind, puzzle: drawn(puzzle, kind))
+    sections += ["\n" * bool(variants) + variants, listed_puzzles.instance_sets(found, shown), provenance_text(found)]
+    write_text(target / "report.md", "\n".join([*sections, *([kept_text(kept_studies)] if kept_studies else [])]))
+    times = compare(reported[reported["quantity"].isin(TIMES)], found.with_times(), kept, facts)
     timed = as_thesis(
-        compare_listed(others[others["quantity"].isin(LARGE_TIMES)], listed(found, beside, facts, timed=True))
+        compare_listed(others[others["quantity"].isin(LARGE_TIMES)], listed(found.with_times(), beside, facts))
     )
-    _write_timings(study, found, pd.concat([part for part in (times, timed) if len(part)] or [times]), target, beside)
+    _write_timings(
+        found.with_times(), pd.concat([part for part in (times, timed) if len(part)] or [times]), target, beside
+    )
     return numbers
 
 
-def read_others(study, beside: Beside) -> pd.DataFrame:
+def read_others(puzzles: Iterable[str], beside: Beside) -> pd.DataFrame:
     """What documents other than the thesis say of the study's puzzles, in folders of data/reported."""
-    frames = [read_reported(documents(puzzle, beside.reported), puzzle) for puzzle in study.puzzles]
+    frames = [read_reported(documents(puzzle, beside.reported), puzzle) for puzzle in puzzles]
     return pd.concat(frames, ignore_index=True)
 
 
@@ -126,42 +134,41 @@ def on_these(named: pd.Series, puzzles: Iterable[str]) -> pd.Series:
     return named.map(lambda name: family(name) in kinds).astype(bool)
 
 
-def listed(found: Results, beside: Beside, facts: Facts, timed: bool = False) -> Listed:
+def listed(found: StudyResults, beside: Beside, facts: Facts) -> Listed:
     """What answers them: the study's own trainings where it has those, else what was kept of them."""
-    own = OwnResults(found.folder, timed=timed)
-    kept = KeptResults(beside.measured, "final_year_report")
-    return Listed(own if own.card("models", NETWORK) else kept, facts)
+    kept = StudyResults.of_kept(beside.measured / "final_year_report")
+    return Listed(found if found.has(f"models/{NETWORK}") else kept, facts)
 
 
-def pictures(study, beside: Beside):
-    """A function that gives the figures of a kind on a puzzle as Markdown."""
-    entries = catalogue(study, beside.measured)
+def pictures(found: StudyResults, beside: Beside):
+    """A function that gives the figures of some kinds on a puzzle as Markdown."""
+    entries = catalogue(found.params, beside.measured)
 
-    def drawn(kind: str, puzzle: str) -> str:
-        chosen = [entry for entry in entries if (entry.kind, entry.puzzle) == (kind, puzzle)]
-        return gallery(chosen, beside.captions)
+    def drawn(puzzle: str, *kinds: str) -> str:
+        chosen = [[entry for entry in entries if (entry.kind, entry.puzzle) == (kind, puzzle)] for kind in kinds]
+        return "\n".join(gallery(figures, beside.captions) for figures in chosen if figures)
 
     return drawn
 
 
-def gather_facts(study, found: Results, beside: Beside) -> Facts:
+def gather_facts(found: StudyResults, beside: Beside) -> Facts:
     """What the study knows without a network."""
-    paths = {puzzle: found.folder / "instances" / puzzle / "distributions.parquet" for puzzle in found.models}
-    distributions = {puzzle: read_frame(path) for puzzle, path in paths.items() if path.exists()}
-    tables = {puzzle: found.card("tables", puzzle)["metrics"] for puzzle in found.models}
+    drawn = {puzzle: found.find(f"instances/{puzzle}/distributions") for puzzle in found.models}
+    distributions = {puzzle: frame for puzzle, frame in drawn.items() if frame is not None}
+    tables = {puzzle: found.card(f"tables/{puzzle}")["metrics"] for puzzle in found.models}
     half_turns = {puzzle: metrics.get("diameter_half_turns", NAN) for puzzle, metrics in tables.items()}
-    drawn = states_drawn(found, distributions)
+    counts = states_drawn(found, distributions)
     listings, states = replay_listings(found, beside.reported), states_per_distance(found)
-    return Facts(study.study, states, half_turns, drawn, distributions, listings, study.architectures)
+    return Facts(found.study, states, half_turns, counts, distributions, listings, found.params.architectures)
 
 
-def states_drawn(found: Results, distributions: dict[str, pd.DataFrame]) -> dict[tuple[str, str], int]:
+def states_drawn(found: StudyResults, distributions: dict[str, pd.DataFrame]) -> dict[tuple[str, str], int]:
     """How many states each instance set, audit sample and sampler holds, by (puzzle, set)."""
     drawn = {}
     for puzzle, models in found.models.items():
-        sets = found.frame(f"instances/{puzzle}.parquet")["set"].value_counts()
+        sets = found.frame(f"instances/{puzzle}")["set"].value_counts()
         drawn |= {(puzzle, name): int(count) for name, count in sets.items()}
-        measures = found.frame(f"audits/{models[0]}/measures.parquet")
+        measures = found.frame(f"audits/{models[0]}/measures")
         drawn[puzzle, "sample"] = int(measures.loc[measures["scope"] == "sample", "states"].max())
     for puzzle, spread in distributions.items():
         sums = spread.groupby(["sampler", "walk_max"])["sampled"].sum()
@@ -169,18 +176,23 @@ def states_drawn(found: Results, distributions: dict[str, pd.DataFrame]) -> dict
     return drawn
 
 
-def replay_listings(found: Results, reported: Path) -> dict[float, Replay]:
+def replay_listings(found: StudyResults, reported: Path) -> dict[float, Replay]:
     """The literature's solutions by path weight, none where the study has no table of their puzzle."""
-    table = found.folder / "tables" / f"{LISTED_PUZZLE}.npz"
-    if not table.exists():
+    if not (found.folder / "tables" / f"{LISTED_PUZZLE}.npz").exists():
         return {}
-    puzzle, distance = make(LISTED_PUZZLE), read_arrays(table)["distance"]
+    puzzle, distance = make(LISTED_PUZZLE), found.arrays(f"tables/{LISTED_PUZZLE}")["distance"]
     return {weight: replay(puzzle, read_csv(reported / name), distance) for weight, name in LISTINGS.items()}
 
 
-def _write_timings(study, found: Results, comparison: pd.DataFrame, target: Path, beside: Beside) -> None:
-    stages, searches = stage_timings(found), search_timings(found)
+def _write_timings(found: StudyResults, comparison: pd.DataFrame, target: Path, beside: Beside) -> None:
+    stages, searches = timings.stage_timings(found), timings.search_timings(found)
     write_csv(target / "timings" / "stages.csv", stages)
     write_csv(target / "timings" / "searches.csv", searches)
     write_csv(target / "timings" / "reported_vs_reproduced.csv", comparison)
-    write_text(target / "timings.md", timings_text(study, found, stages, searches, comparison, beside.captions))
+    entries = [entry for entry in catalogue(found.params) if entry.timed]
+    parts = [
+        render("timings", study=found.study, stages=stages),
+        timings.of_exhaustive(found, list(found.models), rows_table(comparison) if len(comparison) else None),
+        gallery(entries, beside.captions),
+    ]
+    write_text(target / "timings.md", "\n".join(parts))

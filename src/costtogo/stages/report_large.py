@@ -10,14 +10,14 @@ from costtogo.analysis.literature import read_reported
 from costtogo.figures.catalogue import drawn, of_puzzle
 from costtogo.files import write_csv, write_json, write_text
 from costtogo.params.study import PuzzleStudy, Study, alone
+from costtogo.report import sampled, timings
 from costtogo.report.large_answers import Findings
+from costtogo.report.large_compared import compared, explanations, rows_table
 from costtogo.report.large_comparison import LARGE_TIMES, compare
-from costtogo.report.large_tables import gather, tables
-from costtogo.report.large_text import report
-from costtogo.report.large_timings import search_timings, timings_text
-from costtogo.report.sources import forget
-from costtogo.report.tables import Results
-from costtogo.report.timings import stage_timings
+from costtogo.report.provenance import provenance_text
+from costtogo.report.render import gallery, render
+from costtogo.report.results import StudyResults
+from costtogo.report.tables import headline_numbers, tables
 from costtogo.stages.figures import remove_figures
 from costtogo.stages.leftovers import remove_others
 from costtogo.stages.stage_run import StageRun, clocks_of, parameters_of, whole_cards
@@ -43,7 +43,7 @@ def run(params: Path, results: Path, reports: Path) -> None:
     inputs = [*beside.files(study.puzzle), *cards]
     stage = StageRun("report_large", __name__, params, results / "report" / "report", inputs)
     numbers = write(study, results.parent, reports.parent, beside)
-    remove_figures(reports, drawn(of_puzzle(study), gather(study, results.parent).find_card))
+    remove_figures(reports, drawn(of_puzzle(study), StudyResults(results, study).find_card))
     kinds = ("report.md", "reported_vs_reproduced.csv", "metrics.json", "tables/*.csv", "figures/*.png")
     outputs = [path for kind in kinds for path in sorted(reports.glob(kind))]
     metrics = {f"{model}.{name}": value for model, part in numbers.items() for name, value in part.items()}
@@ -56,45 +56,46 @@ def write(study: PuzzleStudy, results: Path, reports: Path, beside: Beside) -> d
     results and reports are the folders that hold one folder a study.  All but timings come out byte-identical from
     the same results.  Returns the headline numbers by model: the metrics of every card, by group.
     """
-    forget()
-    target, found = reports / study.study, gather(study, results)
-    frames = tables(study, found)
+    target, found = reports / study.study, StudyResults(results / study.study, study)
+    frames = tables(found)
     reported = read_reported(beside.files(study.puzzle), study.puzzle)
-    own = Findings(found, study, study.headline or min(study.models))
+    own = Findings(found, study.headline or min(study.models))
     comparison = compare(reported, own)
     written = {target / "tables" / f"{name}.csv": frame for name, frame in frames.items()}
     for path, frame in written.items():
         write_csv(path, frame)
     remove_others((target / "tables").glob("*.csv"), written)
     write_csv(target / "reported_vs_reproduced.csv", comparison)
-    numbers = headline_numbers(study, found)
+    numbers = headline_numbers(found)
     write_json(target / "metrics.json", numbers)
-    write_text(target / "report.md", report(study, found, frames, comparison, beside.captions))
-    timed = Findings(found, study, own.model, timed=True)
+    chapter = sampled.Chapter(found, frames, comparison, drawn_of(found, beside.captions))
+    parts = [f"# {sampled.heading(found)}: the study `{found.study}`\n", chapter.text()]
+    parts += [*compared(comparison, explanations(found)), provenance_text(found)]
+    write_text(target / "report.md", "\n".join(parts))
+    timed = Findings(found.with_times(), own.model)
     times = compare(reported[reported["quantity"].isin(LARGE_TIMES)], timed)
-    _write_timings(study, found, times, target, beside.captions)
+    _write_timings(timed.results, times, target, beside.captions)
     return numbers
 
 
-def headline_numbers(study: PuzzleStudy, found: Results) -> dict[str, dict[str, float]]:
-    """What the cards of each model's stages have measured, by model; a measure's name begins with its group."""
-    groups = ("models", "audits", "searches", "beams", "external")
-    return {
-        model: {
-            f"{group}_{name}": value
-            for group in groups
-            if (found.folder / group / f"{model}.json").exists()
-            for name, value in found.card(group, model)["metrics"].items()
-        }
-        for model in study.models
-    }
+def drawn_of(found: StudyResults, captions: Path):
+    """A function that gives the figures of some kinds as Markdown."""
+    entries = drawn(of_puzzle(found.params), found.find_card)
+    return lambda *kinds: "\n".join(
+        gallery([entry for entry in entries if entry.kind == kind], captions) for kind in kinds
+    )
 
 
-def _write_timings(study: PuzzleStudy, found: Results, times: pd.DataFrame, target: Path, captions: Path) -> None:
-    stages = stage_timings(found)
-    stages = stages[stages["group"] != "report"]  # of an earlier run
-    searches = search_timings(study, found)
+def _write_timings(found: StudyResults, times: pd.DataFrame, target: Path, captions: Path) -> None:
+    stages = timings.stage_timings(found)
     write_csv(target / "timings" / "stages.csv", stages)
-    write_csv(target / "timings" / "searches.csv", searches)
+    write_csv(target / "timings" / "searches.csv", timings.search_timings(found))
     write_csv(target / "timings" / "reported_vs_reproduced.csv", times)
-    write_text(target / "timings.md", timings_text(study, found, stages, searches, times, captions))
+    entries = [entry for entry in drawn(of_puzzle(found.params), found.find_card) if entry.timed]
+    covered = times[times["reproduced"].notna()]
+    literature = rows_table(covered) if len(covered) else ""
+    parts = [
+        render("timings", study=found.study, stages=stages),
+        timings.of_sampled(found, literature, lambda: "\n".join(gallery([entry], captions) for entry in entries)),
+    ]
+    write_text(target / "timings.md", "\n".join(parts))

@@ -1,32 +1,20 @@
-"""Stage: write the report of the study of local value iteration, its figures, its tables and its timings."""
+"""Stage: write the report of the study of local value iteration, its tables and its timings."""
 
-from collections.abc import Iterator
-from fractions import Fraction
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 
-from costtogo.analysis.local_solutions import lengths_by_size, solver_name
 from costtogo.figures.catalogue import of_puzzle
-from costtogo.files import read_frame, read_text, write_csv, write_json, write_text
-from costtogo.params.study import PuzzleStudy, Study, alone
-from costtogo.puzzles import make
-from costtogo.report.local_vi_compared import (
-    AGREES,
-    DIFFERS,
-    REPORTED,
-    WITHIN,
-    Tables,
-    compare,
-    read_reported,
-)
-from costtogo.report.markdown import amount, frame_table, places, short
+from costtogo.files import read_text, write_csv, write_json, write_text
+from costtogo.params.study import Study, alone
+from costtogo.report import local_vi
+from costtogo.report.local_vi_compared import REPORTED, compare, read_reported
+from costtogo.report.results import StudyResults
+from costtogo.report.tables import tables
 from costtogo.stages.figures import remove_figures
 from costtogo.stages.leftovers import remove_others
 from costtogo.stages.stage_run import StageRun, parameters_of, whole_cards
 
-EXCHANGED = "1 2 4 3 5 6 7 8 9 10 11 12 13 15 14 0"
 CAPTIONS = Path("workflow/captions")
 
 
@@ -35,30 +23,29 @@ def run(params: Path, results: Path, reports: Path) -> None:
     study = alone(Study(**parameters_of(params)))
     cards = whole_cards(results)
     stage = StageRun("report_local_vi", __name__, params, results / "report" / "report", [REPORTED, *cards])
-    tables, searches, seconds = Tables.read(results, study.puzzle), *_searches(study, results)
-    reported = read_reported()
-    frames = frames_of(tables, searches, seconds)
-    comparison, timed = compare(reported, tables), compare(reported, tables, timed=True)
+    found = StudyResults(results, study, timed=True)
+    reported, figures = read_reported(), of_puzzle(study)
+    frames = tables(found)
+    comparison, timed = compare(reported, found), compare(reported, found, timed=True)
     metrics = {f"{row.initial_size}_average_moves": row.average_moves for row in frames["sizes"].itertuples()}
     written = write_tables(reports, frames, comparison, timed)
+
+    def drawn(kind: str) -> str:
+        """A figure as Markdown."""
+        (entry,) = (entry for entry in figures if entry.kind == f"local_vi_{kind}")
+        caption = " ".join(read_text(CAPTIONS / f"{entry.kind}.rst").split())
+        label = entry.label.partition(": ")[2]
+        return f"![{label}]({entry.stem}.png)\n\n**{label[0].upper()}{label[1:]}.** {caption}\n"
+
     write_json(reports / "metrics.json", metrics)
-    write_text(reports / "report.md", "\n".join(text(study, tables, frames, comparison)))
-    write_text(reports / "timings.md", "\n".join(timings(tables, timed, searches, seconds)))
+    write_text(reports / "report.md", local_vi.chapter(found, frames, comparison, drawn))
+    write_text(reports / "timings.md", local_vi.timings(found, timed, drawn))
     for folder in ("tables", "timings"):
         remove_others((reports / folder).glob("*.csv"), written)
-    remove_figures(reports, of_puzzle(study))
+    remove_figures(reports, figures)
     files = sorted(reports.rglob("*.*"))
     timed = [path for path in files if "timings" in str(path.relative_to(reports))]
     stage.finish([path for path in files if path not in timed], metrics, timed)
-
-
-def frames_of(tables: Tables, searches: pd.DataFrame | None, seconds: pd.DataFrame | None) -> dict[str, pd.DataFrame]:
-    """The tables of the report by name."""
-    frames = {"classes": readable(tables.classes), "sizes": sizes_of(tables), "larger": tables.larger}
-    frames |= {"shares": tables.shares, "subproblems": tables.subproblems, "preferences": tables.preferences}
-    if searches is not None:
-        frames["compared"] = solvers_of(searches, seconds).drop(columns=["seconds", "longest"])
-    return frames
 
 
 def write_tables(
@@ -71,257 +58,3 @@ def write_tables(
     for path, frame in files.items():
         write_csv(path, frame)
     return list(files)
-
-
-def _searches(study: PuzzleStudy, results: Path) -> tuple[pd.DataFrame | None, pd.DataFrame | None]:
-    """The boards solved by all solvers, and the seconds of each; none where the study compares none."""
-    if study.local_vi.compared is None:
-        return None, None
-    clock = results / "timings" / "compared" / f"{study.puzzle}.parquet"
-    return read_frame(results / "compared" / f"{study.puzzle}.parquet"), read_frame(clock)
-
-
-def readable(classes: pd.DataFrame) -> pd.DataFrame:
-    """The classes with their fractions as numbers beside them."""
-    found = classes.rename(columns={"share": "share_exact", "average_moves": "average_exact"})
-    found["share_percent"] = [float(100 * Fraction(text)) for text in found["share_exact"]]
-    found["average_moves"] = [float(Fraction(text)) for text in found["average_exact"]]
-    return found
-
-
-def sizes_of(tables: Tables) -> pd.DataFrame:
-    """By initial size: averages and most moves of the boards drawn and of all boards, states of the subproblems."""
-    states = tables.subproblems.groupby("initial_size")["states"].sum()
-    sizes = lengths_by_size(tables.classes, tables.boards)
-    return sizes.assign(states=sizes["initial_size"].map(states))
-
-
-def solvers_of(searches: pd.DataFrame, seconds: pd.DataFrame) -> pd.DataFrame:
-    """A row for each solver: share solved, length beside the optimum of the boards it solved, and its times."""
-    whole = searches.merge(seconds, on=["solver", "instance"], validate="one_to_one")
-    rows = []
-    for solver, found in whole.groupby("solver", sort=False):
-        solved = found.dropna(subset="length")
-        rows.append(
-            {
-                "solver": solver_name(solver),
-                "boards": len(found),
-                "solved_percent": 100 * len(solved) / len(found),
-                "length": solved["length"].mean(),
-                "optimal_length": solved["optimal"].mean(),
-                "ratio": solved["length"].mean() / solved["optimal"].mean() if len(solved) else np.nan,
-                "seconds": found["seconds"].mean(),
-                "longest": found["seconds"].max(),
-            }
-        )
-    return pd.DataFrame(rows)
-
-
-def text(study: PuzzleStudy, tables: Tables, frames: dict, comparison: pd.DataFrame) -> Iterator[str]:
-    """report.md, part by part."""
-    sizes, counted = frames["sizes"], comparison["verdict"].value_counts()
-    first, last = sizes.iloc[0], sizes.iloc[-1]
-    yield "# The 15-puzzle by local value iteration: the study `local_vi`\n"
-    yield "## Key results\n"
-    yield (
-        f"- All {study.local_vi.boards:,} random boards were solved with each initial size, and every solution"
-        f" replayed. With {first.initial_size:.0f} tile a step all boards together take {first.average_moves:.4f} moves"
-        f" on average and at most {first.maximum_moves:.0f}, with {last.initial_size:.0f} tiles"
-        f" {last.average_moves:.4f} and {last.maximum_moves:.0f}: exact, over all"
-        f" {make(study.puzzle).state_count:,} boards."
-    )
-    words = {AGREES: "agree", WITHIN: "are within chance", DIFFERS: "do not hold"}
-    told = ", ".join(f"{counted.get(verdict, 0)} {word}" for verdict, word in words.items())
-    yield (
-        f"- Of {len(comparison)} numbers of the document that no clock tells: {told}. See [where it "
-        f"differs](#where-the-document-differs)."
-    )
-    if "compared" in frames:
-        yield (
-            "- Beside other solvers on the same boards: [below](#beside-other-solvers), in seconds in "
-            "[timings.md](timings.md)."
-        )
-    yield ""
-    yield _figure("policy", "what the policy does with each tile")
-    yield "## What was done\n"
-    yield (
-        "A subproblem G, R brings the tiles of G home without moving those of R. Its state is where the tiles of G "
-        "and the blank lie. Its value function is computed by backward search from all states whose tiles are home; "
-        "a test holds it equal to value iteration as the document's Algorithm 1 has it. Algorithm 2 takes G = {i} "
-        "for i = 1, 2, … and adds the tile brought home last to G until the board can be solved; value functions are "
-        "made once.\n\n"
-        "What the policy does depends on the cells that it looks at alone, so after each step the other tiles lie at "
-        "random as before. The cell of the blank and the most tiles considered so far are therefore a Markov chain, "
-        "and shares, averages and maxima over all boards follow exactly. On the 8-puzzle a test compares them with "
-        "every one of its 181,440 states.\n"
-    )
-    yield from _theorems(tables, frames)
-    yield from _experiment(sizes)
-    yield from _differences(tables, comparison)
-    yield from _beyond(tables, frames)
-
-
-def _figure(name: str, label: str, folder: str = "figures") -> str:
-    caption = " ".join(read_text(CAPTIONS / f"local_vi_{name}.rst").split())
-    return f"![{label}]({folder}/{name}.png)\n\n**{label[0].upper()}{label[1:]}.** {caption}\n"
-
-
-def _theorems(tables: Tables, frames: dict) -> Iterator[str]:
-    yield "## Theorem 1: tiles considered, and states\n"
-    yield (
-        "Share of the boards for which so many tiles are considered at once when a tile is brought home, exact. The "
-        "document takes the blank to lie at random when a tile's turn comes; it does not, but the shares come out "
-        "the same: "
-        f"{'all' if (tables.shares['share'] == tables.shares['uniform']).all() else 'not all'} of them.\n"
-    )
-    shares = tables.shares.query("initial_size == 1")
-    merged = shares.merge(tables.subproblems.query("initial_size == 1"), on=["tile", "considered"])
-    columns = {
-        "tile": ("tile", short),
-        "considered": ("considered", short),
-        "tiles": ("G", str),
-        "share": ("share", str),
-        "states": ("placements", amount),
-        "solvable": ("of them solvable", amount),
-        "most_moves": ("most moves M", short),
-    }
-    yield frame_table(merged, columns)
-    yield "## Theorems 2 and 3: classes of boards\n"
-    yield (
-        "A class has the boards for which so many tiles are considered at once at most. The bound φ is the "
-        "document's: the sum of the most moves of every step. The longest is that of a board that there is.\n"
-    )
-    columns = {
-        "considered": ("class", short),
-        "share_exact": ("share", str),
-        "share_percent": ("%", places(4)),
-        "average_moves": ("average moves", places(3)),
-        "maximum_moves": ("longest", short),
-        "bound": ("bound φ", short),
-    }
-    yield frame_table(frames["classes"].query("initial_size == 1"), columns)
-    yield _figure("lengths_by_class", "random boards by class")
-
-
-def _experiment(sizes: pd.DataFrame) -> Iterator[str]:
-    yield "## Initial sizes\n"
-    columns = {
-        "initial_size": ("tiles a step", short),
-        "drawn_average": ("average of the boards drawn", places(2)),
-        "longest": ("longest of them", short),
-        "average_moves": ("average of all boards", places(4)),
-        "maximum_moves": ("longest of all", short),
-        "considered": ("most tiles at once", short),
-        "states": ("states of all subproblems", amount),
-    }
-    yield frame_table(sizes, columns)
-    yield _figure("lengths_by_size", "lengths by initial size")
-
-
-def _differences(tables: Tables, comparison: pd.DataFrame) -> Iterator[str]:
-    yield "## Where the document differs\n"
-    yield "Every number is in [reported_vs_reproduced.csv](reported_vs_reproduced.csv); these do not hold:\n"
-    rows = comparison[comparison["verdict"] == DIFFERS]
-    columns = {
-        "section": ("where", str),
-        "quantity": ("quantity", str),
-        "tile": ("tile", _or_dash),
-        "considered": ("considered", _or_dash),
-        "value": ("document", str),
-        "reproduced": ("here", str),
-    }
-    yield frame_table(rows, columns)
-    yield from _halved(tables)
-    yield (
-        "The averages and maxima of its tables depend on which of several equally good moves a policy takes, which "
-        "it does not say: *tables/preferences.csv* has those of all 24 orders. A number within their range, and "
-        "within three standard deviations of a sample, counts as within chance.\n"
-    )
-
-
-def _halved(tables: Tables) -> Iterator[str]:
-    """A board that shows why the states are not halved."""
-    puzzle = make("puzzle15")
-    board = puzzle.parse_state(EXCHANGED)  # which refuses boards that cannot be solved
-    states = tables.subproblems.query("initial_size == 1")
-    pair = states.query("tile == 4 and considered == 2")["solvable"].iloc[0]
-    yield (
-        "The document halves the states of every subproblem, since half of all boards can be solved. But with two "
-        "tiles or more outside of G and R both halves are reached: exchange two of those. In the board\n\n"
-        f"```text\n{puzzle.draw(board)}\n```\n\n"
-        "tiles 3 and 4 are exchanged against the goal, all else that the subproblem {3, 4}, {1, 2} looks at is as in "
-        "it, and it "
-        f"can be solved because 14 and 15 are exchanged, too. So {pair:,} states of that subproblem occur, and "
-        f"{states['solvable'].max():,} of the largest one that Algorithm 2 calls for.\n"
-    )
-
-
-def _or_dash(value) -> str:
-    return str(value) if value else "–"
-
-
-def _beyond(tables: Tables, frames: dict) -> Iterator[str]:
-    yield "## Larger boards\n"
-    yield "Row by row, the last two rows column by column, one tile a step: two tiles at once suffice on every side.\n"
-    columns = {
-        "side": ("side", short),
-        "boards": ("boards", amount),
-        "average_moves": ("average moves", places(1)),
-        "longest": ("longest", amount),
-        "exact_average_moves": ("average of all", places(4)),
-        "maximum_moves": ("longest of all", amount),
-        "considered": ("most tiles at once", short),
-        "subproblems": ("subproblems", short),
-        "states": ("their states", amount),
-    }
-    yield frame_table(tables.larger, columns)
-    if "compared" in frames:
-        yield "## Beside other solvers\n"
-        columns = {
-            "solver": ("solver", str),
-            "boards": ("boards", amount),
-            "solved_percent": ("solved, %", places(1)),
-            "length": ("moves", places(2)),
-            "optimal_length": ("optimum of the solved", places(2)),
-            "ratio": ("times the optimum", places(3)),
-        }
-        yield frame_table(frames["compared"], columns)
-
-
-def timings(
-    tables: Tables, timed: pd.DataFrame, searches: pd.DataFrame | None, seconds: pd.DataFrame | None
-) -> Iterator[str]:
-    """timings.md, part by part."""
-    yield "# Wall-clock times of the study `local_vi`\n"
-    yield "They differ from run to run; everything else is in [report.md](report.md).\n"
-    yield "## Value functions and boards\n"
-    clock = tables.clock.assign(tiles=tables.clock["side"] ** 2 - 1)
-    columns = {
-        "tiles": ("tiles of the board", short),
-        "initial_size": ("tiles a step", short),
-        "what": ("what", str),
-        "seconds": ("seconds of all", places(3)),
-    }
-    yield frame_table(clock, columns)
-    yield "## Beside the document\n"
-    columns = {
-        "section": ("where", str),
-        "quantity": ("quantity", str),
-        "initial_size": ("tiles a step", short),
-        "value": ("document", str),
-        "reproduced": ("here", str),
-        "verdict": ("", str),
-    }
-    yield frame_table(timed, columns)
-    if searches is not None:
-        yield "## Beside other solvers\n"
-        columns = {
-            "solver": ("solver", str),
-            "length": ("moves", places(2)),
-            "milliseconds": ("ms a board", places(3)),
-            "longest_milliseconds": ("longest, ms", places(3)),
-        }
-        rows = solvers_of(searches, seconds)
-        rows = rows.assign(milliseconds=1e3 * rows["seconds"], longest_milliseconds=1e3 * rows["longest"])
-        yield frame_table(rows, columns)
-        yield _figure("compared", "every board by every solver", "timings")

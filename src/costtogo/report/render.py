@@ -1,0 +1,70 @@
+"""A report's sentences: the templates beside this module, filled in with values that the report has computed.
+
+A template is Markdown with wrapped lines; a condition or a loop stands on a line of its own. What is rendered is put
+together as Markdown means it: the lines of a paragraph become one, and one empty line parts paragraphs.
+"""
+
+import re
+from collections.abc import Iterable
+from functools import cache
+from pathlib import Path
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from costtogo.figures.catalogue import FigureEntry
+from costtogo.files import read_text
+from costtogo.report import markdown
+
+BLOCK = re.compile(r"[#|]|!\[|```")  # what begins a heading, a row of a table, code or a picture: no text goes on there
+ITEM = "- "
+CLOSING = (",", ".", ";", ":")  # what is put to the word before it, not apart from it
+FENCE = "```"
+
+
+def render(template: str, **values) -> str:
+    """A template, by its name without suffix, filled in; empty where it says nothing.
+
+    Raises jinja2.UndefinedError where the template asks for a value that is not given.
+    """
+    return joined(environment().get_template(f"{template}.md.j2").render(values))
+
+
+@cache
+def environment() -> Environment:
+    """The templates, with the filters and functions that they may use."""
+    loader = PackageLoader("costtogo.report")
+    found = Environment(loader=loader, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    forms = {name: getattr(markdown, name) for name in ("amount", "code", "columns", "percent", "short", "text")}
+    makers = {name: getattr(markdown, name) for name in ("interval", "places", "significant", "table")}
+    found.filters |= forms | {"places": lambda value, count: markdown.places(count)(value)}
+    found.globals |= forms | makers
+    found.tests["missing"] = markdown.is_missing
+    return found
+
+
+def joined(text: str) -> str:
+    """Text whose lines are wrapped, with a line for each paragraph and item; code stays as it is.
+
+    "One\\nline.\\n\\n\\n- An\\n  item\\n, too.\\n" -> "One line.\\n\\n- An item, too.\\n"
+    """
+    lines: list[str] = []
+    inside = False  # of code between fences
+    for line in text.splitlines():
+        fence, line = line.startswith(FENCE), line if inside else line.strip()
+        goes_on = bool(lines and lines[-1] and line) and not (inside or fence or BLOCK.match(lines[-1]))
+        if goes_on and not BLOCK.match(line) and not line.startswith(ITEM):
+            lines[-1] += line if line.startswith(CLOSING) else f" {line}"
+        elif line or inside or (lines and lines[-1]):
+            lines.append(line)
+        inside ^= fence
+    return "\n".join(lines).rstrip() + "\n" if any(lines) else ""
+
+
+def gallery(entries: Iterable[FigureEntry], captions: Path) -> str:
+    """Figures of one kind, each with its label, and their caption below the last; empty where there are none."""
+    entries = list(entries)
+    if not entries:
+        return ""
+    shown = [f"![{entry.label}]({entry.stem}.png)\n\n**{entry.label}.**" for entry in entries]
+    caption = " ".join(read_text(captions / f"{entries[0].kind}.rst").split())
+    return "\n\n".join(shown) + f" {caption}\n"
