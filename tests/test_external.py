@@ -292,20 +292,6 @@ def test_a_budget_of_bwas_has_both_its_settings_and_one_of_beams_none(missing):
             ExternalParams(file="cubes.csv", budgets=[wrong])
 
 
-def test_a_budget_is_told_in_words():
-    budget = {"path_weight": [0.9, 1], "batch_size": 1000, "shortening": 0.4}
-    told = {
-        "beams for 5 s each": budget_of(3, 5),
-        "BWAS, λ = 0.9, 1, N = 1,000, at most 20 s each, 40 % of them to shorten solutions": {
-            **budget_of(3, 20, 1, 1), **budget},
-        "BWAS, λ = 1, N = 200 and upwards, at most 1 s each": budget_of(3, 1, 1, 200) | {"widening": True},
-        "BWAS, λ = 1, N = 200, from 2 images, at most 1 s each": budget_of(3, 1, 1, 200) | {"images": 2},
-    }
-    for words, values in told.items():
-        asked = ExternalParams(file="cubes.csv", budgets=[values])
-        assert asked.budget(values["seconds"]).searched == words
-
-
 def test_budgets_must_grow():
     short, long = budget_of(3, 1), budget_of(1, 9)
     assert [budget.seconds for budget in ExternalParams(file="cubes.csv", budgets=[short, long]).budgets] == [1, 9]
