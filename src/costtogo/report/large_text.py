@@ -9,8 +9,8 @@ from costtogo.analysis.literature import DOCUMENTS, NETWORKS, numbers_of
 from costtogo.figures.catalogue import FigureEntry
 from costtogo.figures.catalogue_large import drawable
 from costtogo.puzzles import make, noun
-from costtogo.report.large_compared import compared, explanations
 from costtogo.report.large_tables import beams_text, last_point, shortest_path_sets
+from costtogo.report.literature import documents, explanations
 from costtogo.report.markdown import amount, frame_table, percent, places, short, table
 from costtogo.report.results import StudyResults
 from costtogo.report.text import gallery, interval_text, provenance_text, puzzle_title, training_table
@@ -82,7 +82,7 @@ def report(results: StudyResults, tables, comparison: pd.DataFrame, captions: Pa
     sections += (_external, _patterns)
     for section in sections:
         parts += section(found)
-    parts += compared(comparison, explanations(results))
+    parts += [documents(comparison, **explanations(results))]
     selected = {model: last_point(results, model) for model in results.trained}
     return "\n".join([*parts, *provenance_text(results, selected)])
 

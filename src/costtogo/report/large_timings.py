@@ -6,8 +6,8 @@ from pathlib import Path
 import pandas as pd
 
 from costtogo.figures.catalogue_large import drawable
-from costtogo.report.large_compared import rows_table
 from costtogo.report.large_exact import compared, speeds
+from costtogo.report.literature import documents_table
 from costtogo.report.markdown import amount, frame_table, percent, places, short, table
 from costtogo.report.results import StudyResults
 from costtogo.report.text import gallery
@@ -128,7 +128,7 @@ def timings_text(
         *_of_heuristics(results),
         "## The literature's times\n",
         "On other machines; [timings/reported_vs_reproduced.csv](timings/reported_vs_reproduced.csv) has the notes.\n",
-        rows_table(covered) if len(covered) else "Nothing to compare yet.\n",
+        documents_table(covered) if len(covered) else "Nothing to compare yet.\n",
         *(gallery([entry], captions) for entry in drawn),
     ]
     return "\n".join(parts)

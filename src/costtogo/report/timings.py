@@ -8,7 +8,7 @@ import pandas as pd
 from costtogo.figures.catalogue import catalogue
 from costtogo.files import read_frame, read_json
 from costtogo.report.answers.cells import NETWORK_ENGINE
-from costtogo.report.compared import rows_table
+from costtogo.report.literature import repeated_table
 from costtogo.report.markdown import amount, frame_table, places, short
 from costtogo.report.results import StudyResults
 from costtogo.report.tables import same_weights
@@ -71,7 +71,7 @@ def _literature(comparison: pd.DataFrame) -> Iterator[str]:
             f" *{NETWORK_ENGINE}*, which is how they searched. *Exact recipe* is what `data/measured/` keeps, *compact*"
             " this study.\n"
         )
-        yield rows_table(comparison)
+        yield repeated_table(comparison)
 
 
 def stages_table(stages: pd.DataFrame) -> str:

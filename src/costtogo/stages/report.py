@@ -10,8 +10,7 @@ from costtogo.figures.catalogue import catalogue, kept_of
 from costtogo.files import write_csv, write_json, write_text
 from costtogo.params import Study
 from costtogo.report.answers.puzzle import listings
-from costtogo.report.compared import compared
-from costtogo.report.large_compared import compared as compared_documents
+from costtogo.report.literature import documents, repeated
 from costtogo.report.measured import measured_text
 from costtogo.report.quantities import TIMES
 from costtogo.report.results import Beside, StudyResults
@@ -68,11 +67,11 @@ def literature(comparison: pd.DataFrame, found: StudyResults) -> Iterator[str]:
     """The literature's numbers beside ours, section by section."""
     thesis = comparison["source"] == THESIS
     if thesis.any():
-        yield compared(comparison[thesis], listings(found))
+        yield repeated(comparison[thesis], listings(found))
     if not thesis.all():
         columns = {"reproduced_thesis": "reproduced", "reason": "note"}
         others = comparison[~thesis].rename(columns=columns)
-        yield "\n".join(compared_documents(others, {}, "The final-year report"))
+        yield documents(others, "The final-year report")
     if comparison.empty:
         yield "## Reported and reproduced\n\nThe literature in data/reported has no number on these puzzles."
 
