@@ -42,7 +42,7 @@ net: environment
 	$(BIN)/python -m net $(BEFORE) $(AFTER)
 
 smoke: environment
-	$(BIN)/snakemake --cores all --configfile config/smoke.yaml
+	$(BIN)/snakemake --cores all smoke
 
 ui: environment
 	@MLFLOW_TRACKING_URI= $(BIN)/python -m costtogo.tracking

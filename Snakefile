@@ -1,9 +1,6 @@
 """The workflow of costtogo: tables, instances, models, audits, searches, figures, report."""
 
 
-configfile: "params.yaml"
-
-
 include: "workflow/rules/stages.smk"
 
 

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from costtogo.params import puzzles_of
+from costtogo.params.study import puzzles_of
 from costtogo.recipes import Recipe
 from costtogo.sources import code_of
 

@@ -10,10 +10,11 @@ import numpy as np
 import pandas as pd
 from synthetic_study import write_card, write_table
 
-from costtogo.params_large import LargeStudy, load
+from costtogo.params.loading import load
+from costtogo.params.study import PuzzleStudy, alone
 from costtogo.puzzles import make
 from costtogo.puzzles.base import Puzzle
-from costtogo.stages.audit_large import PROGRESS
+from costtogo.stages.audit_samples import PROGRESS
 
 CONFIG = Path(__file__).parents[1] / "config"
 PARTS = (
@@ -22,12 +23,12 @@ PARTS = (
 )
 
 
-def study_of(name: str) -> LargeStudy:
-    """The study of a file of config."""
-    return load(CONFIG / f"{name}.yaml")
+def study_of(name: str) -> PuzzleStudy:
+    """The study of a file of config, which is about one puzzle."""
+    return alone(load([CONFIG / f"{name}.yaml"]))
 
 
-def write_results(study: LargeStudy, folder: Path, parts=PARTS) -> Path:
+def write_results(study: PuzzleStudy, folder: Path, parts=PARTS) -> Path:
     """Write results/<study> below a folder, with these parts of it, and return the study's folder."""
     results, random = folder / study.study, np.random.default_rng(1)
     write_card(results, "tables", study.puzzle, {"depth": study.nearby_depth, "states": 983_926})
@@ -49,7 +50,7 @@ def write_results(study: LargeStudy, folder: Path, parts=PARTS) -> Path:
     return results
 
 
-def names_of(study: LargeStudy, part: str) -> list[str]:
+def names_of(study: PuzzleStudy, part: str) -> list[str]:
     """What a part of the results has a card of."""
     names = {
         "pattern_databases": list(study.pattern_databases),
@@ -73,7 +74,7 @@ def walk(puzzle: Puzzle, length: int, random) -> list[int]:
     return actions
 
 
-def count_of(study: LargeStudy, name: str) -> int:
+def count_of(study: PuzzleStudy, name: str) -> int:
     """How many instances a set has."""
     kind = study.instances[name]
     if kind.kind == "mirrored":
@@ -93,7 +94,7 @@ def _write_instances(results, study, name, random) -> None:
     write_card(results, "instances", name, counts)
 
 
-def goal_text(study: LargeStudy) -> str:
+def goal_text(study: PuzzleStudy) -> str:
     """A state of the study's puzzle."""
     puzzle = make(study.puzzle)
     return puzzle.format_state(puzzle.goal)
@@ -108,7 +109,7 @@ def _write_pattern_database(results, study, name, random) -> None:
     path.write_text(json.dumps(json.loads(path.read_text(encoding="utf-8")) | timing), encoding="utf-8")
 
 
-def optimum(study: LargeStudy, instance: int) -> float:
+def optimum(study: PuzzleStudy, instance: int) -> float:
     """The made-up distance of an instance of a scrambled set whose optimum the study finds, else NaN."""
     return 20.0 + instance % 3 if study.optima else np.nan
 
@@ -210,7 +211,7 @@ def _write_audit(results, study, name, random) -> None:
 
 def _write_searches(results, study, name, random, group="searches") -> None:
     rows, puzzle = [], make(study.puzzle)
-    for grid in study.searches:
+    for grid in study.grids:
         for weight in grid.path_weight:
             for size in grid.batch_size:
                 for instance in range(count_of(study, grid.set)):

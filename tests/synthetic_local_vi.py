@@ -9,25 +9,33 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from synthetic_study import write_table
+from synthetic_study import write_card, write_table
 
-from costtogo.params_local_vi import ComparedSolvers, LargerBoards, LocalViStudy
+from costtogo.params.audits import ComparedSolvers, LargerBoards, LocalVi
+from costtogo.params.study import PuzzleParams, PuzzleStudy, Study, alone
 
 SIZES, TILES, CONSIDERED = (1, 2), 15, (1, 2, 3, 4, 5)
 SOLVERS = {"local_vi_1": 120, "local_vi_2": 95, "bwas_network": 60, "ida_star_manhattan": 53}  # moves of a solution
 OPTIMAL = "ida_star_pattern_database"
 
 
-def study_of() -> LocalViStudy:
+def study_of() -> PuzzleStudy:
     """The parameters of the made-up study."""
-    compared = ComparedSolvers(boards=20, max_generated=1000, path_weight=0.8, batch_size=100)
-    larger = [LargerBoards(side=5, boards=50), LargerBoards(side=7, boards=50, exact=False)]
-    return LocalViStudy(
-        study="local_vi", seed=1, threads=1, boards=400, sizes=list(SIZES), larger=larger, compared=compared
+    compared = ComparedSolvers(
+        study="puzzle15",
+        model="tiles",
+        pattern_database="7-8",
+        boards=20,
+        max_generated=1000,
+        path_weight=0.8,
+        batch_size=100,
     )
+    larger = [LargerBoards(side=5, boards=50), LargerBoards(side=7, boards=50, exact=False)]
+    asked = LocalVi(boards=400, sizes=list(SIZES), larger=larger, compared=compared)
+    return alone(Study(study="local_vi", seed=1, threads=1, puzzles={"puzzle15": PuzzleParams(local_vi=asked)}))
 
 
-def write_results(study: LocalViStudy, folder: Path) -> Path:
+def write_results(study: PuzzleStudy, folder: Path) -> Path:
     """Write results/<study> below a folder and return the study's folder."""
     results, random = folder / study.study, np.random.default_rng(5)
     for name, frame in (tables(study, random) | {"larger": larger(study)}).items():
@@ -37,20 +45,21 @@ def write_results(study: LocalViStudy, folder: Path) -> Path:
     clocks = {"local_vi": clock(study), "compared": searches[["solver", "instance", "seconds"]]}
     for group, frame in clocks.items():
         write_table(results / "timings" / group / f"{study.puzzle}.parquet", frame)
+        write_card(results, group, study.puzzle, {})
     return results
 
 
-def tables(study: LocalViStudy, random) -> dict[str, pd.DataFrame]:
+def tables(study: PuzzleStudy, random) -> dict[str, pd.DataFrame]:
     """The tables of the 15-puzzle by name."""
     every = ["".join(order) for order in permutations("UDLR")]
     orders = table(["initial_size", "order", "considered"], product(SIZES, every, (0, *CONSIDERED)))
     averages, longest = random.integers(90, 130, len(orders)) / 8.0, random.integers(200, 230, len(orders))
     pairs = ((tile, *pair) for tile in range(1, TILES + 1) for pair in permutations(range(tile - 1, 16), 2))
     cells = table(["tile", "cell", "blank"], pairs)
-    boards = {"state": ["1 2 3"] * study.boards}
+    boards = {"state": ["1 2 3"] * study.local_vi.boards}
     for size in SIZES:
-        boards[f"length_{size}"] = random.integers(60, 160 - 20 * size, study.boards)
-        boards[f"considered_{size}"] = random.choice(CONSIDERED, study.boards)
+        boards[f"length_{size}"] = random.integers(60, 160 - 20 * size, study.local_vi.boards)
+        boards[f"considered_{size}"] = random.choice(CONSIDERED, study.local_vi.boards)
     return steps() | {
         "preferences": orders.assign(average_moves=averages, maximum_moves=longest),
         "policy": cells.assign(moves=random.integers(0, 20, len(cells)), to=cells["cell"]),
@@ -81,10 +90,10 @@ def table(columns: list[str], rows) -> pd.DataFrame:
     return pd.DataFrame(list(rows), columns=columns)
 
 
-def larger(study: LocalViStudy) -> pd.DataFrame:
+def larger(study: PuzzleStudy) -> pd.DataFrame:
     """A row for each other side."""
     rows = []
-    for row in study.larger:
+    for row in study.local_vi.larger:
         exact = {"exact_average_moves": row.side**3 + 0.25, "maximum_moves": 4.0 * row.side**3}
         rows.append(
             {"side": row.side, "boards": row.boards, "average_moves": row.side**3 + 0.5, "longest": 3 * row.side**3,
@@ -94,9 +103,9 @@ def larger(study: LocalViStudy) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def compared(study: LocalViStudy, random) -> pd.DataFrame:
+def compared(study: PuzzleStudy, random) -> pd.DataFrame:
     """Some boards by every solver, the last of which finds the optimum; IDA* over a weaker bound misses some."""
-    instance = np.arange(study.compared.boards)
+    instance = np.arange(study.local_vi.compared.boards)
     optimal = 50.0 + instance % 3
     frames = []
     for place, (solver, moves) in enumerate([*SOLVERS.items(), (OPTIMAL, 50)]):
@@ -108,8 +117,8 @@ def compared(study: LocalViStudy, random) -> pd.DataFrame:
     return pd.concat(frames, ignore_index=True)
 
 
-def clock(study: LocalViStudy) -> pd.DataFrame:
+def clock(study: PuzzleStudy) -> pd.DataFrame:
     """Made-up seconds."""
     rows = [(4, size, what, 0.25 * size) for size in SIZES for what in ("value functions", "boards")]
-    rows += [(row.side, 1, what, 0.5) for row in study.larger for what in ("boards", "value functions")]
+    rows += [(row.side, 1, what, 0.5) for row in study.local_vi.larger for what in ("boards", "value functions")]
     return pd.DataFrame(rows, columns=["side", "initial_size", "what", "seconds"])

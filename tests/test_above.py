@@ -9,7 +9,7 @@ from costtogo.heuristics.manhattan import Manhattan
 from costtogo.heuristics.network import NetworkHeuristic, build, load, save
 from costtogo.heuristics.table import exact
 from costtogo.learning.davi import begin, child_costs, train
-from costtogo.params import ArchitectureParams, ModelParams
+from costtogo.params.training import architecture_of, training_of
 from costtogo.puzzles import make
 from costtogo.types import UserError
 
@@ -42,7 +42,7 @@ def training(architecture: dict, **changes):
         "check_every": 10,
         "checkpoint_every": 1,
     }
-    return begin(PUZZLE, ModelParams(**values | changes), "float32")
+    return begin(PUZZLE, training_of(**values | changes), "float32")
 
 
 def with_output(network, value: float):
@@ -54,14 +54,14 @@ def with_output(network, value: float):
 
 @pytest.mark.parametrize(("output", "added"), [(2.5, 2.5), (0, 0), (-3, 0)])
 def test_the_output_is_added_to_the_bound_and_never_goes_below_it(output, added):
-    network = with_output(build(ArchitectureParams(**ABOVE), PUZZLE, 1), output).eval()
+    network = with_output(build(architecture_of(**ABOVE), PUZZLE, 1), output).eval()
     values = NetworkHeuristic(PUZZLE, network, "float32")(STATES)
     assert values.dtype == np.float32 and values[0] == 0
     np.testing.assert_allclose(values[1:], BOUND[1:] + added)
 
 
 def test_a_checkpoint_lies_above_the_bound_too(tmp_path):
-    network = with_output(build(ArchitectureParams(**ABOVE), PUZZLE, 1), 2).eval()
+    network = with_output(build(architecture_of(**ABOVE), PUZZLE, 1), 2).eval()
     save(tmp_path / "network.safetensors", network, {"puzzle": "puzzle8", "precision": "float32", "iteration": 1})
     np.testing.assert_allclose(load(tmp_path / "network.safetensors")(STATES[1:]), BOUND[1:] + 2)
 
@@ -92,13 +92,13 @@ def test_a_short_training_is_nearer_to_the_distance_and_mostly_below_it(distance
 
 def test_who_cannot_lie_above_a_bound_is_told_so():
     with pytest.raises(ValidationError, match="above a bound needs outputs: state"):
-        ArchitectureParams(**ABOVE | {"outputs": "actions"})
+        architecture_of(**ABOVE | {"outputs": "actions"})
     with pytest.raises(ValidationError, match="above a bound is for the trainer davi"):
         training(ABOVE, trainer="random_walk", sampler={"kind": "non_backtracking", "walk_max": 60})
     hanoi = make("hanoi_3")
     with pytest.raises(UserError, match="hanoi_3 has no Manhattan distance"):
-        NetworkHeuristic(hanoi, build(ArchitectureParams(**ABOVE), hanoi, 1).eval(), "float32")
+        NetworkHeuristic(hanoi, build(architecture_of(**ABOVE), hanoi, 1).eval(), "float32")
 
 
 def test_an_architecture_without_one_is_written_out_as_before():
-    assert "above" not in ArchitectureParams(**ARCHITECTURE).model_dump()
+    assert "above" not in architecture_of(**ARCHITECTURE).model_dump()

@@ -6,7 +6,7 @@ import pytest
 from messages import is_one_sentence
 
 from costtogo.files import digest, read_json, write_json
-from costtogo.params import Study
+from costtogo.params.study import Study
 from costtogo.report.results import StudyResults
 from costtogo.report.tables import provenance
 from costtogo.sources import digest_of

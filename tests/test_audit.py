@@ -11,7 +11,7 @@ from costtogo.analysis.audit import audit, consistent_states, measures, measures
 from costtogo.analysis.intervals import wilson
 from costtogo.analysis.suboptimality import CELL, summarise
 from costtogo.exact.graph import neighbour_table
-from costtogo.params import AuditParams
+from costtogo.params.audits import ExhaustiveAudit
 from costtogo.puzzles import make
 from costtogo.stages.audit import wanted_checkpoints
 from costtogo.types import NO_STATE
@@ -161,7 +161,7 @@ def test_the_last_checkpoints_and_those_of_the_points_are_audited(last, points, 
             "kind": ["convergence_point"] * 4 + ["end"],
         }
     )
-    wanted = AuditParams(checkpoints=last, points=points, walks=1, walk_max=1)
+    wanted = ExhaustiveAudit(checkpoints=last, points=points, walks=1, walk_max=1)
     assert wanted_checkpoints(checkpoints, wanted)["iteration"].tolist() == iterations
 
 

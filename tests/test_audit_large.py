@@ -16,8 +16,9 @@ from costtogo.files import digest, read_frame, read_json, write_arrays, write_fr
 from costtogo.heuristics import network
 from costtogo.heuristics.table import TableHeuristic
 from costtogo.learning.instances import draw_prefixes
-from costtogo.params import ArchitectureParams
-from costtogo.params_large import LargeAuditParams, load
+from costtogo.params.audits import SampledAudit
+from costtogo.params.loading import load
+from costtogo.params.training import architecture_of
 from costtogo.puzzles import make
 from costtogo.stages import audit_large
 from costtogo.tracking import record
@@ -106,7 +107,7 @@ def test_a_state_is_inconsistent_by_a_single_child(table):
     np.testing.assert_array_equal(look_around(CUBE, heuristic, one[None]).consistent, [True])
 
 
-WANTED = LargeAuditParams(
+WANTED = SampledAudit(
     consistency_states=100, consistency_checkpoints=2, walk_max=10, nearby_states=20, scrambled_states=10, depths=3,
     greedy_states=15, greedy_depths=[2, DEPTH], greedy_moves=6,
     progress={"set": "way", "checkpoints": 2, "batch_size": 10, "max_nodes": 20_000},
@@ -140,7 +141,7 @@ def trained(tmp_path, monkeypatch, table):
     """A project with a table and three checkpoints of a network that has learned nothing; the recipe of its audit."""
     monkeypatch.chdir(tmp_path)
     folder, rows = Path("results/cube3/models/walks"), []
-    architecture = ArchitectureParams(first_layers=[8], outputs="actions")
+    architecture = architecture_of(first_layers=[8], outputs="actions")
     for iteration in (10, 20, 30):
         name = f"checkpoints/{iteration:06d}.safetensors"
         description = {"puzzle": "cube3", "precision": "float32", "iteration": iteration}

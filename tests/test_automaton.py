@@ -9,11 +9,11 @@ from costtogo.heuristics import network as networks
 from costtogo.heuristics.network import NetworkHeuristic, build, encode
 from costtogo.learning import davi
 from costtogo.learning.samplers import sample
-from costtogo.params import ArchitectureParams, ModelParams
+from costtogo.params.training import ModelParams, architecture_of, training_of
 from costtogo.puzzles import make
 from costtogo.types import UserError
 
-AUTOMATON = ArchitectureParams(kind="automaton", states=4)
+AUTOMATON = architecture_of(kind="automaton", states=4)
 
 
 def exact_automaton(disks: int):
@@ -95,7 +95,7 @@ def params(**changes) -> ModelParams:
         "check_every": 1,
         "checkpoint_every": 1,
     }
-    return ModelParams(**values | changes)
+    return training_of(**values | changes)
 
 
 def test_a_growing_tower_draws_states_of_its_smallest_disks_alone():

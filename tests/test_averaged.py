@@ -6,7 +6,7 @@ from messages import is_one_sentence
 
 from costtogo.heuristics.averaged import AveragedHeuristic
 from costtogo.heuristics.network import NetworkHeuristic, build
-from costtogo.params import ArchitectureParams
+from costtogo.params.training import architecture_of
 from costtogo.puzzles import make
 from costtogo.puzzles.base import random_walks
 from costtogo.types import UserError
@@ -17,7 +17,7 @@ STATES = random_walks(CUBE, 6, 12, np.random.default_rng(3))[:, -1]
 
 def network(outputs: str) -> NetworkHeuristic:
     """One that has learned nothing."""
-    return NetworkHeuristic(CUBE, build(ArchitectureParams(first_layers=[16], outputs=outputs), CUBE, 0), "float32")
+    return NetworkHeuristic(CUBE, build(architecture_of(first_layers=[16], outputs=outputs), CUBE, 0), "float32")
 
 
 def test_over_all_symmetries_every_image_has_one_value():

@@ -16,7 +16,7 @@ from costtogo import cli
 from costtogo.exact import pattern_database
 from costtogo.files import read_arrays, read_frame, read_json, write_frame, write_json
 from costtogo.heuristics import network as networks
-from costtogo.params import ArchitectureParams
+from costtogo.params.training import architecture_of
 from costtogo.puzzles import make
 from costtogo.puzzles.base import apply, random_walks
 from costtogo.stages.keep import KEPT
@@ -30,7 +30,7 @@ COLUMNS = ["solution", "length", "nodes_expanded", "seconds", "solved"]
 def model(tmp_path_factory) -> str:
     """A checkpoint of an untrained network of hanoi_3: searching with it solves all the same."""
     path = tmp_path_factory.mktemp("models") / "000000.safetensors"
-    network = networks.build(ArchitectureParams(first_layers=[8], residual_blocks=0), HANOI, seed=0)
+    network = networks.build(architecture_of(first_layers=[8], residual_blocks=0), HANOI, seed=0)
     networks.save(path, network, {"puzzle": "hanoi_3", "precision": "float32", "iteration": 0})
     return str(path)
 
@@ -286,7 +286,7 @@ def test_solutions_that_are_printed_are_printed_once_with_nothing_else(model, tm
 def cube_model(tmp_path_factory) -> str:
     """A checkpoint of a network of the 3×3×3 that takes every child for about 20 moves away."""
     path = tmp_path_factory.mktemp("models") / "000000.safetensors"
-    architecture = ArchitectureParams(first_layers=[8], residual_blocks=0, outputs="actions")
+    architecture = architecture_of(first_layers=[8], residual_blocks=0, outputs="actions")
     network = networks.build(architecture, CUBE, seed=0)
     torch.nn.init.constant_(network.output.bias, 20)
     networks.save(path, network, {"puzzle": "cube3", "precision": "float32"})
@@ -306,7 +306,7 @@ def board_study(request, tmp_path):
     puzzle = make(request.param)
     study = tmp_path / "results" / puzzle.name
     outputs = "state" if puzzle.name == OF_STATES else "actions"
-    architecture = ArchitectureParams(first_layers=[8], residual_blocks=0, outputs=outputs)
+    architecture = architecture_of(first_layers=[8], residual_blocks=0, outputs=outputs)
     description = {"puzzle": puzzle.name, "precision": "float32"}
     networks.save(study / "models/tiles/0.safetensors", networks.build(architecture, puzzle, seed=0), description)
     write_frame(study / "models/tiles/checkpoints.parquet", pd.DataFrame({"iteration": [0], "file": ["0.safetensors"]}))

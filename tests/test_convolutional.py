@@ -13,7 +13,7 @@ from costtogo.heuristics.convolutional import ConvolutionalNetwork
 from costtogo.heuristics.layers import BatchNorm
 from costtogo.heuristics.network import NetworkHeuristic, build, encode, load
 from costtogo.learning import davi
-from costtogo.params import ArchitectureParams, ModelParams
+from costtogo.params.training import architecture_of, training_of
 from costtogo.puzzles import make
 from costtogo.types import UserError
 
@@ -24,7 +24,7 @@ SMALL = {"kind": "convolutional", "channels": [6, 8, 5], "first_layers": [7]}
 
 def lived_in(**changes) -> ConvolutionalNetwork:
     """A network whose batch normalisation and biases are no longer as they began, in inference mode."""
-    network = build(ArchitectureParams(**SMALL | changes), PUZZLE, seed=1).train()
+    network = build(architecture_of(**SMALL | changes), PUZZLE, seed=1).train()
     for module in network.modules():
         if isinstance(module, BatchNorm):
             nn.init.uniform_(module.weight, 0.5, 1.5)
@@ -86,7 +86,7 @@ def test_freezing_keeps_the_network_and_training_on_leaves_the_frozen_one():
 
 
 def test_the_report_s_network_for_the_15_puzzle_has_the_parameters_of_torch_s_layers():
-    architecture = ArchitectureParams(kind="convolutional", channels=[100, 200, 100], first_layers=[100])
+    architecture = architecture_of(kind="convolutional", channels=[100, 200, 100], first_layers=[100])
     layers = [nn.Conv2d(16, 100, 2), nn.BatchNorm2d(100), nn.Conv2d(100, 200, 2), nn.BatchNorm2d(200)]
     layers += [nn.Conv2d(200, 100, 2), nn.BatchNorm2d(100), nn.Linear(9 * 100, 100), nn.BatchNorm1d(100)]
     layers.append(nn.Linear(100, 1))
@@ -104,23 +104,23 @@ def test_a_checkpoint_is_read_back_as_it_was_written(tmp_path):
 
 def test_cells_that_lie_in_no_square_are_told_and_so_are_convolutions_that_leave_nothing():
     with pytest.raises(UserError, match="cube2") as told:
-        build(ArchitectureParams(**SMALL), make("cube2"), seed=0)
+        build(architecture_of(**SMALL), make("cube2"), seed=0)
     assert is_one_sentence(str(told.value))
     with pytest.raises(UserError, match="leave nothing") as told:
-        build(ArchitectureParams(**SMALL | {"channels": [2] * 5}), PUZZLE, seed=0)
+        build(architecture_of(**SMALL | {"channels": [2] * 5}), PUZZLE, seed=0)
     assert is_one_sentence(str(told.value))
 
 
 @pytest.mark.parametrize("wrong", [{"kind": "convolutional"}, {"first_layers": [3], "channels": [4]}])
 def test_channels_belong_to_convolutions_alone(wrong):
     with pytest.raises(ValueError, match="channels"):
-        ArchitectureParams(**wrong)
+        architecture_of(**wrong)
 
 
 @pytest.mark.parametrize("outputs", ["state", "actions"])
 def test_it_learns_the_states_near_the_goal(outputs, distances_of):
     architecture = {"kind": "convolutional", "channels": [16, 16], "first_layers": [16], "outputs": outputs}
-    params = ModelParams(
+    params = training_of(
         puzzle="puzzle8",
         seed=3,
         precision="float32",

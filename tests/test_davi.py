@@ -9,7 +9,7 @@ import torch
 from costtogo.heuristics.children import distinct
 from costtogo.heuristics.table import Remembered, TableHeuristic, exact
 from costtogo.learning.davi import begin, bellman_targets, child_costs, draw, set_learning_rate, train
-from costtogo.params import ModelParams
+from costtogo.params.training import ModelParams, training_of
 from costtogo.puzzles import make
 from costtogo.puzzles.base import random_walks
 
@@ -38,7 +38,7 @@ def params(**changes) -> ModelParams:
         "check_every": 2,
         "checkpoint_every": 1,
     }
-    return ModelParams(**(values | changes))
+    return training_of(**(values | changes))
 
 
 def trained(**changes):

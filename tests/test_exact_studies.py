@@ -19,12 +19,12 @@ from costtogo.files import read_frame, read_json, write_arrays, write_frame
 from costtogo.heuristics import network
 from costtogo.heuristics.manhattan import Manhattan
 from costtogo.heuristics.pattern_database import PatternDatabaseHeuristic
-from costtogo.params import ArchitectureParams
-from costtogo.params_large import load as load_study
+from costtogo.params.loading import load as load_study
+from costtogo.params.training import architecture_of
 from costtogo.puzzles import make
 from costtogo.puzzles.base import solves
-from costtogo.report.large_exact import best_cell, compared, heuristics, speeds
 from costtogo.report.results import StudyResults
+from costtogo.report.search_tables import best_cell, compared, heuristics, speeds
 from costtogo.search.action_engine import solve_by_action
 from costtogo.search.bwas import Limits
 from costtogo.search.step_engine import solve_in_step
@@ -217,7 +217,7 @@ def test_baselines_are_searched_on_every_cell_and_held_against_the_optima(projec
 
 def test_footprints_are_bytes_of_weights_and_of_tables(project):
     model, database = project / "models/tiles", built(project)
-    value = network.build(ArchitectureParams(first_layers=[8], outputs="actions", batch_norm=False), EIGHT, 1)
+    value = network.build(architecture_of(first_layers=[8], outputs="actions", batch_norm=False), EIGHT, 1)
     description = {"puzzle": "puzzle8", "precision": "float32", "iteration": 1}
     network.save(model / "1.safetensors", value, description)
     write_frame(model / "checkpoints.parquet", pd.DataFrame({"iteration": [1], "file": ["1.safetensors"]}))

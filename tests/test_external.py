@@ -16,8 +16,8 @@ from costtogo.analysis.intervals import wilson
 from costtogo.exact.nearby import FAR, nearby_table
 from costtogo.files import read_frame, read_json, write_arrays, write_frame
 from costtogo.heuristics import network as networks
-from costtogo.params import ArchitectureParams
-from costtogo.params_large import ExternalParams
+from costtogo.params.searches import ExternalParams
+from costtogo.params.training import architecture_of
 from costtogo.puzzles import make
 from costtogo.puzzles.base import apply, solves
 from costtogo.puzzles.cube3 import check_colouring
@@ -180,7 +180,7 @@ def study_of(puzzle, tmp_path):
     out = results / "external" / "walks"
     nearby = nearby_table(puzzle, 3)
     write_arrays(table, keys=nearby.keys, distance=nearby.distance, layers=nearby.layers)
-    architecture = ArchitectureParams(
+    architecture = architecture_of(
         first_layers=[8], residual_blocks=0, outputs="actions", batch_norm_momentum=0.9, batch_norm_epsilon=1e-5
     )
     network = networks.build(architecture, puzzle, seed=0)

@@ -1,5 +1,6 @@
-"""Figures: all are drawn, none changes without a reason, and the Towers of Hanoi lie where they should."""
+"""Figures: each is drawn from what it names, can be read, and is drawn with those of its puzzle or model alone."""
 
+import re
 import subprocess
 import sys
 import tempfile
@@ -9,105 +10,98 @@ import matplotlib
 import numpy as np
 import pandas as pd
 import pytest
+import synthetic_large
+import synthetic_local_vi
 from hypothesis import given
 from hypothesis import strategies as some
 from matplotlib.colors import to_hex
+from messages import is_one_sentence
+from stage_recipes import write_recipe
 from synthetic_study import hanoi_distances, hanoi_solution, study_of, write_kept, write_results
 
 from costtogo.figures.binning import BINS, bin_width, binned_counts, binned_means
-from costtogo.figures.catalogue import catalogue, file_of, names
-from costtogo.figures.drawings import telling_cell
+from costtogo.figures.catalogue import GROUPS, KINDS, FigureEntry, catalogue, drawn, of_puzzle, parts
+from costtogo.figures.chosen import telling_cell
+from costtogo.figures.distances import sampled_distances, sampler_difference
+from costtogo.figures.drawing import draw
 from costtogo.figures.hanoi import edges, positions, ranks_along, solution_on_graph
-from costtogo.figures.large import progress
-from costtogo.figures.samplers import sampled_distances, sampler_difference
-from costtogo.figures.searches import percent_text, search_seconds, seconds_text
+from costtogo.figures.searches import cell_seconds, percent_text, seconds_text
 from costtogo.figures.states import two_states
-from costtogo.figures.style import SEQUENTIAL, YELLOW, count_text, image, readable_on
-from costtogo.figures.training import around_last_points, error_by_distance, learning_curve
-from costtogo.files import FileError
+from costtogo.figures.style import FIGURES, SEQUENTIAL, YELLOW, count_text, image, readable_on
+from costtogo.figures.training import around_last_points, progress
+from costtogo.files import FileError, digest, read_json
 from costtogo.puzzles import make
 from costtogo.stages import figures as stage
 
 STUDY = study_of()
-KEPT = tempfile.TemporaryDirectory()
-MEASURED = write_kept(Path(KEPT.name))
+SAMPLED = {name: synthetic_large.study_of(name) for name in ("cube3", "puzzle15")}
+LOCAL = synthetic_local_vi.study_of()
+FOLDER = tempfile.TemporaryDirectory()  # of results, which no test changes
+RESULTS, MEASURED = Path(FOLDER.name) / "results", write_kept(Path(FOLDER.name) / "measured")
+ENTRIES = {"tiny": catalogue(STUDY, MEASURED), "local_vi": of_puzzle(LOCAL)}
+ENTRIES |= {name: of_puzzle(study) for name, study in SAMPLED.items()}
+ALL = [pytest.param(name, entry, id=f"{name} {entry.name}") for name, entries in ENTRIES.items() for entry in entries]
 CAPTIONS = Path(__file__).parent.parent / "workflow" / "captions"
 DISKS = [1, 2, 3, 5]
 LEAST_HEIGHT = 60  # pixels of a panel that can be read
 
 
 @pytest.fixture(scope="module")
-def results(tmp_path_factory) -> Path:
-    return write_results(STUDY, tmp_path_factory.mktemp("results"))
+def results() -> Path:
+    write_results(STUDY, RESULTS)
+    for study in SAMPLED.values():
+        synthetic_large.write_results(study, RESULTS)
+    synthetic_local_vi.write_results(LOCAL, RESULTS)
+    return RESULTS
 
 
-@pytest.fixture(scope="module")
-def drawn(results, tmp_path_factory) -> dict[str, matplotlib.figure.Figure]:
-    figures = {entry.stem: entry.draw(results) for entry in catalogue(STUDY, MEASURED)}
-    for figure in figures.values():
-        image(figure, "png")
-    return figures
+def entry_of(name: str, study: str = "tiny") -> FigureEntry:
+    """The first figure whose files have a name, or that is of a kind of this name."""
+    return next(entry for entry in ENTRIES[study] if name in (entry.name, entry.kind))
 
 
-@pytest.mark.parametrize("module", ["catalogue", "catalogue_large"])
-def test_listing_the_figures_loads_no_heavy_package(module):
-    heavy = {"matplotlib", "pandas", "torch"}
-    code = f"import sys, costtogo.figures.{module}; print(sorted({heavy} & set(sys.modules)))"
+def card_in(folder: Path):
+    """What reads a card below a folder, empty where there is none."""
+    return lambda stage: read_json(path) if (path := folder / f"{stage}.json").exists() else {}
+
+
+def test_listing_the_figures_loads_no_heavy_package():
+    code = "import sys, costtogo.figures.catalogue; print({'matplotlib', 'pandas', 'torch'} & set(sys.modules))"
     answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert answer.stdout.strip() == "[]"
+    assert answer.stdout.strip() == "set()"
 
 
-def test_every_figure_has_a_name_of_its_own():
-    assert len(set(names(STUDY, MEASURED))) == len(names(STUDY, MEASURED)) == len(catalogue(STUDY, MEASURED))
+def test_every_kind_has_one_function_and_one_caption_and_the_other_way_round():
+    kinds = [kind.name for group in GROUPS for some in group[1:] for kind in some]
+    kept = {entry.kind for entry in ENTRIES["tiny"] if entry.files}
+    assert len(set(kinds)) == len(kinds) and not kept & set(kinds)
+    assert set(FIGURES) == {*kinds, *kept} == {path.stem for path in CAPTIONS.glob("*.rst")}
+    assert {entry.kind for entries in ENTRIES.values() for entry in entries} == set(FIGURES), "and all are tested here"
 
 
-def test_a_puzzle_without_a_model_has_no_figure():
-    study = study_of()
-    study.puzzles["hanoi_9"] = None
-    assert names(study, MEASURED) == names(STUDY, MEASURED)
+@pytest.mark.parametrize("path", sorted(CAPTIONS.glob("*.rst")), ids=lambda path: path.stem)
+def test_a_caption_is_made_of_sentences(path):
+    assert re.fullmatch(r"[A-Z].*\.", path.read_text(encoding="utf-8").strip(), flags=re.DOTALL)
 
 
-def test_every_model_and_puzzle_is_drawn():
-    subjects = {(entry.puzzle, entry.model) for entry in catalogue(STUDY, MEASURED)}
-    assert {(model.puzzle, name) for name, model in STUDY.models.items()} <= subjects
-    assert {(puzzle, None) for puzzle in STUDY.puzzles} <= subjects
+@pytest.mark.parametrize("study", ENTRIES)
+def test_every_figure_has_a_name_of_its_own_and_every_model_has_figures(study):
+    entries = ENTRIES[study]
+    assert len({entry.stem for entry in entries}) == len(entries)
+    models = SAMPLED[study].models if study in SAMPLED else STUDY.models if study == "tiny" else ()
+    assert set(models) <= {entry.model for entry in entries}
 
 
-@pytest.mark.parametrize("kind", sorted({entry.kind for entry in catalogue(STUDY, MEASURED)}))
-def test_every_kind_has_a_caption_of_one_sentence(kind):
-    caption = (CAPTIONS / f"{kind}.rst").read_text().strip()
-    assert caption.endswith(".")
-    assert ". " not in caption
-
-
-def test_there_is_no_caption_without_a_figure():
-    assert {path.stem for path in CAPTIONS.glob("*.rst")} >= {entry.kind for entry in catalogue(STUDY, MEASURED)}
-
-
-@pytest.mark.parametrize("name", names(STUDY, MEASURED))
-def test_a_figure_reads_only_the_inputs_it_names(name, results, tmp_path):
-    entry = next(entry for entry in catalogue(STUDY, MEASURED) if entry.stem == name)
-    for path in entry.inputs:
-        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / path).write_bytes((results / path).read_bytes())
-    assert all(Path(path).exists() for path in entry.kept)
-    assert entry.draw(tmp_path).axes
-
-
-@pytest.mark.parametrize("name", names(STUDY, MEASURED))
-def test_a_legend_covers_no_panel(name, drawn):
-    figure = drawn[name]
-    for legend in figure.legends:
-        for axes in figure.axes:
-            assert not legend.get_window_extent().overlaps(axes.get_window_extent())
-
-
-@pytest.mark.parametrize("name", names(STUDY, MEASURED))
-def test_a_legend_lies_inside_its_figure(name, drawn):
-    figure = drawn[name]
+@pytest.mark.parametrize(("study", "entry"), ALL)
+def test_a_figure_can_be_read(study, entry, results):
+    figure = draw(entry, results / study)
+    image(figure, "png")
+    boxes = [axes.get_window_extent() for axes in figure.axes]
+    assert boxes and all(box.height >= LEAST_HEIGHT for box in boxes if study != "tiny")
     for legend in figure.legends:
         box = legend.get_window_extent()
-        assert figure.bbox.x0 <= box.x0 and box.x1 <= figure.bbox.x1
+        assert figure.bbox.x0 <= box.x0 and box.x1 <= figure.bbox.x1, "the legend lies inside the figure"
+        assert not any(box.overlaps(panel) for panel in boxes), "and covers no panel"
 
 
 def test_seven_models_of_long_names_are_told_apart_in_a_legend_that_fits(tmp_path):
@@ -115,7 +109,7 @@ def test_seven_models_of_long_names_are_told_apart_in_a_legend_that_fits(tmp_pat
     folder = write_results(study, tmp_path)
     for entry in catalogue(study, MEASURED):
         if entry.kind in ("audit", "error_by_distance", "error_at_point", "optimal_by_distance"):
-            figure = entry.draw(folder)
+            figure = draw(entry, folder)
             image(figure, "png")
             (legend,) = figure.legends
             box = legend.get_window_extent()
@@ -126,35 +120,98 @@ def test_seven_models_of_long_names_are_told_apart_in_a_legend_that_fits(tmp_pat
             assert len({(line.get_color(), line.get_marker()) for line in lines}) == 7
 
 
-def test_the_stage_writes_each_figure_in_both_kinds_and_the_same_bytes_again(results, tmp_path):
-    gone = tmp_path / "first" / STUDY.study / "figures" / "loss_of_a_model_that_is_gone.svg"
-    gone.parent.mkdir(parents=True)
-    gone.write_text("")
-    first = stage.draw_catalogue(STUDY, results.parent, tmp_path / "first", MEASURED)
-    again = stage.draw_catalogue(STUDY, results.parent, tmp_path / "again", MEASURED, processes=1)
-    expected = {file_of(name, kind) for name in names(STUDY, MEASURED) for kind in ("png", "svg")}
-    folder = tmp_path / "first" / STUDY.study
-    assert {path.relative_to(folder).as_posix() for path in first} == expected
-    assert {path.relative_to(folder).as_posix() for path in folder.rglob("*.*")} == expected
-    assert [path.read_bytes() for path in first] == [path.read_bytes() for path in again]
-
-
-def test_a_missing_result_is_named(results, tmp_path):
-    with pytest.raises(FileError, match=r"states_cube2 needs .*tables/cube2\.npz"):
-        stage.draw_catalogue(STUDY, tmp_path, tmp_path)
-
-
-def test_pictures_hold_no_version_and_no_date(drawn):
-    figure = drawn["figures/distances_cube2"]
-    for kind in ("png", "svg"):
+def test_pictures_hold_no_version_and_no_date_and_leave_the_settings_of_matplotlib_alone(results):
+    before = dict(matplotlib.rcParams)
+    figure = draw(entry_of("distances"), results / "tiny")
+    for kind in KINDS:
         assert matplotlib.__version__.encode() not in image(figure, kind)
     assert b"<dc:date>" not in image(figure, "svg")
-
-
-def test_drawing_leaves_the_settings_of_matplotlib_alone(results):
-    before = dict(matplotlib.rcParams)
-    catalogue(STUDY, MEASURED)[0].draw(results)
     assert dict(matplotlib.rcParams) == before
+
+
+@pytest.fixture
+def project(results, tmp_path, monkeypatch) -> Path:
+    """A project with the results of the made-up study, in which a test draws."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COSTTOGO_TRACKING", "off")
+    Path("results").symlink_to(results)
+    return tmp_path
+
+
+def draw_part(study: str, part: str) -> dict[str, bytes]:
+    """Run the stage of a part; the files that it has written, which are those of its card and no others."""
+    entries = [vars(entry) for entry in parts(ENTRIES[study])[part]]
+    parameters = {"study": study, "part": part, "puzzles": sorted({entry["puzzle"] for entry in entries})}
+    recipe = write_recipe("figures", Path(f"results/{study}/figures/{part}"), parameters | {"figures": entries})
+    reports = Path("reports") / study
+    stage.run(recipe, Path("results") / study, reports)
+    timed = {str(path) for path in reports.glob("**/timings/*.*")}
+    written = {str(path): path.read_bytes() for path in reports.rglob("*.*")}
+    assert written.keys() - timed == read_json(Path(f"results/{study}/figures/{part}.json"))["outputs"].keys()
+    return {path.removeprefix(f"reports/{study}/"): content for path, content in written.items()}
+
+
+@pytest.mark.parametrize(("study", "part"), [("tiny", "DNN_reduced_0"), ("puzzle15", "puzzle15"), ("tiny", "long")])
+def test_the_stage_writes_each_figure_of_its_part_in_both_kinds_and_the_same_bytes_again(study, part, project):
+    first = draw_part(study, part)
+    assert set(first) == {entry.file(kind) for entry in parts(ENTRIES[study])[part] for kind in KINDS}
+    assert draw_part(study, part) == first
+
+
+def test_a_missing_result_is_named(project):
+    (project / "results").unlink()
+    with pytest.raises(FileError, match=r"Cannot read results/tiny/.*: No such file") as told:
+        draw_part("tiny", "cube2")
+    assert is_one_sentence(str(told.value))
+
+
+def test_pictures_of_what_the_study_no_longer_has_are_removed_and_no_others(tmp_path):
+    entry = entry_of("seconds")
+    shown = [tmp_path / entry.file(kind) for kind in KINDS]
+    gone = [tmp_path / place / "loss_of_a_model_that_is_gone" for place in ("figures", "svg/timings")]
+    gone = [path.with_suffix(suffix) for path, suffix in zip(gone, (".png", ".svg"), strict=True)]
+    others = [tmp_path / "timings" / "stages.csv", tmp_path / "report.md"]
+    for path in (*shown, *gone, *others):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("")
+    stage.remove_figures(tmp_path, [entry])
+    assert {path for path in tmp_path.rglob("*.*")} == {*shown, *others}
+
+
+def test_a_part_needs_the_stages_that_its_figures_read_and_no_others():
+    needs = {part: {need for entry in some for need in entry.needs} for part, some in parts(ENTRIES["tiny"]).items()}
+    of_one = {f"{group}/DNN_reduced_0" for group in ("models", "audits", "searches")}
+    assert needs["DNN_reduced_0"] == {*of_one, "searches/baseline_cube2"}
+    towers = {f"models/{name}" for name, model in STUDY.models.items() if model.puzzle == "hanoi_3"}
+    assert {need for need in needs["hanoi_3"] if need.startswith("models/")} == towers
+    assert needs["long"] == needs["repeated"] == set(), "what other studies kept is there"
+    assert entry_of("compared", "local_vi").needs == ["compared/puzzle15"]
+
+
+@pytest.mark.parametrize("study", SAMPLED)
+def test_figures_are_shown_of_what_has_run_and_of_external_instances_with_the_network_of_now(study, results, tmp_path):
+    everything = card_in(results / study)
+    external, model = entry_of("external_excess", study), next(iter(SAMPLED[study].models))
+    solved = {
+        f"results/{study}/models/{model}/checkpoints.parquet": digest(
+            results / study / f"models/{model}/checkpoints.parquet"
+        )
+    }
+
+    def shown(**changed) -> set[FigureEntry]:
+        return set(drawn(ENTRIES[study], lambda stage: everything(stage) | changed.get(stage.split("/")[0], {})))
+
+    assert shown(external={"inputs": solved}) == set(ENTRIES[study])
+    assert shown(external={"inputs": dict.fromkeys(solved, "0" * 64)}) == set(ENTRIES[study]) - {external}
+    without_beams = drawn(ENTRIES[study], lambda stage: {} if stage.startswith("beams/") else everything(stage))
+    assert {entry.kind for entry in set(ENTRIES[study]) - set(without_beams)} == {"beam_lengths", "beam_seconds"} | (
+        {"prefix_lengths"} if study == "cube3" else set()
+    )
+
+
+@pytest.mark.parametrize("study", SAMPLED)
+def test_no_figure_of_an_external_run_is_waited_for(study):
+    assert [entry.kind for entry in ENTRIES[study] if entry.optional] == ["external_excess"]
 
 
 @pytest.mark.parametrize("disks", DISKS)
@@ -214,7 +271,7 @@ def test_an_engine_that_was_timed_in_one_cell_leaves_the_others_blank():
         ("table", 0.7, 7, 3e-5),
         ("network alone", 0.7, 1, 0.2),
     ]
-    figure = search_seconds(pd.DataFrame(rows, columns=["engine", "path_weight", "batch_size", "seconds"]))
+    figure = cell_seconds(pd.DataFrame(rows, columns=["engine", "path_weight", "batch_size", "seconds"]))
     written = [{text.get_text() for text in axes.texts} for axes in figure.axes]
     assert written == [{"10 µs", "20 µs", "30 µs"}, {"200 ms"}]
 
@@ -225,23 +282,40 @@ def test_a_move_against_the_rules_is_refused(solution):
         ranks_along(solution, 2)
 
 
-@pytest.mark.parametrize("draw", [learning_curve, error_by_distance])
-def test_a_training_without_a_convergence_point_is_drawn(draw):
-    columns = ["iteration", "convergence_point", "distance", "states", "mean_absolute_error", "bias", "label"]
-    figure = draw(pd.DataFrame(columns=columns))
+def drawn_from(entry: FigureEntry, **frames: pd.DataFrame) -> matplotlib.figure.Figure:
+    """The figure of an entry with other tables in place of what it reads."""
+    return FIGURES[entry.kind](**frames, **entry.options)
+
+
+@pytest.mark.parametrize("kind", ["learning_curve", "error_at_point"])
+def test_a_training_without_a_convergence_point_is_drawn(kind):
+    errors = pd.DataFrame(
+        columns=["iteration", "convergence_point", "distance", "states", "mean_absolute_error", "bias"]
+    )
+    figure = drawn_from(entry_of(kind), errors=errors if kind == "learning_curve" else {"one": errors, "other": errors})
     assert [text.get_text() for text in figure.axes[0].texts] == ["no convergence point was reached"]
 
 
-def test_models_are_compared_at_the_last_convergence_point_that_all_of_them_reached(results, tmp_path):
-    entry = next(entry for entry in catalogue(STUDY, MEASURED) if entry.name == "error_at_point_cube2")
-    for path, reached in zip(entry.inputs, (5, 3), strict=True):
-        errors = pd.read_parquet(results / path)
-        (tmp_path / path).parent.mkdir(parents=True)
-        errors[errors["convergence_point"] <= reached].to_parquet(tmp_path / path)
-    figure = entry.draw(tmp_path)
+def test_models_are_compared_at_the_last_convergence_point_that_all_of_them_reached(results):
+    entry = entry_of("error_at_point_cube2")
+    errors = {name: pd.read_parquet(results / "tiny" / path) for name, path in entry.reads["errors"].items()}
+    reached = dict(zip(errors, (5, 3), strict=True))
+    errors = {name: rows[rows["convergence_point"] <= reached[name]] for name, rows in errors.items()}
+    figure = drawn_from(entry, errors=errors)
     assert figure.axes[0].get_title(loc="left") == "at convergence point 3"
-    third = errors[errors["convergence_point"] == 3]
+    *_, last = errors.values()
+    third = last[last["convergence_point"] == 3]
     np.testing.assert_allclose(figure.axes[0].lines[1].get_ydata(), third["mean_absolute_error"])
+
+
+def test_a_training_whose_trainer_has_no_loss_to_reach_is_drawn_without_one(results):
+    entry = entry_of("training_DNN_reduced_0")
+    curve = pd.read_parquet(results / "tiny" / entry.reads["curve"])
+    labels = [
+        [text.get_text() for text in FIGURES["training"](curve, epsilon, "uniform").legends[0].get_texts()]
+        for epsilon in (0.05, None)
+    ]
+    assert labels[0] == [*labels[1], "ε = 0.05"]
 
 
 @pytest.mark.parametrize(
@@ -256,7 +330,7 @@ def test_the_last_convergence_points_are_shown_from_just_before_them_to_as_long_
 
 def test_kept_trainings_are_those_of_other_studies_on_a_puzzle_of_this_one(tmp_path):
     def kept(study) -> list[str]:
-        return [name for name in names(study, tmp_path) if "kept_training" in name]
+        return [entry.stem for entry in catalogue(study, tmp_path) if entry.kind == "kept_training"]
 
     assert kept(STUDY) == []
     for name in ("long", STUDY.study):
@@ -278,11 +352,12 @@ def spread_of(samplers: dict[str, list[int]]) -> pd.DataFrame:
 
 @pytest.mark.parametrize("optima", [[50.0, 100.0], [np.nan, np.nan]])
 def test_where_no_optimum_is_known_the_length_of_solutions_is_drawn_in_place_of_the_excess(optima):
-    searches = {"states": [1e6, 2e6], "solved_percent": [50.0, 100.0], "length": [30.0, 25.0], "excess": [9.0, 4.0]}
-    figure = progress(pd.DataFrame({**searches, "optimal_percent": optima}))
-    drawn = [line.get_ydata().tolist() for axes in figure.axes for line in axes.lines]
+    searches = {"iteration": [10, 20], "solved_percent": [50.0, 100.0], "length": [30.0, 25.0], "excess": [9.0, 4.0]}
+    figure = progress(pd.DataFrame({**searches, "optimal_percent": optima}), {"metrics": {"states_seen": 4e6}})
+    assert figure.axes[0].lines[0].get_xdata().tolist() == [2, 4], "millions of states"
+    shown = [line.get_ydata().tolist() for axes in figure.axes for line in axes.lines]
     known = not np.isnan(optima).any()
-    assert drawn == ([[9, 4], [50, 100], optima] if known else [[30, 25], [50, 100]])
+    assert shown == ([[9, 4], [50, 100], optima] if known else [[30, 25], [50, 100]])
 
 
 def test_drawn_shares_are_percent_of_the_states_of_their_sampler():
@@ -292,7 +367,7 @@ def test_drawn_shares_are_percent_of_the_states_of_their_sampler():
 
 
 def test_the_difference_of_samplers_is_the_second_minus_the_first():
-    figure = sampler_difference(spread_of({"deepcube": [1, 3, 4, 0], "deepcubea": [3, 3, 0, 2]}), "K")
+    figure = sampler_difference(spread_of({"deepcube": [1, 3, 4, 0], "deepcubea": [3, 3, 0, 2]}))
     band, bars = figure.axes[0].containers
     assert [bar.get_height() for bar in bars] == [2, 0, -4, 2]
     assert [bar.get_y() + bar.get_height() for bar in band] == pytest.approx(4 * [2 * (2 * 8 * 3 / 16) ** 0.5])

@@ -8,7 +8,7 @@ from pydantic import ValidationError
 from costtogo.heuristics.table import exact
 from costtogo.learning.davi import begin, child_costs, draw_with_walks, train
 from costtogo.learning.greedy_walks import go_on
-from costtogo.params import ModelParams, SamplerParams
+from costtogo.params.training import sampler_of, training_of
 from costtogo.puzzles import make
 
 PUZZLE = make("puzzle8")
@@ -48,7 +48,7 @@ def fresh(count: int) -> np.ndarray:
 def gone_on(states, distance, **changes) -> np.ndarray:
     """The walks a move later, by the exact cost-to-go."""
     costs = child_costs(PUZZLE, states, exact(PUZZLE, distance))
-    return go_on(PUZZLE, SamplerParams(**SAMPLER | changes), states, costs, np.random.default_rng(1))
+    return go_on(PUZZLE, sampler_of(**SAMPLER | changes), states, costs, np.random.default_rng(1))
 
 
 def test_walks_go_nearer_by_a_move_each_but_for_the_random_ones(distance):
@@ -74,7 +74,7 @@ def test_a_walk_ends_at_the_goal(distance):
 
 
 def test_an_iteration_has_as_many_states_as_without_walks_and_those_of_the_walks_first():
-    training = begin(PUZZLE, ModelParams(**TRAINING), "float32")
+    training = begin(PUZZLE, training_of(**TRAINING), "float32")
     for _ in train(training):
         states = draw_with_walks(training, 60, np.random.default_rng(2))
         assert len(states) == 120
@@ -83,14 +83,14 @@ def test_an_iteration_has_as_many_states_as_without_walks_and_those_of_the_walks
 
 
 def test_a_training_goes_on_from_where_its_walks_were():
-    training = begin(PUZZLE, ModelParams(**TRAINING), "float32")
+    training = begin(PUZZLE, training_of(**TRAINING), "float32")
     progress = train(training)
     for _ in range(7):
         next(progress)
     tensors = {name: tensor.clone() for name, tensor in training.tensors().items()}
     position = {name: getattr(training, name) for name in training.position}
     list(progress)
-    resumed = begin(PUZZLE, ModelParams(**TRAINING), "float32")
+    resumed = begin(PUZZLE, training_of(**TRAINING), "float32")
     resumed.restore(tensors, position)
     list(train(resumed))
     np.testing.assert_array_equal(resumed.walks, training.walks)
@@ -103,9 +103,9 @@ def test_a_training_goes_on_from_where_its_walks_were():
 )
 def test_only_value_iteration_has_greedy_walks(changes):
     with pytest.raises(ValidationError, match="greedy_share is for the trainer davi"):
-        ModelParams(**TRAINING | changes)
+        training_of(**TRAINING | changes)
 
 
 def test_a_sampler_without_them_is_written_out_as_before():
-    assert "greedy_share" not in SamplerParams(kind="uniform").model_dump()
-    assert SamplerParams(**SAMPLER).model_dump()["greedy_share"] == 0.25
+    assert "greedy_share" not in sampler_of(kind="uniform").model_dump()
+    assert sampler_of(**SAMPLER).model_dump()["greedy_share"] == 0.25

@@ -6,7 +6,7 @@ from messages import is_one_sentence
 
 from costtogo.learning.distributions import walk_chances, walk_spread
 from costtogo.learning.instances import draw_sets
-from costtogo.params import DistributionParams, InstanceParams
+from costtogo.params.instances import DistributionParams, InstanceParams
 from costtogo.puzzles import make
 from costtogo.stages.instances import DISTRIBUTIONS, distributions
 from costtogo.types import UserError

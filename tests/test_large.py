@@ -6,19 +6,20 @@ import numpy as np
 import pandas as pd
 import pytest
 import yaml
+from costtogo.stages.instances_large import KINDS, draw_sets, mirrored
 from messages import is_one_sentence
 
 from costtogo.exact.nearby import FAR, nearby_table
 from costtogo.learning import davi, resume
 from costtogo.learning.instances import draw_prefixes, draw_walk_ends
 from costtogo.learning.samplers import sample_states
-from costtogo.params import ModelParams, SamplerParams
-from costtogo.params_large import ExternalBudget, is_large, load
+from costtogo.params.loading import is_large, load
+from costtogo.params.searches import ExternalBudget
+from costtogo.params.training import sampler_of, training_of
 from costtogo.puzzles import make
 from costtogo.puzzles.base import apply, solves
 from costtogo.search.bwas import Limits
 from costtogo.stages import grid
-from costtogo.stages.instances_large import KINDS, draw_sets, mirrored
 from costtogo.stages.search_records import summarise, to_rows
 from costtogo.types import SearchResult, UserError
 from costtogo.workflow.stages import stages_of
@@ -211,7 +212,7 @@ def test_davi_learns_the_states_next_to_the_goal_of_a_puzzle_without_ranks(sampl
     changes |= {"states_per_iteration": 200, "minibatch": 50, "validation_states": 50, "iterations": 20}
     architecture = {"first_layers": [32], "batch_norm_momentum": 0.9}
     walks = {"kind": sampler, "walk_max": 2}
-    params = ModelParams(**recipe | changes | {"architecture": architecture, "sampler": walks})
+    params = training_of(**recipe | changes | {"architecture": architecture, "sampler": walks})
     training = davi.begin(CUBE, params, "float32")
     progress = list(davi.train(training))
     assert progress[-1].loss < progress[0].loss and training.convergence_points > 0
@@ -224,7 +225,7 @@ def test_davi_learns_the_states_next_to_the_goal_of_a_puzzle_without_ranks(sampl
 
 def test_a_sampler_that_needs_ranks_is_told_in_one_sentence():
     with pytest.raises(UserError, match="can be listed") as told:
-        sample_states(CUBE, SamplerParams(kind="uniform"), 5, 1, np.random.default_rng(0))
+        sample_states(CUBE, sampler_of(kind="uniform"), 5, 1, np.random.default_rng(0))
     assert is_one_sentence(str(told.value))
 
 

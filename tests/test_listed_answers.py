@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from costtogo.analysis.literature import read_reported
-from costtogo.params import load
+from costtogo.params.loading import load
 from costtogo.report.compared import rows_table
 from costtogo.report.comparison import AGREES, BEATS, NOT_COVERED, SHORT, VERDICTS
 from costtogo.report.facts import Facts

@@ -22,7 +22,7 @@ from costtogo.learning.local_vi import (
     reading_order,
     value_iteration,
 )
-from costtogo.params_local_vi import LocalViStudy, load
+from costtogo.params.loading import LocalViStudy, load
 from costtogo.puzzles import make
 from costtogo.puzzles.base import solves
 from costtogo.puzzles.sliding import SlidingTiles

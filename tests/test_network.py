@@ -16,13 +16,13 @@ from costtogo.heuristics import network as networks
 from costtogo.heuristics.layers import BatchNorm
 from costtogo.heuristics.network import NetworkHeuristic, ValueNetwork, build, encode, load, load_network
 from costtogo.heuristics.table import tabulate
-from costtogo.params import ArchitectureParams
+from costtogo.params.training import ArchitectureParams, architecture_of
 from costtogo.puzzles import make
 from costtogo.puzzles.base import one_hot, random_walks
 from costtogo.types import UserError
 
 ARCHITECTURES = yaml.safe_load((Path(__file__).parent.parent / "params.yaml").read_text())["architectures"]
-SMALL = ArchitectureParams(first_layers=[24, 12], residual_blocks=2)
+SMALL = architecture_of(first_layers=[24, 12], residual_blocks=2)
 HANOI = make("hanoi_4")
 STATES = HANOI.unrank(np.arange(81))
 
@@ -56,7 +56,7 @@ def values_in_inference_mode(network: ValueNetwork, puzzle=HANOI, states=STATES)
 )
 def test_a_network_of_the_thesis_has_its_number_of_parameters_on_2x2x2(name, count):
     with torch.device("meta"):
-        network = ValueNetwork(ArchitectureParams(**ARCHITECTURES[name]), make("cube2"))
+        network = ValueNetwork(architecture_of(**ARCHITECTURES[name]), make("cube2"))
     assert network.parameter_count == count
 
 
@@ -68,7 +68,7 @@ def test_a_network_of_the_thesis_has_its_number_of_parameters_on_2x2x2(name, cou
     after=st.booleans(),
 )
 def test_the_frozen_network_equals_the_network_in_inference_mode(first, blocks, layers, batch_norm, after):
-    architecture = ArchitectureParams(
+    architecture = architecture_of(
         first_layers=first,
         residual_blocks=blocks,
         layers_per_block=layers,
@@ -165,7 +165,7 @@ def test_in_bfloat16_few_numbers_of_rows_are_evaluated(rows, evaluated, monkeypa
 @pytest.mark.parametrize("name", ["puzzle15", "puzzle35"])
 def test_sums_of_rows_and_products_of_one_hot_values_agree(name):
     puzzle = make(name)
-    network = build(ArchitectureParams(first_layers=[64, 32], residual_blocks=1), puzzle, 0).eval()
+    network = build(architecture_of(first_layers=[64, 32], residual_blocks=1), puzzle, 0).eval()
     states = random_walks(puzzle, 50, 200, np.random.default_rng(0))[:, -1]
     coarse, fine = (NetworkHeuristic(puzzle, network, kind).outputs(states) for kind in ("bfloat16", "float32"))
     with torch.no_grad():
@@ -188,7 +188,7 @@ def test_sums_of_rows_and_products_of_one_hot_values_agree(name):
 )
 def test_no_states_have_no_values(name, architecture, precision):
     puzzle = make(name)
-    heuristic = NetworkHeuristic(puzzle, build(ArchitectureParams(**architecture), puzzle, 0).eval(), precision)
+    heuristic = NetworkHeuristic(puzzle, build(architecture_of(**architecture), puzzle, 0).eval(), precision)
     none = puzzle.goal[None][:0]
     assert heuristic(none).shape == (0,)
     assert heuristic.children(none).shape == (0, len(puzzle.actions))
@@ -332,7 +332,7 @@ def without_description(path: Path) -> None:
 
 
 def of_another_shape(path: Path) -> None:
-    other = build(ArchitectureParams(first_layers=[5], residual_blocks=0), HANOI, 0).state_dict()
+    other = build(architecture_of(first_layers=[5], residual_blocks=0), HANOI, 0).state_dict()
     write_tensors(path, other, {"puzzle": "hanoi_4", "architecture": SMALL.model_dump()})
 
 
@@ -364,7 +364,7 @@ def test_a_checkpoint_that_is_not_there_is_told_in_one_sentence(tmp_path):
 
 def test_a_gated_network_reads_the_largest_cell_first_and_is_never_below_zero_when_frozen():
     puzzle = make("hanoi_4")
-    network = build(ArchitectureParams(kind="gru", states=6), puzzle, seed=3)
+    network = build(architecture_of(kind="gru", states=6), puzzle, seed=3)
     states = puzzle.unrank(np.arange(81))
     with torch.no_grad():
         raw = network(encode(puzzle, states))

@@ -1,6 +1,7 @@
 """Parameters: what is written resolves as said, what is wrong is told in one sentence, slices change alone."""
 
 import hashlib
+import json
 from copy import deepcopy
 from pathlib import Path
 
@@ -9,16 +10,18 @@ import yaml
 from messages import is_one_sentence
 
 from costtogo.analysis.literature import read_reported
-from costtogo.params import ArchitectureParams, derive_seed, load, overlay, parse, resolve, slices, variant_of
-from costtogo.params_large import is_large
-from costtogo.params_large import load as load_large
-from costtogo.params_local_vi import is_local_vi
-from costtogo.params_local_vi import load as load_local_vi
+from costtogo.params.audits import ExhaustiveAudit, SampledAudit
+from costtogo.params.base import derive_seed, variant_of
+from costtogo.params.loading import laid, load, overlay, parse, resolve
+from costtogo.params.reading import read_yaml
+from costtogo.params.slices import slices
+from costtogo.params.study import Study
+from costtogo.params.training import training_of
 from costtogo.types import UserError
 
 ROOT = Path(__file__).parent.parent
 DEFAULT = ROOT / "params.yaml"
-CONFIGS = sorted((ROOT / "config").glob("*.yaml"))
+CONFIGS = sorted(path for path in (ROOT / "config").glob("*.yaml") if path.stem != "groups")
 
 
 @pytest.fixture
@@ -46,25 +49,37 @@ def test_the_default_parameters_are_valid():
 
 
 @pytest.mark.parametrize("config", CONFIGS, ids=lambda path: path.stem)
-def test_every_configuration_makes_a_study_of_its_own(config):
-    if is_local_vi(config):
-        assert load_local_vi(config).study == config.stem
-        return
-    study = load_large(config) if is_large(config) else load([DEFAULT, config])
+def test_a_file_of_config_is_a_study_by_itself_that_goes_by_its_name(config):
+    study = load([config])
     assert study.study == config.stem != "default"
-    assert study.models
+    assert "like" not in read_yaml(config) or load([CONFIGS[-1], config]) == study, "it stands for itself"
 
 
-def test_keys_that_came_later_are_written_out_only_where_they_are_set():
-    study, ours = load([DEFAULT]), load([DEFAULT, ROOT / "config" / "targets.yaml"])
-    trainings = [each.slices()[f"models/{name}"]["training"] for each in (study, ours) for name in each.models]
-    for key in ("learning_rate_factor", "forced_update", "checkpoint_iterations"):
-        assert not any(key in training for training in trainings[: len(study.models)])
-    base, forced = (ours.slices()[f"models/{name}_seed1"]["training"] for name in ("base_puzzle8", "forced_update"))
+@pytest.mark.parametrize("config", [DEFAULT, *CONFIGS], ids=lambda path: path.stem)
+def test_what_is_written_out_reads_as_the_same_again(config):
+    study = load([config])
+    for model in study.models.values():
+        assert training_of(**json.loads(json.dumps(model.model_dump()))) == model
+    assert Study(**json.loads(json.dumps(study.model_dump()))) == study
+
+
+FLAT = {"trainer", "optimizer", "minibatch", "learning_rate", "lbfgs_steps", "epsilon", "polyak"}
+
+
+def test_a_record_has_the_parameters_of_all_kinds_and_those_that_came_later_only_where_they_are_set():
+    cube, targets = load([ROOT / "config/cube3.yaml"]).models, load([ROOT / "config/targets.yaml"]).models
+    walks, base, forced = (
+        model.model_dump() for model in (cube["walks"], targets["base_puzzle8_seed1"], targets["forced_update_seed1"])
+    )
+    for record in (walks, base, forced):
+        assert record.keys() >= FLAT
+        assert {"walk_max", "conv_point_offs", "stride", "disks"} <= record["sampler"].keys()
+        assert {"first_layers", "residual_blocks", "states"} <= record["architecture"].keys()
+        assert record.keys().isdisjoint(["unused", "learning_rate_factor", "starts_from"])
+    assert not hasattr(cube["walks"], "epsilon") and walks["epsilon"] == 1
     assert forced["forced_update"] == 100 and "forced_update" not in base
-    architecture = ours.models["convolutional_seed1"].architecture
-    assert ArchitectureParams(**architecture.model_dump()) == architecture
-    assert "channels" in architecture.model_dump() and "kernel" not in architecture.model_dump()
+    architecture = targets["convolutional_seed1"].model_dump()["architecture"]
+    assert "channels" in architecture and "kernel" not in architecture
 
 
 TABLE_4 = {  # the quantities of the final-year report's table 4 by our keys
@@ -88,8 +103,7 @@ TABLE_4 = {  # the quantities of the final-year report's table 4 by our keys
     ],
 )
 def test_the_report_s_recipes_are_those_of_its_table_4(puzzle, config, reported):
-    path = ROOT / "config" / f"{config}.yaml"
-    model = (load_large(path) if is_large(path) else load([DEFAULT, path])).models["Report_DNN"]
+    model = load([ROOT / "config" / f"{config}.yaml"]).models["Report_DNN"]
     rows = read_reported([ROOT / "data" / "reported" / reported / "final_year_report.csv"], puzzle)
     told = rows[rows["model"] == "Report_DNN"].drop_duplicates("quantity").set_index("quantity")["value"]
     assert {key: getattr(model, key) for key in TABLE_4} == {key: told[name] for key, name in TABLE_4.items()}
@@ -101,7 +115,7 @@ def test_the_report_s_recipes_are_those_of_its_table_4(puzzle, config, reported)
     ("place", "key", "nearest"),
     [
         ("recipes.thesis", "minibach", "minibatch"),
-        ("puzzles.cube2.search.grids.0", "path_wieghts", "path_weights"),
+        ("puzzles.cube2.searches.0", "path_wieght", "path_weight"),
         ("puzzles.cube2.instances.test", "walkmax", "walk_max"),
         ("puzzles.cube2.distributions", "walk", "walks"),
         ("puzzles.cube2.search", "max_expansion", "max_expansions"),
@@ -124,7 +138,9 @@ def test_a_misspelt_key_of_the_whole_file_is_told_with_its_nearest_name(values):
 @pytest.mark.parametrize(
     ("place", "key", "value", "told"),
     [
-        ("puzzles.cube2.search.grids.0", "path_weights", [0.7, 1.5], "puzzles.cube2.search.grids.0.path_weights.1"),
+        ("puzzles.cube2.searches.0", "path_weight", [0.7, 2.5], "puzzles.cube2.searches.0.path_weight.1: it should be"),
+        ("puzzles.cube2.searches.0", "solver", "baem", "searches.0.solver: there is no solver 'baem'; did you mean"),
+        ("puzzles.cube2.instances.test", "kind", "deepcub", "instances.test.kind: there is no kind 'deepcub'; did you"),
         ("puzzles.cube2.search.headline", "path_weight", -0.1, "puzzles.cube2.search.headline.path_weight"),
         ("puzzles.cube2.search.headline", "batch_size", 0, "greater than or equal to 1 (given: 0)"),
         ("puzzles.cube2.search.headline", "set", "tset", "there is no instance set 'tset'; did you mean 'test'?"),
@@ -134,15 +150,20 @@ def test_a_misspelt_key_of_the_whole_file_is_told_with_its_nearest_name(values):
             "models.DNN_reduced_0",
             "puzzle",
             "cube_2",
-            "model DNN_reduced_0 wants puzzle 'cube_2'; did you mean 'cube2'?",
+            "Parameter models.DNN_reduced_0 wants puzzle 'cube_2'; did you mean 'cube2'?",
         ),
         ("models.DNN_reduced_0", "epsilon", 0, "greater than 0"),
         (
             "models.DNN_final_2x2x2_nr.sampler",
             "kind",
             "deepcub",
-            "'deepcube', 'deepcubea', 'uniform', 'adaptive_k', 'non_backtracking' or 'growing_tower'",
+            "Parameter models.DNN_final_2x2x2_nr.sampler.kind: there is no kind 'deepcub'; did you mean 'deepcube'?",
         ),
+        ("models.DNN_reduced_0", "trainer", "dav", "DNN_reduced_0.trainer: there is no trainer 'dav'; did you mean"),
+        ("models.DNN_reduced_0", "optimizer", "sgd", "optimizer: there is no optimizer 'sgd'; there are adam, lbfgs."),
+        ("models.DNN_reduced_0", "architecture", {"kind": 7}, "architecture.kind: there is no kind 7; there are"),
+        ("models.DNN_reduced_0", "sampler", 7, "models.DNN_reduced_0.sampler must be a table of keys and values"),
+        ("puzzles.cube2", "exact", "al", "puzzles.cube2.exact must say which states are listed: all, or {around"),
         ("puzzles.hanoi_7", "like", "hanoi_5", "there is no 'hanoi_5'; did you mean 'hanoi_"),
     ],
 )
@@ -151,16 +172,16 @@ def test_a_wrong_value_is_told_with_its_place(values, place, key, value, told):
     assert told in message(values)
 
 
-def test_a_path_weight_above_one_is_told_with_what_was_given(values):
-    values["puzzles"]["cube2"]["search"]["selection"]["path_weight"] = 1.5
+def test_a_path_weight_above_two_is_told_with_what_was_given(values):
+    values["puzzles"]["cube2"]["search"]["selection"]["path_weight"] = 2.5
     assert message(values) == (
-        "Parameter puzzles.cube2.search.selection.path_weight: it should be less than or equal to 1 (given: 1.5)."
+        "Parameter puzzles.cube2.search.selection.path_weight: it should be less than or equal to 2 (given: 2.5)."
     )
 
 
-def test_a_puzzle_without_its_exact_table_is_told(values):
+def test_a_puzzle_of_which_all_is_asked_is_listed_whether_tables_names_it_or_not(values):
     values["tables"].remove("hanoi_7")
-    assert "puzzle hanoi_7 needs its exact table; add it to tables" in message(values)
+    assert "hanoi_7" in parse(values).listed and "tables/hanoi_7" in slices(parse(values))
 
 
 def test_an_unknown_puzzle_is_told(values):
@@ -181,6 +202,9 @@ def test_a_missing_key_is_told(values):
         {"models": {"DNN_reduced_0": {"recipe": ["thesis"]}}},
         {"puzzles": ["cube2"]},
         {"puzzles": {"cube2": 3}},
+        {"puzzles": {"cube2": {"audit": 3}}},
+        {"puzzles": {"cube2": {"searches": [3]}}},
+        {"puzzles": {"cube2": {"instances": {"test": 3}}}},
         {"recipes": 3},
     ],
     ids=str,
@@ -198,11 +222,13 @@ def test_a_misspelt_key_of_a_recipe_is_told_before_the_missing_one(values):
     ("change", "named"),
     [
         ({"recipes": {"unused": {"epsilom": 5}}}, "recipes.unused.epsilom"),
+        ({"recipes": {"unused": {"lbfgs_steps": 5}}}, "recipes.unused.lbfgs_steps: the trainer davi does not look at"),
         ({"architectures": {"DNN_0": {"first_layer": [5]}}}, "did you mean 'first_layers'?"),
+        ({"architectures": {"DNN_0": {"kernel": 3}}}, "architectures.DNN_0.kernel: the kind residual does not look at"),
         ({"models": {"baseline_cube2": {"puzzle": "cube2", "recipe": "thesis"}}}, "not baseline_"),
         ({"models": {"a/b": {"puzzle": "cube2", "recipe": "thesis"}}}, "'a/b' needs a name"),
     ],
-    ids=["recipe", "architecture", "baseline", "slash"],
+    ids=["recipe", "recipe's kind", "architecture", "architecture's kind", "baseline", "slash"],
 )
 def test_what_no_model_uses_and_how_models_are_named_is_checked_too(values, change, named):
     assert named in message(overlay(values, change))
@@ -250,9 +276,45 @@ def test_a_later_file_wins(tmp_path):
     assert load([DEFAULT, tmp_path / "one.yaml", tmp_path / "two.yaml"]).seed == 2
 
 
-def test_null_in_an_overlay_takes_an_entry_away(values):
-    study = parse(overlay(values, {"models": {"DNN_reduced_0": None}}))
-    assert set(values["models"]) - set(study.models) == {"DNN_reduced_0"}
+@pytest.mark.parametrize("place", ["models.DNN_0", "puzzles.cube2.headline", "tables.0", "seed"])
+def test_an_empty_value_is_told(values, place):
+    table, _, key = place.rpartition(".")
+    (at(values, table) if table else values)[int(key) if key.isdigit() else key] = None
+    assert message(values) == f"Parameter {place} has no value; give it one, or leave it out."
+
+
+def test_only_keeps_what_it_names_and_what_it_names_may_be_changed():
+    base = {"a": {"x": 1, "y": {"z": 2, "w": 3}}, "b": 1}
+    assert overlay(base, {"only": ["a"]}) == {"a": base["a"]}
+    assert overlay(base, {"a": {"only": ["y"], "y": {"only": [], "v": 4}}}) == {"a": {"y": {"v": 4}}, "b": 1}
+    assert overlay(base, {"a": {"only": ["x"], "y": 5}}) == {"a": {"x": 1, "y": 5}, "b": 1}
+    assert base == {"a": {"x": 1, "y": {"z": 2, "w": 3}}, "b": 1}
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"puzzles": {"only": ["cube_2"]}}, "puzzles.only: there is no 'cube_2' to keep; did you mean 'cube2'?"),
+        ({"puzzles": {"cube2": {"instances": {"only": ["tset"]}}}}, "puzzles.cube2.instances.only: there is no 'tset'"),
+        ({"puzzles": {"only": 7, "hanoi_5": {"like": "cube2"}}}, "puzzles.only must be a list of names, not 7."),
+        ({"puzzles": {"only": [], "hanoi_5": {"like": ["cube2"]}}}, "puzzles.hanoi_5.like: there is no ['cube2']"),
+        ({"models": {"only": [["DNN_0"]]}}, "models.only must be a list of names"),
+    ],
+)
+def test_a_wrong_only_is_told(values, change, told):
+    with pytest.raises(UserError) as error:
+        parse(laid(values, change))
+    assert told in str(error.value) and is_one_sentence(str(error.value))
+
+
+def test_what_is_like_an_entry_that_only_leaves_out_has_its_values_all_the_same(values):
+    study = parse(
+        laid(values, {"models": {"only": []}, "puzzles": {"only": ["hanoi_7"], "hanoi_11": {"like": "hanoi_10"}}})
+    )
+    whole = parse(values)
+    assert study.puzzles == {"hanoi_7": whole.puzzles["hanoi_7"], "hanoi_11": whole.puzzles["hanoi_10"]}
+    change = {"models": {"only": []}, "puzzles": {"only": ["hanoi_4", "hanoi_7"], "hanoi_4": {"max_nodes": 7}}}
+    assert parse(laid(values, change)).puzzles["hanoi_7"].max_nodes == 7, "of what is kept it has the changes"
 
 
 def test_like_inherits_through_every_generation_and_the_nearest_wins():
@@ -272,6 +334,8 @@ def test_like_inherits_through_every_generation_and_the_nearest_wins():
 def test_entries_that_are_like_each_other_are_told(values):
     values["puzzles"]["hanoi_4"] = {"like": "hanoi_7"}
     assert "there is no 'hanoi_" in message(values)
+    values["recipes"] |= {"one": {"like": "other"}, "other": {"like": "one"}}
+    assert ".like: there is no '" in message(values)
 
 
 def test_a_puzzle_like_another_has_its_values(values):
@@ -329,16 +393,154 @@ def test_a_search_from_every_state_names_a_model_of_its_puzzle(values):
 @pytest.mark.parametrize(
     ("change", "told"),
     [
-        ({"models": {"DNN_0": {"sampler": {"kind": "growing_tower"}}}}, "cube2 has no disks for the sampler"),
+        (
+            {"models": {"DNN_0": {"sampler": {"kind": "growing_tower"}}}},
+            "models.DNN_0: cube2 has no disks for the sampler",
+        ),
         ({"models": {"DNN_0": {"architecture": "automaton"}}}, "goal of zeros alone, which cube2 has not"),
-        ({"puzzles": {"cube2": {"instances": {"test": {"kind": "start"}}}}}, "test: cube2 has no customary start"),
+        ({"puzzles": {"cube2": {"instances": {"far": {"kind": "start"}}}}}, "far: cube2 has no customary start"),
         ({"puzzles": {"hanoi_4": {"instances": {"start": {"disks": 9}}}}}, "start: hanoi_4 has no 9 disks"),
+        ({"puzzles": {"cube2": {"local_vi": {"boards": 1, "sizes": [1]}}}}, "local_vi: cube2 has no tiles to slide"),
+        ({"puzzles": {"cube2": {"pattern_databases": {"a": "2-2"}}}}, "pattern_databases: cube2 has no tiles to slide"),
+        ({"puzzles": {"cube2": {"optima": {"max_generated": 9}}}}, "optima are found of sliding tiles"),
+        ({"puzzles": {"cube2": {"baselines": ["manhattan"]}}}, "there is no baseline 'manhattan'; there are none"),
     ],
 )
 def test_what_a_puzzle_cannot_do_is_told_before_anything_runs(values, change, told):
     with pytest.raises(UserError, match=told) as error:
         parse(overlay(values, change))
     assert is_one_sentence(str(error.value))
+
+
+UNSEEN = {  # what a kind does not look at, where it is given, and who does not
+    "a model": ({"models": {"DNN_0": {"lbfgs_steps": 9}}}, "models.DNN_0.lbfgs_steps: the trainer davi"),
+    "a model by L-BFGS": (
+        {"models": {"DNN_0": {"optimizer": "lbfgs", "minibatch": 9}}},
+        "models.DNN_0.minibatch: the trainer davi with lbfgs",
+    ),
+    "a recipe": (
+        {"recipes": {"automaton_hanoi": {"minibatch": 9}}},
+        "recipes.automaton_hanoi.minibatch: the trainer davi with lbfgs",
+    ),
+    "the sampler of a recipe": (
+        {"recipes": {"uniform_hanoi": {"sampler": {"walk_max": 9}}}},
+        "recipes.uniform_hanoi.sampler.walk_max: the kind uniform",
+    ),
+    "the sampler of a model": (
+        {"models": {"hanoi_4_uniform": {"sampler": {"conv_point_offs": 1}}}},
+        "models.hanoi_4_uniform.sampler.conv_point_offs: the kind uniform",
+    ),
+    "the default of another kind": (
+        {"models": {"DNN_0": {"sampler": {"stride": 10}}}},
+        "models.DNN_0.sampler.stride: the kind deepcube",
+    ),
+    "an architecture": (
+        {"architectures": {"automaton": {"first_layers": [9]}}},
+        "architectures.automaton.first_layers: the kind automaton",
+    ),
+    "an architecture in place": (
+        {"models": {"DNN_0": {"architecture": {"first_layers": [9], "kernel": 3}}}},
+        "models.DNN_0.architecture.kernel: the kind residual",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", UNSEEN)
+def test_what_a_kind_does_not_look_at_is_refused_where_it_is_given(values, case):
+    change, told = UNSEEN[case]
+    assert message(overlay(values, change)) == f"Parameter {told} does not look at it; leave it out."
+
+
+def test_what_a_kind_does_not_look_at_is_kept_in_the_record_where_it_is_inherited(values):
+    training = parse(values).models["hanoi_10_automaton"]
+    assert (training.optimizer, training.sampler.kind) == ("lbfgs", "growing_tower")
+    assert not hasattr(training, "minibatch") and not hasattr(training.sampler, "walk_max")
+    record = training.model_dump()
+    assert (record["minibatch"], record["learning_rate"], record["sampler"]["walk_max"]) == (32, 2.0e-4, 1024)
+    with pytest.raises(UserError, match="minibatch: it should be a valid integer"):
+        parse(overlay(values, {"recipes": {"thesis": {"minibatch": "all"}}}))
+
+
+SMALL = {"study": "mine", "seed": 1, "threads": 1}
+WALKS = {"far": {"kind": "walks", "states": 3, "length": [1, 9]}}
+BEAM = {"solver": "beam", "set": "far", "widths": [7, 8], "images": 2}
+GRID = {"solver": "bwas", "set": "far", "path_weight": [0, 1], "batch_size": [1, 2, 3]}
+
+
+def of(puzzle: str, **asked) -> dict:
+    """A study of one puzzle without models."""
+    return SMALL | {"puzzles": {puzzle: asked}}
+
+
+def test_the_kind_of_an_audit_follows_from_what_is_listed(values):
+    assert isinstance(parse(values).puzzles["cube2"].audit, ExhaustiveAudit)
+    assert isinstance(load([ROOT / "config/cube3.yaml"]).puzzles["cube3"].audit, SampledAudit)
+    assert parse(of("cube2", exact={"around": 3})).puzzles["cube2"].audit == SampledAudit()
+    audit = values["puzzles"]["cube2"]["audit"]
+    for change, told in (
+        ({"audit": audit | {"kind": "samples"}}, "audit.kind: it follows from exact; leave it out"),
+        ({"audit": audit}, "puzzles.cube2.exact must say which states are listed: all, or {around: moves}"),
+        ({"exact": "all", "audit": audit}, "needs both audit and search, or neither"),
+        ({"exact": {"around": 3}, "audit": audit}, "audit.checkpoints: there is no key 'checkpoints'; did you mean"),
+        (
+            {
+                "exact": {"around": 3},
+                "search": values["puzzles"]["cube2"]["search"],
+                "instances": WALKS | {"selection": WALKS["far"], "test": WALKS["far"]},
+            },
+            "search is for a puzzle whose states are all listed",
+        ),
+        ({"instances": WALKS}, "say which states are listed: exact: all, or exact: {around: moves}"),
+        (
+            {"exact": {"around": 3}, "instances": {"u": {"kind": "uniform"}}},
+            "the kind uniform of set u needs all states",
+        ),
+        (
+            {"exact": {"around": 3}, "instances": WALKS, "searches": [GRID | {"every_checkpoint": True}]},
+            "every_checkpoint is",
+        ),
+    ):
+        change = {"exact": "all"} | change if "kind" in change.get("audit", {}) else change
+        assert told in message(of("cube2", **change)), change
+
+
+def test_searches_are_grids_and_beams():
+    asked = parse(of("cube3", exact={"around": 3}, instances=WALKS, searches=[BEAM, GRID])).puzzles["cube3"]
+    (beam,), (grid,) = asked.beams, asked.grids
+    assert (beam.widths, beam.images, beam.average) == ([7, 8], 2, 1)
+    cells = [(cell.path_weight, cell.batch_size) for cell in grid.cells]
+    assert cells == [(0, 1), (0, 2), (0, 3), (1, 1), (1, 2), (1, 3)] and {cell.set for cell in grid.cells} == {"far"}
+    for search, told in (
+        (BEAM | {"batch_size": [1]}, "searches.0.batch_size: there is no key 'batch_size'; there are"),
+        (GRID | {"widths": [1]}, "searches.0.widths: there is no key 'widths'; there are"),
+        (GRID | {"set": "fra"}, "there is no instance set 'fra'; did you mean 'far'?"),
+        (BEAM | {"widths": [7, 7]}, "beams of width 7 on the set far are there twice"),
+        ({"set": "far"}, "searches.0.solver is missing"),
+    ):
+        assert told in message(of("cube3", exact={"around": 3}, instances=WALKS, searches=[search]))
+
+
+def test_what_is_asked_of_a_puzzle_is_free_of_how_many_states_it_has():
+    """A puzzle that can be listed may have what the large ones have, and need not be listed whole."""
+    eight, cube = load([ROOT / "config/puzzle8.yaml"]), load([ROOT / "config/smoke.yaml"])
+    change = {"pattern_databases": {"halves": "4-4"}, "optima": {"pattern_database": "halves"}}
+    change |= {"baselines": ["halves", "manhattan"], "searches": [GRID | {"set": "uniform"}, BEAM | {"set": "uniform"}]}
+    more = load([ROOT / "config/puzzle8.yaml"], {"puzzles": {"puzzle8": change}})
+    new = {
+        "pattern_databases/halves",
+        "optima/puzzle8",
+        "baselines/halves",
+        "baselines/manhattan",
+        "footprints/puzzle8",
+    }
+    assert slices(more).keys() - slices(eight).keys() == new | {f"beams/{name}" for name in eight.models}
+    beams = load([ROOT / "config/smoke.yaml"], {"puzzles": {"cube2": {"searches": [BEAM | {"set": "test"}]}}})
+    own = [name for name, model in cube.models.items() if model.puzzle == "cube2"]
+    assert slices(beams).keys() - slices(cube).keys() == {f"beams/{name}" for name in own}
+    audited = {name: value for name, value in slices(beams).items() if name.startswith("audits/")}
+    assert audited == {name: value for name, value in slices(cube).items() if name.startswith("audits/")}
+    around = parse(of("cube2", exact={"around": 5}, instances=WALKS, searches=[GRID, BEAM]))
+    assert around.listed == [] and slices(around)["tables/cube2"]["depth"] == 5
 
 
 def changed_slices(values: dict, change: dict) -> set[str]:
@@ -394,7 +596,7 @@ CHANGED_BY_COMPACT_NETWORKS = {"architecture", "minibatch", "learning_rate", "le
 @pytest.mark.parametrize("name", CUBE)
 def test_the_compact_recipes_change_width_depth_minibatch_learning_rate_and_iterations_alone(name):
     compact = load([ROOT / "params.yaml"]).models[name].model_dump()
-    exact = load([ROOT / "params.yaml", ROOT / "config/thesis.yaml"]).models[name].model_dump()
+    exact = load([ROOT / "config/thesis.yaml"]).models[name].model_dump()
     assert {key for key in exact if exact[key] != compact[key]} <= CHANGED_BY_COMPACT_NETWORKS
     sizes = {"first_layers", "residual_blocks", "layers_per_block"}
     kinds = [

@@ -12,9 +12,8 @@ from messages import is_one_sentence
 
 from costtogo import memory
 from costtogo.exact.partition import parse_partition
-from costtogo.params import load, overlay, parse, read_yaml
-from costtogo.params_large import load as load_large
-from costtogo.params_local_vi import load as load_local_vi
+from costtogo.params.loading import load, overlay, parse, refuse_other_name
+from costtogo.params.reading import read_yaml
 from costtogo.types import UserError
 
 ROOT = Path(__file__).parent.parent
@@ -48,6 +47,11 @@ def with_puzzle(name: str, like: str) -> dict:
 
 def dnn_0(**change) -> dict:
     return {"models": {"DNN_0": change}}
+
+
+def convolutional(**change) -> dict:
+    """An architecture that no model has."""
+    return {"architectures": {"net": {"kind": "convolutional", "channels": [8]} | change}}
 
 
 def compact(**change) -> dict:
@@ -146,11 +150,15 @@ NUMBERS = {
     "ε of batch normalisation": (compact(batch_norm_epsilon=INFINITE), f"batch_norm_epsilon: {NOT_FINITE}"),
     "a first layer": (compact(first_layers=[10**7]), f"first_layers.0: {AT_MOST}"),
     "residual blocks": (compact(residual_blocks=10**7), f"residual_blocks: {AT_MOST}"),
-    "a kernel": (compact(kernel=10**7), f"kernel: {AT_MOST}"),
+    "a kernel": (convolutional(kernel=10**7), f"architectures.net.kernel: {AT_MOST}"),
+    "a convolution of nothing": (convolutional(channels=[]), "channels: it should have at least 1 item"),
     "a walk": (dnn_0(sampler={"walk_max": 10**9}), f"models.DNN_0.sampler.walk_max: {AT_MOST}"),
-    "spacing": (dnn_0(sampler={"spacing": INFINITE}), f"models.DNN_0.sampler.spacing: {NOT_FINITE}"),
+    "spacing": (
+        dnn_0(sampler={"kind": "non_backtracking", "spacing": INFINITE}),
+        f"models.DNN_0.sampler.spacing: {NOT_FINITE}",
+    ),
     "a residual": (tower(residual=INFINITE), f"sampler.residual: {NOT_FINITE}"),
-    "disks": (tower(disks=99), "model hanoi_10_automaton: hanoi_10 has no 99 disks"),
+    "disks": (tower(disks=99), "^Parameter models.hanoi_10_automaton: hanoi_10 has no 99 disks"),
     "states": (sets(test={"states": HUGE}), f"instances.test.states: {AT_MOST}"),
     "a walk of a set": (sets(test={"walk_max": 10**9}), f"instances.test.walk_max: {AT_MOST}"),
     "nearer than the goal": (sets(grid={"one_each_at": [-1]}), f"instances.grid.one_each_at.0: {AT_LEAST}0"),
@@ -193,7 +201,7 @@ NAMES = {
     "a study with a line's end": ({"study": "a\n"}, f"^Parameter study: .*{LETTERS}"),
     "a study that is a number": ({"study": 2022}, "^Parameter study: it should be a valid string"),
     "a key of 20,000 letters": ({20_000 * "a": 1}, "the key 'aaa.* 100 letters"),
-    "a bound of tiles for a cube": (compact(above="manhattan"), "model DNN_0: there is no bound of cube2"),
+    "a bound of tiles for a cube": (compact(above="manhattan"), "^Parameter models.DNN_0: there is no bound of cube2"),
 }
 
 
@@ -206,7 +214,7 @@ def test_a_name_that_files_cannot_have_or_that_means_another_thing_is_refused(ca
 
 def test_recipes_that_are_like_one_another_without_end_are_refused():
     recipes = {f"r{k}": {"like": f"r{k + 1}"} for k in range(2000)}
-    with refused("^Parameter models.DNN_0.recipe.r[0-9]+.like: .* 20 generations"):
+    with refused("^Parameter recipes.r[0-9]+.like: .* 20 generations"):
         listed({"recipes": recipes, **dnn_0(recipe="r0")})
 
 
@@ -222,8 +230,7 @@ def test_a_study_named_as_a_config_with_other_puzzles_or_models_is_refused(name,
     monkeypatch.chdir(ROOT)
     with refused(f"^Parameter study: '{name}' is another study, that of config/{name}.yaml; choose another name.$"):
         listed({"study": name})
-    own = overlay(DEFAULT, read_yaml(CONFIG / f"{name}.yaml"))
-    assert parse(overlay(own, {"seed": 7})).study == name, "the study itself with another number"
+    assert load([CONFIG / f"{name}.yaml"], {"seed": 7}).study == name, "the study itself with another number"
     monkeypatch.chdir(CONFIG)
     assert listed({"study": name}).study == name, "of a folder without configs nothing is known"
 
@@ -320,9 +327,9 @@ def test_a_text_that_is_no_table_of_parameters_is_refused(case, tmp_path):
     text, pattern = TEXTS[case]
     path = tmp_path / "mine.yaml"
     path.write_text(text, encoding="utf-8")
-    for read in (lambda: load([ROOT / "params.yaml", path]), lambda: load_large(path), lambda: load_local_vi(path)):
+    for paths in ([path], [ROOT / "params.yaml", path]):
         with refused(pattern):
-            read()
+            load(paths)
 
 
 def test_what_is_no_regular_file_is_refused_and_of_an_empty_one_nothing_is_read(tmp_path):
@@ -346,140 +353,222 @@ def test_a_merged_key_may_be_written_anew_and_a_file_is_read_anew_where_it_has_c
     assert read_yaml(path) == {"a": 2}
 
 
-def large(folder: Path, like, change: dict):
-    """A study like one of config, changed."""
+def like(folder: Path, other, change: dict):
+    """A study in a file of a folder that is like one of config, changed."""
+    (folder / "config").mkdir()
+    (folder / "params.yaml").symlink_to(ROOT / "params.yaml")
     for path in CONFIG.glob("*.yaml"):
-        (folder / path.name).symlink_to(path)
-    path = folder / "mine.yaml"
-    path.write_text(yaml.safe_dump({"like": like, "study": "mine"} | change), encoding="utf-8")
-    return load_large(path)
+        (folder / "config" / path.name).symlink_to(path)
+    path = folder / "config" / "mine.yaml"
+    path.write_text(yaml.safe_dump({"like": other, "study": "mine"} | change), encoding="utf-8")
+    return load([path])
 
 
-def of_instances(**change) -> dict:
-    return {"instances": change}
+def cube3(**change) -> dict:
+    return {"puzzles": {"cube3": change}}
+
+
+def puzzle15(**change) -> dict:
+    return {"puzzles": {"puzzle15": change}}
 
 
 def budget(**change) -> dict:
-    return {"external": {"budgets": [{"states": 1, "seconds": 1, "path_weight": 1, "batch_size": 1, **change}]}}
+    """External instances of cube3 by BWAS, changed."""
+    bwas = {"solver": "bwas", "states": 1, "seconds": 1, "path_weight": 1, "batch_size": 1}
+    return cube3(external={"file": "cube3_qtm.csv", "budgets": [bwas | change]})
+
+
+def walks(**change) -> dict:
+    """The instance set scrambled of cube3, changed."""
+    return cube3(instances={"scrambled": change})
+
+
+def local_vi(**change) -> dict:
+    return puzzle15(local_vi=change)
 
 
 WALKS = {"kind": "walks", "states": 5, "length": [1, 5]}
-BEAMS = {"set": "scrambled", "widths": [5]}
+BEAM = {"solver": "beam", "set": "scrambled", "widths": [5]}
+GRID = {"solver": "bwas", "set": "scrambled", "path_weight": [1], "batch_size": [1]}
 WALKS_OF_CUBE3 = {"puzzle": "cube3", "recipe": "random_walk"}
-LARGE = {
+ROWS = {"kind": "rows", "first_layers": [8]}
+OF_CUBE3, OF_15, OF_LOCAL = "puzzles.cube3", "puzzles.puzzle15", "puzzles.puzzle15.local_vi"
+LIKE = {  # what the study is like, what it changes, and the sentence
     "moves of no cube": (
         "cube3",
-        of_instances(distance_26={"moves": "abc"}),
-        "instances.distance_26.moves: Unknown move",
+        cube3(instances={"distance_26": {"moves": "abc"}}),
+        f"^Parameter {OF_CUBE3}.instances.distance_26.moves: Unknown move",
     ),
-    "no moves": ("cube3", of_instances(distance_26={"moves": ""}), "instances.distance_26.moves: there are no moves"),
+    "no moves": ("cube3", cube3(instances={"distance_26": {"moves": ""}}), "distance_26.moves: there are no moves"),
     "moves into the wall": (
         "puzzle15",
-        of_instances(x={"kind": "prefixes", "moves": "D U U"}),
-        "instances.x.moves: Move 3, U, is not legal there|instances.x.moves: Move 2, U, is not legal there",
+        puzzle15(instances={"x": {"kind": "prefixes", "moves": "D U U"}}),
+        "instances.x.moves: Move 3, U, is not legal there",
     ),
-    "a length backwards": (
+    "a length backwards": ("cube3", walks(length=[100, 5]), r"instances.scrambled: length .* not \[100, 5\]"),
+    "a long length": ("cube3", walks(length=[1, 10**9]), f"scrambled.length.1: {AT_MOST}"),
+    "no length": ("cube3", walks(length=[]), f"^Parameter {OF_CUBE3}.instances.scrambled.length.0 is missing"),
+    "three lengths": ("cube3", walks(length=[1, 2, 3]), "scrambled.length: it should have at most 2 items"),
+    "a length that is a number": ("cube3", walks(length=5), "scrambled.length: it should be a valid list"),
+    "a set with a slash": ("cube3", cube3(instances={"a/b": WALKS}), f"instances.a/b: 'a/b' {LETTERS}"),
+    "an unknown kind": (
         "cube3",
-        of_instances(scrambled={"length": [100, 5]}),
-        r"instances.scrambled: .* \[100, 5\]",
+        cube3(instances={"x": {"kind": "walk"}}),
+        f"^Parameter {OF_CUBE3}.instances.x.kind: there is no kind 'walk'; did you mean 'walks'",
     ),
-    "a long length": ("cube3", of_instances(scrambled={"length": [1, 10**9]}), f"scrambled.length.1: {AT_MOST}"),
-    "a set with a slash": ("cube3", of_instances(**{"a/b": WALKS}), f"^Parameter instances.a/b: 'a/b' {LETTERS}"),
-    "an unknown kind": ("cube3", of_instances(x={"kind": "walk"}), "^Parameter instances.x: .*'walks'"),
+    "no kind": ("cube3", cube3(instances={"x": {}}), f"^Parameter {OF_CUBE3}.instances.x.kind is missing"),
+    "the key of another kind": (
+        "cube3",
+        walks(walk_max=5),
+        "scrambled.walk_max: there is no key 'walk_max'; there are",
+    ),
     "mirrored tiles": (
         "puzzle15",
-        of_instances(m={"kind": "mirrored", "of": "test"}),
+        puzzle15(instances={"m": {"kind": "mirrored", "of": "test"}}),
         "m: puzzle15 has no mirror image",
     ),
-    "a deep table": ("cube3", {"nearby_depth": 100}, f"^Parameter nearby_depth: {AT_MOST}"),
-    "seconds": ("cube3", budget(seconds=INFINITE), f"^Parameter external.budgets.0.seconds: {NOT_FINITE}"),
-    "λ": ("cube3", budget(path_weight=NO_NUMBER), f"^Parameter external.budgets.0.path_weight: {NOT_FINITE}"),
-    "λ among others": (
+    "mirrored twice": (
         "cube3",
-        budget(path_weight=[0.5, INFINITE]),
-        f"^Parameter external.budgets.0.path_weight.1: {NOT_FINITE}",
+        cube3(instances={"again": {"kind": "mirrored", "of": "mirrored"}}),
+        "set 'again' mirrors 'mirrored', which is mirrored itself",
     ),
-    "a file elsewhere": ("cube3", {"external": {"file": "../../etc/passwd"}}, f"^Parameter external.file: .*{LETTERS}"),
-    "a listed puzzle": ("cube3", {"puzzle": "cube2"}, "^Parameter puzzle: cube2 can be listed; .* config/puzzle8.yaml"),
-    "a tower": ("cube3", {"puzzle": "hanoi_40"}, "^Parameter puzzle: hanoi_40 can be listed"),
+    "a deep table": ("cube3", cube3(exact={"around": 100}), f"^Parameter {OF_CUBE3}.exact.around: {AT_MOST}"),
+    "a cube as a whole": (
+        "cube3",
+        cube3(only=["exact", "instances"], exact="all") | {"models": {"only": []}},
+        "the kind walks|cannot be listed",
+    ),
+    "seconds": ("cube3", budget(seconds=INFINITE), f"^Parameter {OF_CUBE3}.external.budgets.0.seconds: {NOT_FINITE}"),
+    "λ": ("cube3", budget(path_weight=NO_NUMBER), f"external.budgets.0.path_weight: {NOT_FINITE}"),
+    "λ among others": ("cube3", budget(path_weight=[0.5, INFINITE]), f"budgets.0.path_weight.1: {NOT_FINITE}"),
+    "λ of beams": (
+        "cube3",
+        cube3(external={"budgets": [{"solver": "beam", "states": 1, "seconds": 1, "path_weight": 1}]}),
+        "budgets.0.path_weight: there is no key 'path_weight'; there are solver, states, seconds",
+    ),
+    "no budgets": ("cube3", cube3(external={"budgets": []}), "budgets: it should have at least 1 item"),
+    "budgets that shrink": (
+        "cube3",
+        cube3(external={"budgets": [{"solver": "beam", "states": 1, "seconds": n} for n in (2, 1)]}),
+        "external: the seconds of the budgets must grow",
+    ),
+    "shortening of a cube": ("cube3", budget(shortening=0.5), "solutions of cube3 are not shortened"),
+    "a file elsewhere": ("cube3", cube3(external={"file": "../../etc/passwd"}), f"external.file: .*{LETTERS}"),
+    "a puzzle that is none": ("cube3", {"puzzles": {"cube4": {}}}, "^Parameter puzzles.cube4: Unknown puzzle 'cube4'"),
     "a model elsewhere": (
         "cube3",
         {"models": {"walks": {"puzzle": "puzzle15"}}},
-        "model walks wants puzzle 'puzzle15'",
+        "^Parameter models.walks wants puzzle 'puzzle15'",
     ),
-    "no length": (
-        "cube3",
-        of_instances(scrambled={"length": []}),
-        "^Parameter instances.scrambled.length.0 is missing",
-    ),
-    "a set over two lines": ("cube3", {"beams": [BEAMS | {"set": "a\nb"}]}, "there is no instance set 'a b'"),
-    "no models": ("cube3", {"models": {"walks": None}}, "^Parameter models: .*at least 1"),
+    "a set over two lines": ("cube3", cube3(searches=[BEAM | {"set": "a\nb"}]), "there is no instance set 'a b'"),
     "a model with a slash": ("cube3", {"models": {"a/b": WALKS_OF_CUBE3}}, f"^Parameter models.a/b: 'a/b' {LETTERS}"),
     "a model as another's seed": (
         "cube3",
         {"models": {"walks": {"seeds": 2}, "walks_seed2": WALKS_OF_CUBE3}},
         "^Parameter models.walks_seed2: walks with its seeds has a training of this name",
     ),
+    "a recipe that is not there": (
+        "cube3",
+        {"models": {"walks": {"recipe": "random_wlk"}}},
+        "^Parameter models.walks.recipe: there is no 'random_wlk'; did you mean 'random_walk'",
+    ),
+    "a model as headline": ("cube3", cube3(headline="walk"), f"^Parameter {OF_CUBE3}.headline must name a model"),
     "a bound of tiles": (
         "cube3-trainers",
+        {"architectures": {"by_state": {"above": "manhattan"}}, "models": {"only": ["davi_deepcubea"]}}
+        | cube3(headline="davi_deepcubea"),
+        "^Parameter models.davi_deepcubea: there is no bound of cube3",
+    ),
+    "rows of a cube": (
+        "cube3",
         {
-            "architectures": {"by_state": {"above": "manhattan"}},
-            "models": dict.fromkeys(["walks_by_state", "walks_half"]),
-        }
-        | {"models": dict.fromkeys(["walks_by_state", "walks_half", "walks_then_davi", "davi_then_walks"])},
-        "model davi_deepcubea: there is no bound of cube3",
+            "architectures": {"rows": ROWS},
+            "models": {
+                "walks": {"trainer": "presses", "sampler": {"kind": "deepcubea"}, "architecture": "rows"},
+            },
+        },
+        "^Parameter models.walks: a network of kind rows is for Lights Out, not for cube3",
+    ),
+    "the sampler of another trainer": (
+        "cube3",
+        {"models": {"walks": {"sampler": {"kind": "deepcubea"}}}},
+        r"^Parameter models.walks.sampler.kind: it should be 'non_backtracking' \(given: 'deepcubea'\)",
     ),
     "a sampler of ranks": (
         "puzzle15",
-        {"recipes": {"value_iteration": {"sampler": {"kind": "uniform"}}}},
-        "model tiles: the sampler uniform needs states that can be listed, unlike puzzle15's",
+        {"models": {"tiles": {"sampler": {"kind": "uniform"}}}},
+        "^Parameter models.tiles: the sampler uniform needs states that can be listed, unlike puzzle15's",
     ),
-    "a width": ("cube3", {"beams": [BEAMS | {"widths": [HUGE]}]}, f"^Parameter beams.0.widths.0: {AT_MOST}"),
-    "images": ("cube3", {"beams": [BEAMS | {"images": 10**6}]}, f"^Parameter beams.0.images: {AT_MOST}"),
-    "a database as a heuristic": ("puzzle15", {"pattern_databases": {"manhattan": "7-8"}}, f"'manhattan' {LETTERS}"),
+    "a width": ("cube3", cube3(searches=[BEAM | {"widths": [HUGE]}]), f"{OF_CUBE3}.searches.0.widths.0: {AT_MOST}"),
+    "images": ("cube3", cube3(searches=[BEAM | {"images": 10**6}]), f"{OF_CUBE3}.searches.0.images: {AT_MOST}"),
+    "λ above two": ("cube3", cube3(searches=[GRID | {"path_weight": [3]}]), f"searches.0.path_weight.0: {AT_MOST}"),
+    "the protocol of listed puzzles": ("cube3", cube3(search={}), f"^Parameter {OF_CUBE3}.search.selection is missing"),
+    "a database as a heuristic": (
+        "puzzle15",
+        puzzle15(pattern_databases={"manhattan": "7-8"}),
+        f"'manhattan' {LETTERS}",
+    ),
     "a partition of digits": (
         "puzzle15",
-        {"pattern_databases": {"x": 900 * "9"}},
+        puzzle15(pattern_databases={"x": 900 * "9"}),
         "pattern_databases.x: .* no partition",
     ),
-    "a file above": ("../cube3", {}, "^Parameter like: there is no '../cube3' to be like .*did you mean 'cube3'"),
-    "a file of the system": ("/etc/passwd", {}, "^Parameter like: there is no '/etc/passwd' to be like"),
-    "a file that is not there": ("cube33", {}, "^Parameter like: there is no 'cube33' .*did you mean 'cube3'"),
-    "itself": ("mine", {}, "^Parameter like: there is no 'mine' to be like"),
-    "a number": (7, {}, "^Parameter like: there is no 7 to be like"),
-    "a list": ([7], {}, "^Parameter like: there is no"),
-    "the name of another": (
-        "cube3",
-        {"study": "cube3"},
-        "^Parameter study: 'cube3' must be 'mine', the name of its file",
+    "a baseline twice": ("puzzle15", puzzle15(baselines=["7-8", "7-8"]), "baselines are named once each"),
+    "baselines without cells": (
+        "puzzle15",
+        puzzle15(searches=[BEAM]),
+        "baselines are searched on the cells of searches, of which there are none",
+    ),
+    "a database that is not there": (
+        "puzzle15",
+        puzzle15(pattern_databases={"only": ["5-5-5"]}),
+        f"^Parameter {OF_15}.optima.pattern_database must name one of pattern_databases, not '7-8'; there are 5-5-5.",
+    ),
+    "a file above": (
+        "../cube3",
+        {},
+        "^Parameter like: in .*mine.yaml: there is no study '../cube3'; did you mean 'cube3'",
+    ),
+    "a file of the system": ("/etc/passwd", {}, "^Parameter like: .* there is no study '/etc/passwd'"),
+    "a file that is not there": ("cube33", {}, "^Parameter like: .* there is no study 'cube33'; did you mean 'cube3'"),
+    "itself": ("mine", {}, "^Parameter like: .* there is no study 'mine'"),
+    "a number": (7, {}, "^Parameter like: .* there is no study 7"),
+    "a list": ([7], {}, r"^Parameter like: .* there is no study \[7\]"),
+    "boards": ("local_vi", local_vi(boards=10**30), f"^Parameter {OF_LOCAL}.boards: the number is too large"),
+    "many boards": ("local_vi", local_vi(boards=HUGE), f"^Parameter {OF_LOCAL}.boards: {AT_MOST}"),
+    "sizes that shrink": ("local_vi", local_vi(sizes=[1, 3, 2]), f"^Parameter {OF_LOCAL}: sizes must grow from 1"),
+    "λ of solvers compared": (
+        "local_vi",
+        local_vi(compared={"path_weight": INFINITE}),
+        f"^Parameter {OF_LOCAL}.compared.path_weight: {NOT_FINITE}",
+    ),
+    "a key that is a number": ("local_vi", local_vi(**{"larger": [{7: 1}]}), "the key 7 is no text; put it in quotes"),
+    "an unknown key": (
+        "local_vi",
+        local_vi(bords=1),
+        f"{OF_LOCAL}.bords: there is no key 'bords'; did you mean 'boards'",
     ),
 }
 
 
-@pytest.mark.parametrize("case", LARGE)
-def test_a_study_of_a_large_puzzle_that_makes_no_sense_is_refused(case, tmp_path):
-    with refused(LARGE[case][2]):
-        large(tmp_path, *LARGE[case][:2])
-
-
-COMPARED = {"boards": 1, "max_generated": 1, "path_weight": 1, "batch_size": 1}
-LOCAL = {
-    "boards": ({"boards": 10**30}, "^Parameter boards: the number is too large"),
-    "many boards": ({"boards": HUGE}, f"^Parameter boards: {AT_MOST}"),
-    "λ": ({"compared": COMPARED | {"path_weight": INFINITE}}, f"^Parameter compared.path_weight: {NOT_FINITE}"),
-    "a key that is a number": ({7: 1}, "the key 7 is no text; put it in quotes"),
-    "an unknown key": ({"bords": 1}, "^Parameter bords: there is no key 'bords'; did you mean 'boards'"),
-    "another name": ({"study": "puzzle15"}, "^Parameter study: 'puzzle15' must be 'local_vi', the name of its file"),
-}
-
-
-@pytest.mark.parametrize("case", LOCAL)
-def test_a_study_of_local_value_iteration_that_makes_no_sense_is_refused(case, tmp_path):
-    change, pattern = LOCAL[case]
-    path = tmp_path / "local_vi.yaml"
-    path.write_text(yaml.safe_dump(read_yaml(CONFIG / "local_vi.yaml") | change), encoding="utf-8")
+@pytest.mark.parametrize("case", LIKE)
+def test_a_study_in_a_file_of_its_own_that_makes_no_sense_is_refused(case, tmp_path):
+    other, change, pattern = LIKE[case]
     with refused(pattern):
-        load_local_vi(path)
+        like(tmp_path, other, change)
+
+
+def test_studies_that_are_like_one_another_without_end_are_refused(tmp_path):
+    (tmp_path / "config").mkdir()
+    for name, other in (("one", "two"), ("two", "one")):
+        (tmp_path / "config" / f"{name}.yaml").write_text(f"like: {other}\nstudy: {name}\n")
+    with refused("^Parameter like: in .*two.yaml: there is no study 'one'"):
+        load([tmp_path / "config" / "one.yaml"])
+
+
+def test_a_study_goes_by_the_name_of_its_file(tmp_path):
+    with refused("^Parameter study: 'cube3' must be 'mine', the name of its file"):
+        refuse_other_name(like(tmp_path, "cube3", {"study": "cube3"}).study, tmp_path / "config" / "mine.yaml")
 
 
 @pytest.mark.parametrize("text", [5000 * "9", "7-" + 5000 * "8", "1 2 | " + 5000 * "3"], ids=["one", "sizes", "tiles"])

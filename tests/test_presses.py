@@ -8,7 +8,7 @@ from pydantic import ValidationError
 from costtogo.exact.lights_out import FewestPresses
 from costtogo.heuristics.network import build, encode, load, save
 from costtogo.learning import presses
-from costtogo.params import ArchitectureParams, ModelParams
+from costtogo.params.training import architecture_of, training_of
 from costtogo.puzzles import make
 from costtogo.types import UserError
 
@@ -38,7 +38,7 @@ ALL = np.array([[board >> cell & 1 for cell in range(9)] for board in range(512)
 
 @pytest.fixture(scope="module")
 def learned():
-    training = presses.begin(PUZZLE, ModelParams(**TRAINING), "float32")
+    training = presses.begin(PUZZLE, training_of(**TRAINING), "float32")
     return training, list(presses.train(training))
 
 
@@ -72,7 +72,7 @@ def test_told_the_presses_the_network_says_what_it_says_alone_once_it_has_learne
 
 
 def test_untrained_it_goes_by_its_own_presses_and_so_differs_from_being_told():
-    network = build(ArchitectureParams(**TRAINING["architecture"]), PUZZLE, seed=2)
+    network = build(architecture_of(**TRAINING["architecture"]), PUZZLE, seed=2)
     drawn = presses.draw(PUZZLE, 200, 9, np.random.default_rng(4))
     inputs = encode(PUZZLE, drawn.states)
     with torch.no_grad():
@@ -90,9 +90,9 @@ def test_a_checkpoint_reads_back(learned, tmp_path):
 
 def test_boards_with_quiet_patterns_are_refused():
     with pytest.raises(UserError, match="On lights_out_5 several sets of presses do the same"):
-        presses.begin(make("lights_out_5"), ModelParams(**TRAINING | {"puzzle": "lights_out_5"}), "float32")
+        presses.begin(make("lights_out_5"), training_of(**TRAINING | {"puzzle": "lights_out_5"}), "float32")
     with pytest.raises(UserError, match="tells the presses of Lights Out, not the moves of cube2"):
-        build(ArchitectureParams(**TRAINING["architecture"]), make("cube2"), seed=1)
+        build(architecture_of(**TRAINING["architecture"]), make("cube2"), seed=1)
 
 
 @pytest.mark.parametrize(
@@ -106,4 +106,4 @@ def test_boards_with_quiet_patterns_are_refused():
 )
 def test_what_does_not_go_together_is_refused(changes, told):
     with pytest.raises(ValidationError, match=told):
-        ModelParams(**TRAINING | changes)
+        training_of(**TRAINING | changes)

@@ -8,7 +8,7 @@ from costtogo.exact.nearby import FAR, nearby_table
 from costtogo.heuristics.network import NetworkHeuristic, build, load, save
 from costtogo.learning import random_walk
 from costtogo.learning.random_walk import Walks, draw_walks
-from costtogo.params import ArchitectureParams, ModelParams
+from costtogo.params.training import architecture_of, training_of
 from costtogo.puzzles import make
 from costtogo.search.beam import solve
 
@@ -38,7 +38,7 @@ TRAINING = {
 @pytest.fixture(scope="module")
 def learned():
     """A network by action after some seconds of training, and the progress of its training."""
-    training = random_walk.begin(CUBE, ModelParams(**TRAINING), "float32")
+    training = random_walk.begin(CUBE, training_of(**TRAINING), "float32")
     progress = list(random_walk.train(training))
     return training.heuristic, progress
 
@@ -75,7 +75,7 @@ def test_the_learned_cost_to_go_grows_with_the_distance(learned):
 
 def test_a_beam_over_what_was_learned_solves_scrambles_that_ignorance_does_not(learned):
     heuristic, _ = learned
-    ignorant = NetworkHeuristic(CUBE, build(ArchitectureParams(**TRAINING["architecture"]), CUBE, 5), "float32")
+    ignorant = NetworkHeuristic(CUBE, build(architecture_of(**TRAINING["architecture"]), CUBE, 5), "float32")
     starts = draw_walks(CUBE, 80, 8, np.random.default_rng(6)).states.reshape(10, 8, -1)[:, -1]
     informed, blind = (solve(CUBE, h, starts, width=100).solved.sum() for h in (heuristic, ignorant))
     assert informed >= 8 and blind < informed
@@ -89,7 +89,7 @@ def test_the_cost_to_go_of_a_state_is_one_more_than_that_of_its_best_child(learn
 
 def test_a_network_with_one_output_tells_children_by_evaluating_them():
     puzzle = make("hanoi_4")
-    heuristic = NetworkHeuristic(puzzle, build(ArchitectureParams(first_layers=[16]), puzzle, 0), "float32")
+    heuristic = NetworkHeuristic(puzzle, build(architecture_of(first_layers=[16]), puzzle, 0), "float32")
     states = puzzle.unrank(np.arange(81))
     children, legal = puzzle.expand(states)
     told = heuristic.children(states)
@@ -98,7 +98,7 @@ def test_a_network_with_one_output_tells_children_by_evaluating_them():
 
 
 def test_a_checkpoint_by_action_is_read_back(learned, tmp_path):
-    training = random_walk.begin(CUBE, ModelParams(**TRAINING), "float32")
+    training = random_walk.begin(CUBE, training_of(**TRAINING), "float32")
     save(tmp_path / "x.safetensors", training.network, {"puzzle": "cube3", "precision": "float32", "iteration": 0})
     states = draw_walks(CUBE, 50, 10, np.random.default_rng(7)).states
     np.testing.assert_array_equal(
@@ -119,4 +119,4 @@ WRONG = {
 def test_a_trainer_that_does_not_suit_is_refused(kind):
     changes, reason = WRONG[kind]
     with pytest.raises(ValueError, match=reason):
-        ModelParams(**TRAINING | changes)
+        training_of(**TRAINING | changes)

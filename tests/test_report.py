@@ -12,12 +12,13 @@ from synthetic_study import study_of, write_kept, write_results
 
 from costtogo.figures.catalogue import names
 from costtogo.files import FileError
+from costtogo.puzzles import title
 from costtogo.report.comparison import NOT_COVERED, TIMES, VERDICTS
 from costtogo.report.large_comparison import LARGE_TIMES
-from costtogo.report.markdown import amount, percent, places, short
+from costtogo.report.markdown import amount, interval, percent, places, short
 from costtogo.report.results import StudyResults
 from costtogo.report.tables import learning_curve
-from costtogo.report.text import flatten, interval_text, puzzle_title
+from costtogo.report.trainings import flatten
 from costtogo.stages import report
 
 ROOT = Path(__file__).parent.parent
@@ -223,8 +224,10 @@ def test_a_selection_of_two_checkpoints_is_refused(changed, tmp_path):
         (places(3), 0.1234, "0.123"),
         (short, 0.7, "0.7"),
         (short, "uniform", "uniform"),
-        (puzzle_title, "cube2", "2×2×2 cube"),
-        (puzzle_title, "hanoi_7", "Towers of Hanoi H(7, 3)"),
+        (title, "cube2", "2×2×2 cube"),
+        (title, "hanoi_7", "Towers of Hanoi H(7, 3)"),
+        (title, "hanoi_7_4", "Towers of Hanoi H(7, 4)"),
+        (title, "lights_out_7", "Lights Out, 7 × 7"),
         (flatten, {"sampler": {"kind": "uniform"}, "seed": 1}, {"sampler.kind": "uniform", "seed": 1}),
     ],
 )
@@ -233,5 +236,5 @@ def test_values_are_written_for_readers(write, value, text):
 
 
 def test_a_share_of_one_instance_has_no_interval():
-    assert interval_text(100.0, None, None) == "100"
-    assert interval_text(99.87, 99.78, 99.92) == "99.87 [99.78, 99.92]"
+    assert interval(100.0, None, None) == "100"
+    assert interval(99.87, 99.78, 99.92) == "99.87 [99.78, 99.92]"

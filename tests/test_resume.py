@@ -21,7 +21,7 @@ from stage_recipes import write_recipe
 from costtogo.files import FileError, json_text, read_frame, read_json
 from costtogo.learning import davi, resume
 from costtogo.learning.training import DivergedError
-from costtogo.params import ModelParams
+from costtogo.params.training import training_of
 from costtogo.puzzles import make
 from costtogo.stages import tables, train
 
@@ -407,7 +407,7 @@ def test_a_checkpoint_damaged_during_its_training_is_not_certified(kind, interru
 @pytest.fixture(scope="module")
 def saved(tmp_path_factory):
     """A training of some iterations and its resume point."""
-    training = davi.begin(make("hanoi_4"), ModelParams(**TRAINING), "float32")
+    training = davi.begin(make("hanoi_4"), training_of(**TRAINING), "float32")
     steps = davi.train(training)
     for _ in range(5):
         next(steps)
@@ -484,7 +484,7 @@ def test_a_training_by_lbfgs_that_diverges_is_told_of_its_steps(workplace):
 
 
 def test_a_resume_point_brings_back_everything_the_next_iterations_depend_on(tmp_path):
-    params, puzzle, path = ModelParams(**TRAINING), make("hanoi_4"), tmp_path / "resume.safetensors"
+    params, puzzle, path = training_of(**TRAINING), make("hanoi_4"), tmp_path / "resume.safetensors"
     whole = davi.begin(puzzle, params, "float32")
     steps = davi.train(whole)
     for _ in range(30):

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from costtogo.exact.graph import neighbour_table
 from costtogo.learning.samplers import effective_k, sample, thinned_walks
-from costtogo.params import SamplerParams
+from costtogo.params.training import sampler_of
 from costtogo.puzzles import make
 from costtogo.types import NO_STATE
 
@@ -20,14 +20,14 @@ def draw(name: str, kind: str, count: int, walk_max: int, seed: int = 0) -> np.n
 
 @given(walk_max=st.integers(1, 40), points=st.integers(0, 60), offset=st.integers(0, 5))
 def test_adaptive_k_walks_one_further_after_each_convergence_point_up_to_k(walk_max, points, offset):
-    sampler = SamplerParams(kind="adaptive_k", walk_max=walk_max, conv_point_offs=offset)
+    sampler = sampler_of(kind="adaptive_k", walk_max=walk_max, conv_point_offs=offset)
     expected = points + 1 + offset
     assert effective_k(sampler, points) == (expected if expected < walk_max else walk_max)
 
 
 @pytest.mark.parametrize("kind", ["deepcube", "deepcubea"])
 def test_the_other_samplers_walk_as_far_at_every_convergence_point(kind):
-    assert {effective_k(SamplerParams(kind=kind, walk_max=20), points) for points in (0, 7, 100)} == {20}
+    assert {effective_k(sampler_of(kind=kind, walk_max=20), points) for points in (0, 7, 100)} == {20}
 
 
 @pytest.mark.parametrize("kind", KINDS)

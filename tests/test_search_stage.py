@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from costtogo.heuristics.table import TableHeuristic
-from costtogo.params import CellParams
+from costtogo.params.searches import CellParams
 from costtogo.puzzles import make
 from costtogo.stages import search
 

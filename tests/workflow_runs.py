@@ -10,7 +10,7 @@ from pathlib import Path
 
 import yaml
 
-from costtogo.params import overlay, without_nulls
+from costtogo.params.loading import laid
 
 ROOT = Path(__file__).parents[1]
 BIN = Path(sys.executable).parent
@@ -73,7 +73,7 @@ def copy_project(target: Path) -> Path:
             shutil.copy(ROOT / name, target / name)
     params = yaml.safe_load((ROOT / "params.yaml").read_text(encoding="utf-8"))
     tiny = yaml.safe_load((ROOT / "tests/workflow/tiny.yaml").read_text(encoding="utf-8"))
-    text = yaml.safe_dump(without_nulls(overlay(params, tiny)), sort_keys=False)
+    text = yaml.safe_dump(laid(params, tiny), sort_keys=False)
     (target / "params.yaml").write_text(text, encoding="utf-8")
     run(target, "git", "init", "--quiet", ".")
     run(target, "git", "config", "user.name", "t")

@@ -15,12 +15,11 @@ SAMPLE = 10_000  # states on which both are compared with float32
 def made(asked):
     """The puzzle and a network with random weights whose batch norms have seen states."""
     from costtogo.heuristics.network import build, encode
-    from costtogo.params import ArchitectureParams
     from costtogo.puzzles import make
 
     torch.set_num_threads(asked.threads)
     puzzle, generator = make("cube2"), np.random.default_rng(0)
-    network = build(ArchitectureParams(**ARCHITECTURE), puzzle, 0).train()
+    network = build(architecture_of(**ARCHITECTURE), puzzle, 0).train()
     for _ in range(20):
         network(encode(puzzle, puzzle.unrank(generator.integers(puzzle.state_count, size=500))))
     return puzzle, network.eval()

@@ -18,13 +18,12 @@ def ours(asked) -> dict[str, float]:
     """search.bwas, or beam search; the network is asked for each child of the nodes expanded."""
     from costtogo.heuristics.network import NetworkHeuristic, build
     from costtogo.learning.instances import draw_walk_ends
-    from costtogo.params import ArchitectureParams
     from costtogo.puzzles import make
     from costtogo.search import beam, bwas
 
     torch.set_num_threads(asked.threads)
     puzzle = make("cube3" if asked.puzzle == "cube3" else "puzzle15")
-    network = build(ArchitectureParams(first_layers=[asked.width], residual_blocks=asked.blocks), puzzle, 0).eval()
+    network = build(architecture_of(first_layers=[asked.width], residual_blocks=asked.blocks), puzzle, 0).eval()
     heuristic = NetworkHeuristic(puzzle, network, asked.precision)
     start = draw_walk_ends(puzzle, 1, (SCRAMBLE, SCRAMBLE), np.random.default_rng(0))
 

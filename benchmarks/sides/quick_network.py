@@ -33,7 +33,7 @@ def trained(asked, *, overlays: tuple[str, ...] = (), model: str) -> dict[str, f
     from costtogo.heuristics.table import tabulate
     from costtogo.learning.davi import begin, train
     from costtogo.learning.samplers import sample
-    from costtogo.params import load
+    from costtogo.params.loading import load
     from costtogo.puzzles import make
     from costtogo.search.bwas import solve
 

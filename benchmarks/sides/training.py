@@ -17,13 +17,12 @@ def ours(asked) -> dict[str, float]:
     import torch
 
     from costtogo.learning.davi import begin, train
-    from costtogo.params import ModelParams
     from costtogo.puzzles import make
 
     torch.set_num_threads(asked.threads)
     architecture = {"first_layers": [asked.width], "residual_blocks": asked.blocks}
     adam = {"adam_beta_1": 0.9, "adam_beta_2": 0.999, "adam_epsilon": 1e-8, "learning_rate": 1e-3}
-    params = ModelParams(
+    params = training_of(
         puzzle="cube3", seed=0, precision=asked.precision, architecture=architecture, **adam, learning_rate_decay=0,
         sampler={"kind": "non_backtracking", "walk_max": WALK, "stride": 1}, iterations=asked.warm + asked.iterations,
         states_per_iteration=asked.batch, minibatch=asked.batch, validation_states=100, epsilon=0.05,

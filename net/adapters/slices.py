@@ -6,27 +6,18 @@ A slice is FOLDER/<study>/<slice>.json, in the bytes that the workflow gives it;
 import sys
 from pathlib import Path
 
-from costtogo import params, params_large, params_local_vi
 from costtogo.files import write_json
-
-DEFAULT = Path("params.yaml")
-
-
-def load(path: Path):
-    """The study of a file of config/, or of params.yaml."""
-    if path == DEFAULT:
-        return params.load([path])
-    if params_large.is_large(path):
-        return params_large.load(path)
-    return params_local_vi.load(path) if params_local_vi.is_local_vi(path) else params.load([DEFAULT, path])
+from costtogo.params.loading import BASE, DEFAULT, load
+from costtogo.params.slices import slices
+from costtogo.workflow.graph import GROUPS
 
 
 def main(folder: Path) -> None:
     """Write the slices of all studies."""
-    for path in [DEFAULT, *sorted(Path("config").glob("*.yaml"))]:
-        name = "default" if path == DEFAULT else path.stem
-        for place, parameters in load(path).slices().items():
-            write_json(folder / name / f"{place}.json", parameters)
+    for path in [Path(BASE), *sorted(Path("config").glob("*.yaml"))]:
+        if path.name != GROUPS.name:
+            for place, parameters in slices(load([path])).items():
+                write_json(folder / (DEFAULT if path.name == BASE else path.stem) / f"{place}.json", parameters)
 
 
 if __name__ == "__main__":

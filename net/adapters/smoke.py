@@ -9,8 +9,8 @@ from pathlib import Path
 
 import yaml
 
-from costtogo.params import overlay
-from costtogo.params_yaml import read_yaml
+from costtogo.params.loading import overlay
+from costtogo.params.reading import read_yaml
 
 OVERLAYS = Path(__file__).parent / "configs"
 CONFIG = Path("config")

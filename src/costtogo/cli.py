@@ -4,6 +4,11 @@ import errno
 import io
 import os
 import sys
+from collections.abc import Callable
+from importlib import import_module
+from importlib.util import find_spec
+from inspect import signature
+from itertools import zip_longest
 from pathlib import Path
 from typing import Annotated, Literal, NoReturn
 
@@ -17,255 +22,31 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
     help="Learned cost-to-go heuristics for combinatorial puzzles: exact tables, DAVI training, audit, BWAS, report. "
-    "The workflow (snakemake --cores all) calls the stage commands; solve, import-instances, track, keep and check are "
-    "for you.",
+    "The workflow is run by `snakemake --cores all`; these commands are for you.",
 )
-
-ParamsFile = Annotated[Path, typer.Option("--params", help="The stage's recipe, a JSON file that snakemake writes.")]
-Table = Annotated[Path, typer.Option(help="Exact distance table of the puzzle, .npz.")]
 Solvers = Literal["auto", "bwas", "greedy", "beam", "rising", "exact", "local"]
 EXACT = (None, None, None, 1, False)  # options of searches over networks, left out
 LARGEST = 2**63 - 1  # of the whole numbers that searches count with
 INTERRUPTED = 130  # typer's exit code
-Nearby = Annotated[Path, typer.Option(help="Exact distances around the goal, .npz.")]
-Database = Annotated[Path | None, typer.Option(help="Pattern database of the puzzle, .npz, where one is needed.")]
-Instances = Annotated[Path, typer.Option(help="Instance sets of the puzzle, .parquet.")]
-Model = Annotated[Path, typer.Option(help="Folder of the trained model.")]
-Results = Annotated[Path, typer.Option(help="Folder of the study's results.")]
-Reports = Annotated[Path, typer.Option(help="Folder of the study's report.")]
-Out = Annotated[Path, typer.Option(help="Where the result goes, results/<study>/<group>/<name>.")]
-
-
-@app.command()
-def table(params: ParamsFile, out: Out):
-    """Stage: breadth-first search, the exact distance of every state of a puzzle."""
-    from costtogo.stages import tables
-
-    tables.run(params, out)
-
-
-@app.command()
-def instances(params: ParamsFile, table: Table, out: Out):
-    """Stage: draw the instance sets of a puzzle, with exact distances."""
-    from costtogo.stages import instances as stage
-
-    stage.run(params, table, out)
-
-
-@app.command()
-def train(
-    params: ParamsFile,
-    table: Table,
-    out: Out,
-    start: Annotated[Path | None, typer.Option(help="Folder of a trained model to begin with; none: anew.")] = None,
-):
-    """Stage: train a network by DAVI or on random walks; killed and started again, it goes on where it was."""
-    from costtogo.stages import train as stage
-
-    stage.run(params, table, out, start)
-
-
-@app.command()
-def audit(
-    params: ParamsFile,
-    table: Table,
-    model: Model,
-    out: Out,
-):
-    """Stage: admissible, consistent, how far off? On every state and on the literature's sample."""
-    from costtogo.stages import audit as stage
-
-    stage.run(params, table, model, out)
-
-
-@app.command()
-def search(
-    params: ParamsFile,
-    table: Table,
-    instances: Instances,
-    out: Out,
-    audit: Annotated[Path | None, typer.Option(help="Folder of the model's audit; none for the baselines.")] = None,
-    model: Annotated[Path | None, typer.Option(help="Folder of the trained model; none for the baselines.")] = None,
-):
-    """Stage: BWAS over λ × N for a model, or for the exact and the zero heuristic."""
-    from costtogo.stages import search as stage
-
-    if (audit is None) != (model is None):
-        raise UserError("Give both --audit and --model to search with a network, or neither for the baselines.")
-    stage.run(params, table, instances, out, audit, model)
-
-
-@app.command()
-def audit_large(params: ParamsFile, table: Nearby, instances: Instances, model: Model, out: Out):
-    """Stage: audit the network of a puzzle too large to list: near the goal, of known optima, on walks."""
-    from costtogo.stages import audit_large as stage
-
-    stage.run(params, table, instances, model, out)
-
-
-@app.command()
-def instances_large(params: ParamsFile, table: Nearby, out: Out):
-    """Stage: draw the instance sets of a puzzle too large to list."""
-    from costtogo.stages import instances_large as stage
-
-    stage.run(params, table, out)
-
-
-@app.command()
-def pattern_database(params: ParamsFile, out: Out):
-    """Stage: build an additive pattern database of sliding tiles."""
-    from costtogo.stages import pattern_databases as stage
-
-    stage.run(params, out)
-
-
-@app.command()
-def optima(params: ParamsFile, instances: Instances, out: Out, database: Database = None):
-    """Stage: solve the instance sets of sliding tiles or Lights Out exactly."""
-    from costtogo.stages import optima as stage
-
-    stage.run(params, instances, out, database)
-
-
-@app.command()
-def baselines(params: ParamsFile, table: Nearby, instances: Instances, out: Out, database: Database = None):
-    """Stage: BWAS over λ × N with a pattern database, or with the Manhattan distance, in place of a network."""
-    from costtogo.stages import baselines as stage
-
-    stage.run(params, table, instances, out, database)
-
-
-@app.command()
-def footprints(
-    params: ParamsFile,
-    out: Out,
-    model: Annotated[list[Path] | None, typer.Option(help="Folder of a trained model; any number.")] = None,
-    database: Annotated[list[Path] | None, typer.Option(help="Pattern database, .npz; any number.")] = None,
-):
-    """Stage: the memory that each heuristic of a puzzle needs, and its speed."""
-    from costtogo.stages import footprints as stage
-
-    stage.run(params, model or [], database or [], out)
-
-
-@app.command()
-def grid(params: ParamsFile, table: Nearby, instances: Instances, model: Model, out: Out):
-    """Stage: BWAS over λ × N with the network of a puzzle too large to list."""
-    from costtogo.stages import grid as stage
-
-    stage.run(params, table, instances, model, out)
-
-
-@app.command()
-def beams(params: ParamsFile, table: Nearby, instances: Instances, model: Model, out: Out):
-    """Stage: beam search over the network of a puzzle too large to list."""
-    from costtogo.stages import beams as stage
-
-    stage.run(params, table, instances, model, out)
-
-
-@app.command()
-def external(
-    params: ParamsFile,
-    table: Nearby,
-    model: Model,
-    out: Out,
-):
-    """Stage: solve external instances, whose optima are known; killed and started again, it goes on where it was."""
-    from costtogo.stages import external as stage
-
-    stage.run(params, table, model, out)
-
-
-@app.command()
-def figures(params: ParamsFile, results: Results, reports: Reports):
-    """Stage: draw the figures of a study from its results."""
-    from costtogo.stages import figures as stage
-
-    stage.run(params, results, reports)
-
-
-@app.command()
-def report(params: ParamsFile, results: Results, reports: Reports):
-    """Stage: write report.md, its tables and its timings."""
-    from costtogo.stages import report as stage
-
-    stage.run(params, results, reports)
-
-
-@app.command()
-def figures_large(params: ParamsFile, results: Results, reports: Reports):
-    """Stage: draw the figures of the study of a large puzzle, as far as it has run."""
-    from costtogo.stages import figures_large as stage
-
-    stage.run(params, results, reports)
-
-
-@app.command()
-def report_large(params: ParamsFile, results: Results, reports: Reports):
-    """Stage: write report.md of the study of a large puzzle, its tables and its timings, as far as it has run."""
-    from costtogo.stages import report_large as stage
-
-    stage.run(params, results, reports)
-
-
-@app.command()
-def local_vi(params: ParamsFile, out: Out):
-    """Stage: local value iteration on the 15-puzzle, its theorems and its boards."""
-    from costtogo.stages import local_vi as stage
-
-    stage.run(params, out)
-
-
-@app.command()
-def local_vi_compared(
-    params: ParamsFile,
-    model: Model,
-    database: Annotated[Path, typer.Option(help="Pattern database of the puzzle, .npz.")],
-    out: Out,
-):
-    """Stage: the same boards by local value iteration, by BWAS over a network and by IDA*."""
-    from costtogo.stages import local_vi_compared as stage
-
-    stage.run(params, model, database, out)
-
-
-@app.command()
-def report_local_vi(params: ParamsFile, results: Results, reports: Reports):
-    """Stage: write report.md of the study of local value iteration, its figures and its timings."""
-    from costtogo.stages import report_local_vi as stage
-
-    stage.run(params, results, reports)
 
 
 @app.command()
 def check(
     configs: Annotated[
         list[Path] | None,
-        typer.Argument(help="params.yaml and overlays, later ones over earlier ones; params.yaml if left out."),
+        typer.Argument(help="A study of config/, or params.yaml and files laid over it; params.yaml if left out."),
     ] = None,
 ):
     """Check the parameters of a study and say what it will do."""
-    from costtogo.params import load
-    from costtogo.params_large import is_large
-    from costtogo.params_large import load as load_large
-    from costtogo.params_local_vi import is_local_vi
-    from costtogo.params_local_vi import load as load_local_vi
+    from costtogo.params.loading import BASE, load
 
-    if len(configs or []) == 1 and is_local_vi(configs[0]):
-        local = load_local_vi(configs[0])
-        print(
-            f"Study {local.study}: {local.puzzle}, {local.boards:,} boards, sizes {', '.join(map(str, local.sizes))}."
-        )
-        return
-    if len(configs or []) == 1 and is_large(configs[0]):
-        large = load_large(configs[0])
-        print(f"Study {large.study}: {large.puzzle}, {len(large.models)} trainings.")
-        return
-    study = load(configs or ["params.yaml"])
-    print(f"Study {study.study}: {len(study.tables)} tables, {len(study.models)} trainings.")
+    study = load(configs or [BASE])
+    print(f"Study {study.study}: {len(study.listed)} puzzles listed, {len(study.models)} trainings.")
+    for name, puzzle in study.puzzles.items():
+        asked = [key for key in ("audit", "searches", "optima", "baselines", "external", "local_vi")]
+        print(f"  {name}: {', '.join(key.replace('_', ' ') for key in asked if getattr(puzzle, key))}")
     for name, model in study.models.items():
-        print(f"  {name}: {model.puzzle}, {model.sampler.kind}, {model.iterations} iterations")
+        print(f"  {name}: {model.puzzle}, {model.trainer}, {model.sampler.kind}, {model.iterations:,} iterations")
 
 
 @app.command()
@@ -419,15 +200,11 @@ def adopt(
     ] = None,
 ):
     """Take finished results over to new code that makes the same, as a record of the net shows."""
-    from functools import reduce
-
-    from costtogo.params import overlay
-    from costtogo.params_yaml import read_yaml
+    from costtogo.params.loading import BASE
     from costtogo.stages import adopt as stage
-    from costtogo.workflow.graph import BASE, Graph
+    from costtogo.workflow.graph import Graph
 
-    values = reduce(overlay, [read_yaml(path) for path in [Path(BASE), *(configfile or [])]])
-    graph = Graph(values, Path("config"))
+    graph = Graph([Path(BASE), *(configfile or [])], Path("config"))
     names = studies or [graph.study.study]
     if unknown := [name for name in names if name not in {each.study for each in graph.stages}]:
         raise UserError(f"There is no study {unknown[0]}: name one of config/ or the one of {BASE}.")
@@ -444,6 +221,39 @@ def keep(
     from costtogo.stages import keep as stage
 
     stage.run(results / study, out)
+
+
+@app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
+def stage(
+    context: typer.Context,
+    name: Annotated[str, typer.Argument(help="The stage's module: tables, instances, train, audit, search …")],
+    params: Annotated[Path, typer.Option(help="The stage's recipe, a JSON file that snakemake writes.")],
+):
+    """Make one stage of a study by hand, as the workflow does: `snakemake -n -p` shows the command of each.
+
+    \b
+    Example:
+      costtogo stage tables --params .snakemake/costtogo/recipes/default/tables/cube2.<key>.json \\
+        --out results/default/tables/cube2.npz
+    """
+    if not name.isidentifier() or find_spec(f"costtogo.stages.{name}") is None:
+        raise UserError(f"There is no stage {excerpt(name)}: `snakemake -n -p` shows the command of each.")
+    run = import_module(f"costtogo.stages.{name}").run
+    run(params, **_paths(run, context.args))
+
+
+def _paths(run: Callable[..., None], words: list[str]) -> dict[str, Path | list[Path]]:
+    """The paths that options such as `--table FILE` give to the arguments of a stage; UserError where one is amiss."""
+    known = {argument.name: argument for argument in list(signature(run).parameters.values())[1:]}
+    told = ", ".join(f"--{name}" for name in known)
+    given: dict[str, list[Path]] = {}
+    for option, value in zip_longest(words[::2], words[1::2]):
+        if value is None or not option.startswith("--") or option[2:] not in known:
+            raise UserError(f"The stage takes {told}, each with a path, and not {excerpt(option)}.")
+        given.setdefault(option[2:], []).append(Path(value))
+    if missing := [name for name, each in known.items() if each.default is each.empty and name not in given]:
+        raise UserError(f"The stage needs --{missing[0]}; it takes {told}.")
+    return {name: paths if known[name].default == () else paths[-1] for name, paths in given.items()}
 
 
 def main() -> None:

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from costtogo.files import FileError, digest, json_text, read_json, read_text, write_json, write_text
-from costtogo.params import puzzles_of
+from costtogo.params.study import puzzles_of
 from costtogo.sources import code_of
 from costtogo.types import UserError
 

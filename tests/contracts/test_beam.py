@@ -10,7 +10,7 @@ from costtogo.heuristics.manhattan import Manhattan
 from costtogo.heuristics.network import NetworkHeuristic, build
 from costtogo.learning.instances import draw_walk_ends
 from costtogo.learning.random_walk import draw_walks
-from costtogo.params import ArchitectureParams
+from costtogo.params.training import architecture_of
 from costtogo.puzzles import make
 from costtogo.puzzles.base import solves
 from costtogo.search import bwas
@@ -46,7 +46,7 @@ def far():
 @pytest.fixture(scope="module")
 def ignorant():
     """A network of the 3×3×3 that has learned nothing."""
-    architecture = ArchitectureParams(first_layers=[16], outputs="actions")
+    architecture = architecture_of(first_layers=[16], outputs="actions")
     return NetworkHeuristic(CUBE, build(architecture, CUBE, 0), "float32")
 
 

@@ -95,7 +95,7 @@ def test_a_changed_parameter_is_noticed_after_touch_and_without_memory(project, 
 def test_another_study_touches_no_file_of_this_one(project):
     before = contents(project)
     overlay_file = project / "other.yaml"
-    overlay_file.write_text("study: other\nmodels: {H4_DNN_reduced_0: null}\n")
+    overlay_file.write_text("study: other\nmodels: {only: [hanoi_4_uniform]}\n")
     snakemake(project, "tables", "--configfile", "other.yaml")
     overlay_file.unlink()
     after = contents(project)
@@ -146,7 +146,7 @@ def test_a_write_limit_is_one_sentence_and_the_next_run_recovers(project):
     whole = table.read_bytes()
     mark = next((project / "results/default/done/tables").glob("hanoi_4.*.done"))
     recipe = f".snakemake/costtogo/recipes/default/tables/{mark.stem}.json"
-    command = f"costtogo table --params {recipe} --out results/default/tables/hanoi_4.npz"
+    command = f"costtogo stage tables --params {recipe} --out results/default/tables/hanoi_4.npz"
     compiled = {"PYTHONPATH": str(project / "src")}  # no room for compiled code either, which is there
     output = run(project, "bash", "-c", f"ulimit -f 0; {command}", fails=True, **compiled)
     assert re.search(r"^costtogo: Cannot write .*File too large", output, flags=re.MULTILINE)

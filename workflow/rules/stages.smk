@@ -11,13 +11,15 @@ os.environ["PATH"] = os.pathsep.join(
     [str(Path(sys.executable).parent), os.environ.get("PATH", "")]
 )
 
+from costtogo.params.loading import BASE
 from costtogo.tracking import begin_run, log_waiting
 from costtogo.types import UserError
 from costtogo.workflow.graph import Graph
 
 try:
-    files = [path for path in map(Path, workflow.configfiles) if path.is_file()]
-    GRAPH = Graph(config, Path(workflow.basedir) / "config", files)
+    settings, root = workflow.config_settings, Path(workflow.basedir)
+    files = [root / BASE, *settings.configfiles]
+    GRAPH = Graph(files, root / "config", dict(settings.config), sys.argv[1:])
 except UserError as error:
     raise WorkflowError(str(error))
 

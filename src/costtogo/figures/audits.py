@@ -1,79 +1,73 @@
-"""How often a network keeps a heuristic's promises: never too high, never falling by more than a move."""
+"""What a network says of states whose distance is known, and of those whose distance is not."""
 
+import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
+from matplotlib.colors import LogNorm
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
+from costtogo.figures.binning import bin_width, binned_means
+from costtogo.figures.chosen import network_error, selected_iteration, shown_iteration
 from costtogo.figures.style import (
+    BLACK,
+    BLUE,
     GREY,
     MARKERS,
+    SEQUENTIAL,
     SERIES,
-    legend_above,
+    SKY,
+    VERMILION,
+    by_distance,
+    by_iteration,
+    kind_of_figure,
+    look_of,
     name_panel,
-    show_counts,
-    styled,
+    plain_logarithmic_ticks,
+    shades,
+    subplots,
     whole_ticks,
+    with_legend,
 )
+from costtogo.learning.distributions import walk_spread
+from costtogo.puzzles import make
 
 SHARES = {"admissible_percent": "admissible states", "consistent_percent": "consistent states"}
 
 
-@styled
-def audit_shares(measures: pd.DataFrame) -> Figure:
+@kind_of_figure
+def audit(measures: dict[str, pd.DataFrame], selections: dict[str, pd.DataFrame]) -> Figure:
     """Shares of admissible and of consistent states of each audited checkpoint.
 
-    measures: model, iteration, scope, admissible_percent, consistent_percent, selected (bool).
-    Filled dots are over all states, hollow ones over the literature's sample; a ring marks the selected
-    checkpoint.
+    measures: of each model iteration, scope, admissible_percent, consistent_percent.
+    selections: iteration and selected (bool) of each model's checkpoints.
+    Filled dots are over all states, hollow ones over the literature's sample; a ring marks the checkpoint of the
+    searches.
     """
-    figure = Figure()
-    panels = figure.subplots(1, 2, sharey=True)
+    figure, panels = subplots(1, 2, sharey=True)
     handles = []
-    for number, (model, group) in enumerate(measures.groupby("model", sort=False)):
+    for number, (model, rows) in enumerate(measures.items()):
         for axes, measure in zip(panels, SHARES, strict=True):
-            handles += _draw_shares(axes, group, measure, model, number)
+            handles += _draw_shares(axes, rows, measure, look_of(number), model)
+            chosen = rows[(rows["iteration"] == selected_iteration(selections[model])) & (rows["scope"] == "all")]
+            ring = {"ls": "none", "marker": "o", "markersize": 11, "mfc": "none", "mew": 1.2}
+            axes.plot(chosen["iteration"], chosen[measure], mec=look_of(number)["color"], **ring)
     for axes, text in zip(panels, SHARES.values(), strict=True):
         name_panel(axes, text)
-        axes.set_xlabel("iteration")
-        axes.grid(axis="y")
         axes.margins(x=0.08)
         whole_ticks(axes.xaxis, 5)
-        show_counts(axes.xaxis)
+        by_iteration(axes)
     panels[0].set_ylabel("share of states, %")
-    legend_above(figure, [*handles[:: len(panels)], *_scope_handles()], columns=3)
-    return figure
+    return with_legend(figure, [*handles[:: len(panels)], *_scope_handles()], columns=3)
 
 
-def _draw_shares(axes: Axes, group: pd.DataFrame, measure: str, model: str, number: int) -> list:
-    color, marker = SERIES[number % len(SERIES)], MARKERS[number % len(MARKERS)]
+def _draw_shares(axes: Axes, rows: pd.DataFrame, measure: str, look: dict, model: str) -> list:
     lines = []
-    for scope, fill, line in (("all", color, "-"), ("sample", "white", "none")):
-        dots = group[group["scope"] == scope].sort_values("iteration")
-        if dots.empty:
-            continue
-        lines += axes.plot(
-            dots["iteration"],
-            dots[measure],
-            color=color,
-            marker=marker,
-            markersize=5,
-            markerfacecolor=fill,
-            ls=line,
-            lw=0.6,
-            label=model,
-        )
-    chosen = group[group["selected"] & (group["scope"] == "all")]
-    axes.plot(
-        chosen["iteration"],
-        chosen[measure],
-        ls="none",
-        marker="o",
-        markersize=11,
-        mfc="none",
-        mec=color,
-        mew=1.2,
-    )
+    for scope, fill, line in (("all", look["color"], "-"), ("sample", "white", "none")):
+        dots = rows[rows["scope"] == scope].sort_values("iteration")
+        if len(dots):
+            look |= {"markersize": 5, "markerfacecolor": fill, "ls": line, "lw": 0.6, "label": model}
+            lines += axes.plot(dots["iteration"], dots[measure], **look)
     return lines[:1]
 
 
@@ -85,3 +79,197 @@ def _scope_handles() -> list[Line2D]:
         "checkpoint of the searches": {"ls": "none", "marker": "o", "markersize": 11, "mfc": "none", "mec": GREY},
     }
     return [Line2D([], [], label=label, lw=0.6, **look) for label, look in looks.items()]
+
+
+@kind_of_figure
+def nearby_audit(nearby: pd.DataFrame) -> Figure:
+    """Mean cost-to-go, and share of admissible states, at each distance of the exact table.
+
+    nearby: distance, mean_cost_to_go, admissible_percent.
+    """
+    return _costs_and_shares(nearby)
+
+
+@kind_of_figure
+def known_audit(known: pd.DataFrame) -> Figure:
+    """Mean cost-to-go, and share of admissible states, of instances whose distance is known, by distance.
+
+    known: distance, states, mean_cost_to_go, admissible_percent; a row for each set and distance.
+    """
+    farthest = int(known["distance"].max()) if len(known) else 0
+    width = max(2, bin_width(farthest))  # a walk of even length ends at an even distance
+    means = [binned_means(known, column, "states", width) for column in ("mean_cost_to_go", "admissible_percent")]
+    return _costs_and_shares(means[0].merge(means[1].drop(columns="states"), on="distance"))
+
+
+def _costs_and_shares(audited: pd.DataFrame) -> Figure:
+    """Two panels by distance: mean_cost_to_go beside the exact distance, admissible_percent."""
+    figure, (costs, shares) = subplots(1, 2, height=3.2)
+    distance = audited["distance"]
+    look = {"color": BLUE, "marker": "o", "clip_on": False}
+    handles = costs.plot(distance, audited["mean_cost_to_go"], label="mean cost-to-go", **look)
+    handles += costs.plot(distance, distance, color=BLACK, ls=":", lw=1, label="exact distance")
+    costs.set_ylabel("moves")
+    costs.set_ylim(bottom=0)
+    whole_ticks(costs.yaxis)
+    look = {"color": VERMILION, "marker": "s", "clip_on": False}
+    handles += shares.plot(distance, audited["admissible_percent"], label="admissible states", **look)
+    shares.set(ylabel="share of states, %", ylim=(0, 100))
+    for axes in (costs, shares):
+        by_distance(axes, 12)
+    return with_legend(figure, handles)
+
+
+@kind_of_figure
+def scrambled_costs(costs: pd.DataFrame) -> Figure:
+    """Cost-to-go by the number of moves of the scramble: its mean, and where nine tenths of the states lie.
+
+    costs: depth, mean_cost_to_go, low, high.
+    """
+    return _costs_by_depth(costs)
+
+
+@kind_of_figure
+def walk_costs(table, values, selection: pd.DataFrame, puzzle: str, walk_max: int) -> Figure:
+    """Cost-to-go after up to walk_max random moves from the goal, by the exact chance of every state.
+
+    table: distance [S].  values: iteration [C] and value [C, S] of each audited checkpoint.
+    """
+    distance = table["distance"]
+    cost_to_go = network_error(values, selection, distance) + distance
+    return _costs_by_depth(pd.DataFrame(walk_spread(make(puzzle), walk_max, cost_to_go, distance)))
+
+
+def _costs_by_depth(costs: pd.DataFrame) -> Figure:
+    """Cost-to-go by depth, with mean_distance where costs has it; the diagonal is the most a scramble can be away."""
+    figure, (axes,) = subplots()
+    depth, highest = costs["depth"], 1.05 * costs[[*{"high", "mean_distance"} & {*costs}]].max(axis=None)
+    band = axes.fill_between(depth, costs["low"], costs["high"], color=SKY, alpha=0.4, lw=0, label="5–95 % of states")
+    handles = axes.plot(depth, costs["mean_cost_to_go"], color=BLUE, marker="o", label="mean cost-to-go")
+    handles += axes.plot([0, highest], [0, highest], color=BLACK, ls=":", lw=1, label="cost-to-go = moves")
+    if "mean_distance" in costs:
+        handles += axes.plot(depth, costs["mean_distance"], color=VERMILION, lw=1, label="mean distance")
+    axes.set(xlim=(0, depth.max() + 0.5), ylim=(0, highest))
+    axes.set(xlabel="moves of the scramble", ylabel="cost-to-go, moves")
+    return with_legend(figure, [handles[0], band, *handles[1:]])
+
+
+MESH_CELLS = 500  # a larger map is drawn as pixels inside the SVG
+SMALLEST_ERROR = 0.01  # moves; the error map shows smaller errors in the same colour
+
+
+@kind_of_figure
+def error_by_distance(errors: dict[str, pd.DataFrame], selections: dict[str, pd.DataFrame]) -> Figure:
+    """Error of each model's selected checkpoint over all states.
+
+    errors: of each model iteration, scope, distance, states, mean_absolute_error, bias.
+    selections: iteration and selected (bool) of each model's checkpoints.
+    """
+    frames = []
+    for model, rows in errors.items():
+        rows = rows[rows["scope"] == "all"]
+        iteration = shown_iteration(selections[model], rows["iteration"])
+        frames.append(rows[rows["iteration"] == iteration].assign(label=f"{model}, iteration {iteration:,}"))
+    return error_lines(pd.concat(frames))
+
+
+@kind_of_figure
+def error_by_checkpoint(errors: pd.DataFrame) -> Figure:
+    """Error of each audited checkpoint of a model over all states; errors: as in error_by_distance, of the model."""
+    errors = errors[errors["scope"] == "all"].sort_values("iteration", kind="stable")
+    pairs = zip(errors["convergence_point"], errors["iteration"], strict=True)
+    labels = [f"point {point}, iteration {iteration:,}" for point, iteration in pairs]
+    return error_lines(errors.assign(label=labels), ordered=True)
+
+
+@kind_of_figure
+def error_at_point(errors: dict[str, pd.DataFrame]) -> Figure:
+    """Error of all models at the last convergence point that every model with one has reached.
+
+    errors: of each model iteration, convergence_point, distance, states, mean_absolute_error, bias.
+    """
+    rows = pd.concat(errors, names=["model"]).reset_index("model")
+    if rows.empty:
+        return nothing_reached()
+    shared = rows.groupby("model")["convergence_point"].max().min()
+    rows = rows[rows["convergence_point"] == shared]
+    labels = rows["model"] + rows["iteration"].map(", iteration {:,}".format)
+    return error_lines(rows.assign(label=labels), f"at convergence point {shared}")
+
+
+def error_lines(errors: pd.DataFrame, title: str = "", *, ordered: bool = False) -> Figure:
+    """Mean absolute error of networks by distance, and their bias below.
+
+    errors: label, distance, states, mean_absolute_error, bias; one line a label.  The lines of labels in an
+    order go from dark to bright.
+    """
+    figure, (absolute, bias) = subplots(2, sharex=True, height_ratios=(4, 3))
+    width = bin_width(int(errors["distance"].max()))
+    groups, handles = errors.groupby("label", sort=False), []
+    colors = shades(len(groups)) if ordered else SERIES
+    for number, (label, group) in enumerate(groups):
+        look = {"color": colors[number % len(colors)], "label": label}
+        if width == 1 and len(group) <= 20:
+            look["marker"] = MARKERS[number % len(MARKERS)]
+        for axes, measure in ((absolute, "mean_absolute_error"), (bias, "bias")):
+            means = binned_means(group, measure, "states", width)
+            handles += axes.plot(means["distance"], means[measure], **look)
+    bias.axhline(0, color=BLACK, lw=0.8)
+    absolute.set_ylim(bottom=0)
+    name_panel(absolute, title)
+    absolute.set_ylabel("mean absolute\nerror, moves")
+    bias.set_ylabel("bias, moves\n(above 0: too high)")
+    by_distance(bias)
+    figure.align_ylabels()
+    return with_legend(figure, handles[::2], columns=3)
+
+
+@kind_of_figure
+def learning_curve(errors: pd.DataFrame) -> Figure:
+    """Mean absolute error by distance (upwards) as the convergence points pass (to the right), if there are any.
+
+    errors: iteration, convergence_point, distance, states, mean_absolute_error.
+    The last column is the end of training where that is no convergence point of its own.
+    """
+    if errors.empty:
+        return nothing_reached()
+    figure, (axes,) = subplots(grid=False)
+    width = bin_width(int(errors["distance"].max()))
+    columns = [
+        binned_means(group, "mean_absolute_error", "states", width).set_index("distance")["mean_absolute_error"]
+        for _, group in errors.groupby("iteration")
+    ]
+    grid = pd.concat(columns, axis=1).sort_index()
+    points = errors.groupby("iteration")["convergence_point"].first().to_numpy()
+    shown = np.clip(grid.to_numpy(), SMALLEST_ERROR, None)
+    mesh = axes.pcolormesh(
+        np.arange(points.size + 1) - 0.5,
+        np.append(grid.index - width / 2, grid.index[-1] + width / 2),
+        shown,
+        norm=LogNorm(vmin=max(SMALLEST_ERROR, np.nanmin(shown)), vmax=np.nanmax(shown)),
+        cmap=SEQUENTIAL,
+        rasterized=grid.size > MESH_CELLS,
+    )
+    _label_points(axes, points)
+    axes.set_ylabel("distance from the goal, moves")
+    whole_ticks(axes.yaxis, 15)
+    bar = figure.colorbar(mesh, ax=axes, label="mean absolute error, moves")
+    plain_logarithmic_ticks(bar.ax.yaxis)
+    return figure
+
+
+def nothing_reached() -> Figure:
+    """What is shown in place of a figure over convergence points where there are none."""
+    figure, (axes,) = subplots(grid=False)
+    axes.text(0.5, 0.5, "no convergence point was reached", ha="center", transform=axes.transAxes)
+    axes.set_axis_off()
+    return figure
+
+
+def _label_points(axes: Axes, points: np.ndarray) -> None:
+    """Name the columns by their convergence points; a repeated one is the end of training."""
+    step = -(-points.size // 14)
+    places = np.arange(0, points.size, step)
+    repeated = np.append(False, points[1:] == points[:-1])
+    axes.set_xticks(places, ["end" if repeated[place] else f"{points[place]}" for place in places])
+    axes.set_xlabel("convergence points passed")

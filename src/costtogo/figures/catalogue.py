@@ -1,47 +1,69 @@
-"""Which figures a study has, what each reads and how it is drawn.
+"""The one catalogue of figures: what each kind shows, of which puzzles and models, and which files it reads.
 
-Importing this module and listing a study's figures loads neither matplotlib nor pandas, so that a workflow
-can ask while it is being parsed; a figure is drawn only when its `draw` is called.
+A kind is a function marked with costtogo.figures.style.figure, which bears its name and is given what the files hold,
+and a caption, workflow/captions/<kind>.rst. Importing this module and asking it loads no matplotlib and no pandas, so
+that a workflow can ask while it is being parsed; costtogo.figures.drawing reads and draws.
 """
 
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
-from functools import partial
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from costtogo.puzzles import family
+from costtogo.analysis.documents import LOCAL_VI, MEASURED, REPORTED, documents
+from costtogo.puzzles import family, noun
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+    from costtogo.params.study import PuzzleStudy, Study
+    from costtogo.params.training import ModelParams
 
-
-MEASURED = Path("data/measured")  # what other studies kept
+OVER_STATES = ("variant_errors", "variant_costs")  # kinds that show the mean over all states
 KINDS = ("png", "svg")  # each figure is drawn as both
-TIMED = "seconds"  # the kind of figure of these studies that shows wall-clock time
+Paths = dict[str, str | dict[str, str]]  # by argument a path, or several by name
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class FigureEntry:
-    """One figure of a study.
+    """One figure of a study, which can be written as JSON.
 
-    name: the stem of its files.  label: what it shows, in a few words.  kind: the drawing and the caption,
-    workflow/captions/<kind>.rst.  inputs: the files it reads, below the study's folder of results.
-    kept: the files it reads of what other studies kept.  draw: takes the folder and returns the figure.
-    timed: whether it shows wall-clock time.
+    name: the stem of its files.  label: what it shows, in a few words.  kind: its function and its caption.
+    part: what it is drawn together with: figures of the same model, else of the same puzzle, else of another study.
+    reads: files below the study's results by the argument of the function that gets what they hold.
+    files: likewise, files that no stage of the study makes.  options: further arguments.
+    optional: whether it is drawn only once there are results for it, for which nothing waits.
     """
 
     name: str
     label: str
     kind: str
+    part: str
     puzzle: str
-    model: str | None
-    inputs: tuple[str, ...]
-    draw: "Callable[[Path], Figure]"
-    kept: tuple[str, ...] = ()
-    timed: bool = False
+    model: str | None = None
+    reads: Paths = field(default_factory=dict)
+    files: Paths = field(default_factory=dict)
+    options: dict[str, Any] = field(default_factory=dict)
+    optional: bool = False
+
+    @property
+    def inputs(self) -> list[str]:
+        """The paths that it reads below the study's results."""
+        return paths_of(self.reads)
+
+    def paths(self, results: Path) -> list[Path]:
+        """All files that it reads; results: the study's folder."""
+        return [*(results / path for path in self.inputs), *map(Path, paths_of(self.files))]
+
+    @property
+    def needs(self) -> list[str]:
+        """The stages that it reads from: tables/cube2, audits/DNN_0."""
+        return list(dict.fromkeys(map(_stage_of, self.inputs)))
+
+    @property
+    def timed(self) -> bool:
+        """Whether it shows wall-clock time."""
+        return any(path.startswith("timings/") for path in self.inputs)
 
     @property
     def stem(self) -> str:
@@ -50,36 +72,310 @@ class FigureEntry:
 
     def file(self, kind: str) -> str:
         """The path of its file of a kind below the study's reports: PNGs are in git, SVGs lie apart in svg/."""
-        return file_of(self.stem, kind)
+        return f"{'svg/' if kind == 'svg' else ''}{self.stem}.{kind}"
 
 
-def file_of(stem: str, kind: str) -> str:
-    """The path of a figure's file below its study's reports.  "figures/way", "svg" -> "svg/figures/way.svg"."""
-    return f"{'svg/' if kind == 'svg' else ''}{stem}.{kind}"
+def paths_of(reads: Paths) -> list[str]:
+    """All paths of reads.  {"table": "a", "curves": {"one": "b", "other": "c"}} -> ["a", "b", "c"]."""
+    return [path for paths in reads.values() for path in ([paths] if isinstance(paths, str) else paths.values())]
 
 
-def catalogue(study: Any, measured: Path = MEASURED) -> list[FigureEntry]:
+def _stage_of(path: str) -> str:
+    """The stage that writes a file.  "timings/searches/net.parquet", "searches/net/grid.parquet" -> "searches/net"."""
+    group, name, *below = path.removeprefix("timings/").split("/")
+    return f"{group}/{name if below else name.rpartition('.')[0]}"
+
+
+@dataclass(frozen=True)
+class Subject:
+    """What a figure is about: asked, what a study does with a puzzle, and one of its models or all of them."""
+
+    asked: "PuzzleStudy"
+    model: str | None = None
+
+    @property
+    def training(self) -> "ModelParams":
+        """The parameters of the model."""
+        return self.asked.models[self.model]
+
+    def beams(self, prefixes: bool) -> list[str]:
+        """The sets that beams start from: those of the states along a shortest path, or the others."""
+        sets = {beams.set: self.asked.instances[beams.set] for beams in self.asked.beams}
+        return [name for name, kind in sets.items() if (kind.kind == "prefixes" and kind.shortest) == prefixes]
+
+    def paths(self, template: str) -> str | dict[str, str]:
+        """The path that a template of Kind.reads stands for, or the paths by name."""
+        (place, *_) = re.findall(r"{(\w+)}", template)
+        if place in ("puzzle", "model"):
+            return template.format(puzzle=self.asked.puzzle, model=self.model)
+        names = {name: name for name in (self.asked.lineage(self.model) if place == "lineage" else self.asked.models)}
+        if place == "heuristics":
+            names = {name: f"searches/{name}" for name in names}
+            names |= {name: f"baselines/{name}" for name in self.asked.baselines}
+        return {name: template.format(**{place: value}) for name, value in names.items()}
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of figure.
+
+    name: of its function and its caption.  label: what it shows, in a few words; {set} is one of `sets`, {noun} what is
+    solved.
+    reads: as of an entry.  {puzzle} and {model} in a path stand for the subject's; {models} for each model of the
+    puzzle, {lineage} for each training that led to the model, {heuristics} for the searches over each network and over
+    each baseline, which makes paths by name.
+    where: whether a subject has it.  options, files: of a subject, as of an entry.
+    sets: sets of instances that have a figure each, whose option is `chosen`; None: one figure of all.
+    optional: as of an entry.  file: the stem of its files; a figure whose stem has no {subject} is labelled without it.
+    """
+
+    name: str
+    label: str
+    reads: dict[str, str]
+    where: Callable[[Subject], Any] = lambda subject: True
+    options: Callable[[Subject], dict[str, Any]] = lambda subject: {}
+    files: Callable[[Subject], Paths] = lambda subject: {}
+    sets: Callable[[Subject], Iterable[str]] | None = None
+    optional: bool = False
+    file: str = "{kind}_{subject}"
+
+    def entries(self, subject: Subject) -> Iterator[FigureEntry]:
+        """Its figures on a subject that has it."""
+        puzzle = subject.asked.puzzle
+        name = subject.model or puzzle
+        stem, reads = self.file.format(kind=self.name, subject=name), self.reads.items()
+        for place, chosen in enumerate(dict.fromkeys(self.sets(subject)) if self.sets else [None]):
+            yield FigureEntry(
+                name=f"{stem}_{chosen}" if place else stem,
+                label=f"{name}: " * ("{subject}" in self.file) + self.label.format(set=chosen, noun=noun(puzzle)),
+                kind=self.name,
+                part=name,
+                puzzle=puzzle,
+                model=subject.model,
+                reads={argument: subject.paths(template) for argument, template in reads},
+                files=self.files(subject),
+                options=self.options(subject) | ({"chosen": chosen} if self.sets else {}),
+                optional=self.optional,
+            )
+
+
+class Group(NamedTuple):
+    """Kinds of figures that go together: of a puzzle, of each of its models, and of the puzzle after its models.
+
+    where: whether what a study does with a puzzle calls for them.
+    """
+
+    where: Callable[["PuzzleStudy"], Any]
+    of_puzzle: tuple[Kind, ...] = ()
+    of_model: tuple[Kind, ...] = ()
+    of_all_models: tuple[Kind, ...] = ()
+
+
+def _puzzle(subject: Subject) -> dict[str, Any]:
+    return {"puzzle": subject.asked.puzzle}
+
+
+def _is_tower(subject: Subject) -> bool:
+    return family(subject.asked.puzzle) == "hanoi"
+
+
+def _is_looked_at(subject: Subject) -> bool:
+    """Checkpoints are kept every so many iterations, in place of convergence points."""
+    return subject.training.checkpoint_iterations is not None
+
+
+def _epsilon(training: "ModelParams") -> float | None:
+    """The loss that calls for a convergence point, None of a trainer that has none."""
+    return getattr(training, "epsilon", None)
+
+
+def _grid_sets(subject: Subject) -> list[str]:
+    return [grid.set for grid in subject.asked.grids]
+
+
+def _beam_sets(subject: Subject) -> dict[str, Any]:
+    return {"sets": subject.beams(prefixes=False)}
+
+
+def _example_sets(subject: Subject) -> dict[str, Any]:
+    drawn = [name for name, kind in subject.asked.instances.items() if kind.kind != "mirrored"]
+    return {"puzzle": subject.asked.puzzle, "sets": drawn[:2]}
+
+
+def _literature(subject: Subject) -> Paths:
+    return {"literature": {str(path): str(path) for path in documents(subject.asked.puzzle)}}
+
+
+def _document(subject: Subject) -> Paths:
+    return {"reported": str(REPORTED / LOCAL_VI)}
+
+
+TABLE, SPREAD = "tables/{puzzle}.npz", {"spread": "instances/{puzzle}/distributions.parquet"}
+SELECTION, SELECTIONS = "searches/{model}/selection.parquet", "searches/{models}/selection.parquet"
+GRID, BASELINE = "searches/{model}/grid.parquet", "searches/baseline_{puzzle}/grid.parquet"
+CLOCK, VALUES = "timings/searches/{model}.parquet", "audits/{model}/values.npz"
+CURVE, CARD = "models/{model}/curve.parquet", "models/{model}.json"
+LENGTHS = {"classes": "local_vi/{puzzle}/classes.parquet", "boards": "local_vi/{puzzle}/boards.parquet"}
+GRIDS, CLOCKS = {"grids": "{heuristics}/grid.parquet"}, {"clocks": "timings/{heuristics}.parquet"}
+
+EXHAUSTIVE = Group(  # networks on a puzzle whose states are all listed
+    lambda asked: asked.models and asked.is_exhaustive,
+    (
+        Kind("states", "the goal and a state farthest from it", {"table": TABLE}, options=_puzzle),
+        Kind("distances", "states per distance", {"table": TABLE, "instances": "instances/{puzzle}.parquet"}),
+        Kind("last_points", "the last convergence points", {"curves": "models/{models}/curve.parquet"},
+             options=lambda of: {"epsilons": {name: _epsilon(model) for name, model in of.asked.models.items()}}),
+        Kind("error_at_point", "error by distance at the same convergence point",
+             {"errors": "models/{models}/errors.parquet"}),
+        Kind("error_by_distance", "error by distance",
+             {"errors": "audits/{models}/by_distance.parquet", "selections": SELECTIONS}),
+        Kind("audit", "admissible and consistent states",
+             {"measures": "audits/{models}/measures.parquet", "selections": SELECTIONS}),
+        Kind("optimal_by_distance", "optimal solutions by distance",
+             {"shares": "searches/{models}/by_distance.parquet", "cards": "searches/{models}.json"}),
+        Kind("from_start", "nodes expanded from the start",
+             {"table": TABLE, "grids": "searches/{models}/grid.parquet", "baseline": BASELINE}, _is_tower),
+        Kind("sampler_distances", "distances of the states drawn, by K", SPREAD,
+             lambda of: of.asked.distributions.walk_max),
+        Kind("sampler_difference", "deepcubea and deepcube compared", SPREAD,
+             lambda of: of.asked.distributions.walk_max),
+        Kind("effective_k", "distances of the states drawn, by effective K", SPREAD,
+             lambda of: of.asked.distributions.effective_k),
+    ),
+    (
+        Kind("training", "loss", {"curve": CURVE},
+             options=lambda of: {"epsilon": _epsilon(of.training), "sampler": of.training.sampler.kind}),
+        Kind("error_by_checkpoint", "error by distance of each audited checkpoint",
+             {"errors": "audits/{model}/by_distance.parquet"}),
+        Kind("learning_curve", "error as training goes on", {"errors": "models/{model}/errors.parquet"}),
+        Kind("mean_costs", "loss and mean cost-to-go as training goes on",
+             {"looks": "models/{model}/checkpoints.parquet", "measures": "audits/{model}/measures.parquet",
+              "table": TABLE}, _is_looked_at),
+        Kind("optimal_by_iteration", "optimal solutions as training goes on",
+             {"shares": "searches/{model}/checkpoints_by_distance.parquet"}, _is_looked_at),
+        Kind("walk_costs", "cost-to-go by the length of walks",
+             {"table": TABLE, "values": VALUES, "selection": SELECTION},
+             lambda of: _is_looked_at(of) and hasattr(of.training.sampler, "walk_max"),
+             lambda of: {"puzzle": of.asked.puzzle, "walk_max": of.training.sampler.walk_max}),
+        Kind("grid", "optimal solutions and nodes by λ and N", {"network": GRID, "baseline": BASELINE}),
+        Kind("seconds", "seconds by λ and N", {"clock": CLOCK}),
+        Kind("way", "the way found from start to goal",
+             {"table": TABLE, "values": VALUES, "selection": SELECTION,
+              "searches": "searches/{model}/searches.parquet"}, _is_tower, lambda of: {"model": of.model}),
+    ),
+)  # fmt: skip
+
+SAMPLED = Group(  # networks on a puzzle that has too many states to list
+    lambda asked: asked.models and not asked.is_exhaustive,
+    (
+        Kind("large_states", "example {noun}s", {"instances": "instances/{puzzle}.parquet"}, options=_example_sets),
+    ),
+    (
+        Kind("loss_curve", "loss", {"curve": CURVE, "card": CARD}),
+        Kind("training_costs", "what the training cost",
+             {"cards": "models/{lineage}.json", "clocks": "timings/models/{lineage}.json"}, files=_literature,
+             options=lambda of: {"puzzle": of.asked.puzzle, "name": f"{of.asked.study}, {of.model}"}),
+        Kind("nearby_audit", "cost-to-go near the goal", {"nearby": "audits/{model}/nearby.parquet"}),
+        Kind("known_audit", "cost-to-go where optima are known", {"known": "audits/{model}/known.parquet"},
+             lambda of: of.asked.optima),
+        Kind("scrambled_costs", "cost-to-go by scramble", {"costs": "audits/{model}/scrambled.parquet"}),
+        Kind("greedy_shares", "greedy search as training goes on", {"greedy": "audits/{model}/greedy.parquet"}),
+        Kind("large_mean_costs", "cost-to-go as training goes on", {"greedy": "audits/{model}/greedy.parquet"}),
+        Kind("progress", "solutions as training goes on",
+             {"searches": "audits/{model}/progress.parquet", "card": CARD}, lambda of: of.asked.audit.progress),
+        Kind("grid_heat_maps", "BWAS on {set} by λ and N", {"grid": GRID}, sets=_grid_sets),
+        Kind("grid_seconds", "seconds of BWAS on {set} by λ and N", {"grid": GRID, "clock": CLOCK}, sets=_grid_sets),
+    ),
+    (
+        Kind("heuristics_compared", "networks beside pattern databases", GRIDS, lambda of: of.asked.baselines,
+             lambda of: {"chosen": _grid_sets(of)[0]}),
+        Kind("heuristics_seconds", "seconds of networks beside pattern databases", GRIDS | CLOCKS,
+             lambda of: of.asked.baselines, lambda of: {"chosen": _grid_sets(of)[0]}),
+    ),
+)  # fmt: skip
+
+SOLVED = Group(  # networks that beams and searches of external instances go by
+    lambda asked: asked.models,
+    of_model=(
+        Kind("beam_lengths", "length by beam width", {"grid": "beams/{model}/grid.parquet"},
+             lambda of: of.asked.beams, _beam_sets),
+        Kind("beam_seconds", "seconds and length by beam width",
+             {"searches": "beams/{model}/searches.parquet", "clock": "timings/beams/{model}.parquet"},
+             lambda of: of.asked.beams, _beam_sets),
+        Kind("prefix_lengths", "lengths found on {set}", {"searches": "beams/{model}/searches.parquet"},
+             sets=lambda of: of.beams(prefixes=True)),
+        Kind("external_excess", "external {noun}s beside their optima",
+             {"searches": "external/{model}/searches.parquet"}, lambda of: of.asked.external, _puzzle, optional=True),
+    ),
+)  # fmt: skip
+
+SOLVED_LOCALLY = Group(  # a puzzle solved by local value iteration
+    lambda asked: asked.local_vi,
+    (
+        Kind("local_vi_policy", "what the policy does with each tile", {"policy": "local_vi/{puzzle}/policy.parquet"},
+             options=_puzzle, file="policy"),
+        Kind("local_vi_lengths_by_size", "lengths by initial size", LENGTHS, files=_document, file="lengths_by_size"),
+        Kind("local_vi_lengths_by_class", "random boards by class", LENGTHS, files=_document, file="lengths_by_class"),
+        Kind("local_vi_compared", "every board by every solver",
+             {"searches": "compared/{puzzle}.parquet", "clock": "timings/compared/{puzzle}.parquet"},
+             lambda of: of.asked.local_vi.compared, file="compared"),
+    ),
+)  # fmt: skip
+
+GROUPS = (EXHAUSTIVE, SAMPLED, SOLVED, SOLVED_LOCALLY)
+
+
+def catalogue(study: "Study", measured: Path = MEASURED) -> list[FigureEntry]:
     """All figures of a study, by puzzle and then by model, in the order of its parameters.
 
-    study needs .study, .puzzles (by name, each with .distributions) and .models (by name, each with .puzzle,
-    .epsilon, .sampler and .checkpoint_iterations).  A puzzle without a model has none.  measured: the folder of what
-    other studies kept; shown is what they kept of trainings on a puzzle of this study.
+    measured: the folder of what other studies kept; shown is what they kept of trainings on a puzzle of this study.
     """
-    entries = []
-    for puzzle in study.puzzles:
-        models = {name: model for name, model in study.models.items() if model.puzzle == puzzle}
-        if models:
-            entries += _puzzle_figures(puzzle, {name: model.epsilon for name, model in models.items()})
-            entries += _sampler_figures(puzzle, study.puzzles[puzzle].distributions)
-            for name, model in models.items():
-                entries += _model_figures(puzzle, name, model)
-            entries += _kept_figures(puzzle, study.study, measured)
-    return entries + list(_variant_figures(measured, study.puzzles))
+    asked = [study.about(puzzle) for puzzle in study.puzzles]
+    own = [entry for each in asked for entry in of_puzzle(each)]
+    listed = [each.puzzle for each in asked if EXHAUSTIVE.where(each)]
+    return [*own, *_kept_figures(study.study, listed, measured), *_variant_figures(listed, measured)]
 
 
-def names(study: Any, measured: Path = MEASURED) -> list[str]:
-    """The paths of all figures of a study below its reports, without suffix."""
-    return [entry.stem for entry in catalogue(study, measured)]
+def of_puzzle(asked: "PuzzleStudy") -> list[FigureEntry]:
+    """The figures of what a study does with a puzzle."""
+    whole, models = [Subject(asked)], [Subject(asked, model) for model in asked.models]
+    groups = [group for group in GROUPS if group.where(asked)]
+    return [
+        entry
+        for subjects, place in ((whole, "of_puzzle"), (models, "of_model"), (whole, "of_all_models"))
+        for subject in subjects
+        for group in groups
+        for kind in getattr(group, place)
+        if kind.where(subject)
+        for entry in kind.entries(subject)
+    ]
+
+
+def drawn(entries: Iterable[FigureEntry], card: Callable[[str], dict[str, Any]]) -> list[FigureEntry]:
+    """The figures whose stages have all run; card: what a stage noted of itself, "audits/DNN_0", empty where not.
+
+    Of external instances only what was solved with the network that the model has now.
+    """
+    there = [entry for entry in entries if all(map(card, entry.needs))]
+    return [entry for entry in there if not (entry.optional and outdated(entry.model, card))]
+
+
+def outdated(model: str, card: Callable[[str], dict[str, Any]]) -> bool:
+    """Whether external instances were solved with another network than the model has now; card: as in drawn."""
+    name = f"{model}/checkpoints.parquet"
+    solved_with, now = (
+        {digest for path, digest in files.items() if path.endswith(f"models/{name}")}
+        for files in (card(f"external/{model}")["inputs"], card(f"models/{model}").get("outputs", {}))
+    )
+    return not solved_with <= now
+
+
+def parts(entries: Iterable[FigureEntry]) -> dict[str, list[FigureEntry]]:
+    """The figures by the part that they are drawn with."""
+    found: dict[str, list[FigureEntry]] = {}
+    for entry in entries:
+        found.setdefault(entry.part, []).append(entry)
+    return found
 
 
 def kept_of(puzzles: Iterable[str], measured: Path = MEASURED) -> list[Path]:
@@ -93,113 +389,6 @@ def kept_puzzles(cards: dict[str, Any]) -> set[str]:
     return {puzzle for part in parameters if (puzzle := part.get("puzzle", part.get("training", {}).get("puzzle")))}
 
 
-def _cards(kept: Path) -> dict[str, Any]:
-    """The cards of a study that has kept its results."""
-    return json.loads(kept.read_text(encoding="utf-8"))
-
-
-def _sampler_figures(puzzle: str, distributions: Any) -> Iterator[FigureEntry]:
-    """The figures of the samplers, of those that were measured."""
-    spread = [f"instances/{puzzle}/distributions.parquet"]
-    if distributions.walk_max:
-        label = "distances of the states drawn, by K"
-        yield _entry("sampler_distances", label, puzzle, None, spread, puzzle)
-        yield _entry("sampler_difference", "deepcubea and deepcube compared", puzzle, None, spread, puzzle)
-    if distributions.effective_k:
-        yield _entry("effective_k", "distances of the states drawn, by effective K", puzzle, None, spread, puzzle)
-
-
-def _puzzle_figures(puzzle: str, epsilons: dict[str, float]) -> Iterator[FigureEntry]:
-    """The figures that compare the models of one puzzle; epsilons by model."""
-    models = list(epsilons)
-    table, searched = f"tables/{puzzle}.npz", f"searches/baseline_{puzzle}"
-    selections = [f"searches/{model}/selection.parquet" for model in models]
-
-    def of_each_model(path: str) -> list[str]:
-        return [path.format(model) for model in models]
-
-    def entry(kind: str, label: str, inputs: list[str], *arguments: Any) -> FigureEntry:
-        return _entry(kind, label, puzzle, None, inputs, puzzle, *arguments)
-
-    yield entry("states", "the goal and a state farthest from it", [table])
-    yield entry("distances", "states per distance", [table, f"instances/{puzzle}.parquet"])
-    yield entry("last_points", "the last convergence points", of_each_model("models/{}/curve.parquet"), epsilons)
-    reached = of_each_model("models/{}/errors.parquet")
-    yield entry("error_at_point", "error by distance at the same convergence point", reached, models)
-    errors = of_each_model("audits/{}/by_distance.parquet")
-    yield entry("error_by_distance", "error by distance", errors + selections, models)
-    measures = of_each_model("audits/{}/measures.parquet")
-    yield entry("audit", "admissible and consistent states", measures + selections, models)
-    shares = [*of_each_model("searches/{}/by_distance.parquet"), f"searches/{models[0]}.json"]
-    yield entry("optimal_by_distance", "optimal solutions by distance", shares, models)
-    if family(puzzle) == "hanoi":
-        grids = [*of_each_model("searches/{}/grid.parquet"), f"{searched}/grid.parquet"]
-        yield entry("from_start", "nodes expanded from the start", [table, *grids], models)
-
-
-def _model_figures(puzzle: str, model: str, training: Any) -> Iterator[FigureEntry]:
-    """The figures of one model; training: its parameters."""
-
-    def entry(kind: str, label: str, inputs: list[str], *arguments: Any) -> FigureEntry:
-        return _entry(kind, label, puzzle, model, inputs, model, *arguments)
-
-    yield entry("training", "loss", [f"models/{model}/curve.parquet"], training.epsilon, training.sampler.kind)
-    audited = [f"audits/{model}/by_distance.parquet"]
-    yield entry("error_by_checkpoint", "error by distance of each audited checkpoint", audited)
-    yield entry("learning_curve", "error as training goes on", [f"models/{model}/errors.parquet"])
-    grids = [f"searches/{model}/grid.parquet", f"searches/baseline_{puzzle}/grid.parquet"]
-    if training.checkpoint_iterations:
-        looks, states = (
-            [f"models/{model}/checkpoints.parquet", f"audits/{model}/measures.parquet"],
-            f"tables/{puzzle}.npz",
-        )
-        yield entry("mean_costs", "loss and mean cost-to-go as training goes on", [*looks, states], puzzle)
-        shares = [f"searches/{model}/checkpoints_by_distance.parquet"]
-        yield entry("optimal_by_iteration", "optimal solutions as training goes on", shares)
-        values = [states, f"audits/{model}/values.npz", f"searches/{model}/selection.parquet"]
-        yield entry("walk_costs", "cost-to-go by the length of walks", values, puzzle, training.sampler.walk_max)
-    yield entry("grid", "optimal solutions and nodes by λ and N", grids, puzzle)
-    yield entry("seconds", "seconds by λ and N", [f"timings/searches/{model}.parquet"])
-    if family(puzzle) == "hanoi":
-        found = [f"searches/{model}/selection.parquet", f"searches/{model}/searches.parquet"]
-        states = [f"tables/{puzzle}.npz", f"audits/{model}/values.npz"]
-        yield entry("way", "the way found from start to goal", states + found, puzzle)
-
-
-def _kept_figures(puzzle: str, own: str, measured: Path) -> Iterator[FigureEntry]:
-    """The losses of the trainings on a puzzle that studies other than the own one have kept."""
-    for card in sorted(path for path in measured.glob("*.json") if path.stem != own):
-        for place, stage in sorted(_cards(card).items()):
-            curve = card.with_suffix("") / f"{place.replace('/', '_')}_curve.csv"
-            if curve.exists() and stage["parameters"]["training"]["puzzle"] == puzzle:
-                model = place.removeprefix("models/")
-                label = f"loss of the study {card.stem}'s {model}"
-                epsilon = stage["parameters"]["training"]["epsilon"]
-                subject = f"{card.stem}_{model}"
-                entry = _entry("kept_training", label, puzzle, subject, [], str(curve), epsilon)
-                yield replace(entry, kept=(str(card), str(curve)))
-
-
-def _variant_figures(measured: Path, puzzles: Iterable[str]) -> Iterator[FigureEntry]:
-    """The figures of the trainings that a study repeated with several seeds, once it has kept them."""
-    for card in [path for path in kept_of(puzzles, measured) if (path.with_suffix("") / "variants.csv").exists()]:
-        table = card.with_suffix("") / "variants.csv"
-        cards = _cards(card)
-        stages = [stage for place, stage in cards.items() if re.match(r"searches/.*_seed\d+$", place)]
-        for puzzle in sorted({stage["parameters"]["puzzle"] for stage in stages}):
-            kinds, kept = {"variants": "seeds of each variant"}, (str(table),)
-            if (mean := mean_distance_at_looks(cards, puzzle)) is not None:
-                kinds |= {"variant_errors": "error as training goes on", "variant_losses": "loss as training goes on"}
-                kinds |= {"variant_costs": "mean cost-to-go as training goes on"}
-                kept += (str(card),)
-            elif family(puzzle) != "hanoi":
-                kinds |= {"measures_by_point": "measures by convergence point", "predictors": "what predicts searches"}
-            for kind, label in kinds.items():
-                means = () if kind in ("variants", "measures_by_point", "predictors") else (mean,)
-                entry = _entry(kind, label, puzzle, f"{card.stem}_{puzzle}", [], str(table), puzzle, *means)
-                yield replace(entry, kept=kept)
-
-
 def mean_distance_at_looks(cards: dict[str, Any], puzzle: str) -> float | None:
     """The mean distance of a puzzle where its trainings were looked at every so many iterations, None where not."""
     trainings = [card["parameters"]["training"] for place, card in cards.items() if place.startswith("models/")]
@@ -207,22 +396,43 @@ def mean_distance_at_looks(cards: dict[str, Any], puzzle: str) -> float | None:
     return cards[f"tables/{puzzle}"]["metrics"]["mean_distance"] if looked else None
 
 
-def _entry(kind: str, label: str, puzzle: str, model: str | None, inputs: list[str], *arguments: Any) -> FigureEntry:
-    subject = model or puzzle
-    return FigureEntry(
-        name=f"{kind}_{subject}",
-        label=f"{subject}: {label}",
-        kind=kind,
-        puzzle=puzzle,
-        model=model,
-        inputs=tuple(inputs),
-        draw=partial(_draw, kind, arguments),
-        timed=kind == TIMED,
-    )
+def _cards(kept: Path) -> dict[str, Any]:
+    """The cards of a study that has kept its results."""
+    return json.loads(kept.read_text(encoding="utf-8"))
 
 
-def _draw(kind: str, arguments: tuple, results: Path) -> "Figure":
-    """Draw by the function of costtogo.figures.drawings that bears the kind's name."""
-    from costtogo.figures import drawings
+def _kept_figures(own: str, puzzles: list[str], measured: Path) -> Iterator[FigureEntry]:
+    """The losses of the trainings on some puzzles that studies other than the own one have kept."""
+    for card in sorted(path for path in measured.glob("*.json") if path.stem != own):
+        for place, stage in sorted(_cards(card).items()):
+            curve = card.with_suffix("") / f"{place.replace('/', '_')}_curve.csv"
+            training = stage.get("parameters", {}).get("training", {})
+            if curve.exists() and training["puzzle"] in puzzles:
+                model, options = place.removeprefix("models/"), {"epsilon": training["epsilon"]}
+                label, files = f"loss of the study {card.stem}'s {model}", {"curve": str(curve)}
+                yield _of_other(card, "kept_training", label, training["puzzle"], model, files, options)
 
-    return getattr(drawings, kind)(Path(results), *arguments)
+
+def _variant_figures(puzzles: Iterable[str], measured: Path) -> Iterator[FigureEntry]:
+    """The figures of the trainings that a study repeated with several seeds, once it has kept them."""
+    for card in [path for path in kept_of(puzzles, measured) if (path.with_suffix("") / "variants.csv").exists()]:
+        cards, files = _cards(card), {"frame": str(card.with_suffix("") / "variants.csv")}
+        stages = [stage for place, stage in cards.items() if re.match(r"searches/.*_seed\d+$", place)]
+        for puzzle in sorted({stage["parameters"]["puzzle"] for stage in stages}):
+            kinds = {"variants": "seeds of each variant"}
+            if (mean := mean_distance_at_looks(cards, puzzle)) is not None:
+                kinds |= {"variant_errors": "error as training goes on", "variant_losses": "loss as training goes on"}
+                kinds |= {"variant_costs": "mean cost-to-go as training goes on"}
+            elif family(puzzle) != "hanoi":
+                kinds |= {"measures_by_point": "measures by convergence point", "predictors": "what predicts searches"}
+            for kind, label in kinds.items():
+                options = {"puzzle": puzzle} | ({"mean_distance": mean} if kind in OVER_STATES else {})
+                yield _of_other(card, kind, label, puzzle, puzzle, files, options)
+
+
+def _of_other(
+    card: Path, kind: str, label: str, puzzle: str, about: str, files: Paths, options: dict[str, Any]
+) -> FigureEntry:
+    """A figure of what another study kept."""
+    name = f"{card.stem}_{about}"
+    return FigureEntry(f"{kind}_{name}", f"{name}: {label}", kind, card.stem, puzzle, files=files, options=options)

@@ -5,40 +5,44 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from costtogo.figures.binning import bin_width, binned_counts
+from costtogo.figures.binning import bin_middle, bin_width, binned_counts
 from costtogo.figures.style import (
     BLACK,
     GREY,
     MARKERS,
     PALE,
     SERIES,
-    legend_above,
+    by_distance,
+    kind_of_figure,
+    name_panel,
+    shades,
     show_counts,
-    styled,
+    subplots,
     whole_ticks,
+    with_legend,
 )
 
+MANY_TIMES = 10_000  # states at the commonest distance over those at the rarest, from where a logarithmic scale helps
 
-@styled
-def states_per_distance(counts: pd.DataFrame, instances: pd.DataFrame, *, logarithmic: bool) -> Figure:
+
+@kind_of_figure
+def distances(table: dict[str, np.ndarray], instances: pd.DataFrame) -> Figure:
     """States of a puzzle at each distance below, the share of each instance set above.
 
-    counts: distance, states, one row a distance.  instances: set, distance, one row an instance.
-    A set of one state is a vertical line at its distance.
+    table: distance [S].  instances: set, distance, one row an instance.  A set of one state is a vertical line at its
+    distance.
     """
-    figure = Figure()
-    shares, states = figure.subplots(2, 1, sharex=True, height_ratios=(3, 2))
-    largest = int(counts["distance"].max())
-    handles = _draw_shares(shares, counts, instances, largest)
-    _draw_states(states, counts, largest, logarithmic)
+    figure, (shares, states) = subplots(2, grid=False, sharex=True, height_ratios=(3, 2))
+    counts = np.bincount(table["distance"])
+    handles = _draw_sets(shares, table["distance"], instances)
+    _draw_states(states, table["distance"], logarithmic=counts.max() > MANY_TIMES * counts.min())
     figure.align_ylabels()
-    legend_above(figure, handles, columns=3)
-    return figure
+    return with_legend(figure, handles, columns=3)
 
 
-def _draw_shares(axes: Axes, counts: pd.DataFrame, instances: pd.DataFrame, largest: int) -> list:
-    everything = np.repeat(counts["distance"], counts["states"])
-    middles, total = binned_counts(everything, largest)
+def _draw_sets(axes: Axes, distance: np.ndarray, instances: pd.DataFrame) -> list:
+    largest = int(distance.max())
+    middles, total = binned_counts(distance, largest)
     handles = [axes.fill_between(middles, 100 * total / total.sum(), color=PALE, label="all states", lw=0)]
     for number, (name, group) in enumerate(instances.groupby("set", sort=False)):
         label = f"{name} ({len(group):,})"
@@ -55,9 +59,9 @@ def _draw_shares(axes: Axes, counts: pd.DataFrame, instances: pd.DataFrame, larg
     return handles
 
 
-def _draw_states(axes: Axes, counts: pd.DataFrame, largest: int, logarithmic: bool) -> None:
-    width = bin_width(largest)
-    middles, total = binned_counts(np.repeat(counts["distance"], counts["states"]), largest)
+def _draw_states(axes: Axes, distance: np.ndarray, logarithmic: bool) -> None:
+    width = bin_width(int(distance.max()))
+    middles, total = binned_counts(distance, int(distance.max()))
     bars = axes.bar(middles, total, width=0.8 * width, color=GREY)
     if logarithmic:
         axes.set_yscale("log")
@@ -69,3 +73,95 @@ def _draw_states(axes: Axes, counts: pd.DataFrame, largest: int, logarithmic: bo
     axes.set_xlabel("distance from the goal, moves")
     show_counts(axes.yaxis)
     whole_ticks(axes.xaxis, 15)
+
+
+ADAPTIVE = "adaptive_k"  # the sampler whose walks grow with the convergence points
+DEVIATIONS = 2  # half the height of the band of chance, in standard deviations
+
+
+@kind_of_figure
+def sampler_distances(spread: pd.DataFrame) -> Figure:
+    """Distances of the states that deepcube and deepcubea draw, for several K; spread: as in sampled_distances."""
+    return sampled_distances(spread[spread["sampler"] != ADAPTIVE], "K")
+
+
+@kind_of_figure
+def effective_k(spread: pd.DataFrame) -> Figure:
+    """Distances of the states that adaptive-K draws, for several effective K; spread: as in sampled_distances."""
+    return sampled_distances(spread[spread["sampler"] == ADAPTIVE], "effective K")
+
+
+def sampled_distances(spread: pd.DataFrame, symbol: str) -> Figure:
+    """Share of states at each distance by walk length: drawn as markers, expected as lines; one panel a sampler.
+
+    spread: sampler, walk_max, distance, states, sampled, expected_percent.  symbol is the literature's name
+    of walk_max.  The pale area is the share of all states.
+    """
+    samplers = list(dict.fromkeys(spread["sampler"]))
+    figure, panels = subplots(1, len(samplers), sharey=True)
+    for axes, sampler in zip(panels, samplers, strict=True):
+        handles = _draw_lengths(axes, spread[spread["sampler"] == sampler], symbol)
+        name_panel(axes, sampler.replace("_", "-"))
+        by_distance(axes)
+        axes.set_ylim(bottom=0)
+    panels[0].set_ylabel("share of states, %")
+    return with_legend(figure, handles)
+
+
+def _draw_lengths(axes: Axes, spread: pd.DataFrame, symbol: str) -> list:
+    lengths = sorted(spread["walk_max"].unique())
+    handles = []
+    for number, (length, color) in enumerate(zip(lengths, shades(len(lengths)), strict=True)):
+        rows = _binned(spread[spread["walk_max"] == length])
+        drawn = 100 * rows["sampled"] / rows["sampled"].sum()
+        axes.plot(rows["distance"], rows["expected_percent"], color=color, lw=1)
+        look = {"color": color, "marker": MARKERS[number % len(MARKERS)]}
+        axes.plot(rows["distance"], drawn, ls="none", **look)
+        handles += axes.plot([], [], lw=1, label=f"{symbol} = {length}", **look)
+    share = 100 * rows["states"] / rows["states"].sum()
+    return [*handles, axes.fill_between(rows["distance"], share, color=PALE, label="all states", lw=0)]
+
+
+@kind_of_figure
+def sampler_difference(spread: pd.DataFrame) -> Figure:
+    """States that one sampler draws more than another at each distance, one panel a walk length.
+
+    spread: as in sampled_distances; of the two samplers besides adaptive-K, which have the same walk lengths and
+    numbers of states, the first is taken from the second.  The band is what chance alone makes likely.
+    """
+    spread = spread[spread["sampler"] != ADAPTIVE]
+    first, second = dict.fromkeys(spread["sampler"])
+    lengths = sorted(spread["walk_max"].unique())
+    figure, panels = subplots(len(lengths), sharex=True, sharey=True, height=1.2 + 1.1 * len(lengths))
+    for axes, length in zip(panels, lengths, strict=True):
+        rows = spread[spread["walk_max"] == length]
+        one, other = (_binned(rows[rows["sampler"] == name]) for name in (first, second))
+        handles = _draw_difference(axes, one, other, f"{second} minus {first}")
+        name_panel(axes, f"K = {length}, {one['sampled'].sum():,} states of each")
+    figure.supylabel("difference, states", fontsize=9)
+    by_distance(panels[-1])
+    return with_legend(figure, handles)
+
+
+def _draw_difference(axes: Axes, one: pd.DataFrame, other: pd.DataFrame, label: str) -> list:
+    chance = one["expected_percent"] / 100
+    deviation = np.sqrt(2 * one["sampled"].sum() * chance * (1 - chance))
+    width = one["distance"].diff().min()
+    band = axes.bar(
+        one["distance"],
+        2 * DEVIATIONS * deviation,
+        bottom=-DEVIATIONS * deviation,
+        width=0.9 * width,
+        color=PALE,
+        label=f"±{DEVIATIONS} standard deviations of independent states",
+    )
+    bars = axes.bar(one["distance"], other["sampled"] - one["sampled"], width=0.5 * width, color=GREY, label=label)
+    axes.axhline(0, color=BLACK, lw=0.8)
+    return [bars, band]
+
+
+def _binned(rows: pd.DataFrame) -> pd.DataFrame:
+    """One sampler's rows of one walk length with distances gathered into bins."""
+    sums = rows[["distance", "states", "sampled", "expected_percent"]]
+    width = bin_width(int(rows["distance"].max()))
+    return sums.assign(distance=bin_middle(rows["distance"], width)).groupby("distance", as_index=False).sum()

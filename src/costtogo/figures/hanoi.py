@@ -1,12 +1,27 @@
-"""The Towers of Hanoi as a picture: every state, how far off the network is there, and the way it found."""
+"""The Towers of Hanoi: what a search from the start takes, and the way it found, drawn on every state."""
 
 import numpy as np
+import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
 from matplotlib.colors import CenteredNorm
 from matplotlib.figure import Figure
 
-from costtogo.figures.style import BLACK, DIVERGING, ORDERED, PALE, SIZE, show_counts, styled, whole_ticks
+from costtogo.figures.chosen import START, network_error, weight_text
+from costtogo.figures.style import (
+    BLACK,
+    DIVERGING,
+    ORDERED,
+    PALE,
+    kind_of_figure,
+    logarithmic,
+    look_of,
+    name_panel,
+    show_counts,
+    subplots,
+    whole_ticks,
+    with_legend,
+)
 
 PEGS = 3
 CORNERS = np.array([[1.0, 0.0], [0.5, np.sqrt(3) / 2], [0.0, 0.0]])  # of pegs 0, 1, 2: goal right, start left
@@ -73,7 +88,67 @@ def edges(disks: int) -> np.ndarray:
     return np.concatenate(pairs)
 
 
-@styled
+@kind_of_figure
+def from_start(table: dict[str, np.ndarray], grids: dict[str, pd.DataFrame], baseline: pd.DataFrame) -> Figure:
+    """Nodes expanded from the start state by λ, one panel an N, between exact (floor) and zero (ceiling).
+
+    table: distance [S].  grids: of each model set, heuristic, path_weight, batch_size, optimal_percent, nodes_expanded;
+    baseline likewise, with the exact and the zero heuristic.  A hollow marker is a solution longer than the optimum.
+    """
+    cells = pd.concat([frame.assign(label=name) for name, frame in {**grids, "": baseline}.items()])
+    cells, states = cells[cells["set"] == START], table["distance"].size
+    sizes = sorted(cells.loc[cells["heuristic"] == "network", "batch_size"].unique())
+    figure, panels = subplots(1, len(sizes), sharey=True)
+    weights = sorted(cells["path_weight"].unique())
+    for axes, size in zip(panels, sizes, strict=True):
+        handles = _draw_nodes(axes, cells[cells["batch_size"] == size], weights)
+        handles.append(axes.axhline(states, color=PALE, lw=1.4, label=f"all {states:,} states"))
+        name_panel(axes, f"N = {size}")
+        axes.set_xticks(range(len(weights)), [f"{weight:g}" for weight in weights])
+        logarithmic(axes.yaxis)
+    panels[0].set_ylabel("nodes expanded")
+    figure.supxlabel("path weight λ", fontsize=9)
+    return with_legend(figure, handles, columns=3)
+
+
+def _draw_nodes(axes: Axes, cells: pd.DataFrame, weights: list[float]) -> list:
+    handles = []
+    fixed = {"exact": (":", "exact distance"), "zero": ("--", "zero heuristic")}
+    networks = cells[cells["heuristic"] == "network"]
+    for number, (label, group) in enumerate(networks.groupby("label", sort=False)):
+        handles += _draw_line(axes, group, weights, **look_of(number, label=label))
+    for heuristic, (line, label) in fixed.items():
+        group = cells[cells["heuristic"] == heuristic]
+        handles += _draw_line(axes, group, weights, color=BLACK, ls=line, marker=".", label=label)
+    return handles
+
+
+def _draw_line(axes: Axes, group: pd.DataFrame, weights: list[float], **look) -> list:
+    group = group.sort_values("path_weight")
+    places = np.array([weights.index(weight) for weight in group["path_weight"]])
+    nodes = group["nodes_expanded"].to_numpy()
+    longer = (group["optimal_percent"] < 100).to_numpy()
+    hollow = {**look, "ls": "none", "markerfacecolor": "white", "markersize": 5, "label": None}
+    line = axes.plot(places, nodes, markersize=5, **{"lw": 1.2, **look})
+    axes.plot(places[longer], nodes[longer], **hollow)
+    return line
+
+
+@kind_of_figure
+def way(table, values, selection: pd.DataFrame, searches: pd.DataFrame, model: str) -> Figure:
+    """The way from start to goal that the greediest search found, over the network's error on every state.
+
+    table: distance [S].  values: iteration [C] and value [C, S] of each audited checkpoint.  searches: set, heuristic,
+    path_weight, batch_size, solved (bool), solution.
+    """
+    error = network_error(values, selection, table["distance"])
+    found = searches[(searches["set"] == START) & searches["solved"] & (searches["heuristic"] == "network")]
+    if found.empty:
+        return solution_on_graph("", error, label=model)
+    greediest = found.sort_values(["path_weight", "batch_size"]).iloc[0]
+    return solution_on_graph(greediest["solution"], error, label=f"{model}, {weight_text(greediest)}")
+
+
 def solution_on_graph(solution: str, error: np.ndarray, *, label: str) -> Figure:
     """The way a search found from start to goal, drawn on all states, coloured by the network's error.
 
@@ -81,8 +156,7 @@ def solution_on_graph(solution: str, error: np.ndarray, *, label: str) -> Figure
     moves, float [S].  label says which search found the way.
     """
     disks = disks_of(error.size)
-    figure = Figure(figsize=(SIZE[0], 5.0))
-    axes = figure.subplots()
+    figure, (axes,) = subplots(height=5.0, grid=False)
     places = positions(disks)
     _draw_states(figure, axes, places, error, disks)
     way = places[ranks_along(solution, disks)]

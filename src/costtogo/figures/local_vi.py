@@ -8,39 +8,36 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Rectangle
 
+from costtogo.analysis.local_solutions import lengths_by_size, solver_name
 from costtogo.figures.style import (
     BLACK,
     BLUE,
     GREY,
-    MARKERS,
     PALE,
-    SERIES,
     VERMILION,
-    legend_above,
+    kind_of_figure,
+    logarithmic,
+    look_of,
     name_panel,
-    plain_logarithmic_ticks,
     readable_on,
-    styled,
+    subplots,
     whole_ticks,
+    with_legend,
 )
+from costtogo.puzzles import make
 
 POLICY_COLUMNS = 5
-NAMES = {
-    "bwas_network": "BWAS over the learned network",
-    "ida_star_manhattan": "IDA*, Manhattan distance with linear conflicts",
-    "ida_star_pattern_database": "IDA*, 7-8 pattern database",
-}
 
 
-@styled
-def lengths_by_size(sizes: pd.DataFrame, reported: pd.DataFrame) -> Figure:
+@kind_of_figure
+def local_vi_lengths_by_size(classes: pd.DataFrame, boards: pd.DataFrame, reported: pd.DataFrame) -> Figure:
     """Average and longest solutions by initial size, ours and the document's.
 
-    sizes: initial_size, average_moves of all boards, longest of those drawn, maximum_moves of all.  reported: its
-    table 2, initial_size, quantity, value.
+    classes: initial_size, share, average_moves (both exact, as text), maximum_moves.  boards: length_<initial size> of
+    each that was drawn.  reported: the document's numbers, section, initial_size, quantity, value.
     """
-    figure = Figure(figsize=(6.5, 3.4))
-    axes = figure.subplots()
+    sizes, reported = lengths_by_size(classes, boards), _numbers(reported, "Table 2")
+    figure, (axes,) = subplots(grid=False, height=3.4)
     axes.plot(sizes["initial_size"], sizes["maximum_moves"], "v-", color=GREY, label="longest of all boards")
     axes.plot(sizes["initial_size"], sizes["longest"], "s-", color=VERMILION, label="longest of those drawn")
     axes.plot(sizes["initial_size"], sizes["average_moves"], "o-", color=BLUE, label="average of all boards")
@@ -51,22 +48,27 @@ def lengths_by_size(sizes: pd.DataFrame, reported: pd.DataFrame) -> Figure:
     whole_ticks(axes.xaxis)
     axes.grid(visible=True)
     document = Line2D([], [], color=BLACK, marker="x", linestyle="", label="the document's, of boards it drew")
-    legend_above(figure, [*axes.get_lines()[:3], document], columns=2)
-    return figure
+    return with_legend(figure, [*axes.get_lines()[:3], document], columns=2)
 
 
-@styled
-def lengths_by_class(boards: pd.DataFrame, classes: pd.DataFrame, reported: pd.DataFrame) -> Figure:
-    """How long the solutions of random boards are, by the most tiles considered at once.
+def _numbers(reported: pd.DataFrame, section: str) -> pd.DataFrame:
+    """The numbers of a table of the document, value as float."""
+    rows = reported[reported["section"] == section]
+    return rows.assign(value=rows["value"].astype(float))
 
-    boards: length, considered.  classes: considered, average_moves and maximum_moves of all boards, bound.  reported:
-    the document's table 1, considered, quantity, value.
+
+@kind_of_figure
+def local_vi_lengths_by_class(classes: pd.DataFrame, boards: pd.DataFrame, reported: pd.DataFrame) -> Figure:
+    """How long the solutions of random boards are with one tile a step, by the most tiles considered at once.
+
+    classes: initial_size, considered, maximum_moves of all boards, bound.  boards: length_1 and considered_1 of each
+    that was drawn.  reported: the document's numbers, section, considered, quantity, value.
     """
-    figure = Figure(figsize=(6.5, 1.1 * len(classes) + 0.6))
-    panels = np.atleast_1d(figure.subplots(len(classes), 1, sharex=True))
+    classes, reported = classes[classes["initial_size"] == 1], _numbers(reported, "Table 1")
+    figure, panels = subplots(len(classes), grid=False, sharex=True, height=1.1 * len(classes) + 0.6)
     edges = np.arange(0, classes["bound"].max() + 8, 4)
     for axes, row in zip(panels, classes.itertuples(), strict=True):
-        lengths = boards.loc[boards["considered"] == row.considered, "length"]
+        lengths = boards.loc[boards["considered_1"] == row.considered, "length_1"]
         axes.hist(lengths, bins=edges, color=BLUE)
         axes.axvline(row.maximum_moves, color=VERMILION, linewidth=1.4)
         axes.axvline(row.bound, color=GREY, linestyle="--", linewidth=1.2)
@@ -82,23 +84,21 @@ def lengths_by_class(boards: pd.DataFrame, classes: pd.DataFrame, reported: pd.D
         Line2D([], [], color=GREY, linestyle="--", label="the document's bound φ"),
         Line2D([], [], color=BLACK, marker="x", linestyle="", label="the document's average and longest"),
     ]
-    legend_above(figure, handles, columns=3)
-    return figure
+    return with_legend(figure, handles, columns=3)
 
 
-@styled
-def policy(frame: pd.DataFrame, side: int) -> Figure:
+@kind_of_figure
+def local_vi_policy(policy: pd.DataFrame, puzzle: str) -> Figure:
     """A board for each tile: how many moves bring it home from each cell, and to which cell it goes first.
 
-    frame: tile, cell, blank, moves, to.  A number is the mean over the cells of the blank; grey cells stay.
+    policy: tile, cell, blank, moves, to.  A number is the mean over the cells of the blank; grey cells stay.
     """
-    tiles = frame["tile"].unique()
+    tiles, side = policy["tile"].unique(), make(puzzle).side
     rows = -(-len(tiles) // POLICY_COLUMNS)
-    figure = Figure(figsize=(6.5, 1.45 * rows))
-    panels = figure.subplots(rows, POLICY_COLUMNS, squeeze=False).ravel()
-    means = frame.groupby(["tile", "cell"])["moves"].mean()
+    figure, panels = subplots(rows, POLICY_COLUMNS, grid=False, height=1.45 * rows)
+    means = policy.groupby(["tile", "cell"])["moves"].mean()
     for axes, tile in zip(panels, tiles, strict=False):
-        _policy_board(axes, side, tile, means[tile], frame[frame["tile"] == tile], means.max())
+        _policy_board(axes, side, tile, means[tile], policy[policy["tile"] == tile], means.max())
     for axes in panels:
         axes.set_axis_off()
     return figure
@@ -130,34 +130,23 @@ def _policy_board(axes: Axes, side: int, tile: int, means: pd.Series, frame: pd.
     axes.set_title(f"tile {tile}", fontsize=7, pad=2)
 
 
-@styled
-def compared(searches: pd.DataFrame, seconds: pd.DataFrame) -> Figure:
+@kind_of_figure
+def local_vi_compared(searches: pd.DataFrame, clock: pd.DataFrame) -> Figure:
     """Every board by every solver: moves beyond the shortest solution, and milliseconds.
 
-    searches: solver, instance, length, optimal.  seconds: solver, instance, seconds.
+    searches: solver, instance, length, optimal.  clock: solver, instance, seconds.
     """
-    whole = searches.merge(seconds, on=["solver", "instance"], validate="one_to_one").dropna(subset="length")
-    figure = Figure(figsize=(6.5, 4.2))
-    axes = figure.subplots()
+    whole = searches.merge(clock, on=["solver", "instance"], validate="one_to_one").dropna(subset="length")
+    figure, (axes,) = subplots(grid=False, height=4.2)
     handles = []
     for number, (solver, rows) in enumerate(whole.groupby("solver", sort=False)):
-        colour, marker = SERIES[number % len(SERIES)], MARKERS[number % len(MARKERS)]
+        look = look_of(number)
         shifted = rows["length"] - rows["optimal"] + 0.6 * (number / whole["solver"].nunique() - 0.5)
-        axes.plot(1e3 * rows["seconds"], shifted, marker, color=colour, markersize=2.5, alpha=0.35, markeredgewidth=0)
+        axes.plot(1e3 * rows["seconds"], shifted, ls="none", **look, markersize=2.5, alpha=0.35, markeredgewidth=0)
         middle = 1e3 * rows["seconds"].median(), (rows["length"] - rows["optimal"]).mean()
-        axes.plot(*middle, marker, color=colour, markersize=9, markeredgecolor=BLACK)
-        handles.append(Line2D([], [], color=colour, marker=marker, linestyle="", label=name_of(solver)))
-    axes.set_xscale("log")
-    plain_logarithmic_ticks(axes.xaxis)
+        axes.plot(*middle, ls="none", **look, markersize=9, markeredgecolor=BLACK)
+        handles.append(Line2D([], [], **look, linestyle="", label=solver_name(solver)))
+    logarithmic(axes.xaxis)
     axes.set(xlabel="milliseconds a board", ylabel="moves beyond the shortest solution")
     axes.grid(visible=True)
-    legend_above(figure, handles, columns=2)
-    return figure
-
-
-def name_of(solver: str) -> str:
-    """local_vi_3 -> "local value iteration, 3 tiles a step"."""
-    if solver in NAMES:
-        return NAMES[solver]
-    size = solver.removeprefix("local_vi_")
-    return f"local value iteration, {size} {'tile' if size == '1' else 'tiles'} a step"
+    return with_legend(figure, handles, columns=2)

@@ -1,45 +1,56 @@
-"""What batch weighted A* found over path weight λ and batch size N, and what it cost."""
+"""What searches found over path weight λ and batch size N, with networks and beside baselines, and what it cost."""
+
+from collections.abc import Iterable
 
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.colors import LogNorm, Normalize
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch, Rectangle
 
 from costtogo.figures.binning import bin_width, binned_means
+from costtogo.figures.chosen import in_cell, of_widest_set, telling_cell, weight_text
 from costtogo.figures.style import (
     BLACK,
     GREY,
     MARKERS,
-    PALE,
     SEQUENTIAL,
     SERIES,
+    VERMILION,
+    by_distance,
     count_text,
-    legend_above,
+    kind_of_figure,
+    logarithmic,
+    look_of,
     name_panel,
-    plain_logarithmic_ticks,
     readable_on,
     show_counts,
-    styled,
+    subplots,
     whole_ticks,
+    with_legend,
 )
 
 ROUNDING = 1e-9  # of a share of 100 %
 HEURISTICS = {"exact": "exact distance", "network": "network", "zero": "zero"}
 UNITS = ((1, "s"), (1e-3, "ms"), (1e-6, "µs"))  # of time, in seconds
+UNSOLVED = "not all solved"
+HALF_A_CELL = 0.5
+BETTER, WORSE = SEQUENTIAL, f"{SEQUENTIAL}_r"  # maps of what should be large, of what should be small: bright is good
+CELL = ["set", "path_weight", "batch_size"]
 
 
-@styled
-def search_grid(cells: pd.DataFrame) -> Figure:
+@kind_of_figure
+def grid(network: pd.DataFrame, baseline: pd.DataFrame) -> Figure:
     """Optimal solutions of the network, and nodes expanded with each heuristic, by λ and N.
 
-    cells: heuristic, path_weight, batch_size, optimal_percent, nodes_expanded; one row a cell of one set.
-    The panels of nodes share one logarithmic scale of colour.
+    network, baseline: set, heuristic, path_weight, batch_size, instances, optimal_percent, nodes_expanded, one row a
+    cell; baseline with the exact and the zero heuristic. The panels of nodes share one logarithmic scale of colour.
     """
-    figure = Figure()
+    cells, network = of_widest_set(pd.concat([network, baseline]), by=network), of_widest_set(network)
     present = [name for name in HEURISTICS if name in set(cells["heuristic"])]
-    panels = figure.subplots(1, 1 + len(present), sharey=True)
-    network = cells[cells["heuristic"] == "network"]
+    figure, panels = subplots(1, 1 + len(present), grid=False, sharey=True)
     places = weights_and_sizes(network)
     least = min(network["optimal_percent"].min(), 99)
     draw_cells(panels[0], network, "optimal_percent", places, Normalize(least, 100), percent_text)
@@ -54,15 +65,21 @@ def search_grid(cells: pd.DataFrame) -> Figure:
     return figure
 
 
-@styled
-def search_seconds(timings: pd.DataFrame) -> Figure:
-    """Mean seconds of one search by λ and N, one panel an engine.
+@kind_of_figure
+def seconds(clock: pd.DataFrame) -> Figure:
+    """Mean seconds of one search with the network by λ and N, one panel an engine.
 
-    timings: engine, path_weight, batch_size, seconds; one row a cell of one set and heuristic.
+    clock: set, heuristic, engine, precision, path_weight, batch_size, searches, seconds; one row a cell.
     """
-    figure = Figure()
+    timings = clock[clock["heuristic"] == "network"].rename(columns={"searches": "instances"})
+    timings["engine"] += "\n" + timings["precision"]
+    return cell_seconds(of_widest_set(timings))
+
+
+def cell_seconds(timings: pd.DataFrame) -> Figure:
+    """engine, path_weight, batch_size and seconds of the cells of one set."""
     engines = list(dict.fromkeys(timings["engine"]))
-    panels = figure.subplots(1, len(engines), sharey=True, squeeze=False)[0]
+    figure, panels = subplots(1, len(engines), grid=False, sharey=True)
     scale = LogNorm(timings["seconds"].min(), timings["seconds"].max())
     for axes, engine in zip(panels, engines, strict=True):
         rows = timings[timings["engine"] == engine]
@@ -110,82 +127,172 @@ def draw_cells(axes: Axes, rows: pd.DataFrame, value: str, places, scale: Normal
             axes.text(column, row, text(number), ha="center", va="center", color=color, fontsize=8)
 
 
-@styled
-def optimal_by_distance(results: pd.DataFrame, title: str) -> Figure:
-    """Share of instances solved optimally at each distance, one line a label, above the number of instances.
+@kind_of_figure
+def optimal_by_distance(shares: dict[str, pd.DataFrame], cards: dict[str, dict]) -> Figure:
+    """Share of instances that each model solved optimally at each distance, above the number of instances.
 
-    results: label, distance, instances, optimal_percent.  title says what was searched, and how.
+    shares: set, path_weight, batch_size, distance, instances, optimal_percent.  cards: of the searches, of which the
+    first names the cell that stands for the puzzle; shown is the set that tells most with its λ and N.
     """
-    figure = Figure()
-    shares, instances = figure.subplots(2, 1, sharex=True, height_ratios=(4, 1))
+    first = next(iter(shares))
+    cell = telling_cell(shares[first], cards[first]["parameters"]["search"]["headline"])
+    results = pd.concat(shares, names=["label"]).reset_index("label")
+    results = results[in_cell(results, cell)]
+    figure, (optimal, instances) = subplots(2, grid=False, sharex=True, height_ratios=(4, 1))
     width = bin_width(int(results["distance"].max()))
     handles = []
     for number, (label, group) in enumerate(results.groupby("label", sort=False)):
         means = binned_means(group, "optimal_percent", "instances", width)
         marker = MARKERS[number % len(MARKERS)] if width == 1 else None
         look = {"color": SERIES[number % len(SERIES)], "marker": marker}
-        handles += shares.plot(means["distance"], means["optimal_percent"], label=label, clip_on=False, **look)
+        handles += optimal.plot(means["distance"], means["optimal_percent"], label=label, clip_on=False, **look)
     instances.bar(means["distance"], means["instances"], width=0.8 * width, color=GREY)
-    low, _ = shares.get_ylim()
-    shares.set_ylim(min(low, 99), 100)
-    shares.margins(x=0.02)
-    name_panel(shares, title)
-    shares.set_ylabel("optimal solutions, %")
-    shares.grid(axis="y")
+    low, _ = optimal.get_ylim()
+    optimal.set_ylim(min(low, 99), 100)
+    optimal.margins(x=0.02)
+    name_panel(optimal, f"set {cell['set']}, {weight_text(cell)}")
+    optimal.set_ylabel("optimal solutions, %")
+    optimal.grid(axis="y")
     instances.set_ylabel("instances")
-    instances.set_xlabel("distance from the goal, moves")
-    whole_ticks(instances.xaxis, 15)
+    by_distance(instances)
     whole_ticks(instances.yaxis, 3)
     show_counts(instances.yaxis)
     figure.align_ylabels()
-    legend_above(figure, handles, columns=3)
-    return figure
+    return with_legend(figure, handles, columns=3)
 
 
-@styled
-def nodes_from_start(cells: pd.DataFrame, states: int) -> Figure:
-    """Nodes expanded from the start state by λ, one panel an N, between exact (floor) and zero (ceiling).
+@kind_of_figure
+def grid_heat_maps(grid: pd.DataFrame, chosen: str) -> Figure:
+    """Share solved, mean length and nodes generated by λ and N on a set, the brighter the better.
 
-    cells: label, heuristic, path_weight, batch_size, optimal_percent, nodes_expanded.  states is the size of
-    the puzzle.  A hollow marker is a solution longer than the optimum.
+    grid: set, path_weight, batch_size, solved_percent, length (of what was solved), nodes_generated.  A framed cell has
+    unsolved searches.
     """
-    figure = Figure()
-    sizes = sorted(cells.loc[cells["heuristic"] == "network", "batch_size"].unique())
-    panels = figure.subplots(1, len(sizes), sharey=True, squeeze=False)[0]
-    weights = sorted(cells["path_weight"].unique())
-    for axes, size in zip(panels, sizes, strict=True):
-        handles = _draw_nodes(axes, cells[cells["batch_size"] == size], weights)
-        handles.append(axes.axhline(states, color=PALE, lw=1.4, label=f"all {states:,} states"))
-        name_panel(axes, f"N = {size}")
-        axes.set_xticks(range(len(weights)), [f"{weight:g}" for weight in weights])
-        axes.set_yscale("log")
-        plain_logarithmic_ticks(axes.yaxis)
-        axes.grid(axis="y")
-    panels[0].set_ylabel("nodes expanded")
-    figure.supxlabel("path weight λ", fontsize=9)
-    legend_above(figure, handles, columns=3)
-    return figure
+    cells = grid[grid["set"] == chosen]
+    figure, panels = subplots(1, 3, grid=False, sharey=True, height=3.4)
+    lengths, nodes = cells["length"], cells["nodes_generated"]
+    scales = {
+        "solved_percent": (Normalize(0, 100), "{:.0f}".format, "solved, %"),
+        "length": (Normalize(*_range(lengths, 1)), "{:.1f}".format, "length, moves"),
+        "nodes_generated": (LogNorm(*_range(nodes, 1)), count_text, "nodes generated"),
+    }
+    for axes, (column, (scale, text, title)) in zip(panels, scales.items(), strict=True):
+        colors = BETTER if column == "solved_percent" else WORSE
+        draw_cells(axes, cells, column, weights_and_sizes(cells), scale, text, colors)
+        mark_unsolved(axes, cells)
+        name_panel(axes, title)
+    return label_grid(figure, panels)
 
 
-def _draw_nodes(axes: Axes, cells: pd.DataFrame, weights: list[float]) -> list:
+@kind_of_figure
+def grid_seconds(grid: pd.DataFrame, clock: pd.DataFrame, chosen: str) -> Figure:
+    """Mean seconds of a search by λ and N on a set, the brighter the better; a framed cell has unsolved searches.
+
+    grid: set, path_weight, batch_size, solved_percent.  clock: set, path_weight, batch_size, seconds; a row a search.
+    """
+    cells = grid.merge(clock.groupby(CELL, as_index=False)["seconds"].mean(), on=CELL)
+    cells = cells[cells["set"] == chosen]
+    figure, (axes,) = subplots(width=3.6, height=3.4, grid=False)
+    scale = LogNorm(*_range(cells["seconds"], 1e-3))
+    draw_cells(axes, cells, "seconds", weights_and_sizes(cells), scale, seconds_text, WORSE)
+    mark_unsolved(axes, cells)
+    name_panel(axes, "seconds a search")
+    return label_grid(figure, [axes])
+
+
+def _range(values: pd.Series, least: float) -> tuple[float, float]:
+    """The ends of a scale of colour, at least so far apart; any where there is nothing to show."""
+    low = values.min() if values.notna().any() else 1.0
+    return low, max(values.max() if values.notna().any() else low, low + least)
+
+
+def mark_unsolved(axes: Axes, cells: pd.DataFrame) -> None:
+    """Frame the cells of draw_cells with unsolved searches, and cross out those where nothing was solved."""
+    weights, sizes = weights_and_sizes(cells)
+    for cell in cells[cells["solved_percent"] < 100].itertuples():
+        x, y = sizes.index(cell.batch_size), weights.index(cell.path_weight)
+        corner = (x - HALF_A_CELL + 0.06, y - HALF_A_CELL + 0.08)
+        axes.add_patch(Rectangle(corner, 0.88, 0.84, fill=False, edgecolor=VERMILION, linewidth=1.6))
+        if not cell.solved_percent:
+            axes.plot([x - 0.4, x + 0.4], [y + 0.38, y - 0.38], color=VERMILION, lw=1.2)
+
+
+@kind_of_figure
+def heuristics_compared(grids: dict[str, pd.DataFrame], chosen: str) -> Figure:
+    """Share solved, length and nodes generated by λ on a set, a column of panels for each N, a line for each heuristic.
+
+    grids: of each heuristic set, path_weight, batch_size, instances, known (of how many the optimum is known),
+    solved_percent, length (of what was solved), optimal_length, nodes_generated.  A hollow marker: not all were solved.
+    """
+    cells = _on_set(grids, chosen)
+    optimal = cells["optimal_length"].where(cells["known"] == cells["instances"])
+    rows = {"solved_percent": "solved, %", "length": "length, moves", "nodes_generated": "nodes generated"}
+    figure, panels, handles = _by_weight(cells, rows, counts=("nodes_generated",))
+    panels[0, 0].set_ylim(0, 100)
+    if optimal.notna().all():
+        look = {"color": BLACK, "ls": ":", "lw": 1, "label": "optimum"}
+        handles += [axes.axhline(optimal.iloc[0], **look) for axes in panels[1]][:1]
+    return _finished(figure, panels, handles)
+
+
+@kind_of_figure
+def heuristics_seconds(grids: dict[str, pd.DataFrame], clocks: dict[str, pd.DataFrame], chosen: str) -> Figure:
+    """Seconds of a search and nodes generated a second by λ, as heuristics_compared.
+
+    clocks: of each heuristic set, path_weight, batch_size, seconds; a row a search.
+    """
+    means = ["heuristic", *CELL[1:]]
+    seconds = _on_set(clocks, chosen).groupby(means, as_index=False)["seconds"].mean()
+    cells = _on_set(grids, chosen).merge(seconds, on=means)
+    cells["nodes_per_second"] = cells["nodes_generated"] / cells["seconds"]
+    rows = {"seconds": "seconds a search", "nodes_per_second": "nodes a second"}
+    return _finished(*_by_weight(cells, rows, counts=rows))
+
+
+def _on_set(frames: dict[str, pd.DataFrame], chosen: str) -> pd.DataFrame:
+    """The rows of each heuristic on a set."""
+    rows = pd.concat([frame.assign(heuristic=name) for name, frame in frames.items()], ignore_index=True)
+    return rows[rows["set"] == chosen]
+
+
+def _by_weight(cells: pd.DataFrame, rows: dict[str, str], counts: Iterable[str]) -> tuple[Figure, np.ndarray, list]:
+    """Panels by λ, a row for each column of cells with its name, and the handles of the heuristics.
+
+    counts: the columns with a logarithmic axis.
+    """
+    sizes = sorted(cells["batch_size"].unique())
+    figure, panels = subplots(len(rows), len(sizes), sharex=True, sharey="row", height=1.0 + 1.7 * len(rows))
+    panels = panels.reshape(len(rows), -1)
     handles = []
-    fixed = {"exact": (":", "exact distance"), "zero": ("--", "zero heuristic")}
-    networks = cells[cells["heuristic"] == "network"]
-    for number, (label, group) in enumerate(networks.groupby("label", sort=False)):
-        color, marker = SERIES[number % len(SERIES)], MARKERS[number % len(MARKERS)]
-        handles += _draw_line(axes, group, weights, color=color, marker=marker, label=label)
-    for heuristic, (line, label) in fixed.items():
-        group = cells[cells["heuristic"] == heuristic]
-        handles += _draw_line(axes, group, weights, color=BLACK, ls=line, marker=".", label=label)
-    return handles
+    for number, (name, own) in enumerate(cells.groupby("heuristic", sort=False)):
+        look = look_of(number, clip_on=False)
+        handles.append(Line2D([], [], **look, label=name))
+        for place, size in enumerate(sizes):
+            group = own[own["batch_size"] == size].sort_values("path_weight")
+            lost = group[group["solved_percent"] < 100]
+            for axes, column in zip(panels[:, place], rows, strict=True):
+                axes.plot(group["path_weight"], group[column], **look)
+                if len(lost):  # the layout finds no room for an unclipped line of nothing
+                    axes.plot(lost["path_weight"], lost[column], **look | {"ls": "none", "mfc": "white"})
+    for (column, title), row in zip(rows.items(), panels, strict=True):
+        row[0].set_ylabel(title)
+        if column in counts and (cells[column] > 0).any():
+            logarithmic(row[0].yaxis)
+    for axes, size in zip(panels[0], sizes, strict=True):
+        name_panel(axes, f"N = {size:,}")
+    return figure, panels, handles
 
 
-def _draw_line(axes: Axes, group: pd.DataFrame, weights: list[float], **look) -> list:
-    group = group.sort_values("path_weight")
-    places = np.array([weights.index(weight) for weight in group["path_weight"]])
-    nodes = group["nodes_expanded"].to_numpy()
-    longer = (group["optimal_percent"] < 100).to_numpy()
-    hollow = {**look, "ls": "none", "markerfacecolor": "white", "markersize": 5, "label": None}
-    line = axes.plot(places, nodes, markersize=5, **{"lw": 1.2, **look})
-    axes.plot(places[longer], nodes[longer], **hollow)
-    return line
+def _finished(figure: Figure, panels: np.ndarray, handles: list) -> Figure:
+    """The axis of λ and the legend of panels of _by_weight."""
+    figure.align_ylabels()
+    figure.supxlabel("path weight λ", fontsize=9)
+    unsolved = Line2D([], [], ls="none", marker="o", mfc="white", mec=BLACK, label=UNSOLVED)
+    return with_legend(figure, [*handles, unsolved], columns=6)
+
+
+def label_grid(figure: Figure, panels) -> Figure:
+    """Name the axes of heat maps over λ and N and say what their frames mean."""
+    panels[0].set_ylabel("path weight λ")
+    figure.supxlabel("batch size N", fontsize=9)
+    return with_legend(figure, [Patch(fill=False, edgecolor=VERMILION, linewidth=1.6, label=UNSOLVED)])

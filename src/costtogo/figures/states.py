@@ -2,11 +2,14 @@
 
 import math
 
+import numpy as np
+import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import FancyBboxPatch, Rectangle
 
-from costtogo.figures.style import BLUE, GREY, PALE, YELLOW, styled
+from costtogo.figures.style import BLUE, GREY, PALE, YELLOW, kind_of_figure, subplots
+from costtogo.puzzles import make
 from costtogo.puzzles.base import Puzzle
 from costtogo.puzzles.cube import FACES
 from costtogo.types import States
@@ -18,11 +21,35 @@ GAP = 0.15  # between two faces of a net, in stickers
 BOARD_POINTS = 60  # size of a number on a board, times the board's side
 
 
-@styled
+@kind_of_figure
+def states(table: dict[str, np.ndarray], puzzle: str) -> Figure:
+    """The goal, and the customary start or else the first of the states farthest from the goal; table: distance [S]."""
+    distance, rules = table["distance"], make(puzzle)
+    farthest = rules.unrank(np.array([distance.argmax()]))[0] if rules.start is None else rules.start
+    moves = distance[rules.rank(farthest[None])[0]]
+    return two_states(rules, {"goal": rules.goal, f"{moves} moves away": farthest})
+
+
+@kind_of_figure
+def large_states(instances: pd.DataFrame, puzzle: str, sets: list[str]) -> Figure:
+    """The first state of each of up to two sets, or the last where their distances are known to grow.
+
+    instances: set, state (text), distance (NaN where it is not known).
+    """
+    rules, shown = make(puzzle), {}
+    for name in sets:
+        group = instances[instances["set"] == name]
+        known = group["distance"].notna().all()
+        chosen = group.iloc[-1 if known else 0]
+        shown[f"{name}: {chosen['distance']:.0f} moves away" if known else name] = rules.parse_state(chosen["state"])
+    figure = two_states(rules, shown)
+    figure.get_layout_engine().set(h_pad=0.1)  # inches, for the names above
+    return figure
+
+
 def two_states(puzzle: Puzzle, states: dict[str, States]) -> Figure:
     """States side by side, each uint8 [D] under its name; two, or one alone."""
-    figure = Figure(figsize=(6.5, 2.6))
-    panels = figure.subplots(1, len(states), squeeze=False)[0]
+    figure, panels = subplots(1, len(states), height=2.6, grid=False)
     for axes, (name, state) in zip(panels, states.items(), strict=True):
         DRAWINGS[puzzle.family](axes, puzzle, state)
         axes.set_title(name)

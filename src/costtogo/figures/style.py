@@ -57,15 +57,21 @@ SETTINGS = {
     "svg.fonttype": "path",
 }
 
+FIGURES: dict[str, Callable[..., Figure]] = {}  # the functions of all kinds of figures by name
 
-def styled(draw: Callable[..., Figure]) -> Callable[..., Figure]:
-    """Let a function draw with the shared settings and leave matplotlib's own as they were."""
+
+def kind_of_figure(draw: Callable[..., Figure]) -> Callable[..., Figure]:
+    """Mark the function of a kind of figure of the catalogue.
+
+    It draws with the shared settings, and matplotlib's own stay as they were.
+    """
 
     @wraps(draw)
     def draw_in_style(*args, **options) -> Figure:
         with matplotlib.rc_context(SETTINGS):
             return draw(*args, **options)
 
+    FIGURES[draw.__name__] = draw_in_style
     return draw_in_style
 
 
@@ -88,19 +94,38 @@ def _with_palette(picture: io.BytesIO) -> bytes:
     return buffer.getvalue()
 
 
+def look_of(number: int, **more) -> dict:
+    """Colour and marker of one of several lines, and what else it has."""
+    return {"color": SERIES[number % len(SERIES)], "marker": MARKERS[number % len(MARKERS)], **more}
+
+
 def shades(count: int) -> list[tuple[float, ...]]:
     """Colours for so many lines in an order, from dark to bright."""
     return [matplotlib.colormaps[ORDERED](place) for place in np.linspace(0, 0.87, count)]
 
 
-def legend_above(figure: Figure, handles: Sequence, columns: int = 4) -> None:
+def subplots(
+    rows: int = 1, columns: int = 1, *, width: float = SIZE[0], height: float = SIZE[1], grid: bool = True, **options
+) -> tuple[Figure, np.ndarray]:
+    """A figure, its size in inches, and its panels row by row, [rows · columns]; grid: whether they have lines across.
+
+    options: of plt.subplots.
+    """
+    figure = Figure(figsize=(width, height))
+    panels = figure.subplots(rows, columns, squeeze=False, **options).ravel()
+    for axes in panels if grid else ():
+        axes.grid(axis="y")
+    return figure, panels
+
+
+def with_legend(figure: Figure, handles: Sequence, columns: int = 4) -> Figure:
     """Put the legend over the panels, where it covers no data, in at most so many columns as fit.
 
     A legend of more than ROOM_FOR_ROWS rows makes the figure higher, not the panels smaller; one of nothing is left
     out.
     """
     if not handles:
-        return
+        return figure
     for count in range(min(columns, len(handles)), 0, -1):
         legend = figure.legend(handles=handles, loc="outside upper center", ncols=count)
         if count == 1 or legend.get_window_extent().width <= figure.bbox.width:
@@ -108,6 +133,7 @@ def legend_above(figure: Figure, handles: Sequence, columns: int = 4) -> None:
         legend.remove()
     rows = -(-len(handles) // count)
     figure.set_figheight(figure.get_figheight() + ROW_INCHES * max(rows - ROOM_FOR_ROWS, 0))
+    return figure
 
 
 def count_text(value: float) -> str:
@@ -127,6 +153,13 @@ def show_counts(axis) -> None:
     axis.set_major_formatter(FuncFormatter(lambda value, _: count_text(value) if value else "0"))
 
 
+def logarithmic(*axes) -> None:
+    """Make the axes of some panels logarithmic."""
+    for axis in axes:
+        axis.axes.set(**{f"{axis.axis_name}scale": "log"})
+        plain_logarithmic_ticks(axis)
+
+
 def plain_logarithmic_ticks(axis) -> None:
     """Give a logarithmic axis ticks that are plain numbers: 0.05, 0.1, 0.2 … or 1, 10, 100 …"""
     low, high = axis.get_view_interval()
@@ -144,6 +177,18 @@ def readable_on(color: Sequence[float]) -> str:
 def whole_ticks(axis, most: int = 8) -> None:
     """Let an axis of whole numbers have whole ticks only."""
     axis.set_major_locator(MaxNLocator(nbins=most, integer=True))
+
+
+def by_distance(axes: Axes, most: int = 15) -> None:
+    """Let a panel have the distance to the right."""
+    axes.set_xlabel("distance from the goal, moves")
+    whole_ticks(axes.xaxis, most)
+
+
+def by_iteration(axes: Axes) -> None:
+    """Let a panel have the iterations of a training to the right."""
+    axes.set_xlabel("iteration")
+    show_counts(axes.xaxis)
 
 
 def name_panel(axes: Axes, text: str) -> None:

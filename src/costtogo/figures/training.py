@@ -1,66 +1,73 @@
-"""How training went: loss, convergence points, and the error against the exact distance as both grow."""
+"""How training went: loss, convergence points, how far the states drawn reach, and what it cost."""
 
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.colors import LogNorm
 from matplotlib.figure import Figure
 
-from costtogo.figures.binning import bin_width, binned_means
+from costtogo.analysis.literature import COLUMNS, trainings
+from costtogo.figures.chosen import in_cell, weight_text
 from costtogo.figures.style import (
     BLACK,
     BLUE,
+    GREEN,
     GREY,
     LINE_POINTS,
     MARKERS,
     ORANGE,
-    SEQUENTIAL,
-    SERIES,
-    SIZE,
-    legend_above,
+    VERMILION,
+    by_iteration,
+    kind_of_figure,
+    logarithmic,
     name_panel,
-    plain_logarithmic_ticks,
     shades,
     show_counts,
-    styled,
+    subplots,
     whole_ticks,
+    with_legend,
 )
 
-MESH_CELLS = 500  # a larger map is drawn as pixels inside the SVG
 LOSS = "mean squared error, moves²"
+WALKED, MOVED = "walk length\n(effective K)", "disks\nthat move"  # what effective_k counts
 PANELS_A_ROW = 2
 SHORTEST_ZOOM = 50  # iterations
 FEW_POINTS = 40  # up to so many convergence points have room for a large circle each
-SHOWN_DISTANCES = 6  # lines of a figure with one for each distance
-SMALLEST_ERROR = 0.01  # moves; the error map shows smaller errors in the same colour
 
 
-@styled
-def training_curve(curve: pd.DataFrame, epsilon: float, reach: str) -> Figure:
+@kind_of_figure
+def training(curve: pd.DataFrame, epsilon: float | None, sampler: str) -> Figure:
     """Loss and validation loss by iteration, and below them how far the states drawn reach.
 
     curve: iteration, loss, validation_loss (NaN where not computed), effective_k, updated.
-    A circle marks each convergence point; the dotted line is epsilon, the loss that calls for one.  reach says
-    what effective_k counts.
+    A circle marks each convergence point; the dotted line is epsilon, the loss that calls for one.
     """
-    figure = Figure()
-    losses, walks = figure.subplots(2, 1, sharex=True, height_ratios=(4, 1))
+    return _training_curve(curve, epsilon, MOVED if sampler == "growing_tower" else WALKED)
+
+
+@kind_of_figure
+def kept_training(curve: pd.DataFrame, epsilon: float | None) -> Figure:
+    """The same of a training that another study kept."""
+    return _training_curve(curve, epsilon, WALKED)
+
+
+def _training_curve(curve: pd.DataFrame, epsilon: float | None, reach: str) -> Figure:
+    figure, (losses, walks) = subplots(2, grid=False, sharex=True, height_ratios=(4, 1))
     handles = _draw_losses(losses, curve, epsilon)
-    handles[-2].set_label(f"convergence point ({curve['updated'].sum():,})")
-    handles[-1].set_label(f"ε = {epsilon:g}")
+    handles[2].set_label(f"convergence point ({curve['updated'].sum():,})")
+    for line in handles[3:]:
+        line.set_label(f"ε = {epsilon:g}")
     losses.set_ylabel(LOSS)
     walks.step(curve["iteration"], curve["effective_k"], where="post", color=GREY)
     walks.set_ylim(bottom=0)
     walks.set_ylabel(reach)
-    walks.set_xlabel("iteration")
     whole_ticks(walks.yaxis, 3)
-    show_counts(walks.xaxis)
+    by_iteration(walks)
     figure.align_ylabels()
-    legend_above(figure, handles)
-    return figure
+    return with_legend(figure, handles)
 
 
-def _draw_losses(axes: Axes, curve: pd.DataFrame, epsilon: float) -> list:
+def _draw_losses(axes: Axes, curve: pd.DataFrame, epsilon: float | None) -> list:
+    """The handles are loss, validation loss, convergence point and, of a trainer that has it, ε."""
     validation = curve.dropna(subset="validation_loss")
     pixels = len(curve) > LINE_POINTS
     handles = axes.plot(
@@ -88,86 +95,31 @@ def _draw_losses(axes: Axes, curve: pd.DataFrame, epsilon: float) -> list:
         markeredgewidth=0 if many else 1,
         label="convergence point",
     )
-    handles.append(axes.axhline(epsilon, color=BLACK, ls=":", lw=1, label="ε"))
-    axes.set_yscale("log")
-    plain_logarithmic_ticks(axes.yaxis)
+    if epsilon is not None:
+        handles.append(axes.axhline(epsilon, color=BLACK, ls=":", lw=1, label="ε"))
+    logarithmic(axes.yaxis)
     axes.grid(axis="y")
     return handles
 
 
-@styled
-def mean_costs(looks: pd.DataFrame, mean_distance: float) -> Figure:
-    """Validation loss and, below it, the mean cost-to-go over all states by iteration.
-
-    looks: iteration, validation_loss, cost_to_go, one row a checkpoint.  The dotted line is the mean distance.
-    """
-    figure = Figure()
-    losses, costs = figure.subplots(2, 1, sharex=True)
-    losses.plot(looks["iteration"], looks["validation_loss"], color=ORANGE, marker="o")
-    losses.set_yscale("log")
-    plain_logarithmic_ticks(losses.yaxis)
-    losses.set_ylabel("validation loss,\nmoves²")
-    handles = costs.plot(looks["iteration"], looks["cost_to_go"], color=BLUE, marker="o", label="mean cost-to-go")
-    handles.append(costs.axhline(mean_distance, color=BLACK, ls=":", lw=1, label="mean distance"))
-    costs.set_ylim(bottom=0)
-    costs.set(xlabel="iteration", ylabel="mean cost-to-go\nof all states, moves")
-    show_counts(costs.xaxis)
-    for axes in (losses, costs):
-        axes.grid(axis="y")
-    figure.align_ylabels()
-    legend_above(figure, handles)
-    return figure
-
-
-@styled
-def optimal_by_iteration(shares: pd.DataFrame, title: str) -> Figure:
-    """Share of instances solved optimally and nodes expanded as training goes on, a line for each of some distances.
-
-    shares: iteration, distance, optimal_percent, nodes_expanded.  title says what was searched, and how.
-    """
-    figure = Figure()
-    optimal, nodes = figure.subplots(2, 1, sharex=True)
-    shares = shares[shares["distance"] > 0]
-    present = np.sort(shares["distance"].unique())
-    chosen = present[np.unique(np.linspace(0, len(present) - 1, SHOWN_DISTANCES).round().astype(int))]
-    handles = []
-    for number, (color, distance) in enumerate(zip(shades(len(chosen)), chosen, strict=True)):
-        group = shares[shares["distance"] == distance].sort_values("iteration")
-        look = {"color": color, "marker": MARKERS[number % len(MARKERS)], "label": f"distance {distance}"}
-        handles += optimal.plot(group["iteration"], group["optimal_percent"], clip_on=False, **look)
-        nodes.plot(group["iteration"], group["nodes_expanded"], **look)
-    optimal.set(ylabel="optimal solutions, %", ylim=(min(90, optimal.get_ylim()[0]), 100))
-    nodes.set(xlabel="iteration", ylabel="nodes expanded", yscale="log")
-    plain_logarithmic_ticks(nodes.yaxis)
-    name_panel(optimal, title)
-    show_counts(nodes.xaxis)
-    for axes in (optimal, nodes):
-        axes.grid(axis="y")
-    figure.align_ylabels()
-    legend_above(figure, handles, columns=6)
-    return figure
-
-
-@styled
-def last_points(curves: dict[str, tuple[pd.DataFrame, float]]) -> Figure:
+@kind_of_figure
+def last_points(curves: dict[str, pd.DataFrame], epsilons: dict[str, float | None]) -> Figure:
     """Losses around the last two convergence points of each model, one panel a model.
 
-    curves: by model, its curve as in training_curve and its epsilon.
+    curves: by model, as in training.
     """
     rows = -(-len(curves) // PANELS_A_ROW)
-    figure = Figure(figsize=(SIZE[0], 1.2 + 1.5 * rows))
-    panels = figure.subplots(rows, PANELS_A_ROW, squeeze=False).ravel()
+    figure, panels = subplots(rows, PANELS_A_ROW, grid=False, height=1.2 + 1.5 * rows)
     for axes in panels[len(curves) :]:
         axes.set_axis_off()
-    for axes, (model, (curve, epsilon)) in zip(panels, curves.items(), strict=False):
-        handles = _draw_losses(axes, around_last_points(curve), epsilon)
-        name_panel(axes, f"{model}, ε = {epsilon:g}")
+    for axes, (model, curve) in zip(panels, curves.items(), strict=False):
+        handles = _draw_losses(axes, around_last_points(curve), epsilons[model])
+        name_panel(axes, model if epsilons[model] is None else f"{model}, ε = {epsilons[model]:g}")
         whole_ticks(axes.xaxis, 5)
         show_counts(axes.xaxis)
     figure.supylabel(LOSS, fontsize=9)
     figure.supxlabel("iteration", fontsize=9)
-    legend_above(figure, handles)
-    return figure
+    return with_legend(figure, handles)
 
 
 def around_last_points(curve: pd.DataFrame) -> pd.DataFrame:
@@ -183,89 +135,182 @@ def around_last_points(curve: pd.DataFrame) -> pd.DataFrame:
     return curve[curve["iteration"].between(before - gap // 5, last + gap)]
 
 
-@styled
-def error_by_distance(errors: pd.DataFrame, title: str = "", *, ordered: bool = False) -> Figure:
-    """Mean absolute error of networks by distance, and their bias below.
+@kind_of_figure
+def loss_curve(curve: pd.DataFrame, card: dict) -> Figure:
+    """Loss and validation loss by iteration, both axes logarithmic.
 
-    errors: label, distance, states, mean_absolute_error, bias; one line a label.  The lines of labels in an
-    order go from dark to bright.
+    curve: iteration, loss, validation_loss (NaN where not computed).  card: of the training.
     """
-    if errors.empty:
-        return nothing_reached()
-    figure = Figure()
-    absolute, bias = figure.subplots(2, 1, sharex=True, height_ratios=(4, 3))
-    width = bin_width(int(errors["distance"].max()))
-    groups, handles = errors.groupby("label", sort=False), []
-    colors = shades(len(groups)) if ordered else SERIES
-    for number, (label, group) in enumerate(groups):
-        look = {"color": colors[number % len(colors)], "label": label}
-        if width == 1 and len(group) <= 20:
-            look["marker"] = MARKERS[number % len(MARKERS)]
-        for axes, measure in ((absolute, "mean_absolute_error"), (bias, "bias")):
-            means = binned_means(group, measure, "states", width)
-            handles += axes.plot(means["distance"], means[measure], **look)
-    bias.axhline(0, color=BLACK, lw=0.8)
-    absolute.set_ylim(bottom=0)
-    name_panel(absolute, title)
-    absolute.set_ylabel("mean absolute\nerror, moves")
-    bias.set_ylabel("bias, moves\n(above 0: too high)")
-    bias.set_xlabel("distance from the goal, moves")
-    whole_ticks(bias.xaxis, 15)
-    for axes in (absolute, bias):
-        axes.grid(axis="y")
+    pressed = card["parameters"]["training"].get("trainer") == "presses"
+    figure, (axes,) = subplots()
+    validation = curve.dropna(subset="validation_loss")
+    pixels = len(curve) > LINE_POINTS
+    handles = axes.plot(curve["iteration"], curve["loss"], color=BLUE, lw=0.6, label="loss", rasterized=pixels)
+    look = {"color": ORANGE, "marker": "o", "mec": BLACK, "mew": 0.6}
+    handles += axes.plot(validation["iteration"], validation["validation_loss"], label="validation loss", **look)
+    axes.set(xlabel="iteration", ylabel="cross-entropy, nats a press" if pressed else LOSS)
+    logarithmic(axes.xaxis, axes.yaxis)
+    return with_legend(figure, handles)
+
+
+@kind_of_figure
+def training_costs(
+    cards: dict[str, dict], clocks: dict[str, dict], literature: dict[str, pd.DataFrame], puzzle: str, name: str
+) -> Figure:
+    """Hours and states of a training, with those that it starts from, above the literature's, on logarithmic scales.
+
+    cards, clocks: the cards and the wall-clock times of these trainings.  literature: files of data/reported.
+    name: of ours.
+    """
+    states = sum(card["metrics"]["states_seen"] for card in cards.values())
+    seconds = sum(clock["seconds"] + clock.get("earlier_seconds", 0.0) for clock in clocks.values())
+    reported = pd.concat(literature.values()) if literature else pd.DataFrame(columns=COLUMNS)
+    return cost_bars(trainings(reported[reported["puzzle"] == puzzle].astype({"value": float}), name, seconds, states))
+
+
+def cost_bars(trainings: pd.DataFrame) -> Figure:
+    """label, hours, states and own (bool) of each training; NaN where the literature does not say."""
+    figure, panels = subplots(1, 2, grid=False, sharey=True, height=0.9 + 0.36 * len(trainings))
+    places = np.arange(len(trainings))[::-1]
+    colors = [GREEN if own else GREY for own in trainings["own"]]
+    titles = {"hours": ("hours of training", _hours), "states": ("states seen in training", _billions)}
+    for axes, (column, (title, text)) in zip(panels, titles.items(), strict=True):
+        values = trainings[column]
+        least = values.min() / 4
+        axes.barh(places, values - least, left=least, color=colors, height=0.62)
+        for place, value in zip(places, values, strict=True):
+            if np.isfinite(value):
+                axes.annotate(text(value), (value, place), xytext=(4, 0), textcoords="offset points", va="center")
+        axes.set(xscale="log", xlabel=title, xlim=(least, values.max() * 12))
+        axes.minorticks_off()
+        axes.grid(axis="x")
+        axes.set_yticks(places, trainings["label"])
+        axes.tick_params(axis="y", length=0)
+    return figure
+
+
+def _hours(value: float) -> str:
+    """Hours, and less than one as minutes.  0.284 -> "17 minutes", 36 -> "36"."""
+    return f"{value:.3g}" if value >= 1 else f"{60 * value:.2g} minutes"
+
+
+def _billions(value: float) -> str:
+    """States in few characters.  93600000 -> "94 million", 1e10 -> "10 billion"."""
+    return f"{value / 1e9:.3g} billion" if value >= 1e9 else f"{value / 1e6:.3g} million"
+
+
+SHOWN_DISTANCES = 6  # lines of a figure with one for each distance
+
+
+@kind_of_figure
+def mean_costs(looks: pd.DataFrame, measures: pd.DataFrame, table: dict[str, np.ndarray]) -> Figure:
+    """Validation loss and, below it, the mean cost-to-go over all states by iteration.
+
+    looks: iteration, validation_loss.  measures: iteration, scope, bias.  table: distance [S].
+    The dotted line is the mean distance.
+    """
+    mean_distance = table["distance"].mean(dtype=np.float64)
+    looks = measures[measures["scope"] == "all"].merge(looks[["iteration", "validation_loss"]], on="iteration")
+    cost_to_go = looks["bias"] + mean_distance
+    figure, (losses, costs) = subplots(2, sharex=True)
+    losses.plot(looks["iteration"], looks["validation_loss"], color=ORANGE, marker="o")
+    logarithmic(losses.yaxis)
+    losses.set_ylabel("validation loss,\nmoves²")
+    handles = costs.plot(looks["iteration"], cost_to_go, color=BLUE, marker="o", label="mean cost-to-go")
+    handles.append(costs.axhline(mean_distance, color=BLACK, ls=":", lw=1, label="mean distance"))
+    costs.set_ylim(bottom=0)
+    costs.set_ylabel("mean cost-to-go\nof all states, moves")
+    by_iteration(costs)
     figure.align_ylabels()
-    legend_above(figure, handles[::2], columns=3)
-    return figure
+    return with_legend(figure, handles)
 
 
-@styled
-def learning_curve(errors: pd.DataFrame) -> Figure:
-    """Mean absolute error by distance (upwards) as the convergence points pass (to the right), if there are any.
+@kind_of_figure
+def optimal_by_iteration(shares: pd.DataFrame) -> Figure:
+    """Share of instances solved optimally and nodes expanded as training goes on, a line for each of some distances.
 
-    errors: iteration, convergence_point, distance, states, mean_absolute_error.
-    The last column is the end of training where that is no convergence point of its own.
+    shares: set, path_weight, batch_size, iteration, distance, instances, optimal_percent, nodes_expanded; shown is the
+    cell with most instances.
     """
-    if errors.empty:
-        return nothing_reached()
-    figure = Figure()
-    axes = figure.subplots()
-    width = bin_width(int(errors["distance"].max()))
-    columns = [
-        binned_means(group, "mean_absolute_error", "states", width).set_index("distance")["mean_absolute_error"]
-        for _, group in errors.groupby("iteration")
-    ]
-    grid = pd.concat(columns, axis=1).sort_index()
-    points = errors.groupby("iteration")["convergence_point"].first().to_numpy()
-    shown = np.clip(grid.to_numpy(), SMALLEST_ERROR, None)
-    mesh = axes.pcolormesh(
-        np.arange(points.size + 1) - 0.5,
-        np.append(grid.index - width / 2, grid.index[-1] + width / 2),
-        shown,
-        norm=LogNorm(vmin=max(SMALLEST_ERROR, np.nanmin(shown)), vmax=np.nanmax(shown)),
-        cmap=SEQUENTIAL,
-        rasterized=grid.size > MESH_CELLS,
-    )
-    _label_points(axes, points)
-    axes.set_ylabel("distance from the goal, moves")
-    whole_ticks(axes.yaxis, 15)
-    bar = figure.colorbar(mesh, ax=axes, label="mean absolute error, moves")
-    plain_logarithmic_ticks(bar.ax.yaxis)
+    cells = shares.groupby(["set", "path_weight", "batch_size"], as_index=False)["instances"].sum()
+    cell = cells.loc[cells["instances"].idxmax()].to_dict()
+    shares = shares[in_cell(shares, cell) & (shares["distance"] > 0)]
+    figure, (optimal, nodes) = subplots(2, sharex=True)
+    present = np.sort(shares["distance"].unique())
+    chosen = present[np.unique(np.linspace(0, len(present) - 1, SHOWN_DISTANCES).round().astype(int))]
+    handles = []
+    for number, (color, distance) in enumerate(zip(shades(len(chosen)), chosen, strict=True)):
+        group = shares[shares["distance"] == distance].sort_values("iteration")
+        look = {"color": color, "marker": MARKERS[number % len(MARKERS)], "label": f"distance {distance}"}
+        handles += optimal.plot(group["iteration"], group["optimal_percent"], clip_on=False, **look)
+        nodes.plot(group["iteration"], group["nodes_expanded"], **look)
+    optimal.set(ylabel="optimal solutions, %", ylim=(min(90, optimal.get_ylim()[0]), 100))
+    nodes.set_ylabel("nodes expanded")
+    logarithmic(nodes.yaxis)
+    name_panel(optimal, f"set {cell['set']}, {weight_text(cell)}")
+    by_iteration(nodes)
+    figure.align_ylabels()
+    return with_legend(figure, handles, columns=6)
+
+
+@kind_of_figure
+def greedy_shares(greedy: pd.DataFrame) -> Figure:
+    """Share of states that greedy search solves as training goes on, one line a scramble depth.
+
+    greedy: iteration, depth, solved_percent.
+    """
+    figure, axes = _by_depth(greedy, "solved_percent")
+    axes.set(ylabel="solved by greedy search, %", ylim=(0, 100))
     return figure
 
 
-def nothing_reached() -> Figure:
-    """What is shown in place of a figure over convergence points where there are none."""
-    figure = Figure()
-    axes = figure.subplots()
-    axes.text(0.5, 0.5, "no convergence point was reached", ha="center", transform=axes.transAxes)
-    axes.set_axis_off()
+@kind_of_figure
+def large_mean_costs(greedy: pd.DataFrame) -> Figure:
+    """Mean cost-to-go of scrambled states as training goes on, one line a scramble depth.
+
+    greedy: iteration, depth, mean_cost_to_go.
+    """
+    figure, axes = _by_depth(greedy, "mean_cost_to_go")
+    axes.set(ylabel="mean cost-to-go, moves")
+    axes.set_ylim(bottom=0)
     return figure
 
 
-def _label_points(axes: Axes, points: np.ndarray) -> None:
-    """Name the columns by their convergence points; a repeated one is the end of training."""
-    step = -(-points.size // 14)
-    places = np.arange(0, points.size, step)
-    repeated = np.append(False, points[1:] == points[:-1])
-    axes.set_xticks(places, ["end" if repeated[place] else f"{points[place]}" for place in places])
-    axes.set_xlabel("convergence points passed")
+def _by_depth(frame: pd.DataFrame, measure: str) -> tuple[Figure, Axes]:
+    """A measure by iteration, one line a scramble depth."""
+    figure, (axes,) = subplots()
+    groups, handles = frame.sort_values("iteration").groupby("depth"), []
+    for number, (color, (depth, group)) in enumerate(zip(shades(len(groups)), groups, strict=True)):
+        look = {"color": color, "marker": MARKERS[number % len(MARKERS)], "label": f"{depth} moves"}
+        handles += axes.plot(group["iteration"], group[measure], clip_on=False, **look)
+    axes.set_xlim(left=0)
+    by_iteration(axes)
+    return with_legend(figure, handles, columns=6), axes
+
+
+@kind_of_figure
+def progress(searches: pd.DataFrame, card: dict) -> Figure:
+    """What BWAS finds as the training goes on: moves beyond the optimum (left), shares of the instances (right).
+
+    searches: iteration, excess (moves, over the solved of known optimum), length (moves, over the solved),
+    solved_percent, optimal_percent; NaN where nothing is known. Where no optimum is known, left is the length.
+    card: of the training; the states it saw are in proportion to the iterations.
+    """
+    figure, (moves, shares) = subplots(1, 2, height=3.2)
+    iterations, known = searches["iteration"], searches["optimal_percent"].notna().any()
+    seen = card["metrics"]["states_seen"] * iterations / iterations.max() / 1e6
+    measure, label = ("excess", "moves beyond the optimum") if known else ("length", "length of the solutions")
+    look = {"color": BLUE, "marker": "o", "clip_on": False, "label": f"{label}, where solved"}
+    handles = moves.plot(seen, searches[measure], **look)
+    moves.set_ylabel("moves")
+    if known:
+        moves.set_ylim(bottom=0)
+    handles += shares.plot(seen, searches["solved_percent"], color=GREEN, marker="s", clip_on=False, label="solved")
+    if known:
+        look = {"color": VERMILION, "marker": "^", "clip_on": False}
+        handles += shares.plot(seen, searches["optimal_percent"], label="solved optimally", **look)
+    shares.set(ylabel="share of instances, %", ylim=(0, 100))
+    for axes in (moves, shares):
+        axes.set_xlabel("states seen in training, millions")
+        axes.set_xlim(left=0)
+    return with_legend(figure, handles)

@@ -3,51 +3,94 @@
 import pandas as pd
 from matplotlib.figure import Figure
 
+from costtogo.analysis.variants import BASE, last_checkpoints, longest
+from costtogo.figures.chosen import in_cell, weight_text
 from costtogo.figures.style import (
     BLACK,
     BLUE,
     GREY,
     ORDERED,
     PALE,
-    SIZE,
-    legend_above,
+    kind_of_figure,
+    logarithmic,
     name_panel,
     plain_logarithmic_ticks,
     show_counts,
-    styled,
+    subplots,
     whole_ticks,
+    with_legend,
 )
+from costtogo.puzzles import family
 
 PANELS_A_ROW = 3
+LEAST_ERROR = 1e-3  # moves; smaller errors of a tower are shown as this
+ERROR, OPTIMAL, NODES = "mean absolute error, moves", "optimal, %", "nodes expanded"
+QUALITY = {"admissible_percent": "admissible, %", "consistent_percent": "consistent, %"}
 
 
-@styled
-def seeds_by_variant(frame: pd.DataFrame, base: str, measures: dict[str, str], logarithmic: tuple[str, ...]) -> Figure:
+@kind_of_figure
+def variants(frame: pd.DataFrame, puzzle: str) -> Figure:
+    """Where the trainings on a puzzle that a study repeated with several seeds ended.
+
+    frame: puzzle, variant, seed, iteration, mean_absolute_error, set, path_weight, batch_size, optimal_percent,
+    nodes_expanded; a row a checkpoint and cell of the searches.
+    """
+    last = last_checkpoints(frame[frame["puzzle"] == puzzle])
+    if family(puzzle) == "hanoi":
+        first = last.iloc[0]
+        measures = {"mean_absolute_error": ERROR, "nodes_expanded": f"{NODES}, {weight_text(first)}"}
+        last = last[in_cell(last, first)].assign(
+            mean_absolute_error=last["mean_absolute_error"].clip(lower=LEAST_ERROR)
+        )
+        return seeds_by_variant(last, BASE + puzzle, measures, tuple(measures))
+    measures = {"mean_absolute_error": ERROR, "optimal_percent": OPTIMAL, "nodes_expanded": NODES}
+    return seeds_by_variant(last, BASE + puzzle, measures, ())
+
+
+@kind_of_figure
+def variant_errors(frame: pd.DataFrame, puzzle: str, mean_distance: float) -> Figure:
+    """The error over all states as these trainings went on; frame: as in variants."""
+    known = {"label": "error of the zero heuristic", "value": mean_distance}
+    return curves_by_variant(frame[frame["puzzle"] == puzzle], BASE + puzzle, "mean_absolute_error", ERROR, known)
+
+
+@kind_of_figure
+def variant_losses(frame: pd.DataFrame, puzzle: str) -> Figure:
+    """The validation loss as these trainings went on; frame: as in variants, with validation_loss."""
+    label = "validation loss, moves²"
+    return curves_by_variant(frame[frame["puzzle"] == puzzle], BASE + puzzle, "validation_loss", label, None)
+
+
+@kind_of_figure
+def variant_costs(frame: pd.DataFrame, puzzle: str, mean_distance: float) -> Figure:
+    """The mean cost-to-go over all states as these trainings went on; frame: as in variants, with bias."""
+    frame, known = frame[frame["puzzle"] == puzzle], {"label": "mean distance", "value": mean_distance}
+    frame = frame.assign(cost_to_go=(frame["bias"] + mean_distance).clip(lower=0.1))
+    return curves_by_variant(frame, BASE + puzzle, "cost_to_go", "mean cost-to-go, moves", known)
+
+
+def seeds_by_variant(frame: pd.DataFrame, base: str, measures: dict[str, str], by_powers: tuple[str, ...]) -> Figure:
     """A dot for each seed of each variant and a bar at their median, one panel a measure; base is the first row.
 
-    frame: variant, seed and the measures, one row a training.  measures: the label of each.  logarithmic: the
+    frame: variant, seed and the measures, one row a training.  measures: the label of each.  by_powers: the
     measures on a logarithmic axis.
     """
     variants = [base, *sorted(set(frame["variant"]) - {base})]
-    figure = Figure(figsize=(SIZE[0], 1.0 + 0.26 * len(variants)))
-    panels = figure.subplots(1, len(measures), sharey=True, squeeze=False)[0]
+    figure, panels = subplots(1, len(measures), sharey=True, height=1.0 + 0.26 * len(variants))
     for axes, (measure, label) in zip(panels, measures.items(), strict=True):
         for place, variant in enumerate(variants):
             values = frame.loc[frame["variant"] == variant, measure]
             axes.plot(values, [place] * len(values), ls="none", marker="o", color=BLUE, alpha=0.6)
             axes.plot([values.median()], [place], ls="none", marker="|", markersize=13, color=BLACK)
         axes.axvline(frame.loc[frame["variant"] == base, measure].median(), color=GREY, ls=":", lw=1)
-        if measure in logarithmic:
-            axes.set_xscale("log")
-            plain_logarithmic_ticks(axes.xaxis)
+        if measure in by_powers:
+            logarithmic(axes.xaxis)
         axes.set_xlabel(label)
-        axes.grid(axis="y")
     panels[0].set_yticks(range(len(variants)), variants)
     panels[0].invert_yaxis()
     return figure
 
 
-@styled
 def curves_by_variant(frame: pd.DataFrame, base: str, measure: str, label: str, known: dict | None) -> Figure:
     """A measure by iteration, on a logarithmic axis: a panel a variant, a line a seed, base behind in grey.
 
@@ -55,8 +98,7 @@ def curves_by_variant(frame: pd.DataFrame, base: str, measure: str, label: str, 
     """
     variants = [base, *sorted(set(frame["variant"]) - {base})]
     rows = -(-len(variants) // PANELS_A_ROW)
-    figure = Figure(figsize=(SIZE[0], 0.7 + 1.35 * rows))
-    panels = figure.subplots(rows, PANELS_A_ROW, sharex=True, sharey=True, squeeze=False).ravel()
+    figure, panels = subplots(rows, PANELS_A_ROW, sharex=True, sharey=True, height=0.7 + 1.35 * rows)
     handles = {}
     for axes, variant in zip(panels, variants, strict=False):
         for shown, look in {
@@ -69,24 +111,29 @@ def curves_by_variant(frame: pd.DataFrame, base: str, measure: str, label: str, 
             handles["known"] = axes.axhline(known["value"], color=BLACK, ls=":", lw=1, label=known["label"])
         name_panel(axes, variant)
         axes.set_yscale("log")
-        axes.grid(axis="y")
         show_counts(axes.xaxis)
     plain_logarithmic_ticks(panels[0].yaxis)
     for axes in panels[len(variants) :]:
         axes.set_axis_off()
     figure.supxlabel("iteration", fontsize=9)
     figure.supylabel(label, fontsize=9)
-    legend_above(figure, list(handles.values()))
-    return figure
+    return with_legend(figure, list(handles.values()))
 
 
-@styled
-def measures_by_point(frame: pd.DataFrame, shown: str, measures: dict[str, str]) -> Figure:
-    """Each measure against the convergence point: a line for each training, those of shown in colour; a panel each."""
+@kind_of_figure
+def measures_by_point(frame: pd.DataFrame, puzzle: str) -> Figure:
+    """Each measure against the convergence point: a line for each training, the longest variant in colour.
+
+    frame: as in variants, with kind, convergence_point, rank_correlation, admissible_percent, consistent_percent.
+    """
+    frame = _searched(frame, puzzle)
+    frame = frame[frame["kind"] == "convergence_point"]
+    measures = {"mean_absolute_error": ERROR, "rank_correlation": "rank correlation", **QUALITY}
+    measures |= {"optimal_percent": OPTIMAL, "nodes_expanded": NODES}
+    shown = longest(frame)
     columns = 2
     rows = -(-len(measures) // columns)
-    figure = Figure(figsize=(SIZE[0], 1.6 * rows + 0.6))
-    panels = figure.subplots(rows, columns, sharex=True, squeeze=False).ravel()
+    figure, panels = subplots(rows, columns, grid=False, sharex=True, height=1.6 * rows + 0.6)
     handles = {}
     for axes, (measure, label) in zip(panels, measures.items(), strict=False):
         for (variant, _), group in frame.groupby(["variant", "seed"]):
@@ -100,24 +147,37 @@ def measures_by_point(frame: pd.DataFrame, shown: str, measures: dict[str, str])
     for axes in panels[len(measures) :]:
         axes.set_axis_off()
     figure.supxlabel("convergence point", fontsize=9)
-    legend_above(figure, list(handles.values()))
-    return figure
+    return with_legend(figure, list(handles.values()))
 
 
-@styled
-def scattered(frame: pd.DataFrame, measures: dict[str, str], targets: dict[str, str]) -> Figure:
-    """A point for each checkpoint: a measure to the right, what the searches found upwards, coloured by point."""
-    figure = Figure(figsize=(SIZE[0], 1.9 * len(targets) + 0.4))
-    panels = figure.subplots(len(targets), len(measures), sharex="col", sharey="row", squeeze=False)
-    for row, (target, upwards) in zip(panels, targets.items(), strict=True):
-        for axes, (measure, label) in zip(row, measures.items(), strict=True):
+@kind_of_figure
+def predictors(frame: pd.DataFrame, puzzle: str) -> Figure:
+    """A point for each checkpoint: a measure to the right, what the searches found upwards, coloured by point.
+
+    frame: as in measures_by_point.
+    """
+    frame, targets = _searched(frame, puzzle), {"nodes_expanded": NODES, "optimal_percent": OPTIMAL}
+    measures = {
+        "mean_absolute_error": "mean absolute\nerror, moves",
+        "rank_correlation": "rank\ncorrelation",
+        **QUALITY,
+    }
+    height = 1.9 * len(targets) + 0.4
+    figure, panels = subplots(len(targets), len(measures), grid=False, sharex="col", sharey="row", height=height)
+    rows = panels.reshape(len(targets), -1)
+    for axes, label in zip(rows[-1], measures.values(), strict=True):
+        axes.set_xlabel(label)
+    for row, (target, upwards) in zip(rows, targets.items(), strict=True):
+        for axes, measure in zip(row, measures, strict=True):
             dots = axes.scatter(frame[measure], frame[target], c=frame["convergence_point"], s=9, cmap=ORDERED)
-            if axes in panels[-1]:
-                axes.set_xlabel(label)
         row[0].set_ylabel(upwards)
         if target == "nodes_expanded":
-            row[0].set_yscale("log")
-            plain_logarithmic_ticks(row[0].yaxis)
+            logarithmic(row[0].yaxis)
     bar = figure.colorbar(dots, ax=panels, label="convergence point")
     whole_ticks(bar.ax.yaxis)
     return figure
+
+
+def _searched(frame: pd.DataFrame, puzzle: str) -> pd.DataFrame:
+    """The rows of the trainings on a puzzle that were not only audited."""
+    return frame[frame["puzzle"] == puzzle].dropna(subset=["nodes_expanded"])

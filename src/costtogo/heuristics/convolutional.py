@@ -23,7 +23,7 @@ from costtogo.heuristics.layers import (
     parameter_count,
     squeezed,
 )
-from costtogo.params import ArchitectureParams
+from costtogo.params.training import ArchitectureParams
 from costtogo.puzzles.base import Puzzle
 from costtogo.types import UserError
 

@@ -10,7 +10,7 @@ import torch
 from torch import nn
 
 from costtogo.heuristics.layers import one_hot
-from costtogo.params import ArchitectureParams
+from costtogo.params.training import ArchitectureParams
 from costtogo.puzzles.base import Puzzle
 
 

@@ -13,7 +13,7 @@ from torch.autograd.function import once_differentiable
 from torch.nn import functional
 
 from costtogo.heuristics.pieces import by_piece
-from costtogo.params import ArchitectureParams
+from costtogo.params.training import ArchitectureParams
 from costtogo.puzzles.base import Puzzle
 
 Layer = Callable[[torch.Tensor], torch.Tensor]

@@ -38,7 +38,7 @@ from costtogo.heuristics.layers import (
     squeezed,
 )
 from costtogo.heuristics.rows import RowsNetwork
-from costtogo.params import ArchitectureParams
+from costtogo.params.training import ArchitectureParams, architecture_of
 from costtogo.puzzles import find, make
 from costtogo.puzzles.base import Puzzle
 from costtogo.types import CostToGo, Heuristic, States, UserError
@@ -306,7 +306,7 @@ def load_network(path: Path | str) -> tuple[Puzzle, Network, dict]:
     tensors, description = read_tensors(path)
     try:
         puzzle = make(description["puzzle"])
-        architecture = ArchitectureParams(**description["architecture"])
+        architecture = architecture_of(**description["architecture"])
         network = of_architecture(architecture, puzzle)
         network.load_state_dict(tensors)
     except (KeyError, TypeError, ValueError, RuntimeError) as error:

@@ -16,7 +16,7 @@ from torch import nn
 from torch.nn import functional
 
 from costtogo.heuristics.layers import Linear, glorot, one_hot, parameter_count
-from costtogo.params import ArchitectureParams
+from costtogo.params.training import ArchitectureParams
 from costtogo.puzzles.base import Puzzle
 from costtogo.types import UserError
 

@@ -29,8 +29,17 @@ from costtogo.heuristics.network import Network, NetworkHeuristic, bound_of, bui
 from costtogo.heuristics.table import Remembered
 from costtogo.learning.greedy_walks import go_on
 from costtogo.learning.samplers import effective_k, sample_states
-from costtogo.learning.training import Progress, Tensors, Training, adam, part, prefixed, set_learning_rate, step
-from costtogo.params import ModelParams
+from costtogo.learning.training import (
+    Progress,
+    Tensors,
+    Training,
+    optimizer_of,
+    part,
+    prefixed,
+    set_learning_rate,
+    step,
+)
+from costtogo.params.training import ModelParams
 from costtogo.puzzles.base import Puzzle, is_listed
 from costtogo.types import CostToGo, Heuristic, States
 
@@ -140,9 +149,9 @@ def begin(puzzle: Puzzle, params: ModelParams, precision: str) -> DaviTraining:
     """A training before its first iteration."""
     network = build(params.architecture, puzzle, params.seed)
     target = first_target(network, puzzle)
-    disks = min(params.sampler.disks, puzzle.cells)
+    disks = min(params.sampler.disks, puzzle.cells) if params.sampler.kind == "growing_tower" else 0
     walks = np.empty((0, puzzle.cells), dtype=np.uint8) if params.sampler.greedy_share else None
-    optimizer = adam(network, params)
+    optimizer = optimizer_of(network, params)
     return DaviTraining(
         puzzle,
         params,
@@ -216,7 +225,7 @@ def begin_anew(training: DaviTraining) -> None:
     params = training.params
     training.network = build(params.architecture, training.puzzle, params.seed + training.iteration)
     training.target = first_target(training.network, training.puzzle)
-    training.optimizer = adam(training.network, params)
+    training.optimizer = optimizer_of(training.network, params)
     training.forget()
     training.disks, training.grown_at = min(params.sampler.disks, training.puzzle.cells), training.iteration
 

@@ -8,8 +8,8 @@ import numpy as np
 import torch
 
 from costtogo.heuristics.network import build, encode
-from costtogo.learning.training import Progress, Training, adam, set_learning_rate, step
-from costtogo.params import ModelParams
+from costtogo.learning.training import Progress, Training, optimizer_of, set_learning_rate, step
+from costtogo.params.training import ModelParams
 from costtogo.puzzles.base import Puzzle
 from costtogo.types import States
 
@@ -32,7 +32,7 @@ class Examples(Protocol):
 def begin(puzzle: Puzzle, params: ModelParams, precision: str) -> Training:
     """A training before its first iteration."""
     network = build(params.architecture, puzzle, params.seed)
-    return Training(puzzle, params, precision, network, adam(network, params))
+    return Training(puzzle, params, precision, network, optimizer_of(network, params))
 
 
 def train(

@@ -7,7 +7,7 @@ the values of their children are those of the targets.
 
 import numpy as np
 
-from costtogo.params import SamplerParams
+from costtogo.params.training import SamplerParams
 from costtogo.puzzles.base import Puzzle, pick_legal
 from costtogo.types import CostToGo, States
 

@@ -7,7 +7,8 @@ import numpy as np
 
 from costtogo.exact.graph import walk_ranks
 from costtogo.learning.samplers import sample
-from costtogo.params import InstanceParams, derive_seed
+from costtogo.params.base import derive_seed
+from costtogo.params.instances import InstanceParams
 from costtogo.puzzles.base import Puzzle, apply, pick_legal
 from costtogo.types import Ranks, States, UserError
 
@@ -52,7 +53,7 @@ def _draw(puzzle: Puzzle, params: InstanceParams, distance: np.ndarray, generato
         return np.concatenate(layers)
     if params.kind == "scrambled":
         return walk_ranks(puzzle, params.states, params.walk_max, generator)[:, -1]
-    return sample(puzzle, params.kind, params.states, params.walk_max, generator)
+    return sample(puzzle, params.kind, params.states, getattr(params, "walk_max", 1), generator)
 
 
 def _start(puzzle: Puzzle, disks: int | None) -> States:

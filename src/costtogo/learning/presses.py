@@ -14,7 +14,7 @@ from torch.nn import functional
 from costtogo.heuristics.network import encode
 from costtogo.learning import examples
 from costtogo.learning.training import Progress, Training
-from costtogo.params import ModelParams
+from costtogo.params.training import ModelParams
 from costtogo.puzzles.base import Puzzle
 from costtogo.types import States, UserError
 

@@ -18,7 +18,7 @@ from torch.nn import functional
 
 from costtogo.learning import examples
 from costtogo.learning.training import Progress, Training
-from costtogo.params import ModelParams
+from costtogo.params.training import ModelParams
 from costtogo.puzzles.base import Puzzle, inverses
 from costtogo.types import States
 

@@ -13,7 +13,7 @@ import math
 import numpy as np
 
 from costtogo.exact.graph import walk_ranks
-from costtogo.params import SamplerParams
+from costtogo.params.training import SamplerParams
 from costtogo.puzzles.base import Puzzle, is_listed, random_walks
 from costtogo.types import Ranks, States, UserError
 

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import torch
 
 from costtogo.heuristics.network import Network, NetworkHeuristic
-from costtogo.params import ModelParams
+from costtogo.params.training import ModelParams
 from costtogo.puzzles.base import Puzzle
 from costtogo.types import Heuristic, UserError
 
@@ -80,9 +80,10 @@ class Training:
         """A loss of this iteration; DivergedError where it is NaN or infinite."""
         if math.isfinite(loss):
             return loss
-        setting, how = "learning_rate", f"at a learning rate of {self.optimizer.param_groups[0]['lr']:g}"
         if self.params.optimizer == "lbfgs":
             setting, how = "lbfgs_steps", f"with {self.params.lbfgs_steps} steps of L-BFGS an iteration"
+        else:
+            setting, how = "learning_rate", f"at a learning rate of {self.optimizer.param_groups[0]['lr']:g}"
         raise DivergedError(
             f"{self.name}: the {kind} of iteration {self.iteration} is {loss}, {how}: "
             f"lower the model's {setting} and run again."
@@ -137,16 +138,20 @@ def step(
     return loss.item()
 
 
-def adam(network: Network, params: ModelParams) -> torch.optim.Optimizer:
-    """Adam before its first step."""
+def optimizer_of(network: Network, params: ModelParams) -> torch.optim.Optimizer:
+    """Adam before its first step; of L-BFGS what it would keep from step to step, and that is nothing."""
+    if params.optimizer == "lbfgs":
+        return torch.optim.LBFGS(network.parameters())
     betas, eps = (params.adam_beta_1, params.adam_beta_2), params.adam_epsilon
     return torch.optim.Adam(network.parameters(), lr=params.learning_rate, betas=betas, eps=eps, fused=True)
 
 
 def set_learning_rate(training: Training) -> None:
     """Constant, then falling linearly to zero over the last iterations where learning_rate_decay asks for it; and
-    falling by learning_rate_factor from each iteration to the next."""
+    falling by learning_rate_factor from each iteration to the next. L-BFGS finds its own."""
     params = training.params
+    if params.optimizer == "lbfgs":
+        return
     left = (params.iterations - training.iteration + 1) / params.iterations
     share = min(1.0, left / params.learning_rate_decay) if params.learning_rate_decay else 1.0
     share *= params.learning_rate_factor ** (training.iteration - 1)

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 class Family(NamedTuple):
     """Puzzles of one kind, by its key: example, a name; form, how names are written; pattern, the numbers in a name.
 
+    title: the name of a puzzle in reports, with its numbers and then 3, the pegs of a tower that names none.
     noun: what is solved, in the words of reports.
     made: the module of this package and what of it makes the puzzle of these numbers.
     bound: the module of costtogo and what of it makes a lower bound of the distance, where networks may lie above one.
@@ -28,6 +29,7 @@ class Family(NamedTuple):
     example: str
     form: str
     pattern: str
+    title: str
     noun: str
     made: tuple[str, str]
     bound: tuple[str, str] | None = None
@@ -36,14 +38,15 @@ class Family(NamedTuple):
 NUMBER = "[0-9]{1,3}"  # in a name
 
 FAMILIES = (
-    Family("cube2", "cube2", "cube2", r"cube2", "cube", ("cube", "Cube2")),
-    Family("cube3", "cube3", "cube3", r"cube3", "cube", ("cube3", "Cube3")),
-    Family("hanoi", "hanoi_7", "hanoi_<disks>, hanoi_<disks>_<pegs>", rf"hanoi_({NUMBER})(?:_({NUMBER}))?", "tower",
-           ("hanoi", "Hanoi")),
-    Family("sliding", "puzzle15", "puzzle8, 15, 24, 35 and 48", r"puzzle(8|15|24|35|48)", "board", ("sliding", "tiles"),
+    Family("cube2", "cube2", "cube2", r"cube2", "2×2×2 cube", "cube", ("cube", "Cube2")),
+    Family("cube3", "cube3", "cube3", r"cube3", "3×3×3 cube", "cube", ("cube3", "Cube3")),
+    Family("hanoi", "hanoi_7", "hanoi_<disks>, hanoi_<disks>_<pegs>", rf"hanoi_({NUMBER})(?:_({NUMBER}))?",
+           "Towers of Hanoi H({}, {})", "tower", ("hanoi", "Hanoi")),
+    Family("sliding", "puzzle15", "puzzle8, 15, 24, 35 and 48", r"puzzle(8|15|24|35|48)", "{}-puzzle",
+           "board", ("sliding", "tiles"),
            ("heuristics.manhattan", "with_conflicts")),
-    Family("lights_out", "lights_out_7", "lights_out_<side>", rf"lights_out_({NUMBER})", "board",
-           ("lights_out", "LightsOut")),
+    Family("lights_out", "lights_out_7", "lights_out_<side>", rf"lights_out_({NUMBER})",
+           "Lights Out, {0} × {0}", "board", ("lights_out", "LightsOut")),
 )  # fmt: skip
 
 
@@ -58,6 +61,12 @@ def make(name: str) -> "Puzzle":
 def family(name: str) -> str:
     """The key of a puzzle's family: "hanoi" of hanoi_7, "sliding" of puzzle15."""
     return find(name)[0].key
+
+
+def title(name: str) -> str:
+    """A puzzle's name for readers: "2×2×2 cube" of cube2, "Towers of Hanoi H(7, 3)" of hanoi_7, "15-puzzle"."""
+    family, numbers = find(name)
+    return family.title.format(*numbers, 3)
 
 
 def noun(name: str) -> str:

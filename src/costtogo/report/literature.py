@@ -193,5 +193,5 @@ def explanations(results: StudyResults) -> dict[str, bool]:
     asked = results.asked
     return {
         "walks": any(results.model(name).trainer == "random_walk" for name in results.model_names),
-        "beams": asked.external is None or asked.external.budgets[-1].path_weight is None,
+        "beams": asked.external is None or asked.external.budgets[-1].solver == "beam",
     }

@@ -28,13 +28,6 @@ def columns(frame: pd.DataFrame, names: str, **others: "str | tuple[str, Format]
     return table([each.heading for each in found.values()], cells)
 
 
-def frame_table(frame, columns: dict[str, tuple[str, Format]]) -> str:
-    """The columns of a data frame, each under its heading and in its format."""
-    header = [heading for heading, _ in columns.values()]
-    rows = ([form(row[name]) for name, (_, form) in columns.items()] for row in frame.to_dict("records"))
-    return table(header, rows)
-
-
 def _column(name: str, other: "str | tuple[str, Format] | None") -> "Column":
     if isinstance(other, tuple):
         return Column(*other)
@@ -94,6 +87,11 @@ def interval(value: float | None, low: float | None, high: float | None, form: F
     return form(value) if is_missing(low) else f"{form(value)} [{form(low)}, {form(high)}]"
 
 
+def cell_text(cell: dict[str, Any]) -> str:
+    """A cell in the literature's letters.  -> "test, λ = 0.7, N = 5"."""
+    return f"{cell['set']}, λ = {cell['path_weight']:g}, N = {cell['batch_size']}"
+
+
 def is_missing(value) -> bool:
     """Whether a number was not measured, or has no finite value."""
     return value is None or (isinstance(value, float) and not math.isfinite(value))
@@ -127,6 +125,7 @@ COLUMNS = {
     "name": Column("name", code),
     "set": Column("set", text),
     "cell": Column("searched: set, λ, N", text),
+    "puzzle": Column("puzzle", text),
     "path_weight": Column("λ", short),
     "batch_size": Column("N", amount),
     "width": Column("width", amount),

@@ -21,6 +21,7 @@ that nothing else takes the study:
     results.with_times()         the same results with their wall-clock times
     results.study                the study's name
     results.puzzles[puzzle]      what the study asks of a puzzle: its instances, searches, audit …
+    results.of(puzzle)           the same results, of one puzzle alone, or of several
     results.puzzle, .asked       the puzzle of a study of one, and what is asked of it
     results.models[puzzle]       the names of the models of a puzzle
     results.model(name)          the parameters of a training; .model_names, .trained, .puzzle_of(name), .lineage(name)
@@ -36,8 +37,8 @@ from typing import Any, TypeVar
 import numpy as np
 import pandas as pd
 
-from costtogo.analysis.documents import REPORTED
-from costtogo.figures.catalogue_large import external_is_current
+from costtogo.analysis.documents import MEASURED, REPORTED
+from costtogo.figures.catalogue import outdated
 from costtogo.files import FileError, read_arrays, read_csv, read_frame, read_json
 
 CARDS = (  # the groups of the stages whose cards the report lists
@@ -45,7 +46,7 @@ CARDS = (  # the groups of the stages whose cards the report lists
     *("baselines", "footprints", "beams", "external"),
 )
 TIMES = "timings"
-RESULTS, MEASURED = Path("results"), Path("data/measured")
+RESULTS = Path("results")
 
 
 Find = TypeVar("Find", bound=Callable[["StudyResults"], Any])
@@ -69,7 +70,7 @@ class StudyResults:
 
     folder: results/<study>, or data/measured/<study> of kept results.  params: the study's parameters, None of kept
     results.  beside: what stands beside them.  timed: whether wall-clock times, which differ from run to run, may be
-    seen.
+    seen.  only: the puzzles that are looked at, all of the study if None.
     """
 
     folder: Path
@@ -77,6 +78,7 @@ class StudyResults:
     beside: Beside = Beside()
     timed: bool = False
     is_kept: bool = False
+    only: tuple[str, ...] | None = None
     _found: dict[tuple, Any] = field(default_factory=dict, repr=False, compare=False)
 
     @classmethod
@@ -91,6 +93,10 @@ class StudyResults:
     def with_times(self) -> "StudyResults":
         """The same results with their wall-clock times; what was read is not read again."""
         return replace(self, timed=True)
+
+    def of(self, *puzzles: str) -> "StudyResults":
+        """The same results as far as they are of some puzzles, their models and what is asked of them."""
+        return replace(self, only=puzzles)
 
     @property
     def study(self) -> str:
@@ -115,7 +121,7 @@ class StudyResults:
         return None if external and not self._is_current(name.partition("/")[0]) else self.frame(address)
 
     def _is_current(self, model: str) -> bool:
-        return self.is_kept or external_is_current(self.folder, model)
+        return self.is_kept or (self.has(f"external/{model}") and not outdated(model, self.find_card))
 
     def of_each(self, names: Iterable[str], address: str) -> pd.DataFrame:
         """A table of each that has it, one under the other; {} of the address is the name, which becomes a column.
@@ -183,7 +189,8 @@ class StudyResults:
         """What the study asks of each puzzle, by the puzzle's name."""
         if self.params is None:
             return {}
-        return getattr(self.params, "puzzles", None) or {self.params.puzzle: self.params}
+        shown = self.params.puzzles if self.only is None else self.only
+        return {puzzle: self.params.about(puzzle) for puzzle in shown}
 
     @property
     def puzzle(self) -> str:
@@ -195,14 +202,20 @@ class StudyResults:
         """What the study asks of that puzzle."""
         return self.puzzles[self.puzzle]
 
+    @property
+    def is_exhaustive(self) -> bool:
+        """Whether all states of that puzzle are listed."""
+        return self.asked.is_exhaustive
+
+    @property
+    def listed(self) -> list[str]:
+        """The puzzles of the study whose states are all listed, the smaller first."""
+        return sorted(self.params.listed, key=by_size)
+
     @cached_property
     def models(self) -> dict[str, list[str]]:
         """The names of the models by puzzle, the smaller puzzle of a kind first; without puzzles that have none."""
-        trainings = getattr(self.params, "models", {})
-        by_puzzle = {
-            puzzle: [name for name, model in trainings.items() if model.puzzle == puzzle]
-            for puzzle in sorted(self.puzzles, key=by_size)
-        }
+        by_puzzle = {puzzle: list(self.puzzles[puzzle].models) for puzzle in sorted(self.puzzles, key=by_size)}
         return {puzzle: models for puzzle, models in by_puzzle.items() if models}
 
     @property
@@ -249,13 +262,19 @@ class StudyResults:
             )
         return int(chosen.iloc[0])
 
+    def searched_iteration(self, model: str) -> int:
+        """The iteration of the checkpoint that a model's searches use: the chosen one, or the last."""
+        if self.of(self.puzzle_of(model)).is_exhaustive:
+            return self.selected_iteration(model)
+        return int(self.frame(f"models/{model}/checkpoints")["iteration"].iloc[-1])
+
 
 def once(find: Find) -> Find:
     """Have a function of results, which takes nothing else, look into each only once."""
 
     @wraps(find)
     def found(results: StudyResults):
-        key = (find, results.timed)
+        key = (find, results.timed, results.only)
         if key not in results._found:
             results._found[key] = find(results)
         return results._found[key]

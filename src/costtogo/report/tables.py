@@ -1,49 +1,86 @@
-"""The tables of a report, as data frames gathered from a study's results."""
+"""The tables of a report by the stem of their files: what there is of each puzzle, one under the other.
+
+A table is a function of the results on one puzzle, or of these and a model; without rows where a part has not run.
+"""
 
 import math
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from costtogo.report.results import StudyResults, by_size
+from costtogo.report.local_vi import LOCAL_VI_TABLES, sizes
+from costtogo.report.results import StudyResults
+from costtogo.report.search_tables import SEARCH_TABLES
 
 LOSS_ROWS = 300
 START = "start"  # the instance set that holds the start state alone
 MEASURES = ("admissible_percent", "overestimation_mean", "overestimation_max", "consistent_percent")
+AUDITS = ("nearby", "known", "consistency", "scrambled", "greedy", "progress")  # of a network on sampled states
+GROUPS = ("models", "audits", "searches", "beams", "external")  # of stages whose metrics stand for a model
+ADOPTED = 12  # characters of a commit between which a stage was taken over
+Table = Callable[[StudyResults], pd.DataFrame]
 
 
 def tables(results: StudyResults) -> dict[str, pd.DataFrame]:
-    """Every table of the report by the stem of its file."""
-    frames = {
-        "states_per_distance": states_per_distance(results),
-        "convergence_points": _of_models(results, convergence_points),
-        "audit": _of_models(results, audit),
-        "hanoi_start": hanoi_start(results),
-        "optimal_by_distance": _of_puzzles(results, optimal_by_distance),
-        "provenance": provenance(results),
-    }
-    frames = {name: frame for name, frame in frames.items() if name != "hanoi_start" or len(frame)}
-    own = {"grid": grid, "loss": loss, "learning_curve": learning_curve}
-    of_models = {f"{kind}_{name}": make(results, name) for kind, make in own.items() for name in results.model_names}
-    return frames | of_models
+    """Every table of a study's report by the stem of its file; those without rows are left out."""
+    parts: dict[str, dict[str, pd.DataFrame]] = {}
+    for puzzle in results.puzzles:
+        own = results.of(puzzle)
+        for name, table in asked_tables(own).items():
+            if not (frame := table(own)).empty:
+                parts.setdefault(name, {})[puzzle] = frame
+    frames = {name: _one_under_the_other(frames) for name, frames in parts.items()}
+    frames |= {"states_per_distance": states_per_distance(results), "provenance": provenance(results)}
+    return {name: frame for name, frame in frames.items() if not frame.empty}
 
 
-def _of_models(results: StudyResults, table) -> pd.DataFrame:
-    return pd.concat([table(results, model) for model in results.model_names])
+def asked_tables(results: StudyResults) -> dict[str, Table]:
+    """The tables of what the study asks of the one puzzle of some results."""
+    found: dict[str, Table] = LOCAL_VI_TABLES if results.asked.local_vi else {}
+    if results.model_names:
+        whole, of_models = (EXHAUSTIVE, EXHAUSTIVE_OF_MODELS) if results.is_exhaustive else (SAMPLED, SAMPLED_OF_MODELS)
+        found = found | whole | SEARCH_TABLES
+        for model in results.trained:
+            found |= {f"{kind}_{model}": partial(table, model=model) for kind, table in of_models.items()}
+    return found
 
 
-def _of_puzzles(results: StudyResults, table) -> pd.DataFrame:
-    return pd.concat([table(results, puzzle) for puzzle in results.models])
+def _one_under_the_other(frames: dict[str, pd.DataFrame]) -> pd.DataFrame:
+    """The tables of some puzzles as one, which says of each row what puzzle it is on where nothing else does."""
+    several = len(frames) > 1 and not {"puzzle", "model", "search"} & set(next(iter(frames.values())).columns)
+    parts = [frame.assign(puzzle=puzzle)[["puzzle", *frame]] if several else frame for puzzle, frame in frames.items()]
+    return pd.concat(parts, ignore_index=True)
+
+
+def of_models(table: Callable[[StudyResults, str], pd.DataFrame]) -> Table:
+    """A table of each model of a puzzle, one under the other."""
+    return lambda results: pd.concat([table(results, model) for model in results.model_names])
+
+
+def left_by_stages(address: str) -> Table:
+    """What a stage of each model has left, one under the other; {} of the address is the model."""
+    return lambda results: results.of_each(results.model_names, address)
 
 
 def states_per_distance(results: StudyResults) -> pd.DataFrame:
-    """puzzle, distance, states, of every puzzle that has an exact table."""
-    frames = []
-    for puzzle in sorted((path.stem for path in (results.folder / "tables").glob("*.npz")), key=by_size):
-        counts = np.bincount(results.arrays(f"tables/{puzzle}")["distance"])
-        frames.append(pd.DataFrame({"puzzle": puzzle, "distance": np.arange(counts.size), "states": counts}))
-    return pd.concat(frames)
+    """puzzle, distance, states, of every puzzle whose states are all listed."""
+    layers = [layers_of(results, puzzle) for puzzle in results.listed]
+    return pd.concat(layers, ignore_index=True) if layers else pd.DataFrame()
+
+
+def layers_of(results: StudyResults, puzzle: str) -> pd.DataFrame:
+    """The same of one puzzle."""
+    counts = np.bincount(results.arrays(f"tables/{puzzle}")["distance"])
+    return pd.DataFrame({"puzzle": puzzle, "distance": np.arange(counts.size), "states": counts})
+
+
+def training(results: StudyResults) -> pd.DataFrame:
+    """What the card of each training says of it."""
+    models = results.trained
+    return pd.DataFrame([{"model": model, **results.card(f"models/{model}")["metrics"]} for model in models])
 
 
 def loss(results: StudyResults, model: str) -> pd.DataFrame:
@@ -63,8 +100,7 @@ def convergence_points(results: StudyResults, model: str) -> pd.DataFrame:
 def learning_curve(results: StudyResults, model: str) -> pd.DataFrame:
     """The mean absolute error and bias over all states of the puzzle at each convergence point."""
     errors = results.frame(f"models/{model}/errors")
-    counts = states_per_distance(results)
-    counts = counts[counts["puzzle"] == results.puzzle_of(model)].set_index("distance")["states"]
+    counts = layers_of(results, results.puzzle_of(model)).set_index("distance")["states"]
     weights = errors["distance"].map(counts)
     products = errors[["mean_absolute_error", "bias"]].mul(weights, axis=0).assign(states=weights)
     keys = [errors["iteration"], errors["convergence_point"]]
@@ -82,54 +118,43 @@ def audit(results: StudyResults, model: str) -> pd.DataFrame:
 
 def grid(results: StudyResults, model: str) -> pd.DataFrame:
     """Every cell searched with the model's network, and with its puzzle's exact and zero heuristic."""
-    baseline = f"baseline_{results.puzzle_of(model)}"
-    return pd.concat([searched(results, model), searched(results, baseline)])
+    return pd.concat([searched(results, search) for search in (model, baseline(results))])
 
 
-def searched(results: StudyResults, search: str) -> pd.DataFrame:
-    """The grid of one search with its name before it."""
-    cells = results.frame(f"searches/{search}/grid")
-    return cells.assign(search=search)[["search", *cells.columns]]
+def baseline(results: StudyResults) -> str:
+    """The name of the searches with the exact and the zero heuristic of the one puzzle."""
+    return f"baseline_{results.puzzle}"
 
 
-def searches_of(results: StudyResults, puzzle: str) -> list[str]:
-    """The searches of a puzzle: its models', and the baselines'."""
-    return [*results.models[puzzle], f"baseline_{puzzle}"]
+def searched(results: StudyResults, search: str, table: str = "grid") -> pd.DataFrame:
+    """A table of one search with its name before it."""
+    frame = results.frame(f"searches/{search}/{table}")
+    return frame.assign(search=search)[["search", *frame.columns]]
 
 
-def puzzle_cells(results: StudyResults, puzzle: str) -> pd.DataFrame:
-    """Every cell of every search of a puzzle."""
-    return pd.concat([searched(results, search) for search in searches_of(results, puzzle)])
+def cells_of(results: StudyResults, table: str = "grid") -> pd.DataFrame:
+    """Every cell of every search of the one puzzle, by its models and by the baselines."""
+    return pd.concat([searched(results, search, table) for search in (*results.model_names, baseline(results))])
 
 
-def hanoi_start(results: StudyResults) -> pd.DataFrame:
-    """The searches from the start state of each tower."""
-    cells = pd.concat([puzzle_cells(results, puzzle).assign(puzzle=puzzle) for puzzle in results.models])
-    columns = [
-        "puzzle",
-        "search",
-        "heuristic",
-        "path_weight",
-        "batch_size",
-        "solved_percent",
-        "optimal_percent",
-    ]
-    return cells[cells["set"] == START][[*columns, "length", "nodes_expanded", "nodes_generated"]]
+def start(results: StudyResults) -> pd.DataFrame:
+    """The searches from the start state of a tower."""
+    cells = cells_of(results)
+    columns = ["search", "heuristic", "path_weight", "batch_size", "solved_percent", "optimal_percent"]
+    cells = cells.loc[cells["set"] == START, [*columns, "length", "nodes_expanded", "nodes_generated"]]
+    return cells.assign(puzzle=results.puzzle)[["puzzle", *cells.columns]]
 
 
-def optimal_by_distance(results: StudyResults, puzzle: str) -> pd.DataFrame:
+def optimal_by_distance(results: StudyResults) -> pd.DataFrame:
     """Optimal solutions and nodes by distance at the headline λ and N, on every set, with every heuristic."""
-    frames = []
-    for search in searches_of(results, puzzle):
-        shares = results.frame(f"searches/{search}/by_distance")
-        alike = shares[same_weights(shares, results.headline(puzzle))]
-        frames.append(alike.assign(search=search)[["search", *shares.columns]])
-    return pd.concat(frames)
+    return at_headline(results, cells_of(results, "by_distance"))
 
 
-def same_weights(frame: pd.DataFrame, cell: dict[str, Any]) -> pd.Series:
-    """Which rows have a cell's λ and N, bool [rows]."""
-    return np.isclose(frame["path_weight"], cell["path_weight"]) & (frame["batch_size"] == cell["batch_size"])
+def at_headline(results: StudyResults, cells: pd.DataFrame) -> pd.DataFrame:
+    """The cells with the λ and N that stand for the models of the one puzzle."""
+    headline = results.headline(results.puzzle)
+    alike = np.isclose(cells["path_weight"], headline["path_weight"])
+    return cells[alike & (cells["batch_size"] == headline["batch_size"])]
 
 
 def provenance(results: StudyResults) -> pd.DataFrame:
@@ -146,45 +171,61 @@ def provenance(results: StudyResults) -> pd.DataFrame:
 
 def adoptions(card: dict[str, Any]) -> str:
     """The commits between which a stage was taken over without a run, empty where it was not."""
-    return " ".join(f"{step['before'][:12]}..{step['after'][:12]}" for step in card.get("adopted", []))
+    steps = card.get("adopted", [])
+    return " ".join(f"{step['before'][:ADOPTED]}..{step['after'][:ADOPTED]}" for step in steps)
 
 
-def headline_numbers(results: StudyResults) -> dict[str, dict[str, float]]:
-    """The numbers that stand for each model, by model and measure.
+def headline_numbers(results: StudyResults) -> dict[str, Any]:
+    """The numbers that stand for each model, by model and measure; what was not measured is left out.
 
-    What was not measured is left out, and so is the interval of a share where the set is one instance.
+    Of a model audited on every state those of its chosen checkpoint and of the headline's search; of another what the
+    cards of its stages have measured, a measure's name beginning with its group; of local value iteration its averages.
     """
-    return {
-        model: {
-            name: value
-            for name, value in _model_numbers(results, puzzle, model).items()
-            if value is not None and math.isfinite(value)
-        }
-        for puzzle, models in results.models.items()
-        for model in models
-    }
-
-
-def _model_numbers(results: StudyResults, puzzle: str, model: str) -> dict[str, float | None]:
-    iteration = results.selected_iteration(model)
-    measures = audit(results, model)
-    measured = measures[measures["selected"] & (measures["scope"] == "all")]
-    cell = results.headline(puzzle)
-    cells = puzzle_cells(results, puzzle)
-    cells = cells[same_weights(cells, cell) & (cells["set"] == cell["set"])]
-    own = cells[cells["search"] == model]
-    numbers: dict[str, float | None] = {"selected_iteration": iteration}
-    for name in ("mean_absolute_error", *MEASURES):
-        numbers[name] = _only(measured[name])
-    interval = ("optimal_low", "optimal_high") if (own["instances"] > 1).all() else ()
-    for name in ("optimal_percent", *interval, "length", "nodes_expanded"):
-        numbers[name] = _only(own[name])
-    metrics = results.card(f"searches/{model}")["metrics"]
-    numbers |= {name: value for name, value in metrics.items() if name.startswith(("all_starts_", "engines_"))}
-    for heuristic in ("exact", "zero"):
-        numbers[f"{heuristic}_nodes_expanded"] = _only(cells.loc[cells["heuristic"] == heuristic, "nodes_expanded"])
+    numbers: dict[str, Any] = {}
+    for puzzle in results.puzzles:
+        own = results.of(puzzle)
+        of_model = of_chosen_checkpoint if own.is_exhaustive else of_cards
+        numbers |= {model: of_model(own, model) for model in own.model_names}
+        if own.asked.local_vi:
+            numbers |= {f"{row.initial_size}_average_moves": row.average_moves for row in sizes(own).itertuples()}
     return numbers
 
 
-def _only(values: pd.Series) -> float | None:
-    return None if values.empty else float(values.iloc[0])
+def of_chosen_checkpoint(results: StudyResults, model: str) -> dict[str, float]:
+    """Audit and headline search of the checkpoint that the searches use; of one instance a share has no interval."""
+    measures, headline = audit(results, model), results.headline(results.puzzle)
+    measured = measures[measures["selected"] & (measures["scope"] == "all")]
+    cells = at_headline(results, cells_of(results))
+    cells = cells[cells["set"] == headline["set"]]
+    own = cells[cells["search"] == model]
+    interval = ("optimal_low", "optimal_high") if (own["instances"] > 1).all() else ()
+    found = {name: measured[name] for name in ("mean_absolute_error", *MEASURES)}
+    found |= {name: own[name] for name in ("optimal_percent", *interval, "length", "nodes_expanded")}
+    metrics = results.card(f"searches/{model}")["metrics"]
+    noted = {name: value for name, value in metrics.items() if name.startswith(("all_starts_", "engines_"))}
+    others = {kind: cells.loc[cells["heuristic"] == kind, "nodes_expanded"] for kind in ("exact", "zero")}
+    numbers = {"selected_iteration": results.selected_iteration(model)}
+    numbers |= {name: float(values.iloc[0]) for name, values in found.items() if len(values)} | noted
+    numbers |= {f"{kind}_nodes_expanded": float(values.iloc[0]) for kind, values in others.items() if len(values)}
+    return {name: value for name, value in numbers.items() if value is not None and math.isfinite(value)}
+
+
+def of_cards(results: StudyResults, model: str) -> dict[str, float]:
+    """What the cards of a model's stages have measured."""
+    cards = {group: results.find_card(f"{group}/{model}").get("metrics", {}) for group in GROUPS}
+    return {f"{group}_{name}": value for group, metrics in cards.items() for name, value in metrics.items()}
+
+
+EXHAUSTIVE = {  # of a puzzle whose networks are audited on every state
+    "convergence_points": of_models(convergence_points),
+    "audit": of_models(audit),
+    "hanoi_start": start,
+    "optimal_by_distance": optimal_by_distance,
+}
+EXHAUSTIVE_OF_MODELS = {"grid": grid, "loss": loss, "learning_curve": learning_curve}
+SAMPLED = {  # of one whose networks are audited on a sample
+    "training": training,
+    **{name: left_by_stages(f"audits/{{}}/{name}") for name in AUDITS},
+    "grid": left_by_stages("searches/{}/grid"),
+}
+SAMPLED_OF_MODELS = {"loss": loss}

@@ -8,10 +8,11 @@ from collections.abc import Iterator
 
 import pandas as pd
 
+from costtogo.analysis.literature import rows_on
 from costtogo.report import answers  # which registers who answers
 from costtogo.report.answer import NAN, Answer, Row
 from costtogo.report.answers.search import exact, external, known
-from costtogo.report.quantities import MACHINE, SETTING, TIME, quantity_of
+from costtogo.report.quantities import MACHINE, SETTING, TIME, TIMES, quantity_of
 from costtogo.report.results import StudyResults
 from costtogo.report.standing import (
     EXACT,
@@ -59,6 +60,12 @@ def compare(reported: pd.DataFrame, own: StudyResults) -> pd.DataFrame:
     """
     rows = [row | _compared(own, row) for row in terms_of(reported)]
     return pd.DataFrame(rows, columns=[*reported.columns, *BY_RECIPE])
+
+
+def compare_all(own: StudyResults) -> pd.DataFrame:
+    """compare for all numbers on the puzzles of some results; where wall-clock times may be seen, for times alone."""
+    reported = rows_on(own.puzzles, own.beside.reported)
+    return compare(reported[reported["quantity"].isin(TIMES)] if own.timed else reported, own)
 
 
 def project(comparison: pd.DataFrame, columns: dict[str, str]) -> pd.DataFrame:

@@ -2,10 +2,13 @@
 
 Whether it makes the same is for the net to say, which ran both commits on small studies (`make net`): its record must
 be of commits, of this kind of processor and these versions, name the digests of the code that the results were made by
-and of today's, and have found every result equal. Then the cheapest stage of each kind is made again beside the
-results and must come out the same to the byte. Cards keep what was done under `adopted`, and reports mark such rows.
+and of today's, and have found every result equal. Parameters whose shape has changed are taken for the same where the
+record has both shapes of the slice that the study's own file makes. Then the cheapest stage of each kind is made again
+beside the results and must come out the same to the byte. Cards keep what was done under `adopted`, and reports mark
+such rows.
 """
 
+import hashlib
 import os
 import shutil
 import subprocess
@@ -17,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from costtogo import recipes
-from costtogo.files import FileError, digest, read_json, write_json
+from costtogo.files import FileError, digest, json_text, read_json, write_json
 from costtogo.recipes import shortened
 from costtogo.sources import digest_of
 from costtogo.stages.stage_run import processor, say, versions
@@ -30,11 +33,15 @@ MADE_ANEW = ("figures", "report", "external")  # of the clock's making, or made 
 
 @dataclass(frozen=True)
 class Net:
-    """A record of the net: which digest of code stands for which, by (stage, digest before)."""
+    """A record of the net: which digest of code stands for which, by (stage, digest before).
+
+    slices: the digests of each stage's slice of the parameters on both sides, by its place.
+    """
 
     path: Path
     content: dict[str, Any]
     codes: dict[tuple[str, str], str]
+    slices: dict[str, list[str | None]]
 
     @classmethod
     def read(cls, path: Path) -> "Net":
@@ -49,6 +56,7 @@ class Net:
             }
             dirty = [side for side in ("before", "after") if content[side]["dirty"] or not content[side]["commit"]]
             made_on, unexplained = content["processor"], content["unexplained"]
+            slices = content["parts"].get("slices", {"digests": {}})["digests"]
         except (KeyError, TypeError, AttributeError) as error:
             raise FileError(f"{path} is no record of the net: make one with `make net BEFORE=<commit>`.") from error
         if dirty:
@@ -60,7 +68,12 @@ class Net:
             raise UserError(f"{path} was made with another {shortened(sorted(other))}: run the net here.")
         if not content["results_equal"] or unexplained:
             raise UserError(f"{path} names results that differ: they cannot stand for those of the new code.")
-        return cls(path, content, pairs)
+        return cls(path, content, pairs, slices)
+
+    def same_parameters(self, stage: Stage, before: dict[str, Any]) -> bool:
+        """True if a stage's parameters are those of its card, or what these have become in the new shape."""
+        pair = [hashlib.sha256(json_text(each).encode()).hexdigest() for each in (before, stage.parameters)]
+        return pair[0] == pair[1] or self.slices.get(f"{stage.id}.json") == pair
 
 
 def run(stages: list[Stage], net: Path) -> int:
@@ -94,7 +107,7 @@ def refusal(stage: Stage, net: Net, adopted: set[str], state: State) -> str | No
     if stage.group in MADE_ANEW or not card_path.exists() or not state.reason(stage):
         return ""
     card = read_json(card_path)
-    if card.get("parameters") != stage.parameters:
+    if not net.same_parameters(stage, card.get("parameters", {})):
         return "its parameters have changed"
     if net.codes.get((card.get("stage"), card.get("code"))) != digest_of(stage.recipe.code):
         return "the net has not compared its code with today's"
@@ -134,11 +147,10 @@ def make_again(stage: Stage) -> None:
             target.parent.mkdir(parents=True, exist_ok=True)
             target.symlink_to(path.resolve())
         recipe = stage.recipe.write(stage.folder, stage.name, within=folder / recipes.RECIPES)
-        command, _, options = stage.command.partition(" ")
-        done = subprocess.run(
-            [sys.executable, "-m", "costtogo.cli", command, "--params", str(recipe), *options.split()],
-            cwd=folder, capture_output=True, text=True, env={**os.environ, "COSTTOGO_TRACKING": "off"},
-        )  # fmt: skip
+        command = [sys.executable, "-m", "costtogo.cli", "stage", stage.module, "--params", str(recipe)]
+        environment = {**os.environ, "COSTTOGO_TRACKING": "off"}
+        command += stage.options.split()
+        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, env=environment)
         if done.returncode:
             raise UserError(f"{stage.id} could not be made again: {(done.stderr.splitlines() or ['?'])[-1]}")
         other = [path for path, found in written.items() if digest(folder / path) != found]
@@ -164,7 +176,9 @@ def take_over(stage: Stage, net: Net) -> None:
     step |= {side: net.content[side]["commit"] for side in ("before", "after")}
     for mark in recipes.marks(stage.folder, stage.name):
         mark.path.unlink()
-    write_json(stage.card, card | {"code": code, "adopted": [*card.get("adopted", []), step]})
+    write_json(
+        stage.card, card | {"parameters": stage.parameters, "code": code, "adopted": [*card.get("adopted", []), step]}
+    )
     recipe = stage.recipe.write(stage.folder, stage.name)
     timings = [Path(path) for path in stage.timings if Path(path).exists()]
     recipes.finish(recipe, stage.folder, Path(stage.card), timings)

@@ -11,7 +11,7 @@ from costtogo.exact.graph import neighbour_table, walk_ranks
 from costtogo.files import read_frame, write_arrays, write_frame
 from costtogo.heuristics.network import load
 from costtogo.heuristics.table import tabulate
-from costtogo.params import AuditParams
+from costtogo.params.audits import ExhaustiveAudit
 from costtogo.puzzles import make
 from costtogo.stages.stage_run import StageRun, say
 from costtogo.stages.tables import read_table
@@ -22,7 +22,7 @@ def run(params: Path, table: Path, model: Path, out: Path) -> None:
     inputs = [table, model / "checkpoints.parquet", *sorted(model.glob("checkpoints/*.safetensors"))]
     stage = StageRun("audit", __name__, params, out, inputs)
     torch.set_num_threads(stage.parameters["threads"])
-    wanted = AuditParams(**stage.parameters["audit"])
+    wanted = ExhaustiveAudit(**stage.parameters["audit"])
     puzzle = make(stage.parameters["puzzle"])
     distance, neighbours = read_table(table, puzzle), neighbour_table(puzzle)
     sample = walk_ranks(puzzle, wanted.walks, wanted.walk_max, np.random.default_rng(stage.parameters["seed"])).ravel()
@@ -48,7 +48,7 @@ def run(params: Path, table: Path, model: Path, out: Path) -> None:
     stage.finish(outputs, card_metrics(rows), threads=stage.parameters["threads"])
 
 
-def wanted_checkpoints(checkpoints: pd.DataFrame, wanted: AuditParams) -> pd.DataFrame:
+def wanted_checkpoints(checkpoints: pd.DataFrame, wanted: ExhaustiveAudit) -> pd.DataFrame:
     """The checkpoints of the wanted convergence points, as far as the training has them, and its last so many.
 
     The last of all where that leaves none.

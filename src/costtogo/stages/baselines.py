@@ -10,7 +10,7 @@ from costtogo.heuristics.manhattan import Manhattan
 from costtogo.heuristics.nearby import NearbyHeuristic
 from costtogo.heuristics.pattern_database import PatternDatabaseHeuristic
 from costtogo.heuristics.tile_sums import TileSumHeuristic
-from costtogo.params_large import MANHATTAN
+from costtogo.params.searches import MANHATTAN
 from costtogo.puzzles import make
 from costtogo.puzzles.base import Puzzle
 from costtogo.stages.grid import search_cells

@@ -10,7 +10,7 @@ import pandas as pd
 import torch
 
 from costtogo.heuristics.averaged import AveragedHeuristic
-from costtogo.params_large import BeamParams
+from costtogo.params.searches import BeamParams
 from costtogo.puzzles import make
 from costtogo.search.anytime import solve_images
 from costtogo.search.beam import BeamLimits

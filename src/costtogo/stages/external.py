@@ -26,7 +26,7 @@ from costtogo.external_files import find
 from costtogo.files import FileError, json_text, read_text, write_frame, write_text
 from costtogo.heuristics.nearby import NearbyHeuristic
 from costtogo.heuristics.network import NetworkHeuristic
-from costtogo.params_large import ExternalBudget, ExternalParams
+from costtogo.params.searches import ExternalBudget, ExternalParams
 from costtogo.puzzles import make
 from costtogo.puzzles.base import Puzzle, random_walks, solves
 from costtogo.search.anytime import solve_with_weights, solve_within
@@ -61,7 +61,7 @@ class Solver:
 
     def search(self, start: States, **limits) -> SearchResult:
         """One search from uint8 [D]; limits: seconds, max_nodes."""
-        if self.budget.path_weight is None:
+        if self.budget.solver == "beam":
             return solve_within(self.puzzle, self.heuristic, start, nearby=self.nearby, **limits)
         return solve_with_weights(
             self.puzzle,

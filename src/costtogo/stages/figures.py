@@ -1,62 +1,41 @@
-"""Stage: draw every figure of a study as PNG and SVG."""
+"""Stage: draw the figures of a part of a study, those of a puzzle, of a model or of what another study kept.
 
-from concurrent.futures import ProcessPoolExecutor
+Each is a PNG and an SVG below reports/<study>/.
+"""
+
+from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
-from costtogo.figures.catalogue import KINDS, MEASURED, FigureEntry, catalogue
-from costtogo.files import FileError, write_bytes
-from costtogo.params import Study
-from costtogo.stages.leftovers import remove_others
-from costtogo.stages.stage_run import StageRun, whole_cards
+from costtogo.figures.catalogue import KINDS, FigureEntry, drawn
+from costtogo.figures.drawing import write
+from costtogo.files import read_json, remove_others
+from costtogo.stages.stage_run import StageRun, parameters_of
 
 
 def run(params: Path, results: Path, reports: Path) -> None:
-    """Draw the figures of a study; results and reports are the study's folders."""
-    stage = StageRun("figures", __name__, params, results / "figures" / "figures", whole_cards(results))
-    written = draw_catalogue(Study(**stage.parameters), results.parent, reports.parent)
-    timed = [path for path in written if "timings" in path.parts]
-    drawn = [path for path in written if path not in timed]
-    stage.finish(drawn, {"figures": len(written) // len(KINDS)}, timed, tracked=False)
+    """Draw the figures that the recipe lists; results and reports are the study's folders.
 
-
-def draw_catalogue(
-    study, results: Path | str, reports: Path | str, measured: Path = MEASURED, processes: int = 2
-) -> list[Path]:
-    """Draw the study's catalogue into reports/<study> and return the files written.
-
-    results and reports are the folders that hold one folder a study, measured that of what other studies kept.
-    Figures of models that the study no longer has are removed.
     Raises FileError where a result that a figure needs is missing.
     """
-    source, target = Path(results) / study.study, Path(reports) / study.study
-    entries = catalogue(study, measured)
-    _demand_inputs(entries, source)
-    return draw_all(entries, source, target, processes)
+    parameters = parameters_of(params)
+
+    def card(stage: str) -> dict[str, Any]:
+        path = results / f"{stage}.json"
+        return read_json(path) if path.exists() else {}
+
+    listed = [FigureEntry(**entry) for entry in parameters["figures"]]
+    entries = [entry for entry in listed if not entry.optional or drawn([entry], card)]
+    read = {path for entry in entries for path in entry.paths(results)}
+    stage = StageRun("figures", __name__, params, results / "figures" / parameters["part"], sorted(read))
+    files = {entry: write(entry, results, reports) for entry in entries}
+    outputs, timed = ([path for entry, paths in files.items() if entry.timed == of_time for path in paths]
+                      for of_time in (False, True))  # fmt: skip
+    stage.finish(outputs, {"figures": len(entries)}, timed, tracked=False)
 
 
-def draw_all(entries: list[FigureEntry], source: Path, target: Path, processes: int = 2) -> list[Path]:
-    """Draw figures in parallel from source, results/<study>, to target, reports/<study>; others there are removed."""
-    with ProcessPoolExecutor(max_workers=processes) as pool:
-        written = list(pool.map(draw, entries, [source] * len(entries), [target] * len(entries)))
-    paths = [path for paths in written for path in paths]
-    for folder in {path.parent for path in paths}:
-        remove_others((path for kind in KINDS for path in folder.glob(f"*.{kind}")), paths)
-    return paths
-
-
-def draw(entry: FigureEntry, source: Path, target: Path) -> list[Path]:
-    """Draw one figure and write it in every kind."""
-    from costtogo.figures.style import image
-
-    figure = entry.draw(source)
-    paths = [target / entry.file(kind) for kind in KINDS]
-    for path, kind in zip(paths, KINDS, strict=True):
-        write_bytes(path, image(figure, kind))
-    return paths
-
-
-def _demand_inputs(entries: list[FigureEntry], source: Path) -> None:
-    for entry in entries:
-        for path in entry.inputs:
-            if not (source / path).exists():
-                raise FileError(f"The figure {entry.name} needs {source / path}; run the stage that writes it first.")
+def remove_figures(reports: Path, entries: Iterable[FigureEntry]) -> None:
+    """Remove the pictures of a study that are none of its figures: those of models that it no longer has."""
+    shown = {reports / entry.file(kind) for entry in entries for kind in KINDS}
+    folders = (reports / place for place in ("figures", "timings", "svg/figures", "svg/timings"))
+    remove_others((path for folder in folders for kind in KINDS for path in folder.glob(f"*.{kind}")), shown)

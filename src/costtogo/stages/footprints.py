@@ -5,6 +5,7 @@ Their speed stands among the timings: seconds for the children of a state, asked
 """
 
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -25,18 +26,18 @@ AT_A_TIME = (1, STATES)
 WALKS = (1000, 10_000)  # moves from the goal, as DeepCubeA draws its states
 
 
-def run(params: Path, models: list[Path], databases: list[Path], out: Path) -> None:
-    """Measure every heuristic; models: the folders of the trainings, databases: the files of pattern databases."""
-    read = [*(model / "checkpoints.parquet" for model in models), *databases]
+def run(params: Path, out: Path, model: Sequence[Path] = (), database: Sequence[Path] = ()) -> None:
+    """Measure every heuristic; model: the folder of each training, database: the file of each pattern database."""
+    read = [*(folder / "checkpoints.parquet" for folder in model), *database]
     stage = StageRun("footprints", __name__, params, out, read)
     torch.set_num_threads(stage.parameters["threads"])
-    puzzle, files = make(stage.parameters["puzzle"]), {path.stem: path for path in databases}
+    puzzle, files = make(stage.parameters["puzzle"]), {path.stem: path for path in database}
     states = draw_walk_ends(puzzle, STATES, WALKS, np.random.default_rng(stage.parameters["seed"]))
     rows, clock = [], []
-    for model in models:
-        network = last_network(model, stage.parameters["device"])
-        rows.append({"heuristic": model.name, "bytes": network_bytes(model)})
-        clock += [{"heuristic": model.name, **row} for row in speeds(network, states)]
+    for folder in model:
+        network = last_network(folder, stage.parameters["device"])
+        rows.append({"heuristic": folder.name, "bytes": network_bytes(folder)})
+        clock += [{"heuristic": folder.name, **row} for row in speeds(network, states)]
     for name in stage.parameters["baselines"]:
         heuristic = baseline(puzzle, name, files.get(name))
         rows.append({"heuristic": name, "bytes": table_bytes(heuristic)})

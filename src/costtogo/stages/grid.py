@@ -13,7 +13,7 @@ import pandas as pd
 import torch
 
 from costtogo.heuristics.nearby import NearbyHeuristic
-from costtogo.params_large import GridParams
+from costtogo.params.searches import GridParams
 from costtogo.puzzles import make
 from costtogo.puzzles.base import Puzzle, random_walks
 from costtogo.search.bwas import Limits, solve, why_ended

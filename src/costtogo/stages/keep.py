@@ -9,7 +9,7 @@ from pathlib import Path
 import pandas as pd
 
 from costtogo.files import read_csv, read_frame, read_json, write_csv, write_json
-from costtogo.params import variant_of
+from costtogo.params.base import variant_of
 from costtogo.stages import variants
 from costtogo.types import UserError
 

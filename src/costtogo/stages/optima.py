@@ -18,7 +18,7 @@ from costtogo.exact.lights_out import FewestPresses
 from costtogo.exact.pattern_database import load
 from costtogo.files import write_frame
 from costtogo.heuristics.pattern_database import PatternDatabaseHeuristic
-from costtogo.params_large import OptimaParams
+from costtogo.params.searches import OptimaParams
 from costtogo.puzzles import make
 from costtogo.puzzles.base import Puzzle, random_walks
 from costtogo.search import ida_star

@@ -16,7 +16,7 @@ from costtogo.analysis.suboptimality import CELL, summarise
 from costtogo.files import read_arrays, read_frame, write_frame
 from costtogo.heuristics.network import load
 from costtogo.heuristics.table import TableHeuristic, exact, zero
-from costtogo.params import CellParams, GridParams, SearchParams
+from costtogo.params.searches import CellParams, GridParams, SearchProtocol
 from costtogo.puzzles import make
 from costtogo.puzzles.base import Puzzle, solves
 from costtogo.search.bwas import Limits, solve
@@ -32,7 +32,8 @@ class Task:
     """What the searches of this stage share."""
 
     puzzle: Puzzle
-    search: SearchParams
+    search: SearchProtocol
+    grids: list[GridParams]
     distance: np.ndarray
     instances: pd.DataFrame
 
@@ -47,19 +48,19 @@ class Task:
 
     def cells(self) -> list[CellParams]:
         """Every (set, λ, N) of the grids, then the headline cell if no grid holds it."""
-        cells = self._cells(self.search.grids)
+        cells = self._cells(self.grids)
         return cells + ([] if self.search.headline in cells else [self.search.headline])
 
     def cells_of_every_checkpoint(self) -> list[CellParams]:
         """Those of the grids that every audited checkpoint is to search."""
-        return self._cells([grid for grid in self.search.grids if grid.every_checkpoint])
+        return self._cells([grid for grid in self.grids if grid.every_checkpoint])
 
     def _cells(self, grids: list[GridParams]) -> list[CellParams]:
         return [
             CellParams(set=grid.set, path_weight=weight, batch_size=size)
             for grid in grids
-            for weight in grid.path_weights
-            for size in grid.batch_sizes
+            for weight in grid.path_weight
+            for size in grid.batch_size
         ]
 
 
@@ -76,7 +77,9 @@ def run(
     stage = StageRun("search", __name__, params, out, inputs)
     torch.set_num_threads(stage.parameters["threads"])
     puzzle = make(stage.parameters["puzzle"])
-    task = Task(puzzle, SearchParams(**stage.parameters["search"]), read_table(table, puzzle), read_frame(instances))
+    grids = [GridParams(**values) for values in stage.parameters["searches"]]
+    protocol = SearchProtocol(**stage.parameters["search"])
+    task = Task(puzzle, protocol, grids, read_table(table, puzzle), read_frame(instances))
     if audit:
         outputs, metrics, clock = search_model(stage, task, audit, model)
     else:
@@ -160,7 +163,7 @@ def search_admissible(task: Task, heuristic: TableHeuristic, overestimate: float
 def search_baselines(stage: StageRun, task: Task):
     """The exact heuristic on all instances, the zero heuristic on a few of each set."""
     best, best_clock = search_grid(task, "exact", exact(task.puzzle, task.distance), 0.0, task.cells())
-    few = Task(task.puzzle, task.search, task.distance, few_of_each_set(task))
+    few = Task(task.puzzle, task.search, task.grids, task.distance, few_of_each_set(task))
     worst, worst_clock = search_grid(few, "zero", zero(task.puzzle), 0.0, task.cells())
     searches = pd.concat([best, worst], ignore_index=True)
     frames = {**summaries(searches), "searches": searches}

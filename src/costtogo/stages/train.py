@@ -19,7 +19,7 @@ from costtogo.files import FileError, digest, json_text, read_frame, write_bytes
 from costtogo.heuristics import network as networks
 from costtogo.learning import davi, presses, random_walk, resume
 from costtogo.learning.training import DivergedError, Progress, Training
-from costtogo.params import ModelParams
+from costtogo.params.training import training_of
 from costtogo.puzzles import make
 from costtogo.puzzles.base import Puzzle, is_listed
 from costtogo.stages.stage_run import StageRun, say
@@ -65,7 +65,7 @@ def run(params: Path, table: Path, out: Path, start: Path | None = None) -> None
 
 
 def _begin(stage: StageRun) -> Training:
-    params = ModelParams(**stage.parameters["training"])
+    params = training_of(**stage.parameters["training"])
     device = networks.present(stage.parameters.get("device", "cpu"))
     precision = networks.native_precision(params.precision, device)
     training = TRAINERS[params.trainer].begin(make(params.puzzle), params, precision).to(device)

@@ -11,7 +11,7 @@ import pandas as pd
 
 from costtogo.analysis.variants import CELLS
 from costtogo.files import read_frame, read_json
-from costtogo.params import variant_of
+from costtogo.params.base import variant_of
 
 KEYS = {"variants": ["puzzle", "variant", "seed"], "admissible": ["puzzle", "model"]}  # of a training in each table
 FOUND = ["instances", "solved_percent", "optimal_percent", "length", "nodes_expanded", "nodes_generated"]
@@ -60,9 +60,9 @@ def _checkpoints(results: Path, model: str, searched: bool) -> pd.DataFrame:
 
 def _cells(results: Path, puzzle: str) -> pd.DataFrame:
     """Every (set, λ, N) that each checkpoint of a model of the puzzle is to search: the baselines search them too."""
-    search = read_json(results / "searches" / f"baseline_{puzzle}.json")["parameters"]["search"]
-    grids = [grid for grid in search["grids"] if grid["every_checkpoint"]]
-    cells = [product([grid["set"]], grid["path_weights"], grid["batch_sizes"]) for grid in grids]
+    searches = read_json(results / "searches" / f"baseline_{puzzle}.json")["parameters"]["searches"]
+    grids = [grid for grid in searches if grid["every_checkpoint"]]
+    cells = [product([grid["set"]], grid["path_weight"], grid["batch_size"]) for grid in grids]
     return pd.DataFrame(chain(*cells), columns=CELLS)
 
 

@@ -146,7 +146,7 @@ def points(stage: Stage) -> Points:
             found |= error_points(read_frame(folder / "errors.parquet"))
     if card["stage"] == "audit":
         found = audit_points(read_frame(folder / "measures.parquet"))
-    if card["stage"] == "audit_large":
+    if card["stage"] == "audit_samples":
         frames = [read_frame(folder / f"{name}.parquet") for name in ("consistency", "greedy")]
         found = large_audit_points(*frames)
     curves = {name for name, _ in found if name in CURVE_METRICS}

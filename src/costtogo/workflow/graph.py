@@ -7,23 +7,15 @@ from typing import Any
 
 from costtogo import sources
 from costtogo.external_files import find
-from costtogo.params import Study, overlay, parse
-from costtogo.params_large import LargeStudy, is_large
-from costtogo.params_large import load as load_large
-from costtogo.params_local_vi import is_local_vi
-from costtogo.params_local_vi import load as load_local_vi
-from costtogo.params_yaml import read_yaml
+from costtogo.params.loading import DEFAULT, load, refuse_other_name
+from costtogo.params.reading import read_yaml
+from costtogo.params.study import Study
 from costtogo.recipes import RECIPES, Mark, stem
-from costtogo.workflow.stages import AnyStudy, Stage, stages_of
+from costtogo.types import UserError
+from costtogo.workflow.stages import Stage, stages_of
 from costtogo.workflow.state import State
 
-BASE = "params.yaml"
-LISTED = ("puzzle8",)  # overlays of params.yaml that are targets beside the study that is run
-GROUPS = {  # targets of several studies
-    "sliding": ("puzzle8", "puzzle15", "puzzle24"),
-    "sliding-large": ("puzzle35", "puzzle48"),
-    "lights_out": ("lights_out_7",),
-}
+GROUPS = Path("groups.yaml")  # beside the studies of config/: targets of several studies
 PARTS = {  # targets of the study that is run, and what they say when they are reached
     "tables": "The exact tables are complete.",
     "instances": "The instance sets are complete.",
@@ -44,20 +36,30 @@ class Target:
 
 
 class Graph:
-    """The stages of the study that is run and of all studies below config/, in an order in which they can be made.
+    """The stages of the study that is run and of studies of a folder, in an order in which they can be made.
 
-    Made from what a configuration says, without a look at results.  What is finished is read when it is asked for.
-    config: the parameters that files, which Snakemake has read, come to; folder: config/.
+    Made from what files say, without a look at results.  What is finished is read when it is asked for.
+    files: those of the study that is run, later ones over earlier ones; changes: values laid over them; folder:
+    config/; words: of the command line, which name studies of the folder or their files, or groups; all if left out.
     Raises UserError where parameters are wrong.
     """
 
-    def __init__(self, config: dict[str, Any], folder: Path, files: Iterable[Path] = ()):
-        for path in files:
-            read_yaml(path)  # of a key that stands twice Snakemake has taken the last
-        self.study = parse(config)
-        self._studies = {self.study.study: self.study, **others(folder, self.study.study)}
+    def __init__(
+        self,
+        files: Iterable[Path],
+        folder: Path,
+        changes: dict[str, Any] | None = None,
+        words: Iterable[str] | None = None,
+    ):
+        self.study = load(files, changes)
+        self.names = [name for name in names_of(folder) if name != self.study.study]
+        self._groups = groups(folder, [*self.names, self.study.study])
+        self._studies = {self.study.study: self.study}
+        self._studies |= {name: read(folder, name) for name in self._asked(words)}
+        for name in {other for study in self._studies.values() for other in read_by(study)} - set(self._studies):
+            self._studies[name] = read(folder, name)
         self.stages: list[Stage] = []
-        for study in sorted(self._studies.values(), key=lambda study: not isinstance(study, Study | LargeStudy)):
+        for study in sorted(self._studies.values(), key=lambda study: len(read_by(study))):
             self.stages += stages_of(study, self.stages)
         self._last = {stage.study: stage for stage in self.stages if stage.group == "report"}
         self._state = State(self.stages)
@@ -87,8 +89,7 @@ class Graph:
 
     def command(self, stage: Stage) -> str:
         """The command that makes a stage; it runs by hand too."""
-        name, _, options = stage.command.partition(" ")
-        return f"costtogo {name} --params {self._recipe(stage)} {options}"
+        return f"costtogo stage {stage.module} --params {self._recipe(stage)} {stage.options}"
 
     def plan(self, stage: Stage) -> str:
         """The recipe that needs all other stages of a stage's study, from which a stage tells how many are finished."""
@@ -99,6 +100,14 @@ class Graph:
         reason = self._state.reason(stage)
         return stage.message + (f"\n    because: {reason}" if reason not in ("", "new") else "")
 
+    def _asked(self, words: Iterable[str] | None) -> list[str]:
+        """The studies of the folder that words name, themselves or as part of a file's path or of a group."""
+        if words is None:
+            return self.names
+        said = list(words)
+        said += [name for group, members in self._groups.items() if group in said for name in members]
+        return [name for name in self.names if any(name in word for word in said)]
+
     @property
     def targets(self) -> list[Target]:
         """What a user may ask for by name; `all` is in the Snakefile."""
@@ -106,8 +115,9 @@ class Graph:
         parts = [Target(name, self.marks_of(own, name), message) for name, message in PARTS.items()]
         parts.append(Target("report", self.marks_of(own), f"The report is complete: reports/{own}/report.md."))
         told = "Study {0} is complete: read reports/{0}/report.md."
-        studies = [Target(name, self.marks_of(name), told.format(name)) for name in self._studies if name != "default"]
-        for group, members in GROUPS.items():
+        names = [name for name in [own, *self.names] if name != DEFAULT]
+        studies = [Target(name, self.marks_of(name), told.format(name)) for name in names]
+        for group, members in self._groups.items():
             reports = f"Target {group} is complete: read the reports of {', '.join(members)}."
             studies.append(Target(group, [path for name in members for path in self.marks_of(name)], reports))
         for name in dict.fromkeys(stage.study for stage in self.stages if stage.group == "external"):
@@ -130,14 +140,30 @@ class Graph:
         return str(folder / f"{stem(stage.name, stage.recipe.key, self._time(stage))}.json")
 
 
-def others(folder: Path, own: str) -> dict[str, AnyStudy]:
-    """The studies of config/ that are targets beside the one that is run, by name."""
-    found: dict[str, AnyStudy] = {}
-    for path in sorted(folder.glob("*.yaml")):
-        if is_large(path):
-            found[path.stem] = load_large(path)
-        elif is_local_vi(path):
-            found[path.stem] = load_local_vi(path)
-        elif path.stem in LISTED:
-            found[path.stem] = parse(overlay(read_yaml(folder.parent / BASE), read_yaml(path)))
-    return {name: study for name, study in found.items() if name != own}
+def names_of(folder: Path) -> list[str]:
+    """The studies of a folder, each a file."""
+    return sorted(path.stem for path in folder.glob("*.yaml") if path.name != GROUPS.name)
+
+
+def read(folder: Path, name: str) -> Study:
+    """A study of a folder, which goes by the name of its file."""
+    path = folder / f"{name}.yaml"
+    study = load([path])
+    refuse_other_name(study.study, path)
+    return study
+
+
+def groups(folder: Path, names: list[str]) -> dict[str, list[str]]:
+    """The targets of several studies, by name; UserError where a study that one names is not there."""
+    path = folder / GROUPS
+    found = read_yaml(path) if path.is_file() else {}
+    for group, members in found.items():
+        if not isinstance(members, list) or not set(members) <= set(names):
+            raise UserError(f"{path}: the group {group} must be a list of studies of {folder}, not {members}.")
+    return found
+
+
+def read_by(study: Study) -> list[str]:
+    """The studies whose results a study reads, which come first."""
+    compared = [puzzle.local_vi.compared for puzzle in study.puzzles.values() if puzzle.local_vi]
+    return [each.study for each in compared if each is not None]

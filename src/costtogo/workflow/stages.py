@@ -4,28 +4,23 @@ A stage is data. The Snakefile makes a rule of each, so that the files of a stag
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cache, cached_property
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
-from costtogo.analysis.documents import documents
+from costtogo.analysis.documents import read_by_report
 from costtogo.external_files import folder as external_folder
-from costtogo.figures.catalogue import KINDS, FigureEntry
-from costtogo.figures.catalogue import catalogue as figures_of_listed
-from costtogo.figures.catalogue_large import expected as figures_of_large
+from costtogo.figures.catalogue import KINDS, FigureEntry, catalogue, parts, paths_of
 from costtogo.files import digest
-from costtogo.params import Study, puzzles_of
-from costtogo.params_large import LargeStudy
-from costtogo.params_local_vi import LocalViStudy
+from costtogo.params.slices import slices
+from costtogo.params.study import PuzzleStudy, Study, puzzles_of
 from costtogo.recipes import Recipe
 from costtogo.sources import code_of
 from costtogo.types import UserError
 
-AnyStudy: TypeAlias = Study | LargeStudy | LocalViStudy
-
 DOCUMENTS = ("report.md", "timings.md", "metrics.json", "reported_vs_reproduced.csv")
-REPORTED, MEASURED, CAPTIONS = Path("data/reported"), Path("data/measured"), Path("workflow/captions")
+CAPTIONS = Path("workflow/captions")
 TRAINED = ("checkpoints", "curve", "errors")
 AUDITED = ("nearby", "known", "consistency", "scrambled", "greedy", "progress")  # tables of a large puzzle's audit
 OF_CHECKPOINTS = ("selection", "checkpoints", "checkpoints_by_distance", "admissible")
@@ -38,7 +33,7 @@ class Stage:
     """A stage of a study.
 
     group, name: its results lie in results/<study>/<group>/<name>….  module: of costtogo.stages.
-    parameters: its slice.  command: what follows `costtogo` besides --params.
+    parameters: its slice.  options: of `costtogo stage`, besides --params.
     needs: the stages that it reads from.  files: the files it reads that no stage makes.
     data: its files besides the card, below results/<study>/<group>/.  clock: whether it writes a table of seconds.
     pictures: the figures that it draws.  written: its documents below reports/<study>/.
@@ -49,7 +44,7 @@ class Stage:
     name: str
     module: str
     parameters: dict[str, Any]
-    command: str
+    options: str
     message: str
     needs: tuple["Stage", ...] = ()
     files: tuple[str, ...] = ()
@@ -128,244 +123,218 @@ def _digest(path: str) -> str:
     return digest(path) if Path(path).is_file() else ""
 
 
-def stages_of(study: AnyStudy, others: Iterable[Stage] = ()) -> list[Stage]:
+def stages_of(study: Study, others: Iterable[Stage] = ()) -> list[Stage]:
     """The stages of a study, each after those that it needs; others: those of the studies that it may read from."""
-    if isinstance(study, LocalViStudy):
-        return list(_local_vi(study, {stage.id: stage for stage in others}))
-    return list(_large(study) if isinstance(study, LargeStudy) else _listed(study))
+    return list(_Table(study, {stage.id: stage for stage in others}).stages())
 
 
 def _parquets(name: str, tables: Iterable[str]) -> tuple[str, ...]:
     return tuple(f"{name}/{table}.parquet" for table in tables)
 
 
-def _listed(study: Study) -> Iterator[Stage]:
-    """A study of puzzles whose states can be listed."""
-    slices, folder, threads = study.slices(), f"results/{study.study}", study.threads
-    made: dict[str, Stage] = {}
+class _Table:
+    """The stages of one study, as they are added: each by its place, <group>/<name>."""
 
-    def stage(place: str, module: str, command: str, message: str, needs: list[str], **rest) -> Stage:
+    def __init__(self, study: Study, others: dict[str, Stage]):
+        self.study, self.others = study, others
+        self.slices, self.folder = slices(study), f"results/{study.study}"
+        self.made: dict[str, Stage] = {}
+
+    def stages(self) -> Iterator[Stage]:
+        """All of them."""
+        for puzzle in self.study.listed:
+            self.add_table(puzzle, "all states by their distance from the goal")
+        for puzzle in self.study.puzzles:
+            self.add_puzzle(self.study.about(puzzle))
+        self.add_report()
+        return iter(self.made.values())
+
+    def add(
+        self, place: str, module: str, options: str, message: str, needs: Iterable[str] = (), suffix: str = "", **rest
+    ) -> None:
+        """Add a stage; options: without --params and --out; needs: places; suffix: of what --out names."""
         group, name = place.split("/")
-        upstream = tuple(made[need] for need in needs)
-        made[place] = Stage(study.study, group, name, module, slices[place], command, message, upstream, **rest)
-        return made[place]
-
-    for puzzle in study.tables:
-        yield stage(
-            f"tables/{puzzle}", "tables", f"table --out {folder}/tables/{puzzle}.npz",
-            f"Listing all states of {puzzle} by their distance from the goal.", [], data=(f"{puzzle}.npz",),
-        )  # fmt: skip
-    for puzzle in study.puzzles:
-        table = f"--table {folder}/tables/{puzzle}.npz"
-        yield stage(
-            f"instances/{puzzle}", "instances", f"instances {table} --out {folder}/instances/{puzzle}.parquet",
-            f"Drawing the instance sets of {puzzle}.", [f"tables/{puzzle}"],
-            data=(f"{puzzle}.parquet", f"{puzzle}/distributions.parquet"),
-        )  # fmt: skip
-        name = f"baseline_{puzzle}"
-        yield stage(
-            f"searches/{name}", "search",
-            f"search {table} --instances {folder}/instances/{puzzle}.parquet --out {folder}/searches/{name}",
-            f"Searching {puzzle} with the exact and the zero heuristic over λ × N.",
-            [f"tables/{puzzle}", f"instances/{puzzle}"], data=_parquets(name, FOUND), clock=True, threads=threads,
-        )  # fmt: skip
-    for name, params in study.models.items():
-        puzzle, table = params.puzzle, f"--table {folder}/tables/{params.puzzle}.npz"
-        model, audit = f"--model {folder}/models/{name}", f"--audit {folder}/audits/{name}"
-        yield stage(
-            f"models/{name}", "train", f"train {table} --out {folder}/models/{name}", f"Training {name}.",
-            [f"tables/{puzzle}"], data=_parquets(name, TRAINED), threads=threads, priority=10,
-        )  # fmt: skip
-        yield stage(
-            f"audits/{name}", "audit", f"audit {table} {model} --out {folder}/audits/{name}",
-            f"Auditing {name} on every state.", [f"tables/{puzzle}", f"models/{name}"],
-            data=(f"{name}/values.npz", *_parquets(name, ("measures", "by_distance"))), threads=threads,
-        )  # fmt: skip
-        instances = f"--instances {folder}/instances/{puzzle}.parquet"
-        yield stage(
-            f"searches/{name}", "search",
-            f"search {table} {instances} {audit} {model} --out {folder}/searches/{name}",
-            f"Searching with {name} over λ × N.",
-            [f"tables/{puzzle}", f"instances/{puzzle}", f"models/{name}", f"audits/{name}"],
-            data=_parquets(name, (*OF_CHECKPOINTS, *FOUND)), clock=True, threads=threads,
-        )  # fmt: skip
-    entries = tuple(figures_of_listed(study))
-    kept = sorted({path for entry in entries for path in entry.kept})
-    read = [*_below(REPORTED, "**/*.csv"), *_below(MEASURED, "**/*.[cj]s*")]
-    suffixes = ("figures", "report"), ("Drawing the figures.", "Writing the report.")
-    yield from _reported(study, slices, list(made.values()), entries, (kept, read), *suffixes)
-
-
-def _large(study: LargeStudy) -> Iterator[Stage]:
-    """A study of one puzzle too large to list."""
-    slices, folder, puzzle = study.slices(), f"results/{study.study}", study.puzzle
-    made: dict[str, Stage] = {}
-
-    def stage(place: str, module: str, command: str, message: str, needs: list[str], threads: int = 1, **rest) -> Stage:
-        group, name = place.split("/")
-        upstream, command = tuple(made[need] for need in needs), f"{command} --out {folder}/{rest.pop('out', place)}"
-        made[place] = Stage(
-            study.study, group, name, module, slices[place], command, message, upstream, threads=threads, **rest
+        upstream = tuple(self.made.get(need) or self.others[need] for need in needs)
+        options = f"{options} --out {self.folder}/{place}{suffix}".strip()
+        self.made[place] = Stage(
+            self.study.study, group, name, module, self.slices[place], options, message, upstream, **rest
         )
-        return made[place]
 
-    table, threads = f"--table {folder}/tables/{puzzle}.npz", study.threads
-    yield stage(
-        f"tables/{puzzle}", "tables", "table", f"Listing the states of {puzzle} around the goal.", [],
-        out=f"tables/{puzzle}.npz", data=(f"{puzzle}.npz",),
-    )  # fmt: skip
-    yield stage(
-        f"instances/{puzzle}", "instances_large", f"instances-large {table}",
-        f"Drawing the instance sets of {study.study}.", [f"tables/{puzzle}"],
-        out=f"instances/{puzzle}.parquet", data=(f"{puzzle}.parquet",),
-    )  # fmt: skip
-    for name in study.pattern_databases:
-        yield stage(
-            f"pattern_databases/{name}", "pattern_databases", "pattern-database",
-            f"Building the pattern database {name} of {study.study}.", [],
-            out=f"pattern_databases/{name}.npz", data=(f"{name}.npz",),
-        )  # fmt: skip
+    def path(self, place: str, suffix: str = "") -> str:
+        """Where the result of a stage lies."""
+        return f"{self.folder}/{place}{suffix}"
 
-    def database(name: str | None) -> tuple[str, list[str]]:
-        """The option that names a pattern database of the study, and its stage; nothing for what is none."""
-        known = name in study.pattern_databases
-        option = f" --database {folder}/pattern_databases/{name}.npz"
-        return (option, [f"pattern_databases/{name}"]) if known else ("", [])
+    def add_table(self, puzzle: str, what: str) -> None:
+        """The exact table of a puzzle."""
+        message = f"Listing {what} of {puzzle}."
+        self.add(f"tables/{puzzle}", "tables", "", message, suffix=".npz", data=(f"{puzzle}.npz",))
 
-    sets = f"instances/{puzzle}"
-    if study.optima is not None:
-        option, need = database(study.optima.pattern_database)
-        yield stage(
-            f"optima/{puzzle}", "optima", f"optima --instances {folder}/{sets}.parquet{option}",
-            f"Solving the instance sets of {study.study} exactly.", [sets, *need], threads,
-            out=f"optima/{puzzle}.parquet", data=(f"{puzzle}.parquet",), clock=True,
-        )  # fmt: skip
-        sets = f"optima/{puzzle}"
-    with_sets, below = f"{table} --instances {folder}/{sets}.parquet", [f"tables/{puzzle}", sets]
-    for name in sorted(study.models, key=lambda name: len(study.lineage(name))):
-        start = study.models[name].starts_from
-        option = f" --start {folder}/models/{start}" if start is not None else ""
-        yield stage(
-            f"models/{name}", "train", f"train {table}{option}", f"Training {name} of {study.study}.",
-            [f"tables/{puzzle}", *([f"models/{start}"] if start is not None else [])], threads,
-            data=_parquets(name, TRAINED),
-        )  # fmt: skip
-    for name in study.models:
-        model, reads = f"{with_sets} --model {folder}/models/{name}", [*below, f"models/{name}"]
-        yield stage(
-            f"audits/{name}", "audit_large", f"audit-large {model}", f"Auditing {name} of {study.study}.",
-            reads, threads, data=_parquets(name, AUDITED),
-        )  # fmt: skip
-        for group, module, message in (
-            ("searches", "grid", f"BWAS, λ × N, over {name} of {study.study}."),
-            ("beams", "beams", f"Beam search over {name} of {study.study}."),
-        ):
-            tables = _parquets(name, ("searches", "grid"))
-            yield stage(
-                f"{group}/{name}", module, f"{module} {model}", message, reads, threads, data=tables, clock=True
-            )
-    for name in study.baselines:
-        option, need = database(name)
-        yield stage(
-            f"baselines/{name}", "baselines", f"baselines {with_sets}{option}",
-            f"BWAS, λ × N, over {name} of {study.study}.", [*below, *need],
-            data=_parquets(name, ("searches", "grid")), clock=True,
-        )  # fmt: skip
-    if study.baselines:
-        built = [name for name in study.baselines if name in study.pattern_databases]
-        options = [f"--model {folder}/models/{name}" for name in study.models]
-        options += [f"--database {folder}/pattern_databases/{name}.npz" for name in built]
-        yield stage(
-            f"footprints/{puzzle}", "footprints", f"footprints {' '.join(options)}",
-            f"Measuring the memory and the speed of the heuristics of {study.study}.",
-            [*(f"models/{name}" for name in study.models), *(f"pattern_databases/{name}" for name in built)], threads,
-            data=(f"{puzzle}.parquet",), clock=True,
-        )  # fmt: skip
-    found = list(made.values())
-    for name in study.models if study.external is not None else ():
-        yield stage(
-            f"external/{name}", "external", f"external {table} --model {folder}/models/{name}",
-            f"External instances of {study.study}, solved over {name}.", [f"tables/{puzzle}", f"models/{name}"],
-            threads, data=_parquets(name, ("searches", "summary")), clock=True, files=(_external(study),),
-        )  # fmt: skip
-    solved = [f"{folder}/external/{name}.json" for name in study.models]
-    read = [*map(str, documents(puzzle)), *(path for path in solved if Path(path).exists())]
-    modules = ("figures_large", "report_large")
-    messages = (f"Drawing the figures of {study.study}.", f"Writing the report of {study.study}.")
-    yield from _reported(study, slices, found, tuple(figures_of_large(study)), (read, read), modules, messages)
-
-
-def _reported(
-    study: Study | LargeStudy,
-    slices: dict[str, Any],
-    found: list[Stage],
-    entries: tuple[FigureEntry, ...],
-    read: tuple[list[str], list[str]],
-    modules: tuple[str, str],
-    messages: tuple[str, str],
-) -> Iterator[Stage]:
-    """Figures and report over all that was found; read: the files that each reads besides."""
-    options = f"--results results/{study.study} --reports reports/{study.study}"
-    captions = sorted({str(CAPTIONS / f"{entry.kind}.rst") for entry in entries})
-    commands = [f"{module.replace('_', '-')} {options}" for module in modules]
-    parameters = slices["report/report"]
-    figures = Stage(
-        study.study, "figures", "figures", modules[0], parameters, commands[0], messages[0], tuple(found),
-        files=tuple(read[0]), pictures=entries,
-    )  # fmt: skip
-    yield figures
-    yield Stage(
-        study.study, "report", "report", modules[1], parameters, commands[1], messages[1], (*found, figures),
-        files=(*read[1], *captions), written=DOCUMENTS,
-    )  # fmt: skip
-
-
-def _local_vi(study: LocalViStudy, others: dict[str, Stage]) -> Iterator[Stage]:
-    """Local value iteration on the 15-puzzle, beside the network and the pattern database of another study."""
-    slices, folder, puzzle = study.slices(), f"results/{study.study}", study.puzzle
-    boards = Stage(
-        study.study, "local_vi", puzzle, "local_vi", slices[f"local_vi/{puzzle}"],
-        f"local-vi --out {folder}/local_vi/{puzzle}",
-        "Local value iteration on all boards of the 15-puzzle, and on random ones.",
-        data=_parquets(puzzle, LOCAL_VI_TABLES), clock=True,
-    )  # fmt: skip
-    yield boards
-    found = [boards]
-    if study.compared is not None:
-        other = f"results/{puzzle}"
-        database = f"--database {other}/pattern_databases/7-8.npz"
-        needs = [f"{puzzle}/models/tiles", f"{puzzle}/pattern_databases/7-8"]
-        if missing := [need for need in needs if need not in others]:
-            raise UserError(f"The study {study.study} compares with {missing[0]}, which config/{puzzle}.yaml has not.")
-        found.append(
-            Stage(
-                study.study,
-                "compared",
-                puzzle,
-                "local_vi_compared",
-                slices[f"compared/{puzzle}"],
-                f"local-vi-compared --model {other}/models/tiles {database} --out {folder}/compared/{puzzle}.parquet",
-                "The same boards by local value iteration, over the network and by IDA*.",
-                tuple(others[need] for need in needs),
-                data=(f"{puzzle}.parquet",),
-                clock=True,
-                threads=study.threads,
+    def add_puzzle(self, asked: PuzzleStudy) -> None:
+        """All that is asked of a puzzle, and of its models."""
+        puzzle, table = asked.puzzle, f"tables/{asked.puzzle}"
+        if asked.exact is not None and not asked.is_exhaustive:
+            self.add_table(puzzle, "the states around the goal")
+        option = f"--table {self.path(table, '.npz')}"
+        for name in asked.pattern_databases:
+            self.add(
+                f"pattern_databases/{name}", "pattern_databases", "pattern-database",
+                f"Building the pattern database {name} of {puzzle}.", suffix=".npz", data=(f"{name}.npz",),
             )  # fmt: skip
-        )
-        yield found[-1]
-    yield Stage(
-        study.study, "report", "report", "report_local_vi", slices["report/report"],
-        f"report-local-vi --results {folder} --reports reports/{study.study}",
-        f"Writing the report of {study.study}.", tuple(found),
-        files=(str(REPORTED / "local_value_iteration.csv"), *_below(CAPTIONS, "local_vi_*.rst")), written=DOCUMENTS,
-    )  # fmt: skip
+        if asked.instances:
+            self.add_instances(asked, option)
+        for name in sorted(asked.models, key=lambda name: len(asked.lineage(name))):
+            start = asked.models[name].starts_from
+            first = f" --start {self.path(f'models/{start}')}" if start is not None else ""
+            needs = [table, *([f"models/{start}"] if start is not None else [])]
+            self.add(
+                f"models/{name}", "train", f"{option}{first}", f"Training {name}.", needs,
+                data=_parquets(name, TRAINED), threads=asked.threads, priority=10,
+            )  # fmt: skip
+        sets = "optima" if asked.optima is not None else "instances"
+        with_sets = f"{option} --instances {self.path(f'{sets}/{puzzle}', '.parquet')}"
+        below = [table, f"{sets}/{puzzle}"]
+        for name in asked.models:
+            self.add_model(asked, name, with_sets, below)
+        self.add_baselines(asked, with_sets, below)
+        if asked.external is not None:
+            for name in asked.models:
+                self.add(
+                    f"external/{name}", "external", f"{option} --model {self.path(f'models/{name}')}",
+                    f"Solving external instances of {puzzle} over {name}.", [table, f"models/{name}"],
+                    data=_parquets(name, ("searches", "summary")), clock=True, threads=asked.threads,
+                    files=(str(external_folder() / asked.external.file),),
+                )  # fmt: skip
+        if asked.local_vi is not None:
+            self.add_local_vi(asked)
 
+    def add_instances(self, asked: PuzzleStudy, option: str) -> None:
+        """The instance sets of a puzzle, and their exact solutions where these are asked for."""
+        puzzle = asked.puzzle
+        spread = (f"{puzzle}/distributions.parquet",) if asked.is_exhaustive else ()
+        self.add(
+            f"instances/{puzzle}", "instances", f"{option}", f"Drawing the instance sets of {puzzle}.",
+            [f"tables/{puzzle}"], suffix=".parquet", data=(f"{puzzle}.parquet", *spread),
+        )  # fmt: skip
+        if asked.optima is not None:
+            database, need = self.database(asked, asked.optima.pattern_database)
+            self.add(
+                f"optima/{puzzle}", "optima", f"--instances {self.path(f'instances/{puzzle}', '.parquet')}"
+                f"{database}", f"Solving the instance sets of {puzzle} exactly.", [f"instances/{puzzle}", *need],
+                suffix=".parquet", data=(f"{puzzle}.parquet",), clock=True, threads=asked.threads,
+            )  # fmt: skip
 
-def _external(study: LargeStudy) -> str:
-    """The file of a study's external instances."""
-    return str(external_folder() / study.external.file)
+    def add_model(self, asked: PuzzleStudy, name: str, with_sets: str, below: list[str]) -> None:
+        """The audit of a model, and the searches over it."""
+        option = f"--model {self.path(f'models/{name}')}"
+        needs, threads = [*below, f"models/{name}"], asked.threads
+        if asked.is_exhaustive:
+            table = f"--table {self.path(below[0], '.npz')}"
+            self.add(
+                f"audits/{name}", "audit", f"{table} {option}", f"Auditing {name} on every state.",
+                [below[0], f"models/{name}"], threads=threads,
+                data=(f"{name}/values.npz", *_parquets(name, ("measures", "by_distance"))),
+            )  # fmt: skip
+            self.add(
+                f"searches/{name}", "search", f"{with_sets} --audit {self.path(f'audits/{name}')} {option}",
+                f"Searching with {name} over λ × N.", [*needs, f"audits/{name}"],
+                data=_parquets(name, (*OF_CHECKPOINTS, *FOUND)), clock=True, threads=threads,
+            )  # fmt: skip
+        else:
+            self.add(
+                f"audits/{name}", "audit_samples", f"{with_sets} {option}", f"Auditing {name}.", needs,
+                data=_parquets(name, AUDITED), threads=threads,
+            )  # fmt: skip
+        for group, module, message, wanted in (
+            ("searches", "grid", f"BWAS, λ × N, over {name}.", asked.grids and not asked.is_exhaustive),
+            ("beams", "beams", f"Beam search over {name}.", asked.beams),
+        ):
+            if wanted:
+                self.add(
+                    f"{group}/{name}", module, f"{with_sets} {option}", message, needs,
+                    data=_parquets(name, ("searches", "grid")), clock=True, threads=threads,
+                )  # fmt: skip
 
+    def add_baselines(self, asked: PuzzleStudy, with_sets: str, below: list[str]) -> None:
+        """The searches over heuristics that nobody trained, and what each heuristic takes."""
+        puzzle, databases = asked.puzzle, []
+        if asked.search is not None:
+            self.add(
+                f"searches/baseline_{puzzle}", "search", f"{with_sets}",
+                f"Searching {puzzle} with the exact and the zero heuristic over λ × N.", below,
+                data=_parquets(f"baseline_{puzzle}", FOUND), clock=True, threads=asked.threads,
+            )  # fmt: skip
+        for name in asked.baselines:
+            database, need = self.database(asked, name)
+            databases += need
+            self.add(
+                f"baselines/{name}", "baselines", f"{with_sets}{database}",
+                f"BWAS, λ × N, over {name} of {puzzle}.", [*below, *need],
+                data=_parquets(name, ("searches", "grid")), clock=True,
+            )  # fmt: skip
+        if asked.baselines:
+            models = [f"models/{name}" for name in asked.models]
+            options = [f"--model {self.path(place)}" for place in models]
+            options += [f"--database {self.path(place, '.npz')}" for place in databases]
+            self.add(
+                f"footprints/{puzzle}", "footprints", f"{' '.join(options)}",
+                f"Measuring the memory and the speed of the heuristics of {puzzle}.", [*models, *databases],
+                data=(f"{puzzle}.parquet",), clock=True, threads=asked.threads,
+            )  # fmt: skip
 
-def _below(folder: Path, pattern: str) -> list[str]:
-    """The files of a pattern below a folder, sorted."""
-    return sorted(str(path) for path in folder.glob(pattern))
+    def database(self, asked: PuzzleStudy, name: str | None) -> tuple[str, list[str]]:
+        """The option that names a pattern database of the study, and its stage; nothing for what is none."""
+        if name not in asked.pattern_databases:
+            return "", []
+        return f" --database {self.path(f'pattern_databases/{name}', '.npz')}", [f"pattern_databases/{name}"]
+
+    def add_local_vi(self, asked: PuzzleStudy) -> None:
+        """Local value iteration, and other solvers on the same boards over what another study has made."""
+        puzzle, compared = asked.puzzle, asked.local_vi.compared
+        self.add(
+            f"local_vi/{puzzle}", "local_vi", "", f"Local value iteration on the boards of {puzzle}.",
+            data=_parquets(puzzle, LOCAL_VI_TABLES), clock=True,
+        )  # fmt: skip
+        if compared is None:
+            return
+        model, database = f"models/{compared.model}", f"pattern_databases/{compared.pattern_database}"
+        needs = [f"{compared.study}/{place}" for place in (model, database)]
+        if missing := [need for need in needs if need not in self.others]:
+            raise UserError(f"The study {self.study.study} compares with {missing[0]}, which no study makes.")
+        options = f"--model results/{needs[0]} --database results/{needs[1]}.npz"
+        self.add(
+            f"compared/{puzzle}", "local_vi_compared", f"{options}",
+            "The same boards by local value iteration, over the network and by IDA*.", needs,
+            suffix=".parquet", data=(f"{puzzle}.parquet",), clock=True, threads=asked.threads,
+        )  # fmt: skip
+
+    def add_report(self) -> None:
+        """Figures and report over all that was found but external instances, which a report has if they were solved."""
+        study, entries = self.study, catalogue(self.study)
+        solved = [stage.card for stage in self.made.values() if stage.group == "external" and Path(stage.card).exists()]
+        for part, drawn in parts(entries).items():
+            self.add_figures(part, drawn, [card for card in solved if Path(card).stem == part])
+        found = tuple(stage for stage in self.made.values() if stage.group != "external")
+        read = [*map(str, read_by_report(study)), *solved]
+        captions = sorted({str(CAPTIONS / f"{entry.kind}.rst") for entry in entries})
+        self.made["report/report"] = Stage(
+            study.study, "report", "report", "report", self.slices["report/report"], self.reported,
+            f"Writing the report of {study.study}.", found, files=(*read, *captions), written=DOCUMENTS,
+        )  # fmt: skip
+
+    @property
+    def reported(self) -> str:
+        """The options of the stages that write below reports/<study>/."""
+        return f"--results {self.folder} --reports reports/{self.study.study}"
+
+    def add_figures(self, part: str, entries: list[FigureEntry], solved: list[str]) -> None:
+        """The figures of a puzzle, a model or another study; solved: cards of external instances that are there."""
+        waited = [entry for entry in entries if not entry.optional]
+        needs = dict.fromkeys(need for entry in waited for need in entry.needs)
+        files = {path for entry in entries for path in paths_of(entry.files)}
+        puzzles = sorted({entry.puzzle for entry in entries})
+        listed = {"part": part, "puzzles": puzzles, "figures": [asdict(entry) for entry in entries]}
+        self.made[f"figures/{part}"] = Stage(
+            self.study.study, "figures", part, "figures", {"study": self.study.study, **listed}, self.reported,
+            f"Drawing the figures of {part}.", tuple(self.made[need] for need in needs),
+            files=(*sorted(files), *solved), pictures=tuple(waited),
+        )  # fmt: skip

@@ -14,8 +14,8 @@ from costtogo.heuristics.network import of_architecture
 from costtogo.puzzles import make
 from costtogo.puzzles.cube import FACES, sticker_places
 from costtogo.report.answer import NAN, Answer, Row, answers, repeated
-from costtogo.report.large_tables import shortest_path_sets
 from costtogo.report.results import StudyResults, once
+from costtogo.report.search_tables import shortest_path_sets
 
 LISTED = "hanoi_7"  # the tower whose solutions the thesis lists in its appendix 7.4
 APPENDIX = "7.4"

@@ -10,12 +10,11 @@ import numpy as np
 import pandas as pd
 
 from costtogo.analysis.literature import SECONDS
-from costtogo.params_large import WalkInstances
+from costtogo.params.instances import WalkInstances
 from costtogo.puzzles import noun
 from costtogo.report.answer import Answer, Row, answers, large, learned, mean, share
-from costtogo.report.large_exact import exact_solutions
-from costtogo.report.large_tables import beams_text, mirrored, shortest_path_sets, triplets
 from costtogo.report.results import StudyResults, once
+from costtogo.report.search_tables import beams_text, exact_solutions, mirrored, shortest_path_sets, triplets
 from costtogo.report.standing import LEARNED, OPTIMAL, OTHER_SETS, headline
 
 SCRAMBLED = 100  # moves; after so many, a walk may have ended at any state
@@ -146,7 +145,7 @@ def told(results: StudyResults, searches: Searches, row: Row) -> str:
     if alike.empty:
         return searches.what
     cell = alike.iloc[0]
-    asked = [search for search in results.asked.searches if search.set == cell["set"]]
+    asked = [search for search in results.asked.grids if search.set == cell["set"]]
     most = next(search.max_nodes for search in asked if cell["batch_size"] in search.batch_size)
     length = f" in {cell['length']:.2f} moves" if cell["solved_percent"] else ""
     return (

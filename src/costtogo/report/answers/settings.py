@@ -12,9 +12,8 @@ from costtogo.puzzles import make, noun
 from costtogo.report.answer import NAN, Answer, Row, answers, large, learned, not_repeated
 from costtogo.report.answers.search import external, is_scrambled
 from costtogo.report.answers.training import with_target
-from costtogo.report.large_exact import best_cell
-from costtogo.report.large_tables import shortest_path_sets
 from costtogo.report.results import StudyResults
+from costtogo.report.search_tables import best_cell, shortest_path_sets
 
 PLACES = {  # where the parameters of a training have a setting
     "averaging_rate": "polyak",
@@ -154,7 +153,7 @@ def states_sampled(results: StudyResults, row: Row) -> Answer:
     """How many states our set or audit of the same kind has."""
     asked, found = results.asked, external(results)
     walks = [kind.states for name, kind in asked.instances.items() if is_scrambled(results, name)]
-    grids = [asked.instances[each.set].states for each in asked.searches if is_scrambled(results, each.set)]
+    grids = [asked.instances[each.set].states for each in asked.grids if is_scrambled(results, each.set)]
     counts = {
         "walks": len(found.rows) if found else next(iter(walks), NAN),
         "grid": next(iter(grids), NAN),

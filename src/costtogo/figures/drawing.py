@@ -1,0 +1,37 @@
+"""From an entry of the catalogue to its files: the one place that reads for figures, and the one that writes them."""
+
+from pathlib import Path
+from typing import Any
+
+from costtogo.figures import audits, beams, distances, hanoi, local_vi, searches, states, training, variants
+from costtogo.figures.catalogue import KINDS, FigureEntry
+from costtogo.figures.style import FIGURES, Figure, image
+from costtogo.files import read_arrays, read_csv, read_frame, read_json, write_bytes
+
+TOPICS = (audits, beams, distances, hanoi, local_vi, searches, states, training, variants)  # where functions are
+READERS = {".parquet": read_frame, ".npz": read_arrays, ".json": read_json, ".csv": read_csv}
+
+
+def draw(entry: FigureEntry, results: Path) -> Figure:
+    """Draw a figure; results: the study's folder.
+
+    Raises FileError where a file that it needs is missing or damaged.
+    """
+    given = {argument: _content(paths, results) for argument, paths in entry.reads.items()}
+    given |= {argument: _content(paths, Path()) for argument, paths in entry.files.items()}
+    return FIGURES[entry.kind](**given, **entry.options)
+
+
+def _content(paths: str | dict[str, str], folder: Path) -> Any:
+    """What a file below a folder holds; of several files, by their names."""
+    if isinstance(paths, dict):
+        return {name: _content(path, folder) for name, path in paths.items()}
+    return READERS[Path(paths).suffix](folder / paths)
+
+
+def write(entry: FigureEntry, results: Path, reports: Path) -> list[Path]:
+    """Draw a figure and write it in every kind below the study's reports; returns its files."""
+    picture, paths = draw(entry, results), [reports / entry.file(kind) for kind in KINDS]
+    for path, kind in zip(paths, KINDS, strict=True):
+        write_bytes(path, image(picture, kind))
+    return paths

@@ -1,0 +1,357 @@
+"""Reading a study: what a file says, laid over what it is like; recipes written out; one sentence for a wrong key.
+
+A table may say `like`, the name of another that it is laid over, and `only`, the keys that it takes from there.
+"""
+
+import re
+from collections.abc import Iterable
+from copy import deepcopy
+from functools import reduce
+from pathlib import Path
+from types import UnionType
+from typing import Annotated, Any, get_args, get_origin
+
+from pydantic import ValidationError
+
+from costtogo.params.base import Kind, Params, derive_seed, hint
+from costtogo.params.reading import read_yaml, refuse_unbounded, shown
+from costtogo.params.study import PuzzleParams, Study
+from costtogo.params.training import Architecture, Model, ModelParams, Sampler
+from costtogo.types import UserError
+
+BASE = "params.yaml"
+DEFAULT = "default"  # the study of params.yaml
+TABLES = ("recipes", "architectures", "puzzles", "models")  # the keys that hold a table of tables
+GENERATIONS = 20  # of tables that are like one another
+MOST_SEEDS = 1_000
+OF_A_MODEL = ["recipe", "seeds"]  # keys of a model as it is written, and not of one that is written out
+NO_TABLE = ("model_type", "model_attributes_type", "dict_type")  # findings of pydantic
+KINDS = {"architecture": Architecture, "sampler": Sampler}  # the tables within a training that have kinds
+
+
+def load(paths: Iterable[Path | str], changes: dict[str, Any] | None = None) -> Study:
+    """Read a study: later files over earlier ones, but a file that is like another stands for itself.
+
+    changes: values laid over it all.  Raises UserError, which names file, key and nearest name.
+    """
+    merged: dict[str, Any] = {}
+    for path in map(Path, paths):
+        values = read_yaml(path)
+        merged = _whole(path) if "like" in values else laid(merged, values)
+    return parse(laid(merged, changes or {}))
+
+
+def parse(values: dict[str, Any]) -> Study:
+    """Check a table of parameters that is like no other and resolve what models, recipes and puzzles are like."""
+    refuse_unbounded(values)
+    resolved = resolve(deepcopy(values))
+    try:
+        study = Study.model_validate(resolved)
+    except ValidationError as error:
+        raise UserError(explain(error, resolved)) from error
+    study.refuse_unlisted()
+    _refuse_taken_name(values)
+    return study
+
+
+def _whole(path: Path, younger: tuple[Path, ...] = ()) -> dict[str, Any]:
+    """What a file says, laid over the file that its key `like` names; younger: those that are like it."""
+    values = read_yaml(path)
+    other = values.pop("like", None)
+    if other is None:
+        return values
+    beside = {each.stem: each for each in path.parent.glob("*.yaml") if each.stem != DEFAULT}
+    beside[DEFAULT] = path.parent.parent / BASE
+    known = {name: beside[name] for name in sorted(beside) if beside[name] not in (path, *younger)}
+    if not isinstance(other, str) or other not in known:
+        raise UserError(f"Parameter like: in {path}: there is no study {shown(other)}{hint(other, known)}")
+    return laid(_whole(known[other], (*younger, path)), values)
+
+
+def _refuse_taken_name(values: dict[str, Any]) -> None:
+    """UserError where a study would write into the folder of another, that of a file of config/.
+
+    Values that come from the file itself have the puzzles and the models that it names.
+    """
+    path = Path("config") / f"{values['study']}.yaml"
+    other = _whole(path) if path.is_file() else {}
+    if other.get("study") != values["study"]:
+        return
+    if any(set(values.get(key) or ()) != set(other.get(key) or ()) for key in ("puzzles", "models")):
+        raise UserError(f"Parameter study: '{values['study']}' is another study, that of {path}; choose another name.")
+
+
+def refuse_other_name(study: str, path: Path) -> None:
+    """UserError where a file of config/ has the name of another: a study goes by the name of its file."""
+    if study != path.stem:
+        raise UserError(f"Parameter study: '{study}' must be '{path.stem}', the name of its file.")
+
+
+def overlay(base: dict[str, Any], over: dict[str, Any], place: str = "") -> dict[str, Any]:
+    """The base with the other laid over it: tables merge, all else replaces; `only` names what is kept of the base."""
+    merged, rest = dict(base), dict(over)
+    if (names := rest.pop("only", None)) is not None:
+        where = f"{place}.only".removeprefix(".")
+        if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+            raise UserError(f"Parameter {where} must be a list of names, not {shown(names)}.")
+        if unknown := [name for name in names if name not in base]:
+            raise UserError(f"Parameter {where}: there is no {shown(unknown[0])} to keep{hint(unknown[0], base)}")
+        merged = {name: base[name] for name in base if name in names}
+    for key, value in rest.items():
+        below = merged.get(key)
+        mergeable = isinstance(value, dict) and isinstance(below, dict)
+        merged[key] = overlay(below, value, f"{place}.{key}".removeprefix(".")) if mergeable else value
+    return merged
+
+
+def laid(base: dict[str, Any], over: dict[str, Any]) -> dict[str, Any]:
+    """A file laid over another; a puzzle or recipe may be like one that `only` leaves out."""
+    base, over = dict(base), dict(over)
+    for key in ("puzzles", "recipes"):
+        mine, theirs = over.get(key), base.get(key)
+        if not (isinstance(mine, dict) and isinstance(theirs, dict) and isinstance(mine.get("only"), list)):
+            continue
+        gone = [name for name in theirs if name not in mine["only"] and name not in mine]
+        base[key] = {name: _freed(entry, theirs, gone, f"{key}.{name}") for name, entry in theirs.items()}
+        over[key] = {name: _freed(entry, theirs, gone, f"{key}.{name}") for name, entry in mine.items()}
+    return overlay(base, over)
+
+
+def _freed(entry: Any, table: dict[str, Any], gone: list[str], place: str) -> Any:
+    """An entry laid over the one of a table that it is like, where that one is gone."""
+    if not isinstance(entry, dict) or entry.get("like") not in gone:
+        return entry
+    own = {key: value for key, value in entry.items() if key != "like"}
+    return overlay(_like(table, entry["like"], place), own, place)
+
+
+def resolve(values: dict[str, Any]) -> dict[str, Any]:
+    """Write puzzles and models out in full: what they are like, their architecture by value, a seed of their own."""
+    _refuse_unknown("", values, [*Study.model_fields, "recipes", "like"])
+    if "like" in values:
+        raise UserError("Parameter like: it is for a file of config/, which is read from there.")
+    recipes, architectures, puzzles, models = (_tables(values, key) for key in TABLES)
+    for name, recipe in recipes.items():
+        _refuse_unknown(f"recipes.{name}", recipe, [*_known(Model), "like"])
+    for name, architecture in architectures.items():
+        _refuse_unknown(f"architectures.{name}", architecture, _known(Architecture))
+        _refuse_unused(f"architectures.{name}", Architecture, architecture, architecture)
+    recipes = {name: _recipe(name, recipes, architectures) for name in recipes}
+    values = {key: value for key, value in values.items() if key not in TABLES}
+    values["puzzles"] = {name: _audited(_like(puzzles, name, "puzzles"), f"puzzles.{name}") for name in puzzles}
+    values |= {"architectures": architectures, "models": {}}
+    for name, model in _repeated(models).items():
+        place, recipe = f"models.{name}", model.pop("recipe", None)
+        base = {} if recipe is None else _named(recipes, recipe, f"{place}.recipe")
+        model = _training(base, model, place, architectures)
+        # one seed a puzzle: models that differ in one thing begin from the same weights
+        repetition = [str(number)] if (number := model.pop("repetition", 1)) > 1 else []
+        model.setdefault("seed", derive_seed(values.get("seed", 0), "train", str(model.get("puzzle")), *repetition))
+        values["models"][name] = model
+    return values
+
+
+def _audited(puzzle: dict[str, Any], place: str) -> dict[str, Any]:
+    """A puzzle with the kind of its audit, which follows from what is listed and is not written in a file."""
+    exact, audit = puzzle.get("exact"), puzzle.get("audit")
+    if exact is None and audit is None:
+        return puzzle
+    if exact != "all" and not isinstance(exact, dict):
+        raise UserError(f"Parameter {place}.exact must say which states are listed: all, or {{around: moves}}.")
+    if audit is None:
+        return puzzle if exact == "all" else puzzle | {"audit": {"kind": "samples"}}
+    if "kind" in _table(audit, f"{place}.audit"):
+        raise UserError(f"Parameter {place}.audit.kind: it follows from exact; leave it out.")
+    return puzzle | {"audit": {"kind": "every_state" if exact == "all" else "samples", **audit}}
+
+
+def _recipe(name: str, recipes: dict[str, Any], architectures: dict[str, Any]) -> dict[str, Any]:
+    """A recipe laid over those that it is like."""
+    chain = reversed(_chain(recipes, name, "recipes"))
+    return reduce(lambda base, step: _training(base, step[1], f"recipes.{step[0]}", architectures), chain, {})
+
+
+def _training(base: dict[str, Any], over: dict[str, Any], place: str, architectures: dict) -> dict[str, Any]:
+    """A recipe or a model laid over what it is like, the architecture by value; it gives what its kind looks at."""
+    base, over = dict(base), dict(over)
+    if isinstance(over.get("architecture"), str):
+        over["architecture"] = _named(architectures, over["architecture"], f"{place}.architecture")
+        base.pop("architecture", None)
+    merged = overlay(base, over, place)
+    _refuse_unused(place, Model, over, merged)
+    for key, union in KINDS.items():
+        _refuse_unused(f"{place}.{key}", union, over.get(key), merged.get(key))
+    return merged
+
+
+def _refuse_unused(place: str, union: Any, given: Any, whole: Any) -> None:
+    """UserError where a parameter is given that the kind does not look at; whole: with all that it is laid over."""
+    if not isinstance(given, dict) or (kind := _kind_of(union, whole)) is None:
+        return
+    if key := next((key for key in given if key in kind.known() and key not in kind.model_fields), None):
+        raise UserError(f"Parameter {place}.{key}: {_name_of(union, whole)} does not look at it; leave it out.")
+
+
+def _kind_of(union: Any, values: dict[str, Any]) -> type[Kind] | None:
+    """The kind of a table of values, None where it names none."""
+    members, discriminator, *_ = get_args(union)
+    tag = discriminator.discriminator(values)
+    member = next((each for each in get_args(members) if get_args(each)[-1].tag == tag), None)
+    kinds = _members(member)
+    return kinds[0] if len(kinds) == 1 else _kind_of(member, values)
+
+
+def _name_of(union: Any, values: dict[str, Any]) -> str:
+    """A kind of a union in words.  -> "the kind uniform", "the trainer davi with lbfgs"."""
+    if union is not Model:
+        return f"the kind {values.get('kind', 'residual')}"
+    optimizer = values.get("optimizer", "adam")
+    return f"the trainer {values.get('trainer', 'davi')}" + (f" with {optimizer}" if optimizer != "adam" else "")
+
+
+def _repeated(models: dict[str, Any]) -> dict[str, Any]:
+    """A model with the key seeds, n, stands for n trainings, name_seed1 to name_seedn; the first has the usual seed."""
+    repeated = {}
+    for name, model in models.items():
+        seeds = model.pop("seeds", None)
+        if seeds is None:
+            repeated[name] = model
+            continue
+        if type(seeds) is not int or not 1 <= seeds <= MOST_SEEDS or "seed" in model:
+            raise UserError(
+                f"Parameter models.{name}.seeds must be how many seeds, 1 to {MOST_SEEDS:,}, beside no key seed."
+            )
+        repetitions = {f"{name}_seed{k}": deepcopy(model) | {"repetition": k} for k in range(1, seeds + 1)}
+        if twice := next((other for other in repetitions if other in models), None):
+            raise UserError(f"Parameter models.{twice}: {name} with its seeds has a training of this name; rename one.")
+        repeated |= repetitions
+    return repeated
+
+
+def _refuse_unknown(place: str, table: dict[str, Any], known: list[str]) -> None:
+    for key in table:
+        if key not in known:
+            where = f"{place}.{key}".removeprefix(".")
+            raise UserError(f"Parameter {where}: there is no key '{key}'{hint(key, known)}")
+
+
+def _tables(values: dict[str, Any], key: str) -> dict[str, Any]:
+    """The value of a key as a table of tables."""
+    return {name: _table(entry, f"{key}.{name}") for name, entry in _table(values.get(key, {}), key).items()}
+
+
+def _table(value: Any, place: str) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise UserError(f"Parameter {place} must be a table of keys and values, not {shown(value)}.")
+    return value
+
+
+def _like(table: dict[str, Any], name: str, place: str) -> dict[str, Any]:
+    """The entry of a name, laid over the entry that its key `like` names, and so on."""
+    chain = _chain(table, name, place)
+    return reduce(lambda base, step: overlay(base, step[1], f"{place}.{step[0]}"), reversed(chain), {})
+
+
+def _chain(table: dict[str, Any], name: str, place: str) -> list[tuple[str, dict[str, Any]]]:
+    """The entry of a name and those that it is like, the oldest last, each with its name."""
+    rest, chain = dict(table), [(name, _named(table, name, place))]
+    while (other := chain[-1][1].pop("like", None)) is not None:
+        del rest[name]
+        if len(chain) >= GENERATIONS:
+            raise UserError(f"Parameter {place}.{name}.like: it goes on for more than {GENERATIONS} generations.")
+        chain.append((other, _named(rest, other, f"{place}.{name}.like")))
+        name = other
+    return chain
+
+
+def _named(table: dict[str, Any], name: str, place: str) -> dict[str, Any]:
+    if not isinstance(name, str) or name not in table:
+        raise UserError(f"Parameter {place}: there is no {shown(name)}{hint(name, table)}")
+    return deepcopy(_table(table[name], f"{place}.{name}"))
+
+
+def explain(error: ValidationError, values: dict[str, Any]) -> str:
+    """The first finding of the check of values as one sentence."""
+    # A misspelt key is missing too; of the kinds of a union, the one that fits farthest is meant.
+    finding = min(error.errors(), key=lambda found: (found["type"] != "extra_forbidden", -len(found["loc"])))
+    location = _keys_on_the_way(finding["loc"], values)
+    place = ".".join(map(str, location))
+    if finding["type"] == "extra_forbidden":
+        known = _known_keys(location[:-1], values)
+        return f"Parameter {place}: there is no key '{location[-1]}'{hint(location[-1], known)}"
+    given, context = finding["input"], finding.get("ctx", {})
+    tag = re.sub(r"\W", "", context.get("discriminator", ""))  # of a union, such as kind
+    if finding["type"] in NO_TABLE or (tag and not isinstance(given, dict)):
+        return f"Parameter {place} must be a table of keys and values, not {shown(given)}."
+    if finding["type"] == "missing" or (tag and tag not in given):
+        place = f"{place}.{tag or finding['loc'][-1]}".removeprefix(".")
+        return f"Parameter {place} is missing; add it, or take it from the default params.yaml."
+    if tag:
+        known = re.findall("'(.*?)'", context.get("expected_tags", ""))
+        return f"Parameter {place}.{tag}: there is no {tag} {shown(given[tag])}{hint(given[tag], known)}"
+    message = re.sub("^Value error, |( after validation, not .*)", "", finding["msg"].removesuffix("."))
+    message = re.sub("^(Input|List|Tuple) should", "it should", message).replace("valid tuple", "valid list")
+    is_told = finding["type"] == "value_error" or isinstance(given, dict)
+    value = "" if is_told else f" (given: {shown(given)})"
+    where = f"{place}: " if place else ""  # of what concerns several places the message tells where
+    told = " ".join(f"Parameter {where}{message}{value}{_advice(finding)}".splitlines())
+    return told if told.endswith("?") else f"{told}."
+
+
+def _keys_on_the_way(location: tuple, values: Any) -> tuple:
+    """A location of pydantic without what is no key: kinds of unions, marks of keys themselves."""
+    keys = []
+    for part in location:
+        known = values if isinstance(values, dict) else range(len(values)) if isinstance(values, list) else ()
+        if part in known:
+            keys.append(part)
+            values = values[part]
+    return tuple(keys)
+
+
+def _advice(finding: Any) -> str:
+    """What a number of YAML lacks that is text without a point, as 1e-3 is."""
+    text = finding["input"]
+    if finding["type"] == "float_type" and isinstance(text, str) and re.fullmatch(r"[+-]?\d+[eE][+-]?\d+", text):
+        return f"; to YAML this is text: write {re.sub('[eE]', '.0e', text)}"
+    return ""
+
+
+def _known_keys(location: tuple, values: Any) -> list[str]:
+    """The keys of the table that a location of the parameters leads to, by its kind where it has one."""
+    annotation: Any = Study
+    for part in location:
+        values = values[part]
+        members = [member for member in _members(annotation) if not isinstance(member, type) or part in _fields(member)]
+        annotation = next((_fields(each)[part].annotation for each in members if part in _fields(each)), None)
+        if annotation is None:
+            annotation = get_args(members[0])[-1]  # of a dictionary or a list what it holds
+    found = [member for member in _members(annotation) if _fields(member)]
+    alike = [each for each in found if _is_of_kind(each, values)] or found
+    shorthand = {ModelParams: OF_A_MODEL, PuzzleParams: ["like", "only"], Study: ["recipes", "architectures", "like"]}
+    more = [key for each, keys in shorthand.items() for member in alike if issubclass(member, each) for key in keys]
+    return list(dict.fromkeys([name for member in alike for name in _fields(member) if name != "unused"] + more))
+
+
+def _members(annotation: Any) -> list[Any]:
+    """The types that an annotation admits, without its marks."""
+    if get_origin(annotation) is Annotated:
+        return _members(get_args(annotation)[0])
+    if isinstance(annotation, UnionType) or str(get_origin(annotation)) == "typing.Union":
+        return [member for part in get_args(annotation) for member in _members(part)]
+    return [annotation]
+
+
+def _fields(member: Any) -> dict[str, Any]:
+    return member.model_fields if isinstance(member, type) and issubclass(member, Params) else {}
+
+
+def _is_of_kind(member: type[Params], values: Any) -> bool:
+    """True if the tags of a table of values are those of one of the kinds of a union."""
+    tags = [name for name in ("kind", "solver", "trainer", "optimizer") if name in member.model_fields]
+    return all(values.get(name) in get_args(member.model_fields[name].annotation) for name in tags if name in values)
+
+
+def _known(union: Any) -> list[str]:
+    """All keys of all kinds of a union."""
+    return list(_members(union)[0].known())

@@ -1,0 +1,164 @@
+"""Parameters of searches: by which solver, from which instances, how long."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field, model_validator
+
+from costtogo.params.audits import PathWeight
+from costtogo.params.base import Amount, Few, FileName, Nodes, Params, Positive, named
+
+MANHATTAN = "manhattan"  # the heuristic of that name, with linear conflicts, among the pattern databases
+DatabaseName = Annotated[
+    str,
+    named(f"up to 64 small letters, digits, _ and -, not {MANHATTAN}", rf"(?!{MANHATTAN}$)[a-z0-9][a-z0-9_-]{{0,63}}"),
+]
+
+
+class CellParams(Params):
+    """One setting of BWAS on one instance set."""
+
+    set: str
+    path_weight: PathWeight  # λ
+    batch_size: Positive  # N
+
+
+class GridParams(Params):
+    """BWAS over λ × N on one instance set; a search that keeps max_nodes states in memory ends as unsolved.
+
+    every_checkpoint: with every audited checkpoint, not with the chosen one alone; for puzzles whose states are listed.
+    """
+
+    solver: Literal["bwas"]
+    set: str
+    path_weight: list[PathWeight] = Field(min_length=1)  # λ
+    batch_size: list[Positive] = Field(min_length=1)  # N
+    max_nodes: Nodes = 1_000_000
+    every_checkpoint: bool = False
+
+    @property
+    def cells(self) -> list[CellParams]:
+        """Every λ and N."""
+        return [
+            CellParams(set=self.set, path_weight=weight, batch_size=size)
+            for weight in self.path_weight
+            for size in self.batch_size
+        ]
+
+
+class BeamParams(Params):
+    """Beam search over some widths on one instance set.
+
+    images: symmetric and inverse images of each state that beams start from.  average: symmetric images of a state in a
+    beam over which its cost-to-go is averaged, each an evaluation.
+    """
+
+    solver: Literal["beam"]
+    set: str
+    widths: list[Positive] = Field(min_length=1)
+    images: Few = 1
+    average: Few = 1
+
+
+Search = Annotated[GridParams | BeamParams, Field(discriminator="solver")]
+
+
+class SearchProtocol(Params):
+    """How networks of a puzzle whose states are listed are chosen and searched with.
+
+    selection: the setting at which checkpoints are compared on instances of their own; of those that solve
+    selection_optimal_percent of them optimally, the one with fewest expansions stands for the model.
+    headline: the setting whose result stands for the model.
+    """
+
+    selection: CellParams
+    selection_optimal_percent: float = Field(ge=0, le=100)
+    headline: CellParams
+    max_expansions: Nodes
+    max_nodes: Nodes
+    zero_instances: Positive
+    admissible_instances: Positive
+    network_searches: Positive
+    network_searches_alone: Positive
+    network_max_steps: Positive
+    all_starts: list[str] = []  # the models that search the headline setting from every state
+
+
+class OptimaParams(Params):
+    """Shortest solutions of the study's own instance sets: of sliding tiles by IDA*, of Lights Out by linear algebra.
+
+    pattern_database: the name of that which IDA* goes by.  max_generated: nodes after which a search ends as unsolved.
+    """
+
+    pattern_database: str | None = None
+    max_generated: Nodes = 1_000_000_000
+
+
+class BeamBudget(Params):
+    """How many of the first external instances are solved, by beams that widen until the seconds of each are up."""
+
+    solver: Literal["beam"]
+    states: Positive
+    seconds: Amount
+
+    @property
+    def path_weights(self) -> list[float]:
+        """Beams have no λ."""
+        return []
+
+    @property
+    def searched(self) -> str:
+        """The searches in words.  -> "beams for 5 s each"."""
+        return f"beams for {self.seconds:g} s each"
+
+
+class BwasBudget(Params):
+    """The same by BWAS.
+
+    With several λ it takes them in turn while there is time, and the shortest solution counts; with widening it goes on
+    with larger N. images: from how many symmetric images of a state it searches. shortening: the share of the seconds
+    that is kept for making the solution shorter by stretches, of sliding tiles alone.
+    """
+
+    solver: Literal["bwas"]
+    states: Positive
+    seconds: Amount
+    path_weight: PathWeight | Annotated[list[PathWeight], Field(min_length=1)]
+    batch_size: Positive
+    widening: bool = False
+    images: Few = 1
+    shortening: float = Field(default=0, ge=0, lt=1)
+
+    @property
+    def path_weights(self) -> list[float]:
+        """Each λ."""
+        return self.path_weight if isinstance(self.path_weight, list) else [self.path_weight]
+
+    @property
+    def searched(self) -> str:
+        """The searches in words.  -> "BWAS, λ = 1, N = 300, at most 5 s each"."""
+        weights = ", ".join(f"{weight:g}" for weight in self.path_weights)
+        upwards = " and upwards" if self.widening else ""
+        upwards += f", from {self.images} images" if self.images > 1 else ""
+        then = f", {100 * self.shortening:g} % of them to shorten solutions" if self.shortening else ""
+        return f"BWAS, λ = {weights}, N = {self.batch_size:,}{upwards}, at most {self.seconds:g} s each{then}"
+
+
+ExternalBudget = Annotated[BeamBudget | BwasBudget, Field(discriminator="solver")]
+
+
+class ExternalParams(Params):
+    """Instances from outside, read from the folder of external instances, under budgets from short to long."""
+
+    file: FileName
+    budgets: list[ExternalBudget] = Field(min_length=1)
+
+    def budget(self, seconds: float) -> ExternalBudget:
+        """The budget of so many seconds, of which there is one."""
+        return next(budget for budget in self.budgets if budget.seconds == seconds)
+
+    @model_validator(mode="after")
+    def _budgets_grow(self):
+        seconds = [budget.seconds for budget in self.budgets]
+        if seconds != sorted(set(seconds)):
+            raise ValueError(f"the seconds of the budgets must grow from one to the next, not {seconds}")
+        return self

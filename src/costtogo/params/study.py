@@ -1,0 +1,330 @@
+"""Parameters of a study: puzzles × models × questions."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from pydantic import AfterValidator, Field, SerializeAsAny, model_validator
+
+from costtogo.exact.partition import parse_partition
+from costtogo.memory import refuse_unlisted
+from costtogo.params.audits import ExhaustiveAudit, LocalVi, SampledAudit
+from costtogo.params.base import Few, ModelName, Nodes, Params, Seed, SetName, StudyName, hint
+from costtogo.params.instances import (
+    DistributionParams,
+    InstanceParams,
+    MirroredInstances,
+    PrefixInstances,
+    RankedInstances,
+    StartInstances,
+)
+from costtogo.params.reading import shown
+from costtogo.params.searches import (
+    MANHATTAN,
+    BeamParams,
+    DatabaseName,
+    ExternalParams,
+    GridParams,
+    OptimaParams,
+    Search,
+    SearchProtocol,
+)
+from costtogo.params.training import Architecture, Model, ModelParams
+from costtogo.puzzles import family, find, make
+from costtogo.puzzles.base import apply, is_listed
+from costtogo.types import UserError
+
+if TYPE_CHECKING:
+    from costtogo.puzzles.base import Puzzle
+
+LONGEST_NUMBER = 3  # digits in the name of a puzzle: 3 to the power of a larger number is not even counted
+
+
+def _puzzle_exists(name: str) -> str:
+    if len(name) > 30 or any(len(part) > LONGEST_NUMBER for part in name.split("_") if part.isdigit()):
+        raise ValueError(f"{shown(name)} is too large a puzzle, or none")
+    try:
+        make(name)
+    except UserError as error:
+        raise ValueError(str(error)) from error
+    return name
+
+
+PuzzleName = Annotated[str, AfterValidator(_puzzle_exists)]
+
+
+class Around(Params):
+    """The states up to so many moves from the goal; beyond 30, no puzzle's table fits."""
+
+    around: int = Field(ge=0, le=30)
+
+
+class PuzzleParams(Params):
+    """All that a study does with a puzzle besides training.
+
+    exact: which states are listed by their distance: all, or those around the goal. What else is asked goes by it.
+    search: how networks are chosen and searched with where all are.  searches: grids of BWAS, and beams.
+    headline: the model that stands for the study beside the literature; the first by name if left out.
+    pattern_databases: the partitions of the tiles by name, as exact.partition reads them: 7-8, or "1 2 3 6 | 4 5 7 8".
+    baselines: the pattern databases that BWAS goes by on the grids of the networks, and manhattan.
+    max_nodes: kept in memory by one search of beams or external instances, which ends there as unsolved.
+    """
+
+    exact: Literal["all"] | Around | None = None
+    instances: dict[SetName, InstanceParams] = {}
+    distributions: DistributionParams = DistributionParams()
+    audit: Annotated[ExhaustiveAudit | SampledAudit, Field(discriminator="kind")] | None = None
+    search: SearchProtocol | None = None
+    searches: list[Search] = []
+    headline: str | None = None
+    pattern_databases: dict[DatabaseName, str] = {}
+    optima: OptimaParams | None = None
+    baselines: list[str] = []
+    external: ExternalParams | None = None
+    max_nodes: Nodes = 60_000_000
+    local_vi: LocalVi | None = None
+
+    @model_validator(mode="after")
+    def _sets_exist(self):
+        wanted = [search.set for search in self.searches]
+        wanted += [self.search.selection.set, self.search.headline.set] if self.search else []
+        if isinstance(self.audit, SampledAudit) and self.audit.progress:
+            wanted.append(self.audit.progress.set)
+        wanted += [params.of for params in self.instances.values() if isinstance(params, MirroredInstances)]
+        for name in wanted:
+            if name not in self.instances:
+                raise ValueError(f"there is no instance set '{name}'{hint(name, self.instances)}")
+        for name, params in self.instances.items():
+            if isinstance(params, MirroredInstances) and isinstance(self.instances[params.of], MirroredInstances):
+                raise ValueError(f"instance set '{name}' mirrors '{params.of}', which is mirrored itself")
+        return self
+
+    @model_validator(mode="after")
+    def _questions_suit_what_is_listed(self):
+        if self.exact == "all" and (self.search is None) != (self.audit is None):
+            raise ValueError("a puzzle whose states are all listed needs both audit and search, or neither")
+        if self.exact != "all" and self.search is not None:
+            raise ValueError("search is for a puzzle whose states are all listed (exact: all); leave it out")
+        if self.exact is None and (self.instances or self.searches or self.optima or self.external):
+            raise ValueError("say which states are listed: exact: all, or exact: {around: moves}")
+        if self.exact != "all":
+            if name := next((n for n, each in self.instances.items() if isinstance(each, RankedInstances)), None):
+                kind = self.instances[name].kind
+                raise ValueError(f"the kind {kind} of set {name} needs all states listed (exact: all)")
+            if any(grid.every_checkpoint for grid in self.grids):
+                raise ValueError("every_checkpoint is for a puzzle whose states are all listed (exact: all)")
+        return self
+
+    @model_validator(mode="after")
+    def _beams_differ(self):
+        beams = [(search.set, width) for search in self.beams for width in search.widths]
+        if twice := next((beam for beam in beams if beams.count(beam) > 1), None):
+            raise ValueError(f"beams of width {twice[1]} on the set {twice[0]} are there twice; leave one of them out")
+        return self
+
+    @property
+    def is_exhaustive(self) -> bool:
+        """True if all states are listed."""
+        return self.exact == "all"
+
+    @property
+    def grids(self) -> list[GridParams]:
+        """The searches by BWAS."""
+        return [search for search in self.searches if isinstance(search, GridParams)]
+
+    @property
+    def beams(self) -> list[BeamParams]:
+        """The searches by beams."""
+        return [search for search in self.searches if isinstance(search, BeamParams)]
+
+
+class PuzzleStudy(PuzzleParams):
+    """What a study does with one puzzle, its models among it."""
+
+    study: str
+    seed: int
+    threads: int
+    device: str
+    puzzle: str
+    models: dict[str, SerializeAsAny[ModelParams]]
+
+    @property
+    def nearby_depth(self) -> int:
+        """The largest distance of the exact table around the goal."""
+        return self.exact.around
+
+    @property
+    def is_sliding(self) -> bool:
+        """True for sliding tiles, of which there are pattern databases."""
+        return family(self.puzzle) == "sliding"
+
+    def lineage(self, model: str) -> list[str]:
+        """The models whose trainings led to one, in their order, itself the last."""
+        start = self.models[model].starts_from
+        return [model] if start is None else [*self.lineage(start), model]
+
+
+class Study(Params):
+    """A whole study, as the stages see it: recipes and architectures are resolved into the models.
+
+    tables: puzzles of which only the exact table is made.  device: of the trainings and searches; auto is cuda where
+    torch finds it, else cpu.
+    """
+
+    study: StudyName
+    seed: Seed
+    threads: Few
+    device: Literal["auto", "cpu", "cuda"] = "cpu"
+    tables: list[PuzzleName] = []
+    puzzles: dict[PuzzleName, PuzzleParams] = {}
+    models: dict[ModelName, Model] = {}
+    architectures: dict[str, Architecture] = {}
+
+    def about(self, puzzle: str) -> PuzzleStudy:
+        """What the study does with one of its puzzles."""
+        models = {name: model for name, model in self.models.items() if model.puzzle == puzzle}
+        common = {name: getattr(self, name) for name in ("study", "seed", "threads", "device")}
+        asked = {name: getattr(self.puzzles[puzzle], name) for name in PuzzleParams.model_fields}
+        return PuzzleStudy.model_construct(**common, **asked, puzzle=puzzle, models=models)
+
+    @property
+    def listed(self) -> list[str]:
+        """The puzzles whose states are all listed."""
+        return list(dict.fromkeys([*self.tables, *(name for name, each in self.puzzles.items() if each.is_exhaustive)]))
+
+    @model_validator(mode="after")
+    def _models_suit(self):
+        for name, model in self.models.items():
+            if model.puzzle not in self.puzzles:
+                raise ValueError(f"models.{name} wants puzzle {shown(model.puzzle)}{hint(model.puzzle, self.puzzles)}")
+            if self.puzzles[model.puzzle].audit is None:
+                raise ValueError(f"puzzles.{model.puzzle} has a model, {name}, and says not how it is audited")
+            if lacking := next(_lacking(model, make(model.puzzle)), None):
+                raise ValueError(f"models.{name}: {lacking}")
+        return self
+
+    @model_validator(mode="after")
+    def _starts_exist(self):
+        for name, model in self.models.items():
+            chain = [name]
+            while (start := self.models[chain[-1]].starts_from) is not None:
+                if start not in self.models or start in chain:
+                    raise ValueError(
+                        f"models.{chain[-1]}.starts_from must name a model trained before it, not '{start}'"
+                    )
+                chain.append(start)
+            if any(self.models[start].architecture != model.architecture for start in chain):
+                raise ValueError(f"models.{name} and {chain[1]}, which it starts from, must be alike in architecture")
+        return self
+
+    @model_validator(mode="after")
+    def _puzzles_suit(self):
+        for name in self.puzzles:
+            if problem := next(_unsuited(self.about(name)), None):
+                raise ValueError(f"puzzles.{name}.{problem}")
+        return self
+
+    def refuse_unlisted(self) -> None:
+        """UserError where a puzzle cannot be listed on this machine."""
+        for name in self.listed:
+            try:
+                refuse_unlisted(make(name), audited=name in self.puzzles)
+            except UserError as error:
+                place = f"puzzles.{name}" if name in self.puzzles else "tables"
+                raise UserError(f"Parameter {place}: {error}") from error
+
+
+def _unsuited(asked: PuzzleStudy) -> Iterator[str]:
+    """What is asked of a puzzle that it lacks, each as the end of a sentence that begins with its place."""
+    puzzle = make(asked.puzzle)
+    for name, params in asked.instances.items():
+        yield from _unsuited_set(puzzle, params, f"instances.{name}")
+    if asked.search:
+        for model in set(asked.search.all_starts) - set(asked.models):
+            yield f"search.all_starts: there is no model '{model}'{hint(model, asked.models)}"
+    if asked.headline is not None and asked.headline not in asked.models:
+        yield f"headline must name a model, not '{asked.headline}'; there are {', '.join(asked.models)}"
+    if asked.pattern_databases and not asked.is_sliding:
+        yield f"pattern_databases: {asked.puzzle} has no tiles to slide; leave them out"
+    if asked.local_vi and not asked.is_sliding:
+        yield f"local_vi: {asked.puzzle} has no tiles to slide; leave it out"
+    for name, text in asked.pattern_databases.items():
+        try:
+            parse_partition(puzzle.side, text)
+        except UserError as error:
+            yield f"pattern_databases.{name}: {error}"
+    yield from _unsuited_solvers(asked)
+    if any(getattr(budget, "shortening", 0) for budget in (asked.external.budgets if asked.external else ())):
+        if not asked.is_sliding:
+            yield f"external.budgets: solutions of {asked.puzzle} are not shortened, only those of tiles"
+
+
+def _unsuited_set(puzzle: "Puzzle", params: InstanceParams, place: str) -> Iterator[str]:
+    """What a puzzle lacks for an instance set, as the end of a sentence that begins with its place."""
+    if isinstance(params, StartInstances):
+        if puzzle.start is None:
+            yield f"{place}: {puzzle.name} has no customary start"
+        if params.disks is not None and params.disks > puzzle.disks:
+            yield f"{place}: {puzzle.name} has no {params.disks} disks"
+    if isinstance(params, MirroredInstances) and puzzle.mirror is None:
+        yield f"{place}: {puzzle.name} has no mirror image; choose another kind of set"
+    if isinstance(params, PrefixInstances):
+        try:
+            actions = puzzle.parse_moves(params.moves)
+            if not puzzle.legal(puzzle.goal[None]).all():  # else all are legal everywhere, and need no kernels loaded
+                apply(puzzle, puzzle.goal, actions)
+        except UserError as error:
+            yield f"{place}.moves: {error}"
+        else:
+            yield from () if actions else (f"{place}.moves: there are no moves",)
+
+
+def _unsuited_solvers(asked: PuzzleStudy) -> Iterator[str]:
+    """What the exact solver and the baselines lack."""
+    there = ", ".join(asked.pattern_databases) or "none"
+    if asked.optima is not None:
+        name = asked.optima.pattern_database
+        if asked.is_sliding and name not in asked.pattern_databases:
+            yield f"optima.pattern_database must name one of pattern_databases, not '{name}'; there are {there}"
+        if not asked.is_sliding and (name is not None or family(asked.puzzle) != "lights_out"):
+            yield (
+                f"optima are found of sliding tiles and, without pattern database, of Lights Out, not of {asked.puzzle}"
+            )
+    known = [*asked.pattern_databases, MANHATTAN] if asked.is_sliding else []
+    for name in asked.baselines:
+        if name not in known:
+            yield f"baselines: there is no baseline '{name}'; there are {', '.join(known) or 'none'}"
+    if len(set(asked.baselines)) < len(asked.baselines):
+        yield f"baselines are named once each, not {', '.join(asked.baselines)}"
+    if asked.baselines and not asked.grids:
+        yield "baselines are searched on the cells of searches, of which there are none"
+
+
+def _lacking(model: ModelParams, puzzle: "Puzzle") -> Iterator[str]:
+    """What a puzzle lacks for the sampler and the network of a training, in words."""
+    sampler, architecture, name, disks = model.sampler, model.architecture, puzzle.name, puzzle.disks
+    if sampler.kind == "growing_tower" and not disks:
+        yield f"{name} has no disks for the sampler growing_tower"
+    if sampler.kind == "growing_tower" and sampler.disks > disks:
+        yield f"{name} has no {sampler.disks} disks for the sampler growing_tower to begin with"
+    if sampler.kind == "uniform" and not is_listed(puzzle):
+        yield f"the sampler uniform needs states that can be listed, unlike {name}'s"
+    if architecture.kind == "automaton" and puzzle.goal.any():
+        yield f"an automaton needs a goal of zeros alone, which {name} has not"
+    if architecture.kind == "rows" and puzzle.presses is None:
+        yield f"a network of kind rows is for Lights Out, not for {name}"
+    if architecture.kind == "convolutional" and not puzzle.side:
+        yield f"a convolutional network needs cells that lie in a square, unlike {name}'s"
+    if architecture.above and not find(name)[0].bound:
+        yield f"there is no bound of {name} for a network above one"
+
+
+def alone(study: Study) -> PuzzleStudy:
+    """What a study of one puzzle does with it."""
+    (puzzle,) = study.puzzles
+    return study.about(puzzle)
+
+
+def puzzles_of(parameters: dict[str, Any]) -> list[str]:
+    """The puzzles that the slice of a stage is about: one, or of figures and reports several."""
+    several = {*parameters.get("tables", ()), *parameters.get("puzzles", ())}
+    return [parameters["puzzle"]] if "puzzle" in parameters else sorted(several)

@@ -1,0 +1,299 @@
+"""Parameters of a training: its network, where its states come from, what it does with them."""
+
+from typing import Annotated, ClassVar, Literal
+
+from pydantic import Field, model_validator
+
+from costtogo.params.base import (
+    Amount,
+    Few,
+    Kind,
+    Moves,
+    Positive,
+    Rate,
+    Seed,
+    Share,
+    Width,
+    by_key,
+    maker,
+    union_of,
+)
+
+Channels = Annotated[tuple[Width, ...], Field(strict=False, min_length=1)]  # of each convolution
+Layers = Annotated[list[Width], Field(min_length=1)]
+
+
+class ArchitectureParams(Kind):
+    """A network. outputs: the cost-to-go of the state, or of each of its children.
+
+    above: the network tells what is missing from this lower bound.
+    """
+
+    later = ("channels", "kernel", "norm_after_relu", "above")
+    absent = {"first_layers": [], "channels": ()}
+    outputs: Literal["state", "actions"] = "state"
+    above: Literal["", "manhattan"] = ""
+
+
+class BatchNormParams(ArchitectureParams):
+    """A network that may normalise batches: before each ReLU, or after it and with no ReLU after a block's sum."""
+
+    batch_norm: bool = True
+    batch_norm_momentum: Share = 0.99
+    batch_norm_epsilon: Amount = 1e-3
+    norm_after_relu: bool = False
+
+    @model_validator(mode="after")
+    def _one_value_above(self):
+        if self.above and self.outputs == "actions":
+            raise ValueError("a network above a bound needs outputs: state")
+        return self
+
+
+class Residual(BatchNormParams):
+    """A fully connected network with residual blocks."""
+
+    kind: Literal["residual"] = "residual"
+    first_layers: Layers
+    residual_blocks: int = Field(default=0, ge=0, le=1_000)
+    layers_per_block: Few = 2
+
+
+class Convolutional(BatchNormParams):
+    """Convolutions over cells that lie in a square, then fully connected layers; kernel: cells, a side of a patch."""
+
+    kind: Literal["convolutional"]
+    channels: Channels
+    kernel: Few = 2
+    first_layers: list[Width] = []
+
+
+class Automaton(ArchitectureParams):
+    """A linear recurrent network of second order."""
+
+    kind: Literal["automaton"]
+    states: Few = 5
+    outputs: Literal["state"] = "state"
+    above: Literal[""] = ""
+
+
+class Gru(ArchitectureParams):
+    """A gated recurrent network."""
+
+    kind: Literal["gru"]
+    states: Few = 5
+    outputs: Literal["state"] = "state"
+    above: Literal[""] = ""
+
+
+class Rows(ArchitectureParams):
+    """A network that reads a board of Lights Out row by row, whose units have first_layers."""
+
+    kind: Literal["rows"]
+    first_layers: list[Width] = []
+    outputs: Literal["actions"] = "actions"
+    above: Literal[""] = ""
+
+
+Architecture = union_of(
+    by_key("kind", "residual"),
+    {
+        "residual": Residual,
+        "convolutional": Convolutional,
+        "automaton": Automaton,
+        "gru": Gru,
+        "rows": Rows,
+    },
+)
+architecture_of = maker(Architecture)
+
+
+class SamplerParams(Kind):
+    """Where the states of an iteration come from. walk_max: K, moves.
+
+    greedy_share: of DAVI: of the states, those on walks that follow the target network; greedy_moves: of such a walk on
+    average, if it does not come to the goal before; greedy_random: of such moves, those that are random, so that two
+    walks at one state part again.
+    """
+
+    later = ("spacing", "greedy_share", "greedy_moves", "greedy_random")
+
+
+class WalkingSampler(SamplerParams):
+    """States of which some may lie on greedy walks."""
+
+    greedy_share: Share = 0
+    greedy_moves: Moves = 50
+    greedy_random: Share = 0.05
+
+
+class DeepCubeSampler(WalkingSampler):
+    """Walks of walk_max moves, kept whole."""
+
+    kind: Literal["deepcube"]
+    walk_max: Moves = 1
+
+
+class DeepCubeASampler(WalkingSampler):
+    """The ends of walks of 1 to walk_max moves."""
+
+    kind: Literal["deepcubea"]
+    walk_max: Moves = 1
+
+
+class UniformSampler(WalkingSampler):
+    """Every state equally likely; its K counts as 1."""
+
+    fixed = {"walk_max": 1}
+    walk_max: ClassVar[int] = 1
+    kind: Literal["uniform"]
+
+
+class AdaptiveKSampler(WalkingSampler):
+    """Walks kept whole, whose length grows with the convergence points up to walk_max."""
+
+    kind: Literal["adaptive_k"]
+    walk_max: Moves = 1
+    conv_point_offs: int = Field(default=1, ge=0, le=10**6)
+
+
+class NonBacktrackingSampler(WalkingSampler):
+    """Walks that never undo their last move.
+
+    stride: of DAVI: from one state that is kept to the next; spacing: the k-th of n kept states lies after
+    walk_max (k / n)^spacing moves.
+    """
+
+    kind: Literal["non_backtracking"]
+    walk_max: Moves = 1
+    stride: Moves = 10
+    spacing: float = Field(default=1, ge=1, le=100)
+
+
+class GrowingTowerSampler(SamplerParams):
+    """Uniform over the states of a tower of Hanoi that grows.
+
+    disks: at first; it grows below this mean squared Bellman residual, a share of the mean cost-to-go, or begins anew
+    after patience iterations; hold: the disks that it has not reached yet may not move.
+    """
+
+    greedy_share: ClassVar[float] = 0
+    kind: Literal["growing_tower"]
+    disks: Few = 3
+    residual: Amount = 2e-4
+    patience: Positive = 100
+    hold: bool = True
+
+
+Sampler = union_of(
+    by_key("kind"),
+    {
+        "deepcube": DeepCubeSampler,
+        "deepcubea": DeepCubeASampler,
+        "uniform": UniformSampler,
+        "adaptive_k": AdaptiveKSampler,
+        "non_backtracking": NonBacktrackingSampler,
+        "growing_tower": GrowingTowerSampler,
+    },
+)
+sampler_of = maker(Sampler)
+
+
+class ModelParams(Kind):
+    """A training: everything that decides its outcome.
+
+    checkpoint_iterations: a checkpoint every so many iterations, besides those by checkpoint_every.
+    starts_from: the model of the study whose last weights it begins with, in place of random ones.
+    """
+
+    later = ("learning_rate_factor", "forced_update", "checkpoint_iterations", "starts_from")
+    absent = {"epsilon": 1.0}
+    puzzle: str
+    seed: Seed
+    precision: Literal["auto", "float32", "bfloat16"]
+    architecture: Architecture
+    sampler: Sampler
+    iterations: Positive
+    states_per_iteration: Positive
+    validation_states: Positive
+    check_every: Positive
+    checkpoint_every: Positive
+    checkpoint_iterations: Positive | None = None
+    starts_from: str | None = None
+
+    @model_validator(mode="after")
+    def _network_suits(self):
+        if (self.trainer == "presses") != (self.architecture.kind == "rows"):
+            raise ValueError("the trainer presses needs an architecture of kind rows, and no other trainer has it")
+        if self.sampler.kind == "growing_tower" and self.architecture.outputs == "actions":
+            raise ValueError("the sampler growing_tower needs a network with outputs: state")
+        if self.trainer != "davi" and self.sampler.greedy_share:
+            raise ValueError("greedy_share is for the trainer davi")
+        if self.trainer != "davi" and self.architecture.above:
+            raise ValueError("an architecture above a bound is for the trainer davi")
+        return self
+
+
+class AdamParams(ModelParams):
+    """A training by Adam. learning_rate_decay: share of the iterations over which the rate falls to zero;
+    learning_rate_factor: what the rate is multiplied by after each iteration."""
+
+    optimizer: Literal["adam"] = "adam"
+    minibatch: Positive
+    learning_rate: Rate
+    learning_rate_decay: Share
+    learning_rate_factor: float = Field(default=1, gt=0, le=1)
+    adam_beta_1: float = Field(ge=0, lt=1)
+    adam_beta_2: float = Field(ge=0, lt=1)
+    adam_epsilon: Amount
+
+
+class Davi(AdamParams):
+    """Deep approximate value iteration by Adam.
+
+    epsilon: moves², the validation loss below which the target is updated; polyak: by how much the target follows at
+    each iteration, in place of that; forced_update: the iteration that ends in a convergence point whatever the loss.
+    """
+
+    trainer: Literal["davi"] = "davi"
+    epsilon: Amount
+    polyak: Share = 0
+    forced_update: Positive | None = None
+
+
+class DaviLbfgs(ModelParams):
+    """The same by L-BFGS, on all states of an iteration at once; lbfgs_steps: of each iteration."""
+
+    trainer: Literal["davi"] = "davi"
+    optimizer: Literal["lbfgs"]
+    lbfgs_steps: Positive = 60
+    epsilon: Amount
+    polyak: Share = 0
+    forced_update: Positive | None = None
+
+
+class RandomWalk(AdamParams):
+    """Regression on the length of walks that never undo their last move."""
+
+    fixed = {"polyak": 0.0}
+    trainer: Literal["random_walk"]
+    sampler: NonBacktrackingSampler
+
+
+class Presses(AdamParams):
+    """Supervised by the presses that made a board of Lights Out."""
+
+    fixed = {"polyak": 0.0}
+    trainer: Literal["presses"]
+    sampler: DeepCubeASampler
+
+
+Model = union_of(
+    by_key("trainer", "davi"),
+    {
+        "davi": union_of(by_key("optimizer", "adam"), {"adam": Davi, "lbfgs": DaviLbfgs}),
+        "random_walk": RandomWalk,
+        "presses": Presses,
+    },
+)
+training_of = maker(Model)

@@ -1,0 +1,192 @@
+"""The report's part on the puzzles whose states are all listed: what its templates are filled in with."""
+
+from typing import Any
+
+import pandas as pd
+
+from costtogo.figures.catalogue import kept_of
+from costtogo.puzzles import family, make, title
+from costtogo.report import sampled
+from costtogo.report.answers.cells import NETWORK_ENGINE
+from costtogo.report.answers.puzzle import listings
+from costtogo.report.figures import Figures
+from costtogo.report.literature import documents, repeated, repeated_table
+from costtogo.report.markdown import Format, amount, cell_text, code, percent, places
+from costtogo.report.render import deeper, render
+from costtogo.report.results import StudyResults
+from costtogo.report.standing import THESIS
+from costtogo.report.tables import START, at_headline, audit, cells_of, headline_numbers, layers_of, of_models
+from costtogo.report.timings import of_cells
+from costtogo.report.trainings import training_table
+from costtogo.report.variants import variants_text
+from costtogo.report.verdicts import BY_RECIPE, compare_all, project
+
+GRIDS = {"Optimal, %": ("optimal_percent", percent), "Expanded": ("nodes_expanded", amount)}
+HEADLINES = (  # of the table of key numbers
+    *("model", "cell", "selected_iteration", "mean_absolute_error", "admissible_percent", "consistent_percent"),
+    *("optimal_percent", "optimal_low", "optimal_high"),
+    *("nodes_expanded", "exact_nodes_expanded", "zero_nodes_expanded"),
+)
+Tables = dict[str, pd.DataFrame]
+
+
+def puzzles(results: StudyResults) -> list[str]:
+    """The puzzles of a study whose networks are audited and searched with on every state."""
+    return [puzzle for puzzle in results.models if results.puzzles[puzzle].is_exhaustive]
+
+
+def heading(results: StudyResults) -> str:
+    """What a report with such puzzles is called."""
+    return "Learned cost-to-go, reproduced"
+
+
+def beside(results: StudyResults) -> pd.DataFrame:
+    """The literature's numbers on the puzzles beside ours; where results are timed, those that a clock tells."""
+    return project(compare_all(results), BY_RECIPE)
+
+
+def text(results: StudyResults, tables: Tables, comparison: pd.DataFrame, figures: Figures) -> str:
+    """The numbers that stand for each model, what was done, and a part on each puzzle."""
+    puzzles = [results.of(puzzle) for puzzle in results.models]
+    headlines = [
+        {"model": model, "cell": cell_text(each.headline(each.puzzle)), **numbers}
+        for each in puzzles
+        for model, numbers in headline_numbers(each).items()
+    ]
+    sizes = [{"title": title(each.puzzle), **each.card(f"tables/{each.puzzle}")["metrics"]} for each in puzzles]
+    headlines = pd.DataFrame(headlines).reindex(columns=HEADLINES)
+    parts = [render("summary", headlines=headlines, puzzles=sizes)]
+    for each in puzzles:
+        own = sampled.Chapter(each, tables, comparison, figures.of(each.puzzle))
+        parts += [_puzzle(each, figures), deeper(own.further())]
+    return "\n".join(filter(None, parts))
+
+
+def after(results: StudyResults, comparison: pd.DataFrame, figures: Figures) -> str:
+    """The literature's numbers beside ours, what makes a difference, and the instance sets."""
+    thesis, parts = comparison["source"] == THESIS, []
+    if thesis.any():
+        parts.append(repeated(comparison[thesis], listings(results)))
+    if not thesis.all():
+        others = comparison[~thesis].rename(columns={"reproduced_thesis": "reproduced", "reason": "note"})
+        parts.append(documents(others, "The final-year report"))
+    if comparison.empty:
+        parts.append("## Reported and reproduced\n\nThe literature in data/reported has no number on these puzzles.\n")
+    variants = variants_text(kept(results), lambda kind, puzzle: figures.of(puzzle)(kind))
+    return "\n".join([*parts, *([f"\n{variants}"] if variants else []), instance_sets(results)])
+
+
+def kept(results: StudyResults) -> list[StudyResults]:
+    """What other studies have kept of trainings on the puzzles."""
+    return [results.kept(path.stem) for path in kept_of(puzzles(results), results.beside.measured)]
+
+
+def timings(results: StudyResults, comparison: pd.DataFrame, figures: Figures) -> str:
+    """The wall-clock times of the searches, and the literature's beside ours."""
+    clocks = {title(puzzle): at_headline(results.of(puzzle), of_cells(results.of(puzzle))) for puzzle in results.models}
+    searches = {puzzle: clock for puzzle, clock in clocks.items() if not clock.empty}
+    told = repeated_table(comparison) if len(comparison) else None
+    text = render("exhaustive_timings", searches=searches, comparison=told, engine=NETWORK_ENGINE)
+    return "\n".join(filter(None, [text, figures.gallery(figures.timed(results.models))]))
+
+
+def _puzzle(results: StudyResults, figures: Figures) -> str:
+    """The part on the one puzzle of some results."""
+    puzzle = results.puzzle
+    return render(
+        "exhaustive",
+        **results.card(f"tables/{puzzle}")["metrics"],
+        title=title(puzzle),
+        drawn=figures.of(puzzle),
+        training=training_table(results, results.model_names),
+        audit=_audited(results),
+        headline=results.headline(puzzle),
+        cells=_at_headline(results),
+        farthest=_from_the_farthest(results),
+        grids=_grids(results),
+        metrics=headline_numbers(results),
+        start=_from_the_start(results),
+    )
+
+
+def _audited(results: StudyResults) -> pd.DataFrame:
+    """The measures of every checkpoint that was audited, the one that the searches use in bold."""
+    measures = of_models(audit)(results)
+    names = measures["model"].map(code)
+    return measures.assign(model=names.where(~measures["selected"], "**" + names + "**"))
+
+
+def _at_headline(results: StudyResults) -> pd.DataFrame:
+    """Every set at the headline λ and N, with every heuristic; the share of one instance has no interval."""
+    cells = at_headline(results, _named(cells_of(results))).sort_values("set", kind="stable")
+    several = cells["instances"] > 1
+    return cells.assign(**{name: cells[name].where(several) for name in ("optimal_low", "optimal_high")})
+
+
+def _named(cells: pd.DataFrame) -> pd.DataFrame:
+    """Cells whose column search has the model in code letters, or the name of the heuristic that takes its place."""
+    return cells.assign(search=cells["heuristic"].where(cells["heuristic"] != "network", cells["search"].map(code)))
+
+
+def _from_the_farthest(results: StudyResults) -> dict[str, Any] | None:
+    """The searches from all states that are farthest from the goal, where a set holds them all."""
+    farthest = layers_of(results, results.puzzle).iloc[-1]
+    shares = at_headline(results, _named(cells_of(results, "by_distance")))
+    whole = (shares["distance"] == farthest["distance"]) & (shares["instances"] == farthest["states"])
+    return {**farthest, "searches": shares[whole]} if farthest["states"] > 1 and whole.any() else None
+
+
+def _grids(results: StudyResults) -> list[dict[str, Any]]:
+    """Every set that was searched over several λ or N, laid out as in the literature: λ down, N across."""
+    cells, found = _named(cells_of(results)), []
+    for place, group in cells[cells["set"] != START].groupby("set", sort=False):
+        sizes = sorted(group["batch_size"].unique())
+        if len(sizes) == group["path_weight"].nunique() == 1:
+            continue
+        header = ["heuristic", "λ", *(f"N = {size}" for size in sizes)]
+        for heading, (column, form) in GRIDS.items():
+            found.append({"set": place, "title": heading, "header": header, "rows": _over_n(group, column, form)})
+    return found
+
+
+def _over_n(cells: pd.DataFrame, column: str, form: Format) -> list[list[str]]:
+    """A column of cells by heuristic and λ, one row each, N across."""
+    wide = cells.pivot(index=["search", "path_weight"], columns="batch_size", values=column)
+    wide = wide.reindex(list(dict.fromkeys(cells["search"])), level="search")
+    rows = zip(wide.index, wide.to_numpy(), strict=True)
+    return [[name, f"{weight:g}", *map(form, row)] for (name, weight), row in rows]
+
+
+def _from_the_start(results: StudyResults) -> dict[str, Any] | None:
+    """Nodes expanded and length from the start state of a tower, one column a heuristic; None of another puzzle."""
+    cells = _named(cells_of(results))
+    cells = cells[cells["set"] == START]
+    if family(results.puzzle) != "hanoi" or cells.empty:
+        return None
+    rows, names = [], list(dict.fromkeys(cells["search"]))
+    for (size, weight), group in cells.groupby(["batch_size", "path_weight"]):
+        found = group.set_index("search").to_dict("index")
+        rows.append([f"λ = {weight:g}, N = {size}", *(_start_text(found.get(name)) for name in names)])
+    moves = len(make(results.puzzle).recursive_solution())
+    return {"moves": moves, "header": ["", *names], "rows": rows}
+
+
+def _start_text(row: dict[str, Any] | None) -> str:
+    if row is None:
+        return "–"
+    if not row["solved_percent"]:
+        return f"{amount(row['nodes_expanded'])} (unsolved)"
+    return amount(row["nodes_expanded"]) + (f" ({amount(row['length'])})" if row["optimal_percent"] < 100 else "")
+
+
+def instance_sets(results: StudyResults) -> str:
+    """The instance sets of the puzzles, and how many states of each a selection set holds too."""
+    rows = []
+    for puzzle in results.models:
+        frame = results.frame(f"instances/{puzzle}")
+        chosen_on = set(frame.loc[frame["role"] == "selection", "rank"])
+        for name, group in frame.groupby("set", sort=False):
+            role, mean = group["role"].iloc[0], places(2)(group["distance"].mean())
+            shared = amount(len(chosen_on & set(group["rank"]))) if role == "test" else "–"
+            rows.append([puzzle, name, role, amount(len(group)), mean, amount(group["distance"].max()), shared])
+    return render("instances", rows=rows)

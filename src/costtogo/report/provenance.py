@@ -1,0 +1,59 @@
+"""The report's last part: where the numbers come from, and what longer studies have kept."""
+
+from costtogo.params.base import variant_of
+from costtogo.report.markdown import code, short
+from costtogo.report.render import render
+from costtogo.report.results import StudyResults
+from costtogo.report.tables import adoptions
+from costtogo.report.trainings import flatten
+
+DIGEST_LENGTH = 16  # characters of a digest that the report shows; tables/provenance.csv has all of them
+COMMIT_LENGTH = 12
+DATA = ("tables", "pattern_databases", "instances", "optima")
+SHOWN = ("searches", "audits")  # of what was kept
+
+
+def provenance_text(results: StudyResults) -> str:
+    """Versions, seeds, digests of the data and of the networks that are searched with; empty where no stage has run."""
+    cards = list(results.cards.values())
+    versions: dict[str, set[str]] = {}
+    for card in cards:
+        for name, version in card["versions"].items():
+            versions.setdefault(name, set()).add(version)
+    seeds = [
+        [f"{card['stage']} `{card['name']}`", key, short(value)]
+        for card in cards
+        for key, value in flatten(card["parameters"]).items()
+        if key.split(".")[-1] == "seed"
+    ]
+    data = [
+        [code(path), code(digest[:DIGEST_LENGTH])]
+        for card in cards
+        if card["group"] in DATA
+        for path, digest in sorted(card["outputs"].items())
+    ]
+    values = {"versions": versions, "stages": len(cards), "adopted": sum(bool(adoptions(card)) for card in cards)}
+    checkpoints = [_checkpoint(results, model) for model in results.trained]
+    return render("provenance", **values, seeds=seeds, data=data, checkpoints=checkpoints) if cards else ""
+
+
+def _checkpoint(results: StudyResults, model: str) -> list[str]:
+    """A model, and the file and the digest of the network that its searches use."""
+    checkpoints = results.frame(f"models/{model}/checkpoints").set_index("iteration")
+    chosen = checkpoints.loc[results.searched_iteration(model)]
+    return [code(model), code(chosen["file"]), code(chosen["sha256"][:DIGEST_LENGTH])]
+
+
+def kept_text(kept: list[StudyResults]) -> str:
+    """A table for each study kept by `costtogo keep`; empty where none was."""
+    return render("kept", kept={each.study: _measured(each) for each in kept}) if kept else ""
+
+
+def _measured(kept: StudyResults) -> list[list[str]]:
+    """The measures of the audits and searches that were kept, without those of trainings with several seeds."""
+    return [
+        [code(place), name, short(value), stage["timing"].get("commit", "")[:COMMIT_LENGTH] or "–"]
+        for place, stage in sorted(kept.cards.items())
+        if place.split("/")[0] in SHOWN and not variant_of(place)[1]
+        for name, value in sorted(stage["metrics"].items())
+    ]

@@ -1,0 +1,265 @@
+"""The tables on searches: beams, external instances, exact solutions, networks beside pattern databases, patterns.
+
+Each is a function of the results on one puzzle; without rows where the study does not ask for it or it has not run.
+"""
+
+import math
+
+import pandas as pd
+
+from costtogo.analysis.intervals import mean_interval
+from costtogo.analysis.solutions import mirrored_shares, triplet_shares
+from costtogo.exact.partition import parse_partition
+from costtogo.params.instances import MirroredInstances, PrefixInstances
+from costtogo.params.searches import BeamParams
+from costtogo.puzzles import make, noun
+from costtogo.report.results import StudyResults
+
+SOLVER = ["solver", "heuristic", "set", "path_weight", "batch_size"]  # what tells a row of compared from the others
+
+
+def shortest_path_sets(results: StudyResults) -> list[str]:
+    """The instance sets that are the beginnings of a shortest path."""
+    return [
+        name for name, kind in results.asked.instances.items() if isinstance(kind, PrefixInstances) and kind.shortest
+    ]
+
+
+def beams(results: StudyResults) -> pd.DataFrame:
+    """The grid of beam searches, from how many images of each state they start, and over how many they average."""
+    found = results.of_each(results.model_names, "beams/{}/grid")
+    if found.empty:
+        return found
+    asked = [beams_of(results, row.set, row.width) for row in found.itertuples()]
+    found = found.assign(images=[beams.images for beams in asked], average=[beams.average for beams in asked])
+    columns = ["model", "set", "width", "images", "average"]
+    return found[[*columns, *(name for name in found.columns if name not in columns)]]
+
+
+def beams_of(results: StudyResults, name: str, width: int) -> BeamParams:
+    """What the study asks of the beams of a width on a set."""
+    return next(beams for beams in results.asked.beams if beams.set == name and width in beams.widths)
+
+
+def beams_text(results: StudyResults, name: str, width: int) -> str:
+    """The beams of a set in words.  -> "beams of width 10,000 from 8 images"."""
+    asked = beams_of(results, name, width)
+    text = f"beams of width {width:,}" + (f" from {asked.images} images" if asked.images > 1 else "")
+    return text + (f", values averaged over {asked.average}" if asked.average > 1 else "")
+
+
+def prefixes(results: StudyResults) -> pd.DataFrame:
+    """The beam searches from the beginnings of a shortest path, and the moves that each solution has too many."""
+    found = results.of_each(results.model_names, "beams/{}/searches")
+    if found.empty:
+        return found
+    found = found[found["set"].isin(shortest_path_sets(results))]
+    columns = ["model", "set", "width", "instance", "distance", "solved", "cost", "excess"]
+    found = found.assign(excess=(found["cost"] - found["distance"]).where(found["solved"]))
+    return found[[*columns, "nodes_expanded", "nodes_generated", "solution"]]
+
+
+def solutions(results: StudyResults) -> pd.DataFrame:
+    """model, searches (in words), solution of every solved search whose instances are scrambled."""
+    frames = []
+    beams = results.of_each(results.model_names, "beams/{}/searches")
+    if not beams.empty:
+        beams = beams[beams["solved"] & ~beams["set"].isin(shortest_path_sets(results))]
+        frames.append(beams.assign(searches=[f"{row.set}, width {row.width:,}" for row in beams.itertuples()]))
+    external = results.of_each(results.model_names, "external/{}/searches")
+    if not external.empty:
+        external = external[external["solved"]].sort_values("seconds_allowed", kind="stable")
+        frames.append(external.assign(searches=[f"external, {s:g} s each" for s in external["seconds_allowed"]]))
+    columns = ["model", "searches", "solution"]
+    return pd.concat([frame[columns] for frame in frames]) if frames else pd.DataFrame(columns=columns)
+
+
+def triplets(results: StudyResults) -> pd.DataFrame:
+    """Shares of the patterns of three moves in a row (DeepCubeA, Methods), by model and searches.
+
+    Of a puzzle whose moves are turns alone, which can be made anywhere and one after the other in any order.
+    """
+    puzzle, rows = make(results.puzzle), []
+    if puzzle.turns is None:
+        return pd.DataFrame()
+    for (model, searches), group in solutions(results).groupby(["model", "searches"], sort=False):
+        shares = triplet_shares(puzzle, [puzzle.parse_moves(text) for text in group["solution"]])
+        rows.append({"model": model, "searches": searches, "solutions": len(group), **shares})
+    return pd.DataFrame(rows)
+
+
+def mirrored(results: StudyResults) -> pd.DataFrame:
+    """Solutions of states beside those of their mirror images, by model and beam width (DeepCubeA, Methods)."""
+    found, puzzle, rows = results.of_each(results.model_names, "beams/{}/searches"), make(results.puzzle), []
+    for name, kind in results.asked.instances.items():
+        if not isinstance(kind, MirroredInstances) or found.empty:
+            continue
+        pairs = found[found["set"] == kind.of].merge(
+            found[found["set"] == name], on=["model", "width", "instance"], suffixes=("", "_mirrored")
+        )
+        pairs = pairs[pairs["solved"] & pairs["solved_mirrored"]]
+        for (model, width), group in pairs.groupby(["model", "width"], sort=False):
+            own, other = beams_of(results, name, width), beams_of(results, kind.of, width)
+            if (own.images, own.average) != (other.images, other.average):
+                continue
+            both = ([puzzle.parse_moves(text) for text in group[name]] for name in ("solution", "solution_mirrored"))
+            shares = mirrored_shares(puzzle, *both, puzzle.mirror)
+            rows.append({"model": model, "set": name, "width": width, "pairs": len(group), **shares})
+    return pd.DataFrame(rows)
+
+
+def excesses(results: StudyResults) -> pd.DataFrame:
+    """External instances by budget and the moves that their solutions have too many; those not solved are left out."""
+    found, frames = results.of_each(results.model_names, "external/{}/searches"), []
+    counted = f"{noun(results.puzzle)}s"
+    found = found[found["optimal"].notna()] if len(found) else found
+    for (model, allowed), group in found.groupby(["model", "seconds_allowed"], sort=False) if len(found) else ():
+        excess = (group["cost"] - group["optimal"])[group["solved"]].astype(int).value_counts().sort_index()
+        counts = pd.DataFrame({"excess": excess.index, counted: excess.to_numpy()})
+        shares = 100 * counts[counted] / len(group)
+        frames.append(counts.assign(model=model, seconds_allowed=allowed, percent=shares))
+    columns = ["model", "seconds_allowed", "excess", counted, "percent"]
+    return pd.concat(frames)[columns] if frames else pd.DataFrame(columns=columns)
+
+
+def pattern_databases(results: StudyResults) -> pd.DataFrame:
+    """The tiles of each pattern database's patterns, and what its card says of it."""
+    rows = []
+    for name, text in results.asked.pattern_databases.items():
+        if results.has(f"pattern_databases/{name}"):
+            patterns = parse_partition(make(results.puzzle).side, text)
+            tiles = "; ".join(" ".join(map(str, pattern)) for pattern in patterns)
+            rows.append({"database": name, "tiles": tiles, **results.card(f"pattern_databases/{name}")["metrics"]})
+    return pd.DataFrame(rows)
+
+
+def exact_solutions(results: StudyResults) -> pd.DataFrame | None:
+    """The instances with what their exact solver found; None where it has not run."""
+    return results.find(f"optima/{results.puzzle}") if results.asked.optima else None
+
+
+def optima(results: StudyResults) -> pd.DataFrame:
+    """How many instances of each set were solved exactly, their distances, and the nodes generated by all searches."""
+    found, rows = exact_solutions(results), []
+    for name, group in found.groupby("set", sort=False) if found is not None else ():
+        distance = group.loc[group["solved"], "distance"]
+        solved = {"instances": len(group), "solved": len(distance), "solved_percent": 100 * group["solved"].mean()}
+        lengths = {"length": distance.mean(), "shortest": distance.min(), "longest": distance.max()}
+        nodes = {
+            "nodes_generated": group["nodes_generated"].mean(),
+            "nodes_generated_most": group["nodes_generated"].max(),
+        }
+        rows.append({"set": name, **solved, **lengths, **nodes})
+    return pd.DataFrame(rows)
+
+
+def of_heuristics(results: StudyResults, path: str) -> pd.DataFrame:
+    """A table of BWAS over every network and every baseline; {} of path is searches/<model> or baselines/<name>.
+
+    Adds heuristic, the name, and learned.
+    """
+    groups = dict.fromkeys(results.model_names, "searches") | dict.fromkeys(results.asked.baselines, "baselines")
+    found = {name: results.find(path.format(f"{group}/{name}")) for name, group in groups.items()}
+    frames = [
+        frame.assign(heuristic=name, learned=name in results.model_names)
+        for name, frame in found.items()
+        if frame is not None
+    ]
+    return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()
+
+
+def heuristics(results: StudyResults) -> pd.DataFrame:
+    """Every cell of BWAS over the networks and over the baselines, and the bytes that each heuristic takes."""
+    found = of_heuristics(results, "{}/grid")
+    if found.empty or found["learned"].all():
+        return pd.DataFrame()
+    footprints = results.find(f"footprints/{results.puzzle}")
+    sizes = {} if footprints is None else footprints.set_index("heuristic")["bytes"].to_dict()
+    found = found.assign(bytes=found["heuristic"].map(sizes))
+    return found[["heuristic", "learned", *found.columns.drop(["heuristic", "learned"])]]
+
+
+def best_cell(grid: pd.DataFrame) -> pd.Series:
+    """The cell that solves most, of those with the fewest moves, and of those with the fewest nodes."""
+    order = ["solved_percent", "length", "nodes_generated"]
+    return grid.sort_values(order, ascending=[False, True, True], kind="stable").iloc[0]
+
+
+def compared(results: StudyResults) -> pd.DataFrame:
+    """Solvers side by side on each set of the grids, columns as of heuristics, solver the first.
+
+    Every heuristic at the best λ and N of the network that stands for the study, each at its own best, then IDA*.
+    """
+    found, headline, rows = heuristics(results), results.asked.headline or min(results.model_names), []
+    for name, group in found.groupby("set", sort=False) if len(found) else ():
+        own = group[group["heuristic"] == headline]
+        if len(own):
+            best = best_cell(own)
+            alike = (group["path_weight"] == best["path_weight"]) & (group["batch_size"] == best["batch_size"])
+            rows += group[alike].to_dict("records")
+        rows += [best_cell(cells).to_dict() for _, cells in group.groupby("heuristic", sort=False)]
+        rows += ida_star(results, name, found)
+    frame = pd.DataFrame([{"solver": "BWAS", **row} for row in rows])
+    return frame.drop_duplicates(SOLVER, ignore_index=True) if rows else frame
+
+
+def ida_star(results: StudyResults, name: str, found: pd.DataFrame) -> list[dict]:
+    """The row of IDA* on a set, if it was searched; found: as heuristics returns it, for the bytes."""
+    exact, database = exact_solutions(results), results.asked.optima and results.asked.optima.pattern_database
+    if exact is None or database is None:
+        return []
+    rows = exact[exact["set"] == name]
+    solved = rows.loc[rows["solved"], "distance"]
+    length, low, high = mean_interval(solved)
+    sizes = found.loc[found["heuristic"] == database, "bytes"]
+    return [
+        {"solver": "IDA*", "heuristic": database, "learned": False, "set": name, "path_weight": math.nan,
+         "batch_size": math.nan, "instances": len(rows), "solved_percent": 100 * rows["solved"].mean(),
+         "length": length, "length_low": low, "length_high": high, "known": len(solved), "optimal_length": length,
+         "optimal_percent": 100.0 if len(solved) else math.nan, "excess": 0.0 if len(solved) else math.nan,
+         "nodes_expanded": rows["nodes_expanded"].mean(), "nodes_generated": rows["nodes_generated"].mean(),
+         "bytes": sizes.iloc[0] if len(sizes) else math.nan}
+    ]  # fmt: skip
+
+
+def speeds(results: StudyResults, shown: pd.DataFrame) -> pd.DataFrame:
+    """Seconds of a search, the longest, and nodes generated a second, of each row of compared."""
+    rows = []
+    for row in shown.to_dict("records"):
+        if row["solver"] == "BWAS":
+            group = "searches" if row["learned"] else "baselines"
+            searches = results.find(f"{group}/{row['heuristic']}/searches")
+            clock = results.find(f"timings/{group}/{row['heuristic']}")
+            keys = ["set", "path_weight", "batch_size"]
+        else:
+            searches, clock = exact_solutions(results), results.find(f"timings/optima/{results.puzzle}")
+            keys = ["set"]
+        if searches is None or clock is None:
+            continue
+        timed = searches.merge(clock, on=[*keys, "instance"])
+        timed = timed[(timed[keys] == pd.Series({key: row[key] for key in keys})).all(axis=1)]
+        seconds = timed["seconds"].sum()
+        speed = timed["nodes_generated"].sum() / seconds if seconds else math.nan
+        rows.append(
+            {**row, "seconds": timed["seconds"].mean(), "longest": timed["seconds"].max(), "nodes_per_second": speed}
+        )
+    return pd.DataFrame(rows)
+
+
+def external(results: StudyResults) -> pd.DataFrame:
+    """What was solved of the external instances under each budget."""
+    return results.of_each(results.model_names, "external/{}/summary")
+
+
+SEARCH_TABLES = {
+    "pattern_databases": pattern_databases,
+    "optima": optima,
+    "heuristics": heuristics,
+    "compared": compared,
+    "beams": beams,
+    "prefixes": prefixes,
+    "triplets": triplets,
+    "mirrored": mirrored,
+    "external": external,
+    "external_excess": excesses,
+}

@@ -1,0 +1,218 @@
+"""Audit of a network of a puzzle too large to list: results/<study>/audits/<model>/.
+
+nearby.parquet: the last checkpoint on states of known distance, drawn uniformly at each (exact.layers).
+known.parquet: the last checkpoint on the instances whose distance is known, by set and distance.
+consistency.parquet: some checkpoints on the states of random walks (thesis 5.9).
+scrambled.parquet: what the last checkpoint says of states after 1, 2 … random moves (final-year report, figure 12).
+greedy.parquet: what greedy search solves of such states with each checkpoint (DeepCubeA, figure 3).
+progress.parquet: what BWAS finds on a set of instances with some checkpoints; no rows where the study does not ask.
+"""
+
+from pathlib import Path
+from typing import TypeAlias
+
+import numpy as np
+import pandas as pd
+import torch
+
+from costtogo.analysis.audit import Findings, measures, measures_by_distance
+from costtogo.analysis.neighbourhoods import audit_near_goal, look_around
+from costtogo.exact.layers import draw_layers
+from costtogo.exact.nearby import NearbyTable
+from costtogo.files import read_frame, write_frame
+from costtogo.heuristics.nearby import NearbyHeuristic
+from costtogo.heuristics.network import NetworkHeuristic, load
+from costtogo.learning.instances import draw_walk_ends
+from costtogo.learning.samplers import sample_states
+from costtogo.params.audits import ProgressParams, SampledAudit
+from costtogo.params.base import derive_seed
+from costtogo.params.training import sampler_of
+from costtogo.puzzles import make
+from costtogo.puzzles.base import Puzzle, solves
+from costtogo.search import greedy
+from costtogo.search.bwas import Limits
+from costtogo.stages.grid import search
+from costtogo.stages.search_records import describe as describe_searches
+from costtogo.stages.search_records import read_sets, summarise
+from costtogo.stages.stage_run import StageRun, say
+from costtogo.stages.tables import read_nearby
+from costtogo.types import Heuristic, States, UserError
+
+Checkpoints: TypeAlias = dict[int, NetworkHeuristic]  # by iteration, ascending
+OF_A_STATE = ["mean_absolute_error", "bias", "admissible_percent", "overestimation_mean", "overestimation_max"]
+MEASURES = [*OF_A_STATE, "consistent_percent", "descending_percent"]
+PROGRESS = ["set", "path_weight", "batch_size", "iteration"]  # what tells its rows apart
+SHOWN = ["admissible_percent", "mean_absolute_error", "overestimation_max"]  # on the card
+
+
+def run(params: Path, table: Path, instances: Path, model: Path, out: Path) -> None:
+    """Audit the checkpoints of a training; model is its folder, table the exact distances around the goal."""
+    inputs = [table, instances, model / "checkpoints.parquet", *sorted(model.glob("checkpoints/*.safetensors"))]
+    stage = StageRun("audit_samples", __name__, params, out, inputs)
+    torch.set_num_threads(stage.parameters["threads"])
+    wanted = SampledAudit(**stage.parameters["audit"])
+    puzzle, seed = make(stage.parameters["puzzle"]), stage.parameters["seed"]
+    checkpoints = read_checkpoints(model, stage.parameters["device"])
+    last = checkpoints[max(checkpoints)]
+    near_goal, sets = read_nearby(table, puzzle), read_sets(puzzle, instances)
+    frames = {}
+    with stage.part("nearby"):
+        frames["nearby"] = audit_nearby(near_goal, last, wanted, generator(seed, "nearby"))
+    with stage.part("known"):
+        frames["known"] = audit_known(last, sets)
+    with stage.part("scrambled"):
+        frames["scrambled"] = audit_scrambled(puzzle, last, wanted, generator(seed, "scrambled"))
+    with stage.part("consistency"):
+        some = spread(checkpoints, wanted.consistency_checkpoints)
+        frames["consistency"] = audit_consistency(puzzle, some, wanted, generator(seed, "consistency"))
+    with stage.part("greedy"):
+        frames["greedy"] = audit_greedy(puzzle, checkpoints, wanted, generator(seed, "greedy"))
+    with stage.part("progress"):
+        frames["progress"] = audit_progress(near_goal, checkpoints, sets, wanted.progress)
+    metrics = card_metrics(frames)
+    say(describe(out.name, metrics))
+    for name, frame in frames.items():
+        write_frame(out / f"{name}.parquet", frame)
+    outputs = [out / f"{name}.parquet" for name in frames]
+    stage.finish(outputs, metrics, threads=stage.parameters["threads"])
+
+
+def read_checkpoints(model: Path, device: str) -> Checkpoints:
+    """All that a training has left."""
+    index = read_frame(model / "checkpoints.parquet")
+    return {row.iteration: load(model / row.file, device=device) for row in index.itertuples()}
+
+
+def generator(seed: int, purpose: str) -> np.random.Generator:
+    """Each part of the audit draws from a generator of its own."""
+    return np.random.default_rng(derive_seed(seed, purpose))
+
+
+def spread(checkpoints: Checkpoints, count: int) -> Checkpoints:
+    """Up to count of the checkpoints, evenly spread, the last among them."""
+    iterations = list(checkpoints)
+    chosen = np.linspace(len(iterations) - 1, 0, min(count, len(iterations))).astype(int)[::-1]
+    return {iterations[place]: checkpoints[iterations[place]] for place in chosen}
+
+
+def audit_nearby(table: NearbyTable, heuristic: Heuristic, wanted: SampledAudit, generator) -> pd.DataFrame:
+    """One row for each distance of the table."""
+    states, distance = draw_layers(table, wanted.nearby_states, generator)
+    found = pd.DataFrame(measures_by_distance(audit_near_goal(table, heuristic, states, distance)))
+    found["mean_cost_to_go"] = found["distance"] + found["bias"]
+    return found[["distance", "states", "mean_cost_to_go", *MEASURES]]
+
+
+def audit_known(heuristic: Heuristic, sets: dict[str, tuple[pd.DataFrame, States]]) -> pd.DataFrame:
+    """One row for each set and distance, of the instances whose distance is known; sets as read_sets returns."""
+    rows = []
+    for name, (instances, states) in sets.items():
+        known = instances["distance"].notna().to_numpy()
+        distance = instances["distance"].to_numpy()[known].astype(np.int64)
+        for moves in np.unique(distance):
+            error = heuristic(states[known][distance == moves]) - np.float32(moves)
+            rows.append({"set": name, "distance": int(moves), **measures_of(error)})
+    found = pd.DataFrame(rows, columns=["set", "distance", "states", *OF_A_STATE])
+    found.insert(3, "mean_cost_to_go", found["distance"] + found["bias"])
+    return found
+
+
+def audit_progress(
+    table: NearbyTable, checkpoints: Checkpoints, sets: dict, asked: ProgressParams | None
+) -> pd.DataFrame:
+    """One row for some checkpoints: summarise of BWAS on the set asked for; sets as read_sets returns."""
+    if asked is None:
+        return pd.DataFrame(columns=PROGRESS)
+    (instances, starts), frames = sets[asked.set], []
+    for iteration, network in spread(checkpoints, asked.checkpoints).items():
+        heuristic, limits = NearbyHeuristic(network, table), Limits(max_nodes=asked.max_nodes)
+        weights, size = [asked.path_weight], asked.batch_size
+        found = search(network.puzzle, heuristic, instances, starts, weights, size, limits).assign(iteration=iteration)
+        say(f"iteration {iteration}, {asked.set}, λ = {asked.path_weight:g}, N = {size:,}: {describe_searches(found)}")
+        frames.append(found)
+    return summarise(pd.concat(frames, ignore_index=True), PROGRESS)
+
+
+def measures_of(error: np.ndarray) -> dict[str, float]:
+    """The measures of some states by the error of their cost-to-go alone, float32 [N], in moves."""
+    unknown = np.zeros(len(error), dtype=bool)
+    found = measures(Findings(unknown, error, unknown, unknown))
+    return {name: found[name] for name in ("states", *OF_A_STATE)}
+
+
+def audit_scrambled(puzzle: Puzzle, heuristic: Heuristic, wanted: SampledAudit, generator) -> pd.DataFrame:
+    """One row for each scramble depth: the spread of the cost-to-go, from its 5th to its 95th percentile."""
+    rows = []
+    for depth in range(1, wanted.depths + 1):
+        values = heuristic(draw_walk_ends(puzzle, wanted.scrambled_states, (depth, depth), generator))
+        values = values.astype(np.float64)
+        low, high = np.percentile(values, [5, 95])
+        row = {"depth": depth, "states": len(values), "mean_cost_to_go": values.mean(), "low": low, "high": high}
+        rows.append({**row, "std": values.std()})
+    return pd.DataFrame(rows)
+
+
+def audit_consistency(puzzle: Puzzle, some: Checkpoints, wanted: SampledAudit, generator) -> pd.DataFrame:
+    """One row for each of some checkpoints, on the same states."""
+    walks = sampler_of(kind="deepcube")
+    states = sample_states(puzzle, walks, wanted.consistency_states, wanted.walk_max, generator)
+    shares = [100 * look_around(puzzle, heuristic, states).consistent.mean() for heuristic in some.values()]
+    return pd.DataFrame({"iteration": list(some), "states": len(states), "consistent_percent": shares})
+
+
+def audit_greedy(puzzle: Puzzle, checkpoints: Checkpoints, wanted: SampledAudit, generator) -> pd.DataFrame:
+    """One row for each checkpoint and scramble depth, on the same states: solved, and what the network says of them.
+
+    Every solution is replayed.
+    """
+    depths, count = wanted.greedy_depths, wanted.greedy_states
+    starts = np.concatenate([draw_walk_ends(puzzle, count, (depth, depth), generator) for depth in depths])
+    rows = []
+    for iteration, heuristic in checkpoints.items():
+        found = greedy.solve(puzzle, heuristic, starts, max_moves=wanted.greedy_moves)
+        if (solves(puzzle, starts, found.solutions) != found.solved).any():
+            raise UserError(f"A solution of {puzzle.name} does not reach the goal: a defect of the search.")
+        costs = heuristic(starts).astype(np.float64).reshape(len(depths), count).mean(axis=1)
+        shares = 100 * found.solved.reshape(len(depths), count).mean(axis=1)
+        for depth, share, cost in zip(depths, shares, costs, strict=True):
+            row = {"iteration": iteration, "depth": depth, "states": count, "solved_percent": share}
+            rows.append(row | {"mean_cost_to_go": cost})
+    return pd.DataFrame(rows)
+
+
+def card_metrics(frames: dict[str, pd.DataFrame]) -> dict[str, float]:
+    """What the last checkpoint shows."""
+    consistency, solved = frames["consistency"], frames["greedy"]
+    last = solved[solved["iteration"] == solved["iteration"].iloc[-1]]
+    metrics = {
+        f"distance_{row['distance']:.0f}_{name}": row[name]
+        for row in frames["nearby"].to_dict("records")
+        for name in SHOWN
+    }
+    for name, group in frames["known"].groupby("set", sort=False):
+        metrics |= {f"known_{name}_{measure}": value for measure, value in pooled(group).items()}
+    metrics["consistent_percent"] = consistency["consistent_percent"].iloc[-1]
+    return metrics | {f"greedy_{row.depth}_solved_percent": row.solved_percent for row in last.itertuples()}
+
+
+def pooled(known: pd.DataFrame) -> dict[str, float]:
+    """The measures shown of all distances together; known: rows of audit_known."""
+    weights = known["states"] / known["states"].sum()
+    means = {name: float((known[name] * weights).sum()) for name in ("admissible_percent", "mean_absolute_error")}
+    return means | {"overestimation_max": float(known["overestimation_max"].max())}
+
+
+def describe(name: str, metrics: dict[str, float]) -> str:
+    """One line on the last checkpoint."""
+    ends = ("admissible_percent", "consistent_percent", "solved_percent")
+    told = {key: value for key, value in metrics.items() if not key.startswith("known_")}
+    near, consistent, solved = ([value for key, value in told.items() if key.endswith(end)] for end in ends)
+    return (
+        f"{name}: {consistent[-1]:.2f} % consistent; admissible by distance: {percents(near)} %; "
+        f"solved by greedy search: {percents(solved)} %"
+    )
+
+
+def percents(values: list[float]) -> str:
+    """[100.0, 97.25] -> "100, 97"."""
+    return ", ".join(f"{value:.0f}" for value in values)
