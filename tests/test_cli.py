@@ -311,8 +311,9 @@ def board_study(request, tmp_path):
     networks.save(study / "models/tiles/0.safetensors", networks.build(architecture, puzzle, seed=0), description)
     write_frame(study / "models/tiles/checkpoints.parquet", pd.DataFrame({"iteration": [0], "file": ["0.safetensors"]}))
     for name in ("first", "tiles"):  # the first has no network: taking it would fail
-        write_json(study / f"models/{name}.json", {})
-    write_json(study / "report/report.json", {"parameters": {"headline": "tiles"}})
+        write_json(study / f"models/{name}.json", {"parameters": {"puzzle": puzzle.name}})
+    asked = {"puzzles": {puzzle.name: {"headline": "tiles"}}}
+    write_json(study / "report/report.json", {"parameters": asked})
     return puzzle
 
 

@@ -11,6 +11,7 @@ import yaml
 from messages import is_one_sentence
 from stage_recipes import write_recipe
 from synthetic_large import CONFIG, study_of, write_results
+from synthetic_study import whole
 
 from costtogo.exact.nearby import nearby_table
 from costtogo.exact.partition import parse_partition
@@ -298,7 +299,7 @@ def test_the_studies_of_sliding_tiles_have_a_slice_for_each_database_and_baselin
 @pytest.fixture(scope="module")
 def found(tmp_path_factory):
     study = study_of("puzzle15")
-    return StudyResults(write_results(study, tmp_path_factory.mktemp("results")), study, timed=True)
+    return StudyResults(write_results(study, tmp_path_factory.mktemp("results")), whole(study), timed=True)
 
 
 def test_the_best_cell_solves_most_with_the_fewest_moves_and_nodes():

@@ -309,7 +309,7 @@ def test_the_sources_of_a_stage_are_all_it_runs_through_and_no_more():
         ),
     } <= train
     assert not {name for name in train if name.startswith(("tracking", "search", "analysis", "figures", "cli"))}
-    assert {"search/table_engine.py", "search/step_engine.py"} <= names_of("costtogo.stages.search")
+    assert {"search/table_engine.py", "search/step_engine.py"} <= names_of("costtogo.stages.search.exhaustive")
     assert "analysis/audit.py" in names_of("costtogo.stages.audit")
     assert not {name for name in names_of("costtogo.stages.tables") if name.startswith(("learning", "heuristics"))}
 

@@ -19,7 +19,7 @@ from costtogo.recipes import Recipe
 from costtogo.sources import code_of
 from costtogo.types import UserError
 
-DOCUMENTS = ("report.md", "timings.md", "metrics.json", "reported_vs_reproduced.csv")
+DOCUMENTS = ("report.md", "timings.md", "reported_vs_reproduced.csv")
 CAPTIONS = Path("workflow/captions")
 TRAINED = ("checkpoints", "curve", "errors")
 AUDITED = ("nearby", "known", "consistency", "scrambled", "greedy", "progress")  # tables of a large puzzle's audit
@@ -316,9 +316,11 @@ class _Table:
         found = tuple(stage for stage in self.made.values() if stage.group != "external")
         read = [*map(str, read_by_report(study)), *solved]
         captions = sorted({str(CAPTIONS / f"{entry.kind}.rst") for entry in entries})
+        measured = [*study.models, *(["local_vi"] if any(each.local_vi for each in study.puzzles.values()) else [])]
+        written = (*DOCUMENTS, *(f"metrics/{name}.json" for name in measured))
         self.made["report/report"] = Stage(
             study.study, "report", "report", "report", self.slices["report/report"], self.reported,
-            f"Writing the report of {study.study}.", found, files=(*read, *captions), written=DOCUMENTS,
+            f"Writing the report of {study.study}.", found, files=(*read, *captions), written=written,
         )  # fmt: skip
 
     @property
