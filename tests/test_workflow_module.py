@@ -326,7 +326,7 @@ BOUND_OF_TILES = (
 
 
 def test_a_stage_runs_through_its_own_puzzle_and_another_puzzle_changes_nothing():
-    grid = "costtogo.stages.grid"
+    grid = "costtogo.stages.search.grids"
     of = {name: names_of(grid, name) - names_of(grid) for name in ("puzzle15", "lights_out_7")}
     assert of == {
         "puzzle15": {"puzzles/sliding.py", "puzzles/permutations.py", *BOUND_OF_TILES},
