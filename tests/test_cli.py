@@ -73,7 +73,7 @@ def after(scramble: str):
 def test_help_names_every_command():
     command = [sys.executable, "-m", "costtogo.cli", "--help"]
     told = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    for name in ("table", "instances", "train", "audit", "search", "figures", "report", "solve", "track", "keep"):
+    for name in ("check", "solve", "import-instances", "track", "adopt", "keep", "stage"):
         assert f" {name} " in told
 
 
@@ -192,7 +192,7 @@ def test_an_interruption_is_told_in_one_sentence(command, monkeypatch):
     def interrupted(_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("costtogo.params.load", interrupted)
+    monkeypatch.setattr("costtogo.params.loading.load", interrupted)
     assert command("check") == (130, "", "costtogo: interrupted; what is finished is kept.\n")
 
 
@@ -268,7 +268,7 @@ def test_the_solution_of_one_state_goes_to_no_file(refused, model):
 OFTEN = """
 from costtogo import cli
 from costtogo.stages import solve
-solve.REPORT_SECONDS, solve.told = 0, lambda starts, name: starts
+solve.REPORT_SECONDS = 0
 cli.main()
 """  # a file that grows is written after each row
 
@@ -302,7 +302,7 @@ OF_STATES = "puzzle15"  # its network tells one value for a state
 
 @pytest.fixture
 def board_study(request, tmp_path):
-    """A folder with the study of a puzzle, as the workflow leaves it: two untrained networks, one the headline."""
+    """A folder with the study of a puzzle, as the workflow leaves it: networks that were not trained, a headline."""
     puzzle = make(request.param)
     study = tmp_path / "results" / puzzle.name
     outputs = "state" if puzzle.name == OF_STATES else "actions"
@@ -311,8 +311,9 @@ def board_study(request, tmp_path):
     networks.save(study / "models/tiles/0.safetensors", networks.build(architecture, puzzle, seed=0), description)
     write_frame(study / "models/tiles/checkpoints.parquet", pd.DataFrame({"iteration": [0], "file": ["0.safetensors"]}))
     for name in ("first", "tiles"):  # the first has no network: taking it would fail
-        write_json(study / f"models/{name}.json", {})
-    write_json(study / "report/report.json", {"parameters": {"headline": "tiles"}})
+        write_json(study / f"models/{name}.json", {"parameters": {"puzzle": puzzle.name}})
+    asked = {"puzzles": {puzzle.name: {"headline": "tiles"}}}
+    write_json(study / "report/report.json", {"parameters": asked})
     return puzzle
 
 
@@ -335,6 +336,24 @@ def test_solve_finds_the_network_of_a_large_boards_study_and_tells_its_length_in
 def test_a_large_board_that_no_network_was_trained_for_is_told_with_the_command_that_trains_one(name, refused):
     told = refused("solve", "--puzzle", name, "--state", BOARDS[name][0])
     assert f"no trained model of {name}" in told and f"snakemake --cores all {name}" in told
+
+
+def test_solve_takes_the_model_of_the_puzzle_whose_searches_are_optimal_most_often(command, tmp_path, model):
+    study = tmp_path / "results" / "default"
+    for name, puzzle, metrics in (
+        ("a", "hanoi_3", None),
+        ("best", "hanoi_3", {"optimal_percent": 90, "nodes_expanded": 7}),
+        ("dear", "hanoi_3", {"optimal_percent": 90, "nodes_expanded": 8}),
+        ("other", "cube2", {"optimal_percent": 99, "nodes_expanded": 1}),
+    ):  # only the best has a network
+        write_json(study / f"models/{name}.json", {"parameters": {"puzzle": puzzle}})
+        if metrics:
+            write_json(study / f"searches/{name}.json", {"metrics": metrics})
+    index = pd.DataFrame({"iteration": [10, 20], "file": [model, "none"]})
+    write_frame(study / "models/best/checkpoints.parquet", index)
+    write_frame(study / "searches/best/selection.parquet", index.assign(selected=[True, False]))
+    code, out, _ = command("solve", "--puzzle", "hanoi_3", "--state", "222")
+    assert code == 0 and replays(HANOI.start, shown(out)["solution"]), "over the checkpoint that was selected"
 
 
 FAR_CUBE = "R U F' L2 D B R2 U' F D2 L B' U R D' F2 L U2 B R'"
@@ -414,16 +433,36 @@ def test_a_model_that_is_missing_or_damaged_is_told_in_one_sentence(refused, tmp
     assert "Name the puzzle" in refused("solve", "--state", "222")
 
 
-def test_search_wants_audit_and_model_together(refused):
-    options = ("--params", "p.json", "--table", "t.npz", "--instances", "i.parquet", "--out", "o")
-    assert "both --audit and --model" in refused("search", *options, "--model", "m")
+NO_STAGE = {
+    "none": (("nothing",), "There is no stage nothing"),
+    "no stage": (("stage_run",), "There is no stage stage_run"),
+    "a package": (("search",), "There is no stage search"),
+    "none of a package": (("search.none",), "There is no stage search.none"),
+    "below no package": (("tables.none",), "There is no stage tables.none"),
+    "no name": (("search..grids",), "There is no stage search..grids"),
+    "a path": (("../tables",), "There is no stage ../tables"),
+    "audit without model": (
+        ("search.exhaustive", "--table", "t", "--instances", "i", "--out", "o", "--model", "m"),
+        "both --audit and --model",
+    ),
+    "an option": (("search.beams", "--audit", "a"), "takes --out, --table, --instances, --model, each with a path"),
+    "no model": (("search.beams", "--out", "o", "--table", "t", "--instances", "i"), "The stage needs --model"),
+}
 
 
-def test_check_names_every_training(command, tmp_path):
+@pytest.mark.parametrize("kind", NO_STAGE)
+def test_a_stage_that_is_none_or_lacks_a_file_is_told_in_one_sentence(kind, refused):
+    arguments, reason = NO_STAGE[kind]
+    assert reason in refused("stage", *arguments, "--params", "p.json")
+
+
+def test_check_says_what_is_asked_of_each_puzzle_and_names_every_training(command):
     root = cli.__file__.rpartition("/src/")[0]
     code, out, _ = command("check", f"{root}/params.yaml", f"{root}/config/smoke.yaml")
-    assert code == 0 and out.startswith("Study smoke: 2 tables, 4 trainings.")
-    assert "H4_DNN_reduced_0: hanoi_4, adaptive_k, 300 iterations" in out
+    assert code == 0 and out.startswith("Study smoke: 2 puzzles listed, 4 trainings.\n  cube2: audit, searches\n")
+    assert "H4_DNN_reduced_0: hanoi_4, davi, adaptive_k, 300 iterations" in out
+    code, out, _ = command("check", f"{root}/config/local_vi.yaml")
+    assert code == 0 and out == "Study local_vi: 0 puzzles listed, 0 trainings.\n  puzzle15: local vi\n"
 
 
 def test_table_and_instances_leave_their_results_and_cards(command, tmp_path):
@@ -433,8 +472,8 @@ def test_table_and_instances_leave_their_results_and_cards(command, tmp_path):
     listing = write_recipe("tables", Path("results/tiny/tables/hanoi_3"), asked)
     asked |= {"seed": 1, "instances": sets, "distributions": {"walks": 10, "walk_max": [4]}}
     drawing = write_recipe("instances", Path("results/tiny/instances/hanoi_3"), asked)
-    assert command("table", "--params", str(listing), "--out", table)[0] == 0
-    assert command("instances", "--params", str(drawing), "--table", table, "--out", instances)[0] == 0
+    assert command("stage", "tables", "--params", str(listing), "--out", table)[0] == 0
+    assert command("stage", "instances", "--params", str(drawing), "--table", table, "--out", instances)[0] == 0
     distance, frame = read_arrays(table)["distance"], read_frame(instances)
     assert distance.max() == 7 and len(distance) == 27
     assert frame["set"].tolist() == ["start"] + 5 * ["uniform"]
@@ -444,8 +483,8 @@ def test_table_and_instances_leave_their_results_and_cards(command, tmp_path):
     assert read_frame("results/tiny/instances/hanoi_3/distributions.parquet")["sampled"].sum() == 2 * 40
     written = [path for group in ("tables", "instances") for path in tmp_path.glob(f"results/tiny/{group}/**/*.*")]
     first = {path: path.read_bytes() for path in written}
-    assert command("table", "--params", str(listing), "--out", table)[0] == 0
-    assert command("instances", "--params", str(drawing), "--table", table, "--out", instances)[0] == 0
+    assert command("stage", "tables", "--params", str(listing), "--out", table)[0] == 0
+    assert command("stage", "instances", "--params", str(drawing), "--table", table, "--out", instances)[0] == 0
     assert first == {path: path.read_bytes() for path in first} and len(first) == 5
 
 
@@ -570,11 +609,6 @@ def test_solve_by_local_value_iteration_needs_no_study(name, command, refused):
 def test_local_value_iteration_is_for_sliding_tiles_alone(refused):
     told = refused("solve", "--puzzle", "lights_out_3", "--state", "110 101 011", "--solver", "local")
     assert "There is no local solver of lights_out_3, only of sliding tiles" in told
-
-
-def test_check_tells_of_the_study_of_local_value_iteration(command):
-    code, out, _ = command("check", str(Path(__file__).parent.parent / "config" / "local_vi.yaml"))
-    assert code == 0 and out == "Study local_vi: puzzle15, 100,000 boards, sizes 1, 2, 3, 4, 5.\n"
 
 
 def test_threads_that_wait_for_each_other_sleep_unless_the_user_says_otherwise():

@@ -7,7 +7,6 @@ import pandas as pd
 import pytest
 import torch
 from messages import is_one_sentence
-from pydantic import ValidationError
 from stage_recipes import write_recipe
 
 from costtogo import external
@@ -16,7 +15,6 @@ from costtogo.analysis.intervals import wilson
 from costtogo.exact.nearby import FAR, nearby_table
 from costtogo.files import read_frame, read_json, write_arrays, write_frame
 from costtogo.heuristics import network as networks
-from costtogo.params.searches import ExternalParams
 from costtogo.params.training import architecture_of
 from costtogo.puzzles import make
 from costtogo.puzzles.base import apply, solves
@@ -281,20 +279,6 @@ def test_boards_without_a_known_optimum_have_none_and_those_of_lights_out_have_t
     metrics = read_json(out.with_suffix(".json"))["metrics"]
     assert ("0.2s_first_4_optimal_percent" in metrics) == known and not any(np.isnan(list(metrics.values())))
     assert "nan" not in capsys.readouterr().err
-
-
-@pytest.mark.parametrize("half", [{"path_weight": 0.8}, {"batch_size": 10}])
-def test_a_budget_of_bwas_has_both_its_settings(half):
-    with pytest.raises(ValidationError, match="needs both"):
-        ExternalParams(file="cubes.csv", budgets=[{"states": 3, "seconds": 1, **half}])
-
-
-def test_budgets_must_grow():
-    short, long = {"states": 3, "seconds": 1}, {"states": 1, "seconds": 9}
-    assert [budget.seconds for budget in ExternalParams(file="cubes.csv", budgets=[short, long]).budgets] == [1, 9]
-    for budgets in ([long, short], [short, short]):
-        with pytest.raises(ValidationError, match="must grow"):
-            ExternalParams(file="cubes.csv", budgets=budgets)
 
 
 @pytest.fixture
