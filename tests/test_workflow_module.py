@@ -314,25 +314,30 @@ def test_the_sources_of_a_stage_are_all_it_runs_through_and_no_more():
     assert not {name for name in names_of("costtogo.stages.tables") if name.startswith(("learning", "heuristics"))}
 
 
-BOUND_OF_TILES = (
-    *(
-        "heuristics/manhattan.py",
-        "heuristics/tile_sums.py",
-        "exact/pattern_database.py",
-        "exact/partition.py",
-        "memory.py",
-    ),
-)
+OF_TILES = {  # heuristics that other puzzles do not have, and what they are made of
+    *("heuristics/manhattan.py", "heuristics/tile_sums.py", "heuristics/pattern_database.py"),
+    *("exact/pattern_database.py", "exact/partition.py", "memory.py"),
+}
 
 
 def test_a_stage_runs_through_its_own_puzzle_and_another_puzzle_changes_nothing():
     grid = "costtogo.stages.search.grids"
     of = {name: names_of(grid, name) - names_of(grid) for name in ("puzzle15", "lights_out_7")}
     assert of == {
-        "puzzle15": {"puzzles/sliding.py", "puzzles/permutations.py", *BOUND_OF_TILES},
+        "puzzle15": {"puzzles/sliding.py", "puzzles/permutations.py", *OF_TILES},
         "lights_out_7": {"puzzles/lights_out.py", "puzzles/gf2.py"},
     }
     assert "puzzles/__init__.py" not in names_of(grid), "a line more in the registry changes nothing either"
+
+
+def test_a_stage_that_searches_runs_through_its_own_solver_and_another_solver_changes_nothing():
+    solvers = {"beam", "anytime", "greedy", "ida_star", "registry"}
+    found = {
+        name: {solver for solver in solvers if f"search/{solver}.py" in names_of(f"costtogo.stages.search.{name}")}
+        for name in ("exhaustive", "grids", "beams", "optima", "external")
+    }
+    beams = {"beam", "anytime"}
+    assert found == {"exhaustive": set(), "grids": set(), "beams": beams, "optima": {"ida_star"}, "external": beams}
 
 
 @pytest.fixture

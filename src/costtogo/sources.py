@@ -43,7 +43,7 @@ def code_of(module: str, puzzles: Iterable[str] = ()) -> dict[str, str]:
     """The digest of the code of each file that a module runs through, by its path below the package, sorted."""
     families = [find(puzzle)[0] for puzzle in puzzles]
     starts = [module, *(f"{REGISTRY}.{family.made[0]}" for family in families)]
-    starts += [f"{PACKAGE}.{family.bound[0]}" for family in families if family.bound]
+    starts += [f"{PACKAGE}.{made[0]}" for family in families for made in (family.bound, family.database) if made]
     found = {path: _source(path).code for start in starts for path in _closure(ROOT, start)}
     return {path.relative_to(ROOT).as_posix(): found[path] for path in sorted(found)}
 

@@ -1,17 +1,16 @@
 """What stages that search begin with: heuristics by name, and instance sets."""
 
+from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import torch
 
-from costtogo.exact import pattern_database
 from costtogo.files import FileError, read_frame
 from costtogo.heuristics import network, table
-from costtogo.heuristics.manhattan import Manhattan
-from costtogo.heuristics.pattern_database import PatternDatabaseHeuristic
-from costtogo.puzzles import make
+from costtogo.puzzles import find, make
 from costtogo.puzzles.base import Puzzle
 from costtogo.stages.stage_run import StageRun
 from costtogo.types import Heuristic, States
@@ -40,19 +39,26 @@ def load_heuristic(
 
     model: the folder of the network's training.  iteration: of its checkpoint, the last if left out.
     database: the file of a pattern database, which may have any name.  distance: of every state, for exact.
+    Those that only some puzzles have are named by the puzzle's family, so that others do not run through their modules.
     """
+    family = find(puzzle.name)[0]
     if database is not None:
-        return PatternDatabaseHeuristic(puzzle, pattern_database.load(database))
+        return _made(family.database)(puzzle, database)
     match name:
         case "network":
             return network.load(checkpoint(model, iteration), device=device)
-        case "manhattan":
-            return Manhattan(puzzle, linear_conflicts=True)
         case "exact":
             return table.exact(puzzle, distance)
         case "zero":
             return table.zero(puzzle)
+        case "manhattan":
+            return _made(family.bound)(puzzle)
     raise ValueError(f"there is no heuristic {name}")
+
+
+def _made(place: tuple[str, str]) -> Callable[..., Heuristic]:
+    module, maker = place
+    return getattr(import_module(f"costtogo.{module}"), maker)
 
 
 def index_of(model: Path) -> Path:
