@@ -26,7 +26,7 @@ def run(params: Path, results: Path, reports: Path) -> None:
 
     listed = [FigureEntry(**entry) for entry in parameters["figures"]]
     entries = [entry for entry in listed if not entry.optional or drawn([entry], card)]
-    read = {path for entry in entries for path in entry.paths(results)}
+    read = {path for entry in entries for path in entry.paths(results) if "timings" not in path.parts}
     stage = StageRun("figures", __name__, params, results / "figures" / parameters["part"], sorted(read))
     files = {entry: write(entry, results, reports) for entry in entries}
     outputs, timed = ([path for entry, paths in files.items() if entry.timed == of_time for path in paths]

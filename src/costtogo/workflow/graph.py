@@ -106,7 +106,8 @@ class Graph:
             return self.names
         said = list(words)
         said += [name for group, members in self._groups.items() if group in said for name in members]
-        return [name for name in self.names if any(name in word for word in said)]
+        parts = {part.removesuffix(".yaml").removesuffix("-external") for word in said for part in word.split("/")}
+        return [n for n in self.names if n in parts or any(part.startswith(f"{n}_") for part in parts)]
 
     @property
     def targets(self) -> list[Target]:
