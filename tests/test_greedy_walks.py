@@ -6,7 +6,7 @@ import torch
 from pydantic import ValidationError
 
 from costtogo.heuristics.table import exact
-from costtogo.learning.davi import begin, child_costs, draw_with_walks, train
+from costtogo.learning.davi import begin, child_costs, draw, train
 from costtogo.learning.greedy_walks import go_on
 from costtogo.params.training import sampler_of, training_of
 from costtogo.puzzles import make
@@ -76,7 +76,7 @@ def test_a_walk_ends_at_the_goal(distance):
 def test_an_iteration_has_as_many_states_as_without_walks_and_those_of_the_walks_first():
     training = begin(PUZZLE, training_of(**TRAINING), "float32")
     for _ in train(training):
-        states = draw_with_walks(training, 60, np.random.default_rng(2))
+        states = draw(training, 60, np.random.default_rng(2))
         assert len(states) == 120
         np.testing.assert_array_equal(states[: len(training.walks)], training.walks)
     assert 20 < len(training.walks) <= 30
@@ -88,7 +88,7 @@ def test_a_training_goes_on_from_where_its_walks_were():
     for _ in range(7):
         next(progress)
     tensors = {name: tensor.clone() for name, tensor in training.tensors().items()}
-    position = {name: getattr(training, name) for name in training.position}
+    position = training.position
     list(progress)
     resumed = begin(PUZZLE, training_of(**TRAINING), "float32")
     resumed.restore(tensors, position)

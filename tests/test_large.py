@@ -226,8 +226,7 @@ def test_cells_of_a_small_batch_go_in_step_and_each_has_its_share_of_the_seconds
 
 def test_a_solution_that_does_not_reach_the_goal_is_refused():
     starts, rows = draw_prefixes(CUBE, "R"), pd.DataFrame({"set": ["way"], "instance": [0], "distance": [1.0]})
-    one = np.ones(1)
-    wrong = SearchResult(one, one.astype(int), one.astype(int), one, [np.array([0], dtype=np.int8)])
+    wrong = SearchResult.from_rows([(1, 1, 1, 1, [0])])
     with pytest.raises(UserError, match="defect of the search"):
         to_rows(CUBE, rows, starts, wrong)
 
@@ -236,5 +235,5 @@ def test_solutions_are_written_move_by_move_in_the_order_they_are_made():
     starts = draw_prefixes(CUBE, "R L R")[2:]
     rows = pd.DataFrame({"set": ["way"], "instance": [0], "distance": [3.0]})
     moves = CUBE.parse_moves("R' L' R'")
-    found = SearchResult(np.full(1, 3.0), np.ones(1, int), np.ones(1, int), np.ones(1), [np.array(moves, np.int8)])
+    found = SearchResult.from_rows([(3, 1, 1, 1, moves)])
     assert to_rows(CUBE, rows, starts, found)["solution"].tolist() == ["R' L' R'"]

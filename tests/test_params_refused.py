@@ -513,6 +513,29 @@ LIKE = {  # what the study is like, what it changes, and the sentence
         puzzle15(pattern_databases={"x": 900 * "9"}),
         "pattern_databases.x: .* no partition",
     ),
+    "sizes of no partition": (
+        "puzzle15",
+        puzzle15(pattern_databases={"x": "7-7"}),
+        f"^Parameter {OF_15}.pattern_databases.x: The sizes 7-7 do not add up",
+    ),
+    "a database with a slash": ("puzzle15", puzzle15(pattern_databases={"7/8": "7-8"}), f"'7/8' {LETTERS}"),
+    "no database for optima": (
+        "puzzle15",
+        puzzle15(optima={"only": []}),
+        f"^Parameter {OF_15}.optima.pattern_database must name one of pattern_databases, not 'None'",
+    ),
+    "the key of another solver": (
+        "puzzle15",
+        puzzle15(optima={"max_nodes": 3}),
+        "optima.max_nodes: there is no key 'max_nodes'",
+    ),
+    "tiles of a cube": ("cube3", cube3(pattern_databases={"x": "7-8"}), "cube3 has no tiles to slide"),
+    "optima of a cube": (
+        "cube3",
+        cube3(optima={"max_generated": 9}),
+        "optima are found of .* not of cube3",
+    ),
+    "a baseline that is not there": ("puzzle15", puzzle15(baselines=["8-7"]), "there is no baseline '8-7'; there are"),
     "a baseline twice": ("puzzle15", puzzle15(baselines=["7-8", "7-8"]), "baselines are named once each"),
     "baselines without cells": (
         "puzzle15",

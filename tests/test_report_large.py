@@ -16,6 +16,7 @@ from costtogo.figures.catalogue import of_puzzle
 from costtogo.figures.drawing import draw
 from costtogo.figures.style import image
 from costtogo.files import digest
+from costtogo.params.training import training_of
 from costtogo.report.comparison import NOT_COVERED, VERDICTS
 from costtogo.report.large_answers import OTHER_SETS, Findings
 from costtogo.report.large_comparison import LARGE_TIMES, REASONS, compare
@@ -315,8 +316,8 @@ def test_a_fine_tuned_model_has_cost_what_it_starts_from_cost_too(tmp_path):
 
 
 def test_thresholds_and_convergence_points_are_those_of_a_training_that_has_them(tmp_path):
-    sampler = STUDY.models["walks"].sampler.model_copy(update={"kind": "adaptive_k", "conv_point_offs": 2})
-    davi = STUDY.models["walks"].model_copy(update={"trainer": "davi", "sampler": sampler, "epsilon": 0.05})
+    sampler = {"kind": "adaptive_k", "walk_max": 30, "conv_point_offs": 2}
+    davi = training_of(**STUDY.models["walks"].model_dump() | {"trainer": "davi", "sampler": sampler, "epsilon": 0.05})
     study = STUDY.model_copy(update={"models": {**STUDY.models, "davi": davi}, "headline": "walks"})
     results = write_results(study, tmp_path / "results").parent
     report_large.write(study, results, tmp_path / "reports", BESIDE)

@@ -8,7 +8,7 @@ sliding tiles can be made shorter stretch by stretch.
 
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import astuple, dataclass, field, replace
 
 import numpy as np
 
@@ -33,12 +33,16 @@ class Best:
     nodes_generated: int = 0
     lower_bound: float = 0.0
     solution: np.ndarray = field(default_factory=lambda: np.zeros(0, dtype=np.int8))
+    out_of_memory: bool = False
+    out_of_time: bool = False
 
     def take(self, found: SearchResult, solution: np.ndarray) -> None:
         """Add one search from one start, its solution as one of the state itself."""
         self.nodes_expanded += int(found.nodes_expanded[0])
         self.nodes_generated += int(found.nodes_generated[0])
         self.lower_bound = max(self.lower_bound, float(found.lower_bound[0]))
+        self.out_of_memory |= bool(found.out_of_memory[0])
+        self.out_of_time |= bool(found.out_of_time[0])
         if found.cost[0] < self.cost:
             self.cost, self.solution = float(found.cost[0]), solution
 
@@ -48,9 +52,7 @@ class Best:
 
     def result(self) -> SearchResult:
         """One row."""
-        numbers = (self.cost, self.nodes_expanded, self.nodes_generated, min(self.lower_bound, self.cost))
-        kinds = (np.float64, np.int64, np.int64, np.float64)
-        return SearchResult(*(np.array([n], dtype=k) for n, k in zip(numbers, kinds, strict=True)), [self.solution])
+        return SearchResult.from_rows([astuple(replace(self, lower_bound=min(self.lower_bound, self.cost)))])
 
 
 @dataclass(frozen=True)
