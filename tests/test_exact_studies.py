@@ -7,7 +7,6 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-import yaml
 from messages import is_one_sentence
 from stage_recipes import write_recipe
 from synthetic_large import CONFIG, study_of, write_results
@@ -240,45 +239,6 @@ def test_footprints_are_bytes_of_weights_and_of_tables(project):
         [name, count] for name in found.index for count in (1, 1000)
     ]
     assert (clock["seconds"] > 0).all()
-
-
-MISTAKES = {
-    "sizes": ({"pattern_databases": {"x": "7-7"}}, "The sizes 7-7 do not add up"),
-    "name": ({"pattern_databases": {"7/8": "7-8"}}, "pattern_databases"),
-    "database": ({"optima": {"pattern_database": "7-9"}}, "must name one of pattern_databases, not '7-9'"),
-    "no database": ({"optima": {}}, "must name one of pattern_databases"),
-    "baseline": ({"baselines": ["8-7"]}, "no baseline '8-7'"),
-    "twice": ({"baselines": ["7-8", "7-8"]}, "once each"),
-    "no grid": ({"searches": []}, "of which there are none"),
-    "key": ({"optima": {"max_nodes": 3, "pattern_database": "7-8"}}, "no key 'max_nodes'"),
-    "a cube": ({"puzzle": "cube3"}, "no tiles to slide"),
-}
-
-
-def changed(tmp_path: Path, **values) -> Path:
-    whole = yaml.safe_load((CONFIG / "puzzle15.yaml").read_text())
-    asked = whole["puzzles"].pop("puzzle15") | values
-    name = asked.pop("puzzle", "puzzle15")
-    whole["puzzles"][name] = {key: value for key, value in asked.items() if value is not None}
-    whole["models"]["tiles"]["puzzle"] = name
-    path = tmp_path / "puzzle15.yaml"
-    path.write_text(yaml.safe_dump(whole))
-    return path
-
-
-@pytest.mark.parametrize("kind", MISTAKES)
-def test_a_mistake_is_told_in_one_sentence(kind, tmp_path):
-    values, reason = MISTAKES[kind]
-    with pytest.raises(UserError) as told:
-        load_study([changed(tmp_path, **values)])
-    assert reason in str(told.value) and is_one_sentence(str(told.value)), str(told.value)
-
-
-def test_optima_of_a_puzzle_without_an_exact_solver_are_refused(tmp_path):
-    path = changed(tmp_path, puzzle="cube3", pattern_databases={}, baselines=[], optima={}, external=None)
-    with pytest.raises(UserError, match="not of cube3") as told:
-        load_study([path])
-    assert is_one_sentence(str(told.value))
 
 
 def test_the_studies_of_sliding_tiles_have_a_slice_for_each_database_and_baseline():

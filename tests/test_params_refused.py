@@ -4,6 +4,8 @@ import os
 import re
 from contextlib import contextmanager
 from copy import deepcopy
+from functools import reduce
+from operator import getitem
 from pathlib import Path
 
 import pytest
@@ -12,7 +14,7 @@ from messages import is_one_sentence
 
 from costtogo import memory
 from costtogo.exact.partition import parse_partition
-from costtogo.params.loading import load, overlay, parse, refuse_other_name
+from costtogo.params.loading import laid, load, overlay, parse, refuse_other_name
 from costtogo.params.reading import read_yaml
 from costtogo.types import UserError
 
@@ -513,6 +515,29 @@ LIKE = {  # what the study is like, what it changes, and the sentence
         puzzle15(pattern_databases={"x": 900 * "9"}),
         "pattern_databases.x: .* no partition",
     ),
+    "sizes of no partition": (
+        "puzzle15",
+        puzzle15(pattern_databases={"x": "7-7"}),
+        f"^Parameter {OF_15}.pattern_databases.x: The sizes 7-7 do not add up",
+    ),
+    "a database with a slash": ("puzzle15", puzzle15(pattern_databases={"7/8": "7-8"}), f"'7/8' {LETTERS}"),
+    "no database for optima": (
+        "puzzle15",
+        puzzle15(optima={"only": []}),
+        f"^Parameter {OF_15}.optima.pattern_database must name one of pattern_databases, not 'None'",
+    ),
+    "the key of another solver": (
+        "puzzle15",
+        puzzle15(optima={"max_nodes": 3}),
+        "optima.max_nodes: there is no key 'max_nodes'",
+    ),
+    "tiles of a cube": ("cube3", cube3(pattern_databases={"x": "7-8"}), "cube3 has no tiles to slide"),
+    "optima of a cube": (
+        "cube3",
+        cube3(optima={"max_generated": 9}),
+        "optima are found of .* not of cube3",
+    ),
+    "a baseline that is not there": ("puzzle15", puzzle15(baselines=["8-7"]), "there is no baseline '8-7'; there are"),
     "a baseline twice": ("puzzle15", puzzle15(baselines=["7-8", "7-8"]), "baselines are named once each"),
     "baselines without cells": (
         "puzzle15",
@@ -556,6 +581,39 @@ def test_a_study_in_a_file_of_its_own_that_makes_no_sense_is_refused(case, tmp_p
     other, change, pattern = LIKE[case]
     with refused(pattern):
         like(tmp_path, other, change)
+
+
+ODD = [7, -1.5, "x", "", True, INFINITE, [], {}, [[]], [7], {"x": {}}, {"kind": []}, {"kind": "uniform"}, {"like": []}]
+
+
+def places(values, place: tuple = ()):
+    """The places of all values in tables and lists."""
+    for key, value in values.items() if isinstance(values, dict) else enumerate(values):
+        yield (*place, key)
+        if isinstance(value, dict | list):
+            yield from places(value, (*place, key))
+
+
+@pytest.mark.parametrize("name", ["cube3", "lights_out_7", "local_vi"])
+def test_an_odd_value_in_whatever_place_is_taken_or_refused_in_one_sentence(name):
+    values, told = whole(CONFIG / f"{name}.yaml"), 0
+    for number, place in enumerate(places(values)):
+        changed = deepcopy(values)
+        table = reduce(getitem, place[:-1], changed)
+        table[place[-1]] = ODD[number % len(ODD)]
+        try:
+            parse(changed)
+        except UserError as error:
+            told += 1
+            assert is_one_sentence(str(error)) and len(str(error)) < LONGEST_SENTENCE, (place, str(error))
+    assert told > number / 2
+
+
+def whole(path: Path) -> dict:
+    """What a file says, laid over those that it is like."""
+    values = read_yaml(path)
+    other = values.pop("like", None)
+    return values if other is None else laid(whole(CONFIG / f"{other}.yaml"), values)
 
 
 def test_studies_that_are_like_one_another_without_end_are_refused(tmp_path):

@@ -136,7 +136,7 @@ def resolve(values: dict[str, Any]) -> dict[str, Any]:
         raise UserError("Parameter like: it is for a file of config/, which is read from there.")
     recipes, architectures, puzzles, models = (_tables(values, key) for key in TABLES)
     for name, recipe in recipes.items():
-        _refuse_unknown(f"recipes.{name}", recipe, [*_known(Model), "like"])
+        _refuse_unknown(f"recipes.{name}", recipe, [*_known(Model), "like", "only"])
     for name, architecture in architectures.items():
         _refuse_unknown(f"architectures.{name}", architecture, _known(Architecture))
         _refuse_unused(f"architectures.{name}", Architecture, architecture, architecture)
