@@ -4,7 +4,6 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import pytest
 import yaml
 from messages import is_one_sentence
@@ -20,12 +19,9 @@ from costtogo.params.searches import BeamBudget, BwasBudget
 from costtogo.params.slices import slices
 from costtogo.params.training import sampler_of, training_of
 from costtogo.puzzles import make
-from costtogo.puzzles.base import apply, solves
-from costtogo.search.bwas import Limits
-from costtogo.stages import grid
+from costtogo.puzzles.base import apply
 from costtogo.stages.instances import draw_around
-from costtogo.stages.search_records import summarise, to_rows
-from costtogo.types import SearchResult, UserError
+from costtogo.types import UserError
 from costtogo.workflow.stages import stages_of
 
 CONFIG = Path(__file__).parents[1] / "config" / "cube3.yaml"
@@ -180,17 +176,6 @@ def test_prefixes_are_the_states_on_the_way():
     np.testing.assert_array_equal(states[2], apply(CUBE, CUBE.goal, CUBE.parse_moves("R U2")))
 
 
-def test_optimal_is_told_of_known_distances_alone_and_lengths_of_what_was_solved():
-    frame = pd.DataFrame(
-        {"set": "a", "width": 5, "distance": [3.0, np.nan, 4.0], "solved": [True, True, False],
-         "cost": [3.0, 9.0, np.inf], "nodes_expanded": [1, 2, 3], "nodes_generated": [12, 24, 36],
-         "ended": ["solved", "solved", "memory"]}
-    )  # fmt: skip
-    row = summarise(frame, ["set", "width"]).iloc[0]
-    assert row["length"] == 6 and row["optimal_percent"] == 50 and row["known"] == 2
-    assert row["solved_percent"] == pytest.approx(200 / 3) and row["out_of_memory_percent"] == pytest.approx(100 / 3)
-
-
 @pytest.mark.parametrize("sampler", ["deepcube", "deepcubea", "adaptive_k"])
 def test_davi_learns_the_states_next_to_the_goal_of_a_puzzle_without_ranks(sampler, tmp_path):
     recipe = yaml.safe_load(CONFIG.read_text())["recipes"]["random_walk"]
@@ -257,40 +242,3 @@ def test_another_set_leaves_a_set_as_it_is():
     one, other = drawn(walks=walks), drawn(more=walks, walks=walks)
     np.testing.assert_array_equal(one["walks"][0], other["walks"][0])
     assert (other["more"][0] != other["walks"][0]).any()
-
-
-# The grid
-
-
-def exact_distance(states):
-    return NEARBY(states).astype(np.float32)
-
-
-def test_cells_of_a_small_batch_go_in_step_and_each_has_its_share_of_the_seconds():
-    weights = [0, 0.2, 0.4, 0.6, 0.8, 1]
-    assert grid.in_step(weights, 20) == [weights]
-    assert grid.in_step(weights, 2000) == [[0, 0.2], [0.4, 0.6], [0.8, 1]]
-    assert grid.in_step(weights, 10**6) == [[weight] for weight in weights]
-    starts = draw_prefixes(CUBE, "R U F D")
-    rows = pd.DataFrame({"set": "way", "instance": range(4), "distance": [1.0, 2, 3, 4]})
-    found = grid.search(CUBE, exact_distance, rows, starts, [0.0, 1.0], 1, Limits())
-    assert found["path_weight"].tolist() == [0.0] * 4 + [1.0] * 4 and found["instance"].tolist() == [0, 1, 2, 3] * 2
-    assert found["cost"].tolist() == [1, 2, 3, 4] * 2 and set(found["ended"]) == {"solved"}
-    assert solves(CUBE, np.tile(starts, (2, 1)), [CUBE.parse_moves(text) for text in found["solution"]]).all()
-    each = found["seconds"] / found["nodes_expanded"]
-    np.testing.assert_allclose(each, each.iloc[0])
-
-
-def test_a_solution_that_does_not_reach_the_goal_is_refused():
-    starts, rows = draw_prefixes(CUBE, "R"), pd.DataFrame({"set": ["way"], "instance": [0], "distance": [1.0]})
-    wrong = SearchResult.from_rows([(1, 1, 1, 1, [0])])
-    with pytest.raises(UserError, match="defect of the search"):
-        to_rows(CUBE, rows, starts, wrong)
-
-
-def test_solutions_are_written_move_by_move_in_the_order_they_are_made():
-    starts = draw_prefixes(CUBE, "R L R")[2:]
-    rows = pd.DataFrame({"set": ["way"], "instance": [0], "distance": [3.0]})
-    moves = CUBE.parse_moves("R' L' R'")
-    found = SearchResult.from_rows([(3, 1, 1, 1, moves)])
-    assert to_rows(CUBE, rows, starts, found)["solution"].tolist() == ["R' L' R'"]

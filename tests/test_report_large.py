@@ -22,7 +22,7 @@ from costtogo.report.large_answers import OTHER_SETS, Findings
 from costtogo.report.large_comparison import LARGE_TIMES, REASONS, compare
 from costtogo.report.results import StudyResults
 from costtogo.stages import report_large
-from costtogo.stages.external import AGAINST_THE_OPTIMUM
+from costtogo.stages.search.external import AGAINST_THE_OPTIMUM
 
 ROOT = Path(__file__).parents[1]
 BESIDE = report_large.Beside(ROOT / "data/reported", ROOT / "workflow/captions")

@@ -12,7 +12,7 @@ from messages import is_one_sentence
 from stage_recipes import write_recipe
 
 from costtogo import recipes, sources, syntax
-from costtogo.files import FileError, digest, write_json
+from costtogo.files import FileError, digest, read_json, write_json, write_text
 from costtogo.params.loading import load
 from costtogo.recipes import Mark, Recipe
 from costtogo.sources import code_digest
@@ -349,6 +349,15 @@ def copy_of_the_code(tmp_path, monkeypatch):
 
     yield copy, digests
     digests()
+
+
+def test_a_damaged_memory_of_what_was_parsed_is_written_anew(copy_of_the_code):
+    _, digests = copy_of_the_code
+    before = digests("train")
+    write_text(sources.MEMORY, "{")
+    assert digests("train") == before
+    sources.remember()
+    assert len(read_json(sources.MEMORY)) > 20
 
 
 @pytest.mark.parametrize(
