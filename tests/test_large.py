@@ -57,63 +57,6 @@ def test_the_trainers_beside_one_another_differ_in_what_is_compared_alone():
     assert len({model.seed for model in models}) == len({model.learning_rate for model in models}) == 1
 
 
-MISTAKES = {
-    "headline": ({"headline": "walk"}, "headline must name a model, not 'walk'"),
-    "key": ({"instanses": {}}, "did you mean 'instances'?"),
-    "set": ({"searches": [{"solver": "beam", "set": "scrambles", "widths": [3]}]}, "no instance set 'scrambles'"),
-    "mirrored twice": (
-        {"instances": dict.fromkeys(("scrambled", "mirrored", "distance_26"), {"kind": "mirrored", "of": "mirrored"})},
-        "is mirrored itself",
-    ),
-    "path weight": (
-        {"searches": [{"solver": "bwas", "set": "scrambled", "path_weight": [3], "batch_size": [1]}]},
-        "less than or equal to 2",
-    ),
-    "beams": (
-        {"searches": [{"solver": "beam", "set": "scrambled", "widths": [3, 3]}]},
-        "beams of width 3 on the set scrambled are there twice",
-    ),
-    "shortening": (
-        {"external": {"file": "a.csv", "budgets": [{"solver": "beam", "states": 1, "seconds": 1, "shortening": 0.5}]}},
-        "there is no key 'shortening'",
-    ),
-    "shortening of a cube": (
-        {
-            "external": {
-                "file": "cube3_qtm.csv",
-                "budgets": [
-                    {"solver": "bwas", "states": 1, "seconds": 1, "path_weight": 1, "batch_size": 1, "shortening": 0.5}
-                ],
-            }
-        },
-        "solutions of cube3 are not shortened",
-    ),
-    "rows of a cube": (
-        {
-            "models": {
-                "walks": {
-                    "puzzle": "cube3",
-                    "recipe": "random_walk",
-                    "trainer": "presses",
-                    "sampler": {"kind": "deepcubea"},
-                    "architecture": {"kind": "rows", "first_layers": [8], "outputs": "actions"},
-                }
-            }
-        },
-        "a network of kind rows is for Lights Out, not for cube3",
-    ),
-    "recipe": ({"models": {"walks": {"puzzle": "cube3", "recipe": "random_wlk"}}}, "did you mean 'random_walk'?"),
-}
-
-
-@pytest.mark.parametrize("kind", MISTAKES)
-def test_a_mistake_is_told_in_one_sentence(kind, tmp_path):
-    values, reason = MISTAKES[kind]
-    with pytest.raises(UserError) as told:
-        load([changed(tmp_path, **values)])
-    assert reason in str(told.value) and is_one_sentence(str(told.value)), str(told.value)
-
-
 @pytest.mark.parametrize("name", ["puzzle15-final-year", "puzzle24-final-year"])
 def test_the_recipes_of_the_literature_have_no_greedy_walks(name):
     models = load([CONFIG.with_name(f"{name}.yaml")]).models.values()
