@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from synthetic_study import write_table
+from synthetic_study import write_card, write_table
 
 from costtogo.params.audits import ComparedSolvers, LargerBoards, LocalVi
 from costtogo.params.study import PuzzleParams, PuzzleStudy, Study, alone
@@ -45,6 +45,7 @@ def write_results(study: PuzzleStudy, folder: Path) -> Path:
     clocks = {"local_vi": clock(study), "compared": searches[["solver", "instance", "seconds"]]}
     for group, frame in clocks.items():
         write_table(results / "timings" / group / f"{study.puzzle}.parquet", frame)
+        write_card(results, group, study.puzzle, {})
     return results
 
 

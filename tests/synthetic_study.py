@@ -11,7 +11,7 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 
-from costtogo.params.study import PuzzleParams, Study
+from costtogo.params.study import PuzzleParams, PuzzleStudy, Study
 
 CUBE_COUNTS = (1, 6, 20, 40, 30)  # states at each distance of the stand-in for the cube
 GRIDS = {"cube2": ((0.2, 0.5, 0.7, 1.0), (3, 5, 7)), "hanoi": ((0.3, 0.5, 0.7, 1.0), (1, 7))}
@@ -37,6 +37,12 @@ def study_of(disks=(3,), name="tiny", cube_models=("DNN_final_2x2x2_nr", "DNN_re
     drawn = {"cube2": {"distributions": SimpleNamespace(walk_max=[2, 3, 5], effective_k=[1, 2, 4])}}
     asked = {puzzle: PuzzleParams.model_construct(exact="all", **drawn.get(puzzle, {})) for puzzle in puzzles}
     return Study.model_construct(study=name, seed=1, threads=1, puzzles=asked, models=models)
+
+
+def whole(asked: PuzzleStudy) -> Study:
+    """The study that does only what is asked of one puzzle."""
+    common = {name: getattr(asked, name) for name in ("study", "seed", "threads", "device", "models")}
+    return Study.model_construct(**common, puzzles={asked.puzzle: asked})
 
 
 def write_kept(measured: Path, study="long", model="net", iterations=90) -> Path:

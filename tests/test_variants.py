@@ -169,7 +169,7 @@ def test_a_training_that_was_only_audited_has_its_measures_and_no_finding(tmp_pa
     for model in ("wide_seed1", "wide_seed2"):
         write_finished(tmp_path, model)
     (tmp_path / "searches" / "wide_seed2.json").unlink()
-    grid = {"solver": "bwas", "set": "test", "path_weight": [0.7], "batch_size": [1, 5], "every_checkpoint": True}
+    grid = {"set": "test", "path_weight": [0.7], "batch_size": [1, 5], "every_checkpoint": True}
     searches = [grid, grid | {"every_checkpoint": False}]
     card = read_json(tmp_path / "searches" / "wide_seed1.json")
     puzzle = read_json(tmp_path / "models" / "wide_seed2.json")["parameters"]["training"]["puzzle"]

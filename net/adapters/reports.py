@@ -13,10 +13,10 @@ from pathlib import Path
 import synthetic_large
 import synthetic_local_vi
 import synthetic_study
-from stage_recipes import write_recipe
 
 from costtogo.files import read_frame
-from costtogo.stages import report, report_large, report_local_vi
+from costtogo.report.results import Beside, StudyResults
+from costtogo.report.write import write
 
 LARGE = ("cube3", "cube3-trainers", "puzzle15", "lights_out_7")
 RESULTS, REPORTS, MEASURED = Path("results"), Path("reports"), Path("measured")
@@ -38,13 +38,9 @@ def write_results(listed, large, local) -> None:
 
 def write_reports(listed, large, local) -> None:
     """Write the reports of the same studies."""
-    report.write(listed, RESULTS, REPORTS, report.Beside(measured=MEASURED))
-    for study in large:
-        report_large.write(study, RESULTS, REPORTS, report_large.Beside())
-    asked = {local.puzzle: {"local_vi": local.local_vi.model_dump()}}
-    parameters = {"study": local.study, "seed": local.seed, "threads": local.threads, "tables": [], "puzzles": asked}
-    recipe = write_recipe("report_local_vi", RESULTS / local.study / "report/report", parameters)
-    report_local_vi.run(recipe, RESULTS / local.study, REPORTS / local.study)
+    for study in (listed, *map(synthetic_study.whole, [*large, local])):
+        results = StudyResults(RESULTS / study.study, study, Beside(measured=MEASURED))
+        write(results, REPORTS / study.study)
 
 
 def main(folder: Path) -> None:

@@ -12,6 +12,7 @@ import os
 import secrets
 import stat
 import zipfile
+from collections.abc import Container, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -217,3 +218,10 @@ def read_tensors(path: Path | str) -> tuple[dict, dict[str, Any]]:
         return load(content), json.loads(header["__metadata__"]["description"])
     except (SafetensorError, ValueError, KeyError) as error:
         raise damaged(path, error) from error
+
+
+def remove_others(found: Iterable[Path], written: Container[Path]) -> None:
+    """Remove the files found that are not among those written: what an earlier run wrote and this one no longer has."""
+    for path in sorted(found):
+        if path not in written:
+            path.unlink()

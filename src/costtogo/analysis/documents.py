@@ -7,10 +7,27 @@ import csv
 import io
 from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from costtogo.files import damaged, read_text
 
+if TYPE_CHECKING:
+    from costtogo.params.study import Study
+
 REPORTED = Path("data/reported")  # in its folders a file for each document
+MEASURED = Path("data/measured")  # what studies have kept
+LOCAL_VI = "local_value_iteration.csv"  # of REPORTED, the numbers of the document on it
+
+
+def read_by_report(study: "Study") -> list[Path]:
+    """The files that the report of a study reads besides results: what documents tell, and what other studies kept."""
+    asked = [study.about(puzzle) for puzzle in study.puzzles]
+    files = {path for each in asked for path in documents(each.puzzle)}
+    if any(each.local_vi for each in asked):
+        files.add(REPORTED / LOCAL_VI)
+    if any(each.models and each.is_exhaustive for each in asked):
+        files |= {*REPORTED.glob("**/*.csv"), *MEASURED.glob("**/*.[cj]s*")}
+    return sorted(files)
 
 
 def documents(puzzle: str, folder: Path = REPORTED) -> list[Path]:

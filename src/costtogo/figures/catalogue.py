@@ -12,14 +12,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from costtogo.analysis.documents import REPORTED, documents
+from costtogo.analysis.documents import LOCAL_VI, MEASURED, REPORTED, documents
 from costtogo.puzzles import family, noun
 
 if TYPE_CHECKING:
     from costtogo.params.study import PuzzleStudy, Study
     from costtogo.params.training import ModelParams
 
-MEASURED = Path("data/measured")  # what other studies kept
 OVER_STATES = ("variant_errors", "variant_costs")  # kinds that show the mean over all states
 KINDS = ("png", "svg")  # each figure is drawn as both
 Paths = dict[str, str | dict[str, str]]  # by argument a path, or several by name
@@ -127,7 +126,7 @@ class Kind:
     each baseline, which makes paths by name.
     where: whether a subject has it.  options, files: of a subject, as of an entry.
     sets: sets of instances that have a figure each, whose option is `chosen`; None: one figure of all.
-    optional: as of an entry.  file: the stem of its files.
+    optional: as of an entry.  file: the stem of its files; a figure whose stem has no {subject} is labelled without it.
     """
 
     name: str
@@ -148,7 +147,7 @@ class Kind:
         for place, chosen in enumerate(dict.fromkeys(self.sets(subject)) if self.sets else [None]):
             yield FigureEntry(
                 name=f"{stem}_{chosen}" if place else stem,
-                label=f"{name}: {self.label.format(set=chosen, noun=noun(puzzle))}",
+                label=f"{name}: " * ("{subject}" in self.file) + self.label.format(set=chosen, noun=noun(puzzle)),
                 kind=self.name,
                 part=name,
                 puzzle=puzzle,
@@ -200,7 +199,7 @@ def _example_sets(subject: Subject) -> dict[str, Any]:
 
 
 def _document(subject: Subject) -> Paths:
-    return {"reported": str(REPORTED / "local_value_iteration.csv")}
+    return {"reported": str(REPORTED / LOCAL_VI)}
 
 
 TABLE, SPREAD = "tables/{puzzle}.npz", {"spread": "instances/{puzzle}/distributions.parquet"}

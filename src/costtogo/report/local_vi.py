@@ -1,15 +1,16 @@
 """The report's chapter on local value iteration, and its tables."""
 
-from collections.abc import Callable
 from fractions import Fraction
 from functools import partial
 from typing import Any
 
 import pandas as pd
 
+from costtogo.analysis.documents import LOCAL_VI
 from costtogo.analysis.local_solutions import lengths_by_size, solver_name
 from costtogo.puzzles import make, title
-from costtogo.report.local_vi_compared import AGREES, DIFFERS, WITHIN, local
+from costtogo.report.figures import Figures
+from costtogo.report.local_vi_compared import AGREES, DIFFERS, WITHIN, compare, local, read_reported
 from costtogo.report.render import render
 from costtogo.report.results import StudyResults
 
@@ -18,20 +19,25 @@ TOLD = {AGREES: "agree", WITHIN: "are within chance", DIFFERS: "do not hold"}  #
 SMALLER = "puzzle8"  # on which a test compares the shares and averages with every board
 
 
-def chapter(results: StudyResults, tables: dict[str, pd.DataFrame], comparison: pd.DataFrame, drawn: Callable) -> str:
-    """The chapter.  comparison: the document's numbers that no clock tells beside ours.
+def heading(results: StudyResults) -> str:
+    """What the report of a study of it alone is called."""
+    return f"The {title(results.puzzle)} by local value iteration"
 
-    drawn: gives the figures of some kinds as Markdown.
-    """
+
+def beside(results: StudyResults) -> pd.DataFrame:
+    """The document's numbers beside ours, those that a clock tells or, where results are not timed, the others."""
+    return compare(read_reported(results.beside.reported / LOCAL_VI), results)
+
+
+def text(results: StudyResults, tables: dict[str, pd.DataFrame], comparison: pd.DataFrame, figures: Figures) -> str:
+    """All that is told but times.  comparison: as beside returns it."""
     sizes, counted, puzzle = tables["sizes"], comparison["verdict"].value_counts(), make(results.puzzle)
     shares = one_tile_a_step(tables["shares"])
     subproblems = one_tile_a_step(tables["subproblems"])
     return render(
         "local_vi",
-        title=title(results.puzzle),
-        study=results.study,
         tables=tables,
-        drawn=drawn,
+        drawn=figures.of(results.puzzle),
         boards=results.asked.local_vi.boards,
         first=sizes.iloc[0],
         last=sizes.iloc[-1],
@@ -48,15 +54,20 @@ def chapter(results: StudyResults, tables: dict[str, pd.DataFrame], comparison: 
     )
 
 
-def timings(results: StudyResults, comparison: pd.DataFrame, drawn: Callable) -> str:
-    """The wall-clock times.  comparison: the document's beside ours."""
+def after(results: StudyResults, comparison: pd.DataFrame, figures: Figures) -> str:
+    """Nothing: the chapter itself tells where the document differs."""
+    return ""
+
+
+def timings(results: StudyResults, comparison: pd.DataFrame, figures: Figures) -> str:
+    """The wall-clock times, and the document's beside ours."""
     clock, solvers = results.frame(f"timings/local_vi/{results.puzzle}"), compared(results)
     if not solvers.empty:
         seconds = results.frame(f"timings/compared/{results.puzzle}").groupby("solver", sort=False)["seconds"]
         means, longest = (1e3 * values.to_numpy() for values in (seconds.mean(), seconds.max()))
         solvers = solvers.assign(milliseconds=means, longest_milliseconds=longest)
     values = {"clock": clock.assign(tiles=clock["side"] ** 2 - 1), "comparison": comparison, "solvers": solvers}
-    return render("local_vi_timings", study=results.study, drawn=drawn, **values)
+    return render("local_vi_timings", drawn=figures.of(results.puzzle), **values)
 
 
 def one_tile_a_step(frame: pd.DataFrame) -> pd.DataFrame:
@@ -89,8 +100,8 @@ def classes(results: StudyResults) -> pd.DataFrame:
 def sizes(results: StudyResults) -> pd.DataFrame:
     """By initial size: averages and most moves of the boards drawn and of all boards, states of the subproblems."""
     states = local(results, "subproblems").groupby("initial_size")["states"].sum()
-    rows = lengths_by_size(local(results, "classes"), local(results, "boards"))
-    return rows.assign(states=rows["initial_size"].map(states))
+    found = lengths_by_size(local(results, "classes"), local(results, "boards"))
+    return found.assign(states=found["initial_size"].map(states))
 
 
 def compared(results: StudyResults) -> pd.DataFrame:

@@ -10,7 +10,6 @@ import pandas as pd
 from costtogo.files import read_csv
 from costtogo.report.results import StudyResults
 
-REPORTED = Path("data/reported/local_value_iteration.csv")
 TIMED = ("training_minutes", "training_seconds", "seconds_per_board")
 DRAWN = 100_000  # the document's random boards
 DEVIATIONS = 3  # of a sampled number from the exact one, in standard deviations
@@ -30,7 +29,7 @@ class Answer(NamedTuple):
     note: str = ""
 
 
-def read_reported(path: Path = REPORTED) -> pd.DataFrame:
+def read_reported(path: Path) -> pd.DataFrame:
     """The document's numbers: tile, considered and initial_size are 0 where a number has none; value is text."""
     rows = read_csv(path, dtype=str).fillna("")
     for name in ("tile", "considered", "initial_size"):
@@ -38,9 +37,12 @@ def read_reported(path: Path = REPORTED) -> pd.DataFrame:
     return rows
 
 
-def compare(reported: pd.DataFrame, results: StudyResults, timed: bool = False) -> pd.DataFrame:
-    """A row for every number: ours, the verdict, a note; timed: those that a clock tells, or the others."""
-    rows, sizes = reported[reported["quantity"].isin(TIMED) == timed], set(local(results, "classes")["initial_size"])
+def compare(reported: pd.DataFrame, results: StudyResults) -> pd.DataFrame:
+    """A row for every number: ours, the verdict, a note; those that a clock tells, or the others where it is hidden."""
+    rows, sizes = (
+        reported[reported["quantity"].isin(TIMED) == results.timed],
+        set(local(results, "classes")["initial_size"]),
+    )
     answers = [
         _ANSWERS[row.quantity](row, results) if row.initial_size in sizes else Answer("–", NOT_COVERED)
         for row in rows.itertuples()

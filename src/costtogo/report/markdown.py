@@ -87,6 +87,11 @@ def interval(value: float | None, low: float | None, high: float | None, form: F
     return form(value) if is_missing(low) else f"{form(value)} [{form(low)}, {form(high)}]"
 
 
+def cell_text(cell: dict[str, Any]) -> str:
+    """A cell in the literature's letters.  -> "test, λ = 0.7, N = 5"."""
+    return f"{cell['set']}, λ = {cell['path_weight']:g}, N = {cell['batch_size']}"
+
+
 def is_missing(value) -> bool:
     """Whether a number was not measured, or has no finite value."""
     return value is None or (isinstance(value, float) and not math.isfinite(value))

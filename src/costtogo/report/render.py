@@ -5,14 +5,10 @@ together as Markdown means it: the lines of a paragraph become one, and one empt
 """
 
 import re
-from collections.abc import Iterable
 from functools import cache
-from pathlib import Path
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from costtogo.figures.catalogue import FigureEntry
-from costtogo.files import read_text
 from costtogo.report import markdown
 
 BLOCK = re.compile(r"[#|]|!\[|```")  # what begins a heading, a row of a table, code or a picture: no text goes on there
@@ -60,11 +56,6 @@ def joined(text: str) -> str:
     return "\n".join(lines).rstrip() + "\n" if any(lines) else ""
 
 
-def gallery(entries: Iterable[FigureEntry], captions: Path) -> str:
-    """Figures of one kind, each with its label, and their caption below the last; empty where there are none."""
-    entries = list(entries)
-    if not entries:
-        return ""
-    shown = [f"![{entry.label}]({entry.stem}.png)\n\n**{entry.label}.**" for entry in entries]
-    caption = " ".join(read_text(captions / f"{entries[0].kind}.rst").split())
-    return "\n\n".join(shown) + f" {caption}\n"
+def deeper(text: str) -> str:
+    """Text whose headings stand one level below where they stood."""
+    return re.sub(r"^#", "##", text, flags=re.MULTILINE)

@@ -4,7 +4,7 @@ A section is a function of the chapter that returns the values of the template o
 None where the study does not ask for what it is about.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -13,11 +13,16 @@ import pandas as pd
 
 from costtogo.analysis.literature import DOCUMENTS, NETWORKS, numbers_of
 from costtogo.puzzles import make, noun, title
+from costtogo.report.figures import Figures
+from costtogo.report.literature import documents, documents_table, explanations
 from costtogo.report.markdown import amount, code, percent, places, short, table
 from costtogo.report.render import render
 from costtogo.report.results import StudyResults
-from costtogo.report.search_tables import beams_text, shortest_path_sets
+from costtogo.report.search_tables import beams_text, shortest_path_sets, speeds
+from costtogo.report.search_tables import compared as solvers
+from costtogo.report.timings import of_settings
 from costtogo.report.trainings import training_table
+from costtogo.report.verdicts import ALONE, compare_all, project
 
 SLIGHT = 0.005  # moves of mean error at every distance, of a network that is nearly exact
 POOLED = ("mean_cost_to_go", "mean_absolute_error", "admissible_percent")
@@ -36,6 +41,7 @@ KEY_QUANTITIES = {  # rows of the key results, and the literature's quantity in 
     "iterations of training": ("total_iterations",),
 }
 Values = dict[str, Any]
+Section = Callable[["Chapter"], Values | None]
 
 
 @dataclass(frozen=True)
@@ -64,14 +70,21 @@ class Chapter:
         """Rows of models, those of the one that stands for the study before the others."""
         return rows.sort_values("model", key=lambda names: names != self.results.asked.headline, kind="stable")
 
-    def text(self) -> str:
-        """All sections, in the order of SECTIONS."""
+    def text(self, sections: Iterable[Section]) -> str:
+        """Some sections, one after the other."""
         results = self.results
         common = {"study": results.study, "noun": noun(results.puzzle), "tables": self.tables, "drawn": self.drawn}
-        found = {section: section(self) for section in SECTIONS}
+        found = {section: section(self) for section in sections}
         return "\n".join(
             render(section.__name__, **common, **values) for section, values in found.items() if values is not None
         )
+
+    def further(self) -> str:
+        """What is asked of a puzzle whose networks are audited and searched with on every state, too."""
+        asked = self.results.asked
+        called_for = {exact: asked.optima, heuristics: asked.baselines, beams: asked.beams, prefixes: asked.beams}
+        called_for |= {external: asked.external, patterns: asked.beams or asked.external}
+        return self.text(section for section, questions in called_for.items() if questions)
 
 
 def heading(results: StudyResults) -> str:
@@ -79,6 +92,42 @@ def heading(results: StudyResults) -> str:
     above = any(results.model(name).architecture.above for name in results.model_names)
     since = "above Manhattan distance" if above else "from nothing"
     return f"{title(results.puzzle)}, learned {since}"
+
+
+def beside(results: StudyResults) -> pd.DataFrame:
+    """The literature's numbers on the puzzle beside ours; where results are timed, those that a clock tells."""
+    return project(compare_all(results), ALONE)
+
+
+def text(results: StudyResults, tables: dict[str, pd.DataFrame], comparison: pd.DataFrame, figures: Figures) -> str:
+    """All sections.  comparison: as beside returns it."""
+    return Chapter(results, tables, comparison, figures.of(results.puzzle)).text(SECTIONS)
+
+
+def after(results: StudyResults, comparison: pd.DataFrame, figures: Figures) -> str:
+    """The literature's numbers beside ours."""
+    return documents(comparison, **explanations(results))
+
+
+def timings(results: StudyResults, comparison: pd.DataFrame, figures: Figures) -> str:
+    """The wall-clock times of the searches, the literature's beside ours, and every figure that shows time."""
+    cards = {name: results.find_card(f"pattern_databases/{name}") for name in results.asked.pattern_databases}
+    clocks = {name: card["timing"] for name, card in cards.items() if "timing" in card}
+    databases = [
+        {"database": name, "seconds": clock["parts"].get("backward search"),
+         "peak_memory": clock.get("peak_memory_bytes", 0) // 10**6}
+        for name, clock in clocks.items()
+    ]  # fmt: skip
+    covered = comparison[comparison["reproduced"].notna()]
+    return render(
+        "sampled_timings",
+        searches=of_settings(results),
+        speeds=speeds(results, solvers(results)).round({"nodes_per_second": 0}),
+        children=results.find(f"timings/footprints/{results.puzzle}"),
+        databases=pd.DataFrame(databases),
+        comparison=documents_table(covered) if len(covered) else "",
+        figures="\n".join(figures.gallery([entry]) for entry in figures.timed([results.puzzle])),
+    )
 
 
 def key_results(found: Chapter) -> Values:
@@ -96,8 +145,7 @@ def key_results(found: Chapter) -> Values:
 
 def _budgets_in_words(found: Chapter, external: pd.DataFrame) -> list[Values]:
     budgets = [found.results.asked.external.budget(seconds) for seconds in external["seconds_allowed"]]
-    beams = [f"at most {budget.seconds:g} s each" for budget in budgets]
-    how = [text if each.solver == "beam" else each.searched for text, each in zip(beams, budgets, strict=True)]
+    how = [f"at most {each.seconds:g} s each" if each.solver == "beam" else each.searched for each in budgets]
     return _with_intervals(external).assign(how=how).to_dict("records")
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from costtogo.report.local_vi import LOCAL_VI_TABLES
+from costtogo.report.local_vi import LOCAL_VI_TABLES, sizes
 from costtogo.report.results import StudyResults
 from costtogo.report.search_tables import SEARCH_TABLES
 
@@ -39,10 +39,10 @@ def tables(results: StudyResults) -> dict[str, pd.DataFrame]:
 
 def asked_tables(results: StudyResults) -> dict[str, Table]:
     """The tables of what the study asks of the one puzzle of some results."""
-    found: dict[str, Table] = LOCAL_VI_TABLES if results.asks_local_vi else {}
+    found: dict[str, Table] = LOCAL_VI_TABLES if results.asked.local_vi else {}
     if results.model_names:
         whole, of_models = (EXHAUSTIVE, EXHAUSTIVE_OF_MODELS) if results.is_exhaustive else (SAMPLED, SAMPLED_OF_MODELS)
-        found = found | whole | ({} if results.is_exhaustive else SEARCH_TABLES)
+        found = found | whole | SEARCH_TABLES
         for model in results.trained:
             found |= {f"{kind}_{model}": partial(table, model=model) for kind, table in of_models.items()}
     return found
@@ -175,17 +175,19 @@ def adoptions(card: dict[str, Any]) -> str:
     return " ".join(f"{step['before'][:ADOPTED]}..{step['after'][:ADOPTED]}" for step in steps)
 
 
-def headline_numbers(results: StudyResults) -> dict[str, dict[str, float]]:
+def headline_numbers(results: StudyResults) -> dict[str, Any]:
     """The numbers that stand for each model, by model and measure; what was not measured is left out.
 
     Of a model audited on every state those of its chosen checkpoint and of the headline's search; of another what the
     cards of its stages have measured, a measure's name beginning with its group; of local value iteration its averages.
     """
-    numbers: dict[str, dict[str, float]] = {}
+    numbers: dict[str, Any] = {}
     for puzzle in results.puzzles:
         own = results.of(puzzle)
         of_model = of_chosen_checkpoint if own.is_exhaustive else of_cards
         numbers |= {model: of_model(own, model) for model in own.model_names}
+        if own.asked.local_vi:
+            numbers |= {f"{row.initial_size}_average_moves": row.average_moves for row in sizes(own).itertuples()}
     return numbers
 
 

@@ -1,16 +1,10 @@
 """The wall-clock times of a study, kept apart from its report because they differ from run to run."""
 
-from collections.abc import Callable
-
 import pandas as pd
 
 from costtogo.files import read_json
-from costtogo.puzzles import title
-from costtogo.report.answers import NETWORK_ENGINE
-from costtogo.report.render import render
 from costtogo.report.results import StudyResults
-from costtogo.report.search_tables import compared, speeds
-from costtogo.report.tables import at_headline, baseline
+from costtogo.report.tables import baseline
 from costtogo.report.trainings import flatten
 
 SETTINGS = {  # what tells the searches of a group of stages apart, of a puzzle whose states are sampled
@@ -57,29 +51,3 @@ def of_settings(results: StudyResults) -> pd.DataFrame:
     settings = dict.fromkeys(key for keys in SETTINGS.values() for key in keys)
     found = pd.concat(frames) if frames else pd.DataFrame()
     return found.reindex(columns=["group", "model", *settings, *MEASURED])
-
-
-def of_exhaustive(results: StudyResults, puzzles: list[str], comparison: str | None) -> str:
-    """The part of timings.md on puzzles whose states are all listed; comparison: the literature's times beside ours."""
-    clocks = {title(puzzle): at_headline(results.of(puzzle), of_cells(results.of(puzzle))) for puzzle in puzzles}
-    searches = {puzzle: clock for puzzle, clock in clocks.items() if not clock.empty}
-    return render("listed_timings", searches=searches, comparison=comparison, engine=NETWORK_ENGINE)
-
-
-def of_sampled(results: StudyResults, comparison: str, drawn: Callable[..., str]) -> str:
-    """The part of timings.md on a puzzle whose states are sampled, with every figure that shows time."""
-    clocks = {}
-    for name in results.asked.pattern_databases:
-        timing = results.find_card(f"pattern_databases/{name}").get("timing", {})
-        if timing:
-            clocks[name] = [timing["parts"].get("backward search"), timing.get("peak_memory_bytes", 0) // 10**6]
-    databases = pd.DataFrame.from_dict(clocks, orient="index", columns=["seconds", "peak_memory"])
-    return render(
-        "sampled_timings",
-        searches=of_settings(results),
-        speeds=speeds(results, compared(results)).round({"nodes_per_second": 0}),
-        children=results.find(f"timings/footprints/{results.puzzle}"),
-        databases=databases.rename_axis("database").reset_index(),
-        comparison=comparison,
-        drawn=drawn,
-    )

@@ -17,8 +17,7 @@ from costtogo.analysis.variants import (
 )
 from costtogo.figures.catalogue import mean_distance_at_looks
 from costtogo.puzzles import family
-from costtogo.report.listed import cell_text
-from costtogo.report.markdown import Format, amount, code, is_missing, places, short, table
+from costtogo.report.markdown import Format, amount, cell_text, code, is_missing, places, short, table
 from costtogo.report.render import render
 from costtogo.report.results import StudyResults
 from costtogo.report.trainings import used_parameters

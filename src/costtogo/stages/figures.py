@@ -9,8 +9,7 @@ from typing import Any
 
 from costtogo.figures.catalogue import KINDS, FigureEntry, drawn
 from costtogo.figures.drawing import write
-from costtogo.files import read_json
-from costtogo.stages.leftovers import remove_others
+from costtogo.files import read_json, remove_others
 from costtogo.stages.stage_run import StageRun, parameters_of
 
 

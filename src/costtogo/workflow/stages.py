@@ -9,7 +9,7 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
-from costtogo.analysis.documents import documents
+from costtogo.analysis.documents import read_by_report
 from costtogo.external_files import folder as external_folder
 from costtogo.figures.catalogue import KINDS, FigureEntry, catalogue, parts, paths_of
 from costtogo.files import digest
@@ -20,7 +20,7 @@ from costtogo.sources import code_of
 from costtogo.types import UserError
 
 DOCUMENTS = ("report.md", "timings.md", "metrics.json", "reported_vs_reproduced.csv")
-REPORTED, MEASURED, CAPTIONS = Path("data/reported"), Path("data/measured"), Path("workflow/captions")
+CAPTIONS = Path("workflow/captions")
 TRAINED = ("checkpoints", "curve", "errors")
 AUDITED = ("nearby", "known", "consistency", "scrambled", "greedy", "progress")  # tables of a large puzzle's audit
 OF_CHECKPOINTS = ("selection", "checkpoints", "checkpoints_by_distance", "admissible")
@@ -310,19 +310,14 @@ class _Table:
     def add_report(self) -> None:
         """Figures and report over all that was found but external instances, which a report has if they were solved."""
         study, entries = self.study, catalogue(self.study)
-        asked = [study.about(puzzle) for puzzle in study.puzzles]
         solved = [stage.card for stage in self.made.values() if stage.group == "external" and Path(stage.card).exists()]
         for part, drawn in parts(entries).items():
             self.add_figures(part, drawn, [card for card in solved if Path(card).stem == part])
         found = tuple(stage for stage in self.made.values() if stage.group != "external")
-        module, read = "report_large", [*(str(path) for each in asked for path in documents(each.puzzle)), *solved]
-        if any(each.local_vi for each in asked):
-            module, read = "report_local_vi", [str(REPORTED / "local_value_iteration.csv")]
-        elif any(each.is_exhaustive for each in asked):
-            module, read = "report", [*_below(REPORTED, "**/*.csv"), *_below(MEASURED, "**/*.[cj]s*")]
+        read = [*map(str, read_by_report(study)), *solved]
         captions = sorted({str(CAPTIONS / f"{entry.kind}.rst") for entry in entries})
         self.made["report/report"] = Stage(
-            study.study, "report", "report", module, self.slices["report/report"], self.reported,
+            study.study, "report", "report", "report", self.slices["report/report"], self.reported,
             f"Writing the report of {study.study}.", found, files=(*read, *captions), written=DOCUMENTS,
         )  # fmt: skip
 
@@ -343,8 +338,3 @@ class _Table:
             f"Drawing the figures of {part}.", tuple(self.made[need] for need in needs),
             files=(*sorted(files), *solved), pictures=tuple(waited),
         )  # fmt: skip
-
-
-def _below(folder: Path, pattern: str) -> list[str]:
-    """The files of a pattern below a folder, sorted."""
-    return sorted(str(path) for path in folder.glob(pattern))

@@ -1,47 +1,103 @@
-"""The report's parts on puzzles whose states are all listed: what their templates are filled in with."""
+"""The report's part on the puzzles whose states are all listed: what its templates are filled in with."""
 
-from collections.abc import Callable
 from typing import Any
 
 import pandas as pd
 
+from costtogo.figures.catalogue import kept_of
 from costtogo.puzzles import family, make, title
-from costtogo.report.markdown import Format, amount, code, percent, places
-from costtogo.report.render import render
+from costtogo.report import sampled
+from costtogo.report.answers.cells import NETWORK_ENGINE
+from costtogo.report.answers.puzzle import listings
+from costtogo.report.figures import Figures
+from costtogo.report.literature import documents, repeated, repeated_table
+from costtogo.report.markdown import Format, amount, cell_text, code, percent, places
+from costtogo.report.render import deeper, render
 from costtogo.report.results import StudyResults
+from costtogo.report.standing import THESIS
 from costtogo.report.tables import START, at_headline, audit, cells_of, headline_numbers, layers_of, of_models
+from costtogo.report.timings import of_cells
 from costtogo.report.trainings import training_table
+from costtogo.report.variants import variants_text
+from costtogo.report.verdicts import BY_RECIPE, compare_all, project
 
 GRIDS = {"Optimal, %": ("optimal_percent", percent), "Expanded": ("nodes_expanded", amount)}
+HEADLINES = (  # of the table of key numbers
+    *("model", "cell", "selected_iteration", "mean_absolute_error", "admissible_percent", "consistent_percent"),
+    *("optimal_percent", "optimal_low", "optimal_high"),
+    *("nodes_expanded", "exact_nodes_expanded", "zero_nodes_expanded"),
+)
+Tables = dict[str, pd.DataFrame]
 
 
-def summary(results: StudyResults, puzzles: list[str]) -> str:
-    """The numbers that stand for each model of some puzzles, and what was done."""
-    rows, sizes = [], []
-    for puzzle in puzzles:
-        own = results.of(puzzle)
-        cell = cell_text(own.headline(puzzle))
-        rows += [{"model": model, "cell": cell, **numbers} for model, numbers in headline_numbers(own).items()]
-        sizes.append({"title": title(puzzle), **own.card(f"tables/{puzzle}")["metrics"]})
-    measures = ["mean_absolute_error", "admissible_percent", "consistent_percent", "optimal_percent", "optimal_low"]
-    measures += ["optimal_high", "nodes_expanded", "exact_nodes_expanded", "zero_nodes_expanded"]
-    headlines = pd.DataFrame(rows).reindex(columns=["model", "cell", "selected_iteration", *measures])
-    return render("summary", headlines=headlines, puzzles=sizes)
+def puzzles(results: StudyResults) -> list[str]:
+    """The puzzles of a study whose networks are audited and searched with on every state."""
+    return [puzzle for puzzle in results.models if results.puzzles[puzzle].is_exhaustive]
 
 
-def cell_text(cell: dict[str, Any]) -> str:
-    """A cell in the literature's letters.  -> "test, λ = 0.7, N = 5"."""
-    return f"{cell['set']}, λ = {cell['path_weight']:g}, N = {cell['batch_size']}"
+def heading(results: StudyResults) -> str:
+    """What a report with such puzzles is called."""
+    return "Learned cost-to-go, reproduced"
 
 
-def chapter(results: StudyResults, drawn: Callable[..., str]) -> str:
-    """The part on the one puzzle of some results.  drawn: gives the figures of some kinds as Markdown."""
+def beside(results: StudyResults) -> pd.DataFrame:
+    """The literature's numbers on the puzzles beside ours; where results are timed, those that a clock tells."""
+    return project(compare_all(results), BY_RECIPE)
+
+
+def text(results: StudyResults, tables: Tables, comparison: pd.DataFrame, figures: Figures) -> str:
+    """The numbers that stand for each model, what was done, and a part on each puzzle."""
+    puzzles = [results.of(puzzle) for puzzle in results.models]
+    headlines = [
+        {"model": model, "cell": cell_text(each.headline(each.puzzle)), **numbers}
+        for each in puzzles
+        for model, numbers in headline_numbers(each).items()
+    ]
+    sizes = [{"title": title(each.puzzle), **each.card(f"tables/{each.puzzle}")["metrics"]} for each in puzzles]
+    headlines = pd.DataFrame(headlines).reindex(columns=HEADLINES)
+    parts = [render("summary", headlines=headlines, puzzles=sizes)]
+    for each in puzzles:
+        own = sampled.Chapter(each, tables, comparison, figures.of(each.puzzle))
+        parts += [_puzzle(each, figures), deeper(own.further())]
+    return "\n".join(filter(None, parts))
+
+
+def after(results: StudyResults, comparison: pd.DataFrame, figures: Figures) -> str:
+    """The literature's numbers beside ours, what makes a difference, and the instance sets."""
+    thesis, parts = comparison["source"] == THESIS, []
+    if thesis.any():
+        parts.append(repeated(comparison[thesis], listings(results)))
+    if not thesis.all():
+        others = comparison[~thesis].rename(columns={"reproduced_thesis": "reproduced", "reason": "note"})
+        parts.append(documents(others, "The final-year report"))
+    if comparison.empty:
+        parts.append("## Reported and reproduced\n\nThe literature in data/reported has no number on these puzzles.\n")
+    variants = variants_text(kept(results), lambda kind, puzzle: figures.of(puzzle)(kind))
+    return "\n".join([*parts, *([f"\n{variants}"] if variants else []), instance_sets(results)])
+
+
+def kept(results: StudyResults) -> list[StudyResults]:
+    """What other studies have kept of trainings on the puzzles."""
+    return [results.kept(path.stem) for path in kept_of(puzzles(results), results.beside.measured)]
+
+
+def timings(results: StudyResults, comparison: pd.DataFrame, figures: Figures) -> str:
+    """The wall-clock times of the searches, and the literature's beside ours."""
+    clocks = {title(puzzle): at_headline(results.of(puzzle), of_cells(results.of(puzzle))) for puzzle in results.models}
+    searches = {puzzle: clock for puzzle, clock in clocks.items() if not clock.empty}
+    told = repeated_table(comparison) if len(comparison) else None
+    text = render("exhaustive_timings", searches=searches, comparison=told, engine=NETWORK_ENGINE)
+    return "\n".join(filter(None, [text, figures.gallery(figures.timed(results.models))]))
+
+
+def _puzzle(results: StudyResults, figures: Figures) -> str:
+    """The part on the one puzzle of some results."""
     puzzle = results.puzzle
     return render(
-        "listed",
+        "exhaustive",
         **results.card(f"tables/{puzzle}")["metrics"],
         title=title(puzzle),
-        drawn=drawn,
+        drawn=figures.of(puzzle),
         training=training_table(results, results.model_names),
         audit=_audited(results),
         headline=results.headline(puzzle),
@@ -123,10 +179,10 @@ def _start_text(row: dict[str, Any] | None) -> str:
     return amount(row["nodes_expanded"]) + (f" ({amount(row['length'])})" if row["optimal_percent"] < 100 else "")
 
 
-def instance_sets(results: StudyResults, puzzles: list[str]) -> str:
-    """The instance sets of some puzzles, and how many states of each a selection set holds too."""
+def instance_sets(results: StudyResults) -> str:
+    """The instance sets of the puzzles, and how many states of each a selection set holds too."""
     rows = []
-    for puzzle in puzzles:
+    for puzzle in results.models:
         frame = results.frame(f"instances/{puzzle}")
         chosen_on = set(frame.loc[frame["role"] == "selection", "rank"])
         for name, group in frame.groupby("set", sort=False):

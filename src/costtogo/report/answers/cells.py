@@ -1,0 +1,154 @@
+"""What searches on a listed puzzle found: at every checkpoint for the thesis, at the headline λ and N for others."""
+
+import math
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from costtogo.report.answer import Answer, Row, answers, extreme, listed, repeated, share
+from costtogo.report.answers.audit import matching
+from costtogo.report.results import StudyResults
+from costtogo.report.standing import OPTIMAL
+
+NETWORK_ENGINE = "network alone"  # the engine that, like the literature's, searches one instance at a time
+BY_DISTANCE = "searches/{ours}/checkpoints_by_distance"
+SHARES = ("states_solved", "optimal_percent")
+NAMES = {"states_solved": "solved_percent", "extra_moves": "excess", "states_sampled": "instances"}
+
+
+# Checkpoint by checkpoint
+
+
+@answers("optimal_percent", "nodes_expanded", "length", of=repeated)
+def of_cell(results: StudyResults, row: Row) -> Answer | None:
+    """A number of the searches at one λ and N; the extreme over those that the row leaves open."""
+    address = f"searches/{row['ours']}/checkpoints{'' if math.isnan(row['distance']) else '_by_distance'}"
+    cells = results.find(address)
+    if cells is None:
+        return None
+    cells = cells[cells["set"] == set_of(results, row)]
+    for name in ("batch_size", "distance", "path_weight"):
+        if not math.isnan(row[name]):
+            cells = cells[np.isclose(cells[name], row[name])]
+    chosen, note = matching(results, cells, row)
+    if chosen.empty:
+        return None
+    value = extreme(chosen[row["quantity"]].fillna(math.inf), row)  # no length where nothing was solved
+    if row["quantity"] == "optimal_percent":
+        return share(value, chosen["instances"].iloc[0], note, results.place(address))
+    return Answer(value, note, file=results.place(address))
+
+
+def set_of(results: StudyResults, row: Row) -> str:
+    """The set of a row in our study; a smaller tower is solved within the tower that the model is for."""
+    same = row["puzzle"] == results.training(row["ours"])["puzzle"]
+    return row["set"] if same else f"start_{row['puzzle'].removeprefix('hanoi_')}"
+
+
+@answers(
+    *("seconds", "seconds_ratio_batch_size", "seconds_ratio_path_weight"),
+    of=repeated,
+    table="timings/searches/{ours}",
+)
+def seconds_of_cell(results: StudyResults, row: Row, clock: pd.DataFrame) -> Answer | None:
+    """Seconds of a search with the chosen checkpoint, the extreme over λ where the row has none; or a ratio of them."""
+    cells = clock[(clock["engine"] == NETWORK_ENGINE) & (clock["set"] == set_of(results, row))]
+    if cells.empty:
+        return None
+    seconds = cells.pivot(index="path_weight", columns="batch_size", values="seconds")
+    weights = seconds.index if math.isnan(row["path_weight"]) else [row["path_weight"]]
+    if row["quantity"] == "seconds_ratio_batch_size":
+        sizes = seconds.reindex(columns=[3, 7])
+        values = sizes[3] / sizes[7]
+    elif row["quantity"] == "seconds_ratio_path_weight":
+        ratios = seconds.reindex([1.0]).to_numpy() / seconds.reindex(weights).to_numpy()
+        values = pd.Series(ratios.mean(axis=1))
+    else:
+        values = seconds.reindex(index=weights, columns=[row["batch_size"]])[row["batch_size"]]
+    return Answer(extreme(values, row), f"{cells['searches'].iloc[0]:.0f} searches with the chosen checkpoint")
+
+
+@answers("nodes_expanded_ratio", of=repeated, table="searches/{ours}/checkpoints")
+def nodes_ratio(results: StudyResults, row: Row, cells: pd.DataFrame) -> Answer | None:
+    """Nodes expanded with λ = 1 to those with the row's λ, the extreme over N."""
+    chosen, note = matching(results, cells[cells["set"] == row["set"]], row)
+    nodes = chosen.pivot(index="path_weight", columns="batch_size", values="nodes_expanded")
+    if not {1.0, row["path_weight"]} <= set(nodes.index):
+        return None
+    return Answer(extreme(nodes.loc[1.0] / nodes.loc[row["path_weight"]], row), note)
+
+
+@answers("optimal_percent_least", "optimal_percent_difference", of=repeated, table=BY_DISTANCE)
+def over_distances(results: StudyResults, row: Row, layers: pd.DataFrame) -> float | None:
+    """The least share of optimal solutions at a distance, or the most that it is below DNN_reduced_0's at point 10."""
+    shares = at_distances(results, layers, row)
+    if row["quantity"] == "optimal_percent_least":
+        return shares.min()
+    other = row | {"ours": "DNN_reduced_0", "point": 10.0}
+    best = results.find(BY_DISTANCE.format_map(other))
+    return None if best is None else (at_distances(results, best, other) - shares).max()
+
+
+def at_distances(results: StudyResults, layers: pd.DataFrame, row: Row) -> pd.Series:
+    """The share of optimal solutions of a checkpoint by distance."""
+    alike = (layers["set"] == row["set"]) & (layers["batch_size"] == row["batch_size"])
+    chosen, _ = matching(results, layers[alike & (layers["path_weight"] == row["path_weight"])], row)
+    return chosen.set_index("distance")["optimal_percent"]
+
+
+# At the headline λ and N
+
+
+def at_headline(results: StudyResults, row: Row, cells: pd.DataFrame) -> dict[str, Any] | None:
+    """The cell at the row's λ and N, or at the headline's, on the headline's set; limit, added: its max_expansions."""
+    search = results.card(f"searches/{row['ours']}")["parameters"]["search"]
+    given = {name: row[name] for name in ("path_weight", "batch_size") if not math.isnan(row[name])}
+    wanted = search["headline"] | given
+    alike = np.isclose(cells["path_weight"], wanted["path_weight"]) & (cells["batch_size"] == wanted["batch_size"])
+    alike &= (cells["set"] == wanted["set"]) & (cells["engine"] == NETWORK_ENGINE if "engine" in cells else True)
+    return cells[alike].iloc[0].to_dict() | {"limit": search["max_expansions"]} if alike.any() else None
+
+
+@answers(
+    *("states_solved", "optimal_percent", "extra_moves", "states_sampled", "nodes_generated", "length"),
+    *("search_iterations", "search_iterations_limit", "path_weight_chosen", "batch_size_chosen"),
+    of=listed,
+    table="searches/{ours}/grid",
+)
+def of_headline(results: StudyResults, row: Row, grid: pd.DataFrame) -> Answer | float | None:
+    """A number of the network's searches; of the literature's optimal solver the length of their shortest solutions."""
+    quantity, cell = row["quantity"], at_headline(results, row, grid)
+    if cell is None or (row["model"] in OPTIMAL and quantity != "length"):
+        return None
+    if quantity.endswith("_chosen"):
+        return cell[quantity.removesuffix("_chosen")]
+    if quantity == "search_iterations_limit":
+        return Answer(cell["limit"] / cell["batch_size"], "max_expansions over N")
+    at = f"λ = {cell['path_weight']:g}, N = {cell['batch_size']:.0f}"
+    note = f"{cell['instances']:.0f} instances of the set {cell['set']}, {at}"
+    if quantity == "search_iterations":
+        return Answer(cell["nodes_expanded"] / cell["batch_size"], f"nodes expanded over N; {note}")
+    if row["model"] in OPTIMAL:
+        return Answer(cell["length"] - cell["excess"], f"the mean distance of {note}")
+    value = float(cell[NAMES.get(quantity, quantity)])
+    return share(value, cell["instances"], note) if quantity in SHARES else Answer(value, note)
+
+
+@answers("seconds", of=listed, table="timings/searches/{ours}")
+def seconds_at_headline(results: StudyResults, row: Row, clock: pd.DataFrame) -> Answer | None:
+    """Seconds of a search by the engine that calls the network for each search alone, as the literature's."""
+    cell = at_headline(results, row, clock)
+    if cell is None or row["model"] in OPTIMAL:
+        return None
+    return Answer(cell["seconds"], f"{cell['searches']:.0f} searches, {cell['precision']}")
+
+
+@answers("path_weight_feasible", of=listed, table="searches/{ours}/grid")
+def feasible_at_headline(results: StudyResults, row: Row, grid: pd.DataFrame) -> Answer | None:
+    """The greatest λ at which every instance of the headline's set is solved."""
+    cell = at_headline(results, row, grid)
+    if cell is None:
+        return None
+    solved = grid[(grid["set"] == cell["set"]) & (grid["solved_percent"] == 100)]
+    return Answer(float(solved["path_weight"].max()), "the greatest λ at which all are solved")

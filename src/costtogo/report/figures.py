@@ -1,0 +1,50 @@
+"""The figures of a study's report as Markdown."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from costtogo.figures.catalogue import FigureEntry, catalogue, drawn
+from costtogo.files import read_text
+from costtogo.report.results import StudyResults
+
+
+@dataclass(frozen=True)
+class Figures:
+    """The figures whose stages have run, in the order of the catalogue.  captions: the folder of their captions."""
+
+    entries: list[FigureEntry]
+    captions: Path
+
+    @classmethod
+    def of_study(cls, results: StudyResults) -> "Figures":
+        """Those of a study, what other studies kept among them."""
+        entries = catalogue(results.params, results.beside.measured)
+        return cls(drawn(entries, results.find_card), results.beside.captions)
+
+    def of(self, puzzle: str) -> Callable[..., str]:
+        """A function that gives the figures of some kinds on a puzzle."""
+
+        def of_kinds(*kinds: str) -> str:
+            own = [entry for entry in self.entries if entry.puzzle == puzzle]
+            shown = [self.gallery([entry for entry in own if entry.kind == kind]) for kind in kinds]
+            return "\n".join(filter(None, shown))
+
+        return of_kinds
+
+    def timed(self, puzzles: Iterable[str]) -> list[FigureEntry]:
+        """Those of some puzzles that show wall-clock time."""
+        return [entry for entry in self.entries if entry.timed and entry.puzzle in puzzles]
+
+    def gallery(self, entries: list[FigureEntry]) -> str:
+        """Figures of one kind, each with its label, and their caption below the last; empty where there are none."""
+        if not entries:
+            return ""
+        shown = [f"![{entry.label}]({entry.stem}.png)\n\n**{_title(entry.label)}.**" for entry in entries]
+        caption = " ".join(read_text(self.captions / f"{entries[0].kind}.rst").split())
+        return "\n\n".join(shown) + f" {caption}\n"
+
+
+def _title(label: str) -> str:
+    """A label with a capital, unless it begins with the name of what is shown."""
+    return label if ": " in label else label[0].upper() + label[1:]

@@ -1,0 +1,187 @@
+"""What the numbers of the literature count or measure: each quantity once, with its name, its tolerance, its reason."""
+
+from typing import NamedTuple
+
+from costtogo.report.markdown import Format, amount, is_missing, percent, places, short
+
+RESULT, TIME, SETTING, MACHINE = "result", "time", "setting", "machine"
+TINY = ("states", "states_seen_percent", "move_sequences")  # or huge: written with a power of ten
+ERRORS = ("overestimation_mean", "mean_absolute_error")  # in moves, of which three places count
+
+NO_TARGET = "the study's trainer has no convergence points: it looks at no target network"
+NO_THRESHOLD = "the study's trainer has no threshold: it looks at no target network"
+NO_FORCED = "a rule for updating a target network that the study does not have"
+NO_OFFSET = "a setting of adaptive K, which the study does not use"
+NO_POINTS = "counted by convergence points, which the study's trainer does not have"
+NO_CONVOLUTIONS = "of a convolutional network, which the study does not have"
+NO_KOCIEMBA = "needs the solutions of Kociemba's solver, which the study does not run"
+NO_DATABASES = "a search over pattern databases, which the study does not have"
+NOT_REPEATED = "a training that the study does not repeat"
+NOT_THAT_TRAINING = "told of that training, which the study does not repeat"
+NOT_IN_GRID = "not in the study's grid"
+NODES_ALONE = "the study counts nodes, not batches or layers"
+CAP_ON_NODES = "a setting of that search; the study's searches end at a cap on nodes"
+ONE_RATE = "advice on the learning rate; the study tries one"
+ALL_FACES = "turns of all six faces; but for turns of the whole cube those of three are enough"
+REPRESENTED = "another representation of the state"
+RECKONED = "the author's reckoning, not a measurement"
+PROVED = "proved elsewhere; the space is too large to list"
+NEARER = "the exact table ends nearer to the goal"
+ANOTHER_PUZZLE = "beside a network for another puzzle"
+OF_PROGRAM = "time of a function of the thesis's program"
+
+
+class Quantity(NamedTuple):
+    """A quantity of data/reported.
+
+    title: as readers see it.  better: +1 if more is better, -1 if less, 0 if neither.  absolute, relative: by how much
+    two numbers may differ and agree, in the quantity's unit and as a share of the reported value.  kind: wall-clock
+    TIMEs stand apart, a SETTING is the same or not, a MACHINE is no result.  reason: why nothing stands beside it,
+    where nothing does.  form: how its numbers are written, where not as form_of says.
+    """
+
+    title: str
+    better: int = 0
+    absolute: float = 0.0
+    relative: float = 0.0
+    kind: str = RESULT
+    reason: str = ""
+    form: Format | None = None
+
+    @property
+    def tolerance(self) -> str:
+        """In words, empty where numbers must be equal.  -> "5", "20 %"."""
+        if self.absolute:
+            return f"{self.absolute:g}"
+        return f"{100 * self.relative:g} %" if self.relative else ""
+
+
+def _named(kind: str, *names: str, reason: str = "") -> dict[str, Quantity]:
+    """Quantities that are called as data/reported calls them."""
+    return {name: Quantity(name.replace("_", " "), kind=kind, reason=reason, form=short) for name in names}
+
+
+THESIS = {  # whose trainings and searches are repeated checkpoint by checkpoint, on puzzles that can be listed
+    "states": Quantity("states"),
+    "states_at_distance": Quantity("states at a distance"),
+    "diameter": Quantity("largest distance, moves", reason=PROVED),
+    "diameter_half_turns": Quantity("largest distance with half turns, moves", reason=PROVED),
+    "parameters": Quantity("trainable parameters"),
+    "states_sampled": Quantity("states drawn"),
+    "sampled_percent": Quantity("share of drawn states, %"),
+    "sampled_states_difference": Quantity("difference of the two samplers, states"),
+    "sampled_percent_difference": Quantity("difference of the two samplers, points", absolute=0.2),
+    "total_iterations": Quantity("iterations"),
+    "validation_loss": Quantity("highest validation loss of iterations 200 to 250, moves²"),
+    "convergence_points": Quantity("convergence points", 1, relative=0.2, reason=NO_TARGET),
+    "convergence_point_iteration": Quantity("iteration of a convergence point", -1, relative=0.2, reason=NO_TARGET),
+    "states_seen": Quantity("states seen", -1, relative=0.2),
+    "states_seen_percent": Quantity("states seen, % of all", -1),
+    "times_seen": Quantity("times that a state was seen on average"),
+    "training_time": Quantity("training time", -1, relative=0.2, kind=TIME),
+    "mean_absolute_error": Quantity("mean absolute error, moves", -1, relative=0.1),
+    "admissible_percent": Quantity("admissible, %", 1, absolute=5.0),
+    "overestimation_mean": Quantity("mean overestimate, moves", -1, absolute=0.05),
+    "consistent_percent": Quantity("consistent, %", 1, absolute=5.0),
+    "optimal_percent": Quantity("optimal, %", 1, absolute=0.5),
+    "optimal_percent_least": Quantity("optimal at the worst distance, %", 1),
+    "optimal_percent_difference": Quantity("most below DNN_reduced_0 at a distance, points", -1),
+    "nodes_expanded": Quantity("nodes expanded", -1, relative=0.1),
+    "nodes_expanded_ratio": Quantity("nodes expanded with λ = 1 to those with λ, times"),
+    "seconds": Quantity("seconds", -1, relative=0.2, kind=TIME),
+    "seconds_ratio_batch_size": Quantity("seconds with N = 3 to those with N = 7, times", kind=TIME),
+    "seconds_ratio_path_weight": Quantity("seconds with λ = 1 to those with λ, times", absolute=0.3, kind=TIME),
+    "length": Quantity("length, moves", -1),
+    "extra_moves": Quantity("moves too many"),
+    "moves_before_detour": Quantity("moves before the detour"),
+}
+OTHERS = THESIS | {  # in all other documents, and in the thesis on puzzles too large to list
+    "states": Quantity("states", relative=0.05),
+    "states_sampled": Quantity("states drawn", kind=SETTING),
+    "total_iterations": Quantity("iterations", kind=SETTING),
+    "states_seen_percent": Quantity("states seen, % of all", -1, relative=0.2),
+    "optimal_percent": Quantity("optimal, %", 1),
+    "extra_moves": Quantity("moves too many on average", -1, absolute=0.05),
+    "actions": Quantity("actions", reason=ALL_FACES),
+    "actions_corner": Quantity("actions with the blank in a corner"),
+    "actions_edge": Quantity("actions with the blank at an edge"),
+    "stickers": Quantity("stickers"),
+    "lights": Quantity("lights"),
+    "cubelets": Quantity("cubelets"),
+    "input_size": Quantity("inputs of the network", reason=REPRESENTED),
+    "move_sequences": Quantity("move sequences", relative=0.05),
+    "length_most": Quantity("longest solution, moves", -1),
+    "length_ratio": Quantity("length over the shortest, times", -1),
+    "solved_percent": Quantity("solved, %", 1),
+    "states_solved": Quantity("solved of 100", 1),
+    "extra_moves_2_percent": Quantity("two moves too many, %", -1),
+    "extra_moves_4_percent": Quantity("four moves too many, %", -1),
+    "nodes_expanded_most": Quantity("most nodes expanded", -1),
+    "nodes_generated": Quantity("nodes generated", -1, relative=0.1),
+    "admissible_within_one_percent": Quantity("overestimated by at most 1, %", 1, absolute=5.0),
+    "conjugate_triplet_percent": Quantity("triplets a b a⁻¹, %", absolute=1.0),
+    "aba_triplet_percent": Quantity("triplets a b a, %", absolute=1.0),
+    "aab_triplet_percent": Quantity("triplets a a b, %", absolute=1.0),
+    "abb_triplet_percent": Quantity("triplets a b b, %", absolute=1.0),
+    "symmetric_solution_percent": Quantity("mirrored solutions, %", 1),
+    "same_length_percent": Quantity("other solutions of the same length, %", 1),
+    "path_weight_feasible": Quantity("feasible λ", 1),
+    "iteration_time": Quantity("time of an iteration", -1, relative=0.2, kind=TIME),
+    "nodes_per_second": Quantity("nodes generated a second", 1, relative=0.2, kind=TIME),
+    "seconds_ratio_pdb": Quantity("seconds of the PDB solver over those of the network, times", 1, kind=TIME),
+    "longest_time": Quantity("longest time of a search", -1, relative=0.2, kind=TIME),
+    "search_iterations": Quantity("batches expanded", -1, relative=0.2, reason=NODES_ALONE),
+    "training_diverges": Quantity("training diverges", -1, reason=NOT_THAT_TRAINING),
+    "learning_rate_last_percent": Quantity("last learning rate, % of the first", kind=SETTING, reason=ONE_RATE),
+    # the same or not: what a training and a search were asked for
+    **_named(SETTING, "scramble_moves_max", "states_per_iteration", "validation_states", "training_batch_size"),
+    **_named(SETTING, "check_interval", "checkpoint_interval", "learning_rate", "learning_rate_decay"),
+    **_named(SETTING, "averaging_rate", "first_layer_neurons", "second_layer_neurons", "residual_layer_neurons"),
+    **_named(SETTING, "residual_blocks", "residual_layers", "path_weight_chosen", "batch_size_chosen"),
+    **_named(SETTING, "patterns_of_5_tiles", "patterns_of_3_tiles"),
+    **_named(SETTING, "loss_threshold", reason=NO_THRESHOLD),
+    **_named(SETTING, "forced_update_iteration", reason=NO_FORCED),
+    **_named(SETTING, "walk_offset", reason=NO_OFFSET),
+    **_named(SETTING, "convolutional_layers", "linear_layers", "input_channels", reason=NO_CONVOLUTIONS),
+    **_named(SETTING, "kernel_side", "stride", "padding", "padding_first_layer", reason=NO_CONVOLUTIONS),
+    **_named(SETTING, "path_weight_tried", "batch_size_tried", reason=NOT_IN_GRID),
+    **_named(SETTING, "search_iterations_limit", reason=CAP_ON_NODES),
+    **_named(MACHINE, "cpus", "cpu_cores", "cpu_clock", "cpu_cache", "memory", "gpu_memory"),
+    **_named(MACHINE, "gpus_training", "gpus_generating", "gpus_searching"),
+    # what no study has
+    **_named(RESULT, "states_within_distance", "states_within_distance_percent", reason=NEARER),
+    **_named(RESULT, "goal_state_seconds", "goal_state_seconds_ratio", reason=OF_PROGRAM),
+    **_named(RESULT, "state_bytes", reason="size of an object of the thesis's program"),
+    **_named(RESULT, "generation_interval", reason="a setting of that program"),
+    **_named(RESULT, "generation_time_ratio", reason="times of two processes of that program"),
+    **_named(RESULT, "learning_rate_feasible", reason=ONE_RATE),
+    **_named(RESULT, "residual_layers_added", "layers_left_out", reason=ANOTHER_PUZZLE),
+    **_named(RESULT, "convergence_points_needed", "iterations_needed", "training_time_needed", reason=RECKONED),
+    **_named(RESULT, "distance_learned", "distance_seen", reason=NO_POINTS),
+    **_named(RESULT, "shortcut_distance", reason="a step of that solver"),
+    **_named(RESULT, "at_most_kociemba_percent", reason=NO_KOCIEMBA),
+    **_named(RESULT, "median_length", reason="of less scrambled cubes that the slide does not name"),
+    **_named(RESULT, "median_time", reason="of cubes that the slide does not name"),
+    **_named(RESULT, "training_time_ratio", "accurate_from_scramble_moves", reason=NOT_REPEATED),
+    **_named(RESULT, "greedy_worse_below_scramble_moves", reason=NOT_REPEATED),
+    **_named(RESULT, "out_of_memory_path_weight", reason=NO_DATABASES),
+    **_named(RESULT, "distance_solved", reason="not told what counts as solved well"),
+    **_named(RESULT, "divergence_iteration", "manhattan_distance", "scramble_moves_solved"),
+}
+TIMES = tuple(name for name, quantity in OTHERS.items() if quantity.kind == TIME)
+
+
+def quantity_of(name: str, thesis: bool = False) -> Quantity:
+    """A quantity by its name in data/reported; thesis: in the tables of the thesis's own recipes."""
+    return (THESIS if thesis and name in THESIS else OTHERS)[name]
+
+
+def form_of(name: str, thesis: bool = False) -> Format:
+    """How the numbers of a quantity are written."""
+    if name in TIMES and (name in THESIS or not thesis):
+        return lambda value: "–" if is_missing(value) else f"{value:,.3g}"
+    if name in TINY and not thesis:
+        return "{:.3g}".format
+    if found := quantity_of(name).form:
+        return found
+    return percent if "percent" in name else places(3) if name in ERRORS else amount

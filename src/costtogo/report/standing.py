@@ -1,0 +1,101 @@
+"""Who of ours stands beside a number of the literature: the one place that chooses.
+
+On a puzzle whose states are listed, trainings are repeated under the document's own names. The thesis's stand there
+twice: its exact recipe, as a longer study has kept it, and this study's compact network of the same name. Another
+document's are this study's where it has them, else what was kept of them. On a puzzle whose states are sampled one
+model stands for the study, its headline, beside every network of the literature that was trained as ours was.
+"""
+
+from typing import NamedTuple
+
+import pandas as pd
+
+from costtogo.puzzles import make
+from costtogo.puzzles.base import is_listed
+from costtogo.report.answer import NAN, Answer, Row, answer
+from costtogo.report.results import StudyResults
+
+THESIS = "thesis"
+LEARNED = ("DeepCubeA", "DeepCube", "Report_DNN", "C3_DNN_0")  # the literature's networks that ours stands beside
+OPTIMAL = ("Rokicki", "Korf", "PDB_solver", "optimal_solver")  # its solvers whose solutions are the shortest
+NETWORK = "Report_DNN"  # whose searches a document other than the thesis tells of, on a listed puzzle
+OTHER_SETS = {  # of the literature that ours do not stand for, and why
+    "training_test": "scrambles of that training",
+    "farthest_17": "the study has no states so far away",
+    "figure_2": "a board of that document",
+}
+EXACT, COMPACT, NEITHER = "exact recipe", "compact network; the exact recipe has not been run", "neither"
+FACT = "a fact"
+
+
+class Standing(NamedTuple):
+    """Our numbers beside one of the literature.
+
+    exact: from its own recipe.  compact: from this study's training of the same name, where another is the exact one.
+    basis: the one that is judged.  which: which of them that is, empty where there is but one.
+    """
+
+    exact: Answer | None
+    compact: Answer | None
+    basis: Answer | None
+    which: str = ""
+
+
+def terms_of(reported: pd.DataFrame, own: StudyResults) -> list[Row]:
+    """The rows of data/reported with what answering them takes.
+
+    Added are listed, whether all states of the puzzle are, as the study asks; repeated, whether the exact recipe and a
+    compact network answer; states, how many the puzzle has; total, the iterations at which the row's training was
+    stopped; and models, where the row makes a claim on all that are repeated.
+    """
+    stopped = reported["value"].where(reported["quantity"] == "total_iterations", reported["iteration"])
+    totals = stopped.groupby(reported["model"]).max().to_dict()
+    thesis = reported[(reported["source"] == THESIS) & reported["model"].notna()]
+    models = thesis.groupby("puzzle")["model"].unique().map(list).to_dict()
+    rows = []
+    for row in reported.to_dict("records"):
+        puzzle, asked = make(row["puzzle"]), own.puzzles.get(row["puzzle"])
+        listed = asked.is_exhaustive if asked else is_listed(puzzle)
+        repeated = listed and row["source"] == THESIS
+        told = {"listed": listed, "repeated": repeated, "states": puzzle.state_count}
+        told |= {"total": totals.get(row["model"], NAN), "models": models.get(row["puzzle"], []) if repeated else []}
+        rows.append(row | told)
+    return rows
+
+
+def stand(own: StudyResults, row: Row) -> Standing:
+    """What stands beside a row, as terms_of returns it."""
+    recipe, compact = recipe_of(own, row), answer(own, row | {"ours": ours(own, row)})
+    if recipe is own or (compact and compact.fact):
+        exact = compact
+    else:
+        architecture = own.params.architectures.get(row["model"])
+        exact = answer(recipe, row | {"ours": ours(recipe, row), "architecture": architecture})
+    if not row["repeated"]:
+        return Standing(exact, None, exact)
+    if exact and exact.fact:
+        return Standing(exact, compact, exact, FACT)
+    ran = [isinstance(row["model"], str) and each.has(f"models/{row['model']}") for each in (recipe, own)]
+    which = EXACT if ran[0] else COMPACT if ran[1] else NEITHER
+    return Standing(exact, compact, exact if which == EXACT else exact or compact, which)
+
+
+def recipe_of(own: StudyResults, row: Row) -> StudyResults:
+    """The results of the row's own recipe, this study's or kept ones."""
+    has_it = not row["listed"] or (not row["repeated"] and own.has(f"models/{NETWORK}"))
+    return own if has_it else own.kept(row["source"])
+
+
+def ours(results: StudyResults, row: Row) -> str | None:
+    """The model of some results that stands beside a row's, None where none does."""
+    if not row["listed"]:
+        return headline(results) if row["model"] in LEARNED or not isinstance(row["model"], str) else None
+    name = row["model"]
+    if not row["repeated"] and (name in OPTIMAL or not isinstance(name, str)):
+        name = NETWORK  # whose searches these numbers are of, too
+    return name if isinstance(name, str) and results.has(f"models/{name}") else None
+
+
+def headline(results: StudyResults) -> str:
+    """The model that stands for the study of a puzzle whose states are sampled."""
+    return results.asked.headline or min(results.model_names)
