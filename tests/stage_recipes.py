@@ -1,14 +1,23 @@
-"""Recipes for tests that run a stage by hand, as the Snakefile writes them."""
+"""Stages for tests that run them by hand, as the Snakefile does, and their recipes."""
 
 from pathlib import Path
 from typing import Any
 
+from costtogo import cli
 from costtogo.params.study import puzzles_of
 from costtogo.recipes import Recipe
 from costtogo.sources import code_of
+from costtogo.workflow.stages import Stage
 
 
 def write_recipe(module: str, out: Path, parameters: dict[str, Any]) -> Path:
     """The recipe of a stage, of a module of costtogo.stages, that makes out, results/<study>/<group>/<name>."""
     recipe = Recipe(parameters, code_of(f"costtogo.stages.{module}", puzzles_of(parameters)))
     return recipe.write(Path(out).parent, Path(out).name)
+
+
+def make(stage: Stage) -> None:
+    """Make a stage by its command."""
+    recipe = stage.recipe.write(stage.folder, stage.name)
+    words = ["stage", stage.module, "--params", str(recipe), *stage.options.split()]
+    cli.app(words, standalone_mode=False)

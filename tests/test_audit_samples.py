@@ -82,6 +82,20 @@ def test_near_the_goal_it_says_what_the_audit_of_all_states_says(distances_of):
         np.testing.assert_array_equal(getattr(found, name), getattr(whole, name), err_msg=name)
 
 
+def test_of_the_2x2x2_both_audits_say_the_same_at_every_distance_of_the_table(distances_of):
+    """All states beside those around the goal, all of them drawn."""
+    cube, distance, depth = make("cube2"), distances_of("cube2"), 6
+    noise = np.random.default_rng(2).normal(0, 1, len(distance))
+    heuristic = TableHeuristic(cube, (distance + noise).astype(np.float32))
+    rows = measures_by_distance(audit(heuristic.values, distance, neighbour_table(cube)))[: depth + 1]
+    wanted = SampledAudit(nearby_states=len(distance))
+    found = audit_samples.audit_nearby(nearby_table(cube, depth), heuristic, wanted, np.random.default_rng(6))
+    whole = pd.DataFrame(rows).assign(mean_cost_to_go=lambda rows: rows["distance"] + rows["bias"])[found.columns]
+    away = whole[1:]
+    assert away["consistent_percent"].between(5, 95).all() and away["descending_percent"].between(5, 95).all()
+    pd.testing.assert_frame_equal(found, whole, check_dtype=False, rtol=1e-13)
+
+
 def test_exact_distances_are_admissible_consistent_and_descend(table):
     found = measures(audit_near_goal(table, Known(table), *draw_layers(table, 500, np.random.default_rng(2))))
     whole = {name: 100 for name in ("admissible_percent", "consistent_percent", "descending_percent")}

@@ -6,6 +6,7 @@ import torch
 
 from costtogo.exact.hashing import distinct
 from costtogo.heuristics.table import Remembered, TableHeuristic, exact
+from costtogo.learning import resume
 from costtogo.learning.curriculum import curriculum_of
 from costtogo.learning.davi import begin, bellman_targets, child_costs, set_learning_rate, train
 from costtogo.params.training import ModelParams, training_of
@@ -233,3 +234,18 @@ def test_a_last_minibatch_of_a_single_state_is_trained_on_too():
     training, progress = trained(iterations=2, states_per_iteration=61, minibatch=60)
     assert len(progress) == 2 and np.isfinite(progress[-1].loss)
     assert all(torch.isfinite(tensor).all() for tensor in training.network.state_dict().values())
+
+
+@pytest.mark.parametrize("sampler", ["deepcube", "deepcubea", "adaptive_k"])
+def test_the_states_next_to_the_goal_of_a_puzzle_without_ranks_are_learned_and_resumed(sampler, tmp_path):
+    cube = make("cube3")
+    changes = {"puzzle": "cube3", "states_per_iteration": 200, "minibatch": 50, "validation_states": 50}
+    changes |= {"iterations": 20, "check_every": 5, "epsilon": 0.3, "sampler": {"kind": sampler, "walk_max": 2}}
+    training = begin(cube, params(**changes), "float32")
+    progress = list(train(training))
+    assert progress[-1].loss < progress[0].loss and training.convergence_points > 0
+    resume.save(tmp_path / "point.safetensors", training, {}, {"key": "mine"}, {})
+    again = begin(cube, training.params, "float32")
+    assert resume.load(tmp_path / "point.safetensors", again, "mine") is not None
+    states = cube.expand(cube.goal[None])[0][0]
+    np.testing.assert_array_equal(again.cost_to_go(states), training.cost_to_go(states))

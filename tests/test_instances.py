@@ -4,14 +4,18 @@ import numpy as np
 import pytest
 from messages import is_one_sentence
 
+from costtogo.exact.nearby import FAR, nearby_table
 from costtogo.learning.distributions import walk_chances, walk_spread
-from costtogo.learning.instances import draw_sets
+from costtogo.learning.instances import draw_prefixes, draw_sets, draw_walk_ends
 from costtogo.params.base import maker
 from costtogo.params.instances import DistributionParams, InstanceParams
 from costtogo.puzzles import make
-from costtogo.stages.instances import DISTRIBUTIONS, distributions
+from costtogo.puzzles.base import apply
+from costtogo.stages.instances import DISTRIBUTIONS, distributions, draw_around
 from costtogo.types import UserError
 
+CUBE = make("cube3")
+NEARBY = nearby_table(CUBE, 4)
 instances_of = maker(InstanceParams)
 SETS = {
     "selection": instances_of(kind="deepcube", states=300, walk_max=6, role="selection"),
@@ -189,3 +193,54 @@ def test_a_start_of_disks_that_the_puzzle_has_not_is_told(name, drawn):
     with pytest.raises(UserError, match="start") as told:
         drawn(name, {"set": instances_of(kind="start", disks=4)})
     assert is_one_sentence(str(told.value))
+
+
+# Sets that moves make, of a puzzle of which the states around the goal are listed
+
+
+def test_walks_end_where_they_are_told_to():
+    drawn = draw_walk_ends(CUBE, 200, (1, 2), np.random.default_rng(0))
+    one = {tuple(state) for state in CUBE.expand(CUBE.goal[None])[0][0]}
+    share = np.mean([tuple(state) in one for state in drawn])
+    assert 0.4 < share < 0.6, "half of them have one move"
+    np.testing.assert_array_equal(drawn, draw_walk_ends(CUBE, 200, (1, 2), np.random.default_rng(0)))
+
+
+def test_prefixes_are_the_states_on_the_way():
+    states = draw_prefixes(CUBE, "R U2 F'")
+    assert len(states) == 4
+    np.testing.assert_array_equal(states[2], apply(CUBE, CUBE.goal, CUBE.parse_moves("R U2")))
+
+
+def drawn_around(**sets):
+    """States and distances of instance sets of the cube, by name."""
+    frames = draw_around(CUBE, {name: instances_of(**values) for name, values in sets.items()}, 1, NEARBY)
+    return {
+        name: (np.array([CUBE.parse_state(text) for text in frame["state"]]), frame["distance"].to_numpy())
+        for name, frame in frames.items()
+    }
+
+
+def test_distances_are_known_within_the_table_and_of_shortest_paths():
+    walks = {"kind": "walks", "states": 50, "length": [2, 6]}
+    states, distance = drawn_around(walks=walks)["walks"]
+    found = NEARBY(states)
+    assert np.isnan(distance).any() and np.isnan(distance).tolist() == (found == FAR).tolist()
+    np.testing.assert_array_equal(distance[found != FAR], found[found != FAR])
+    way = {"kind": "prefixes", "moves": "R U F D"}
+    assert np.isnan(drawn_around(way=way)["way"][1]).all()
+    assert drawn_around(way=way | {"shortest": True})["way"][1].tolist() == [1, 2, 3, 4]
+
+
+def test_a_mirrored_state_is_solved_by_the_mirrored_moves_and_as_far():
+    way = {"kind": "prefixes", "moves": "R U' F2", "shortest": True}
+    sets = drawn_around(mirrored={"kind": "mirrored", "of": "way"}, way=way)
+    np.testing.assert_array_equal(sets["mirrored"][1], sets["way"][1])
+    np.testing.assert_array_equal(sets["mirrored"][0], draw_prefixes(CUBE, "L' U F' F'"))
+
+
+def test_another_set_of_walks_leaves_a_set_as_it_is():
+    walks = {"kind": "walks", "states": 5, "length": [9, 9]}
+    one, other = drawn_around(walks=walks), drawn_around(more=walks, walks=walks)
+    np.testing.assert_array_equal(one["walks"][0], other["walks"][0])
+    assert (other["more"][0] != other["walks"][0]).any()

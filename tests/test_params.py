@@ -14,6 +14,7 @@ from costtogo.params.audits import ExhaustiveAudit, SampledAudit
 from costtogo.params.base import derive_seed, variant_of
 from costtogo.params.loading import laid, load, overlay, parse, resolve
 from costtogo.params.reading import read_yaml
+from costtogo.params.searches import ExternalParams
 from costtogo.params.slices import slices
 from costtogo.params.study import Study
 from costtogo.params.training import training_of
@@ -109,6 +110,7 @@ def test_the_report_s_recipes_are_those_of_its_table_4(puzzle, config, reported)
     assert {key: getattr(model, key) for key in TABLE_4} == {key: told[name] for key, name in TABLE_4.items()}
     assert (model.polyak, model.learning_rate_decay) == (0, 0)
     assert model.sampler.kind == "deepcubea" and model.sampler.walk_max == told["scramble_moves_max"]
+    assert model.sampler.greedy_share == 0
 
 
 @pytest.mark.parametrize(
@@ -541,6 +543,43 @@ def test_what_is_asked_of_a_puzzle_is_free_of_how_many_states_it_has():
     assert audited == {name: value for name, value in slices(cube).items() if name.startswith("audits/")}
     around = parse(of("cube2", exact={"around": 5}, instances=WALKS, searches=[GRID, BEAM]))
     assert around.listed == [] and slices(around)["tables/cube2"]["depth"] == 5
+
+
+def test_a_training_may_start_from_another_and_is_else_the_same():
+    more = {"puzzle": "cube3", "recipe": "random_walk", "starts_from": "walks"}
+    parts = slices(load([ROOT / "config/cube3.yaml"], {"models": {"more": more}}))
+    assert parts["models/more"]["starts_from"] == "walks" and "starts_from" not in parts["models/walks"]
+    assert parts["models/more"]["training"] == parts["models/walks"]["training"]
+
+
+def test_the_trainers_beside_one_another_differ_in_what_is_compared_alone():
+    models = load([ROOT / "config/cube3-trainers.yaml"]).models.values()
+    assert {model.trainer for model in models} == {"davi", "random_walk"}
+    assert len({(*model.architecture.first_layers, model.architecture.residual_blocks) for model in models}) == 1
+    assert len({model.seed for model in models}) == len({model.learning_rate for model in models}) == 1
+
+
+@pytest.mark.parametrize(
+    ("budget", "told"),
+    [
+        ({"solver": "beam", "seconds": 5}, "beams for 5 s each"),
+        (
+            {"seconds": 20, "path_weight": [0.9, 1], "batch_size": 1000, "shortening": 0.4},
+            "BWAS, λ = 0.9, 1, N = 1,000, at most 20 s each, 40 % of them to shorten solutions",
+        ),
+        (
+            {"seconds": 1, "path_weight": 1, "batch_size": 200, "widening": True},
+            "BWAS, λ = 1, N = 200 and upwards, at most 1 s each",
+        ),
+        (
+            {"seconds": 1, "path_weight": 1, "batch_size": 200, "images": 2},
+            "BWAS, λ = 1, N = 200, from 2 images, at most 1 s each",
+        ),
+    ],
+)
+def test_a_budget_is_told_in_words(budget, told):
+    (found,) = ExternalParams(file="a.csv", budgets=[{"solver": "bwas", "states": 3} | budget]).budgets
+    assert found.searched == told
 
 
 def changed_slices(values: dict, change: dict) -> set[str]:

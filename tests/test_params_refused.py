@@ -474,6 +474,17 @@ LIKE = {  # what the study is like, what it changes, and the sentence
         {"models": {"walks": {"recipe": "random_wlk"}}},
         "^Parameter models.walks.recipe: there is no 'random_wlk'; did you mean 'random_walk'",
     ),
+    "a start that is not there": (
+        "cube3",
+        {"models": {"walks": {"starts_from": "walk"}}},
+        "^Parameter models.walks.starts_from must name a model trained before it, not 'walk'",
+    ),
+    "a start from itself": ("cube3", {"models": {"walks": {"starts_from": "walks"}}}, "before it, not 'walks'"),
+    "a start from another architecture": (
+        "cube3",
+        {"models": {"more": WALKS_OF_CUBE3 | {"starts_from": "walks", "architecture": {"first_layers": [8]}}}},
+        "^Parameter models.more and walks, which it starts from, must be alike in architecture",
+    ),
     "a model as headline": ("cube3", cube3(headline="walk"), f"^Parameter {OF_CUBE3}.headline must name a model"),
     "a bound of tiles": (
         "cube3-trainers",

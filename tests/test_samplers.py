@@ -4,12 +4,13 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from messages import is_one_sentence
 
 from costtogo.exact.graph import neighbour_table
-from costtogo.learning.samplers import effective_k, sample, thinned_walks
+from costtogo.learning.samplers import effective_k, sample, sample_states, thinned_walks
 from costtogo.params.training import sampler_of
 from costtogo.puzzles import make
-from costtogo.types import NO_STATE
+from costtogo.types import NO_STATE, UserError
 
 KINDS = ("deepcube", "deepcubea", "uniform", "adaptive_k")
 
@@ -103,3 +104,9 @@ def test_walks_keep_every_stride_th_state_or_with_a_spacing_those_whose_number_i
     later = np.rint(50 * ((first[:, None] + 10 * np.arange(5)) / 50) ** spacing).astype(int)
     assert (later[first == 0] == wanted).all() and (first == 0).any()
     np.testing.assert_array_equal(states, path[np.arange(60)[:, None], later])
+
+
+def test_a_sampler_that_needs_ranks_is_told_in_one_sentence():
+    with pytest.raises(UserError, match="can be listed") as told:
+        sample_states(make("cube3"), sampler_of(kind="uniform"), 5, 1, np.random.default_rng(0))
+    assert is_one_sentence(str(told.value))

@@ -14,6 +14,7 @@ from stage_recipes import write_recipe
 from costtogo import recipes, sources, syntax
 from costtogo.files import FileError, digest, read_json, write_json, write_text
 from costtogo.params.loading import load
+from costtogo.params.slices import slices
 from costtogo.recipes import Mark, Recipe
 from costtogo.sources import code_digest
 from costtogo.types import UserError
@@ -107,6 +108,14 @@ def listing(folder: Path) -> dict[str, tuple]:
     """Name, time and digest of every file below a folder."""
     paths = sorted(path for path in folder.rglob("*") if path.is_file())
     return {str(path): (path.stat().st_mtime_ns, digest(path)) for path in paths}
+
+
+@pytest.mark.parametrize("name", ["smoke", "cube3", "puzzle15"])
+def test_each_stage_has_its_slice_and_the_searches_do_not_depend_on_the_training(name):
+    found = load([ROOT / "config" / f"{name}.yaml"])
+    parts = slices(found)
+    assert {f"{stage.group}/{stage.name}" for stage in stages_of(found) if stage.group != "figures"} == {*parts}
+    assert all(("training" in part) == place.startswith("models/") for place, part in parts.items())
 
 
 BELOW_ONE_MODEL = {f"{group}/DNN_reduced_0" for group in ("models", "audits", "searches")}

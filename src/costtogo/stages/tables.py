@@ -1,6 +1,6 @@
 """Exact distance table of a puzzle: results/<study>/tables/<puzzle>.npz.
 
-Of a puzzle too large to list the distances near the goal alone.
+Of a puzzle of which not all states are to be listed the distances near the goal alone.
 """
 
 from pathlib import Path
@@ -12,6 +12,7 @@ from costtogo.exact.graph import graph_of, one_table, with_half_turns
 from costtogo.exact.nearby import NearbyTable, nearby_table
 from costtogo.files import damaged, read_arrays, write_arrays
 from costtogo.puzzles import make
+from costtogo.puzzles.base import ListedPuzzle, Puzzle, is_listed
 from costtogo.stages.stage_run import StageRun
 
 
@@ -46,17 +47,28 @@ def run(params: Path, out: Path) -> None:
     stage.finish([out], metrics)
 
 
-def read_nearby(path: Path, puzzle) -> NearbyTable:
-    """The exact distances near the goal of a table file; FileError where it holds something else."""
+def read_exact(path: Path, puzzle: Puzzle) -> np.ndarray | NearbyTable:
+    """What a table file holds: distances [S] of all states, or those near the goal; FileError where it is neither."""
     arrays = read_arrays(path)
-    if set(arrays) != {"keys", "distance", "layers"} or len(arrays["keys"]) != len(arrays["distance"]):
-        raise damaged(path, ValueError(f"no distances near the goal of {puzzle.name}"))
-    return NearbyTable(puzzle, arrays["keys"], arrays["distance"], arrays["layers"])
+    if set(arrays) == {"keys", "distance", "layers"} and len(arrays["keys"]) == len(arrays["distance"]):
+        return NearbyTable(puzzle, arrays["keys"], arrays["distance"], arrays["layers"])
+    if set(arrays) == {"distance"} and is_listed(puzzle) and len(arrays["distance"]) == puzzle.state_count:
+        return arrays["distance"]
+    raise damaged(path, ValueError(f"no exact distances of {puzzle.name}"))
 
 
-def read_table(path: Path, puzzle) -> np.ndarray:
-    """The distances [S] of a table file; FileError where it does not fit the puzzle."""
-    arrays = read_arrays(path)
-    if "distance" not in arrays or len(arrays["distance"]) != puzzle.state_count:
+def read_nearby(path: Path, puzzle: Puzzle) -> NearbyTable:
+    """The exact distances near the goal of a table file; of one of all states that of the goal alone.
+
+    So a search goes by its heuristic everywhere where all distances are known, and what it finds is held against them.
+    """
+    found = read_exact(path, puzzle)
+    return found if isinstance(found, NearbyTable) else nearby_table(puzzle, 0)
+
+
+def read_table(path: Path, puzzle: ListedPuzzle) -> np.ndarray:
+    """The distances [S] of a table file of all states; FileError where it does not fit the puzzle."""
+    found = read_exact(path, puzzle)
+    if isinstance(found, NearbyTable):
         raise damaged(path, ValueError(f"no distances of the {puzzle.state_count} states of {puzzle.name}"))
-    return arrays["distance"]
+    return found

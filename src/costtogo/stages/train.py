@@ -14,16 +14,16 @@ import numpy as np
 import pandas as pd
 import torch
 
-from costtogo.exact.nearby import FAR
+from costtogo.exact.nearby import FAR, NearbyTable
 from costtogo.files import FileError, digest, json_text, read_frame, write_bytes, write_frame
 from costtogo.heuristics import network as networks
 from costtogo.learning import davi, presses, random_walk, resume
 from costtogo.learning.training import DivergedError, Progress, Training
 from costtogo.params.training import training_of
 from costtogo.puzzles import make
-from costtogo.puzzles.base import Puzzle, is_listed
+from costtogo.puzzles.base import Puzzle
 from costtogo.stages.stage_run import StageRun, say
-from costtogo.stages.tables import read_nearby, read_table
+from costtogo.stages.tables import read_exact
 from costtogo.tracking import LiveRun
 from costtogo.types import States
 
@@ -87,16 +87,15 @@ class Layers:
     @classmethod
     def read(cls, table: Path, puzzle: Puzzle) -> "Layers":
         """About ERROR_STATES states, spread evenly over the distances that the table knows."""
-        if is_listed(puzzle):
-            distance = read_table(table, puzzle)
-            ranks, layer = error_sample(distance)
-            return cls(puzzle.unrank(ranks), layer, np.bincount(distance))
-        nearby = read_nearby(table, puzzle)
-        walks = random_walk.draw_walks(puzzle, ERROR_WALKS * nearby.depth, nearby.depth, np.random.default_rng(0))
+        exact = read_exact(table, puzzle)
+        if not isinstance(exact, NearbyTable):
+            ranks, layer = error_sample(exact)
+            return cls(puzzle.unrank(ranks), layer, np.bincount(exact))
+        walks = random_walk.draw_walks(puzzle, ERROR_WALKS * exact.depth, exact.depth, np.random.default_rng(0))
         states = np.concatenate([puzzle.goal[None], walks.states])
-        distance = nearby(states).astype(np.int64)
+        distance = exact(states).astype(np.int64)
         known = np.flatnonzero(distance != FAR)
-        return cls(states[known], distance[known], nearby.layers).spread()
+        return cls(states[known], distance[known], exact.layers).spread()
 
     def spread(self) -> "Layers":
         """Different states, at most so many of each distance that there are about ERROR_STATES."""

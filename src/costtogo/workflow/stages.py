@@ -177,7 +177,7 @@ class _Table:
         option = f"--table {self.path(table, '.npz')}"
         for name in asked.pattern_databases:
             self.add(
-                f"pattern_databases/{name}", "pattern_databases", "pattern-database",
+                f"pattern_databases/{name}", "pattern_databases", "",
                 f"Building the pattern database {name} of {puzzle}.", suffix=".npz", data=(f"{name}.npz",),
             )  # fmt: skip
         if asked.instances:

@@ -35,12 +35,12 @@ def run(params: Path, out: Path, instances: Path, database: Path | None = None) 
             rows = run_alone(puzzle, search, asked, starts, name, stage.parameters["threads"])
         refuse(rows, rows["solved"] & rows["distance"].notna() & (rows["cost"] != rows["distance"]))
         say(f"{name}: {describe(rows)}")
-        frames.append(rows.assign(state=asked["state"]))
+        frames.append(rows.join(asked[asked.columns.difference(rows.columns)]))
     found = pd.concat(frames, ignore_index=True)
     metrics = metrics_of(summarise(found, ["set"]), ["set"], MEASURES)
     found["distance"] = found["cost"].where(found["solved"], found["distance"])
-    keys = ["set", "instance"]
-    finish(stage, {"": found[[*keys, "state", *COLUMNS]]}, found[[*keys, "seconds"]], metrics)
+    columns = [*asked.columns.drop("distance"), *COLUMNS]
+    finish(stage, {"": found[columns]}, found[["set", "instance", "seconds"]], metrics)
 
 
 def exact_search(puzzle: Puzzle, asked: OptimaParams, database: Path | None) -> Search:
