@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import Any, NamedTuple, TypeVar
 
 import pandas as pd
@@ -21,16 +22,17 @@ class Answer:
 
     low and high bound it (95 %) where it is sampled; exhaustive is the same over all states; note says what differs
     from the row's own terms.  file: where a reader finds it, if not in the table that it was asked of.  fact: no
-    training has a part in it.
+    training has a part in it.  text: the number as it is written beside one that is text.
     """
 
-    value: float
+    value: float | Fraction
     note: str = ""
     low: float = NAN
     high: float = NAN
     exhaustive: float = NAN
     file: str = ""
     fact: bool = False
+    text: str = ""
 
 
 def share(percent: float, count: float, note: str = "", file: str = "") -> Answer:
@@ -102,7 +104,7 @@ class Finder(NamedTuple):
         found = found if found is None or isinstance(found, Answer) else Answer(float(found))
         if found is None or math.isnan(found.value):
             return None
-        return found if found.file else replace(found, file=results.place(address))
+        return replace(found, file=results.place(address)) if address and not found.file else found
 
 
 _FINDERS: dict[str, list[Finder]] = {}

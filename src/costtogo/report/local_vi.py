@@ -6,13 +6,13 @@ from typing import Any
 
 import pandas as pd
 
-from costtogo.analysis.documents import LOCAL_VI
 from costtogo.analysis.local_solutions import lengths_by_size, solver_name
 from costtogo.puzzles import make, title
+from costtogo.report.answers.local_vi import local
 from costtogo.report.figures import Figures
-from costtogo.report.local_vi_compared import AGREES, DIFFERS, WITHIN, compare, local, read_reported
 from costtogo.report.render import render
 from costtogo.report.results import StudyResults
+from costtogo.report.verdicts import AGREES, DIFFERS, WITHIN, compare_texts
 
 EXCHANGED = "1 2 4 3 5 6 7 8 9 10 11 12 13 15 14 0"
 TOLD = {AGREES: "agree", WITHIN: "are within chance", DIFFERS: "do not hold"}  # verdicts in the key results
@@ -26,7 +26,7 @@ def heading(results: StudyResults) -> str:
 
 def beside(results: StudyResults) -> pd.DataFrame:
     """The document's numbers beside ours, those that a clock tells or, where results are not timed, the others."""
-    return compare(read_reported(results.beside.reported / LOCAL_VI), results)
+    return compare_texts(results)
 
 
 def text(results: StudyResults, tables: dict[str, pd.DataFrame], comparison: pd.DataFrame, figures: Figures) -> str:
