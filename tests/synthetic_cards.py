@@ -73,7 +73,8 @@ def write_training(root: Path, learning_rate: float = 0.001, weights: str = "wei
     for path in checkpoints:
         write_text(root / path, f"{weights} {path}")
     write_frame(root / folder / "curve.parquet", curve())
-    rows = {"iteration": [301, 400], "file": [Path(path).name for path in checkpoints]}
+    files = [f"checkpoints/{Path(path).name}" for path in checkpoints]
+    rows = {"iteration": [301, 400], "file": files, "sha256": [digest(root / path) for path in checkpoints]}
     write_frame(root / folder / "checkpoints.parquet", pandas.DataFrame(rows))
     errors = {"iteration": [301, 301, 400, 400], "distance": [0, 1, 0, 1], "states": [1, 3, 1, 3]}
     errors |= {"mean_absolute_error": [0.0, 4.0, 0.0, 2.0]}
@@ -110,10 +111,16 @@ def write_search(root: Path) -> Path:
 
 
 def write_report(root: Path) -> Path:
+    """Its card has the parameters, the inputs and the numbers of the whole study, as a report's has."""
     names = ["reports/tiny/report.md", "reports/tiny/figures/loss.png", "reports/tiny/figures/loss.svg"]
     for name in names:
         write_text(root / name, name)
-    return write_card(root, identity("report", "report", "report", {}, {}), {}, names)
+    names.append("reports/tiny/reported_vs_reproduced.csv")
+    write_text(root / names[-1], "quantity,verdict\nlength,better\nloss,not run\nexcess,better\n")
+    parameters = {"study": STUDY, "seed": 2022, "threads": 2, "models": {"net": {"epsilon": 0.25}}, "tables": ["cube2"]}
+    fields = identity("report", "report", "report", parameters, {"results/tiny/models/net.json": "b" * 64})
+    write_card(root, identity("figures", "figures", "figures", parameters, {}), {"figures": 1}, names[1:3])
+    return write_card(root, fields, {"net.loss": 0.25, "net.length": 10.5}, names)
 
 
 def client_of(root: Path):
@@ -128,11 +135,11 @@ def all_runs(root: Path) -> list:
 
 
 def content(root: Path) -> dict:
-    """Everything recorded, without MLflow's own identifiers and times of creation."""
+    """Everything recorded, without MLflow's own identifiers and times of creation; every run must be whole."""
     client = client_of(root)
     found = {}
     for run in all_runs(root):
-        key = (run.data.tags["key"], run.data.tags.get("superseded"), run.data.tags["logged"])
+        key = (run.data.tags["key"], run.data.tags["result"], run.data.tags["logged"])
         assert key not in found, f"two runs for {run.info.run_name}"
         found[key] = _run_content(client, run)
     versions = {
@@ -151,7 +158,7 @@ def _run_content(client, run) -> dict:
             for name in run.data.metrics
             for points in [client.get_metric_history(run.info.run_id, name)]
         },
-        "tags": {name: value for name, value in run.data.tags.items() if name != "mlflow.parentRunId"},
+        "tags": run.data.tags,
         "inputs": sorted((item.dataset.name, item.dataset.digest) for item in run.inputs.dataset_inputs),
         "models": len(run.outputs.model_outputs) if run.outputs else 0,
         "files": files_below(local_path(run.info.artifact_uri)),
@@ -173,4 +180,4 @@ def write_study(root: Path) -> Path:
 
 
 def cards_of(study: Path, root: Path) -> list[Path]:
-    return [path.relative_to(root) for path in sorted(study.glob("*/*.json")) if path.parent.name != "timings"]
+    return [path.relative_to(root) for path in sorted(study.glob("*/*.json")) if path.parent.name != "figures"]

@@ -8,8 +8,9 @@ from messages import is_one_sentence
 from costtogo.heuristics import network as networks
 from costtogo.heuristics.network import NetworkHeuristic, build, encode
 from costtogo.learning import davi
+from costtogo.learning.curriculum import curriculum_of
 from costtogo.learning.samplers import sample
-from costtogo.params.training import ModelParams, architecture_of, training_of
+from costtogo.params.training import ModelParams, architecture_of, sampler_of, training_of
 from costtogo.puzzles import make
 from costtogo.types import UserError
 
@@ -114,8 +115,9 @@ def test_targets_of_a_growing_tower_let_its_own_disks_move_alone():
         return np.array([lower.get(rank, 7.0) for rank in puzzle.rank(states)], dtype=np.float32)
 
     state = np.array([[1, 1, 0]], dtype=np.uint8)
-    for disks, target in ((None, -4.0), (2, 8.0)):
-        costs = davi.child_costs(puzzle, state, cost_to_go, disks)
+    for hold, target in ((False, -4.0), (True, 8.0)):
+        tower = curriculum_of(puzzle, sampler_of(kind="growing_tower", disks=2, hold=hold))
+        costs = davi.child_costs(puzzle, state, cost_to_go, tower.within)
         assert davi.bellman_targets(puzzle, state, costs)[0] == target
 
 
@@ -125,9 +127,9 @@ def test_an_automaton_learns_from_small_towers_what_holds_in_larger_ones(distanc
     reached = []
     for progress in davi.train(training):
         reached.append(progress.effective_k)
-        if training.disks == puzzle.disks:
+        if training.curriculum.disks == puzzle.disks:
             break
-    assert reached == sorted(reached) and reached[0] == 3 and training.disks == 6
+    assert reached == sorted(reached) and reached[0] == 3 and training.curriculum.disks == 6
     states = puzzle.unrank(np.arange(puzzle.state_count))
     error = NetworkHeuristic(puzzle, training.network, "float32")(states) - distances_of("hanoi_6")
     assert np.abs(error).mean() < 0.5
@@ -145,7 +147,7 @@ def test_a_tower_whose_larger_disks_may_move_looks_at_all_their_moves():
 
 def test_a_settled_tower_keeps_its_target():
     training = davi.begin(make("hanoi_3"), params(puzzle="hanoi_3", iterations=40), "float32")
-    updates = [(training.settled, progress.updated) for progress in davi.train(training)]
+    updates = [(training.curriculum.settled, progress.updated) for progress in davi.train(training)]
     settled = [after for after, _ in updates]
     assert settled == sorted(settled) and settled[-1] and not settled[0]
     assert not any(updated for after, updated in updates[settled.index(True) + 1 :])
@@ -157,4 +159,4 @@ def test_a_tower_that_does_not_grow_begins_anew():
     first = training.network
     for progress in davi.train(training):
         assert (training.network is first) == (progress.iteration <= 4)
-    assert training.grown_at == 5 and training.disks == 3
+    assert training.curriculum.grown_at == 5 and training.curriculum.disks == 3

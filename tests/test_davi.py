@@ -1,14 +1,13 @@
 """DAVI: its targets, its convergence points, its schedule, and that it learns."""
 
-from types import SimpleNamespace
-
 import numpy as np
 import pytest
 import torch
 
-from costtogo.heuristics.children import distinct
+from costtogo.exact.hashing import distinct
 from costtogo.heuristics.table import Remembered, TableHeuristic, exact
-from costtogo.learning.davi import begin, bellman_targets, child_costs, draw, set_learning_rate, train
+from costtogo.learning.curriculum import curriculum_of
+from costtogo.learning.davi import begin, bellman_targets, child_costs, set_learning_rate, train
 from costtogo.params.training import ModelParams, training_of
 from costtogo.puzzles import make
 from costtogo.puzzles.base import random_walks
@@ -47,9 +46,9 @@ def trained(**changes):
     return training, list(train(training))
 
 
-def targets_of(puzzle, states, cost_to_go, disks=None):
+def targets_of(puzzle, states, cost_to_go):
     """The Bellman targets of states by a cost-to-go."""
-    return bellman_targets(puzzle, states, child_costs(puzzle, states, cost_to_go, disks))
+    return bellman_targets(puzzle, states, child_costs(puzzle, states, cost_to_go))
 
 
 @pytest.fixture(scope="module")
@@ -192,8 +191,8 @@ def test_walks_grow_with_the_convergence_points_before_the_iteration():
 
 @pytest.mark.parametrize("kind", ["uniform", "deepcube", "deepcubea", "adaptive_k"])
 def test_an_iteration_has_exactly_as_many_states_as_asked_for(kind):
-    training = SimpleNamespace(puzzle=HANOI, params=params(sampler={"kind": kind, "walk_max": 7}))
-    assert len(draw(training, 50, 7, np.random.default_rng(0))) == 50
+    curriculum = curriculum_of(HANOI, params(sampler={"kind": kind, "walk_max": 7}).sampler)
+    assert len(curriculum.draw(50, 7, np.random.default_rng(0))) == 50
 
 
 def rates(**changes) -> list[float]:

@@ -20,6 +20,8 @@ from costtogo.heuristics import network
 from costtogo.heuristics.manhattan import Manhattan
 from costtogo.heuristics.pattern_database import PatternDatabaseHeuristic
 from costtogo.params.loading import load as load_study
+from costtogo.params.slices import slices
+from costtogo.params.study import alone
 from costtogo.params.training import architecture_of
 from costtogo.puzzles import make
 from costtogo.puzzles.base import solves
@@ -27,14 +29,16 @@ from costtogo.report.results import StudyResults
 from costtogo.report.search_tables import best_cell, compared, heuristics, speeds
 from costtogo.search.action_engine import solve_by_action
 from costtogo.search.bwas import Limits
+from costtogo.search.pool import Rules
 from costtogo.search.step_engine import solve_in_step
-from costtogo.stages import audit_large, baselines, footprints, optima, pattern_databases
+from costtogo.stages import audit_samples, footprints, pattern_databases
+from costtogo.stages.search import grids, optima
 from costtogo.types import UserError
 
 EIGHT = make("puzzle8")
 DEPTH = 3  # of the exact table around the goal
 LOOSE = "2-3-3"  # so small that values fall by more than one from a state to the next
-GRID = {"set": "some", "path_weight": [0.5, 1.0], "batch_size": [1, 7], "max_nodes": 300_000}
+GRID = {"solver": "bwas", "set": "some", "path_weight": [0.5, 1.0], "batch_size": [1, 7], "max_nodes": 300_000}
 
 
 @pytest.fixture(scope="module")
@@ -75,8 +79,8 @@ def built(project: Path, partition: str = LOOSE) -> Path:
 def solved_exactly(project: Path, threads: int = 1, **limits) -> Path:
     out, database = project / "optima/puzzle8.parquet", built(project)
     wanted = {"pattern_database": "small"} | limits
-    recipe = recipe_of("optima", out, optima=wanted, threads=threads)
-    optima.run(recipe, project / "instances/puzzle8.parquet", out, database)
+    recipe = recipe_of("search.optima", out, optima=wanted, threads=threads)
+    optima.run(recipe, out, project / "instances/puzzle8.parquet", database)
     return out
 
 
@@ -132,7 +136,7 @@ def test_boards_solved_side_by_side_are_told_in_their_order(project):
 def test_a_distance_that_was_known_and_is_another_one_is_told(project):
     instances = project / "instances/puzzle8.parquet"
     write_frame(instances, rows("wrong", EIGHT.unrank(np.array([7])), 3.0))
-    with pytest.raises(UserError, match="of the set wrong was known to be 3 moves") as told:
+    with pytest.raises(UserError, match="of the set wrong is solved in .* moves, not in the 3 that were known") as told:
         solved_exactly(project)
     assert is_one_sentence(str(told.value))
 
@@ -145,8 +149,8 @@ def test_optima_of_lights_out_are_the_distances_of_all_its_boards(tmp_path, monk
     frame = pd.DataFrame({"set": "all", "instance": np.arange(512), "state": texts, "distance": np.nan})
     write_frame(Path("results/lights/instances/lights_out_3.parquet"), frame)
     out = Path("results/lights/optima/lights_out_3.parquet")
-    recipe = recipe_of("optima", out, puzzle="lights_out_3", optima={})
-    optima.run(recipe, Path("results/lights/instances/lights_out_3.parquet"), out)
+    recipe = recipe_of("search.optima", out, puzzle="lights_out_3", optima={})
+    optima.run(recipe, out, Path("results/lights/instances/lights_out_3.parquet"))
     np.testing.assert_array_equal(read_frame(out)["distance"], table(states))
 
 
@@ -160,14 +164,14 @@ def test_a_network_is_audited_at_every_distance_that_is_known(boards, distances_
         return lambda states: (distances_of("puzzle8")[EIGHT.rank(states)] + more).astype(np.float32)
 
     for name, more in added.items():
-        found = audit_large.audit_known(heuristic(more), sets)
+        found = audit_samples.audit_known(heuristic(more), sets)
         assert found["states"].sum() == np.isfinite(known).sum()
         assert found["distance"].tolist() == sorted(set(known[np.isfinite(known)]))
         assert (found["admissible_percent"] == 100 * (more <= 0)).all(), name
         assert (found["bias"] == more).all() and (found["mean_absolute_error"] == abs(more)).all()
         assert (found["overestimation_max"] == max(more, 0)).all()
         np.testing.assert_array_equal(found["mean_cost_to_go"], found["distance"] + more)
-    assert audit_large.audit_known(heuristic(0), {"none": (rows("none", boards), boards)}).empty
+    assert audit_samples.audit_known(heuristic(0), {"none": (rows("none", boards), boards)}).empty
 
 
 def test_the_databases_of_these_tests_are_not_consistent(boards):
@@ -187,15 +191,17 @@ def test_bwas_over_an_inconsistent_database_expands_again_and_finds_the_optimum(
 ):
     heuristic = PatternDatabaseHeuristic(EIGHT, build(3, LOOSE), reflected=False)
     weights = np.ones(len(boards))
-    found = ENGINES[engine](EIGHT, heuristic, boards, weights, batch_size, Limits(), until_proved)
+    rules = Rules(batch_size, Limits.max_expansions, Limits.max_nodes, until_proved)
+    found = ENGINES[engine](EIGHT, heuristic, boards, weights, rules, np.inf)
     np.testing.assert_array_equal(found.cost, distances_of("puzzle8")[EIGHT.rank(boards)])
     assert solves(EIGHT, boards, found.solutions).all()
 
 
 def searched(project: Path, name: str, database: Path | None) -> pd.DataFrame:
     out = project / "baselines" / name
-    recipe = recipe_of("baselines", out, heuristic=name, searches=[GRID])
-    baselines.run(recipe, project / "tables/puzzle8.npz", project / "optima/puzzle8.parquet", out, database)
+    recipe = recipe_of("search.grids", out, heuristic=name, searches=[GRID])
+    table, sets = project / "tables/puzzle8.npz", project / "optima/puzzle8.parquet"
+    grids.run(recipe, out, table, sets, database=database)
     return read_frame(out / "grid.parquet")
 
 
@@ -223,7 +229,7 @@ def test_footprints_are_bytes_of_weights_and_of_tables(project):
     write_frame(model / "checkpoints.parquet", pd.DataFrame({"iteration": [1], "file": ["1.safetensors"]}))
     out = project / "footprints/puzzle8"
     recipe = recipe_of("footprints", out, models=["tiles"], baselines=["small", "manhattan"], seed=1)
-    footprints.run(recipe, [model], [database], out)
+    footprints.run(recipe, out, [model], [database])
     found = read_frame(project / "footprints/puzzle8.parquet").set_index("heuristic")["bytes"]
     conflicts = Manhattan(EIGHT, linear_conflicts=True).sums.lines.moves.nbytes
     assert found["tiles"] == 4 * value.parameter_count and found["small"] == perm(9, 2) + 2 * perm(9, 3)
@@ -250,10 +256,12 @@ MISTAKES = {
 
 def changed(tmp_path: Path, **values) -> Path:
     whole = yaml.safe_load((CONFIG / "puzzle15.yaml").read_text())
-    for name in ("models",) if "puzzle" in values else ():
-        whole[name] = {"tiles": {"puzzle": values["puzzle"], "recipe": "value_iteration"}}
+    asked = whole["puzzles"].pop("puzzle15") | values
+    name = asked.pop("puzzle", "puzzle15")
+    whole["puzzles"][name] = {key: value for key, value in asked.items() if value is not None}
+    whole["models"]["tiles"]["puzzle"] = name
     path = tmp_path / "puzzle15.yaml"
-    path.write_text(yaml.safe_dump(whole | values))
+    path.write_text(yaml.safe_dump(whole))
     return path
 
 
@@ -261,27 +269,27 @@ def changed(tmp_path: Path, **values) -> Path:
 def test_a_mistake_is_told_in_one_sentence(kind, tmp_path):
     values, reason = MISTAKES[kind]
     with pytest.raises(UserError) as told:
-        load_study(changed(tmp_path, **values))
+        load_study([changed(tmp_path, **values)])
     assert reason in str(told.value) and is_one_sentence(str(told.value)), str(told.value)
 
 
 def test_optima_of_a_puzzle_without_an_exact_solver_are_refused(tmp_path):
     path = changed(tmp_path, puzzle="cube3", pattern_databases={}, baselines=[], optima={}, external=None)
     with pytest.raises(UserError, match="not of cube3") as told:
-        load_study(path)
+        load_study([path])
     assert is_one_sentence(str(told.value))
 
 
 def test_the_studies_of_sliding_tiles_have_a_slice_for_each_database_and_baseline():
     for name in ("puzzle15", "puzzle24", "puzzle15-smoke"):
-        study = load_study(CONFIG / f"{name}.yaml")
-        slices = study.slices()
-        assert {f"pattern_databases/{each}" for each in study.pattern_databases} <= set(slices)
-        assert {f"baselines/{each}" for each in study.baselines} <= set(slices)
+        study = alone(load_study([CONFIG / f"{name}.yaml"]))
+        parts = slices(load_study([CONFIG / f"{name}.yaml"]))
+        assert {f"pattern_databases/{each}" for each in study.pattern_databases} <= set(parts)
+        assert {f"baselines/{each}" for each in study.baselines} <= set(parts)
         assert study.optima.pattern_database in study.pattern_databases
         for text in study.pattern_databases.values():
             assert parse_partition(make(study.puzzle).side, text)
-        assert not any("searches" in json.dumps(slices[key]) for key in slices if key.startswith(("optima", "models")))
+        assert not any("searches" in json.dumps(parts[key]) for key in parts if key.startswith(("optima", "models")))
 
 
 # The report's tables

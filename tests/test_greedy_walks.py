@@ -6,7 +6,7 @@ import torch
 from pydantic import ValidationError
 
 from costtogo.heuristics.table import exact
-from costtogo.learning.davi import begin, child_costs, draw_with_walks, train
+from costtogo.learning.davi import begin, child_costs, draw, train
 from costtogo.learning.greedy_walks import go_on
 from costtogo.params.training import sampler_of, training_of
 from costtogo.puzzles import make
@@ -76,7 +76,7 @@ def test_a_walk_ends_at_the_goal(distance):
 def test_an_iteration_has_as_many_states_as_without_walks_and_those_of_the_walks_first():
     training = begin(PUZZLE, training_of(**TRAINING), "float32")
     for _ in train(training):
-        states = draw_with_walks(training, 60, np.random.default_rng(2))
+        states = draw(training, 60, np.random.default_rng(2))
         assert len(states) == 120
         np.testing.assert_array_equal(states[: len(training.walks)], training.walks)
     assert 20 < len(training.walks) <= 30
@@ -88,7 +88,7 @@ def test_a_training_goes_on_from_where_its_walks_were():
     for _ in range(7):
         next(progress)
     tensors = {name: tensor.clone() for name, tensor in training.tensors().items()}
-    position = {name: getattr(training, name) for name in training.position}
+    position = training.position
     list(progress)
     resumed = begin(PUZZLE, training_of(**TRAINING), "float32")
     resumed.restore(tensors, position)
@@ -98,12 +98,11 @@ def test_a_training_goes_on_from_where_its_walks_were():
     assert all(torch.equal(wanted[name], tensor) for name, tensor in resumed.network.state_dict().items())
 
 
-@pytest.mark.parametrize(
-    "changes", [{"trainer": "random_walk"}, {"sampler": {"kind": "growing_tower", "greedy_share": 0.2}}]
-)
-def test_only_value_iteration_has_greedy_walks(changes):
+def test_only_value_iteration_has_greedy_walks():
     with pytest.raises(ValidationError, match="greedy_share is for the trainer davi"):
-        training_of(**TRAINING | changes)
+        training_of(**TRAINING | {"trainer": "random_walk"})
+    tower = sampler_of(kind="growing_tower", greedy_share=0.2)
+    assert tower.greedy_share == 0 and sampler_of(**tower.model_dump()) == tower
 
 
 def test_a_sampler_without_them_is_written_out_as_before():

@@ -6,15 +6,17 @@ from messages import is_one_sentence
 
 from costtogo.learning.distributions import walk_chances, walk_spread
 from costtogo.learning.instances import draw_sets
+from costtogo.params.base import maker
 from costtogo.params.instances import DistributionParams, InstanceParams
 from costtogo.puzzles import make
 from costtogo.stages.instances import DISTRIBUTIONS, distributions
 from costtogo.types import UserError
 
+instances_of = maker(InstanceParams)
 SETS = {
-    "selection": InstanceParams(kind="deepcube", states=300, walk_max=6, role="selection"),
-    "test": InstanceParams(kind="deepcube", states=300, walk_max=6),
-    "uniform": InstanceParams(kind="uniform", states=40),
+    "selection": instances_of(kind="deepcube", states=300, walk_max=6, role="selection"),
+    "test": instances_of(kind="deepcube", states=300, walk_max=6),
+    "uniform": instances_of(kind="uniform", states=40),
 }
 
 
@@ -56,7 +58,7 @@ def test_sets_come_in_the_order_of_the_parameters(drawn):
 
 @pytest.mark.parametrize("name", ["cube2", "hanoi_4"])
 def test_adding_a_set_leaves_the_others_as_they_are(name, drawn):
-    more = {"another": InstanceParams(kind="deepcubea", states=5, walk_max=3, role="selection"), **SETS}
+    more = {"another": instances_of(kind="deepcubea", states=5, walk_max=3, role="selection"), **SETS}
     before, after = drawn(name, SETS, disjoint=False), drawn(name, more, disjoint=False)
     for each in SETS:
         np.testing.assert_array_equal(before[each], after[each])
@@ -68,7 +70,7 @@ def test_the_same_seed_draws_the_same_sets_and_another_seed_others(drawn):
 
 
 def test_scrambled_states_are_the_ends_of_walks_of_just_so_many_moves(drawn, distances_of):
-    ranks = drawn("cube2", {"set": InstanceParams(kind="scrambled", states=400, walk_max=5)})["set"]
+    ranks = drawn("cube2", {"set": instances_of(kind="scrambled", states=400, walk_max=5)})["set"]
     distance = distances_of("cube2")[ranks]
     assert len(ranks) == 400
     assert set(np.unique(distance)) == {1, 3, 5}  # a quarter turn is an odd permutation
@@ -94,7 +96,7 @@ def test_what_a_heuristic_says_of_walks_is_its_mean_over_all_ways_to_walk(distan
 
 
 def test_a_stratified_set_has_so_many_different_states_of_each_distance(drawn, distances_of):
-    ranks = drawn("cube2", {"set": InstanceParams(kind="stratified", states=50)})["set"]
+    ranks = drawn("cube2", {"set": instances_of(kind="stratified", states=50)})["set"]
     distance = distances_of("cube2")
     layers = np.bincount(distance)
     np.testing.assert_array_equal(np.bincount(distance[ranks]), np.minimum(layers, 50))
@@ -102,21 +104,21 @@ def test_a_stratified_set_has_so_many_different_states_of_each_distance(drawn, d
 
 
 def test_one_state_of_each_distance_asked_for_follows_the_others(drawn, distances_of):
-    plain = InstanceParams(kind="uniform", states=20)
+    plain = instances_of(kind="uniform", states=20)
     ranks = drawn("cube2", {"set": plain.model_copy(update={"one_each_at": [14, 9, 13]})})["set"]
     assert len(ranks) == 23
     assert distances_of("cube2")[ranks[-3:]].tolist() == [14, 9, 13]
 
 
 def test_the_start_set_is_the_customary_start(drawn):
-    assert drawn("hanoi_4", {"start": InstanceParams(kind="start")})["start"].tolist() == [80]
+    assert drawn("hanoi_4", {"start": instances_of(kind="start")})["start"].tolist() == [80]
 
 
 @pytest.mark.parametrize(
     ("name", "params", "reason"),
     [
-        ("cube2", InstanceParams(kind="start"), "no customary start"),
-        ("hanoi_4", InstanceParams(kind="uniform", one_each_at=[16]), "the farthest is 15"),
+        ("cube2", instances_of(kind="start"), "no customary start"),
+        ("hanoi_4", instances_of(kind="uniform", one_each_at=[16]), "the farthest is 15"),
     ],
 )
 def test_a_set_that_cannot_be_drawn_is_told_in_one_sentence(name, params, reason, drawn):
@@ -127,8 +129,8 @@ def test_a_set_that_cannot_be_drawn_is_told_in_one_sentence(name, params, reason
 
 def test_a_selection_set_left_empty_by_the_test_sets_is_told_in_one_sentence(drawn):
     sets = {
-        "test": InstanceParams(kind="stratified", states=1000),
-        "rest": InstanceParams(kind="uniform", role="selection"),
+        "test": instances_of(kind="stratified", states=1000),
+        "rest": instances_of(kind="uniform", role="selection"),
     }
     with pytest.raises(UserError, match="rest of hanoi_4 is empty") as told:
         drawn("hanoi_4", sets)
@@ -177,7 +179,7 @@ def test_a_puzzle_without_walk_lengths_has_an_empty_frame_of_distributions(dista
 
 
 def test_the_start_of_a_smaller_tower_has_its_other_disks_at_the_goal(drawn, distances_of):
-    ranks = drawn("hanoi_7", {"set": InstanceParams(kind="start", disks=4)})["set"]
+    ranks = drawn("hanoi_7", {"set": instances_of(kind="start", disks=4)})["set"]
     np.testing.assert_array_equal(make("hanoi_7").unrank(ranks), [[2, 2, 2, 2, 0, 0, 0]])
     assert distances_of("hanoi_7")[ranks] == [15]
 
@@ -185,5 +187,5 @@ def test_the_start_of_a_smaller_tower_has_its_other_disks_at_the_goal(drawn, dis
 @pytest.mark.parametrize("name", ["cube2", "hanoi_3"])
 def test_a_start_of_disks_that_the_puzzle_has_not_is_told(name, drawn):
     with pytest.raises(UserError, match="start") as told:
-        drawn(name, {"set": InstanceParams(kind="start", disks=4)})
+        drawn(name, {"set": instances_of(kind="start", disks=4)})
     assert is_one_sentence(str(told.value))

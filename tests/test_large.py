@@ -1,27 +1,27 @@
 """Studies of a large puzzle: their parameters, their instances, their searches."""
 
+from functools import partial
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import pytest
 import yaml
-from costtogo.stages.instances_large import KINDS, draw_sets, mirrored
 from messages import is_one_sentence
+from pydantic import TypeAdapter
 
 from costtogo.exact.nearby import FAR, nearby_table
 from costtogo.learning import davi, resume
 from costtogo.learning.instances import draw_prefixes, draw_walk_ends
 from costtogo.learning.samplers import sample_states
-from costtogo.params.loading import is_large, load
-from costtogo.params.searches import ExternalBudget
+from costtogo.params.instances import InstanceParams
+from costtogo.params.loading import load
+from costtogo.params.searches import BeamBudget, BwasBudget
+from costtogo.params.slices import slices
 from costtogo.params.training import sampler_of, training_of
 from costtogo.puzzles import make
-from costtogo.puzzles.base import apply, solves
-from costtogo.search.bwas import Limits
-from costtogo.stages import grid
-from costtogo.stages.search_records import summarise, to_rows
-from costtogo.types import SearchResult, UserError
+from costtogo.puzzles.base import apply
+from costtogo.stages.instances import draw_around
+from costtogo.types import UserError
 from costtogo.workflow.stages import stages_of
 
 CONFIG = Path(__file__).parents[1] / "config" / "cube3.yaml"
@@ -29,116 +29,49 @@ CUBE = make("cube3")
 NEARBY = nearby_table(CUBE, 4)
 
 
+OF_STUDY = ("models", "recipes", "architectures")  # keys of a study; the others here are of its puzzle
+
+
 def changed(tmp_path: Path, **values) -> Path:
-    path = tmp_path / "cube3.yaml"
-    path.write_text(yaml.safe_dump(yaml.safe_load(CONFIG.read_text()) | values))
+    """The study of the cube with other values of some keys, its own or those of its puzzle."""
+    path, study = tmp_path / "cube3.yaml", yaml.safe_load(CONFIG.read_text())
+    for key, value in values.items():
+        (study if key in OF_STUDY else study["puzzles"]["cube3"])[key] = value
+    path.write_text(yaml.safe_dump(study))
     return path
 
 
 def test_each_stage_has_its_slice_and_the_searches_do_not_depend_on_the_training():
-    for study in (load(CONFIG), load(CONFIG.with_name("puzzle15.yaml"))):
-        stages = {f"{stage.group}/{stage.name}" for stage in stages_of(study)}
-        assert stages == {*study.slices(), "figures/figures"}, "which has the slice of the report"
-    slices = load(CONFIG).slices()
+    for study in (load([CONFIG]), load([CONFIG.with_name("puzzle15.yaml")])):
+        stages = {f"{stage.group}/{stage.name}" for stage in stages_of(study) if stage.group != "figures"}
+        assert stages == {*slices(study)}
+    parts = slices(load([CONFIG]))
     for group in ("beams", "searches", "audits", "external"):
-        assert "training" not in slices[f"{group}/walks"] and group not in slices["models/walks"]
-
-
-def test_a_study_may_be_like_another(tmp_path):
-    changed(tmp_path)
-    (tmp_path / "mine.yaml").write_text("like: cube3\nstudy: mine\nnearby_depth: 4\n")
-    study = load(tmp_path / "mine.yaml")
-    assert (study.study, study.nearby_depth) == ("mine", 4) and study.models == load(CONFIG).models
-
-
-LARGE = sorted(path for path in CONFIG.parent.glob("*.yaml") if is_large(path))
-
-
-@pytest.mark.parametrize("path", LARGE, ids=lambda path: path.stem)
-def test_a_study_has_the_name_of_its_file_and_parameters_that_can_be_read(path):
-    study = load(path)
-    assert study.study == path.stem and study.models
+        assert "training" not in parts[f"{group}/walks"] and group not in parts["models/walks"]
 
 
 def test_the_trainers_beside_one_another_differ_in_what_is_compared_alone():
-    models = load(CONFIG.with_name("cube3-trainers.yaml")).models.values()
+    models = load([CONFIG.with_name("cube3-trainers.yaml")]).models.values()
     assert {model.trainer for model in models} == {"davi", "random_walk"}
     assert len({(*model.architecture.first_layers, model.architecture.residual_blocks) for model in models}) == 1
     assert len({model.seed for model in models}) == len({model.learning_rate for model in models}) == 1
 
 
-MISTAKES = {
-    "headline": ({"headline": "walk"}, "headline must name a model, not 'walk'"),
-    "key": ({"nearby_deth": 3}, "did you mean 'nearby_depth'?"),
-    "puzzle": ({"puzzle": "cube4"}, "Unknown puzzle 'cube4'"),
-    "set": ({"beams": [{"set": "scrambles", "widths": [3]}]}, "no instance set 'scrambles'"),
-    "mirrored twice": (
-        {"instances": dict.fromkeys(("scrambled", "mirrored", "distance_26"), {"kind": "mirrored", "of": "mirrored"})},
-        "is mirrored itself",
-    ),
-    "path weight": (
-        {"searches": [{"set": "scrambled", "path_weight": [3], "batch_size": [1]}]},
-        "less than or equal to 2",
-    ),
-    "beams": (
-        {"beams": [{"set": "scrambled", "widths": [3, 3]}]},
-        "beams of width 3 on the set scrambled are there twice",
-    ),
-    "shortening": (
-        {"external": {"file": "cube3_qtm.csv", "budgets": [{"states": 1, "seconds": 1, "shortening": 0.5}]}},
-        "shortening is for BWAS",
-    ),
-    "shortening of a cube": (
-        {
-            "external": {
-                "file": "cube3_qtm.csv",
-                "budgets": [{"states": 1, "seconds": 1, "path_weight": 1, "batch_size": 1, "shortening": 0.5}],
-            }
-        },
-        "solutions of cube3 are not shortened",
-    ),
-    "rows of a cube": (
-        {
-            "models": {
-                "walks": {
-                    "puzzle": "cube3",
-                    "recipe": "random_walk",
-                    "trainer": "presses",
-                    "sampler": {"kind": "deepcubea"},
-                    "architecture": {"kind": "rows", "first_layers": [8], "outputs": "actions"},
-                }
-            }
-        },
-        "a network of kind rows is for Lights Out, not for cube3",
-    ),
-    "recipe": ({"models": {"walks": {"puzzle": "cube3", "recipe": "random_wlk"}}}, "did you mean 'random_walk'?"),
-}
-
-
-@pytest.mark.parametrize("kind", MISTAKES)
-def test_a_mistake_is_told_in_one_sentence(kind, tmp_path):
-    values, reason = MISTAKES[kind]
-    with pytest.raises(UserError) as told:
-        load(changed(tmp_path, **values))
-    assert reason in str(told.value) and is_one_sentence(str(told.value)), str(told.value)
-
-
 @pytest.mark.parametrize("name", ["puzzle15-final-year", "puzzle24-final-year"])
 def test_the_recipes_of_the_literature_have_no_greedy_walks(name):
-    models = load(CONFIG.with_name(f"{name}.yaml")).models.values()
+    models = load([CONFIG.with_name(f"{name}.yaml")]).models.values()
     assert [model.sampler.greedy_share for model in models] == [0] * len(models)
 
 
 def test_a_budget_is_told_in_words():
-    budget = ExternalBudget(states=3, seconds=20, path_weight=[0.9, 1], batch_size=1000, shortening=0.4)
-    assert budget.searched == "BWAS, λ = 0.9, 1, N = 1,000, at most 20 s each, 40 % of them to shorten solutions"
-    assert ExternalBudget(states=3, seconds=5).searched == "beams for 5 s each"
-    widening = ExternalBudget(states=3, seconds=1, path_weight=1, batch_size=200, widening=True)
+    budget = partial(BwasBudget, solver="bwas", states=3)
+    told = budget(seconds=20, path_weight=[0.9, 1], batch_size=1000, shortening=0.4).searched
+    assert told == "BWAS, λ = 0.9, 1, N = 1,000, at most 20 s each, 40 % of them to shorten solutions"
+    assert BeamBudget(solver="beam", states=3, seconds=5).searched == "beams for 5 s each"
+    widening = budget(seconds=1, path_weight=1, batch_size=200, widening=True)
     assert widening.searched == "BWAS, λ = 1, N = 200 and upwards, at most 1 s each"
-    reflected = ExternalBudget(states=3, seconds=1, path_weight=1, batch_size=200, images=2)
+    reflected = budget(seconds=1, path_weight=1, batch_size=200, images=2)
     assert reflected.searched == "BWAS, λ = 1, N = 200, from 2 images, at most 1 s each"
-    with pytest.raises(ValueError, match="images is for BWAS"):
-        ExternalBudget(states=3, seconds=1, images=2)
 
 
 def fine_tuned(**values) -> dict:
@@ -149,10 +82,9 @@ def fine_tuned(**values) -> dict:
 
 
 def test_a_training_may_start_from_another(tmp_path):
-    study = load(changed(tmp_path, models=fine_tuned(starts_from="walks")))
-    slices = study.slices()
-    assert slices["models/more"]["starts_from"] == "walks" and "starts_from" not in slices["models/walks"]
-    assert slices["models/more"]["training"] == slices["models/walks"]["training"]
+    parts = slices(load([changed(tmp_path, models=fine_tuned(starts_from="walks"))]))
+    assert parts["models/more"]["starts_from"] == "walks" and "starts_from" not in parts["models/walks"]
+    assert parts["models/more"]["training"] == parts["models/walks"]["training"]
 
 
 STARTS = {
@@ -169,7 +101,7 @@ STARTS = {
 def test_a_training_starts_from_an_earlier_one_of_its_architecture(kind, tmp_path):
     values, reason = STARTS[kind]
     with pytest.raises(UserError) as told:
-        load(changed(tmp_path, models=fine_tuned(**values)))
+        load([changed(tmp_path, models=fine_tuned(**values))])
     assert reason in str(told.value) and is_one_sentence(str(told.value)), str(told.value)
 
 
@@ -185,17 +117,6 @@ def test_prefixes_are_the_states_on_the_way():
     states = draw_prefixes(CUBE, "R U2 F'")
     assert len(states) == 4
     np.testing.assert_array_equal(states[2], apply(CUBE, CUBE.goal, CUBE.parse_moves("R U2")))
-
-
-def test_optimal_is_told_of_known_distances_alone_and_lengths_of_what_was_solved():
-    frame = pd.DataFrame(
-        {"set": "a", "width": 5, "distance": [3.0, np.nan, 4.0], "solved": [True, True, False],
-         "cost": [3.0, 9.0, np.inf], "nodes_expanded": [1, 2, 3], "nodes_generated": [12, 24, 36],
-         "ended": ["solved", "solved", "memory"]}
-    )  # fmt: skip
-    row = summarise(frame, ["set", "width"]).iloc[0]
-    assert row["length"] == 6 and row["optimal_percent"] == 50 and row["known"] == 2
-    assert row["solved_percent"] == pytest.approx(200 / 3) and row["out_of_memory_percent"] == pytest.approx(100 / 3)
 
 
 @pytest.mark.parametrize("sampler", ["deepcube", "deepcubea", "adaptive_k"])
@@ -233,7 +154,12 @@ def test_a_sampler_that_needs_ranks_is_told_in_one_sentence():
 
 
 def drawn(**sets):
-    return draw_sets(CUBE, {name: KINDS[values["kind"]](**values) for name, values in sets.items()}, 1, NEARBY)
+    """States and distances of instance sets of the cube, by name."""
+    frames = draw_around(CUBE, TypeAdapter(dict[str, InstanceParams]).validate_python(sets), 1, NEARBY)
+    return {
+        name: (np.array([CUBE.parse_state(text) for text in frame["state"]]), frame["distance"].to_numpy())
+        for name, frame in frames.items()
+    }
 
 
 def test_distances_are_known_within_the_table_and_of_shortest_paths():
@@ -259,47 +185,3 @@ def test_another_set_leaves_a_set_as_it_is():
     one, other = drawn(walks=walks), drawn(more=walks, walks=walks)
     np.testing.assert_array_equal(one["walks"][0], other["walks"][0])
     assert (other["more"][0] != other["walks"][0]).any()
-
-
-def test_a_puzzle_without_a_mirror_image_is_told_in_one_sentence():
-    with pytest.raises(UserError, match="no mirror image") as told:
-        mirrored(make("hanoi_4"), make("hanoi_4").goal[None])
-    assert is_one_sentence(str(told.value))
-
-
-# The grid
-
-
-def exact_distance(states):
-    return NEARBY(states).astype(np.float32)
-
-
-def test_cells_of_a_small_batch_go_in_step_and_each_has_its_share_of_the_seconds():
-    weights = [0, 0.2, 0.4, 0.6, 0.8, 1]
-    assert grid.in_step(weights, 20) == [weights]
-    assert grid.in_step(weights, 2000) == [[0, 0.2], [0.4, 0.6], [0.8, 1]]
-    assert grid.in_step(weights, 10**6) == [[weight] for weight in weights]
-    starts = draw_prefixes(CUBE, "R U F D")
-    rows = pd.DataFrame({"set": "way", "instance": range(4), "distance": [1.0, 2, 3, 4]})
-    found = grid.search(CUBE, exact_distance, rows, starts, [0.0, 1.0], 1, Limits())
-    assert found["path_weight"].tolist() == [0.0] * 4 + [1.0] * 4 and found["instance"].tolist() == [0, 1, 2, 3] * 2
-    assert found["cost"].tolist() == [1, 2, 3, 4] * 2 and set(found["ended"]) == {"solved"}
-    assert solves(CUBE, np.tile(starts, (2, 1)), [CUBE.parse_moves(text) for text in found["solution"]]).all()
-    each = found["seconds"] / found["nodes_expanded"]
-    np.testing.assert_allclose(each, each.iloc[0])
-
-
-def test_a_solution_that_does_not_reach_the_goal_is_refused():
-    starts, rows = draw_prefixes(CUBE, "R"), pd.DataFrame({"set": ["way"], "instance": [0], "distance": [1.0]})
-    one = np.ones(1)
-    wrong = SearchResult(one, one.astype(int), one.astype(int), one, [np.array([0], dtype=np.int8)])
-    with pytest.raises(UserError, match="defect of the search"):
-        to_rows(CUBE, rows, starts, wrong)
-
-
-def test_solutions_are_written_move_by_move_in_the_order_they_are_made():
-    starts = draw_prefixes(CUBE, "R L R")[2:]
-    rows = pd.DataFrame({"set": ["way"], "instance": [0], "distance": [3.0]})
-    moves = CUBE.parse_moves("R' L' R'")
-    found = SearchResult(np.full(1, 3.0), np.ones(1, int), np.ones(1, int), np.ones(1), [np.array(moves, np.int8)])
-    assert to_rows(CUBE, rows, starts, found)["solution"].tolist() == ["R' L' R'"]

@@ -22,12 +22,14 @@ from costtogo.learning.local_vi import (
     reading_order,
     value_iteration,
 )
-from costtogo.params.loading import LocalViStudy, load
+from costtogo.params.audits import LocalVi
+from costtogo.params.loading import load
+from costtogo.params.study import PuzzleParams, Study
 from costtogo.puzzles import make
 from costtogo.puzzles.base import solves
 from costtogo.puzzles.sliding import SlidingTiles
 from costtogo.report.local_vi_compared import read_reported
-from costtogo.stages import report_local_vi
+from costtogo.stages import figures, report_local_vi
 from costtogo.stages.local_vi import policy_of, random_boards, replayed
 from costtogo.stages.local_vi import run as run_stage
 from costtogo.types import UserError
@@ -183,12 +185,12 @@ def test_random_boards_can_all_be_solved_and_differ():
 
 
 def test_the_study_is_read_and_a_mistake_in_it_told(tmp_path):
-    study = load("config/local_vi.yaml")
-    assert study.sizes == [1, 2, 3, 4, 5] and study.boards == 100_000
-    path = tmp_path / "local_vi.yaml"
-    path.write_text("study: x\nseed: 1\nthreads: 1\nboards: 5\nsizes: [2, 1]\n")
+    asked = load(["config/local_vi.yaml"]).puzzles["puzzle15"].local_vi
+    assert asked.sizes == [1, 2, 3, 4, 5] and asked.boards == 100_000
+    path = tmp_path / "x.yaml"
+    path.write_text("{study: x, seed: 1, threads: 1, puzzles: {puzzle15: {local_vi: {boards: 5, sizes: [2, 1]}}}}")
     with pytest.raises(UserError) as told:
-        load(path)
+        load([path])
     assert "sizes must grow" in str(told.value) and is_one_sentence(str(told.value))
 
 
@@ -199,10 +201,13 @@ def test_the_study_is_run_and_reported_with_what_the_document_has_beside_it(tmp_
     for folder in ("data", "workflow"):
         Path(folder).symlink_to(root / folder)
     larger = [{"side": 3, "boards": 50}, {"side": 5, "boards": 20, "exact": False}]
-    study = LocalViStudy(study="local_vi", seed=1, threads=1, boards=3000, sizes=[1, 2], larger=larger)
+    asked = LocalVi.model_validate({"boards": 3000, "sizes": [1, 2], "larger": larger})
+    study = Study(study="local_vi", seed=1, threads=1, puzzles={"puzzle15": PuzzleParams(local_vi=asked)})
     results, reports = Path("results/local_vi"), Path("reports/local_vi")
-    boards, reported = stages_of(study)
+    boards, *drawn, reported = stages_of(study)
     run_stage(boards.recipe.write(boards.folder, boards.name), results / "local_vi/puzzle15")
+    for part in drawn:
+        figures.run(part.recipe.write(part.folder, part.name), results, reports)
     recipe = reported.recipe.write(reported.folder, reported.name)
     report_local_vi.run(recipe, results, reports)
     compared = read_csv(reports / "reported_vs_reproduced.csv", dtype=str)
@@ -215,8 +220,8 @@ def test_the_study_is_run_and_reported_with_what_the_document_has_beside_it(tmp_
     assert verdicts["average_moves"] == {"within chance", "not covered"}, "sizes 3 to 5 are not searched"
     text = (reports / "report.md").read_text()
     assert "20,160" in text and "63 agree" in text and "Beside other solvers" not in text
-    figures = sorted(path.stem for path in reports.glob("figures/*.png"))
-    assert figures == ["lengths_by_class", "lengths_by_size", "policy"]
+    pictures = sorted(path.stem for path in reports.glob("figures/*.png"))
+    assert pictures == ["lengths_by_class", "lengths_by_size", "policy"]
     first = {path: path.read_bytes() for path in reports.rglob("*.*") if "timings" not in str(path)}
     report_local_vi.run(recipe, results, reports)
     assert first == {path: path.read_bytes() for path in first}

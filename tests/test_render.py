@@ -4,12 +4,12 @@ import re
 from pathlib import Path
 
 import pytest
+from costtogo.params_yaml import read_yaml
 from hypothesis import given
 from hypothesis import strategies as st
 from jinja2 import UndefinedError
 from jinja2.nodes import TemplateData
 
-from costtogo.params_yaml import read_yaml
 from costtogo.report.render import environment, joined
 
 ROOT = Path(__file__).parents[1]

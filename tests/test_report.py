@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 from synthetic_study import study_of, write_kept, write_results
 
-from costtogo.figures.catalogue import names
+from costtogo.figures.catalogue import catalogue
 from costtogo.files import FileError
 from costtogo.puzzles import title
 from costtogo.report.comparison import NOT_COVERED, TIMES, VERDICTS
@@ -82,7 +82,7 @@ def test_wall_clock_times_touch_no_file_but_their_own(changed, written, tmp_path
 def test_the_report_shows_every_figure_but_those_of_time(written):
     shown = re.findall(r"\]\(((?:figures|timings)/.+?)\.png\)", (written / "report.md").read_text())
     timed = re.findall(r"\]\(((?:figures|timings)/.+?)\.png\)", (written / "timings.md").read_text())
-    assert sorted(shown + timed) == sorted(names(STUDY, written.parent / "measured"))
+    assert sorted(shown + timed) == sorted(entry.stem for entry in catalogue(STUDY, written.parent / "measured"))
     assert all(name.startswith("timings/seconds_") for name in timed)
     assert not any(name.startswith("timings/seconds_") for name in shown)
 

@@ -12,15 +12,17 @@ import pytest
 from synthetic_large import PARTS, names_of, study_of, write_results
 
 from costtogo.analysis.literature import DOCUMENTS, read_reported, trainings
-from costtogo.figures.catalogue_large import EXTERNAL, catalogue, drawable, expected
+from costtogo.figures.catalogue import of_puzzle
+from costtogo.figures.drawing import draw
 from costtogo.figures.style import image
 from costtogo.files import digest
+from costtogo.params.training import training_of
 from costtogo.report.comparison import NOT_COVERED, VERDICTS
 from costtogo.report.large_answers import OTHER_SETS, Findings
 from costtogo.report.large_comparison import LARGE_TIMES, REASONS, compare
 from costtogo.report.results import StudyResults
 from costtogo.stages import report_large
-from costtogo.stages.external import AGAINST_THE_OPTIMUM
+from costtogo.stages.search.external import AGAINST_THE_OPTIMUM
 
 ROOT = Path(__file__).parents[1]
 BESIDE = report_large.Beside(ROOT / "data/reported", ROOT / "workflow/captions")
@@ -29,7 +31,6 @@ STUDY = STUDIES["cube3"]  # where a test is of what the cube alone has
 REPORTED = {name: read_reported(BESIDE.files(name), name) for name in STUDIES}
 NUMBERS = {"cube3": (275, 100), "puzzle15": (79, 15)}  # of the literature, and at least how many are covered
 of_the_cube = pytest.mark.parametrize("study", ["cube3"], indirect=True)
-LEAST_HEIGHT = 60  # pixels of a panel that can be read
 
 
 @pytest.fixture(scope="module", params=STUDIES)
@@ -221,8 +222,8 @@ def test_nothing_solved_is_told_too(study, changed, tmp_path):
         change(study, changed, path, solved_percent=0.0, length=np.nan, length_low=np.nan, length_high=np.nan)
     text = (run(study, changed, tmp_path) / "report.md").read_text()
     assert not re.search(r"\b(nan|None|inf|NaN)\b", text) and ("is not solved" in text or study is not STUDY)
-    for entry in drawable(study, changed / study.study, BESIDE.reported):
-        assert image(entry.draw(changed / study.study), "png")
+    for entry in of_puzzle(study):
+        assert image(draw(entry, changed / study.study), "png")
 
 
 @pytest.mark.parametrize("solved", [True, False])
@@ -237,8 +238,8 @@ def test_optima_that_are_not_known_leave_no_trace(solved, study, changed, tmp_pa
     assert not re.search(r"\b(nan|None|inf|NaN)\b", text) and "where the optimum is" not in text
     row = beside(folder, quantity="optimal_percent", model="DeepCubeA", set="scrambled_1000_10000")
     assert row["verdict"] == NOT_COVERED and row["note"].startswith("needs optima")
-    entry = next(entry for entry in catalogue(study, BESIDE.reported) if entry.kind == EXTERNAL)
-    figure = entry.draw(changed / study.study)
+    (entry,) = (entry for entry in of_puzzle(study) if entry.optional)
+    figure = draw(entry, changed / study.study)
     assert len(figure.axes) == len(study.external.budgets) and image(figure, "png")
 
 
@@ -275,31 +276,12 @@ def test_every_row_of_a_table_has_the_columns_of_its_head(written):
 
 
 def test_the_report_shows_every_figure_and_timings_those_of_time(study, written):
-    entries = catalogue(study, BESIDE.reported)
+    entries = of_puzzle(study)
     report, timings = ((written / name).read_text() for name in ("report.md", "timings.md"))
     shown = set(re.findall(r"\]\((\w+/\w+)\.png\)", report))
     assert shown == {entry.stem for entry in entries if not entry.timed or entry.kind == "training_costs"}
     assert set(re.findall(r"\]\((\w+/\w+)\.png\)", timings)) == {entry.stem for entry in entries if entry.timed}
     assert all((BESIDE.captions / f"{entry.kind}.rst").exists() for entry in entries)
-
-
-FIGURES = [(name, entry.name) for name, study in STUDIES.items() for entry in catalogue(study)]
-
-
-@pytest.mark.parametrize(("study", "name"), FIGURES, indirect=["study"])
-def test_a_figure_can_be_read_and_needs_only_the_inputs_it_names(name, study, results, tmp_path):
-    entry = next(entry for entry in catalogue(study, BESIDE.reported) if entry.name == name)
-    for path in entry.inputs:
-        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / path).write_bytes((results / study.study / path).read_bytes())
-    figure = entry.draw(tmp_path)
-    assert image(figure, "png") == image(entry.draw(tmp_path), "png")
-    for axes in figure.axes:
-        assert axes.get_window_extent().height >= LEAST_HEIGHT
-
-
-def test_the_studys_own_target_draws_no_figure_of_an_external_run_which_may_be_missing(study):
-    assert {entry.kind for entry in catalogue(study)} - {entry.kind for entry in expected(study)} == {EXTERNAL}
 
 
 def test_external_results_of_another_network_are_not_shown(study, changed, tmp_path):
@@ -311,8 +293,6 @@ def test_external_results_of_another_network_are_not_shown(study, changed, tmp_p
         terms = {"source": "deepcubea", "quantity": "optimal_percent", "set": "scrambled_1000_10000"}
         told = beside(run(study, changed, tmp_path), **terms)["results_file"]
         assert ("/external/" in str(told)) == shown, "else the beams' own optima, or none"
-        kinds = {entry.kind for entry in drawable(study, changed / study.study, BESIDE.reported)}
-        assert (EXTERNAL in kinds) == shown
 
 
 def test_trainings_are_told_in_hours_and_ours_first():
@@ -336,8 +316,8 @@ def test_a_fine_tuned_model_has_cost_what_it_starts_from_cost_too(tmp_path):
 
 
 def test_thresholds_and_convergence_points_are_those_of_a_training_that_has_them(tmp_path):
-    sampler = STUDY.models["walks"].sampler.model_copy(update={"kind": "adaptive_k", "conv_point_offs": 2})
-    davi = STUDY.models["walks"].model_copy(update={"trainer": "davi", "sampler": sampler, "epsilon": 0.05})
+    sampler = {"kind": "adaptive_k", "walk_max": 30, "conv_point_offs": 2}
+    davi = training_of(**STUDY.models["walks"].model_dump() | {"trainer": "davi", "sampler": sampler, "epsilon": 0.05})
     study = STUDY.model_copy(update={"models": {**STUDY.models, "davi": davi}, "headline": "walks"})
     results = write_results(study, tmp_path / "results").parent
     report_large.write(study, results, tmp_path / "reports", BESIDE)

@@ -169,11 +169,11 @@ def test_a_training_that_was_only_audited_has_its_measures_and_no_finding(tmp_pa
     for model in ("wide_seed1", "wide_seed2"):
         write_finished(tmp_path, model)
     (tmp_path / "searches" / "wide_seed2.json").unlink()
-    grid = {"set": "test", "path_weights": [0.7], "batch_sizes": [1, 5], "every_checkpoint": True}
-    search = {"grids": [grid, grid | {"every_checkpoint": False}]}
+    grid = {"set": "test", "path_weight": [0.7], "batch_size": [1, 5], "every_checkpoint": True}
+    searches = [grid, grid | {"every_checkpoint": False}]
     card = read_json(tmp_path / "searches" / "wide_seed1.json")
     puzzle = read_json(tmp_path / "models" / "wide_seed2.json")["parameters"]["training"]["puzzle"]
-    write_json(tmp_path / "searches" / f"baseline_{puzzle}.json", card | {"parameters": {"search": search}})
+    write_json(tmp_path / "searches" / f"baseline_{puzzle}.json", card | {"parameters": {"searches": searches}})
     rows = variants.gather(tmp_path)["variants"].set_index("seed")
     assert rows.loc[2, ["iteration", "batch_size"]].to_numpy().tolist() == [[10, 1], [10, 5], [20, 1], [20, 5]]
     assert rows.loc[2, "nodes_expanded"].isna().all() and not rows.loc[2, "selected"].any()

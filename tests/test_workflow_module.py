@@ -12,7 +12,7 @@ from messages import is_one_sentence
 from stage_recipes import write_recipe
 
 from costtogo import recipes, sources, syntax
-from costtogo.files import FileError, digest, write_json
+from costtogo.files import FileError, digest, read_json, write_json, write_text
 from costtogo.params.loading import load
 from costtogo.recipes import Mark, Recipe
 from costtogo.sources import code_digest
@@ -110,7 +110,7 @@ def listing(folder: Path) -> dict[str, tuple]:
 
 
 BELOW_ONE_MODEL = {f"{group}/DNN_reduced_0" for group in ("models", "audits", "searches")}
-LAST = {"figures/figures", "report/report"}
+LAST = {"figures/DNN_reduced_0", "figures/cube2", "report/report"}  # figures of other models and puzzles stay
 
 
 def test_nothing_is_to_be_made_of_a_finished_study_and_looking_changes_nothing(study, finished):
@@ -349,6 +349,15 @@ def copy_of_the_code(tmp_path, monkeypatch):
 
     yield copy, digests
     digests()
+
+
+def test_a_damaged_memory_of_what_was_parsed_is_written_anew(copy_of_the_code):
+    _, digests = copy_of_the_code
+    before = digests("train")
+    write_text(sources.MEMORY, "{")
+    assert digests("train") == before
+    sources.remember()
+    assert len(read_json(sources.MEMORY)) > 20
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ SAMPLE = 10_000  # states on which both are compared with float32
 def made(asked):
     """The puzzle and a network with random weights whose batch norms have seen states."""
     from costtogo.heuristics.network import build, encode
+    from costtogo.params.training import architecture_of
     from costtogo.puzzles import make
 
     torch.set_num_threads(asked.threads)

@@ -18,6 +18,7 @@ def ours(asked) -> dict[str, float]:
     """search.bwas, or beam search; the network is asked for each child of the nodes expanded."""
     from costtogo.heuristics.network import NetworkHeuristic, build
     from costtogo.learning.instances import draw_walk_ends
+    from costtogo.params.training import architecture_of
     from costtogo.puzzles import make
     from costtogo.search import beam, bwas
 

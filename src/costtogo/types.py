@@ -4,7 +4,7 @@ The letters of every shape: N states, A actions, D cells, S states of a whole pu
 """
 
 import errno
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Protocol, TypeAlias
 
@@ -60,8 +60,8 @@ class SearchResult:
     lower_bound: float64, the least g + h left open, or the cost if that is smaller: never above the
         optimum if the heuristic never overestimates.
     solutions: int8 arrays of actions, empty where unsolved.
-    out_of_memory: bool, whether the search ended for the nodes it kept; None where a solver does not tell.
-    out_of_time: bool, whether its seconds were up when it ended; None likewise.
+    out_of_memory: bool, whether the search kept more nodes than it might when it ended.
+    out_of_time: bool, whether its seconds were up when it ended.
     """
 
     cost: NDArray[np.float64]
@@ -69,10 +69,31 @@ class SearchResult:
     nodes_generated: NDArray[np.int64]
     lower_bound: NDArray[np.float64]
     solutions: list[NDArray[np.int8]]
-    out_of_memory: NDArray[np.bool_] | None = None
-    out_of_time: NDArray[np.bool_] | None = None
+    out_of_memory: NDArray[np.bool_]
+    out_of_time: NDArray[np.bool_]
+
+    @classmethod
+    def from_rows(cls, rows: Iterable[tuple]) -> "SearchResult":
+        """One row per start, its values in the order of the fields; a solver without limits leaves out the last two."""
+        whole = [(*row, False, False)[:7] for row in rows]
+        cost, expanded, generated, bound, solutions, *limits = zip(*whole, strict=True) if whole else [()] * 7
+        return cls(
+            np.array(cost, dtype=np.float64),
+            np.array(expanded, dtype=np.int64),
+            np.array(generated, dtype=np.int64),
+            np.array(bound, dtype=np.float64),
+            [np.asarray(solution, dtype=np.int8) for solution in solutions],
+            *(np.array(limit, dtype=bool) for limit in limits),
+        )
 
     @property
     def solved(self) -> NDArray[np.bool_]:
         """bool [B]."""
         return np.isfinite(self.cost)
+
+    @property
+    def ended(self) -> NDArray[np.object_]:
+        """What ended each search, object [B]: "solved", "memory" (too many nodes kept), "seconds" or "expansions"."""
+        reasons = {"solved": self.solved, "memory": self.out_of_memory, "seconds": self.out_of_time}
+        told = {reason: holds for reason, holds in reasons.items() if holds is not None}
+        return np.select(list(told.values()), list(told), "expansions").astype(object)

@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from messages import is_one_sentence
 
-from costtogo.exact.nearby import FAR, hash_children, hash_states, nearby_table
+from costtogo.exact.hashing import hash_children, hash_states
+from costtogo.exact.nearby import FAR, nearby_table
 from costtogo.learning.random_walk import draw_walks
 from costtogo.puzzles import make
 from costtogo.puzzles.base import MOST_MOVES, Puzzle, apply, inverses, is_listed, pick_legal, solves

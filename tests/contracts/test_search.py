@@ -120,8 +120,8 @@ def test_both_engines_find_the_same_whatever_the_setting(
 
 def test_a_group_that_outgrows_the_memory_begins_again_in_smaller_ones(distances_of, monkeypatch):
     monkeypatch.setattr(in_step, "NODES_IN_STEP", 100)
-    grow, groups = in_step.grow, []
-    monkeypatch.setattr(in_step, "grow", lambda forest, *rest: groups.append(forest) or grow(forest, *rest))
+    run, groups = in_step.run, []
+    monkeypatch.setattr(in_step, "run", lambda pool, *rest: groups.append(pool) or run(pool, *rest))
     puzzle = make("hanoi_4")
     heuristic, starts = noisy(puzzle, distances_of("hanoi_4"), 1, -2, 2), puzzle.unrank(np.arange(0, 81, 3))
     setting = {"path_weight": 0.7, "batch_size": 3, "limits": Limits(max_nodes=70)}

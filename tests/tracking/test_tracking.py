@@ -10,7 +10,6 @@ import numpy as np
 import pandas
 import pytest
 from synthetic_cards import (
-    CONVERGENCE_ITERATIONS,
     all_runs,
     cards_of,
     client_of,
@@ -27,8 +26,13 @@ from synthetic_cards import (
 )
 
 from costtogo import tracking
-from costtogo.files import read_frame, read_json, write_frame, write_json
-from costtogo.tracking import record, runs, searches
+from costtogo.files import read_csv, read_frame, read_json, write_frame, write_json
+from costtogo.tracking import record, runs
+from costtogo.types import UserError
+from costtogo.workflow.graph import Graph
+
+PROJECT = Path(__file__).parents[2]
+CELL = ["heuristic", "set", "path_weight", "batch_size"]
 
 
 def test_the_run_of_a_stage_holds_its_parameters_lineage_time_and_code(root):
@@ -44,25 +48,23 @@ def test_the_run_of_a_stage_holds_its_parameters_lineage_time_and_code(root):
     assert training.data.tags["code"] == "c" * 64
 
 
-def test_a_training_keeps_every_convergence_point_and_the_files_of_its_curve(root):
+def test_a_training_keeps_its_curve_thinned_with_its_last_numbers_and_the_files(root):
     client, run_id = client_of(root), tracking.log_card(write_training(root), root)
-    steps = {point.step for point in client.get_metric_history(run_id, "loss")}
-    assert steps >= {*range(1, 257), *range(256, 401, 2), *CONVERGENCE_ITERATIONS}
-    assert 303 not in steps
+    losses = {point.step: point.value for point in client.get_metric_history(run_id, "loss")}
+    assert list(losses) == [*range(1, 257), *range(258, 401, 2)]
+    assert losses[400] == 1 / 400
     errors = {point.step: point.value for point in client.get_metric_history(run_id, "mean_absolute_error")}
     assert errors == {301: 3.0, 400: 1.5}
     validation = [point.step for point in client.get_metric_history(run_id, "validation_loss")]
     assert validation == [100, 200, 300, 400]
-    epsilon = client.get_metric_history(run_id, "epsilon")
-    assert {point.value for point in epsilon} == {0.25} and {point.step for point in epsilon} == steps
     files = {file.path for file in client.list_artifacts(run_id)}
-    assert files == {"net.json", "curve.parquet", "errors.parquet", "checkpoints.parquet", "checkpoints"}
+    assert files == {"net.json", "curve.parquet", "errors.parquet", "checkpoints.parquet"}
 
 
 @pytest.mark.parametrize("length", [100, 5_000, 2_000_000])
 def test_a_curve_of_any_length_keeps_fewer_than_two_thousand_points(length):
-    kept = record.kept_iterations(np.arange(length), np.zeros(length, dtype=int))
-    assert min(length, 256) <= kept.sum() < 2_000
+    kept = record.thinned(pandas.DataFrame({"iteration": np.arange(length)}))
+    assert min(length, 256) <= len(kept) < 2_000
 
 
 def test_recording_again_adds_nothing(root):
@@ -76,74 +78,51 @@ def test_recording_again_adds_nothing(root):
 
 def test_a_lost_store_is_rebuilt_from_the_files(root, recorded):
     tracking.track([write_study(root)], root)
-    assert len(recorded["runs"]) == 9
+    assert len(recorded["runs"]) == 5
     assert content(root) == recorded
 
 
-def test_a_search_is_one_run_with_a_child_for_each_setting(root):
-    parent = tracking.log_card(write_training(root), root) and tracking.log_card(write_search(root), root)
-    children = [run for run in all_runs(root) if run.data.tags.get("mlflow.parentRunId") == parent]
-    assert len(children) == 4
-    cells = {child.data.params["path_weight"]: child for child in children}
-    timed = cells["0.2"].data
-    assert timed.params == {
-        "heuristic": "network",
-        "set": "test",
-        "path_weight": "0.2",
-        "batch_size": "5",
-        "search": "net",
-    }
-    assert timed.metrics["seconds"] == 0.001
-    assert timed.tags["engine"] == "table"
-    assert cells["0.5"].data.metrics == {
-        "optimal_percent": 90.0,
-        "nodes_expanded": 70.5,
-        "length": 10.5,
-        "excess": 0.1,
-    }
-
-
-def test_a_search_of_very_many_settings_is_cut_with_a_warning(root, monkeypatch, capsys):
-    monkeypatch.setattr(searches, "MAX_CHILDREN", 3)
+def test_a_search_brings_its_settings_as_a_table_that_the_pages_show(root):
     write_training(root)
-    tracking.log_card(write_search(root), root)
-    assert len(all_runs(root)) == 4
-    assert "3 of the 4 settings" in capsys.readouterr().err
+    client, run_id = client_of(root), tracking.log_card(write_search(root), root)
+    table = read_csv(local_path(client.get_run(run_id).info.artifact_uri) / "grid.csv")
+    assert list(table) == [*CELL, "optimal_percent", "nodes_expanded", "length", "excess"]
+    assert table["path_weight"].tolist() == pytest.approx([0.2, 0.3, 0.4, 0.5])
 
 
-def test_the_report_brings_its_text_and_figures(root):
-    run_id = tracking.log_card(write_report(root), root)
-    files = files_below(local_path(client_of(root).get_run(run_id).info.artifact_uri))
-    assert files == {"report.json", "report.md", "figures/loss.png"}
+def test_the_run_of_a_report_has_what_is_the_report_s_own(root):
+    """Not the parameters, numbers and inputs of all stages, which have runs of their own."""
+    run = client_of(root).get_run(tracking.log_card(write_report(root), root))
+    assert run.data.params == {"study": "tiny", "seed": "2022", "threads": "2"}
+    assert run.data.metrics == {"verdict better": 2, "verdict not run": 1}
+    assert not run.inputs.dataset_inputs
+    files = files_below(local_path(run.info.artifact_uri))
+    assert files == {"report.json", "report.md", "figures/loss.png", "reported_vs_reproduced.csv"}
+
+
+def test_every_stage_of_every_study_is_recorded(root):
+    """Whatever the table of stages names is found by its card; but pictures, which are in the run of the report."""
+    stages = Graph([PROJECT / "params.yaml"], PROJECT / "config").stages
+    for stage in stages:
+        write_json(Path(stage.card), {})
+    found = [path for study in {stage.study for stage in stages} for path in runs._finished(Path("results") / study)]
+    assert {str(path) for path in found} == {stage.card for stage in stages if not stage.pictures}
 
 
 def test_large_files_are_not_copied(root, monkeypatch):
     path = write_training(root)
-    monkeypatch.setattr(record, "CHECKPOINTS_TOTAL", 10)
     monkeypatch.setattr(record, "SMALL_FILE", 10)
-    assert record.artifacts(record.read_stage(path, root)) == [(path, "")]
+    assert list(record.artifacts(record.read_stage(path, root))) == [(path, "")]
 
 
-def test_a_changed_parameter_starts_a_new_run_and_marks_the_old_one_superseded(root):
+def test_a_changed_parameter_starts_a_new_run_and_is_the_current_one(root):
     client = client_of(root)
     old = tracking.log_card(write_training(root, 0.001), root)
     new = tracking.log_card(write_training(root, 0.01, weights="others"), root)
     assert new != old
-    assert client.get_run(old).data.tags["superseded"] == "true"
-    assert "superseded" not in client.get_run(new).data.tags
+    assert [client.get_run(run).data.tags["result"] for run in (old, new)] == ["former", "current"]
     assert tracking.log_card(write_training(root, 0.001), root) == old
-    assert client.get_run(new).data.tags["superseded"] == "true"
-    assert "superseded" not in client.get_run(old).data.tags
-
-
-def test_the_settings_of_an_older_search_are_superseded_with_it(root):
-    write_training(root)
-    tracking.log_card(write_search(root), root)
-    path = write_search(root)
-    write_json(path, read_json(path) | {"code": "d" * 64})
-    tracking.log_card(path, root)
-    assert sum("superseded" in run.data.tags for run in all_runs(root)) == 5
-    assert len(all_runs(root)) == 10
+    assert [client.get_run(run).data.tags["result"] for run in (old, new)] == ["current", "former"]
 
 
 def test_a_search_that_is_current_again_names_the_best_checkpoint_again(root):
@@ -170,7 +149,7 @@ def test_another_result_under_the_same_key_is_a_run_of_its_own(root):
     write_json(path, read_json(path) | {"metrics": {"iterations": 399}})
     second = tracking.log_card(path, root)
     assert second != first
-    assert client_of(root).get_run(first).data.tags["superseded"] == "true"
+    assert client_of(root).get_run(first).data.tags["result"] == "former"
 
 
 def test_one_version_for_each_distinct_checkpoint_and_best_is_the_selected_one(root):
@@ -236,39 +215,37 @@ def test_a_long_stage_or_one_with_mlflow_at_hand_records_what_waits(root, record
     assert content(root) == recorded
 
 
-def test_a_card_that_cannot_be_recorded_is_one_warning_and_holds_the_others_up_once(root, recorded, capfd):
+def test_a_card_that_cannot_be_recorded_is_one_warning_and_holds_the_others_up_once(root, recorded, capfd, monkeypatch):
     study = write_study(root)
-    cards = cards_of(study, root)
     curve_file = study / "models/net/curve.parquet"
     whole = curve_file.read_bytes()
     curve_file.unlink()
-    for card in cards:
-        (root / runs.WAITING).mkdir(exist_ok=True)
+    (root / runs.WAITING).mkdir()
+    for card in cards_of(study, root):
         (root / runs.WAITING / quote(str(card), safe="")).touch()
     tracking.log_waiting(root)
     assert len(capfd.readouterr().err.splitlines()) == 1
-    tracking.log_waiting(root)
-    assert not capfd.readouterr().err
-    logged = {run.data.tags["group"] for run in all_runs(root) if "logged" in run.data.tags}
-    assert logged == {card.parent.name for card in cards} - {"models"}
     curve_file.write_bytes(whole)
+    monkeypatch.setenv("COSTTOGO_TRACKING", "on")
+    tracking.log_waiting(root)
+    assert not capfd.readouterr().err and not list((root / runs.WAITING).iterdir())
     tracking.track([study], root)
-    assert set(content(root)["runs"]) == set(recorded["runs"])
+    assert content(root)["runs"].keys() == recorded["runs"].keys()
 
 
-def test_a_live_run_is_the_one_that_the_card_completes(root, recorded):
+def test_a_live_run_is_replaced_by_that_of_the_finished_stage(root, recorded):
     study = write_study(root)
     rows = curve().astype({"loss": float}).to_dict("records")
     with tracking.LiveRun(root, training_fields()) as live:
         live.log(rows[:300])
         live.log(rows[300:350])
-        live_id = live.run_id
-    steps = [point.step for point in client_of(root).get_metric_history(live_id, "loss")]
-    assert steps == [*range(1, 257), *range(258, 301, 2), 301, *range(302, 351, 2)]
-    resumed = tracking.LiveRun(root, training_fields())
-    assert resumed.run_id == live_id
-    resumed.log(rows[340:360])
-    assert tracking.log_card(study / "models/net.json", root) == live_id
+        client = client_of(root)
+        assert client.get_run(live.run_id).info.status == "RUNNING"
+        steps = [point.step for point in client.get_metric_history(live.run_id, "loss")]
+    assert steps == [*range(1, 257), *range(258, 351, 2)]
+    again = tracking.LiveRun(root, training_fields())
+    again.log([{"iteration": 1, "convergence_points": 0, "loss": 99.0}])
+    assert [run.info.run_id for run in all_runs(root)] == [again.run_id], "of a training that was interrupted"
     tracking.track([study], root)
     assert content(root) == recorded
 
@@ -282,16 +259,6 @@ def test_a_live_run_leaves_a_finished_record_alone(root):
     assert content(root) == before
 
 
-def test_live_points_of_another_result_do_not_mix_with_the_card(root):
-    live = tracking.LiveRun(root, training_fields())
-    live.log([{"iteration": 1, "convergence_points": 0, "loss": 99.0}])
-    run_id = tracking.log_card(write_training(root), root)
-    assert run_id != live.run_id
-    interrupted = client_of(root).get_run(live.run_id)
-    assert interrupted.data.tags["superseded"] == "true"
-    assert interrupted.info.status == "KILLED"
-
-
 def test_a_failed_training_is_shown_as_failed(root):
     with pytest.raises(RuntimeError), tracking.LiveRun(root, training_fields()) as live:
         run_id = live.run_id
@@ -299,7 +266,9 @@ def test_a_failed_training_is_shown_as_failed(root):
     assert client_of(root).get_run(run_id).info.status == "FAILED"
 
 
-@pytest.mark.parametrize("step", ["log_artifact", "log_model_artifacts", "set_terminated", "create_model_version"])
+@pytest.mark.parametrize(
+    "step", ["log_artifact", "log_model_artifacts", "set_terminated", "create_model_version", "set_tag"]
+)
 def test_an_interrupted_record_is_completed_the_next_time(root, recorded, monkeypatch, step):
     from mlflow import MlflowClient
 
@@ -321,24 +290,8 @@ def test_an_interrupted_record_is_completed_the_next_time(root, recorded, monkey
     assert content(root) == recorded
 
 
-def test_an_interrupted_setting_of_a_search_is_completed_the_next_time(root, recorded, monkeypatch):
-    from mlflow import MlflowClient
-
-    def interrupted(client, run_id, metrics=(), params=(), tags=(), original=MlflowClient.log_batch):
-        if any(tag.key == "logged" for tag in tags):
-            raise KeyboardInterrupt
-        return original(client, run_id, metrics, params, tags)
-
-    study = write_study(root)
-    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
-        patch.setattr(MlflowClient, "log_batch", interrupted)
-        tracking.log_card(study / "searches/net.json", root)
-    tracking.track([study], root)
-    assert content(root) == recorded
-
-
 def test_a_folder_without_finished_stages_is_told(root):
-    with pytest.raises(tracking.TrackingError, match="holds no finished stage"):
+    with pytest.raises(UserError, match="holds no finished stage"):
         tracking.track([root / "results/none"], root)
 
 

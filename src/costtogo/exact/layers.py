@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from costtogo.exact.nearby import EMPTY, NearbyTable, children_of, hash_states
+from costtogo.exact.hashing import EMPTY, hash_states
+from costtogo.exact.nearby import NearbyTable, children_of
 from costtogo.types import Hashes, States
 
 

@@ -36,12 +36,7 @@ class FewestPresses:
 
     def solve(self, states: States) -> SearchResult:
         """The same in the form of a search, which expands nothing."""
-        solutions = self.solutions(states)
-        cost, none = (
-            np.array([len(presses) for presses in solutions], dtype=np.float64),
-            np.zeros(len(states), np.int64),
-        )
-        return SearchResult(cost, none, none, cost, solutions)
+        return SearchResult.from_rows((len(found), 0, 0, len(found), found) for found in self.solutions(states))
 
     def _packed(self, states: States) -> np.ndarray:
         """The presses as bits, uint8 [N, ⌈D / 8⌉]."""
@@ -54,6 +49,11 @@ class FewestPresses:
             fewer = _count(other) < _count(best)
             best[fewer] = other[fewer]
         return best
+
+
+def solve(puzzle: LightsOut, fewest: FewestPresses, starts: States) -> SearchResult:
+    """FewestPresses.solve in the form that all solvers have (search.registry)."""
+    return fewest.solve(starts)
 
 
 def _count(packed: np.ndarray) -> np.ndarray:

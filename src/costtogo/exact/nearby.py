@@ -1,21 +1,18 @@
 """Exact distances near the goal of a puzzle too large to list: breadth-first search to a depth that fits in memory.
 
-States are told apart by a 64-bit hash. Two states with one hash are possible and rare (among 10⁸ lookups in a
-table of 10⁷ states about one chance in 20,000), so what rests on a distance is replayed: see path.
+States are told apart by their hashes alone (exact.hashing), so what rests on a distance is replayed: see path.
 """
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import lru_cache
 
 import numpy as np
-from numba import njit
 
+from costtogo.exact.hashing import HashTable, hash_states, look_up
 from costtogo.puzzles.base import Puzzle
 from costtogo.types import Hashes, States, UserError
 
 FAR = 255  # beyond the table's depth
-EMPTY = np.uint64(0)  # no state has this hash
 CHILDREN = 12 << 17  # made at a time
 LARGEST = 1 << 28  # states of a table: with slots, 6 GiB
 
@@ -24,7 +21,7 @@ LARGEST = 1 << 28  # states of a table: with slots, 6 GiB
 class NearbyTable:
     """The distance of every state within depth moves of the goal.
 
-    keys: uint64 [slots], hashes at their places of open addressing.  distance: uint8 [slots].
+    keys, distance: uint64 and uint8 [slots], those of a HashTable.
     layers: int64 [depth + 1], states at each distance.
     """
 
@@ -44,7 +41,7 @@ class NearbyTable:
 
     def of_hashes(self, hashes: Hashes) -> np.ndarray:
         """The same by hash_states of the states, uint8 [N]."""
-        return _look_up(hashes, self.keys, self.distance)
+        return look_up(hashes, self.keys, self.distance, FAR)
 
     def path(self, state: States) -> list[int]:
         """Actions of a shortest path from a state within the table, uint8 [D], to the goal.
@@ -68,24 +65,22 @@ class NearbyTable:
 
 def nearby_table(puzzle: Puzzle, depth: int) -> NearbyTable:
     """Breadth-first search from the goal; moves must be undone by moves. UserError above LARGEST states."""
-    slots = 1 << 10
-    keys, distance = np.zeros(slots, dtype=np.uint64), np.zeros(slots, dtype=np.uint8)
-    frontier = puzzle.goal[None]
-    _enter(hash_states(puzzle, frontier), keys, distance, 0)
+    table, frontier = HashTable(), puzzle.goal[None]
+    table.enter(hash_states(puzzle, frontier), 0)
     layers = [1]
     for moves in range(1, depth + 1):
-        found, count = [], 0
+        found, before = [], table.count
         for children in children_of(puzzle, frontier):
-            keys, distance = _with_room(keys, distance, sum(layers) + count + len(children))
-            fresh = _enter(hash_states(puzzle, children), keys, distance, moves)
-            count += int(fresh.sum())
+            if (states := table.count + len(children)) > LARGEST:
+                raise UserError(f"A table of {states:,} states near the goal does not fit; choose a smaller depth.")
+            fresh = table.enter(hash_states(puzzle, children), moves)
             if moves < depth:
                 found.append(children[fresh])
-        if count == 0:
+        if table.count == before:
             break
-        layers.append(count)
+        layers.append(table.count - before)
         frontier = np.concatenate(found) if found else frontier[:0]
-    return NearbyTable(puzzle, keys, distance, np.array(layers, dtype=np.int64))
+    return NearbyTable(puzzle, table.keys, table.values, np.array(layers, dtype=np.int64))
 
 
 def children_of(puzzle: Puzzle, states: States) -> Iterator[States]:
@@ -94,83 +89,3 @@ def children_of(puzzle: Puzzle, states: States) -> Iterator[States]:
     for first in range(0, len(states), chunk):
         children, legal = puzzle.expand(states[first : first + chunk])
         yield children[legal]
-
-
-def hash_states(puzzle: Puzzle, states: States) -> Hashes:
-    """A 64-bit hash of each state (Zobrist: a random number for each value of each cell, added up bitwise)."""
-    return _hash(states, hash_numbers(puzzle.cells, puzzle.letters))
-
-
-def hash_children(puzzle: Puzzle, states: States) -> Hashes:
-    """The hashes of all children, uint64 [N, A]; an illegal child equals its parent."""
-    actions = range(len(puzzle.actions))
-    return np.stack([hash_states(puzzle, puzzle.move(states, np.full(len(states), a))) for a in actions], axis=1)
-
-
-@lru_cache(maxsize=8)
-def hash_numbers(cells: int, letters: int) -> np.ndarray:
-    """The random numbers, uint64 [D, letters], the same in every process."""
-    return np.random.default_rng([cells, letters]).integers(1, 1 << 64, size=(cells, letters), dtype=np.uint64)
-
-
-def _with_room(keys: Hashes, distance: np.ndarray, states: int) -> tuple[Hashes, np.ndarray]:
-    """The table with at least three slots for two states."""
-    if states > LARGEST:
-        raise UserError(f"A table of {states:,} states near the goal does not fit; choose a smaller depth.")
-    slots = len(keys)
-    while 2 * slots < 3 * states:
-        slots *= 2
-    if slots == len(keys):
-        return keys, distance
-    larger = np.zeros(slots, dtype=np.uint64), np.zeros(slots, dtype=np.uint8)
-    _move(keys, distance, *larger)
-    return larger
-
-
-@njit(cache=True)
-def _hash(states, numbers):
-    hashes = np.empty(len(states), dtype=np.uint64)
-    for row in range(len(states)):
-        mixed = np.uint64(0)
-        for cell in range(states.shape[1]):
-            mixed ^= numbers[cell, states[row, cell]]
-        hashes[row] = mixed if mixed != EMPTY else np.uint64(1)
-    return hashes
-
-
-@njit(cache=True, inline="always")
-def slot_of(key, keys):
-    """Where a hash stands in a table of open addressing, or the empty slot where it would stand."""
-    mask = np.uint64(len(keys) - 1)
-    slot = key & mask
-    while keys[slot] != EMPTY and keys[slot] != key:
-        slot = (slot + np.uint64(1)) & mask
-    return slot
-
-
-@njit(cache=True)
-def _enter(hashes, keys, distance, moves):
-    """Enter hashes that are not there yet; which were new, bool [N]."""
-    fresh = np.zeros(len(hashes), dtype=np.bool_)
-    for row in range(len(hashes)):
-        slot = slot_of(hashes[row], keys)
-        if keys[slot] == EMPTY:
-            keys[slot], distance[slot], fresh[row] = hashes[row], moves, True
-    return fresh
-
-
-@njit(cache=True)
-def _move(keys, distance, larger_keys, larger_distance):
-    for old in range(len(keys)):
-        if keys[old] != EMPTY:
-            slot = slot_of(keys[old], larger_keys)
-            larger_keys[slot], larger_distance[slot] = keys[old], distance[old]
-
-
-@njit(cache=True)
-def _look_up(hashes, keys, distance):
-    found = np.empty(len(hashes), dtype=np.uint8)
-    for row in range(len(hashes)):
-        slot = slot_of(hashes[row], keys)
-        found[row] = distance[slot] if keys[slot] == hashes[row] else FAR
-    return found

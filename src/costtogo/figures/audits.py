@@ -7,35 +7,16 @@ from matplotlib.colors import LogNorm
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
+from costtogo.figures import style
 from costtogo.figures.binning import bin_width, binned_means
 from costtogo.figures.chosen import network_error, selected_iteration, shown_iteration
-from costtogo.figures.style import (
-    BLACK,
-    BLUE,
-    GREY,
-    MARKERS,
-    SEQUENTIAL,
-    SERIES,
-    SKY,
-    VERMILION,
-    by_distance,
-    by_iteration,
-    kind_of_figure,
-    look_of,
-    name_panel,
-    plain_logarithmic_ticks,
-    shades,
-    subplots,
-    whole_ticks,
-    with_legend,
-)
 from costtogo.learning.distributions import walk_spread
 from costtogo.puzzles import make
 
 SHARES = {"admissible_percent": "admissible states", "consistent_percent": "consistent states"}
 
 
-@kind_of_figure
+@style.kind_of_figure
 def audit(measures: dict[str, pd.DataFrame], selections: dict[str, pd.DataFrame]) -> Figure:
     """Shares of admissible and of consistent states of each audited checkpoint.
 
@@ -44,21 +25,21 @@ def audit(measures: dict[str, pd.DataFrame], selections: dict[str, pd.DataFrame]
     Filled dots are over all states, hollow ones over the literature's sample; a ring marks the checkpoint of the
     searches.
     """
-    figure, panels = subplots(1, 2, sharey=True)
+    figure, panels = style.subplots(1, 2, sharey=True)
     handles = []
     for number, (model, rows) in enumerate(measures.items()):
         for axes, measure in zip(panels, SHARES, strict=True):
-            handles += _draw_shares(axes, rows, measure, look_of(number), model)
+            handles += _draw_shares(axes, rows, measure, style.look_of(number), model)
             chosen = rows[(rows["iteration"] == selected_iteration(selections[model])) & (rows["scope"] == "all")]
             ring = {"ls": "none", "marker": "o", "markersize": 11, "mfc": "none", "mew": 1.2}
-            axes.plot(chosen["iteration"], chosen[measure], mec=look_of(number)["color"], **ring)
+            axes.plot(chosen["iteration"], chosen[measure], mec=style.look_of(number)["color"], **ring)
     for axes, text in zip(panels, SHARES.values(), strict=True):
-        name_panel(axes, text)
+        style.name_panel(axes, text)
         axes.margins(x=0.08)
-        whole_ticks(axes.xaxis, 5)
-        by_iteration(axes)
+        style.whole_ticks(axes.xaxis, 5)
+        style.by_iteration(axes)
     panels[0].set_ylabel("share of states, %")
-    return with_legend(figure, [*handles[:: len(panels)], *_scope_handles()], columns=3)
+    return style.with_legend(figure, [*handles[:: len(panels)], *_scope_handles()], columns=3)
 
 
 def _draw_shares(axes: Axes, rows: pd.DataFrame, measure: str, look: dict, model: str) -> list:
@@ -74,14 +55,14 @@ def _draw_shares(axes: Axes, rows: pd.DataFrame, measure: str, look: dict, model
 def _scope_handles() -> list[Line2D]:
     """What filled, hollow and ringed markers mean."""
     looks = {
-        "all states": {"color": GREY, "marker": "o", "markersize": 5},
-        "sample": {"color": GREY, "marker": "o", "markersize": 5, "mfc": "white", "ls": "none"},
-        "checkpoint of the searches": {"ls": "none", "marker": "o", "markersize": 11, "mfc": "none", "mec": GREY},
+        "all states": {"color": style.GREY, "marker": "o", "markersize": 5},
+        "sample": {"color": style.GREY, "marker": "o", "markersize": 5, "mfc": "white", "ls": "none"},
+        "checkpoint of the searches": {"ls": "none", "marker": "o", "markersize": 11, "mfc": "none", "mec": style.GREY},
     }
     return [Line2D([], [], label=label, lw=0.6, **look) for label, look in looks.items()]
 
 
-@kind_of_figure
+@style.kind_of_figure
 def nearby_audit(nearby: pd.DataFrame) -> Figure:
     """Mean cost-to-go, and share of admissible states, at each distance of the exact table.
 
@@ -90,7 +71,7 @@ def nearby_audit(nearby: pd.DataFrame) -> Figure:
     return _costs_and_shares(nearby)
 
 
-@kind_of_figure
+@style.kind_of_figure
 def known_audit(known: pd.DataFrame) -> Figure:
     """Mean cost-to-go, and share of admissible states, of instances whose distance is known, by distance.
 
@@ -104,23 +85,23 @@ def known_audit(known: pd.DataFrame) -> Figure:
 
 def _costs_and_shares(audited: pd.DataFrame) -> Figure:
     """Two panels by distance: mean_cost_to_go beside the exact distance, admissible_percent."""
-    figure, (costs, shares) = subplots(1, 2, height=3.2)
+    figure, (costs, shares) = style.subplots(1, 2, height=3.2)
     distance = audited["distance"]
-    look = {"color": BLUE, "marker": "o", "clip_on": False}
+    look = {"color": style.BLUE, "marker": "o", "clip_on": False}
     handles = costs.plot(distance, audited["mean_cost_to_go"], label="mean cost-to-go", **look)
-    handles += costs.plot(distance, distance, color=BLACK, ls=":", lw=1, label="exact distance")
+    handles += costs.plot(distance, distance, color=style.BLACK, ls=":", lw=1, label="exact distance")
     costs.set_ylabel("moves")
     costs.set_ylim(bottom=0)
-    whole_ticks(costs.yaxis)
-    look = {"color": VERMILION, "marker": "s", "clip_on": False}
+    style.whole_ticks(costs.yaxis)
+    look = {"color": style.VERMILION, "marker": "s", "clip_on": False}
     handles += shares.plot(distance, audited["admissible_percent"], label="admissible states", **look)
     shares.set(ylabel="share of states, %", ylim=(0, 100))
     for axes in (costs, shares):
-        by_distance(axes, 12)
-    return with_legend(figure, handles)
+        style.by_distance(axes, 12)
+    return style.with_legend(figure, handles)
 
 
-@kind_of_figure
+@style.kind_of_figure
 def scrambled_costs(costs: pd.DataFrame) -> Figure:
     """Cost-to-go by the number of moves of the scramble: its mean, and where nine tenths of the states lie.
 
@@ -129,7 +110,7 @@ def scrambled_costs(costs: pd.DataFrame) -> Figure:
     return _costs_by_depth(costs)
 
 
-@kind_of_figure
+@style.kind_of_figure
 def walk_costs(table, values, selection: pd.DataFrame, puzzle: str, walk_max: int) -> Figure:
     """Cost-to-go after up to walk_max random moves from the goal, by the exact chance of every state.
 
@@ -142,23 +123,25 @@ def walk_costs(table, values, selection: pd.DataFrame, puzzle: str, walk_max: in
 
 def _costs_by_depth(costs: pd.DataFrame) -> Figure:
     """Cost-to-go by depth, with mean_distance where costs has it; the diagonal is the most a scramble can be away."""
-    figure, (axes,) = subplots()
+    figure, (axes,) = style.subplots()
     depth, highest = costs["depth"], 1.05 * costs[[*{"high", "mean_distance"} & {*costs}]].max(axis=None)
-    band = axes.fill_between(depth, costs["low"], costs["high"], color=SKY, alpha=0.4, lw=0, label="5–95 % of states")
-    handles = axes.plot(depth, costs["mean_cost_to_go"], color=BLUE, marker="o", label="mean cost-to-go")
-    handles += axes.plot([0, highest], [0, highest], color=BLACK, ls=":", lw=1, label="cost-to-go = moves")
+    band = axes.fill_between(
+        depth, costs["low"], costs["high"], color=style.SKY, alpha=0.4, lw=0, label="5–95 % of states"
+    )
+    handles = axes.plot(depth, costs["mean_cost_to_go"], color=style.BLUE, marker="o", label="mean cost-to-go")
+    handles += axes.plot([0, highest], [0, highest], color=style.BLACK, ls=":", lw=1, label="cost-to-go = moves")
     if "mean_distance" in costs:
-        handles += axes.plot(depth, costs["mean_distance"], color=VERMILION, lw=1, label="mean distance")
+        handles += axes.plot(depth, costs["mean_distance"], color=style.VERMILION, lw=1, label="mean distance")
     axes.set(xlim=(0, depth.max() + 0.5), ylim=(0, highest))
     axes.set(xlabel="moves of the scramble", ylabel="cost-to-go, moves")
-    return with_legend(figure, [handles[0], band, *handles[1:]])
+    return style.with_legend(figure, [handles[0], band, *handles[1:]])
 
 
 MESH_CELLS = 500  # a larger map is drawn as pixels inside the SVG
 SMALLEST_ERROR = 0.01  # moves; the error map shows smaller errors in the same colour
 
 
-@kind_of_figure
+@style.kind_of_figure
 def error_by_distance(errors: dict[str, pd.DataFrame], selections: dict[str, pd.DataFrame]) -> Figure:
     """Error of each model's selected checkpoint over all states.
 
@@ -173,7 +156,7 @@ def error_by_distance(errors: dict[str, pd.DataFrame], selections: dict[str, pd.
     return error_lines(pd.concat(frames))
 
 
-@kind_of_figure
+@style.kind_of_figure
 def error_by_checkpoint(errors: pd.DataFrame) -> Figure:
     """Error of each audited checkpoint of a model over all states; errors: as in error_by_distance, of the model."""
     errors = errors[errors["scope"] == "all"].sort_values("iteration", kind="stable")
@@ -182,7 +165,7 @@ def error_by_checkpoint(errors: pd.DataFrame) -> Figure:
     return error_lines(errors.assign(label=labels), ordered=True)
 
 
-@kind_of_figure
+@style.kind_of_figure
 def error_at_point(errors: dict[str, pd.DataFrame]) -> Figure:
     """Error of all models at the last convergence point that every model with one has reached.
 
@@ -203,28 +186,27 @@ def error_lines(errors: pd.DataFrame, title: str = "", *, ordered: bool = False)
     errors: label, distance, states, mean_absolute_error, bias; one line a label.  The lines of labels in an
     order go from dark to bright.
     """
-    figure, (absolute, bias) = subplots(2, sharex=True, height_ratios=(4, 3))
+    figure, (absolute, bias) = style.subplots(2, sharex=True, height_ratios=(4, 3))
     width = bin_width(int(errors["distance"].max()))
     groups, handles = errors.groupby("label", sort=False), []
-    colors = shades(len(groups)) if ordered else SERIES
+    colors = style.shades(len(groups)) if ordered else style.SERIES
     for number, (label, group) in enumerate(groups):
         look = {"color": colors[number % len(colors)], "label": label}
         if width == 1 and len(group) <= 20:
-            look["marker"] = MARKERS[number % len(MARKERS)]
+            look["marker"] = style.MARKERS[number % len(style.MARKERS)]
         for axes, measure in ((absolute, "mean_absolute_error"), (bias, "bias")):
             means = binned_means(group, measure, "states", width)
             handles += axes.plot(means["distance"], means[measure], **look)
-    bias.axhline(0, color=BLACK, lw=0.8)
+    bias.axhline(0, color=style.BLACK, lw=0.8)
     absolute.set_ylim(bottom=0)
-    name_panel(absolute, title)
+    style.name_panel(absolute, title)
     absolute.set_ylabel("mean absolute\nerror, moves")
     bias.set_ylabel("bias, moves\n(above 0: too high)")
-    by_distance(bias)
-    figure.align_ylabels()
-    return with_legend(figure, handles[::2], columns=3)
+    style.by_distance(bias)
+    return style.with_legend(figure, handles[::2], columns=3)
 
 
-@kind_of_figure
+@style.kind_of_figure
 def learning_curve(errors: pd.DataFrame) -> Figure:
     """Mean absolute error by distance (upwards) as the convergence points pass (to the right), if there are any.
 
@@ -233,7 +215,7 @@ def learning_curve(errors: pd.DataFrame) -> Figure:
     """
     if errors.empty:
         return nothing_reached()
-    figure, (axes,) = subplots(grid=False)
+    figure, (axes,) = style.subplots(grid=False)
     width = bin_width(int(errors["distance"].max()))
     columns = [
         binned_means(group, "mean_absolute_error", "states", width).set_index("distance")["mean_absolute_error"]
@@ -247,20 +229,20 @@ def learning_curve(errors: pd.DataFrame) -> Figure:
         np.append(grid.index - width / 2, grid.index[-1] + width / 2),
         shown,
         norm=LogNorm(vmin=max(SMALLEST_ERROR, np.nanmin(shown)), vmax=np.nanmax(shown)),
-        cmap=SEQUENTIAL,
+        cmap=style.SEQUENTIAL,
         rasterized=grid.size > MESH_CELLS,
     )
     _label_points(axes, points)
     axes.set_ylabel("distance from the goal, moves")
-    whole_ticks(axes.yaxis, 15)
+    style.whole_ticks(axes.yaxis, 15)
     bar = figure.colorbar(mesh, ax=axes, label="mean absolute error, moves")
-    plain_logarithmic_ticks(bar.ax.yaxis)
+    style.plain_logarithmic_ticks(bar.ax.yaxis)
     return figure
 
 
 def nothing_reached() -> Figure:
     """What is shown in place of a figure over convergence points where there are none."""
-    figure, (axes,) = subplots(grid=False)
+    figure, (axes,) = style.subplots(grid=False)
     axes.text(0.5, 0.5, "no convergence point was reached", ha="center", transform=axes.transAxes)
     axes.set_axis_off()
     return figure

@@ -6,49 +6,34 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from costtogo.figures.style import (
-    BLACK,
-    BLUE,
-    GREY,
-    PALE,
-    by_distance,
-    count_text,
-    kind_of_figure,
-    logarithmic,
-    look_of,
-    name_panel,
-    plain_logarithmic_ticks,
-    subplots,
-    whole_ticks,
-    with_legend,
-)
+from costtogo.figures import style
 from costtogo.puzzles import noun
 
 
-@kind_of_figure
+@style.kind_of_figure
 def beam_lengths(grid: pd.DataFrame, sets: list[str]) -> Figure:
     """Mean length of the solutions and nodes expanded by beam width, one line for each of some sets.
 
     grid: set, width, length, length_low, length_high (95 %), nodes_expanded.
     """
     cells = grid[grid["set"].isin(sets)]
-    figure, (lengths, nodes) = subplots(1, 2, height=3.4)
+    figure, (lengths, nodes) = style.subplots(1, 2, height=3.4)
     handles = []
     for number, (name, group) in enumerate(cells.sort_values("width").groupby("set", sort=False)):
-        look = look_of(number, label=name)
+        look = style.look_of(number, label=name)
         interval = [group["length"] - group["length_low"], group["length_high"] - group["length"]]
         handles.append(lengths.errorbar(group["width"], group["length"], interval, capsize=3, **look))
         nodes.plot(group["width"], group["nodes_expanded"], **look)
     if (cells["nodes_expanded"] > 0).any():  # all starts may lie within the exact table
-        logarithmic(nodes.yaxis)
+        style.logarithmic(nodes.yaxis)
     lengths.set_ylabel("mean length, moves")
     nodes.set_ylabel("nodes expanded")
     for axes in (lengths, nodes):
         label_widths(axes, cells["width"])
-    return with_legend(figure, handles)
+    return style.with_legend(figure, handles)
 
 
-@kind_of_figure
+@style.kind_of_figure
 def beam_seconds(searches: pd.DataFrame, clock: pd.DataFrame, sets: list[str]) -> Figure:
     """Seconds of a search by beam width, and mean length by mean seconds, one line for each of some sets.
 
@@ -56,23 +41,23 @@ def beam_seconds(searches: pd.DataFrame, clock: pd.DataFrame, sets: list[str]) -
     """
     timed = searches.merge(clock, on=["set", "width", "instance"])
     timed = timed[timed["set"].isin(sets)]
-    figure, (times, lengths) = subplots(1, 2, height=3.4)
+    figure, (times, lengths) = style.subplots(1, 2, height=3.4)
     means = timed[np.isfinite(timed["cost"])].groupby(["set", "width"], sort=False)[["seconds", "cost"]].mean()
     handles = []
     for number, (name, group) in enumerate(means.reset_index().groupby("set", sort=False)):
-        look = look_of(number, label=name)
+        look = style.look_of(number, label=name)
         handles += times.plot(group["width"], group["seconds"], **look)
         lengths.plot(group["seconds"], group["cost"], **look)
         for cell in group.itertuples() if len(group) > 1 else ():
             note = {"xytext": (5, 3), "textcoords": "offset points", "fontsize": 8}
-            lengths.annotate(count_text(cell.width), (cell.seconds, cell.cost), **note)
+            lengths.annotate(style.count_text(cell.width), (cell.seconds, cell.cost), **note)
     times.set(yscale="log", ylabel="seconds a search")
     label_widths(times, timed["width"])
     lengths.set(xscale="log", xlabel="seconds a search", ylabel="mean length, moves")
     lengths.margins(x=0.15)
     for axis in (times.yaxis, lengths.xaxis):
-        plain_logarithmic_ticks(axis)
-    return with_legend(figure, handles)
+        style.plain_logarithmic_ticks(axis)
+    return style.with_legend(figure, handles)
 
 
 def label_widths(axes: Axes, widths: pd.Series) -> None:
@@ -80,41 +65,40 @@ def label_widths(axes: Axes, widths: pd.Series) -> None:
     axes.set(xscale="log", xlabel="beam width, states")
     axes.margins(x=0.1)
     places = sorted(set(widths))
-    axes.set_xticks(places, [count_text(width) for width in places])
+    axes.set_xticks(places, [style.count_text(width) for width in places])
     axes.minorticks_off()
 
 
-@kind_of_figure
+@style.kind_of_figure
 def prefix_lengths(searches: pd.DataFrame, chosen: str) -> Figure:
     """Length found by distance on a set, the diagonal being the shortest; one marker a beam width.
 
     searches: set, width, distance, solved (bool), cost.  An unsolved state is a cross on the diagonal.
     """
     searches = searches[searches["set"] == chosen]
-    figure, (axes,) = subplots(height=3.8)
+    figure, (axes,) = style.subplots(height=3.8)
     farthest = searches["distance"].max()
-    handles = axes.plot([0, farthest], [0, farthest], color=BLACK, ls=":", lw=1, label="shortest")
+    handles = axes.plot([0, farthest], [0, farthest], color=style.BLACK, ls=":", lw=1, label="shortest")
     for number, (width, group) in enumerate(searches.groupby("width")):
         solved = group[group["solved"]]
         longer = solved["cost"] > solved["distance"]
-        look = look_of(number, ls="none", markersize=6, clip_on=False)
+        look = style.look_of(number, ls="none", markersize=6, clip_on=False)
         name = f"width {width:,}"
         handles += axes.plot(solved["distance"][~longer], solved["cost"][~longer], label=f"{name}, shortest", **look)
         look |= {"mfc": "white", "mew": 1.4}
         handles += axes.plot(solved["distance"][longer], solved["cost"][longer], label=f"{name}, longer", **look)
         lost = group.loc[~group["solved"], "distance"]
         if len(lost):
-            handles += axes.plot(
-                lost, lost, ls="none", marker="x", color=look["color"], ms=7, label=f"{name}, unsolved"
-            )
+            look = {"ls": "none", "marker": "x", "color": look["color"], "ms": 7}
+            handles += axes.plot(lost, lost, label=f"{name}, unsolved", **look)
     axes.set(ylabel="length found, moves", xlim=(0, farthest + 0.5))
     axes.set_ylim(bottom=0)
-    by_distance(axes)
-    whole_ticks(axes.yaxis, 15)
-    return with_legend(figure, handles, columns=3)
+    style.by_distance(axes)
+    style.whole_ticks(axes.yaxis, 15)
+    return style.with_legend(figure, handles, columns=3)
 
 
-@kind_of_figure
+@style.kind_of_figure
 def external_excess(searches: pd.DataFrame, puzzle: str) -> Figure:
     """Moves that the solutions have beyond the optimum, and the two lengths side by side; a row for each budget.
 
@@ -123,7 +107,7 @@ def external_excess(searches: pd.DataFrame, puzzle: str) -> Figure:
     """
     budgets, what = list(searches.groupby("seconds_allowed")), noun(puzzle)
     known = searches["optimal"].notna().all()
-    figure, panels = subplots(len(budgets), 1 + known, sharex="col", height=0.8 + 2.6 * len(budgets))
+    figure, panels = style.subplots(len(budgets), 1 + known, sharex="col", height=0.8 + 2.6 * len(budgets))
     rows = panels.reshape(len(budgets), -1)
     costs = searches["cost"][np.isfinite(searches["cost"])]
     lengths = pd.concat([searches["optimal"].dropna(), costs, pd.Series([0.0] if costs.empty else [])])
@@ -134,26 +118,26 @@ def external_excess(searches: pd.DataFrame, puzzle: str) -> Figure:
         solved = group[np.isfinite(group["cost"])]
         if known:
             draw_excesses(panels[0], group, solved, places, what)
-            panels[-1].hist(group["optimal"], edges, color=PALE, label="shortest")
+            panels[-1].hist(group["optimal"], edges, color=style.PALE, label="shortest")
         unsolved = f", {len(group) - len(solved)} unsolved" if len(group) > len(solved) else ""
-        name_panel(panels[0], f"{allowed:g} s each{unsolved}")
-        panels[-1].hist(solved["cost"], edges, color=BLUE, histtype="step", lw=1.6, label="found")
-        for values, color in ((group["optimal"], GREY), (solved["cost"], BLUE)):
+        style.name_panel(panels[0], f"{allowed:g} s each{unsolved}")
+        panels[-1].hist(solved["cost"], edges, color=style.BLUE, histtype="step", lw=1.6, label="found")
+        for values, color in ((group["optimal"], style.GREY), (solved["cost"], style.BLUE)):
             panels[-1].axvline(values.mean(), color=color, ls="--", lw=1)
         panels[-1].set(ylabel=f"{what}s")
-        whole_ticks(panels[-1].xaxis, 12)
+        style.whole_ticks(panels[-1].xaxis, 12)
         for axes in panels:
-            whole_ticks(axes.yaxis)
+            style.whole_ticks(axes.yaxis)
     if known:
         rows[-1][0].set(xlabel="moves beyond the shortest")
     rows[-1][-1].set(xlabel="length, moves")
-    mean = Line2D([], [], color=GREY, ls="--", lw=1, label="mean")
-    return with_legend(figure, [*rows[0][-1].get_legend_handles_labels()[0], mean])
+    mean = Line2D([], [], color=style.GREY, ls="--", lw=1, label="mean")
+    return style.with_legend(figure, [*rows[0][-1].get_legend_handles_labels()[0], mean])
 
 
 def draw_excesses(axes: Axes, group: pd.DataFrame, solved: pd.DataFrame, places: np.ndarray, noun: str) -> None:
     """How many solutions have so many moves beyond the shortest, as bars with their shares of the group."""
     counts = [int((solved["cost"] - solved["optimal"] == place).sum()) for place in places]
-    bars = axes.bar(places, counts, width=1.4, color=BLUE)
+    bars = axes.bar(places, counts, width=1.4, color=style.BLUE)
     axes.bar_label(bars, [f"{100 * count / len(group):.0f} %" for count in counts], fontsize=8, padding=2)
     axes.set(ylabel=f"of {len(group)} {noun}s", xticks=places[:: 1 + len(places) // 12])

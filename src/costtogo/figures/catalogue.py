@@ -193,17 +193,9 @@ def _grid_sets(subject: Subject) -> list[str]:
     return [grid.set for grid in subject.asked.grids]
 
 
-def _beam_sets(subject: Subject) -> dict[str, Any]:
-    return {"sets": subject.beams(prefixes=False)}
-
-
 def _example_sets(subject: Subject) -> dict[str, Any]:
     drawn = [name for name, kind in subject.asked.instances.items() if kind.kind != "mirrored"]
     return {"puzzle": subject.asked.puzzle, "sets": drawn[:2]}
-
-
-def _literature(subject: Subject) -> Paths:
-    return {"literature": {str(path): str(path) for path in documents(subject.asked.puzzle)}}
 
 
 def _document(subject: Subject) -> Paths:
@@ -256,12 +248,13 @@ EXHAUSTIVE = Group(  # networks on a puzzle whose states are all listed
         Kind("walk_costs", "cost-to-go by the length of walks",
              {"table": TABLE, "values": VALUES, "selection": SELECTION},
              lambda of: _is_looked_at(of) and hasattr(of.training.sampler, "walk_max"),
-             lambda of: {"puzzle": of.asked.puzzle, "walk_max": of.training.sampler.walk_max}),
+             lambda of: _puzzle(of) | {"walk_max": of.training.sampler.walk_max}),
         Kind("grid", "optimal solutions and nodes by λ and N", {"network": GRID, "baseline": BASELINE}),
         Kind("seconds", "seconds by λ and N", {"clock": CLOCK}),
         Kind("way", "the way found from start to goal",
              {"table": TABLE, "values": VALUES, "selection": SELECTION,
-              "searches": "searches/{model}/searches.parquet"}, _is_tower, lambda of: {"model": of.model}),
+              "searches": "searches/{model}/searches.parquet"},
+             _is_tower, lambda of: _puzzle(of) | {"model": of.model}),
     ),
 )  # fmt: skip
 
@@ -273,8 +266,9 @@ SAMPLED = Group(  # networks on a puzzle that has too many states to list
     (
         Kind("loss_curve", "loss", {"curve": CURVE, "card": CARD}),
         Kind("training_costs", "what the training cost",
-             {"cards": "models/{lineage}.json", "clocks": "timings/models/{lineage}.json"}, files=_literature,
-             options=lambda of: {"puzzle": of.asked.puzzle, "name": f"{of.asked.study}, {of.model}"}),
+             {"cards": "models/{lineage}.json", "clocks": "timings/models/{lineage}.json"},
+             files=lambda of: {"literature": {str(path): str(path) for path in documents(of.asked.puzzle)}},
+             options=lambda of: _puzzle(of) | {"name": f"{of.asked.study}, {of.model}"}),
         Kind("nearby_audit", "cost-to-go near the goal", {"nearby": "audits/{model}/nearby.parquet"}),
         Kind("known_audit", "cost-to-go where optima are known", {"known": "audits/{model}/known.parquet"},
              lambda of: of.asked.optima),
@@ -298,10 +292,10 @@ SOLVED = Group(  # networks that beams and searches of external instances go by
     lambda asked: asked.models,
     of_model=(
         Kind("beam_lengths", "length by beam width", {"grid": "beams/{model}/grid.parquet"},
-             lambda of: of.asked.beams, _beam_sets),
+             lambda of: of.asked.beams, lambda of: {"sets": of.beams(prefixes=False)}),
         Kind("beam_seconds", "seconds and length by beam width",
              {"searches": "beams/{model}/searches.parquet", "clock": "timings/beams/{model}.parquet"},
-             lambda of: of.asked.beams, _beam_sets),
+             lambda of: of.asked.beams, lambda of: {"sets": of.beams(prefixes=False)}),
         Kind("prefix_lengths", "lengths found on {set}", {"searches": "beams/{model}/searches.parquet"},
              sets=lambda of: of.beams(prefixes=True)),
         Kind("external_excess", "external {noun}s beside their optima",
@@ -333,7 +327,7 @@ def catalogue(study: "Study", measured: Path = MEASURED) -> list[FigureEntry]:
     asked = [study.about(puzzle) for puzzle in study.puzzles]
     own = [entry for each in asked for entry in of_puzzle(each)]
     listed = [each.puzzle for each in asked if EXHAUSTIVE.where(each)]
-    return [*own, *_kept_figures(study.study, listed, measured), *_variant_figures(listed, measured)]
+    return [*own, *_kept_figures(study.study, listed, measured)]
 
 
 def of_puzzle(asked: "PuzzleStudy") -> list[FigureEntry]:
@@ -362,11 +356,9 @@ def drawn(entries: Iterable[FigureEntry], card: Callable[[str], dict[str, Any]])
 
 def outdated(model: str, card: Callable[[str], dict[str, Any]]) -> bool:
     """Whether external instances were solved with another network than the model has now; card: as in drawn."""
-    name = f"{model}/checkpoints.parquet"
-    solved_with, now = (
-        {digest for path, digest in files.items() if path.endswith(f"models/{name}")}
-        for files in (card(f"external/{model}")["inputs"], card(f"models/{model}").get("outputs", {}))
-    )
+    files = (card(f"external/{model}").get("inputs", {}), card(f"models/{model}").get("outputs", {}))
+    network = f"models/{model}/checkpoints.parquet"
+    solved_with, now = ({found[path] for path in found if path.endswith(network)} for found in files)
     return not solved_with <= now
 
 
@@ -380,13 +372,12 @@ def parts(entries: Iterable[FigureEntry]) -> dict[str, list[FigureEntry]]:
 
 def kept_of(puzzles: Iterable[str], measured: Path = MEASURED) -> list[Path]:
     """The files of the studies that have kept results of any of these puzzles: data/measured/<study>.json."""
-    return [card for card in sorted(measured.glob("*.json")) if kept_puzzles(_cards(card)) & {*puzzles}]
 
+    def told_of(path: Path) -> set[str]:
+        parameters = [card.get("parameters", {}) for card in _cards(path).values()]
+        return {part.get("puzzle", part.get("training", {}).get("puzzle")) for part in parameters}
 
-def kept_puzzles(cards: dict[str, Any]) -> set[str]:
-    """The puzzles that the cards of a kept study tell of."""
-    parameters = [card.get("parameters", {}) for card in cards.values()]
-    return {puzzle for part in parameters if (puzzle := part.get("puzzle", part.get("training", {}).get("puzzle")))}
+    return [path for path in sorted(measured.glob("*.json")) if told_of(path) & {*puzzles}]
 
 
 def mean_distance_at_looks(cards: dict[str, Any], puzzle: str) -> float | None:
@@ -402,37 +393,40 @@ def _cards(kept: Path) -> dict[str, Any]:
 
 
 def _kept_figures(own: str, puzzles: list[str], measured: Path) -> Iterator[FigureEntry]:
-    """The losses of the trainings on some puzzles that studies other than the own one have kept."""
-    for card in sorted(path for path in measured.glob("*.json") if path.stem != own):
-        for place, stage in sorted(_cards(card).items()):
-            curve = card.with_suffix("") / f"{place.replace('/', '_')}_curve.csv"
-            training = stage.get("parameters", {}).get("training", {})
+    """The figures of what studies have kept of some puzzles; own: the study that they are for."""
+    for path in kept_of(puzzles, measured):
+        cards, folder = _cards(path), path.with_suffix("")
+        for place, card in sorted(cards.items()) if path.stem != own else ():
+            curve, training = (
+                folder / f"{place.replace('/', '_')}_curve.csv",
+                card.get("parameters", {}).get("training"),
+            )
             if curve.exists() and training["puzzle"] in puzzles:
                 model, options = place.removeprefix("models/"), {"epsilon": training["epsilon"]}
-                label, files = f"loss of the study {card.stem}'s {model}", {"curve": str(curve)}
-                yield _of_other(card, "kept_training", label, training["puzzle"], model, files, options)
+                label, files = f"loss of the study {path.stem}'s {model}", {"curve": str(curve)}
+                yield _kept_figure(path, "kept_training", label, training["puzzle"], model, files, options)
+        if (folder / "variants.csv").exists():
+            yield from _variant_figures(path, cards, {"frame": str(folder / "variants.csv")})
 
 
-def _variant_figures(puzzles: Iterable[str], measured: Path) -> Iterator[FigureEntry]:
-    """The figures of the trainings that a study repeated with several seeds, once it has kept them."""
-    for card in [path for path in kept_of(puzzles, measured) if (path.with_suffix("") / "variants.csv").exists()]:
-        cards, files = _cards(card), {"frame": str(card.with_suffix("") / "variants.csv")}
-        stages = [stage for place, stage in cards.items() if re.match(r"searches/.*_seed\d+$", place)]
-        for puzzle in sorted({stage["parameters"]["puzzle"] for stage in stages}):
-            kinds = {"variants": "seeds of each variant"}
-            if (mean := mean_distance_at_looks(cards, puzzle)) is not None:
-                kinds |= {"variant_errors": "error as training goes on", "variant_losses": "loss as training goes on"}
-                kinds |= {"variant_costs": "mean cost-to-go as training goes on"}
-            elif family(puzzle) != "hanoi":
-                kinds |= {"measures_by_point": "measures by convergence point", "predictors": "what predicts searches"}
-            for kind, label in kinds.items():
-                options = {"puzzle": puzzle} | ({"mean_distance": mean} if kind in OVER_STATES else {})
-                yield _of_other(card, kind, label, puzzle, puzzle, files, options)
+def _variant_figures(path: Path, cards: dict[str, Any], files: Paths) -> Iterator[FigureEntry]:
+    """The figures of the trainings that a study repeated with several seeds."""
+    stages = [card for place, card in cards.items() if re.match(r"searches/.*_seed\d+$", place)]
+    for puzzle in sorted({card["parameters"]["puzzle"] for card in stages}):
+        kinds = {"variants": "seeds of each variant"}
+        if (mean := mean_distance_at_looks(cards, puzzle)) is not None:
+            kinds |= {"variant_errors": "error as training goes on", "variant_losses": "loss as training goes on"}
+            kinds |= {"variant_costs": "mean cost-to-go as training goes on"}
+        elif family(puzzle) != "hanoi":
+            kinds |= {"measures_by_point": "measures by convergence point", "predictors": "what predicts searches"}
+        for kind, label in kinds.items():
+            options = {"puzzle": puzzle} | ({"mean_distance": mean} if kind in OVER_STATES else {})
+            yield _kept_figure(path, kind, label, puzzle, puzzle, files, options)
 
 
-def _of_other(
-    card: Path, kind: str, label: str, puzzle: str, about: str, files: Paths, options: dict[str, Any]
+def _kept_figure(
+    path: Path, kind: str, label: str, puzzle: str, about: str, files: Paths, options: dict
 ) -> FigureEntry:
-    """A figure of what another study kept."""
-    name = f"{card.stem}_{about}"
-    return FigureEntry(f"{kind}_{name}", f"{name}: {label}", kind, card.stem, puzzle, files=files, options=options)
+    """A figure of what the study of a file of data/measured kept."""
+    name, study = f"{path.stem}_{about}", path.stem
+    return FigureEntry(f"{kind}_{name}", f"{name}: {label}", kind, study, puzzle, files=files, options=options)

@@ -1,57 +1,43 @@
-"""How many states lie at each distance, and which of them the instance sets hold."""
+"""How many states lie at each distance: in all, in the instance sets, and of those that samplers draw."""
 
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from costtogo.figures import style
 from costtogo.figures.binning import bin_middle, bin_width, binned_counts
-from costtogo.figures.style import (
-    BLACK,
-    GREY,
-    MARKERS,
-    PALE,
-    SERIES,
-    by_distance,
-    kind_of_figure,
-    name_panel,
-    shades,
-    show_counts,
-    subplots,
-    whole_ticks,
-    with_legend,
-)
 
 MANY_TIMES = 10_000  # states at the commonest distance over those at the rarest, from where a logarithmic scale helps
+ADAPTIVE = "adaptive_k"  # the sampler whose walks grow with the convergence points
+DEVIATIONS = 2  # half the height of the band of chance, in standard deviations
 
 
-@kind_of_figure
+@style.kind_of_figure
 def distances(table: dict[str, np.ndarray], instances: pd.DataFrame) -> Figure:
     """States of a puzzle at each distance below, the share of each instance set above.
 
     table: distance [S].  instances: set, distance, one row an instance.  A set of one state is a vertical line at its
     distance.
     """
-    figure, (shares, states) = subplots(2, grid=False, sharex=True, height_ratios=(3, 2))
-    counts = np.bincount(table["distance"])
+    figure, (shares, states) = style.subplots(2, grid=False, sharex=True, height_ratios=(3, 2))
     handles = _draw_sets(shares, table["distance"], instances)
-    _draw_states(states, table["distance"], logarithmic=counts.max() > MANY_TIMES * counts.min())
-    figure.align_ylabels()
-    return with_legend(figure, handles, columns=3)
+    _draw_states(states, table["distance"])
+    return style.with_legend(figure, handles, columns=3)
 
 
 def _draw_sets(axes: Axes, distance: np.ndarray, instances: pd.DataFrame) -> list:
     largest = int(distance.max())
     middles, total = binned_counts(distance, largest)
-    handles = [axes.fill_between(middles, 100 * total / total.sum(), color=PALE, label="all states", lw=0)]
+    handles = [axes.fill_between(middles, 100 * total / total.sum(), color=style.PALE, label="all states", lw=0)]
     for number, (name, group) in enumerate(instances.groupby("set", sort=False)):
         label = f"{name} ({len(group):,})"
-        color = SERIES[number % len(SERIES)]
+        color = style.SERIES[number % len(style.SERIES)]
         if len(group) == 1:
             handles.append(axes.axvline(group["distance"].iloc[0], color=color, ls="--", label=label))
             continue
         share = 100 * binned_counts(group["distance"], largest)[1] / len(group)
-        marker = MARKERS[number % len(MARKERS)] if middles.size <= 20 else None
+        marker = style.MARKERS[number % len(style.MARKERS)] if middles.size <= 20 else None
         handles += axes.plot(middles, share, color=color, marker=marker, label=label)
     axes.set_ylim(bottom=0)
     axes.set_ylabel("share of states, %")
@@ -59,33 +45,28 @@ def _draw_sets(axes: Axes, distance: np.ndarray, instances: pd.DataFrame) -> lis
     return handles
 
 
-def _draw_states(axes: Axes, distance: np.ndarray, logarithmic: bool) -> None:
-    width = bin_width(int(distance.max()))
+def _draw_states(axes: Axes, distance: np.ndarray) -> None:
+    counts, width = np.bincount(distance), bin_width(int(distance.max()))
     middles, total = binned_counts(distance, int(distance.max()))
-    bars = axes.bar(middles, total, width=0.8 * width, color=GREY)
-    if logarithmic:
+    bars = axes.bar(middles, total, width=0.8 * width, color=style.GREY)
+    if counts.max() > MANY_TIMES * counts.min():
         axes.set_yscale("log")
         axes.set_ylim(0.7, total.max() * 12)
     if middles.size <= 16:
-        texts = [f"{value:,}" for value in total]
-        axes.bar_label(bars, texts, rotation=0 if total.max() < 1000 else 30, fontsize=6.5, color=BLACK, padding=1)
+        texts, turned = [f"{value:,}" for value in total], 0 if total.max() < 1000 else 30
+        axes.bar_label(bars, texts, rotation=turned, fontsize=6.5, color=style.BLACK, padding=1)
     axes.set_ylabel("states" if width == 1 else f"states per {width} moves")
-    axes.set_xlabel("distance from the goal, moves")
-    show_counts(axes.yaxis)
-    whole_ticks(axes.xaxis, 15)
+    style.show_counts(axes.yaxis)
+    style.by_distance(axes)
 
 
-ADAPTIVE = "adaptive_k"  # the sampler whose walks grow with the convergence points
-DEVIATIONS = 2  # half the height of the band of chance, in standard deviations
-
-
-@kind_of_figure
+@style.kind_of_figure
 def sampler_distances(spread: pd.DataFrame) -> Figure:
     """Distances of the states that deepcube and deepcubea draw, for several K; spread: as in sampled_distances."""
     return sampled_distances(spread[spread["sampler"] != ADAPTIVE], "K")
 
 
-@kind_of_figure
+@style.kind_of_figure
 def effective_k(spread: pd.DataFrame) -> Figure:
     """Distances of the states that adaptive-K draws, for several effective K; spread: as in sampled_distances."""
     return sampled_distances(spread[spread["sampler"] == ADAPTIVE], "effective K")
@@ -98,31 +79,30 @@ def sampled_distances(spread: pd.DataFrame, symbol: str) -> Figure:
     of walk_max.  The pale area is the share of all states.
     """
     samplers = list(dict.fromkeys(spread["sampler"]))
-    figure, panels = subplots(1, len(samplers), sharey=True)
+    figure, panels = style.subplots(1, len(samplers), sharey=True)
     for axes, sampler in zip(panels, samplers, strict=True):
         handles = _draw_lengths(axes, spread[spread["sampler"] == sampler], symbol)
-        name_panel(axes, sampler.replace("_", "-"))
-        by_distance(axes)
+        style.name_panel(axes, sampler.replace("_", "-"))
+        style.by_distance(axes)
         axes.set_ylim(bottom=0)
     panels[0].set_ylabel("share of states, %")
-    return with_legend(figure, handles)
+    return style.with_legend(figure, handles)
 
 
 def _draw_lengths(axes: Axes, spread: pd.DataFrame, symbol: str) -> list:
     lengths = sorted(spread["walk_max"].unique())
     handles = []
-    for number, (length, color) in enumerate(zip(lengths, shades(len(lengths)), strict=True)):
+    for length, look in zip(lengths, style.shaded_looks(len(lengths)), strict=True):
         rows = _binned(spread[spread["walk_max"] == length])
         drawn = 100 * rows["sampled"] / rows["sampled"].sum()
-        axes.plot(rows["distance"], rows["expected_percent"], color=color, lw=1)
-        look = {"color": color, "marker": MARKERS[number % len(MARKERS)]}
+        axes.plot(rows["distance"], rows["expected_percent"], color=look["color"], lw=1)
         axes.plot(rows["distance"], drawn, ls="none", **look)
         handles += axes.plot([], [], lw=1, label=f"{symbol} = {length}", **look)
     share = 100 * rows["states"] / rows["states"].sum()
-    return [*handles, axes.fill_between(rows["distance"], share, color=PALE, label="all states", lw=0)]
+    return [*handles, axes.fill_between(rows["distance"], share, color=style.PALE, label="all states", lw=0)]
 
 
-@kind_of_figure
+@style.kind_of_figure
 def sampler_difference(spread: pd.DataFrame) -> Figure:
     """States that one sampler draws more than another at each distance, one panel a walk length.
 
@@ -132,31 +112,28 @@ def sampler_difference(spread: pd.DataFrame) -> Figure:
     spread = spread[spread["sampler"] != ADAPTIVE]
     first, second = dict.fromkeys(spread["sampler"])
     lengths = sorted(spread["walk_max"].unique())
-    figure, panels = subplots(len(lengths), sharex=True, sharey=True, height=1.2 + 1.1 * len(lengths))
+    figure, panels = style.subplots(len(lengths), sharex=True, sharey=True, height=1.2 + 1.1 * len(lengths))
     for axes, length in zip(panels, lengths, strict=True):
         rows = spread[spread["walk_max"] == length]
         one, other = (_binned(rows[rows["sampler"] == name]) for name in (first, second))
         handles = _draw_difference(axes, one, other, f"{second} minus {first}")
-        name_panel(axes, f"K = {length}, {one['sampled'].sum():,} states of each")
-    figure.supylabel("difference, states", fontsize=9)
-    by_distance(panels[-1])
-    return with_legend(figure, handles)
+        style.name_panel(axes, f"K = {length}, {one['sampled'].sum():,} states of each")
+    figure.supylabel("difference, states")
+    style.by_distance(panels[-1])
+    return style.with_legend(figure, handles)
 
 
 def _draw_difference(axes: Axes, one: pd.DataFrame, other: pd.DataFrame, label: str) -> list:
     chance = one["expected_percent"] / 100
     deviation = np.sqrt(2 * one["sampled"].sum() * chance * (1 - chance))
     width = one["distance"].diff().min()
-    band = axes.bar(
-        one["distance"],
-        2 * DEVIATIONS * deviation,
-        bottom=-DEVIATIONS * deviation,
-        width=0.9 * width,
-        color=PALE,
-        label=f"±{DEVIATIONS} standard deviations of independent states",
+    look = {"color": style.PALE, "label": f"±{DEVIATIONS} standard deviations of independent states"}
+    height, bottom = 2 * DEVIATIONS * deviation, -DEVIATIONS * deviation
+    band = axes.bar(one["distance"], height, bottom=bottom, width=0.9 * width, **look)
+    bars = axes.bar(
+        one["distance"], other["sampled"] - one["sampled"], width=0.5 * width, color=style.GREY, label=label
     )
-    bars = axes.bar(one["distance"], other["sampled"] - one["sampled"], width=0.5 * width, color=GREY, label=label)
-    axes.axhline(0, color=BLACK, lw=0.8)
+    axes.axhline(0, color=style.BLACK, lw=0.8)
     return [bars, band]
 
 

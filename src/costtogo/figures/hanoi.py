@@ -7,31 +7,15 @@ from matplotlib.collections import LineCollection
 from matplotlib.colors import CenteredNorm
 from matplotlib.figure import Figure
 
+from costtogo.figures import style
 from costtogo.figures.chosen import START, network_error, weight_text
-from costtogo.figures.style import (
-    BLACK,
-    DIVERGING,
-    ORDERED,
-    PALE,
-    kind_of_figure,
-    logarithmic,
-    look_of,
-    name_panel,
-    show_counts,
-    subplots,
-    whole_ticks,
-    with_legend,
-)
+from costtogo.puzzles import make
+from costtogo.puzzles.base import ListedPuzzle, apply
 
 PEGS = 3
 CORNERS = np.array([[1.0, 0.0], [0.5, np.sqrt(3) / 2], [0.0, 0.0]])  # of pegs 0, 1, 2: goal right, start left
 CORNER_SUM = 0 + 1 + 2  # less two corners leaves the third
 MOST_STATES_WITH_EDGES = 1000  # of a larger graph only the states, and those as pixels inside the SVG
-
-
-def disks_of(states: int) -> int:
-    """The number of disks of a puzzle of so many states.  81 -> 4"""
-    return round(np.log(states) / np.log(PEGS))
 
 
 def positions(disks: int) -> np.ndarray:
@@ -52,43 +36,27 @@ def positions(disks: int) -> np.ndarray:
     return places
 
 
-def ranks_along(solution: str, disks: int) -> np.ndarray:
-    """The ranks of the states that a solution passes, start and goal included, int64 [moves + 1].
+def ranks_along(puzzle: ListedPuzzle, solution: str) -> np.ndarray:
+    """The ranks of the states that a solution passes from the start, both ends included, int64 [moves + 1].
 
-    solution: moves "from>to" of the top disk of a peg, with spaces between, from all disks on the last peg.
-    "2>1 2>0 1>0" with 2 disks -> [8, 7, 1, 0].
-    Raises ValueError where a move is not legal.
+    solution: moves "from>to" of the top disk of a peg, with spaces between.  "2>1 2>0 1>0" of hanoi_2 -> [8, 7, 1, 0].
+    Raises UserError where a move is not legal.
     """
-    pegs = np.full(disks, PEGS - 1)
-    weights = PEGS ** np.arange(disks)
-    ranks = [pegs @ weights]
-    for move in solution.split():
-        source, target = map(int, move.split(">"))
-        tops = [min(np.flatnonzero(pegs == peg), default=disks) for peg in (source, target)]
-        if tops[0] >= tops[1]:
-            raise ValueError(f"The move {move} is not legal: disk {tops[0]} cannot go onto disk {tops[1]}.")
-        pegs[tops[0]] = target
-        ranks.append(pegs @ weights)
-    return np.array(ranks)
+    states = [puzzle.start]
+    for action in puzzle.parse_moves(solution):
+        states.append(apply(puzzle, states[-1], [action]))
+    return puzzle.rank(np.stack(states))
 
 
-def edges(disks: int) -> np.ndarray:
-    """The pairs of states that one move joins, int64 [moves, 2], each pair once."""
-    ranks = np.arange(PEGS**disks)
-    pegs = ranks[:, None] // PEGS ** np.arange(disks) % PEGS
-    pairs = []
-    for disk in range(disks):
-        for step in (1, 2):
-            target = (pegs[:, disk] + step) % PEGS
-            smaller = pegs[:, :disk]
-            free = (smaller != pegs[:, [disk]]).all(1) & (smaller != target[:, None]).all(1)
-            neighbour = ranks + (target - pegs[:, disk]) * PEGS**disk
-            keep = free & (ranks < neighbour)
-            pairs.append(np.stack([ranks[keep], neighbour[keep]], axis=1))
-    return np.concatenate(pairs)
+def edges(puzzle: ListedPuzzle) -> np.ndarray:
+    """The pairs of states that one move joins, int64 [moves, 2], each pair once, those of the smallest disk first."""
+    neighbours = puzzle.neighbours()
+    states = np.broadcast_to(np.arange(len(neighbours))[:, None], neighbours.shape)
+    pairs = np.stack([states, neighbours], axis=2)[states < neighbours]
+    return pairs[np.argsort(pairs[:, 1] - pairs[:, 0], kind="stable")]
 
 
-@kind_of_figure
+@style.kind_of_figure
 def from_start(table: dict[str, np.ndarray], grids: dict[str, pd.DataFrame], baseline: pd.DataFrame) -> Figure:
     """Nodes expanded from the start state by λ, one panel an N, between exact (floor) and zero (ceiling).
 
@@ -98,17 +66,17 @@ def from_start(table: dict[str, np.ndarray], grids: dict[str, pd.DataFrame], bas
     cells = pd.concat([frame.assign(label=name) for name, frame in {**grids, "": baseline}.items()])
     cells, states = cells[cells["set"] == START], table["distance"].size
     sizes = sorted(cells.loc[cells["heuristic"] == "network", "batch_size"].unique())
-    figure, panels = subplots(1, len(sizes), sharey=True)
+    figure, panels = style.subplots(1, len(sizes), sharey=True)
     weights = sorted(cells["path_weight"].unique())
     for axes, size in zip(panels, sizes, strict=True):
         handles = _draw_nodes(axes, cells[cells["batch_size"] == size], weights)
-        handles.append(axes.axhline(states, color=PALE, lw=1.4, label=f"all {states:,} states"))
-        name_panel(axes, f"N = {size}")
+        handles.append(axes.axhline(states, color=style.PALE, lw=1.4, label=f"all {states:,} states"))
+        style.name_panel(axes, f"N = {size}")
         axes.set_xticks(range(len(weights)), [f"{weight:g}" for weight in weights])
-        logarithmic(axes.yaxis)
+        style.logarithmic(axes.yaxis)
     panels[0].set_ylabel("nodes expanded")
-    figure.supxlabel("path weight λ", fontsize=9)
-    return with_legend(figure, handles, columns=3)
+    figure.supxlabel("path weight λ")
+    return style.with_legend(figure, handles, columns=3)
 
 
 def _draw_nodes(axes: Axes, cells: pd.DataFrame, weights: list[float]) -> list:
@@ -116,10 +84,10 @@ def _draw_nodes(axes: Axes, cells: pd.DataFrame, weights: list[float]) -> list:
     fixed = {"exact": (":", "exact distance"), "zero": ("--", "zero heuristic")}
     networks = cells[cells["heuristic"] == "network"]
     for number, (label, group) in enumerate(networks.groupby("label", sort=False)):
-        handles += _draw_line(axes, group, weights, **look_of(number, label=label))
+        handles += _draw_line(axes, group, weights, **style.look_of(number, label=label))
     for heuristic, (line, label) in fixed.items():
         group = cells[cells["heuristic"] == heuristic]
-        handles += _draw_line(axes, group, weights, color=BLACK, ls=line, marker=".", label=label)
+        handles += _draw_line(axes, group, weights, color=style.BLACK, ls=line, marker=".", label=label)
     return handles
 
 
@@ -134,8 +102,8 @@ def _draw_line(axes: Axes, group: pd.DataFrame, weights: list[float], **look) ->
     return line
 
 
-@kind_of_figure
-def way(table, values, selection: pd.DataFrame, searches: pd.DataFrame, model: str) -> Figure:
+@style.kind_of_figure
+def way(table, values, selection: pd.DataFrame, searches: pd.DataFrame, puzzle: str, model: str) -> Figure:
     """The way from start to goal that the greediest search found, over the network's error on every state.
 
     table: distance [S].  values: iteration [C] and value [C, S] of each audited checkpoint.  searches: set, heuristic,
@@ -144,22 +112,22 @@ def way(table, values, selection: pd.DataFrame, searches: pd.DataFrame, model: s
     error = network_error(values, selection, table["distance"])
     found = searches[(searches["set"] == START) & searches["solved"] & (searches["heuristic"] == "network")]
     if found.empty:
-        return solution_on_graph("", error, label=model)
+        return solution_on_graph(make(puzzle), "", error, label=model)
     greediest = found.sort_values(["path_weight", "batch_size"]).iloc[0]
-    return solution_on_graph(greediest["solution"], error, label=f"{model}, {weight_text(greediest)}")
+    return solution_on_graph(make(puzzle), greediest["solution"], error, label=f"{model}, {weight_text(greediest)}")
 
 
-def solution_on_graph(solution: str, error: np.ndarray, *, label: str) -> Figure:
+def solution_on_graph(puzzle: ListedPuzzle, solution: str, error: np.ndarray, *, label: str) -> Figure:
     """The way a search found from start to goal, drawn on all states, coloured by the network's error.
 
     solution: moves "from>to" from the start state, or "".  error: h minus distance of every state, in
     moves, float [S].  label says which search found the way.
     """
-    disks = disks_of(error.size)
-    figure, (axes,) = subplots(height=5.0, grid=False)
+    disks = puzzle.disks
+    figure, (axes,) = style.subplots(height=5.0, grid=False)
     places = positions(disks)
-    _draw_states(figure, axes, places, error, disks)
-    way = places[ranks_along(solution, disks)]
+    _draw_states(figure, axes, places, error, puzzle)
+    way = places[ranks_along(puzzle, solution)]
     length = "no way found"
     if solution:
         _draw_way(figure, axes, way)
@@ -171,40 +139,35 @@ def solution_on_graph(solution: str, error: np.ndarray, *, label: str) -> Figure
     return figure
 
 
-def _draw_states(figure: Figure, axes: Axes, places: np.ndarray, error: np.ndarray, disks: int) -> None:
+def _draw_states(figure: Figure, axes: Axes, places: np.ndarray, error: np.ndarray, puzzle: ListedPuzzle) -> None:
+    disks = puzzle.disks
     if len(places) <= MOST_STATES_WITH_EDGES:
-        lines = LineCollection(places[edges(disks)], colors=PALE, linewidths=0.6 if disks > 5 else 1, zorder=1)
+        lines = LineCollection(places[edges(puzzle)], colors=style.PALE, linewidths=0.6 if disks > 5 else 1, zorder=1)
         axes.add_collection(lines)
     points = 330 / 2**disks  # points between neighbours at this figure size
     size = min(max(0.8 * points, 0.7), 10) ** 2
     look = {"s": size, "linewidths": 0, "zorder": 2, "rasterized": len(places) > MOST_STATES_WITH_EDGES}
     limit = float(np.quantile(np.abs(error), 0.99)) or 1.0
-    drawn = axes.scatter(*places.T, c=error, cmap=DIVERGING, norm=CenteredNorm(halfrange=limit), **look)
-    figure.colorbar(
-        drawn,
-        ax=axes,
-        shrink=0.75,
-        pad=0.0,
-        extend="both",
-        label="network minus distance, moves\n(below 0: too low)",
-    )
+    drawn = axes.scatter(*places.T, c=error, cmap=style.DIVERGING, norm=CenteredNorm(halfrange=limit), **look)
+    label = "network minus distance, moves\n(below 0: too low)"
+    figure.colorbar(drawn, ax=axes, shrink=0.75, pad=0.0, extend="both", label=label)
 
 
 def _draw_way(figure: Figure, axes: Axes, way: np.ndarray) -> None:
     steps = np.stack([way[:-1], way[1:]], axis=1)
     axes.add_collection(LineCollection(steps, colors="white", linewidths=5.5, capstyle="round", zorder=3))
-    drawn = LineCollection(steps, array=np.arange(len(steps)), cmap=ORDERED, linewidths=3, capstyle="round", zorder=4)
-    drawn.set_clim(0, len(steps))
+    drawn = LineCollection(steps, cmap=style.ORDERED, linewidths=3, capstyle="round", zorder=4)
+    drawn.set(array=np.arange(len(steps)), clim=(0, len(steps)))
     axes.add_collection(drawn)
     bar = figure.colorbar(drawn, ax=axes, orientation="horizontal", shrink=0.5, aspect=40, pad=0.0)
     bar.set_label("moves made")
-    whole_ticks(bar.ax.xaxis, 6)
-    show_counts(bar.ax.xaxis)
+    style.whole_ticks(bar.ax.xaxis, 6)
+    style.show_counts(bar.ax.xaxis)
 
 
 def _name_ends(axes: Axes, places: np.ndarray, disks: int) -> None:
     gap = 0.02 * 2**disks
     for place, text, side in ((places[-1], "start", "right"), (places[0], "goal", "left")):
-        axes.plot(*place, marker="o", markersize=8, mfc="white", mec=BLACK, mew=1.4, zorder=5, clip_on=False)
+        axes.plot(*place, marker="o", markersize=8, mfc="white", mec=style.BLACK, mew=1.4, zorder=5, clip_on=False)
         shift = -2 * gap if side == "right" else 2 * gap
         axes.text(place[0] + shift, place[1], text, ha=side, va="center", fontsize=10, weight="bold")

@@ -9,27 +9,13 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Rectangle
 
 from costtogo.analysis.local_solutions import lengths_by_size, solver_name
-from costtogo.figures.style import (
-    BLACK,
-    BLUE,
-    GREY,
-    PALE,
-    VERMILION,
-    kind_of_figure,
-    logarithmic,
-    look_of,
-    name_panel,
-    readable_on,
-    subplots,
-    whole_ticks,
-    with_legend,
-)
+from costtogo.figures import style
 from costtogo.puzzles import make
 
 POLICY_COLUMNS = 5
 
 
-@kind_of_figure
+@style.kind_of_figure
 def local_vi_lengths_by_size(classes: pd.DataFrame, boards: pd.DataFrame, reported: pd.DataFrame) -> Figure:
     """Average and longest solutions by initial size, ours and the document's.
 
@@ -37,18 +23,18 @@ def local_vi_lengths_by_size(classes: pd.DataFrame, boards: pd.DataFrame, report
     each that was drawn.  reported: the document's numbers, section, initial_size, quantity, value.
     """
     sizes, reported = lengths_by_size(classes, boards), _numbers(reported, "Table 2")
-    figure, (axes,) = subplots(grid=False, height=3.4)
-    axes.plot(sizes["initial_size"], sizes["maximum_moves"], "v-", color=GREY, label="longest of all boards")
-    axes.plot(sizes["initial_size"], sizes["longest"], "s-", color=VERMILION, label="longest of those drawn")
-    axes.plot(sizes["initial_size"], sizes["average_moves"], "o-", color=BLUE, label="average of all boards")
+    figure, (axes,) = style.subplots(grid=False, height=3.4)
+    axes.plot(sizes["initial_size"], sizes["maximum_moves"], "v-", color=style.GREY, label="longest of all boards")
+    axes.plot(sizes["initial_size"], sizes["longest"], "s-", color=style.VERMILION, label="longest of those drawn")
+    axes.plot(sizes["initial_size"], sizes["average_moves"], "o-", color=style.BLUE, label="average of all boards")
     for quantity in ("maximum_moves", "average_moves"):
         rows = reported[reported["quantity"] == quantity]
-        axes.plot(rows["initial_size"], rows["value"], "x", color=BLACK, markersize=7, markeredgewidth=1.4)
+        axes.plot(rows["initial_size"], rows["value"], "x", color=style.BLACK, markersize=7, markeredgewidth=1.4)
     axes.set(xlabel="tiles that each step begins with", ylabel="moves of a solution", ylim=(0, None))
-    whole_ticks(axes.xaxis)
+    style.whole_ticks(axes.xaxis)
     axes.grid(visible=True)
-    document = Line2D([], [], color=BLACK, marker="x", linestyle="", label="the document's, of boards it drew")
-    return with_legend(figure, [*axes.get_lines()[:3], document], columns=2)
+    document = Line2D([], [], color=style.BLACK, marker="x", linestyle="", label="the document's, of boards it drew")
+    return style.with_legend(figure, [*axes.get_lines()[:3], document], columns=2)
 
 
 def _numbers(reported: pd.DataFrame, section: str) -> pd.DataFrame:
@@ -57,7 +43,7 @@ def _numbers(reported: pd.DataFrame, section: str) -> pd.DataFrame:
     return rows.assign(value=rows["value"].astype(float))
 
 
-@kind_of_figure
+@style.kind_of_figure
 def local_vi_lengths_by_class(classes: pd.DataFrame, boards: pd.DataFrame, reported: pd.DataFrame) -> Figure:
     """How long the solutions of random boards are with one tile a step, by the most tiles considered at once.
 
@@ -65,29 +51,31 @@ def local_vi_lengths_by_class(classes: pd.DataFrame, boards: pd.DataFrame, repor
     that was drawn.  reported: the document's numbers, section, considered, quantity, value.
     """
     classes, reported = classes[classes["initial_size"] == 1], _numbers(reported, "Table 1")
-    figure, panels = subplots(len(classes), grid=False, sharex=True, height=1.1 * len(classes) + 0.6)
+    figure, panels = style.subplots(len(classes), grid=False, sharex=True, height=1.1 * len(classes) + 0.6)
     edges = np.arange(0, classes["bound"].max() + 8, 4)
     for axes, row in zip(panels, classes.itertuples(), strict=True):
         lengths = boards.loc[boards["considered_1"] == row.considered, "length_1"]
-        axes.hist(lengths, bins=edges, color=BLUE)
-        axes.axvline(row.maximum_moves, color=VERMILION, linewidth=1.4)
-        axes.axvline(row.bound, color=GREY, linestyle="--", linewidth=1.2)
+        axes.hist(lengths, bins=edges, color=style.BLUE)
+        axes.axvline(row.maximum_moves, color=style.VERMILION, linewidth=1.4)
+        axes.axvline(row.bound, color=style.GREY, linestyle="--", linewidth=1.2)
         told = reported[reported["considered"] == row.considered].set_index("quantity")["value"]
         top = axes.get_ylim()[1]
-        axes.plot([told["average_moves"], told["maximum_moves"]], [0.06 * top] * 2, "x", color=BLACK, clip_on=False)
+        axes.plot(
+            [told["average_moves"], told["maximum_moves"]], [0.06 * top] * 2, "x", color=style.BLACK, clip_on=False
+        )
         axes.set_yticks([])
         tiles = "tile" if row.considered == 1 else "tiles"
-        name_panel(axes, f"{row.considered} {tiles} at once: {len(lengths):,} of {len(boards):,} boards")
+        style.name_panel(axes, f"{row.considered} {tiles} at once: {len(lengths):,} of {len(boards):,} boards")
     panels[-1].set_xlabel("moves of a solution")
     handles = [
-        Line2D([], [], color=VERMILION, label="longest of all boards"),
-        Line2D([], [], color=GREY, linestyle="--", label="the document's bound φ"),
-        Line2D([], [], color=BLACK, marker="x", linestyle="", label="the document's average and longest"),
+        Line2D([], [], color=style.VERMILION, label="longest of all boards"),
+        Line2D([], [], color=style.GREY, linestyle="--", label="the document's bound φ"),
+        Line2D([], [], color=style.BLACK, marker="x", linestyle="", label="the document's average and longest"),
     ]
-    return with_legend(figure, handles, columns=3)
+    return style.with_legend(figure, handles, columns=3)
 
 
-@kind_of_figure
+@style.kind_of_figure
 def local_vi_policy(policy: pd.DataFrame, puzzle: str) -> Figure:
     """A board for each tile: how many moves bring it home from each cell, and to which cell it goes first.
 
@@ -95,7 +83,7 @@ def local_vi_policy(policy: pd.DataFrame, puzzle: str) -> Figure:
     """
     tiles, side = policy["tile"].unique(), make(puzzle).side
     rows = -(-len(tiles) // POLICY_COLUMNS)
-    figure, panels = subplots(rows, POLICY_COLUMNS, grid=False, height=1.45 * rows)
+    figure, panels = style.subplots(rows, POLICY_COLUMNS, grid=False, height=1.45 * rows)
     means = policy.groupby(["tile", "cell"])["moves"].mean()
     for axes, tile in zip(panels, tiles, strict=False):
         _policy_board(axes, side, tile, means[tile], policy[policy["tile"] == tile], means.max())
@@ -108,45 +96,47 @@ def _policy_board(axes: Axes, side: int, tile: int, means: pd.Series, frame: pd.
     for cell in range(side * side):
         x, y = cell % side, side - 1 - cell // side
         mean = means.get(cell)
-        colour = PALE if mean is None else colormaps["cividis_r"](mean / most)
+        colour = style.PALE if mean is None else colormaps["cividis_r"](mean / most)
         axes.add_patch(Rectangle((x, y), 1, 1, facecolor=colour, edgecolor="white", linewidth=1))
         if mean is None:
             name = str(cell + 1) if cell + 1 < tile else ""
-            axes.text(x + 0.5, y + 0.5, name, ha="center", va="center", fontsize=6, color=GREY)
+            axes.text(x + 0.5, y + 0.5, name, ha="center", va="center", fontsize=6, color=style.GREY)
             continue
-        axes.text(x + 0.5, y + 0.62, f"{mean:.0f}", ha="center", va="center", fontsize=6, color=readable_on(colour))
+        axes.text(
+            x + 0.5, y + 0.62, f"{mean:.0f}", ha="center", va="center", fontsize=6, color=style.readable_on(colour)
+        )
         moved = frame.loc[(frame["cell"] == cell) & (frame["to"] != cell), "to"]
         if cell != tile - 1 and len(moved):
             to = moved.mode().iloc[0]
             across, up = (to % side - cell % side) * 0.26, (cell // side - to // side) * 0.26
             middle = (x + 0.5 - across / 2, y + 0.24 - up / 2)
-            arrow = {"arrowstyle": "-|>", "color": readable_on(colour), "lw": 0.8, "mutation_scale": 5}
+            arrow = {"arrowstyle": "-|>", "color": style.readable_on(colour), "lw": 0.8, "mutation_scale": 5}
             axes.annotate(
                 "", (middle[0] + across, middle[1] + up), middle, arrowprops={**arrow, "shrinkA": 0, "shrinkB": 0}
             )
     home = ((tile - 1) % side, side - 1 - (tile - 1) // side)
-    axes.add_patch(Rectangle(home, 1, 1, fill=False, edgecolor=VERMILION, linewidth=1.6))
+    axes.add_patch(Rectangle(home, 1, 1, fill=False, edgecolor=style.VERMILION, linewidth=1.6))
     axes.set(xlim=(-0.05, side + 0.05), ylim=(-0.05, side + 0.05), aspect="equal")
     axes.set_title(f"tile {tile}", fontsize=7, pad=2)
 
 
-@kind_of_figure
+@style.kind_of_figure
 def local_vi_compared(searches: pd.DataFrame, clock: pd.DataFrame) -> Figure:
     """Every board by every solver: moves beyond the shortest solution, and milliseconds.
 
     searches: solver, instance, length, optimal.  clock: solver, instance, seconds.
     """
     whole = searches.merge(clock, on=["solver", "instance"], validate="one_to_one").dropna(subset="length")
-    figure, (axes,) = subplots(grid=False, height=4.2)
+    figure, (axes,) = style.subplots(grid=False, height=4.2)
     handles = []
     for number, (solver, rows) in enumerate(whole.groupby("solver", sort=False)):
-        look = look_of(number)
+        look = style.look_of(number)
         shifted = rows["length"] - rows["optimal"] + 0.6 * (number / whole["solver"].nunique() - 0.5)
         axes.plot(1e3 * rows["seconds"], shifted, ls="none", **look, markersize=2.5, alpha=0.35, markeredgewidth=0)
         middle = 1e3 * rows["seconds"].median(), (rows["length"] - rows["optimal"]).mean()
-        axes.plot(*middle, ls="none", **look, markersize=9, markeredgecolor=BLACK)
+        axes.plot(*middle, ls="none", **look, markersize=9, markeredgecolor=style.BLACK)
         handles.append(Line2D([], [], **look, linestyle="", label=solver_name(solver)))
-    logarithmic(axes.xaxis)
+    style.logarithmic(axes.xaxis)
     axes.set(xlabel="milliseconds a board", ylabel="moves beyond the shortest solution")
     axes.grid(visible=True)
-    return with_legend(figure, handles, columns=2)
+    return style.with_legend(figure, handles, columns=2)

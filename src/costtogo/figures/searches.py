@@ -10,38 +10,20 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch, Rectangle
 
+from costtogo.figures import style
 from costtogo.figures.binning import bin_width, binned_means
 from costtogo.figures.chosen import in_cell, of_widest_set, telling_cell, weight_text
-from costtogo.figures.style import (
-    BLACK,
-    GREY,
-    MARKERS,
-    SEQUENTIAL,
-    SERIES,
-    VERMILION,
-    by_distance,
-    count_text,
-    kind_of_figure,
-    logarithmic,
-    look_of,
-    name_panel,
-    readable_on,
-    show_counts,
-    subplots,
-    whole_ticks,
-    with_legend,
-)
 
 ROUNDING = 1e-9  # of a share of 100 %
 HEURISTICS = {"exact": "exact distance", "network": "network", "zero": "zero"}
 UNITS = ((1, "s"), (1e-3, "ms"), (1e-6, "µs"))  # of time, in seconds
 UNSOLVED = "not all solved"
 HALF_A_CELL = 0.5
-BETTER, WORSE = SEQUENTIAL, f"{SEQUENTIAL}_r"  # maps of what should be large, of what should be small: bright is good
+BETTER, WORSE = style.SEQUENTIAL, f"{style.SEQUENTIAL}_r"  # maps of what should be large or small: bright is good
 CELL = ["set", "path_weight", "batch_size"]
 
 
-@kind_of_figure
+@style.kind_of_figure
 def grid(network: pd.DataFrame, baseline: pd.DataFrame) -> Figure:
     """Optimal solutions of the network, and nodes expanded with each heuristic, by λ and N.
 
@@ -50,44 +32,35 @@ def grid(network: pd.DataFrame, baseline: pd.DataFrame) -> Figure:
     """
     cells, network = of_widest_set(pd.concat([network, baseline]), by=network), of_widest_set(network)
     present = [name for name in HEURISTICS if name in set(cells["heuristic"])]
-    figure, panels = subplots(1, 1 + len(present), grid=False, sharey=True)
+    figure, panels = style.subplots(1, 1 + len(present), grid=False, sharey=True)
     places = weights_and_sizes(network)
     least = min(network["optimal_percent"].min(), 99)
     draw_cells(panels[0], network, "optimal_percent", places, Normalize(least, 100), percent_text)
-    name_panel(panels[0], "optimal, %\nnetwork")
+    style.name_panel(panels[0], "optimal, %\nnetwork")
     scale = LogNorm(max(cells["nodes_expanded"].min(), 1), cells["nodes_expanded"].max())
     for axes, heuristic in zip(panels[1:], present, strict=True):
         rows = cells[cells["heuristic"] == heuristic]
-        draw_cells(axes, rows, "nodes_expanded", places, scale, count_text)
-        name_panel(axes, f"nodes expanded\n{HEURISTICS[heuristic]}")
-    panels[0].set_ylabel("path weight λ")
-    figure.supxlabel("batch size N", fontsize=9)
-    return figure
+        draw_cells(axes, rows, "nodes_expanded", places, scale, style.count_text)
+        style.name_panel(axes, f"nodes expanded\n{HEURISTICS[heuristic]}")
+    return label_grid(figure, panels)
 
 
-@kind_of_figure
+@style.kind_of_figure
 def seconds(clock: pd.DataFrame) -> Figure:
     """Mean seconds of one search with the network by λ and N, one panel an engine.
 
     clock: set, heuristic, engine, precision, path_weight, batch_size, searches, seconds; one row a cell.
     """
-    timings = clock[clock["heuristic"] == "network"].rename(columns={"searches": "instances"})
-    timings["engine"] += "\n" + timings["precision"]
-    return cell_seconds(of_widest_set(timings))
-
-
-def cell_seconds(timings: pd.DataFrame) -> Figure:
-    """engine, path_weight, batch_size and seconds of the cells of one set."""
+    timings = of_widest_set(clock[clock["heuristic"] == "network"].rename(columns={"searches": "instances"}))
+    timings = timings.assign(engine=timings["engine"] + "\n" + timings["precision"])
     engines = list(dict.fromkeys(timings["engine"]))
-    figure, panels = subplots(1, len(engines), grid=False, sharey=True)
+    figure, panels = style.subplots(1, len(engines), grid=False, sharey=True)
     scale = LogNorm(timings["seconds"].min(), timings["seconds"].max())
     for axes, engine in zip(panels, engines, strict=True):
         rows = timings[timings["engine"] == engine]
         draw_cells(axes, rows, "seconds", weights_and_sizes(timings), scale, seconds_text)
-        name_panel(axes, f"seconds a search\n{engine}")
-    panels[0].set_ylabel("path weight λ")
-    figure.supxlabel("batch size N", fontsize=9)
-    return figure
+        style.name_panel(axes, f"seconds a search\n{engine}")
+    return label_grid(figure, panels)
 
 
 def percent_text(value: float) -> str:
@@ -107,7 +80,9 @@ def weights_and_sizes(cells: pd.DataFrame) -> tuple[list[float], list[int]]:
     return sorted(cells["path_weight"].unique(), reverse=True), sorted(cells["batch_size"].unique())
 
 
-def draw_cells(axes: Axes, rows: pd.DataFrame, value: str, places, scale: Normalize, text, colors=SEQUENTIAL) -> None:
+def draw_cells(
+    axes: Axes, rows: pd.DataFrame, value: str, places, scale: Normalize, text, colors=style.SEQUENTIAL
+) -> None:
     """A heat map with the value written in each cell, in black or white as the colour below asks.
 
     places: all λ and N, as weights_and_sizes gives them; a cell that the rows lack is left blank.
@@ -123,11 +98,11 @@ def draw_cells(axes: Axes, rows: pd.DataFrame, value: str, places, scale: Normal
     axes.spines[:].set_visible(False)
     for (row, column), number in np.ndenumerate(table.to_numpy()):
         if np.isfinite(number):
-            color = readable_on(mesh.cmap(scale(number)))
+            color = style.readable_on(mesh.cmap(scale(number)))
             axes.text(column, row, text(number), ha="center", va="center", color=color, fontsize=8)
 
 
-@kind_of_figure
+@style.kind_of_figure
 def optimal_by_distance(shares: dict[str, pd.DataFrame], cards: dict[str, dict]) -> Figure:
     """Share of instances that each model solved optimally at each distance, above the number of instances.
 
@@ -138,30 +113,29 @@ def optimal_by_distance(shares: dict[str, pd.DataFrame], cards: dict[str, dict])
     cell = telling_cell(shares[first], cards[first]["parameters"]["search"]["headline"])
     results = pd.concat(shares, names=["label"]).reset_index("label")
     results = results[in_cell(results, cell)]
-    figure, (optimal, instances) = subplots(2, grid=False, sharex=True, height_ratios=(4, 1))
+    figure, (optimal, instances) = style.subplots(2, grid=False, sharex=True, height_ratios=(4, 1))
     width = bin_width(int(results["distance"].max()))
     handles = []
     for number, (label, group) in enumerate(results.groupby("label", sort=False)):
         means = binned_means(group, "optimal_percent", "instances", width)
-        marker = MARKERS[number % len(MARKERS)] if width == 1 else None
-        look = {"color": SERIES[number % len(SERIES)], "marker": marker}
+        marker = style.MARKERS[number % len(style.MARKERS)] if width == 1 else None
+        look = {"color": style.SERIES[number % len(style.SERIES)], "marker": marker}
         handles += optimal.plot(means["distance"], means["optimal_percent"], label=label, clip_on=False, **look)
-    instances.bar(means["distance"], means["instances"], width=0.8 * width, color=GREY)
+    instances.bar(means["distance"], means["instances"], width=0.8 * width, color=style.GREY)
     low, _ = optimal.get_ylim()
     optimal.set_ylim(min(low, 99), 100)
     optimal.margins(x=0.02)
-    name_panel(optimal, f"set {cell['set']}, {weight_text(cell)}")
+    style.name_panel(optimal, f"set {cell['set']}, {weight_text(cell)}")
     optimal.set_ylabel("optimal solutions, %")
     optimal.grid(axis="y")
     instances.set_ylabel("instances")
-    by_distance(instances)
-    whole_ticks(instances.yaxis, 3)
-    show_counts(instances.yaxis)
-    figure.align_ylabels()
-    return with_legend(figure, handles, columns=3)
+    style.by_distance(instances)
+    style.whole_ticks(instances.yaxis, 3)
+    style.show_counts(instances.yaxis)
+    return style.with_legend(figure, handles, columns=3)
 
 
-@kind_of_figure
+@style.kind_of_figure
 def grid_heat_maps(grid: pd.DataFrame, chosen: str) -> Figure:
     """Share solved, mean length and nodes generated by λ and N on a set, the brighter the better.
 
@@ -169,22 +143,22 @@ def grid_heat_maps(grid: pd.DataFrame, chosen: str) -> Figure:
     unsolved searches.
     """
     cells = grid[grid["set"] == chosen]
-    figure, panels = subplots(1, 3, grid=False, sharey=True, height=3.4)
+    figure, panels = style.subplots(1, 3, grid=False, sharey=True, height=3.4)
     lengths, nodes = cells["length"], cells["nodes_generated"]
     scales = {
         "solved_percent": (Normalize(0, 100), "{:.0f}".format, "solved, %"),
         "length": (Normalize(*_range(lengths, 1)), "{:.1f}".format, "length, moves"),
-        "nodes_generated": (LogNorm(*_range(nodes, 1)), count_text, "nodes generated"),
+        "nodes_generated": (LogNorm(*_range(nodes, 1)), style.count_text, "nodes generated"),
     }
     for axes, (column, (scale, text, title)) in zip(panels, scales.items(), strict=True):
         colors = BETTER if column == "solved_percent" else WORSE
         draw_cells(axes, cells, column, weights_and_sizes(cells), scale, text, colors)
         mark_unsolved(axes, cells)
-        name_panel(axes, title)
-    return label_grid(figure, panels)
+        style.name_panel(axes, title)
+    return label_grid(figure, panels, framed=True)
 
 
-@kind_of_figure
+@style.kind_of_figure
 def grid_seconds(grid: pd.DataFrame, clock: pd.DataFrame, chosen: str) -> Figure:
     """Mean seconds of a search by λ and N on a set, the brighter the better; a framed cell has unsolved searches.
 
@@ -192,12 +166,13 @@ def grid_seconds(grid: pd.DataFrame, clock: pd.DataFrame, chosen: str) -> Figure
     """
     cells = grid.merge(clock.groupby(CELL, as_index=False)["seconds"].mean(), on=CELL)
     cells = cells[cells["set"] == chosen]
-    figure, (axes,) = subplots(width=3.6, height=3.4, grid=False)
+    figure, (axes,) = style.subplots(height=3.4, grid=False)
     scale = LogNorm(*_range(cells["seconds"], 1e-3))
     draw_cells(axes, cells, "seconds", weights_and_sizes(cells), scale, seconds_text, WORSE)
     mark_unsolved(axes, cells)
-    name_panel(axes, "seconds a search")
-    return label_grid(figure, [axes])
+    style.name_panel(axes, "seconds a search")
+    figure.set_figwidth(3.6)  # inches
+    return label_grid(figure, [axes], framed=True)
 
 
 def _range(values: pd.Series, least: float) -> tuple[float, float]:
@@ -212,12 +187,12 @@ def mark_unsolved(axes: Axes, cells: pd.DataFrame) -> None:
     for cell in cells[cells["solved_percent"] < 100].itertuples():
         x, y = sizes.index(cell.batch_size), weights.index(cell.path_weight)
         corner = (x - HALF_A_CELL + 0.06, y - HALF_A_CELL + 0.08)
-        axes.add_patch(Rectangle(corner, 0.88, 0.84, fill=False, edgecolor=VERMILION, linewidth=1.6))
+        axes.add_patch(Rectangle(corner, 0.88, 0.84, fill=False, edgecolor=style.VERMILION, linewidth=1.6))
         if not cell.solved_percent:
-            axes.plot([x - 0.4, x + 0.4], [y + 0.38, y - 0.38], color=VERMILION, lw=1.2)
+            axes.plot([x - 0.4, x + 0.4], [y + 0.38, y - 0.38], color=style.VERMILION, lw=1.2)
 
 
-@kind_of_figure
+@style.kind_of_figure
 def heuristics_compared(grids: dict[str, pd.DataFrame], chosen: str) -> Figure:
     """Share solved, length and nodes generated by λ on a set, a column of panels for each N, a line for each heuristic.
 
@@ -230,12 +205,12 @@ def heuristics_compared(grids: dict[str, pd.DataFrame], chosen: str) -> Figure:
     figure, panels, handles = _by_weight(cells, rows, counts=("nodes_generated",))
     panels[0, 0].set_ylim(0, 100)
     if optimal.notna().all():
-        look = {"color": BLACK, "ls": ":", "lw": 1, "label": "optimum"}
+        look = {"color": style.BLACK, "ls": ":", "lw": 1, "label": "optimum"}
         handles += [axes.axhline(optimal.iloc[0], **look) for axes in panels[1]][:1]
     return _finished(figure, panels, handles)
 
 
-@kind_of_figure
+@style.kind_of_figure
 def heuristics_seconds(grids: dict[str, pd.DataFrame], clocks: dict[str, pd.DataFrame], chosen: str) -> Figure:
     """Seconds of a search and nodes generated a second by λ, as heuristics_compared.
 
@@ -261,11 +236,11 @@ def _by_weight(cells: pd.DataFrame, rows: dict[str, str], counts: Iterable[str])
     counts: the columns with a logarithmic axis.
     """
     sizes = sorted(cells["batch_size"].unique())
-    figure, panels = subplots(len(rows), len(sizes), sharex=True, sharey="row", height=1.0 + 1.7 * len(rows))
+    figure, panels = style.subplots(len(rows), len(sizes), sharex=True, sharey="row", height=1.0 + 1.7 * len(rows))
     panels = panels.reshape(len(rows), -1)
     handles = []
     for number, (name, own) in enumerate(cells.groupby("heuristic", sort=False)):
-        look = look_of(number, clip_on=False)
+        look = style.look_of(number, clip_on=False)
         handles.append(Line2D([], [], **look, label=name))
         for place, size in enumerate(sizes):
             group = own[own["batch_size"] == size].sort_values("path_weight")
@@ -277,22 +252,23 @@ def _by_weight(cells: pd.DataFrame, rows: dict[str, str], counts: Iterable[str])
     for (column, title), row in zip(rows.items(), panels, strict=True):
         row[0].set_ylabel(title)
         if column in counts and (cells[column] > 0).any():
-            logarithmic(row[0].yaxis)
+            style.logarithmic(row[0].yaxis)
     for axes, size in zip(panels[0], sizes, strict=True):
-        name_panel(axes, f"N = {size:,}")
+        style.name_panel(axes, f"N = {size:,}")
     return figure, panels, handles
 
 
 def _finished(figure: Figure, panels: np.ndarray, handles: list) -> Figure:
     """The axis of λ and the legend of panels of _by_weight."""
     figure.align_ylabels()
-    figure.supxlabel("path weight λ", fontsize=9)
-    unsolved = Line2D([], [], ls="none", marker="o", mfc="white", mec=BLACK, label=UNSOLVED)
-    return with_legend(figure, [*handles, unsolved], columns=6)
+    figure.supxlabel("path weight λ")
+    unsolved = Line2D([], [], ls="none", marker="o", mfc="white", mec=style.BLACK, label=UNSOLVED)
+    return style.with_legend(figure, [*handles, unsolved], columns=6)
 
 
-def label_grid(figure: Figure, panels) -> Figure:
-    """Name the axes of heat maps over λ and N and say what their frames mean."""
+def label_grid(figure: Figure, panels, *, framed: bool = False) -> Figure:
+    """Name the axes of heat maps over λ and N; framed: and say what their frames mean."""
     panels[0].set_ylabel("path weight λ")
-    figure.supxlabel("batch size N", fontsize=9)
-    return with_legend(figure, [Patch(fill=False, edgecolor=VERMILION, linewidth=1.6, label=UNSOLVED)])
+    figure.supxlabel("batch size N")
+    frame = Patch(fill=False, edgecolor=style.VERMILION, linewidth=1.6, label=UNSOLVED)
+    return style.with_legend(figure, [frame] if framed else [])

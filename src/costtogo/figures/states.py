@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import FancyBboxPatch, Rectangle
 
-from costtogo.figures.style import BLUE, GREY, PALE, YELLOW, kind_of_figure, subplots
+from costtogo.figures import style
 from costtogo.puzzles import make
 from costtogo.puzzles.base import Puzzle
 from costtogo.puzzles.cube import FACES
@@ -21,7 +21,7 @@ GAP = 0.15  # between two faces of a net, in stickers
 BOARD_POINTS = 60  # size of a number on a board, times the board's side
 
 
-@kind_of_figure
+@style.kind_of_figure
 def states(table: dict[str, np.ndarray], puzzle: str) -> Figure:
     """The goal, and the customary start or else the first of the states farthest from the goal; table: distance [S]."""
     distance, rules = table["distance"], make(puzzle)
@@ -30,7 +30,7 @@ def states(table: dict[str, np.ndarray], puzzle: str) -> Figure:
     return two_states(rules, {"goal": rules.goal, f"{moves} moves away": farthest})
 
 
-@kind_of_figure
+@style.kind_of_figure
 def large_states(instances: pd.DataFrame, puzzle: str, sets: list[str]) -> Figure:
     """The first state of each of up to two sets, or the last where their distances are known to grow.
 
@@ -49,7 +49,7 @@ def large_states(instances: pd.DataFrame, puzzle: str, sets: list[str]) -> Figur
 
 def two_states(puzzle: Puzzle, states: dict[str, States]) -> Figure:
     """States side by side, each uint8 [D] under its name; two, or one alone."""
-    figure, panels = subplots(1, len(states), height=2.6, grid=False)
+    figure, panels = style.subplots(1, len(states), height=2.6, grid=False)
     for axes, (name, state) in zip(panels, states.items(), strict=True):
         DRAWINGS[puzzle.family](axes, puzzle, state)
         axes.set_title(name)
@@ -77,13 +77,15 @@ def draw_towers(axes: Axes, puzzle: Puzzle, state: States) -> None:
     disks, width = puzzle.cells, 2.2
     heights = [0] * puzzle.letters
     for peg in range(puzzle.letters):
-        axes.plot([peg * width] * 2, [0, disks + 0.7], color=GREY, linewidth=2, zorder=0)
+        axes.plot([peg * width] * 2, [0, disks + 0.7], color=style.GREY, linewidth=2, zorder=0)
         axes.text(peg * width, -0.3, f"peg {peg}", ha="center", va="top", fontsize=8)
     for disk in reversed(range(disks)):
         peg = int(state[disk])
         half = 0.25 + 0.75 * (disk + 1) / disks
         box = (peg * width - half, heights[peg] + 0.1)
-        axes.add_patch(FancyBboxPatch(box, 2 * half, 0.8, boxstyle="round,pad=0,rounding_size=0.1", facecolor=BLUE))
+        axes.add_patch(
+            FancyBboxPatch(box, 2 * half, 0.8, boxstyle="round,pad=0,rounding_size=0.1", facecolor=style.BLUE)
+        )
         axes.text(peg * width, heights[peg] + 0.5, str(disk), ha="center", va="center", color="white", fontsize=7)
         heights[peg] += 1
     axes.set(xlim=(-1.2, (puzzle.letters - 1) * width + 1.2), ylim=(-1.2, disks + 1))
@@ -96,7 +98,7 @@ def draw_tiles(axes: Axes, puzzle: Puzzle, state: States) -> None:
             home = state[cell] == puzzle.goal[cell]
             box = FancyBboxPatch(
                 (x + 0.05, y + 0.05), 0.9, 0.9, boxstyle="round,pad=0,rounding_size=0.1",
-                facecolor=BLUE if home else PALE, edgecolor="none",
+                facecolor=style.BLUE if home else style.PALE, edgecolor="none",
             )  # fmt: skip
             axes.add_patch(box)
             ink, size = "white" if home else "black", BOARD_POINTS / math.isqrt(len(state))
@@ -106,13 +108,15 @@ def draw_tiles(axes: Axes, puzzle: Puzzle, state: States) -> None:
 def draw_lights(axes: Axes, puzzle: Puzzle, state: States) -> None:
     """A board of lights, those that are on in yellow."""
     for light, place in zip(state, _board(axes, state), strict=True):
-        axes.add_patch(Rectangle(place, 1, 1, facecolor=YELLOW if light else GREY, edgecolor="white", linewidth=2))
+        axes.add_patch(
+            Rectangle(place, 1, 1, facecolor=style.YELLOW if light else style.GREY, edgecolor="white", linewidth=2)
+        )
 
 
 def _board(axes: Axes, state: States) -> list[tuple[int, int]]:
     """Left and lower edge of each cell of a square board, row by row from above, with a frame around all."""
     side = math.isqrt(len(state))
-    axes.add_patch(Rectangle((0, 0), side, side, facecolor="none", edgecolor=GREY, linewidth=1))
+    axes.add_patch(Rectangle((0, 0), side, side, facecolor="none", edgecolor=style.GREY, linewidth=1))
     axes.set(xlim=(-0.1, side + 0.1), ylim=(-0.1, side + 0.1), aspect="equal")
     return [(cell % side, side - 1 - cell // side) for cell in range(side * side)]
 

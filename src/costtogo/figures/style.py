@@ -41,6 +41,7 @@ SETTINGS = {
     "font.size": 9,
     "axes.labelsize": 9,
     "axes.titlesize": 9,
+    "figure.labelsize": 9,
     "xtick.labelsize": 8,
     "ytick.labelsize": 8,
     "legend.fontsize": 8,
@@ -96,7 +97,7 @@ def _with_palette(picture: io.BytesIO) -> bytes:
 
 def look_of(number: int, **more) -> dict:
     """Colour and marker of one of several lines, and what else it has."""
-    return {"color": SERIES[number % len(SERIES)], "marker": MARKERS[number % len(MARKERS)], **more}
+    return {"color": SERIES[number % len(SERIES)], "marker": MARKERS[number % len(MARKERS)]} | more
 
 
 def shades(count: int) -> list[tuple[float, ...]]:
@@ -105,17 +106,26 @@ def shades(count: int) -> list[tuple[float, ...]]:
 
 
 def subplots(
-    rows: int = 1, columns: int = 1, *, width: float = SIZE[0], height: float = SIZE[1], grid: bool = True, **options
+    rows: int = 1, columns: int = 1, *, shown: int | None = None, height: float = SIZE[1], grid: bool = True, **options
 ) -> tuple[Figure, np.ndarray]:
-    """A figure, its size in inches, and its panels row by row, [rows · columns]; grid: whether they have lines across.
+    """A figure of so many inches of height, and its panels row by row, all of them or those that are shown.
 
-    options: of plt.subplots.
+    grid: whether they have lines across.  options: of plt.subplots.  Panels one over the other have labels in line.
     """
-    figure = Figure(figsize=(width, height))
+    figure = Figure(figsize=(SIZE[0], height))
     panels = figure.subplots(rows, columns, squeeze=False, **options).ravel()
-    for axes in panels if grid else ():
+    for axes in panels[:shown] if grid else ():
         axes.grid(axis="y")
-    return figure, panels
+    for axes in panels[shown:] if shown else ():
+        axes.set_axis_off()
+    if columns == 1:
+        figure.align_ylabels()
+    return figure, panels[:shown]
+
+
+def shaded_looks(count: int) -> list[dict]:
+    """Colour and marker of each of so many lines in an order, from dark to bright."""
+    return [look_of(number, color=color) for number, color in enumerate(shades(count))]
 
 
 def with_legend(figure: Figure, handles: Sequence, columns: int = 4) -> Figure:

@@ -6,120 +6,77 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from costtogo.analysis.literature import COLUMNS, trainings
+from costtogo.figures import style
 from costtogo.figures.chosen import in_cell, weight_text
-from costtogo.figures.style import (
-    BLACK,
-    BLUE,
-    GREEN,
-    GREY,
-    LINE_POINTS,
-    MARKERS,
-    ORANGE,
-    VERMILION,
-    by_iteration,
-    kind_of_figure,
-    logarithmic,
-    name_panel,
-    shades,
-    show_counts,
-    subplots,
-    whole_ticks,
-    with_legend,
-)
 
 LOSS = "mean squared error, moves²"
-WALKED, MOVED = "walk length\n(effective K)", "disks\nthat move"  # what effective_k counts
 PANELS_A_ROW = 2
 SHORTEST_ZOOM = 50  # iterations
+SHOWN_DISTANCES = 6  # lines of a figure with one for each distance
 FEW_POINTS = 40  # up to so many convergence points have room for a large circle each
 
 
-@kind_of_figure
+@style.kind_of_figure
 def training(curve: pd.DataFrame, epsilon: float | None, sampler: str) -> Figure:
     """Loss and validation loss by iteration, and below them how far the states drawn reach.
 
     curve: iteration, loss, validation_loss (NaN where not computed), effective_k, updated.
     A circle marks each convergence point; the dotted line is epsilon, the loss that calls for one.
     """
-    return _training_curve(curve, epsilon, MOVED if sampler == "growing_tower" else WALKED)
-
-
-@kind_of_figure
-def kept_training(curve: pd.DataFrame, epsilon: float | None) -> Figure:
-    """The same of a training that another study kept."""
-    return _training_curve(curve, epsilon, WALKED)
-
-
-def _training_curve(curve: pd.DataFrame, epsilon: float | None, reach: str) -> Figure:
-    figure, (losses, walks) = subplots(2, grid=False, sharex=True, height_ratios=(4, 1))
+    figure, (losses, walks) = style.subplots(2, grid=False, sharex=True, height_ratios=(4, 1))
     handles = _draw_losses(losses, curve, epsilon)
     handles[2].set_label(f"convergence point ({curve['updated'].sum():,})")
     for line in handles[3:]:
         line.set_label(f"ε = {epsilon:g}")
     losses.set_ylabel(LOSS)
-    walks.step(curve["iteration"], curve["effective_k"], where="post", color=GREY)
+    walks.step(curve["iteration"], curve["effective_k"], where="post", color=style.GREY)
     walks.set_ylim(bottom=0)
-    walks.set_ylabel(reach)
-    whole_ticks(walks.yaxis, 3)
-    by_iteration(walks)
-    figure.align_ylabels()
-    return with_legend(figure, handles)
+    walks.set_ylabel("disks\nthat move" if sampler == "growing_tower" else "walk length\n(effective K)")
+    style.whole_ticks(walks.yaxis, 3)
+    style.by_iteration(walks)
+    return style.with_legend(figure, handles)
+
+
+@style.kind_of_figure
+def kept_training(curve: pd.DataFrame, epsilon: float | None) -> Figure:
+    """The same of a training that another study kept."""
+    return training(curve, epsilon, "")
 
 
 def _draw_losses(axes: Axes, curve: pd.DataFrame, epsilon: float | None) -> list:
     """The handles are loss, validation loss, convergence point and, of a trainer that has it, ε."""
-    validation = curve.dropna(subset="validation_loss")
-    pixels = len(curve) > LINE_POINTS
-    handles = axes.plot(
-        curve["iteration"], curve["loss"], color=BLUE, lw=0.7, alpha=0.8, label="loss", rasterized=pixels
-    )
-    handles += axes.plot(
-        validation["iteration"],
-        validation["validation_loss"],
-        color=ORANGE,
-        lw=1,
-        zorder=1.9,  # below the loss, which strays less
-        label="validation loss",
-        rasterized=pixels,
-    )
-    updates = curve[curve["updated"]]
-    many = len(updates) > FEW_POINTS
-    handles += axes.plot(
-        updates["iteration"],
-        updates["validation_loss"].fillna(updates["loss"]),
-        ls="none",
-        marker="o",
-        markersize=2 if many else 5,
-        markerfacecolor=BLACK if many else "white",
-        markeredgecolor=BLACK,
-        markeredgewidth=0 if many else 1,
-        label="convergence point",
-    )
+    validation, updates = curve.dropna(subset="validation_loss"), curve[curve["updated"]]
+    pixels, many = len(curve) > style.LINE_POINTS, len(updates) > FEW_POINTS
+    look = {"color": style.BLUE, "lw": 0.7, "alpha": 0.8, "rasterized": pixels}
+    handles = axes.plot(curve["iteration"], curve["loss"], label="loss", **look)
+    look = {"color": style.ORANGE, "lw": 1, "zorder": 1.9, "rasterized": pixels}  # below the loss, which strays less
+    handles += axes.plot(validation["iteration"], validation["validation_loss"], label="validation loss", **look)
+    look = {"ls": "none", "marker": "o", "markersize": 2 if many else 5, "mfc": style.BLACK if many else "white"}
+    look |= {"mec": style.BLACK, "mew": 0 if many else 1, "label": "convergence point"}
+    handles += axes.plot(updates["iteration"], updates["validation_loss"].fillna(updates["loss"]), **look)
     if epsilon is not None:
-        handles.append(axes.axhline(epsilon, color=BLACK, ls=":", lw=1, label="ε"))
-    logarithmic(axes.yaxis)
+        handles.append(axes.axhline(epsilon, color=style.BLACK, ls=":", lw=1, label="ε"))
+    style.logarithmic(axes.yaxis)
     axes.grid(axis="y")
     return handles
 
 
-@kind_of_figure
+@style.kind_of_figure
 def last_points(curves: dict[str, pd.DataFrame], epsilons: dict[str, float | None]) -> Figure:
     """Losses around the last two convergence points of each model, one panel a model.
 
     curves: by model, as in training.
     """
     rows = -(-len(curves) // PANELS_A_ROW)
-    figure, panels = subplots(rows, PANELS_A_ROW, grid=False, height=1.2 + 1.5 * rows)
-    for axes in panels[len(curves) :]:
-        axes.set_axis_off()
-    for axes, (model, curve) in zip(panels, curves.items(), strict=False):
+    figure, panels = style.subplots(rows, PANELS_A_ROW, shown=len(curves), grid=False, height=1.2 + 1.5 * rows)
+    for axes, (model, curve) in zip(panels, curves.items(), strict=True):
         handles = _draw_losses(axes, around_last_points(curve), epsilons[model])
-        name_panel(axes, model if epsilons[model] is None else f"{model}, ε = {epsilons[model]:g}")
-        whole_ticks(axes.xaxis, 5)
-        show_counts(axes.xaxis)
-    figure.supylabel(LOSS, fontsize=9)
-    figure.supxlabel("iteration", fontsize=9)
-    return with_legend(figure, handles)
+        style.name_panel(axes, model if epsilons[model] is None else f"{model}, ε = {epsilons[model]:g}")
+        style.whole_ticks(axes.xaxis, 5)
+        style.show_counts(axes.xaxis)
+    figure.supylabel(LOSS)
+    figure.supxlabel("iteration")
+    return style.with_legend(figure, handles)
 
 
 def around_last_points(curve: pd.DataFrame) -> pd.DataFrame:
@@ -135,25 +92,25 @@ def around_last_points(curve: pd.DataFrame) -> pd.DataFrame:
     return curve[curve["iteration"].between(before - gap // 5, last + gap)]
 
 
-@kind_of_figure
+@style.kind_of_figure
 def loss_curve(curve: pd.DataFrame, card: dict) -> Figure:
     """Loss and validation loss by iteration, both axes logarithmic.
 
     curve: iteration, loss, validation_loss (NaN where not computed).  card: of the training.
     """
     pressed = card["parameters"]["training"].get("trainer") == "presses"
-    figure, (axes,) = subplots()
+    figure, (axes,) = style.subplots()
     validation = curve.dropna(subset="validation_loss")
-    pixels = len(curve) > LINE_POINTS
-    handles = axes.plot(curve["iteration"], curve["loss"], color=BLUE, lw=0.6, label="loss", rasterized=pixels)
-    look = {"color": ORANGE, "marker": "o", "mec": BLACK, "mew": 0.6}
+    pixels = len(curve) > style.LINE_POINTS
+    handles = axes.plot(curve["iteration"], curve["loss"], color=style.BLUE, lw=0.6, label="loss", rasterized=pixels)
+    look = {"color": style.ORANGE, "marker": "o", "mec": style.BLACK, "mew": 0.6}
     handles += axes.plot(validation["iteration"], validation["validation_loss"], label="validation loss", **look)
     axes.set(xlabel="iteration", ylabel="cross-entropy, nats a press" if pressed else LOSS)
-    logarithmic(axes.xaxis, axes.yaxis)
-    return with_legend(figure, handles)
+    style.logarithmic(axes.xaxis, axes.yaxis)
+    return style.with_legend(figure, handles)
 
 
-@kind_of_figure
+@style.kind_of_figure
 def training_costs(
     cards: dict[str, dict], clocks: dict[str, dict], literature: dict[str, pd.DataFrame], puzzle: str, name: str
 ) -> Figure:
@@ -165,17 +122,14 @@ def training_costs(
     states = sum(card["metrics"]["states_seen"] for card in cards.values())
     seconds = sum(clock["seconds"] + clock.get("earlier_seconds", 0.0) for clock in clocks.values())
     reported = pd.concat(literature.values()) if literature else pd.DataFrame(columns=COLUMNS)
-    return cost_bars(trainings(reported[reported["puzzle"] == puzzle].astype({"value": float}), name, seconds, states))
-
-
-def cost_bars(trainings: pd.DataFrame) -> Figure:
-    """label, hours, states and own (bool) of each training; NaN where the literature does not say."""
-    figure, panels = subplots(1, 2, grid=False, sharey=True, height=0.9 + 0.36 * len(trainings))
-    places = np.arange(len(trainings))[::-1]
-    colors = [GREEN if own else GREY for own in trainings["own"]]
+    reported = reported[reported["puzzle"] == puzzle].astype({"value": float})
+    shown = trainings(reported, name, seconds, states)
+    figure, panels = style.subplots(1, 2, grid=False, sharey=True, height=0.9 + 0.36 * len(shown))
+    places = np.arange(len(shown))[::-1]
+    colors = [style.GREEN if own else style.GREY for own in shown["own"]]
     titles = {"hours": ("hours of training", _hours), "states": ("states seen in training", _billions)}
     for axes, (column, (title, text)) in zip(panels, titles.items(), strict=True):
-        values = trainings[column]
+        values = shown[column]
         least = values.min() / 4
         axes.barh(places, values - least, left=least, color=colors, height=0.62)
         for place, value in zip(places, values, strict=True):
@@ -184,7 +138,7 @@ def cost_bars(trainings: pd.DataFrame) -> Figure:
         axes.set(xscale="log", xlabel=title, xlim=(least, values.max() * 12))
         axes.minorticks_off()
         axes.grid(axis="x")
-        axes.set_yticks(places, trainings["label"])
+        axes.set_yticks(places, shown["label"])
         axes.tick_params(axis="y", length=0)
     return figure
 
@@ -199,10 +153,7 @@ def _billions(value: float) -> str:
     return f"{value / 1e9:.3g} billion" if value >= 1e9 else f"{value / 1e6:.3g} million"
 
 
-SHOWN_DISTANCES = 6  # lines of a figure with one for each distance
-
-
-@kind_of_figure
+@style.kind_of_figure
 def mean_costs(looks: pd.DataFrame, measures: pd.DataFrame, table: dict[str, np.ndarray]) -> Figure:
     """Validation loss and, below it, the mean cost-to-go over all states by iteration.
 
@@ -212,20 +163,19 @@ def mean_costs(looks: pd.DataFrame, measures: pd.DataFrame, table: dict[str, np.
     mean_distance = table["distance"].mean(dtype=np.float64)
     looks = measures[measures["scope"] == "all"].merge(looks[["iteration", "validation_loss"]], on="iteration")
     cost_to_go = looks["bias"] + mean_distance
-    figure, (losses, costs) = subplots(2, sharex=True)
-    losses.plot(looks["iteration"], looks["validation_loss"], color=ORANGE, marker="o")
-    logarithmic(losses.yaxis)
+    figure, (losses, costs) = style.subplots(2, sharex=True)
+    losses.plot(looks["iteration"], looks["validation_loss"], color=style.ORANGE, marker="o")
+    style.logarithmic(losses.yaxis)
     losses.set_ylabel("validation loss,\nmoves²")
-    handles = costs.plot(looks["iteration"], cost_to_go, color=BLUE, marker="o", label="mean cost-to-go")
-    handles.append(costs.axhline(mean_distance, color=BLACK, ls=":", lw=1, label="mean distance"))
+    handles = costs.plot(looks["iteration"], cost_to_go, color=style.BLUE, marker="o", label="mean cost-to-go")
+    handles.append(costs.axhline(mean_distance, color=style.BLACK, ls=":", lw=1, label="mean distance"))
     costs.set_ylim(bottom=0)
     costs.set_ylabel("mean cost-to-go\nof all states, moves")
-    by_iteration(costs)
-    figure.align_ylabels()
-    return with_legend(figure, handles)
+    style.by_iteration(costs)
+    return style.with_legend(figure, handles)
 
 
-@kind_of_figure
+@style.kind_of_figure
 def optimal_by_iteration(shares: pd.DataFrame) -> Figure:
     """Share of instances solved optimally and nodes expanded as training goes on, a line for each of some distances.
 
@@ -235,25 +185,24 @@ def optimal_by_iteration(shares: pd.DataFrame) -> Figure:
     cells = shares.groupby(["set", "path_weight", "batch_size"], as_index=False)["instances"].sum()
     cell = cells.loc[cells["instances"].idxmax()].to_dict()
     shares = shares[in_cell(shares, cell) & (shares["distance"] > 0)]
-    figure, (optimal, nodes) = subplots(2, sharex=True)
+    figure, (optimal, nodes) = style.subplots(2, sharex=True)
     present = np.sort(shares["distance"].unique())
     chosen = present[np.unique(np.linspace(0, len(present) - 1, SHOWN_DISTANCES).round().astype(int))]
     handles = []
-    for number, (color, distance) in enumerate(zip(shades(len(chosen)), chosen, strict=True)):
+    for look, distance in zip(style.shaded_looks(len(chosen)), chosen, strict=True):
         group = shares[shares["distance"] == distance].sort_values("iteration")
-        look = {"color": color, "marker": MARKERS[number % len(MARKERS)], "label": f"distance {distance}"}
+        look["label"] = f"distance {distance}"
         handles += optimal.plot(group["iteration"], group["optimal_percent"], clip_on=False, **look)
         nodes.plot(group["iteration"], group["nodes_expanded"], **look)
     optimal.set(ylabel="optimal solutions, %", ylim=(min(90, optimal.get_ylim()[0]), 100))
     nodes.set_ylabel("nodes expanded")
-    logarithmic(nodes.yaxis)
-    name_panel(optimal, f"set {cell['set']}, {weight_text(cell)}")
-    by_iteration(nodes)
-    figure.align_ylabels()
-    return with_legend(figure, handles, columns=6)
+    style.logarithmic(nodes.yaxis)
+    style.name_panel(optimal, f"set {cell['set']}, {weight_text(cell)}")
+    style.by_iteration(nodes)
+    return style.with_legend(figure, handles, columns=6)
 
 
-@kind_of_figure
+@style.kind_of_figure
 def greedy_shares(greedy: pd.DataFrame) -> Figure:
     """Share of states that greedy search solves as training goes on, one line a scramble depth.
 
@@ -264,7 +213,7 @@ def greedy_shares(greedy: pd.DataFrame) -> Figure:
     return figure
 
 
-@kind_of_figure
+@style.kind_of_figure
 def large_mean_costs(greedy: pd.DataFrame) -> Figure:
     """Mean cost-to-go of scrambled states as training goes on, one line a scramble depth.
 
@@ -278,17 +227,16 @@ def large_mean_costs(greedy: pd.DataFrame) -> Figure:
 
 def _by_depth(frame: pd.DataFrame, measure: str) -> tuple[Figure, Axes]:
     """A measure by iteration, one line a scramble depth."""
-    figure, (axes,) = subplots()
+    figure, (axes,) = style.subplots()
     groups, handles = frame.sort_values("iteration").groupby("depth"), []
-    for number, (color, (depth, group)) in enumerate(zip(shades(len(groups)), groups, strict=True)):
-        look = {"color": color, "marker": MARKERS[number % len(MARKERS)], "label": f"{depth} moves"}
-        handles += axes.plot(group["iteration"], group[measure], clip_on=False, **look)
+    for look, (depth, group) in zip(style.shaded_looks(len(groups)), groups, strict=True):
+        handles += axes.plot(group["iteration"], group[measure], clip_on=False, label=f"{depth} moves", **look)
     axes.set_xlim(left=0)
-    by_iteration(axes)
-    return with_legend(figure, handles, columns=6), axes
+    style.by_iteration(axes)
+    return style.with_legend(figure, handles, columns=6), axes
 
 
-@kind_of_figure
+@style.kind_of_figure
 def progress(searches: pd.DataFrame, card: dict) -> Figure:
     """What BWAS finds as the training goes on: moves beyond the optimum (left), shares of the instances (right).
 
@@ -296,21 +244,22 @@ def progress(searches: pd.DataFrame, card: dict) -> Figure:
     solved_percent, optimal_percent; NaN where nothing is known. Where no optimum is known, left is the length.
     card: of the training; the states it saw are in proportion to the iterations.
     """
-    figure, (moves, shares) = subplots(1, 2, height=3.2)
+    figure, (moves, shares) = style.subplots(1, 2, height=3.2)
     iterations, known = searches["iteration"], searches["optimal_percent"].notna().any()
     seen = card["metrics"]["states_seen"] * iterations / iterations.max() / 1e6
     measure, label = ("excess", "moves beyond the optimum") if known else ("length", "length of the solutions")
-    look = {"color": BLUE, "marker": "o", "clip_on": False, "label": f"{label}, where solved"}
+    look = {"color": style.BLUE, "marker": "o", "clip_on": False, "label": f"{label}, where solved"}
     handles = moves.plot(seen, searches[measure], **look)
     moves.set_ylabel("moves")
     if known:
         moves.set_ylim(bottom=0)
-    handles += shares.plot(seen, searches["solved_percent"], color=GREEN, marker="s", clip_on=False, label="solved")
+    look = {"color": style.GREEN, "marker": "s", "clip_on": False}
+    handles += shares.plot(seen, searches["solved_percent"], label="solved", **look)
     if known:
-        look = {"color": VERMILION, "marker": "^", "clip_on": False}
+        look = {"color": style.VERMILION, "marker": "^", "clip_on": False}
         handles += shares.plot(seen, searches["optimal_percent"], label="solved optimally", **look)
     shares.set(ylabel="share of instances, %", ylim=(0, 100))
     for axes in (moves, shares):
         axes.set_xlabel("states seen in training, millions")
         axes.set_xlim(left=0)
-    return with_legend(figure, handles)
+    return style.with_legend(figure, handles)

@@ -4,22 +4,8 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from costtogo.analysis.variants import BASE, last_checkpoints, longest
+from costtogo.figures import style
 from costtogo.figures.chosen import in_cell, weight_text
-from costtogo.figures.style import (
-    BLACK,
-    BLUE,
-    GREY,
-    ORDERED,
-    PALE,
-    kind_of_figure,
-    logarithmic,
-    name_panel,
-    plain_logarithmic_ticks,
-    show_counts,
-    subplots,
-    whole_ticks,
-    with_legend,
-)
 from costtogo.puzzles import family
 
 PANELS_A_ROW = 3
@@ -28,7 +14,7 @@ ERROR, OPTIMAL, NODES = "mean absolute error, moves", "optimal, %", "nodes expan
 QUALITY = {"admissible_percent": "admissible, %", "consistent_percent": "consistent, %"}
 
 
-@kind_of_figure
+@style.kind_of_figure
 def variants(frame: pd.DataFrame, puzzle: str) -> Figure:
     """Where the trainings on a puzzle that a study repeated with several seeds ended.
 
@@ -39,29 +25,28 @@ def variants(frame: pd.DataFrame, puzzle: str) -> Figure:
     if family(puzzle) == "hanoi":
         first = last.iloc[0]
         measures = {"mean_absolute_error": ERROR, "nodes_expanded": f"{NODES}, {weight_text(first)}"}
-        last = last[in_cell(last, first)].assign(
-            mean_absolute_error=last["mean_absolute_error"].clip(lower=LEAST_ERROR)
-        )
+        error = last["mean_absolute_error"].clip(lower=LEAST_ERROR)
+        last = last[in_cell(last, first)].assign(mean_absolute_error=error)
         return seeds_by_variant(last, BASE + puzzle, measures, tuple(measures))
     measures = {"mean_absolute_error": ERROR, "optimal_percent": OPTIMAL, "nodes_expanded": NODES}
     return seeds_by_variant(last, BASE + puzzle, measures, ())
 
 
-@kind_of_figure
+@style.kind_of_figure
 def variant_errors(frame: pd.DataFrame, puzzle: str, mean_distance: float) -> Figure:
     """The error over all states as these trainings went on; frame: as in variants."""
     known = {"label": "error of the zero heuristic", "value": mean_distance}
     return curves_by_variant(frame[frame["puzzle"] == puzzle], BASE + puzzle, "mean_absolute_error", ERROR, known)
 
 
-@kind_of_figure
+@style.kind_of_figure
 def variant_losses(frame: pd.DataFrame, puzzle: str) -> Figure:
     """The validation loss as these trainings went on; frame: as in variants, with validation_loss."""
     label = "validation loss, moves²"
     return curves_by_variant(frame[frame["puzzle"] == puzzle], BASE + puzzle, "validation_loss", label, None)
 
 
-@kind_of_figure
+@style.kind_of_figure
 def variant_costs(frame: pd.DataFrame, puzzle: str, mean_distance: float) -> Figure:
     """The mean cost-to-go over all states as these trainings went on; frame: as in variants, with bias."""
     frame, known = frame[frame["puzzle"] == puzzle], {"label": "mean distance", "value": mean_distance}
@@ -76,15 +61,15 @@ def seeds_by_variant(frame: pd.DataFrame, base: str, measures: dict[str, str], b
     measures on a logarithmic axis.
     """
     variants = [base, *sorted(set(frame["variant"]) - {base})]
-    figure, panels = subplots(1, len(measures), sharey=True, height=1.0 + 0.26 * len(variants))
+    figure, panels = style.subplots(1, len(measures), sharey=True, height=1.0 + 0.26 * len(variants))
     for axes, (measure, label) in zip(panels, measures.items(), strict=True):
         for place, variant in enumerate(variants):
             values = frame.loc[frame["variant"] == variant, measure]
-            axes.plot(values, [place] * len(values), ls="none", marker="o", color=BLUE, alpha=0.6)
-            axes.plot([values.median()], [place], ls="none", marker="|", markersize=13, color=BLACK)
-        axes.axvline(frame.loc[frame["variant"] == base, measure].median(), color=GREY, ls=":", lw=1)
+            axes.plot(values, [place] * len(values), ls="none", marker="o", color=style.BLUE, alpha=0.6)
+            axes.plot([values.median()], [place], ls="none", marker="|", markersize=13, color=style.BLACK)
+        axes.axvline(frame.loc[frame["variant"] == base, measure].median(), color=style.GREY, ls=":", lw=1)
         if measure in by_powers:
-            logarithmic(axes.xaxis)
+            style.logarithmic(axes.xaxis)
         axes.set_xlabel(label)
     panels[0].set_yticks(range(len(variants)), variants)
     panels[0].invert_yaxis()
@@ -98,29 +83,29 @@ def curves_by_variant(frame: pd.DataFrame, base: str, measure: str, label: str, 
     """
     variants = [base, *sorted(set(frame["variant"]) - {base})]
     rows = -(-len(variants) // PANELS_A_ROW)
-    figure, panels = subplots(rows, PANELS_A_ROW, sharex=True, sharey=True, height=0.7 + 1.35 * rows)
+    figure, panels = style.subplots(
+        rows, PANELS_A_ROW, shown=len(variants), sharex=True, sharey=True, height=0.7 + 1.35 * rows
+    )
     handles = {}
-    for axes, variant in zip(panels, variants, strict=False):
+    for axes, variant in zip(panels, variants, strict=True):
         for shown, look in {
-            base: {"color": PALE, "label": base},
-            variant: {"color": BLUE, "label": "its seeds"},
+            base: {"color": style.PALE, "label": base},
+            variant: {"color": style.BLUE, "label": "its seeds"},
         }.items():
             for _, group in frame[frame["variant"] == shown].sort_values("iteration").groupby("seed"):
                 (handles[look["label"]],) = axes.plot(group["iteration"], group[measure], lw=1, **look)
         if known is not None:
-            handles["known"] = axes.axhline(known["value"], color=BLACK, ls=":", lw=1, label=known["label"])
-        name_panel(axes, variant)
+            handles["known"] = axes.axhline(known["value"], color=style.BLACK, ls=":", lw=1, label=known["label"])
+        style.name_panel(axes, variant)
         axes.set_yscale("log")
-        show_counts(axes.xaxis)
-    plain_logarithmic_ticks(panels[0].yaxis)
-    for axes in panels[len(variants) :]:
-        axes.set_axis_off()
-    figure.supxlabel("iteration", fontsize=9)
-    figure.supylabel(label, fontsize=9)
-    return with_legend(figure, list(handles.values()))
+        style.show_counts(axes.xaxis)
+    style.plain_logarithmic_ticks(panels[0].yaxis)
+    figure.supxlabel("iteration")
+    figure.supylabel(label)
+    return style.with_legend(figure, list(handles.values()))
 
 
-@kind_of_figure
+@style.kind_of_figure
 def measures_by_point(frame: pd.DataFrame, puzzle: str) -> Figure:
     """Each measure against the convergence point: a line for each training, the longest variant in colour.
 
@@ -131,26 +116,23 @@ def measures_by_point(frame: pd.DataFrame, puzzle: str) -> Figure:
     measures = {"mean_absolute_error": ERROR, "rank_correlation": "rank correlation", **QUALITY}
     measures |= {"optimal_percent": OPTIMAL, "nodes_expanded": NODES}
     shown = longest(frame)
-    columns = 2
-    rows = -(-len(measures) // columns)
-    figure, panels = subplots(rows, columns, grid=False, sharex=True, height=1.6 * rows + 0.6)
+    rows = len(measures) // 2
+    figure, panels = style.subplots(rows, 2, grid=False, sharex=True, height=1.6 * rows + 0.6)
     handles = {}
-    for axes, (measure, label) in zip(panels, measures.items(), strict=False):
+    for axes, (measure, label) in zip(panels, measures.items(), strict=True):
         for (variant, _), group in frame.groupby(["variant", "seed"]):
             own = variant == shown
-            look = {"color": BLUE if own else PALE, "zorder": 2 if own else 1, "lw": 1.2 if own else 0.8}
+            look = {"color": style.BLUE if own else style.PALE, "zorder": 2 if own else 1, "lw": 1.2 if own else 0.8}
             look["label"] = shown if own else "the others"
             (handles[own],) = axes.plot(group["convergence_point"], group[measure], marker="o", markersize=2, **look)
-        name_panel(axes, label)
-        whole_ticks(axes.xaxis)
-        show_counts(axes.yaxis)
-    for axes in panels[len(measures) :]:
-        axes.set_axis_off()
-    figure.supxlabel("convergence point", fontsize=9)
-    return with_legend(figure, list(handles.values()))
+        style.name_panel(axes, label)
+        style.whole_ticks(axes.xaxis)
+        style.show_counts(axes.yaxis)
+    figure.supxlabel("convergence point")
+    return style.with_legend(figure, list(handles.values()))
 
 
-@kind_of_figure
+@style.kind_of_figure
 def predictors(frame: pd.DataFrame, puzzle: str) -> Figure:
     """A point for each checkpoint: a measure to the right, what the searches found upwards, coloured by point.
 
@@ -163,18 +145,18 @@ def predictors(frame: pd.DataFrame, puzzle: str) -> Figure:
         **QUALITY,
     }
     height = 1.9 * len(targets) + 0.4
-    figure, panels = subplots(len(targets), len(measures), grid=False, sharex="col", sharey="row", height=height)
+    figure, panels = style.subplots(len(targets), len(measures), grid=False, sharex="col", sharey="row", height=height)
     rows = panels.reshape(len(targets), -1)
     for axes, label in zip(rows[-1], measures.values(), strict=True):
         axes.set_xlabel(label)
     for row, (target, upwards) in zip(rows, targets.items(), strict=True):
         for axes, measure in zip(row, measures, strict=True):
-            dots = axes.scatter(frame[measure], frame[target], c=frame["convergence_point"], s=9, cmap=ORDERED)
+            dots = axes.scatter(frame[measure], frame[target], c=frame["convergence_point"], s=9, cmap=style.ORDERED)
         row[0].set_ylabel(upwards)
         if target == "nodes_expanded":
-            logarithmic(row[0].yaxis)
+            style.logarithmic(row[0].yaxis)
     bar = figure.colorbar(dots, ax=panels, label="convergence point")
-    whole_ticks(bar.ax.yaxis)
+    style.whole_ticks(bar.ax.yaxis)
     return figure
 
 

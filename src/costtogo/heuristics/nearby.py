@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from costtogo.exact.nearby import FAR, NearbyTable, hash_children
+from costtogo.exact.hashing import hash_children
+from costtogo.exact.nearby import FAR, NearbyTable
 from costtogo.types import ActionHeuristic, CostToGo, States
 
 

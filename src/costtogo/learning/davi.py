@@ -18,7 +18,7 @@ With greedy_share, so many of the states of an iteration lie on walks that follo
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import torch
@@ -27,8 +27,8 @@ from torch.nn import functional
 from costtogo.heuristics.children import child_costs
 from costtogo.heuristics.network import Network, NetworkHeuristic, bound_of, build, encode, of_architecture
 from costtogo.heuristics.table import Remembered
+from costtogo.learning.curriculum import Curriculum, curriculum_of
 from costtogo.learning.greedy_walks import go_on
-from costtogo.learning.samplers import effective_k, sample_states
 from costtogo.learning.training import (
     Progress,
     Tensors,
@@ -50,21 +50,15 @@ class DaviTraining(Training):
 
     target: Network | None = None
     walks: States | None = None  # the states that greedy walks are at, uint8 [W, D], where greedy_share asks for them
+    curriculum: Curriculum | None = None
     convergence_points: int = 0
-    disks: int = 0  # of a growing tower
-    grown_at: int = 0  # the iteration at which it grew last, or began anew
-    settled: bool = False  # the whole tower satisfies the Bellman equation nearly: the target stays
     bound: Heuristic | None = None  # that the network lies above
     _frozen: Heuristic | None = field(default=None, repr=False)
 
-    position: ClassVar[tuple[str, ...]] = ("iteration", "convergence_points", "disks", "grown_at", "settled")
-
     @property
-    def walk_max(self) -> int:
-        """The longest walk at this point of the training, or the disks of a growing tower."""
-        if self.params.sampler.kind == "growing_tower":
-            return self.disks
-        return effective_k(self.params.sampler, self.convergence_points)
+    def position(self) -> dict[str, Any]:
+        """Where the training and its curriculum stand."""
+        return super().position | {"convergence_points": self.convergence_points} | self.curriculum.position
 
     def to(self, device: str) -> "DaviTraining":
         """Compute on another device, the target network, too."""
@@ -77,13 +71,8 @@ class DaviTraining(Training):
         self.target.load_state_dict(weights)
 
     def child_costs(self, states: States) -> CostToGo:
-        """J_k of each child, float32 [N, A], inf where illegal.
-
-        The disks that a growing tower has not reached do not move.
-        """
-        sampler = self.params.sampler
-        disks = self.disks if sampler.kind == "growing_tower" and sampler.hold else None
-        return child_costs(self.puzzle, states, self.cost_to_go, disks)
+        """J_k of each child, float32 [N, A], inf where illegal or no part of the curriculum yet."""
+        return child_costs(self.puzzle, states, self.cost_to_go, self.curriculum.within)
 
     def targets(self, states: States, costs: CostToGo | None = None) -> CostToGo:
         """What J_{k+1} should be, float32 [N] or, by action, [N, A] and NaN where illegal; costs: child_costs."""
@@ -91,13 +80,6 @@ class DaviTraining(Training):
         if self.params.architecture.outputs == "actions":
             return np.where(np.isinf(costs), np.float32(np.nan), costs)
         return bellman_targets(self.puzzle, states, costs)
-
-    @property
-    def overdue(self) -> bool:
-        """Whether a tower that is not whole has not grown for patience iterations."""
-        sampler = self.params.sampler
-        growing = sampler.kind == "growing_tower" and self.disks < self.puzzle.cells
-        return growing and self.iteration - self.grown_at > sampler.patience
 
     @property
     def cost_to_go(self) -> Heuristic:
@@ -137,6 +119,9 @@ class DaviTraining(Training):
     def restore(self, tensors: Tensors, description: dict[str, Any]) -> None:
         """Go back to where tensors() and the position were taken."""
         super().restore(tensors, description)
+        self.convergence_points = description["convergence_points"]
+        for name in self.curriculum.position:
+            setattr(self.curriculum, name, description[name])
         self.target.load_state_dict(part(tensors, "target"))
         self.forget()
         if is_listed(self.puzzle):
@@ -148,21 +133,27 @@ class DaviTraining(Training):
 def begin(puzzle: Puzzle, params: ModelParams, precision: str) -> DaviTraining:
     """A training before its first iteration."""
     network = build(params.architecture, puzzle, params.seed)
-    target = first_target(network, puzzle)
-    disks = min(params.sampler.disks, puzzle.cells) if params.sampler.kind == "growing_tower" else 0
-    walks = np.empty((0, puzzle.cells), dtype=np.uint8) if params.sampler.greedy_share else None
-    optimizer = optimizer_of(network, params)
     return DaviTraining(
         puzzle,
         params,
         precision,
         network,
-        optimizer,
-        target=target,
-        walks=walks,
-        disks=disks,
+        optimizer_of(network, params),
+        target=first_target(network, puzzle),
+        walks=np.empty((0, puzzle.cells), dtype=np.uint8) if params.sampler.greedy_share else None,
+        curriculum=curriculum_of(puzzle, params.sampler),
         bound=bound_of(params.architecture, puzzle),
     )
+
+
+def begin_anew(training: DaviTraining) -> None:
+    """Go back to the beginning of the curriculum, with other first weights."""
+    params = training.params
+    training.network = build(params.architecture, training.puzzle, params.seed + training.iteration)
+    training.target = first_target(training.network, training.puzzle)
+    training.optimizer = optimizer_of(training.network, params)
+    training.forget()
+    training.curriculum.begin_anew(training.iteration)
 
 
 def first_target(network: Network, puzzle: Puzzle) -> Network:
@@ -180,67 +171,41 @@ def train(training: DaviTraining) -> Iterator[Progress]:
     validation loss is measured where it is looked at, and at the end; NaN between. Raises DivergedError where a loss
     that was measured is not finite.
     """
-    params = training.params
+    params, curriculum = training.params, training.curriculum
     while training.iteration < params.iterations:
         training.iteration += 1
-        if training.overdue:
+        if curriculum.overdue(training.iteration):
             begin_anew(training)
         generator = np.random.default_rng([params.seed, training.iteration])
-        walk_max = training.walk_max
+        longest = curriculum.longest(training.convergence_points)
         set_learning_rate(training)
-        loss = training.finite(fit(training, draw_with_walks(training, walk_max, generator), generator))
+        # Draw states and take a step towards J_{k+1} of each.
+        drawn = draw(training, longest, generator)
+        loss = training.finite(fit(training, drawn, generator))
+        # How near it is, on other states.
         looked, forced = training.iteration % params.check_every == 0, training.iteration == params.forced_update
         validation, validation_loss = None, np.nan
         if looked or forced or training.iteration == params.iterations:
-            validation = draw(training, params.validation_states, walk_max, generator)
+            validation = curriculum.draw(params.validation_states, longest, generator)
             validation_loss = training.finite(validate(training, validation), "validation loss")
+        # The target follows, or, near enough, J_{k+1} becomes J_k.
         if params.polyak:
             training.follow(params.polyak)
-        updated = looked and not training.settled and (params.polyak > 0 or validation_loss < params.epsilon)
-        updated |= forced
+        near = params.polyak > 0 or validation_loss < params.epsilon
+        updated = forced or (looked and near and not curriculum.settled)
         if updated and params.polyak:
             training.convergence_points += 1
         elif updated:
             training.update_target()
-            if params.sampler.kind == "growing_tower":
-                grow(training, validation)
-        yield Progress(training.iteration, training.convergence_points, walk_max, loss, validation_loss, updated)
+            curriculum.advance(training.iteration, partial(bellman_residual, training, validation))
+        yield Progress(training.iteration, training.convergence_points, longest, loss, validation_loss, updated)
 
 
-def grow(training: DaviTraining, states: States) -> None:
-    """Let a tower grow by a disk once the new target nearly satisfies the Bellman equation by itself.
-
-    Nearly: its mean squared residual on the given states is below residual times their mean
-    cost-to-go.  A whole tower is settled then.
-    """
-    sampler, whole = training.params.sampler, training.disks == training.puzzle.cells
-    mean = float(training.cost_to_go(states).mean())
-    if validate(training, states) < sampler.residual * mean:
-        training.settled = whole
-        training.disks, training.grown_at = training.disks + (not whole), training.iteration
-
-
-def begin_anew(training: DaviTraining) -> None:
-    """Go back to the smallest tower, with other first weights: this one has not grown for patience iterations."""
-    params = training.params
-    training.network = build(params.architecture, training.puzzle, params.seed + training.iteration)
-    training.target = first_target(training.network, training.puzzle)
-    training.optimizer = optimizer_of(training.network, params)
-    training.forget()
-    training.disks, training.grown_at = min(params.sampler.disks, training.puzzle.cells), training.iteration
-
-
-def draw(training: DaviTraining, count: int, walk_max: int, generator: np.random.Generator) -> States:
-    """Exactly count states from the sampler, uint8 [count, D]."""
-    return sample_states(training.puzzle, training.params.sampler, count, walk_max, generator)
-
-
-def draw_with_walks(training: DaviTraining, walk_max: int, generator: np.random.Generator) -> States:
+def draw(training: DaviTraining, longest: int, generator: np.random.Generator) -> States:
     """The states of an iteration, uint8 [states_per_iteration, D]: first those of greedy walks."""
-    count = training.params.states_per_iteration
-    if training.walks is None:
-        return draw(training, count, walk_max, generator)
-    return np.concatenate([training.walks, draw(training, count - len(training.walks), walk_max, generator)])
+    walks = () if training.walks is None else training.walks
+    drawn = training.curriculum.draw(training.params.states_per_iteration - len(walks), longest, generator)
+    return np.concatenate([walks, drawn]) if len(walks) else drawn
 
 
 def bellman_targets(puzzle: Puzzle, states: States, costs: CostToGo) -> CostToGo:
@@ -298,3 +263,9 @@ def validate(training: DaviTraining, states: States) -> float:
     targets, predicted = training.targets(states), training.heuristic.predicted(states)
     known = ~np.isnan(targets)
     return float(np.mean((predicted[known] - targets[known]) ** 2, dtype=np.float64))
+
+
+def bellman_residual(training: DaviTraining, states: States) -> tuple[float, float]:
+    """The mean squared residual of the Bellman equation of a new target network on states, and its mean cost-to-go."""
+    mean = float(training.cost_to_go(states).mean())
+    return validate(training, states), mean

@@ -246,9 +246,13 @@ class LocalSolutions:
 
     def result(self) -> SearchResult:
         """As of any solver; no nodes are expanded, the value functions are looked up."""
-        none = np.zeros(len(self.length), dtype=np.int64)
-        solutions = [row[:length] for row, length in zip(self.actions, self.length, strict=True)]
-        return SearchResult(self.length.astype(np.float64), none, none, self.lower_bound.astype(np.float64), solutions)
+        rows = zip(self.actions, self.length, self.lower_bound, strict=True)
+        return SearchResult.from_rows((length, 0, 0, bound, actions[:length]) for actions, length, bound in rows)
+
+
+def solve(puzzle: SlidingTiles, local: Local, starts: States) -> SearchResult:
+    """Local.solve in the form that all solvers have (search.registry)."""
+    return local.solve(starts).result()
 
 
 def ranks_of(problem: Subproblem, boards: States) -> np.ndarray:

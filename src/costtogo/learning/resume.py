@@ -19,10 +19,9 @@ def save(path: Path, training: Training, extra: Tensors, description: dict, file
 
     files: SHA-256 of the files that belong to the resume point, by their paths from its folder.
     """
-    position = {name: getattr(training, name) for name in training.position}
     tensors = training.tensors() | prefixed("extra", extra)
     tensors = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
-    text = json.dumps({**position, **description, "files": files}, sort_keys=True)
+    text = json.dumps({**training.position, **description, "files": files}, sort_keys=True)
     write_tensors(path, tensors, {"text": text, "sha256": digest_of(tensors, text)})
 
 

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import torch
 
@@ -39,7 +39,7 @@ class DivergedError(UserError):
 class Training:
     """All that an interrupted training needs to go on to the same end.
 
-    name: what messages call it.  position: the fields that a resume point keeps beside the tensors.
+    name: what messages call it.
     """
 
     puzzle: Puzzle
@@ -50,7 +50,10 @@ class Training:
     iteration: int = 0
     name: str = "The training"
 
-    position: ClassVar[tuple[str, ...]] = ("iteration",)
+    @property
+    def position(self) -> dict[str, Any]:
+        """What a resume point keeps beside the tensors."""
+        return {"iteration": self.iteration}
 
     @property
     def heuristic(self) -> Heuristic:
@@ -104,8 +107,7 @@ class Training:
             index, _, field = name.partition(".")
             state.setdefault(int(index), {})[field] = tensor
         self.optimizer.load_state_dict({**self.optimizer.state_dict(), "state": state})
-        for name in self.position:
-            setattr(self, name, description[name])
+        self.iteration = description["iteration"]
 
 
 def prefixed(prefix: str, tensors: Tensors) -> Tensors:

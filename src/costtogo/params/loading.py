@@ -38,11 +38,14 @@ def load(paths: Iterable[Path | str], changes: dict[str, Any] | None = None) -> 
     for path in map(Path, paths):
         values = read_yaml(path)
         merged = _whole(path) if "like" in values else laid(merged, values)
-    return parse(laid(merged, changes or {}))
+    return parse(laid(merged, changes or {}), path.stem)
 
 
-def parse(values: dict[str, Any]) -> Study:
-    """Check a table of parameters that is like no other and resolve what models, recipes and puzzles are like."""
+def parse(values: dict[str, Any], file: str = "") -> Study:
+    """Check a table of parameters that is like no other and resolve what models, recipes and puzzles are like.
+
+    file: the name of the file that it comes from, without suffix, whose study may have that name.
+    """
     refuse_unbounded(values)
     resolved = resolve(deepcopy(values))
     try:
@@ -50,7 +53,8 @@ def parse(values: dict[str, Any]) -> Study:
     except ValidationError as error:
         raise UserError(explain(error, resolved)) from error
     study.refuse_unlisted()
-    _refuse_taken_name(values)
+    if study.study != file:
+        _refuse_taken_name(values)
     return study
 
 
@@ -60,11 +64,11 @@ def _whole(path: Path, younger: tuple[Path, ...] = ()) -> dict[str, Any]:
     other = values.pop("like", None)
     if other is None:
         return values
-    beside = {each.stem: each for each in path.parent.glob("*.yaml") if each.stem != DEFAULT}
+    beside = {each.stem: each for each in path.parent.glob("*.yaml") if each.stem not in (DEFAULT, "groups")}
     beside[DEFAULT] = path.parent.parent / BASE
     known = {name: beside[name] for name in sorted(beside) if beside[name] not in (path, *younger)}
     if not isinstance(other, str) or other not in known:
-        raise UserError(f"Parameter like: in {path}: there is no study {shown(other)}{hint(other, known)}")
+        raise UserError(f"Parameter like: in {path.name}: there is no study {shown(other)}{hint(other, known)}")
     return laid(_whole(known[other], (*younger, path)), values)
 
 

@@ -7,38 +7,24 @@ are found out there: of a batch of N entries those are dropped whose state was r
 """
 
 import time
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
 
-from costtogo.exact.nearby import hash_states
 from costtogo.puzzles.base import Puzzle, inverses
 from costtogo.search.heap import pop as pop_first
 from costtogo.search.heap import push as push_entry
-from costtogo.types import NO_ACTION, ActionHeuristic, SearchResult, States, UserError
+from costtogo.search.pool import NOTHING, Rules, SearchPool, hash_in, same, slot_of_state
+from costtogo.types import NO_ACTION, ActionHeuristic, CostToGo, SearchResult, States, UserError
 
-NOTHING = -1  # no node, no entry
 ENTRY_BYTES = 12
-NODE_BYTES = 25  # beside the state: parent, action, g, and slots of the hash table
+NODE_BYTES = 33  # beside the state: search, parent, action, g, h, and slots of the hash table
 MEMORY = 4 << 30  # bytes that the searches in step may fill together
+ENTRIES = np.iinfo(np.int32).max  # an entry is a node and an action in one number
 
 
-@dataclass
-class Nodes:
-    """What each search has expanded, a row a search; growing keeps those of running searches alone."""
-
-    state: np.ndarray  # uint8 [B, nodes, D]
-    g: np.ndarray  # int32 [B, nodes], moves from the start
-    parent: np.ndarray  # int32 [B, nodes]
-    action: np.ndarray  # int8 [B, nodes]
-    slots: np.ndarray  # int32 [B, slots], hash table: node + 1, the cheapest of its state, or 0
-    count: np.ndarray  # int64 [B]
-
-
-@dataclass
-class Open:
+class Open(NamedTuple):
     """The binary heap of each search. An entry is parent · A + action; of equal f the lesser goes first."""
 
     f: np.ndarray  # float64 [B, entries]
@@ -46,230 +32,143 @@ class Open:
     count: np.ndarray  # int64 [B]
 
 
-@dataclass
-class Searches:
-    """All searches of a group. cost stays inf until a search finds the goal."""
-
-    puzzle: Puzzle
-    nodes: Nodes
-    open: Open
-    goal_node: np.ndarray  # int32 [B]
-    cost: np.ndarray  # float64 [B]
-    bound: np.ndarray  # float64 [B]
-    expanded: np.ndarray  # int64 [B]
-    generated: np.ndarray  # int64 [B]
-    running: np.ndarray  # bool [B]
-    out_of_memory: np.ndarray  # bool [B]
-
-
-@dataclass
-class Batch:
+class Batch(NamedTuple):
     """Entries taken from the open lists, those of one search after those of another, and the states they lead to."""
 
     search: np.ndarray  # int32 [M]
     entry: np.ndarray  # int32 [M], NOTHING at a start
-    h: np.ndarray  # float64 [M]
+    h: np.ndarray  # float32 [M]
     states: States
 
 
+class ActionPool(SearchPool):
+    """Searches whose open entries are actions of nodes."""
+
+    def __init__(self, puzzle: Puzzle, searches: int):
+        room = 256
+        super().__init__(puzzle, searches, room)
+        heaps = np.zeros((searches, room)), np.zeros((searches, room), dtype=np.int32)
+        self.open = Open(*heaps, np.zeros(searches, dtype=np.int64))
+        self.inverse = inverses(puzzle).astype(np.int8)
+
+    def pop(self, rules: Rules, path_weight: np.ndarray) -> Batch:
+        """Take up to batch_size entries of least f from every running search and make the states they lead to."""
+        actions = len(self.inverse)
+        search, entry, h = _pop(self.open, self.nodes.g, self.searches, actions, rules.batch_size, path_weight)
+        parent, action = np.divmod(entry, actions)
+        return Batch(search, entry, h, self.puzzle.move(self.nodes.state[parent], action))
+
+    def enter(self, batch: Batch, rules: Rules, path_weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Make nodes of the states reached first or at less cost; end searches that found the goal or their limits.
+
+        Returns the rows of the batch that are to be expanded, int64 [K], and their nodes, int32 [K].
+        """
+        self.reserve(len(batch.search))
+        kept, nodes, self.count = _enter(
+            self.nodes, self.slots, self.numbers, self.searches, self.open, self.count, batch, self.puzzle.goal[None],
+            len(self.inverse), rules, path_weight,
+        )  # fmt: skip
+        return kept, nodes
+
+    def push(self, search: np.ndarray, nodes: np.ndarray, values: np.ndarray, path_weight: np.ndarray) -> None:
+        """Enter the children of new nodes of searches, [K], into the open lists by their values, float32 [K, A].
+
+        The way back to the parent is left out.
+        """
+        self.make_room_for_entries(np.bincount(search).max(initial=0) * len(self.inverse))
+        _push(self.open, self.nodes, self.searches, search, nodes, values, self.inverse, path_weight)
+
+    def make_room_for_entries(self, more: int) -> None:
+        """Room for more entries in every running search, doubling; what others have in theirs is dropped."""
+        (f, entry, count), running = self.open, self.searches["running"]
+        needed = int(count[running].max(initial=0)) + more
+        if needed > f.shape[1]:
+            room = max(needed, 2 * f.shape[1])
+            self.open = Open(*(_larger(array, room, count, running) for array in (f, entry)), count)
+
+
 def solve_by_action(
-    puzzle: Puzzle, heuristic: ActionHeuristic, starts: States, path_weight, batch_size, limits, until_proved
+    puzzle: Puzzle, heuristic: ActionHeuristic, starts: States, path_weight: CostToGo, rules: Rules, seconds: float
 ) -> SearchResult:
     """bwas.solve for starts uint8 [B, D] and their λ, float64 [B]: as many in step as the memory has room for."""
-    if limits.max_nodes > (largest := np.iinfo(np.int32).max // len(puzzle.actions)):
-        raise UserError(f"A search of {puzzle.name} may keep at most {largest:,} nodes, not {limits.max_nodes:,}.")
-    together, deadline = searches_in_step(puzzle, limits.max_nodes), time.monotonic() + limits.seconds
+    if rules.max_nodes > (largest := ENTRIES // len(puzzle.actions)):
+        raise UserError(f"A search of {puzzle.name} may keep at most {largest:,} nodes, not {rules.max_nodes:,}.")
+    together, deadline = searches_in_step(puzzle, rules.max_nodes), time.monotonic() + seconds
     rows: list[tuple] = []
     for group in np.array_split(np.arange(len(starts)), max(1, -(-len(starts) // together))):
-        options = (path_weight[group], batch_size, limits, until_proved, deadline)
-        found = dict(grow(puzzle, heuristic, starts[group], *options))
-        rows += [found[place] for place in range(len(group))]
-    cost, expanded, generated, bound, solutions, *ends = list(zip(*rows, strict=True)) or [()] * 7
-    return SearchResult(
-        np.array(cost, dtype=np.float64), np.array(expanded, dtype=np.int64), np.array(generated, dtype=np.int64),
-        np.array(bound, dtype=np.float64), list(solutions), *(np.array(end, dtype=bool) for end in ends),
-    )  # fmt: skip
+        pool = ActionPool(puzzle, len(group))
+        run(pool, heuristic, starts[group], path_weight[group], rules, deadline)
+        rows += [pool.row(place) for place in range(len(group))]
+    return SearchResult.from_rows(rows)
 
 
 def searches_in_step(puzzle: Puzzle, max_nodes: int) -> int:
     """How many searches fit in MEMORY if each keeps max_nodes, one expanded for A - 2 open; at least one."""
-    open_nodes = max(1, len(puzzle.actions) - 2)
+    actions = len(puzzle.actions)
+    open_nodes = max(1, actions - 2)
     bytes_of_node = (NODE_BYTES + puzzle.cells + ENTRY_BYTES * open_nodes) / (1 + open_nodes)
-    return max(1, int(MEMORY / (max_nodes * bytes_of_node)))
+    return max(1, min(int(MEMORY / (max_nodes * bytes_of_node)), ENTRIES // (actions * max_nodes)))
 
 
-def grow(
-    puzzle: Puzzle, heuristic, starts: States, path_weight, batch_size, limits, until_proved, deadline: float
-) -> Iterator[tuple[int, tuple]]:
-    """Run searches in step until all have ended; the number of each and its row, as they end.
+def run(
+    pool: ActionPool, heuristic: ActionHeuristic, starts: States, path_weight: np.ndarray, rules: Rules, deadline: float
+) -> None:
+    """Run searches in step until all have ended.
 
     deadline: of time.monotonic; a search that runs then expands no more.
     """
-    searches = plant(puzzle, len(starts))
+    count = len(starts)
     batch = Batch(
-        np.arange(len(starts), dtype=np.int32),
-        np.full(len(starts), NOTHING, dtype=np.int32),
-        np.zeros(len(starts)),
+        np.arange(count, dtype=np.int32),
+        np.full(count, NOTHING, dtype=np.int32),
+        np.zeros(count, dtype=np.float32),
         starts,
     )
-    late = False
-    while searches.running.any():
-        if not late and time.monotonic() >= deadline:
-            late, limits = True, replace(limits, max_expansions=0)
-        before = searches.running.copy()
-        kept, nodes = enter(searches, batch, batch_size, limits, path_weight, until_proved)
-        for place in np.flatnonzero(before & ~searches.running):
-            yield int(place), (*read_row(searches, place), late)
-        push(searches, batch.search[kept], nodes, heuristic.children(batch.states[kept]), path_weight)
-        batch = pop(searches, batch_size, path_weight)
+    while pool.searches["running"].any():
+        rows, nodes = pool.enter(batch, pool.in_time(rules, deadline), path_weight)
+        pool.push(batch.search[rows], nodes, heuristic.children(batch.states[rows]), path_weight)
+        batch = pool.pop(rules, path_weight)
 
 
-def plant(puzzle: Puzzle, count: int) -> Searches:
-    """Searches that have seen nothing yet."""
-    room = 256
-    nodes = Nodes(
-        np.zeros((count, room, puzzle.cells), dtype=np.uint8), np.zeros((count, room), dtype=np.int32),
-        np.zeros((count, room), dtype=np.int32), np.zeros((count, room), dtype=np.int8),
-        np.zeros((count, 2 * room), dtype=np.int32), np.zeros(count, dtype=np.int64),
-    )  # fmt: skip
-    heaps = Open(np.zeros((count, room)), np.zeros((count, room), dtype=np.int32), np.zeros(count, dtype=np.int64))
-    infinite, nought = (lambda: np.full(count, np.inf)), (lambda: np.zeros(count, dtype=np.int64))
-    return Searches(
-        puzzle, nodes, heaps, np.full(count, NOTHING, dtype=np.int32), infinite(), infinite(), nought(), nought(),
-        np.ones(count, dtype=bool), np.zeros(count, dtype=bool),
-    )  # fmt: skip
-
-
-def pop(searches: Searches, batch_size: int, path_weight) -> Batch:
-    """Take up to batch_size entries of least f from every running search and make the states they lead to."""
-    s, puzzle = searches, searches.puzzle
-    actions = len(puzzle.actions)
-    search, entry, h = _pop(
-        s.open.f, s.open.entry, s.open.count, s.nodes.g, s.cost, s.running, actions, batch_size, path_weight
-    )
-    parent, action = np.divmod(entry, actions)
-    return Batch(search, entry, h, puzzle.move(s.nodes.state[search, parent], action))
-
-
-def enter(searches: Searches, batch: Batch, batch_size: int, limits, path_weight, until_proved: bool):
-    """Make nodes of the states reached first or at less cost, and end the searches that found the goal or their limits.
-
-    Returns the rows of the batch that are to be expanded, int64 [K], and their nodes, int32 [K].
-    """
-    make_room_for_nodes(searches, batch_size)
-    s, n, before = searches, searches.nodes, searches.running.copy()
-    kept, nodes = _enter(
-        n.state, n.g, n.parent, n.action, n.slots, n.count, s.open.count, s.goal_node, s.cost, s.expanded, s.running,
-        s.out_of_memory, batch.states, hash_states(s.puzzle, batch.states), batch.search, batch.entry,
-        s.puzzle.goal, len(s.puzzle.actions), limits.max_expansions, limits.max_nodes, until_proved,
-    )  # fmt: skip
-    _bound(
-        s.open.f, s.open.entry, s.open.count, n.g, s.bound, before & ~s.running, batch.search, batch.entry, batch.h,
-        len(s.puzzle.actions), path_weight,
-    )  # fmt: skip
-    return kept, nodes
-
-
-def push(searches: Searches, search, nodes, values, path_weight) -> None:
-    """Enter the children of new nodes into the open lists by their values, float32 [K, A]; the way back is left out."""
-    s, puzzle = searches, searches.puzzle
-    inverse = inverses(puzzle).astype(np.int8)
-    make_room_for_entries(searches, np.bincount(search, minlength=len(s.running)).max(initial=0) * len(inverse))
-    _push(
-        s.open.f, s.open.entry, s.open.count, s.nodes.g, s.nodes.action, s.generated, search, nodes, values, inverse,
-        path_weight,
-    )  # fmt: skip
-
-
-def make_room_for_nodes(searches: Searches, more: int) -> None:
-    """Room for more nodes in every running search, doubling."""
-    n = searches.nodes
-    needed = int(n.count[searches.running].max(initial=0)) + more
-    if needed <= n.g.shape[1]:
-        return
-    room = max(needed, 2 * n.g.shape[1])
-    n.state, n.g, n.parent, n.action = (
-        larger(array, room, n.count, searches.running) for array in (n.state, n.g, n.parent, n.action)
-    )
-    n.slots = np.zeros((len(n.count), 1 << (2 * room - 1).bit_length()), dtype=np.int32)
-    for place in np.flatnonzero(searches.running):
-        states = n.state[place, : n.count[place]]
-        _rehash(states, n.slots[place], hash_states(searches.puzzle, states))
-
-
-def make_room_for_entries(searches: Searches, more: int) -> None:
-    """Room for more entries in every running search, doubling."""
-    heaps = searches.open
-    needed = int(heaps.count[searches.running].max(initial=0)) + more
-    if needed > heaps.f.shape[1]:
-        room = max(needed, 2 * heaps.f.shape[1])
-        heaps.f, heaps.entry = (larger(array, room, heaps.count, searches.running) for array in (heaps.f, heaps.entry))
-
-
-def larger(array: np.ndarray, room: int, counts: np.ndarray, running: np.ndarray) -> np.ndarray:
+def _larger(array: np.ndarray, room: int, counts: np.ndarray, running: np.ndarray) -> np.ndarray:
     """An array [B, …] with room in each row, holding what running searches have in theirs."""
-    made = np.empty((len(array), room, *array.shape[2:]), dtype=array.dtype)
+    made = np.empty((len(array), room), dtype=array.dtype)
     for place in np.flatnonzero(running):
         made[place, : counts[place]] = array[place, : counts[place]]
     return made
 
 
-def read_row(searches: Searches, search: int) -> tuple:
-    """What a search that has ended found: cost, expanded, generated, lower bound, actions int8, out of memory."""
-    actions, nodes = [], searches.nodes
-    node = searches.goal_node[search]
-    while node != NOTHING and nodes.parent[search, node] != NOTHING:
-        actions.append(nodes.action[search, node])
-        node = nodes.parent[search, node]
-    cost = searches.cost[search]
-    counts = searches.expanded[search], searches.generated[search]
-    solution = np.array(actions[::-1], dtype=np.int8)
-    return cost, *counts, min(searches.bound[search], cost), solution, searches.out_of_memory[search]
+@njit(cache=True, inline="always")
+def _rest(f, path_weight, path):
+    """The cost-to-go that an entry of this f had when it was made."""
+    return np.float32(f - path_weight * path)
 
 
 @njit(cache=True)
-def _same(one, other):
-    for cell in range(len(one)):
-        if one[cell] != other[cell]:
-            return False
-    return True
+def _pop(opened, g, searches, actions, batch_size, path_weight):
+    """Take entries from the running searches: whose they are, the entries, and their cost-to-go, [M] each.
 
-
-@njit(cache=True)
-def _slot(states, slots, state, hashed):
-    """The slot where a state stands or would stand."""
-    mask = np.uint64(len(slots) - 1)
-    slot = hashed & mask
-    while slots[slot] != 0 and not _same(states[slots[slot] - 1], state):
-        slot = (slot + np.uint64(1)) & mask
-    return slot
-
-
-@njit(cache=True)
-def _rehash(states, slots, hashes):
-    for node in range(len(states)):
-        slots[_slot(states, slots, states[node], hashes[node])] = node + 1
-
-
-@njit(cache=True)
-def _pop(f, entries, counts, g, cost, running, actions, batch_size, path_weight):
+    Entries that cannot lead to a cheaper goal are dropped.
+    """
+    counts = opened.count
     most = 0
     for search in range(len(counts)):
-        if running[search]:
+        if searches[search].running:
             most += min(batch_size, counts[search])
-    taken_from, taken, h = np.empty(most, dtype=np.int32), np.empty(most, dtype=np.int32), np.empty(most)
+    taken_from, taken = np.empty(most, dtype=np.int32), np.empty(most, dtype=np.int32)
+    h = np.empty(most, dtype=np.float32)
     used = 0
     for search in range(len(counts)):
-        if not running[search]:
+        if not searches[search].running:
             continue
-        fs, heap, size, last = f[search], entries[search], counts[search], used + batch_size
+        fs, heap, size, last = opened.f[search], opened.entry[search], counts[search], used + batch_size
         while size > 0 and used < last:
             least = fs[0]
             entry = pop_first(fs, heap, size)
             size -= 1
-            path = g[search, entry // actions] + 1
-            rest = np.float64(np.float32(least - path_weight[search] * path))
-            if path + rest >= cost[search]:
+            path = g[entry // actions] + 1
+            rest = _rest(least, path_weight[search], path)
+            if path + np.float64(rest) >= searches[search].cost:
                 continue
             taken_from[used], taken[used], h[used] = search, entry, rest
             used += 1
@@ -278,73 +177,91 @@ def _pop(f, entries, counts, g, cost, running, actions, batch_size, path_weight)
 
 
 @njit(cache=True)
-def _enter(states, g, parents, arrived_by, slots, counts, opened, goal_node, cost, expanded, running, out_of_memory,
-           new_states, hashes, search_of, entries, goal, actions, max_expansions, max_nodes, until_proved):  # fmt: skip
-    kept, nodes = np.empty(len(search_of), dtype=np.int64), np.empty(len(search_of), dtype=np.int32)
+def _enter(nodes, slots, numbers, searches, opened, count, batch, goals, actions, rules, path_weight):
+    """Make nodes of the entries of a batch whose states are new in their search or reached at less cost.
+
+    Returns the rows of the batch that are to be expanded, int64 [K], their nodes, int32 [K], and how many nodes there
+    are. Keeps true: a slot names the cheapest node of its state in its search; dearer ones stay where they are, as
+    parents of open entries; a search that has ended has its bound, and none of its rows are expanded.
+    """
+    state, search_of, g, h, parent_of, action_of = nodes
+    search_of_row, entries, rest, states = batch
+    kept, made = np.empty(len(entries), dtype=np.int64), np.empty(len(entries), dtype=np.int32)
     used, row = 0, 0
-    for search in range(len(running)):
-        if not running[search]:
+    for search in range(len(searches)):
+        its = searches[search]
+        if not its.running:
             continue
-        first, stored = used, counts[search] + opened[search]
-        own_states, own_slots = states[search], slots[search]
-        while row < len(search_of) and search_of[row] == search:
+        first, first_row, kept_open = used, row, its.stored + opened.count[search]
+        while row < len(entries) and search_of_row[row] == search:
             entry = entries[row]
             parent = entry // actions
-            path = g[search, parent] + 1 if entry >= 0 else 0
-            slot = _slot(own_states, own_slots, new_states[row], hashes[row])
-            known = own_slots[slot] - 1
-            if running[search] and (known < 0 or path < g[search, known]) and path < cost[search]:
-                node = counts[search]
-                counts[search] += 1
-                own_slots[slot] = node + 1
-                own_states[node], g[search, node] = new_states[row], path
-                parents[search, node] = parent if entry >= 0 else NOTHING
-                arrived_by[search, node] = entry % actions if entry >= 0 else NO_ACTION
-                if _same(new_states[row], goal):
-                    cost[search], goal_node[search] = path, node
-                    running[search] = until_proved
+            path = g[parent] + 1 if entry >= 0 else 0
+            # Find the state's node, if it has one.
+            hashed = hash_in(states, row, search, numbers)
+            slot = slot_of_state(state, search_of, slots, hashed, states, row, search)
+            known = slots[slot] - 1
+            # Make a node of it, unless one is as cheap, the goal is, or the search has just ended.
+            if its.running and (known < 0 or path < g[known]) and path < its.cost:
+                node, count = count, count + 1
+                its.stored += 1
+                slots[slot] = node + 1
+                if known >= 0:
+                    search_of[known] = NOTHING
+                for cell in range(state.shape[1]):
+                    state[node, cell] = states[row, cell]
+                search_of[node], g[node], h[node] = search, path, rest[row]
+                parent_of[node] = parent if entry >= 0 else NOTHING
+                action_of[node] = entry % actions if entry >= 0 else NO_ACTION
+                if same(states, row, goals, 0):
+                    its.cost, its.goal_node = path, node
+                    its.running = rules.until_proved
                 else:
-                    kept[used], nodes[used] = row, node
+                    kept[used], made[used] = row, node
                     used += 1
             row += 1
+        # End the search where nothing is left or a limit is reached.
         taken = used - first
-        if running[search]:
-            out_of_memory[search] = stored > max_nodes
-            exhausted = taken == 0 and opened[search] == 0
-            if exhausted or expanded[search] + taken > max_expansions or stored > max_nodes:
-                running[search] = False
-        if running[search]:
-            expanded[search] += taken
+        if its.running:
+            its.out_of_memory = kept_open > rules.max_nodes
+            exhausted = taken == 0 and opened.count[search] == 0
+            if exhausted or its.expanded + taken > rules.max_expansions or its.out_of_memory:
+                its.running = False
+        if its.running:
+            its.expanded += taken
         else:
+            its.bound = _least_open(opened, g, batch, search, first_row, row, actions, path_weight[search])
             used = first
-    return kept[:used], nodes[:used]
+    return kept[:used], made[:used], count
 
 
 @njit(cache=True)
-def _bound(f, entries, counts, g, bound, ended, search_of, batch, batch_h, actions, path_weight):
-    """The least g + h of the open entries of searches that have ended, those of the batch among them."""
-    for search in np.flatnonzero(ended):
-        least = np.inf
-        for place in range(counts[search]):
-            path = g[search, entries[search, place] // actions] + 1
-            least = min(least, path + np.float64(np.float32(f[search, place] - path_weight[search] * path)))
-        for row in np.flatnonzero(search_of == search):
-            path = g[search, batch[row] // actions] + 1 if batch[row] >= 0 else 0
-            least = min(least, path + batch_h[row])
-        bound[search] = least
+def _least_open(opened, g, batch, search, first, last, actions, path_weight):
+    """The least g + h of what a search has open: its entries, and its rows of the batch from first to last."""
+    least = np.inf
+    fs, entries = opened.f[search], opened.entry[search]
+    for place in range(opened.count[search]):
+        path = g[entries[place] // actions] + 1
+        least = min(least, path + np.float64(_rest(fs[place], path_weight, path)))
+    for row in range(first, last):
+        path = g[batch.entry[row] // actions] + 1 if batch.entry[row] >= 0 else 0
+        least = min(least, path + np.float64(batch.h[row]))
+    return least
 
 
 @njit(cache=True)
-def _push(f, entries, counts, g, arrived_by, generated, search_of, nodes, values, inverse, path_weight):
+def _push(opened, nodes, searches, search_of, new, values, inverse, path_weight):
+    """Enter the children of new nodes, int32 [K], that are legal and don't lead back, by their values [K, A]."""
+    g, action_of, counts = nodes.g, nodes.action, opened.count
     actions = values.shape[1]
-    for row in range(len(nodes)):
-        search, node = search_of[row], nodes[row]
-        fs, heap, size, path = f[search], entries[search], counts[search], g[search, node] + 1
-        back = inverse[arrived_by[search, node]] if arrived_by[search, node] != NO_ACTION else NO_ACTION
+    for row in range(len(new)):
+        node, search = new[row], search_of[row]
+        fs, heap, size, path = opened.f[search], opened.entry[search], counts[search], g[node] + 1
+        back = inverse[action_of[node]] if action_of[node] != NO_ACTION else NO_ACTION
         for action in range(actions):
             if np.isinf(values[row, action]):
                 continue
-            generated[search] += 1
+            searches[search].generated += 1
             if action != back:
                 entry = np.int32(node * actions + action)
                 push_entry(fs, heap, size, path_weight[search] * path + np.float64(values[row, action]), entry)

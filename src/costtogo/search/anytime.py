@@ -8,14 +8,15 @@ sliding tiles can be made shorter stretch by stretch.
 
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import astuple, dataclass, field, replace
 
 import numpy as np
 
 from costtogo.exact.nearby import NearbyTable
+from costtogo.heuristics.nearby import NearbyHeuristic
 from costtogo.puzzles.base import Puzzle
-from costtogo.search import bwas
-from costtogo.search.beam import BeamLimits, solve
+from costtogo.search import beam, bwas
+from costtogo.search.beam import BeamLimits
 from costtogo.search.shorten import shorten, shortest
 from costtogo.types import ActionHeuristic, Heuristic, SearchResult, States
 
@@ -33,12 +34,16 @@ class Best:
     nodes_generated: int = 0
     lower_bound: float = 0.0
     solution: np.ndarray = field(default_factory=lambda: np.zeros(0, dtype=np.int8))
+    out_of_memory: bool = False
+    out_of_time: bool = False
 
     def take(self, found: SearchResult, solution: np.ndarray) -> None:
         """Add one search from one start, its solution as one of the state itself."""
         self.nodes_expanded += int(found.nodes_expanded[0])
         self.nodes_generated += int(found.nodes_generated[0])
         self.lower_bound = max(self.lower_bound, float(found.lower_bound[0]))
+        self.out_of_memory |= bool(found.out_of_memory[0])
+        self.out_of_time |= bool(found.out_of_time[0])
         if found.cost[0] < self.cost:
             self.cost, self.solution = float(found.cost[0]), solution
 
@@ -48,9 +53,7 @@ class Best:
 
     def result(self) -> SearchResult:
         """One row."""
-        numbers = (self.cost, self.nodes_expanded, self.nodes_generated, min(self.lower_bound, self.cost))
-        kinds = (np.float64, np.int64, np.int64, np.float64)
-        return SearchResult(*(np.array([n], dtype=k) for n, k in zip(numbers, kinds, strict=True)), [self.solution])
+        return SearchResult.from_rows([astuple(replace(self, lower_bound=min(self.lower_bound, self.cost)))])
 
 
 @dataclass(frozen=True)
@@ -98,21 +101,44 @@ def schedule(count: int) -> Iterator[tuple[int, int]]:
             image += 1
 
 
+def solve(
+    puzzle: Puzzle,
+    heuristic: Heuristic | ActionHeuristic,
+    starts: States,
+    *,
+    seconds: float,
+    max_nodes: int,
+    nearby: NearbyTable | None = None,
+    path_weights: Sequence[float] = (),
+    **options,
+) -> SearchResult:
+    """The best solution of one start, uint8 [1, D], within some seconds: by BWAS where λ are given, else by beams.
+
+    nearby: exact distances around the goal, which beams need.  options: those of solve_with_weights.
+    """
+    (start,) = starts
+    if not path_weights:
+        return solve_within(puzzle, heuristic, start, seconds=seconds, nearby=nearby, max_nodes=max_nodes)
+    known = heuristic if nearby is None else NearbyHeuristic(heuristic, nearby)
+    options |= {"path_weights": path_weights, "seconds": seconds, "max_nodes": max_nodes}
+    return solve_with_weights(puzzle, known, start, **options)
+
+
 def solve_images(
     puzzle: Puzzle,
     heuristic: ActionHeuristic,
-    start: States,
+    starts: States,
     *,
     width: int,
     count: int,
     nearby: NearbyTable,
     limits: BeamLimits = BeamLimits(),
 ) -> SearchResult:
-    """The shortest solution of one start, uint8 [D], by beams of one width from the first so many of its images."""
-    best = Best()
+    """The shortest solution of one start, uint8 [1, D], by beams of one width from the first so many of its images."""
+    best, (start,) = Best(), starts
     for image in images(puzzle)[:count]:
         moves = min(limits.max_moves, best.at_most(nearby))
-        found = solve(
+        found = beam.solve(
             puzzle, heuristic, image.of(start), width=width, nearby=nearby, limits=replace(limits, max_moves=moves)
         )
         best.take(found, image.back(found.solutions[0]))
@@ -143,7 +169,7 @@ def solve_within(
         if rate and width < WIDTHS[0][0]:
             break
         limits = BeamLimits(max_moves=best.at_most(nearby), max_nodes=max_nodes, seconds=deadline - begun)
-        found = solve(puzzle, heuristic, every[number].of(start), width=width, nearby=nearby, limits=limits)
+        found = beam.solve(puzzle, heuristic, every[number].of(start), width=width, nearby=nearby, limits=limits)
         best.take(found, every[number].back(found.solutions[0]))
         if best.cost <= best.lower_bound:
             break

@@ -6,12 +6,13 @@ around the goal; the rest of the path is read from it.
 """
 
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
-from numba import njit
 
-from costtogo.exact.nearby import EMPTY, FAR, NearbyTable, hash_states, nearby_table, slot_of
+from costtogo.exact.hashing import HashTable, hash_states
+from costtogo.exact.nearby import FAR, NearbyTable, nearby_table
 from costtogo.puzzles.base import Puzzle
 from costtogo.types import ActionHeuristic, Hashes, Heuristic, SearchResult, States, UserError
 
@@ -36,25 +37,6 @@ class Level:
     action: np.ndarray  # int8 [W]
 
 
-@dataclass
-class Seen:
-    """The hashes of all states that were ever in the beam."""
-
-    keys: Hashes = field(default_factory=lambda: np.zeros(1 << 14, dtype=np.uint64))
-    count: int = 0
-
-    def new(self, hashes: Hashes) -> np.ndarray:
-        """Which are not there, of equal ones the first alone, as rows in their order, int64 [M]."""
-        return np.flatnonzero(_new(hashes, self.keys))
-
-    def enter(self, hashes: Hashes) -> None:
-        """Enter hashes that are new."""
-        while 2 * (self.count + len(hashes)) > len(self.keys):
-            self.keys = _grown(self.keys)
-        _enter(hashes, self.keys)
-        self.count += len(hashes)
-
-
 def solve(
     puzzle: Puzzle,
     heuristic: Heuristic | ActionHeuristic,
@@ -76,27 +58,25 @@ def solve(
         raise UserError(f"The width of a beam must be 1 or more, not {width}.")
     nearby = nearby or nearby_table(puzzle, 0)
     deadline = time.monotonic() + limits.seconds
-    rows = [_search(puzzle, heuristic, start, width, nearby, limits, deadline) for start in starts]
-    columns = list(zip(*rows, strict=True)) or [()] * 5
-    kinds = (np.float64, np.int64, np.int64, np.float64)
-    arrays = [np.array(column, dtype=kind) for column, kind in zip(columns, kinds, strict=False)]
-    return SearchResult(*arrays, solutions=list(columns[4]))
+    search = partial(_search, puzzle, heuristic, width=width, nearby=nearby, limits=limits, deadline=deadline)
+    return SearchResult.from_rows(search(start) for start in starts)
 
 
-def _search(puzzle, heuristic, start, width, nearby, limits, deadline) -> tuple:
-    """One row of a SearchResult: cost, expanded, generated, lower bound, actions int8."""
-    seen, levels = Seen(), [Level(start[None], np.zeros(1, dtype=np.int32), np.zeros(1, dtype=np.int8))]
+def _search(puzzle, heuristic, start, *, width, nearby, limits, deadline) -> tuple:
+    """One row of a SearchResult."""
+    seen, levels = HashTable(), [Level(start[None], np.zeros(1, dtype=np.int32), np.zeros(1, dtype=np.int8))]
     hashes = hash_states(puzzle, levels[0].states)
     seen.enter(hashes)
     distance = int(nearby.of_hashes(hashes)[0])
     bound = distance if distance != FAR else nearby.depth + 1
     path = _finish(puzzle, nearby, levels, hashes)
-    expanded = generated = 0
+    expanded, generated, late = 0, 0, False
     next_level = _next_by_action if getattr(heuristic, "by_action", False) else _next_by_state
     begun = time.monotonic()
     while path is None and len(levels) <= limits.max_moves and seen.count <= limits.max_nodes:
         took, begun = time.monotonic() - begun, time.monotonic()
-        if begun + took > deadline or not len(levels[-1].states):
+        late = begun + took > deadline
+        if late or not len(levels[-1].states):
             break
         level, hashes, count = next_level(puzzle, heuristic, levels[-1].states, width, seen)
         expanded += len(levels[-1].states)
@@ -104,12 +84,11 @@ def _search(puzzle, heuristic, start, width, nearby, limits, deadline) -> tuple:
         levels[-1].states = levels[-1].states[:0]  # no longer needed: paths are read from parents and actions
         levels.append(level)
         path = _finish(puzzle, nearby, levels, hashes)
-    if path is None:
-        return np.inf, expanded, generated, bound, np.zeros(0, dtype=np.int8)
-    return len(path), expanded, generated, bound, np.array(path, dtype=np.int8)
+    cost = np.inf if path is None else len(path)
+    return cost, expanded, generated, bound, path or [], seen.count > limits.max_nodes, late
 
 
-def _next_by_state(puzzle: Puzzle, heuristic, states: States, width: int, seen: Seen) -> tuple[Level, Hashes, int]:
+def _next_by_state(puzzle: Puzzle, heuristic, states: States, width: int, seen: HashTable) -> tuple[Level, Hashes, int]:
     """The best width children that no level before had, in order of their cost-to-go; their hashes; how many children
     were generated. Of equal cost-to-go the first child of the first parent comes first."""
     children, legal = puzzle.expand(states)
@@ -123,7 +102,9 @@ def _next_by_state(puzzle: Puzzle, heuristic, states: States, width: int, seen: 
     return Level(children[best], parents.astype(np.int32), actions.astype(np.int8)), hashes[best], len(places)
 
 
-def _next_by_action(puzzle: Puzzle, heuristic, states: States, width: int, seen: Seen) -> tuple[Level, Hashes, int]:
+def _next_by_action(
+    puzzle: Puzzle, heuristic, states: States, width: int, seen: HashTable
+) -> tuple[Level, Hashes, int]:
     """The same with the cost-to-go of all children from one evaluation of their parents."""
     scores = heuristic.children(states)
     parts: list[tuple] = []
@@ -182,29 +163,3 @@ def _path(levels: list[Level], row: int) -> list[int]:
         actions.append(int(level.action[row]))
         row = level.parent[row]
     return actions[::-1]
-
-
-def _grown(keys: Hashes) -> Hashes:
-    larger = np.zeros(2 * len(keys), dtype=np.uint64)
-    _enter(keys[keys != EMPTY], larger)
-    return larger
-
-
-@njit(cache=True)
-def _enter(hashes, keys):
-    for row in range(len(hashes)):
-        keys[slot_of(hashes[row], keys)] = hashes[row]
-
-
-@njit(cache=True)
-def _new(hashes, keys):
-    slots = 2
-    while slots < 2 * len(hashes):
-        slots *= 2
-    here, new = np.zeros(slots, dtype=np.uint64), np.zeros(len(hashes), dtype=np.bool_)
-    for row in range(len(hashes)):
-        if keys[slot_of(hashes[row], keys)] == EMPTY:
-            slot = slot_of(hashes[row], here)
-            if here[slot] == EMPTY:
-                here[slot], new[row] = hashes[row], True
-    return new

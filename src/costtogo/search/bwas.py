@@ -11,6 +11,7 @@ import numpy as np
 
 from costtogo.heuristics.table import TableHeuristic
 from costtogo.puzzles.base import Puzzle
+from costtogo.search.pool import Rules
 from costtogo.types import LARGEST_PATH_WEIGHT, Heuristic, SearchResult, States, UserError
 
 LARGEST_BATCH = 1_000_000  # a step keeps as many rows ready
@@ -54,24 +55,15 @@ def solve(
             raise UserError(f"The path weight λ must lie between 0 and {LARGEST_PATH_WEIGHT}, not at {weight}.")
     if not 1 <= batch_size <= LARGEST_BATCH:
         raise UserError(f"The batch size N must lie between 1 and {LARGEST_BATCH:,}, not at {batch_size}.")
-    options = (weights, int(batch_size), limits, until_proved)
+    rules = Rules(int(batch_size), int(limits.max_expansions), int(limits.max_nodes), bool(until_proved))
     if isinstance(heuristic, TableHeuristic):
         from costtogo.search.table_engine import solve_over_table
 
-        return solve_over_table(puzzle, heuristic, puzzle.rank(starts), *options)
+        return solve_over_table(puzzle, heuristic, puzzle.rank(starts), weights, rules)
     if getattr(heuristic, "by_action", False):
         from costtogo.search.action_engine import solve_by_action
 
-        return solve_by_action(puzzle, heuristic, starts, *options)
+        return solve_by_action(puzzle, heuristic, starts, weights, rules, limits.seconds)
     from costtogo.search.step_engine import solve_in_step
 
-    return solve_in_step(puzzle, heuristic, starts, *options)
-
-
-def why_ended(found: SearchResult) -> np.ndarray:
-    """What ended each search, object [B]: "solved", "memory" (its max_nodes), "seconds" (those of the call) or
-    "expansions" (its max_expansions).
-    """
-    reasons = {"solved": found.solved, "memory": found.out_of_memory, "seconds": found.out_of_time}
-    told = {reason: holds for reason, holds in reasons.items() if holds is not None}
-    return np.select(list(told.values()), list(told), "expansions").astype(object)
+    return solve_in_step(puzzle, heuristic, starts, weights, rules, limits.seconds)

@@ -5,7 +5,7 @@ DeepCubeA shows over the training what it solves (figure 3).
 
 import numpy as np
 
-from costtogo.exact.nearby import hash_children, hash_states
+from costtogo.exact.hashing import hash_children, hash_states
 from costtogo.puzzles.base import Puzzle
 from costtogo.types import ActionHeuristic, Hashes, SearchResult, States
 
@@ -38,8 +38,8 @@ def solve(puzzle: Puzzle, heuristic: ActionHeuristic, starts: States, *, max_mov
         walking = walking[~puzzle.is_goal(states[walking])]
     solved = puzzle.is_goal(states)
     solutions = [row[:moves] for row, moves in zip(actions, np.where(solved, expanded, 0), strict=True)]
-    bound = (~puzzle.is_goal(starts)).astype(np.float64)
-    return SearchResult(np.where(solved, expanded, np.inf), expanded, generated, bound, solutions)
+    cost, bound = np.where(solved, expanded, np.inf), ~puzzle.is_goal(starts)
+    return SearchResult.from_rows(zip(cost, expanded, generated, bound, solutions, strict=True))
 
 
 def _scores(puzzle: Puzzle, states: States, values: np.ndarray, way: Hashes) -> np.ndarray:

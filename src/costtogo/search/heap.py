@@ -1,7 +1,13 @@
-"""A compiled binary heap of (f, order, node): the least f first, the first pushed first among equals."""
+"""Compiled heaps of open nodes: the least f first, the first pushed first among equals.
+
+A binary heap is two arrays, of f and of what tells the order and names the entry. Where many searches share memory, the
+open list of each is a skew heap: entries of one pool that point at each other, so that none needs room of its own.
+"""
 
 import numpy as np
 from numba import njit
+
+NOTHING = -1  # no entry
 
 
 @njit(cache=True, inline="always")
@@ -49,3 +55,29 @@ def pop(fs, orders, size):
         place = child
     fs[place], orders[place] = f, order
     return first
+
+
+@njit(cache=True)
+def merged(f, left, right, one, other):
+    """The top of two skew heaps made one.
+
+    f, left, right: of all entries, which are numbered in the order they were pushed; that breaks ties.
+    """
+    top, last = NOTHING, NOTHING
+    while one != NOTHING and other != NOTHING:
+        if before(f[other], other, f[one], one):
+            one, other = other, one
+        # The top of less f hands its right heap on to be merged and puts its left one in that place.
+        following = right[one]
+        right[one] = left[one]
+        if last == NOTHING:
+            top = one
+        else:
+            left[last] = one
+        last = one
+        one = following
+    rest = one if one != NOTHING else other
+    if last == NOTHING:
+        return rest
+    left[last] = rest
+    return top

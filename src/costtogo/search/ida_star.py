@@ -95,18 +95,13 @@ def solve(
     """
     for row in np.flatnonzero(~puzzle.is_reachable(starts))[:1]:
         raise UserError(f"Board {row + 1} of {puzzle.name} cannot be solved: two of its tiles are exchanged.")
-    rows = [_solve_one(puzzle, heuristic, start, limits, threads) for start in starts]
-    cost, expanded, generated, bound, solutions, late = list(zip(*rows, strict=True)) or [()] * 6
-    return SearchResult(
-        np.array(cost, dtype=np.float64), np.array(expanded, dtype=np.int64), np.array(generated, dtype=np.int64),
-        np.array(bound, dtype=np.float64), list(solutions), out_of_time=np.array(late, dtype=bool),
-    )  # fmt: skip
+    return SearchResult.from_rows(_solve_one(puzzle, heuristic, start, limits, threads) for start in starts)
 
 
 def _solve_one(
     puzzle: SlidingTiles, heuristic: TileSumHeuristic, start: np.ndarray, limits: IdaLimits, threads: int
 ) -> tuple:
-    """cost, nodes expanded, nodes generated, lower bound, solution, whether its seconds were up."""
+    """A row of a SearchResult."""
     end = time.monotonic() + limits.seconds
     search = Deepening(puzzle, heuristic, start)
     search.run(1, end, min(limits.max_generated, UNCUT))
@@ -115,8 +110,8 @@ def _solve_one(
         search.run(threads, end, limits.max_generated)
     expanded, generated = search.counts.tolist()
     if search.solution is None:
-        return np.inf, expanded, generated, search.bound, np.zeros(0, dtype=np.int8), time.monotonic() >= end
-    return search.bound, expanded, generated, search.bound, search.solution, False
+        return np.inf, expanded, generated, search.bound, [], False, time.monotonic() >= end
+    return search.bound, expanded, generated, search.bound, search.solution
 
 
 class Deepening:

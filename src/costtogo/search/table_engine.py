@@ -18,6 +18,7 @@ from costtogo.exact.graph import graph_of
 from costtogo.heuristics.table import TableHeuristic
 from costtogo.puzzles.base import Puzzle, inverses
 from costtogo.search.heap import grown, pop, push
+from costtogo.search.pool import Rules
 from costtogo.types import NO_ACTION, NO_STATE, Ranks, SearchResult
 
 STATE = np.dtype([("search", np.int32), ("g", np.int32), ("h", np.float32), ("arrived_by", np.int8)], align=True)
@@ -63,7 +64,7 @@ class Progress(NamedTuple):
 
 
 def solve_over_table(
-    puzzle: Puzzle, heuristic: TableHeuristic, starts: Ranks, path_weight, batch_size, limits, until_proved
+    puzzle: Puzzle, heuristic: TableHeuristic, starts: Ranks, path_weight: np.ndarray, rules: Rules
 ) -> SearchResult:
     """bwas.solve for starts given as ranks, int64 [B], and their λ, float64 [B]."""
     states = np.empty(len(heuristic.values), dtype=STATE)
@@ -71,23 +72,24 @@ def solve_over_table(
     inverse = inverses(puzzle).astype(np.int8)
     goal = puzzle.rank(puzzle.goal[None])[0]
     per_move = BUCKETS / (2 * max(1.0, float(heuristic.values.max())))
-    caps = (limits.max_expansions, limits.max_nodes)
-    rows, lengths, actions = _search_all(
-        graph_of(puzzle), inverse, states, goal, starts, path_weight, batch_size, *caps, until_proved, per_move
-    )
+    rows, lengths, actions = _search_all(graph_of(puzzle), inverse, states, goal, starts, path_weight, rules, per_move)
     ends = np.cumsum(lengths)
     solutions = [actions[first:end] for first, end in zip((ends - lengths).tolist(), ends.tolist(), strict=True)]
-    return SearchResult(rows[:, 0], rows[:, 1].astype(np.int64), rows[:, 2].astype(np.int64), rows[:, 3], solutions)
+    cost, expanded, generated, bound, full = rows.T
+    return SearchResult(
+        cost, expanded.astype(np.int64), generated.astype(np.int64), bound, solutions, full > 0, np.zeros_like(full > 0)
+    )
 
 
 @njit(cache=True, nogil=True)
-def _search_all(graph, inverse, states, goal, starts, path_weight, batch_size, max_expansions, max_nodes, until_proved,
-                per_move):  # fmt: skip
-    """Rows (cost, expanded, generated, lower bound) float64 [B, 4]; lengths int64 [B]; all solutions in a row, int8."""
-    rows = np.empty((len(starts), 4))
+def _search_all(graph, inverse, states, goal, starts, path_weight, rules, per_move):
+    """Rows (cost, expanded, generated, lower bound, out of memory) float64 [B, 5]; lengths int64 [B]; all solutions in
+    a row, int8.
+    """
+    rows = np.empty((len(starts), 5))
     lengths = np.zeros(len(starts), dtype=np.int64)
     actions = np.empty(1024, dtype=np.int8)
-    memory = _first_memory(batch_size, graph.first.shape[1])
+    memory = _first_memory(rules.batch_size, graph.first.shape[1])
     used = 0
     for index in range(len(starts)):
         at = _begin(memory, states, index, starts[index])
@@ -95,15 +97,13 @@ def _search_all(graph, inverse, states, goal, starts, path_weight, batch_size, m
             _ask_for(states, starts[index + 1])
             _ask_for_children(graph.first, graph.second, states, starts[index + 1])
         while True:
-            full, at = _advance(
-                memory, at, graph, states, goal, path_weight[index], max_expansions, max_nodes, until_proved, per_move,
-                index,
-            )  # fmt: skip
+            full, at = _advance(memory, at, graph, states, goal, path_weight[index], rules, per_move, index)
             if not full:
                 break
             memory = _with_more_room(memory)
         rows[index, 0], rows[index, 1], rows[index, 2] = at.cost, at.expanded, at.generated
         rows[index, 3] = min(at.cost, _close(memory, at, states))
+        rows[index, 4] = at.known > rules.max_nodes
         if at.cost < np.inf:
             state, first = goal, used
             while state != starts[index]:
@@ -185,7 +185,7 @@ def _begin(memory, states, index, start):
 
 
 @njit(cache=True, nogil=True)
-def _advance(memory, at, graph, states, goal, path_weight, max_expansions, max_nodes, until_proved, per_move, index):
+def _advance(memory, at, graph, states, goal, path_weight, rules, per_move, index):
     """Go on until the search is over or lacks room: whether it does, and where it stands.
 
     An entry's number tells its order. Entries of a bucket above `nearest` are linked, in their order, from its head to
@@ -216,13 +216,13 @@ def _advance(memory, at, graph, states, goal, path_weight, max_expansions, max_n
                 continue
             if state == goal:
                 cost = np.float64(path)
-                if not until_proved:
+                if not rules.until_proved:
                     finished = True
                     break
                 continue
             batch[taken], batch_g[taken] = state, path
             taken += 1
-        if finished or expanded + taken > max_expansions or known > max_nodes:
+        if finished or expanded + taken > rules.max_expansions or known > rules.max_nodes:
             for row in range(taken):
                 bound = min(bound, batch_g[row] + np.float64(states[batch[row]].h))
             break

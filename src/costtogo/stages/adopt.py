@@ -56,7 +56,7 @@ class Net:
             }
             dirty = [side for side in ("before", "after") if content[side]["dirty"] or not content[side]["commit"]]
             made_on, unexplained = content["processor"], content["unexplained"]
-            slices = content["parts"].get("slices", {"digests": {}})["digests"]
+            slices = content.get("parts", {}).get("slices", {}).get("digests", {})
         except (KeyError, TypeError, AttributeError) as error:
             raise FileError(f"{path} is no record of the net: make one with `make net BEFORE=<commit>`.") from error
         if dirty:

@@ -5,23 +5,8 @@ a deleted store is rebuilt by `track`. A run is known by its key (record.run_key
 deterministic timestamps, and recording a stage again adds nothing. COSTTOGO_TRACKING=off turns it off.
 """
 
-from costtogo.tracking.faults import TrackingError, begin_run
 from costtogo.tracking.live import LiveRun
-from costtogo.tracking.place import store_root, store_uri
-from costtogo.tracking.record import run_key
 from costtogo.tracking.runs import log_card, log_stage, log_waiting, track
-from costtogo.tracking.store import prepare_store
+from costtogo.tracking.store import begin_run, prepare_store
 
-__all__ = [
-    "LiveRun",
-    "TrackingError",
-    "begin_run",
-    "log_card",
-    "log_stage",
-    "log_waiting",
-    "prepare_store",
-    "run_key",
-    "store_root",
-    "store_uri",
-    "track",
-]
+__all__ = ["LiveRun", "begin_run", "log_card", "log_stage", "log_waiting", "prepare_store", "track"]

@@ -3,9 +3,10 @@
 import sys
 from pathlib import Path
 
-from costtogo.tracking import TrackingError, prepare_store
+from costtogo.tracking import prepare_store
+from costtogo.types import UserError
 
 try:
     prepare_store(Path.cwd())
-except TrackingError as error:
+except UserError as error:
     sys.exit(str(error))

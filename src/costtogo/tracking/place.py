@@ -1,17 +1,20 @@
 """Where the records of a project go: its store, its artifacts, and the experiment they belong to."""
 
 import os
+import re
 from pathlib import Path
 from urllib.parse import urlsplit
 
-TEMPORARY = (".dvc", "tmp", "exps")  # below it `dvc exp run --temp` and `dvc queue start` make copies of the project
+SWITCH = "COSTTOGO_TRACKING"  # off turns recording off
+TEMPORARY = ".dvc/tmp/exps"  # below it `dvc exp run --temp` and `dvc queue start` make copies of the project
 STANDALONE = "standalone"  # the folder in it of those that --temp makes
+COPY = re.compile(rf"(?P<project>.+?)/{re.escape(TEMPORARY)}/(?:{STANDALONE}/)?(?P<name>[^/]+)")
 EXPERIMENT = "dvc_experiment"  # tag of the runs of such a copy
 
 
 def enabled() -> bool:
     """False where the environment says COSTTOGO_TRACKING=off."""
-    return os.environ.get("COSTTOGO_TRACKING", "").lower() != "off"
+    return os.environ.get(SWITCH, "").lower() != "off"
 
 
 def store_root(root: Path) -> Path:
@@ -19,22 +22,14 @@ def store_root(root: Path) -> Path:
 
     /project/.dvc/tmp/exps/standalone/tmp1a2b3c4d -> /project: DVC deletes the copy when its experiment ends.
     """
-    parts, place = _split(root)
-    return Path(*parts[:place])
+    copy = COPY.match(str(Path(root).resolve()))
+    return Path(copy["project"]) if copy else Path(root).resolve()
 
 
 def temporary_experiment(root: Path) -> str | None:
     """The name of the experiment that a temporary copy by DVC was made for, else its folder; None for a project."""
-    parts, place = _split(root)
-    below = [part for part in parts[place + len(TEMPORARY) :] if part != STANDALONE]
-    return (os.environ.get("DVC_EXP_NAME") or below[0]) if below else None
-
-
-def _split(root: Path) -> tuple[tuple[str, ...], int]:
-    """The parts of a folder's path, and how many of them are the project's."""
-    parts = Path(root).resolve().parts
-    starts = (i for i in range(len(parts) - len(TEMPORARY)) if parts[i : i + len(TEMPORARY)] == TEMPORARY)
-    return parts, next(starts, len(parts))
+    copy = COPY.match(str(Path(root).resolve()))
+    return (os.environ.get("DVC_EXP_NAME") or copy["name"]) if copy else None
 
 
 def store_uri(root: Path) -> str:
@@ -52,14 +47,10 @@ def database_path(uri: str) -> Path | None:
     return Path(uri.removeprefix("sqlite:///")) if uri.startswith("sqlite:///") else None
 
 
-def artifacts_folder(root: Path) -> Path:
-    """Where a store that is a database has its artifacts."""
-    return store_root(root) / "mlruns"
-
-
 def artifact_location(root: Path, study: str) -> str | None:
     """Where a study's artifacts go: below mlruns, or where a tracking server puts them."""
-    return None if urlsplit(store_uri(root)).scheme in ("http", "https") else (artifacts_folder(root) / study).as_uri()
+    is_server = urlsplit(store_uri(root)).scheme in ("http", "https")
+    return None if is_server else (store_root(root) / "mlruns" / study).as_uri()
 
 
 def shown(uri: str) -> str:

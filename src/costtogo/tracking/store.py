@@ -2,18 +2,17 @@
 
 import logging
 import os
+import sqlite3
+import tempfile
+import zlib
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 
-from costtogo.tracking import database, faults
-from costtogo.tracking.place import (
-    artifacts_folder,
-    database_path,
-    enabled,
-    own_database,
-    store_uri,
-)
+from costtogo.tracking import faults
+from costtogo.tracking.faults import best_effort, one_sentence
+from costtogo.tracking.place import database_path, enabled, own_database, shown, store_uri
+from costtogo.types import UserError
 
 LOCK_SECONDS = 60.0  # longest wait for the one process that is recording
 QUEUE_SECONDS = 600.0  # longest wait for the turns of others
@@ -28,91 +27,94 @@ SETTINGS = {
 
 
 def prepare_store(root: Path) -> None:
-    """Create or migrate the store, once, before processes that use it start together."""
+    """Create the store, once, before processes that use it start together."""
     if enabled():
-        with session(root):
+        with one_sentence("anything", root), session(root):
             pass
+
+
+def begin_run(root: Path) -> None:
+    """Look at the store before a run of the workflow, so that one of no use is told once and not by each stage."""
+    if enabled():
+        with best_effort("anything", root):
+            _look(store_uri(root), root)
 
 
 @contextmanager
 def session(root: Path) -> Iterator:
-    """An MlflowClient on the store, held by this process alone: find-then-create steps stay atomic.
-
-    Raises StoreError where the store cannot be had.
-    """
+    """An MlflowClient on the store, held by this process alone: find-then-create steps stay atomic."""
     uri = store_uri(root)
-    with ExitStack() as held:
-        with faults.opening(uri):
-            _load(uri)
-            path = database_path(uri) or own_database(root)
-            path.parent.mkdir(parents=True, exist_ok=True)
-            held.enter_context(_turn(path, uri))
-            client = _client(uri, root)
-        yield client
+    path = database_path(uri)
+    os.environ.update({name: value for name, value in SETTINGS.items() if name not in os.environ})
+    from mlflow import MlflowClient
+
+    logging.getLogger("mlflow").setLevel(logging.CRITICAL)  # its exceptions say all
+    logging.getLogger("alembic").setLevel(logging.WARNING)
+    with _turn(path or own_database(root), uri):
+        if path is not None and not path.exists():
+            _create(path)
+        _look(uri, root)
+        yield MlflowClient(uri, registry_uri=uri)
 
 
 @contextmanager
 def _turn(path: Path, uri: str) -> Iterator[None]:
-    """Hold the store's lock. Those who wait queue for it, and only the first of them looks whether it is free:
-    a process that records stage after stage would else have it again before any other looks.
+    """Hold the store's lock.
+
+    Those who wait queue for it, and only the first of them looks whether it is free: a process that records stage after
+    stage would else have it again before any other looks.
     """
     from filelock import FileLock, Timeout
 
+    path.parent.mkdir(parents=True, exist_ok=True)
     lock = FileLock(f"{path}.lock", timeout=LOCK_SECONDS, poll_interval=POLL_SECONDS)
     try:
         with FileLock(f"{path}.queue", timeout=QUEUE_SECONDS):
             lock.acquire()
     except Timeout as error:
-        raise faults.StoreError(faults.busy(uri)) from error
+        raise UserError(faults.BUSY.format(shown(uri))) from error
     try:
         yield
     finally:
         lock.release()
 
 
-def _load(uri: str) -> None:
-    """Ask a server for an answer and import MLflow: both can take seconds, for which nobody else need wait."""
-    os.environ.update({name: value for name, value in SETTINGS.items() if name not in os.environ})
-    if database_path(uri):
-        import mlflow.store.tracking.sqlalchemy_store
-    else:
-        faults.check_server(uri)
-        import mlflow  # noqa: F401
+def _create(database: Path) -> None:
+    """Make a SQLite store under a temporary name, so that an interrupted creation leaves nothing behind.
 
-
-def _client(uri: str, root: Path):
-    """An MlflowClient on a store that exists and has the current schema."""
-    path = database_path(uri)
-    if path:
-        _open_database(path, root)
+    The log of a store that was deleted would be read as this one's: it goes first.
+    """
     from mlflow import MlflowClient
-    from mlflow.exceptions import MlflowException
 
-    logging.getLogger("mlflow").setLevel(logging.CRITICAL)
-    try:
-        return MlflowClient(uri, registry_uri=uri)
-    except MlflowException as error:
-        if "out-of-date" not in str(error):
-            raise
-    _migrate(uri)
-    return MlflowClient(uri, registry_uri=uri)
+    with tempfile.TemporaryDirectory(prefix=".mlflow-", dir=database.parent) as folder:
+        temporary = Path(folder) / database.name
+        MlflowClient(f"sqlite:///{temporary}")
+        for kind in ("wal", "shm"):
+            database.with_name(f"{database.name}-{kind}").unlink(missing_ok=True)
+        os.replace(temporary, database)
 
 
-def _open_database(path: Path, root: Path) -> None:
-    """Make sure of a SQLite store that can be used where it lies now."""
-    artifacts = artifacts_folder(root)
-    if path.exists():
-        database.check(path)
-        if path.resolve() == own_database(root):
-            database.bring_along(path, artifacts)
-    if not path.exists():
-        database.create(path, artifacts)
-        database.check(path)
+def _look(uri: str, root: Path) -> None:
+    """Find at once what is wrong with a store, for MLflow would try again for minutes; none there yet is right."""
+    path = database_path(uri)
+    if path is None and not faults.answers(uri):
+        raise UserError(faults.SILENT.format(shown(uri)))
+    if path is not None and path.exists() and not _is_at_home(path, own=path.resolve() == own_database(root)):
+        raise UserError(faults.USELESS.format(path, "came from another folder, where its artifacts are"))
 
 
-def _migrate(uri: str) -> None:
-    """Bring a store made by an older MLflow to the current schema, as `mlflow db upgrade` does."""
-    from mlflow.store.db.utils import _upgrade_db, create_sqlalchemy_engine_with_retry
+def _is_at_home(database: Path, own: bool) -> bool:
+    """False for a project's own store that was moved or copied with it; sqlite3.Error for a damaged or locked one.
 
-    logging.getLogger("alembic").setLevel(logging.WARNING)
-    _upgrade_db(create_sqlalchemy_engine_with_retry(uri))
+    MLflow keeps absolute locations of artifacts and has no way to change them. SQLite has room for a number of the
+    user's in a file's head: there is that of the place. Write-ahead logging lets pages be read while stages write.
+    """
+    place = zlib.crc32(str(database.resolve()).encode()) >> 1
+    with closing(sqlite3.connect(database, timeout=faults.WAIT_SECONDS)) as connection:
+        if connection.execute("PRAGMA journal_mode").fetchone()[0] != "wal":
+            connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+        found = connection.execute("PRAGMA user_version").fetchone()[0]
+        if own and found == 0:
+            connection.execute(f"PRAGMA user_version = {place}")
+    return not own or found in (0, place)

@@ -1,4 +1,4 @@
-"""The originals of the external instances as our CSV: the test set of DeepCubeA's cube, a pickle in its repository.
+"""Import the test set of DeepCubeA's cube, a pickle in its repository, as a CSV of external instances.
 
 The pickle is a dictionary of lists: states, objects of Cube3State whose colors (54 numbers) tell for each place which
 sticker is there; solutions, each a list of moves (face, 1 clockwise or -1 back); num_nodes_generated and times, what
@@ -14,18 +14,29 @@ import pandas as pd
 
 from costtogo.external import OPTIMUM
 from costtogo.files import write_csv
-from costtogo.pickles import Array, Record, read_pickle
+from costtogo.pickles import Array, read_pickle
 from costtogo.puzzles import make
 from costtogo.puzzles.base import solves
 from costtogo.puzzles.cube import FACES
 from costtogo.types import States, UserError
 
-STATE = "environments.cube3.Cube3State"
 FACE_ORDER = "UDLRBF"
 SIDE = 3
 STICKERS = 6 * SIDE * SIDE
-TURNS = {1: "", -1: "'"}
+TURNS = [1, -1]  # clockwise, and back, which has a prime
+FARTHEST = 26  # quarter turns: no cube is farther from the goal
+LARGEST = 2**63  # of the whole numbers that a column of a CSV holds
 MEASURES = {"num_nodes_generated": "optimal_solver_nodes", "times": "optimal_solver_seconds"}
+
+
+class CubeState:
+    """Stands for the originals' class of states: its attributes, and none of its code."""
+
+    colors = None
+
+    def __setstate__(self, state: tuple) -> None:
+        """Take what the original had in its slots; the first part of the state is what it had beside them."""
+        self.colors = state[1].get("colors")
 
 
 def run(pickled: Path, out: Path) -> None:
@@ -33,7 +44,7 @@ def run(pickled: Path, out: Path) -> None:
 
     The originals tell no scrambles: the inverse of its solution leads to a state.
     """
-    content = read_pickle(pickled, [STATE])
+    content = read_pickle(pickled, {"environments.cube3.Cube3State": CubeState})
     states, solutions = _field(content, "states", pickled), _field(content, "solutions", pickled)
     if len(states) != len(solutions):
         raise UserError(f"{pickled} has {len(states)} states and {len(solutions)} solutions.")
@@ -56,7 +67,7 @@ def run(pickled: Path, out: Path) -> None:
 
 def read_states(states: list, path: Path) -> States:
     """The states of the originals in the order of our stickers, uint8 [N, 54]; UserError for what is none."""
-    colors = [state.attributes.get("colors") if isinstance(state, Record) else None for state in states]
+    colors = [state.colors if isinstance(state, CubeState) else None for state in states]
     shapes = {value.values.shape if isinstance(value, Array) else None for value in colors}
     if shapes != {(STICKERS,)}:
         raise UserError(f"{path}: its states are not all arrays of {STICKERS} stickers.")
@@ -87,14 +98,20 @@ def _field(content: Any, name: str, path: Path) -> list:
 def _measure(content: dict, name: str, path: Path) -> list:
     """A list of the pickled dictionary with a number for each state."""
     found = _field(content, name, path)
-    if len(found) != len(content["states"]) or not all(type(value) in (int, float) for value in found):
+    if len(found) != len(content["states"]) or not all(_is_number(value) for value in found):
         raise UserError(f"{path}: its {name} are not a number for each of {len(content['states'])} states.")
     return found
 
 
+def _is_number(value: Any) -> bool:
+    return type(value) in (int, float) and not abs(value) >= LARGEST
+
+
 def _actions(puzzle, solution: Any, path: Path, row: int) -> list[int]:
-    """The actions of a solution, a list of (face, 1 or -1)."""
+    """The actions of a solution, a list of (face, 1 or -1); UserError for one that is none, or longer than any."""
     try:
-        return [puzzle.actions.index(face + TURNS[turn]) for face, turn in solution]
-    except (TypeError, ValueError, KeyError) as error:
-        raise UserError(f"{path}: solution {row} is not a list of moves (face, 1 or -1).") from error
+        if len(solution) > FARTHEST:
+            raise ValueError
+        return [puzzle.actions.index(face + "'" * TURNS.index(turn)) for face, turn in solution]
+    except (TypeError, ValueError) as error:
+        raise UserError(f"{path}: solution {row} is not a list of at most {FARTHEST} moves (face, 1 or -1).") from error

@@ -13,11 +13,11 @@ from costtogo import external_files as outside
 from costtogo.files import read_csv
 from costtogo.puzzles import make
 from costtogo.puzzles.base import apply
-from costtogo.stages.originals import sticker_places
+from costtogo.stages.import_deepcubea import sticker_places
 
 CUBE = make("cube3")
 SCRAMBLES = ["B U' R U U R U D R F", "R", "L D' F F", "", "U R' B"]
-PROTOCOLS = range(2, pickle.HIGHEST_PROTOCOL + 1)
+PROTOCOLS = range(3, pickle.HIGHEST_PROTOCOL + 1)
 
 
 @pytest.fixture
@@ -63,9 +63,9 @@ def imported(tmp_path, monkeypatch, capsys):
     """Run the command on an object pickled: exit code, stderr; the folder of external instances is a fresh one."""
     monkeypatch.setenv(outside.VARIABLE, str(tmp_path / "external"))
 
-    def run(content, protocol=4, unpickled=False) -> tuple[int, str]:
+    def run(content, protocol=4) -> tuple[int, str]:
         path = tmp_path / "data_0.pkl"
-        path.write_bytes(content if unpickled else pickle.dumps(content, protocol))
+        path.write_bytes(pickle.dumps(content, protocol))
         monkeypatch.setattr(sys, "argv", ["costtogo", "import-instances", str(path)])
         with pytest.raises(SystemExit) as left:
             cli.main()
@@ -124,9 +124,11 @@ MISTAKES = {
     "a solution fewer": (lambda content: content | {"solutions": content["solutions"][1:]}, "5 states and 4"),
     "a measure fewer": (lambda content: content | {"times": [1.0]}, "times are not a number for each of 5"),
     "a measure in words": (lambda content: content | {"times": ["1"] * 5}, "times are not a number for each of 5"),
-    "moves as numbers": (lambda content: content | {"solutions": [[1, 2]] * 5}, "solution 0 is not a list of moves"),
-    "an unknown face": (lambda content: content | {"solutions": [[["X", 1]]] * 5}, "solution 0 is not a list of moves"),
-    "a half turn": (lambda content: content | {"solutions": [[["U", 2]]] * 5}, "solution 0 is not a list of moves"),
+    "moves as numbers": (lambda content: content | {"solutions": [[1, 2]] * 5}, "solution 0 is not a list of"),
+    "an unknown face": (lambda content: content | {"solutions": [[["X", 1]]] * 5}, "solution 0 is not a list of"),
+    "a half turn": (lambda content: content | {"solutions": [[["U", 2]]] * 5}, "solution 0 is not a list of"),
+    "a solution longer than any": (lambda content: content | {"solutions": [[["U", 1]] * 27] * 5}, "at most 26 moves"),
+    "a measure too large": (lambda content: content | {"times": [1 << 64] * 5}, "times are not a number for each of 5"),
     "plain states": (lambda content: content | {"states": [1] * 5}, "arrays of 54 stickers"),
     "no states": (lambda content: content | {"states": [], "solutions": []}, "arrays of 54 stickers"),
 }
@@ -154,13 +156,8 @@ def test_a_pickle_that_would_run_something_is_refused_and_runs_nothing(originals
 
     content = originals()
     content["states"][1].colors = Harmful()
-    assert "builtins.eval" in refused(imported(content)).replace("__builtin__", "builtins")
+    assert "builtins.eval" in refused(imported(content))
     assert not (tmp_path / "ran").exists()
-
-
-def test_a_file_that_is_no_pickle_is_told_in_one_sentence(imported):
-    refused(imported(b"<!DOCTYPE html>\n", unpickled=True))
-    refused(imported(b"", unpickled=True))
 
 
 def test_a_file_there_already_is_kept_where_the_import_fails(originals, imported):

@@ -18,9 +18,10 @@ from costtogo.heuristics.table import TableHeuristic
 from costtogo.learning.instances import draw_prefixes
 from costtogo.params.audits import SampledAudit
 from costtogo.params.loading import load
+from costtogo.params.slices import slices
 from costtogo.params.training import architecture_of
 from costtogo.puzzles import make
-from costtogo.stages import audit_large
+from costtogo.stages import audit_samples
 from costtogo.tracking import record
 
 CUBE = make("cube3")
@@ -120,20 +121,20 @@ WANTED = SampledAudit(
     ids=["exact", "high", "wrong"],
 )
 def test_greedy_search_solves_what_is_in_order(table, changed, solves_all):
-    found = audit_large.audit_greedy(CUBE, {7: Known(table, changed)}, WANTED, np.random.default_rng(4))
+    found = audit_samples.audit_greedy(CUBE, {7: Known(table, changed)}, WANTED, np.random.default_rng(4))
     assert found[["iteration", "depth", "states"]].to_numpy().tolist() == [[7, 2, 15], [7, DEPTH, 15]]
     assert (found["solved_percent"] == 100).all() == solves_all
 
 
 def test_the_cost_to_go_of_scrambles_is_that_of_their_states(table):
-    found = audit_large.audit_scrambled(CUBE, Known(table), WANTED, np.random.default_rng(5))
+    found = audit_samples.audit_scrambled(CUBE, Known(table), WANTED, np.random.default_rng(5))
     assert found["depth"].tolist() == [1, 2, 3] and found["mean_cost_to_go"].iloc[0] == 1
     assert (found["mean_cost_to_go"] <= found["depth"]).all() and (found["low"] <= found["high"]).all()
 
 
 @pytest.mark.parametrize(("count", "chosen"), [(1, [9]), (2, [0, 9]), (4, [0, 3, 6, 9]), (50, list(range(10)))])
 def test_checkpoints_are_spread_and_the_last_is_among_them(count, chosen):
-    assert list(audit_large.spread({place: None for place in range(10)}, count)) == chosen
+    assert list(audit_samples.spread({place: None for place in range(10)}, count)) == chosen
 
 
 @pytest.fixture
@@ -154,9 +155,9 @@ def trained(tmp_path, monkeypatch, table):
     texts = [CUBE.format_state(state) for state in way]
     known = pd.DataFrame({"set": "way", "instance": range(4), "state": texts, "distance": [1.0, 2.0, np.nan, 4.0]})
     write_frame(Path("results/cube3/instances/cube3.parquet"), known)
-    values = load(CONFIG).slices()["audits/walks"] | {"audit": WANTED.model_dump(), "threads": 1}
+    values = slices(load([CONFIG]))["audits/walks"] | {"audit": WANTED.model_dump(), "threads": 1}
     return (
-        write_recipe("audit_large", Path("results/cube3/audits/walks"), values),
+        write_recipe("audit_samples", Path("results/cube3/audits/walks"), values),
         Path("results/cube3/tables/cube3.npz"),
         Path("results/cube3/instances/cube3.parquet"),
         folder,
@@ -165,7 +166,7 @@ def trained(tmp_path, monkeypatch, table):
 
 def test_a_whole_audit_is_the_same_to_the_byte_when_it_is_made_again(trained):
     out = Path("results/cube3/audits/walks")
-    audit_large.run(*trained, out)
+    audit_samples.run(*trained, out)
     first = {path: path.read_bytes() for path in [out.with_suffix(".json"), *out.glob("*")]}
     frames = {path.stem: read_frame(path) for path in out.glob("*.parquet")}
     assert set(frames) == {"nearby", "known", "consistency", "scrambled", "greedy", "progress"}
@@ -182,13 +183,13 @@ def test_a_whole_audit_is_the_same_to_the_byte_when_it_is_made_again(trained):
     for frame in frames.values():
         assert frame.notna().all(axis=None)
         assert frame.filter(like="percent").apply(lambda column: column.between(0, 100)).all(axis=None)
-    audit_large.run(*trained, out)
+    audit_samples.run(*trained, out)
     assert first == {path: path.read_bytes() for path in first}
 
 
 def test_mlflow_shows_the_audit_over_the_training(trained):
     out = Path("results/cube3/audits/walks")
-    audit_large.run(*trained, out)
+    audit_samples.run(*trained, out)
     found = record.points(record.read_stage(out.with_suffix(".json"), Path.cwd()))
     assert {step for name, step in found if name == "greedy_2_solved_percent"} == {10, 20, 30}
     assert found["consistent_percent", 30] == read_json(out.with_suffix(".json"))["metrics"]["consistent_percent"]

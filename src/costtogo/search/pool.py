@@ -1,0 +1,166 @@
+"""What searches in step have in common: a pool of the nodes of all, and where each of them stands.
+
+Nodes lie one after another in arrays that grow together, so that memory is shared and bounded, and are found through
+one hash table. Searches do not see each other's nodes: a state is looked for as that of a search.
+"""
+
+import time
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from costtogo.exact.hashing import first_slot, hash_numbers, hash_of, next_slot
+from costtogo.puzzles.base import Puzzle
+
+NOTHING = -1  # no node, no search
+HASHED = 1024  # nodes at a time
+SPREAD = np.uint64(0x9E3779B97F4A7C15)  # takes the slots of a state in one search far from those in another
+SEARCH = np.dtype(  # where a search stands
+    [
+        ("cost", np.float64),  # g of the goal's node, inf until it is found
+        ("bound", np.float64),  # the least g + h left open where it ended
+        ("expanded", np.int64),
+        ("generated", np.int64),
+        ("stored", np.int64),  # nodes
+        ("goal_node", np.int32),  # NOTHING until it is found
+        ("running", np.bool_),
+        ("out_of_memory", np.bool_),
+        ("out_of_time", np.bool_),
+    ],
+    align=True,
+)
+
+
+class Rules(NamedTuple):
+    """How many nodes a search expands at a time, and where it ends: see bwas.solve."""
+
+    batch_size: int
+    max_expansions: int
+    max_nodes: int
+    until_proved: bool
+
+
+class Nodes(NamedTuple):
+    """States as searches have reached them, a row a node."""
+
+    state: np.ndarray  # uint8 [capacity, D]
+    search: np.ndarray  # int32, whose node it is; NOTHING of one whose place a cheaper one took
+    g: np.ndarray  # int32, moves from the start by the cheapest path known
+    h: np.ndarray  # float32, cost-to-go by the heuristic, or as the evaluation of the parent said
+    parent: np.ndarray  # int32, NOTHING of a start
+    action: np.ndarray  # int8, which led here from the parent
+
+
+class SearchPool:
+    """Searches that have seen nothing yet, and room for their nodes.
+
+    searches: SEARCH [B].  nodes: so many as count.  slots: int32, a hash table: node + 1, or 0.
+    numbers: uint64 [D, letters], of hashes.
+    """
+
+    def __init__(self, puzzle: Puzzle, searches: int, capacity: int):
+        self.puzzle, self.count = puzzle, 0
+        self.numbers, self.slots = hash_numbers(puzzle.cells, puzzle.letters), empty_slots(capacity)
+        kinds = (np.int32, np.int32, np.float32, np.int32, np.int8)
+        state = np.zeros((capacity, puzzle.cells), dtype=np.uint8)
+        self.nodes = Nodes(state, *(np.zeros(capacity, dtype=kind) for kind in kinds))
+        self.searches = np.zeros(searches, dtype=SEARCH)
+        self.searches["running"], self.searches["goal_node"] = True, NOTHING
+        self.searches["cost"] = self.searches["bound"] = np.inf
+
+    def reserve(self, more: int) -> None:
+        """Make room for more nodes, doubling; of two slots at least one is free."""
+        needed = self.count + more
+        if len(self.nodes.g) < needed:
+            self.widen("nodes", needed)
+        if len(self.slots) < 2 * needed:
+            self.slots = empty_slots(needed)
+            self.rehash()
+
+    def widen(self, name: str, needed: int) -> None:
+        """Give the arrays of a named tuple room for so many rows, or for twice as many as they have if that is more.
+
+        One after another, so that memory holds only one of them twice.
+        """
+        for part in getattr(self, name)._fields:
+            array = getattr(getattr(self, name), part)
+            larger = np.zeros((max(needed, 2 * len(array)), *array.shape[1:]), dtype=array.dtype)
+            larger[: len(array)] = array
+            setattr(self, name, getattr(self, name)._replace(**{part: larger}))
+
+    def rehash(self) -> None:
+        """Enter all nodes in the hash table, which is empty."""
+        _rehash(self.nodes.state, self.nodes.search, self.count, self.numbers, self.slots)
+
+    def in_time(self, rules: Rules, deadline: float) -> Rules:
+        """The rules; once the deadline, of time.monotonic, has passed, those that end all searches that still run."""
+        if time.monotonic() < deadline:
+            return rules
+        self.searches["out_of_time"] |= self.searches["running"]
+        return rules._replace(max_expansions=0)
+
+    def row(self, search: int) -> tuple:
+        """What a search that has ended found, as a row of a SearchResult.
+
+        The path may be shorter than the goal's g where a node on it was reached cheaper since.
+        """
+        found, actions, nodes = self.searches[search], [], self.nodes
+        node = found["goal_node"]
+        while node != NOTHING and nodes.parent[node] != NOTHING:
+            actions.append(nodes.action[node])
+            node = nodes.parent[node]
+        cost = len(actions) if np.isfinite(found["cost"]) else np.inf
+        work, limits = found[["expanded", "generated"]], found[["out_of_memory", "out_of_time"]]
+        return cost, *work, min(found["bound"], cost), actions[::-1], *limits
+
+
+def empty_slots(nodes: int) -> np.ndarray:
+    """A hash table with room for so many nodes: at least four slots a node, a power of two."""
+    return np.zeros(1 << (4 * nodes - 1).bit_length(), dtype=np.int32)
+
+
+@njit(cache=True, inline="always")
+def same(states, row, others, other):
+    """Whether two rows are the same state."""
+    different = np.uint8(0)
+    for cell in range(states.shape[1]):  # all cells, so that many are compared at a time
+        different |= states[row, cell] ^ others[other, cell]
+    return different == 0
+
+
+@njit(cache=True, inline="always")
+def hash_in(states, row, search, numbers):
+    """The hash of a row as a state of a search."""
+    return hash_of(states, row, numbers) ^ np.uint64(search) * SPREAD
+
+
+@njit(cache=True, inline="always")
+def slot_of_state(state, searches, slots, hashed, others, row, search):
+    """The slot of the node, by its state and its search, that a row of others is, or where it would stand."""
+    slot = first_slot(hashed, slots)
+    while slots[slot] != 0:
+        node = slots[slot] - 1
+        if searches[node] == search and same(state, node, others, row):
+            break
+        slot = next_slot(slot, slots)
+    return slot
+
+
+@njit(cache=True)
+def _rehash(state, searches, count, numbers, slots):
+    """Enter nodes, whose states are different, in empty slots.
+
+    Some are hashed before their slots are looked at, so that many accesses to far memory go on at a time.
+    """
+    hashes = np.empty(HASHED, dtype=np.uint64)
+    for first in range(0, count, HASHED):
+        end = min(first + HASHED, count)
+        for node in range(first, end):
+            hashes[node - first] = hash_in(state, node, searches[node], numbers)
+        for node in range(first, end):
+            if searches[node] != NOTHING:
+                slot = first_slot(hashes[node - first], slots)
+                while slots[slot] != 0:
+                    slot = next_slot(slot, slots)
+                slots[slot] = node + 1

@@ -1,0 +1,55 @@
+"""What the sources import is declared in pyproject.toml, what is declared is used, and the lock has all of it."""
+
+import ast
+import re
+import sys
+import tomllib
+from importlib.metadata import packages_distributions
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+EXTRAS = PROJECT["optional-dependencies"]
+COMMANDS = {"dvc", "snakemake"}  # used without an import of ours
+DISTRIBUTIONS = packages_distributions()
+
+
+def names(requirements: list[str]) -> set[str]:
+    """["PyYAML>=6"] -> {"pyyaml"}"""
+    return {re.sub(r"[-_.]+", "-", re.match(r"[\w.-]+", text)[0]).lower() for text in requirements}
+
+
+def imported(folder: Path) -> dict[str, set[str]]:
+    """The packages of others that the modules of a folder import, in functions too, and who has each to offer."""
+    found: dict[str, set[str]] = {}
+    for path in folder.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_bytes())):
+            modules = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+            modules += [node.module] if isinstance(node, ast.ImportFrom) and not node.level else []
+            for package in {module.split(".")[0] for module in modules}:
+                found[package] = names(DISTRIBUTIONS.get(package, [package]))
+    own = {path.stem for place in (ROOT, ROOT / "src", ROOT / "tests") for path in place.iterdir()}
+    return {package: offer for package, offer in found.items() if package not in sys.stdlib_module_names | own}
+
+
+@pytest.mark.parametrize(
+    ("folder", "extras"), [("src", []), ("net", ["test"]), ("tests", ["test"]), ("benchmarks", ["test", "bench"])]
+)
+def test_every_import_is_declared(folder, extras):
+    declared = names(PROJECT["dependencies"]).union(*(names(EXTRAS[extra]) for extra in extras))
+    missing = {package for package, offer in imported(ROOT / folder).items() if not offer & declared}
+    assert not missing
+
+
+def test_every_dependency_is_used():
+    used = set().union(*imported(ROOT / "src").values())
+    assert names(PROJECT["dependencies"]) - used <= COMMANDS
+
+
+def test_the_lock_has_every_dependency_but_torch_at_one_version():
+    locked = (ROOT / "requirements.lock").read_text(encoding="utf-8").splitlines()
+    assert all(re.fullmatch(r"[\w.-]+==[\w.+!]+", line) for line in locked)
+    assert len(names(locked)) == len(locked)
+    assert names([*PROJECT["dependencies"], *EXTRAS["test"]]) - names(locked) == {"torch"}
