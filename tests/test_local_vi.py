@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from costtogo.report.local_vi_compared import read_reported
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from messages import is_one_sentence
@@ -28,7 +29,6 @@ from costtogo.params.study import PuzzleParams, Study
 from costtogo.puzzles import make
 from costtogo.puzzles.base import solves
 from costtogo.puzzles.sliding import SlidingTiles
-from costtogo.report.local_vi_compared import read_reported
 from costtogo.stages import figures, report_local_vi
 from costtogo.stages.local_vi import policy_of, random_boards, replayed
 from costtogo.stages.local_vi import run as run_stage

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from costtogo.report.comparison import NOT_COVERED, TIMES, VERDICTS
+from costtogo.report.large_comparison import LARGE_TIMES
 from synthetic_study import study_of, write_kept, write_results
 
 from costtogo.figures.catalogue import catalogue
 from costtogo.files import FileError
 from costtogo.puzzles import title
-from costtogo.report.comparison import NOT_COVERED, TIMES, VERDICTS
-from costtogo.report.large_comparison import LARGE_TIMES
 from costtogo.report.markdown import amount, interval, percent, places, short
 from costtogo.report.results import StudyResults
 from costtogo.report.tables import learning_curve

@@ -9,6 +9,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from costtogo.report.comparison import NOT_COVERED, VERDICTS
+from costtogo.report.large_answers import OTHER_SETS, Findings
+from costtogo.report.large_comparison import LARGE_TIMES, REASONS, compare
 from synthetic_large import PARTS, names_of, study_of, write_results
 
 from costtogo.analysis.literature import DOCUMENTS, read_reported, trainings
@@ -17,9 +20,6 @@ from costtogo.figures.drawing import draw
 from costtogo.figures.style import image
 from costtogo.files import digest
 from costtogo.params.training import training_of
-from costtogo.report.comparison import NOT_COVERED, VERDICTS
-from costtogo.report.large_answers import OTHER_SETS, Findings
-from costtogo.report.large_comparison import LARGE_TIMES, REASONS, compare
 from costtogo.report.results import StudyResults
 from costtogo.stages import report_large
 from costtogo.stages.search.external import AGAINST_THE_OPTIMUM
