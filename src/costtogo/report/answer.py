@@ -52,49 +52,27 @@ def extreme(values: pd.Series, row: Row) -> float:
     return float(values.min() if row["relation"].startswith(">") else values.max())
 
 
-# The kinds of rows, each of which other results answer
-
-
-def every(row: Row) -> bool:
-    """Any row."""
-    return True
-
-
-def repeated(row: Row) -> bool:
-    """A row of the thesis on a puzzle that is listed, where its trainings are repeated checkpoint by checkpoint."""
-    return row["repeated"]
-
-
-def not_repeated(row: Row) -> bool:
-    """Any other row: one of ours alone stands beside it."""
-    return not row["repeated"]
-
-
-def listed(row: Row) -> bool:
-    """A row of another document on a puzzle that is listed, where searches at the headline λ and N answer."""
-    return row["listed"] and not row["repeated"]
-
-
-def sampled(row: Row) -> bool:
-    """A row on a puzzle whose states are sampled."""
-    return not row["listed"]
-
-
-def learned(row: Row) -> bool:
-    """A row on such a puzzle that a network of ours stands beside."""
-    return sampled(row) and row["ours"] is not None
+KINDS: dict[str, Callable[[Row], bool]] = {  # of rows, each of which other results answer
+    "every": lambda row: True,
+    "repeated": lambda row: row["repeated"],  # the thesis's where all states are listed, checkpoint by checkpoint
+    "others": lambda row: not row["repeated"],
+    "listed": lambda row: row["listed"],
+    "headline": lambda row: row["listed"] and not row["repeated"],  # other documents' there, at the headline λ and N
+    "sampled": lambda row: not row["listed"],
+    "learned": lambda row: not row["listed"] and row["ours"] is not None,  # those that a network of ours stands beside
+}
 
 
 class Finder(NamedTuple):
-    """A function that answers, in which rows, and the address of the table that it is asked of."""
+    """A function that answers, in rows of which kind, and the address of the table that it is asked of."""
 
     find: Callable[..., "Answer | float | None"]
-    of: Callable[[Row], bool]
+    kind: str
     table: str
 
     def ask(self, results: StudyResults, row: Row) -> Answer | None:
         """What it answers; None in rows of another kind, where there is no such table, or nothing to say."""
-        if not self.of(row):
+        if not KINDS[self.kind](row):
             return None
         address = self.table.format_map(row)
         frame = results.find(address) if address else None
@@ -110,7 +88,7 @@ class Finder(NamedTuple):
 _FINDERS: dict[str, list[Finder]] = {}
 
 
-def answers(*quantities: str, of: Callable[[Row], bool] = every, table: str = "") -> Callable[[Function], Function]:
+def answers(*quantities: str, of: str = "every", table: str = "") -> Callable[[Function], Function]:
     """Register a function that answers for these quantities, in rows of a kind.
 
     It is called with the results and the row, and with a table where it names one, as "searches/{ours}/grid"; it
