@@ -23,7 +23,7 @@ HEADER = ["model", "where", "quantity", "reported", "ours", "verdict"]
 def explanations(results: StudyResults) -> dict[str, str]:
     """Why the study falls short in a quantity, by its name: of what it does, not of what it might."""
     found = {}
-    if any(model.trainer == "random_walk" for model in results.params.models.values()):
+    if any(results.model(name).trainer == "random_walk" for name in results.model_names):
         found |= dict.fromkeys(TOO_HIGH, WALKS)
     if results.asked.external is None or results.asked.external.budgets[-1].solver == "beam":
         found |= dict.fromkeys(NODES, BEAMS)

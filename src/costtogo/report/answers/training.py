@@ -21,7 +21,8 @@ def with_target(results: StudyResults, row: Row) -> str | None:
     """The model by value iteration, which has convergence points, beside a row's: with adaptive K for the thesis's."""
     if row["listed"]:
         return row["ours"]
-    kinds = {name: each.sampler.kind for name, each in results.params.models.items() if each.trainer == "davi"}
+    models = {name: results.model(name) for name in results.model_names}
+    kinds = {name: each.sampler.kind for name, each in models.items() if each.trainer == "davi"}
     return next((name for name, kind in kinds.items() if (kind == "adaptive_k") == (row["model"] == "C3_DNN_0")), None)
 
 
