@@ -4,12 +4,12 @@ import re
 from pathlib import Path
 
 import pytest
-from costtogo.params_yaml import read_yaml
 from hypothesis import given
 from hypothesis import strategies as st
 from jinja2 import UndefinedError
 from jinja2.nodes import TemplateData
 
+from costtogo.params.reading import read_yaml
 from costtogo.report.render import environment, joined
 
 ROOT = Path(__file__).parents[1]
@@ -36,8 +36,8 @@ def test_a_template_compiles_and_no_number_of_ours_is_typed_in(template):
 
 
 def test_no_template_names_a_study_or_a_model():
-    studies = [read_yaml(path) for path in (ROOT / "params.yaml", *sorted((ROOT / "config").glob("*.yaml")))]
-    names = {name for study in studies for name in (study["study"], *(study.get("models") or {}))}
+    files = [ROOT / "params.yaml", *(ROOT / "config").glob("*.yaml")]
+    names = {path.stem for path in files} | {name for path in files for name in read_yaml(path).get("models") or {}}
     names -= {"default", "presses", "rows", "thesis", "tiles", "walks"}  # words of a sentence, too
     assert len(names) > 20
     words = {word for template in TEMPLATES for word in re.findall(r"[\w-]+", said(template))}
