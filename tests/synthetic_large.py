@@ -41,7 +41,7 @@ def write_results(study: PuzzleStudy, folder: Path, parts=PARTS) -> Path:
         "models": _write_model,
         "audits": _write_audit,
         "searches": _write_searches,
-        "beams": _write_beams,
+        "beams": write_beams,
         "external": _write_external,
     }
     for part in parts:
@@ -239,7 +239,8 @@ def _write_searches(results, study, name, random, group="searches") -> None:
     write_card(results, group, name, {"solved_percent": 80.0})
 
 
-def _write_beams(results, study, name, random) -> None:
+def write_beams(results, study, name, random) -> None:
+    """The beam searches over a model."""
     rows, puzzle, state = [], make(study.puzzle), goal_text(study)
     for beams in study.beams:
         known = study.instances[beams.set].kind == "prefixes"

@@ -11,6 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from messages import is_one_sentence
 
+from costtogo.analysis.documents import LOCAL_VI
+from costtogo.analysis.literature import read_local_vi
 from costtogo.analysis.local_vi import exact, placements, sizes_of_uniform_blank
 from costtogo.files import read_csv
 from costtogo.learning.local_vi import (
@@ -28,13 +30,13 @@ from costtogo.params.study import PuzzleParams, Study
 from costtogo.puzzles import make
 from costtogo.puzzles.base import solves
 from costtogo.puzzles.sliding import SlidingTiles
-from costtogo.report.local_vi_compared import read_reported
 from costtogo.stages import figures, report
 from costtogo.stages.local_vi import policy_of, random_boards, replayed
 from costtogo.stages.local_vi import run as run_stage
 from costtogo.types import UserError
 from costtogo.workflow.stages import stages_of
 
+REPORTED = Path(__file__).parents[1] / "data/reported" / LOCAL_VI
 FIFTEEN, EIGHT = SlidingTiles(4), make("puzzle8")
 ALL_EIGHT = EIGHT.unrank(np.arange(EIGHT.state_count))
 DISCOUNT = 0.9
@@ -46,8 +48,6 @@ SUBPROBLEMS = {  # some of theorem 1, and some that cannot always be solved
     "10 to 12": Subproblem(4, (10, 11, 12), frozenset(range(1, 10))),
     "14": Subproblem(4, (14,), frozenset(range(1, 14))),
 }
-
-REPORTED = Path(__file__).parents[1] / "data/reported/local_value_iteration.csv"
 
 
 @pytest.mark.parametrize("name", SUBPROBLEMS)
@@ -124,7 +124,7 @@ def test_a_solution_that_does_not_reach_the_goal_is_found_out():
 
 def test_the_documents_exact_numbers_hold_but_for_the_states():
     """Theorems 1 to 3; the states are halved there."""
-    local, rows = Local(FIFTEEN, values=VALUES), read_reported(REPORTED)
+    local, rows = Local(FIFTEEN, values=VALUES), read_local_vi(REPORTED)
     found = exact(local)
     for row in rows[rows["quantity"] == "share"].itertuples():
         assert found.sizes[row.tile - 1][row.considered] == Fraction(row.value)
@@ -213,7 +213,7 @@ def test_the_study_is_run_and_reported_with_what_the_document_has_beside_it(tmp_
     recipe = reported.recipe.write(reported.folder, reported.name)
     report.run(recipe, results, reports)
     compared = read_csv(reports / "reported_vs_reproduced.csv", dtype=str)
-    assert len(compared) + len(read_csv(reports / "timings/reported_vs_reproduced.csv")) == len(read_reported(REPORTED))
+    assert len(compared) + len(read_csv(reports / "timings/reported_vs_reproduced.csv")) == len(read_local_vi(REPORTED))
     verdicts = compared.groupby("quantity")["verdict"].agg(set).to_dict()
     exact_ones = ("share", "class_share", "bound", "most_moves", "class_percent")
     assert all(verdicts[quantity] == {"agrees"} for quantity in exact_ones)

@@ -1,4 +1,4 @@
-"""The report: every number leads back to the results, and the same results give the same bytes."""
+"""The report: every number leads back to the results, and the same results give the same bytes, whatever is asked."""
 
 import json
 import math
@@ -6,46 +6,78 @@ import re
 import shutil
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
-from synthetic_study import study_of, write_kept, write_results
+import synthetic_large
+import synthetic_local_vi
+from synthetic_study import study_of, whole, write_kept, write_results
 
 from costtogo.figures.catalogue import catalogue
 from costtogo.files import FileError
+from costtogo.params.instances import WalkInstances
+from costtogo.params.searches import BeamParams
+from costtogo.params.study import Study
 from costtogo.puzzles import title
+from costtogo.report.figures import Figures
 from costtogo.report.markdown import amount, interval, percent, places, short
-from costtogo.report.quantities import TIMES
+from costtogo.report.quantities import THESIS, TIMES
 from costtogo.report.results import Beside, StudyResults
 from costtogo.report.tables import learning_curve
 from costtogo.report.trainings import flatten
 from costtogo.report.verdicts import NOT_COVERED, VERDICTS
-from costtogo.report.write import write as write_report
+from costtogo.report.write import write
 
 ROOT = Path(__file__).parent.parent
 STUDY = study_of((3, 4))
-TIMINGS = ("stages", "searches", "reported_vs_reproduced")
+BOARDS, LOCALLY = synthetic_large.study_of("puzzle15"), synthetic_local_vi.study_of()
+
+
+def several() -> Study:
+    """A study of puzzles that are asked different things: a cube beams besides, the boards two kinds of chapters."""
+    listed = study_of((3,), name="several")
+    sets = {"scrambled": WalkInstances(kind="walks", states=5, length=(2, 4))}
+    beams = [BeamParams(solver="beam", set="scrambled", widths=[10, 20])]
+    cube = listed.puzzles["cube2"].model_copy(update={"instances": sets, "searches": beams})
+    boards = BOARDS.model_copy(update={"local_vi": LOCALLY.local_vi})
+    puzzles = listed.puzzles | {"cube2": cube, "puzzle15": boards}
+    return listed.model_copy(update={"puzzles": puzzles, "models": listed.models | BOARDS.models})
+
+
+STUDIES = {"tiny": STUDY, "several": several(), "puzzle15": whole(BOARDS), "local_vi": whole(LOCALLY)}
+
+
+def write_all(study: Study, folder: Path) -> Path:
+    """Make up the results of a study by what is asked of its puzzles; returns the folder."""
+    for puzzle in study.puzzles:
+        asked = study.about(puzzle)
+        if asked.models and not asked.is_exhaustive:
+            synthetic_large.write_results(asked, folder)
+        if asked.local_vi:
+            synthetic_local_vi.write_results(asked, folder)
+    listed = {puzzle: asked for puzzle, asked in study.puzzles.items() if asked.is_exhaustive}
+    if listed:
+        write_results(study.model_copy(update={"puzzles": listed}), folder)
+    for puzzle in listed:
+        for model in study.about(puzzle).models if listed[puzzle].beams else ():
+            random = np.random.default_rng(1)
+            synthetic_large.write_beams(folder / study.study, study.about(puzzle), model, random)
+    return folder
+
+
+@pytest.fixture(scope="module", params=STUDIES)
+def study(request) -> Study:
+    return STUDIES[request.param]
 
 
 @pytest.fixture(scope="module")
-def results(tmp_path_factory) -> Path:
-    return write_results(STUDY, tmp_path_factory.mktemp("results")).parent
+def results(study, tmp_path_factory) -> Path:
+    return write_all(study, tmp_path_factory.mktemp("results"))
 
 
 @pytest.fixture(scope="module")
-def written(results, tmp_path_factory) -> Path:
-    return run(results, tmp_path_factory.mktemp("reports"))
-
-
-def run(results: Path, reports: Path) -> Path:
-    measured = write_kept(reports / "measured")
-    beside = Beside(ROOT / "data/reported", measured, ROOT / "workflow/captions")
-    write_report(StudyResults(results / STUDY.study, STUDY, beside), reports / STUDY.study)
-    return reports / STUDY.study
-
-
-def contents(folder: Path) -> dict[str, bytes]:
-    paths = [path for path in folder.rglob("*") if path.is_file()]
-    return {str(path.relative_to(folder)): path.read_bytes() for path in paths}
+def written(study, results, tmp_path_factory) -> Path:
+    return run(study, results, tmp_path_factory.mktemp("reports"))
 
 
 @pytest.fixture
@@ -54,55 +86,114 @@ def changed(results, tmp_path):
     return Path(shutil.copytree(results, tmp_path / "changed"))
 
 
-def test_the_same_results_give_the_same_bytes(results, written, tmp_path):
-    assert contents(run(results, tmp_path)) == contents(written)
+def run(study: Study, results: Path, reports: Path) -> Path:
+    """Write the report, and return its folder."""
+    write(gathered(study, results, write_kept(reports / "measured")), reports / study.study)
+    return reports / study.study
 
 
-def test_tables_of_models_that_are_gone_are_removed(results, written, tmp_path):
-    gone = tmp_path / STUDY.study / "tables" / "grid_of_a_model_that_is_gone.csv"
+def gathered(study: Study, results: Path, measured: Path) -> StudyResults:
+    return StudyResults(
+        results / study.study, study, Beside(ROOT / "data/reported", measured, ROOT / "workflow/captions")
+    )
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    paths = [path for path in folder.rglob("*") if path.is_file()]
+    return {str(path.relative_to(folder)): path.read_bytes() for path in paths}
+
+
+def test_the_same_results_give_the_same_bytes_and_tables_of_models_that_are_gone_are_removed(
+    study, results, written, tmp_path
+):
+    gone = tmp_path / study.study / "tables" / "loss_of_a_model_that_is_gone.csv"
     gone.parent.mkdir(parents=True)
     gone.write_text("")
-    assert contents(run(results, tmp_path)) == contents(written)
+    assert contents(run(study, results, tmp_path)) == contents(written)
 
 
-def test_wall_clock_times_touch_no_file_but_their_own(changed, written, tmp_path):
-    for path in (changed / STUDY.study / "timings").glob("*/*.json"):
+def test_wall_clock_times_touch_no_file_but_their_own(study, changed, written, tmp_path):
+    for path in (changed / study.study / "timings").glob("*/*.json"):
         path.write_text(json.dumps(json.loads(path.read_text()) | {"seconds": 123.0}))
-    for path in (changed / STUDY.study / "timings" / "searches").glob("*.parquet"):
+    for path in (changed / study.study / "timings").glob("*/*.parquet"):
         frame = pd.read_parquet(path)
         frame.assign(seconds=2 * frame["seconds"]).to_parquet(path)
-    before, after = contents(written), contents(run(changed, tmp_path))
-    changed_files = {name for name in before if before[name] != after[name]}
-    assert changed_files == {"timings.md", *(f"timings/{name}.csv" for name in TIMINGS)}
+    before, after = contents(written), contents(run(study, changed, tmp_path))
+    differing = {name for name in before if before[name] != after[name]}
+    assert before.keys() == after.keys()
+    assert differing == {"timings.md", *(name for name in before if name.startswith("timings/"))}
 
 
-def test_the_report_shows_every_figure_but_those_of_time(written):
-    shown = re.findall(r"\]\(((?:figures|timings)/.+?)\.png\)", (written / "report.md").read_text())
-    timed = re.findall(r"\]\(((?:figures|timings)/.+?)\.png\)", (written / "timings.md").read_text())
-    assert sorted(shown + timed) == sorted(entry.stem for entry in catalogue(STUDY, written.parent / "measured"))
-    assert all(name.startswith("timings/seconds_") for name in timed)
-    assert not any(name.startswith("timings/seconds_") for name in shown)
+def test_report_and_timings_show_every_figure_of_what_has_run_once(study, results, written):
+    entries = Figures.of_study(gathered(study, results, written.parent / "measured")).entries
+    assert len(entries) == len(catalogue(study, written.parent / "measured"))
+    for name, of_time in (("report.md", False), ("timings.md", True)):
+        shown = re.findall(r"\]\(((?:figures|timings)/.+?)\.png\)", (written / name).read_text())
+        wanted = {entry.stem for entry in entries if entry.timed == of_time}
+        wanted |= {entry.stem for entry in entries if entry.kind == "training_costs"}
+        assert sorted(shown) == sorted(wanted)
 
 
 @pytest.mark.parametrize("name", ["report.md", "timings.md"])
-def test_every_row_of_a_table_has_the_columns_of_its_head(name, written):
-    rows = re.findall(r"(?:^\|.*\|$\n?)+", (written / name).read_text(), flags=re.MULTILINE)
+def test_every_row_of_a_table_has_the_columns_of_its_head_and_what_is_missing_is_a_dash(name, written):
+    text = (written / name).read_text()
+    rows = re.findall(r"(?:^\|.*\|$\n?)+", text, flags=re.MULTILINE)
     assert rows
     for table in rows:
         assert len({line.count(" | ") for line in table.strip().splitlines()}) == 1
+    assert not re.search(r"\b(nan|None|inf|NaN)\b", text)
 
 
 @pytest.mark.parametrize("name", ["report.md", "timings.md"])
-def test_no_number_is_missing_without_a_dash(name, written):
-    assert not re.search(r"\b(nan|None|inf)\b", (written / name).read_text())
+def test_headings_stand_between_empty_lines_and_at_most_one_level_below_the_last(name, written):
+    lines = ["", *(written / name).read_text().splitlines()]
+    headings = [place for place, line in enumerate(lines) if line.startswith("#")]
+    assert all(lines[place - 1] == lines[place + 1] == "" for place in headings)
+    levels = [len(lines[place].split()[0]) for place in headings]
+    assert levels[0] == 1 and 1 not in levels[1:]
+    assert all(below <= level + 1 for level, below in zip(levels, levels[1:], strict=False))
 
 
+@pytest.mark.parametrize("study", ["several"], indirect=True)
+def test_a_study_of_several_puzzles_has_a_chapter_for_each_thing_it_asks_and_all_their_tables(study, written):
+    text, tables = (written / "report.md").read_text(), {path.stem for path in written.glob("tables/*.csv")}
+    headings = re.findall(r"^## (.*)", text, flags=re.MULTILINE)
+    chapters = ["2×2×2 cube", "Towers of Hanoi H(3, 3)", "15-puzzle, learned from nothing"]
+    chapters.append("The 15-puzzle by local value iteration")
+    assert [heading for heading in headings if heading in chapters] == chapters
+    assert text.startswith("# Learned cost-to-go, reproduced: the study `several`\n")
+    cube = text[text.index(f"## {chapters[0]}") : text.index(f"## {chapters[1]}")]
+    assert "### Beam search" in cube and "### External" not in cube
+    assert {
+        "audit",
+        "beams",
+        "external",
+        "sizes",
+        "solvers",
+        "compared",
+        "states_per_distance",
+        "provenance",
+        "grid",
+    } <= tables
+    assert set(pd.read_csv(written / "tables/beams.csv")["model"]) == {*study.about("cube2").models, *BOARDS.models}
+    numbers = metrics_of(written)
+    assert {*study.models, "local_vi"} <= set(numbers) and "1_average_moves" in numbers["local_vi"]
+    sources = set(pd.read_csv(written / "reported_vs_reproduced.csv", dtype={"section": str})["puzzle"].dropna())
+    assert {"cube2", "hanoi_3", "puzzle15"} <= sources
+
+
+# A study of puzzles whose states are all listed
+
+listed = pytest.mark.parametrize("study", ["tiny"], indirect=True)
+
+
+@listed
 def test_a_changed_result_changes_its_number_in_summary_and_metrics(changed, tmp_path):
     path = changed / STUDY.study / "searches" / "DNN_reduced_0" / "grid.parquet"
     grid = pd.read_parquet(path)
     grid.loc[grid["set"] == "test", ["optimal_percent", "nodes_expanded"]] = 12.5, 345.25
     grid.to_parquet(path)
-    folder = run(changed, tmp_path)
+    folder = run(STUDY, changed, tmp_path)
     summary = next(line for line in (folder / "report.md").read_text().splitlines() if "`DNN_reduced_0`" in line)
     assert "12.50 [" in summary and "345.25" in summary
     metrics = metrics_of(folder)
@@ -115,6 +206,7 @@ def metrics_of(folder: Path) -> dict[str, dict[str, float]]:
     return {path.stem: json.loads(path.read_text()) for path in folder.glob("metrics/*.json")}
 
 
+@listed
 def test_metrics_are_finite_numbers_of_every_model(written):
     metrics = metrics_of(written)
     assert set(metrics) == set(STUDY.models)
@@ -123,6 +215,7 @@ def test_metrics_are_finite_numbers_of_every_model(written):
         assert all(math.isfinite(value) for value in measures.values())
 
 
+@listed
 def test_the_table_of_each_search_has_the_network_and_both_baselines(written):
     for model in STUDY.models:
         grid = pd.read_csv(written / "tables" / f"grid_{model}.csv")
@@ -133,6 +226,7 @@ REPORTED = ROOT / "data/reported/thesis.csv"
 OTHERS = ROOT / "data/reported/cube2/final_year_report.csv"
 
 
+@listed
 def test_every_number_of_the_literature_stands_beside_ours(written):
     reported = pd.concat([pd.read_csv(REPORTED), pd.read_csv(OTHERS)], ignore_index=True)
     beside = pd.read_csv(written / "reported_vs_reproduced.csv")
@@ -149,6 +243,7 @@ def test_every_number_of_the_literature_stands_beside_ours(written):
     )
 
 
+@listed
 def test_our_number_beside_the_literatures_is_the_one_of_the_results(written):
     beside = pd.read_csv(written / "reported_vs_reproduced.csv")
     row = beside[(beside["set"] == "grid") & (beside["model"] == "DNN_final_2x2x2_nr")]
@@ -159,14 +254,16 @@ def test_our_number_beside_the_literatures_is_the_one_of_the_results(written):
     assert row["reproduced_default"] == pytest.approx(ours["nodes_expanded"].item())
 
 
+@listed
 def test_times_are_compared_apart_and_only_there(written):
     beside = pd.read_csv(written / "reported_vs_reproduced.csv")
     assert beside.loc[beside["quantity"].isin(TIMES), "reproduced_default"].isna().all()
     apart = pd.read_csv(written / "timings" / "reported_vs_reproduced.csv")
-    assert {"seconds", "training_time"} <= set(apart["quantity"]) <= set(TIMES)
+    assert set(apart["quantity"]) <= set(TIMES) and set(TIMES) & set(THESIS) <= set(apart["quantity"])
     assert apart["reproduced_default"].notna().any()
 
 
+@listed
 def test_a_set_of_all_the_farthest_states_has_a_table_of_its_own(written):
     text = (written / "report.md").read_text()
     (part,) = re.findall(r"From all 30 states that are 4 moves away, the farthest there are:\n\n(.*?)\n\n", text, re.S)
@@ -174,6 +271,7 @@ def test_a_set_of_all_the_farthest_states_has_a_table_of_its_own(written):
     assert names == ["`DNN_final_2x2x2_nr`", "`DNN_reduced_0`", "exact", "zero"]
 
 
+@listed
 def test_the_counts_by_verdict_add_up(written):
     beside = pd.read_csv(written / "reported_vs_reproduced.csv")
     lines = [line for line in (written / "report.md").read_text().splitlines() if line.startswith("| **all** |")]
@@ -184,12 +282,14 @@ def test_the_counts_by_verdict_add_up(written):
         assert counts == [int((own["verdict"] == verdict).sum()) for verdict in VERDICTS]
 
 
+@listed
 def test_every_slip_of_the_thesis_is_told(written):
     text = (written / "report.md").read_text()
     for erratum in pd.read_csv(REPORTED)["erratum"].dropna().unique():
         assert erratum in text
 
 
+@listed
 def test_the_learning_curve_weighs_distances_by_their_states(results):
     found = StudyResults(results / STUDY.study, STUDY)
     curve = learning_curve(found, "hanoi_3_uniform")
@@ -199,18 +299,20 @@ def test_the_learning_curve_weighs_distances_by_their_states(results):
     assert curve["mean_absolute_error"].iloc[-1] == pytest.approx(expected)
 
 
+@listed
 def test_the_report_says_how_far_sets_overlap_and_which_puzzles_are_exempt(written):
     text = (written / "report.md").read_text()
     assert "The Towers of Hanoi are exempt" in text
     assert "states that a selection set holds too" in text
 
 
+@listed
 def test_a_selection_of_two_checkpoints_is_refused(changed, tmp_path):
     path = changed / STUDY.study / "searches" / "DNN_reduced_0" / "selection.parquet"
     selection = pd.read_parquet(path)
     pd.concat([selection, selection]).to_parquet(path)
     with pytest.raises(FileError, match="selects 2 checkpoints"):
-        run(changed, tmp_path)
+        run(STUDY, changed, tmp_path)
 
 
 @pytest.mark.parametrize(

@@ -37,6 +37,16 @@ def read_reported(paths: Iterable[Path | str], puzzle: str | None = None) -> pd.
     return rows if puzzle is None else rows[rows["puzzle"] == puzzle].reset_index(drop=True)
 
 
+def read_local_vi(path: Path) -> pd.DataFrame:
+    """The numbers of the document on local value iteration, value as text.
+
+    tile, considered and initial_size are 0 where a number has none.
+    """
+    rows = read_csv(path, dtype=str).fillna("")
+    counts = ["tile", "considered", "initial_size"]
+    return rows.assign(**rows[counts].replace("", "0").astype(int))
+
+
 def rows_on(puzzles: Iterable[str], listed: Iterable[str], folder: Path = REPORTED) -> pd.DataFrame:
     """What the documents say of some puzzles, the thesis first, which counts on each of the family of a listed one."""
     families = {family(puzzle) for puzzle in listed}

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import Any, NamedTuple, TypeVar
 
 import pandas as pd
@@ -21,16 +22,17 @@ class Answer:
 
     low and high bound it (95 %) where it is sampled; exhaustive is the same over all states; note says what differs
     from the row's own terms.  file: where a reader finds it, if not in the table that it was asked of.  fact: no
-    training has a part in it.
+    training has a part in it.  text: the number as it is written beside one that is text.
     """
 
-    value: float
+    value: float | Fraction
     note: str = ""
     low: float = NAN
     high: float = NAN
     exhaustive: float = NAN
     file: str = ""
     fact: bool = False
+    text: str = ""
 
 
 def share(percent: float, count: float, note: str = "", file: str = "") -> Answer:
@@ -50,49 +52,27 @@ def extreme(values: pd.Series, row: Row) -> float:
     return float(values.min() if row["relation"].startswith(">") else values.max())
 
 
-# The kinds of rows, each of which other results answer
-
-
-def every(row: Row) -> bool:
-    """Any row."""
-    return True
-
-
-def repeated(row: Row) -> bool:
-    """A row of the thesis on a puzzle that is listed, where its trainings are repeated checkpoint by checkpoint."""
-    return row["repeated"]
-
-
-def not_repeated(row: Row) -> bool:
-    """Any other row: one of ours alone stands beside it."""
-    return not row["repeated"]
-
-
-def listed(row: Row) -> bool:
-    """A row of another document on a puzzle that is listed, where searches at the headline λ and N answer."""
-    return row["listed"] and not row["repeated"]
-
-
-def sampled(row: Row) -> bool:
-    """A row on a puzzle whose states are sampled."""
-    return not row["listed"]
-
-
-def learned(row: Row) -> bool:
-    """A row on such a puzzle that a network of ours stands beside."""
-    return sampled(row) and row["ours"] is not None
+KINDS: dict[str, Callable[[Row], bool]] = {  # of rows, each of which other results answer
+    "every": lambda row: True,
+    "repeated": lambda row: row["repeated"],  # the thesis's where all states are listed, checkpoint by checkpoint
+    "others": lambda row: not row["repeated"],
+    "listed": lambda row: row["listed"],
+    "headline": lambda row: row["listed"] and not row["repeated"],  # other documents' there, at the headline λ and N
+    "sampled": lambda row: not row["listed"],
+    "learned": lambda row: not row["listed"] and row["ours"] is not None,  # those that a network of ours stands beside
+}
 
 
 class Finder(NamedTuple):
-    """A function that answers, in which rows, and the address of the table that it is asked of."""
+    """A function that answers, in rows of which kind, and the address of the table that it is asked of."""
 
     find: Callable[..., "Answer | float | None"]
-    of: Callable[[Row], bool]
+    kind: str
     table: str
 
     def ask(self, results: StudyResults, row: Row) -> Answer | None:
         """What it answers; None in rows of another kind, where there is no such table, or nothing to say."""
-        if not self.of(row):
+        if not KINDS[self.kind](row):
             return None
         address = self.table.format_map(row)
         frame = results.find(address) if address else None
@@ -102,13 +82,13 @@ class Finder(NamedTuple):
         found = found if found is None or isinstance(found, Answer) else Answer(float(found))
         if found is None or math.isnan(found.value):
             return None
-        return found if found.file else replace(found, file=results.place(address))
+        return replace(found, file=results.place(address)) if address and not found.file else found
 
 
 _FINDERS: dict[str, list[Finder]] = {}
 
 
-def answers(*quantities: str, of: Callable[[Row], bool] = every, table: str = "") -> Callable[[Function], Function]:
+def answers(*quantities: str, of: str = "every", table: str = "") -> Callable[[Function], Function]:
     """Register a function that answers for these quantities, in rows of a kind.
 
     It is called with the results and the row, and with a table where it names one, as "searches/{ours}/grid"; it

@@ -13,7 +13,7 @@ from costtogo.report.figures import Figures
 from costtogo.report.literature import documents, repeated, repeated_table
 from costtogo.report.markdown import Format, amount, cell_text, code, percent, places
 from costtogo.report.render import deeper, render
-from costtogo.report.results import StudyResults
+from costtogo.report.results import StudyResults, Tables
 from costtogo.report.standing import THESIS
 from costtogo.report.tables import START, at_headline, audit, cells_of, headline_numbers, layers_of, of_models
 from costtogo.report.timings import of_cells
@@ -27,7 +27,6 @@ HEADLINES = (  # of the table of key numbers
     *("optimal_percent", "optimal_low", "optimal_high"),
     *("nodes_expanded", "exact_nodes_expanded", "zero_nodes_expanded"),
 )
-Tables = dict[str, pd.DataFrame]
 
 
 def puzzles(results: StudyResults) -> list[str]:
@@ -45,8 +44,8 @@ def beside(results: StudyResults) -> pd.DataFrame:
     return project(compare_all(results), BY_RECIPE)
 
 
-def text(results: StudyResults, tables: Tables, comparison: pd.DataFrame, figures: Figures) -> str:
-    """The numbers that stand for each model, what was done, and a part on each puzzle."""
+def text(results: StudyResults, by_puzzle: dict[str, Tables], comparison: pd.DataFrame, figures: Figures) -> str:
+    """The numbers that stand for each model, what was done, a part on each puzzle, the literature and instance sets."""
     puzzles = [results.of(puzzle) for puzzle in results.models]
     headlines = [
         {"model": model, "cell": cell_text(each.headline(each.puzzle)), **numbers}
@@ -57,13 +56,15 @@ def text(results: StudyResults, tables: Tables, comparison: pd.DataFrame, figure
     headlines = pd.DataFrame(headlines).reindex(columns=HEADLINES)
     parts = [render("summary", headlines=headlines, puzzles=sizes)]
     for each in puzzles:
-        own = sampled.Chapter(each, tables, comparison, figures.of(each.puzzle))
+        own = sampled.Chapter(each, by_puzzle[each.puzzle], comparison, figures.of(each.puzzle))
         parts += [_puzzle(each, figures), deeper(own.further())]
+    variants = variants_text(kept(results), lambda kind, puzzle: figures.of(puzzle)(kind))
+    parts += [_literature(results, comparison), f"\n{variants}" if variants else "", _instance_sets(results)]
     return "\n".join(filter(None, parts))
 
 
-def after(results: StudyResults, comparison: pd.DataFrame, figures: Figures) -> str:
-    """The literature's numbers beside ours, what makes a difference, and the instance sets."""
+def _literature(results: StudyResults, comparison: pd.DataFrame) -> str:
+    """The literature's numbers beside ours, section by section."""
     thesis, parts = comparison["source"] == THESIS, []
     if thesis.any():
         parts.append(repeated(comparison[thesis], listings(results)))
@@ -72,8 +73,7 @@ def after(results: StudyResults, comparison: pd.DataFrame, figures: Figures) -> 
         parts.append(documents(others, "The final-year report"))
     if comparison.empty:
         parts.append("## Reported and reproduced\n\nThe literature in data/reported has no number on these puzzles.\n")
-    variants = variants_text(kept(results), lambda kind, puzzle: figures.of(puzzle)(kind))
-    return "\n".join([*parts, *([f"\n{variants}"] if variants else []), instance_sets(results)])
+    return "\n".join(parts)
 
 
 def kept(results: StudyResults) -> list[StudyResults]:
@@ -179,7 +179,7 @@ def _start_text(row: dict[str, Any] | None) -> str:
     return amount(row["nodes_expanded"]) + (f" ({amount(row['length'])})" if row["optimal_percent"] < 100 else "")
 
 
-def instance_sets(results: StudyResults) -> str:
+def _instance_sets(results: StudyResults) -> str:
     """The instance sets of the puzzles, and how many states of each a selection set holds too."""
     rows = []
     for puzzle in results.models:

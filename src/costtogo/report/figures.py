@@ -33,8 +33,9 @@ class Figures:
         return of_kinds
 
     def timed(self, puzzles: Iterable[str]) -> list[FigureEntry]:
-        """Those of some puzzles that show wall-clock time."""
-        return [entry for entry in self.entries if entry.timed and entry.puzzle in puzzles]
+        """Those of some puzzles that show wall-clock time, but those of local value iteration, which tells its own."""
+        shown = [entry for entry in self.entries if entry.timed and entry.puzzle in puzzles]
+        return [entry for entry in shown if not entry.kind.startswith("local_vi")]
 
     def gallery(self, entries: list[FigureEntry]) -> str:
         """Figures of one kind, each with its label, and their caption below the last; empty where there are none."""

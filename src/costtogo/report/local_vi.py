@@ -6,13 +6,13 @@ from typing import Any
 
 import pandas as pd
 
-from costtogo.analysis.documents import LOCAL_VI
 from costtogo.analysis.local_solutions import lengths_by_size, solver_name
 from costtogo.puzzles import make, title
+from costtogo.report.answers.local_vi import local
 from costtogo.report.figures import Figures
-from costtogo.report.local_vi_compared import AGREES, DIFFERS, WITHIN, compare, local, read_reported
 from costtogo.report.render import render
-from costtogo.report.results import StudyResults
+from costtogo.report.results import StudyResults, Tables
+from costtogo.report.verdicts import AGREES, DIFFERS, WITHIN, compare_texts
 
 EXCHANGED = "1 2 4 3 5 6 7 8 9 10 11 12 13 15 14 0"
 TOLD = {AGREES: "agree", WITHIN: "are within chance", DIFFERS: "do not hold"}  # verdicts in the key results
@@ -26,11 +26,12 @@ def heading(results: StudyResults) -> str:
 
 def beside(results: StudyResults) -> pd.DataFrame:
     """The document's numbers beside ours, those that a clock tells or, where results are not timed, the others."""
-    return compare(read_reported(results.beside.reported / LOCAL_VI), results)
+    return compare_texts(results)
 
 
-def text(results: StudyResults, tables: dict[str, pd.DataFrame], comparison: pd.DataFrame, figures: Figures) -> str:
-    """All that is told but times.  comparison: as beside returns it."""
+def text(results: StudyResults, by_puzzle: dict[str, Tables], comparison: pd.DataFrame, figures: Figures) -> str:
+    """All that is told but times.  by_puzzle: the tables of each puzzle.  comparison: as beside returns it."""
+    tables = by_puzzle[results.puzzle]
     sizes, counted, puzzle = tables["sizes"], comparison["verdict"].value_counts(), make(results.puzzle)
     shares = one_tile_a_step(tables["shares"])
     subproblems = one_tile_a_step(tables["subproblems"])
@@ -54,19 +55,14 @@ def text(results: StudyResults, tables: dict[str, pd.DataFrame], comparison: pd.
     )
 
 
-def after(results: StudyResults, comparison: pd.DataFrame, figures: Figures) -> str:
-    """Nothing: the chapter itself tells where the document differs."""
-    return ""
-
-
 def timings(results: StudyResults, comparison: pd.DataFrame, figures: Figures) -> str:
     """The wall-clock times, and the document's beside ours."""
-    clock, solvers = results.frame(f"timings/local_vi/{results.puzzle}"), compared(results)
-    if not solvers.empty:
+    clock, found = results.frame(f"timings/local_vi/{results.puzzle}"), solvers(results)
+    if not found.empty:
         seconds = results.frame(f"timings/compared/{results.puzzle}").groupby("solver", sort=False)["seconds"]
         means, longest = (1e3 * values.to_numpy() for values in (seconds.mean(), seconds.max()))
-        solvers = solvers.assign(milliseconds=means, longest_milliseconds=longest)
-    values = {"clock": clock.assign(tiles=clock["side"] ** 2 - 1), "comparison": comparison, "solvers": solvers}
+        found = found.assign(milliseconds=means, longest_milliseconds=longest)
+    values = {"clock": clock.assign(tiles=clock["side"] ** 2 - 1), "comparison": comparison, "solvers": found}
     return render("local_vi_timings", drawn=figures.of(results.puzzle), **values)
 
 
@@ -104,7 +100,7 @@ def sizes(results: StudyResults) -> pd.DataFrame:
     return found.assign(states=found["initial_size"].map(states))
 
 
-def compared(results: StudyResults) -> pd.DataFrame:
+def solvers(results: StudyResults) -> pd.DataFrame:
     """A row for each solver: share solved, and length beside the optimum of the boards it solved."""
     if results.asked.local_vi.compared is None:
         return pd.DataFrame()
@@ -121,5 +117,5 @@ LOCAL_VI_TABLES = {
     "classes": classes,
     "sizes": sizes,
     **{name: partial(local, name=name) for name in ("larger", "shares", "subproblems", "preferences")},
-    "compared": compared,
+    "solvers": solvers,
 }

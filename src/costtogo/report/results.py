@@ -46,6 +46,7 @@ CARDS = (  # the groups of the stages whose cards the report lists
     *("baselines", "footprints", "beams", "external"),
 )
 TIMES = "timings"
+Tables = dict[str, pd.DataFrame]  # of a report, by the stems of their files
 RESULTS = Path("results")
 
 
@@ -165,7 +166,9 @@ class StudyResults:
         if self.is_kept:
             return self.cards.get(address, {}) if self.folder.with_name(f"{self.study}.json").exists() else {}
         path, clock = self.folder / f"{address}.json", self.folder / TIMES / f"{address}.json"
-        card = self._once(path, read_json) if path.exists() else {}
+        if not path.exists():
+            return {}
+        card = self._once(path, read_json)
         return card | ({"timing": self._once(clock, read_json)} if self.timed and clock.exists() else {})
 
     @cached_property

@@ -17,7 +17,7 @@ from costtogo.report.figures import Figures
 from costtogo.report.literature import documents, documents_table, explanations
 from costtogo.report.markdown import amount, code, percent, places, short, table
 from costtogo.report.render import render
-from costtogo.report.results import StudyResults
+from costtogo.report.results import StudyResults, Tables
 from costtogo.report.search_tables import beams_text, shortest_path_sets, speeds
 from costtogo.report.search_tables import compared as solvers
 from costtogo.report.timings import of_settings
@@ -52,7 +52,7 @@ class Chapter:
     """
 
     results: StudyResults
-    tables: dict[str, pd.DataFrame]
+    tables: Tables
     comparison: pd.DataFrame
     drawn: Callable[..., str]
 
@@ -99,14 +99,10 @@ def beside(results: StudyResults) -> pd.DataFrame:
     return project(compare_all(results), ALONE)
 
 
-def text(results: StudyResults, tables: dict[str, pd.DataFrame], comparison: pd.DataFrame, figures: Figures) -> str:
-    """All sections.  comparison: as beside returns it."""
-    return Chapter(results, tables, comparison, figures.of(results.puzzle)).text(SECTIONS)
-
-
-def after(results: StudyResults, comparison: pd.DataFrame, figures: Figures) -> str:
-    """The literature's numbers beside ours."""
-    return documents(comparison, **explanations(results))
+def text(results: StudyResults, by_puzzle: dict[str, Tables], comparison: pd.DataFrame, figures: Figures) -> str:
+    """All sections, and the literature.  by_puzzle: the tables of each puzzle.  comparison: as beside returns it."""
+    chapter = Chapter(results, by_puzzle[results.puzzle], comparison, figures.of(results.puzzle))
+    return "\n".join([chapter.text(SECTIONS), documents(comparison, **explanations(results))])
 
 
 def timings(results: StudyResults, comparison: pd.DataFrame, figures: Figures) -> str:

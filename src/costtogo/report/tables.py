@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from costtogo.report.local_vi import LOCAL_VI_TABLES, sizes
-from costtogo.report.results import StudyResults
+from costtogo.report.results import StudyResults, Tables
 from costtogo.report.search_tables import SEARCH_TABLES
 
 LOSS_ROWS = 300
@@ -24,28 +24,25 @@ ADOPTED = 12  # characters of a commit between which a stage was taken over
 Table = Callable[[StudyResults], pd.DataFrame]
 
 
-def tables(results: StudyResults) -> dict[str, pd.DataFrame]:
-    """Every table of a study's report by the stem of its file; those without rows are left out."""
-    parts: dict[str, dict[str, pd.DataFrame]] = {}
-    for puzzle in results.puzzles:
-        own = results.of(puzzle)
-        for name, table in asked_tables(own).items():
-            if not (frame := table(own)).empty:
-                parts.setdefault(name, {})[puzzle] = frame
-    frames = {name: _one_under_the_other(frames) for name, frames in parts.items()}
-    frames |= {"states_per_distance": states_per_distance(results), "provenance": provenance(results)}
-    return {name: frame for name, frame in frames.items() if not frame.empty}
-
-
-def asked_tables(results: StudyResults) -> dict[str, Table]:
-    """The tables of what the study asks of the one puzzle of some results."""
+def tables_of(results: StudyResults) -> Tables:
+    """The tables on what the study asks of the one puzzle of some results; those without rows are left out."""
     found: dict[str, Table] = LOCAL_VI_TABLES if results.asked.local_vi else {}
     if results.model_names:
         whole, of_models = (EXHAUSTIVE, EXHAUSTIVE_OF_MODELS) if results.is_exhaustive else (SAMPLED, SAMPLED_OF_MODELS)
         found = found | whole | SEARCH_TABLES
         for model in results.trained:
             found |= {f"{kind}_{model}": partial(table, model=model) for kind, table in of_models.items()}
-    return found
+    frames = {name: table(results) for name, table in found.items()}
+    return {name: frame for name, frame in frames.items() if not frame.empty}
+
+
+def of_study(results: StudyResults, by_puzzle: dict[str, Tables]) -> Tables:
+    """The tables of all puzzles, as tables_of returns them for each, one under the other, and those on the study."""
+    names = dict.fromkeys(name for frames in by_puzzle.values() for name in frames)
+    parts = {name: {puzzle: each[name] for puzzle, each in by_puzzle.items() if name in each} for name in names}
+    frames = {name: _one_under_the_other(found) for name, found in parts.items()}
+    frames |= {"states_per_distance": states_per_distance(results), "provenance": provenance(results)}
+    return {name: frame for name, frame in frames.items() if not frame.empty}
 
 
 def _one_under_the_other(frames: dict[str, pd.DataFrame]) -> pd.DataFrame:

@@ -5,12 +5,14 @@ compare makes one frame; the files of comparisons are projections of it.
 
 import math
 from collections.abc import Iterator
+from fractions import Fraction
 
 import pandas as pd
 
-from costtogo.analysis.literature import rows_on
-from costtogo.report import answers  # which registers who answers
-from costtogo.report.answer import NAN, Answer, Row
+from costtogo.analysis.documents import LOCAL_VI
+from costtogo.analysis.literature import read_local_vi, rows_on
+from costtogo.report.answer import NAN, Answer, Row, answer
+from costtogo.report.answers import local_vi
 from costtogo.report.answers.search import exact, external, known
 from costtogo.report.quantities import MACHINE, SETTING, TIME, TIMES, quantity_of
 from costtogo.report.results import StudyResults
@@ -28,9 +30,10 @@ from costtogo.report.standing import (
     terms_of,
 )
 
-__all__ = ["answers"]
 AGREES, BEATS, SHORT, NOT_COVERED = "agrees", "beats", "short", "not covered"
 VERDICTS = (AGREES, BEATS, SHORT, NOT_COVERED)
+WITHIN, DIFFERS = "within chance", "differs"  # of numbers that are texts
+TEXT_TIMES = ("training_minutes", "training_seconds", "seconds_per_board")
 BY_RECIPE = {  # the columns of compare by those of a file that tells exact recipes from compact networks
     "exact": "reproduced_thesis",
     "compact": "reproduced_default",
@@ -118,6 +121,43 @@ def judge(row: Row, found: Answer | None) -> tuple[str, str]:
 
 def _holds(value: float, relation: str, bound: float) -> bool:
     return {"<": value < bound, "<=": value <= bound, ">": value > bound, ">=": value >= bound}[relation]
+
+
+# The document on local value iteration, whose numbers are texts
+
+
+def compare_texts(own: StudyResults) -> pd.DataFrame:
+    """The numbers of that document beside ours; where wall-clock times may be seen, times alone.
+
+    Added are reproduced, as text, verdict and note; not covered are those of steps that the study does not take.
+    """
+    reported = read_local_vi(own.beside.reported / LOCAL_VI)
+    reported = reported[reported["quantity"].isin(TEXT_TIMES) == own.timed].drop(columns="erratum")
+    rows, sizes = [], local_vi.sizes(own)
+    for row in reported.to_dict("records"):
+        found = (
+            answer(own, row | {"quantity": local_vi.PREFIX + row["quantity"]}) if row["initial_size"] in sizes else None
+        )
+        verdict, note = judge_text(row, found) if found else (NOT_COVERED, "")
+        rows.append(row | {"reproduced": found.text if found else "–", "verdict": verdict, "note": note})
+    return pd.DataFrame(rows, columns=[*reported.columns, "reproduced", "verdict", "note"])
+
+
+def judge_text(row: Row, found: Answer) -> tuple[str, str]:
+    """The verdict on our number for a text: exactly the same, within chance where it has bounds, or rounded alike."""
+    theirs = row["value"]
+    if row["quantity"] in TEXT_TIMES:
+        return f"{float(theirs) / found.value:,.0f} times as fast", ""
+    if not math.isnan(found.low):
+        return (WITHIN if found.low <= float(theirs) <= found.high else DIFFERS), found.note
+    if isinstance(found.value, Fraction):
+        same = Fraction(theirs) == found.value
+    else:
+        same = abs(float(theirs) - found.value) * 10 ** len(theirs.partition(".")[2]) <= 1
+    return (AGREES, "") if same else (DIFFERS, found.note)
+
+
+# Why not
 
 
 def _why_not(own: StudyResults, row: Row, which: str) -> Iterator[str]:

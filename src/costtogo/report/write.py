@@ -1,7 +1,7 @@
 """A study's report, whatever is asked of its puzzles: its text, its tables, its timings, the literature beside it.
 
-A chapter is a module that tells of some results. It has heading; beside, the literature's numbers beside ours; text;
-after, what stands behind all chapters; and timings.
+A chapter is a module that tells of some results: heading, text, timings and beside, the literature's numbers beside
+ours.
 """
 
 from collections.abc import Iterator
@@ -17,7 +17,7 @@ from costtogo.report.figures import Figures
 from costtogo.report.provenance import kept_text, provenance_text
 from costtogo.report.render import deeper, render
 from costtogo.report.results import StudyResults
-from costtogo.report.tables import headline_numbers, tables
+from costtogo.report.tables import headline_numbers, of_study, tables_of
 from costtogo.report.timings import search_timings, stage_timings
 
 
@@ -35,11 +35,11 @@ def write(results: StudyResults, target: Path) -> dict[str, Any]:
     target: reports/<study>.  All but timings come out byte-identical from the same results.  Returns the numbers that
     stand for each model, as headline_numbers does.
     """
-    frames, numbers, figures = tables(results), headline_numbers(results), Figures.of_study(results)
+    numbers, figures = headline_numbers(results), Figures.of_study(results)
+    by_puzzle = {puzzle: tables_of(results.of(puzzle)) for puzzle in results.puzzles}
     chapters = list(chapters_of(results))
-    texts = [each.module.text(each.results, frames, each.comparison, figures) for each in chapters]
+    texts = [each.module.text(each.results, by_puzzle, each.comparison, figures) for each in chapters]
     parts = [f"# {title(chapters)}: the study `{results.study}`\n", *headed(chapters, texts)]
-    parts += [each.module.after(each.results, each.comparison, figures) for each in chapters]
     parts += [provenance_text(results), kept_text(exhaustive.kept(results))]
     write_text(target / "report.md", "\n".join(filter(None, parts)))
     measured = {target / "metrics" / f"{name}.json": found for name, found in numbers.items()}
@@ -47,7 +47,7 @@ def write(results: StudyResults, target: Path) -> dict[str, Any]:
         write_json(path, found)
     remove_others((target / "metrics").glob("*.json"), measured)
     write_csv(target / "reported_vs_reproduced.csv", pd.concat(each.comparison for each in chapters))
-    write_tables(target / "tables", frames)
+    write_tables(target / "tables", of_study(results, by_puzzle))
     write_timings(results.with_times(), target, figures)
     return numbers
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pandas as pd
 
-from costtogo.report.answer import Answer, Row, answers, extreme, mean, repeated, sampled, share
+from costtogo.report.answer import Answer, Row, answers, extreme, mean, share
 from costtogo.report.answers.search import judged, share_of
 from costtogo.report.answers.training import metric
 from costtogo.report.results import StudyResults
@@ -33,7 +33,7 @@ def matching(results: StudyResults, frame: pd.DataFrame, row: Row) -> tuple[pd.D
     return chosen, f"{at}, iteration {chosen['iteration'].iloc[0]:.0f}"
 
 
-@answers("mean_absolute_error", of=repeated, table="audits/{ours}/by_distance")
+@answers("mean_absolute_error", of="repeated", table="audits/{ours}/by_distance")
 def error_at_distance(results: StudyResults, row: Row, layers: pd.DataFrame) -> Answer | None:
     """The error over the states at a distance."""
     if math.isnan(row["distance"]):
@@ -46,7 +46,7 @@ def error_at_distance(results: StudyResults, row: Row, layers: pd.DataFrame) -> 
 
 @answers(
     *("mean_absolute_error", "admissible_percent", "overestimation_mean", "consistent_percent"),
-    of=repeated,
+    of="repeated",
     table="audits/{ours}/measures",
 )
 def measure(results: StudyResults, row: Row, measures: pd.DataFrame) -> Answer | None:
@@ -60,7 +60,7 @@ def measure(results: StudyResults, row: Row, measures: pd.DataFrame) -> Answer |
     return replace(share(value, sampled, note) if bounded else Answer(value, note), exhaustive=by_scope["all"])
 
 
-@answers("consistent_percent", of=sampled, table="audits/{ours}/consistency")
+@answers("consistent_percent", of="sampled", table="audits/{ours}/consistency")
 def consistent_on_walks(results: StudyResults, row: Row, shares: pd.DataFrame) -> Answer:
     """Of the states on random walks, by the last checkpoint."""
     last = shares.sort_values("iteration").iloc[-1]
@@ -68,7 +68,7 @@ def consistent_on_walks(results: StudyResults, row: Row, shares: pd.DataFrame) -
     return share(last["consistent_percent"], last["states"], note)
 
 
-@answers("admissible_percent", "admissible_within_one_percent", "overestimation_mean", of=sampled)
+@answers("admissible_percent", "admissible_within_one_percent", "overestimation_mean", of="sampled")
 def where_optima_are_known(results: StudyResults, row: Row) -> Answer | None:
     """Of external instances, those not overestimated or by at most a move, and the mean overestimate of the others."""
     found = judged(results)
@@ -82,7 +82,7 @@ def where_optima_are_known(results: StudyResults, row: Row) -> Answer | None:
     return share_of(found, holds, f"cost-to-go of {of}, all scrambled by 1,000 moves or more")
 
 
-@answers("admissible_percent", of=sampled, table="audits/{ours}/nearby")
+@answers("admissible_percent", of="sampled", table="audits/{ours}/nearby")
 def admissible_nearby(results: StudyResults, row: Row, near: pd.DataFrame) -> Answer:
     """The same of states in the exact table around the goal."""
     percent = (near["admissible_percent"] * near["states"]).sum() / near["states"].sum()

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from costtogo.report.answer import Answer, Row, answers, extreme, listed, repeated, share
+from costtogo.report.answer import Answer, Row, answers, extreme, share
 from costtogo.report.answers.audit import matching
 from costtogo.report.results import StudyResults
 from costtogo.report.standing import OPTIMAL
@@ -20,7 +20,7 @@ NAMES = {"states_solved": "solved_percent", "extra_moves": "excess", "states_sam
 # Checkpoint by checkpoint
 
 
-@answers("optimal_percent", "nodes_expanded", "length", of=repeated)
+@answers("optimal_percent", "nodes_expanded", "length", of="repeated")
 def of_cell(results: StudyResults, row: Row) -> Answer | None:
     """A number of the searches at one λ and N; the extreme over those that the row leaves open."""
     address = f"searches/{row['ours']}/checkpoints{'' if math.isnan(row['distance']) else '_by_distance'}"
@@ -48,7 +48,7 @@ def set_of(results: StudyResults, row: Row) -> str:
 
 @answers(
     *("seconds", "seconds_ratio_batch_size", "seconds_ratio_path_weight"),
-    of=repeated,
+    of="repeated",
     table="timings/searches/{ours}",
 )
 def seconds_of_cell(results: StudyResults, row: Row, clock: pd.DataFrame) -> Answer | None:
@@ -69,7 +69,7 @@ def seconds_of_cell(results: StudyResults, row: Row, clock: pd.DataFrame) -> Ans
     return Answer(extreme(values, row), f"{cells['searches'].iloc[0]:.0f} searches with the chosen checkpoint")
 
 
-@answers("nodes_expanded_ratio", of=repeated, table="searches/{ours}/checkpoints")
+@answers("nodes_expanded_ratio", of="repeated", table="searches/{ours}/checkpoints")
 def nodes_ratio(results: StudyResults, row: Row, cells: pd.DataFrame) -> Answer | None:
     """Nodes expanded with λ = 1 to those with the row's λ, the extreme over N."""
     chosen, note = matching(results, cells[cells["set"] == row["set"]], row)
@@ -79,7 +79,7 @@ def nodes_ratio(results: StudyResults, row: Row, cells: pd.DataFrame) -> Answer 
     return Answer(extreme(nodes.loc[1.0] / nodes.loc[row["path_weight"]], row), note)
 
 
-@answers("optimal_percent_least", "optimal_percent_difference", of=repeated, table=BY_DISTANCE)
+@answers("optimal_percent_least", "optimal_percent_difference", of="repeated", table=BY_DISTANCE)
 def over_distances(results: StudyResults, row: Row, layers: pd.DataFrame) -> float | None:
     """The least share of optimal solutions at a distance, or the most that it is below DNN_reduced_0's at point 10."""
     shares = at_distances(results, layers, row)
@@ -113,7 +113,7 @@ def at_headline(results: StudyResults, row: Row, cells: pd.DataFrame) -> dict[st
 @answers(
     *("states_solved", "optimal_percent", "extra_moves", "states_sampled", "nodes_generated", "length"),
     *("search_iterations", "search_iterations_limit", "path_weight_chosen", "batch_size_chosen"),
-    of=listed,
+    of="headline",
     table="searches/{ours}/grid",
 )
 def of_headline(results: StudyResults, row: Row, grid: pd.DataFrame) -> Answer | float | None:
@@ -135,7 +135,7 @@ def of_headline(results: StudyResults, row: Row, grid: pd.DataFrame) -> Answer |
     return share(value, cell["instances"], note) if quantity in SHARES else Answer(value, note)
 
 
-@answers("seconds", of=listed, table="timings/searches/{ours}")
+@answers("seconds", of="headline", table="timings/searches/{ours}")
 def seconds_at_headline(results: StudyResults, row: Row, clock: pd.DataFrame) -> Answer | None:
     """Seconds of a search by the engine that calls the network for each search alone, as the literature's."""
     cell = at_headline(results, row, clock)
@@ -144,7 +144,7 @@ def seconds_at_headline(results: StudyResults, row: Row, clock: pd.DataFrame) ->
     return Answer(cell["seconds"], f"{cell['searches']:.0f} searches, {cell['precision']}")
 
 
-@answers("path_weight_feasible", of=listed, table="searches/{ours}/grid")
+@answers("path_weight_feasible", of="headline", table="searches/{ours}/grid")
 def feasible_at_headline(results: StudyResults, row: Row, grid: pd.DataFrame) -> Answer | None:
     """The greatest λ at which every instance of the headline's set is solved."""
     cell = at_headline(results, row, grid)

@@ -13,7 +13,7 @@ from costtogo.files import read_csv
 from costtogo.heuristics.network import of_architecture
 from costtogo.puzzles import make
 from costtogo.puzzles.cube import FACES, sticker_places
-from costtogo.report.answer import NAN, Answer, Row, answers, repeated
+from costtogo.report.answer import NAN, Answer, Row, answers
 from costtogo.report.results import StudyResults, once
 from costtogo.report.search_tables import shortest_path_sets
 
@@ -110,7 +110,7 @@ def known_length(results: StudyResults, row: Row) -> Answer | None:
     )
 
 
-@answers("length", "extra_moves", "moves_before_detour", of=repeated)
+@answers("length", "extra_moves", "moves_before_detour", of="repeated")
 def listed_solution(results: StudyResults, row: Row) -> Answer | None:
     """Moves of the solutions that the thesis lists, and how far they go straight."""
     listing = listings(results).get(row["path_weight"])
@@ -133,7 +133,7 @@ def listings(results: StudyResults) -> dict[float, Replay]:
 # Samplers
 
 
-@answers("states_sampled", of=repeated)
+@answers("states_sampled", of="repeated")
 def states_drawn(results: StudyResults, row: Row) -> Answer | None:
     """How many states an instance set, the sample of the audits or a sampler has."""
     models = results.models.get(row["puzzle"])

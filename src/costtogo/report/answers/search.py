@@ -12,7 +12,7 @@ import pandas as pd
 from costtogo.analysis.literature import SECONDS
 from costtogo.params.instances import WalkInstances
 from costtogo.puzzles import noun
-from costtogo.report.answer import Answer, Row, answers, learned, mean, sampled, share
+from costtogo.report.answer import Answer, Row, answers, mean, share
 from costtogo.report.results import StudyResults, once
 from costtogo.report.search_tables import beams_text, exact_solutions, mirrored, shortest_path_sets, triplets
 from costtogo.report.standing import LEARNED, OPTIMAL, OTHER_SETS, headline
@@ -159,7 +159,7 @@ def share_of(searches: Searches, holds: pd.Series, note: str) -> Answer:
     return share(100 * float(holds.mean()), len(holds), note, searches.file)
 
 
-@answers("length", of=sampled)
+@answers("length", of="sampled")
 def length(results: StudyResults, row: Row) -> Answer | None:
     """Mean length: of shortest solutions where the row's solver finds those, else of ours."""
     if row["model"] not in OPTIMAL:
@@ -171,14 +171,14 @@ def length(results: StudyResults, row: Row) -> Answer | None:
     return found and mean(found.rows["optimal"], f"the optima told of {found.what}", found.file)
 
 
-@answers("length_most", of=learned, table="searches/{ours}/searches")
+@answers("length_most", of="learned", table="searches/{ours}/searches")
 def longest_solution(results: StudyResults, row: Row, searches: pd.DataFrame) -> Answer:
     """The longest solution of BWAS at the row's λ."""
     alike = searches[np.isclose(searches["path_weight"], row["path_weight"]) & searches["solved"]]
     return Answer(alike["cost"].max(), f"{len(alike)} solutions of BWAS at this λ with every N")
 
 
-@answers("length_ratio", "extra_moves", "extra_moves_2_percent", "extra_moves_4_percent", of=learned)
+@answers("length_ratio", "extra_moves", "extra_moves_2_percent", "extra_moves_4_percent", of="learned")
 def beside_optima(results: StudyResults, row: Row) -> Answer | None:
     """How much longer solutions are than the shortest, and the shares of those that are by two moves or by four."""
     found = known(results)
@@ -193,7 +193,7 @@ def beside_optima(results: StudyResults, row: Row) -> Answer | None:
     return share_of(found, found.rows["cost"] == found.rows["optimal"] + extra, found.what)
 
 
-@answers("solved_percent", "states_solved", of=learned)
+@answers("solved_percent", "states_solved", of="learned")
 def solved(results: StudyResults, row: Row) -> Answer | None:
     """Share of scrambled states solved."""
     found = scrambled(results)
@@ -203,7 +203,7 @@ def solved(results: StudyResults, row: Row) -> Answer | None:
     return share_of(found, found.rows["solved"], of_hundred + told(results, found, row))
 
 
-@answers("solved_percent", of=sampled)
+@answers("solved_percent", of="sampled")
 def solved_greedily(results: StudyResults, row: Row) -> Answer | None:
     """The same of a policy that takes the best move: greedy search stands beside it."""
     address, depth = f"audits/{headline(results)}/greedy", str(row["set"]).rpartition("_")[2]
@@ -217,7 +217,7 @@ def solved_greedily(results: StudyResults, row: Row) -> Answer | None:
     return share(*last[["solved_percent", "states"]].iloc[0], note, results.place(address))
 
 
-@answers("optimal_percent", of=sampled)
+@answers("optimal_percent", of="sampled")
 def optimal(results: StudyResults, row: Row) -> Answer | None:
     """Share of the solutions that are shortest: from a prefix of a shortest path, or of scrambled states."""
     if not math.isnan(row["distance"]):
@@ -228,7 +228,7 @@ def optimal(results: StudyResults, row: Row) -> Answer | None:
     return found and share_of(found, found.rows["cost"] == found.rows["optimal"], found.what)
 
 
-@answers("nodes_expanded", "nodes_expanded_most", "nodes_generated", "seconds", "longest_time", of=sampled)
+@answers("nodes_expanded", "nodes_expanded_most", "nodes_generated", "seconds", "longest_time", of="sampled")
 def of_each_search(results: StudyResults, row: Row) -> Answer | None:
     """Nodes or seconds of a search, their mean or their most; what DeepCubeA calls expanded are those generated."""
     quantity = row["quantity"]
@@ -249,7 +249,7 @@ def of_each_search(results: StudyResults, row: Row) -> Answer | None:
     return mean(found.rows[column], note, found.file)
 
 
-@answers("nodes_per_second", of=sampled)
+@answers("nodes_per_second", of="sampled")
 def nodes_per_second(results: StudyResults, row: Row) -> Answer | None:
     """Nodes generated a second, also where the exact solver did not solve all."""
     found = exact(results) if row["model"] in OPTIMAL else standing_for(results, row)
@@ -258,7 +258,7 @@ def nodes_per_second(results: StudyResults, row: Row) -> Answer | None:
     return Answer(found.rows["nodes_generated"].sum() / found.rows["seconds"].sum(), found.what, file=found.file)
 
 
-@answers("seconds_ratio_pdb", of=learned)
+@answers("seconds_ratio_pdb", of="learned")
 def times_faster(results: StudyResults, row: Row) -> Answer | None:
     """Mean seconds of the exact solver over those of the searches that stand for the study."""
     theirs, own = solved_exactly(results), scrambled(results)
@@ -271,7 +271,7 @@ def times_faster(results: StudyResults, row: Row) -> Answer | None:
 # Patterns of the solutions, and mirrored states
 
 
-@answers("conjugate_triplet_percent", "aba_triplet_percent", "aab_triplet_percent", "abb_triplet_percent", of=learned)
+@answers("conjugate_triplet_percent", "aba_triplet_percent", "aab_triplet_percent", "abb_triplet_percent", of="learned")
 def triplet(results: StudyResults, row: Row) -> Answer | None:
     """Shares of patterns in our solutions of external instances, else of the widest beams."""
     own = _of_model(once(triplets)(results), row["ours"]) if scrambled(results) else pd.DataFrame()
@@ -284,7 +284,7 @@ def triplet(results: StudyResults, row: Row) -> Answer | None:
     return share(last[row["quantity"]], last["triplets"], note, results.place(f"{group}/{row['ours']}/searches"))
 
 
-@answers("symmetric_solution_percent", "same_length_percent", of=learned, table="beams/{ours}/searches")
+@answers("symmetric_solution_percent", "same_length_percent", of="learned", table="beams/{ours}/searches")
 def mirror_images(results: StudyResults, row: Row, searches: pd.DataFrame) -> Answer | None:
     """Shares of pairs of states that mirror each other, by how the widest beams solved them."""
     own = _of_model(once(mirrored)(results), row["ours"])

@@ -9,7 +9,7 @@ import pandas as pd
 from costtogo.exact.partition import parse_partition
 from costtogo.heuristics.convolutional import PADDING
 from costtogo.puzzles import make, noun
-from costtogo.report.answer import NAN, Answer, Row, answers, learned, not_repeated, sampled
+from costtogo.report.answer import NAN, Answer, Row, answers
 from costtogo.report.answers.search import external, is_scrambled
 from costtogo.report.answers.training import with_target
 from costtogo.report.results import StudyResults
@@ -53,7 +53,7 @@ def config(results: StudyResults) -> str:
     return f"config/{results.study}.yaml"
 
 
-@answers(*PLACES, of=not_repeated)
+@answers(*PLACES, of="others")
 def setting(results: StudyResults, row: Row) -> Answer | None:
     """A parameter of the training."""
     model = with_target(results, row) if row["quantity"] in OF_TARGET else row["ours"]
@@ -80,7 +80,7 @@ def asked_in(results: StudyResults, row: Row) -> str:
     return results.place(f"models/{row['ours']}/curve") if row["listed"] else config(results)
 
 
-@answers("learning_rate_last_percent", of=not_repeated)
+@answers("learning_rate_last_percent", of="others")
 def last_rate(results: StudyResults, row: Row) -> Answer | None:
     """The learning rate at the end of the training, in per cent of the first, where it falls by a factor."""
     training = results.training(row["ours"]) if row["ours"] else {}
@@ -92,7 +92,7 @@ def last_rate(results: StudyResults, row: Row) -> Answer | None:
 @answers(
     *("convolutional_layers", "linear_layers", "kernel_side", "stride", "padding", "padding_first_layer"),
     "input_channels",
-    of=learned,
+    of="learned",
 )
 def of_convolutions(results: StudyResults, row: Row) -> Answer | None:
     """Numbers of a convolutional network, where the study's is one."""
@@ -111,7 +111,7 @@ def of_convolutions(results: StudyResults, row: Row) -> Answer | None:
     return Answer(numbers[row["quantity"]], file=config(results))
 
 
-@answers("patterns_of_5_tiles", "patterns_of_3_tiles", of=sampled)
+@answers("patterns_of_5_tiles", "patterns_of_3_tiles", of="sampled")
 def patterns(results: StudyResults, row: Row) -> Answer | None:
     """How many patterns of so many tiles the study's first pattern database has."""
     side, tiles = make(row["puzzle"]).side, int(row["quantity"].split("_")[2])
@@ -123,7 +123,7 @@ def patterns(results: StudyResults, row: Row) -> Answer | None:
 # λ and N
 
 
-@answers("path_weight_tried", "batch_size_tried", of=learned, table=GRID)
+@answers("path_weight_tried", "batch_size_tried", of="learned", table=GRID)
 def tried(results: StudyResults, row: Row, grid: pd.DataFrame) -> Answer | None:
     """The λ or N where our grid has it, together with the other where the row names both."""
     alike = pd.Series(True, index=grid.index)
@@ -133,14 +133,14 @@ def tried(results: StudyResults, row: Row, grid: pd.DataFrame) -> Answer | None:
     return Answer(row["value"], "in our grid") if alike.any() else None
 
 
-@answers("path_weight_chosen", "batch_size_chosen", of=learned, table=GRID)
+@answers("path_weight_chosen", "batch_size_chosen", of="learned", table=GRID)
 def chosen(results: StudyResults, row: Row, grid: pd.DataFrame) -> Answer:
     """The λ or N of the cell that solves most and, of those, with the fewest moves."""
     note = "of the cell of our grid that solves most, of those with the fewest moves, of those with the fewest nodes"
     return Answer(best_cell(grid)[row["quantity"].removesuffix("_chosen")], note)
 
 
-@answers("path_weight_feasible", of=learned, table=GRID)
+@answers("path_weight_feasible", of="learned", table=GRID)
 def feasible(results: StudyResults, row: Row, grid: pd.DataFrame) -> Answer:
     """The least or the greatest λ at which BWAS solves every instance with some N."""
     weights = grid.loc[grid["solved_percent"] == 100, "path_weight"]
@@ -148,7 +148,7 @@ def feasible(results: StudyResults, row: Row, grid: pd.DataFrame) -> Answer:
     return Answer(value, f"λ at which every {noun(results.puzzle)} is solved within the cap on nodes with some N")
 
 
-@answers("states_sampled", of=sampled)
+@answers("states_sampled", of="sampled")
 def states_sampled(results: StudyResults, row: Row) -> Answer:
     """How many states our set or audit of the same kind has."""
     asked, found = results.asked, external(results)

@@ -6,7 +6,7 @@ from typing import Any
 import pandas as pd
 
 from costtogo.analysis.literature import SECONDS
-from costtogo.report.answer import NAN, Answer, Row, answers, learned, not_repeated, repeated
+from costtogo.report.answer import NAN, Answer, Row, answers
 from costtogo.report.results import StudyResults
 
 CURVE = "models/{ours}/curve"
@@ -21,11 +21,12 @@ def with_target(results: StudyResults, row: Row) -> str | None:
     """The model by value iteration, which has convergence points, beside a row's: with adaptive K for the thesis's."""
     if row["listed"]:
         return row["ours"]
-    kinds = {name: each.sampler.kind for name, each in results.params.models.items() if each.trainer == "davi"}
+    models = {name: results.model(name) for name in results.model_names}
+    kinds = {name: each.sampler.kind for name, each in models.items() if each.trainer == "davi"}
     return next((name for name, kind in kinds.items() if (kind == "adaptive_k") == (row["model"] == "C3_DNN_0")), None)
 
 
-@answers("total_iterations", of=repeated, table=CURVE)
+@answers("total_iterations", of="repeated", table=CURVE)
 def total_iterations(results: StudyResults, row: Row, curve: pd.DataFrame) -> Answer | None:
     """The iterations themselves where our training went as far; a shorter one has none to compare."""
     goes_as_far = metric(results, row["ours"], "iterations") >= row["value"]
@@ -48,13 +49,13 @@ def convergence_points(results: StudyResults, row: Row) -> Answer | None:
     return Answer(value, ", ".join(notes), file=results.place(f"models/{model}/curve"))
 
 
-@answers("validation_loss", of=repeated, table=CURVE)
+@answers("validation_loss", of="repeated", table=CURVE)
 def validation_loss(results: StudyResults, row: Row, curve: pd.DataFrame) -> float:
     """The largest of iterations 200 to 250."""
     return curve.loc[curve["iteration"].between(200, 250), "validation_loss"].max()
 
 
-@answers("states_seen", "states_seen_percent", "times_seen", of=repeated, table=CURVE)
+@answers("states_seen", "states_seen_percent", "times_seen", of="repeated", table=CURVE)
 def seen_until_point(results: StudyResults, row: Row, curve: pd.DataFrame) -> Answer | None:
     """States drawn until a convergence point, and by the states of the puzzle."""
     chosen = curve[curve["updated"].astype(bool) & (curve["convergence_points"] == row["point"])]
@@ -64,7 +65,7 @@ def seen_until_point(results: StudyResults, row: Row, curve: pd.DataFrame) -> An
     return Answer(_by_states(iteration * each, row), f"iteration {iteration}")
 
 
-@answers("states_seen", "states_seen_percent", of=learned)
+@answers("states_seen", "states_seen_percent", of="learned")
 def seen_in_all(results: StudyResults, row: Row) -> Answer:
     """The same of all trainings that led to the model."""
     seen = sum(metric(results, model, "states_seen") for model in results.lineage(row["ours"]))
@@ -88,11 +89,9 @@ def _seconds(timing: dict[str, Any]) -> float:
     return timing.get("seconds", NAN) + timing.get("earlier_seconds", 0.0)
 
 
-@answers("training_time")
-def training_time(results: StudyResults, row: Row) -> Answer | None:
+@answers("training_time", of="listed")
+def training_time(results: StudyResults, row: Row) -> Answer:
     """The time of the training up to the row's iteration, every iteration taking the same."""
-    if not row["listed"]:
-        return None
     timing, note = results.find_card(f"models/{row['ours']}").get("timing", {}), ""
     seconds, total = _seconds(timing), metric(results, row["ours"], "iterations")
     if not math.isnan(row["iteration"]):
@@ -102,7 +101,7 @@ def training_time(results: StudyResults, row: Row) -> Answer | None:
     return Answer(seconds / SECONDS[row["unit"]], note, file=results.place(CURVE.format_map(row)))
 
 
-@answers("training_time", "iteration_time", of=learned)
+@answers("training_time", "iteration_time", of="learned")
 def time_of_all(results: StudyResults, row: Row) -> Answer:
     """The time of all trainings that led to the model, or of an iteration of them."""
     models = results.lineage(row["ours"])
@@ -114,7 +113,7 @@ def time_of_all(results: StudyResults, row: Row) -> Answer:
     return Answer(value, _lineage_text(results, row["ours"]), file=file)
 
 
-@answers("training_diverges", of=not_repeated, table="audits/{ours}/measures")
+@answers("training_diverges", of="others", table="audits/{ours}/measures")
 def training_diverges(results: StudyResults, row: Row, measures: pd.DataFrame) -> Answer:
     """1 where the last network is worse than none: its error over all states is more than their mean distance."""
     mean = results.find_card(f"tables/{row['puzzle']}").get("metrics", {}).get("mean_distance", NAN)

@@ -1,0 +1,53 @@
+"""Results of a made-up study as the answers to the literature read them: a few tables and cards, by address."""
+
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+
+from costtogo.files import write_arrays, write_frame, write_json
+from costtogo.params.study import PuzzleParams, Study
+from costtogo.report.results import Beside, StudyResults
+
+REPORTED = Path(__file__).parents[1] / "data/reported"
+
+
+class MadeUp:
+    """A study of the 2×2×2 cube, written when its results are asked for.
+
+    tables, cards: by address.  layers: states at each distance, if it has an exact table.  models: their parameters.
+    """
+
+    def __init__(self, folder: Path, *models: str, name: str = "made_up"):
+        self.folder, self.measured = folder / "results" / name, folder / "measured"
+        self.tables: dict[str, pd.DataFrame] = {}
+        self.cards: dict[str, dict] = {}
+        self.layers: list[int] = []
+        self.models = {model: SimpleNamespace(puzzle="cube2") for model in models}
+
+    def results(self, timed: bool = True) -> StudyResults:
+        """The results as the report has them."""
+        for address, frame in self.tables.items():
+            write_frame(self.folder / f"{address}.parquet", frame)
+        for address, card in self.cards.items():
+            write_json(self.folder / f"{address}.json", card)
+        if self.layers:
+            distance = np.repeat(np.arange(len(self.layers)), self.layers)
+            write_arrays(self.folder / "tables/cube2.npz", distance=distance)
+        asked = {"cube2": PuzzleParams.model_construct(exact="all")}
+        study = Study.model_construct(
+            study=self.folder.name, seed=1, threads=1, puzzles=asked, models=self.models, architectures={}
+        )
+        return StudyResults(self.folder, study, Beside(REPORTED, self.measured), timed=timed)
+
+    def keep(self, name: str) -> None:
+        """Keep all of it as a study of this name."""
+        self.results()
+        for address, frame in self.tables.items():
+            group, *names = address.split("/")
+            place = "_".join([group, *(reversed(names) if group == "timings" else names)])
+            path = self.measured / name / f"{place}.csv"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            frame.to_csv(path, index=False)
+        write_json(self.measured / f"{name}.json", self.cards)

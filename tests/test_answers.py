@@ -1,0 +1,248 @@
+"""Our number for a number of the literature: which table answers, at which checkpoint and cell, and what has none."""
+
+import math
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from synthetic_answers import REPORTED, MadeUp
+
+from costtogo.files import FileError, read_csv, write_frame, write_json
+from costtogo.report import answers
+from costtogo.report.answer import answer, answered
+from costtogo.report.quantities import MACHINE, OTHERS
+from costtogo.report.results import StudyResults
+
+NAN = math.nan
+MODELS = ["walker", "runner"]
+ROW = {  # of the thesis, as costtogo.report.standing hands it on
+    "source": "thesis",
+    "section": "5.7",
+    "quantity": "optimal_percent",
+    "puzzle": "cube2",
+    "model": "walker",
+    "iteration": 795.0,
+    "point": 11.0,
+    "path_weight": 0.7,
+    "batch_size": 5.0,
+    "distance": NAN,
+    "set": "test",
+    "relation": "=",
+    "value": 99.04,
+    "unit": "%",
+    "erratum": NAN,
+    "ours": "walker",
+    "listed": True,
+    "repeated": True,
+    "models": MODELS,
+    "total": 2850.0,
+    "states": 3_674_160,
+}
+FREE = {"iteration": NAN, "point": NAN}
+LONGER = {"quantity": "total_iterations", "value": 2850.0}  # than our training
+TRAINING = {"puzzle": "cube2", "states_per_iteration": 1000}
+
+
+def ask(study: MadeUp, **changes):
+    """The answer to ROW with some changes."""
+    return answer(study.results(), ROW | changes)
+
+
+def searched(points, percents) -> pd.DataFrame:
+    """The searches at one λ and N with the checkpoints of some convergence points."""
+    cell = {"set": "test", "path_weight": 0.7, "batch_size": 5, "instances": 1000, "nodes_expanded": 100.0}
+    places = {"iteration": [100 * point for point in points], "convergence_point": points}
+    return pd.DataFrame({**places, "optimal_percent": percents}).assign(**cell)
+
+
+@pytest.fixture
+def study(tmp_path) -> MadeUp:
+    found = MadeUp(tmp_path, *MODELS)
+    iteration = np.arange(1, 2001)
+    curve = {"iteration": iteration, "updated": iteration % 100 == 0, "convergence_points": iteration // 100}
+    card = {"metrics": {"iterations": 2000, "parameters": 7}, "parameters": {"training": TRAINING}}
+    found.cards = {f"models/{model}": card for model in MODELS} | {"timings/models/walker": {"seconds": 7200.0}}
+    found.tables = {
+        "searches/walker/checkpoints": searched([10, 11, 12], [99.0, 98.0, 97.0]),
+        "searches/runner/checkpoints": searched([10, 11], [96.0, 99.9]),
+        "models/walker/curve": pd.DataFrame(curve).assign(validation_loss=0.1),
+    }
+    return found
+
+
+def test_every_quantity_of_the_literature_is_registered_and_answered_or_has_its_reason():
+    quantities = set(pd.concat(read_csv(path) for path in sorted(REPORTED.glob("*/*.csv")))["quantity"])
+    quantities |= set(read_csv(REPORTED / "thesis.csv")["quantity"])
+    assert quantities == set(OTHERS), "each has a title and a tolerance, and no other is registered"
+    assert {name for name in answered() if "/" not in name} <= quantities
+    untold = {"manhattan_distance", "divergence_iteration", "scramble_moves_solved"}  # of a set or a solver not run
+    silent = {name for name, each in OTHERS.items() if name not in answered() and not each.reason}
+    assert {name for name in silent if OTHERS[name].kind != MACHINE} == untold
+    assert answers.__all__ == sorted(path.stem for path in Path(answers.__file__).parent.glob("[a-z]*.py"))
+
+
+# Checkpoints
+
+
+def test_a_checkpoint_answers_for_its_convergence_point(study):
+    found = ask(study)
+    assert (found.value, found.note) == (98.0, "convergence point 11, iteration 1100")
+    assert found.low < 98.0 < found.high and found.file == "results/made_up/searches/walker/checkpoints.parquet"
+
+
+def test_the_nearest_checkpoint_answers_where_the_point_was_not_reached(study):
+    found = ask(study, point=13.0)
+    assert found.value == 97.0 and "13 is not among ours" in found.note
+
+
+def test_an_iteration_without_a_point_is_answered_at_the_nearest_share_of_the_training(study):
+    half, end = (ask(study, point=NAN, iteration=iteration) for iteration in (1430.0, 2850.0))
+    assert half.value == 99.0 and "50 % of the training (the thesis's 50 %)" in half.note
+    assert end.value == 97.0 and "60 % of the training (the thesis's 100 %)" in end.note
+
+
+@pytest.mark.parametrize(("relation", "value"), [(">", 96.0), ("<=", 99.9)])
+def test_a_claim_on_all_models_is_answered_by_the_one_that_decides_it(study, relation, value):
+    found = ask(study, model=NAN, ours=None, relation=relation, **FREE)
+    assert (found.value, found.note) == (value, "over 2 models")
+
+
+def test_a_claim_over_all_batch_sizes_is_answered_by_the_one_that_decides_it(study):
+    frame = study.tables["searches/walker/checkpoints"]
+    study.tables["searches/walker/checkpoints"] = pd.concat([frame, frame.assign(batch_size=3, nodes_expanded=80.0)])
+    assert ask(study, quantity="nodes_expanded", batch_size=NAN, relation=">", value=90.0).value == 80.0
+
+
+def test_a_search_that_found_nothing_has_no_length(study):
+    study.tables["searches/walker/checkpoints"]["length"] = [127.0, NAN, 127.0]
+    assert math.isinf(ask(study, quantity="length", value=127.0, **FREE).value)
+
+
+def test_an_audit_answers_over_the_sample_and_over_all_states(study):
+    measures = {"iteration": 1100, "convergence_point": 11, "scope": ["sample", "all"], "states": [9990, 3_674_160]}
+    study.tables["audits/walker/measures"] = pd.DataFrame(measures | {"admissible_percent": [90.0, 91.0]})
+    found = ask(study, quantity="admissible_percent", set="sample")
+    assert (found.value, found.exhaustive) == (90.0, 91.0) and found.low < 90 < found.high
+    whole = ask(study, quantity="admissible_percent", set="all")
+    assert whole.value == 91.0 and math.isnan(whole.low), "all states are no sample"
+
+
+# Trainings
+
+
+@pytest.mark.parametrize(
+    ("change", "value"),
+    [
+        ({"quantity": "convergence_point_iteration"}, 1100),
+        ({"quantity": "convergence_points", "point": NAN}, 7),
+        ({"quantity": "convergence_points", **FREE}, 20),
+        ({"quantity": "states_seen"}, 1_100_000),
+        ({"quantity": "states_seen_percent"}, 100 * 1_100_000 / 3_674_160),
+        ({"quantity": "times_seen"}, 1_100_000 / 3_674_160),
+        ({"quantity": "training_time", "unit": "h", "iteration": 2850.0}, 2.0),
+        ({"quantity": "training_time", "unit": "min", "iteration": 500.0}, 30.0),
+        ({"quantity": "total_iterations", "value": 1900.0}, 1900),
+        ({"quantity": "validation_loss"}, 0.1),
+        ({"quantity": "parameters"}, 7),
+    ],
+)
+def test_the_training_answers_from_its_curve_and_its_card(study, change, value):
+    assert ask(study, **change).value == pytest.approx(value)
+
+
+def test_training_time_counts_runs_before_a_resume_and_iterations_up_to_the_rows(study):
+    study.cards["timings/models/walker"] = {"seconds": 3000.0, "earlier_seconds": 4200.0}
+    assert ask(study, quantity="training_time", unit="h", iteration=1000.0).value == 1.0
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"model": "sitter", "ours": None},
+        {"set": "grid"},
+        {"path_weight": 0.9},
+        {"quantity": "states"},
+        {"quantity": "mean_absolute_error"},
+        LONGER,
+        *({"quantity": quantity, "point": 21.0} for quantity in ("states_seen", "states_seen_percent", "times_seen")),
+    ],
+)
+def test_what_was_not_measured_or_not_reached_has_no_answer(study, change):
+    assert ask(study, **change) is None
+
+
+@pytest.mark.parametrize("quantity", ["seconds", "seconds_ratio_batch_size", "seconds_ratio_path_weight"])
+def test_seconds_of_a_grid_with_holes_have_no_answer_where_a_cell_is_missing(study, quantity):
+    cells = {"engine": "network alone", "set": "test", "searches": 12}
+    grid = pd.DataFrame({"path_weight": [0.2, 0.7], "batch_size": 3, "seconds": [1.0, 2.0], **cells})
+    study.tables["timings/searches/walker"] = grid
+    assert ask(study, quantity=quantity, path_weight=0.2) is None
+    whole = [{"path_weight": weight, "batch_size": size} for weight in (0.2, 1.0) for size in (3, 5, 7)]
+    study.tables["timings/searches/walker"] = pd.DataFrame(whole).assign(seconds=1.5, **cells)
+    assert ask(study, quantity=quantity, path_weight=0.2).value in (1.0, 1.5)
+
+
+# Facts of the puzzle
+
+
+@pytest.mark.parametrize(
+    ("change", "value"),
+    [
+        ({"quantity": "states"}, 107),
+        ({"quantity": "states_at_distance", "distance": 2.0}, 60),
+        ({"quantity": "states_at_distance", "distance": 9.0}, 0),
+        ({"quantity": "diameter"}, 3),
+    ],
+)
+def test_an_exact_table_answers_for_its_puzzle_and_is_a_fact(study, change, value):
+    study.layers = [1, 6, 60, 40]
+    found = ask(study, **{"model": NAN, "ours": None, **change})
+    assert found.value == found.exhaustive == value and found.fact and found.file.endswith("tables/cube2.npz")
+
+
+def test_the_samplers_are_told_apart_by_their_difference(study):
+    drawn = {"sampler": ["deepcube"] * 2 + ["deepcubea"] * 2, "walk_max": 17, "distance": [1, 2] * 2}
+    counts = {"sampled": [600, 400, 630, 370], "expected_percent": [61.0, 39.0] * 2}
+    study.tables["instances/cube2/distributions"] = pd.DataFrame(drawn | counts)
+    row = {"model": NAN, "ours": None, "set": "deepcube_17", "distance": 1.0}
+    percent = ask(study, **row, quantity="sampled_percent")
+    assert percent.value == percent.exhaustive == 61.0 and "60.00 %" in percent.note
+    assert ask(study, **row, quantity="sampled_states_difference").value == 30.0
+    row["distance"] = NAN
+    assert ask(study, **row, quantity="sampled_states_difference", relation=">=").value == -30.0
+    assert ask(study, **row, quantity="sampled_percent_difference", relation="<").value == 6.0
+
+
+# Results, own and kept
+
+
+def test_times_are_seen_only_when_asked_for(study):
+    study.tables["timings/searches/walker"] = pd.DataFrame({"seconds": [1.0]})
+    hidden, seen = study.results(timed=False), study.results(timed=False).with_times()
+    assert "timing" not in hidden.card("models/walker") and hidden.find("timings/searches/walker") is None
+    assert seen.card("models/walker")["timing"] == {"seconds": 7200.0}
+    assert seen.find("timings/searches/walker")["seconds"].tolist() == [1.0]
+
+
+def test_results_are_read_by_the_same_address_whether_own_or_kept(tmp_path):
+    own, kept = StudyResults(tmp_path / "a"), StudyResults.of_kept(tmp_path / "b")
+    frame, card = pd.DataFrame({"x": [1, 2]}), {"metrics": {"loss": 0.5}}
+    names = {"searches/walker/grid": "searches_walker_grid", "timings/searches/walker": "timings_walker_searches"}
+    kept.folder.mkdir()
+    for address, name in names.items():
+        write_frame(own.folder / f"{address}.parquet", frame)
+        frame.to_csv(kept.folder / f"{name}.csv", index=False)
+        assert own.place(address) == f"results/a/{address}.parquet"
+        assert kept.place(address) == f"data/measured/b/{name}.csv"
+    write_json(own.folder / "searches/walker.json", card)
+    write_json(tmp_path / "b.json", {"searches/walker": card})
+    for results in (own.with_times(), kept):
+        for address in names:
+            pd.testing.assert_frame_equal(results.find(address), frame)
+        assert results.card("searches/walker") == results.cards["searches/walker"] == card
+        assert results.has("searches/walker") and not results.has("searches/runner")
+        assert results.find("searches/runner/grid") is None and results.find_card("searches/runner") == {}
+        for missing in (results.card, results.frame):
+            with pytest.raises(FileError, match="searches.runner"):
+                missing("searches/runner")
