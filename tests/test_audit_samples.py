@@ -10,8 +10,7 @@ from stage_recipes import write_recipe
 from costtogo.analysis.audit import audit, measures, measures_by_distance
 from costtogo.analysis.neighbourhoods import audit_near_goal, look_around
 from costtogo.exact.graph import neighbour_table
-from costtogo.exact.layers import draw_layers
-from costtogo.exact.nearby import nearby_table
+from costtogo.exact.nearby import draw_by_distance, nearby_table
 from costtogo.files import digest, read_frame, read_json, write_arrays, write_frame
 from costtogo.heuristics import network
 from costtogo.heuristics.table import TableHeuristic
@@ -53,7 +52,7 @@ def raised(distance):
 
 
 def test_states_drawn_at_a_distance_are_different_and_at_that_distance(table):
-    states, distance = draw_layers(table, 200, np.random.default_rng(0))
+    states, distance = draw_by_distance(table, 200, np.random.default_rng(0))
     np.testing.assert_array_equal(table(states), distance)
     assert np.bincount(distance).tolist() == [1, 12, 114, 200, 200], "all where there are fewer"
     assert len(np.unique(states, axis=0)) == len(states)
@@ -64,7 +63,7 @@ def test_states_at_a_distance_are_drawn_equally_often(depth):
     """Walks of two moves would come to a state by two commuting turns twice as often as to another."""
     small, counts = nearby_table(CUBE, depth), {}
     for seed in range(400):
-        states, distance = draw_layers(small, 57, np.random.default_rng(seed))
+        states, distance = draw_by_distance(small, 57, np.random.default_rng(seed))
         for state in states[distance == 2]:
             counts[state.tobytes()] = counts.get(state.tobytes(), 0) + 1
     found = np.array(list(counts.values()))
@@ -97,13 +96,13 @@ def test_of_the_2x2x2_both_audits_say_the_same_at_every_distance_of_the_table(di
 
 
 def test_exact_distances_are_admissible_consistent_and_descend(table):
-    found = measures(audit_near_goal(table, Known(table), *draw_layers(table, 500, np.random.default_rng(2))))
+    found = measures(audit_near_goal(table, Known(table), *draw_by_distance(table, 500, np.random.default_rng(2))))
     whole = {name: 100 for name in ("admissible_percent", "consistent_percent", "descending_percent")}
     assert whole.items() <= found.items() and found["mean_absolute_error"] == found["overestimation_max"] == 0
 
 
 def test_a_move_too_many_is_inadmissible_everywhere_but_at_the_goal(table):
-    drawn = draw_layers(table, 500, np.random.default_rng(3))
+    drawn = draw_by_distance(table, 500, np.random.default_rng(3))
     for row in measures_by_distance(audit_near_goal(table, Known(table, raised), *drawn)):
         away = row["distance"] > 0
         assert row["admissible_percent"] == 100 * (not away) and row["overestimation_max"] == row["bias"] == away

@@ -20,7 +20,6 @@ from costtogo.params.searches import ExternalParams
 from costtogo.params.training import architecture_of
 from costtogo.puzzles import make
 from costtogo.puzzles.base import apply, solves
-from costtogo.puzzles.cube3 import check_colouring
 from costtogo.search import anytime
 from costtogo.stages.search import external as stage
 from costtogo.types import UserError
@@ -146,7 +145,7 @@ def test_the_cubes_from_outside_are_cubes_as_far_away_as_parity_and_the_exact_ta
     found = external.load(CUBE, ORIGINAL)
     assert len(found.states) == len(np.unique(found.states, axis=0)) == 500
     for state in found.states:
-        check_colouring(state)
+        make("cube3").check_pieces(state)
     lengths = np.array([len(CUBE.parse_moves(text)) for text in found.texts])
     assert (found.optimal <= lengths).all() and ((lengths - found.optimal) % 2 == 0).all(), (
         "a turn is an odd permutation"

@@ -14,11 +14,12 @@ from costtogo.files import FileError, write_arrays, write_tensors
 from costtogo.heuristics import layers
 from costtogo.heuristics import network as networks
 from costtogo.heuristics.layers import BatchNorm
-from costtogo.heuristics.network import NetworkHeuristic, ValueNetwork, build, encode, load, load_network
+from costtogo.heuristics.network import Network, NetworkHeuristic, build, encode, load, load_network
+from costtogo.heuristics.residual import ResidualNetwork
 from costtogo.heuristics.table import tabulate
 from costtogo.params.training import ArchitectureParams, architecture_of
 from costtogo.puzzles import make
-from costtogo.puzzles.base import one_hot, random_walks
+from costtogo.puzzles.base import random_walks
 from costtogo.types import UserError
 
 ARCHITECTURES = yaml.safe_load((Path(__file__).parent.parent / "params.yaml").read_text())["architectures"]
@@ -27,7 +28,7 @@ HANOI = make("hanoi_4")
 STATES = HANOI.unrank(np.arange(81))
 
 
-def lived_in(architecture: ArchitectureParams, seed: int = 0, puzzle=HANOI, states=STATES) -> ValueNetwork:
+def lived_in(architecture: ArchitectureParams, seed: int = 0, puzzle=HANOI, states=STATES) -> Network:
     """A network whose batch normalisation and biases are no longer as they began, in inference mode."""
     network = build(architecture, puzzle, seed).train()
     for module in network.modules():
@@ -40,7 +41,7 @@ def lived_in(architecture: ArchitectureParams, seed: int = 0, puzzle=HANOI, stat
     return network.eval()
 
 
-def values_in_inference_mode(network: ValueNetwork, puzzle=HANOI, states=STATES) -> np.ndarray:
+def values_in_inference_mode(network: Network, puzzle=HANOI, states=STATES) -> np.ndarray:
     with torch.no_grad():
         return network(encode(puzzle, states)).numpy()
 
@@ -56,7 +57,7 @@ def values_in_inference_mode(network: ValueNetwork, puzzle=HANOI, states=STATES)
 )
 def test_a_network_of_the_thesis_has_its_number_of_parameters_on_2x2x2(name, count):
     with torch.device("meta"):
-        network = ValueNetwork(architecture_of(**ARCHITECTURES[name]), make("cube2"))
+        network = ResidualNetwork(architecture_of(**ARCHITECTURES[name]), make("cube2"))
     assert network.parameter_count == count
 
 
@@ -195,7 +196,8 @@ def test_no_states_have_no_values(name, architecture, precision):
 
 
 def test_the_networks_input_is_the_one_hot_encoding():
-    np.testing.assert_array_equal(encode(HANOI, STATES).numpy(), one_hot(HANOI, STATES))
+    encoded = encode(HANOI, STATES).numpy().reshape(len(STATES), HANOI.cells, HANOI.letters)
+    np.testing.assert_array_equal(encoded, STATES[:, :, None] == np.arange(HANOI.letters))
 
 
 @given(rows=st.integers(2, 40), momentum=st.floats(0.05, 0.95))

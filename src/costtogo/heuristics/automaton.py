@@ -10,7 +10,7 @@ of small towers holds in large ones.
 import torch
 from torch import nn
 
-from costtogo.heuristics.layers import one_hot
+from costtogo.heuristics.layers import Network, one_hot
 from costtogo.params.training import ArchitectureParams
 from costtogo.puzzles.base import Puzzle
 from costtogo.types import UserError
@@ -18,14 +18,14 @@ from costtogo.types import UserError
 SPREAD = 0.5  # standard deviation of the first weights around the identity
 
 
-class AutomatonNetwork(nn.Module):
+class AutomatonNetwork(Network):
     """One-hot states [N, cells · letters] → cost-to-go [N], exactly 0 where every cell has letter 0."""
 
     def __init__(self, architecture: ArchitectureParams, puzzle: Puzzle):
-        super().__init__()
+        super().__init__(architecture)
         if (puzzle.goal != 0).any():
             raise UserError(f"An automaton counts from letter 0 in each cell; the goal of {puzzle.name} has others.")
-        self.architecture, self.cells, self.letters = architecture, puzzle.cells, puzzle.letters
+        self.cells, self.letters = puzzle.cells, puzzle.letters
         size = architecture.states
         still = torch.eye(size, dtype=torch.float64)
         self.matrices = nn.Parameter(still.repeat(puzzle.letters, 1, 1))  # [letters, size, size]
@@ -63,8 +63,3 @@ class AutomatonNetwork(nn.Module):
         for cell in reversed(range(self.cells)):
             memory = ((memory @ every).view(len(chosen), self.letters, -1) * chosen[:, cell]).sum(dim=1)
         return ((memory - self.start) @ output).float()
-
-    @property
-    def parameter_count(self) -> int:
-        """Trainable parameters."""
-        return sum(parameter.numel() for parameter in self.parameters())

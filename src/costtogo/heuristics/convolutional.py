@@ -15,12 +15,11 @@ from torch.nn import functional
 from costtogo.heuristics.layers import (
     Layer,
     Linear,
+    Network,
     frozen_layer,
-    glorot,
     norm_of,
     normalised,
     one_hot,
-    parameter_count,
     squeezed,
 )
 from costtogo.params.training import ArchitectureParams
@@ -30,12 +29,12 @@ from costtogo.types import UserError
 PADDING = 1  # cells around the board, of the first convolution
 
 
-class ConvolutionalNetwork(nn.Module):
+class ConvolutionalNetwork(Network):
     """One-hot states [N, D · letters] → cost-to-go [N], or that of each child [N, A] where the architecture says so."""
 
     def __init__(self, architecture: ArchitectureParams, puzzle: Puzzle):
-        super().__init__()
-        self.architecture, self.letters, self.kernel = architecture, puzzle.letters, architecture.kernel
+        super().__init__(architecture)
+        self.letters, self.kernel = puzzle.letters, architecture.kernel
         self.side = side_of(puzzle)
         channels, count = [puzzle.letters, *architecture.channels], len(architecture.channels)
         left = self.side + 2 * PADDING - count * (self.kernel - 1)  # cells in a row after the last convolution
@@ -73,10 +72,6 @@ class ConvolutionalNetwork(nn.Module):
             values = layer(values)
         return values
 
-    def initialise(self) -> None:
-        """First weights, from torch's generator."""
-        glorot(self)
-
     def frozen(self, dtype: torch.dtype) -> Callable[[torch.Tensor], torch.Tensor]:
         """The network in inference mode as a function of states, a tensor uint8 [N, D].
 
@@ -92,11 +87,6 @@ class ConvolutionalNetwork(nn.Module):
             return squeezed(functional.linear(values.float(), *output))
 
         return evaluate
-
-    @property
-    def parameter_count(self) -> int:
-        """Trainable parameters."""
-        return parameter_count(self)
 
 
 def side_of(puzzle: Puzzle) -> int:

@@ -9,17 +9,17 @@ from copy import deepcopy
 import torch
 from torch import nn
 
-from costtogo.heuristics.layers import one_hot
+from costtogo.heuristics.layers import Network, one_hot
 from costtogo.params.training import ArchitectureParams
 from costtogo.puzzles.base import Puzzle
 
 
-class GatedNetwork(nn.Module):
+class GatedNetwork(Network):
     """One-hot states [N, cells · letters] → cost-to-go [N]."""
 
     def __init__(self, architecture: ArchitectureParams, puzzle: Puzzle):
-        super().__init__()
-        self.architecture, self.cells, self.letters = architecture, puzzle.cells, puzzle.letters
+        super().__init__(architecture)
+        self.cells, self.letters = puzzle.cells, puzzle.letters
         self.unit = nn.GRU(puzzle.letters, architecture.states, batch_first=True)
         self.output = nn.Linear(architecture.states, 1)
 
@@ -38,8 +38,3 @@ class GatedNetwork(nn.Module):
         """The network as a function of states uint8 [N, D], in float32 whatever the given type; never below 0."""
         network = deepcopy(self).eval()
         return lambda states: network(one_hot(states, self.letters, torch.float32)).clamp(min=0)
-
-    @property
-    def parameter_count(self) -> int:
-        """Trainable parameters."""
-        return sum(parameter.numel() for parameter in self.parameters())

@@ -1,7 +1,17 @@
-"""What the layers of the value networks share: products of matrices, batch normalisation, layers in inference mode.
+"""What value networks share: their base, products of matrices, batch normalisation, layers in inference mode.
 
-torch multiplies float32 by MKL, which on AMD's processors with AVX-512 reaches less than half of what oneDNN does; both
-come with torch. There products of many rows are oneDNN's, in training and in inference mode.
+Which library multiplies depends on the processor, for neither that comes with torch is the quickest everywhere, and
+trainings spend most of their time in products (benchmarks/README.md):
+
+- float32: torch calls MKL, which on AMD's processors with AVX-512 reaches less than half of what oneDNN does. There
+  products of FEW_ROWS rows or more are oneDNN's (outruns_mkl), in training (Linear) and in inference mode (rectified).
+- bfloat16: oneDNN's wherever the processor multiplies it natively (multiplies_bfloat16).
+- The first layer of a frozen network has one-hot inputs: it sums rows of weights, unless a product is as quick
+  (frozen_first).
+- On other devices torch decides.
+
+torch has no public call for oneDNN's product with what follows it in the same pass; product and rectified_sum use the
+one that torch.compile makes.
 """
 
 from collections.abc import Callable
@@ -12,7 +22,7 @@ from torch import nn
 from torch.autograd.function import once_differentiable
 from torch.nn import functional
 
-from costtogo.heuristics.pieces import by_piece
+from costtogo.heuristics.embedding_bag import index_of
 from costtogo.params.training import ArchitectureParams
 from costtogo.puzzles.base import Puzzle
 
@@ -82,25 +92,36 @@ class BatchNorm(nn.BatchNorm1d):
         return scale, self.bias - self.running_mean * scale
 
 
+class Network(nn.Module):
+    """One-hot states [N, D · letters] → cost-to-go [N], or that of each child [N, A] where the architecture says so."""
+
+    def __init__(self, architecture: ArchitectureParams):
+        super().__init__()
+        self.architecture = architecture
+
+    def initialise(self) -> None:
+        """First weights from torch's generator: Glorot uniform and zero biases, as Keras begins."""
+        for module in self.modules():
+            if isinstance(module, nn.Linear):
+                nn.init.xavier_uniform_(module.weight)
+                nn.init.zeros_(module.bias)
+
+    def frozen(self, dtype: torch.dtype) -> Callable[[torch.Tensor], torch.Tensor]:
+        """The network in inference mode as a function of states, a tensor uint8 [N, D], computed in the given type."""
+        raise NotImplementedError
+
+    @property
+    def parameter_count(self) -> int:
+        """Trainable parameters."""
+        return sum(parameter.numel() for parameter in self.parameters())
+
+
 def norm_of(architecture: ArchitectureParams, width: int) -> nn.Module:
     """The batch normalisation of an architecture, or nothing where it has none."""
     if not architecture.batch_norm:
         return nn.Identity()
     momentum = 1 - architecture.batch_norm_momentum  # torch weighs the new batch, Keras the old average
     return BatchNorm(width, eps=architecture.batch_norm_epsilon, momentum=momentum)
-
-
-def glorot(network: nn.Module) -> None:
-    """Glorot uniform weights and zero biases, as Keras begins, from torch's generator."""
-    for module in network.modules():
-        if isinstance(module, nn.Linear):
-            nn.init.xavier_uniform_(module.weight)
-            nn.init.zeros_(module.bias)
-
-
-def parameter_count(network: nn.Module) -> int:
-    """Trainable parameters."""
-    return sum(parameter.numel() for parameter in network.parameters())
 
 
 def normalised(values: torch.Tensor, norm: nn.Module, after_relu: bool) -> torch.Tensor:
@@ -140,9 +161,9 @@ def frozen_first(layer: nn.Linear, norm: nn.Module, dtype: torch.dtype, after_re
     weight, bias = fold(layer, nn.Identity() if after_relu else norm, torch.float32)
     rows = weight.T.contiguous()
     if puzzle.pieces:
-        choice = by_piece(puzzle, device)
-        rows, always = choice.summed(rows)
-        chosen, bias = choice.chosen, bias + always
+        index = index_of(puzzle, device)
+        rows, always = index.summed(rows)
+        chosen, bias = index.chosen, bias + always
     else:
         chosen = torch.arange(0, len(rows), puzzle.letters, dtype=torch.int32, device=device).add
     rows, bias = rows.to(dtype), bias.to(dtype)

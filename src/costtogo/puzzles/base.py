@@ -173,11 +173,6 @@ def is_listed(puzzle: Puzzle) -> TypeGuard[ListedPuzzle]:
     return isinstance(puzzle, ListedPuzzle)
 
 
-def one_hot(puzzle: Puzzle, states: States) -> np.ndarray:
-    """Cell by cell one-hot encoding, float32 [N, D · letters]: the input of the networks."""
-    return np.eye(puzzle.letters, dtype=np.float32)[states].reshape(len(states), -1)
-
-
 def inverses(puzzle: Puzzle) -> np.ndarray:
     """The action that undoes each, int64 [A]."""
     return np.array([puzzle.inverse(action) for action in range(len(puzzle.actions))])

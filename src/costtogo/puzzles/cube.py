@@ -1,23 +1,24 @@
-"""The 2×2×2 cube with one corner fixed (thesis, 4.2).
+"""What cubes have in common; the 2×2×2 cube with one corner fixed (thesis, 4.2).
 
 A state lists the colour of each sticker, face by face in the order L U F D R B, each face row by row as
 seen from outside (L, F, R, B with U above; U with B above; D with F above). A colour is the index of the
-face it belongs to. The corner where D, L and F meet never moves: the six actions turn the other faces.
+face it belongs to. Of the 2×2×2 the corner where D, L and F meet never moves: the six actions turn the other faces.
 """
 
+from abc import abstractmethod
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import ClassVar
 
 import numpy as np
 
-from costtogo.puzzles.base import ListedPuzzle, not_too_many, permuted
+from costtogo.puzzles.base import ListedPuzzle, Puzzle, not_too_many, permuted
 from costtogo.puzzles.permutations import rank_permutations, unrank_permutations
 from costtogo.types import Children, Legal, Neighbours, Ranks, States, UserError, excerpt
 
 FACES = "LUFDRB"
 COLOURS = ("orange", "yellow", "blue", "white", "red", "green")
-ACTIONS = ("R", "R'", "U", "U'", "B", "B'")
 # Turning the opposite face the same way gives the same cube, held differently: see parse_moves.
 SAME_TURN = {"L": "R", "D": "U", "F": "B", "R": "R", "U": "U", "B": "B"}
 # Outward normal, direction of growing columns and of growing rows of each face (x right, y up, z to the viewer).
@@ -115,6 +116,110 @@ class Pieces:
         return ["".join(FACES[sticker // self.face_cells] for sticker in piece) for piece in self.stickers]
 
 
+class Cube(Puzzle):
+    """A cube of size × size × size cubelets, in quarter turns.
+
+    faces: those that are turned, clockwise and back.
+    """
+
+    size: ClassVar[int]
+    faces: ClassVar[str]
+    letters: ClassVar[int] = len(FACES)
+
+    @property
+    def name(self) -> str:
+        """cube2 for a size of 2."""
+        return self.family
+
+    @property
+    def cells(self) -> int:
+        """Stickers: 6 · size²."""
+        return len(FACES) * self.size**2
+
+    @cached_property
+    def actions(self) -> tuple[str, ...]:
+        """ "R" turns the right face clockwise, "R'" back."""
+        return tuple(face + suffix for face in self.faces for suffix in ("", "'"))
+
+    @cached_property
+    def goal(self) -> States:
+        """Each face of one colour, uint8 [D]."""
+        return np.repeat(np.arange(len(FACES), dtype=np.uint8), self.size**2)
+
+    @cached_property
+    def turns(self) -> np.ndarray:
+        """Where each sticker comes from under each action, int64 [A, D]."""
+        clockwise = [clockwise_turn(self.size, face) for face in self.faces]
+        return np.array([turn for there in clockwise for turn in (there, np.argsort(there))])
+
+    def expand(self, states: States) -> tuple[Children, Legal]:
+        """Turn every face both ways: children uint8 [N, A, D]; every turn is legal."""
+        return states[:, self.turns], self.legal(states)
+
+    def move(self, states: States, actions: np.ndarray) -> States:
+        """Each state after a turn of its own, uint8 [N, D]."""
+        return permuted(states, self.turns, actions)
+
+    def inverse(self, action: int) -> int:
+        """A turn and the turn back undo each other."""
+        return action ^ 1
+
+    @abstractmethod
+    def check_pieces(self, state: States) -> None:
+        """Refuse a colouring, with as many stickers of each colour as there must be, that no turns can make."""
+
+    def parse_state(self, text: str) -> States:
+        """A face letter for each sticker, face by face in the order L U F D R B."""
+        letters, title = "".join(text.split()).upper(), "×".join([str(self.size)] * 3)
+        if len(letters) != self.cells:
+            raise UserError(
+                f"A {title} cube has {self.cells} stickers in the order L U F D R B, but {len(letters)} were given."
+            )
+        if unknown := sorted(set(letters) - set(FACES)):
+            raise UserError(f"Unknown colour '{excerpt(unknown[0])}': a sticker is one of the letters L U F D R B.")
+        state = np.array([FACES.index(letter) for letter in letters], dtype=np.uint8)
+        counts, wanted = np.bincount(state, minlength=len(FACES)), self.size**2
+        for colour in np.flatnonzero(counts != wanted):
+            raise UserError(f"Impossible cube: {counts[colour]} stickers are {FACES[colour]}, there must be {wanted}.")
+        self.check_pieces(state)
+        return state
+
+    def format_state(self, state: States) -> str:
+        """A face letter for each sticker."""
+        return "".join(FACES[colour] for colour in state)
+
+    def draw(self, state: States) -> str:
+        """The net: U above, L F R B in a row, D below."""
+        letters = np.array(list(self.format_state(state))).reshape(len(FACES), self.size, self.size)
+        faces, margin = dict(zip(FACES, letters, strict=True)), " " * (self.size + 1)
+        rows = [margin + "".join(row) for row in faces["U"]]
+        rows += [" ".join("".join(faces[name][row]) for name in "LFRB") for row in range(self.size)]
+        return "\n".join(rows + [margin + "".join(row) for row in faces["D"]])
+
+
+def parse_turns(text: str) -> Iterator[tuple[str, bool, int]]:
+    """ "R U2 F'" → each face, whether it is turned back, and how many quarters; UserError for another move."""
+    for move in not_too_many(text.replace("’", "'").split()):
+        face, suffix = move[0], move[1:]
+        if face not in FACES or suffix not in ("", "'", "2", "2'"):
+            raise UserError(f"Unknown move '{excerpt(move)}': a cube move is one of L U F D R B, alone or with ' or 2.")
+        yield face, "'" in suffix, 2 if "2" in suffix else 1
+
+
+def check_kind(state: States, kind: Pieces, noun: str) -> np.ndarray:
+    """Which of a kind of pieces stands at each place, int64 [P]; UserError where one is missing or one is twisted."""
+    seen, names = kind.seen(state[None])[0], kind.names()
+    for place in np.flatnonzero(seen < 0):
+        raise UserError(f"Impossible cube: no {noun} has the colours at {names[place]}.")
+    order = seen // kind.size
+    if missing := sorted(set(range(kind.count)) - set(order.tolist())):
+        raise UserError(f"Impossible cube: the {noun} {names[missing[0]]} is missing and another stands twice.")
+    if (seen % kind.size).sum() % kind.size:
+        verb = "twisted" if kind.size == 3 else "flipped"
+        raise UserError(f"Impossible cube: a single {noun} is {verb}; turning faces never does that.")
+    return order
+
+
 @lru_cache(maxsize=1)
 def _corners() -> tuple[Pieces, np.ndarray]:
     """The eight corners; the colours of each, twisted each way, by their index: uint8 [24, 3]."""
@@ -140,40 +245,19 @@ def _parts() -> tuple[np.ndarray, np.ndarray]:
 
 
 @dataclass(frozen=True)
-class Cube2(ListedPuzzle):
+class Cube2(Cube, ListedPuzzle):
     """The 2×2×2 cube: 7! · 3⁶ states, six quarter turns."""
 
     family: ClassVar[str] = "cube2"
-    name: str = "cube2"
-    cells: int = 24
-    letters: int = 6
-    actions: tuple[str, ...] = ACTIONS
-    state_count: int = PERMUTATIONS * ORIENTATIONS
-
-    @cached_property
-    def goal(self) -> States:
-        """Each face of one colour, uint8 [24]."""
-        return np.repeat(np.arange(6, dtype=np.uint8), FACE_CELLS)
-
-    @cached_property
-    def turns(self) -> np.ndarray:
-        """Where each sticker comes from under each action, int64 [A, D]."""
-        clockwise = {face: clockwise_turn(2, face) for face in "RUB"}
-        return np.array([np.argsort(clockwise[a[0]]) if a.endswith("'") else clockwise[a[0]] for a in self.actions])
+    size: ClassVar[int] = 2
+    faces: ClassVar[str] = "RUB"
+    state_count: ClassVar[int] = PERMUTATIONS * ORIENTATIONS
 
     @cached_property
     def pieces(self) -> tuple[Pieces]:
         """The corners that move."""
         places = _corners()[0]
         return (replace(places, stickers=places.stickers[:CORNERS]),)
-
-    def expand(self, states: States) -> tuple[Children, Legal]:
-        """Turn every face both ways: children uint8 [N, 6, 24]; every turn is legal."""
-        return states[:, self.turns], self.legal(states)
-
-    def move(self, states: States, actions: np.ndarray) -> States:
-        """Each state after a turn of its own, uint8 [N, 24]."""
-        return permuted(states, self.turns, actions)
 
     def rank(self, states: States) -> Ranks:
         """Permutation of the seven corners, then their twists in base 3."""
@@ -204,10 +288,6 @@ class Cube2(ListedPuzzle):
     def _children(self, ranks: Ranks) -> States:
         return self.expand(self.unrank(ranks))[0].reshape(-1, self.cells)
 
-    def inverse(self, action: int) -> int:
-        """R and R', U and U', B and B' undo each other."""
-        return action ^ 1
-
     def parse_moves(self, text: str) -> list[int]:
         """ "R U2 F'" → quarter turns of R, U and B.
 
@@ -216,41 +296,21 @@ class Cube2(ListedPuzzle):
         """
         actions = []
         seen = {face: face for face in FACES}  # which face of the cube lies where, the fixed corner being at D L F
-        for move in not_too_many(text.replace("’", "'").split()):
-            face, suffix = move[0], move[1:]
-            if face not in SAME_TURN or suffix not in ("", "'", "2", "2'"):
-                raise UserError(
-                    f"Unknown move '{excerpt(move)}': a cube move is one of L U F D R B, alone or with ' or 2."
-                )
-            back = suffix == "'"
-            for _ in range(2 if "2" in suffix else 1):
+        for face, back, quarters in parse_turns(text):
+            back &= quarters == 1  # a half turn is the same either way
+            for _ in range(quarters):
                 actions.append(self.actions.index(SAME_TURN[seen[face]] + ("'" if back else "")))
                 if seen[face] in "LDF":
                     seen = _turn_whole(seen, face, back)
         return actions
 
-    def parse_state(self, text: str) -> States:
-        """24 face letters, face by face in the order L U F D R B."""
-        letters = "".join(text.split()).upper()
-        if len(letters) != self.cells:
-            raise UserError(f"A 2×2×2 cube has 24 stickers in the order L U F D R B, but {len(letters)} were given.")
-        if unknown := sorted(set(letters) - set(FACES)):
-            raise UserError(f"Unknown colour '{excerpt(unknown[0])}': a sticker is one of the letters L U F D R B.")
-        state = np.array([FACES.index(letter) for letter in letters], dtype=np.uint8)
-        _check_colouring(state)
-        return state
-
-    def format_state(self, state: States) -> str:
-        """24 face letters."""
-        return "".join(FACES[colour] for colour in state)
-
-    def draw(self, state: States) -> str:
-        """The net: U above, L F R B in a row, D below."""
-        face = {name: self.format_state(state[4 * i : 4 * i + 4]) for i, name in enumerate(FACES)}
-        rows = [f"   {face['U'][:2]}", f"   {face['U'][2:]}"]
-        rows += [" ".join(face[name][2 * r : 2 * r + 2] for name in "LFRB") for r in range(2)]
-        rows += [f"   {face['D'][:2]}", f"   {face['D'][2:]}"]
-        return "\n".join(rows)
+    def check_pieces(self, state: States) -> None:
+        """UserError where corners are no corners, or the fixed one is not in its place."""
+        check_kind(state, _corners()[0], "corner")
+        if (state[_corners()[0].stickers[CORNERS]] != self.goal[_corners()[0].stickers[CORNERS]]).any():
+            raise UserError(
+                "Hold the cube so that the corner of D, L and F is in its place: it is the one that stays fixed."
+            )
 
 
 def _turn_whole(seen: dict[str, str], face: str, back: bool) -> dict[str, str]:
@@ -265,26 +325,6 @@ def _carried(face: str) -> dict[str, str]:
     places = {tuple(axes[0]): name for name, axes in FACE_AXES.items()}
     axis = np.array(FACE_AXES[face][0])
     return {name: places[tuple(_clockwise(np.array(axes[0]), axis))] for name, axes in FACE_AXES.items()}
-
-
-def _check_colouring(state: States) -> None:
-    """Refuse a colouring that turning faces cannot reach, in one sentence that says why."""
-    counts = np.bincount(state, minlength=6)
-    for colour in np.flatnonzero(counts != FACE_CELLS):
-        raise UserError(f"Impossible cube: {counts[colour]} stickers are {FACES[colour]}, there must be {FACE_CELLS}.")
-    places = _corners()[0]
-    seen, names = places.seen(state[None])[0], places.names()
-    for place in np.flatnonzero(seen < 0):
-        raise UserError(f"Impossible cube: no corner has the colours at {names[place]}.")
-    corners = seen // 3
-    if len(missing := sorted(set(range(8)) - set(corners.tolist()))):
-        raise UserError(f"Impossible cube: the corner {names[missing[0]]} is missing and another stands twice.")
-    if seen[CORNERS] != CORNERS * 3:
-        raise UserError(
-            "Hold the cube so that the corner of D, L and F is in its place: it is the one that stays fixed."
-        )
-    if (seen % 3).sum() % 3:
-        raise UserError("Impossible cube: a single corner is twisted; turning faces never does that.")
 
 
 def _rank_twists(twists: np.ndarray) -> Ranks:

@@ -5,18 +5,18 @@ face row by row. The centres never move, so a turn of each of the six faces eith
 """
 
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from itertools import permutations, product
 from typing import ClassVar
 
 import numpy as np
 
-from costtogo.puzzles.base import Puzzle, Symmetry, not_too_many, permuted
-from costtogo.puzzles.cube import COLOURS, FACE_AXES, FACES, Pieces, clockwise_turn, sticker_places
-from costtogo.types import Children, Legal, States, UserError, excerpt
+from costtogo.puzzles.base import Symmetry
+from costtogo.puzzles.cube import COLOURS, FACE_AXES, FACES, Cube, Pieces, check_kind, parse_turns, sticker_places
+from costtogo.puzzles.permutations import is_odd
+from costtogo.types import States, UserError
 
 FACE_CELLS = 9
-ACTIONS = tuple(face + suffix for face in FACES for suffix in ("", "'"))
 OPPOSITE = {"L": "R", "U": "D", "F": "B", "R": "L", "D": "U", "B": "F"}
 STATE_COUNT = 43_252_003_274_489_856_000
 # Distance 26, the largest there is (Rokicki et al. 2014): superflip composed with four spots, from Reid's sequence.
@@ -74,31 +74,18 @@ def _symmetry(matrix: np.ndarray) -> Symmetry:
     axes = {FACE_AXES[face][0]: colour for colour, face in enumerate(FACES)}
     colours = np.array([axes[tuple(matrix @ np.array(FACE_AXES[face][0]))] for face in FACES])
     reflected = int(np.linalg.det(matrix) < 0)
-    actions = np.array([2 * colours[action // 2] + (action % 2 ^ reflected) for action in range(len(ACTIONS))])
+    actions = np.array([2 * colours[action // 2] + (action % 2 ^ reflected) for action in range(2 * len(FACES))])
     return Symmetry(np.argsort(goes), colours.astype(np.uint8), actions)
 
 
 @dataclass(frozen=True)
-class Cube3(Puzzle):
+class Cube3(Cube):
     """The 3×3×3 cube: 8! · 3⁷ · 12! · 2¹¹ / 2 states, twelve quarter turns."""
 
     family: ClassVar[str] = "cube3"
-    name: str = "cube3"
-    cells: int = 54
-    letters: int = 6
-    actions: tuple[str, ...] = ACTIONS
-    state_count: int = STATE_COUNT
-
-    @cached_property
-    def goal(self) -> States:
-        """Each face of one colour, uint8 [54]."""
-        return np.repeat(np.arange(6, dtype=np.uint8), FACE_CELLS)
-
-    @cached_property
-    def turns(self) -> np.ndarray:
-        """Where each sticker comes from under each action, int64 [A, D]."""
-        clockwise = {face: clockwise_turn(3, face) for face in FACES}
-        return np.array([np.argsort(clockwise[a[0]]) if a.endswith("'") else clockwise[a[0]] for a in self.actions])
+    size: ClassVar[int] = 3
+    faces: ClassVar[str] = FACES
+    state_count: ClassVar[int] = STATE_COUNT
 
     @property
     def pieces(self) -> tuple[Pieces, ...]:
@@ -115,18 +102,6 @@ class Cube3(Puzzle):
         """Left and right exchanged."""
         return mirror()
 
-    def expand(self, states: States) -> tuple[Children, Legal]:
-        """Turn every face both ways: children uint8 [N, 12, 54]; every turn is legal."""
-        return states[:, self.turns], self.legal(states)
-
-    def move(self, states: States, actions: np.ndarray) -> States:
-        """Each state after a turn of its own, uint8 [N, 54]."""
-        return permuted(states, self.turns, actions)
-
-    def inverse(self, action: int) -> int:
-        """A turn and the turn back undo each other."""
-        return action ^ 1
-
     def inverse_states(self, states: States) -> States:
         """The state that the reversed and inverted scramble of each gives, uint8 [N, 54]."""
         comes_from = np.tile(np.arange(self.cells), (len(states), 1))
@@ -138,15 +113,8 @@ class Cube3(Puzzle):
 
     def parse_moves(self, text: str) -> list[int]:
         """ "R U2 F'" → quarter turns; a half turn is two."""
-        actions = []
-        for move in not_too_many(text.replace("’", "'").split()):
-            face, suffix = move[0], move[1:]
-            if face not in FACES or suffix not in ("", "'", "2", "2'"):
-                raise UserError(
-                    f"Unknown move '{excerpt(move)}': a cube move is one of L U F D R B, alone or with ' or 2."
-                )
-            actions += [self.actions.index(face + suffix.replace("2", ""))] * (2 if "2" in suffix else 1)
-        return actions
+        turns = parse_turns(text)
+        return [2 * FACES.index(face) + back for face, back, quarters in turns for _ in range(quarters)]
 
     def format_moves(self, actions) -> str:
         """ "R U2 F'": half turns are written as one move."""
@@ -156,28 +124,17 @@ class Cube3(Puzzle):
         """Moves of a sequence where a half turn counts as one."""
         return len(half_turn_moves(actions))
 
-    def parse_state(self, text: str) -> States:
-        """54 face letters, face by face in the order L U F D R B."""
-        letters = "".join(text.split()).upper()
-        if len(letters) != self.cells:
-            raise UserError(f"A 3×3×3 cube has 54 stickers in the order L U F D R B, but {len(letters)} were given.")
-        if unknown := sorted(set(letters) - set(FACES)):
-            raise UserError(f"Unknown colour '{excerpt(unknown[0])}': a sticker is one of the letters L U F D R B.")
-        state = np.array([FACES.index(letter) for letter in letters], dtype=np.uint8)
-        check_colouring(state)
-        return state
-
-    def format_state(self, state: States) -> str:
-        """54 face letters."""
-        return "".join(FACES[colour] for colour in state)
-
-    def draw(self, state: States) -> str:
-        """The net: U above, L F R B in a row, D below."""
-        faces = dict(zip(FACES, np.array(list(self.format_state(state))).reshape(6, 3, 3), strict=True))
-        margin = " " * 4
-        rows = [margin + "".join(row) for row in faces["U"]]
-        rows += [" ".join("".join(faces[name][r]) for name in "LFRB") for r in range(3)]
-        return "\n".join(rows + [margin + "".join(row) for row in faces["D"]])
+    def check_pieces(self, state: States) -> None:
+        """UserError where centres are not in their places, pieces are none, or two are exchanged."""
+        centres = state.reshape(6, FACE_CELLS)[:, FACE_CELLS // 2]
+        for face in np.flatnonzero(centres != np.arange(6)):
+            raise UserError(
+                f"Hold the cube so that each centre is on its own face: the centre of {FACES[face]} ({COLOURS[face]}) "
+                f"is {FACES[centres[face]]}."
+            )
+        corners, edges = (check_kind(state, *kind) for kind in ((pieces_of(3), "corner"), (pieces_of(2), "edge")))
+        if is_odd(corners[None]) != is_odd(edges[None]):
+            raise UserError("Impossible cube: two pieces are exchanged; turning faces never exchanges just two.")
 
 
 def half_turn_moves(actions) -> list[str]:
@@ -199,33 +156,3 @@ def _axis_runs(actions):
             run = {}
         run[face] = run.get(face, 0) + quarters
     yield from run.items()
-
-
-def check_colouring(state: States) -> None:
-    """Refuse a colouring that turning faces cannot reach, in one sentence that says why."""
-    counts = np.bincount(state, minlength=6)
-    for colour in np.flatnonzero(counts != FACE_CELLS):
-        raise UserError(f"Impossible cube: {counts[colour]} stickers are {FACES[colour]}, there must be {FACE_CELLS}.")
-    centres = state.reshape(6, FACE_CELLS)[:, FACE_CELLS // 2]
-    for face in np.flatnonzero(centres != np.arange(6)):
-        raise UserError(
-            f"Hold the cube so that each centre is on its own face: the centre of {FACES[face]} ({COLOURS[face]}) "
-            f"is {FACES[centres[face]]}."
-        )
-    parities = [_check_pieces(state, pieces_of(3), "corner"), _check_pieces(state, pieces_of(2), "edge")]
-    if parities[0] != parities[1]:
-        raise UserError("Impossible cube: two pieces are exchanged; turning faces never exchanges just two.")
-
-
-def _check_pieces(state: States, kind: Pieces, noun: str) -> int:
-    """The parity of the permutation of the corners or edges; UserError where they are not all there or twisted."""
-    seen, names = kind.seen(state[None])[0], kind.names()
-    for place in np.flatnonzero(seen < 0):
-        raise UserError(f"Impossible cube: no {noun} has the colours at {names[place]}.")
-    order = seen // kind.size
-    if missing := sorted(set(range(kind.count)) - set(order.tolist())):
-        raise UserError(f"Impossible cube: the {noun} {names[missing[0]]} is missing and another stands twice.")
-    if (seen % kind.size).sum() % kind.size:
-        verb = "twisted" if kind.size == 3 else "flipped"
-        raise UserError(f"Impossible cube: a single {noun} is {verb}; turning faces never does that.")
-    return int(np.linalg.det(np.eye(kind.count)[order]) < 0)

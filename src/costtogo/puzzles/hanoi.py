@@ -106,11 +106,6 @@ class Hanoi(ListedPuzzle):
         i, j = self.moves[action]
         return self.actions.index(f"{j}>{i}")
 
-    def enlarge(self, states: States, disks: int) -> States:
-        """States of this puzzle as states of one with more disks, the added ones at the goal, uint8 [N, disks]."""
-        added = np.zeros((len(states), disks - self.disks), dtype=np.uint8)
-        return np.concatenate([states, added], axis=1)
-
     def recursive_solution(self) -> list[int]:
         """The shortest solution from the start on three pegs, 2ⁿ - 1 actions, by the classical recursion."""
         if self.pegs != 3:

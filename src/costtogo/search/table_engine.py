@@ -14,7 +14,7 @@ from numba import njit, types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from costtogo.exact.graph import graph_of
+from costtogo.exact.graph import Graph, graph_of
 from costtogo.heuristics.table import TableHeuristic
 from costtogo.puzzles.base import Puzzle, inverses
 from costtogo.search.heap import grown, pop, push
@@ -23,44 +23,48 @@ from costtogo.types import NO_ACTION, NO_STATE, Ranks, SearchResult
 
 STATE = np.dtype([("search", np.int32), ("g", np.int32), ("h", np.float32), ("arrived_by", np.int8)], align=True)
 ENTRY = np.dtype([("f", np.float64), ("state", np.int32), ("g", np.int32), ("next", np.int32)], align=True)
+PROGRESS = np.dtype(  # where a search stands
+    [
+        ("size", np.int64),  # entries in the heap
+        ("linked", np.int64),  # entries in buckets,
+        ("nearest", np.int64),  # which lie above this one
+        ("farthest", np.int64),  # and up to this one
+        ("pushed", np.int64),  # entries made
+        ("known", np.int64),  # states reached
+        ("expanded", np.int64),
+        ("generated", np.int64),
+        ("cost", np.float64),  # of the solution found
+        ("bound", np.float64),  # the least g + h of states taken and not expanded
+    ]
+)
 BUCKETS = 1024  # of f, from 0 to twice the largest cost-to-go; the last holds all beyond
 NOTHING = -1  # no search, no entry
 ROOM = 512  # for entries, at first
 
 
+class Task(NamedTuple):
+    """What all searches have in common."""
+
+    graph: Graph
+    inverse: np.ndarray  # int8 [A], of actions
+    states: np.ndarray  # STATE [S], what the search that came by last knows of each; h is the table
+    goal: int
+    per_move: float  # buckets
+
+
 class Memory(NamedTuple):
-    """What searches write on, one after the other. fs and orders are the heap, head and tail the buckets, which are
-    empty between searches; the last four are what a batch needs.
-    """
+    """What searches write on, one after the other. Between searches the buckets are empty."""
 
-    entries: np.ndarray
-    fs: np.ndarray
-    orders: np.ndarray
-    head: np.ndarray
-    tail: np.ndarray
-    batch: np.ndarray
-    batch_g: np.ndarray
-    children: np.ndarray
-    costs_to_go: np.ndarray
-
-
-class Progress(NamedTuple):
-    """Where a search stands.
-
-    size, linked: entries in the heap and in buckets, these from `nearest` to `farthest`.  pushed: entries made.  known:
-    states reached.  cost: of the solution found.  bound: least g + h of states taken, not expanded.
-    """
-
-    size: int
-    linked: int
-    nearest: int
-    farthest: int
-    pushed: int
-    known: int
-    expanded: int
-    generated: int
-    cost: float
-    bound: float
+    entries: np.ndarray  # ENTRY, of this search; their numbers tell their order
+    fs: np.ndarray  # float64, the heap: f,
+    orders: np.ndarray  # int64, and which entries
+    head: np.ndarray  # int32 [BUCKETS], the first entry of each
+    tail: np.ndarray  # int32 [BUCKETS], the last
+    batch: np.ndarray  # int32 [N], states that are expanded together
+    batch_g: np.ndarray  # int32 [N]
+    children: np.ndarray  # int32 [N, A], NO_STATE where an action is not legal
+    costs_to_go: np.ndarray  # float32 [N, A], of them
+    progress: np.ndarray  # PROGRESS [1]
 
 
 def solve_over_table(
@@ -69,55 +73,54 @@ def solve_over_table(
     """bwas.solve for starts given as ranks, int64 [B], and their λ, float64 [B]."""
     states = np.empty(len(heuristic.values), dtype=STATE)
     states["search"], states["h"] = NOTHING, heuristic.values
-    inverse = inverses(puzzle).astype(np.int8)
-    goal = puzzle.rank(puzzle.goal[None])[0]
     per_move = BUCKETS / (2 * max(1.0, float(heuristic.values.max())))
-    rows, lengths, actions = _search_all(graph_of(puzzle), inverse, states, goal, starts, path_weight, rules, per_move)
+    goal = puzzle.rank(puzzle.goal[None])[0]
+    task = Task(graph_of(puzzle), inverses(puzzle).astype(np.int8), states, goal, per_move)
+    found, lengths, actions = _search_all(task, starts, path_weight, rules)
     ends = np.cumsum(lengths)
     solutions = [actions[first:end] for first, end in zip((ends - lengths).tolist(), ends.tolist(), strict=True)]
-    cost, expanded, generated, bound, full = rows.T
-    return SearchResult(
-        cost, expanded.astype(np.int64), generated.astype(np.int64), bound, solutions, full > 0, np.zeros_like(full > 0)
-    )
+    columns = (found[name].copy() for name in ("cost", "expanded", "generated", "bound"))
+    return SearchResult(*columns, solutions, found["known"] > rules.max_nodes, np.zeros(len(starts), dtype=bool))
 
 
 @njit(cache=True, nogil=True)
-def _search_all(graph, inverse, states, goal, starts, path_weight, rules, per_move):
-    """Rows (cost, expanded, generated, lower bound, out of memory) float64 [B, 5]; lengths int64 [B]; all solutions in
-    a row, int8.
-    """
-    rows = np.empty((len(starts), 5))
-    lengths = np.zeros(len(starts), dtype=np.int64)
+def _search_all(task, starts, path_weight, rules):
+    """PROGRESS [B], where each search ended; int64 [B], moves of its solution; all solutions in a row, int8."""
+    found, lengths = np.empty(len(starts), dtype=PROGRESS), np.zeros(len(starts), dtype=np.int64)
     actions = np.empty(1024, dtype=np.int8)
-    memory = _first_memory(rules.batch_size, graph.first.shape[1])
+    memory = _first_memory(rules.batch_size, task.graph.first.shape[1])
     used = 0
-    for index in range(len(starts)):
-        at = _begin(memory, states, index, starts[index])
-        if index + 1 < len(starts):
-            _ask_for(states, starts[index + 1])
-            _ask_for_children(graph.first, graph.second, states, starts[index + 1])
-        while True:
-            full, at = _advance(memory, at, graph, states, goal, path_weight[index], rules, per_move, index)
-            if not full:
-                break
+    for search in range(len(starts)):
+        at = memory.progress[0]
+        _begin(memory, at, task.states, search, starts[search])
+        if search + 1 < len(starts):
+            _ask_for(task.states, starts[search + 1])
+            _ask_for_children(task.graph.first, task.graph.second, task.states, starts[search + 1])
+        while not _advance(memory, at, task, path_weight[search], rules, search):
             memory = _with_more_room(memory)
-        rows[index, 0], rows[index, 1], rows[index, 2] = at.cost, at.expanded, at.generated
-        rows[index, 3] = min(at.cost, _close(memory, at, states))
-        rows[index, 4] = at.known > rules.max_nodes
+        at.bound = min(at.cost, _close(memory, at, task.states))
         if at.cost < np.inf:
-            state, first = goal, used
-            while state != starts[index]:
-                if used == len(actions):
-                    actions = grown(actions)
-                actions[used] = states[state].arrived_by
-                high, low = divmod(state, len(graph.second))
-                state = _child(graph, high, low, inverse[actions[used]])
-                used += 1
-            actions[first:used] = actions[first:used][::-1].copy()
-            lengths[index] = used - first
-            rows[index, 0] = lengths[index]  # less than g where a node on the path was reached cheaper since
-            rows[index, 3] = min(rows[index, 3], rows[index, 0])
-    return rows, lengths, actions[:used]
+            while used + at.cost > len(actions):
+                actions = grown(actions)
+            lengths[search] = _read_path(task, starts[search], actions[used:])
+            used += lengths[search]
+            at.cost = lengths[search]  # less than g where a node on the path was reached cheaper since
+            at.bound = min(at.bound, at.cost)
+        found[search] = at
+    return found, lengths, actions[:used]
+
+
+@njit(cache=True, nogil=True)
+def _read_path(task, start, actions):
+    """Write the actions by which the goal was reached from the start; how many there are."""
+    state, moves = task.goal, 0
+    while state != start:
+        actions[moves] = task.states[state].arrived_by
+        high, low = divmod(state, len(task.graph.second))
+        state = _child(task.graph, high, low, task.inverse[actions[moves]])
+        moves += 1
+    actions[:moves] = actions[:moves][::-1].copy()
+    return moves
 
 
 @njit(cache=True, nogil=True)
@@ -128,14 +131,15 @@ def _first_memory(batch_size, actions):
         np.full(BUCKETS, NOTHING, dtype=np.int32), np.empty(BUCKETS, dtype=np.int32),
         np.empty(batch_size, dtype=np.int32), np.empty(batch_size, dtype=np.int32),
         np.empty((batch_size, actions), dtype=np.int32), np.empty((batch_size, actions), dtype=np.float32),
+        np.zeros(1, dtype=PROGRESS),
     )  # fmt: skip
 
 
 @njit(cache=True, nogil=True)
 def _with_more_room(memory):
     """The memory with room for twice as many entries."""
-    entries, fs, orders, head, tail, batch, batch_g, children, costs_to_go = memory
-    return Memory(grown(entries), grown(fs), grown(orders), head, tail, batch, batch_g, children, costs_to_go)
+    entries, fs, orders, head, tail, batch, batch_g, children, costs_to_go, progress = memory
+    return Memory(grown(entries), grown(fs), grown(orders), head, tail, batch, batch_g, children, costs_to_go, progress)
 
 
 @njit(cache=True, inline="always")
@@ -175,99 +179,124 @@ def _ask_for_children(first, second, states, state):
 
 
 @njit(cache=True, nogil=True)
-def _begin(memory, states, index, start):
-    """A search that knows its start alone: it bears the index of the search."""
-    states[start].search, states[start].g, states[start].arrived_by = index, 0, NO_ACTION
-    entries, h = memory.entries, np.float64(states[start].h)
-    entries[0].f, entries[0].state, entries[0].g = h, start, 0
+def _begin(memory, at, states, search, start):
+    """Begin a search, which knows its start alone."""
+    states[start].search, states[start].g, states[start].arrived_by = search, 0, NO_ACTION
+    h = np.float64(states[start].h)
+    memory.entries[0].f, memory.entries[0].state, memory.entries[0].g = h, start, 0
     push(memory.fs, memory.orders, 0, h, 0)
-    return Progress(1, 0, 0, 0, 1, 1, 0, 0, np.inf, np.inf)
+    at.size, at.pushed, at.known = 1, 1, 1
+    at.linked, at.nearest, at.farthest, at.expanded, at.generated = 0, 0, 0, 0, 0
+    at.cost, at.bound = np.inf, np.inf
 
 
 @njit(cache=True, nogil=True)
-def _advance(memory, at, graph, states, goal, path_weight, rules, per_move, index):
-    """Go on until the search is over or lacks room: whether it does, and where it stands.
+def _advance(memory, at, task, path_weight, rules, search):
+    """Go on until the search is over (True) or lacks room for entries (False).
 
-    An entry's number tells its order. Entries of a bucket above `nearest` are linked, in their order, from its head to
-    its tail; all others stand in the heap. No array is bound anew in here: numba would count its references each time.
+    Keeps true: entries of buckets above `nearest` are linked, in their order, from head to tail; all others stand in
+    the heap. No array is bound anew in a loop: numba would count its references each time.
     """
-    entries, fs, orders, head, tail, batch, batch_g, children, costs_to_go = memory
-    size, linked, nearest, farthest, pushed, known, expanded, generated, cost, bound = at
-    first, second = graph.first, graph.second
-    rows, actions = np.int32(len(second)), first.shape[1]
-    full = finished = False
-    while size + linked > 0 and not finished:
-        if pushed + min(len(batch), size + linked) * actions > len(entries):
-            full = True
-            break
-        taken = 0
-        while taken < len(batch) and size + linked > 0:
-            while size == 0:
-                nearest += 1
-                entry = head[nearest]
-                while entry != NOTHING:
-                    push(fs, orders, size, entries[entry].f, entry)
-                    size, linked, entry = size + 1, linked - 1, entries[entry].next
-                head[nearest] = NOTHING
-            entry = pop(fs, orders, size)
-            size -= 1
-            state, path = entries[entry].state, entries[entry].g
-            if path > states[state].g or path + np.float64(states[state].h) >= cost:
-                continue
-            if state == goal:
-                cost = np.float64(path)
-                if not rules.until_proved:
-                    finished = True
-                    break
-                continue
-            batch[taken], batch_g[taken] = state, path
-            taken += 1
-        if finished or expanded + taken > rules.max_expansions or known > rules.max_nodes:
+    actions = task.graph.first.shape[1]
+    while at.size + at.linked > 0:
+        if at.pushed + min(len(memory.batch), at.size + at.linked) * actions > len(memory.entries):
+            return False
+        taken, solved = _select(memory, at, task.states, task.goal, rules.until_proved)
+        if solved or at.expanded + taken > rules.max_expansions or at.known > rules.max_nodes:
             for row in range(taken):
-                bound = min(bound, batch_g[row] + np.float64(states[batch[row]].h))
-            break
-        for row in range(taken):
-            high, low = divmod(batch[row], rows)
-            best, least = NO_STATE, np.float32(np.inf)
-            for action in range(actions):
-                child = first[high, action]
-                if child != NO_STATE:
-                    child = child * rows + second[low, action]
-                    h = states[child].h
-                    costs_to_go[row, action] = h
-                    best = child if h < least else best
-                    least = min(h, least)
-                children[row, action] = child
-            if best != NO_STATE:
-                _ask_for_children(first, second, states, best)
-        for row in range(taken):
-            path = states[batch[row]].g + 1
-            expanded += 1
-            for action in range(actions):
-                child = children[row, action]
-                if child == NO_STATE:
-                    continue
-                generated += 1
-                if states[child].search == index and states[child].g <= path:
-                    continue
-                known += states[child].search != index
-                states[child].search, states[child].g, states[child].arrived_by = index, path, action
-                f = path_weight * path + np.float64(costs_to_go[row, action])
-                entries[pushed].f, entries[pushed].state, entries[pushed].g = f, child, path
-                place = int(min(max(0.0, f * per_move), BUCKETS - 1.0))
-                if place <= nearest:
-                    push(fs, orders, size, f, pushed)
-                    size += 1
+                at.bound = min(at.bound, memory.batch_g[row] + np.float64(task.states[memory.batch[row]].h))
+            return True
+        _expand(memory, task.graph, task.states, taken)
+        _enter(memory, at, task.states, task.per_move, path_weight, search, taken)
+    return True
+
+
+@njit(cache=True, nogil=True, forceinline=True)
+def _select(memory, at, states, goal, until_proved):
+    """Take a batch of live states of least f: how many, and whether the search is over with the goal."""
+    entries, fs, orders, head, _, batch, batch_g, _, _, _ = memory
+    taken = 0
+    while taken < len(batch) and at.size + at.linked > 0:
+        # Where the heap is empty, the next bucket that is not becomes the heap.
+        while at.size == 0:
+            at.nearest += 1
+            entry = head[at.nearest]
+            while entry != NOTHING:
+                push(fs, orders, at.size, entries[entry].f, entry)
+                at.size, at.linked, entry = at.size + 1, at.linked - 1, entries[entry].next
+            head[at.nearest] = NOTHING
+        entry = pop(fs, orders, at.size)
+        at.size -= 1
+        state, path = entries[entry].state, entries[entry].g
+        if path > states[state].g or path + np.float64(states[state].h) >= at.cost:
+            continue
+        if state == goal:
+            at.cost = path
+            if not until_proved:
+                return taken, True
+            continue
+        batch[taken], batch_g[taken] = state, path
+        taken += 1
+    return taken, False
+
+
+@njit(cache=True, nogil=True, forceinline=True)
+def _expand(memory, graph, states, taken):
+    """Find the children of a batch and what the table says of them; the best child's own are on their way then."""
+    first, second = graph
+    batch, children, costs_to_go = memory.batch, memory.children, memory.costs_to_go
+    rows = np.int32(len(second))
+    for row in range(taken):
+        high, low = divmod(batch[row], rows)
+        best, least = NO_STATE, np.float32(np.inf)
+        for action in range(first.shape[1]):
+            child = first[high, action]
+            if child != NO_STATE:
+                child = child * rows + second[low, action]
+                h = states[child].h
+                costs_to_go[row, action] = h
+                best = child if h < least else best
+                least = min(h, least)
+            children[row, action] = child
+        if best != NO_STATE:
+            _ask_for_children(first, second, states, best)
+
+
+@njit(cache=True, nogil=True, forceinline=True)
+def _enter(memory, at, states, per_move, path_weight, search, taken):
+    """Make entries of the children that are new or were reached by a longer path."""
+    entries, fs, orders, head, tail, batch, _, children, costs_to_go, _ = memory
+    size, linked, entry = at.size, at.linked, at.pushed
+    for row in range(taken):
+        path = states[batch[row]].g + 1
+        for action in range(children.shape[1]):
+            child = children[row, action]
+            if child == NO_STATE:
+                continue
+            at.generated += 1
+            if states[child].search == search and states[child].g <= path:
+                continue
+            at.known += states[child].search != search
+            states[child].search, states[child].g, states[child].arrived_by = search, path, action
+            # Into the heap if its bucket is there already, else to the end of its bucket.
+            f = path_weight * path + np.float64(costs_to_go[row, action])
+            entries[entry].f, entries[entry].state, entries[entry].g = f, child, path
+            place = int(min(max(0.0, f * per_move), BUCKETS - 1.0))
+            if place <= at.nearest:
+                push(fs, orders, size, f, entry)
+                size += 1
+            else:
+                entries[entry].next = NOTHING
+                if head[place] == NOTHING:
+                    head[place] = entry
                 else:
-                    entries[pushed].next = NOTHING
-                    if head[place] == NOTHING:
-                        head[place] = pushed
-                    else:
-                        entries[tail[place]].next = pushed
-                    tail[place] = pushed
-                    linked, farthest = linked + 1, max(farthest, place)
-                pushed += 1
-    return full, Progress(size, linked, nearest, farthest, pushed, known, expanded, generated, cost, bound)
+                    entries[tail[place]].next = entry
+                tail[place] = entry
+                linked += 1
+                at.farthest = max(at.farthest, place)
+            entry += 1
+    at.size, at.linked, at.pushed = size, linked, entry
+    at.expanded += taken
 
 
 @njit(cache=True, nogil=True)

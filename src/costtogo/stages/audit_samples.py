@@ -1,6 +1,6 @@
 """Audit of a network of a puzzle too large to list: results/<study>/audits/<model>/.
 
-nearby.parquet: the last checkpoint on states of known distance, drawn uniformly at each (exact.layers).
+nearby.parquet: the last checkpoint on states of known distance, drawn uniformly at each (exact.nearby).
 known.parquet: the last checkpoint on the instances whose distance is known, by set and distance.
 consistency.parquet: some checkpoints on the states of random walks (thesis 5.9).
 scrambled.parquet: what the last checkpoint says of states after 1, 2 … random moves (final-year report, figure 12).
@@ -19,8 +19,7 @@ import torch
 from costtogo.analysis.audit import Findings, measures, measures_by_distance
 from costtogo.analysis.neighbourhoods import audit_near_goal, look_around
 from costtogo.analysis.suboptimality import summarise
-from costtogo.exact.layers import draw_layers
-from costtogo.exact.nearby import NearbyTable
+from costtogo.exact.nearby import NearbyTable, draw_by_distance
 from costtogo.files import read_frame, write_frame
 from costtogo.heuristics.nearby import NearbyHeuristic
 from costtogo.heuristics.network import NetworkHeuristic, load
@@ -99,7 +98,7 @@ def spread(checkpoints: Checkpoints, count: int) -> Checkpoints:
 
 def audit_nearby(table: NearbyTable, heuristic: Heuristic, wanted: SampledAudit, generator) -> pd.DataFrame:
     """One row for each distance of the table."""
-    states, distance = draw_layers(table, wanted.nearby_states, generator)
+    states, distance = draw_by_distance(table, wanted.nearby_states, generator)
     found = pd.DataFrame(measures_by_distance(audit_near_goal(table, heuristic, states, distance)))
     found["mean_cost_to_go"] = found["distance"] + found["bias"]
     return found[["distance", "states", "mean_cost_to_go", *MEASURES]]

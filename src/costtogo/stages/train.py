@@ -17,7 +17,7 @@ import torch
 from costtogo.exact.nearby import FAR, NearbyTable
 from costtogo.files import FileError, digest, json_text, read_frame, write_bytes, write_frame
 from costtogo.heuristics import network as networks
-from costtogo.learning import davi, presses, random_walk, resume
+from costtogo.learning import davi, random_walk, resume, supervised_presses
 from costtogo.learning.training import DivergedError, Progress, Training
 from costtogo.params.training import training_of
 from costtogo.puzzles import make
@@ -27,7 +27,7 @@ from costtogo.stages.tables import read_exact
 from costtogo.tracking import LiveRun
 from costtogo.types import States
 
-TRAINERS = {"davi": davi, "random_walk": random_walk, "presses": presses}
+TRAINERS = {"davi": davi, "random_walk": random_walk, "presses": supervised_presses}
 POINTS = {"davi": "convergence points", "random_walk": "checkpoints", "presses": "checkpoints"}
 RESUME_SECONDS = 45
 REPORT_SECONDS = 10
@@ -49,7 +49,7 @@ def run(params: Path, table: Path, out: Path, start: Path | None = None) -> None
     training = _begin(stage)
     for checkpoint in first:
         training.start_from(networks.load_network(checkpoint)[1].state_dict())
-    recorder = Recorder(stage, training, Layers.read(table, training.puzzle))
+    recorder = Recorder(stage, training, DistanceSample.read(table, training.puzzle))
     with stage.part("training"), LiveRun(Path.cwd(), stage.card) as live:
         recorder.resume(say)
         try:
@@ -74,7 +74,7 @@ def _begin(stage: StageRun) -> Training:
 
 
 @dataclass(frozen=True)
-class Layers:
+class DistanceSample:
     """A sample of states of each distance, and how many states there are.
 
     states: uint8 [N, D].  distance: int64 [N], ascending.  counts: int64 [d + 1], all states at each distance.
@@ -85,7 +85,7 @@ class Layers:
     counts: np.ndarray
 
     @classmethod
-    def read(cls, table: Path, puzzle: Puzzle) -> "Layers":
+    def read(cls, table: Path, puzzle: Puzzle) -> "DistanceSample":
         """About ERROR_STATES states, spread evenly over the distances that the table knows."""
         exact = read_exact(table, puzzle)
         if not isinstance(exact, NearbyTable):
@@ -97,19 +97,19 @@ class Layers:
         known = np.flatnonzero(distance != FAR)
         return cls(states[known], distance[known], exact.layers).spread()
 
-    def spread(self) -> "Layers":
+    def spread(self) -> "DistanceSample":
         """Different states, at most so many of each distance that there are about ERROR_STATES."""
         _, first = np.unique(self.states, axis=0, return_index=True)
         per_layer = max(4, ERROR_STATES // len(self.counts))
         chosen = [first[self.distance[first] == moves][:per_layer] for moves in range(len(self.counts))]
         rows = np.concatenate(chosen)
-        return Layers(self.states[rows], self.distance[rows], self.counts)
+        return DistanceSample(self.states[rows], self.distance[rows], self.counts)
 
 
 class Recorder:
     """Keeps what a training yields: curve, checkpoints, error per distance, resume points, progress lines."""
 
-    def __init__(self, stage: StageRun, training: Training, layers: "Layers"):
+    def __init__(self, stage: StageRun, training: Training, layers: "DistanceSample"):
         self.stage, self.training = stage, training
         self.folder = stage.results / "resume" / stage.card["name"]
         self.curve: list[list[float]] = []

@@ -9,7 +9,7 @@ import torch
 from costtogo.puzzles.base import Puzzle
 
 
-class Choice(NamedTuple):
+class EmbeddingBagIndex(NamedTuple):
     """How a state chooses among T rows of sums, one for each of the P places of pieces and each way to fill it.
 
     The code of a place, states · places, has the letters of its cells as digits; its row is first +
@@ -38,8 +38,8 @@ class Choice(NamedTuple):
 
 
 @lru_cache(maxsize=2)
-def by_piece(puzzle: Puzzle, device: torch.device) -> Choice:
-    """The choice for a puzzle with pieces."""
+def index_of(puzzle: Puzzle, device: torch.device) -> EmbeddingBagIndex:
+    """The index of a puzzle with pieces."""
     places, offsets, first, members, numbers, codes, used = [], [], [], [], [], 0, 0
     for pieces in puzzle.pieces:
         ways = np.argsort(pieces.index, axis=None)[-(pieces.index >= 0).sum() :]
@@ -58,7 +58,7 @@ def by_piece(puzzle: Puzzle, device: torch.device) -> Choice:
     members = [summed + [nothing] * (longest - len(summed)) for summed in members]
     still = np.setdiff1d(np.arange(puzzle.cells), np.concatenate([pieces.stickers.ravel() for pieces in puzzle.pieces]))
     fixed = still * puzzle.letters + puzzle.goal[still]
-    return Choice(
+    return EmbeddingBagIndex(
         torch.tensor(np.array(places).T, dtype=torch.float32, device=device).contiguous(),
         torch.tensor(offsets, dtype=torch.float32, device=device),
         torch.tensor(numbers, dtype=torch.int32, device=device),

@@ -15,7 +15,7 @@ import torch
 from torch import nn
 from torch.nn import functional
 
-from costtogo.heuristics.layers import Linear, glorot, one_hot, parameter_count
+from costtogo.heuristics.layers import Linear, Network, one_hot
 from costtogo.params.training import ArchitectureParams
 from costtogo.puzzles.base import Puzzle
 from costtogo.types import UserError
@@ -23,20 +23,16 @@ from costtogo.types import UserError
 WINDOW = 3  # cells of a row that the unit sees
 
 
-class RowsNetwork(nn.Module):
+class LightChasingNetwork(Network):
     """One-hot states [N, 2 · side²] → the log odds of each press, float32 [N, side²]."""
 
     def __init__(self, architecture: ArchitectureParams, puzzle: Puzzle):
-        super().__init__()
+        super().__init__(architecture)
         if puzzle.presses is None:
             raise UserError(f"A network of kind rows tells the presses of Lights Out, not the moves of {puzzle.name}.")
-        self.architecture, self.side = architecture, puzzle.side
+        self.side = puzzle.side
         self.unit = _layers([3 * WINDOW, *architecture.first_layers, 1])
         self.last = _layers([puzzle.side, *architecture.first_layers, puzzle.side])
-
-    def initialise(self) -> None:
-        """First weights, from torch's generator."""
-        glorot(self)
 
     def forward(self, values: torch.Tensor, presses: torch.Tensor | None = None) -> torch.Tensor:
         """values: [N, 2 · side²].  presses: [N, side²], 1 where a light is pressed, if the unit is to go by the true
@@ -82,11 +78,6 @@ class RowsNetwork(nn.Module):
             return pressed.sum(dim=1, keepdim=True) + 1 - 2 * pressed
 
         return evaluate
-
-    @property
-    def parameter_count(self) -> int:
-        """Trainable parameters."""
-        return parameter_count(self)
 
 
 def _layers(widths: list[int]) -> nn.Sequential:
