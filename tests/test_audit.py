@@ -9,7 +9,6 @@ from scipy import stats
 
 from costtogo.analysis.audit import audit, consistent_states, measures, measures_by_distance
 from costtogo.analysis.intervals import wilson
-from costtogo.analysis.suboptimality import CELL, summarise
 from costtogo.exact.graph import neighbour_table
 from costtogo.params.audits import ExhaustiveAudit
 from costtogo.puzzles import make
@@ -17,7 +16,6 @@ from costtogo.stages.audit import wanted_checkpoints
 from costtogo.types import NO_STATE
 
 HANOI = make("hanoi_4")
-SETTING = {"heuristic": "network", "set": "test", "path_weight": 0.7, "batch_size": 5}
 
 
 @given(seed=st.integers(0, 2**32 - 1))
@@ -163,37 +161,3 @@ def test_the_last_checkpoints_and_those_of_the_points_are_audited(last, points, 
     )
     wanted = ExhaustiveAudit(checkpoints=last, points=points, walks=1, walk_max=1)
     assert wanted_checkpoints(checkpoints, wanted)["iteration"].tolist() == iterations
-
-
-def test_searches_are_summarised_as_by_hand():
-    searches = pd.DataFrame(
-        {
-            **{name: [value] * 4 for name, value in SETTING.items()},
-            "distance": [4, 4, 6, 8],
-            "solved": [True, True, True, False],
-            "cost": [4.0, 6.0, 6.0, np.inf],
-            "optimal": [True, False, True, False],
-            "nodes_expanded": [10, 20, 30, 100],
-            "nodes_generated": [40, 80, 120, 400],
-        }
-    )
-    low, high = wilson(2, 4)
-    whole = summarise(searches, CELL)
-    assert whole.to_dict("records") == [
-        {
-            **SETTING,
-            "instances": 4,
-            "solved_percent": 75,
-            "optimal_percent": 50,
-            "optimal_low": 100 * low,
-            "optimal_high": 100 * high,
-            "length": pytest.approx(16 / 3),
-            "excess": pytest.approx(2 / 3),
-            "nodes_expanded": 40,
-            "nodes_generated": 160,
-        }
-    ]
-    by_distance = summarise(searches, [*CELL, "distance"]).set_index("distance")
-    assert by_distance["instances"].to_dict() == {4: 2, 6: 1, 8: 1}
-    assert by_distance["optimal_percent"].to_dict() == {4: 50, 6: 100, 8: 0}
-    assert np.isnan(by_distance.loc[8, "length"]) and np.isnan(by_distance.loc[8, "excess"])

@@ -73,7 +73,7 @@ def after(scramble: str):
 def test_help_names_every_command():
     command = [sys.executable, "-m", "costtogo.cli", "--help"]
     told = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    for name in ("table", "instances", "train", "audit", "search", "figures", "report", "solve", "track", "keep"):
+    for name in ("check", "solve", "import-instances", "track", "adopt", "keep", "stage"):
         assert f" {name} " in told
 
 
@@ -189,10 +189,10 @@ def test_an_output_that_nobody_reads_any_more_ends_the_command_without_a_word(ar
 
 
 def test_an_interruption_is_told_in_one_sentence(command, monkeypatch):
-    def interrupted(_):
+    def interrupted(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("costtogo.params.load", interrupted)
+    monkeypatch.setattr("costtogo.params.loading.load", interrupted)
     assert command("check") == (130, "", "costtogo: interrupted; what is finished is kept.\n")
 
 
@@ -311,8 +311,9 @@ def board_study(request, tmp_path):
     networks.save(study / "models/tiles/0.safetensors", networks.build(architecture, puzzle, seed=0), description)
     write_frame(study / "models/tiles/checkpoints.parquet", pd.DataFrame({"iteration": [0], "file": ["0.safetensors"]}))
     for name in ("first", "tiles"):  # the first has no network: taking it would fail
-        write_json(study / f"models/{name}.json", {})
-    write_json(study / "report/report.json", {"parameters": {"headline": "tiles"}})
+        write_json(study / f"models/{name}.json", {"parameters": {"puzzle": puzzle.name}})
+    asked = {"puzzles": {puzzle.name: {"headline": "tiles"}}}
+    write_json(study / "report/report.json", {"parameters": asked})
     return puzzle
 
 
@@ -414,16 +415,18 @@ def test_a_model_that_is_missing_or_damaged_is_told_in_one_sentence(refused, tmp
     assert "Name the puzzle" in refused("solve", "--state", "222")
 
 
-def test_search_wants_audit_and_model_together(refused):
-    options = ("--params", "p.json", "--table", "t.npz", "--instances", "i.parquet", "--out", "o")
-    assert "both --audit and --model" in refused("search", *options, "--model", "m")
+def test_a_stage_by_hand_is_told_what_it_takes(refused):
+    assert "There is no stage nothing" in refused("stage", "nothing", "--params", "p.json")
+    assert "needs --out" in refused("stage", "tables", "--params", "p.json")
+    assert "takes --out" in refused("stage", "tables", "--params", "p.json", "--table", "t.npz")
+    assert "takes --out" in refused("stage", "tables", "--params", "p.json", "--out")
 
 
 def test_check_names_every_training(command, tmp_path):
     root = cli.__file__.rpartition("/src/")[0]
-    code, out, _ = command("check", f"{root}/params.yaml", f"{root}/config/smoke.yaml")
-    assert code == 0 and out.startswith("Study smoke: 2 tables, 4 trainings.")
-    assert "H4_DNN_reduced_0: hanoi_4, adaptive_k, 300 iterations" in out
+    code, out, _ = command("check", f"{root}/config/smoke.yaml")
+    assert code == 0 and out.startswith("Study smoke: 2 puzzles listed, 4 trainings.")
+    assert "H4_DNN_reduced_0: hanoi_4, davi, adaptive_k, 300 iterations" in out
 
 
 def test_table_and_instances_leave_their_results_and_cards(command, tmp_path):
@@ -433,8 +436,8 @@ def test_table_and_instances_leave_their_results_and_cards(command, tmp_path):
     listing = write_recipe("tables", Path("results/tiny/tables/hanoi_3"), asked)
     asked |= {"seed": 1, "instances": sets, "distributions": {"walks": 10, "walk_max": [4]}}
     drawing = write_recipe("instances", Path("results/tiny/instances/hanoi_3"), asked)
-    assert command("table", "--params", str(listing), "--out", table)[0] == 0
-    assert command("instances", "--params", str(drawing), "--table", table, "--out", instances)[0] == 0
+    assert command("stage", "tables", "--params", str(listing), "--out", table)[0] == 0
+    assert command("stage", "instances", "--params", str(drawing), "--table", table, "--out", instances)[0] == 0
     distance, frame = read_arrays(table)["distance"], read_frame(instances)
     assert distance.max() == 7 and len(distance) == 27
     assert frame["set"].tolist() == ["start"] + 5 * ["uniform"]
@@ -444,8 +447,8 @@ def test_table_and_instances_leave_their_results_and_cards(command, tmp_path):
     assert read_frame("results/tiny/instances/hanoi_3/distributions.parquet")["sampled"].sum() == 2 * 40
     written = [path for group in ("tables", "instances") for path in tmp_path.glob(f"results/tiny/{group}/**/*.*")]
     first = {path: path.read_bytes() for path in written}
-    assert command("table", "--params", str(listing), "--out", table)[0] == 0
-    assert command("instances", "--params", str(drawing), "--table", table, "--out", instances)[0] == 0
+    assert command("stage", "tables", "--params", str(listing), "--out", table)[0] == 0
+    assert command("stage", "instances", "--params", str(drawing), "--table", table, "--out", instances)[0] == 0
     assert first == {path: path.read_bytes() for path in first} and len(first) == 5
 
 
@@ -574,7 +577,7 @@ def test_local_value_iteration_is_for_sliding_tiles_alone(refused):
 
 def test_check_tells_of_the_study_of_local_value_iteration(command):
     code, out, _ = command("check", str(Path(__file__).parent.parent / "config" / "local_vi.yaml"))
-    assert code == 0 and out == "Study local_vi: puzzle15, 100,000 boards, sizes 1, 2, 3, 4, 5.\n"
+    assert code == 0 and out == "Study local_vi: 0 puzzles listed, 0 trainings.\n  puzzle15: local vi\n"
 
 
 def test_threads_that_wait_for_each_other_sleep_unless_the_user_says_otherwise():

@@ -1,22 +1,16 @@
 """The literature's numbers beside ours: which number of ours answers, and how the two are judged."""
 
 import math
-from pathlib import Path
 
 import pandas as pd
 import pytest
 
-from costtogo.files import FileError, read_csv, write_json
-from costtogo.report.answers import FINDERS, Answer, answer
-from costtogo.report.comparison import AGREES, BEATS, NOT_COVERED, QUANTITIES, SHORT, compare, judge
-from costtogo.report.facts import Facts
+from costtogo.files import FileError, write_json
+from costtogo.report.answer import Answer, answer
 from costtogo.report.results import StudyResults
+from costtogo.report.verdicts import AGREES, BEATS, NOT_COVERED, SHORT, judge
 
-REPORTED = Path(__file__).parent.parent / "data/reported/thesis.csv"
 NAN = math.nan
-FACTS = {"states", "states_at_distance", "diameter", "diameter_half_turns", "parameters", "states_sampled"}
-FACTS |= {"sampled_percent", "sampled_states_difference", "sampled_percent_difference"}
-FACTS |= {"extra_moves", "moves_before_detour"}
 ROW = {
     "source": "thesis",
     "section": "5.7",
@@ -36,6 +30,9 @@ ROW = {
     "total": 2850.0,
     "models": ["walker", "runner"],
     "states": 3674160,
+    "ours": "walker",
+    "repeated": True,
+    "listed": True,
 }
 
 
@@ -56,13 +53,13 @@ class MadeUp:
 
     card = has = find_card
 
-    def place(self, address):
+    timed = False
+
+    def place(self, address, suffix=None):
         return address
 
-
-class NoFacts:
-    def answer(self, row):
-        return None
+    def training(self, model):
+        return self.find_card(f"models/{model}").get("parameters", {}).get("training", {})
 
 
 def searched(points, percents):
@@ -110,19 +107,19 @@ def study():
     ],
 )
 def test_a_number_is_judged_by_its_tolerance_and_by_which_way_is_better(change, value, verdict):
-    assert judge(ROW | change, Answer(value, "file"))[0] == verdict
+    assert judge(ROW | change, Answer(value))[0] == verdict
 
 
 def test_a_number_within_our_interval_agrees_however_far_it_is():
-    assert judge(ROW, Answer(97.0, "file", low=95.0, high=99.1))[0] == AGREES
-    assert judge(ROW, Answer(97.0, "file", low=95.0, high=98.9))[0] == SHORT
+    assert judge(ROW, Answer(97.0, low=95.0, high=99.1))[0] == AGREES
+    assert judge(ROW, Answer(97.0, low=95.0, high=98.9))[0] == SHORT
     assert judge(ROW, None)[0] == NOT_COVERED
 
 
 def test_a_bound_that_our_interval_reaches_is_not_broken():
     row = ROW | {"quantity": "sampled_percent", "value": 6.0, "relation": "<"}
-    assert judge(row, Answer(6.03, "file", low=5.85, high=6.21)) == (AGREES, "within the interval")
-    assert judge(row, Answer(6.3, "file", low=6.1, high=6.5))[0] == SHORT
+    assert judge(row, Answer(6.03, low=5.85, high=6.21)) == (AGREES, "within the interval")
+    assert judge(row, Answer(6.3, low=6.1, high=6.5))[0] == SHORT
 
 
 def test_a_checkpoint_answers_for_its_convergence_point(study):
@@ -146,7 +143,7 @@ def test_an_iteration_without_a_point_is_answered_at_the_nearest_share_of_the_tr
 
 @pytest.mark.parametrize(("relation", "value"), [(">", 96.0), ("<=", 99.9)])
 def test_a_claim_on_all_models_is_answered_by_the_one_that_decides_it(study, relation, value):
-    found = answer(study, ROW | {"model": NAN, "iteration": NAN, "point": NAN, "relation": relation})
+    found = answer(study, ROW | {"model": NAN, "ours": None, "iteration": NAN, "point": NAN, "relation": relation})
     assert found.value == value
     assert found.note == "over 2 models"
 
@@ -169,41 +166,9 @@ def test_the_training_answers_from_its_curve(study, change, value):
     assert answer(study, ROW | change).value == pytest.approx(value)
 
 
-@pytest.mark.parametrize(
-    "change", [{"model": "sitter"}, {"set": "grid"}, {"path_weight": 0.9}, {"quantity": "states"}, LONGER]
-)
+@pytest.mark.parametrize("change", [{"ours": "sitter"}, {"set": "grid"}, {"path_weight": 0.9}, LONGER])
 def test_what_was_not_measured_has_no_answer(study, change):
     assert answer(study, ROW | change) is None
-
-
-def test_every_quantity_of_the_literature_has_a_title_and_someone_who_answers():
-    quantities = set(read_csv(REPORTED)["quantity"])
-    assert quantities == set(QUANTITIES)
-    assert quantities == set(FINDERS) | FACTS - set(FINDERS)
-
-
-def test_the_verdict_is_on_the_exact_recipe_where_it_was_run(study):
-    reported = pd.DataFrame([{key: ROW[key] for key in list(ROW)[:15]}])
-    exact = MadeUp({"searches/walker/checkpoints": searched([11], [99.9])}, study.cards)
-    row = compare(reported, study, exact, NoFacts()).iloc[0]
-    assert (row["reproduced_thesis"], row["reproduced_default"]) == (99.9, 98.0)
-    assert (row["verdict"], row["verdict_default"]) == (BEATS, SHORT)
-    assert "exact recipe; convergence point 11" in row["reason"]
-    alone = compare(reported, study, MadeUp({}, {}), NoFacts()).iloc[0]
-    assert math.isnan(alone["reproduced_thesis"])
-    assert alone["verdict"] == SHORT and "has not been run" in alone["reason"]
-    nothing = compare(reported, MadeUp({}, {}), MadeUp({}, {}), NoFacts()).iloc[0]
-    assert nothing["verdict"] == NOT_COVERED and nothing["reason"]
-
-
-def test_an_exact_training_that_stopped_short_is_not_answered_by_the_compact_one(study):
-    row = ROW | {"quantity": "convergence_point_iteration", "value": 9900.0, "point": 13.0}
-    reported = pd.DataFrame([{key: row[key] for key in list(ROW)[:15]}])
-    curve = study.frames["models/walker/curve"]
-    exact = MadeUp({"models/walker/curve": curve[curve["iteration"] <= 1250]}, study.cards)
-    found = compare(reported, study, exact, NoFacts()).iloc[0]
-    assert found["verdict"] == NOT_COVERED and found["verdict_default"] == BEATS
-    assert "exact recipe; nothing to compare" in found["reason"]
 
 
 @pytest.mark.parametrize("quantity", ["states_seen", "states_seen_percent", "times_seen"])
@@ -216,14 +181,6 @@ def test_a_claim_over_all_batch_sizes_is_answered_by_the_one_that_decides_it(stu
     study.frames["searches/walker/checkpoints"] = pd.concat([frame, frame.assign(batch_size=3, nodes_expanded=80.0)])
     row = ROW | {"quantity": "nodes_expanded", "batch_size": NAN, "relation": ">", "value": 90.0}
     assert answer(study, row).value == 80.0
-
-
-def test_a_search_that_found_nothing_has_no_length_and_falls_short(study):
-    study.frames["searches/walker/checkpoints"]["length"] = [127.0, NAN, 127.0]
-    row = ROW | {"quantity": "length", "iteration": NAN, "point": NAN, "value": 127.0}
-    found = answer(study, row)
-    assert math.isinf(found.value)
-    assert judge(row, found)[0] == SHORT
 
 
 @pytest.mark.parametrize("quantity", ["seconds", "seconds_ratio_batch_size", "seconds_ratio_path_weight"])
@@ -245,46 +202,6 @@ def test_seconds_of_a_grid_with_holes_have_no_answer_where_a_cell_is_missing(stu
 def test_training_time_counts_runs_before_a_resume_and_iterations_up_to_the_rows(study):
     study.cards["models/walker"]["timing"] = {"seconds": 3000.0, "earlier_seconds": 4200.0}
     assert answer(study, ROW | {"quantity": "training_time", "unit": "h", "iteration": 1000.0}).value == 1.0
-
-
-def test_an_erratum_stands_in_the_reason(study):
-    reported = pd.DataFrame([{key: ROW[key] for key in list(ROW)[:15]} | {"erratum": "A slip."}])
-    assert compare(reported, study, study, NoFacts()).iloc[0]["reason"].endswith("erratum: A slip.")
-
-
-def test_the_samplers_are_told_apart_by_their_difference():
-    drawn = pd.DataFrame(
-        {
-            "sampler": ["deepcube"] * 2 + ["deepcubea"] * 2,
-            "walk_max": 17,
-            "distance": [1, 2] * 2,
-            "sampled": [600, 400, 630, 370],
-            "expected_percent": [61.0, 39.0] * 2,
-        }
-    )
-    facts = Facts("made_up", pd.DataFrame({"puzzle": []}), {}, {}, {"cube2": drawn}, {}, None)
-    row = ROW | {"set": "deepcube_17", "distance": 1.0}
-    share = facts.answer(row | {"quantity": "sampled_percent"})
-    assert share.value == share.exhaustive == 61.0 and "60.00 %" in share.note
-    assert facts.answer(row | {"quantity": "sampled_states_difference"}).value == 30.0
-    least = facts.answer(row | {"quantity": "sampled_states_difference", "distance": NAN, "relation": ">="})
-    assert least.value == -30.0
-    summed = facts.answer(row | {"quantity": "sampled_percent_difference", "distance": NAN, "relation": "<"})
-    assert summed.value == 6.0
-
-
-def test_times_of_the_study_itself_are_seen_only_when_asked_for(tmp_path):
-    (tmp_path / "models").mkdir()
-    (tmp_path / "timings" / "models").mkdir(parents=True)
-    (tmp_path / "models" / "walker.json").write_text('{"metrics": {}}')
-    (tmp_path / "timings" / "models" / "walker.json").write_text('{"seconds": 1.0}')
-    (tmp_path / "timings" / "searches").mkdir()
-    pd.DataFrame({"seconds": [1.0]}).to_parquet(tmp_path / "timings" / "searches" / "walker.parquet")
-    own = StudyResults(tmp_path)
-    assert "timing" not in own.card("models/walker") and own.find("timings/searches/walker") is None
-    assert own.with_times().card("models/walker")["timing"] == {"seconds": 1.0}
-    assert own.with_times().find("timings/searches/walker")["seconds"].tolist() == [1.0]
-    assert StudyResults.of_kept(tmp_path / "thesis").find_card("models/walker") == {}
 
 
 def test_results_are_read_by_the_same_address_whether_own_or_kept(tmp_path):

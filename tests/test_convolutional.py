@@ -111,10 +111,10 @@ def test_cells_that_lie_in_no_square_are_told_and_so_are_convolutions_that_leave
     assert is_one_sentence(str(told.value))
 
 
-@pytest.mark.parametrize("wrong", [{"kind": "convolutional"}, {"first_layers": [3], "channels": [4]}])
-def test_channels_belong_to_convolutions_alone(wrong):
-    with pytest.raises(ValueError, match="channels"):
-        architecture_of(**wrong)
+def test_convolutions_need_channels():
+    for wrong in ({}, {"channels": []}):
+        with pytest.raises(ValueError, match="channels"):
+            architecture_of(kind="convolutional", **wrong)
 
 
 @pytest.mark.parametrize("outputs", ["state", "actions"])

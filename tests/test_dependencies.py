@@ -12,7 +12,7 @@ import pytest
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 EXTRAS = PROJECT["optional-dependencies"]
-COMMANDS = {"dvc", "jinja2", "snakemake"}  # used without an import of ours: two commands, and what templates need
+COMMANDS = {"dvc", "snakemake"}  # used without an import of ours
 DISTRIBUTIONS = packages_distributions()
 
 

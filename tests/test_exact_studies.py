@@ -11,6 +11,7 @@ import yaml
 from messages import is_one_sentence
 from stage_recipes import write_recipe
 from synthetic_large import CONFIG, study_of, write_results
+from synthetic_study import whole
 
 from costtogo.exact.nearby import nearby_table
 from costtogo.exact.partition import parse_partition
@@ -31,7 +32,8 @@ from costtogo.search.action_engine import solve_by_action
 from costtogo.search.bwas import Limits
 from costtogo.search.pool import Rules
 from costtogo.search.step_engine import solve_in_step
-from costtogo.stages import audit_samples, baselines, footprints, optima, pattern_databases
+from costtogo.stages import audit_samples, footprints, pattern_databases
+from costtogo.stages.search import grids, optima
 from costtogo.types import UserError
 
 EIGHT = make("puzzle8")
@@ -78,8 +80,8 @@ def built(project: Path, partition: str = LOOSE) -> Path:
 def solved_exactly(project: Path, threads: int = 1, **limits) -> Path:
     out, database = project / "optima/puzzle8.parquet", built(project)
     wanted = {"pattern_database": "small"} | limits
-    recipe = recipe_of("optima", out, optima=wanted, threads=threads)
-    optima.run(recipe, project / "instances/puzzle8.parquet", out, database)
+    recipe = recipe_of("search.optima", out, optima=wanted, threads=threads)
+    optima.run(recipe, out, project / "instances/puzzle8.parquet", database)
     return out
 
 
@@ -135,7 +137,7 @@ def test_boards_solved_side_by_side_are_told_in_their_order(project):
 def test_a_distance_that_was_known_and_is_another_one_is_told(project):
     instances = project / "instances/puzzle8.parquet"
     write_frame(instances, rows("wrong", EIGHT.unrank(np.array([7])), 3.0))
-    with pytest.raises(UserError, match="of the set wrong was known to be 3 moves") as told:
+    with pytest.raises(UserError, match="of the set wrong is solved in .* moves, not in the 3 that were known") as told:
         solved_exactly(project)
     assert is_one_sentence(str(told.value))
 
@@ -148,8 +150,8 @@ def test_optima_of_lights_out_are_the_distances_of_all_its_boards(tmp_path, monk
     frame = pd.DataFrame({"set": "all", "instance": np.arange(512), "state": texts, "distance": np.nan})
     write_frame(Path("results/lights/instances/lights_out_3.parquet"), frame)
     out = Path("results/lights/optima/lights_out_3.parquet")
-    recipe = recipe_of("optima", out, puzzle="lights_out_3", optima={})
-    optima.run(recipe, Path("results/lights/instances/lights_out_3.parquet"), out)
+    recipe = recipe_of("search.optima", out, puzzle="lights_out_3", optima={})
+    optima.run(recipe, out, Path("results/lights/instances/lights_out_3.parquet"))
     np.testing.assert_array_equal(read_frame(out)["distance"], table(states))
 
 
@@ -198,8 +200,9 @@ def test_bwas_over_an_inconsistent_database_expands_again_and_finds_the_optimum(
 
 def searched(project: Path, name: str, database: Path | None) -> pd.DataFrame:
     out = project / "baselines" / name
-    recipe = recipe_of("baselines", out, heuristic=name, searches=[GRID])
-    baselines.run(recipe, project / "tables/puzzle8.npz", project / "optima/puzzle8.parquet", out, database)
+    recipe = recipe_of("search.grids", out, heuristic=name, searches=[GRID])
+    table, sets = project / "tables/puzzle8.npz", project / "optima/puzzle8.parquet"
+    grids.run(recipe, out, table, sets, database=database)
     return read_frame(out / "grid.parquet")
 
 
@@ -296,7 +299,7 @@ def test_the_studies_of_sliding_tiles_have_a_slice_for_each_database_and_baselin
 @pytest.fixture(scope="module")
 def found(tmp_path_factory):
     study = study_of("puzzle15")
-    return StudyResults(write_results(study, tmp_path_factory.mktemp("results")), study, timed=True)
+    return StudyResults(write_results(study, tmp_path_factory.mktemp("results")), whole(study), timed=True)
 
 
 def test_the_best_cell_solves_most_with_the_fewest_moves_and_nodes():

@@ -21,12 +21,14 @@ from costtogo.params.training import architecture_of
 from costtogo.puzzles import make
 from costtogo.puzzles.base import apply, solves
 from costtogo.puzzles.cube3 import check_colouring
-from costtogo.stages import external as stage
+from costtogo.search import anytime
+from costtogo.stages.search import external as stage
 from costtogo.types import UserError
 
 CUBE = make("cube3")
 SCRAMBLES = ["R U'", "F2", "L D B", "", "U R' B"]
 OPTIMAL = [2, 2, 3, 0, 3]
+WARMING_UP = 0.1  # seconds of the search that is not counted
 ORIGINAL = outside.folder() / "cube3_qtm.csv"  # before a test names another folder
 needs_originals = pytest.mark.skipif(
     not ORIGINAL.is_file(), reason=f"There is no {ORIGINAL}: set {outside.VARIABLE} to the folder that has it."
@@ -192,11 +194,12 @@ def study_of(puzzle, tmp_path):
     def run(*budgets: tuple) -> Path:
         names = ("states", "seconds", "path_weight", "batch_size")
         budgets = [dict(zip(names, budget, strict=False)) for budget in budgets or [(5, 0.3)]]
+        budgets = [{"solver": "bwas" if "path_weight" in budget else "beam", **budget} for budget in budgets]
         asked = {"file": "cubes.csv", "budgets": budgets}
         common = {"study": "small", "puzzle": puzzle.name, "model": "walks", "threads": torch.get_num_threads()}
         common["device"] = "cpu"
-        recipe = write_recipe("external", out, {**common, "external": asked, "max_nodes": 1_000_000})
-        stage.run(recipe, table, model, out)
+        recipe = write_recipe("search.external", out, {**common, "external": asked, "max_nodes": 1_000_000})
+        stage.run(recipe, out, table, model)
         return out
 
     return run
@@ -234,7 +237,7 @@ def test_only_the_first_are_solved_under_each_budget(study):
 
 
 def test_a_budget_with_a_path_weight_and_a_batch_size_is_of_bwas(study, monkeypatch):
-    monkeypatch.setattr(stage, "solve_within", None)  # beams, which are not asked for
+    monkeypatch.setattr(anytime, "solve_within", None)  # beams, which are not asked for
     searches = read_frame(study((5, 60, 0.8, 10)) / "searches.parquet")
     starts = external.load(CUBE, outside.find("cubes.csv")).states
     assert searches["cost"].tolist() == OPTIMAL
@@ -244,14 +247,14 @@ def test_a_budget_with_a_path_weight_and_a_batch_size_is_of_bwas(study, monkeypa
 def test_searches_by_beams_are_not_taken_for_those_of_bwas_nor_those_of_another_path_weight(
     study, killed_after, monkeypatch
 ):
-    beams, weights, solve = killed_after(None), [], stage.solve_with_weights
+    beams, weights, solve = killed_after(None), [], anytime.solve_with_weights
 
-    def told_of(*arguments, path_weights, max_nodes=None, **options):
-        if max_nodes == 1_000_000:  # not of warming up
+    def told_of(*arguments, path_weights, seconds, **options):
+        if seconds != WARMING_UP:
             weights.append(path_weights)
-        return solve(*arguments, path_weights=path_weights, **options)
+        return solve(*arguments, path_weights=path_weights, seconds=seconds, **options)
 
-    monkeypatch.setattr(stage, "solve_with_weights", told_of)
+    monkeypatch.setattr(anytime, "solve_with_weights", told_of)
     for budget in ((2, 0.3), (2, 0.3, 0.8, 10), (2, 0.3, [0.6, 1.2], 10), (2, 0.3, [0.6, 1.2], 10)):
         study(budget)
     assert len(beams) == 2 and weights == [[0.8], [0.8], [0.6, 1.2], [0.6, 1.2]]
@@ -280,14 +283,8 @@ def test_boards_without_a_known_optimum_have_none_and_those_of_lights_out_have_t
     assert "nan" not in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("half", [{"path_weight": 0.8}, {"batch_size": 10}])
-def test_a_budget_of_bwas_has_both_its_settings(half):
-    with pytest.raises(ValidationError, match="needs both"):
-        ExternalParams(file="cubes.csv", budgets=[{"states": 3, "seconds": 1, **half}])
-
-
 def test_budgets_must_grow():
-    short, long = {"states": 3, "seconds": 1}, {"states": 1, "seconds": 9}
+    short, long = ({"solver": "beam", "states": 3, "seconds": seconds} for seconds in (1, 9))
     assert [budget.seconds for budget in ExternalParams(file="cubes.csv", budgets=[short, long]).budgets] == [1, 9]
     for budgets in ([long, short], [short, short]):
         with pytest.raises(ValidationError, match="must grow"):
@@ -297,17 +294,17 @@ def test_budgets_must_grow():
 @pytest.fixture
 def killed_after(monkeypatch):
     """Let a run be killed once so many searches have ended; the instances searched, warming up left out."""
-    searched, solve_within = [], stage.solve_within
+    searched, solve_within = [], anytime.solve_within
 
     def kill(count: int | None) -> list:
         def limited(puzzle, heuristic, start, **options):
-            if "max_nodes" in options:
+            if options["seconds"] != WARMING_UP:
                 if len(searched) == count:
                     raise KeyboardInterrupt
                 searched.append(start)
             return solve_within(puzzle, heuristic, start, **options)
 
-        monkeypatch.setattr(stage, "solve_within", limited)
+        monkeypatch.setattr(anytime, "solve_within", limited)
         return searched
 
     return kill
@@ -400,24 +397,24 @@ def test_searches_of_another_budget_are_not_taken_under_the_name_of_this(study, 
 
 def test_a_solution_shorter_than_the_optimum_shows_a_wrong_file(study, folder):
     written(folder, {"scramble": ["R U'"], "optimal_moves_qtm": [4]})
-    assert "fewer than the 4" in told(study)
+    assert "is solved in 2 moves, not in the 4 that were known" in told(study)
 
 
-def test_a_summary_tells_of_the_first_30_the_first_100_and_all_each_once():
+def test_a_summary_tells_of_the_first_30_the_first_100_and_all_each_once(capsys):
     def searches(count: int) -> pd.DataFrame:
         unsolved = np.arange(count) == 1
         cost = np.where(unsolved, np.inf, 20.0 + np.arange(count) % 2)
-        return pd.DataFrame(
-            {"seconds_allowed": 5, "optimal": 20.0, "cost_to_go": 20.0, "solved": ~unsolved, "cost": cost}
-        )
+        counted = {"nodes_expanded": 5, "nodes_generated": 60, "seconds": 1.0}
+        known = {"seconds_allowed": 5, "distance": 20.0, "cost_to_go": 20.0}
+        return pd.DataFrame({**known, "solved": ~unsolved, "cost": cost, **counted})
 
     for count, firsts in {3: [3], 30: [30], 31: [30, 31], 100: [30, 100], 500: [30, 100, 500]}.items():
-        assert stage.summarise(searches(count))["first"].tolist() == firsts
+        assert stage.summary_of(searches(count))["first"].tolist() == firsts
         both = pd.concat([searches(count), searches(31).assign(seconds_allowed=60)])
-        assert stage.summarise(both)["first"].tolist() == [*firsts, 30, 31]
-    row = stage.summarise(searches(4)).iloc[0]
+        assert stage.summary_of(both)["first"].tolist() == [*firsts, 30, 31]
+    row = stage.summary_of(searches(4)).iloc[0]
     assert row["solved_percent"] == 75 and row["optimal_percent"] == 50, "what is not solved is not optimal"
     assert row["length"] == pytest.approx(61 / 3) and row["length_low"] < row["length"] < row["length_high"]
     assert row["optimal_percent_low"] < 50 < row["optimal_percent_high"] and row["admissible_percent"] == 100
-    none = stage.summarise(searches(4).assign(solved=False, cost=np.inf))
-    assert "nan" not in stage.describe(next(none.itertuples()))
+    stage.summary_of(searches(4).assign(solved=False, cost=np.inf))
+    assert "nan" not in capsys.readouterr().err

@@ -88,6 +88,17 @@ def test_a_write_that_fails_leaves_the_old_content_and_nothing_else(name, failin
     assert is_one_sentence(str(told.value))
 
 
+def test_a_write_that_is_interrupted_leaves_the_old_content_and_nothing_else(tmp_path, monkeypatch):
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    (tmp_path / "text").write_text("old")
+    monkeypatch.setattr(os, "fsync", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        files.write_text(tmp_path / "text", "new")
+    assert (tmp_path / "text").read_text() == "old" and list(tmp_path.iterdir()) == [tmp_path / "text"]
+
+
 def test_a_file_beyond_the_systems_limit_leaves_the_old_content(tmp_path):
     path = tmp_path / "text.txt"
     path.write_text("old")
@@ -237,7 +248,7 @@ ROOT = Path(__file__).parents[1]
 SOURCES = [*ROOT.glob("src/**/*.py"), *ROOT.glob("benchmarks/**/*.py"), *ROOT.glob("workflow/**/*.smk")]
 HELPERS = [path for path in ROOT.glob("tests/*.py") if not path.name.startswith("test_")]
 OPENED = re.compile(r"(\.read_text|\.write_text|(?<!os\.)(?<!Image\.)\bopen)\(")
-BINARY_OR_UTF_8 = re.compile(r'encoding="utf-8"|"[rwa]b"')
+BINARY_OR_UTF_8 = re.compile(r'encoding="utf-8"|"[rwax]b"')
 
 
 def test_text_is_read_and_written_as_utf_8_whatever_the_locale():

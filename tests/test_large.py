@@ -4,7 +4,6 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import pytest
 import yaml
 from messages import is_one_sentence
@@ -20,12 +19,9 @@ from costtogo.params.searches import BeamBudget, BwasBudget
 from costtogo.params.slices import slices
 from costtogo.params.training import sampler_of, training_of
 from costtogo.puzzles import make
-from costtogo.puzzles.base import apply, solves
-from costtogo.search.bwas import Limits
-from costtogo.stages import grid
+from costtogo.puzzles.base import apply
 from costtogo.stages.instances import draw_around
-from costtogo.stages.search_records import summarise, to_rows
-from costtogo.types import SearchResult, UserError
+from costtogo.types import UserError
 from costtogo.workflow.stages import stages_of
 
 CONFIG = Path(__file__).parents[1] / "config" / "cube3.yaml"
@@ -59,63 +55,6 @@ def test_the_trainers_beside_one_another_differ_in_what_is_compared_alone():
     assert {model.trainer for model in models} == {"davi", "random_walk"}
     assert len({(*model.architecture.first_layers, model.architecture.residual_blocks) for model in models}) == 1
     assert len({model.seed for model in models}) == len({model.learning_rate for model in models}) == 1
-
-
-MISTAKES = {
-    "headline": ({"headline": "walk"}, "headline must name a model, not 'walk'"),
-    "key": ({"instanses": {}}, "did you mean 'instances'?"),
-    "set": ({"searches": [{"solver": "beam", "set": "scrambles", "widths": [3]}]}, "no instance set 'scrambles'"),
-    "mirrored twice": (
-        {"instances": dict.fromkeys(("scrambled", "mirrored", "distance_26"), {"kind": "mirrored", "of": "mirrored"})},
-        "is mirrored itself",
-    ),
-    "path weight": (
-        {"searches": [{"solver": "bwas", "set": "scrambled", "path_weight": [3], "batch_size": [1]}]},
-        "less than or equal to 2",
-    ),
-    "beams": (
-        {"searches": [{"solver": "beam", "set": "scrambled", "widths": [3, 3]}]},
-        "beams of width 3 on the set scrambled are there twice",
-    ),
-    "shortening": (
-        {"external": {"file": "a.csv", "budgets": [{"solver": "beam", "states": 1, "seconds": 1, "shortening": 0.5}]}},
-        "there is no key 'shortening'",
-    ),
-    "shortening of a cube": (
-        {
-            "external": {
-                "file": "cube3_qtm.csv",
-                "budgets": [
-                    {"solver": "bwas", "states": 1, "seconds": 1, "path_weight": 1, "batch_size": 1, "shortening": 0.5}
-                ],
-            }
-        },
-        "solutions of cube3 are not shortened",
-    ),
-    "rows of a cube": (
-        {
-            "models": {
-                "walks": {
-                    "puzzle": "cube3",
-                    "recipe": "random_walk",
-                    "trainer": "presses",
-                    "sampler": {"kind": "deepcubea"},
-                    "architecture": {"kind": "rows", "first_layers": [8], "outputs": "actions"},
-                }
-            }
-        },
-        "a network of kind rows is for Lights Out, not for cube3",
-    ),
-    "recipe": ({"models": {"walks": {"puzzle": "cube3", "recipe": "random_wlk"}}}, "did you mean 'random_walk'?"),
-}
-
-
-@pytest.mark.parametrize("kind", MISTAKES)
-def test_a_mistake_is_told_in_one_sentence(kind, tmp_path):
-    values, reason = MISTAKES[kind]
-    with pytest.raises(UserError) as told:
-        load([changed(tmp_path, **values)])
-    assert reason in str(told.value) and is_one_sentence(str(told.value)), str(told.value)
 
 
 @pytest.mark.parametrize("name", ["puzzle15-final-year", "puzzle24-final-year"])
@@ -178,17 +117,6 @@ def test_prefixes_are_the_states_on_the_way():
     states = draw_prefixes(CUBE, "R U2 F'")
     assert len(states) == 4
     np.testing.assert_array_equal(states[2], apply(CUBE, CUBE.goal, CUBE.parse_moves("R U2")))
-
-
-def test_optimal_is_told_of_known_distances_alone_and_lengths_of_what_was_solved():
-    frame = pd.DataFrame(
-        {"set": "a", "width": 5, "distance": [3.0, np.nan, 4.0], "solved": [True, True, False],
-         "cost": [3.0, 9.0, np.inf], "nodes_expanded": [1, 2, 3], "nodes_generated": [12, 24, 36],
-         "ended": ["solved", "solved", "memory"]}
-    )  # fmt: skip
-    row = summarise(frame, ["set", "width"]).iloc[0]
-    assert row["length"] == 6 and row["optimal_percent"] == 50 and row["known"] == 2
-    assert row["solved_percent"] == pytest.approx(200 / 3) and row["out_of_memory_percent"] == pytest.approx(100 / 3)
 
 
 @pytest.mark.parametrize("sampler", ["deepcube", "deepcubea", "adaptive_k"])
@@ -257,40 +185,3 @@ def test_another_set_leaves_a_set_as_it_is():
     one, other = drawn(walks=walks), drawn(more=walks, walks=walks)
     np.testing.assert_array_equal(one["walks"][0], other["walks"][0])
     assert (other["more"][0] != other["walks"][0]).any()
-
-
-# The grid
-
-
-def exact_distance(states):
-    return NEARBY(states).astype(np.float32)
-
-
-def test_cells_of_a_small_batch_go_in_step_and_each_has_its_share_of_the_seconds():
-    weights = [0, 0.2, 0.4, 0.6, 0.8, 1]
-    assert grid.in_step(weights, 20) == [weights]
-    assert grid.in_step(weights, 2000) == [[0, 0.2], [0.4, 0.6], [0.8, 1]]
-    assert grid.in_step(weights, 10**6) == [[weight] for weight in weights]
-    starts = draw_prefixes(CUBE, "R U F D")
-    rows = pd.DataFrame({"set": "way", "instance": range(4), "distance": [1.0, 2, 3, 4]})
-    found = grid.search(CUBE, exact_distance, rows, starts, [0.0, 1.0], 1, Limits())
-    assert found["path_weight"].tolist() == [0.0] * 4 + [1.0] * 4 and found["instance"].tolist() == [0, 1, 2, 3] * 2
-    assert found["cost"].tolist() == [1, 2, 3, 4] * 2 and set(found["ended"]) == {"solved"}
-    assert solves(CUBE, np.tile(starts, (2, 1)), [CUBE.parse_moves(text) for text in found["solution"]]).all()
-    each = found["seconds"] / found["nodes_expanded"]
-    np.testing.assert_allclose(each, each.iloc[0])
-
-
-def test_a_solution_that_does_not_reach_the_goal_is_refused():
-    starts, rows = draw_prefixes(CUBE, "R"), pd.DataFrame({"set": ["way"], "instance": [0], "distance": [1.0]})
-    wrong = SearchResult.from_rows([(1, 1, 1, 1, [0])])
-    with pytest.raises(UserError, match="defect of the search"):
-        to_rows(CUBE, rows, starts, wrong)
-
-
-def test_solutions_are_written_move_by_move_in_the_order_they_are_made():
-    starts = draw_prefixes(CUBE, "R L R")[2:]
-    rows = pd.DataFrame({"set": ["way"], "instance": [0], "distance": [3.0]})
-    moves = CUBE.parse_moves("R' L' R'")
-    found = SearchResult.from_rows([(3, 1, 1, 1, moves)])
-    assert to_rows(CUBE, rows, starts, found)["solution"].tolist() == ["R' L' R'"]

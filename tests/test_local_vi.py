@@ -29,7 +29,7 @@ from costtogo.puzzles import make
 from costtogo.puzzles.base import solves
 from costtogo.puzzles.sliding import SlidingTiles
 from costtogo.report.local_vi_compared import read_reported
-from costtogo.stages import figures, report_local_vi
+from costtogo.stages import figures, report
 from costtogo.stages.local_vi import policy_of, random_boards, replayed
 from costtogo.stages.local_vi import run as run_stage
 from costtogo.types import UserError
@@ -46,6 +46,8 @@ SUBPROBLEMS = {  # some of theorem 1, and some that cannot always be solved
     "10 to 12": Subproblem(4, (10, 11, 12), frozenset(range(1, 10))),
     "14": Subproblem(4, (14,), frozenset(range(1, 14))),
 }
+
+REPORTED = Path(__file__).parents[1] / "data/reported/local_value_iteration.csv"
 
 
 @pytest.mark.parametrize("name", SUBPROBLEMS)
@@ -122,7 +124,7 @@ def test_a_solution_that_does_not_reach_the_goal_is_found_out():
 
 def test_the_documents_exact_numbers_hold_but_for_the_states():
     """Theorems 1 to 3; the states are halved there."""
-    local, rows = Local(FIFTEEN, values=VALUES), read_reported()
+    local, rows = Local(FIFTEEN, values=VALUES), read_reported(REPORTED)
     found = exact(local)
     for row in rows[rows["quantity"] == "share"].itertuples():
         assert found.sizes[row.tile - 1][row.considered] == Fraction(row.value)
@@ -209,9 +211,9 @@ def test_the_study_is_run_and_reported_with_what_the_document_has_beside_it(tmp_
     for part in drawn:
         figures.run(part.recipe.write(part.folder, part.name), results, reports)
     recipe = reported.recipe.write(reported.folder, reported.name)
-    report_local_vi.run(recipe, results, reports)
+    report.run(recipe, results, reports)
     compared = read_csv(reports / "reported_vs_reproduced.csv", dtype=str)
-    assert len(compared) + len(read_csv(reports / "timings/reported_vs_reproduced.csv")) == len(read_reported())
+    assert len(compared) + len(read_csv(reports / "timings/reported_vs_reproduced.csv")) == len(read_reported(REPORTED))
     verdicts = compared.groupby("quantity")["verdict"].agg(set).to_dict()
     exact_ones = ("share", "class_share", "bound", "most_moves", "class_percent")
     assert all(verdicts[quantity] == {"agrees"} for quantity in exact_ones)
@@ -223,5 +225,5 @@ def test_the_study_is_run_and_reported_with_what_the_document_has_beside_it(tmp_
     pictures = sorted(path.stem for path in reports.glob("figures/*.png"))
     assert pictures == ["lengths_by_class", "lengths_by_size", "policy"]
     first = {path: path.read_bytes() for path in reports.rglob("*.*") if "timings" not in str(path)}
-    report_local_vi.run(recipe, results, reports)
+    report.run(recipe, results, reports)
     assert first == {path: path.read_bytes() for path in first}

@@ -100,8 +100,8 @@ def test_boards_with_quiet_patterns_are_refused():
     [
         ({"trainer": "davi"}, "the trainer presses needs an architecture of kind rows"),
         ({"architecture": {"first_layers": [8]}}, "the trainer presses needs an architecture of kind rows"),
-        ({"sampler": {"kind": "uniform"}}, "the trainer presses needs the sampler deepcubea"),
-        ({"architecture": {"kind": "rows", "first_layers": [8]}}, "rows needs outputs: actions"),
+        ({"sampler": {"kind": "uniform"}}, "should be 'deepcubea'"),
+        ({"architecture": {"kind": "rows", "first_layers": [8], "outputs": "state"}}, "should be 'actions'"),
     ],
 )
 def test_what_does_not_go_together_is_refused(changes, told):

@@ -107,7 +107,7 @@ def test_a_checkpoint_by_action_is_read_back(learned, tmp_path):
 
 
 WRONG = {
-    "walks without their sampler": ({"sampler": {"kind": "deepcube", "walk_max": 5}}, "needs the sampler non_back"),
+    "walks without their sampler": ({"sampler": {"kind": "deepcube", "walk_max": 5}}, "should be 'non_backtracking'"),
     "a growing tower by action": (
         {"trainer": "davi", "sampler": {"kind": "growing_tower"}},
         "needs a network with outputs: state",

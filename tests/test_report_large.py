@@ -10,25 +10,26 @@ import numpy as np
 import pandas as pd
 import pytest
 from synthetic_large import PARTS, names_of, study_of, write_results
+from synthetic_study import whole
 
+from costtogo.analysis.documents import documents
 from costtogo.analysis.literature import DOCUMENTS, read_reported, trainings
 from costtogo.figures.catalogue import of_puzzle
 from costtogo.figures.drawing import draw
 from costtogo.figures.style import image
 from costtogo.files import digest
 from costtogo.params.training import training_of
-from costtogo.report.comparison import NOT_COVERED, VERDICTS
-from costtogo.report.large_answers import OTHER_SETS, Findings
-from costtogo.report.large_comparison import LARGE_TIMES, REASONS, compare
-from costtogo.report.results import StudyResults
-from costtogo.stages import report_large
-from costtogo.stages.external import AGAINST_THE_OPTIMUM
+from costtogo.report.quantities import TIMES
+from costtogo.report.results import Beside, StudyResults
+from costtogo.report.verdicts import NOT_COVERED, VERDICTS
+from costtogo.report.write import write
+from costtogo.stages.search.external import AGAINST_THE_OPTIMUM
 
 ROOT = Path(__file__).parents[1]
-BESIDE = report_large.Beside(ROOT / "data/reported", ROOT / "workflow/captions")
+BESIDE = Beside(ROOT / "data/reported", ROOT / "none", ROOT / "workflow/captions")
 STUDIES = {name: study_of(name) for name in ("cube3", "puzzle15")}
 STUDY = STUDIES["cube3"]  # where a test is of what the cube alone has
-REPORTED = {name: read_reported(BESIDE.files(name), name) for name in STUDIES}
+REPORTED = {name: read_reported(documents(name, BESIDE.reported), name) for name in STUDIES}
 NUMBERS = {"cube3": (275, 100), "puzzle15": (79, 15)}  # of the literature, and at least how many are covered
 of_the_cube = pytest.mark.parametrize("study", ["cube3"], indirect=True)
 
@@ -55,7 +56,7 @@ def changed(results, tmp_path):
 
 
 def run(study, results: Path, reports: Path) -> Path:
-    report_large.write(study, results, reports, BESIDE)
+    write(StudyResults(results / study.study, whole(study), BESIDE), reports / study.study)
     return reports / study.study
 
 
@@ -112,31 +113,11 @@ def test_every_number_of_the_literature_has_a_row_and_a_verdict_with_a_reason(st
     assert len(covered) > least and covered[["reproduced", "results_file"]].notna().all(axis=None)
 
 
-@pytest.mark.parametrize("name", ["puzzle24", "puzzle35", "puzzle48", "lights_out_7"])
-def test_every_number_on_the_other_boards_has_a_verdict_with_a_reason_of_its_own(name, tmp_path):
-    study = study_of(name)
-    found = StudyResults(write_results(study, tmp_path, ("models", "searches", "external")), study)
-    reported = read_reported(BESIDE.files(name), name)
-    rows = compare(reported, Findings(found, found.model_names[0]))
-    assert len(rows) == len(reported) > 15 and rows["note"].str.len().min() > 0
-    assert not rows["note"].str.contains("has no counterpart|^another solver.*DeepCubeA").any()
-    covered = rows[rows["verdict"] != NOT_COVERED]
-    assert covered["reproduced"].notna().all() and {"states", "actions"} & set(covered["quantity"])
-    if "actions_corner" in set(rows["quantity"]):
-        told = covered.set_index("quantity")["reproduced"]
-        assert (told["actions"], told["actions_edge"], told["actions_corner"]) == (4, 3, 2)
-
-
-def test_every_reason_is_of_a_quantity_that_the_literature_has():
-    read = read_reported(sorted(BESIDE.reported.glob("*/*.csv")))
-    assert set(REASONS) <= set(read["quantity"]) and set(OTHER_SETS) <= set(read["set"])
-
-
 def test_times_are_compared_apart_and_only_there(written):
     rows = pd.read_csv(written / "reported_vs_reproduced.csv")
-    assert rows.loc[rows["quantity"].isin(LARGE_TIMES), "reproduced"].isna().all()
+    assert rows.loc[rows["quantity"].isin(TIMES), "reproduced"].isna().all()
     apart = pd.read_csv(written / "timings" / "reported_vs_reproduced.csv")
-    assert set(apart["quantity"]) <= set(LARGE_TIMES)
+    assert set(apart["quantity"]) <= set(TIMES)
     ours = apart[(apart["model"] == "Report_DNN") & (apart["quantity"] == "training_time")]["reproduced"]
     ours = ours * {"d": 24, "h": 1}[apart.loc[ours.index[0], "unit"]]
     assert ours.tolist() == pytest.approx([2.5 / 3600]), "hours, of 2.5 seconds"
@@ -187,7 +168,7 @@ def test_barely_scrambled_cubes_do_not_stand_beside_the_literatures(study, chang
     )
     near = STUDY.instances["scrambled"].model_copy(update={"length": (8, 9)})
     study = study.model_copy(update={"instances": {**STUDY.instances, "scrambled": near}})
-    report_large.write(study, changed, tmp_path, BESIDE)
+    run(study, changed, tmp_path)
     row = beside(tmp_path / STUDY.study, quantity="length", model="Report_DNN")
     assert row["verdict"] == NOT_COVERED and math.isnan(row["reproduced"])
 
@@ -254,7 +235,10 @@ def test_the_words_of_a_board_are_not_those_of_a_cube(written, study):
 
 
 def test_a_study_of_which_the_literature_says_nothing_has_a_report_too(study, results, tmp_path):
-    report_large.write(study, results, tmp_path, report_large.Beside(tmp_path / "none", BESIDE.captions))
+    write(
+        StudyResults(results / study.study, whole(study), Beside(tmp_path / "none", captions=BESIDE.captions)),
+        tmp_path / study.study,
+    )
     folder = tmp_path / study.study
     assert "no number on this puzzle" in (folder / "report.md").read_text()
     assert not pd.read_csv(folder / "timings" / "stages.csv").empty
@@ -308,7 +292,7 @@ def test_a_fine_tuned_model_has_cost_what_it_starts_from_cost_too(tmp_path):
     models = {"tuned": first.model_copy(update={"starts_from": "walks"}), "walks": first}
     study = STUDY.model_copy(update={"models": models, "headline": "tuned"})
     results = write_results(study, tmp_path / "results").parent
-    report_large.write(study, results, tmp_path / "reports", BESIDE)
+    run(study, results, tmp_path / "reports")
     assert (
         beside(tmp_path / "reports/cube3", quantity="states_seen", model="Report_DNN")["reproduced"] == 2 * 93_600_000
     )
@@ -320,7 +304,7 @@ def test_thresholds_and_convergence_points_are_those_of_a_training_that_has_them
     davi = training_of(**STUDY.models["walks"].model_dump() | {"trainer": "davi", "sampler": sampler, "epsilon": 0.05})
     study = STUDY.model_copy(update={"models": {**STUDY.models, "davi": davi}, "headline": "walks"})
     results = write_results(study, tmp_path / "results").parent
-    report_large.write(study, results, tmp_path / "reports", BESIDE)
+    run(study, results, tmp_path / "reports")
     folder = tmp_path / "reports/cube3"
     assert beside(folder, quantity="loss_threshold", model="C3_DNN_0")["verdict"] == "agrees"
     assert beside(folder, quantity="convergence_points", model="C3_DNN_0")["reproduced"] == 2, "up to iteration 1,400"

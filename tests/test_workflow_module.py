@@ -12,7 +12,7 @@ from messages import is_one_sentence
 from stage_recipes import write_recipe
 
 from costtogo import recipes, sources, syntax
-from costtogo.files import FileError, digest, write_json
+from costtogo.files import FileError, digest, read_json, write_json, write_text
 from costtogo.params.loading import load
 from costtogo.recipes import Mark, Recipe
 from costtogo.sources import code_digest
@@ -309,30 +309,35 @@ def test_the_sources_of_a_stage_are_all_it_runs_through_and_no_more():
         ),
     } <= train
     assert not {name for name in train if name.startswith(("tracking", "search", "analysis", "figures", "cli"))}
-    assert {"search/table_engine.py", "search/step_engine.py"} <= names_of("costtogo.stages.search")
+    assert {"search/table_engine.py", "search/step_engine.py"} <= names_of("costtogo.stages.search.exhaustive")
     assert "analysis/audit.py" in names_of("costtogo.stages.audit")
     assert not {name for name in names_of("costtogo.stages.tables") if name.startswith(("learning", "heuristics"))}
 
 
-BOUND_OF_TILES = (
-    *(
-        "heuristics/manhattan.py",
-        "heuristics/tile_sums.py",
-        "exact/pattern_database.py",
-        "exact/partition.py",
-        "memory.py",
-    ),
-)
+OF_TILES = {  # heuristics that other puzzles do not have, and what they are made of
+    *("heuristics/manhattan.py", "heuristics/tile_sums.py", "heuristics/pattern_database.py"),
+    *("exact/pattern_database.py", "exact/partition.py", "memory.py"),
+}
 
 
 def test_a_stage_runs_through_its_own_puzzle_and_another_puzzle_changes_nothing():
-    grid = "costtogo.stages.grid"
+    grid = "costtogo.stages.search.grids"
     of = {name: names_of(grid, name) - names_of(grid) for name in ("puzzle15", "lights_out_7")}
     assert of == {
-        "puzzle15": {"puzzles/sliding.py", "puzzles/permutations.py", *BOUND_OF_TILES},
+        "puzzle15": {"puzzles/sliding.py", "puzzles/permutations.py", *OF_TILES},
         "lights_out_7": {"puzzles/lights_out.py", "puzzles/gf2.py"},
     }
     assert "puzzles/__init__.py" not in names_of(grid), "a line more in the registry changes nothing either"
+
+
+def test_a_stage_that_searches_runs_through_its_own_solver_and_another_solver_changes_nothing():
+    solvers = {"beam", "anytime", "greedy", "ida_star", "registry"}
+    found = {
+        name: {solver for solver in solvers if f"search/{solver}.py" in names_of(f"costtogo.stages.search.{name}")}
+        for name in ("exhaustive", "grids", "beams", "optima", "external")
+    }
+    beams = {"beam", "anytime"}
+    assert found == {"exhaustive": set(), "grids": set(), "beams": beams, "optima": {"ida_star"}, "external": beams}
 
 
 @pytest.fixture
@@ -349,6 +354,15 @@ def copy_of_the_code(tmp_path, monkeypatch):
 
     yield copy, digests
     digests()
+
+
+def test_a_damaged_memory_of_what_was_parsed_is_written_anew(copy_of_the_code):
+    _, digests = copy_of_the_code
+    before = digests("train")
+    write_text(sources.MEMORY, "{")
+    assert digests("train") == before
+    sources.remember()
+    assert len(read_json(sources.MEMORY)) > 20
 
 
 @pytest.mark.parametrize(

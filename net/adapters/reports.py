@@ -1,7 +1,7 @@
 """Write the reports of made-up results: reports.py FOLDER, in the root of a checkout.
 
 The results are those of tests/synthetic_*.py, their times too, so that nothing is trained and every text and CSV of a
-report can be compared: FOLDER/<study>/report.md, timings.md, metrics.json, *.csv.
+report can be compared: FOLDER/<study>/report.md, timings.md, metrics/*.json, *.csv.
 """
 
 import shutil
@@ -20,7 +20,7 @@ from costtogo.report.write import write
 
 LARGE = ("cube3", "cube3-trainers", "puzzle15", "lights_out_7")
 RESULTS, REPORTS, MEASURED = Path("results"), Path("reports"), Path("measured")
-KINDS = ("*.md", "*.csv", "metrics.json")
+KINDS = ("*.md", "*.csv", "metrics/*.json")
 PLACES = 6  # of made-up numbers: what processors differ by in a logarithm is rounded away
 
 

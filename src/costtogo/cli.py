@@ -240,7 +240,7 @@ def report(
 @app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
 def stage(
     context: typer.Context,
-    name: Annotated[str, typer.Argument(help="The stage's module: tables, instances, train, audit, search …")],
+    name: Annotated[str, typer.Argument(help="The stage's module: tables, instances, train, audit, search.grids …")],
     params: Annotated[Path, typer.Option(help="The stage's recipe, a JSON file that snakemake writes.")],
 ):
     """Make one stage of a study by hand, as the workflow does: `snakemake -n -p` shows the command of each.
@@ -250,9 +250,13 @@ def stage(
       costtogo stage tables --params .snakemake/costtogo/recipes/default/tables/cube2.<key>.json \\
         --out results/default/tables/cube2.npz
     """
-    if not name.isidentifier() or find_spec(f"costtogo.stages.{name}") is None:
+    try:
+        found = name.replace(".", "").isidentifier() and find_spec(f"costtogo.stages.{name}")
+    except ModuleNotFoundError:  # above it is no package
+        found = None
+    run = getattr(import_module(found.name), "run", None) if found else None
+    if run is None:
         raise UserError(f"There is no stage {excerpt(name)}: `snakemake -n -p` shows the command of each.")
-    run = import_module(f"costtogo.stages.{name}").run
     run(params, **_paths(run, context.args))
 
 

@@ -10,7 +10,7 @@ and a parameter that is changed back finds the old one: dates play no part.
 import hashlib
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -24,7 +24,6 @@ RECIPES = Path(".snakemake/costtogo/recipes")
 PLAN = "COSTTOGO_PLAN"  # the recipe of the last stage of the study that is run
 KEY_LENGTH = 12  # hexadecimal digits
 NAME = re.compile(r"(?P<name>.+)\.(?P<key>[0-9a-f]{12})(?:\.(?P<time>\d+))?")
-PARTS = {"parameters", "code", "inputs", "files"}
 
 
 @dataclass(frozen=True)
@@ -43,7 +42,7 @@ class Recipe:
     @cached_property
     def text(self) -> str:
         """The recipe as JSON."""
-        return json_text({name: getattr(self, name) for name in sorted(PARTS)})
+        return json_text({part.name: getattr(self, part.name) for part in fields(self)})
 
     @cached_property
     def key(self) -> str:
@@ -124,13 +123,10 @@ class Mark:
     @property
     def content(self) -> dict[str, Any]:
         """The digests of the card, of each file of code, of each file of wall-clock times; FileError where damaged."""
-        content = read_json(self.path)
-        kinds = {"card": str, "code": dict, "timings": dict}
-        if not isinstance(content, dict) or not all(
-            isinstance(content.get(name), kind) for name, kind in kinds.items()
-        ):
-            raise FileError(f"{self.path} is damaged")
-        return content
+        match read_json(self.path):
+            case {"card": str(), "code": dict(), "timings": dict()} as content:
+                return content
+        raise FileError(f"{self.path} is damaged")
 
 
 def marks(folder: Path, name: str | None = None) -> list[Mark]:
@@ -138,10 +134,9 @@ def marks(folder: Path, name: str | None = None) -> list[Mark]:
 
     folder: results/<study>/<group>.
     """
-    found = [Mark.of(path) for path in sorted((folder.parent / "done" / folder.name).glob("*.done"))]
-    return sorted(
-        (mark for mark in found if mark is not None and name in (None, mark.name)), key=lambda mark: mark.time
-    )
+    found = (Mark.of(path) for path in sorted((folder.parent / "done" / folder.name).glob("*.done")))
+    chosen = [mark for mark in found if mark is not None and name in (None, mark.name)]
+    return sorted(chosen, key=lambda mark: mark.time)
 
 
 def mark_path(folder: Path, name: str, key: str, time: int = 1) -> Path:

@@ -20,9 +20,8 @@ PACKAGE = "costtogo"
 ROOT = Path(__file__).parent
 REGISTRY = "costtogo.puzzles"  # which only finds the modules of puzzles
 NOT_RESULTS = ("costtogo.tracking", "costtogo.recipes", "costtogo.sources", "costtogo.syntax")
-MEMORY = Path(
-    ".snakemake/costtogo/sources.json"
-)  # what has been parsed, by the digest of the bytes: parsing takes long
+# What has been parsed, by the digest of the bytes: parsing takes long.
+MEMORY = Path(".snakemake/costtogo/sources.json")
 
 
 class Source(NamedTuple):
@@ -44,7 +43,7 @@ def code_of(module: str, puzzles: Iterable[str] = ()) -> dict[str, str]:
     """The digest of the code of each file that a module runs through, by its path below the package, sorted."""
     families = [find(puzzle)[0] for puzzle in puzzles]
     starts = [module, *(f"{REGISTRY}.{family.made[0]}" for family in families)]
-    starts += [f"{PACKAGE}.{family.bound[0]}" for family in families if family.bound]
+    starts += [f"{PACKAGE}.{made[0]}" for family in families for made in (family.bound, family.database) if made]
     found = {path: _source(path).code for start in starts for path in _closure(ROOT, start)}
     return {path.relative_to(ROOT).as_posix(): found[path] for path in sorted(found)}
 
@@ -98,6 +97,11 @@ def _source(path: Path) -> Source:
 
 @cache
 def _remembered() -> dict[str, list]:
+    return _written()
+
+
+def _written() -> dict[str, list]:
+    """What is written down; nothing where that cannot be read."""
     try:
         known = read_json(MEMORY)
     except FileError:
@@ -107,7 +111,5 @@ def _remembered() -> dict[str, list]:
 
 def remember() -> None:
     """Write down what has been parsed in this process for the next ones; needless where nothing was."""
-    known = _remembered()
-    if MEMORY.exists() and len(read_json(MEMORY)) == len(known):
-        return
-    write_json(MEMORY, known)
+    if _written() != _remembered():
+        write_json(MEMORY, _remembered())

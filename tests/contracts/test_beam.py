@@ -181,7 +181,7 @@ def test_of_some_images_the_shortest_solution_is_taken_and_it_solves_the_state_i
     nearby, start = nearby_table(CUBE, 4), draw_walks(CUBE, 7, 7, np.random.default_rng(0)).states[-1]
     alone = [solve(CUBE, Misled(), image.of(start), width=20, nearby=nearby).cost[0] for image in images(CUBE)[:6]]
     assert alone[0] == np.inf and min(alone) == 7
-    found = solve_images(CUBE, Misled(), start, width=20, count=6, nearby=nearby)
+    found = solve_images(CUBE, Misled(), start[None], width=20, count=6, nearby=nearby)
     assert found.cost[0] == min(alone) and solves(CUBE, start[None], found.solutions)[0]
 
 
@@ -217,7 +217,7 @@ def test_an_anytime_search_gives_the_shortest_of_its_solutions_each_of_another_i
         def children(self, states):
             return (CUBE.expand(states)[0] != CUBE.goal).sum(axis=2).astype(np.float32)
 
-    monkeypatch.setattr("costtogo.search.anytime.solve", searched)
+    monkeypatch.setattr("costtogo.search.beam.solve", searched)
     monkeypatch.setattr("costtogo.search.anytime.time", Clock())
     start = draw_walks(CUBE, 7, 7, np.random.default_rng(11)).states[-1]
     nearby = nearby_table(CUBE, 3)

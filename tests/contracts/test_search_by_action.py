@@ -16,7 +16,7 @@ from costtogo.learning.random_walk import draw_walks
 from costtogo.puzzles import make
 from costtogo.puzzles.base import solves
 from costtogo.search import action_engine
-from costtogo.search.bwas import Limits, solve, why_ended
+from costtogo.search.bwas import Limits, solve
 from costtogo.types import NO_STATE, UserError
 
 CUBE = make("cube3")
@@ -165,12 +165,12 @@ def test_a_search_that_reaches_its_cap_is_unsolved_and_says_why():
     far = draw_walks(CUBE, 100, 50, np.random.default_rng(7)).states[[49]]
     setting = {"path_weight": 1.0, "batch_size": 10}
     found = solve(CUBE, Blind(), far, **setting, limits=Limits(max_nodes=1000))
-    assert why_ended(found) == ["memory"] and not found.solved[0] and len(found.solutions[0]) == 0
+    assert found.ended == ["memory"] and not found.solved[0] and len(found.solutions[0]) == 0
     assert 60 < found.nodes_expanded[0] <= 1000 / 10 + 10, "a node and ten open ones are kept for each expansion"
     found = solve(CUBE, Blind(), far, **setting, limits=Limits(max_expansions=95))
-    assert why_ended(found) == ["expansions"] and 85 < found.nodes_expanded[0] <= 95
+    assert found.ended == ["expansions"] and 85 < found.nodes_expanded[0] <= 95
     near = CUBE.expand(CUBE.goal[None])[0][0, :1]
-    assert why_ended(solve(CUBE, Blind(), near, **setting)) == ["solved"]
+    assert solve(CUBE, Blind(), near, **setting).ended == ["solved"]
 
 
 def test_the_step_engine_tells_of_its_memory_too(distances_of):
@@ -179,7 +179,7 @@ def test_the_step_engine_tells_of_its_memory_too(distances_of):
         puzzle, lambda states: np.zeros(len(states), dtype=np.float32), puzzle.start[None], path_weight=1.0,
         batch_size=3, limits=Limits(max_nodes=100),
     )  # fmt: skip
-    assert why_ended(found) == ["memory"]
+    assert found.ended == ["memory"]
 
 
 def nothing_known(states):
@@ -191,12 +191,12 @@ def test_a_search_whose_seconds_are_up_is_unsolved_and_says_why_and_a_solution_i
     starts = np.concatenate([CUBE.goal[None], draw_walks(CUBE, 100, 50, np.random.default_rng(7)).states[[49, 48]]])
     setting = {"path_weight": 1.0, "batch_size": 10}
     found = solve(CUBE, heuristic, starts, **setting, limits=Limits(seconds=0))
-    assert why_ended(found).tolist() == ["solved", "seconds", "seconds"]
+    assert found.ended.tolist() == ["solved", "seconds", "seconds"]
     assert found.nodes_expanded.tolist() == [0, 0, 0] and found.cost[0] == 0 and np.isinf(found.cost[1:]).all()
     found = solve(CUBE, heuristic, starts[1:], **setting, limits=Limits(seconds=0.2))
-    assert why_ended(found).tolist() == ["seconds"] * 2 and (found.nodes_expanded > 0).all()
+    assert found.ended.tolist() == ["seconds"] * 2 and (found.nodes_expanded > 0).all()
     found = solve(CUBE, heuristic, starts[1:], **setting, limits=Limits(max_nodes=1000, seconds=600))
-    assert why_ended(found).tolist() == ["memory"] * 2
+    assert found.ended.tolist() == ["memory"] * 2
 
 
 def test_no_more_searches_go_in_step_than_fit_in_the_memory():

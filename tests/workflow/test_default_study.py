@@ -55,7 +55,7 @@ def test_a_changed_parameter_reruns_only_what_depends_on_it(project):
     run(project, "dvc", "repro")
     assert trained_iterations(project, MODEL) == 30
     assert "Nothing to be done" in snakemake(project, "--dry-run")
-    assert "metrics.json" in run(project, "dvc", "metrics", "diff")
+    assert f"metrics/{MODEL}.json" in run(project, "dvc", "metrics", "diff")
     assert f"models.{MODEL}.iterations" in run(project, "dvc", "params", "diff")
     run(project, "git", "reset", "--hard", "--quiet")
     run(project, "dvc", "checkout")
@@ -75,8 +75,8 @@ def test_a_temporary_experiment_follows_its_parameter_and_redoes_nothing_else(pr
     assert not any(OTHER in job or "distance from" in job for job in jobs(output))
     refs = run(project, "git", "for-each-ref", "--format=%(refname)", "refs/exps").split()
     ref = next(ref for ref in refs if ref.endswith("/shorter"))
-    shown = json.loads(run(project, "git", "show", f"{ref}:reports/default/metrics.json"))
-    assert shown[MODEL]["selected_iteration"] <= 20
+    shown = json.loads(run(project, "git", "show", f"{ref}:reports/default/metrics/{MODEL}.json"))
+    assert shown["selected_iteration"] <= 20
     assert trained_iterations(project, MODEL) == 40
 
 

@@ -8,8 +8,7 @@ import pandas as pd
 
 from costtogo.analysis.documents import REPORTED, documents
 from costtogo.files import read_csv
-from costtogo.puzzles import family, make
-from costtogo.puzzles.base import is_listed
+from costtogo.puzzles import family
 
 SECONDS = {"d": 86400.0, "h": 3600.0, "min": 60.0}  # of a unit of time
 DOCUMENTS = {  # the sources of data/reported by the names that readers know
@@ -38,13 +37,12 @@ def read_reported(paths: Iterable[Path | str], puzzle: str | None = None) -> pd.
     return rows if puzzle is None else rows[rows["puzzle"] == puzzle].reset_index(drop=True)
 
 
-def rows_on(puzzles: Iterable[str], folder: Path = REPORTED) -> pd.DataFrame:
-    """What all documents say of some puzzles, the thesis first: of listed ones it counts each of their family."""
-    named = list(puzzles)
-    families = {family(puzzle) for puzzle in named if is_listed(make(puzzle))}
+def rows_on(puzzles: Iterable[str], listed: Iterable[str], folder: Path = REPORTED) -> pd.DataFrame:
+    """What the documents say of some puzzles, the thesis first, which counts on each of the family of a listed one."""
+    families = {family(puzzle) for puzzle in listed}
     thesis = read_reported(sorted(folder.glob("thesis.csv")) if families else [])
     of_family = thesis["puzzle"].map(lambda puzzle: family(puzzle) in families).astype(bool)
-    others = [read_reported(documents(puzzle, folder), puzzle) for puzzle in named]
+    others = [read_reported(documents(puzzle, folder), puzzle) for puzzle in puzzles]
     return pd.concat([thesis[of_family], *others], ignore_index=True)
 
 

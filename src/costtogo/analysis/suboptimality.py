@@ -1,35 +1,49 @@
 """What a set of searches amounts to: how many solved, how many optimal, at which expense."""
 
+from collections.abc import Sequence
+
 import numpy as np
 import pandas as pd
 
-from costtogo.analysis.intervals import wilson
-
-CELL = ["heuristic", "set", "path_weight", "batch_size"]
+from costtogo.analysis.intervals import mean_interval, wilson
 
 
-def summarise(searches: pd.DataFrame, by: list[str]) -> pd.DataFrame:
-    """One row per group of searches, in order of appearance; means over its searches, lengths over the solved ones.
+def summarise(searches: pd.DataFrame, by: Sequence[str] = ()) -> pd.DataFrame:
+    """One row per group of searches, in order of appearance; one of all without by.
 
-    searches: columns distance, solved, cost, optimal, nodes_expanded, nodes_generated and those of by.
-    optimal_low and optimal_high bound the optimal share (95 %, Wilson); shares in percent, lengths in moves.
+    searches: columns distance (NaN where it is not known), solved, cost, nodes_expanded, nodes_generated and those of
+    by; ended, why a search ended, where that is told, and cost_to_go, what the heuristic says of the start, likewise.
+    Shares are in percent, lengths in moves; low and high are the ends of 95 % intervals, of shares Wilson's.
+
+    length is over the solved; optimal_length, the optimal share and admissible_percent, of the cost-to-go, over the
+    `known`, whose distance is known, and excess, the moves too many, over those of them that are solved.
+    out_of_memory_percent is the share that ended for the nodes it kept. What is the mean of nothing is NaN.
     """
-    rows = []
-    for key, group in searches.groupby(by, sort=False):
-        solved = group[group["solved"]]
-        low, high = wilson(int(group["optimal"].sum()), len(group))
-        rows.append(
-            {
-                **dict(zip(by, key, strict=True)),
-                "instances": len(group),
-                "solved_percent": 100 * group["solved"].mean(),
-                "optimal_percent": 100 * group["optimal"].mean(),
-                "optimal_low": 100 * low,
-                "optimal_high": 100 * high,
-                "length": solved["cost"].mean() if len(solved) else np.nan,
-                "excess": (solved["cost"] - solved["distance"]).mean() if len(solved) else np.nan,
-                "nodes_expanded": group["nodes_expanded"].mean(),
-                "nodes_generated": group["nodes_generated"].mean(),
-            }
-        )
-    return pd.DataFrame(rows)
+    groups = searches.groupby(list(by), sort=False) if by else [((), searches)]
+    return pd.DataFrame([{**dict(zip(by, key, strict=True)), **_summary(group)} for key, group in groups])
+
+
+def _summary(searches: pd.DataFrame) -> dict[str, float]:
+    """The measures of some searches."""
+    known = searches[searches["distance"].notna()]
+    length, low, high = mean_interval(searches.loc[searches["solved"], "cost"])
+    optimal = known["cost"] == known["distance"]
+    row = {
+        "instances": len(searches),
+        "solved_percent": 100 * searches["solved"].mean(),
+        "length": length,
+        "length_low": low,
+        "length_high": high,
+        "known": len(known),
+        "optimal_length": known["distance"].mean(),
+        "optimal_percent": 100 * optimal.mean(),
+    }
+    ends = wilson(int(optimal.sum()), len(known)) if len(known) else (np.nan, np.nan)
+    row |= {f"optimal_{end}": 100 * share for end, share in zip(("low", "high"), ends, strict=True)}
+    row["excess"] = (known["cost"] - known["distance"])[known["solved"]].mean()
+    row |= {name: searches[name].mean() for name in ("nodes_expanded", "nodes_generated")}
+    if "ended" in searches:
+        row["out_of_memory_percent"] = 100 * (searches["ended"] == "memory").mean()
+    if "cost_to_go" in searches:
+        row["admissible_percent"] = 100 * (known["cost_to_go"] <= known["distance"]).mean()
+    return row

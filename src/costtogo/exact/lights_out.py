@@ -51,6 +51,11 @@ class FewestPresses:
         return best
 
 
+def solve(puzzle: LightsOut, fewest: FewestPresses, starts: States) -> SearchResult:
+    """FewestPresses.solve in the form that all solvers have (search.registry)."""
+    return fewest.solve(starts)
+
+
 def _count(packed: np.ndarray) -> np.ndarray:
     """The bits that are set in each row, int64 [N]."""
     return np.bitwise_count(packed).sum(axis=1, dtype=np.int64)

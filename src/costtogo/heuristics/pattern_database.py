@@ -1,6 +1,8 @@
 """A pattern database of a sliding-tile puzzle as a heuristic (exact.pattern_database)."""
 
-from costtogo.exact.pattern_database import PatternDatabase
+from pathlib import Path
+
+from costtogo.exact.pattern_database import PatternDatabase, load
 from costtogo.heuristics.tile_sums import TileSumHeuristic, tile_sums
 from costtogo.puzzles.sliding import SlidingTiles
 from costtogo.types import UserError
@@ -17,3 +19,8 @@ class PatternDatabaseHeuristic(TileSumHeuristic):
         if database.side != puzzle.side:
             raise UserError(f"The pattern database is one of boards of side {database.side}, not of {puzzle.name}.")
         super().__init__(puzzle, tile_sums(database, reflected))
+
+
+def read_database(puzzle: SlidingTiles, path: Path) -> PatternDatabaseHeuristic:
+    """The heuristic of a pattern database in a file, with reflections."""
+    return PatternDatabaseHeuristic(puzzle, load(path))

@@ -250,6 +250,11 @@ class LocalSolutions:
         return SearchResult.from_rows((length, 0, 0, bound, actions[:length]) for actions, length, bound in rows)
 
 
+def solve(puzzle: SlidingTiles, local: Local, starts: States) -> SearchResult:
+    """Local.solve in the form that all solvers have (search.registry)."""
+    return local.solve(starts).result()
+
+
 def ranks_of(problem: Subproblem, boards: States) -> np.ndarray:
     """The ranks of the states in which whole boards, uint8 [N, D], are; int64 [N]."""
     return _rank(boards, problem.places, problem.numbers, len(problem.cells))

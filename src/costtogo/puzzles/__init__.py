@@ -23,6 +23,7 @@ class Family(NamedTuple):
     noun: what is solved, in the words of reports.
     made: the module of this package and what of it makes the puzzle of these numbers.
     bound: the module of costtogo and what of it makes a lower bound of the distance, where networks may lie above one.
+    database: the module of costtogo and what of it makes a heuristic of a pattern database's file, where there are any.
     """
 
     key: str
@@ -33,6 +34,7 @@ class Family(NamedTuple):
     noun: str
     made: tuple[str, str]
     bound: tuple[str, str] | None = None
+    database: tuple[str, str] | None = None
 
 
 NUMBER = "[0-9]{1,3}"  # in a name
@@ -44,7 +46,7 @@ FAMILIES = (
            "Towers of Hanoi H({}, {})", "tower", ("hanoi", "Hanoi")),
     Family("sliding", "puzzle15", "puzzle8, 15, 24, 35 and 48", r"puzzle(8|15|24|35|48)", "{}-puzzle",
            "board", ("sliding", "tiles"),
-           ("heuristics.manhattan", "with_conflicts")),
+           ("heuristics.manhattan", "with_conflicts"), ("heuristics.pattern_database", "read_database")),
     Family("lights_out", "lights_out_7", "lights_out_<side>", rf"lights_out_({NUMBER})",
            "Lights Out, {0} × {0}", "board", ("lights_out", "LightsOut")),
 )  # fmt: skip

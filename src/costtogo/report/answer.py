@@ -73,14 +73,14 @@ def listed(row: Row) -> bool:
     return row["listed"] and not row["repeated"]
 
 
-def large(row: Row) -> bool:
-    """A row on a puzzle too large to list."""
+def sampled(row: Row) -> bool:
+    """A row on a puzzle whose states are sampled."""
     return not row["listed"]
 
 
 def learned(row: Row) -> bool:
     """A row on such a puzzle that a network of ours stands beside."""
-    return large(row) and row["ours"] is not None
+    return sampled(row) and row["ours"] is not None
 
 
 class Finder(NamedTuple):

@@ -9,9 +9,8 @@ from costtogo.puzzles import family, make, title
 from costtogo.report import sampled
 from costtogo.report.answers.cells import NETWORK_ENGINE
 from costtogo.report.answers.puzzle import listings
-from costtogo.report.compared import compared, rows_table
 from costtogo.report.figures import Figures
-from costtogo.report.large_compared import compared as compared_documents
+from costtogo.report.literature import documents, repeated, repeated_table
 from costtogo.report.markdown import Format, amount, cell_text, code, percent, places
 from costtogo.report.render import deeper, render
 from costtogo.report.results import StudyResults
@@ -67,10 +66,10 @@ def after(results: StudyResults, comparison: pd.DataFrame, figures: Figures) -> 
     """The literature's numbers beside ours, what makes a difference, and the instance sets."""
     thesis, parts = comparison["source"] == THESIS, []
     if thesis.any():
-        parts.append(compared(comparison[thesis], listings(results)))
+        parts.append(repeated(comparison[thesis], listings(results)))
     if not thesis.all():
         others = comparison[~thesis].rename(columns={"reproduced_thesis": "reproduced", "reason": "note"})
-        parts += compared_documents(others, {}, "The final-year report")
+        parts.append(documents(others, "The final-year report"))
     if comparison.empty:
         parts.append("## Reported and reproduced\n\nThe literature in data/reported has no number on these puzzles.\n")
     variants = variants_text(kept(results), lambda kind, puzzle: figures.of(puzzle)(kind))
@@ -86,7 +85,7 @@ def timings(results: StudyResults, comparison: pd.DataFrame, figures: Figures) -
     """The wall-clock times of the searches, and the literature's beside ours."""
     clocks = {title(puzzle): at_headline(results.of(puzzle), of_cells(results.of(puzzle))) for puzzle in results.models}
     searches = {puzzle: clock for puzzle, clock in clocks.items() if not clock.empty}
-    told = rows_table(comparison) if len(comparison) else None
+    told = repeated_table(comparison) if len(comparison) else None
     text = render("exhaustive_timings", searches=searches, comparison=told, engine=NETWORK_ENGINE)
     return "\n".join(filter(None, [text, figures.gallery(figures.timed(results.models))]))
 

@@ -14,7 +14,7 @@ import pandas as pd
 from costtogo.analysis.literature import DOCUMENTS, NETWORKS, numbers_of
 from costtogo.puzzles import make, noun, title
 from costtogo.report.figures import Figures
-from costtogo.report.large_compared import compared, explanations, rows_table
+from costtogo.report.literature import documents, documents_table, explanations
 from costtogo.report.markdown import amount, code, percent, places, short, table
 from costtogo.report.render import render
 from costtogo.report.results import StudyResults
@@ -106,7 +106,7 @@ def text(results: StudyResults, tables: dict[str, pd.DataFrame], comparison: pd.
 
 def after(results: StudyResults, comparison: pd.DataFrame, figures: Figures) -> str:
     """The literature's numbers beside ours."""
-    return "\n".join(compared(comparison, explanations(results)))
+    return documents(comparison, **explanations(results))
 
 
 def timings(results: StudyResults, comparison: pd.DataFrame, figures: Figures) -> str:
@@ -125,7 +125,7 @@ def timings(results: StudyResults, comparison: pd.DataFrame, figures: Figures) -
         speeds=speeds(results, solvers(results)).round({"nodes_per_second": 0}),
         children=results.find(f"timings/footprints/{results.puzzle}"),
         databases=pd.DataFrame(databases),
-        comparison=rows_table(covered) if len(covered) else "",
+        comparison=documents_table(covered) if len(covered) else "",
         figures="\n".join(figures.gallery([entry]) for entry in figures.timed([results.puzzle])),
     )
 

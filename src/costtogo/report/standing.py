@@ -2,8 +2,8 @@
 
 On a puzzle whose states are listed, trainings are repeated under the document's own names. The thesis's stand there
 twice: its exact recipe, as a longer study has kept it, and this study's compact network of the same name. Another
-document's are this study's where it has them, else what was kept of them. On a puzzle too large to list one model
-stands for the study, its headline, beside every network of the literature that was trained as ours was.
+document's are this study's where it has them, else what was kept of them. On a puzzle whose states are sampled one
+model stands for the study, its headline, beside every network of the literature that was trained as ours was.
 """
 
 from typing import NamedTuple
@@ -41,12 +41,12 @@ class Standing(NamedTuple):
     which: str = ""
 
 
-def terms_of(reported: pd.DataFrame) -> list[Row]:
+def terms_of(reported: pd.DataFrame, own: StudyResults) -> list[Row]:
     """The rows of data/reported with what answering them takes.
 
-    Added are listed, whether the puzzle's states are; repeated, whether the exact recipe and a compact network answer;
-    states, how many the puzzle has; total, the iterations at which the row's training was stopped; and models, where
-    the row makes a claim on all that are repeated.
+    Added are listed, whether all states of the puzzle are, as the study asks; repeated, whether the exact recipe and a
+    compact network answer; states, how many the puzzle has; total, the iterations at which the row's training was
+    stopped; and models, where the row makes a claim on all that are repeated.
     """
     stopped = reported["value"].where(reported["quantity"] == "total_iterations", reported["iteration"])
     totals = stopped.groupby(reported["model"]).max().to_dict()
@@ -54,9 +54,10 @@ def terms_of(reported: pd.DataFrame) -> list[Row]:
     models = thesis.groupby("puzzle")["model"].unique().map(list).to_dict()
     rows = []
     for row in reported.to_dict("records"):
-        puzzle = make(row["puzzle"])
-        repeated = row["source"] == THESIS and is_listed(puzzle)
-        told = {"listed": is_listed(puzzle), "repeated": repeated, "states": puzzle.state_count}
+        puzzle, asked = make(row["puzzle"]), own.puzzles.get(row["puzzle"])
+        listed = asked.is_exhaustive if asked else is_listed(puzzle)
+        repeated = listed and row["source"] == THESIS
+        told = {"listed": listed, "repeated": repeated, "states": puzzle.state_count}
         told |= {"total": totals.get(row["model"], NAN), "models": models.get(row["puzzle"], []) if repeated else []}
         rows.append(row | told)
     return rows
@@ -96,5 +97,5 @@ def ours(results: StudyResults, row: Row) -> str | None:
 
 
 def headline(results: StudyResults) -> str:
-    """The model that stands for the study of a puzzle too large to list."""
+    """The model that stands for the study of a puzzle whose states are sampled."""
     return results.asked.headline or min(results.model_names)

@@ -177,7 +177,8 @@ def headline_numbers(results: StudyResults) -> dict[str, Any]:
         of_model = of_chosen_checkpoint if own.is_exhaustive else of_cards
         numbers |= {model: of_model(own, model) for model in own.model_names}
         if own.asked.local_vi:
-            numbers |= {f"{row.initial_size}_average_moves": row.average_moves for row in sizes(own).itertuples()}
+            found = {f"{row.initial_size}_average_moves": row.average_moves for row in sizes(own).itertuples()}
+            numbers["local_vi"] = found
     return numbers
 
 

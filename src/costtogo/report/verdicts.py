@@ -58,13 +58,15 @@ def compare(reported: pd.DataFrame, own: StudyResults) -> pd.DataFrame:
     exact: ours from the document's own recipe, or the one that stands beside it alone.  compact: from this study's
     network of the same name.  exhaustive: over all states.  verdict: on the exact recipe where it was run.
     """
-    rows = [row | _compared(own, row) for row in terms_of(reported)]
+    by_puzzle = {puzzle: own.of(puzzle) for puzzle in own.puzzles}
+    rows = [row | _compared(by_puzzle.get(row["puzzle"], own), row) for row in terms_of(reported, own)]
     return pd.DataFrame(rows, columns=[*reported.columns, *BY_RECIPE])
 
 
 def compare_all(own: StudyResults) -> pd.DataFrame:
     """compare for all numbers on the puzzles of some results; where wall-clock times may be seen, for times alone."""
-    reported = rows_on(own.puzzles, own.beside.reported)
+    listed = [puzzle for puzzle, asked in own.puzzles.items() if asked.is_exhaustive]
+    reported = rows_on(own.puzzles, listed, own.beside.reported)
     return compare(reported[reported["quantity"].isin(TIMES)] if own.timed else reported, own)
 
 

@@ -30,7 +30,7 @@ class Chapter(NamedTuple):
 
 
 def write(results: StudyResults, target: Path) -> dict[str, Any]:
-    """Write report.md, metrics.json, timings.md, reported_vs_reproduced.csv, tables/*.csv and timings/*.csv.
+    """Write report.md, timings.md, reported_vs_reproduced.csv, metrics/*.json, tables/*.csv and timings/*.csv.
 
     target: reports/<study>.  All but timings come out byte-identical from the same results.  Returns the numbers that
     stand for each model, as headline_numbers does.
@@ -42,7 +42,10 @@ def write(results: StudyResults, target: Path) -> dict[str, Any]:
     parts += [each.module.after(each.results, each.comparison, figures) for each in chapters]
     parts += [provenance_text(results), kept_text(exhaustive.kept(results))]
     write_text(target / "report.md", "\n".join(filter(None, parts)))
-    write_json(target / "metrics.json", numbers)
+    measured = {target / "metrics" / f"{name}.json": found for name, found in numbers.items()}
+    for path, found in measured.items():
+        write_json(path, found)
+    remove_others((target / "metrics").glob("*.json"), measured)
     write_csv(target / "reported_vs_reproduced.csv", pd.concat(each.comparison for each in chapters))
     write_tables(target / "tables", frames)
     write_timings(results.with_times(), target, figures)

@@ -13,9 +13,10 @@ from dataclasses import astuple, dataclass, field, replace
 import numpy as np
 
 from costtogo.exact.nearby import NearbyTable
+from costtogo.heuristics.nearby import NearbyHeuristic
 from costtogo.puzzles.base import Puzzle
-from costtogo.search import bwas
-from costtogo.search.beam import BeamLimits, solve
+from costtogo.search import beam, bwas
+from costtogo.search.beam import BeamLimits
 from costtogo.search.shorten import shorten, shortest
 from costtogo.types import ActionHeuristic, Heuristic, SearchResult, States
 
@@ -100,21 +101,44 @@ def schedule(count: int) -> Iterator[tuple[int, int]]:
             image += 1
 
 
+def solve(
+    puzzle: Puzzle,
+    heuristic: Heuristic | ActionHeuristic,
+    starts: States,
+    *,
+    seconds: float,
+    max_nodes: int,
+    nearby: NearbyTable | None = None,
+    path_weights: Sequence[float] = (),
+    **options,
+) -> SearchResult:
+    """The best solution of one start, uint8 [1, D], within some seconds: by BWAS where λ are given, else by beams.
+
+    nearby: exact distances around the goal, which beams need.  options: those of solve_with_weights.
+    """
+    (start,) = starts
+    if not path_weights:
+        return solve_within(puzzle, heuristic, start, seconds=seconds, nearby=nearby, max_nodes=max_nodes)
+    known = heuristic if nearby is None else NearbyHeuristic(heuristic, nearby)
+    options |= {"path_weights": path_weights, "seconds": seconds, "max_nodes": max_nodes}
+    return solve_with_weights(puzzle, known, start, **options)
+
+
 def solve_images(
     puzzle: Puzzle,
     heuristic: ActionHeuristic,
-    start: States,
+    starts: States,
     *,
     width: int,
     count: int,
     nearby: NearbyTable,
     limits: BeamLimits = BeamLimits(),
 ) -> SearchResult:
-    """The shortest solution of one start, uint8 [D], by beams of one width from the first so many of its images."""
-    best = Best()
+    """The shortest solution of one start, uint8 [1, D], by beams of one width from the first so many of its images."""
+    best, (start,) = Best(), starts
     for image in images(puzzle)[:count]:
         moves = min(limits.max_moves, best.at_most(nearby))
-        found = solve(
+        found = beam.solve(
             puzzle, heuristic, image.of(start), width=width, nearby=nearby, limits=replace(limits, max_moves=moves)
         )
         best.take(found, image.back(found.solutions[0]))
@@ -145,7 +169,7 @@ def solve_within(
         if rate and width < WIDTHS[0][0]:
             break
         limits = BeamLimits(max_moves=best.at_most(nearby), max_nodes=max_nodes, seconds=deadline - begun)
-        found = solve(puzzle, heuristic, every[number].of(start), width=width, nearby=nearby, limits=limits)
+        found = beam.solve(puzzle, heuristic, every[number].of(start), width=width, nearby=nearby, limits=limits)
         best.take(found, every[number].back(found.solutions[0]))
         if best.cost <= best.lower_bound:
             break

@@ -67,11 +67,3 @@ def solve(
     from costtogo.search.step_engine import solve_in_step
 
     return solve_in_step(puzzle, heuristic, starts, weights, rules, limits.seconds)
-
-
-def why_ended(found: SearchResult) -> np.ndarray:
-    """What ended each search, object [B]: "solved", "memory" (its max_nodes), "seconds" (those of the call) or
-    "expansions" (its max_expansions).
-    """
-    reasons = {"solved": found.solved, "memory": found.out_of_memory, "seconds": found.out_of_time}
-    return np.select(list(reasons.values()), list(reasons), "expansions").astype(object)

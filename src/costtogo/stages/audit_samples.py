@@ -8,6 +8,7 @@ greedy.parquet: what greedy search solves of such states with each checkpoint (D
 progress.parquet: what BWAS finds on a set of instances with some checkpoints; no rows where the study does not ask.
 """
 
+from functools import partial
 from pathlib import Path
 from typing import TypeAlias
 
@@ -17,6 +18,7 @@ import torch
 
 from costtogo.analysis.audit import Findings, measures, measures_by_distance
 from costtogo.analysis.neighbourhoods import audit_near_goal, look_around
+from costtogo.analysis.suboptimality import summarise
 from costtogo.exact.layers import draw_layers
 from costtogo.exact.nearby import NearbyTable
 from costtogo.files import read_frame, write_frame
@@ -28,15 +30,15 @@ from costtogo.params.audits import ProgressParams, SampledAudit
 from costtogo.params.base import derive_seed
 from costtogo.params.training import sampler_of
 from costtogo.puzzles import make
-from costtogo.puzzles.base import Puzzle, solves
-from costtogo.search import greedy
+from costtogo.puzzles.base import Puzzle
+from costtogo.search import bwas, greedy
 from costtogo.search.bwas import Limits
-from costtogo.stages.grid import search
-from costtogo.stages.search_records import describe as describe_searches
-from costtogo.stages.search_records import read_sets, summarise
+from costtogo.stages.search.loading import Sets, read_sets
+from costtogo.stages.search.running import SUMMARY, checked, run_searches
+from costtogo.stages.search.running import describe as describe_searches
 from costtogo.stages.stage_run import StageRun, say
 from costtogo.stages.tables import read_nearby
-from costtogo.types import Heuristic, States, UserError
+from costtogo.types import Heuristic
 
 Checkpoints: TypeAlias = dict[int, NetworkHeuristic]  # by iteration, ascending
 OF_A_STATE = ["mean_absolute_error", "bias", "admissible_percent", "overestimation_mean", "overestimation_max"]
@@ -103,8 +105,8 @@ def audit_nearby(table: NearbyTable, heuristic: Heuristic, wanted: SampledAudit,
     return found[["distance", "states", "mean_cost_to_go", *MEASURES]]
 
 
-def audit_known(heuristic: Heuristic, sets: dict[str, tuple[pd.DataFrame, States]]) -> pd.DataFrame:
-    """One row for each set and distance, of the instances whose distance is known; sets as read_sets returns."""
+def audit_known(heuristic: Heuristic, sets: Sets) -> pd.DataFrame:
+    """One row for each set and distance, of the instances whose distance is known."""
     rows = []
     for name, (instances, states) in sets.items():
         known = instances["distance"].notna().to_numpy()
@@ -118,19 +120,20 @@ def audit_known(heuristic: Heuristic, sets: dict[str, tuple[pd.DataFrame, States
 
 
 def audit_progress(
-    table: NearbyTable, checkpoints: Checkpoints, sets: dict, asked: ProgressParams | None
+    table: NearbyTable, checkpoints: Checkpoints, sets: Sets, asked: ProgressParams | None
 ) -> pd.DataFrame:
-    """One row for some checkpoints: summarise of BWAS on the set asked for; sets as read_sets returns."""
+    """One row for some checkpoints: summarise of BWAS on the set asked for."""
     if asked is None:
         return pd.DataFrame(columns=PROGRESS)
-    (instances, starts), frames = sets[asked.set], []
+    frames, cell = [], {"path_weight": asked.path_weight, "batch_size": asked.batch_size}
     for iteration, network in spread(checkpoints, asked.checkpoints).items():
-        heuristic, limits = NearbyHeuristic(network, table), Limits(max_nodes=asked.max_nodes)
-        weights, size = [asked.path_weight], asked.batch_size
-        found = search(network.puzzle, heuristic, instances, starts, weights, size, limits).assign(iteration=iteration)
-        say(f"iteration {iteration}, {asked.set}, λ = {asked.path_weight:g}, N = {size:,}: {describe_searches(found)}")
+        options = {**cell, "limits": Limits(max_nodes=asked.max_nodes)}
+        search = partial(bwas.solve, network.puzzle, NearbyHeuristic(network, table), **options)
+        found = run_searches(network.puzzle, search, *sets[asked.set], **cell, iteration=iteration)
+        place = f"iteration {iteration}, {asked.set}, λ = {asked.path_weight:g}, N = {asked.batch_size:,}"
+        say(f"{place}: {describe_searches(found)}")
         frames.append(found)
-    return summarise(pd.concat(frames, ignore_index=True), PROGRESS)
+    return summarise(pd.concat(frames, ignore_index=True), PROGRESS)[[*PROGRESS, *SUMMARY]]
 
 
 def measures_of(error: np.ndarray) -> dict[str, float]:
@@ -169,9 +172,7 @@ def audit_greedy(puzzle: Puzzle, checkpoints: Checkpoints, wanted: SampledAudit,
     starts = np.concatenate([draw_walk_ends(puzzle, count, (depth, depth), generator) for depth in depths])
     rows = []
     for iteration, heuristic in checkpoints.items():
-        found = greedy.solve(puzzle, heuristic, starts, max_moves=wanted.greedy_moves)
-        if (solves(puzzle, starts, found.solutions) != found.solved).any():
-            raise UserError(f"A solution of {puzzle.name} does not reach the goal: a defect of the search.")
+        found, _ = checked(puzzle, partial(greedy.solve, puzzle, heuristic, max_moves=wanted.greedy_moves), starts)
         costs = heuristic(starts).astype(np.float64).reshape(len(depths), count).mean(axis=1)
         shares = 100 * found.solved.reshape(len(depths), count).mean(axis=1)
         for depth, share, cost in zip(depths, shares, costs, strict=True):

@@ -12,12 +12,11 @@ import numpy as np
 import pandas as pd
 import torch
 
-from costtogo.files import read_frame, read_tensors, write_frame
+from costtogo.files import read_tensors, write_frame
 from costtogo.heuristics.tile_sums import TileSumHeuristic
 from costtogo.learning.instances import draw_walk_ends
 from costtogo.puzzles import make
-from costtogo.stages.baselines import baseline
-from costtogo.stages.search_records import last_network
+from costtogo.stages.search.loading import checkpoint, load_heuristic
 from costtogo.stages.stage_run import StageRun, say
 from costtogo.types import States
 
@@ -35,11 +34,11 @@ def run(params: Path, out: Path, model: Sequence[Path] = (), database: Sequence[
     states = draw_walk_ends(puzzle, STATES, WALKS, np.random.default_rng(stage.parameters["seed"]))
     rows, clock = [], []
     for folder in model:
-        network = last_network(folder, stage.parameters["device"])
+        network = load_heuristic(puzzle, "network", model=folder, device=stage.parameters["device"])
         rows.append({"heuristic": folder.name, "bytes": network_bytes(folder)})
         clock += [{"heuristic": folder.name, **row} for row in speeds(network, states)]
     for name in stage.parameters["baselines"]:
-        heuristic = baseline(puzzle, name, files.get(name))
+        heuristic = load_heuristic(puzzle, name, database=files.get(name))
         rows.append({"heuristic": name, "bytes": table_bytes(heuristic)})
         clock += [{"heuristic": name, **row} for row in speeds(heuristic, states)]
     for row, slow, fast in zip(rows, clock[::2], clock[1::2], strict=True):
@@ -53,7 +52,7 @@ def run(params: Path, out: Path, model: Sequence[Path] = (), database: Sequence[
 
 def network_bytes(model: Path) -> int:
     """Bytes of the weights of the last checkpoint of a training, as they are stored."""
-    tensors, _ = read_tensors(model / read_frame(model / "checkpoints.parquet")["file"].iloc[-1])
+    tensors, _ = read_tensors(checkpoint(model))
     return sum(tensor.numel() * tensor.element_size() for tensor in tensors.values())
 
 

@@ -1,13 +1,13 @@
 """Solve scrambles or states given by hand or in a CSV, over a trained network or exactly.
 
 Over a network, puzzles whose states can be listed are solved by BWAS. Larger ones have some seconds, for beams that
-widen where the network tells the cost-to-go of all children at once, else for BWAS with one λ after another.
+widen where the network tells the cost-to-go of all children at once, else for BWAS with one λ after another. Exactly
+are solved sliding tiles, by IDA* over a pattern database, and Lights Out, by linear algebra.
 """
 
 import os
 import sys
 import time
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -15,6 +15,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from costtogo.exact import pattern_database
+from costtogo.exact.lights_out import FewestPresses
 from costtogo.exact.nearby import NearbyTable, nearby_table
 from costtogo.external import STATES, Instances
 from costtogo.external import load as load_instances
@@ -22,26 +24,33 @@ from costtogo.files import is_stream, read_frame, read_json, write_csv
 from costtogo.heuristics.averaged import AveragedHeuristic
 from costtogo.heuristics.nearby import NearbyHeuristic
 from costtogo.heuristics.network import NetworkHeuristic, load
+from costtogo.heuristics.pattern_database import PatternDatabaseHeuristic
 from costtogo.learning.local_vi import Local, band_order, reading_order
 from costtogo.puzzles import make
-from costtogo.puzzles.base import Puzzle, is_listed, random_walks, solves
+from costtogo.puzzles.base import Puzzle, is_listed
 from costtogo.puzzles.sliding import SlidingTiles
-from costtogo.search.anytime import solve_with_weights, solve_within
-from costtogo.search.bwas import Limits, solve, why_ended
-from costtogo.stages.solve_exact import check_exact, exact_search
+from costtogo.search.bwas import Limits
+from costtogo.search.ida_star import IdaLimits
+from costtogo.search.registry import solver
+from costtogo.stages.search.loading import checkpoint, load_heuristic
+from costtogo.stages.search.running import REPORT_SECONDS, Search, in_notation, run_searches, warm_up, with_progress
 from costtogo.stages.stage_run import say
 from costtogo.stages.tables import read_nearby
-from costtogo.types import ActionHeuristic, SearchResult, States, UserError, excerpt
+from costtogo.types import Heuristic, States, UserError, excerpt
 
+UNKNOWN = pd.DataFrame({"set": [""], "instance": [0], "distance": [np.nan]})  # an instance
 LENGTHS = {"length": "moves", "length_qtm": "quarter turns", "length_htm": "moves with half turns as one"}
 NEARBY_DEPTH = 5  # of a table made for one command
-REPORT_SECONDS = 10  # between lines of progress, and between writings of a file that grows
 LISTED = {"path_weight": 0.7, "batch_size": 5, "max_expansions": 200_000}  # BWAS where nothing else is asked for
 LARGE = {"path_weight": 0.4, "batch_size": 1000, "max_expansions": 10_000_000}
 RISING = (0.8, 1.0)  # λ of the solver rising: soon a solution, then a shorter one with larger and larger N
 SHORTENING = 0.1  # of its seconds, for making solutions of sliding tiles shorter by stretches
-WITHOUT_NETWORK = ("exact", "local")
+WITHOUT_NETWORK = {  # solvers: the families of puzzles that they solve, and these in words
+    "exact": (("sliding", "lights_out"), "sliding tiles and Lights Out"),
+    "local": (("sliding",), "sliding tiles"),
+}
 LOCAL_SIZES = {3: 4, 4: 5}  # by side, tiles a step of local value iteration in reading order; 2 by bands elsewhere
+SMALL = {3: "4-4", 4: "5-5-5", 5: "4-5-5-5-5", 6: "4-4-4-4-4-4-4-4-3", 7: "3-3-3-3-3-3-3-3-3-3-3-3-3-3-3-3"}  # by side
 SECONDS = 30.0
 MOST_NODES = 60_000_000
 RISING_BATCH = 500
@@ -101,16 +110,15 @@ class Setting:
 
 def solve_one(puzzle_name: str | None, model: Path | None, kind: str, text: str, setting: Setting) -> None:
     """Print the solution of one scramble or state; UserError where none was found within the limits."""
-    puzzle, setting, begin = find_solver(puzzle_name, model, setting)
+    puzzle, heuristic, setting = choose(puzzle_name, model, setting)
     start = STATES[kind](puzzle, text)
-    row = begin().row(start)
+    row = search_from(puzzle, make_ready(puzzle, heuristic, setting), start).iloc[0]
     if not row["solved"]:
         raise UserError(_why_unsolved(row, setting))
     print(puzzle.draw(start))
     print(f"solution        {row['solution'] or '(solved already)'}")
-    for name, metric in LENGTHS.items():
-        if name in row:
-            print(f"length          {row[name]} {metric}")
+    for name in length_names(puzzle):
+        print(f"length          {row[name]:.0f} {LENGTHS[name]}")
     print(f"lower bound     {row['lower_bound']:.1f} moves{_condition(setting)}")
     print(f"nodes expanded  {row['nodes_expanded']:,}")
     print(f"seconds         {row['seconds']:.3f}")
@@ -123,7 +131,7 @@ def _condition(setting: Setting) -> str:
     return "" if setting.solver in ("beam", "local") else " (conditional: if the network never overestimates)"
 
 
-def _why_unsolved(row: dict, setting: Setting) -> str:
+def _why_unsolved(row: pd.Series, setting: Setting) -> str:
     """One sentence on what ended a search, and what to raise."""
     expansions = f"{row['nodes_expanded']:,} expansions"
     if setting.solver == "exact":
@@ -145,11 +153,11 @@ def solve_file(puzzle_name: str | None, model: Path | None, instances: Path, out
     grows as rows are solved; a stream, which cannot be written anew, gets all at the end.
     """
     _check_out(instances, out)
-    puzzle, setting, begin = find_solver(puzzle_name, model, setting)
+    puzzle, heuristic, setting = choose(puzzle_name, model, setting)
     wanted = load_instances(puzzle, instances)
-    solver, rows, written = begin(), [], time.monotonic()
-    for start in told(list(wanted.states), puzzle.name):
-        rows.append(solver.row(start))
+    search, rows, written = make_ready(puzzle, heuristic, setting), [], time.monotonic()
+    for start in with_progress(wanted.states, len(wanted.states), puzzle.name):
+        rows.append(search_from(puzzle, search, start))
         if time.monotonic() - written >= REPORT_SECONDS and not is_stream(out):
             write_csv(out, _solved(puzzle, wanted, rows, setting))
             written = time.monotonic()
@@ -170,11 +178,12 @@ def _check_out(instances: Path, out: Path) -> None:
         raise UserError(f"--out {excerpt(str(out))} is the file of --instances, which it would replace: name another.")
 
 
-def _solved(puzzle: Puzzle, instances: Instances, rows: list[dict], setting: Setting) -> pd.DataFrame:
+def _solved(puzzle: Puzzle, instances: Instances, rows: list[pd.DataFrame], setting: Setting) -> pd.DataFrame:
     """The instances searched so far beside what was found."""
+    lengths, solved = length_names(puzzle), pd.concat(rows, ignore_index=True)
+    solved[lengths] = solved[lengths].where(solved["solved"]).astype("Int64")
     measured = ["nodes_expanded", *(["nodes_generated", "lower_bound"] if setting.solver == "exact" else [])]
-    columns = ["solution", *length_names(puzzle), *measured, "seconds", "solved"]
-    solved = pd.DataFrame(rows, columns=columns).astype(dict.fromkeys(length_names(puzzle), "Int64"))
+    solved = solved[["solution", *lengths, *measured, "seconds", "solved"]].round({"seconds": 4})
     solved.insert(0, instances.kind, instances.texts[: len(rows)])
     if np.isfinite(instances.optimal).all():
         solved["optimal_moves"] = instances.optimal[: len(rows)].astype(np.int64)
@@ -191,54 +200,39 @@ def find_heuristic(puzzle_name: str | None, model: Path | None) -> NetworkHeuris
 
 
 def _default_model(puzzle_name: str | None) -> Path:
-    """The best model of a puzzle in the study of its own or the default one; of a large puzzle the headline of the
-    study's report, else its first model."""
+    """The best model of a puzzle in the study of its own or the default one: the headline of the study's report, else
+    the one whose searches are optimal most often, else the first."""
     if puzzle_name is None:
         raise UserError("Name the puzzle with --puzzle, or a checkpoint with --model.")
     puzzle = make(puzzle_name)
     study = Path("results") / puzzle.name
     if is_listed(puzzle) and not study.is_dir():
         study = Path("results") / "default"
-    command = "make" if study.name == "default" else f"snakemake --cores all {puzzle.name}"
-    nothing = f"There is no trained model of {puzzle_name} in {study}; run {command}, or give --model."
-    if not is_listed(puzzle):
-        trained = sorted(path.stem for path in (study / "models").glob("*.json"))
-        if not trained:
-            raise UserError(nothing)
-        report = study / "report" / "report.json"
-        headline = read_json(report)["parameters"]["headline"] if report.exists() else None
-        return study / "models" / (headline if headline in trained else trained[0])
-    cards = [read_json(path) for path in sorted((study / "searches").glob("*.json"))]
-    searched = [
-        card for card in cards if card["parameters"]["puzzle"] == puzzle.name and "optimal_percent" in card["metrics"]
-    ]
-    if not searched:
-        raise UserError(nothing)
-    best = min(searched, key=lambda card: (-card["metrics"]["optimal_percent"], card["metrics"]["nodes_expanded"]))
-    return study / "models" / best["name"]
+    cards = [(path.stem, read_json(path)["parameters"]) for path in sorted((study / "models").glob("*.json"))]
+    trained = [name for name, parameters in cards if parameters["puzzle"] == puzzle.name]
+    if not trained:
+        command = "make" if study.name == "default" else f"snakemake --cores all {puzzle.name}"
+        raise UserError(f"There is no trained model of {puzzle_name} in {study}; run {command}, or give --model.")
+    report = study / "report" / "report.json"
+    headline = read_json(report)["parameters"]["puzzles"][puzzle.name]["headline"] if report.exists() else None
+
+    def order(name: str) -> tuple:
+        card = study / "searches" / f"{name}.json"
+        metrics = read_json(card)["metrics"] if card.exists() else {}
+        return name != headline, -metrics.get("optimal_percent", 0), metrics.get("nodes_expanded", np.inf)
+
+    return study / "models" / min(trained, key=order)
 
 
 def _checkpoint(model: Path) -> Path:
     """A checkpoint file as it is; of a model's folder the selected checkpoint, else the last."""
     if not model.is_dir():
         return model
-    index = read_frame(model / "checkpoints.parquet")
     selection = model.resolve().parents[1] / "searches" / model.name / "selection.parquet"
-    if selection.exists():
-        chosen = read_frame(selection)
-        index = index[index["iteration"] == chosen.loc[chosen["selected"], "iteration"].iloc[0]]
-    return model / index["file"].iloc[-1]
-
-
-def told(starts: list[States], name: str) -> Iterator[States]:
-    """The starts one by one, with a line of progress every REPORT_SECONDS."""
-    begun = said = time.monotonic()
-    for done, start in enumerate(starts):
-        if (now := time.monotonic()) - said >= REPORT_SECONDS:
-            left = (now - begun) / done * (len(starts) - done)
-            say(f"{name}: {done} of {len(starts)} searched, {left // 60:.0f}:{left % 60:02.0f} left")
-            said = now
-        yield start
+    if not selection.exists():
+        return checkpoint(model)
+    chosen = read_frame(selection)
+    return checkpoint(model, chosen.loc[chosen["selected"], "iteration"].iloc[0])
 
 
 def length_names(puzzle: Puzzle) -> list[str]:
@@ -246,96 +240,82 @@ def length_names(puzzle: Puzzle) -> list[str]:
     return ["length_qtm", "length_htm"] if puzzle.half_turn_length else ["length"]
 
 
-@dataclass(frozen=True)
-class Solver:
-    """What searches from one start, uint8 [D]."""
-
-    puzzle: Puzzle
-    search: Callable[[States], SearchResult]
-
-    def row(self, start: States) -> dict:
-        """One search; its solution is replayed before it is given."""
-        puzzle, begun = self.puzzle, time.perf_counter()
-        result = self.search(start)
-        seconds = time.perf_counter() - begun
-        solved = bool(result.solved[0]) and bool(solves(puzzle, start[None], result.solutions)[0])
-        actions, names = result.solutions[0], length_names(puzzle)
-        lengths = [len(actions), *([puzzle.half_turn_length(actions)] if len(names) > 1 else [])]
-        return {
-            "solution": puzzle.format_moves(actions) if solved else "",
-            **dict(zip(names, lengths if solved else [None] * len(names), strict=True)),
-            "nodes_expanded": int(result.nodes_expanded[0]),
-            "nodes_generated": int(result.nodes_generated[0]),
-            "lower_bound": float(result.lower_bound[0]),
-            "seconds": round(seconds, 4),
-            "solved": solved,
-            "ended": why_ended(result)[0],
-        }
+def search_from(puzzle: Puzzle, search: Search, start: States) -> pd.DataFrame:
+    """The row of one search from uint8 [D], its solution in the customary notation, its length as length_names."""
+    row = in_notation(puzzle, run_searches(puzzle, search, UNKNOWN, start[None]))
+    return row.rename(columns={"cost": length_names(puzzle)[0]})
 
 
-def find_solver(
+def choose(
     puzzle_name: str | None, model: Path | None, setting: Setting
-) -> tuple[Puzzle, Setting, Callable[[], Solver]]:
-    """The puzzle, the setting with its solver named, and what makes that solver ready; states are read in between, so
-    that a mistake in them is soon told.
-
-    The solver is ready when a first small search is done, so that no seconds hold the loading of compiled code.
-    """
+) -> tuple[Puzzle, NetworkHeuristic | None, Setting]:
+    """The puzzle, the network to search over, if any, and the setting with its solver named."""
     if setting.solver not in WITHOUT_NETWORK:
         heuristic = find_heuristic(puzzle_name, model)
-        setting = setting.resolved(heuristic)
-        return heuristic.puzzle, setting, partial(_network_solver, heuristic, setting)
+        return heuristic.puzzle, heuristic, setting.resolved(heuristic)
     if model is not None:
         raise UserError(f"The solver {setting.solver} needs no network: leave out --model.")
     if puzzle_name is None:
         raise UserError("Name the puzzle with --puzzle.")
-    puzzle = make(puzzle_name)
-    check_exact(puzzle, setting.solver)
-    return puzzle, setting, partial(_local_solver if setting.solver == "local" else _exact_solver, puzzle, setting)
+    puzzle, (solved, kinds) = make(puzzle_name), WITHOUT_NETWORK[setting.solver]
+    if puzzle.family not in solved:
+        raise UserError(
+            f"There is no {setting.solver} solver of {puzzle.name}, only of {kinds}; choose another one with --solver."
+        )
+    return puzzle, None, setting
 
 
-def _network_solver(heuristic: NetworkHeuristic, setting: Setting) -> Solver:
-    puzzle = heuristic.puzzle
-    if setting.average > 1:
-        heuristic = AveragedHeuristic(puzzle, heuristic, setting.average)
+def make_ready(puzzle: Puzzle, heuristic: NetworkHeuristic | None, setting: Setting) -> Search:
+    """The search of a setting, once a first small one is done, so that no seconds hold the loading of compiled code."""
+    if heuristic is None:
+        search = _without_network(puzzle, setting)
+        warm_up(puzzle, search)
+        return search
+    scores = heuristic if setting.average == 1 else AveragedHeuristic(puzzle, heuristic, setting.average)
     nearby = find_nearby(puzzle) if setting.solver == "beam" or not is_listed(puzzle) else None
-    _search(puzzle, heuristic, nearby, replace(setting, max_expansions=2, seconds=0.1), _short_walk(puzzle))
-    return Solver(puzzle, partial(_search, puzzle, heuristic, nearby, setting))
+    warm_up(puzzle, _over_network(puzzle, scores, nearby, replace(setting, max_expansions=2, seconds=0.1)))
+    return _over_network(puzzle, scores, nearby, setting)
 
 
-def _exact_solver(puzzle: Puzzle, setting: Setting) -> Solver:
-    search = exact_search(puzzle, setting.effort)
-    search(_short_walk(puzzle))
-    return Solver(puzzle, search)
-
-
-def _local_solver(puzzle: SlidingTiles, setting: Setting) -> Solver:
-    local = Local(puzzle, LOCAL_SIZES.get(puzzle.side, 2), reading_order if puzzle.side in LOCAL_SIZES else band_order)
-    local.solve(_short_walk(puzzle)[None])  # value functions are made
-    return Solver(puzzle, lambda start: local.solve(start[None]).result())
-
-
-def _short_walk(puzzle: Puzzle) -> States:
-    """A state near the goal, uint8 [D]."""
-    return random_walks(puzzle, 1, 20, np.random.default_rng(0))[0, -1]
-
-
-def _search(
-    puzzle: Puzzle, heuristic: ActionHeuristic, nearby: NearbyTable | None, setting: Setting, start: States
-) -> SearchResult:
-    """Search from one start over a network; nearby: exact distances around the goal of a puzzle too large to list."""
-    limits = {"seconds": setting.effort, "max_nodes": setting.max_nodes}
-    if setting.solver == "beam":
-        return solve_within(puzzle, heuristic, start, nearby=nearby, **limits)
-    heuristic = heuristic if nearby is None else NearbyHeuristic(heuristic, nearby)
+def _over_network(puzzle: Puzzle, heuristic: Heuristic, nearby: NearbyTable | None, setting: Setting) -> Search:
+    """A search over a network; nearby: exact distances around the goal of a puzzle too large to list."""
+    if setting.solver in ("bwas", "greedy"):
+        known = heuristic if nearby is None else NearbyHeuristic(heuristic, nearby)
+        return partial(solver("bwas"), puzzle, known, **setting.of_bwas(puzzle))
+    options = {"seconds": setting.effort, "max_nodes": setting.max_nodes, "nearby": nearby}
     if setting.solver == "rising":
-        batch = setting.batch_size or RISING_BATCH
-        limits |= {"path_weights": RISING, "batch_size": batch, "widening": True, "shortening": SHORTENING}
-        return solve_with_weights(puzzle, heuristic, start, threads=len(os.sched_getaffinity(0)), **limits)
-    return solve(puzzle, heuristic, start[None], **setting.of_bwas(puzzle))
+        options |= {"path_weights": RISING, "batch_size": setting.batch_size or RISING_BATCH, "widening": True}
+        options |= {"shortening": SHORTENING, "threads": len(os.sched_getaffinity(0))}
+    return partial(solver("anytime"), puzzle, heuristic, **options)
+
+
+def _without_network(puzzle: Puzzle, setting: Setting) -> Search:
+    """A search by local value iteration, or one for shortest solutions, which ends as unsolved after its seconds."""
+    if setting.solver == "local":
+        size, order = (LOCAL_SIZES[puzzle.side], reading_order) if puzzle.side in LOCAL_SIZES else (2, band_order)
+        return partial(solver("local_vi"), puzzle, Local(puzzle, size, order))
+    if puzzle.family == "lights_out":
+        return partial(solver("gf2"), puzzle, FewestPresses(puzzle))
+    options = {"limits": IdaLimits(seconds=setting.effort), "threads": os.cpu_count() or 1}
+    return partial(solver("ida_star"), puzzle, find_database(puzzle), **options)
 
 
 def find_nearby(puzzle: Puzzle) -> NearbyTable:
     """The exact distances around the goal: the study's table where there is one, else a smaller one made now."""
     path = Path("results") / puzzle.name / "tables" / f"{puzzle.name}.npz"
     return read_nearby(path, puzzle) if path.exists() else nearby_table(puzzle, NEARBY_DEPTH)
+
+
+def find_database(puzzle: SlidingTiles) -> PatternDatabaseHeuristic:
+    """The database that the puzzle's study finds optima by, else its largest, else a small one made now."""
+    study = Path("results") / puzzle.name
+    optima = study / "optima" / f"{puzzle.name}.json"
+    name = read_json(optima)["parameters"]["optima"]["pattern_database"] if optima.exists() else None
+    built = sorted((study / "pattern_databases").glob("*.npz"), key=lambda path: path.stat().st_size)
+    if built:
+        return load_heuristic(puzzle, name, database=next((path for path in built if path.stem == name), built[-1]))
+    say(
+        f"There is no pattern database of {puzzle.name} in {study}: a small one, {SMALL[puzzle.side]}, is built now, "
+        f"and searches take longer; snakemake --cores all {puzzle.name} builds the study's."
+    )
+    return PatternDatabaseHeuristic(puzzle, pattern_database.build(puzzle.side, SMALL[puzzle.side]))

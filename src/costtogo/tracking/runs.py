@@ -28,8 +28,8 @@ def log_card(card_path: Path, root: Path) -> str | None:
     """Bring one finished stage into MLflow from its files; returns the run's id.
 
     A run that already holds this card is left as it is; what live logging or an interruption left under its key is
-    replaced; the runs of former parameters and results are marked superseded. None where tracking is off.
-    Raises UserError, in one sentence.
+    replaced. The run says that it is the current result of its stage, the one before that it is a former one.
+    None where tracking is off. Raises UserError.
     """
     if not enabled():
         return None

@@ -19,7 +19,7 @@ from costtogo.recipes import Recipe
 from costtogo.sources import code_of
 from costtogo.types import UserError
 
-DOCUMENTS = ("report.md", "timings.md", "metrics.json", "reported_vs_reproduced.csv")
+DOCUMENTS = ("report.md", "timings.md", "reported_vs_reproduced.csv")
 CAPTIONS = Path("workflow/captions")
 TRAINED = ("checkpoints", "curve", "errors")
 AUDITED = ("nearby", "known", "consistency", "scrambled", "greedy", "progress")  # tables of a large puzzle's audit
@@ -199,7 +199,7 @@ class _Table:
         if asked.external is not None:
             for name in asked.models:
                 self.add(
-                    f"external/{name}", "external", f"{option} --model {self.path(f'models/{name}')}",
+                    f"external/{name}", "search.external", f"{option} --model {self.path(f'models/{name}')}",
                     f"Solving external instances of {puzzle} over {name}.", [table, f"models/{name}"],
                     data=_parquets(name, ("searches", "summary")), clock=True, threads=asked.threads,
                     files=(str(external_folder() / asked.external.file),),
@@ -218,7 +218,7 @@ class _Table:
         if asked.optima is not None:
             database, need = self.database(asked, asked.optima.pattern_database)
             self.add(
-                f"optima/{puzzle}", "optima", f"--instances {self.path(f'instances/{puzzle}', '.parquet')}"
+                f"optima/{puzzle}", "search.optima", f"--instances {self.path(f'instances/{puzzle}', '.parquet')}"
                 f"{database}", f"Solving the instance sets of {puzzle} exactly.", [f"instances/{puzzle}", *need],
                 suffix=".parquet", data=(f"{puzzle}.parquet",), clock=True, threads=asked.threads,
             )  # fmt: skip
@@ -235,7 +235,7 @@ class _Table:
                 data=(f"{name}/values.npz", *_parquets(name, ("measures", "by_distance"))),
             )  # fmt: skip
             self.add(
-                f"searches/{name}", "search", f"{with_sets} --audit {self.path(f'audits/{name}')} {option}",
+                f"searches/{name}", "search.exhaustive", f"{with_sets} --audit {self.path(f'audits/{name}')} {option}",
                 f"Searching with {name} over λ × N.", [*needs, f"audits/{name}"],
                 data=_parquets(name, (*OF_CHECKPOINTS, *FOUND)), clock=True, threads=threads,
             )  # fmt: skip
@@ -245,8 +245,8 @@ class _Table:
                 data=_parquets(name, AUDITED), threads=threads,
             )  # fmt: skip
         for group, module, message, wanted in (
-            ("searches", "grid", f"BWAS, λ × N, over {name}.", asked.grids and not asked.is_exhaustive),
-            ("beams", "beams", f"Beam search over {name}.", asked.beams),
+            ("searches", "search.grids", f"BWAS, λ × N, over {name}.", asked.grids and not asked.is_exhaustive),
+            ("beams", "search.beams", f"Beam search over {name}.", asked.beams),
         ):
             if wanted:
                 self.add(
@@ -259,7 +259,7 @@ class _Table:
         puzzle, databases = asked.puzzle, []
         if asked.search is not None:
             self.add(
-                f"searches/baseline_{puzzle}", "search", f"{with_sets}",
+                f"searches/baseline_{puzzle}", "search.exhaustive", f"{with_sets}",
                 f"Searching {puzzle} with the exact and the zero heuristic over λ × N.", below,
                 data=_parquets(f"baseline_{puzzle}", FOUND), clock=True, threads=asked.threads,
             )  # fmt: skip
@@ -267,7 +267,7 @@ class _Table:
             database, need = self.database(asked, name)
             databases += need
             self.add(
-                f"baselines/{name}", "baselines", f"{with_sets}{database}",
+                f"baselines/{name}", "search.grids", f"{with_sets}{database}",
                 f"BWAS, λ × N, over {name} of {puzzle}.", [*below, *need],
                 data=_parquets(name, ("searches", "grid")), clock=True,
             )  # fmt: skip
@@ -302,7 +302,7 @@ class _Table:
             raise UserError(f"The study {self.study.study} compares with {missing[0]}, which no study makes.")
         options = f"--model results/{needs[0]} --database results/{needs[1]}.npz"
         self.add(
-            f"compared/{puzzle}", "local_vi_compared", f"{options}",
+            f"compared/{puzzle}", "search.compared", f"{options}",
             "The same boards by local value iteration, over the network and by IDA*.", needs,
             suffix=".parquet", data=(f"{puzzle}.parquet",), clock=True, threads=asked.threads,
         )  # fmt: skip
@@ -316,9 +316,11 @@ class _Table:
         found = tuple(stage for stage in self.made.values() if stage.group != "external")
         read = [*map(str, read_by_report(study)), *solved]
         captions = sorted({str(CAPTIONS / f"{entry.kind}.rst") for entry in entries})
+        measured = [*study.models, *(["local_vi"] if any(each.local_vi for each in study.puzzles.values()) else [])]
+        written = (*DOCUMENTS, *(f"metrics/{name}.json" for name in measured))
         self.made["report/report"] = Stage(
             study.study, "report", "report", "report", self.slices["report/report"], self.reported,
-            f"Writing the report of {study.study}.", found, files=(*read, *captions), written=DOCUMENTS,
+            f"Writing the report of {study.study}.", found, files=(*read, *captions), written=written,
         )  # fmt: skip
 
     @property

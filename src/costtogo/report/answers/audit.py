@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pandas as pd
 
-from costtogo.report.answer import Answer, Row, answers, extreme, large, mean, repeated, share
+from costtogo.report.answer import Answer, Row, answers, extreme, mean, repeated, sampled, share
 from costtogo.report.answers.search import judged, share_of
 from costtogo.report.answers.training import metric
 from costtogo.report.results import StudyResults
@@ -60,7 +60,7 @@ def measure(results: StudyResults, row: Row, measures: pd.DataFrame) -> Answer |
     return replace(share(value, sampled, note) if bounded else Answer(value, note), exhaustive=by_scope["all"])
 
 
-@answers("consistent_percent", of=large, table="audits/{ours}/consistency")
+@answers("consistent_percent", of=sampled, table="audits/{ours}/consistency")
 def consistent_on_walks(results: StudyResults, row: Row, shares: pd.DataFrame) -> Answer:
     """Of the states on random walks, by the last checkpoint."""
     last = shares.sort_values("iteration").iloc[-1]
@@ -68,7 +68,7 @@ def consistent_on_walks(results: StudyResults, row: Row, shares: pd.DataFrame) -
     return share(last["consistent_percent"], last["states"], note)
 
 
-@answers("admissible_percent", "admissible_within_one_percent", "overestimation_mean", of=large)
+@answers("admissible_percent", "admissible_within_one_percent", "overestimation_mean", of=sampled)
 def where_optima_are_known(results: StudyResults, row: Row) -> Answer | None:
     """Of external instances, those not overestimated or by at most a move, and the mean overestimate of the others."""
     found = judged(results)
@@ -82,7 +82,7 @@ def where_optima_are_known(results: StudyResults, row: Row) -> Answer | None:
     return share_of(found, holds, f"cost-to-go of {of}, all scrambled by 1,000 moves or more")
 
 
-@answers("admissible_percent", of=large, table="audits/{ours}/nearby")
+@answers("admissible_percent", of=sampled, table="audits/{ours}/nearby")
 def admissible_nearby(results: StudyResults, row: Row, near: pd.DataFrame) -> Answer:
     """The same of states in the exact table around the goal."""
     percent = (near["admissible_percent"] * near["states"]).sum() / near["states"].sum()

@@ -37,7 +37,7 @@ def by_rules(value: float, note: str = "the puzzle's rules") -> Answer:
 
 @answers("states", "states_at_distance", "diameter")
 def states(results: StudyResults, row: Row) -> Answer | None:
-    """States, or the largest distance, of the exact table; states of a puzzle too large to list by its rules."""
+    """States, or the largest distance, of the exact table; states of a puzzle whose states are sampled by its rules."""
     if not row["listed"]:
         return by_rules(row["states"]) if row["quantity"] == "states" else None
     address = f"tables/{row['puzzle']}"

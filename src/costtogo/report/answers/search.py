@@ -1,4 +1,4 @@
-"""What searches on a puzzle too large to list found: of scrambled states, of prefixes, by the exact solver.
+"""What searches on a puzzle whose states are sampled found: of scrambled states, of prefixes, by the exact solver.
 
 Searches of the headline model; which of them stand for the study says costtogo.report.answers.
 """
@@ -12,7 +12,7 @@ import pandas as pd
 from costtogo.analysis.literature import SECONDS
 from costtogo.params.instances import WalkInstances
 from costtogo.puzzles import noun
-from costtogo.report.answer import Answer, Row, answers, large, learned, mean, share
+from costtogo.report.answer import Answer, Row, answers, learned, mean, sampled, share
 from costtogo.report.results import StudyResults, once
 from costtogo.report.search_tables import beams_text, exact_solutions, mirrored, shortest_path_sets, triplets
 from costtogo.report.standing import LEARNED, OPTIMAL, OTHER_SETS, headline
@@ -159,7 +159,7 @@ def share_of(searches: Searches, holds: pd.Series, note: str) -> Answer:
     return share(100 * float(holds.mean()), len(holds), note, searches.file)
 
 
-@answers("length", of=large)
+@answers("length", of=sampled)
 def length(results: StudyResults, row: Row) -> Answer | None:
     """Mean length: of shortest solutions where the row's solver finds those, else of ours."""
     if row["model"] not in OPTIMAL:
@@ -203,7 +203,7 @@ def solved(results: StudyResults, row: Row) -> Answer | None:
     return share_of(found, found.rows["solved"], of_hundred + told(results, found, row))
 
 
-@answers("solved_percent", of=large)
+@answers("solved_percent", of=sampled)
 def solved_greedily(results: StudyResults, row: Row) -> Answer | None:
     """The same of a policy that takes the best move: greedy search stands beside it."""
     address, depth = f"audits/{headline(results)}/greedy", str(row["set"]).rpartition("_")[2]
@@ -217,7 +217,7 @@ def solved_greedily(results: StudyResults, row: Row) -> Answer | None:
     return share(*last[["solved_percent", "states"]].iloc[0], note, results.place(address))
 
 
-@answers("optimal_percent", of=large)
+@answers("optimal_percent", of=sampled)
 def optimal(results: StudyResults, row: Row) -> Answer | None:
     """Share of the solutions that are shortest: from a prefix of a shortest path, or of scrambled states."""
     if not math.isnan(row["distance"]):
@@ -228,7 +228,7 @@ def optimal(results: StudyResults, row: Row) -> Answer | None:
     return found and share_of(found, found.rows["cost"] == found.rows["optimal"], found.what)
 
 
-@answers("nodes_expanded", "nodes_expanded_most", "nodes_generated", "seconds", "longest_time", of=large)
+@answers("nodes_expanded", "nodes_expanded_most", "nodes_generated", "seconds", "longest_time", of=sampled)
 def of_each_search(results: StudyResults, row: Row) -> Answer | None:
     """Nodes or seconds of a search, their mean or their most; what DeepCubeA calls expanded are those generated."""
     quantity = row["quantity"]
@@ -249,7 +249,7 @@ def of_each_search(results: StudyResults, row: Row) -> Answer | None:
     return mean(found.rows[column], note, found.file)
 
 
-@answers("nodes_per_second", of=large)
+@answers("nodes_per_second", of=sampled)
 def nodes_per_second(results: StudyResults, row: Row) -> Answer | None:
     """Nodes generated a second, also where the exact solver did not solve all."""
     found = exact(results) if row["model"] in OPTIMAL else standing_for(results, row)

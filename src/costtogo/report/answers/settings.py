@@ -9,7 +9,7 @@ import pandas as pd
 from costtogo.exact.partition import parse_partition
 from costtogo.heuristics.convolutional import PADDING
 from costtogo.puzzles import make, noun
-from costtogo.report.answer import NAN, Answer, Row, answers, large, learned, not_repeated
+from costtogo.report.answer import NAN, Answer, Row, answers, learned, not_repeated, sampled
 from costtogo.report.answers.search import external, is_scrambled
 from costtogo.report.answers.training import with_target
 from costtogo.report.results import StudyResults
@@ -111,7 +111,7 @@ def of_convolutions(results: StudyResults, row: Row) -> Answer | None:
     return Answer(numbers[row["quantity"]], file=config(results))
 
 
-@answers("patterns_of_5_tiles", "patterns_of_3_tiles", of=large)
+@answers("patterns_of_5_tiles", "patterns_of_3_tiles", of=sampled)
 def patterns(results: StudyResults, row: Row) -> Answer | None:
     """How many patterns of so many tiles the study's first pattern database has."""
     side, tiles = make(row["puzzle"]).side, int(row["quantity"].split("_")[2])
@@ -148,7 +148,7 @@ def feasible(results: StudyResults, row: Row, grid: pd.DataFrame) -> Answer:
     return Answer(value, f"λ at which every {noun(results.puzzle)} is solved within the cap on nodes with some N")
 
 
-@answers("states_sampled", of=large)
+@answers("states_sampled", of=sampled)
 def states_sampled(results: StudyResults, row: Row) -> Answer:
     """How many states our set or audit of the same kind has."""
     asked, found = results.asked, external(results)

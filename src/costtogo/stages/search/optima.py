@@ -1,0 +1,51 @@
+"""Exact optima of a study's own instance sets: results/<study>/optima/<puzzle>.parquet.
+
+The instances of results/<study>/instances/<puzzle>.parquet in the same columns, their distance filled in where a
+shortest solution was found: of sliding tiles by IDA* over a pattern database, of Lights Out by linear algebra. What
+searches from instances reads this file in place of the other.
+"""
+
+from functools import partial
+from pathlib import Path
+
+import pandas as pd
+
+from costtogo.analysis.suboptimality import summarise
+from costtogo.exact.lights_out import FewestPresses
+from costtogo.params.searches import OptimaParams
+from costtogo.puzzles.base import Puzzle
+from costtogo.search import ida_star
+from costtogo.search.ida_star import IdaLimits
+from costtogo.stages.search.loading import begin, load_heuristic, read_sets
+from costtogo.stages.search.running import Search, describe, finish, metrics_of, refuse, run_alone, warm_up
+from costtogo.stages.stage_run import say
+
+COLUMNS = ["distance", "solved", "lower_bound", "nodes_expanded", "nodes_generated", "solution"]
+MEASURES = ("solved_percent", "length", "nodes_generated")
+
+
+def run(params: Path, out: Path, instances: Path, database: Path | None = None) -> None:
+    """Solve every instance; database: the file that IDA* goes by, none for Lights Out.  out ends in .parquet."""
+    stage, puzzle = begin("optima", __name__, params, out, instances, database)
+    search = exact_search(puzzle, OptimaParams(**stage.parameters["optima"]), database)
+    warm_up(puzzle, search)
+    frames = []
+    for name, (asked, starts) in read_sets(puzzle, instances).items():
+        with stage.part(name):
+            rows = run_alone(puzzle, search, asked, starts, name, stage.parameters["threads"])
+        refuse(rows, rows["solved"] & rows["distance"].notna() & (rows["cost"] != rows["distance"]))
+        say(f"{name}: {describe(rows)}")
+        frames.append(rows.assign(state=asked["state"]))
+    found = pd.concat(frames, ignore_index=True)
+    metrics = metrics_of(summarise(found, ["set"]), ["set"], MEASURES)
+    found["distance"] = found["cost"].where(found["solved"], found["distance"])
+    keys = ["set", "instance"]
+    finish(stage, {"": found[[*keys, "state", *COLUMNS]]}, found[[*keys, "seconds"]], metrics)
+
+
+def exact_search(puzzle: Puzzle, asked: OptimaParams, database: Path | None) -> Search:
+    """What finds shortest solutions of the puzzle's states."""
+    if asked.pattern_database is None:
+        return FewestPresses(puzzle).solve
+    heuristic = load_heuristic(puzzle, asked.pattern_database, database=database)
+    return partial(ida_star.solve, puzzle, heuristic, limits=IdaLimits(max_generated=asked.max_generated))

@@ -1,0 +1,167 @@
+"""How searches are run, checked and timed, and how their rows are told and written: the same for every solver.
+
+A search is a solver with its puzzle, its heuristic and its settings: a function of starts alone.
+"""
+
+import time
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pandas as pd
+
+from costtogo.analysis.suboptimality import summarise
+from costtogo.files import write_frame
+from costtogo.puzzles.base import Puzzle, random_walks, solves
+from costtogo.stages.stage_run import StageRun, say
+from costtogo.types import SearchResult, States, UserError
+
+REPORT_SECONDS = 10  # between lines of progress
+ROW = ["instance", "distance", "solved", "cost", "nodes_expanded", "nodes_generated", "ended", "solution"]
+SUMMARY = ["instances", "solved_percent", "length", "length_low", "length_high", "known", "optimal_length",
+           "optimal_percent", "excess", "nodes_expanded", "nodes_generated", "out_of_memory_percent"]  # fmt: skip
+
+Search = Callable[[States], SearchResult]  # of starts, uint8 [B, D]
+
+
+def warm_up(puzzle: Puzzle, search: Search) -> None:
+    """A search from near the goal, so that no other's seconds hold the loading of compiled code."""
+    search(random_walks(puzzle, 1, 20, np.random.default_rng(0))[0, -1:])
+
+
+def checked(puzzle: Puzzle, search: Search, starts: States) -> tuple[SearchResult, float]:
+    """What a search finds, and its seconds; UserError where a solution does not reach the goal when it is replayed."""
+    begun = time.perf_counter()
+    found = search(starts)
+    seconds = time.perf_counter() - begun
+    solved = np.flatnonzero(found.solved)
+    right = solves(puzzle, starts[solved], [found.solutions[row] for row in solved])
+    if not right.all():
+        raise UserError(f"{(~right).sum()} solutions of {puzzle.name} do not reach the goal: a defect of the search.")
+    return found, seconds
+
+
+def run_searches(puzzle: Puzzle, search: Search, instances: pd.DataFrame, starts: States, **cell) -> pd.DataFrame:
+    """One call of a search from all instances: a row for each, with the columns of its cell.
+
+    instances: columns set, instance and distance, NaN where that is not known.  starts: their states, uint8 [B, D].
+    seconds is the share of a search in those of the call, by nodes expanded. A solution is written action by action:
+    the customary notation may put moves that commute in another order.
+    Raises UserError where a solution is wrong, or shorter than the distance that is known.
+    """
+    found, seconds = checked(puzzle, search, starts)
+    work = found.nodes_expanded if found.nodes_expanded.any() else np.ones(len(starts))
+    rows = pd.DataFrame(
+        {
+            "set": instances["set"].to_numpy(),
+            **cell,
+            "instance": instances["instance"].to_numpy(),
+            "distance": instances["distance"].to_numpy(),
+            "solved": found.solved,
+            "cost": found.cost,
+            "nodes_expanded": found.nodes_expanded,
+            "nodes_generated": found.nodes_generated,
+            "lower_bound": found.lower_bound,
+            "ended": found.ended,
+            "solution": [" ".join(puzzle.actions[action] for action in actions) for actions in found.solutions],
+            "seconds": seconds * work / work.sum(),
+        }
+    )
+    refuse(rows, rows["cost"] < rows["distance"])
+    return rows
+
+
+def run_alone(
+    puzzle: Puzzle, search: Search, instances: pd.DataFrame, starts: States, name: str = "", threads: int = 1, **cell
+) -> pd.DataFrame:
+    """The same with a call for each instance, whose seconds are its own; name: says in lines of progress whose it is.
+
+    threads: searches that go on side by side.
+    """
+
+    def one(place: int) -> pd.DataFrame:
+        return run_searches(puzzle, search, instances.iloc[[place]], starts[[place]], **cell)
+
+    with ThreadPoolExecutor(threads) as pool:
+        rows = (pool.map if threads > 1 else map)(one, range(len(starts)))
+        return pd.concat(with_progress(rows, len(starts), name), ignore_index=True)
+
+
+def refuse(rows: pd.DataFrame, wrong: pd.Series) -> None:
+    """UserError that names the first row whose known distance is wrong, if any is."""
+    for row in rows[wrong].head(1).itertuples():
+        raise UserError(
+            f"Instance {row.instance} of the set {row.set} is solved in {row.cost:g} moves, not in the {row.distance:g}"
+            " that were known as its optimum: mend the file of instances, or the solver."
+        )
+
+
+def with_progress(items: Iterable, count: int, name: str) -> Iterator:
+    """The items, of which there are so many, with a line of progress every REPORT_SECONDS."""
+    begun = said = time.monotonic()
+    for done, item in enumerate(items):
+        if done and (now := time.monotonic()) - said >= REPORT_SECONDS:
+            left = (now - begun) / done * (count - done)
+            say(f"{name}: {done} of {count} searched, {left // 60:.0f}:{left % 60:02.0f} left")
+            said = now
+        yield item
+
+
+def in_notation(puzzle: Puzzle, searches: pd.DataFrame) -> pd.DataFrame:
+    """Searches with their solutions in the customary notation, and length_htm, their moves where a half turn is one.
+
+    That is NaN where a puzzle has no half turns, or a search no solution.
+    """
+    solutions, length = [puzzle.parse_moves(text) for text in searches["solution"]], puzzle.half_turn_length
+    lengths = [float(length(moves)) if length else np.nan for moves in solutions]
+    told = [puzzle.format_moves(moves) for moves in solutions]
+    return searches.assign(solution=told, length_htm=np.where(searches["solved"], lengths, np.nan))
+
+
+def describe(searches: pd.DataFrame) -> str:
+    """One line on some searches."""
+    (row,), seconds = summarise(searches).to_dict("records"), searches["seconds"]
+    length = f", {row['length']:.2f} moves" if row["solved_percent"] else ""
+    optimal = f", {row['optimal_percent']:.1f} % optimal" if row["known"] else ""
+    return (
+        f"{row['solved_percent']:.1f} % of {row['instances']} solved{length}{optimal}, "
+        f"{row['nodes_generated']:,.0f} nodes generated, {seconds.mean():.3g} s each, {seconds.max():.3g} at most"
+    )
+
+
+def finish_cells(stage: StageRun, found: Iterable[pd.DataFrame], cell: list[str], measures: tuple[str, ...]) -> None:
+    """Write searches as they are found and a summary of each cell; cell: the columns that tell cells apart.
+
+    measures: those of the summary that go to the card.  Of ROW and SUMMARY the columns that the solver tells are kept.
+    """
+    frames = []
+    for rows in found:
+        frames.append(rows)
+        for key, part in rows.groupby(cell, sort=False):
+            place = ", ".join(f"{name} {value}" for name, value in zip(cell, key, strict=True))
+            say(f"{stage.out.name}, {place}: {describe(part)}")
+    searches = pd.concat(frames, ignore_index=True)
+    grid = summarise(searches, cell).filter([*cell, *SUMMARY])
+    tables = {"searches": searches.filter([*cell, *ROW]), "grid": grid}
+    finish(stage, tables, searches[[*cell, "instance", "seconds"]], metrics_of(grid, cell, measures))
+
+
+def finish(stage: StageRun, tables: dict[str, pd.DataFrame], clock: pd.DataFrame, metrics: dict[str, float]) -> None:
+    """Write the tables of a stage below its folder, the one of no name in its place, and apart its seconds."""
+    outputs = {
+        (stage.out / name if name else stage.out).with_suffix(".parquet"): table for name, table in tables.items()
+    }
+    write_frame(stage.results / "timings" / stage.out.parent.name / f"{stage.out.name}.parquet", clock)
+    for path, table in outputs.items():
+        write_frame(path, table)
+    stage.finish(list(outputs), metrics, threads=stage.parameters.get("threads", 1))
+
+
+def metrics_of(summary: pd.DataFrame, by: list[str], measures: tuple[str, ...]) -> dict[str, float]:
+    """The measures of every row of a summary that are known, named by its cell: scrambled_1000_length."""
+    named = {
+        "_".join([*(str(row[column]) for column in by), name]): float(row[name])
+        for row in summary.to_dict("records")
+        for name in measures
+    }
+    return {name: value for name, value in named.items() if not np.isnan(value)}
