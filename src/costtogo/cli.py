@@ -217,10 +217,24 @@ def keep(
     results: Annotated[Path, typer.Option(help="Folder of all studies' results.")] = Path("results"),
     out: Annotated[Path, typer.Option(help="Folder of what is kept, in git.")] = Path("data/measured"),
 ):
-    """Keep what a long study measured: its metrics with their provenance, for the default report to read."""
+    """Keep in git what a study measured, so that its report can be written again, or reports of others tell of it."""
     from costtogo.stages import keep as stage
 
     stage.run(results / study, out)
+
+
+@app.command()
+def report(
+    study: Annotated[str, typer.Argument(help="Name of a study that was kept with its report.")],
+    measured: Annotated[Path, typer.Option(help="Folder of what is kept, in git.")] = Path("data/measured"),
+    reports: Annotated[Path, typer.Option(help="Folder of all studies' reports.")] = Path("reports"),
+):
+    """Write the report of a study again, without its pictures, from what `costtogo keep` has kept of it."""
+    from costtogo.report.results import Beside, StudyResults
+    from costtogo.report.write import write
+
+    write(StudyResults.to_write_again(study, Beside(measured=measured)), reports / study)
+    print(f"The report of {study} is written: read {reports / study / 'report.md'}.")
 
 
 @app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})

@@ -7,15 +7,16 @@ import csv
 import io
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from costtogo.files import damaged, read_text
+from costtogo.files import damaged, read_json, read_text
 
 if TYPE_CHECKING:
     from costtogo.params.study import Study
 
 REPORTED = Path("data/reported")  # in its folders a file for each document
 MEASURED = Path("data/measured")  # what studies have kept
+REPORT = "report/report"  # the address of a study's report, which one that is kept with it has
 LOCAL_VI = "local_value_iteration.csv"  # of REPORTED, the numbers of the document on it
 
 
@@ -26,8 +27,30 @@ def read_by_report(study: "Study") -> list[Path]:
     if any(each.local_vi for each in asked):
         files.add(REPORTED / LOCAL_VI)
     if any(each.models and each.is_exhaustive for each in asked):
-        files |= {*REPORTED.glob("**/*.csv"), *MEASURED.glob("**/*.[cj]s*")}
+        kept = kept_for_others()
+        files |= {*REPORTED.glob("**/*.csv"), *kept, *(table for path in kept for table in tables_kept(path))}
     return sorted(files)
+
+
+def kept_for_others(folder: Path = MEASURED) -> list[Path]:
+    """The JSON files of the studies that were kept for reports of others: not with a report of their own."""
+    return [path for path in sorted(folder.glob("*.json")) if REPORT not in cards_kept(path)]
+
+
+def cards_kept(path: Path) -> dict[str, Any]:
+    """What was kept of each stage of a study, by address; path: its JSON file."""
+    return _cards(path.resolve(), path.stat().st_mtime_ns)
+
+
+@cache
+def _cards(path: Path, changed: int) -> dict[str, Any]:
+    """The same of a file as it is; changed: when it was, so that one that changes is read again."""
+    return read_json(path)
+
+
+def tables_kept(path: Path) -> list[Path]:
+    """The tables that were kept of a study; path: its JSON file."""
+    return sorted(path.with_suffix("").glob("*.csv"))
 
 
 def documents(puzzle: str, folder: Path = REPORTED) -> list[Path]:

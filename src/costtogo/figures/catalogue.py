@@ -5,14 +5,13 @@ and a caption, workflow/captions/<kind>.rst. Importing this module and asking it
 that a workflow can ask while it is being parsed; costtogo.figures.drawing reads and draws.
 """
 
-import json
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from costtogo.analysis.documents import LOCAL_VI, MEASURED, REPORTED, documents
+from costtogo.analysis.documents import LOCAL_VI, MEASURED, REPORTED, cards_kept, documents, kept_for_others
 from costtogo.puzzles import family, noun
 
 if TYPE_CHECKING:
@@ -371,13 +370,13 @@ def parts(entries: Iterable[FigureEntry]) -> dict[str, list[FigureEntry]]:
 
 
 def kept_of(puzzles: Iterable[str], measured: Path = MEASURED) -> list[Path]:
-    """The files of the studies that have kept results of any of these puzzles: data/measured/<study>.json."""
+    """The files of the studies that were kept for others and have results of any of these puzzles."""
 
     def told_of(path: Path) -> set[str]:
-        parameters = [card.get("parameters", {}) for card in _cards(path).values()]
+        parameters = [card.get("parameters", {}) for card in cards_kept(path).values()]
         return {part.get("puzzle", part.get("training", {}).get("puzzle")) for part in parameters}
 
-    return [path for path in sorted(measured.glob("*.json")) if told_of(path) & {*puzzles}]
+    return [path for path in kept_for_others(measured) if told_of(path) & {*puzzles}]
 
 
 def mean_distance_at_looks(cards: dict[str, Any], puzzle: str) -> float | None:
@@ -387,15 +386,10 @@ def mean_distance_at_looks(cards: dict[str, Any], puzzle: str) -> float | None:
     return cards[f"tables/{puzzle}"]["metrics"]["mean_distance"] if looked else None
 
 
-def _cards(kept: Path) -> dict[str, Any]:
-    """The cards of a study that has kept its results."""
-    return json.loads(kept.read_text(encoding="utf-8"))
-
-
 def _kept_figures(own: str, puzzles: list[str], measured: Path) -> Iterator[FigureEntry]:
     """The figures of what studies have kept of some puzzles; own: the study that they are for."""
     for path in kept_of(puzzles, measured):
-        cards, folder = _cards(path), path.with_suffix("")
+        cards, folder = cards_kept(path), path.with_suffix("")
         for place, card in sorted(cards.items()) if path.stem != own else ():
             curve, training = (
                 folder / f"{place.replace('/', '_')}_curve.csv",

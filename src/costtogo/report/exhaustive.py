@@ -183,10 +183,9 @@ def _instance_sets(results: StudyResults) -> str:
     """The instance sets of the puzzles, and how many states of each a selection set holds too."""
     rows = []
     for puzzle in results.models:
-        frame = results.frame(f"instances/{puzzle}")
-        chosen_on = set(frame.loc[frame["role"] == "selection", "rank"])
-        for name, group in frame.groupby("set", sort=False):
-            role, mean = group["role"].iloc[0], places(2)(group["distance"].mean())
-            shared = amount(len(chosen_on & set(group["rank"]))) if role == "test" else "–"
-            rows.append([puzzle, name, role, amount(len(group)), mean, amount(group["distance"].max()), shared])
+        for name, group in results.frame(f"instances/{puzzle}").groupby("set", sort=False):
+            role, count = group["role"].iloc[0], group["instances"].sum()
+            mean = places(2)((group["distance"] * group["instances"]).sum() / count)
+            shared = amount(group["shared"].sum()) if role == "test" else "–"
+            rows.append([puzzle, name, role, amount(count), mean, amount(group["distance"].max()), shared])
     return render("instances", rows=rows)

@@ -8,14 +8,14 @@ Everything that a stage left has an address, its place below the study's folder 
     timings/searches/<model>     the seconds of its searches; seen only where results are timed, or kept
     models/<model>               a card           own: results/<study>/models/<model>.json
                                                   kept: an entry of data/measured/<study>.json
-    tables/<puzzle>              arrays           own: results/<study>/tables/<puzzle>.npz
+    tables/<puzzle>              states at each distance, where all are listed; own: of tables/<puzzle>.npz
 
 StudyResults(folder, params) is made once, where a report begins, and handed on; it also has the study's parameters, so
-that nothing else takes the study:
+that nothing else takes the study. Of a large table a report sees an extract, which is also what is kept of it
+(costtogo.report.extracts).
 
     results.frame(address)       a table; FileError where there is none      results.find(address)       or None
     results.card(address)        what a stage noted; FileError likewise      results.find_card(address)  or {}
-    results.arrays(address)      named arrays, {} where there are none
     results.place(address)       where a reader finds a table, from the project's root
     results.kept(study)          what another study has kept
     results.with_times()         the same results with their wall-clock times
@@ -34,18 +34,20 @@ from functools import cached_property, wraps
 from pathlib import Path
 from typing import Any, TypeVar
 
-import numpy as np
 import pandas as pd
 
-from costtogo.analysis.documents import MEASURED, REPORTED
+from costtogo.analysis.documents import MEASURED, REPORT, REPORTED
 from costtogo.figures.catalogue import outdated
 from costtogo.files import FileError, read_arrays, read_csv, read_frame, read_json
+from costtogo.params.study import Study
+from costtogo.report import extracts
+from costtogo.types import UserError
 
 CARDS = (  # the groups of the stages whose cards the report lists
     *("tables", "pattern_databases", "instances", "optima", "models", "audits", "searches"),
     *("baselines", "footprints", "beams", "external"),
 )
-TIMES = "timings"
+TIMES, TABLE = "timings", "table"
 Tables = dict[str, pd.DataFrame]  # of a report, by the stems of their files
 RESULTS = Path("results")
 
@@ -69,9 +71,9 @@ class Beside:
 class StudyResults:
     """The results of one study, each file read once.
 
-    folder: results/<study>, or data/measured/<study> of kept results.  params: the study's parameters, None of kept
-    results.  beside: what stands beside them.  timed: whether wall-clock times, which differ from run to run, may be
-    seen.  only: the puzzles that are looked at, all of the study if None.
+    folder: results/<study>, or data/measured/<study> of kept results.  params: the study's parameters, None of what
+    another study has kept.  beside: what stands beside them.  timed: whether wall-clock times, which differ from run to
+    run, may be seen.  only: the puzzles that are looked at, all of the study if None.
     """
 
     folder: Path
@@ -84,12 +86,22 @@ class StudyResults:
 
     @classmethod
     def of_kept(cls, folder: Path) -> "StudyResults":
-        """What `costtogo keep` put into data/measured/<study> and the JSON file of that name."""
+        """What `costtogo keep` put into data/measured/<study> and the JSON file of that name, for another report."""
         return cls(folder, is_kept=True)
+
+    @classmethod
+    def to_write_again(cls, study: str, beside: Beside = Beside()) -> "StudyResults":
+        """The same, for the study's own report; UserError where a study was not kept with its report."""
+        kept = cls.of_kept(beside.measured / study).find_card(REPORT)
+        if not kept:
+            raise UserError(
+                f"{beside.measured} has no report of the study {study}: run it, then `costtogo keep {study}`."
+            )
+        return cls(beside.measured / study, Study(**kept["parameters"]), beside, is_kept=True)
 
     def kept(self, study: str) -> "StudyResults":
         """What another study has kept, empty where it has not."""
-        return self._once(self.beside.measured / study, StudyResults.of_kept)
+        return self._once(("kept", study), lambda: StudyResults.of_kept(self.beside.measured / study))
 
     def with_times(self) -> "StudyResults":
         """The same results with their wall-clock times; what was read is not read again."""
@@ -108,21 +120,44 @@ class StudyResults:
 
     def frame(self, address: str) -> pd.DataFrame:
         """A table of a stage; FileError where there is none."""
-        return self._once(self._file(address), read_csv if self.is_kept else read_frame)
+        return self._once((TABLE, address), lambda: self._table(address))
+
+    def _table(self, address: str) -> pd.DataFrame:
+        file = self._file(address)
+        if self.is_kept:
+            texts = self._entries.get(REPORT, {}).get("texts", {}).get(address, [])
+            return read_csv(file, dtype=dict.fromkeys(texts, str)).fillna(dict.fromkeys(texts, ""))
+        kind, name = extracts.kind_of(address), address.split("/")[1]
+        if kind == "tables":
+            return extracts.of_table(read_arrays(file))
+        if kind == "models/errors":
+            return extracts.of_errors(read_frame(file), self.frame(f"tables/{self.puzzle_of(name)}"))
+        return extracts.EXTRACTS.get(kind, pd.DataFrame)(read_frame(file))
+
+    @property
+    def tables_read(self) -> dict[str, pd.DataFrame]:
+        """The tables that have been asked for so far, by address."""
+        return {key[1]: found for key, found in self._found.items() if key[0] == TABLE}
 
     def find(self, address: str) -> pd.DataFrame | None:
         """A table of a stage; None where there is none that may be seen.
 
         The searches of external instances may be seen as long as the model has the network that they were made with.
         """
-        hidden = address.startswith(f"{TIMES}/") and not (self.timed or self.is_kept)
+        hidden = address.startswith(f"{TIMES}/") and not self._sees_times
+        if self.is_kept and self.params is None and "/" in address:
+            hidden = extracts.kind_of(address) not in extracts.FOR_OTHERS
         if hidden or not self._file(address).exists():
             return None
         _, external, name = address.rpartition("external/")
         return None if external and not self._is_current(name.partition("/")[0]) else self.frame(address)
 
+    @property
+    def _sees_times(self) -> bool:
+        return self.timed or self.params is None
+
     def _is_current(self, model: str) -> bool:
-        return self.is_kept or (self.has(f"external/{model}") and not outdated(model, self.find_card))
+        return self.params is None or (self.has(f"external/{model}") and not outdated(model, self.find_card))
 
     def of_each(self, names: Iterable[str], address: str) -> pd.DataFrame:
         """A table of each that has it, one under the other; {} of the address is the name, which becomes a column.
@@ -133,25 +168,19 @@ class StudyResults:
         frames = [frame.assign(model=name)[["model", *frame]] for name, frame in found.items() if frame is not None]
         return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()
 
-    def arrays(self, address: str) -> dict[str, np.ndarray]:
-        """The arrays of a stage, empty where it has left none."""
-        path = self.folder / f"{address}.npz"
-        return self._once(path, read_arrays) if path.exists() else {}
-
     def has(self, address: str) -> bool:
         """Whether a stage has left its card, so that it has run."""
         return bool(self.find_card(address))
 
     def place(self, address: str, suffix: str | None = None) -> str:
         """Where a reader finds a table, or a file of another suffix, as seen from the project's root."""
-        file = self._file(address) if suffix is None else self.folder / f"{address}{suffix}"
-        return str((MEASURED if self.is_kept else RESULTS) / self.study / file.relative_to(self.folder))
+        if self.params is None:
+            return str(MEASURED / self.study / kept_name(address))
+        return str(RESULTS / self.study / f"{address}{'.parquet' if suffix is None else suffix}")
 
     def _file(self, address: str) -> Path:
-        if not self.is_kept:
-            return self.folder / f"{address}.parquet"
-        group, *names = address.split("/")
-        return self.folder / f"{'_'.join([group, *(reversed(names) if group == TIMES else names)])}.csv"
+        own = f"{address}{'.npz' if address.startswith('tables/') else '.parquet'}"
+        return self.folder / (kept_name(address) if self.is_kept else own)
 
     # Cards
 
@@ -163,26 +192,44 @@ class StudyResults:
 
     def find_card(self, address: str) -> dict[str, Any]:
         """The same, empty where the stage has not run."""
+        path = self.folder / f"{address}.json"
         if self.is_kept:
-            return self.cards.get(address, {}) if self.folder.with_name(f"{self.study}.json").exists() else {}
-        path, clock = self.folder / f"{address}.json", self.folder / TIMES / f"{address}.json"
-        if not path.exists():
-            return {}
-        card = self._once(path, read_json)
-        return card | ({"timing": self._once(clock, read_json)} if self.timed and clock.exists() else {})
+            card = self._entries.get(address, {})
+        else:
+            card = self._once(("card", address), lambda: read_json(path)) if path.exists() else {}
+        card = {name: value for name, value in card.items() if name != "timing"}
+        has_timing = card and self._sees_times and address in self.timings
+        return card | ({"timing": self.timings[address]} if has_timing else {})
 
     @cached_property
     def cards(self) -> dict[str, dict[str, Any]]:
         """The cards of all stages that a report draws on, by address."""
         if self.is_kept:
-            return self._once(self.folder.with_name(f"{self.study}.json"), read_json)
-        paths = [path for group in CARDS for path in sorted((self.folder / group).glob("*.json"))]
-        return {f"{path.parent.name}/{path.stem}": self._once(path, read_json) for path in paths}
+            found = [place for place, entry in self._entries.items() if set(entry) != {"timing"}]
+        else:
+            found = [f"{path.parent.name}/{path.stem}" for path in self.folder.glob("*/*.json")]
+        places = [place for group in CARDS for place in sorted(found, key=_in_order) if place.startswith(f"{group}/")]
+        return {place: self.find_card(place) for place in places}
 
-    def _once(self, path: Path, read: Callable[[Path], Any]) -> Any:
-        key = (read, path)
+    @cached_property
+    def timings(self) -> dict[str, dict[str, Any]]:
+        """What each stage noted of its run, by address: seconds, threads, processor …"""
+        if self.is_kept:
+            found = {place: entry["timing"] for place, entry in self._entries.items() if entry.get("timing")}
+        else:
+            paths = (self.folder / TIMES).glob("*/*.json")
+            found = {f"{path.parent.name}/{path.stem}": read_json(path) for path in paths}
+        return {place: found[place] for place in sorted(found, key=_in_order)}
+
+    @property
+    def _entries(self) -> dict[str, dict[str, Any]]:
+        """What was kept of each stage, by address: its card, and under timing what it noted of its run."""
+        path = self.folder.with_name(f"{self.study}.json")
+        return self._once(("kept", path), lambda: read_json(path)) if path.exists() else {}
+
+    def _once(self, key: tuple, read: Callable[[], Any]) -> Any:
         if key not in self._found:
-            self._found[key] = read(path)
+            self._found[key] = read()
         return self._found[key]
 
     # Parameters
@@ -283,6 +330,18 @@ def once(find: Find) -> Find:
         return results._found[key]
 
     return found
+
+
+def kept_name(address: str) -> str:
+    """The file of a table below data/measured/<study>.  "timings/searches/net" -> "timings_net_searches.csv"."""
+    group, *names = address.split("/")
+    return f"{'_'.join([group, *(reversed(names) if group == TIMES else names)])}.csv"
+
+
+def _in_order(address: str) -> tuple[str, str]:
+    """A key that sorts stages as their files."""
+    group, name = address.split("/")
+    return group, f"{name}.json"
 
 
 def by_size(name: str) -> tuple[int, str]:

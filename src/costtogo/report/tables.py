@@ -15,7 +15,6 @@ from costtogo.report.local_vi import LOCAL_VI_TABLES, sizes
 from costtogo.report.results import StudyResults, Tables
 from costtogo.report.search_tables import SEARCH_TABLES
 
-LOSS_ROWS = 300
 START = "start"  # the instance set that holds the start state alone
 MEASURES = ("admissible_percent", "overestimation_mean", "overestimation_max", "consistent_percent")
 AUDITS = ("nearby", "known", "consistency", "scrambled", "greedy", "progress")  # of a network on sampled states
@@ -70,8 +69,7 @@ def states_per_distance(results: StudyResults) -> pd.DataFrame:
 
 def layers_of(results: StudyResults, puzzle: str) -> pd.DataFrame:
     """The same of one puzzle."""
-    counts = np.bincount(results.arrays(f"tables/{puzzle}")["distance"])
-    return pd.DataFrame({"puzzle": puzzle, "distance": np.arange(counts.size), "states": counts})
+    return results.frame(f"tables/{puzzle}").assign(puzzle=puzzle)[["puzzle", "distance", "states"]]
 
 
 def training(results: StudyResults) -> pd.DataFrame:
@@ -81,10 +79,9 @@ def training(results: StudyResults) -> pd.DataFrame:
 
 
 def loss(results: StudyResults, model: str) -> pd.DataFrame:
-    """Both losses along the training, at most LOSS_ROWS evenly spread iterations of those that validated."""
-    curve = results.frame(f"models/{model}/curve").dropna(subset="validation_loss")
-    rows = np.unique(np.linspace(0, len(curve) - 1, LOSS_ROWS).astype(int))
-    return curve.iloc[rows][["iteration", "loss", "validation_loss"]]
+    """Both losses along the training, of iterations evenly spread over those that validated."""
+    curve = results.frame(f"models/{model}/curve")
+    return curve.loc[curve["shown"], ["iteration", "loss", "validation_loss"]]
 
 
 def convergence_points(results: StudyResults, model: str) -> pd.DataFrame:
@@ -96,15 +93,8 @@ def convergence_points(results: StudyResults, model: str) -> pd.DataFrame:
 
 def learning_curve(results: StudyResults, model: str) -> pd.DataFrame:
     """The mean absolute error and bias over all states of the puzzle at each convergence point."""
-    errors = results.frame(f"models/{model}/errors")
-    counts = layers_of(results, results.puzzle_of(model)).set_index("distance")["states"]
-    weights = errors["distance"].map(counts)
-    products = errors[["mean_absolute_error", "bias"]].mul(weights, axis=0).assign(states=weights)
-    keys = [errors["iteration"], errors["convergence_point"]]
-    sums = products.groupby(keys).sum()
-    means = sums[["mean_absolute_error", "bias"]].div(sums["states"], axis=0)
-    means.insert(0, "model", model)
-    return means.reset_index()[["model", "iteration", "convergence_point", "mean_absolute_error", "bias"]]
+    errors = results.frame(f"models/{model}/errors").assign(model=model)
+    return errors[["model", "iteration", "convergence_point", "mean_absolute_error", "bias"]]
 
 
 def audit(results: StudyResults, model: str) -> pd.DataFrame:

@@ -2,7 +2,6 @@
 
 import pandas as pd
 
-from costtogo.files import read_json
 from costtogo.report.results import StudyResults
 from costtogo.report.tables import baseline
 from costtogo.report.trainings import flatten
@@ -19,8 +18,8 @@ MEASURED = {"searches": "size", "seconds": "mean", "longest": "max"}  # of the s
 
 def stage_timings(results: StudyResults) -> pd.DataFrame:
     """group, name and what each stage but the report noted of its run: seconds, threads, processor …"""
-    paths = sorted((results.folder / "timings").glob("*/*.json"))
-    rows = [{"group": path.parent.name, "name": path.stem, **flatten(read_json(path))} for path in paths]
+    places = {tuple(place.split("/")): timing for place, timing in results.timings.items()}
+    rows = [{"group": group, "name": name, **flatten(timing)} for (group, name), timing in places.items()]
     return pd.DataFrame([row for row in rows if row["group"] != "report"])
 
 

@@ -1,54 +1,94 @@
-"""Keep what a long study measured, in git: data/measured/<study>.json and data/measured/<study>/*.csv.
+"""Keep in git what a study measured: data/measured/<study>.json and data/measured/<study>/*.csv.
 
-The JSON has each finished stage's card with its timing, the CSVs the tables behind the metrics; of trainings
-repeated with several seeds, one table of all. Stages kept before and gone since stay.
+The JSON has the card of each finished stage, under timing what it noted of its run. The CSVs are the tables that the
+study's report reads, so that the report can be written again from them. Of a study without a report they are those that
+reports of other studies may ask for, and one table of all trainings repeated with several seeds; there stages kept
+before and gone since stay.
 """
 
+import json
+from collections.abc import Iterator
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
 
 import pandas as pd
 
-from costtogo.files import read_csv, read_frame, read_json, write_csv, write_json
+from costtogo.analysis.documents import REPORT
+from costtogo.files import read_csv, read_frame, read_json, remove_others, write_csv, write_text
 from costtogo.params.base import variant_of
+from costtogo.params.study import Study
+from costtogo.report.extracts import FOR_OTHERS
+from costtogo.report.results import TIMES, Beside, StudyResults, kept_name
+from costtogo.report.write import write
 from costtogo.stages import variants
 from costtogo.types import UserError
 
-KEPT = ("stage", "parameters", "inputs", "outputs", "code", "versions", "metrics")
-UNKEPT = ("timings", "resume", "figures")  # folders of no stage, or of one that has measured nothing
-TABLES = {  # of each group
-    "models": ("curve", "checkpoints"),
-    "audits": ("measures", "by_distance"),
-    "searches": ("selection", "grid", "checkpoints", "checkpoints_by_distance"),
-}
+NO_MEASURES = ("timings", "resume", "figures", "report")  # folders of no stage, or of one that measures nothing
 FORMATS = {"curve": "%.6g"}  # a row an iteration: figures need no more digits, and git a small file
 
 
 def run(results: Path, out: Path) -> Path:
-    """Copy every card, timing and table of a study; returns the JSON file.
+    """Keep a study; results: results/<study>, out: data/measured.  Returns the JSON file.
 
-    Raises FileError, and writes nothing, where a search lacks a table that the studies' tables are gathered from.
+    Raises FileError, and writes nothing, where a table that is to be kept is missing.
     """
-    cards = sorted(
-        card for card in results.glob("*/*.json") if card.parent.name not in ("timings", "resume", "figures")
-    )
-    if not cards:
+    found = StudyResults(results, beside=Beside(measured=out)).with_times()
+    if not _cards(found):
         raise UserError(f"{results} holds no finished stage to keep; run the study first.")
-    gathered = variants.gather(results)
-    target = out / f"{results.name}.json"
-    kept = read_json(target) if target.exists() else {}
-    kept |= {f"{path.parent.name}/{path.stem}": _kept(path) for path in cards}
-    for path in cards:
-        if not variant_of(path.stem)[1]:
-            _keep_tables(path, out / results.name)
-    for name, frame in gathered.items():
-        path = out / results.name / f"{name}.csv"
-        write_csv(path, _beside_kept(path, frame, variants.KEYS[name]))
-    write_json(target, kept)
-    print(f"{len(cards)} stages of {results.name} kept in {target}")
+    reported = found.find_card(REPORT)
+    if reported:
+        parameters = reported["parameters"]
+        target = keep_with_report(StudyResults(results, Study(**parameters), found.beside), parameters, out)
+    else:
+        target = keep_for_others(found, out)
+    print(f"{len(_cards(found))} stages of {found.study} kept in {target}")
     return target
 
 
-def _beside_kept(path: Path, frame: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
+def keep_with_report(results: StudyResults, parameters: dict[str, Any], out: Path) -> Path:
+    """Keep what a report reads, with its parameters: it is written elsewhere, and what it asked for on the way is kept.
+
+    results: of which nothing has been read yet.
+    """
+    with TemporaryDirectory() as folder:
+        write(results, Path(folder))
+    tables = {address: out / results.study / kept_name(address) for address in results.tables_read}
+    texts = {address: [*frame.select_dtypes(["object", "str"])] for address, frame in results.tables_read.items()}
+    for address, frame in results.tables_read.items():
+        write_csv(tables[address], frame)
+    remove_others((out / results.study).glob("*.csv"), tables.values())
+    cards = {place: {"timing": timing} for place, timing in results.timings.items() if place != REPORT}
+    cards |= {place: _without_networks(card, "inputs") for place, card in _cards(results.with_times()).items()}
+    return _write_cards(out, results.study, cards | {REPORT: {"parameters": parameters, "texts": texts}})
+
+
+def keep_for_others(results: StudyResults, out: Path) -> Path:
+    """Keep what reports of other studies may ask for."""
+    folder, gathered = out / results.study, variants.gather(results.folder)
+    target = folder.with_suffix(".json")
+    for address, frame in _for_others(results):
+        write_csv(folder / kept_name(address), frame, float_format=FORMATS.get(address.rpartition("/")[2]))
+    for name, frame in gathered.items():
+        write_csv(folder / f"{name}.csv", _with_kept(folder / f"{name}.csv", frame, variants.KEYS[name]))
+    kept = read_json(target) if target.exists() else {}
+    cards = {place: _without_networks(card, "inputs", "outputs") for place, card in _cards(results).items()}
+    return _write_cards(out, results.study, kept | cards)
+
+
+def _for_others(results: StudyResults) -> Iterator[tuple[str, pd.DataFrame]]:
+    """The tables of FOR_OTHERS that there are, whole, of trainings that are not repeated."""
+    for place in _cards(results):
+        group, name = place.split("/")
+        for kind in FOR_OTHERS if not variant_of(name)[1] else ():
+            first, table = kind.split("/")
+            address = f"{TIMES}/{place}" if kind == f"{TIMES}/{group}" else f"{place}/{table}"
+            path = results.folder / f"{address}.parquet"
+            if group in (first, table) and path.exists():
+                yield address, read_frame(path)
+
+
+def _with_kept(path: Path, frame: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
     """The rows of a table, and those kept before of trainings that it does not have."""
     if not path.exists():
         return frame
@@ -57,23 +97,24 @@ def _beside_kept(path: Path, frame: pd.DataFrame, keys: list[str]) -> pd.DataFra
     return pd.concat([before[~again], frame], ignore_index=True)
 
 
-def _kept(path: Path) -> dict:
-    card = read_json(path)
-    timing = path.parents[1] / "timings" / path.parent.name / path.name
-    kept = {name: card[name] for name in KEPT if name in card}
-    for name in ("inputs", "outputs"):  # a network each; the digest of their index, checkpoints.parquet, stays
-        if name in kept:
-            kept[name] = {path: found for path, found in kept[name].items() if "/checkpoints/" not in path}
-    return kept | {"timing": read_json(timing) if timing.exists() else {}}
+def _cards(results: StudyResults) -> dict[str, dict[str, Any]]:
+    """The cards of all stages that have measured something, by address."""
+    paths = [path for path in results.folder.glob("*/*.json") if path.parent.name not in NO_MEASURES]
+    return {place: results.find_card(place) for place in (f"{path.parent.name}/{path.stem}" for path in paths)}
 
 
-def _keep_tables(card: Path, folder: Path) -> None:
-    """Write the tables of a stage as <group>_<name>_<table>.csv, of a search also its seconds."""
-    for name in TABLES.get(card.parent.name, ()):
-        source = card.with_suffix("") / f"{name}.parquet"
-        if source.exists():
-            target = folder / f"{card.parent.name}_{card.stem}_{name}.csv"
-            write_csv(target, read_frame(source), float_format=FORMATS.get(name))
-    clock = card.parents[1] / "timings" / "searches" / f"{card.stem}.parquet"
-    if card.parent.name == "searches" and clock.exists():
-        write_csv(folder / f"timings_{card.stem}_searches.csv", read_frame(clock))
+def _without_networks(card: dict[str, Any], *names: str) -> dict[str, Any]:
+    """A card without the digests of single networks; that of their index, checkpoints.parquet, stays."""
+
+    def few(files: dict[str, str]) -> dict[str, str]:
+        return {path: found for path, found in files.items() if "/checkpoints/" not in path}
+
+    return card | {name: few(card[name]) for name in names if name in card}
+
+
+def _write_cards(out: Path, study: str, cards: dict[str, dict[str, Any]]) -> Path:
+    """Write a line for each stage, so that git shows which have changed."""
+    lines = [f"{json.dumps(place)}: {json.dumps(card)}" for place, card in sorted(cards.items())]
+    target = out / f"{study}.json"
+    write_text(target, "{\n" + ",\n".join(lines) + "\n}\n")
+    return target

@@ -9,6 +9,8 @@ import torch
 
 from costtogo.analysis.intervals import wilson
 from costtogo.analysis.listings import Replay, replay
+from costtogo.exact.bfs import distances
+from costtogo.exact.graph import graph_of
 from costtogo.files import read_csv
 from costtogo.heuristics.network import of_architecture
 from costtogo.puzzles import make
@@ -39,13 +41,13 @@ def states(results: StudyResults, row: Row) -> Answer | None:
     if not row["listed"]:
         return by_rules(row["states"]) if row["quantity"] == "states" else None
     address = f"tables/{row['puzzle']}"
-    distance, file = results.arrays(address).get("distance"), results.place(address, ".npz")
-    if distance is None:
+    layers, file = results.find(address), results.place(address, ".npz")
+    if layers is None:
         return None
     if row["quantity"] == "diameter":
-        return fact(distance.max(), file)
-    count = distance.size if math.isnan(row["distance"]) else np.count_nonzero(distance == row["distance"])
-    return fact(count, file, "all states listed")
+        return fact(layers["distance"].max(), file)
+    counted = layers if math.isnan(row["distance"]) else layers[layers["distance"] == row["distance"]]
+    return fact(counted["states"].sum(), file, "all states listed")
 
 
 @answers("diameter_half_turns")
@@ -124,10 +126,11 @@ def listed_solution(results: StudyResults, row: Row) -> Answer | None:
 @once
 def listings(results: StudyResults) -> dict[float, Replay]:
     """Those solutions by path weight, none where the study has no table of their puzzle."""
-    distance, folder = results.arrays(f"tables/{LISTED}").get("distance"), results.beside.reported
-    if distance is None:
+    if results.find(f"tables/{LISTED}") is None:
         return {}
-    return {weight: replay(make(LISTED), read_csv(folder / name), distance) for weight, name in LISTINGS.items()}
+    puzzle, folder = make(LISTED), results.beside.reported
+    distance = distances(graph_of(puzzle), int(puzzle.rank(puzzle.goal[None])[0]))
+    return {weight: replay(puzzle, read_csv(folder / name), distance) for weight, name in LISTINGS.items()}
 
 
 # Samplers
@@ -143,7 +146,7 @@ def states_drawn(results: StudyResults, row: Row) -> Answer | None:
         measures = results.frame(f"audits/{models[0]}/measures")
         sampled = measures.loc[measures["scope"] == "sample", "states"].max()
         return Answer(sampled, file=results.place("audits", ""), fact=True)
-    counts = results.frame(f"instances/{row['puzzle']}")["set"].value_counts().to_dict()
+    counts = results.frame(f"instances/{row['puzzle']}").groupby("set")["instances"].sum().to_dict()
     drawn = results.find(DRAWN.format_map(row))
     for (sampler, walk_max), rows in samplers(drawn).items() if drawn is not None else ():
         counts[f"{sampler}_{walk_max}"] = rows["sampled"].sum()

@@ -7,6 +7,7 @@ import pandas as pd
 
 from costtogo.analysis.literature import SECONDS
 from costtogo.report.answer import NAN, Answer, Row, answers
+from costtogo.report.extracts import EARLY
 from costtogo.report.results import StudyResults
 
 CURVE = "models/{ours}/curve"
@@ -51,8 +52,8 @@ def convergence_points(results: StudyResults, row: Row) -> Answer | None:
 
 @answers("validation_loss", of="repeated", table=CURVE)
 def validation_loss(results: StudyResults, row: Row, curve: pd.DataFrame) -> float:
-    """The largest of iterations 200 to 250."""
-    return curve.loc[curve["iteration"].between(200, 250), "validation_loss"].max()
+    """The largest of the early iterations that the thesis tells of."""
+    return curve.loc[curve["iteration"].between(*EARLY), "validation_loss"].max()
 
 
 @answers("states_seen", "states_seen_percent", "times_seen", of="repeated", table=CURVE)

@@ -1,0 +1,78 @@
+"""What a report reads of tables that are large: fewer columns, or what their rows come to. This much is kept in git.
+
+The reader of results takes it before anything else sees the table, so that a report is written from what was kept as
+from the results themselves.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+import pandas as pd
+
+LOSS_ROWS = 300  # iterations that a table of losses shows
+EARLY = (200, 250)  # iterations whose validation loss the thesis tells
+CELL = ["set", "path_weight", "batch_size"]
+Extract = Callable[[pd.DataFrame], pd.DataFrame]
+
+
+def of_curve(curve: pd.DataFrame) -> pd.DataFrame:
+    """The convergence points, the early iterations, and LOSS_ROWS evenly spread ones of those that validated: shown."""
+    validated = np.flatnonzero(curve["validation_loss"].notna())
+    places = validated[np.unique(np.linspace(0, len(validated) - 1, LOSS_ROWS).astype(int))] if len(validated) else []
+    shown = np.isin(np.arange(len(curve)), places)
+    return curve.assign(shown=shown)[shown | curve["updated"] | curve["iteration"].between(*EARLY)]
+
+
+def of_instances(instances: pd.DataFrame) -> pd.DataFrame:
+    """instances at each distance of each set, and how many states of them a selection set holds too: shared."""
+    chosen_on = instances["rank"].isin(instances.loc[instances["role"] == "selection", "rank"])
+    shared = chosen_on & ~instances.duplicated(["set", "rank"])
+    cells = instances.assign(shared=shared).groupby(["set", "role", "distance"], sort=False, as_index=False)
+    return cells.agg(instances=("rank", "size"), shared=("shared", "sum"))
+
+
+def of_errors(errors: pd.DataFrame, layers: pd.DataFrame) -> pd.DataFrame:
+    """The mean absolute error and bias over all states at each convergence point; layers: states by distance."""
+    weights = errors["distance"].map(layers.set_index("distance")["states"])
+    products = errors[["mean_absolute_error", "bias"]].mul(weights, axis=0).assign(states=weights)
+    sums = products.groupby([errors["iteration"], errors["convergence_point"]]).sum()
+    return sums[["mean_absolute_error", "bias"]].div(sums["states"], axis=0).reset_index()
+
+
+def of_table(arrays: dict[str, np.ndarray]) -> pd.DataFrame:
+    """States at each distance of an exact table of all of them."""
+    counts = np.bincount(arrays["distance"])
+    return pd.DataFrame({"distance": np.arange(counts.size), "states": counts})
+
+
+def only(*columns: str) -> Extract:
+    """Some columns alone."""
+    return lambda frame: frame[list(columns)]
+
+
+def without(*columns: str) -> Extract:
+    """All columns but some."""
+    return lambda frame: frame.drop(columns=list(columns), errors="ignore")
+
+
+SEARCHED = only(*CELL, "instance", "solved", "cost", "nodes_generated")
+EXTRACTS: dict[str, Extract] = {  # by the kind of table, as kind_of says it
+    "models/curve": of_curve,
+    "instances": of_instances,
+    "audits/by_distance": only("iteration", "convergence_point", "scope", "distance", "mean_absolute_error"),
+    "searches/searches": SEARCHED,
+    "baselines/searches": SEARCHED,
+    "beams/searches": without("state", "lower_bound"),
+    "external/searches": without("text", "state", "lower_bound"),
+    "optima": without("state", "solution", "lower_bound"),
+}
+FOR_OTHERS = (  # the kinds of tables that reports of other studies may ask for
+    *("models/curve", "models/checkpoints", "audits/measures", "audits/by_distance", "searches/selection"),
+    *("searches/grid", "searches/checkpoints", "searches/checkpoints_by_distance", "timings/searches"),
+)
+
+
+def kind_of(address: str) -> str:
+    """The kind of a table.  "searches/net/grid" -> "searches/grid", "timings/searches/net" -> "timings/searches"."""
+    group, name, *table = address.split("/")
+    return f"timings/{name}" if group == "timings" else "/".join([group, *table])

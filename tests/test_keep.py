@@ -1,0 +1,133 @@
+"""What is kept of a study in git: its report is written again from it to the byte, and no other report changes."""
+
+from pathlib import Path
+
+import pandas as pd
+import pytest
+import synthetic_large
+import synthetic_local_vi
+from messages import is_one_sentence
+from synthetic_study import study_of, whole, write_kept, write_results
+
+from costtogo.analysis.documents import MEASURED, REPORT, cards_kept, kept_for_others
+from costtogo.files import read_json, write_json
+from costtogo.report.extracts import FOR_OTHERS, LOSS_ROWS, of_curve, of_instances
+from costtogo.report.results import Beside, StudyResults, kept_name
+from costtogo.report.write import write
+from costtogo.stages import keep
+from costtogo.types import UserError
+
+KEPT = [path.stem for path in sorted(MEASURED.glob("*.json")) if REPORT in cards_kept(path)]
+
+
+def made_up(name: str, folder: Path):
+    """A made-up study of a kind, with its results below a folder."""
+    if name == "listed":
+        study = study_of((3,), name="listed")
+        write_results(study, folder)
+        return study
+    synthetic = synthetic_local_vi if name == "local_vi" else synthetic_large
+    asked = synthetic.study_of() if name == "local_vi" else synthetic.study_of(name)
+    synthetic.write_results(asked, folder)
+    return whole(asked)
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*.*") if path.is_file()}
+
+
+@pytest.fixture(scope="module", params=["listed", "cube3", "puzzle15", "local_vi"])
+def study(request, tmp_path_factory):
+    """A study, a folder with its results, its report and what is kept of it, and what the report stands beside."""
+    folder = tmp_path_factory.mktemp("project")
+    study, beside = made_up(request.param, folder / "results"), Beside(measured=write_kept(folder / "measured"))
+    results = folder / "results" / study.study
+    write(StudyResults(results, study, beside), folder / "reports")
+    keep.keep_with_report(StudyResults(results, study, beside), {"study": study.study}, folder / "measured")
+    return study, folder, beside
+
+
+def test_a_report_is_written_again_to_the_byte_from_what_was_kept(study, tmp_path):
+    study, folder, beside = study
+    write(StudyResults(beside.measured / study.study, study, beside, is_kept=True), tmp_path)
+    assert contents(tmp_path) == contents(folder / "reports")
+
+
+def test_a_study_kept_with_its_report_is_in_no_other_report(study):
+    study, folder, beside = study
+    assert (folder / "measured" / f"{study.study}.json").exists()
+    assert [path.stem for path in kept_for_others(beside.measured)] == ["long", "repeated"]
+
+
+def test_to_keep_a_study_again_gives_the_same_and_leaves_nothing_behind(study):
+    study, folder, beside = study
+    before = contents(folder / "measured" / study.study)
+    gone = folder / "measured" / study.study / "models_gone_curve.csv"
+    gone.write_text("")
+    keep.keep_with_report(StudyResults(folder / "results" / study.study, study, beside), {}, folder / "measured")
+    assert contents(folder / "measured" / study.study) == before
+
+
+def test_kept_tables_hold_what_the_report_saw_of_them(study):
+    study, folder, beside = study
+    own = StudyResults(folder / "results" / study.study, study, beside)
+    kept = StudyResults(beside.measured / study.study, study, beside, is_kept=True)
+    write(own, folder / "again")
+    assert own.tables_read
+    for address, frame in own.tables_read.items():
+        pd.testing.assert_frame_equal(kept.frame(address), frame.reset_index(drop=True), check_dtype=bool(len(frame)))
+
+
+@pytest.mark.parametrize("study", KEPT)
+def test_each_report_in_git_is_what_was_kept_of_its_study(study, tmp_path):
+    write(StudyResults.to_write_again(study), tmp_path)
+    written, report = contents(tmp_path), contents(Path("reports") / study)
+    assert written == {name: content for name, content in report.items() if not name.endswith((".png", ".svg"))}
+
+
+def test_a_study_that_was_not_kept_with_its_report_is_told(tmp_path):
+    for name in ("long", "none"):
+        with pytest.raises(UserError, match=f"no report of the study {name}") as told:
+            StudyResults.to_write_again(name, Beside(measured=write_kept(tmp_path)))
+        assert is_one_sentence(str(told.value))
+
+
+def test_another_study_is_asked_for_what_is_kept_of_it_and_for_nothing_else(tmp_path):
+    kept = StudyResults.of_kept(write_kept(tmp_path) / "long")
+    for kind in (*FOR_OTHERS, "models/errors", "instances/distributions"):
+        group, table = kind.split("/")
+        address = f"timings/{table}/net" if group == "timings" else f"{group}/net/{table}"
+        (tmp_path / "long" / kept_name(address)).write_text("x\n1\n")
+        assert (kept.find(address) is not None) == (kind in FOR_OTHERS)
+
+
+def test_a_study_without_a_finished_stage_is_refused(tmp_path):
+    with pytest.raises(UserError, match="no finished stage") as told:
+        keep.run(tmp_path / "results" / "tiny", tmp_path / "measured")
+    assert is_one_sentence(str(told.value))
+
+
+def test_losses_are_spread_evenly_and_every_convergence_point_is_among_them():
+    curve = pd.DataFrame({"iteration": range(1, 5001), "loss": 1.0})
+    curve["validation_loss"] = curve["loss"].where(curve["iteration"] % 2 == 0)
+    curve["updated"] = curve["iteration"] % 700 == 1
+    seen = of_curve(curve)
+    assert seen["shown"].sum() == LOSS_ROWS and seen.loc[seen["shown"], "validation_loss"].notna().all()
+    assert set(curve.loc[curve["updated"], "iteration"]) <= set(seen["iteration"])
+    assert of_curve(curve.assign(validation_loss=float("nan")))["shown"].sum() == 0
+
+
+def test_states_that_a_selection_set_holds_too_are_counted_once():
+    rows = [("select", "selection", 7, 1), ("test", "test", 7, 1), ("test", "test", 7, 1), ("test", "test", 8, 2)]
+    cells = of_instances(pd.DataFrame(rows, columns=["set", "role", "rank", "distance"]))
+    test = cells[cells["set"] == "test"].set_index("distance")
+    assert test["instances"].to_dict() == {1: 2, 2: 1} and test["shared"].to_dict() == {1: 1, 2: 0}
+
+
+def test_the_card_of_a_stage_is_a_line(tmp_path):
+    path = write_kept(tmp_path) / "long.json"
+    cards = read_json(path)
+    keep._write_cards(tmp_path, "long", cards)
+    assert read_json(path) == cards and len(path.read_text().splitlines()) == len(cards) + 2
+    write_json(path, cards)
+    assert read_json(path) == cards
