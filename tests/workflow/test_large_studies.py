@@ -44,8 +44,8 @@ def test_the_study_of_a_large_puzzle_is_a_target_of_its_own_and_its_network_solv
     default = jobs(snakemake(project, "--dry-run"))
     assert default and not any("cube3" in job for job in default)
     done = jobs(snakemake(project, "cube3-smoke"))
-    assert {"Training walks of cube3-smoke.", "Beam search over walks of cube3-smoke."} <= done
-    assert "Writing the report of cube3-smoke." in done
+    assert {"cube3-smoke: Training walks.", "cube3-smoke: Beam search over walks."} <= done
+    assert "cube3-smoke: Writing the report of cube3-smoke." in done
     assert "Nothing to be done" in snakemake(project, "cube3-smoke")
     assert jobs(snakemake(project, "--dry-run")) == default
     grid = pd.read_parquet(project / "results/cube3-smoke/beams/walks/grid.parquet").set_index("set")
@@ -57,10 +57,12 @@ def test_the_study_of_a_large_puzzle_is_a_target_of_its_own_and_its_network_solv
     assert "There is no folder nowhere of external instances: set COSTTOGO_EXTERNAL" in told and not jobs(told)
     (tmp_path / "cube3_qtm.csv").write_text("scramble,optimal_moves_qtm\nR U',2\nF2,2\n")
     done = snakemake(project, "cube3-smoke-external", COSTTOGO_EXTERNAL=str(tmp_path))
-    assert "External instances of cube3-smoke, solved over walks." in jobs(done)
+    assert "cube3-smoke: Solving external instances of cube3 over walks." in jobs(done)
     assert pd.read_parquet(project / "results/cube3-smoke/external/walks/summary.parquet")["optimal_percent"][0] == 100
     redone = jobs(snakemake(project, "cube3-smoke"))
-    assert redone == {"Drawing the figures of walks.", "Writing the report of cube3-smoke."}
+    assert redone == {
+        f"cube3-smoke: {job}" for job in ("Drawing the figures of walks.", "Writing the report of cube3-smoke.")
+    }
     assert (project / "reports/cube3-smoke/figures/external_excess_walks.png").exists()
     for folder in ("results", "reports"):
         shutil.rmtree(project / folder / "cube3-smoke")
@@ -68,21 +70,15 @@ def test_the_study_of_a_large_puzzle_is_a_target_of_its_own_and_its_network_solv
 
 def test_the_study_of_a_board_runs_through_and_the_targets_of_several_studies_hold_each(project, tmp_path):
     would = jobs(snakemake(project, "--dry-run", "sliding", "sliding-large", "lights_out"))
-    trainings = {f"Training tiles of puzzle{tiles}." for tiles in (15, 24, 35, 48)} | {
-        "Training connected of lights_out_7.",
-        "Training rows of lights_out_7.",
-    }
-    trainings |= {"Training residual.", "Training convolutional."}  # of the 8-puzzle, which is listed
-    assert trainings == {job for job in would if job.startswith("Training")}
+    trainings = {f"puzzle{tiles}: Training tiles." for tiles in (15, 24, 35, 48)}
+    trainings |= {f"lights_out_7: Training {name}." for name in ("connected", "rows")}
+    trainings |= {f"puzzle8: Training {name}." for name in ("residual", "convolutional")}
+    assert trainings == {job for job in would if "Training" in job}
     done = jobs(snakemake(project, "puzzle15-smoke"))
-    built = "Building the pattern database 3-4-4-4 of puzzle15-smoke."
-    exact = "Solving the instance sets of puzzle15-smoke exactly."
-    assert {
-        built,
-        exact,
-        "BWAS, λ × N, over 3-4-4-4 of puzzle15-smoke.",
-        "Writing the report of puzzle15-smoke.",
-    } <= done
+    built = "Building the pattern database 3-4-4-4 of puzzle15."
+    exact = "Solving the instance sets of puzzle15 exactly."
+    searched, written = "BWAS, λ × N, over 3-4-4-4.", "Writing the report of puzzle15-smoke."
+    assert {f"puzzle15-smoke: {job}" for job in (built, exact, searched, written)} <= done
     optima = pd.read_parquet(project / "results/puzzle15-smoke/optima/puzzle15.parquet")
     searches = pd.read_parquet(project / "results/puzzle15-smoke/searches/tiles/searches.parquet")
     known = searches.merge(optima, on=["set", "instance"], suffixes=("", "_exact"))

@@ -96,9 +96,11 @@ class Graph:
         return self._recipe(self._last[stage.study])
 
     def message(self, stage: Stage) -> str:
-        """What a stage does and, where a result lies there already, why it is made again."""
-        reason = self._state.reason(stage)
-        return stage.message + (f"\n    because: {reason}" if reason not in ("", "new") else "")
+        """What a stage does and, where a result lies there already, why it is made again; as Snakemake formats it."""
+        told = stage.message if stage.study == self.study.study else f"{stage.study}: {stage.message}"
+        if (reason := self._state.reason(stage)) not in ("", "new"):
+            told += f"\n    because: {reason}"
+        return told.replace("{", "{{").replace("}", "}}")
 
     def _asked(self, words: Iterable[str] | None) -> list[str]:
         """The studies of the folder that words name, themselves or as part of a file's path or of a group."""

@@ -5,11 +5,12 @@ stages before it have written. A file that is not younger than its card is taken
 was found right before: .snakemake/costtogo/compared.json remembers what has been compared.
 """
 
+import json
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from costtogo.files import FileError, digest, read_json, write_json
+from costtogo.files import FileError, digest, json_text, read_json, write_json
 from costtogo.recipes import Mark, mark_path, marks, shortened
 from costtogo.workflow.stages import Stage
 
@@ -104,7 +105,7 @@ class State:
         if not found or not card.exists():
             return "new"
         before = _table(read_json(card))
-        names = list(_differences(_table(before.get("parameters")), stage.parameters))
+        names = list(_differences(_table(before.get("parameters")), json.loads(json_text(stage.parameters))))
         if names:
             return shortened(names, SHOWN)
         code = {name for name, _ in _table(found[-1].content["code"]).items() ^ stage.recipe.code.items()}
