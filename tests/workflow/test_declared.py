@@ -1,11 +1,11 @@
-"""What dvc.yaml and studies/*/dvc.yaml declare."""
+"""What dvc.yaml and studies/dvc.yaml declare."""
 
 from pathlib import Path
 
 import yaml
 from workflow_runs import ROOT
 
-from costtogo.workflow.graph import PARTS
+from costtogo.workflow.graph import PARTS, names_of
 
 
 def read(path: Path) -> dict:
@@ -32,6 +32,16 @@ def test_dvc_has_a_stage_for_each_target_and_an_output_for_each_result():
 def test_every_parameter_is_watched_by_dvc():
     stages = read(ROOT / "dvc.yaml")["stages"]
     assert set(stages["report"]["params"]) == set(read(ROOT / "params.yaml"))
+
+
+def test_every_study_is_a_stage_of_dvc_with_what_it_writes():
+    found = read(ROOT / "studies/dvc.yaml")["stages"]["study"]
+    assert found["foreach"] == names_of(ROOT / "config")
+    stage, report = found["do"], read(ROOT / "dvc.yaml")["stages"]["report"]
+    assert (stage["cmd"], stage["wdir"]) == ("snakemake --cores all -- ${item}", "..")
+    assert stage["params"] == [{"config/${item}.yaml": None}] and {"config", "params.yaml"} < {*stage["deps"]}
+    written = {path.replace("default", "${item}"): each for path, each in outputs(report).items() if "reports/" in path}
+    assert outputs(stage) == {"results/${item}": {"persist": True}} | written
 
 
 def test_dvc_plots_the_curves_of_every_model():
