@@ -226,7 +226,7 @@ def test_times_are_seen_only_when_asked_for(study):
 
 
 def test_results_are_read_by_the_same_address_whether_own_or_kept(tmp_path):
-    own, kept = StudyResults(tmp_path / "a"), StudyResults.of_kept(tmp_path / "b")
+    own, kept = StudyResults(tmp_path / "a", params=object()), StudyResults.of_kept(tmp_path / "b")
     frame, card = pd.DataFrame({"x": [1, 2]}), {"metrics": {"loss": 0.5}}
     names = {"searches/walker/grid": "searches_walker_grid", "timings/searches/walker": "timings_walker_searches"}
     kept.folder.mkdir()

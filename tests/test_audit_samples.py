@@ -90,7 +90,7 @@ def test_of_the_2x2x2_both_audits_say_the_same_at_every_distance_of_the_table(di
     wanted = SampledAudit(nearby_states=len(distance))
     found = audit_samples.audit_nearby(nearby_table(cube, depth), heuristic, wanted, np.random.default_rng(6))
     whole = pd.DataFrame(rows).assign(mean_cost_to_go=lambda rows: rows["distance"] + rows["bias"])[found.columns]
-    away = whole[1:]
+    away = whole[2:]  # next to the goal every way leads down
     assert away["consistent_percent"].between(5, 95).all() and away["descending_percent"].between(5, 95).all()
     pd.testing.assert_frame_equal(found, whole, check_dtype=False, rtol=1e-13)
 

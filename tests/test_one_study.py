@@ -19,7 +19,7 @@ from costtogo.params.study import Study
 from costtogo.puzzles import make
 from costtogo.puzzles.base import solves
 from costtogo.stages.tables import read_exact, read_nearby, read_table
-from costtogo.stages.train import Layers
+from costtogo.stages.train import DistanceSample
 from costtogo.workflow.stages import Stage, stages_of
 
 ROOT = Path(__file__).parents[1]
@@ -131,7 +131,7 @@ def test_a_table_of_all_states_is_one_of_the_goal_alone_to_searches(made, distan
 
 @pytest.mark.parametrize("study", ["whole", "around"])
 def test_a_training_is_held_against_what_its_table_knows(study, made, distances_of):
-    layers = Layers.read(Path(f"results/{study}/tables/puzzle8.npz"), EIGHT)
+    layers = DistanceSample.read(Path(f"results/{study}/tables/puzzle8.npz"), EIGHT)
     distance = distances_of("puzzle8")
     np.testing.assert_array_equal(distance[EIGHT.rank(layers.states)], layers.distance)
     counts = np.bincount(distance)

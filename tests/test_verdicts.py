@@ -149,7 +149,7 @@ def test_the_compact_network_stands_alone_where_the_exact_recipe_was_not_run(stu
 
 
 def test_an_exact_training_that_stopped_short_is_not_answered_by_the_compact_one(study):
-    curve = pd.DataFrame({"iteration": range(100, 2001, 100), "updated": True})
+    curve = pd.DataFrame({"iteration": range(100, 2001, 100), "updated": True, "validation_loss": 1.0})
     study.tables["models/walker/curve"] = curve
     keep(study, {"models/walker/curve": curve[:12]})
     row = compared(study, quantity="convergence_point_iteration", value=9900.0, point=13.0)

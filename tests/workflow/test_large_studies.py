@@ -77,7 +77,7 @@ def test_the_study_of_a_board_runs_through_and_the_targets_of_several_studies_ho
     done = jobs(snakemake(project, "puzzle15-smoke"))
     built = "Building the pattern database 3-4-4-4 of puzzle15."
     exact = "Solving the instance sets of puzzle15 exactly."
-    searched, written = "BWAS, λ × N, over 3-4-4-4.", "Writing the report of puzzle15-smoke."
+    searched, written = "BWAS, λ × N, over 3-4-4-4 of puzzle15.", "Writing the report of puzzle15-smoke."
     assert {f"puzzle15-smoke: {job}" for job in (built, exact, searched, written)} <= done
     optima = pd.read_parquet(project / "results/puzzle15-smoke/optima/puzzle15.parquet")
     searches = pd.read_parquet(project / "results/puzzle15-smoke/searches/tiles/searches.parquet")
