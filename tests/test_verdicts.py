@@ -6,13 +6,17 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+import synthetic_local_vi
 from synthetic_answers import REPORTED, MadeUp
+from synthetic_study import whole
 
 from costtogo.analysis.literature import COLUMNS, read_reported
+from costtogo.files import write_frame
 from costtogo.params.loading import load
 from costtogo.report.answer import Answer
 from costtogo.report.literature import repeated_table
 from costtogo.report.quantities import OTHERS, THESIS, TIMES, quantity_of
+from costtogo.report.results import StudyResults
 from costtogo.report.verdicts import (
     AGREES,
     ALONE,
@@ -24,6 +28,7 @@ from costtogo.report.verdicts import (
     VERDICTS,
     WITHIN,
     compare,
+    compare_texts,
     judge,
     judge_text,
     project,
@@ -266,3 +271,14 @@ def test_every_time_of_the_document_stands_in_the_table_of_times(final_year):
     times = OTHER[OTHER["quantity"].isin(TIMES)]
     shown = repeated_table(project(compare(times, final_year.results()), BY_RECIPE))
     assert shown.count("\n") == len(times) + 2 and "nodes generated a second" in shown
+
+
+def test_a_class_of_which_no_board_was_drawn_has_no_answer(tmp_path):
+    asked = synthetic_local_vi.study_of()
+    path = synthetic_local_vi.write_results(asked, tmp_path) / "local_vi/puzzle15/boards.parquet"
+    boards = pd.read_parquet(path)
+    write_frame(path, boards[boards["considered_1"] != 5])
+    rows = compare_texts(StudyResults(tmp_path / "local_vi", whole(asked)))
+    missing = rows[(rows["quantity"] == "maximum_moves") & (rows["initial_size"] == 1) & (rows["considered"] == 5)]
+    assert missing[["reproduced", "verdict"]].to_numpy().tolist() == [["–", NOT_COVERED]]
+    assert (rows["verdict"] != NOT_COVERED).any()

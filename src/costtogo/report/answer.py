@@ -112,7 +112,7 @@ def answered() -> set[str]:
 def answer(results: StudyResults, row: Row) -> Answer | None:
     """Our number for a row, None where the results have none; the one that decides where a claim is on all models."""
     found = _first(results, row)
-    if found is not None or isinstance(row["model"], str) or not row["models"]:
+    if found is not None or isinstance(row.get("model"), str) or not row.get("models"):
         return found
     several = [one for model in row["models"] if (one := _first(results, row | {"ours": model})) is not None]
     if not several:
