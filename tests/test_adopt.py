@@ -5,12 +5,13 @@ from pathlib import Path
 import pytest
 from messages import is_one_sentence
 
+from costtogo.commands import adopt
 from costtogo.files import digest, read_json, write_json
 from costtogo.params.study import Study
 from costtogo.report.results import StudyResults
 from costtogo.report.tables import provenance
 from costtogo.sources import digest_of
-from costtogo.stages import adopt, tables
+from costtogo.stages import tables
 from costtogo.types import UserError
 from costtogo.workflow.stages import Stage, stages_of
 from costtogo.workflow.state import State

@@ -266,7 +266,7 @@ def test_the_solution_of_one_state_goes_to_no_file(refused, model):
 
 OFTEN = """
 from costtogo import cli
-from costtogo.stages import solve
+from costtogo.commands import solve
 solve.REPORT_SECONDS, solve.told = 0, lambda starts, name: starts
 cli.main()
 """  # a file that grows is written after each row

@@ -295,7 +295,7 @@ def test_a_training_without_a_convergence_point_is_drawn(kind):
 
 def test_models_are_compared_at_the_last_convergence_point_that_all_of_them_reached(results):
     entry = entry_of("error_at_point_cube2")
-    errors = {name: pd.read_parquet(results / "tiny" / path) for name, path in entry.reads["errors"].items()}
+    errors = {name: pd.read_parquet(results / "tiny" / path) for name, path in entry.reads["errors"]}
     reached = dict(zip(errors, (5, 3), strict=True))
     errors = {name: rows[rows["convergence_point"] <= reached[name]] for name, rows in errors.items()}
     figure = drawn_from(entry, errors=errors)

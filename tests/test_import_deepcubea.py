@@ -10,10 +10,10 @@ from messages import is_one_sentence
 
 from costtogo import cli, external
 from costtogo import external_files as outside
+from costtogo.commands.import_deepcubea import sticker_places
 from costtogo.files import read_csv
 from costtogo.puzzles import make
 from costtogo.puzzles.base import apply
-from costtogo.stages.import_deepcubea import sticker_places
 
 CUBE = make("cube3")
 SCRAMBLES = ["B U' R U U R U D R F", "R", "L D' F F", "", "U R' B"]

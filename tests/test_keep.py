@@ -10,11 +10,11 @@ from messages import is_one_sentence
 from synthetic_study import study_of, whole, write_kept, write_results
 
 from costtogo.analysis.documents import MEASURED, REPORT, cards_kept, kept_for_others
+from costtogo.commands import keep
 from costtogo.files import read_json, write_json
 from costtogo.report.extracts import FOR_OTHERS, LOSS_ROWS, of_curve, of_instances
 from costtogo.report.results import Beside, StudyResults, kept_name
 from costtogo.report.write import write
-from costtogo.stages import keep
 from costtogo.types import UserError
 
 KEPT = [path.stem for path in sorted(MEASURED.glob("*.json")) if REPORT in cards_kept(path)]

@@ -9,10 +9,10 @@ from synthetic_study import repeated_rows, write_repeated
 
 from costtogo.analysis.intervals import mean_interval
 from costtogo.analysis.variants import by_point, compare, divergence, last_checkpoints, predictions
+from costtogo.commands import keep, variants
 from costtogo.files import FileError, read_json, write_frame, write_json
 from costtogo.report.results import StudyResults
 from costtogo.report.variants import variants_text
-from costtogo.stages import keep, variants
 
 
 def test_the_interval_of_a_mean_is_student_s():

@@ -42,6 +42,7 @@ LAYERS = [  # each imports from those above it alone; stages is the last that re
     {"report", "workflow"},
     {"tracking"},
     {"stages"},
+    {"commands"},
     {"cli"},
 ]
 LAYER = {name: place for place, names in enumerate(LAYERS) for name in names}

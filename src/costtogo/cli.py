@@ -135,7 +135,7 @@ def solve(
       costtogo solve --puzzle puzzle15 --state "9 1 7 4 5 10 8 14 15 6 2 11 13 0 12 3" --solver exact
       costtogo solve --puzzle puzzle48 --scramble "D R D L D R R U" --solver local
     """
-    from costtogo.stages import solve as stage
+    from costtogo.commands import solve as command
 
     if solver == "greedy" and (path_weight, batch_size) != (None, None):
         raise UserError("The solver greedy is bwas with λ = 0 and N = 1: leave out --path-weight and --batch-size.")
@@ -145,18 +145,18 @@ def solve(
         raise UserError(f"The solver {solver} keeps no nodes in memory: leave out --max-nodes.")
     if solver == "local" and seconds is not None:
         raise UserError("The solver local is done at once: leave out --seconds.")
-    most = stage.MOST_NODES if max_nodes is None else max_nodes
-    setting = stage.Setting(path_weight, batch_size, max_expansions, most, until_proved, solver, seconds, average)
+    most = command.MOST_NODES if max_nodes is None else max_nodes
+    setting = command.Setting(path_weight, batch_size, max_expansions, most, until_proved, solver, seconds, average)
     if instances is not None:
         if out is None or scramble or state:
             raise UserError("With --instances give --out, a CSV file to write, and neither --scramble nor --state.")
-        stage.solve_file(puzzle, model, instances, out, setting)
+        command.solve_file(puzzle, model, instances, out, setting)
         return
     if out is not None:
         raise UserError("Leave out --out: it takes the solutions of --instances, and that of one state is printed.")
     if (scramble is None) == (state is None):
         raise UserError('Give one of --scramble "moves", --state "cells" or --instances file.csv.')
-    stage.solve_one(
+    command.solve_one(
         puzzle, model, "scramble" if state is None else "state", scramble if state is None else state, setting
     )
 
@@ -169,8 +169,8 @@ def import_instances(
     ] = None,
 ):
     """Make external instances of DeepCubeA's test cubes, a pickle: it is read as data, and nothing in it is run."""
+    from costtogo.commands import import_deepcubea
     from costtogo.external_files import folder
-    from costtogo.stages import import_deepcubea
 
     import_deepcubea.run(pickled, out or folder() / "cube3_qtm.csv")
 
@@ -200,15 +200,15 @@ def adopt(
     ] = None,
 ):
     """Take finished results over to new code that makes the same, as a record of the net shows."""
+    from costtogo.commands import adopt as command
     from costtogo.params.loading import BASE
-    from costtogo.stages import adopt as stage
     from costtogo.workflow.graph import Graph
 
     graph = Graph([Path(BASE), *(configfile or [])], Path("config"))
     names = studies or [graph.study.study]
     if unknown := [name for name in names if name not in {each.study for each in graph.stages}]:
         raise UserError(f"There is no study {unknown[0]}: name one of config/ or the one of {BASE}.")
-    stage.run([each for each in graph.stages if each.study in names], net)
+    command.run([each for each in graph.stages if each.study in names], net)
 
 
 @app.command()
@@ -218,9 +218,9 @@ def keep(
     out: Annotated[Path, typer.Option(help="Folder of what is kept, in git.")] = Path("data/measured"),
 ):
     """Keep in git what a study measured, so that its report can be written again, or reports of others tell of it."""
-    from costtogo.stages import keep as stage
+    from costtogo.commands import keep as command
 
-    stage.run(results / study, out)
+    command.run(results / study, out)
 
 
 @app.command()

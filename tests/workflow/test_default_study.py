@@ -179,7 +179,9 @@ def test_a_second_run_with_another_seed_changes_nothing_of_one_that_is_running(p
     change(copy, MODEL, iterations=2000)
     wanted = json.loads((project / f"results/default/audits/{MODEL}.json").read_text())["parameters"]["seed"]
     environment = {**os.environ, "PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}", "COSTTOGO_TRACKING": "off"}
-    running = subprocess.Popen(["snakemake", "--cores", "1", "audits"], cwd=copy, env=environment, stderr=subprocess.DEVNULL)
+    running = subprocess.Popen(
+        ["snakemake", "--cores", "1", "audits"], cwd=copy, env=environment, stderr=subprocess.DEVNULL
+    )
     begun = copy / f"results/default/done/models/{MODEL}.{'?' * 12}.done"
     deadline = time.monotonic() + 120
     while list(begun.parent.glob(begun.name)) and time.monotonic() < deadline:

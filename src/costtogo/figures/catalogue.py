@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 OVER_STATES = ("variant_errors", "variant_costs")  # kinds that show the mean over all states
 KINDS = ("png", "svg")  # each figure is drawn as both
-Paths = dict[str, str | dict[str, str]]  # by argument a path, or several by name
+Paths = dict[str, str | list[list[str]]]  # by argument a path, or several with their names
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,8 +75,8 @@ class FigureEntry:
 
 
 def paths_of(reads: Paths) -> list[str]:
-    """All paths of reads.  {"table": "a", "curves": {"one": "b", "other": "c"}} -> ["a", "b", "c"]."""
-    return [path for paths in reads.values() for path in ([paths] if isinstance(paths, str) else paths.values())]
+    """All paths of reads.  {"table": "a", "curves": [["one", "b"], ["other", "c"]]} -> ["a", "b", "c"]."""
+    return [path for found in reads.values() for path in ([found] if isinstance(found, str) else dict(found).values())]
 
 
 def _stage_of(path: str) -> str:
@@ -102,8 +102,8 @@ class Subject:
         sets = {beams.set: self.asked.instances[beams.set] for beams in self.asked.beams}
         return [name for name, kind in sets.items() if (kind.kind == "prefixes" and kind.shortest) == prefixes]
 
-    def paths(self, template: str) -> str | dict[str, str]:
-        """The path that a template of Kind.reads stands for, or the paths by name."""
+    def paths(self, template: str) -> str | list[list[str]]:
+        """The path that a template of Kind.reads stands for, or names and paths, in an order that a recipe keeps."""
         (place, *_) = re.findall(r"{(\w+)}", template)
         if place in ("puzzle", "model"):
             return template.format(puzzle=self.asked.puzzle, model=self.model)
@@ -111,7 +111,7 @@ class Subject:
         if place == "heuristics":
             names = {name: f"searches/{name}" for name in names}
             names |= {name: f"baselines/{name}" for name in self.asked.baselines}
-        return {name: template.format(**{place: value}) for name, value in names.items()}
+        return [[name, template.format(**{place: value})] for name, value in names.items()]
 
 
 @dataclass(frozen=True)
@@ -266,7 +266,7 @@ SAMPLED = Group(  # networks on a puzzle that has too many states to list
         Kind("loss_curve", "loss", {"curve": CURVE, "card": CARD}),
         Kind("training_costs", "what the training cost",
              {"cards": "models/{lineage}.json", "clocks": "timings/models/{lineage}.json"},
-             files=lambda of: {"literature": {str(path): str(path) for path in documents(of.asked.puzzle)}},
+             files=lambda of: {"literature": [[str(path)] * 2 for path in documents(of.asked.puzzle)]},
              options=lambda of: _puzzle(of) | {"name": f"{of.asked.study}, {of.model}"}),
         Kind("nearby_audit", "cost-to-go near the goal", {"nearby": "audits/{model}/nearby.parquet"}),
         Kind("known_audit", "cost-to-go where optima are known", {"known": "audits/{model}/known.parquet"},

@@ -22,10 +22,10 @@ def draw(entry: FigureEntry, results: Path) -> Figure:
     return FIGURES[entry.kind](**given, **entry.options)
 
 
-def _content(paths: str | dict[str, str], folder: Path) -> Any:
+def _content(paths: str | list[list[str]], folder: Path) -> Any:
     """What a file below a folder holds; of several files, by their names."""
-    if isinstance(paths, dict):
-        return {name: _content(path, folder) for name, path in paths.items()}
+    if isinstance(paths, list):
+        return {name: _content(path, folder) for name, path in paths}
     return READERS[Path(paths).suffix](folder / paths)
 
 

@@ -94,7 +94,7 @@ class Kind(Params):
             for name, field in kind.model_fields.items():
                 if name != "unused" and (name not in found or found[name] is ...):
                     found[name] = ... if field.is_required() else field.get_default(call_default_factory=True)
-        return {name: cls.absent.get(name, default) for name, default in found.items()}
+        return {name: (cls.absent | cls.fixed).get(name, default) for name, default in found.items()}
 
     def value(self, name: str) -> Any:
         """A parameter of this kind, or what the record has of another kind's."""

@@ -15,13 +15,13 @@ from typing import Any
 import pandas as pd
 
 from costtogo.analysis.documents import REPORT
+from costtogo.commands import variants
 from costtogo.files import read_csv, read_frame, read_json, remove_others, write_csv, write_text
 from costtogo.params.base import variant_of
 from costtogo.params.study import Study
 from costtogo.report.extracts import FOR_OTHERS
 from costtogo.report.results import TIMES, Beside, StudyResults, kept_name
 from costtogo.report.write import write
-from costtogo.stages import variants
 from costtogo.types import UserError
 
 NO_MEASURES = ("timings", "resume", "figures", "report")  # folders of no stage, or of one that measures nothing
