@@ -107,7 +107,8 @@ class Subject:
         (place, *_) = re.findall(r"{(\w+)}", template)
         if place in ("puzzle", "model"):
             return template.format(puzzle=self.asked.puzzle, model=self.model)
-        names = {name: name for name in (self.asked.lineage(self.model) if place == "lineage" else self.asked.models)}
+        found = self.asked.lineage(self.model) if place == "lineage" else sorted(self.asked.models)
+        names = {name: name for name in found}
         if place == "heuristics":
             names = {name: f"searches/{name}" for name in names}
             names |= {name: f"baselines/{name}" for name in self.asked.baselines}
