@@ -51,7 +51,7 @@ def record(**changes) -> Path:
         "after": {"commit": COMMITS["after"], "dirty": False},
         "processor": adopt.processor(),
         "versions": adopt.versions(),
-        "codes": {"table": [{"before": OLD, "after": now, "cards": []}]},
+        "codes": {"table": [{"before": OLD, "after": each, "cards": []} for each in (now, "of another puzzle")]},
         "results_equal": True,
         "unexplained": 0,
     }

@@ -33,14 +33,15 @@ MADE_ANEW = ("figures", "report", "external")  # of the clock's making, or made 
 
 @dataclass(frozen=True)
 class Net:
-    """A record of the net: which digest of code stands for which, by (stage, digest before).
+    """A record of the net.
 
-    slices: the digests of each stage's slice of the parameters on both sides, by its place.
+    codes: (stage, digest before, digest after) of code that made the same; one before may have become several, each for
+    other puzzles.  slices: the digests of each stage's slice of the parameters on both sides, by its place.
     """
 
     path: Path
     content: dict[str, Any]
-    codes: dict[tuple[str, str], str]
+    codes: set[tuple[str, str, str]]
     slices: dict[str, list[str | None]]
 
     @classmethod
@@ -49,7 +50,7 @@ class Net:
         content = read_json(path)
         try:
             pairs = {
-                (stage, pair["before"]): pair["after"]
+                (stage, pair["before"], pair["after"])
                 for stage, found in content["codes"].items()
                 for pair in found
                 if pair["before"] and pair["after"]
@@ -109,7 +110,7 @@ def refusal(stage: Stage, net: Net, adopted: set[str], state: State) -> str | No
     card = read_json(card_path)
     if not net.same_parameters(stage, card.get("parameters", {})):
         return "its parameters have changed"
-    if net.codes.get((card.get("stage"), card.get("code"))) != digest_of(stage.recipe.code):
+    if (card.get("stage"), card.get("code"), digest_of(stage.recipe.code)) not in net.codes:
         return "the net has not compared its code with today's"
     if any(card["inputs"].get(path, "") != found for path, found in stage.recipe.files.items()):
         return "a file that it reads has changed"
