@@ -236,10 +236,10 @@ class StudyResults:
 
     @cached_property
     def puzzles(self) -> dict[str, Any]:
-        """What the study asks of each puzzle, by the puzzle's name."""
+        """What the study asks of each puzzle, by the puzzle's name, the smaller of a kind first."""
         if self.params is None:
             return {}
-        shown = self.params.puzzles if self.only is None else self.only
+        shown = sorted(self.params.puzzles if self.only is None else self.only, key=by_size)
         return {puzzle: self.params.about(puzzle) for puzzle in shown}
 
     @property
@@ -265,8 +265,7 @@ class StudyResults:
     @cached_property
     def models(self) -> dict[str, list[str]]:
         """The names of the models by puzzle, the smaller puzzle of a kind first; without puzzles that have none."""
-        by_puzzle = {puzzle: list(self.puzzles[puzzle].models) for puzzle in sorted(self.puzzles, key=by_size)}
-        return {puzzle: models for puzzle, models in by_puzzle.items() if models}
+        return {puzzle: list(asked.models) for puzzle, asked in self.puzzles.items() if asked.models}
 
     @property
     def model_names(self) -> list[str]:
