@@ -26,7 +26,7 @@ from costtogo.workflow.state import State
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "src" / "costtogo"
 LAYERS = [  # each imports from those above it alone; stages is the last that results run through
-    {"types", "syntax"},
+    {"types", "syntax", "collecting"},
     {"files"},
     {"pickles"},
     {"puzzles", "external_files"},
@@ -337,6 +337,11 @@ def test_a_stage_runs_through_its_own_puzzle_and_another_puzzle_changes_nothing(
         "lights_out_7": {"puzzles/lights_out.py", "puzzles/gf2.py"},
     }
     assert "puzzles/__init__.py" not in names_of(grid), "a line more in the registry changes nothing either"
+
+
+def test_a_stage_runs_through_every_module_of_a_package_that_it_collects():
+    figures = {path.relative_to(PACKAGE).as_posix() for path in (PACKAGE / "figures").glob("*.py")}
+    assert figures <= names_of("costtogo.stages.figures")
 
 
 def test_a_stage_that_searches_runs_through_its_own_solver_and_another_solver_changes_nothing():

@@ -65,6 +65,9 @@ def _closure(root: Path, module: str) -> frozenset[Path]:
     waiting = [module]
     while waiting:
         name = waiting.pop()
+        if name.endswith(".*"):
+            folder = root.joinpath(*name.split(".")[1:-1])
+            waiting += [name[:-1] + path.stem for path in folder.glob("*.py")]
         if name in found or name == REGISTRY or name.startswith(NOT_RESULTS):
             continue
         path = _file(root, name)
