@@ -4,6 +4,7 @@ from typing import Any
 
 import pandas as pd
 
+from costtogo.analysis.literature import DOCUMENTS
 from costtogo.figures.catalogue import kept_of
 from costtogo.puzzles import family, make, title
 from costtogo.report import sampled
@@ -70,7 +71,9 @@ def _literature(results: StudyResults, comparison: pd.DataFrame) -> str:
         parts.append(repeated(comparison[thesis], listings(results)))
     if not thesis.all():
         others = comparison[~thesis].rename(columns={"reproduced_thesis": "reproduced", "reason": "note"})
-        parts.append(documents(others, "The final-year report"))
+        names = [f"the {name}" if name[0].islower() else name for name in map(DOCUMENTS.get, others["source"].unique())]
+        title = " and ".join(names)
+        parts.append(documents(others, title[0].upper() + title[1:]))
     if comparison.empty:
         parts.append("## Reported and reproduced\n\nThe literature in data/reported has no number on these puzzles.\n")
     return "\n".join(parts)
