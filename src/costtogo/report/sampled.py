@@ -4,7 +4,7 @@ A section is a function of the chapter that returns the values of the template o
 None where the study does not ask for what it is about.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -12,6 +12,7 @@ from typing import Any
 import pandas as pd
 
 from costtogo.analysis.literature import DOCUMENTS, NETWORKS, numbers_of
+from costtogo.params.training import ModelParams
 from costtogo.puzzles import make, noun, title
 from costtogo.report.figures import Figures
 from costtogo.report.literature import documents, documents_table, explanations
@@ -198,13 +199,13 @@ def _networks_beside(comparison: pd.DataFrame) -> str:
 
 def method(found: Chapter) -> Values:
     """How the networks were trained."""
-    models = found.trainings.values()
-    return {
-        "depth": found.results.asked.nearby_depth,
-        "above": found.above,
-        "trainers": sorted({model.trainer for model in models}),
-        "greedy_percent": 100 * max(model.sampler.greedy_share for model in models),
-    }
+    return {"depth": found.results.asked.nearby_depth, "above": found.above, **trained(found.trainings.values())}
+
+
+def trained(models: Collection[ModelParams]) -> Values:
+    """What the templates of trainers are filled in with."""
+    greedy_share = max(model.sampler.greedy_share for model in models)
+    return {"trainers": sorted({model.trainer for model in models}), "greedy_percent": 100 * greedy_share}
 
 
 def exact(found: Chapter) -> Values | None:
