@@ -6,12 +6,11 @@ from functools import cache
 import pytest
 import torch
 from hypothesis import settings
+from known_puzzles import LISTED
 
 from costtogo.exact.bfs import distances
 from costtogo.exact.graph import graph_of
 from costtogo.puzzles import make
-
-PUZZLES = ("cube2", "hanoi_4", "hanoi_3_4", "puzzle8")
 
 os.environ.setdefault("COSTTOGO_TRACKING", "off")
 torch.set_num_threads(1)  # small networks: more threads would only wait for each other
@@ -24,7 +23,7 @@ def pytest_collection_modifyitems(items):
     items.sort(key=lambda item: "workflow" not in item.path.parts)
 
 
-@pytest.fixture(scope="session", params=PUZZLES)
+@pytest.fixture(scope="session", params=LISTED)
 def puzzle(request):
     """Each puzzle that the contracts run for."""
     return make(request.param)

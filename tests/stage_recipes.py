@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from costtogo import cli
-from costtogo.params.study import puzzles_of
+from costtogo.params.study import modules_of
 from costtogo.recipes import Recipe
 from costtogo.sources import code_of
 from costtogo.workflow.stages import Stage
@@ -12,7 +12,7 @@ from costtogo.workflow.stages import Stage
 
 def write_recipe(module: str, out: Path, parameters: dict[str, Any]) -> Path:
     """The recipe of a stage, of a module of costtogo.stages, that makes out, results/<study>/<group>/<name>."""
-    recipe = Recipe(parameters, code_of(f"costtogo.stages.{module}", puzzles_of(parameters)))
+    recipe = Recipe(parameters, code_of(f"costtogo.stages.{module}", modules_of(parameters)))
     return recipe.write(Path(out).parent, Path(out).name)
 
 

@@ -29,7 +29,8 @@ def study_of(disks=(3,), name="tiny", cube_models=("DNN_final_2x2x2_nr", "DNN_re
         name: SimpleNamespace(
             puzzle=puzzle,
             epsilon=0.05,
-            sampler=SimpleNamespace(kind="adaptive_k", walk_max=5),
+            trainer="davi",
+            sampler=SimpleNamespace(kind="adaptive_k", walk_max=5, greedy_share=0),
             checkpoint_iterations=12 if name.endswith("_adaptive") else None,
         )
         for name, puzzle in (dict.fromkeys(cube_models, "cube2") | towers).items()

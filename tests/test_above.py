@@ -9,7 +9,8 @@ from costtogo.heuristics.manhattan import Manhattan
 from costtogo.heuristics.network import NetworkHeuristic, build, load, save
 from costtogo.heuristics.table import exact
 from costtogo.learning.davi import begin, child_costs, train
-from costtogo.params.training import architecture_of, training_of
+from costtogo.params.trainers import training_of
+from costtogo.params.training import architecture_of
 from costtogo.puzzles import make
 from costtogo.types import UserError
 

@@ -10,7 +10,8 @@ from costtogo.heuristics.network import NetworkHeuristic, build, encode
 from costtogo.learning import davi
 from costtogo.learning.curriculum import curriculum_of
 from costtogo.learning.samplers import sample
-from costtogo.params.training import ModelParams, architecture_of, sampler_of, training_of
+from costtogo.params.trainers import training_of
+from costtogo.params.training import ModelParams, architecture_of, sampler_of
 from costtogo.puzzles import make
 from costtogo.types import UserError
 

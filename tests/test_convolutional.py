@@ -13,7 +13,8 @@ from costtogo.heuristics.convolutional import ConvolutionalNetwork
 from costtogo.heuristics.layers import BatchNorm
 from costtogo.heuristics.network import NetworkHeuristic, build, encode, load
 from costtogo.learning import davi
-from costtogo.params.training import architecture_of, training_of
+from costtogo.params.trainers import training_of
+from costtogo.params.training import architecture_of
 from costtogo.puzzles import make
 from costtogo.types import UserError
 

@@ -9,7 +9,8 @@ from costtogo.heuristics.table import Remembered, TableHeuristic, exact
 from costtogo.learning import resume
 from costtogo.learning.curriculum import curriculum_of
 from costtogo.learning.davi import begin, bellman_targets, child_costs, set_learning_rate, train
-from costtogo.params.training import ModelParams, training_of
+from costtogo.params.trainers import training_of
+from costtogo.params.training import ModelParams
 from costtogo.puzzles import make
 from costtogo.puzzles.base import random_walks
 

@@ -8,7 +8,8 @@ from pydantic import ValidationError
 from costtogo.heuristics.table import exact
 from costtogo.learning.davi import begin, child_costs, draw, train
 from costtogo.learning.greedy_walks import go_on
-from costtogo.params.training import sampler_of, training_of
+from costtogo.params.trainers import training_of
+from costtogo.params.training import sampler_of
 from costtogo.puzzles import make
 
 PUZZLE = make("puzzle8")

@@ -17,7 +17,7 @@ from costtogo.params.reading import read_yaml
 from costtogo.params.searches import ExternalParams
 from costtogo.params.slices import slices
 from costtogo.params.study import Study
-from costtogo.params.training import training_of
+from costtogo.params.trainers import training_of
 from costtogo.types import UserError
 
 ROOT = Path(__file__).parent.parent

@@ -7,8 +7,9 @@ from pydantic import ValidationError
 
 from costtogo.exact.lights_out import FewestPresses
 from costtogo.heuristics.network import build, encode, load, save
-from costtogo.learning import supervised_presses
-from costtogo.params.training import architecture_of, training_of
+from costtogo.learning import presses
+from costtogo.params.trainers import training_of
+from costtogo.params.training import architecture_of
 from costtogo.puzzles import make
 from costtogo.types import UserError
 
@@ -38,12 +39,12 @@ ALL = np.array([[board >> cell & 1 for cell in range(9)] for board in range(512)
 
 @pytest.fixture(scope="module")
 def learned():
-    training = supervised_presses.begin(PUZZLE, training_of(**TRAINING), "float32")
-    return training, list(supervised_presses.train(training))
+    training = presses.begin(PUZZLE, training_of(**TRAINING), "float32")
+    return training, list(presses.train(training))
 
 
 def test_what_is_drawn_is_solved_by_its_presses_and_has_every_number_of_them():
-    drawn = supervised_presses.draw(PUZZLE, 3000, 5, np.random.default_rng(0))
+    drawn = presses.draw(PUZZLE, 3000, 5, np.random.default_rng(0))
     assert drawn.states.dtype == np.uint8 and drawn.presses.dtype == np.float32
     np.testing.assert_array_equal(drawn.presses @ PUZZLE.presses % 2, drawn.states)
     assert set(drawn.presses.sum(axis=1).tolist()) == {0, 1, 2, 3, 4, 5}, "two presses of one cell undo each other"
@@ -57,14 +58,14 @@ def test_every_board_of_three_rows_is_learned(learned):
 
 def test_the_cost_to_go_of_a_child_is_one_less_where_the_press_belongs_to_the_solution(learned):
     training, _ = learned
-    drawn = supervised_presses.draw(PUZZLE, 200, 9, np.random.default_rng(3))
+    drawn = presses.draw(PUZZLE, 200, 9, np.random.default_rng(3))
     number = drawn.presses.sum(axis=1, keepdims=True)
     np.testing.assert_allclose(training.heuristic.children(drawn.states), number + 1 - 2 * drawn.presses, atol=0.2)
 
 
 def test_told_the_presses_the_network_says_what_it_says_alone_once_it_has_learned(learned):
     network = learned[0].network.eval()
-    drawn = supervised_presses.draw(PUZZLE, 200, 9, np.random.default_rng(4))
+    drawn = presses.draw(PUZZLE, 200, 9, np.random.default_rng(4))
     inputs = encode(PUZZLE, drawn.states)
     with torch.no_grad():
         alone, told = network(inputs), network(inputs, *drawn.told(inputs.device))
@@ -73,7 +74,7 @@ def test_told_the_presses_the_network_says_what_it_says_alone_once_it_has_learne
 
 def test_untrained_it_goes_by_its_own_presses_and_so_differs_from_being_told():
     network = build(architecture_of(**TRAINING["architecture"]), PUZZLE, seed=2)
-    drawn = supervised_presses.draw(PUZZLE, 200, 9, np.random.default_rng(4))
+    drawn = presses.draw(PUZZLE, 200, 9, np.random.default_rng(4))
     inputs = encode(PUZZLE, drawn.states)
     with torch.no_grad():
         alone, told = network(inputs), network(inputs, *drawn.told(inputs.device))
@@ -90,7 +91,7 @@ def test_a_checkpoint_reads_back(learned, tmp_path):
 
 def test_boards_with_quiet_patterns_are_refused():
     with pytest.raises(UserError, match="On lights_out_5 several sets of presses do the same"):
-        supervised_presses.begin(make("lights_out_5"), training_of(**TRAINING | {"puzzle": "lights_out_5"}), "float32")
+        presses.begin(make("lights_out_5"), training_of(**TRAINING | {"puzzle": "lights_out_5"}), "float32")
     with pytest.raises(UserError, match="tells the presses of Lights Out, not the moves of cube2"):
         build(architecture_of(**TRAINING["architecture"]), make("cube2"), seed=1)
 

@@ -8,7 +8,8 @@ from costtogo.exact.nearby import FAR, nearby_table
 from costtogo.heuristics.network import NetworkHeuristic, build, load, save
 from costtogo.learning import random_walk
 from costtogo.learning.random_walk import Walks, draw_walks
-from costtogo.params.training import architecture_of, training_of
+from costtogo.params.trainers import training_of
+from costtogo.params.training import architecture_of
 from costtogo.puzzles import make
 from costtogo.search.beam import solve
 

@@ -15,7 +15,7 @@ from synthetic_study import whole
 from costtogo.analysis.documents import documents
 from costtogo.analysis.literature import DOCUMENTS, read_reported, trainings
 from costtogo.files import digest
-from costtogo.params.training import training_of
+from costtogo.params.trainers import training_of
 from costtogo.report.quantities import OTHERS, TIMES
 from costtogo.report.results import Beside, StudyResults
 from costtogo.report.standing import OTHER_SETS

@@ -21,7 +21,7 @@ from stage_recipes import write_recipe
 from costtogo.files import FileError, json_text, read_frame, read_json
 from costtogo.learning import davi, resume
 from costtogo.learning.training import DivergedError
-from costtogo.params.training import training_of
+from costtogo.params.trainers import training_of
 from costtogo.puzzles import make
 from costtogo.stages import tables, train
 

@@ -17,7 +17,7 @@ def ours(asked) -> dict[str, float]:
     import torch
 
     from costtogo.learning.davi import begin, train
-    from costtogo.params.training import training_of
+    from costtogo.params.trainers import training_of
     from costtogo.puzzles import make
 
     torch.set_num_threads(asked.threads)

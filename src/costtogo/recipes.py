@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from costtogo.files import FileError, digest, json_text, read_json, read_text, write_json, write_text
-from costtogo.params.study import puzzles_of
+from costtogo.params.study import modules_of
 from costtogo.sources import code_of
 from costtogo.types import UserError
 
@@ -89,7 +89,7 @@ def read_recipe(path: Path) -> Recipe:
 
 def refuse_others(recipe: Recipe, module: str, subject: str) -> None:
     """Raise UserError where the code is no longer that of a recipe; module: of the stage; subject: names the stage."""
-    now = code_of(module, puzzles_of(recipe.parameters))
+    now = code_of(module, modules_of(recipe.parameters))
     if now != recipe.code:
         changed = sorted(name for name, _ in now.items() ^ recipe.code.items())
         raise UserError(

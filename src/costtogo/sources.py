@@ -14,7 +14,6 @@ from typing import NamedTuple
 
 from costtogo import syntax
 from costtogo.files import FileError, read_bytes, read_json, write_json
-from costtogo.puzzles import find
 
 PACKAGE = "costtogo"
 ROOT = Path(__file__).parent
@@ -31,26 +30,23 @@ class Source(NamedTuple):
     imports: tuple[str, ...]
 
 
-def sources(module: str, puzzles: Iterable[str] = ()) -> list[Path]:
+def sources(module: str, others: Iterable[str] = ()) -> list[Path]:
     """The files of a module such as costtogo.stages.train and of all it imports from this package, sorted.
 
-    puzzles: names of those that the module makes.
+    others: modules that it imports by name.
     """
-    return [ROOT / name for name in code_of(module, puzzles)]
+    return [ROOT / name for name in code_of(module, others)]
 
 
-def code_of(module: str, puzzles: Iterable[str] = ()) -> dict[str, str]:
+def code_of(module: str, others: Iterable[str] = ()) -> dict[str, str]:
     """The digest of the code of each file that a module runs through, by its path below the package, sorted."""
-    families = [find(puzzle)[0] for puzzle in puzzles]
-    starts = [module, *(f"{REGISTRY}.{family.made[0]}" for family in families)]
-    starts += [f"{PACKAGE}.{made[0]}" for family in families for made in (family.bound, family.database) if made]
-    found = {path: _source(path).code for start in starts for path in _closure(ROOT, start)}
+    found = {path: _source(path).code for start in (module, *others) for path in _closure(ROOT, start)}
     return {path.relative_to(ROOT).as_posix(): found[path] for path in sorted(found)}
 
 
-def code_digest(module: str, puzzles: Iterable[str] = ()) -> str:
-    """SHA-256 over the code that a module which makes some puzzles runs through, names of files included."""
-    return digest_of(code_of(module, puzzles))
+def code_digest(module: str, others: Iterable[str] = ()) -> str:
+    """SHA-256 over the code that a module runs through, names of files included."""
+    return digest_of(code_of(module, others))
 
 
 def digest_of(code: dict[str, str]) -> str:
@@ -65,6 +61,9 @@ def _closure(root: Path, module: str) -> frozenset[Path]:
     waiting = [module]
     while waiting:
         name = waiting.pop()
+        if name.endswith(".*"):
+            folder = root.joinpath(*name.split(".")[1:-1])
+            waiting += [name[:-1] + path.stem for path in folder.glob("*.py")]
         if name in found or name == REGISTRY or name.startswith(NOT_RESULTS):
             continue
         path = _file(root, name)

@@ -21,7 +21,7 @@ def digest(source: str) -> str:
 def imports(source: str) -> list[str]:
     """The modules that a source text imports, in functions too, and the names that it takes from them.
 
-    "from a.b import c" -> ["a.b", "a.b.c"].  Imports are absolute.
+    "from a.b import c" -> ["a.b", "a.b.c"], 'collect("a.b")' -> ["a.b.*"].  Imports are absolute.
     """
     names = []
     for node in ast.walk(ast.parse(source)):
@@ -29,6 +29,8 @@ def imports(source: str) -> list[str]:
             names += [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom) and node.module:
             names += [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "collect":
+            names += [f"{node.args[0].value}.*"]
     return sorted(set(names))
 
 

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from known_puzzles import ABILITIES, LARGE
 from messages import is_one_sentence
 
 from costtogo.exact.hashing import hash_children, hash_states
@@ -17,7 +18,6 @@ from costtogo.puzzles.base import MOST_MOVES, Puzzle, apply, inverses, is_listed
 from costtogo.puzzles.cube import Cube2
 from costtogo.types import UserError
 
-LARGE = ("cube3", "puzzle15", "puzzle24", "puzzle48", "lights_out_5", "lights_out_7")
 CUBE = make("cube3")
 SUPERFLIP_FOUR_SPOT = "D' D' L R D' L R' D U' R' U' U' L' R' B F U' F' F' L' R U' U' F' U' U'"  # thesis, 5.9
 PUBLISHED = pd.read_csv(Path(__file__).parents[1] / "data" / "published_layers.csv")
@@ -30,7 +30,7 @@ def large(request):
     return make(request.param)
 
 
-@pytest.fixture(scope="module", params=[*LARGE, "cube2", "hanoi_4", "puzzle8"])
+@pytest.fixture(scope="module", params=ABILITIES)
 def any_puzzle(request):
     return make(request.param)
 

@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from costtogo.exact import pattern_database
+from costtogo.exact import lights_out, pattern_database
 from costtogo.exact.lights_out import FewestPresses
 from costtogo.exact.nearby import NearbyTable, nearby_table
 from costtogo.external import STATES, Instances
@@ -25,13 +25,14 @@ from costtogo.heuristics.averaged import AveragedHeuristic
 from costtogo.heuristics.nearby import NearbyHeuristic
 from costtogo.heuristics.network import NetworkHeuristic, load
 from costtogo.heuristics.pattern_database import PatternDatabaseHeuristic
+from costtogo.learning import local_vi
 from costtogo.learning.local_vi import Local, band_order, reading_order
 from costtogo.puzzles import make
 from costtogo.puzzles.base import Puzzle, is_listed
 from costtogo.puzzles.sliding import SlidingTiles
+from costtogo.search import anytime, bwas, ida_star
 from costtogo.search.bwas import Limits
 from costtogo.search.ida_star import IdaLimits
-from costtogo.search.registry import solver
 from costtogo.stages.search.loading import checkpoint, load_heuristic
 from costtogo.stages.search.running import REPORT_SECONDS, Search, in_notation, run_searches, warm_up, with_progress
 from costtogo.stages.stage_run import say
@@ -281,23 +282,23 @@ def _over_network(puzzle: Puzzle, heuristic: Heuristic, nearby: NearbyTable | No
     """A search over a network; nearby: exact distances around the goal of a puzzle too large to list."""
     if setting.solver in ("bwas", "greedy"):
         known = heuristic if nearby is None else NearbyHeuristic(heuristic, nearby)
-        return partial(solver("bwas"), puzzle, known, **setting.of_bwas(puzzle))
+        return partial(bwas.solve, puzzle, known, **setting.of_bwas(puzzle))
     options = {"seconds": setting.effort, "max_nodes": setting.max_nodes, "nearby": nearby}
     if setting.solver == "rising":
         options |= {"path_weights": RISING, "batch_size": setting.batch_size or RISING_BATCH, "widening": True}
         options |= {"shortening": SHORTENING, "threads": len(os.sched_getaffinity(0))}
-    return partial(solver("anytime"), puzzle, heuristic, **options)
+    return partial(anytime.solve, puzzle, heuristic, **options)
 
 
 def _without_network(puzzle: Puzzle, setting: Setting) -> Search:
     """A search by local value iteration, or one for shortest solutions, which ends as unsolved after its seconds."""
     if setting.solver == "local":
         size, order = (LOCAL_SIZES[puzzle.side], reading_order) if puzzle.side in LOCAL_SIZES else (2, band_order)
-        return partial(solver("local_vi"), puzzle, Local(puzzle, size, order))
+        return partial(local_vi.solve, puzzle, Local(puzzle, size, order))
     if puzzle.family == "lights_out":
-        return partial(solver("gf2"), puzzle, FewestPresses(puzzle))
+        return partial(lights_out.solve, puzzle, FewestPresses(puzzle))
     options = {"limits": IdaLimits(seconds=setting.effort), "threads": os.cpu_count() or 1}
-    return partial(solver("ida_star"), puzzle, find_database(puzzle), **options)
+    return partial(ida_star.solve, puzzle, find_database(puzzle), **options)
 
 
 def find_nearby(puzzle: Puzzle) -> NearbyTable:

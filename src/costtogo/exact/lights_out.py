@@ -52,7 +52,7 @@ class FewestPresses:
 
 
 def solve(puzzle: LightsOut, fewest: FewestPresses, starts: States) -> SearchResult:
-    """FewestPresses.solve in the form that all solvers have (search.registry)."""
+    """FewestPresses.solve in the form that all solvers have."""
     return fewest.solve(starts)
 
 

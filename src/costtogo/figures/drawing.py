@@ -3,12 +3,12 @@
 from pathlib import Path
 from typing import Any
 
-from costtogo.figures import audits, beams, distances, hanoi, local_vi, searches, states, training, variants
+from costtogo.collecting import collect
 from costtogo.figures.catalogue import KINDS, FigureEntry
 from costtogo.figures.style import FIGURES, Figure, image
 from costtogo.files import read_arrays, read_csv, read_frame, read_json, write_bytes
 
-TOPICS = (audits, beams, distances, hanoi, local_vi, searches, states, training, variants)  # where functions are
+collect("costtogo.figures")
 READERS = {".parquet": read_frame, ".npz": read_arrays, ".json": read_json, ".csv": read_csv}
 
 

@@ -1,6 +1,7 @@
 """Pictures of states: the net of a cube, the towers of Hanoi, boards of tiles and of lights."""
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 import pandas as pd
@@ -19,6 +20,17 @@ STICKERS = {"L": "#F28C1E", "U": "#F2D024", "F": "#2457C5", "D": "#FFFFFF", "R":
 NET = {"U": (1, 2), "L": (0, 1), "F": (1, 1), "R": (2, 1), "B": (3, 1), "D": (1, 0)}
 GAP = 0.15  # between two faces of a net, in stickers
 BOARD_POINTS = 60  # size of a number on a board, times the board's side
+DRAWINGS: dict[str, Callable[[Axes, Puzzle, States], None]] = {}  # by family
+
+
+def picture_of(*families: str) -> Callable[[Callable], Callable]:
+    """Mark the function that draws a state, uint8 [D], of the puzzles of some families."""
+
+    def register(draw: Callable) -> Callable:
+        DRAWINGS.update(dict.fromkeys(families, draw))
+        return draw
+
+    return register
 
 
 @style.kind_of_figure
@@ -57,6 +69,7 @@ def two_states(puzzle: Puzzle, states: dict[str, States]) -> Figure:
     return figure
 
 
+@picture_of("cube2", "cube3")
 def draw_cube(axes: Axes, puzzle: Puzzle, state: States) -> None:
     """The net of a cube; each sticker bears the letter of its colour too."""
     side = math.isqrt(len(state) // len(FACES))
@@ -72,6 +85,7 @@ def draw_cube(axes: Axes, puzzle: Puzzle, state: States) -> None:
     axes.set(xlim=(-0.2, 4 * step + 0.1), ylim=(-0.2, 3 * step + 0.05), aspect="equal")
 
 
+@picture_of("hanoi")
 def draw_towers(axes: Axes, puzzle: Puzzle, state: States) -> None:
     """Pegs with their disks, the smallest disk numbered 0."""
     disks, width = puzzle.cells, 2.2
@@ -91,6 +105,7 @@ def draw_towers(axes: Axes, puzzle: Puzzle, state: States) -> None:
     axes.set(xlim=(-1.2, (puzzle.letters - 1) * width + 1.2), ylim=(-1.2, disks + 1))
 
 
+@picture_of("sliding")
 def draw_tiles(axes: Axes, puzzle: Puzzle, state: States) -> None:
     """A board of sliding tiles with their numbers, those that lie where the goal has them in blue."""
     for cell, (x, y) in enumerate(_board(axes, state)):
@@ -105,6 +120,7 @@ def draw_tiles(axes: Axes, puzzle: Puzzle, state: States) -> None:
             axes.text(x + 0.5, y + 0.48, str(state[cell]), ha="center", va="center", color=ink, fontsize=size)
 
 
+@picture_of("lights_out")
 def draw_lights(axes: Axes, puzzle: Puzzle, state: States) -> None:
     """A board of lights, those that are on in yellow."""
     for light, place in zip(state, _board(axes, state), strict=True):
@@ -119,12 +135,3 @@ def _board(axes: Axes, state: States) -> list[tuple[int, int]]:
     axes.add_patch(Rectangle((0, 0), side, side, facecolor="none", edgecolor=style.GREY, linewidth=1))
     axes.set(xlim=(-0.1, side + 0.1), ylim=(-0.1, side + 0.1), aspect="equal")
     return [(cell % side, side - 1 - cell // side) for cell in range(side * side)]
-
-
-DRAWINGS = {  # by family
-    "cube2": draw_cube,
-    "cube3": draw_cube,
-    "hanoi": draw_towers,
-    "sliding": draw_tiles,
-    "lights_out": draw_lights,
-}

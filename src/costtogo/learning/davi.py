@@ -18,7 +18,7 @@ With greedy_share, so many of the states of an iteration lie on walks that follo
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
@@ -48,6 +48,7 @@ from costtogo.types import CostToGo, Heuristic, States
 class DaviTraining(Training):
     """A training by DAVI."""
 
+    points: ClassVar[str] = "convergence points"
     target: Network | None = None
     walks: States | None = None  # the states that greedy walks are at, uint8 [W, D], where greedy_share asks for them
     curriculum: Curriculum | None = None

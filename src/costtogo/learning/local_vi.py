@@ -203,7 +203,7 @@ class LocalSolutions:
 
 
 def solve(puzzle: SlidingTiles, local: Local, starts: States) -> SearchResult:
-    """Local.solve in the form that all solvers have (search.registry)."""
+    """Local.solve in the form that all solvers have."""
     return local.solve(starts).result()
 
 

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import torch
 
@@ -39,7 +39,7 @@ class DivergedError(UserError):
 class Training:
     """All that an interrupted training needs to go on to the same end.
 
-    name: what messages call it.
+    name: what messages call it.  points: likewise, what an iteration that updates ends in.
     """
 
     puzzle: Puzzle
@@ -49,6 +49,7 @@ class Training:
     optimizer: torch.optim.Optimizer
     iteration: int = 0
     name: str = "The training"
+    points: ClassVar[str] = "checkpoints"
 
     @property
     def position(self) -> dict[str, Any]:

@@ -120,9 +120,9 @@ class Kind(Params):
     def _record(self, write) -> dict[str, Any]:
         own = write(self)
         own.pop("unused", None)
-        known = self.known()
+        known, later = self.known(), {name for kind in [type(self), *self.kinds()] for name in kind.later}
         whole = {**{name: default for name, default in known.items() if default is not ...}, **self.unused, **own}
-        return {name: value for name, value in whole.items() if not (name in self.later and value == known[name])}
+        return {name: value for name, value in whole.items() if not (name in later and value == known[name])}
 
 
 def _checked(kind: type[Kind], name: str, value: Any) -> Any:

@@ -16,7 +16,8 @@ from pydantic import ValidationError
 from costtogo.params.base import Kind, Params, derive_seed, hint
 from costtogo.params.reading import read_yaml, refuse_unbounded, shown
 from costtogo.params.study import PuzzleParams, Study
-from costtogo.params.training import Architecture, Model, ModelParams, Sampler
+from costtogo.params.trainers import Model
+from costtogo.params.training import Architecture, ModelParams, Sampler
 from costtogo.types import UserError
 
 BASE = "params.yaml"

@@ -1,6 +1,6 @@
 """Parameters of searches: by which solver, from which instances, how long."""
 
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
@@ -52,6 +52,9 @@ class BeamParams(Params):
     beam over which its cost-to-go is averaged, each an evaluation.
     """
 
+    group: ClassVar[str] = "beams"
+    words: ClassVar[str] = "Beam search"
+    cell: ClassVar[tuple[str, ...]] = ("set", "width")
     solver: Literal["beam"]
     set: str
     widths: list[Positive] = Field(min_length=1)
@@ -59,6 +62,8 @@ class BeamParams(Params):
     average: Few = 1
 
 
+# Each kind but BWAS has a group, of stages of the module costtogo.stages.search.<group>, words for what it does, and
+# a cell, the columns of its rows that tell settings apart.
 Search = Annotated[GridParams | BeamParams, Field(discriminator="solver")]
 
 

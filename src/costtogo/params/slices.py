@@ -22,7 +22,7 @@ def _of_puzzle(asked: PuzzleStudy) -> dict[str, Any]:
     dumped = asked.model_dump(exclude={"models"})
     common = {"study": asked.study, "puzzle": puzzle}
     machine = {**common, "threads": asked.threads, "device": asked.device}
-    grids, beams = ([search for search in dumped["searches"] if search["solver"] == name] for name in ("bwas", "beam"))
+    grids = [grid.model_dump() for grid in asked.grids]
     protocol = {"search": dumped["search"], "searches": grids} if dumped["search"] else {}
     parts: dict[str, Any] = {}
     if asked.exact is not None and not exhaustive:
@@ -49,8 +49,9 @@ def _of_puzzle(asked: PuzzleStudy) -> dict[str, Any]:
         parts[f"audits/{name}"] = {**own, "seed": derive_seed(asked.seed, "audits", name), "audit": dumped["audit"]}
         if protocol or grids:
             parts[f"searches/{name}"] = {**own, **(protocol or {"searches": grids})}
-        if beams:
-            parts[f"beams/{name}"] = {**own, "beams": beams, "max_nodes": asked.max_nodes}
+        for group, searches in asked.by_group.items():
+            listed = [search.model_dump() for search in searches]
+            parts[f"{group}/{name}"] = {**own, group: listed, "max_nodes": asked.max_nodes}
         if asked.external is not None:
             parts[f"external/{name}"] = {**own, "external": dumped["external"], "max_nodes": asked.max_nodes}
     if asked.local_vi is not None:

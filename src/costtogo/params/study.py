@@ -28,8 +28,9 @@ from costtogo.params.searches import (
     Search,
     SearchProtocol,
 )
-from costtogo.params.training import Architecture, Model, ModelParams
-from costtogo.puzzles import family, find, make
+from costtogo.params.trainers import Model
+from costtogo.params.training import Architecture, ModelParams
+from costtogo.puzzles import family, find, make, modules
 from costtogo.puzzles.base import apply, is_listed
 from costtogo.types import UserError
 
@@ -62,7 +63,7 @@ class PuzzleParams(Params):
     """All that a study does with a puzzle besides training.
 
     exact: which states are listed by their distance: all, or those around the goal. What else is asked goes by it.
-    search: how networks are chosen and searched with where all are.  searches: grids of BWAS, and beams.
+    search: how networks are chosen and searched with where all are.  searches: grids of BWAS, beams and others.
     headline: the model that stands for the study beside the literature; the first by name if left out.
     pattern_databases: the partitions of the tiles by name, as exact.partition reads them: 7-8, or "1 2 3 6 | 4 5 7 8".
     baselines: the pattern databases that BWAS goes by on the grids of the networks, and manhattan.
@@ -130,6 +131,12 @@ class PuzzleParams(Params):
     def grids(self) -> list[GridParams]:
         """The searches by BWAS."""
         return [search for search in self.searches if isinstance(search, GridParams)]
+
+    @property
+    def by_group(self) -> dict[str, list[Search]]:
+        """The searches by other solvers than BWAS, by the group of their stages."""
+        others = [search for search in self.searches if not isinstance(search, GridParams)]
+        return {each.group: [search for search in others if search.group == each.group] for each in others}
 
     @property
     def beams(self) -> list[BeamParams]:
@@ -324,7 +331,10 @@ def alone(study: Study) -> PuzzleStudy:
     return study.about(puzzle)
 
 
-def puzzles_of(parameters: dict[str, Any]) -> list[str]:
-    """The puzzles that the slice of a stage is about: one, or of figures and reports several."""
+def modules_of(parameters: dict[str, Any]) -> list[str]:
+    """The modules that a stage imports by the names in its slice: of its puzzles and, if it trains, of the trainer."""
     several = {*parameters.get("tables", ()), *parameters.get("puzzles", ())}
-    return [parameters["puzzle"]] if "puzzle" in parameters else sorted(several)
+    puzzles = [parameters["puzzle"]] if "puzzle" in parameters else sorted(several)
+    trainer = parameters.get("training", {}).get("trainer", "davi")
+    found = [module for puzzle in puzzles for module in modules(puzzle)]
+    return [*found, f"costtogo.learning.{trainer}"] if "training" in parameters else found

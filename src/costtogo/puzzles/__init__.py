@@ -16,39 +16,47 @@ if TYPE_CHECKING:
     from costtogo.puzzles.base import Puzzle
 
 
+NUMBER = "([0-9]{1,3})"  # in a name
+
+
 class Family(NamedTuple):
-    """Puzzles of one kind, by its key: example, a name; form, how names are written; pattern, the numbers in a name.
+    """Puzzles of one kind, by its key: example, a name; form, how names are written, <numbers> among them.
 
     title: the name of a puzzle in reports, with its numbers and then 3, the pegs of a tower that names none.
     noun: what is solved, in the words of reports.
     made: the module of this package and what of it makes the puzzle of these numbers.
     bound: the module of costtogo and what of it makes a lower bound of the distance, where networks may lie above one.
     database: the module of costtogo and what of it makes a heuristic of a pattern database's file, where there are any.
+    pattern: the numbers in a name, where not every number makes a puzzle.
     """
 
     key: str
     example: str
     form: str
-    pattern: str
     title: str
     noun: str
     made: tuple[str, str]
     bound: tuple[str, str] | None = None
     database: tuple[str, str] | None = None
+    pattern: str | None = None
 
+    def numbers(self, name: str) -> list[int] | None:
+        """The numbers in the name of a puzzle; None where it is none of the family."""
+        pattern = self.pattern or re.sub("<[a-z]+>", NUMBER, self.form).replace(", ", "|")
+        match = re.fullmatch(pattern, name)
+        return [int(number) for number in match.groups() if number is not None] if match else None
 
-NUMBER = "[0-9]{1,3}"  # in a name
 
 FAMILIES = (
-    Family("cube2", "cube2", "cube2", r"cube2", "2×2×2 cube", "cube", ("cube", "Cube2")),
-    Family("cube3", "cube3", "cube3", r"cube3", "3×3×3 cube", "cube", ("cube3", "Cube3")),
-    Family("hanoi", "hanoi_7", "hanoi_<disks>, hanoi_<disks>_<pegs>", rf"hanoi_({NUMBER})(?:_({NUMBER}))?",
-           "Towers of Hanoi H({}, {})", "tower", ("hanoi", "Hanoi")),
-    Family("sliding", "puzzle15", "puzzle8, 15, 24, 35 and 48", r"puzzle(8|15|24|35|48)", "{}-puzzle",
-           "board", ("sliding", "tiles"),
-           ("heuristics.manhattan", "with_conflicts"), ("heuristics.pattern_database", "read_database")),
-    Family("lights_out", "lights_out_7", "lights_out_<side>", rf"lights_out_({NUMBER})",
-           "Lights Out, {0} × {0}", "board", ("lights_out", "LightsOut")),
+    Family("cube2", "cube2", "cube2", "2×2×2 cube", "cube", ("cube", "Cube2")),
+    Family("cube3", "cube3", "cube3", "3×3×3 cube", "cube", ("cube3", "Cube3")),
+    Family("hanoi", "hanoi_7", "hanoi_<disks>, hanoi_<disks>_<pegs>", "Towers of Hanoi H({}, {})", "tower",
+           ("hanoi", "Hanoi")),
+    Family("sliding", "puzzle15", "puzzle8, 15, 24, 35 and 48", "{}-puzzle", "board", ("sliding", "tiles"),
+           ("heuristics.manhattan", "with_conflicts"), ("heuristics.pattern_database", "read_database"),
+           r"puzzle(8|15|24|35|48)"),
+    Family("lights_out", "lights_out_7", "lights_out_<side>", "Lights Out, {0} × {0}", "board",
+           ("lights_out", "LightsOut")),
 )  # fmt: skip
 
 
@@ -76,11 +84,18 @@ def noun(name: str) -> str:
     return find(name)[0].noun
 
 
+def modules(name: str) -> list[str]:
+    """The modules of a puzzle: its rules, and what makes its bound and its pattern databases."""
+    family = find(name)[0]
+    others = (f"costtogo.{made[0]}" for made in (family.bound, family.database) if made)
+    return [f"{__name__}.{family.made[0]}", *others]
+
+
 def find(name: str) -> tuple[Family, list[int]]:
     """The family of a puzzle and the numbers in its name; UserError where there is none."""
     for family in FAMILIES:
-        if match := re.fullmatch(family.pattern, name):
-            return family, [int(number) for number in match.groups() if number is not None]
+        if (numbers := family.numbers(name)) is not None:
+            return family, numbers
     near = get_close_matches(name, [family.example for family in FAMILIES], n=1, cutoff=0.0)[0]
     forms = ", ".join(family.form for family in FAMILIES)
     raise UserError(f"Unknown puzzle '{excerpt(name)}': did you mean {near}? There are {forms}.")

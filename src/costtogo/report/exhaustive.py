@@ -4,6 +4,7 @@ from typing import Any
 
 import pandas as pd
 
+from costtogo.analysis.literature import DOCUMENTS
 from costtogo.figures.catalogue import kept_of
 from costtogo.puzzles import family, make, title
 from costtogo.report import sampled
@@ -54,7 +55,8 @@ def text(results: StudyResults, by_puzzle: dict[str, Tables], comparison: pd.Dat
     ]
     sizes = [{"title": title(each.puzzle), **each.card(f"tables/{each.puzzle}")["metrics"]} for each in puzzles]
     headlines = pd.DataFrame(headlines).reindex(columns=HEADLINES)
-    parts = [render("summary", headlines=headlines, puzzles=sizes)]
+    models = [each.model(name) for each in puzzles for name in each.model_names]
+    parts = [render("summary", headlines=headlines, puzzles=sizes, **sampled.trained(models))]
     for each in puzzles:
         own = sampled.Chapter(each, by_puzzle[each.puzzle], comparison, figures.of(each.puzzle))
         parts += [_puzzle(each, figures), deeper(own.further())]
@@ -70,7 +72,9 @@ def _literature(results: StudyResults, comparison: pd.DataFrame) -> str:
         parts.append(repeated(comparison[thesis], listings(results)))
     if not thesis.all():
         others = comparison[~thesis].rename(columns={"reproduced_thesis": "reproduced", "reason": "note"})
-        parts.append(documents(others, "The final-year report"))
+        names = [f"the {name}" if name[0].islower() else name for name in map(DOCUMENTS.get, others["source"].unique())]
+        title = " and ".join(names)
+        parts.append(documents(others, title[0].upper() + title[1:]))
     if comparison.empty:
         parts.append("## Reported and reproduced\n\nThe literature in data/reported has no number on these puzzles.\n")
     return "\n".join(parts)

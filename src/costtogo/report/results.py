@@ -208,7 +208,8 @@ class StudyResults:
             found = [place for place, entry in self._entries.items() if set(entry) != {"timing"}]
         else:
             found = [f"{path.parent.name}/{path.stem}" for path in self.folder.glob("*/*.json")]
-        places = [place for group in CARDS for place in sorted(found, key=_in_order) if place.startswith(f"{group}/")]
+        groups = dict.fromkeys([*CARDS, *(group for asked in self.puzzles.values() for group in asked.by_group)])
+        places = [place for group in groups for place in sorted(found, key=_in_order) if place.startswith(f"{group}/")]
         return {place: self.find_card(place) for place in places}
 
     @cached_property

@@ -4,7 +4,7 @@ A section is a function of the chapter that returns the values of the template o
 None where the study does not ask for what it is about.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -12,13 +12,14 @@ from typing import Any
 import pandas as pd
 
 from costtogo.analysis.literature import DOCUMENTS, NETWORKS, numbers_of
+from costtogo.params.training import ModelParams
 from costtogo.puzzles import make, noun, title
 from costtogo.report.figures import Figures
 from costtogo.report.literature import documents, documents_table, explanations
 from costtogo.report.markdown import amount, code, percent, places, short, table
 from costtogo.report.render import render
 from costtogo.report.results import StudyResults, Tables
-from costtogo.report.search_tables import beams_text, shortest_path_sets, speeds
+from costtogo.report.search_tables import SEARCH_TABLES, beams_text, shortest_path_sets, speeds
 from costtogo.report.search_tables import compared as solvers
 from costtogo.report.timings import of_settings
 from costtogo.report.trainings import training_table
@@ -83,6 +84,7 @@ class Chapter:
         """What is asked of a puzzle whose networks are audited and searched with on every state, too."""
         asked = self.results.asked
         called_for = {exact: asked.optima, heuristics: asked.baselines, beams: asked.beams, prefixes: asked.beams}
+        called_for |= {searched: asked.by_group}
         called_for |= {external: asked.external, patterns: asked.beams or asked.external}
         return self.text(section for section, questions in called_for.items() if questions)
 
@@ -197,13 +199,13 @@ def _networks_beside(comparison: pd.DataFrame) -> str:
 
 def method(found: Chapter) -> Values:
     """How the networks were trained."""
-    models = found.trainings.values()
-    return {
-        "depth": found.results.asked.nearby_depth,
-        "above": found.above,
-        "trainers": sorted({model.trainer for model in models}),
-        "greedy_percent": 100 * max(model.sampler.greedy_share for model in models),
-    }
+    return {"depth": found.results.asked.nearby_depth, "above": found.above, **trained(found.trainings.values())}
+
+
+def trained(models: Collection[ModelParams]) -> Values:
+    """What the templates of trainers are filled in with."""
+    greedy_share = max(model.sampler.greedy_share for model in models)
+    return {"trainers": sorted({model.trainer for model in models}), "greedy_percent": 100 * greedy_share}
 
 
 def exact(found: Chapter) -> Values | None:
@@ -293,6 +295,13 @@ def beams(found: Chapter) -> Values:
     return {"images": [kind for kind, ability in kinds.items() if ability]}
 
 
+def searched(found: Chapter) -> Values | None:
+    """The kinds of search that have no section of their own."""
+    others = found.results.asked.by_group.items()
+    kinds = {group: searches[0] for group, searches in others if group not in SEARCH_TABLES}
+    return {"kinds": kinds} if kinds else None
+
+
 def prefixes(found: Chapter) -> Values | None:
     """The beginnings of a shortest path."""
     return {} if "prefixes" in found.tables else None
@@ -317,5 +326,5 @@ def patterns(found: Chapter) -> Values | None:
 
 SECTIONS = (
     *(key_results, method, exact, training, sampled_audit),
-    *(grid, heuristics, beams, prefixes, external, patterns),
+    *(grid, heuristics, beams, prefixes, searched, external, patterns),
 )

@@ -29,6 +29,8 @@ def tables_of(results: StudyResults) -> Tables:
     if results.model_names:
         whole, of_models = (EXHAUSTIVE, EXHAUSTIVE_OF_MODELS) if results.is_exhaustive else (SAMPLED, SAMPLED_OF_MODELS)
         found = found | whole | SEARCH_TABLES
+        others = [group for group in results.asked.by_group if group not in SEARCH_TABLES]
+        found |= {group: left_by_stages(f"{group}/{{}}/grid") for group in others}
         for model in results.trained:
             found |= {f"{kind}_{model}": partial(table, model=model) for kind, table in of_models.items()}
     frames = {name: table(results) for name, table in found.items()}
@@ -200,7 +202,8 @@ def of_chosen_checkpoint(results: StudyResults, model: str) -> dict[str, float]:
 
 def of_cards(results: StudyResults, model: str) -> dict[str, float]:
     """What the cards of a model's stages have measured."""
-    cards = {group: results.find_card(f"{group}/{model}").get("metrics", {}) for group in GROUPS}
+    groups = dict.fromkeys((*GROUPS, *results.asked.by_group))
+    cards = {group: results.find_card(f"{group}/{model}").get("metrics", {}) for group in groups}
     return {f"{group}_{name}": value for group, metrics in cards.items() for name, value in metrics.items()}
 
 

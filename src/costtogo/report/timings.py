@@ -42,11 +42,12 @@ def of_cells(results: StudyResults) -> pd.DataFrame:
 def of_settings(results: StudyResults) -> pd.DataFrame:
     """Mean and longest seconds of the searches by group, model and setting; NaN where a group has no such setting."""
     names, frames = {"baselines": results.asked.baselines, "optima": [results.puzzle]}, []
-    for group, keys in SETTINGS.items():
+    every = SETTINGS | {group: [*searches[0].cell] for group, searches in results.asked.by_group.items()}
+    for group, keys in every.items():
         clock = results.of_each(names.get(group, results.model_names), f"timings/{group}/{{}}")
         if not clock.empty:
             cells = clock.groupby(["model", *keys], sort=False)["seconds"]
             frames.append(cells.agg(**MEASURED).reset_index().assign(group=group))
-    settings = dict.fromkeys(key for keys in SETTINGS.values() for key in keys)
+    settings = dict.fromkeys(key for keys in every.values() for key in keys)
     found = pd.concat(frames) if frames else pd.DataFrame()
     return found.reindex(columns=["group", "model", *settings, *MEASURED])

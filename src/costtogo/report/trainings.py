@@ -29,8 +29,9 @@ def used_parameters(training: dict[str, Any]) -> dict[str, Any]:
     }.get(training["sampler"]["kind"], {"conv_point_offs", *tower})
     idle = {f"sampler.{name}" for name in of_sampler}
     idle |= adam if training.get("optimizer") == "lbfgs" else {"lbfgs_steps"}
-    idle |= {"polyak"} if training.get("trainer") in ("random_walk", "presses") else set()
-    idle |= {"epsilon"} if training.get("trainer") in ("random_walk", "presses") or training.get("polyak") else set()
+    by_davi = training.get("trainer", "davi") == "davi"
+    idle |= set() if by_davi else {"polyak"}
+    idle |= {"epsilon"} if not by_davi or training.get("polyak") else set()
     recurrent = training.get("architecture", {}).get("kind") in ("automaton", "gru")
     used = flatten(training)
     layers = {key for key in used if key.startswith("architecture.")} - {"architecture.kind", "architecture.states"}

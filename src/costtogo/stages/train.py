@@ -8,7 +8,9 @@ import hashlib
 import shutil
 import time
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 
 import numpy as np
 import pandas as pd
@@ -17,9 +19,10 @@ import torch
 from costtogo.exact.nearby import FAR, NearbyTable
 from costtogo.files import FileError, digest, json_text, read_frame, write_bytes, write_frame
 from costtogo.heuristics import network as networks
-from costtogo.learning import davi, random_walk, resume, supervised_presses
+from costtogo.learning import random_walk, resume
 from costtogo.learning.training import DivergedError, Progress, Training
-from costtogo.params.training import training_of
+from costtogo.params.trainers import training_of
+from costtogo.params.training import ModelParams
 from costtogo.puzzles import make
 from costtogo.puzzles.base import Puzzle
 from costtogo.stages.stage_run import StageRun, say
@@ -27,8 +30,6 @@ from costtogo.stages.tables import read_exact
 from costtogo.tracking import LiveRun
 from costtogo.types import States
 
-TRAINERS = {"davi": davi, "random_walk": random_walk, "presses": supervised_presses}
-POINTS = {"davi": "convergence points", "random_walk": "checkpoints", "presses": "checkpoints"}
 RESUME_SECONDS = 45
 REPORT_SECONDS = 10
 CURVE = ["iteration", "convergence_points", "effective_k", "loss", "validation_loss", "updated"]
@@ -53,7 +54,7 @@ def run(params: Path, table: Path, out: Path, start: Path | None = None) -> None
     with stage.part("training"), LiveRun(Path.cwd(), stage.card) as live:
         recorder.resume(say)
         try:
-            for progress in TRAINERS[training.params.trainer].train(training):
+            for progress in trainer_of(training.params).train(training):
                 recorder.record(progress, live)
         except DivergedError:
             recorder.forget()
@@ -64,11 +65,16 @@ def run(params: Path, table: Path, out: Path, start: Path | None = None) -> None
     recorder.forget()
 
 
+def trainer_of(params: ModelParams) -> ModuleType:
+    """The module that trains, of costtogo.learning: that of the trainer's name (costtogo.params.study.modules_of)."""
+    return import_module(f"costtogo.learning.{params.trainer}")
+
+
 def _begin(stage: StageRun) -> Training:
     params = training_of(**stage.parameters["training"])
     device = networks.present(stage.parameters.get("device", "cpu"))
     precision = networks.native_precision(params.precision, device)
-    training = TRAINERS[params.trainer].begin(make(params.puzzle), params, precision).to(device)
+    training = trainer_of(params).begin(make(params.puzzle), params, precision).to(device)
     training.name = stage.card["name"]
     return training
 
@@ -202,7 +208,7 @@ class Recorder:
         speed = done * self.training.params.states_per_iteration / seconds
         say(
             f"{self.stage.card['name']}: iteration {progress.iteration}/{self.training.params.iterations}, "
-            f"{progress.convergence_points} {POINTS[self.training.params.trainer]}, K {progress.effective_k}, "
+            f"{progress.convergence_points} {self.training.points}, K {progress.effective_k}, "
             f"loss {progress.loss:.4f}, validation {self.validation_loss():.4f}, {speed:,.0f} states/s, "
             f"{left // 60:.0f}:{left % 60:02.0f} left"
         )

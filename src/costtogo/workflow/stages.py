@@ -14,7 +14,7 @@ from costtogo.external_files import folder as external_folder
 from costtogo.figures.catalogue import KINDS, FigureEntry, catalogue, parts, paths_of
 from costtogo.files import digest
 from costtogo.params.slices import slices
-from costtogo.params.study import PuzzleStudy, Study, puzzles_of
+from costtogo.params.study import PuzzleStudy, Study, modules_of
 from costtogo.recipes import Recipe
 from costtogo.sources import code_of
 from costtogo.types import UserError
@@ -106,15 +106,15 @@ class Stage:
         """What decides its result."""
         return Recipe(
             parameters=self.parameters,
-            code=_code(self.module, tuple(puzzles_of(self.parameters))),
+            code=_code(self.module, tuple(modules_of(self.parameters))),
             inputs={need.id: need.recipe.key for need in self.needs},
             files={path: _digest(path) for path in self.files},
         )
 
 
 @cache
-def _code(module: str, puzzles: tuple[str, ...]) -> dict[str, str]:
-    return code_of(f"costtogo.stages.{module}", puzzles)
+def _code(module: str, others: tuple[str, ...]) -> dict[str, str]:
+    return code_of(f"costtogo.stages.{module}", others)
 
 
 @cache
@@ -244,15 +244,13 @@ class _Table:
                 f"audits/{name}", "audit_samples", f"{with_sets} {option}", f"Auditing {name}.", needs,
                 data=_parquets(name, AUDITED), threads=threads,
             )  # fmt: skip
-        for group, module, message, wanted in (
-            ("searches", "search.grids", f"BWAS, λ × N, over {name}.", asked.grids and not asked.is_exhaustive),
-            ("beams", "search.beams", f"Beam search over {name}.", asked.beams),
-        ):
-            if wanted:
-                self.add(
-                    f"{group}/{name}", module, f"{with_sets} {option}", message, needs,
-                    data=_parquets(name, ("searches", "grid")), clock=True, threads=threads,
-                )  # fmt: skip
+        by_bwas = [("searches", "grids", "BWAS, λ × N,")] if asked.grids and not asked.is_exhaustive else []
+        others = [(group, group, searches[0].words) for group, searches in asked.by_group.items()]
+        for group, module, words in [*by_bwas, *others]:
+            self.add(
+                f"{group}/{name}", f"search.{module}", f"{with_sets} {option}", f"{words} over {name}.", needs,
+                data=_parquets(name, ("searches", "grid")), clock=True, threads=threads,
+            )  # fmt: skip
 
     def add_baselines(self, asked: PuzzleStudy, with_sets: str, below: list[str]) -> None:
         """The searches over heuristics that nobody trained, and what each heuristic takes."""

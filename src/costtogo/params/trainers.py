@@ -1,0 +1,57 @@
+"""The kinds of trainer; costtogo.learning has a module of the name of each."""
+
+from typing import Literal
+
+from costtogo.params.base import Amount, Positive, Share, by_key, maker, union_of
+from costtogo.params.training import AdamParams, DeepCubeASampler, ModelParams, NonBacktrackingSampler
+
+
+class Davi(AdamParams):
+    """Deep approximate value iteration by Adam.
+
+    epsilon: moves², the validation loss below which the target is updated; polyak: by how much the target follows at
+    each iteration, in place of that; forced_update: the iteration that ends in a convergence point whatever the loss.
+    """
+
+    trainer: Literal["davi"] = "davi"
+    epsilon: Amount
+    polyak: Share = 0
+    forced_update: Positive | None = None
+
+
+class DaviLbfgs(ModelParams):
+    """The same by L-BFGS, on all states of an iteration at once; lbfgs_steps: of each iteration."""
+
+    trainer: Literal["davi"] = "davi"
+    optimizer: Literal["lbfgs"]
+    lbfgs_steps: Positive = 60
+    epsilon: Amount
+    polyak: Share = 0
+    forced_update: Positive | None = None
+
+
+class RandomWalk(AdamParams):
+    """Regression on the length of walks that never undo their last move."""
+
+    fixed = {"polyak": 0.0}
+    trainer: Literal["random_walk"]
+    sampler: NonBacktrackingSampler
+
+
+class Presses(AdamParams):
+    """Supervised by the presses that made a board of Lights Out."""
+
+    fixed = {"polyak": 0.0}
+    trainer: Literal["presses"]
+    sampler: DeepCubeASampler
+
+
+Model = union_of(
+    by_key("trainer", "davi"),
+    {
+        "davi": union_of(by_key("optimizer", "adam"), {"adam": Davi, "lbfgs": DaviLbfgs}),
+        "random_walk": RandomWalk,
+        "presses": Presses,
+    },
+)
+training_of = maker(Model)

@@ -1,0 +1,17 @@
+"""The puzzles that the contracts run for, and what each can do beside what all can; "listed": its states have ranks."""
+
+ABILITIES = {
+    "cube2": {"listed", "turns", "pieces"},
+    "cube3": {"symmetries", "mirror", "inverse_states", "half_turn_length", "turns", "pieces"},
+    "hanoi_4": {"listed", "start", "disks"},
+    "hanoi_3_4": {"listed", "start", "disks"},
+    "puzzle8": {"listed", "symmetries", "side"},
+    "puzzle15": {"symmetries", "side"},
+    "puzzle24": {"symmetries", "side"},
+    "puzzle48": {"symmetries", "side"},
+    "lights_out_4": {"presses", "quiet", "side"},
+    "lights_out_5": {"presses", "quiet", "side"},
+    "lights_out_7": {"presses", "side"},
+}
+LISTED = [name for name, abilities in ABILITIES.items() if "listed" in abilities]
+LARGE = [name for name in ABILITIES if name not in LISTED]
