@@ -19,7 +19,7 @@ PACKAGE = "costtogo"
 ROOT = Path(__file__).parent
 REGISTRY = "costtogo.puzzles"  # which only finds the modules of puzzles
 NOT_RESULTS = ("costtogo.tracking", "costtogo.recipes", "costtogo.sources", "costtogo.syntax")
-# What has been parsed, by the digest of the bytes: parsing takes long.
+# What has been parsed, by the digest of the bytes and of what parses them: parsing takes long.
 MEMORY = Path(".snakemake/costtogo/sources.json")
 
 
@@ -84,7 +84,7 @@ def _file(root: Path, name: str) -> Path | None:
 def _source(path: Path) -> Source:
     """What a file holds, as it was parsed before if its bytes were."""
     content = read_bytes(path)
-    key = hashlib.sha256(content).hexdigest()
+    key = hashlib.sha256(_parser() + content).hexdigest()
     known = _remembered()
     if key not in known:
         text = content.decode()
@@ -92,6 +92,11 @@ def _source(path: Path) -> Source:
         known[key] = [syntax.digest(text), own]
     code, imports = known[key]
     return Source(code, tuple(imports))
+
+
+@cache
+def _parser() -> bytes:
+    return read_bytes(syntax.__file__)
 
 
 @cache
