@@ -1,9 +1,11 @@
-"""Intervals for measured shares and means."""
+"""Means of what was measured, and intervals for shares and means."""
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
+import pandas as pd
 from scipy import special
 
 
@@ -25,3 +27,13 @@ def mean_interval(values: Sequence[float]) -> tuple[float, float, float]:
         return float(found.mean()) if len(found) else math.nan, math.nan, math.nan
     half = float(special.stdtrit(len(found) - 1, 0.975) * found.std(ddof=1) / math.sqrt(len(found)))
     return float(found.mean()), float(found.mean()) - half, float(found.mean()) + half
+
+
+def weighted_means(frame: pd.DataFrame, by: Any, values: list[str], weight: str = "states") -> pd.DataFrame:
+    """Means of some columns over groups of rows, weighted by another column, beside the sums of the weights.
+
+    by: as of DataFrame.groupby; the groups are in order of appearance.
+    """
+    products = frame[values].mul(frame[weight], axis=0).assign(**{weight: frame[weight]})
+    sums = products.groupby([frame[name] for name in by] if isinstance(by, list) else by, sort=False).sum()
+    return sums.assign(**sums[values].div(sums[weight], axis=0))

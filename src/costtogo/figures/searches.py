@@ -99,7 +99,7 @@ def draw_cells(
     for (row, column), number in np.ndenumerate(table.to_numpy()):
         if np.isfinite(number):
             color = style.readable_on(mesh.cmap(scale(number)))
-            axes.text(column, row, text(number), ha="center", va="center", color=color, fontsize=8)
+            style.write_in(axes, column, row, text(number), color, 8)
 
 
 @style.kind_of_figure
@@ -116,17 +116,14 @@ def optimal_by_distance(shares: dict[str, pd.DataFrame], cards: dict[str, dict])
     figure, (optimal, instances) = style.subplots(2, grid=False, sharex=True, height_ratios=(4, 1))
     width = bin_width(int(results["distance"].max()))
     handles = []
-    for number, (label, group) in enumerate(results.groupby("label", sort=False)):
-        means = binned_means(group, "optimal_percent", "instances", width)
-        marker = style.MARKERS[number % len(style.MARKERS)] if width == 1 else None
-        look = {"color": style.SERIES[number % len(style.SERIES)], "marker": marker}
-        handles += optimal.plot(means["distance"], means["optimal_percent"], label=label, clip_on=False, **look)
+    for look, group in style.lines(results, "label", clip_on=False):
+        means = binned_means(group, ["optimal_percent"], "instances", width)
+        look |= {} if width == 1 else {"marker": None}
+        handles += optimal.plot(means["distance"], means["optimal_percent"], **look)
     instances.bar(means["distance"], means["instances"], width=0.8 * width, color=style.GREY)
-    low, _ = optimal.get_ylim()
-    optimal.set_ylim(min(low, 99), 100)
+    optimal.set(ylabel="optimal solutions, %", ylim=(min(99, optimal.get_ylim()[0]), 100))
     optimal.margins(x=0.02)
     style.name_panel(optimal, f"set {cell['set']}, {weight_text(cell)}")
-    optimal.set_ylabel("optimal solutions, %")
     optimal.grid(axis="y")
     instances.set_ylabel("instances")
     style.by_distance(instances)
@@ -239,9 +236,8 @@ def _by_weight(cells: pd.DataFrame, rows: dict[str, str], counts: Iterable[str])
     figure, panels = style.subplots(len(rows), len(sizes), sharex=True, sharey="row", height=1.0 + 1.7 * len(rows))
     panels = panels.reshape(len(rows), -1)
     handles = []
-    for number, (name, own) in enumerate(cells.groupby("heuristic", sort=False)):
-        look = style.look_of(number, clip_on=False)
-        handles.append(Line2D([], [], **look, label=name))
+    for look, own in style.lines(cells, "heuristic", clip_on=False):
+        handles.append(Line2D([], [], **look))
         for place, size in enumerate(sizes):
             group = own[own["batch_size"] == size].sort_values("path_weight")
             lost = group[group["solved_percent"] < 100]
