@@ -29,13 +29,17 @@ def compare(frame: pd.DataFrame, base: str, measures: list[str]) -> pd.DataFrame
     pairs = frame.pivot(index="seed", columns="variant", values=measures)
     for variant in [base, *sorted(set(frame["variant"]) - {base})]:
         for measure in measures:
-            found = pairs[measure][variant].dropna()
-            mean, low, high = mean_interval(found)
-            difference = (pairs[measure][variant] - pairs[measure][base]).dropna()
-            _, *between = mean_interval(difference) if variant != base else (np.nan,) * 3
-            row = {"variant": variant, "measure": measure, "seeds": len(found), "mean": mean, "low": low, "high": high}
-            rows.append({**row, "difference_low": between[0], "difference_high": between[1]})
+            found = pairs[measure][variant]
+            difference = mean_of(found - pairs[measure][base]) if variant != base else {}
+            between = {f"difference_{end}": difference.get(end, np.nan) for end in ("low", "high")}
+            row = {"variant": variant, "measure": measure, "seeds": found.count()}
+            rows.append(row | mean_of(found) | between)
     return pd.DataFrame(rows)
+
+
+def mean_of(values: pd.Series) -> dict[str, float]:
+    """The mean of what was measured, and low and high, its 95 % interval."""
+    return dict(zip(("mean", "low", "high"), mean_interval(values.dropna()), strict=True))
 
 
 def divergence(frame: pd.DataFrame, mean_distance: float) -> pd.DataFrame:
@@ -65,9 +69,8 @@ def by_point(frame: pd.DataFrame, measures: list[str]) -> pd.DataFrame:
     rows = []
     for point, group in frame.groupby("convergence_point"):
         for measure in measures:
-            mean, low, high = mean_interval(group[measure].dropna())
             row = {"convergence_point": point, "measure": measure, "seeds": len(group)}
-            rows.append({**row, "mean": mean, "low": low, "high": high})
+            rows.append(row | mean_of(group[measure]))
     return pd.DataFrame(rows)
 
 

@@ -7,15 +7,16 @@ import math
 
 import pandas as pd
 
-from costtogo.analysis.intervals import mean_interval
 from costtogo.analysis.solutions import mirrored_shares, triplet_shares
+from costtogo.analysis.suboptimality import summarise
 from costtogo.exact.partition import parse_partition
 from costtogo.params.instances import MirroredInstances, PrefixInstances
 from costtogo.params.searches import BeamParams
 from costtogo.puzzles import make, noun
+from costtogo.report.extracts import CELL
 from costtogo.report.results import StudyResults
 
-SOLVER = ["solver", "heuristic", "set", "path_weight", "batch_size"]  # what tells a row of compared from the others
+SOLVER = ["solver", "heuristic", *CELL]  # what tells a row of compared from the others
 
 
 def shortest_path_sets(results: StudyResults) -> list[str]:
@@ -198,40 +199,30 @@ def ida_star(results: StudyResults, name: str, found: pd.DataFrame) -> list[dict
     if exact is None or database is None:
         return []
     rows = exact[exact["set"] == name]
-    solved = rows.loc[rows["solved"], "distance"]
-    length, low, high = mean_interval(solved)
-    sizes = found.loc[found["heuristic"] == database, "bytes"]
-    return [
-        {"solver": "IDA*", "heuristic": database, "learned": False, "set": name, "path_weight": math.nan,
-         "batch_size": math.nan, "instances": len(rows), "solved_percent": 100 * rows["solved"].mean(),
-         "length": length, "length_low": low, "length_high": high, "known": len(solved), "optimal_length": length,
-         "optimal_percent": 100.0 if len(solved) else math.nan, "excess": 0.0 if len(solved) else math.nan,
-         "nodes_expanded": rows["nodes_expanded"].mean(), "nodes_generated": rows["nodes_generated"].mean(),
-         "bytes": sizes.iloc[0] if len(sizes) else math.nan}
-    ]  # fmt: skip
+    lengths = rows["distance"].where(rows["solved"])
+    searched = rows[["solved", "nodes_expanded", "nodes_generated"]].assign(cost=lengths, distance=lengths)
+    measured = summarise(searched).drop(columns=["optimal_low", "optimal_high"])
+    memory = found.loc[found["heuristic"] == database, "bytes"].max()
+    named = {"solver": "IDA*", "heuristic": database, "learned": False, "set": name, "bytes": memory}
+    return measured.assign(**named).to_dict("records")
 
 
 def speeds(results: StudyResults, shown: pd.DataFrame) -> pd.DataFrame:
     """Seconds of a search, the longest, and nodes generated a second, of each row of compared."""
     rows = []
     for row in shown.to_dict("records"):
+        stage, searched, keys = f"optima/{results.puzzle}", f"optima/{results.puzzle}", CELL[:1]
         if row["solver"] == "BWAS":
-            group = "searches" if row["learned"] else "baselines"
-            searches = results.find(f"{group}/{row['heuristic']}/searches")
-            clock = results.find(f"timings/{group}/{row['heuristic']}")
-            keys = ["set", "path_weight", "batch_size"]
-        else:
-            searches, clock = exact_solutions(results), results.find(f"timings/optima/{results.puzzle}")
-            keys = ["set"]
+            stage = f"{'searches' if row['learned'] else 'baselines'}/{row['heuristic']}"
+            searched, keys = f"{stage}/searches", CELL
+        searches, clock = results.find(searched), results.find(f"timings/{stage}")
         if searches is None or clock is None:
             continue
         timed = searches.merge(clock, on=[*keys, "instance"])
         timed = timed[(timed[keys] == pd.Series({key: row[key] for key in keys})).all(axis=1)]
-        seconds = timed["seconds"].sum()
-        speed = timed["nodes_generated"].sum() / seconds if seconds else math.nan
-        rows.append(
-            {**row, "seconds": timed["seconds"].mean(), "longest": timed["seconds"].max(), "nodes_per_second": speed}
-        )
+        seconds, nodes = timed["seconds"], timed["nodes_generated"].sum()
+        speed = nodes / seconds.sum() if seconds.sum() else math.nan
+        rows.append({**row, "seconds": seconds.mean(), "longest": seconds.max(), "nodes_per_second": speed})
     return pd.DataFrame(rows)
 
 

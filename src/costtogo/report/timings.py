@@ -2,9 +2,9 @@
 
 import pandas as pd
 
+from costtogo.files import flatten
 from costtogo.report.results import StudyResults
 from costtogo.report.tables import baseline
-from costtogo.report.trainings import flatten
 
 SETTINGS = {  # what tells the searches of a group of stages apart, of a puzzle whose states are sampled
     "searches": ["set", "path_weight", "batch_size"],
@@ -34,9 +34,7 @@ def search_timings(results: StudyResults) -> pd.DataFrame:
 def of_cells(results: StudyResults) -> pd.DataFrame:
     """Seconds of a search by search, engine and cell, of a puzzle whose states are all listed."""
     names = sorted([*results.model_names, baseline(results)])
-    clocks = {name: results.find(f"timings/searches/{name}") for name in names}
-    timings = pd.concat([clock.assign(search=name) for name, clock in clocks.items() if clock is not None])
-    return timings[["search", *timings.columns.drop("search")]]
+    return results.of_each(names, "timings/searches/{}").rename(columns={"model": "search"})
 
 
 def of_settings(results: StudyResults) -> pd.DataFrame:
