@@ -1,4 +1,4 @@
-"""Means of what was measured, and intervals for shares and means."""
+"""Means of what was measured, intervals for shares and means, and how a share is written."""
 
 import math
 from collections.abc import Sequence
@@ -7,6 +7,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from scipy import special
+
+ROUNDING = 1e-9  # of a share of 100 %
+
+
+def percent_text(value: float) -> str:
+    """A share to two places, where only the whole is 100.  99.407 -> "99.41", 99.998 -> "99.99"."""
+    return "100" if value > 100 - ROUNDING else f"{min(value, 99.99):.2f}"
 
 
 def wilson(successes: int, trials: int, z: float = 1.959964) -> tuple[float, float]:

@@ -10,17 +10,17 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch, Rectangle
 
+from costtogo.analysis.intervals import percent_text
+from costtogo.analysis.variants import CELLS
 from costtogo.figures import style
 from costtogo.figures.binning import bin_width, binned_means
 from costtogo.figures.chosen import in_cell, of_widest_set, telling_cell, weight_text
 
-ROUNDING = 1e-9  # of a share of 100 %
 HEURISTICS = {"exact": "exact distance", "network": "network", "zero": "zero"}
 UNITS = ((1, "s"), (1e-3, "ms"), (1e-6, "µs"))  # of time, in seconds
 UNSOLVED = "not all solved"
 HALF_A_CELL = 0.5
 BETTER, WORSE = style.SEQUENTIAL, f"{style.SEQUENTIAL}_r"  # maps of what should be large or small: bright is good
-CELL = ["set", "path_weight", "batch_size"]
 
 
 @style.kind_of_figure
@@ -61,11 +61,6 @@ def seconds(clock: pd.DataFrame) -> Figure:
         draw_cells(axes, rows, "seconds", weights_and_sizes(timings), scale, seconds_text)
         style.name_panel(axes, f"seconds a search\n{engine}")
     return label_grid(figure, panels)
-
-
-def percent_text(value: float) -> str:
-    """A share to two places, where only the whole is 100.  99.407 -> "99.41", 99.998 -> "99.99"."""
-    return "100" if value > 100 - ROUNDING else f"{min(value, 99.99):.2f}"
 
 
 def seconds_text(value: float) -> str:
@@ -161,7 +156,7 @@ def grid_seconds(grid: pd.DataFrame, clock: pd.DataFrame, chosen: str) -> Figure
 
     grid: set, path_weight, batch_size, solved_percent.  clock: set, path_weight, batch_size, seconds; a row a search.
     """
-    cells = grid.merge(clock.groupby(CELL, as_index=False)["seconds"].mean(), on=CELL)
+    cells = grid.merge(clock.groupby(CELLS, as_index=False)["seconds"].mean(), on=CELLS)
     cells = cells[cells["set"] == chosen]
     figure, (axes,) = style.subplots(height=3.4, grid=False)
     scale = LogNorm(*_range(cells["seconds"], 1e-3))
@@ -213,7 +208,7 @@ def heuristics_seconds(grids: dict[str, pd.DataFrame], clocks: dict[str, pd.Data
 
     clocks: of each heuristic set, path_weight, batch_size, seconds; a row a search.
     """
-    means = ["heuristic", *CELL[1:]]
+    means = ["heuristic", *CELLS[1:]]
     seconds = _on_set(clocks, chosen).groupby(means, as_index=False)["seconds"].mean()
     cells = _on_set(grids, chosen).merge(seconds, on=means)
     cells["nodes_per_second"] = cells["nodes_generated"] / cells["seconds"]

@@ -6,6 +6,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from costtogo.analysis.literature import COLUMNS, trainings
+from costtogo.analysis.variants import CELLS
 from costtogo.figures import style
 from costtogo.figures.chosen import in_cell, weight_text
 
@@ -181,7 +182,7 @@ def optimal_by_iteration(shares: pd.DataFrame) -> Figure:
     shares: set, path_weight, batch_size, iteration, distance, instances, optimal_percent, nodes_expanded; shown is the
     cell with most instances.
     """
-    cells = shares.groupby(["set", "path_weight", "batch_size"], as_index=False)["instances"].sum()
+    cells = shares.groupby(CELLS, as_index=False)["instances"].sum()
     cell = cells.loc[cells["instances"].idxmax()].to_dict()
     shares = shares[in_cell(shares, cell) & (shares["distance"] > 0)]
     figure, (optimal, nodes) = style.subplots(2, sharex=True)

@@ -5,6 +5,7 @@ from typing import Any
 import pandas as pd
 
 from costtogo.figures.catalogue import kept_of
+from costtogo.figures.chosen import START
 from costtogo.puzzles import family, make, title
 from costtogo.report import sampled
 from costtogo.report.answers.cells import NETWORK_ENGINE
@@ -15,7 +16,7 @@ from costtogo.report.markdown import Format, amount, cell_text, code, percent, p
 from costtogo.report.render import deeper, render
 from costtogo.report.results import StudyResults, Tables
 from costtogo.report.standing import THESIS
-from costtogo.report.tables import START, at_headline, audit, cells_of, headline_numbers, layers_of, of_models
+from costtogo.report.tables import at_headline, audit, cells_of, headline_numbers, layers_of, of_models
 from costtogo.report.timings import of_cells
 from costtogo.report.trainings import training_table
 from costtogo.report.variants import variants_text

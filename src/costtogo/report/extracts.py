@@ -10,10 +10,10 @@ import numpy as np
 import pandas as pd
 
 from costtogo.analysis.intervals import weighted_means
+from costtogo.analysis.variants import CELLS
 
 LOSS_ROWS = 300  # iterations that a table of losses shows
 EARLY = (200, 250)  # iterations whose validation loss the thesis tells
-CELL = ["set", "path_weight", "batch_size"]
 Extract = Callable[[pd.DataFrame], pd.DataFrame]
 
 
@@ -56,7 +56,7 @@ def without(*columns: str) -> Extract:
     return lambda frame: frame.drop(columns=list(columns), errors="ignore")
 
 
-SEARCHED = only(*CELL, "instance", "solved", "cost", "nodes_generated")
+SEARCHED = only(*CELLS, "instance", "solved", "cost", "nodes_generated")
 EXTRACTS: dict[str, Extract] = {  # by the kind of table, as kind_of says it
     "models/curve": of_curve,
     "instances": of_instances,

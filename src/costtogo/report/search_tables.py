@@ -9,14 +9,14 @@ import pandas as pd
 
 from costtogo.analysis.solutions import mirrored_shares, triplet_shares
 from costtogo.analysis.suboptimality import summarise
+from costtogo.analysis.variants import CELLS
 from costtogo.exact.partition import parse_partition
 from costtogo.params.instances import MirroredInstances, PrefixInstances
 from costtogo.params.searches import BeamParams
 from costtogo.puzzles import make, noun
-from costtogo.report.extracts import CELL
 from costtogo.report.results import StudyResults
 
-SOLVER = ["solver", "heuristic", *CELL]  # what tells a row of compared from the others
+SOLVER = ["solver", "heuristic", *CELLS]  # what tells a row of compared from the others
 
 
 def shortest_path_sets(results: StudyResults) -> list[str]:
@@ -211,10 +211,10 @@ def speeds(results: StudyResults, shown: pd.DataFrame) -> pd.DataFrame:
     """Seconds of a search, the longest, and nodes generated a second, of each row of compared."""
     rows = []
     for row in shown.to_dict("records"):
-        stage, searched, keys = f"optima/{results.puzzle}", f"optima/{results.puzzle}", CELL[:1]
+        stage, searched, keys = f"optima/{results.puzzle}", f"optima/{results.puzzle}", CELLS[:1]
         if row["solver"] == "BWAS":
             stage = f"{'searches' if row['learned'] else 'baselines'}/{row['heuristic']}"
-            searched, keys = f"{stage}/searches", CELL
+            searched, keys = f"{stage}/searches", CELLS
         searches, clock = results.find(searched), results.find(f"timings/{stage}")
         if searches is None or clock is None:
             continue

@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from costtogo.figures.chosen import START
 from costtogo.report.local_vi import LOCAL_VI_TABLES, sizes
 from costtogo.report.results import StudyResults, Tables
 from costtogo.report.search_tables import SEARCH_TABLES
 
-START = "start"  # the instance set that holds the start state alone
 MEASURES = ("admissible_percent", "overestimation_mean", "overestimation_max", "consistent_percent")
 AUDITS = ("nearby", "known", "consistency", "scrambled", "greedy", "progress")  # of a network on sampled states
 GROUPS = ("models", "audits", "searches", "beams", "external")  # of stages whose metrics stand for a model

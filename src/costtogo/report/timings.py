@@ -2,13 +2,14 @@
 
 import pandas as pd
 
+from costtogo.analysis.variants import CELLS
 from costtogo.files import flatten
 from costtogo.report.results import StudyResults
 from costtogo.report.tables import baseline
 
 SETTINGS = {  # what tells the searches of a group of stages apart, of a puzzle whose states are sampled
-    "searches": ["set", "path_weight", "batch_size"],
-    "baselines": ["set", "path_weight", "batch_size"],
+    "searches": CELLS,
+    "baselines": CELLS,
     "optima": ["set"],
     "beams": ["set", "width"],
     "external": ["seconds_allowed"],
