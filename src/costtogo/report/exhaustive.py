@@ -59,7 +59,7 @@ def text(results: StudyResults, by_puzzle: dict[str, Tables], comparison: pd.Dat
     for each in puzzles:
         own = sampled.Chapter(each, by_puzzle[each.puzzle], comparison, figures.of(each.puzzle))
         parts += [_puzzle(each, figures), deeper(own.further())]
-    variants = variants_text(kept(results), lambda kind, puzzle: figures.of(puzzle)(kind))
+    variants = variants_text(kept(results), figures.of)
     parts += [_literature(results, comparison), f"\n{variants}" if variants else "", _instance_sets(results)]
     return "\n".join(filter(None, parts))
 

@@ -14,7 +14,7 @@ from costtogo.exact.partition import parse_partition
 from costtogo.params.instances import MirroredInstances, PrefixInstances
 from costtogo.params.searches import BeamParams
 from costtogo.puzzles import make, noun
-from costtogo.report.results import StudyResults
+from costtogo.report.results import StudyResults, alike
 
 SOLVER = ["solver", "heuristic", *CELLS]  # what tells a row of compared from the others
 
@@ -184,9 +184,7 @@ def compared(results: StudyResults) -> pd.DataFrame:
     for name, group in found.groupby("set", sort=False) if len(found) else ():
         own = group[group["heuristic"] == headline]
         if len(own):
-            best = best_cell(own)
-            alike = (group["path_weight"] == best["path_weight"]) & (group["batch_size"] == best["batch_size"])
-            rows += group[alike].to_dict("records")
+            rows += alike(group, best_cell(own), "path_weight", "batch_size").to_dict("records")
         rows += [best_cell(cells).to_dict() for _, cells in group.groupby("heuristic", sort=False)]
         rows += ida_star(results, name, found)
     frame = pd.DataFrame([{"solver": "BWAS", **row} for row in rows])

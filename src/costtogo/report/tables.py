@@ -8,12 +8,11 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from costtogo.figures.chosen import START
 from costtogo.report.local_vi import LOCAL_VI_TABLES, sizes
-from costtogo.report.results import StudyResults, Tables
+from costtogo.report.results import StudyResults, Tables, alike
 from costtogo.report.search_tables import SEARCH_TABLES
 
 MEASURES = ("admissible_percent", "overestimation_mean", "overestimation_max", "consistent_percent")
@@ -139,9 +138,7 @@ def optimal_by_distance(results: StudyResults) -> pd.DataFrame:
 
 def at_headline(results: StudyResults, cells: pd.DataFrame) -> pd.DataFrame:
     """The cells with the λ and N that stand for the models of the one puzzle."""
-    headline = results.headline(results.puzzle)
-    alike = np.isclose(cells["path_weight"], headline["path_weight"])
-    return cells[alike & (cells["batch_size"] == headline["batch_size"])]
+    return alike(cells, results.headline(results.puzzle), "path_weight", "batch_size")
 
 
 def provenance(results: StudyResults) -> pd.DataFrame:

@@ -40,11 +40,11 @@ ALL_STARTS = "all_starts_"  # what the metrics of a search from every state begi
 Values = dict[str, Any]
 
 
-def variants_text(kept: list[StudyResults], drawn: Callable[[str, str], str]) -> str:
+def variants_text(kept: list[StudyResults], drawn: Callable[[str], Callable[..., str]]) -> str:
     """The part; empty where no study with repeated trainings was kept.
 
-    kept: the results of the studies that were kept.  drawn(kind, puzzle) gives the figures of a kind on a puzzle as
-    Markdown.
+    kept: the results of the studies that were kept.  drawn(puzzle) gives a function that gives figures on a puzzle
+    as Markdown.
     """
     repeated = [each for each in kept if each.find("variants") is not None]
     return render("variants", studies=[_study(each) for each in repeated], drawn=drawn) if repeated else ""

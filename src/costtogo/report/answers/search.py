@@ -13,7 +13,7 @@ from costtogo.analysis.literature import SECONDS
 from costtogo.params.instances import WalkInstances
 from costtogo.puzzles import noun
 from costtogo.report.answer import Answer, Row, answers, mean, share
-from costtogo.report.results import StudyResults, once
+from costtogo.report.results import StudyResults, alike, once
 from costtogo.report.search_tables import beams_text, exact_solutions, mirrored, shortest_path_sets, triplets
 from costtogo.report.standing import LEARNED, OPTIMAL, OTHER_SETS, headline
 
@@ -141,10 +141,10 @@ def told(results: StudyResults, searches: Searches, row: Row) -> str:
     grid = results.find(f"searches/{headline(results)}/grid")
     if grid is None or math.isnan(row["path_weight"]) or math.isnan(row["batch_size"]):
         return searches.what
-    alike = grid[np.isclose(grid["path_weight"], row["path_weight"]) & (grid["batch_size"] == row["batch_size"])]
-    if alike.empty:
+    cells = alike(grid, row, "path_weight", "batch_size")
+    if cells.empty:
         return searches.what
-    cell = alike.iloc[0]
+    cell = cells.iloc[0]
     asked = [search for search in results.asked.grids if search.set == cell["set"]]
     most = next(search.max_nodes for search in asked if cell["batch_size"] in search.batch_size)
     length = f" in {cell['length']:.2f} moves" if cell["solved_percent"] else ""
@@ -174,8 +174,8 @@ def length(results: StudyResults, row: Row) -> Answer | None:
 @answers("length_most", of="learned", table="searches/{ours}/searches")
 def longest_solution(results: StudyResults, row: Row, searches: pd.DataFrame) -> Answer:
     """The longest solution of BWAS at the row's λ."""
-    alike = searches[np.isclose(searches["path_weight"], row["path_weight"]) & searches["solved"]]
-    return Answer(alike["cost"].max(), f"{len(alike)} solutions of BWAS at this λ with every N")
+    solved = searches[np.isclose(searches["path_weight"], row["path_weight"]) & searches["solved"]]
+    return Answer(solved["cost"].max(), f"{len(solved)} solutions of BWAS at this λ with every N")
 
 
 @answers("length_ratio", "extra_moves", "extra_moves_2_percent", "extra_moves_4_percent", of="learned")
