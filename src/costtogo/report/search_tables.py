@@ -4,6 +4,7 @@ Each is a function of the results on one puzzle; without rows where the study do
 """
 
 import math
+from collections.abc import Callable
 
 import pandas as pd
 
@@ -224,9 +225,9 @@ def speeds(results: StudyResults, shown: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def external(results: StudyResults) -> pd.DataFrame:
-    """What was solved of the external instances under each budget."""
-    return results.of_each(results.model_names, "external/{}/summary")
+def left_by_stages(address: str) -> Callable[[StudyResults], pd.DataFrame]:
+    """A table of what a stage of each model has left, one under the other; {} of the address is the model."""
+    return lambda results: results.of_each(results.model_names, address)
 
 
 SEARCH_TABLES = {
@@ -238,6 +239,6 @@ SEARCH_TABLES = {
     "prefixes": prefixes,
     "triplets": triplets,
     "mirrored": mirrored,
-    "external": external,
+    "external": left_by_stages("external/{}/summary"),
     "external_excess": excesses,
 }

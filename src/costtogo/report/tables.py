@@ -13,7 +13,7 @@ import pandas as pd
 from costtogo.figures.chosen import START
 from costtogo.report.local_vi import LOCAL_VI_TABLES, sizes
 from costtogo.report.results import StudyResults, Tables, alike
-from costtogo.report.search_tables import SEARCH_TABLES
+from costtogo.report.search_tables import SEARCH_TABLES, left_by_stages
 
 MEASURES = ("admissible_percent", "overestimation_mean", "overestimation_max", "consistent_percent")
 AUDITS = ("nearby", "known", "consistency", "scrambled", "greedy", "progress")  # of a network on sampled states
@@ -53,11 +53,6 @@ def _one_under_the_other(frames: dict[str, pd.DataFrame]) -> pd.DataFrame:
 def of_models(table: Callable[[StudyResults, str], pd.DataFrame]) -> Table:
     """A table of each model of a puzzle, one under the other."""
     return lambda results: pd.concat([table(results, model) for model in results.model_names])
-
-
-def left_by_stages(address: str) -> Table:
-    """What a stage of each model has left, one under the other; {} of the address is the model."""
-    return lambda results: results.of_each(results.model_names, address)
 
 
 def states_per_distance(results: StudyResults) -> pd.DataFrame:
