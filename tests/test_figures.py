@@ -388,7 +388,7 @@ def test_bins_lose_no_state(distances):
 @given(some.lists(some.tuples(some.floats(-50, 50), some.integers(1, 9)), min_size=1), some.integers(1, 9))
 def test_binned_means_keep_the_weighted_mean(rows, width):
     frame = pd.DataFrame(rows, columns=["value", "weight"]).assign(distance=range(len(rows)))
-    binned = binned_means(frame, "value", "weight", width)
+    binned = binned_means(frame, ["value"], "weight", width)
     expected = np.average(frame["value"], weights=frame["weight"])
     assert np.average(binned["value"], weights=binned["weight"]) == pytest.approx(expected, abs=1e-9)
 

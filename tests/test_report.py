@@ -14,7 +14,7 @@ import synthetic_local_vi
 from synthetic_study import study_of, whole, write_kept, write_results
 
 from costtogo.figures.catalogue import catalogue
-from costtogo.files import FileError
+from costtogo.files import FileError, flatten
 from costtogo.params.instances import WalkInstances
 from costtogo.params.searches import BeamParams
 from costtogo.params.study import Study
@@ -24,7 +24,6 @@ from costtogo.report.markdown import amount, interval, percent, places, short
 from costtogo.report.quantities import THESIS, TIMES
 from costtogo.report.results import Beside, StudyResults
 from costtogo.report.tables import learning_curve
-from costtogo.report.trainings import flatten
 from costtogo.report.verdicts import NOT_COVERED, VERDICTS
 from costtogo.report.write import write
 

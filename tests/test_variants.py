@@ -82,7 +82,11 @@ def test_what_merely_grows_with_training_predicts_nothing_within_a_point():
 @pytest.fixture
 def text(tmp_path) -> str:
     write_repeated(tmp_path)
-    return variants_text([StudyResults.of_kept(tmp_path / "repeated")], lambda kind, puzzle: f"[{kind} of {puzzle}]")
+
+    def drawn(puzzle: str):
+        return lambda *kinds: "\n".join(f"[{kind} of {puzzle}]" for kind in kinds)
+
+    return variants_text([StudyResults.of_kept(tmp_path / "repeated")], drawn)
 
 
 def test_a_training_has_diverged_that_ends_worse_than_no_heuristic():
@@ -187,7 +191,7 @@ def test_measures_without_searches_are_told_as_such(tmp_path):
     frame.loc[frame["variant"] == "wide", ["nodes_expanded", "optimal_percent"]] = np.nan
     frame.loc[frame["variant"] == "wide", "selected"] = False
     frame.to_csv(table, index=False)
-    text = variants_text([StudyResults.of_kept(tmp_path / "repeated")], lambda kind, puzzle: "")
+    text = variants_text([StudyResults.of_kept(tmp_path / "repeated")], lambda puzzle: lambda *kinds: "")
     wide = [line for line in text.splitlines() if line.startswith("| `wide` | 3 |")]
     assert len(wide) == 1 and wide[0].endswith("| – | – |")
     assert "not searched" in text and "nan" not in text

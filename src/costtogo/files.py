@@ -134,6 +134,14 @@ def read_json(path: Path | str) -> Any:
         raise damaged(path, error) from error
 
 
+def flatten(nested: dict[str, Any], prefix: str = "") -> dict[str, Any]:
+    """Nested content by dotted key.  {"sampler": {"kind": "uniform"}} -> {"sampler.kind": "uniform"}."""
+    flat: dict[str, Any] = {}
+    for key, value in nested.items():
+        flat |= flatten(value, f"{prefix}{key}.") if isinstance(value, dict) else {f"{prefix}{key}": value}
+    return flat
+
+
 def set_aside(path: Path) -> None:
     """Rename a damaged result and raise FileError: its stage has lost a file, so that the next run makes it again."""
     os.replace(path, f"{path}.damaged")

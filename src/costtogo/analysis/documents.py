@@ -28,7 +28,8 @@ def read_by_report(study: "Study") -> list[Path]:
         files.add(REPORTED / LOCAL_VI)
     if any(each.models and each.is_exhaustive for each in asked):
         kept = kept_for_others()
-        files |= {*REPORTED.glob("**/*.csv"), *kept, *(table for path in kept for table in tables_kept(path))}
+        tables = {table for path in kept for table in path.with_suffix("").glob("*.csv")}
+        files |= {*REPORTED.glob("**/*.csv"), *kept, *tables}
     return sorted(files)
 
 
@@ -46,11 +47,6 @@ def cards_kept(path: Path) -> dict[str, Any]:
 def _cards(path: Path, changed: int) -> dict[str, Any]:
     """The same of a file as it is; changed: when it was, so that one that changes is read again."""
     return read_json(path)
-
-
-def tables_kept(path: Path) -> list[Path]:
-    """The tables that were kept of a study; path: its JSON file."""
-    return sorted(path.with_suffix("").glob("*.csv"))
 
 
 def documents(puzzle: str, folder: Path = REPORTED) -> list[Path]:

@@ -1,17 +1,26 @@
-"""Intervals for measured shares and means."""
+"""Means of what was measured, intervals for shares and means, and how a share is written."""
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
+import pandas as pd
 from scipy import special
 
+ROUNDING = 1e-9  # of a share of 100 %
 
-def wilson(successes: int, trials: int, z: float = 1.959964) -> tuple[float, float]:
-    """The Wilson score interval of a share, 95 % unless another z is given; (0, 1) without trials."""
+
+def percent_text(value: float) -> str:
+    """A share to two places, where only the whole is 100.  99.407 -> "99.41", 99.998 -> "99.99"."""
+    return "100" if value > 100 - ROUNDING else f"{min(value, 99.99):.2f}"
+
+
+def wilson(successes: int, trials: int) -> tuple[float, float]:
+    """The Wilson score interval of a share, 95 %; (0, 1) without trials."""
     if trials == 0:
         return 0.0, 1.0
-    share = successes / trials
+    z, share = 1.959964, successes / trials
     middle = share + z * z / (2 * trials)
     spread = z * math.sqrt(share * (1 - share) / trials + z * z / (4 * trials * trials))
     scale = 1 + z * z / trials
@@ -25,3 +34,13 @@ def mean_interval(values: Sequence[float]) -> tuple[float, float, float]:
         return float(found.mean()) if len(found) else math.nan, math.nan, math.nan
     half = float(special.stdtrit(len(found) - 1, 0.975) * found.std(ddof=1) / math.sqrt(len(found)))
     return float(found.mean()), float(found.mean()) - half, float(found.mean()) + half
+
+
+def weighted_means(frame: pd.DataFrame, by: Any, values: list[str], weight: str = "states") -> pd.DataFrame:
+    """Means of some columns over groups of rows, weighted by another column, beside the sums of the weights.
+
+    by: as of DataFrame.groupby; the groups are in order of appearance.
+    """
+    products = frame[values].mul(frame[weight], axis=0).assign(**{weight: frame[weight]})
+    sums = products.groupby([frame[name] for name in by] if isinstance(by, list) else by, sort=False).sum()
+    return sums.assign(**sums[values].div(sums[weight], axis=0))

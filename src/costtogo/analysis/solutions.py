@@ -7,7 +7,6 @@ import numpy as np
 from costtogo.puzzles.base import Puzzle, Symmetry, inverses
 from costtogo.puzzles.cube3 import OPPOSITE, Cube3
 
-TRIPLETS = ("conjugate", "aba", "aab", "abb")
 Solutions = Sequence[Sequence[int]]  # actions of each
 
 

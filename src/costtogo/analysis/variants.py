@@ -29,13 +29,17 @@ def compare(frame: pd.DataFrame, base: str, measures: list[str]) -> pd.DataFrame
     pairs = frame.pivot(index="seed", columns="variant", values=measures)
     for variant in [base, *sorted(set(frame["variant"]) - {base})]:
         for measure in measures:
-            found = pairs[measure][variant].dropna()
-            mean, low, high = mean_interval(found)
-            difference = (pairs[measure][variant] - pairs[measure][base]).dropna()
-            _, *between = mean_interval(difference) if variant != base else (np.nan,) * 3
-            row = {"variant": variant, "measure": measure, "seeds": len(found), "mean": mean, "low": low, "high": high}
-            rows.append({**row, "difference_low": between[0], "difference_high": between[1]})
+            found = pairs[measure][variant]
+            difference = mean_of(found - pairs[measure][base]) if variant != base else {}
+            between = {f"difference_{end}": difference.get(end, np.nan) for end in ("low", "high")}
+            row = {"variant": variant, "measure": measure, "seeds": found.count()}
+            rows.append(row | mean_of(found) | between)
     return pd.DataFrame(rows)
+
+
+def mean_of(values: pd.Series) -> dict[str, float]:
+    """The mean of what was measured, and low and high, its 95 % interval."""
+    return dict(zip(("mean", "low", "high"), mean_interval(values.dropna()), strict=True))
 
 
 def divergence(frame: pd.DataFrame, mean_distance: float) -> pd.DataFrame:
@@ -44,14 +48,12 @@ def divergence(frame: pd.DataFrame, mean_distance: float) -> pd.DataFrame:
     Columns variant, seed, least_error, least_at (iteration), last_error, within_one (the first iteration with an error
     below one move, NaN if none) and diverged: the last error is above mean_distance, that of the zero heuristic.
     """
-    rows = []
-    for (variant, seed), group in frame.sort_values("iteration").groupby(TRAINING):
-        error, iteration = group["mean_absolute_error"].to_numpy(), group["iteration"].to_numpy()
-        best, near = error.argmin(), np.flatnonzero(error < 1)
-        row = {"variant": variant, "seed": seed, "least_error": error[best], "least_at": iteration[best]}
-        row |= {"last_error": error[-1], "within_one": iteration[near[0]] if len(near) else np.nan}
-        rows.append(row | {"diverged": bool(error[-1] > mean_distance)})
-    return pd.DataFrame(rows)
+    frame = frame.sort_values("iteration", ignore_index=True)
+    errors = frame.groupby(TRAINING)["mean_absolute_error"]
+    found = errors.agg(least_error="min", last_error="last")
+    near = frame[frame["mean_absolute_error"] < 1].groupby(TRAINING)["iteration"].first()
+    found = found.assign(least_at=frame["iteration"][errors.idxmin()].to_numpy(), within_one=near)
+    return found.assign(diverged=found["last_error"] > mean_distance).reset_index()
 
 
 def longest(points: pd.DataFrame) -> str:
@@ -65,9 +67,8 @@ def by_point(frame: pd.DataFrame, measures: list[str]) -> pd.DataFrame:
     rows = []
     for point, group in frame.groupby("convergence_point"):
         for measure in measures:
-            mean, low, high = mean_interval(group[measure].dropna())
             row = {"convergence_point": point, "measure": measure, "seeds": len(group)}
-            rows.append({**row, "mean": mean, "low": low, "high": high})
+            rows.append(row | mean_of(group[measure]))
     return pd.DataFrame(rows)
 
 
@@ -84,24 +85,21 @@ def predictions(frame: pd.DataFrame, measures: list[str], targets: list[str]) ->
     trainings = [rows.to_numpy() for rows in frame.groupby(TRAINING).groups.values()]
     generator = np.random.default_rng(0)
     draws = [generator.integers(len(trainings), size=len(trainings)) for _ in range(RESAMPLES)]
-    rows = []
+    pairs, frames = pd.MultiIndex.from_product([measures, targets], names=["measure", "target"]), []
     for within, values in scopes.items():
-        resampled = [_rank_correlations(values, measures, targets)]
+        resampled = []
         for draw in draws:
             chosen = np.concatenate([trainings[number] for number in draw])
             resampled.append(_rank_correlations(values.reindex(chosen).dropna(), measures, targets))
-        spread = pd.DataFrame(np.reshape(resampled[1:], (RESAMPLES, -1))).quantile([0.025, 0.975]).to_numpy()
-        low, high = spread.reshape(2, len(measures), len(targets))
-        for i, measure in enumerate(measures):
-            for j, target in enumerate(targets):
-                found = {"measure": measure, "target": target, "within": within}
-                rows.append({**found, "correlation": resampled[0][i, j], "low": low[i, j], "high": high[i, j]})
-    return pd.DataFrame(rows)
+        low, high = pd.DataFrame(resampled).quantile([0.025, 0.975]).to_numpy()
+        found = {"correlation": _rank_correlations(values, measures, targets), "low": low, "high": high}
+        frames.append(pd.DataFrame(found, index=pairs).reset_index().assign(within=within))
+    return pd.concat(frames, ignore_index=True)
 
 
 def _rank_correlations(values: pd.DataFrame, measures: list[str], targets: list[str]) -> np.ndarray:
-    """Spearman's ρ of each measure with each target, float64 [measures, targets]."""
+    """Spearman's ρ of each measure with each target, float64 [measures · targets], by measure."""
     ranks = values.rank().to_numpy()
     with np.errstate(invalid="ignore", divide="ignore"):
         found = np.corrcoef(ranks, rowvar=False)
-    return found[: len(measures), len(measures) :]
+    return found[: len(measures), len(measures) :].ravel()

@@ -79,8 +79,7 @@ def known_audit(known: pd.DataFrame) -> Figure:
     """
     farthest = int(known["distance"].max()) if len(known) else 0
     width = max(2, bin_width(farthest))  # a walk of even length ends at an even distance
-    means = [binned_means(known, column, "states", width) for column in ("mean_cost_to_go", "admissible_percent")]
-    return _costs_and_shares(means[0].merge(means[1].drop(columns="states"), on="distance"))
+    return _costs_and_shares(binned_means(known, ["mean_cost_to_go", "admissible_percent"], "states", width))
 
 
 def _costs_and_shares(audited: pd.DataFrame) -> Figure:
@@ -90,8 +89,7 @@ def _costs_and_shares(audited: pd.DataFrame) -> Figure:
     look = {"color": style.BLUE, "marker": "o", "clip_on": False}
     handles = costs.plot(distance, audited["mean_cost_to_go"], label="mean cost-to-go", **look)
     handles += costs.plot(distance, distance, color=style.BLACK, ls=":", lw=1, label="exact distance")
-    costs.set_ylabel("moves")
-    costs.set_ylim(bottom=0)
+    costs.set(ylabel="moves", ylim=(0, None))
     style.whole_ticks(costs.yaxis)
     look = {"color": style.VERMILION, "marker": "s", "clip_on": False}
     handles += shares.plot(distance, audited["admissible_percent"], label="admissible states", **look)
@@ -132,8 +130,8 @@ def _costs_by_depth(costs: pd.DataFrame) -> Figure:
     handles += axes.plot([0, highest], [0, highest], color=style.BLACK, ls=":", lw=1, label="cost-to-go = moves")
     if "mean_distance" in costs:
         handles += axes.plot(depth, costs["mean_distance"], color=style.VERMILION, lw=1, label="mean distance")
-    axes.set(xlim=(0, depth.max() + 0.5), ylim=(0, highest))
-    axes.set(xlabel="moves of the scramble", ylabel="cost-to-go, moves")
+    axes.set(xlabel="moves of the scramble", xlim=(0, depth.max() + 0.5))
+    axes.set(ylabel="cost-to-go, moves", ylim=(0, highest))
     return style.with_legend(figure, [handles[0], band, *handles[1:]])
 
 
@@ -194,16 +192,15 @@ def error_lines(errors: pd.DataFrame, title: str = "", *, ordered: bool = False)
         look = {"color": colors[number % len(colors)], "label": label}
         if width == 1 and len(group) <= 20:
             look["marker"] = style.MARKERS[number % len(style.MARKERS)]
-        for axes, measure in ((absolute, "mean_absolute_error"), (bias, "bias")):
-            means = binned_means(group, measure, "states", width)
-            handles += axes.plot(means["distance"], means[measure], **look)
+        means = binned_means(group, ["mean_absolute_error", "bias"], "states", width)
+        handles += absolute.plot(means["distance"], means["mean_absolute_error"], **look)
+        bias.plot(means["distance"], means["bias"], **look)
     bias.axhline(0, color=style.BLACK, lw=0.8)
-    absolute.set_ylim(bottom=0)
     style.name_panel(absolute, title)
-    absolute.set_ylabel("mean absolute\nerror, moves")
+    absolute.set(ylabel="mean absolute\nerror, moves", ylim=(0, None))
     bias.set_ylabel("bias, moves\n(above 0: too high)")
     style.by_distance(bias)
-    return style.with_legend(figure, handles[::2], columns=3)
+    return style.with_legend(figure, handles, columns=3)
 
 
 @style.kind_of_figure
@@ -218,7 +215,7 @@ def learning_curve(errors: pd.DataFrame) -> Figure:
     figure, (axes,) = style.subplots(grid=False)
     width = bin_width(int(errors["distance"].max()))
     columns = [
-        binned_means(group, "mean_absolute_error", "states", width).set_index("distance")["mean_absolute_error"]
+        binned_means(group, ["mean_absolute_error"], "states", width).set_index("distance")["mean_absolute_error"]
         for _, group in errors.groupby("iteration")
     ]
     grid = pd.concat(columns, axis=1).sort_index()

@@ -19,17 +19,14 @@ def beam_lengths(grid: pd.DataFrame, sets: list[str]) -> Figure:
     cells = grid[grid["set"].isin(sets)]
     figure, (lengths, nodes) = style.subplots(1, 2, height=3.4)
     handles = []
-    for number, (name, group) in enumerate(cells.sort_values("width").groupby("set", sort=False)):
-        look = style.look_of(number, label=name)
+    for look, group in style.lines(cells.sort_values("width"), "set"):
         interval = [group["length"] - group["length_low"], group["length_high"] - group["length"]]
         handles.append(lengths.errorbar(group["width"], group["length"], interval, capsize=3, **look))
         nodes.plot(group["width"], group["nodes_expanded"], **look)
     if (cells["nodes_expanded"] > 0).any():  # all starts may lie within the exact table
         style.logarithmic(nodes.yaxis)
-    lengths.set_ylabel("mean length, moves")
-    nodes.set_ylabel("nodes expanded")
-    for axes in (lengths, nodes):
-        label_widths(axes, cells["width"])
+    label_widths(lengths, cells["width"], ylabel="mean length, moves")
+    label_widths(nodes, cells["width"], ylabel="nodes expanded")
     return style.with_legend(figure, handles)
 
 
@@ -44,15 +41,13 @@ def beam_seconds(searches: pd.DataFrame, clock: pd.DataFrame, sets: list[str]) -
     figure, (times, lengths) = style.subplots(1, 2, height=3.4)
     means = timed[np.isfinite(timed["cost"])].groupby(["set", "width"], sort=False)[["seconds", "cost"]].mean()
     handles = []
-    for number, (name, group) in enumerate(means.reset_index().groupby("set", sort=False)):
-        look = style.look_of(number, label=name)
+    for look, group in style.lines(means.reset_index(), "set"):
         handles += times.plot(group["width"], group["seconds"], **look)
         lengths.plot(group["seconds"], group["cost"], **look)
         for cell in group.itertuples() if len(group) > 1 else ():
             note = {"xytext": (5, 3), "textcoords": "offset points", "fontsize": 8}
             lengths.annotate(style.count_text(cell.width), (cell.seconds, cell.cost), **note)
-    times.set(yscale="log", ylabel="seconds a search")
-    label_widths(times, timed["width"])
+    label_widths(times, timed["width"], yscale="log", ylabel="seconds a search")
     lengths.set(xscale="log", xlabel="seconds a search", ylabel="mean length, moves")
     lengths.margins(x=0.15)
     for axis in (times.yaxis, lengths.xaxis):
@@ -60,9 +55,9 @@ def beam_seconds(searches: pd.DataFrame, clock: pd.DataFrame, sets: list[str]) -
     return style.with_legend(figure, handles)
 
 
-def label_widths(axes: Axes, widths: pd.Series) -> None:
-    """A logarithmic axis of beam widths."""
-    axes.set(xscale="log", xlabel="beam width, states")
+def label_widths(axes: Axes, widths: pd.Series, **more) -> None:
+    """A logarithmic axis of beam widths; more: what else the panel has."""
+    axes.set(xscale="log", xlabel="beam width, states", **more)
     axes.margins(x=0.1)
     places = sorted(set(widths))
     axes.set_xticks(places, [style.count_text(width) for width in places])
@@ -91,8 +86,7 @@ def prefix_lengths(searches: pd.DataFrame, chosen: str) -> Figure:
         if len(lost):
             look = {"ls": "none", "marker": "x", "color": look["color"], "ms": 7}
             handles += axes.plot(lost, lost, label=f"{name}, unsolved", **look)
-    axes.set(ylabel="length found, moves", xlim=(0, farthest + 0.5))
-    axes.set_ylim(bottom=0)
+    axes.set(ylabel="length found, moves", xlim=(0, farthest + 0.5), ylim=(0, None))
     style.by_distance(axes)
     style.whole_ticks(axes.yaxis, 15)
     return style.with_legend(figure, handles, columns=3)

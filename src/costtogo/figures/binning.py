@@ -3,6 +3,8 @@
 import numpy as np
 import pandas as pd
 
+from costtogo.analysis.intervals import weighted_means
+
 BINS = 64  # most bins a figure shows
 
 
@@ -16,21 +18,15 @@ def bin_middle(distance, width: int):
     return distance // width * width + (width - 1) / 2
 
 
-def binned_means(frame: pd.DataFrame, value: str, weight: str, width: int) -> pd.DataFrame:
-    """Means of a column over bins of distance, weighted by another column.
+def binned_means(frame: pd.DataFrame, values: list[str], weight: str, width: int) -> pd.DataFrame:
+    """Means of some columns over bins of distance, weighted by another column.
 
-    frame has distance, the value and the weight.  Returns distance (the bin's middle), the mean and the sum
+    frame has distance, the values and the weight.  Returns distance (the bin's middle), the means and the sum
     of weights.
     """
-    weighted = pd.DataFrame(
-        {
-            "distance": bin_middle(frame["distance"], width),
-            value: frame[value] * frame[weight],
-            weight: frame[weight],
-        }
-    )
-    sums = weighted[weighted[weight] > 0].groupby("distance", as_index=False).sum()
-    return sums.assign(**{value: sums[value] / sums[weight]})
+    counted = frame[frame[weight] > 0]
+    means = weighted_means(counted, bin_middle(counted["distance"], width), values, weight)
+    return means.sort_index().reset_index()
 
 
 def binned_counts(distances: np.ndarray, largest_distance: int) -> tuple[np.ndarray, np.ndarray]:

@@ -30,17 +30,14 @@ def _draw_sets(axes: Axes, distance: np.ndarray, instances: pd.DataFrame) -> lis
     largest = int(distance.max())
     middles, total = binned_counts(distance, largest)
     handles = [axes.fill_between(middles, 100 * total / total.sum(), color=style.PALE, label="all states", lw=0)]
-    for number, (name, group) in enumerate(instances.groupby("set", sort=False)):
-        label = f"{name} ({len(group):,})"
-        color = style.SERIES[number % len(style.SERIES)]
+    for look, group in style.lines(instances, "set"):
+        look["label"] += f" ({len(group):,})"
         if len(group) == 1:
-            handles.append(axes.axvline(group["distance"].iloc[0], color=color, ls="--", label=label))
+            handles.append(axes.axvline(group["distance"].iloc[0], **look | {"marker": None, "ls": "--"}))
             continue
         share = 100 * binned_counts(group["distance"], largest)[1] / len(group)
-        marker = style.MARKERS[number % len(style.MARKERS)] if middles.size <= 20 else None
-        handles += axes.plot(middles, share, color=color, marker=marker, label=label)
-    axes.set_ylim(bottom=0)
-    axes.set_ylabel("share of states, %")
+        handles += axes.plot(middles, share, **look if middles.size <= 20 else look | {"marker": None})
+    axes.set(ylabel="share of states, %", ylim=(0, None))
     axes.grid(axis="y")
     return handles
 

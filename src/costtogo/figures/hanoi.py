@@ -83,8 +83,8 @@ def _draw_nodes(axes: Axes, cells: pd.DataFrame, weights: list[float]) -> list:
     handles = []
     fixed = {"exact": (":", "exact distance"), "zero": ("--", "zero heuristic")}
     networks = cells[cells["heuristic"] == "network"]
-    for number, (label, group) in enumerate(networks.groupby("label", sort=False)):
-        handles += _draw_line(axes, group, weights, **style.look_of(number, label=label))
+    for look, group in style.lines(networks, "label"):
+        handles += _draw_line(axes, group, weights, **look)
     for heuristic, (line, label) in fixed.items():
         group = cells[cells["heuristic"] == heuristic]
         handles += _draw_line(axes, group, weights, color=style.BLACK, ls=line, marker=".", label=label)

@@ -60,9 +60,7 @@ def local_vi_lengths_by_class(classes: pd.DataFrame, boards: pd.DataFrame, repor
         axes.axvline(row.bound, color=style.GREY, linestyle="--", linewidth=1.2)
         told = reported[reported["considered"] == row.considered].set_index("quantity")["value"]
         top = axes.get_ylim()[1]
-        axes.plot(
-            [told["average_moves"], told["maximum_moves"]], [0.06 * top] * 2, "x", color=style.BLACK, clip_on=False
-        )
+        axes.plot(told[["average_moves", "maximum_moves"]], [0.06 * top] * 2, "x", color=style.BLACK, clip_on=False)
         axes.set_yticks([])
         tiles = "tile" if row.considered == 1 else "tiles"
         style.name_panel(axes, f"{row.considered} {tiles} at once: {len(lengths):,} of {len(boards):,} boards")
@@ -100,20 +98,17 @@ def _policy_board(axes: Axes, side: int, tile: int, means: pd.Series, frame: pd.
         axes.add_patch(Rectangle((x, y), 1, 1, facecolor=colour, edgecolor="white", linewidth=1))
         if mean is None:
             name = str(cell + 1) if cell + 1 < tile else ""
-            axes.text(x + 0.5, y + 0.5, name, ha="center", va="center", fontsize=6, color=style.GREY)
+            style.write_in(axes, x + 0.5, y + 0.5, name, style.GREY, 6)
             continue
-        axes.text(
-            x + 0.5, y + 0.62, f"{mean:.0f}", ha="center", va="center", fontsize=6, color=style.readable_on(colour)
-        )
+        ink = style.readable_on(colour)
+        style.write_in(axes, x + 0.5, y + 0.62, f"{mean:.0f}", ink, 6)
         moved = frame.loc[(frame["cell"] == cell) & (frame["to"] != cell), "to"]
         if cell != tile - 1 and len(moved):
             to = moved.mode().iloc[0]
             across, up = (to % side - cell % side) * 0.26, (cell // side - to // side) * 0.26
-            middle = (x + 0.5 - across / 2, y + 0.24 - up / 2)
-            arrow = {"arrowstyle": "-|>", "color": style.readable_on(colour), "lw": 0.8, "mutation_scale": 5}
-            axes.annotate(
-                "", (middle[0] + across, middle[1] + up), middle, arrowprops={**arrow, "shrinkA": 0, "shrinkB": 0}
-            )
+            tail = np.array([x + 0.5 - across / 2, y + 0.24 - up / 2])
+            arrow = {"arrowstyle": "-|>", "color": ink, "lw": 0.8, "mutation_scale": 5, "shrinkA": 0, "shrinkB": 0}
+            axes.annotate("", tail + (across, up), tail, arrowprops=arrow)
     home = ((tile - 1) % side, side - 1 - (tile - 1) // side)
     axes.add_patch(Rectangle(home, 1, 1, fill=False, edgecolor=style.VERMILION, linewidth=1.6))
     axes.set(xlim=(-0.05, side + 0.05), ylim=(-0.05, side + 0.05), aspect="equal")
@@ -129,13 +124,12 @@ def local_vi_compared(searches: pd.DataFrame, clock: pd.DataFrame) -> Figure:
     whole = searches.merge(clock, on=["solver", "instance"], validate="one_to_one").dropna(subset="length")
     figure, (axes,) = style.subplots(grid=False, height=4.2)
     handles = []
-    for number, (solver, rows) in enumerate(whole.groupby("solver", sort=False)):
-        look = style.look_of(number)
+    for number, (look, rows) in enumerate(style.lines(whole, "solver", ls="none")):
         shifted = rows["length"] - rows["optimal"] + 0.6 * (number / whole["solver"].nunique() - 0.5)
-        axes.plot(1e3 * rows["seconds"], shifted, ls="none", **look, markersize=2.5, alpha=0.35, markeredgewidth=0)
+        axes.plot(1e3 * rows["seconds"], shifted, **look, markersize=2.5, alpha=0.35, markeredgewidth=0)
         middle = 1e3 * rows["seconds"].median(), (rows["length"] - rows["optimal"]).mean()
-        axes.plot(*middle, ls="none", **look, markersize=9, markeredgecolor=style.BLACK)
-        handles.append(Line2D([], [], **look, linestyle="", label=solver_name(solver)))
+        axes.plot(*middle, **look, markersize=9, markeredgecolor=style.BLACK)
+        handles.append(Line2D([], [], **look | {"label": solver_name(look["label"])}))
     style.logarithmic(axes.xaxis)
     axes.set(xlabel="milliseconds a board", ylabel="moves beyond the shortest solution")
     axes.grid(visible=True)

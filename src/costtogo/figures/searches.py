@@ -10,17 +10,17 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch, Rectangle
 
+from costtogo.analysis.intervals import percent_text
+from costtogo.analysis.variants import CELLS
 from costtogo.figures import style
 from costtogo.figures.binning import bin_width, binned_means
 from costtogo.figures.chosen import in_cell, of_widest_set, telling_cell, weight_text
 
-ROUNDING = 1e-9  # of a share of 100 %
 HEURISTICS = {"exact": "exact distance", "network": "network", "zero": "zero"}
 UNITS = ((1, "s"), (1e-3, "ms"), (1e-6, "µs"))  # of time, in seconds
 UNSOLVED = "not all solved"
 HALF_A_CELL = 0.5
 BETTER, WORSE = style.SEQUENTIAL, f"{style.SEQUENTIAL}_r"  # maps of what should be large or small: bright is good
-CELL = ["set", "path_weight", "batch_size"]
 
 
 @style.kind_of_figure
@@ -63,11 +63,6 @@ def seconds(clock: pd.DataFrame) -> Figure:
     return label_grid(figure, panels)
 
 
-def percent_text(value: float) -> str:
-    """A share to two places, where only the whole is 100.  99.407 -> "99.41", 99.998 -> "99.99"."""
-    return "100" if value > 100 - ROUNDING else f"{min(value, 99.99):.2f}"
-
-
 def seconds_text(value: float) -> str:
     """Seconds in the unit that fits.  0.0000223 -> "22 µs", 0.27 -> "270 ms", 2.72 -> "2.7 s"."""
     size, unit = next((pair for pair in UNITS if value >= pair[0]), UNITS[-1])
@@ -99,7 +94,7 @@ def draw_cells(
     for (row, column), number in np.ndenumerate(table.to_numpy()):
         if np.isfinite(number):
             color = style.readable_on(mesh.cmap(scale(number)))
-            axes.text(column, row, text(number), ha="center", va="center", color=color, fontsize=8)
+            style.write_in(axes, column, row, text(number), color, 8)
 
 
 @style.kind_of_figure
@@ -116,17 +111,14 @@ def optimal_by_distance(shares: dict[str, pd.DataFrame], cards: dict[str, dict])
     figure, (optimal, instances) = style.subplots(2, grid=False, sharex=True, height_ratios=(4, 1))
     width = bin_width(int(results["distance"].max()))
     handles = []
-    for number, (label, group) in enumerate(results.groupby("label", sort=False)):
-        means = binned_means(group, "optimal_percent", "instances", width)
-        marker = style.MARKERS[number % len(style.MARKERS)] if width == 1 else None
-        look = {"color": style.SERIES[number % len(style.SERIES)], "marker": marker}
-        handles += optimal.plot(means["distance"], means["optimal_percent"], label=label, clip_on=False, **look)
+    for look, group in style.lines(results, "label", clip_on=False):
+        means = binned_means(group, ["optimal_percent"], "instances", width)
+        look |= {} if width == 1 else {"marker": None}
+        handles += optimal.plot(means["distance"], means["optimal_percent"], **look)
     instances.bar(means["distance"], means["instances"], width=0.8 * width, color=style.GREY)
-    low, _ = optimal.get_ylim()
-    optimal.set_ylim(min(low, 99), 100)
+    optimal.set(ylabel="optimal solutions, %", ylim=(min(99, optimal.get_ylim()[0]), 100))
     optimal.margins(x=0.02)
     style.name_panel(optimal, f"set {cell['set']}, {weight_text(cell)}")
-    optimal.set_ylabel("optimal solutions, %")
     optimal.grid(axis="y")
     instances.set_ylabel("instances")
     style.by_distance(instances)
@@ -164,7 +156,7 @@ def grid_seconds(grid: pd.DataFrame, clock: pd.DataFrame, chosen: str) -> Figure
 
     grid: set, path_weight, batch_size, solved_percent.  clock: set, path_weight, batch_size, seconds; a row a search.
     """
-    cells = grid.merge(clock.groupby(CELL, as_index=False)["seconds"].mean(), on=CELL)
+    cells = grid.merge(clock.groupby(CELLS, as_index=False)["seconds"].mean(), on=CELLS)
     cells = cells[cells["set"] == chosen]
     figure, (axes,) = style.subplots(height=3.4, grid=False)
     scale = LogNorm(*_range(cells["seconds"], 1e-3))
@@ -216,7 +208,7 @@ def heuristics_seconds(grids: dict[str, pd.DataFrame], clocks: dict[str, pd.Data
 
     clocks: of each heuristic set, path_weight, batch_size, seconds; a row a search.
     """
-    means = ["heuristic", *CELL[1:]]
+    means = ["heuristic", *CELLS[1:]]
     seconds = _on_set(clocks, chosen).groupby(means, as_index=False)["seconds"].mean()
     cells = _on_set(grids, chosen).merge(seconds, on=means)
     cells["nodes_per_second"] = cells["nodes_generated"] / cells["seconds"]
@@ -239,9 +231,8 @@ def _by_weight(cells: pd.DataFrame, rows: dict[str, str], counts: Iterable[str])
     figure, panels = style.subplots(len(rows), len(sizes), sharex=True, sharey="row", height=1.0 + 1.7 * len(rows))
     panels = panels.reshape(len(rows), -1)
     handles = []
-    for number, (name, own) in enumerate(cells.groupby("heuristic", sort=False)):
-        look = style.look_of(number, clip_on=False)
-        handles.append(Line2D([], [], **look, label=name))
+    for look, own in style.lines(cells, "heuristic", clip_on=False):
+        handles.append(Line2D([], [], **look))
         for place, size in enumerate(sizes):
             group = own[own["batch_size"] == size].sort_values("path_weight")
             lost = group[group["solved_percent"] < 100]

@@ -19,6 +19,7 @@ STICKERS = {"L": "#F28C1E", "U": "#F2D024", "F": "#2457C5", "D": "#FFFFFF", "R":
 # Column and row of each face in the net, in faces.
 NET = {"U": (1, 2), "L": (0, 1), "F": (1, 1), "R": (2, 1), "B": (3, 1), "D": (1, 0)}
 GAP = 0.15  # between two faces of a net, in stickers
+ROUNDED = "round,pad=0,rounding_size=0.1"  # the corners of disks and tiles
 BOARD_POINTS = 60  # size of a number on a board, times the board's side
 DRAWINGS: dict[str, Callable[[Axes, Puzzle, States], None]] = {}  # by family
 
@@ -81,7 +82,7 @@ def draw_cube(axes: Axes, puzzle: Puzzle, state: States) -> None:
             x, y = step * column + sticker % side, step * row + side - 1 - sticker // side
             axes.add_patch(Rectangle((x, y), 1, 1, facecolor=STICKERS[colour], edgecolor="black", linewidth=1))
             ink = "white" if colour in "FRB" else "black"
-            axes.text(x + 0.5, y + 0.5, colour, ha="center", va="center", color=ink, fontsize=8)
+            style.write_in(axes, x + 0.5, y + 0.5, colour, ink, 8)
     axes.set(xlim=(-0.2, 4 * step + 0.1), ylim=(-0.2, 3 * step + 0.05), aspect="equal")
 
 
@@ -97,10 +98,8 @@ def draw_towers(axes: Axes, puzzle: Puzzle, state: States) -> None:
         peg = int(state[disk])
         half = 0.25 + 0.75 * (disk + 1) / disks
         box = (peg * width - half, heights[peg] + 0.1)
-        axes.add_patch(
-            FancyBboxPatch(box, 2 * half, 0.8, boxstyle="round,pad=0,rounding_size=0.1", facecolor=style.BLUE)
-        )
-        axes.text(peg * width, heights[peg] + 0.5, str(disk), ha="center", va="center", color="white", fontsize=7)
+        axes.add_patch(FancyBboxPatch(box, 2 * half, 0.8, boxstyle=ROUNDED, facecolor=style.BLUE))
+        style.write_in(axes, peg * width, heights[peg] + 0.5, str(disk), "white", 7)
         heights[peg] += 1
     axes.set(xlim=(-1.2, (puzzle.letters - 1) * width + 1.2), ylim=(-1.2, disks + 1))
 
@@ -110,23 +109,18 @@ def draw_tiles(axes: Axes, puzzle: Puzzle, state: States) -> None:
     """A board of sliding tiles with their numbers, those that lie where the goal has them in blue."""
     for cell, (x, y) in enumerate(_board(axes, state)):
         if state[cell]:
-            home = state[cell] == puzzle.goal[cell]
-            box = FancyBboxPatch(
-                (x + 0.05, y + 0.05), 0.9, 0.9, boxstyle="round,pad=0,rounding_size=0.1",
-                facecolor=style.BLUE if home else style.PALE, edgecolor="none",
-            )  # fmt: skip
-            axes.add_patch(box)
-            ink, size = "white" if home else "black", BOARD_POINTS / math.isqrt(len(state))
-            axes.text(x + 0.5, y + 0.48, str(state[cell]), ha="center", va="center", color=ink, fontsize=size)
+            fill, ink = (style.BLUE, "white") if state[cell] == puzzle.goal[cell] else (style.PALE, "black")
+            look = {"boxstyle": ROUNDED, "facecolor": fill, "edgecolor": "none"}
+            axes.add_patch(FancyBboxPatch((x + 0.05, y + 0.05), 0.9, 0.9, **look))
+            style.write_in(axes, x + 0.5, y + 0.48, str(state[cell]), ink, BOARD_POINTS / math.isqrt(len(state)))
 
 
 @picture_of("lights_out")
 def draw_lights(axes: Axes, puzzle: Puzzle, state: States) -> None:
     """A board of lights, those that are on in yellow."""
     for light, place in zip(state, _board(axes, state), strict=True):
-        axes.add_patch(
-            Rectangle(place, 1, 1, facecolor=style.YELLOW if light else style.GREY, edgecolor="white", linewidth=2)
-        )
+        fill = style.YELLOW if light else style.GREY
+        axes.add_patch(Rectangle(place, 1, 1, facecolor=fill, edgecolor="white", linewidth=2))
 
 
 def _board(axes: Axes, state: States) -> list[tuple[int, int]]:

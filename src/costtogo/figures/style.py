@@ -4,11 +4,12 @@ Colours are Okabe and Ito's, which people with colour-blindness tell apart; maps
 """
 
 import io
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import wraps
 
 import matplotlib
 import numpy as np
+import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
@@ -98,6 +99,17 @@ def _with_palette(picture: io.BytesIO) -> bytes:
 def look_of(number: int, **more) -> dict:
     """Colour and marker of one of several lines, and what else it has."""
     return {"color": SERIES[number % len(SERIES)], "marker": MARKERS[number % len(MARKERS)]} | more
+
+
+def lines(frame: pd.DataFrame, by: str, **more) -> Iterator[tuple[dict, pd.DataFrame]]:
+    """The look and the rows of each line that a column tells from the others, its name being the label."""
+    for number, (name, rows) in enumerate(frame.groupby(by, sort=False)):
+        yield look_of(number, label=name, **more), rows
+
+
+def write_in(axes: Axes, x: float, y: float, text: str, color: str, size: float) -> None:
+    """Write a text with its middle at a place."""
+    axes.text(x, y, text, ha="center", va="center", color=color, fontsize=size)
 
 
 def shades(count: int) -> list[tuple[float, ...]]:

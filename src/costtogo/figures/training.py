@@ -6,6 +6,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from costtogo.analysis.literature import COLUMNS, trainings
+from costtogo.analysis.variants import CELLS
 from costtogo.figures import style
 from costtogo.figures.chosen import in_cell, weight_text
 
@@ -30,8 +31,8 @@ def training(curve: pd.DataFrame, epsilon: float | None, sampler: str) -> Figure
         line.set_label(f"ε = {epsilon:g}")
     losses.set_ylabel(LOSS)
     walks.step(curve["iteration"], curve["effective_k"], where="post", color=style.GREY)
-    walks.set_ylim(bottom=0)
-    walks.set_ylabel("disks\nthat move" if sampler == "growing_tower" else "walk length\n(effective K)")
+    reach = "disks\nthat move" if sampler == "growing_tower" else "walk length\n(effective K)"
+    walks.set(ylabel=reach, ylim=(0, None))
     style.whole_ticks(walks.yaxis, 3)
     style.by_iteration(walks)
     return style.with_legend(figure, handles)
@@ -169,8 +170,7 @@ def mean_costs(looks: pd.DataFrame, measures: pd.DataFrame, table: dict[str, np.
     losses.set_ylabel("validation loss,\nmoves²")
     handles = costs.plot(looks["iteration"], cost_to_go, color=style.BLUE, marker="o", label="mean cost-to-go")
     handles.append(costs.axhline(mean_distance, color=style.BLACK, ls=":", lw=1, label="mean distance"))
-    costs.set_ylim(bottom=0)
-    costs.set_ylabel("mean cost-to-go\nof all states, moves")
+    costs.set(ylabel="mean cost-to-go\nof all states, moves", ylim=(0, None))
     style.by_iteration(costs)
     return style.with_legend(figure, handles)
 
@@ -182,7 +182,7 @@ def optimal_by_iteration(shares: pd.DataFrame) -> Figure:
     shares: set, path_weight, batch_size, iteration, distance, instances, optimal_percent, nodes_expanded; shown is the
     cell with most instances.
     """
-    cells = shares.groupby(["set", "path_weight", "batch_size"], as_index=False)["instances"].sum()
+    cells = shares.groupby(CELLS, as_index=False)["instances"].sum()
     cell = cells.loc[cells["instances"].idxmax()].to_dict()
     shares = shares[in_cell(shares, cell) & (shares["distance"] > 0)]
     figure, (optimal, nodes) = style.subplots(2, sharex=True)
@@ -208,9 +208,7 @@ def greedy_shares(greedy: pd.DataFrame) -> Figure:
 
     greedy: iteration, depth, solved_percent.
     """
-    figure, axes = _by_depth(greedy, "solved_percent")
-    axes.set(ylabel="solved by greedy search, %", ylim=(0, 100))
-    return figure
+    return _by_depth(greedy, "solved_percent", ylabel="solved by greedy search, %", ylim=(0, 100))
 
 
 @style.kind_of_figure
@@ -219,21 +217,18 @@ def large_mean_costs(greedy: pd.DataFrame) -> Figure:
 
     greedy: iteration, depth, mean_cost_to_go.
     """
-    figure, axes = _by_depth(greedy, "mean_cost_to_go")
-    axes.set(ylabel="mean cost-to-go, moves")
-    axes.set_ylim(bottom=0)
-    return figure
+    return _by_depth(greedy, "mean_cost_to_go", ylabel="mean cost-to-go, moves", ylim=(0, None))
 
 
-def _by_depth(frame: pd.DataFrame, measure: str) -> tuple[Figure, Axes]:
-    """A measure by iteration, one line a scramble depth."""
+def _by_depth(frame: pd.DataFrame, measure: str, **upwards) -> Figure:
+    """A measure by iteration, one line a scramble depth; upwards: the label and the limits of its axis."""
     figure, (axes,) = style.subplots()
     groups, handles = frame.sort_values("iteration").groupby("depth"), []
     for look, (depth, group) in zip(style.shaded_looks(len(groups)), groups, strict=True):
         handles += axes.plot(group["iteration"], group[measure], clip_on=False, label=f"{depth} moves", **look)
-    axes.set_xlim(left=0)
+    axes.set(xlim=(0, None), **upwards)
     style.by_iteration(axes)
-    return style.with_legend(figure, handles, columns=6), axes
+    return style.with_legend(figure, handles, columns=6)
 
 
 @style.kind_of_figure
@@ -250,9 +245,7 @@ def progress(searches: pd.DataFrame, card: dict) -> Figure:
     measure, label = ("excess", "moves beyond the optimum") if known else ("length", "length of the solutions")
     look = {"color": style.BLUE, "marker": "o", "clip_on": False, "label": f"{label}, where solved"}
     handles = moves.plot(seen, searches[measure], **look)
-    moves.set_ylabel("moves")
-    if known:
-        moves.set_ylim(bottom=0)
+    moves.set(ylabel="moves", ylim=(0 if known else None, None))
     look = {"color": style.GREEN, "marker": "s", "clip_on": False}
     handles += shares.plot(seen, searches["solved_percent"], label="solved", **look)
     if known:
@@ -260,6 +253,5 @@ def progress(searches: pd.DataFrame, card: dict) -> Figure:
         handles += shares.plot(seen, searches["optimal_percent"], label="solved optimally", **look)
     shares.set(ylabel="share of instances, %", ylim=(0, 100))
     for axes in (moves, shares):
-        axes.set_xlabel("states seen in training, millions")
-        axes.set_xlim(left=0)
+        axes.set(xlabel="states seen in training, millions", xlim=(0, None))
     return style.with_legend(figure, handles)

@@ -22,43 +22,41 @@ def variants(frame: pd.DataFrame, puzzle: str) -> Figure:
     nodes_expanded; a row a checkpoint and cell of the searches.
     """
     last = last_checkpoints(frame[frame["puzzle"] == puzzle])
-    if family(puzzle) == "hanoi":
-        first = last.iloc[0]
-        measures = {"mean_absolute_error": ERROR, "nodes_expanded": f"{NODES}, {weight_text(first)}"}
-        error = last["mean_absolute_error"].clip(lower=LEAST_ERROR)
-        last = last[in_cell(last, first)].assign(mean_absolute_error=error)
-        return seeds_by_variant(last, BASE + puzzle, measures, tuple(measures))
-    measures = {"mean_absolute_error": ERROR, "optimal_percent": OPTIMAL, "nodes_expanded": NODES}
-    return seeds_by_variant(last, BASE + puzzle, measures, ())
+    if family(puzzle) != "hanoi":
+        measures = {"mean_absolute_error": ERROR, "optimal_percent": OPTIMAL, "nodes_expanded": NODES}
+        return seeds_by_variant(last, BASE + puzzle, measures)
+    first = last.iloc[0]
+    measures = {"mean_absolute_error": ERROR, "nodes_expanded": f"{NODES}, {weight_text(first)}"}
+    error = last["mean_absolute_error"].clip(lower=LEAST_ERROR)
+    last = last[in_cell(last, first)].assign(mean_absolute_error=error)
+    return seeds_by_variant(last, BASE + puzzle, measures, by_powers=True)
 
 
 @style.kind_of_figure
 def variant_errors(frame: pd.DataFrame, puzzle: str, mean_distance: float) -> Figure:
     """The error over all states as these trainings went on; frame: as in variants."""
-    known = {"label": "error of the zero heuristic", "value": mean_distance}
-    return curves_by_variant(frame[frame["puzzle"] == puzzle], BASE + puzzle, "mean_absolute_error", ERROR, known)
+    known = {"error of the zero heuristic": mean_distance}
+    return curves_by_variant(frame, puzzle, "mean_absolute_error", ERROR, known)
 
 
 @style.kind_of_figure
 def variant_losses(frame: pd.DataFrame, puzzle: str) -> Figure:
     """The validation loss as these trainings went on; frame: as in variants, with validation_loss."""
-    label = "validation loss, moves²"
-    return curves_by_variant(frame[frame["puzzle"] == puzzle], BASE + puzzle, "validation_loss", label, None)
+    return curves_by_variant(frame, puzzle, "validation_loss", "validation loss, moves²", {})
 
 
 @style.kind_of_figure
 def variant_costs(frame: pd.DataFrame, puzzle: str, mean_distance: float) -> Figure:
     """The mean cost-to-go over all states as these trainings went on; frame: as in variants, with bias."""
-    frame, known = frame[frame["puzzle"] == puzzle], {"label": "mean distance", "value": mean_distance}
     frame = frame.assign(cost_to_go=(frame["bias"] + mean_distance).clip(lower=0.1))
-    return curves_by_variant(frame, BASE + puzzle, "cost_to_go", "mean cost-to-go, moves", known)
+    return curves_by_variant(frame, puzzle, "cost_to_go", "mean cost-to-go, moves", {"mean distance": mean_distance})
 
 
-def seeds_by_variant(frame: pd.DataFrame, base: str, measures: dict[str, str], by_powers: tuple[str, ...]) -> Figure:
+def seeds_by_variant(frame: pd.DataFrame, base: str, measures: dict[str, str], by_powers: bool = False) -> Figure:
     """A dot for each seed of each variant and a bar at their median, one panel a measure; base is the first row.
 
-    frame: variant, seed and the measures, one row a training.  measures: the label of each.  by_powers: the
-    measures on a logarithmic axis.
+    frame: variant, seed and the measures, one row a training.  measures: the label of each.  by_powers: whether
+    their axes are logarithmic.
     """
     variants = [base, *sorted(set(frame["variant"]) - {base})]
     figure, panels = style.subplots(1, len(measures), sharey=True, height=1.0 + 0.26 * len(variants))
@@ -68,7 +66,7 @@ def seeds_by_variant(frame: pd.DataFrame, base: str, measures: dict[str, str], b
             axes.plot(values, [place] * len(values), ls="none", marker="o", color=style.BLUE, alpha=0.6)
             axes.plot([values.median()], [place], ls="none", marker="|", markersize=13, color=style.BLACK)
         axes.axvline(frame.loc[frame["variant"] == base, measure].median(), color=style.GREY, ls=":", lw=1)
-        if measure in by_powers:
+        if by_powers:
             style.logarithmic(axes.xaxis)
         axes.set_xlabel(label)
     panels[0].set_yticks(range(len(variants)), variants)
@@ -76,11 +74,12 @@ def seeds_by_variant(frame: pd.DataFrame, base: str, measures: dict[str, str], b
     return figure
 
 
-def curves_by_variant(frame: pd.DataFrame, base: str, measure: str, label: str, known: dict | None) -> Figure:
+def curves_by_variant(frame: pd.DataFrame, puzzle: str, measure: str, label: str, known: dict[str, float]) -> Figure:
     """A measure by iteration, on a logarithmic axis: a panel a variant, a line a seed, base behind in grey.
 
-    frame: variant, seed, iteration and the measure.  known: the label and the value of a line across.
+    frame: puzzle, variant, seed, iteration and the measure.  known: the values of lines across by their labels.
     """
+    frame, base = frame[frame["puzzle"] == puzzle], BASE + puzzle
     variants = [base, *sorted(set(frame["variant"]) - {base})]
     rows = -(-len(variants) // PANELS_A_ROW)
     figure, panels = style.subplots(
@@ -88,14 +87,12 @@ def curves_by_variant(frame: pd.DataFrame, base: str, measure: str, label: str, 
     )
     handles = {}
     for axes, variant in zip(panels, variants, strict=True):
-        for shown, look in {
-            base: {"color": style.PALE, "label": base},
-            variant: {"color": style.BLUE, "label": "its seeds"},
-        }.items():
+        looks = {base: (style.PALE, base), variant: (style.BLUE, "its seeds")}  # one where the base is shown itself
+        for shown, (color, name) in looks.items():
             for _, group in frame[frame["variant"] == shown].sort_values("iteration").groupby("seed"):
-                (handles[look["label"]],) = axes.plot(group["iteration"], group[measure], lw=1, **look)
-        if known is not None:
-            handles["known"] = axes.axhline(known["value"], color=style.BLACK, ls=":", lw=1, label=known["label"])
+                (handles[name],) = axes.plot(group["iteration"], group[measure], lw=1, color=color, label=name)
+        for name, value in known.items():
+            handles[name] = axes.axhline(value, color=style.BLACK, ls=":", lw=1, label=name)
         style.name_panel(axes, variant)
         axes.set_yscale("log")
         style.show_counts(axes.xaxis)

@@ -6,6 +6,7 @@ import pandas as pd
 
 from costtogo.analysis.literature import DOCUMENTS
 from costtogo.figures.catalogue import kept_of
+from costtogo.figures.chosen import START
 from costtogo.puzzles import family, make, title
 from costtogo.report import sampled
 from costtogo.report.answers.cells import NETWORK_ENGINE
@@ -16,7 +17,7 @@ from costtogo.report.markdown import Format, amount, cell_text, code, percent, p
 from costtogo.report.render import deeper, render
 from costtogo.report.results import StudyResults, Tables
 from costtogo.report.standing import THESIS
-from costtogo.report.tables import START, at_headline, audit, cells_of, headline_numbers, layers_of, of_models
+from costtogo.report.tables import at_headline, audit, cells_of, headline_numbers, layers_of, of_models
 from costtogo.report.timings import of_cells
 from costtogo.report.trainings import training_table
 from costtogo.report.variants import variants_text
@@ -60,7 +61,7 @@ def text(results: StudyResults, by_puzzle: dict[str, Tables], comparison: pd.Dat
     for each in puzzles:
         own = sampled.Chapter(each, by_puzzle[each.puzzle], comparison, figures.of(each.puzzle))
         parts += [_puzzle(each, figures), deeper(own.further())]
-    variants = variants_text(kept(results), lambda kind, puzzle: figures.of(puzzle)(kind))
+    variants = variants_text(kept(results), figures.of)
     parts += [_literature(results, comparison), f"\n{variants}" if variants else "", _instance_sets(results)]
     return "\n".join(filter(None, parts))
 

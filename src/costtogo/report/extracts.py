@@ -9,9 +9,11 @@ from collections.abc import Callable
 import numpy as np
 import pandas as pd
 
+from costtogo.analysis.intervals import weighted_means
+from costtogo.analysis.variants import CELLS
+
 LOSS_ROWS = 300  # iterations that a table of losses shows
 EARLY = (200, 250)  # iterations whose validation loss the thesis tells
-CELL = ["set", "path_weight", "batch_size"]
 Extract = Callable[[pd.DataFrame], pd.DataFrame]
 
 
@@ -33,10 +35,9 @@ def of_instances(instances: pd.DataFrame) -> pd.DataFrame:
 
 def of_errors(errors: pd.DataFrame, layers: pd.DataFrame) -> pd.DataFrame:
     """The mean absolute error and bias over all states at each convergence point; layers: states by distance."""
-    weights = errors["distance"].map(layers.set_index("distance")["states"])
-    products = errors[["mean_absolute_error", "bias"]].mul(weights, axis=0).assign(states=weights)
-    sums = products.groupby([errors["iteration"], errors["convergence_point"]]).sum()
-    return sums[["mean_absolute_error", "bias"]].div(sums["states"], axis=0).reset_index()
+    errors = errors.assign(states=errors["distance"].map(layers.set_index("distance")["states"]))
+    means = weighted_means(errors, ["iteration", "convergence_point"], ["mean_absolute_error", "bias"])
+    return means.drop(columns="states").sort_index().reset_index()
 
 
 def of_table(arrays: dict[str, np.ndarray]) -> pd.DataFrame:
@@ -55,7 +56,7 @@ def without(*columns: str) -> Extract:
     return lambda frame: frame.drop(columns=list(columns), errors="ignore")
 
 
-SEARCHED = only(*CELL, "instance", "solved", "cost", "nodes_generated")
+SEARCHED = only(*CELLS, "instance", "solved", "cost", "nodes_generated")
 EXTRACTS: dict[str, Extract] = {  # by the kind of table, as kind_of says it
     "models/curve": of_curve,
     "instances": of_instances,

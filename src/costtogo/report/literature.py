@@ -47,7 +47,7 @@ def where_text(row: dict[str, Any]) -> str:
     return ", ".join(parts)
 
 
-def related(row: dict[str, Any], form: Format) -> str:
+def related(row: dict[str, Any] | pd.Series, form: Format) -> str:
     """The literature's number with its relation.  -> "> 96.4", "99"."""
     return ("" if row["relation"] == "=" else f"{row['relation']} ") + form(row["reported"])
 

@@ -6,7 +6,8 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-ROUNDING = 1e-9  # of a share of 100 %
+from costtogo.analysis.intervals import percent_text
+
 Format = Callable[[Any], str]
 
 
@@ -45,10 +46,8 @@ def significant(count: int) -> Format:
 
 
 def percent(value) -> str:
-    """A share to two places, where only the whole is 100.  99.407 -> "99.41", 99.998 -> "99.99"."""
-    if is_missing(value):
-        return "–"
-    return "100" if value > 100 - ROUNDING else f"{min(value, 99.99):.2f}"
+    """A share as percent_text has it; what is missing is a dash."""
+    return "–" if is_missing(value) else percent_text(value)
 
 
 def short(value) -> str:

@@ -1,11 +1,11 @@
 """The report's last part: where the numbers come from, and what longer studies have kept."""
 
+from costtogo.files import flatten
 from costtogo.params.base import variant_of
 from costtogo.report.markdown import code, short
 from costtogo.report.render import render
 from costtogo.report.results import StudyResults
 from costtogo.report.tables import adoptions
-from costtogo.report.trainings import flatten
 
 DIGEST_LENGTH = 16  # characters of a digest that the report shows; tables/provenance.csv has all of them
 COMMIT_LENGTH = 12
@@ -16,10 +16,8 @@ SHOWN = ("searches", "audits")  # of what was kept
 def provenance_text(results: StudyResults) -> str:
     """Versions, seeds, digests of the data and of the networks that are searched with; empty where no stage has run."""
     cards = list(results.cards.values())
-    versions: dict[str, set[str]] = {}
-    for card in cards:
-        for name, version in card["versions"].items():
-            versions.setdefault(name, set()).add(version)
+    names = {name for card in cards for name in card["versions"]}
+    versions = {name: {card["versions"][name] for card in cards if name in card["versions"]} for name in names}
     seeds = [
         [f"{card['stage']} `{card['name']}`", key, short(value)]
         for card in cards

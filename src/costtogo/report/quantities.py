@@ -9,25 +9,20 @@ TINY = ("states", "states_seen_percent", "move_sequences")  # or huge: written w
 ERRORS = ("overestimation_mean", "mean_absolute_error")  # in moves, of which three places count
 
 NO_TARGET = "the study's trainer has no convergence points: it looks at no target network"
-NO_THRESHOLD = "the study's trainer has no threshold: it looks at no target network"
 NO_FORCED = "a rule for updating a target network that the study does not have"
-NO_OFFSET = "a setting of adaptive K, which the study does not use"
 NO_POINTS = "counted by convergence points, which the study's trainer does not have"
 NO_CONVOLUTIONS = "of a convolutional network, which the study does not have"
 NO_KOCIEMBA = "needs the solutions of Kociemba's solver, which the study does not run"
 NO_DATABASES = "a search over pattern databases, which the study does not have"
 NOT_REPEATED = "a training that the study does not repeat"
 NOT_THAT_TRAINING = "told of that training, which the study does not repeat"
-NOT_IN_GRID = "not in the study's grid"
 NODES_ALONE = "the study counts nodes, not batches or layers"
 CAP_ON_NODES = "a setting of that search; the study's searches end at a cap on nodes"
 ONE_RATE = "advice on the learning rate; the study tries one"
 ALL_FACES = "turns of all six faces; but for turns of the whole cube those of three are enough"
-REPRESENTED = "another representation of the state"
 RECKONED = "the author's reckoning, not a measurement"
 PROVED = "proved elsewhere; the space is too large to list"
 NEARER = "the exact table ends nearer to the goal"
-ANOTHER_PUZZLE = "beside a network for another puzzle"
 OF_PROGRAM = "time of a function of the thesis's program"
 
 
@@ -108,7 +103,7 @@ OTHERS = THESIS | {  # in all other documents, and in the thesis on puzzles too 
     "stickers": Quantity("stickers"),
     "lights": Quantity("lights"),
     "cubelets": Quantity("cubelets"),
-    "input_size": Quantity("inputs of the network", reason=REPRESENTED),
+    "input_size": Quantity("inputs of the network", reason="another representation of the state"),
     "move_sequences": Quantity("move sequences", relative=0.05),
     "length_most": Quantity("longest solution, moves", -1),
     "length_ratio": Quantity("length over the shortest, times", -1),
@@ -139,12 +134,12 @@ OTHERS = THESIS | {  # in all other documents, and in the thesis on puzzles too 
     **_named(SETTING, "averaging_rate", "first_layer_neurons", "second_layer_neurons", "residual_layer_neurons"),
     **_named(SETTING, "residual_blocks", "residual_layers", "path_weight_chosen", "batch_size_chosen"),
     **_named(SETTING, "patterns_of_5_tiles", "patterns_of_3_tiles"),
-    **_named(SETTING, "loss_threshold", reason=NO_THRESHOLD),
+    **_named(SETTING, "loss_threshold", reason="the study's trainer has no threshold: it looks at no target network"),
     **_named(SETTING, "forced_update_iteration", reason=NO_FORCED),
-    **_named(SETTING, "walk_offset", reason=NO_OFFSET),
+    **_named(SETTING, "walk_offset", reason="a setting of adaptive K, which the study does not use"),
     **_named(SETTING, "convolutional_layers", "linear_layers", "input_channels", reason=NO_CONVOLUTIONS),
     **_named(SETTING, "kernel_side", "stride", "padding", "padding_first_layer", reason=NO_CONVOLUTIONS),
-    **_named(SETTING, "path_weight_tried", "batch_size_tried", reason=NOT_IN_GRID),
+    **_named(SETTING, "path_weight_tried", "batch_size_tried", reason="not in the study's grid"),
     **_named(SETTING, "search_iterations_limit", reason=CAP_ON_NODES),
     **_named(MACHINE, "cpus", "cpu_cores", "cpu_clock", "cpu_cache", "memory", "gpu_memory"),
     **_named(MACHINE, "gpus_training", "gpus_generating", "gpus_searching"),
@@ -155,7 +150,7 @@ OTHERS = THESIS | {  # in all other documents, and in the thesis on puzzles too 
     **_named(RESULT, "generation_interval", reason="a setting of that program"),
     **_named(RESULT, "generation_time_ratio", reason="times of two processes of that program"),
     **_named(RESULT, "learning_rate_feasible", reason=ONE_RATE),
-    **_named(RESULT, "residual_layers_added", "layers_left_out", reason=ANOTHER_PUZZLE),
+    **_named(RESULT, "residual_layers_added", "layers_left_out", reason="beside a network for another puzzle"),
     **_named(RESULT, "convergence_points_needed", "iterations_needed", "training_time_needed", reason=RECKONED),
     **_named(RESULT, "distance_learned", "distance_seen", reason=NO_POINTS),
     **_named(RESULT, "shortcut_distance", reason="a step of that solver"),

@@ -35,6 +35,8 @@ def environment() -> Environment:
     found.filters |= forms | {"places": lambda value, count: markdown.places(count)(value)}
     found.globals |= forms | makers
     found.tests["missing"] = markdown.is_missing
+    words = found.get_template("words.md.j2").module
+    found.globals |= {"not_run": words.not_run, "solved": words.solved}
     return found
 
 

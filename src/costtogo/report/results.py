@@ -16,6 +16,7 @@ that nothing else takes the study. Of a large table a report sees an extract, wh
 
     results.frame(address)       a table; FileError where there is none      results.find(address)       or None
     results.card(address)        what a stage noted; FileError likewise      results.find_card(address)  or {}
+    results.metric(address, name)    a number that a stage measured; NaN where it has not run
     results.place(address)       where a reader finds a table, from the project's root
     results.kept(study)          what another study has kept
     results.with_times()         the same results with their wall-clock times
@@ -28,12 +29,14 @@ that nothing else takes the study. Of a large table a report sees an extract, wh
     results.of_each(names, address)   a table of each name, one under the other; "beams/{}/grid"
 """
 
-from collections.abc import Callable, Iterable
+import math
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, wraps
 from pathlib import Path
 from typing import Any, TypeVar
 
+import numpy as np
 import pandas as pd
 
 from costtogo.analysis.documents import MEASURED, REPORT, REPORTED
@@ -201,6 +204,10 @@ class StudyResults:
         has_timing = card and self._sees_times and address in self.timings
         return card | ({"timing": self.timings[address]} if has_timing else {})
 
+    def metric(self, address: str, name: str) -> float:
+        """A number that a stage measured; NaN where it has not run."""
+        return self.find_card(address).get("metrics", {}).get(name, math.nan)
+
     @cached_property
     def cards(self) -> dict[str, dict[str, Any]]:
         """The cards of all stages that a report draws on, by address."""
@@ -330,6 +337,14 @@ def once(find: Find) -> Find:
         return results._found[key]
 
     return found
+
+
+def alike(frame: pd.DataFrame, row: Mapping[str, Any], *names: str) -> pd.DataFrame:
+    """The rows of a frame that have the numbers of one in some columns, as far as it has any there."""
+    for name in names:
+        if not math.isnan(row[name]):
+            frame = frame[np.isclose(frame[name], row[name])]
+    return frame
 
 
 def kept_name(address: str) -> str:

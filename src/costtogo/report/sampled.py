@@ -11,11 +11,12 @@ from typing import Any
 
 import pandas as pd
 
+from costtogo.analysis.intervals import weighted_means
 from costtogo.analysis.literature import DOCUMENTS, NETWORKS, numbers_of
 from costtogo.params.training import ModelParams
 from costtogo.puzzles import make, noun, title
 from costtogo.report.figures import Figures
-from costtogo.report.literature import documents, documents_table, explanations
+from costtogo.report.literature import documents, documents_table, explanations, related
 from costtogo.report.markdown import amount, code, percent, places, short, table
 from costtogo.report.render import render
 from costtogo.report.results import StudyResults, Tables
@@ -26,7 +27,7 @@ from costtogo.report.trainings import training_table
 from costtogo.report.verdicts import ALONE, compare_all, project
 
 SLIGHT = 0.005  # moves of mean error at every distance, of a network that is nearly exact
-POOLED = ("mean_cost_to_go", "mean_absolute_error", "admissible_percent")
+POOLED = ["distance", "mean_cost_to_go", "mean_absolute_error", "admissible_percent"]
 SOLVER_QUANTITIES = {  # of the literature, beside our table of solvers
     "length": ("mean length, moves", places(2)),
     "optimal_percent": ("fewest moves, %", percent),
@@ -245,13 +246,9 @@ def sampled_audit(found: Chapter) -> Values:
 
 def _pooled(known: pd.DataFrame) -> pd.DataFrame:
     """The means over all distances of each model's states of a set."""
-    rows = []
-    for (model, name), group in known.groupby(["model", "set"], sort=False):
-        weights = group["states"] / group["states"].sum()
-        means = {column: (group[column] * weights).sum() for column in (*POOLED, "distance")}
-        counts = {"states": group["states"].sum(), "overestimation_max": group["overestimation_max"].max()}
-        rows.append({"model": model, "set": name, **counts, **means})
-    return pd.DataFrame(rows)
+    means = weighted_means(known, ["model", "set"], POOLED)
+    most = known.groupby(["model", "set"], sort=False)["overestimation_max"].max()
+    return means.assign(overestimation_max=most).reset_index()
 
 
 def grid(found: Chapter) -> Values:
@@ -274,18 +271,11 @@ def _literature_solvers(comparison: pd.DataFrame) -> str | None:
     for (source, model), group in told.groupby(["source", "model"], sort=False):
         numbers = group.drop_duplicates("quantity").set_index("quantity")
         if set(numbers.index) & {"seconds", "nodes_generated"}:
-            cells = [_bounded(numbers, name, form) for name, (_, form) in SOLVER_QUANTITIES.items()]
+            told_of = {name: related(numbers.loc[name], SOLVER_QUANTITIES[name][1]) for name in numbers.index}
+            cells = [told_of.get(name, "–") for name in SOLVER_QUANTITIES]
             rows.append([code(model), DOCUMENTS[source], *cells])
     headings = [heading for heading, _ in SOLVER_QUANTITIES.values()]
     return table(["solver", "document", *headings], rows) if rows else None
-
-
-def _bounded(numbers: pd.DataFrame, quantity: str, form) -> str:
-    """A number of the literature with its relation.  -> "4,239.54", "< 1", "–"."""
-    if quantity not in numbers.index:
-        return "–"
-    relation = numbers.loc[quantity, "relation"]
-    return ("" if relation == "=" else f"{relation} ") + form(numbers.loc[quantity, "reported"])
 
 
 def beams(found: Chapter) -> Values:

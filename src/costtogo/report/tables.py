@@ -8,14 +8,13 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
+from costtogo.figures.chosen import START
 from costtogo.report.local_vi import LOCAL_VI_TABLES, sizes
-from costtogo.report.results import StudyResults, Tables
-from costtogo.report.search_tables import SEARCH_TABLES
+from costtogo.report.results import StudyResults, Tables, alike
+from costtogo.report.search_tables import SEARCH_TABLES, left_by_stages
 
-START = "start"  # the instance set that holds the start state alone
 MEASURES = ("admissible_percent", "overestimation_mean", "overestimation_max", "consistent_percent")
 AUDITS = ("nearby", "known", "consistency", "scrambled", "greedy", "progress")  # of a network on sampled states
 GROUPS = ("models", "audits", "searches", "beams", "external")  # of stages whose metrics stand for a model
@@ -56,11 +55,6 @@ def _one_under_the_other(frames: dict[str, pd.DataFrame]) -> pd.DataFrame:
 def of_models(table: Callable[[StudyResults, str], pd.DataFrame]) -> Table:
     """A table of each model of a puzzle, one under the other."""
     return lambda results: pd.concat([table(results, model) for model in results.model_names])
-
-
-def left_by_stages(address: str) -> Table:
-    """What a stage of each model has left, one under the other; {} of the address is the model."""
-    return lambda results: results.of_each(results.model_names, address)
 
 
 def states_per_distance(results: StudyResults) -> pd.DataFrame:
@@ -141,9 +135,7 @@ def optimal_by_distance(results: StudyResults) -> pd.DataFrame:
 
 def at_headline(results: StudyResults, cells: pd.DataFrame) -> pd.DataFrame:
     """The cells with the λ and N that stand for the models of the one puzzle."""
-    headline = results.headline(results.puzzle)
-    alike = np.isclose(cells["path_weight"], headline["path_weight"])
-    return cells[alike & (cells["batch_size"] == headline["batch_size"])]
+    return alike(cells, results.headline(results.puzzle), "path_weight", "batch_size")
 
 
 def provenance(results: StudyResults) -> pd.DataFrame:

@@ -2,13 +2,14 @@
 
 import pandas as pd
 
+from costtogo.analysis.variants import CELLS
+from costtogo.files import flatten
 from costtogo.report.results import StudyResults
 from costtogo.report.tables import baseline
-from costtogo.report.trainings import flatten
 
 SETTINGS = {  # what tells the searches of a group of stages apart, of a puzzle whose states are sampled
-    "searches": ["set", "path_weight", "batch_size"],
-    "baselines": ["set", "path_weight", "batch_size"],
+    "searches": CELLS,
+    "baselines": CELLS,
     "optima": ["set"],
     "beams": ["set", "width"],
     "external": ["seconds_allowed"],
@@ -34,9 +35,7 @@ def search_timings(results: StudyResults) -> pd.DataFrame:
 def of_cells(results: StudyResults) -> pd.DataFrame:
     """Seconds of a search by search, engine and cell, of a puzzle whose states are all listed."""
     names = sorted([*results.model_names, baseline(results)])
-    clocks = {name: results.find(f"timings/searches/{name}") for name in names}
-    timings = pd.concat([clock.assign(search=name) for name, clock in clocks.items() if clock is not None])
-    return timings[["search", *timings.columns.drop("search")]]
+    return results.of_each(names, "timings/searches/{}").rename(columns={"model": "search"})
 
 
 def of_settings(results: StudyResults) -> pd.DataFrame:

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from costtogo.files import flatten
 from costtogo.report.markdown import amount, code, is_missing, short, table
 from costtogo.report.results import StudyResults
 
@@ -49,11 +50,3 @@ def _keys(dictionaries: list[dict[str, Any]]) -> list[str]:
 
 def _measured(value) -> str:
     return amount(value) if is_missing(value) or value >= 100 or value == int(value) else f"{value:.4g}"
-
-
-def flatten(nested: dict[str, Any], prefix: str = "") -> dict[str, Any]:
-    """Nested parameters by dotted key.  {"sampler": {"kind": "uniform"}} -> {"sampler.kind": "uniform"}."""
-    flat: dict[str, Any] = {}
-    for key, value in nested.items():
-        flat |= flatten(value, f"{prefix}{key}.") if isinstance(value, dict) else {f"{prefix}{key}": value}
-    return flat

@@ -16,6 +16,7 @@ from costtogo.analysis.variants import (
     predictions,
 )
 from costtogo.figures.catalogue import mean_distance_at_looks
+from costtogo.params.base import variant_of
 from costtogo.puzzles import family
 from costtogo.report.markdown import Format, amount, cell_text, code, is_missing, places, short, table
 from costtogo.report.render import render
@@ -39,11 +40,11 @@ ALL_STARTS = "all_starts_"  # what the metrics of a search from every state begi
 Values = dict[str, Any]
 
 
-def variants_text(kept: list[StudyResults], drawn: Callable[[str, str], str]) -> str:
+def variants_text(kept: list[StudyResults], drawn: Callable[[str], Callable[..., str]]) -> str:
     """The part; empty where no study with repeated trainings was kept.
 
-    kept: the results of the studies that were kept.  drawn(kind, puzzle) gives the figures of a kind on a puzzle as
-    Markdown.
+    kept: the results of the studies that were kept.  drawn(puzzle) gives a function that gives figures on a puzzle
+    as Markdown.
     """
     repeated = [each for each in kept if each.find("variants") is not None]
     return render("variants", studies=[_study(each) for each in repeated], drawn=drawn) if repeated else ""
@@ -91,14 +92,20 @@ def _changes(kept: StudyResults, puzzle: str, rows: pd.DataFrame) -> list[list[s
 
 def _compared(frame: pd.DataFrame, when: str, base: str) -> Values:
     """The means over the seeds of each variant; in bold what differs from the base."""
-    found, rows = compare(frame, base, list(OF_TRAINING)), []
-    for name, group in found.groupby("variant", sort=False):
-        measured = group.set_index("measure")
-        cells = [_bold_mean(measured.loc[measure], form) for measure, (_, form) in OF_TRAINING.items()]
-        rows.append([code(name), str(measured["seeds"].iloc[0]), *cells])
-    headings = [heading for heading, _ in OF_TRAINING.values()]
+    found = compare(frame, base, list(OF_TRAINING))
+    told = _means(found.assign(variant=found["variant"].map(code)), "variant", OF_TRAINING, _bold_mean)
     searched, cell = frame["nodes_expanded"].notna().all(), cell_text(frame[CELLS].iloc[0])
-    return {"table": table(["variant", "seeds", *headings], rows), "when": when, "cell": cell, "all_searched": searched}
+    return {"table": told, "when": when, "cell": cell, "all_searched": searched}
+
+
+def _means(found: pd.DataFrame, by: str, measures: dict[str, tuple[str, Format]], written: Callable) -> str:
+    """A row for each variant or convergence point, a column a measure; written: makes a text of a mean of found."""
+    rows = []
+    for name, group in found.groupby(by, sort=False):
+        means = group.set_index("measure")
+        cells = [written(means.loc[measure], form) for measure, (_, form) in measures.items()]
+        rows.append([str(name), str(group["seeds"].iloc[0]), *cells])
+    return table([by.replace("_", " "), "seeds", *(heading for heading, _ in measures.values())], rows)
 
 
 def _bold_mean(row: pd.Series, form: Format) -> str:
@@ -127,13 +134,9 @@ def _divergence(rows: pd.DataFrame, mean_distance: float, base: str) -> list[lis
 def _longer(rows: pd.DataFrame) -> Values:
     """Each measure against the convergence point (thesis 5.6), of the variant that reaches the most points."""
     points = rows[rows["kind"] == "convergence_point"]
-    variant, lines = longest(points), []
-    for point, group in by_point(points[points["variant"] == variant], list(MEASURES)).groupby("convergence_point"):
-        measured = group.set_index("measure")
-        cells = [_mean(measured.loc[name], form) for name, (_, form) in MEASURES.items()]
-        lines.append([str(point), str(measured.loc["nodes_expanded", "seeds"]), *cells])
-    headings = [heading for heading, _ in MEASURES.values()]
-    return {"variant": variant, "table": table(["convergence point", "seeds", *headings], lines)}
+    variant = longest(points)
+    found = by_point(points[points["variant"] == variant], list(MEASURES))
+    return {"variant": variant, "table": _means(found, "convergence_point", MEASURES, _mean)}
 
 
 def _predictors(rows: pd.DataFrame) -> Values:
@@ -175,19 +178,17 @@ def _spread(values: pd.Series, form: Format = amount) -> str:
 
 def _admissible(kept: StudyResults) -> pd.DataFrame:
     """The network less its largest overestimate, and what that costs; of repeated trainings the first seed."""
-    rows = []
-    for (puzzle, model), group in kept.frame("admissible").groupby(["puzzle", "model"], sort=False):
-        if "_seed" in model and not model.endswith("_seed1"):
-            continue
-        found = group.set_index("heuristic")
-        nodes, optimal, shifted = found["nodes_expanded"], found["optimal_percent"], found.loc["shifted"]
-        row = {"model": model, "puzzle": puzzle, "optimal_percent": optimal["network"]}
-        row |= {"nodes_expanded": nodes["network"], "exact_nodes_expanded": nodes["exact"]}
-        row["shifted_nodes_expanded"] = nodes["shifted"]
-        row |= {"instances": shifted["instances"], "overestimation_max": shifted["overestimation_max"]}
-        price = nodes["shifted"] / nodes["network"]
-        rows.append(row | {"shifted_optimal_percent": optimal["shifted"], "price": price})
-    return pd.DataFrame(rows)
+    rows = kept.frame("admissible").set_index(["model", "puzzle"])
+    rows = rows[[variant_of(model)[1] in (0, 1) for model, _ in rows.index]]
+    network, exact, shifted = (rows[rows["heuristic"] == kind] for kind in ("network", "exact", "shifted"))
+    return network.assign(
+        overestimation_max=shifted["overestimation_max"],
+        shifted_optimal_percent=shifted["optimal_percent"],
+        shifted_nodes_expanded=shifted["nodes_expanded"],
+        exact_nodes_expanded=exact["nodes_expanded"],
+        instances=shifted["instances"],
+        price=shifted["nodes_expanded"] / network["nodes_expanded"],
+    ).reset_index()
 
 
 def _all_starts(kept: StudyResults) -> pd.DataFrame:

@@ -135,9 +135,8 @@ def compare_texts(own: StudyResults) -> pd.DataFrame:
     reported = reported[reported["quantity"].isin(TEXT_TIMES) == own.timed].drop(columns="erratum")
     rows, sizes = [], local_vi.sizes(own)
     for row in reported.to_dict("records"):
-        found = (
-            answer(own, row | {"quantity": local_vi.PREFIX + row["quantity"]}) if row["initial_size"] in sizes else None
-        )
+        asked = row | {"quantity": local_vi.PREFIX + row["quantity"]}
+        found = answer(own, asked) if row["initial_size"] in sizes else None
         verdict, note = judge_text(row, found) if found else (NOT_COVERED, "")
         rows.append(row | {"reproduced": found.text if found else "–", "verdict": verdict, "note": note})
     return pd.DataFrame(rows, columns=[*reported.columns, "reproduced", "verdict", "note"])

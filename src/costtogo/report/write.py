@@ -42,12 +42,9 @@ def write(results: StudyResults, target: Path) -> dict[str, Any]:
     parts = [f"# {title(chapters)}: the study `{results.study}`\n", *headed(chapters, texts)]
     parts += [provenance_text(results), kept_text(exhaustive.kept(results))]
     write_text(target / "report.md", "\n".join(filter(None, parts)))
-    measured = {target / "metrics" / f"{name}.json": found for name, found in numbers.items()}
-    for path, found in measured.items():
-        write_json(path, found)
-    remove_others((target / "metrics").glob("*.json"), measured)
+    write_each(target / "metrics", "json", numbers)
     write_csv(target / "reported_vs_reproduced.csv", pd.concat(each.comparison for each in chapters))
-    write_tables(target / "tables", of_study(results, by_puzzle))
+    write_each(target / "tables", "csv", of_study(results, by_puzzle))
     write_timings(results.with_times(), target, figures)
     return numbers
 
@@ -78,12 +75,12 @@ def headed(chapters: list[Chapter], texts: list[str]) -> Iterator[str]:
             yield f"## {chapter.module.heading(chapter.results)}\n\n{deeper(text)}"
 
 
-def write_tables(folder: Path, frames: dict[str, pd.DataFrame]) -> None:
-    """Write a CSV for each table by the stem of its file, and remove those of an earlier run that are none."""
-    written = {folder / f"{name}.csv": frame for name, frame in frames.items()}
-    for path, frame in written.items():
-        write_csv(path, frame)
-    remove_others(folder.glob("*.csv"), written)
+def write_each(folder: Path, kind: str, contents: dict[str, Any]) -> None:
+    """Write a "csv" for each table or a "json" for each content by its stem, and remove those of an earlier run."""
+    written = {folder / f"{name}.{kind}": content for name, content in contents.items()}
+    for path, content in written.items():
+        {"csv": write_csv, "json": write_json}[kind](path, content)
+    remove_others(folder.glob(f"*.{kind}"), written)
 
 
 def write_timings(results: StudyResults, target: Path, figures: Figures) -> None:
@@ -95,4 +92,4 @@ def write_timings(results: StudyResults, target: Path, figures: Figures) -> None
     head = render("timings", study=results.study, stages=frames.get("stages"))
     write_text(target / "timings.md", "\n".join([head, *headed(chapters, texts)]))
     beside = pd.concat(each.comparison for each in chapters)
-    write_tables(target / "timings", frames | {"reported_vs_reproduced": beside})
+    write_each(target / "timings", "csv", frames | {"reported_vs_reproduced": beside})

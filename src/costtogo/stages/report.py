@@ -3,10 +3,10 @@
 from pathlib import Path
 
 from costtogo.analysis.documents import read_by_report
+from costtogo.files import flatten
 from costtogo.params.study import Study
 from costtogo.report.figures import Figures
 from costtogo.report.results import Beside, StudyResults
-from costtogo.report.trainings import flatten
 from costtogo.report.write import write
 from costtogo.stages.figures import remove_figures
 from costtogo.stages.stage_run import StageRun, clocks_of, parameters_of, whole_cards

@@ -17,6 +17,7 @@ PORTS = {"http": 80, "https": 443, "postgresql": 5432, "mysql": 3306, "mssql": 1
 
 BUSY = "The MLflow store {} is held by another process; once that has ended, run `costtogo track`."
 OLDER = "The MLflow store {} is of an older MLflow; copy it, run `mlflow db upgrade` on it, then `costtogo track`."
+REFUSED = "The MLflow store {} did not take {} ({}); mend this, then run `costtogo track`."
 SILENT = "The MLflow server {} does not answer; start it or correct MLFLOW_TRACKING_URI, then run `costtogo track`."
 USELESS = (
     "The MLflow store {0} {1}; move it away with {0.name}-wal and {0.name}-shm, then `costtogo track` rebuilds it."
@@ -33,10 +34,8 @@ def one_sentence(subject: str, root: Path) -> Iterator[None]:
     except Exception as error:
         uri = store_uri(root)
         reason = f"{type(error).__name__}: {(str(error).splitlines() or [''])[0]}".replace(uri, shown(uri))
-        sentence = (
-            f"The MLflow store {shown(uri)} did not take {subject} ({reason[:200].rstrip('. ')}); mend this, then "
-        )
-        raise UserError(fault(uri, error) or f"{sentence}run `costtogo track`.") from error
+        refused = REFUSED.format(shown(uri), subject, reason[:200].rstrip(". "))
+        raise UserError(fault(uri, error) or refused) from error
 
 
 @contextmanager

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from costtogo.files import read_csv, read_frame, read_json
+from costtogo.files import flatten, read_csv, read_frame, read_json
 from costtogo.tracking.place import EXPERIMENT, temporary_experiment
 from costtogo.types import UserError
 
@@ -131,16 +131,10 @@ def parameters(stage: Stage) -> dict[str, str]:
     return flat_parameters(given)
 
 
-def flat_parameters(given: dict[str, Any], prefix: str = "") -> dict[str, str]:
+def flat_parameters(given: dict[str, Any]) -> dict[str, str]:
     """{"sampler": {"kind": "walk"}} -> {"sampler.kind": "walk"}; lists become JSON."""
-    flat: dict[str, str] = {}
-    for name, value in given.items():
-        if isinstance(value, dict):
-            flat.update(flat_parameters(value, f"{prefix}{name}."))
-        else:
-            text = value if isinstance(value, str) else json.dumps(value)
-            flat[allowed_name(prefix + name)] = text[:PARAMETER_LENGTH]
-    return flat
+    texts = {name: value if isinstance(value, str) else json.dumps(value) for name, value in flatten(given).items()}
+    return {allowed_name(name): text[:PARAMETER_LENGTH] for name, text in texts.items()}
 
 
 def allowed_name(name: str) -> str:

@@ -7,7 +7,6 @@ import pandas as pd
 
 from costtogo.report.answer import Answer, Row, answers, extreme, mean, share
 from costtogo.report.answers.search import judged, share_of
-from costtogo.report.answers.training import metric
 from costtogo.report.results import StudyResults
 
 
@@ -25,7 +24,7 @@ def matching(results: StudyResults, frame: pd.DataFrame, row: Row) -> tuple[pd.D
         at = f"convergence point {chosen['convergence_point'].iloc[0]:.0f}"
         at += "" if near.min() == 0 else f" (the thesis's {row['point']:.0f} is not among ours)"
     else:
-        iterations = metric(results, row["ours"], "iterations")
+        iterations = results.metric(f"models/{row['ours']}", "iterations")
         near = (frame["iteration"] / iterations - row["iteration"] / row["total"]).abs()
         chosen = frame[near == near.min()]
         done = chosen["iteration"].iloc[0] / iterations

@@ -3,12 +3,11 @@
 import math
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from costtogo.report.answer import Answer, Row, answers, extreme, share
 from costtogo.report.answers.audit import matching
-from costtogo.report.results import StudyResults
+from costtogo.report.results import StudyResults, alike
 from costtogo.report.standing import OPTIMAL
 
 NETWORK_ENGINE = "network alone"  # the engine that, like the literature's, searches one instance at a time
@@ -27,10 +26,7 @@ def of_cell(results: StudyResults, row: Row) -> Answer | None:
     cells = results.find(address)
     if cells is None:
         return None
-    cells = cells[cells["set"] == set_of(results, row)]
-    for name in ("batch_size", "distance", "path_weight"):
-        if not math.isnan(row[name]):
-            cells = cells[np.isclose(cells[name], row[name])]
+    cells = alike(cells[cells["set"] == set_of(results, row)], row, "batch_size", "distance", "path_weight")
     chosen, note = matching(results, cells, row)
     if chosen.empty:
         return None
@@ -92,8 +88,7 @@ def over_distances(results: StudyResults, row: Row, layers: pd.DataFrame) -> flo
 
 def at_distances(results: StudyResults, layers: pd.DataFrame, row: Row) -> pd.Series:
     """The share of optimal solutions of a checkpoint by distance."""
-    alike = (layers["set"] == row["set"]) & (layers["batch_size"] == row["batch_size"])
-    chosen, _ = matching(results, layers[alike & (layers["path_weight"] == row["path_weight"])], row)
+    chosen, _ = matching(results, alike(layers[layers["set"] == row["set"]], row, "batch_size", "path_weight"), row)
     return chosen.set_index("distance")["optimal_percent"]
 
 
@@ -105,9 +100,9 @@ def at_headline(results: StudyResults, row: Row, cells: pd.DataFrame) -> dict[st
     search = results.card(f"searches/{row['ours']}")["parameters"]["search"]
     given = {name: row[name] for name in ("path_weight", "batch_size") if not math.isnan(row[name])}
     wanted = search["headline"] | given
-    alike = np.isclose(cells["path_weight"], wanted["path_weight"]) & (cells["batch_size"] == wanted["batch_size"])
-    alike &= (cells["set"] == wanted["set"]) & (cells["engine"] == NETWORK_ENGINE if "engine" in cells else True)
-    return cells[alike].iloc[0].to_dict() | {"limit": search["max_expansions"]} if alike.any() else None
+    cells = alike(cells[cells["set"] == wanted["set"]], wanted, "path_weight", "batch_size")
+    cells = cells[cells["engine"] == NETWORK_ENGINE] if "engine" in cells else cells
+    return cells.iloc[0].to_dict() | {"limit": search["max_expansions"]} if len(cells) else None
 
 
 @answers(

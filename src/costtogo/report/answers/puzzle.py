@@ -54,8 +54,7 @@ def states(results: StudyResults, row: Row) -> Answer | None:
 def diameter_half_turns(results: StudyResults, row: Row) -> Answer:
     """The largest distance where a half turn is one move."""
     address = f"tables/{row['puzzle']}"
-    metrics = results.find_card(address).get("metrics", {})
-    return fact(metrics.get("diameter_half_turns", NAN), results.place(address, ".json"))
+    return fact(results.metric(address, "diameter_half_turns"), results.place(address, ".json"))
 
 
 @answers("actions", "stickers", "lights", "cubelets", "move_sequences", "input_size")
@@ -91,8 +90,8 @@ def parameters(results: StudyResults, row: Row) -> Answer:
         with torch.device("meta"):  # shapes alone
             network = of_architecture(architecture, make(row["puzzle"]))
         return Answer(network.parameter_count, "the same architecture", file="params.yaml", fact=True)
-    metrics = results.find_card(f"models/{row['ours']}").get("metrics", {})
-    return Answer(metrics.get("parameters", NAN), file=results.place(f"models/{row['ours']}/curve"))
+    address = f"models/{row['ours']}"
+    return Answer(results.metric(address, "parameters"), file=results.place(f"{address}/curve"))
 
 
 # Solutions that no search of ours has found

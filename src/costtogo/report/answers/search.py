@@ -13,7 +13,7 @@ from costtogo.analysis.literature import SECONDS
 from costtogo.params.instances import WalkInstances
 from costtogo.puzzles import noun
 from costtogo.report.answer import Answer, Row, answers, mean, share
-from costtogo.report.results import StudyResults, once
+from costtogo.report.results import StudyResults, alike, once
 from costtogo.report.search_tables import beams_text, exact_solutions, mirrored, shortest_path_sets, triplets
 from costtogo.report.standing import LEARNED, OPTIMAL, OTHER_SETS, headline
 
@@ -39,30 +39,31 @@ def is_scrambled(results: StudyResults, name: str) -> bool:
     return isinstance(kind, WalkInstances) and kind.length[0] >= SCRAMBLED
 
 
-def _timed(results: StudyResults, rows: pd.DataFrame, address: str, *keys: str) -> pd.DataFrame:
-    """Searches with their seconds, NaN where they may not be seen."""
-    clock = results.find(f"timings/{address}")
-    return rows.assign(seconds=np.nan) if clock is None else rows.merge(clock, on=[*keys, "instance"])
+def _searches(results: StudyResults, table: str, rows: pd.DataFrame, keys: list[str], what: str) -> Searches:
+    """Some rows of a table of searches with their seconds, NaN where they may not be seen."""
+    clock = results.find(f"timings/{table.removesuffix('/searches')}")
+    timed = rows.assign(seconds=np.nan) if clock is None else rows.merge(clock, on=[*keys, "instance"])
+    return Searches(timed, results.place(table), what)
 
 
 @once
 def external(results: StudyResults) -> Searches | None:
     """The searches of external instances under the longest budget."""
-    address = f"external/{headline(results)}"
-    found = results.find(f"{address}/searches")
+    table = f"external/{headline(results)}/searches"
+    found = results.find(table)
     if found is None:
         return None
     asked, allowed = results.asked.external, found["seconds_allowed"].max()
-    rows = _timed(results, found[found["seconds_allowed"] == allowed], address, "seconds_allowed")
+    rows = found[found["seconds_allowed"] == allowed]
     what = f"the first {len(rows)} {noun(results.puzzle)}s of {asked.file}, {asked.budget(allowed).searched}"
-    return Searches(rows, results.place(f"{address}/searches"), what)
+    return _searches(results, table, rows, ["seconds_allowed"], what)
 
 
 @once
 def beams(results: StudyResults) -> Searches | None:
     """The widest beams of the first set of scrambled states that was searched."""
-    address = f"beams/{headline(results)}"
-    found = results.find(f"{address}/searches")
+    table = f"beams/{headline(results)}/searches"
+    found = results.find(table)
     sets = [beams.set for beams in results.asked.beams if is_scrambled(results, beams.set)]
     rows = found[found["set"].isin(sets[:1])] if found is not None else ()
     if not len(rows):
@@ -70,8 +71,7 @@ def beams(results: StudyResults) -> Searches | None:
     rows = rows[rows["width"] == rows["width"].max()]
     how = beams_text(results, sets[0], rows["width"].iloc[0])
     what = f"{len(rows)} {noun(results.puzzle)}s of the set {sets[0]}, {how}"
-    rows = _timed(results, rows, address, "set", "width")
-    return Searches(rows.assign(optimal=rows["distance"]), results.place(f"{address}/searches"), what)
+    return _searches(results, table, rows.assign(optimal=rows["distance"]), ["set", "width"], what)
 
 
 @once
@@ -81,12 +81,12 @@ def exact(results: StudyResults) -> Searches | None:
     sets = [name for name in dict.fromkeys(found["set"]) if is_scrambled(results, name)] if found is not None else []
     if not sets:
         return None
-    rows = _timed(results, found[found["set"].isin(sets)], f"optima/{results.puzzle}", "set")
+    rows = found[found["set"].isin(sets)]
     database = results.asked.optima.pattern_database
     how = f"IDA* over {database}" if database else "linear algebra"
     sets_text = f"the set{'s' if len(sets) > 1 else ''} {' and '.join(sets)}"
     what = f"{len(rows)} {noun(results.puzzle)}s of {sets_text}, {how}"
-    return Searches(rows, results.place(f"optima/{results.puzzle}"), what)
+    return _searches(results, f"optima/{results.puzzle}", rows, ["set"], what)
 
 
 def scrambled(results: StudyResults) -> Searches | None:
@@ -96,13 +96,12 @@ def scrambled(results: StudyResults) -> Searches | None:
 
 def known(results: StudyResults) -> Searches | None:
     """Those whose optima are known; the beams, where the optima of external instances are not."""
-    return next((found for found in (external(results), beams(results)) if found and _has_optima(found)), None)
+    return judged(results) or _with_optima(beams(results))
 
 
 def judged(results: StudyResults) -> Searches | None:
     """External instances whose optima are known: they tell what the network says of each, too."""
-    found = external(results)
-    return found if found and _has_optima(found) else None
+    return _with_optima(external(results))
 
 
 def solved_exactly(results: StudyResults) -> Searches | None:
@@ -111,8 +110,9 @@ def solved_exactly(results: StudyResults) -> Searches | None:
     return found if found and found.rows["solved"].all() else None
 
 
-def _has_optima(searches: Searches) -> bool:
-    return bool(searches.rows["optimal"].notna().all())
+def _with_optima(found: Searches | None) -> Searches | None:
+    """The same searches where the optima of all are known."""
+    return found if found and found.rows["optimal"].notna().all() else None
 
 
 def standing_for(results: StudyResults, row: Row) -> Searches | None:
@@ -124,8 +124,8 @@ def standing_for(results: StudyResults, row: Row) -> Searches | None:
 
 def prefix(results: StudyResults, row: Row) -> Searches | None:
     """The widest beam from a beginning of a shortest path, as long as the row's distance."""
-    address = f"beams/{headline(results)}"
-    found = results.find(f"{address}/searches")
+    table = f"beams/{headline(results)}/searches"
+    found = results.find(table)
     if found is None or math.isnan(row["distance"]):
         return None
     found = found[found["set"].isin(shortest_path_sets(results)) & (found["distance"] == row["distance"])]
@@ -133,7 +133,7 @@ def prefix(results: StudyResults, row: Row) -> Searches | None:
         return None
     one = found.sort_values("width").tail(1)
     what = beams_text(results, *one[["set", "width"]].iloc[0])
-    return Searches(_timed(results, one, address, "set", "width"), results.place(f"{address}/searches"), what)
+    return _searches(results, table, one, ["set", "width"], what)
 
 
 def told(results: StudyResults, searches: Searches, row: Row) -> str:
@@ -141,10 +141,10 @@ def told(results: StudyResults, searches: Searches, row: Row) -> str:
     grid = results.find(f"searches/{headline(results)}/grid")
     if grid is None or math.isnan(row["path_weight"]) or math.isnan(row["batch_size"]):
         return searches.what
-    alike = grid[np.isclose(grid["path_weight"], row["path_weight"]) & (grid["batch_size"] == row["batch_size"])]
-    if alike.empty:
+    cells = alike(grid, row, "path_weight", "batch_size")
+    if cells.empty:
         return searches.what
-    cell = alike.iloc[0]
+    cell = cells.iloc[0]
     asked = [search for search in results.asked.grids if search.set == cell["set"]]
     most = next(search.max_nodes for search in asked if cell["batch_size"] in search.batch_size)
     length = f" in {cell['length']:.2f} moves" if cell["solved_percent"] else ""
@@ -174,8 +174,8 @@ def length(results: StudyResults, row: Row) -> Answer | None:
 @answers("length_most", of="learned", table="searches/{ours}/searches")
 def longest_solution(results: StudyResults, row: Row, searches: pd.DataFrame) -> Answer:
     """The longest solution of BWAS at the row's λ."""
-    alike = searches[np.isclose(searches["path_weight"], row["path_weight"]) & searches["solved"]]
-    return Answer(alike["cost"].max(), f"{len(alike)} solutions of BWAS at this λ with every N")
+    solved = searches[np.isclose(searches["path_weight"], row["path_weight"]) & searches["solved"]]
+    return Answer(solved["cost"].max(), f"{len(solved)} solutions of BWAS at this λ with every N")
 
 
 @answers("length_ratio", "extra_moves", "extra_moves_2_percent", "extra_moves_4_percent", of="learned")

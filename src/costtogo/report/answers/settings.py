@@ -1,9 +1,7 @@
 """What a training and a search were asked for, beside what the literature asked of its own."""
 
-import math
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from costtogo.exact.partition import parse_partition
@@ -12,7 +10,7 @@ from costtogo.puzzles import make, noun
 from costtogo.report.answer import NAN, Answer, Row, answers
 from costtogo.report.answers.search import external, is_scrambled
 from costtogo.report.answers.training import with_target
-from costtogo.report.results import StudyResults
+from costtogo.report.results import StudyResults, alike
 from costtogo.report.search_tables import best_cell, shortest_path_sets
 
 PLACES = {  # where the parameters of a training have a setting
@@ -126,11 +124,7 @@ def patterns(results: StudyResults, row: Row) -> Answer | None:
 @answers("path_weight_tried", "batch_size_tried", of="learned", table=GRID)
 def tried(results: StudyResults, row: Row, grid: pd.DataFrame) -> Answer | None:
     """The λ or N where our grid has it, together with the other where the row names both."""
-    alike = pd.Series(True, index=grid.index)
-    for name in ("path_weight", "batch_size"):
-        if not math.isnan(row[name]):
-            alike &= np.isclose(grid[name], row[name])
-    return Answer(row["value"], "in our grid") if alike.any() else None
+    return Answer(row["value"], "in our grid") if len(alike(grid, row, "path_weight", "batch_size")) else None
 
 
 @answers("path_weight_chosen", "batch_size_chosen", of="learned", table=GRID)

@@ -13,11 +13,6 @@ from costtogo.report.results import StudyResults
 CURVE = "models/{ours}/curve"
 
 
-def metric(results: StudyResults, model: str | None, name: str) -> float:
-    """A measure of a training, NaN where it has not run."""
-    return results.find_card(f"models/{model}").get("metrics", {}).get(name, NAN)
-
-
 def with_target(results: StudyResults, row: Row) -> str | None:
     """The model by value iteration, which has convergence points, beside a row's: with adaptive K for the thesis's."""
     if row["listed"]:
@@ -30,7 +25,7 @@ def with_target(results: StudyResults, row: Row) -> str | None:
 @answers("total_iterations", of="repeated", table=CURVE)
 def total_iterations(results: StudyResults, row: Row, curve: pd.DataFrame) -> Answer | None:
     """The iterations themselves where our training went as far; a shorter one has none to compare."""
-    goes_as_far = metric(results, row["ours"], "iterations") >= row["value"]
+    goes_as_far = results.metric(f"models/{row['ours']}", "iterations") >= row["value"]
     return Answer(row["value"], "the training goes as far") if goes_as_far else None
 
 
@@ -44,7 +39,8 @@ def convergence_points(results: StudyResults, row: Row) -> Answer | None:
     at, notes = curve.loc[curve["updated"].astype(bool), "iteration"], [] if row["listed"] else [model]
     if row["quantity"] == "convergence_points":
         value = len(at) if math.isnan(row["iteration"]) else int((at <= row["iteration"]).sum())
-        notes.append(f"in {min(metric(results, model, 'iterations'), row['iteration']):,.0f} iterations")
+        upto = min(results.metric(f"models/{model}", "iterations"), row["iteration"])
+        notes.append(f"in {upto:,.0f} iterations")
     else:
         value = at.iloc[int(row["point"]) - 1] if len(at) >= row["point"] else NAN
     return Answer(value, ", ".join(notes), file=results.place(f"models/{model}/curve"))
@@ -69,7 +65,7 @@ def seen_until_point(results: StudyResults, row: Row, curve: pd.DataFrame) -> An
 @answers("states_seen", "states_seen_percent", of="learned")
 def seen_in_all(results: StudyResults, row: Row) -> Answer:
     """The same of all trainings that led to the model."""
-    seen = sum(metric(results, model, "states_seen") for model in results.lineage(row["ours"]))
+    seen = sum(results.metric(f"models/{model}", "states_seen") for model in results.lineage(row["ours"]))
     file = results.place(f"models/{row['ours']}", ".json")
     return Answer(_by_states(seen, row), _lineage_text(results, row["ours"]), file=file)
 
@@ -94,7 +90,7 @@ def _seconds(timing: dict[str, Any]) -> float:
 def training_time(results: StudyResults, row: Row) -> Answer:
     """The time of the training up to the row's iteration, every iteration taking the same."""
     timing, note = results.find_card(f"models/{row['ours']}").get("timing", {}), ""
-    seconds, total = _seconds(timing), metric(results, row["ours"], "iterations")
+    seconds, total = _seconds(timing), results.metric(f"models/{row['ours']}", "iterations")
     if not math.isnan(row["iteration"]):
         upto = min(row["iteration"], total)
         seconds, note = seconds * (upto / total), f"{upto:,.0f} iterations "
@@ -109,7 +105,7 @@ def time_of_all(results: StudyResults, row: Row) -> Answer:
     value = sum(_seconds(results.find_card(f"models/{model}").get("timing", {})) for model in models)
     value /= SECONDS[row["unit"]]
     if row["quantity"] == "iteration_time":
-        value /= sum(metric(results, model, "iterations") for model in models)
+        value /= sum(results.metric(f"models/{model}", "iterations") for model in models)
     file = results.place(f"timings/models/{row['ours']}", ".json")
     return Answer(value, _lineage_text(results, row["ours"]), file=file)
 
@@ -117,7 +113,7 @@ def time_of_all(results: StudyResults, row: Row) -> Answer:
 @answers("training_diverges", of="others", table="audits/{ours}/measures")
 def training_diverges(results: StudyResults, row: Row, measures: pd.DataFrame) -> Answer:
     """1 where the last network is worse than none: its error over all states is more than their mean distance."""
-    mean = results.find_card(f"tables/{row['puzzle']}").get("metrics", {}).get("mean_distance", NAN)
+    mean = results.metric(f"tables/{row['puzzle']}", "mean_distance")
     error = float(measures[measures["scope"] == "all"].sort_values("iteration")["mean_absolute_error"].iloc[-1])
     note = f"the last network errs by {error:.3g} moves, none at all by {mean:.3g}"
     return Answer(NAN if math.isnan(mean) else float(error > mean), note)
