@@ -8,7 +8,7 @@ import pandas as pd
 
 from costtogo.files import write_arrays, write_frame, write_json
 from costtogo.params.study import PuzzleParams, Study
-from costtogo.report.results import Beside, StudyResults
+from costtogo.report.results import References, StudyResults
 
 REPORTED = Path(__file__).parents[1] / "data/reported"
 
@@ -39,7 +39,7 @@ class MadeUp:
         study = Study.model_construct(
             study=self.folder.name, seed=1, threads=1, puzzles=asked, models=self.models, architectures={}
         )
-        return StudyResults(self.folder, study, Beside(REPORTED, self.measured), timed=timed)
+        return StudyResults(self.folder, study, References(REPORTED, self.measured), timed=timed)
 
     def keep(self, name: str) -> None:
         """Keep all of it as a study of this name."""

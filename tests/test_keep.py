@@ -13,7 +13,7 @@ from costtogo.analysis.documents import MEASURED, REPORT, cards_kept, kept_for_o
 from costtogo.commands import keep
 from costtogo.files import read_json, write_json
 from costtogo.report.extracts import FOR_OTHERS, LOSS_ROWS, of_curve, of_instances
-from costtogo.report.results import Beside, StudyResults, kept_name
+from costtogo.report.results import References, StudyResults, kept_name
 from costtogo.report.write import write
 from costtogo.types import UserError
 
@@ -40,38 +40,38 @@ def contents(folder: Path) -> dict[str, bytes]:
 def study(request, tmp_path_factory):
     """A study, a folder with its results, its report and what is kept of it, and what the report stands beside."""
     folder = tmp_path_factory.mktemp("project")
-    study, beside = made_up(request.param, folder / "results"), Beside(measured=write_kept(folder / "measured"))
+    study, references = made_up(request.param, folder / "results"), References(measured=write_kept(folder / "measured"))
     results = folder / "results" / study.study
-    write(StudyResults(results, study, beside), folder / "reports")
-    keep.keep_with_report(StudyResults(results, study, beside), {"study": study.study}, folder / "measured")
-    return study, folder, beside
+    write(StudyResults(results, study, references), folder / "reports")
+    keep.keep_with_report(StudyResults(results, study, references), {"study": study.study}, folder / "measured")
+    return study, folder, references
 
 
 def test_a_report_is_written_again_to_the_byte_from_what_was_kept(study, tmp_path):
-    study, folder, beside = study
-    write(StudyResults(beside.measured / study.study, study, beside, is_kept=True), tmp_path)
+    study, folder, references = study
+    write(StudyResults(references.measured / study.study, study, references, is_kept=True), tmp_path)
     assert contents(tmp_path) == contents(folder / "reports")
 
 
 def test_a_study_kept_with_its_report_is_in_no_other_report(study):
-    study, folder, beside = study
+    study, folder, references = study
     assert (folder / "measured" / f"{study.study}.json").exists()
-    assert [path.stem for path in kept_for_others(beside.measured)] == ["long", "repeated"]
+    assert [path.stem for path in kept_for_others(references.measured)] == ["long", "repeated"]
 
 
 def test_to_keep_a_study_again_gives_the_same_and_leaves_nothing_behind(study):
-    study, folder, beside = study
+    study, folder, references = study
     before = contents(folder / "measured" / study.study)
     gone = folder / "measured" / study.study / "models_gone_curve.csv"
     gone.write_text("")
-    keep.keep_with_report(StudyResults(folder / "results" / study.study, study, beside), {}, folder / "measured")
+    keep.keep_with_report(StudyResults(folder / "results" / study.study, study, references), {}, folder / "measured")
     assert contents(folder / "measured" / study.study) == before
 
 
 def test_kept_tables_hold_what_the_report_saw_of_them(study):
-    study, folder, beside = study
-    own = StudyResults(folder / "results" / study.study, study, beside)
-    kept = StudyResults(beside.measured / study.study, study, beside, is_kept=True)
+    study, folder, references = study
+    own = StudyResults(folder / "results" / study.study, study, references)
+    kept = StudyResults(references.measured / study.study, study, references, is_kept=True)
     write(own, folder / "again")
     assert own.tables_read
     for address, frame in own.tables_read.items():
@@ -88,7 +88,7 @@ def test_each_report_in_git_is_what_was_kept_of_its_study(study, tmp_path):
 def test_a_study_that_was_not_kept_with_its_report_is_told(tmp_path):
     for name in ("long", "none"):
         with pytest.raises(UserError, match=f"no report of the study {name}") as told:
-            StudyResults.to_write_again(name, Beside(measured=write_kept(tmp_path)))
+            StudyResults.to_write_again(name, References(measured=write_kept(tmp_path)))
         assert is_one_sentence(str(told.value))
 
 

@@ -22,7 +22,7 @@ from costtogo.puzzles import title
 from costtogo.report.figures import Figures
 from costtogo.report.markdown import amount, interval, percent, places, short
 from costtogo.report.quantities import THESIS, TIMES
-from costtogo.report.results import Beside, StudyResults
+from costtogo.report.results import References, StudyResults
 from costtogo.report.tables import learning_curve
 from costtogo.report.verdicts import NOT_COVERED, VERDICTS
 from costtogo.report.write import write
@@ -93,7 +93,7 @@ def run(study: Study, results: Path, reports: Path) -> Path:
 
 def gathered(study: Study, results: Path, measured: Path) -> StudyResults:
     return StudyResults(
-        results / study.study, study, Beside(ROOT / "data/reported", measured, ROOT / "workflow/captions")
+        results / study.study, study, References(ROOT / "data/reported", measured, ROOT / "workflow/captions")
     )
 
 

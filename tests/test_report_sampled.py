@@ -17,14 +17,14 @@ from costtogo.analysis.literature import DOCUMENTS, read_reported, trainings
 from costtogo.files import digest
 from costtogo.params.trainers import training_of
 from costtogo.report.quantities import OTHERS, TIMES
-from costtogo.report.results import Beside, StudyResults
+from costtogo.report.results import References, StudyResults
 from costtogo.report.standing import OTHER_SETS
 from costtogo.report.verdicts import ALONE, NOT_COVERED, VERDICTS, compare_all, project
 from costtogo.report.write import write
 from costtogo.stages.search.external import AGAINST_THE_OPTIMUM
 
 ROOT = Path(__file__).parents[1]
-BESIDE = Beside(ROOT / "data/reported", ROOT / "data/none", ROOT / "workflow/captions")
+BESIDE = References(ROOT / "data/reported", ROOT / "data/none", ROOT / "workflow/captions")
 STUDIES = {name: study_of(name) for name in ("cube3", "puzzle15")}
 STUDY = STUDIES["cube3"]  # where a test is of what the cube alone has
 REPORTED = {name: read_reported(documents(name, BESIDE.reported), name) for name in STUDIES}
@@ -53,9 +53,9 @@ def changed(results, tmp_path):
     return Path(shutil.copytree(results, tmp_path / "changed"))
 
 
-def run(study, results: Path, reports: Path, beside: Beside = BESIDE) -> Path:
+def run(study, results: Path, reports: Path, references: References = BESIDE) -> Path:
     """Write the report, and return its folder."""
-    write(StudyResults(results / study.study, whole(study), beside), reports / study.study)
+    write(StudyResults(results / study.study, whole(study), references), reports / study.study)
     return reports / study.study
 
 
@@ -222,7 +222,7 @@ def test_the_words_of_a_board_are_not_those_of_a_cube(written, study):
 
 
 def test_a_study_of_which_the_literature_says_nothing_has_a_report_too(study, results, tmp_path):
-    folder = run(study, results, tmp_path, Beside(tmp_path / "none", BESIDE.measured, BESIDE.captions))
+    folder = run(study, results, tmp_path, References(tmp_path / "none", BESIDE.measured, BESIDE.captions))
     assert "no number on this puzzle" in (folder / "report.md").read_text()
     assert not pd.read_csv(folder / "timings" / "stages.csv").empty
 

@@ -15,7 +15,7 @@ import synthetic_local_vi
 import synthetic_study
 
 from costtogo.files import read_frame
-from costtogo.report.results import Beside, StudyResults
+from costtogo.report.results import References, StudyResults
 from costtogo.report.write import write
 
 LARGE = ("cube3", "cube3-trainers", "puzzle15", "lights_out_7")
@@ -39,7 +39,7 @@ def write_results(listed, large, local) -> None:
 def write_reports(listed, large, local) -> None:
     """Write the reports of the same studies."""
     for study in (listed, *map(synthetic_study.whole, [*large, local])):
-        results = StudyResults(RESULTS / study.study, study, Beside(measured=MEASURED))
+        results = StudyResults(RESULTS / study.study, study, References(measured=MEASURED))
         write(results, REPORTS / study.study)
 
 

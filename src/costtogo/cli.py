@@ -230,10 +230,10 @@ def report(
     reports: Annotated[Path, typer.Option(help="Folder of all studies' reports.")] = Path("reports"),
 ):
     """Write the report of a study again, without its pictures, from what `costtogo keep` has kept of it."""
-    from costtogo.report.results import Beside, StudyResults
+    from costtogo.report.results import References, StudyResults
     from costtogo.report.write import write
 
-    write(StudyResults.to_write_again(study, Beside(measured=measured)), reports / study)
+    write(StudyResults.to_write_again(study, References(measured=measured)), reports / study)
     print(f"The report of {study} is written: read {reports / study / 'report.md'}.")
 
 

@@ -20,7 +20,7 @@ from costtogo.files import read_csv, read_frame, read_json, remove_others, write
 from costtogo.params.base import variant_of
 from costtogo.params.study import Study
 from costtogo.report.extracts import FOR_OTHERS
-from costtogo.report.results import TIMES, Beside, StudyResults, kept_name
+from costtogo.report.results import TIMES, References, StudyResults, kept_name
 from costtogo.report.write import write
 from costtogo.types import UserError
 
@@ -33,13 +33,13 @@ def run(results: Path, out: Path) -> Path:
 
     Raises FileError, and writes nothing, where a table that is to be kept is missing.
     """
-    found = StudyResults(results, beside=Beside(measured=out)).with_times()
+    found = StudyResults(results, references=References(measured=out)).with_times()
     if not _cards(found):
         raise UserError(f"{results} holds no finished stage to keep; run the study first.")
     reported = found.find_card(REPORT)
     if reported:
         parameters = reported["parameters"]
-        target = keep_with_report(StudyResults(results, Study(**parameters), found.beside), parameters, out)
+        target = keep_with_report(StudyResults(results, Study(**parameters), found.references), parameters, out)
     else:
         target = keep_for_others(found, out)
     print(f"{len(_cards(found))} stages of {found.study} kept in {target}")

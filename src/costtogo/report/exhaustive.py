@@ -41,7 +41,7 @@ def heading(results: StudyResults) -> str:
     return "Learned cost-to-go, reproduced"
 
 
-def beside(results: StudyResults) -> pd.DataFrame:
+def compared(results: StudyResults) -> pd.DataFrame:
     """The literature's numbers on the puzzles beside ours; where results are timed, those that a clock tells."""
     return project(compare_all(results), BY_RECIPE)
 
@@ -83,7 +83,7 @@ def _literature(results: StudyResults, comparison: pd.DataFrame) -> str:
 
 def kept(results: StudyResults) -> list[StudyResults]:
     """What other studies have kept of trainings on the puzzles."""
-    return [results.kept(path.stem) for path in kept_of(puzzles(results), results.beside.measured)]
+    return [results.kept(path.stem) for path in kept_of(puzzles(results), results.references.measured)]
 
 
 def timings(results: StudyResults, comparison: pd.DataFrame, figures: Figures) -> str:

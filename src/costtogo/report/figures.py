@@ -19,8 +19,8 @@ class Figures:
     @classmethod
     def of_study(cls, results: StudyResults) -> "Figures":
         """Those of a study, what other studies kept among them."""
-        entries = catalogue(results.params, results.beside.measured)
-        return cls(drawn(entries, results.find_card), results.beside.captions)
+        entries = catalogue(results.params, results.references.measured)
+        return cls(drawn(entries, results.find_card), results.references.captions)
 
     def of(self, puzzle: str) -> Callable[..., str]:
         """A function that gives the figures of some kinds on a puzzle."""

@@ -24,13 +24,13 @@ def heading(results: StudyResults) -> str:
     return f"The {title(results.puzzle)} by local value iteration"
 
 
-def beside(results: StudyResults) -> pd.DataFrame:
+def compared(results: StudyResults) -> pd.DataFrame:
     """The document's numbers beside ours, those that a clock tells or, where results are not timed, the others."""
     return compare_texts(results)
 
 
 def text(results: StudyResults, by_puzzle: dict[str, Tables], comparison: pd.DataFrame, figures: Figures) -> str:
-    """All that is told but times.  by_puzzle: the tables of each puzzle.  comparison: as beside returns it."""
+    """All that is told but times.  by_puzzle: the tables of each puzzle.  comparison: as compared returns it."""
     tables = by_puzzle[results.puzzle]
     sizes, counted, puzzle = tables["sizes"], comparison["verdict"].value_counts(), make(results.puzzle)
     shares = one_tile_a_step(tables["shares"])

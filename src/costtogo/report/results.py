@@ -59,7 +59,7 @@ Find = TypeVar("Find", bound=Callable[["StudyResults"], Any])
 
 
 @dataclass(frozen=True)
-class Beside:
+class References:
     """What stands beside a study's results in its report; the defaults are the project's own.
 
     reported: the literature's numbers and listings.  measured: what longer studies kept.  captions: of the figures.
@@ -75,13 +75,13 @@ class StudyResults:
     """The results of one study, each file read once.
 
     folder: results/<study>, or data/measured/<study> of kept results.  params: the study's parameters, None of what
-    another study has kept.  beside: what stands beside them.  timed: whether wall-clock times, which differ from run to
-    run, may be seen.  only: the puzzles that are looked at, all of the study if None.
+    another study has kept.  references: what stands beside them.  timed: whether wall-clock times, which differ from
+    run to run, may be seen.  only: the puzzles that are looked at, all of the study if None.
     """
 
     folder: Path
     params: Any = None
-    beside: Beside = Beside()
+    references: References = References()
     timed: bool = False
     is_kept: bool = False
     only: tuple[str, ...] | None = None
@@ -93,18 +93,18 @@ class StudyResults:
         return cls(folder, is_kept=True)
 
     @classmethod
-    def to_write_again(cls, study: str, beside: Beside = Beside()) -> "StudyResults":
+    def to_write_again(cls, study: str, references: References = References()) -> "StudyResults":
         """The same, for the study's own report; UserError where a study was not kept with its report."""
-        kept = cls.of_kept(beside.measured / study).find_card(REPORT)
+        kept = cls.of_kept(references.measured / study).find_card(REPORT)
         if not kept:
             raise UserError(
-                f"{beside.measured} has no report of the study {study}: run it, then `costtogo keep {study}`."
+                f"{references.measured} has no report of the study {study}: run it, then `costtogo keep {study}`."
             )
-        return cls(beside.measured / study, Study(**kept["parameters"]), beside, is_kept=True)
+        return cls(references.measured / study, Study(**kept["parameters"]), references, is_kept=True)
 
     def kept(self, study: str) -> "StudyResults":
         """What another study has kept, empty where it has not."""
-        return self._once(("kept", study), lambda: StudyResults.of_kept(self.beside.measured / study))
+        return self._once(("kept", study), lambda: StudyResults.of_kept(self.references.measured / study))
 
     def with_times(self) -> "StudyResults":
         """The same results with their wall-clock times; what was read is not read again."""

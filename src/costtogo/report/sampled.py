@@ -97,13 +97,13 @@ def heading(results: StudyResults) -> str:
     return f"{title(results.puzzle)}, learned {since}"
 
 
-def beside(results: StudyResults) -> pd.DataFrame:
+def compared(results: StudyResults) -> pd.DataFrame:
     """The literature's numbers on the puzzle beside ours; where results are timed, those that a clock tells."""
     return project(compare_all(results), ALONE)
 
 
 def text(results: StudyResults, by_puzzle: dict[str, Tables], comparison: pd.DataFrame, figures: Figures) -> str:
-    """All sections, and the literature.  by_puzzle: the tables of each puzzle.  comparison: as beside returns it."""
+    """All sections, and the literature.  by_puzzle: the tables of each puzzle.  comparison: as compared returns it."""
     chapter = Chapter(results, by_puzzle[results.puzzle], comparison, figures.of(results.puzzle))
     return "\n".join([chapter.text(SECTIONS), documents(comparison, **explanations(results))])
 

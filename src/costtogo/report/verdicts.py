@@ -69,7 +69,7 @@ def compare(reported: pd.DataFrame, own: StudyResults) -> pd.DataFrame:
 def compare_all(own: StudyResults) -> pd.DataFrame:
     """compare for all numbers on the puzzles of some results; where wall-clock times may be seen, for times alone."""
     listed = [puzzle for puzzle, asked in own.puzzles.items() if asked.is_exhaustive]
-    reported = rows_on(own.puzzles, listed, own.beside.reported)
+    reported = rows_on(own.puzzles, listed, own.references.reported)
     return compare(reported[reported["quantity"].isin(TIMES)] if own.timed else reported, own)
 
 
@@ -131,7 +131,7 @@ def compare_texts(own: StudyResults) -> pd.DataFrame:
 
     Added are reproduced, as text, verdict and note; not covered are those of steps that the study does not take.
     """
-    reported = read_local_vi(own.beside.reported / LOCAL_VI)
+    reported = read_local_vi(own.references.reported / LOCAL_VI)
     reported = reported[reported["quantity"].isin(TEXT_TIMES) == own.timed].drop(columns="erratum")
     rows, sizes = [], local_vi.sizes(own)
     for row in reported.to_dict("records"):

@@ -1,6 +1,6 @@
 """A study's report, whatever is asked of its puzzles: its text, its tables, its timings, the literature beside it.
 
-A chapter is a module that tells of some results: heading, text, timings and beside, the literature's numbers beside
+A chapter is a module that tells of some results: heading, text, timings and compared, the literature's numbers beside
 ours.
 """
 
@@ -57,7 +57,7 @@ def chapters_of(results: StudyResults) -> Iterator[Chapter]:
     asked += [(local_vi, [puzzle]) for puzzle, params in results.puzzles.items() if params.local_vi]
     for module, puzzles in asked:
         own = results.of(*puzzles)
-        yield Chapter(module, own, module.beside(own))
+        yield Chapter(module, own, module.compared(own))
 
 
 def title(chapters: list[Chapter]) -> str:

@@ -6,7 +6,7 @@ from costtogo.analysis.documents import read_by_report
 from costtogo.files import flatten
 from costtogo.params.study import Study
 from costtogo.report.figures import Figures
-from costtogo.report.results import Beside, StudyResults
+from costtogo.report.results import References, StudyResults
 from costtogo.report.write import write
 from costtogo.stages.figures import remove_figures
 from costtogo.stages.stage_run import StageRun, clocks_of, parameters_of, whole_cards
@@ -19,7 +19,7 @@ def run(params: Path, results: Path, reports: Path) -> None:
     study, cards = Study(**parameters_of(params)), whole_cards(results)
     inputs = [*read_by_report(study), *cards]
     stage = StageRun("report", __name__, params, results / "report" / "report", inputs)
-    found = StudyResults(results, study, Beside())
+    found = StudyResults(results, study, References())
     numbers = write(found, reports)
     remove_figures(reports, Figures.of_study(found).entries)
     outputs = [path for kind in WRITTEN for path in sorted(reports.glob(kind))]

@@ -127,7 +127,7 @@ def listings(results: StudyResults) -> dict[float, Replay]:
     """Those solutions by path weight, none where the study has no table of their puzzle."""
     if results.find(f"tables/{LISTED}") is None:
         return {}
-    puzzle, folder = make(LISTED), results.beside.reported
+    puzzle, folder = make(LISTED), results.references.reported
     distance = distances(graph_of(puzzle), int(puzzle.rank(puzzle.goal[None])[0]))
     return {weight: replay(puzzle, read_csv(folder / name), distance) for weight, name in LISTINGS.items()}
 
