@@ -269,7 +269,7 @@ def test_the_study_is_run_and_reported_with_what_the_document_has_beside_it(tmp_
     assert verdicts["boards"] == {"within chance"}
     assert verdicts["average_moves"] == {"within chance", "not covered"}, "sizes 3 to 5 are not searched"
     text = (reports / "report.md").read_text()
-    assert "20,160" in text and "63 agree" in text and "References other solvers" not in text
+    assert "20,160" in text and "63 agree" in text and "Beside other solvers" not in text
     pictures = sorted(path.stem for path in reports.glob("figures/*.png"))
     assert pictures == ["lengths_by_class", "lengths_by_size", "policy"]
     first = {path: path.read_bytes() for path in reports.rglob("*.*") if "timings" not in str(path)}
