@@ -22,7 +22,7 @@ def run(folder: Path, *command: str, fails: bool = False, **variables: str) -> s
     """The output of a command in the project; it must succeed, or fail where it should."""
     paths = os.pathsep.join([str(BIN), os.environ["PATH"]])
     environment = {**os.environ, "PATH": paths, "COSTTOGO_TRACKING": "off", **variables}
-    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=300)
+    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=900)
     assert (done.returncode != 0) == fails, done.stdout + done.stderr
     return done.stdout + done.stderr
 

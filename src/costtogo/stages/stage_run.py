@@ -21,6 +21,7 @@ from costtogo.sources import digest_of
 from costtogo.tracking import log_stage
 
 LIBRARIES = ("numpy", "numba", "torch", "pandas", "pyarrow", "safetensors", "matplotlib")
+WRITTEN = (":(exclude,top)reports", ":(exclude,top,glob)**/dvc.lock")  # of the files in git, by runs themselves
 
 
 class StageRun:
@@ -166,11 +167,15 @@ def versions() -> dict[str, str]:
 
 
 def commit() -> str:
-    """The git commit of the working directory, with + where files differ from it; empty outside a repository."""
+    """The git commit of the working directory, with + where files differ from it that no run writes.
+
+    Empty outside a repository.
+    """
     try:
         options = {"capture_output": True, "text": True, "check": True, "timeout": 10}
         head = subprocess.run(["git", "rev-parse", "HEAD"], **options).stdout.strip()
-        changed = subprocess.run(["git", "status", "--porcelain", "--untracked-files=no"], **options).stdout.strip()
+        asked = ["git", "status", "--porcelain", "--untracked-files=no", "--", ":/", *WRITTEN]
+        changed = subprocess.run(asked, **options).stdout.strip()
         return head + ("+" if changed else "")
     except (OSError, subprocess.SubprocessError):
         return ""
