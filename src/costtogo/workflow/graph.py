@@ -10,7 +10,7 @@ from costtogo.external_files import find
 from costtogo.params.loading import DEFAULT, load, refuse_other_name
 from costtogo.params.reading import read_yaml
 from costtogo.params.study import Study
-from costtogo.recipes import RECIPES, Mark, stem
+from costtogo.recipes import RECIPES, Mark
 from costtogo.types import UserError
 from costtogo.workflow.stages import Stage, stages_of
 from costtogo.workflow.state import State
@@ -81,7 +81,7 @@ class Graph:
         if stage.group == "external":
             find(Path(stage.files[0]).name)
         for made in (stage, self._last[stage.study]):
-            made.recipe.write(made.folder, made.name, self._time(made))
+            made.recipe.write(made.folder, made.name, Mark.of(Path(self.mark(made))).time)
         finished = not self._state.reason(stage)
         marks = [self.mark(need) for need in stage.needs if not (finished and self._state.reason(need))]
         files = [path for path in stage.files if Path(path).exists() and not Path(path).is_relative_to("results")]
@@ -134,13 +134,9 @@ class Graph:
         chosen = [stage for stage in chosen if (stage.group == group if group else stage.group != "external")]
         return [self.mark(stage) for stage in chosen]
 
-    def _time(self, stage: Stage) -> int:
-        """How often a stage is made with its key, counting this time."""
-        return Mark.of(Path(self.mark(stage))).time
-
     def _recipe(self, stage: Stage) -> str:
-        folder = RECIPES / stage.study / stage.group
-        return str(folder / f"{stem(stage.name, stage.recipe.key, self._time(stage))}.json")
+        """The recipe of a stage, which is named as its mark is."""
+        return str(RECIPES / stage.study / stage.group / f"{Path(self.mark(stage)).stem}.json")
 
 
 def names_of(folder: Path) -> list[str]:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from functools import cache, cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from costtogo.analysis.documents import read_by_report
 from costtogo.external_files import folder as external_folder
@@ -25,7 +25,13 @@ TRAINED = ("checkpoints", "curve", "errors")
 AUDITED = ("nearby", "known", "consistency", "scrambled", "greedy", "progress")  # tables of a large puzzle's audit
 OF_CHECKPOINTS = ("selection", "checkpoints", "checkpoints_by_distance", "admissible")
 FOUND = ("grid", "by_distance", "searches")
+BY_CELL = ("searches", "grid")
 LOCAL_VI_TABLES = ("subproblems", "shares", "classes", "preferences", "policy", "boards", "larger")
+# Of a stage's result where it is a file and no folder, by the group.
+SUFFIXES = {"tables": ".npz", "pattern_databases": ".npz"}
+SUFFIXES |= dict.fromkeys(("instances", "optima", "compared"), ".parquet")
+Names: TypeAlias = tuple[str, ...]
+Reads: TypeAlias = Iterable[tuple[str, str]]  # options of a stage, each with the place of the stage whose result it is
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,11 +53,11 @@ class Stage:
     options: str
     message: str
     needs: tuple["Stage", ...] = ()
-    files: tuple[str, ...] = ()
-    data: tuple[str, ...] = ()
+    files: Names = ()
+    data: Names = ()
     clock: bool = False
     pictures: tuple[FigureEntry, ...] = ()
-    written: tuple[str, ...] = ()
+    written: Names = ()
     threads: int = 1
     priority: int = 0
 
@@ -69,6 +75,11 @@ class Stage:
     def card(self) -> str:
         """results/<study>/<group>/<name>.json"""
         return f"{self.folder}/{self.name}.json"
+
+    @property
+    def result(self) -> str:
+        """What it calls its result, and the stages that read it: a file or a folder."""
+        return f"{self.folder}/{self.name}{SUFFIXES.get(self.group, '')}"
 
     @property
     def timings(self) -> list[str]:
@@ -128,10 +139,6 @@ def stages_of(study: Study, others: Iterable[Stage] = ()) -> list[Stage]:
     return list(_Table(study, {stage.id: stage for stage in others}).stages())
 
 
-def _parquets(name: str, tables: Iterable[str]) -> tuple[str, ...]:
-    return tuple(f"{name}/{table}.parquet" for table in tables)
-
-
 class _Table:
     """The stages of one study, as they are added: each by its place, <group>/<name>."""
 
@@ -143,198 +150,142 @@ class _Table:
     def stages(self) -> Iterator[Stage]:
         """All of them."""
         for puzzle in self.study.listed:
-            self.add_table(puzzle, "all states by their distance from the goal")
+            self.add(f"tables/{puzzle}", "tables", f"Listing all states by their distance from the goal of {puzzle}.")
         for puzzle in self.study.puzzles:
             self.add_puzzle(self.study.about(puzzle))
         self.add_report()
         return iter(self.made.values())
 
     def add(
-        self, place: str, module: str, options: str, message: str, needs: Iterable[str] = (), suffix: str = "", **rest
+        self, place: str, module: str, message: str, reads: Reads = (), tables: Names = (), more: Names = (), **rest
     ) -> None:
-        """Add a stage; options: without --params and --out; needs: places; suffix: of what --out names."""
+        """Add a stage.
+
+        tables: of those that it writes into a folder of its name; more: its other files, below its group's folder.
+        """
         group, name = place.split("/")
-        upstream = tuple(self.made.get(need) or self.others[need] for need in needs)
-        options = f"{options} --out {self.folder}/{place}{suffix}".strip()
-        self.made[place] = Stage(
-            self.study.study, group, name, module, self.slices[place], options, message, upstream, **rest
-        )
+        needs = [(option, self.made.get(need) or self.others[need]) for option, need in reads]
+        suffix = SUFFIXES.get(group, "")
+        options = [*(f"--{option} {need.result}" for option, need in needs), f"--out {self.folder}/{place}{suffix}"]
+        data = (*more, *(f"{name}/{table}.parquet" for table in tables))
+        if suffix:
+            data = (f"{name}{suffix}", *data)
+        rest |= {"data": data, "threads": self.slices[place].get("threads", 1)}
+        self.put(place, module, self.slices[place], " ".join(options), message, [need for _, need in needs], **rest)
 
-    def path(self, place: str, suffix: str = "") -> str:
-        """Where the result of a stage lies."""
-        return f"{self.folder}/{place}{suffix}"
-
-    def add_table(self, puzzle: str, what: str) -> None:
-        """The exact table of a puzzle."""
-        message = f"Listing {what} of {puzzle}."
-        self.add(f"tables/{puzzle}", "tables", "", message, suffix=".npz", data=(f"{puzzle}.npz",))
+    def put(
+        self, place: str, module: str, parameters: dict, options: str, message: str, needs: Iterable[Stage], **rest
+    ) -> None:
+        """Add a stage with the options that it is called by."""
+        group, name = place.split("/")
+        study = self.study.study
+        self.made[place] = Stage(study, group, name, module, parameters, options, message, tuple(needs), **rest)
 
     def add_puzzle(self, asked: PuzzleStudy) -> None:
         """All that is asked of a puzzle, and of its models."""
-        puzzle, table = asked.puzzle, f"tables/{asked.puzzle}"
+        puzzle, table = asked.puzzle, ("table", f"tables/{asked.puzzle}")
         if asked.exact is not None and not asked.is_exhaustive:
-            self.add_table(puzzle, "the states around the goal")
-        option = f"--table {self.path(table, '.npz')}"
+            self.add(f"tables/{puzzle}", "tables", f"Listing the states around the goal of {puzzle}.")
         for name in asked.pattern_databases:
-            self.add(
-                f"pattern_databases/{name}", "pattern_databases", "",
-                f"Building the pattern database {name} of {puzzle}.", suffix=".npz", data=(f"{name}.npz",),
-            )  # fmt: skip
+            message = f"Building the pattern database {name} of {puzzle}."
+            self.add(f"pattern_databases/{name}", "pattern_databases", message)
         if asked.instances:
-            self.add_instances(asked, option)
+            spread = (f"{puzzle}/distributions.parquet",) if asked.is_exhaustive else ()
+            self.add(
+                f"instances/{puzzle}", "instances", f"Drawing the instance sets of {puzzle}.", [table], more=spread
+            )
+        sets = ("instances", f"instances/{puzzle}")
+        if asked.optima is not None:
+            reads = [sets, *_database(asked, asked.optima.pattern_database)]
+            message = f"Solving the instance sets of {puzzle} exactly."
+            self.add(f"optima/{puzzle}", "search.optima", message, reads, clock=True)
+            sets = ("instances", f"optima/{puzzle}")
         for name in sorted(asked.models, key=lambda name: len(asked.lineage(name))):
             start = asked.models[name].starts_from
-            first = f" --start {self.path(f'models/{start}')}" if start is not None else ""
-            needs = [table, *([f"models/{start}"] if start is not None else [])]
-            self.add(
-                f"models/{name}", "train", f"{option}{first}", f"Training {name}.", needs,
-                data=_parquets(name, TRAINED), threads=asked.threads, priority=10,
-            )  # fmt: skip
-        sets = "optima" if asked.optima is not None else "instances"
-        with_sets = f"{option} --instances {self.path(f'{sets}/{puzzle}', '.parquet')}"
-        below = [table, f"{sets}/{puzzle}"]
+            reads = [table] if start is None else [table, ("start", f"models/{start}")]
+            self.add(f"models/{name}", "train", f"Training {name}.", reads, TRAINED, priority=10)
         for name in asked.models:
-            self.add_model(asked, name, with_sets, below)
-        self.add_baselines(asked, with_sets, below)
-        if asked.external is not None:
-            for name in asked.models:
-                self.add(
-                    f"external/{name}", "search.external", f"{option} --model {self.path(f'models/{name}')}",
-                    f"Solving external instances of {puzzle} over {name}.", [table, f"models/{name}"],
-                    data=_parquets(name, ("searches", "summary")), clock=True, threads=asked.threads,
-                    files=(str(external_folder() / asked.external.file),),
-                )  # fmt: skip
+            self.add_model(asked, name, table, sets)
+        self.add_baselines(asked, table, sets)
         if asked.local_vi is not None:
             self.add_local_vi(asked)
 
-    def add_instances(self, asked: PuzzleStudy, option: str) -> None:
-        """The instance sets of a puzzle, and their exact solutions where these are asked for."""
-        puzzle = asked.puzzle
-        spread = (f"{puzzle}/distributions.parquet",) if asked.is_exhaustive else ()
-        self.add(
-            f"instances/{puzzle}", "instances", f"{option}", f"Drawing the instance sets of {puzzle}.",
-            [f"tables/{puzzle}"], suffix=".parquet", data=(f"{puzzle}.parquet", *spread),
-        )  # fmt: skip
-        if asked.optima is not None:
-            database, need = self.database(asked, asked.optima.pattern_database)
-            self.add(
-                f"optima/{puzzle}", "search.optima", f"--instances {self.path(f'instances/{puzzle}', '.parquet')}"
-                f"{database}", f"Solving the instance sets of {puzzle} exactly.", [f"instances/{puzzle}", *need],
-                suffix=".parquet", data=(f"{puzzle}.parquet",), clock=True, threads=asked.threads,
-            )  # fmt: skip
-
-    def add_model(self, asked: PuzzleStudy, name: str, with_sets: str, below: list[str]) -> None:
-        """The audit of a model, and the searches over it."""
-        option = f"--model {self.path(f'models/{name}')}"
-        needs, threads = [*below, f"models/{name}"], asked.threads
+    def add_model(self, asked: PuzzleStudy, name: str, table: tuple[str, str], sets: tuple[str, str]) -> None:
+        """The audit of a model, and the searches over it; table, sets: the exact table and the instances they read."""
+        model = ("model", f"models/{name}")
+        reads, audit, searches = [table, sets, model], f"audits/{name}", f"searches/{name}"
         if asked.is_exhaustive:
-            table = f"--table {self.path(below[0], '.npz')}"
-            self.add(
-                f"audits/{name}", "audit", f"{table} {option}", f"Auditing {name} on every state.",
-                [below[0], f"models/{name}"], threads=threads,
-                data=(f"{name}/values.npz", *_parquets(name, ("measures", "by_distance"))),
-            )  # fmt: skip
-            self.add(
-                f"searches/{name}", "search.exhaustive", f"{with_sets} --audit {self.path(f'audits/{name}')} {option}",
-                f"Searching with {name} over λ × N.", [*needs, f"audits/{name}"],
-                data=_parquets(name, (*OF_CHECKPOINTS, *FOUND)), clock=True, threads=threads,
-            )  # fmt: skip
+            message, found = f"Auditing {name} on every state.", ("measures", "by_distance")
+            self.add(audit, "audit", message, [table, model], found, (f"{name}/values.npz",))
+            message, found = f"Searching with {name} over λ × N.", (*OF_CHECKPOINTS, *FOUND)
+            self.add(searches, "search.exhaustive", message, [*reads, ("audit", audit)], found, clock=True)
         else:
-            self.add(
-                f"audits/{name}", "audit_samples", f"{with_sets} {option}", f"Auditing {name}.", needs,
-                data=_parquets(name, AUDITED), threads=threads,
-            )  # fmt: skip
-        by_bwas = [("searches", "grids", "BWAS, λ × N,")] if asked.grids and not asked.is_exhaustive else []
-        others = [(group, group, searches[0].words) for group, searches in asked.by_group.items()]
-        for group, module, words in [*by_bwas, *others]:
-            self.add(
-                f"{group}/{name}", f"search.{module}", f"{with_sets} {option}", f"{words} over {name}.", needs,
-                data=_parquets(name, ("searches", "grid")), clock=True, threads=threads,
-            )  # fmt: skip
+            self.add(audit, "audit_samples", f"Auditing {name}.", reads, AUDITED)
+        if asked.grids and not asked.is_exhaustive:
+            self.add(searches, "search.grids", f"BWAS, λ × N, over {name}.", reads, BY_CELL, clock=True)
+        for group, (first, *_) in asked.by_group.items():
+            self.add(f"{group}/{name}", f"search.{group}", f"{first.words} over {name}.", reads, BY_CELL, clock=True)
+        if asked.external is not None:
+            message = f"Solving external instances of {asked.puzzle} over {name}."
+            file = str(external_folder() / asked.external.file)
+            found = ("searches", "summary")
+            self.add(f"external/{name}", "search.external", message, [table, model], found, files=(file,), clock=True)
 
-    def add_baselines(self, asked: PuzzleStudy, with_sets: str, below: list[str]) -> None:
+    def add_baselines(self, asked: PuzzleStudy, table: tuple[str, str], sets: tuple[str, str]) -> None:
         """The searches over heuristics that nobody trained, and what each heuristic takes."""
-        puzzle, databases = asked.puzzle, []
+        puzzle = asked.puzzle
         if asked.search is not None:
-            self.add(
-                f"searches/baseline_{puzzle}", "search.exhaustive", f"{with_sets}",
-                f"Searching {puzzle} with the exact and the zero heuristic over λ × N.", below,
-                data=_parquets(f"baseline_{puzzle}", FOUND), clock=True, threads=asked.threads,
-            )  # fmt: skip
+            message = f"Searching {puzzle} with the exact and the zero heuristic over λ × N."
+            self.add(f"searches/baseline_{puzzle}", "search.exhaustive", message, [table, sets], FOUND, clock=True)
         for name in asked.baselines:
-            database, need = self.database(asked, name)
-            databases += need
-            self.add(
-                f"baselines/{name}", "search.grids", f"{with_sets}{database}",
-                f"BWAS, λ × N, over {name} of {puzzle}.", [*below, *need],
-                data=_parquets(name, ("searches", "grid")), clock=True,
-            )  # fmt: skip
+            reads, message = [table, sets, *_database(asked, name)], f"BWAS, λ × N, over {name} of {puzzle}."
+            self.add(f"baselines/{name}", "search.grids", message, reads, BY_CELL, clock=True)
         if asked.baselines:
-            models = [f"models/{name}" for name in asked.models]
-            options = [f"--model {self.path(place)}" for place in models]
-            options += [f"--database {self.path(place, '.npz')}" for place in databases]
-            self.add(
-                f"footprints/{puzzle}", "footprints", f"{' '.join(options)}",
-                f"Measuring the memory and the speed of the heuristics of {puzzle}.", [*models, *databases],
-                data=(f"{puzzle}.parquet",), clock=True, threads=asked.threads,
-            )  # fmt: skip
-
-    def database(self, asked: PuzzleStudy, name: str | None) -> tuple[str, list[str]]:
-        """The option that names a pattern database of the study, and its stage; nothing for what is none."""
-        if name not in asked.pattern_databases:
-            return "", []
-        return f" --database {self.path(f'pattern_databases/{name}', '.npz')}", [f"pattern_databases/{name}"]
+            reads = [("model", f"models/{name}") for name in asked.models]
+            reads += [database for name in asked.baselines for database in _database(asked, name)]
+            message, found = f"Measuring the memory and the speed of the heuristics of {puzzle}.", f"{puzzle}.parquet"
+            self.add(f"footprints/{puzzle}", "footprints", message, reads, more=(found,), clock=True)
 
     def add_local_vi(self, asked: PuzzleStudy) -> None:
         """Local value iteration, and other solvers on the same boards over what another study has made."""
         puzzle, compared = asked.puzzle, asked.local_vi.compared
-        self.add(
-            f"local_vi/{puzzle}", "local_vi", "", f"Local value iteration on the boards of {puzzle}.",
-            data=_parquets(puzzle, LOCAL_VI_TABLES), clock=True,
-        )  # fmt: skip
+        message = f"Local value iteration on the boards of {puzzle}."
+        self.add(f"local_vi/{puzzle}", "local_vi", message, tables=LOCAL_VI_TABLES, clock=True)
         if compared is None:
             return
-        model, database = f"models/{compared.model}", f"pattern_databases/{compared.pattern_database}"
-        needs = [f"{compared.study}/{place}" for place in (model, database)]
-        if missing := [need for need in needs if need not in self.others]:
+        places = {"model": f"models/{compared.model}", "database": f"pattern_databases/{compared.pattern_database}"}
+        reads = [(option, f"{compared.study}/{place}") for option, place in places.items()]
+        if missing := [need for _, need in reads if need not in self.others]:
             raise UserError(f"The study {self.study.study} compares with {missing[0]}, which no study makes.")
-        options = f"--model results/{needs[0]} --database results/{needs[1]}.npz"
-        self.add(
-            f"compared/{puzzle}", "search.compared", f"{options}",
-            "The same boards by local value iteration, over the network and by IDA*.", needs,
-            suffix=".parquet", data=(f"{puzzle}.parquet",), clock=True, threads=asked.threads,
-        )  # fmt: skip
+        message = "The same boards by local value iteration, over the network and by IDA*."
+        self.add(f"compared/{puzzle}", "search.compared", message, reads, clock=True)
 
     def add_report(self) -> None:
         """Figures and report over all that was found but external instances, which a report has if they were solved."""
         study, entries = self.study, catalogue(self.study)
+        options = f"--results {self.folder} --reports reports/{study.study}"
         solved = [stage.card for stage in self.made.values() if stage.group == "external" and Path(stage.card).exists()]
         for part, drawn in parts(entries).items():
-            self.add_figures(part, drawn, [card for card in solved if Path(card).stem == part])
-        found = tuple(stage for stage in self.made.values() if stage.group != "external")
-        read = [*map(str, read_by_report(study)), *solved]
+            self.add_figures(part, drawn, options, [card for card in solved if Path(card).stem == part])
+        found = [stage for stage in self.made.values() if stage.group != "external"]
         captions = sorted({str(CAPTIONS / f"{entry.kind}.rst") for entry in entries})
+        files = (*map(str, read_by_report(study)), *solved, *captions)
         measured = [*study.models, *(["local_vi"] if any(each.local_vi for each in study.puzzles.values()) else [])]
         written = (*DOCUMENTS, *(f"metrics/{name}.json" for name in measured))
-        self.made["report/report"] = Stage(
-            study.study, "report", "report", "report", self.slices["report/report"], self.reported,
-            f"Writing the report of {study.study}.", found, files=(*read, *captions), written=written,
-        )  # fmt: skip
+        place, message = "report/report", f"Writing the report of {study.study}."
+        self.put(place, "report", self.slices[place], options, message, found, files=files, written=written)
 
-    @property
-    def reported(self) -> str:
-        """The options of the stages that write below reports/<study>/."""
-        return f"--results {self.folder} --reports reports/{self.study.study}"
-
-    def add_figures(self, part: str, entries: list[FigureEntry], solved: list[str]) -> None:
+    def add_figures(self, part: str, entries: list[FigureEntry], options: str, solved: list[str]) -> None:
         """The figures of a puzzle, a model or another study; solved: cards of external instances that are there."""
-        waited = [entry for entry in entries if not entry.optional]
-        needs = dict.fromkeys(need for entry in waited for need in entry.needs)
-        files = {path for entry in entries for path in paths_of(entry.files)}
-        puzzles = sorted({entry.puzzle for entry in entries})
-        listed = {"part": part, "puzzles": puzzles, "figures": [asdict(entry) for entry in entries]}
-        self.made[f"figures/{part}"] = Stage(
-            self.study.study, "figures", part, "figures", {"study": self.study.study, **listed}, self.reported,
-            f"Drawing the figures of {part}.", tuple(self.made[need] for need in needs),
-            files=(*sorted(files), *solved), pictures=tuple(waited),
-        )  # fmt: skip
+        waited = tuple(entry for entry in entries if not entry.optional)
+        needs = [self.made[need] for need in dict.fromkeys(need for entry in waited for need in entry.needs)]
+        files = (*sorted({path for entry in entries for path in paths_of(entry.files)}), *solved)
+        listed = {"study": self.study.study, "part": part, "puzzles": sorted({entry.puzzle for entry in entries})}
+        listed["figures"] = [asdict(entry) for entry in entries]
+        message = f"Drawing the figures of {part}."
+        self.put(f"figures/{part}", "figures", listed, options, message, needs, files=files, pictures=waited)
+
+
+def _database(asked: PuzzleStudy, name: str | None) -> Reads:
+    """The option that names a pattern database of the study; none for what is no database."""
+    return [("database", f"pattern_databases/{name}")] if name in asked.pattern_databases else []
