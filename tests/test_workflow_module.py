@@ -18,7 +18,6 @@ from costtogo.params.slices import slices
 from costtogo.params.study import modules_of
 from costtogo.puzzles import modules
 from costtogo.recipes import Mark, Recipe
-from costtogo.sources import code_digest
 from costtogo.types import UserError
 from costtogo.workflow import stages as stage_table
 from costtogo.workflow.graph import Graph
@@ -305,7 +304,7 @@ def test_the_graph_has_every_study_and_each_target_once():
 
 def names_of(module: str, *puzzles: str) -> set[str]:
     others = [other for puzzle in puzzles for other in modules(puzzle)]
-    return {path.relative_to(PACKAGE).as_posix() for path in sources.sources(module, others)}
+    return {*sources.code_of(module, others)}
 
 
 def test_the_sources_of_a_stage_are_all_it_runs_through_and_no_more():
@@ -346,7 +345,7 @@ def test_a_stage_runs_through_its_own_puzzle_and_another_puzzle_changes_nothing(
 @pytest.mark.parametrize("trainer", ["davi", "random_walk", "presses"])
 def test_a_training_runs_through_its_own_trainer(trainer):
     own = modules_of({"puzzle": "cube2", "training": {"trainer": trainer}})
-    files = {path.relative_to(PACKAGE).as_posix() for path in sources.sources("costtogo.stages.train", own)}
+    files = sources.code_of("costtogo.stages.train", own)
     assert f"learning/{trainer}.py" in files and ("learning/davi.py" in files) == (trainer == "davi")
 
 
@@ -372,10 +371,10 @@ def copy_of_the_code(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sources, "ROOT", copy)
 
-    def digests(*names: str) -> dict[str, str]:
+    def digests(*names: str) -> dict[str, dict]:
         for known in (sources._source, sources._closure, sources._file, sources._remembered):
             known.cache_clear()
-        return {name: code_digest(f"costtogo.stages.{name}") for name in names}
+        return {name: sources.code_of(f"costtogo.stages.{name}") for name in names}
 
     yield copy, digests
     digests()

@@ -12,7 +12,8 @@ import os
 import secrets
 import stat
 import zipfile
-from collections.abc import Container, Iterable
+from collections.abc import Container, Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -98,6 +99,15 @@ def damaged(path: Path | str, error: Exception) -> FileError:
     return FileError(f"{_named(path)} is damaged or of another format ({reason}).")
 
 
+@contextmanager
+def understanding(path: Path | str, *errors: type[Exception]) -> Iterator[None]:
+    """Turn errors of a block that cannot understand a file into one that says so."""
+    try:
+        yield
+    except errors as error:
+        raise damaged(path, error) from error
+
+
 def digest(path: Path | str) -> str:
     """SHA-256 of a file's content, in hexadecimal."""
     return hashlib.sha256(read_bytes(path)).hexdigest()
@@ -110,10 +120,8 @@ def write_text(path: Path | str, text: str) -> None:
 
 def read_text(path: Path | str) -> str:
     """Read UTF-8 text."""
-    try:
+    with understanding(path, UnicodeDecodeError):
         return read_bytes(path).decode()
-    except UnicodeDecodeError as error:
-        raise damaged(path, error) from error
 
 
 def json_text(content: Any) -> str:
@@ -128,10 +136,17 @@ def write_json(path: Path | str, content: Any) -> None:
 
 def read_json(path: Path | str) -> Any:
     """Read JSON."""
-    try:
+    with understanding(path, json.JSONDecodeError):
         return json.loads(read_text(path))
-    except json.JSONDecodeError as error:
-        raise damaged(path, error) from error
+
+
+def recall(path: Path | str) -> dict[str, Any]:
+    """The table that an earlier process wrote to be faster, as JSON; an empty one where that cannot be read."""
+    try:
+        known = read_json(path)
+    except FileError:
+        return {}
+    return known if isinstance(known, dict) else {}
 
 
 def flatten(nested: dict[str, Any], prefix: str = "") -> dict[str, Any]:
@@ -163,10 +178,8 @@ def read_frame(path: Path | str):
     import pandas
     import pyarrow
 
-    try:
+    with understanding(path, pyarrow.ArrowException, OSError, ValueError):
         return pandas.read_parquet(io.BytesIO(read_bytes(path)), engine="pyarrow")
-    except (pyarrow.ArrowException, OSError, ValueError) as error:
-        raise damaged(path, error) from error
 
 
 def write_csv(path: Path | str, frame, **options) -> None:
@@ -183,10 +196,8 @@ def parse_csv(path: Path | str, content: bytes, **options):
     """The data frame that the content of a CSV file is."""
     import pandas
 
-    try:
+    with understanding(path, pandas.errors.ParserError, pandas.errors.EmptyDataError, UnicodeDecodeError):
         return pandas.read_csv(io.BytesIO(content), **options)
-    except (pandas.errors.ParserError, pandas.errors.EmptyDataError, UnicodeDecodeError) as error:
-        raise damaged(path, error) from error
 
 
 def write_arrays(path: Path | str, **arrays: np.ndarray) -> None:
@@ -198,11 +209,9 @@ def write_arrays(path: Path | str, **arrays: np.ndarray) -> None:
 
 def read_arrays(path: Path | str) -> dict[str, np.ndarray]:
     """Read named arrays from npz; objects are refused."""
-    try:
-        with np.load(io.BytesIO(read_bytes(path)), allow_pickle=False) as archive:
-            return {name: archive[name] for name in archive.files}
-    except (TypeError, ValueError, EOFError, KeyError, AttributeError, zipfile.BadZipFile) as error:
-        raise damaged(path, error) from error
+    errors = (TypeError, ValueError, EOFError, KeyError, AttributeError, zipfile.BadZipFile)
+    with understanding(path, *errors), np.load(io.BytesIO(read_bytes(path)), allow_pickle=False) as archive:
+        return {name: archive[name] for name in archive.files}
 
 
 def write_tensors(path: Path | str, tensors: dict, description: dict[str, Any]) -> None:
@@ -220,12 +229,10 @@ def read_tensors(path: Path | str) -> tuple[dict, dict[str, Any]]:
     from safetensors.torch import load
 
     content = read_bytes(path)
-    try:
+    with understanding(path, SafetensorError, ValueError, KeyError):
         header_length = int.from_bytes(content[:8], "little")
         header = json.loads(content[8 : 8 + header_length])
         return load(content), json.loads(header["__metadata__"]["description"])
-    except (SafetensorError, ValueError, KeyError) as error:
-        raise damaged(path, error) from error
 
 
 def remove_others(found: Iterable[Path], written: Container[Path]) -> None:

@@ -153,12 +153,9 @@ def progress(environment: Mapping[str, str]) -> str:
     if not plan.is_file():
         return ""
     inputs = read_recipe(plan).inputs
-    found = sum(_is_finished(*place.split("/"), key) for place, key in inputs.items())
+    stages = [(Path("results", *place.split("/")), key) for place, key in inputs.items()]
+    found = sum(key in [mark.key for mark in marks(path.parent, path.name)] for path, key in stages)
     return f"; {found} of {len(inputs) + 1} stages of {plan.parents[1].name} are finished"
-
-
-def _is_finished(study: str, group: str, name: str, key: str) -> bool:
-    return any(mark.key == key for mark in marks(Path("results") / study / group, name))
 
 
 def begin(folder: Path, name: str) -> None:

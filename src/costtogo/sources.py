@@ -13,13 +13,14 @@ from pathlib import Path
 from typing import NamedTuple
 
 from costtogo import syntax
-from costtogo.files import FileError, read_bytes, read_json, write_json
+from costtogo.files import read_bytes, recall, write_json
 
 PACKAGE = "costtogo"
 ROOT = Path(__file__).parent
 REGISTRY = "costtogo.puzzles"  # which only finds the modules of puzzles
 NOT_RESULTS = ("costtogo.tracking", "costtogo.recipes", "costtogo.sources", "costtogo.syntax")
 # What has been parsed, by the digest of the bytes and of what parses them: parsing takes long.
+PARSER = read_bytes(syntax.__file__)
 MEMORY = Path(".snakemake/costtogo/sources.json")
 
 
@@ -30,23 +31,13 @@ class Source(NamedTuple):
     imports: tuple[str, ...]
 
 
-def sources(module: str, others: Iterable[str] = ()) -> list[Path]:
-    """The files of a module such as costtogo.stages.train and of all it imports from this package, sorted.
-
-    others: modules that it imports by name.
-    """
-    return [ROOT / name for name in code_of(module, others)]
-
-
 def code_of(module: str, others: Iterable[str] = ()) -> dict[str, str]:
-    """The digest of the code of each file that a module runs through, by its path below the package, sorted."""
+    """The digest of the code of each file that a module such as costtogo.stages.train runs through, itself among them.
+
+    By the file's path below the package, sorted.  others: modules that it imports by name.
+    """
     found = {path: _source(path).code for start in (module, *others) for path in _closure(ROOT, start)}
     return {path.relative_to(ROOT).as_posix(): found[path] for path in sorted(found)}
-
-
-def code_digest(module: str, others: Iterable[str] = ()) -> str:
-    """SHA-256 over the code that a module runs through, names of files included."""
-    return digest_of(code_of(module, others))
 
 
 def digest_of(code: dict[str, str]) -> str:
@@ -84,7 +75,7 @@ def _file(root: Path, name: str) -> Path | None:
 def _source(path: Path) -> Source:
     """What a file holds, as it was parsed before if its bytes were."""
     content = read_bytes(path)
-    key = hashlib.sha256(_parser() + content).hexdigest()
+    key = hashlib.sha256(PARSER + content).hexdigest()
     known = _remembered()
     if key not in known:
         text = content.decode()
@@ -95,25 +86,12 @@ def _source(path: Path) -> Source:
 
 
 @cache
-def _parser() -> bytes:
-    return read_bytes(syntax.__file__)
-
-
-@cache
 def _remembered() -> dict[str, list]:
-    return _written()
-
-
-def _written() -> dict[str, list]:
-    """What is written down; nothing where that cannot be read."""
-    try:
-        known = read_json(MEMORY)
-    except FileError:
-        return {}
-    return known if isinstance(known, dict) else {}
+    """What earlier processes have parsed, and this one."""
+    return recall(MEMORY)
 
 
 def remember() -> None:
     """Write down what has been parsed in this process for the next ones; needless where nothing was."""
-    if _written() != _remembered():
+    if recall(MEMORY) != _remembered():
         write_json(MEMORY, _remembered())

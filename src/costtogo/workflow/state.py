@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from costtogo.files import FileError, digest, json_text, read_json, write_json
+from costtogo.files import FileError, digest, json_text, read_json, recall, write_json
 from costtogo.recipes import Mark, mark_path, marks, shortened
 from costtogo.workflow.stages import Stage
 
@@ -24,8 +24,7 @@ class State:
 
     def __init__(self, stages: Iterable[Stage]):
         self.stages = {stage.id: stage for stage in stages}
-        self._compared = _compared()
-        self._known = dict(self._compared)
+        self._known = recall(COMPARED)
         self._reasons: dict[str, str] = {}
         self._outputs: dict[str, dict[str, str]] = {}
 
@@ -38,15 +37,14 @@ class State:
     def mark(self, stage: Stage) -> Path:
         """The mark that a finished stage has, or that one which is to be made will have."""
         own = [mark for mark in marks(stage.folder, stage.name) if mark.key == stage.recipe.key]
-        if not own or not self.reason(stage):
-            return own[-1].path if own else mark_path(stage.folder, stage.name, stage.recipe.key)
-        return mark_path(stage.folder, stage.name, stage.recipe.key, own[-1].time + 1)
+        if own and not self.reason(stage):
+            return own[-1].path
+        return mark_path(stage.folder, stage.name, stage.recipe.key, own[-1].time + 1 if own else 1)
 
     def remember(self) -> None:
         """Write down which files have been compared, if there are others than before."""
-        if self._known != self._compared:
+        if self._known != recall(COMPARED):
             write_json(COMPARED, self._known)
-            self._compared = dict(self._known)
 
     def _find(self, stage: Stage) -> str:
         found = marks(stage.folder, stage.name)
@@ -61,8 +59,7 @@ class State:
     def _damaged(self, stage: Stage, mark: Mark) -> Iterator[str]:
         """What is gone or no longer what the stage wrote."""
         content = mark.content
-        checked = {stage.card: content["card"], **content["timings"]}
-        for path, written in checked.items():
+        for path, written in {stage.card: content["card"], **content["timings"]}.items():
             yield from self._compare(Path(path), written, mark.path)
         for path, written in self._outputs_of(stage).items():
             yield from self._compare(Path(path), written, Path(stage.card))
@@ -75,12 +72,11 @@ class State:
             yield f"{path} is gone"
             return
         seen = [status.st_mtime_ns, status.st_size, written]
-        if self._known.get(str(path)) == seen:
+        if self._known.get(str(path)) == seen or status.st_mtime_ns <= witness.stat().st_mtime_ns:
             return
-        if status.st_mtime_ns > witness.stat().st_mtime_ns and digest(path) != written:
+        if digest(path) != written:
             yield f"{path} is not what its stage wrote (cut off or changed since)"
-            return
-        if status.st_mtime_ns > witness.stat().st_mtime_ns:
+        else:
             self._known[str(path)] = seen
 
     def _read_others(self, stage: Stage) -> Iterator[str]:
@@ -114,14 +110,6 @@ class State:
         files = [path for path in stage.files if _table(before.get("inputs")).get(path, "") != stage.recipe.files[path]]
         upstream = [need.id for need in stage.needs if self.reason(need)]
         return f"after {shortened(upstream, SHOWN)}" if upstream else f"files: {shortened(files, SHOWN)}"
-
-
-def _compared() -> dict[str, list]:
-    """What earlier processes have compared; nothing where that cannot be read."""
-    try:
-        return _table(read_json(COMPARED))
-    except FileError:
-        return {}
 
 
 def _table(value: Any) -> dict:
