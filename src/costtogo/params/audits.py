@@ -1,8 +1,9 @@
 """Parameters of audits: on every state, or on samples where states are too many; of local value iteration."""
 
+from collections.abc import Iterator
 from typing import Annotated, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field
 
 from costtogo.params.base import Few, Moves, Nodes, Params, Positive
 from costtogo.types import LARGEST_PATH_WEIGHT
@@ -94,8 +95,6 @@ class LocalVi(Params):
     larger: list[LargerBoards] = []
     compared: ComparedSolvers | None = None
 
-    @model_validator(mode="after")
-    def _sizes_grow(self):
+    def problems(self) -> Iterator[str]:
         if self.sizes != sorted(set(self.sizes)) or self.sizes[0] != 1 or self.sizes[-1] > 6:
-            raise ValueError("sizes must grow from 1, which the document's theorems are about, to 6 at most")
-        return self
+            yield "sizes must grow from 1, which the document's theorems are about, to 6 at most"

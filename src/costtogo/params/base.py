@@ -2,10 +2,11 @@
 
 import hashlib
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from difflib import get_close_matches
-from functools import cache
-from typing import Annotated, Any, ClassVar
+from functools import cache, reduce
+from operator import or_
+from typing import Annotated, Any, ClassVar, get_args
 
 from pydantic import (
     AfterValidator,
@@ -35,6 +36,7 @@ def named(words: str, pattern: str) -> AfterValidator:
 
 
 MOST_NAMES = 25  # in one sentence
+TAGS = ("kind", "trainer", "optimizer")  # keys that tell the kinds of a parameter apart
 # Every number has a bound: a generous one, by what it counts.
 Positive = Annotated[int, Field(ge=1, le=10**9)]  # states, iterations, steps
 Nodes = Annotated[int, Field(ge=1, le=10**12)]  # of one search
@@ -53,10 +55,41 @@ ModelName = Annotated[
 FileName = Annotated[str, named("up to 100 letters, digits, _ - and .", r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}")]
 
 
+class UnknownKey(ValueError):
+    """A key that a table of parameters does not have; the end of a sentence tells the nearest."""
+
+    def __init__(self, key: str, known: Iterable[str]):
+        super().__init__(f"there is no key '{key}'{hint(key, known)}")
+        self.key = key
+
+
 class Params(BaseModel):
-    """Frozen, and no key it does not know; numbers are finite and no texts, true and false are no numbers."""
+    """Frozen, and no key it does not know; numbers are finite and no texts, true and false are no numbers.
+
+    written: further keys that a file may have, which are resolved before the check.
+    """
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
+    written: ClassVar[tuple[str, ...]] = ()
+
+    @model_validator(mode="before")
+    @classmethod
+    def _keys_are_known(cls, values: Any) -> Any:
+        """Values as they are; UnknownKey where one is not."""
+        for key in values if isinstance(values, dict) else ():
+            if key not in cls.model_fields:
+                raise UnknownKey(key, [name for name in (*cls.model_fields, *cls.written) if name != "unused"])
+        return values
+
+    def problems(self) -> Iterator[str]:
+        """What makes no sense about values that do each by itself; as only the first is told, the next may rely on it."""
+        yield from ()
+
+    @model_validator(mode="after")
+    def _make_sense_together(self):
+        if problem := next(self.problems(), None):
+            raise ValueError(problem)
+        return self
 
 
 class Kind(Params):
@@ -77,13 +110,7 @@ class Kind(Params):
     @cache
     def kinds(cls) -> list[type["Kind"]]:
         """All kinds that this is one of, in the order of their definition."""
-        top = next(parent for parent in cls.__mro__ if Kind in parent.__bases__)
-        found, waiting = [], [top]
-        while waiting:
-            one = waiting.pop(0)
-            waiting += one.__subclasses__()
-            found += [] if one.__subclasses__() else [one]
-        return found
+        return _leaves(next(parent for parent in cls.__mro__ if Kind in parent.__bases__))
 
     @classmethod
     @cache
@@ -96,9 +123,14 @@ class Kind(Params):
                     found[name] = ... if field.is_required() else field.get_default(call_default_factory=True)
         return {name: (cls.absent | cls.fixed).get(name, default) for name, default in found.items()}
 
-    def value(self, name: str) -> Any:
-        """A parameter of this kind, or what the record has of another kind's."""
-        return getattr(self, name) if name in type(self).model_fields else self.unused.get(name, self.known()[name])
+    @classmethod
+    def of(cls, values: dict[str, Any]) -> type["Kind"] | None:
+        """The kind that a table of values names, None where it names none."""
+        for kind in cls.kinds():
+            tags = {tag: kind.model_fields[tag] for tag in TAGS if tag in kind.model_fields}
+            if all(values.get(tag, field.default) in get_args(field.annotation) for tag, field in tags.items()):
+                return kind
+        return None
 
     @model_validator(mode="before")
     @classmethod
@@ -125,6 +157,11 @@ class Kind(Params):
         return {name: value for name, value in whole.items() if not (name in later and value == known[name])}
 
 
+def _leaves(kind: type[Kind]) -> list[type[Kind]]:
+    """The classes below one that have none below them; itself where it has none."""
+    return [leaf for below in kind.__subclasses__() for leaf in _leaves(below)] or [kind]
+
+
 def _checked(kind: type[Kind], name: str, value: Any) -> Any:
     """The value of a parameter of another kind as that kind has it; ValueError where it makes no sense there either."""
     field = next(other.model_fields[name] for other in kind.kinds() if name in other.model_fields)
@@ -134,24 +171,24 @@ def _checked(kind: type[Kind], name: str, value: Any) -> Any:
         raise ValueError(f"{name}: {error.errors()[0]['msg'].replace('Input should', 'it should')}") from error
 
 
-def union_of(tag, kinds: dict[str, Any]) -> Any:
-    """The type of a parameter that is one of some kinds, or of unions of them; tag: by_key of the key that tells."""
-    members = [Annotated[kind, Tag(name)] for name, kind in kinds.items()]
-    union = members[0]
-    for member in members[1:]:
-        union = union | member
-    return Annotated[union, Discriminator(tag)]
+def union_of(kinds: Iterable[type[Kind]], key: str, *keys: str) -> Any:
+    """The type of a parameter that is one of some kinds, by the value of a key, and of the next where that is alike.
 
-
-def by_key(key: str, default: str | None = None):
-    """A tag by the value of a key, as of `kind`."""
+    Each kind has its own value of the key as its annotation; a default there stands for a key that is left out.
+    """
+    alike: dict[str, list[type[Kind]]] = {}
+    for kind in kinds:
+        alike.setdefault(get_args(kind.model_fields[key].annotation)[0], []).append(kind)
+    fields = [kind.model_fields[key] for kind in kinds]
+    default = next((field.default for field in fields if not field.is_required()), None)
 
     def tag(values: Any) -> str | None:
         found = values.get(key, default) if isinstance(values, dict) else getattr(values, key, default)
         return None if found is None else str(found)
 
     tag.__name__ = key  # which pydantic tells of
-    return tag
+    members = {name: few[0] if len(few) == 1 else union_of(few, *keys) for name, few in alike.items()}
+    return Annotated[reduce(or_, [Annotated[kind, Tag(name)] for name, kind in members.items()]), Discriminator(tag)]
 
 
 def maker(union: Any):

@@ -1,8 +1,9 @@
 """Parameters of instance sets, by how their states come about."""
 
+from collections.abc import Iterator
 from typing import Annotated, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field
 
 from costtogo.params.base import Few, Moves, Params, Positive
 
@@ -52,11 +53,9 @@ class WalkInstances(Params):
     states: Positive
     length: tuple[Moves, Moves] = Field(strict=False)
 
-    @model_validator(mode="after")
-    def _lengths_ascend(self):
+    def problems(self) -> Iterator[str]:
         if self.length[0] > self.length[1]:
-            raise ValueError(f"length must be the shortest and the longest walk, not {list(self.length)}")
-        return self
+            yield f"length must be the shortest and the longest walk, not {list(self.length)}"
 
 
 class PrefixInstances(Params):

@@ -4,20 +4,18 @@ A table may say `like`, the name of another that it is laid over, and `only`, th
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from copy import deepcopy
-from functools import reduce
+from functools import partial, reduce
 from pathlib import Path
-from types import UnionType
-from typing import Annotated, Any, get_args, get_origin
+from typing import Any
 
 from pydantic import ValidationError
 
-from costtogo.params.base import Kind, Params, derive_seed, hint
+from costtogo.params.base import Kind, UnknownKey, derive_seed, hint
 from costtogo.params.reading import read_yaml, refuse_unbounded, shown
-from costtogo.params.study import PuzzleParams, Study
-from costtogo.params.trainers import Model
-from costtogo.params.training import Architecture, ModelParams, Sampler
+from costtogo.params.study import Study
+from costtogo.params.training import ArchitectureParams, ModelParams, SamplerParams
 from costtogo.types import UserError
 
 BASE = "params.yaml"
@@ -25,9 +23,8 @@ DEFAULT = "default"  # the study of params.yaml
 TABLES = ("recipes", "architectures", "puzzles", "models")  # the keys that hold a table of tables
 GENERATIONS = 20  # of tables that are like one another
 MOST_SEEDS = 1_000
-OF_A_MODEL = ["recipe", "seeds"]  # keys of a model as it is written, and not of one that is written out
 NO_TABLE = ("model_type", "model_attributes_type", "dict_type")  # findings of pydantic
-KINDS = {"architecture": Architecture, "sampler": Sampler}  # the tables within a training that have kinds
+KINDS = {"architecture": ArchitectureParams, "sampler": SamplerParams}  # the tables within a training that have kinds
 
 
 def load(paths: Iterable[Path | str], changes: dict[str, Any] | None = None) -> Study:
@@ -137,18 +134,19 @@ def resolve(values: dict[str, Any]) -> dict[str, Any]:
         raise UserError("Parameter like: it is for a file of config/, which is read from there.")
     recipes, architectures, puzzles, models = (_tables(values, key) for key in TABLES)
     for name, recipe in recipes.items():
-        _refuse_unknown(f"recipes.{name}", recipe, [*_known(Model), "like", "only"])
+        _refuse_unknown(f"recipes.{name}", recipe, [*ModelParams.known(), "like", "only"])
     for name, architecture in architectures.items():
-        _refuse_unknown(f"architectures.{name}", architecture, _known(Architecture))
-        _refuse_unused(f"architectures.{name}", Architecture, architecture, architecture)
-    recipes = {name: _recipe(name, recipes, architectures) for name in recipes}
+        _refuse_unknown(f"architectures.{name}", architecture, [*ArchitectureParams.known()])
+        _refuse_unused(f"architectures.{name}", ArchitectureParams, architecture, architecture)
+    laid_over = partial(_training, architectures=architectures)
+    recipes = {name: _like(recipes, name, "recipes", laid_over) for name in recipes}
     values = {key: value for key, value in values.items() if key not in TABLES}
     values["puzzles"] = {name: _audited(_like(puzzles, name, "puzzles"), f"puzzles.{name}") for name in puzzles}
     values |= {"architectures": architectures, "models": {}}
     for name, model in _repeated(models).items():
         place, recipe = f"models.{name}", model.pop("recipe", None)
         base = {} if recipe is None else _named(recipes, recipe, f"{place}.recipe")
-        model = _training(base, model, place, architectures)
+        model = laid_over(base, model, place)
         # one seed a puzzle: models that differ in one thing begin from the same weights
         repetition = [str(number)] if (number := model.pop("repetition", 1)) > 1 else []
         model.setdefault("seed", derive_seed(values.get("seed", 0), "train", str(model.get("puzzle")), *repetition))
@@ -170,12 +168,6 @@ def _audited(puzzle: dict[str, Any], place: str) -> dict[str, Any]:
     return puzzle | {"audit": {"kind": "every_state" if exact == "all" else "samples", **audit}}
 
 
-def _recipe(name: str, recipes: dict[str, Any], architectures: dict[str, Any]) -> dict[str, Any]:
-    """A recipe laid over those that it is like."""
-    chain = reversed(_chain(recipes, name, "recipes"))
-    return reduce(lambda base, step: _training(base, step[1], f"recipes.{step[0]}", architectures), chain, {})
-
-
 def _training(base: dict[str, Any], over: dict[str, Any], place: str, architectures: dict) -> dict[str, Any]:
     """A recipe or a model laid over what it is like, the architecture by value; it gives what its kind looks at."""
     base, over = dict(base), dict(over)
@@ -183,32 +175,23 @@ def _training(base: dict[str, Any], over: dict[str, Any], place: str, architectu
         over["architecture"] = _named(architectures, over["architecture"], f"{place}.architecture")
         base.pop("architecture", None)
     merged = overlay(base, over, place)
-    _refuse_unused(place, Model, over, merged)
-    for key, union in KINDS.items():
-        _refuse_unused(f"{place}.{key}", union, over.get(key), merged.get(key))
+    _refuse_unused(place, ModelParams, over, merged)
+    for key, kinds in KINDS.items():
+        _refuse_unused(f"{place}.{key}", kinds, over.get(key), merged.get(key))
     return merged
 
 
-def _refuse_unused(place: str, union: Any, given: Any, whole: Any) -> None:
+def _refuse_unused(place: str, kinds: type[Kind], given: Any, whole: Any) -> None:
     """UserError where a parameter is given that the kind does not look at; whole: with all that it is laid over."""
-    if not isinstance(given, dict) or (kind := _kind_of(union, whole)) is None:
+    if not isinstance(given, dict) or (kind := kinds.of(whole)) is None:
         return
     if key := next((key for key in given if key in kind.known() and key not in kind.model_fields), None):
-        raise UserError(f"Parameter {place}.{key}: {_name_of(union, whole)} does not look at it; leave it out.")
+        raise UserError(f"Parameter {place}.{key}: {_name_of(kinds, whole)} does not look at it; leave it out.")
 
 
-def _kind_of(union: Any, values: dict[str, Any]) -> type[Kind] | None:
-    """The kind of a table of values, None where it names none."""
-    members, discriminator, *_ = get_args(union)
-    tag = discriminator.discriminator(values)
-    member = next((each for each in get_args(members) if get_args(each)[-1].tag == tag), None)
-    kinds = _members(member)
-    return kinds[0] if len(kinds) == 1 else _kind_of(member, values)
-
-
-def _name_of(union: Any, values: dict[str, Any]) -> str:
-    """A kind of a union in words.  -> "the kind uniform", "the trainer davi with lbfgs"."""
-    if union is not Model:
+def _name_of(kinds: type[Kind], values: dict[str, Any]) -> str:
+    """A kind in words.  -> "the kind uniform", "the trainer davi with lbfgs"."""
+    if kinds is not ModelParams:
         return f"the kind {values.get('kind', 'residual')}"
     optimizer = values.get("optimizer", "adam")
     return f"the trainer {values.get('trainer', 'davi')}" + (f" with {optimizer}" if optimizer != "adam" else "")
@@ -237,7 +220,7 @@ def _refuse_unknown(place: str, table: dict[str, Any], known: list[str]) -> None
     for key in table:
         if key not in known:
             where = f"{place}.{key}".removeprefix(".")
-            raise UserError(f"Parameter {where}: there is no key '{key}'{hint(key, known)}")
+            raise UserError(f"Parameter {where}: {UnknownKey(key, known)}")
 
 
 def _tables(values: dict[str, Any], key: str) -> dict[str, Any]:
@@ -251,10 +234,10 @@ def _table(value: Any, place: str) -> dict[str, Any]:
     return value
 
 
-def _like(table: dict[str, Any], name: str, place: str) -> dict[str, Any]:
+def _like(table: dict[str, Any], name: str, place: str, lay: Callable = overlay) -> dict[str, Any]:
     """The entry of a name, laid over the entry that its key `like` names, and so on."""
     chain = _chain(table, name, place)
-    return reduce(lambda base, step: overlay(base, step[1], f"{place}.{step[0]}"), reversed(chain), {})
+    return reduce(lambda base, step: lay(base, step[1], f"{place}.{step[0]}"), reversed(chain), {})
 
 
 def _chain(table: dict[str, Any], name: str, place: str) -> list[tuple[str, dict[str, Any]]]:
@@ -278,12 +261,10 @@ def _named(table: dict[str, Any], name: str, place: str) -> dict[str, Any]:
 def explain(error: ValidationError, values: dict[str, Any]) -> str:
     """The first finding of the check of values as one sentence."""
     # A misspelt key is missing too; of the kinds of a union, the one that fits farthest is meant.
-    finding = min(error.errors(), key=lambda found: (found["type"] != "extra_forbidden", -len(found["loc"])))
-    location = _keys_on_the_way(finding["loc"], values)
-    place = ".".join(map(str, location))
-    if finding["type"] == "extra_forbidden":
-        known = _known_keys(location[:-1], values)
-        return f"Parameter {place}: there is no key '{location[-1]}'{hint(location[-1], known)}"
+    finding = min(error.errors(), key=lambda found: (_unknown(found) is None, -len(found["loc"])))
+    place = ".".join(map(str, _keys_on_the_way(finding["loc"], values)))
+    if unknown := _unknown(finding):
+        return f"Parameter {f'{place}.{unknown.key}'.removeprefix('.')}: {unknown}"
     given, context = finding["input"], finding.get("ctx", {})
     tag = re.sub(r"\W", "", context.get("discriminator", ""))  # of a union, such as kind
     if finding["type"] in NO_TABLE or (tag and not isinstance(given, dict)):
@@ -303,6 +284,12 @@ def explain(error: ValidationError, values: dict[str, Any]) -> str:
     return told if told.endswith("?") else f"{told}."
 
 
+def _unknown(finding: Any) -> UnknownKey | None:
+    """The error of a finding of pydantic if it is about an unknown key."""
+    cause = finding.get("ctx", {}).get("error")
+    return cause if isinstance(cause, UnknownKey) else None
+
+
 def _keys_on_the_way(location: tuple, values: Any) -> tuple:
     """A location of pydantic without what is no key: kinds of unions, marks of keys themselves."""
     keys = []
@@ -320,43 +307,3 @@ def _advice(finding: Any) -> str:
     if finding["type"] == "float_type" and isinstance(text, str) and re.fullmatch(r"[+-]?\d+[eE][+-]?\d+", text):
         return f"; to YAML this is text: write {re.sub('[eE]', '.0e', text)}"
     return ""
-
-
-def _known_keys(location: tuple, values: Any) -> list[str]:
-    """The keys of the table that a location of the parameters leads to, by its kind where it has one."""
-    annotation: Any = Study
-    for part in location:
-        values = values[part]
-        members = [member for member in _members(annotation) if not isinstance(member, type) or part in _fields(member)]
-        annotation = next((_fields(each)[part].annotation for each in members if part in _fields(each)), None)
-        if annotation is None:
-            annotation = get_args(members[0])[-1]  # of a dictionary or a list what it holds
-    found = [member for member in _members(annotation) if _fields(member)]
-    alike = [each for each in found if _is_of_kind(each, values)] or found
-    shorthand = {ModelParams: OF_A_MODEL, PuzzleParams: ["like", "only"], Study: ["recipes", "architectures", "like"]}
-    more = [key for each, keys in shorthand.items() for member in alike if issubclass(member, each) for key in keys]
-    return list(dict.fromkeys([name for member in alike for name in _fields(member) if name != "unused"] + more))
-
-
-def _members(annotation: Any) -> list[Any]:
-    """The types that an annotation admits, without its marks."""
-    if get_origin(annotation) is Annotated:
-        return _members(get_args(annotation)[0])
-    if isinstance(annotation, UnionType) or str(get_origin(annotation)) == "typing.Union":
-        return [member for part in get_args(annotation) for member in _members(part)]
-    return [annotation]
-
-
-def _fields(member: Any) -> dict[str, Any]:
-    return member.model_fields if isinstance(member, type) and issubclass(member, Params) else {}
-
-
-def _is_of_kind(member: type[Params], values: Any) -> bool:
-    """True if the tags of a table of values are those of one of the kinds of a union."""
-    tags = [name for name in ("kind", "solver", "trainer", "optimizer") if name in member.model_fields]
-    return all(values.get(name) in get_args(member.model_fields[name].annotation) for name in tags if name in values)
-
-
-def _known(union: Any) -> list[str]:
-    """All keys of all kinds of a union."""
-    return list(_members(union)[0].known())

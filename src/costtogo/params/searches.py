@@ -1,8 +1,10 @@
 """Parameters of searches: by which solver, from which instances, how long."""
 
+from collections.abc import Iterator
+from itertools import product
 from typing import Annotated, ClassVar, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field
 
 from costtogo.params.audits import PathWeight
 from costtogo.params.base import Amount, Few, FileName, Nodes, Params, Positive, named
@@ -38,11 +40,8 @@ class GridParams(Params):
     @property
     def cells(self) -> list[CellParams]:
         """Every λ and N."""
-        return [
-            CellParams(set=self.set, path_weight=weight, batch_size=size)
-            for weight in self.path_weight
-            for size in self.batch_size
-        ]
+        pairs = product(self.path_weight, self.batch_size)
+        return [CellParams(set=self.set, path_weight=weight, batch_size=size) for weight, size in pairs]
 
 
 class BeamParams(Params):
@@ -106,11 +105,6 @@ class BeamBudget(Params):
     seconds: Amount
 
     @property
-    def path_weights(self) -> list[float]:
-        """Beams have no λ."""
-        return []
-
-    @property
     def searched(self) -> str:
         """The searches in words.  -> "beams for 5 s each"."""
         return f"beams for {self.seconds:g} s each"
@@ -161,9 +155,7 @@ class ExternalParams(Params):
         """The budget of so many seconds, of which there is one."""
         return next(budget for budget in self.budgets if budget.seconds == seconds)
 
-    @model_validator(mode="after")
-    def _budgets_grow(self):
+    def problems(self) -> Iterator[str]:
         seconds = [budget.seconds for budget in self.budgets]
         if seconds != sorted(set(seconds)):
-            raise ValueError(f"the seconds of the budgets must grow from one to the next, not {seconds}")
-        return self
+            yield f"the seconds of the budgets must grow from one to the next, not {seconds}"

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import AfterValidator, Field, SerializeAsAny, model_validator
+from pydantic import AfterValidator, Field, SerializeAsAny
 
 from costtogo.exact.partition import parse_partition
 from costtogo.memory import refuse_unlisted
@@ -70,6 +70,7 @@ class PuzzleParams(Params):
     max_nodes: kept in memory by one search of beams or external instances, which ends there as unsolved.
     """
 
+    written = ("like", "only")
     exact: Literal["all"] | Around | None = None
     instances: dict[SetName, InstanceParams] = {}
     distributions: DistributionParams = DistributionParams()
@@ -84,8 +85,14 @@ class PuzzleParams(Params):
     max_nodes: Nodes = 60_000_000
     local_vi: LocalVi | None = None
 
-    @model_validator(mode="after")
-    def _sets_exist(self):
+    def problems(self) -> Iterator[str]:
+        yield from self._missing_sets()
+        yield from self._questions_of_other_puzzles()
+        beams = [(search.set, width) for search in self.beams for width in search.widths]
+        if twice := next((beam for beam in beams if beams.count(beam) > 1), None):
+            yield f"beams of width {twice[1]} on the set {twice[0]} are there twice; leave one of them out"
+
+    def _missing_sets(self) -> Iterator[str]:
         wanted = [search.set for search in self.searches]
         wanted += [self.search.selection.set, self.search.headline.set] if self.search else []
         if isinstance(self.audit, SampledAudit) and self.audit.progress:
@@ -93,34 +100,24 @@ class PuzzleParams(Params):
         wanted += [params.of for params in self.instances.values() if isinstance(params, MirroredInstances)]
         for name in wanted:
             if name not in self.instances:
-                raise ValueError(f"there is no instance set '{name}'{hint(name, self.instances)}")
+                yield f"there is no instance set '{name}'{hint(name, self.instances)}"
         for name, params in self.instances.items():
             if isinstance(params, MirroredInstances) and isinstance(self.instances[params.of], MirroredInstances):
-                raise ValueError(f"instance set '{name}' mirrors '{params.of}', which is mirrored itself")
-        return self
+                yield f"instance set '{name}' mirrors '{params.of}', which is mirrored itself"
 
-    @model_validator(mode="after")
-    def _questions_suit_what_is_listed(self):
+    def _questions_of_other_puzzles(self) -> Iterator[str]:
         if self.exact == "all" and (self.search is None) != (self.audit is None):
-            raise ValueError("a puzzle whose states are all listed needs both audit and search, or neither")
+            yield "a puzzle whose states are all listed needs both audit and search, or neither"
         if self.exact != "all" and self.search is not None:
-            raise ValueError("search is for a puzzle whose states are all listed (exact: all); leave it out")
+            yield "search is for a puzzle whose states are all listed (exact: all); leave it out"
         if self.exact is None and (self.instances or self.searches or self.optima or self.external):
-            raise ValueError("say which states are listed: exact: all, or exact: {around: moves}")
+            yield "say which states are listed: exact: all, or exact: {around: moves}"
         if self.exact != "all":
             if name := next((n for n, each in self.instances.items() if isinstance(each, RankedInstances)), None):
                 kind = self.instances[name].kind
-                raise ValueError(f"the kind {kind} of set {name} needs all states listed (exact: all)")
+                yield f"the kind {kind} of set {name} needs all states listed (exact: all)"
             if any(grid.every_checkpoint for grid in self.grids):
-                raise ValueError("every_checkpoint is for a puzzle whose states are all listed (exact: all)")
-        return self
-
-    @model_validator(mode="after")
-    def _beams_differ(self):
-        beams = [(search.set, width) for search in self.beams for width in search.widths]
-        if twice := next((beam for beam in beams if beams.count(beam) > 1), None):
-            raise ValueError(f"beams of width {twice[1]} on the set {twice[0]} are there twice; leave one of them out")
-        return self
+                yield "every_checkpoint is for a puzzle whose states are all listed (exact: all)"
 
     @property
     def is_exhaustive(self) -> bool:
@@ -198,37 +195,29 @@ class Study(Params):
         """The puzzles whose states are all listed."""
         return list(dict.fromkeys([*self.tables, *(name for name, each in self.puzzles.items() if each.is_exhaustive)]))
 
-    @model_validator(mode="after")
-    def _models_suit(self):
+    def problems(self) -> Iterator[str]:
+        yield from self._unsuited_models()
+        yield from self._unsuited_starts()
+        for name in self.puzzles:
+            yield from (f"puzzles.{name}.{problem}" for problem in _unsuited(self.about(name)))
+
+    def _unsuited_models(self) -> Iterator[str]:
         for name, model in self.models.items():
             if model.puzzle not in self.puzzles:
-                raise ValueError(f"models.{name} wants puzzle {shown(model.puzzle)}{hint(model.puzzle, self.puzzles)}")
+                yield f"models.{name} wants puzzle {shown(model.puzzle)}{hint(model.puzzle, self.puzzles)}"
             if self.puzzles[model.puzzle].audit is None:
-                raise ValueError(f"puzzles.{model.puzzle} has a model, {name}, and says not how it is audited")
-            if lacking := next(_lacking(model, make(model.puzzle)), None):
-                raise ValueError(f"models.{name}: {lacking}")
-        return self
+                yield f"puzzles.{model.puzzle} has a model, {name}, and says not how it is audited"
+            yield from (f"models.{name}: {lacking}" for lacking in _lacking(model, make(model.puzzle)))
 
-    @model_validator(mode="after")
-    def _starts_exist(self):
+    def _unsuited_starts(self) -> Iterator[str]:
         for name, model in self.models.items():
             chain = [name]
             while (start := self.models[chain[-1]].starts_from) is not None:
                 if start not in self.models or start in chain:
-                    raise ValueError(
-                        f"models.{chain[-1]}.starts_from must name a model trained before it, not '{start}'"
-                    )
+                    yield f"models.{chain[-1]}.starts_from must name a model trained before it, not '{start}'"
                 chain.append(start)
             if any(self.models[start].architecture != model.architecture for start in chain):
-                raise ValueError(f"models.{name} and {chain[1]}, which it starts from, must be alike in architecture")
-        return self
-
-    @model_validator(mode="after")
-    def _puzzles_suit(self):
-        for name in self.puzzles:
-            if problem := next(_unsuited(self.about(name)), None):
-                raise ValueError(f"puzzles.{name}.{problem}")
-        return self
+                yield f"models.{name} and {chain[1]}, which it starts from, must be alike in architecture"
 
     def refuse_unlisted(self) -> None:
         """UserError where a puzzle cannot be listed on this machine."""
@@ -246,8 +235,9 @@ def _unsuited(asked: PuzzleStudy) -> Iterator[str]:
     for name, params in asked.instances.items():
         yield from _unsuited_set(puzzle, params, f"instances.{name}")
     if asked.search:
-        for model in set(asked.search.all_starts) - set(asked.models):
-            yield f"search.all_starts: there is no model '{model}'{hint(model, asked.models)}"
+        for model in asked.search.all_starts:
+            if model not in asked.models:
+                yield f"search.all_starts: there is no model '{model}'{hint(model, asked.models)}"
     if asked.headline is not None and asked.headline not in asked.models:
         yield f"headline must name a model, not '{asked.headline}'; there are {', '.join(asked.models)}"
     if asked.pattern_databases and not asked.is_sliding:

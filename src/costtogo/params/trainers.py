@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from costtogo.params.base import Amount, Positive, Share, by_key, maker, union_of
+from costtogo.params.base import Amount, Positive, Share, maker, union_of
 from costtogo.params.training import AdamParams, DeepCubeASampler, ModelParams, NonBacktrackingSampler
 
 
@@ -46,12 +46,5 @@ class Presses(AdamParams):
     sampler: DeepCubeASampler
 
 
-Model = union_of(
-    by_key("trainer", "davi"),
-    {
-        "davi": union_of(by_key("optimizer", "adam"), {"adam": Davi, "lbfgs": DaviLbfgs}),
-        "random_walk": RandomWalk,
-        "presses": Presses,
-    },
-)
+Model = union_of(ModelParams.kinds(), "trainer", "optimizer")
 training_of = maker(Model)

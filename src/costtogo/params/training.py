@@ -1,23 +1,11 @@
 """Parameters of a training: its network, where its states come from, what it does with them."""
 
+from collections.abc import Iterator
 from typing import Annotated, ClassVar, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field
 
-from costtogo.params.base import (
-    Amount,
-    Few,
-    Kind,
-    Moves,
-    Positive,
-    Rate,
-    Seed,
-    Share,
-    Width,
-    by_key,
-    maker,
-    union_of,
-)
+from costtogo.params.base import Amount, Few, Kind, Moves, Positive, Rate, Seed, Share, Width, maker, union_of
 
 Channels = Annotated[tuple[Width, ...], Field(strict=False, min_length=1)]  # of each convolution
 Layers = Annotated[list[Width], Field(min_length=1)]
@@ -43,11 +31,9 @@ class BatchNormParams(ArchitectureParams):
     batch_norm_epsilon: Amount = 1e-3
     norm_after_relu: bool = False
 
-    @model_validator(mode="after")
-    def _one_value_above(self):
+    def problems(self) -> Iterator[str]:
         if self.above and self.outputs == "actions":
-            raise ValueError("a network above a bound needs outputs: state")
-        return self
+            yield "a network above a bound needs outputs: state"
 
 
 class Residual(BatchNormParams):
@@ -95,16 +81,7 @@ class Rows(ArchitectureParams):
     above: Literal[""] = ""
 
 
-Architecture = union_of(
-    by_key("kind", "residual"),
-    {
-        "residual": Residual,
-        "convolutional": Convolutional,
-        "automaton": Automaton,
-        "gru": Gru,
-        "rows": Rows,
-    },
-)
+Architecture = union_of(ArchitectureParams.kinds(), "kind")
 architecture_of = maker(Architecture)
 
 
@@ -185,17 +162,7 @@ class GrowingTowerSampler(SamplerParams):
     hold: bool = True
 
 
-Sampler = union_of(
-    by_key("kind"),
-    {
-        "deepcube": DeepCubeSampler,
-        "deepcubea": DeepCubeASampler,
-        "uniform": UniformSampler,
-        "adaptive_k": AdaptiveKSampler,
-        "non_backtracking": NonBacktrackingSampler,
-        "growing_tower": GrowingTowerSampler,
-    },
-)
+Sampler = union_of(SamplerParams.kinds(), "kind")
 sampler_of = maker(Sampler)
 
 
@@ -206,6 +173,7 @@ class ModelParams(Kind):
     starts_from: the model of the study whose last weights it begins with, in place of random ones.
     """
 
+    written = ("recipe", "seeds")
     later = ("learning_rate_factor", "forced_update", "checkpoint_iterations", "starts_from")
     absent = {"epsilon": 1.0}
     puzzle: str
@@ -221,17 +189,15 @@ class ModelParams(Kind):
     checkpoint_iterations: Positive | None = None
     starts_from: str | None = None
 
-    @model_validator(mode="after")
-    def _network_suits(self):
+    def problems(self) -> Iterator[str]:
         if (self.trainer == "presses") != (self.architecture.kind == "rows"):
-            raise ValueError("the trainer presses needs an architecture of kind rows, and no other trainer has it")
+            yield "the trainer presses needs an architecture of kind rows, and no other trainer has it"
         if self.sampler.kind == "growing_tower" and self.architecture.outputs == "actions":
-            raise ValueError("the sampler growing_tower needs a network with outputs: state")
+            yield "the sampler growing_tower needs a network with outputs: state"
         if self.trainer != "davi" and self.sampler.greedy_share:
-            raise ValueError("greedy_share is for the trainer davi")
+            yield "greedy_share is for the trainer davi"
         if self.trainer != "davi" and self.architecture.above:
-            raise ValueError("an architecture above a bound is for the trainer davi")
-        return self
+            yield "an architecture above a bound is for the trainer davi"
 
 
 class AdamParams(ModelParams):
