@@ -15,6 +15,7 @@ from costtogo.files import parse_csv, read_bytes
 from costtogo.puzzles.base import Puzzle, apply
 from costtogo.types import States, UserError, excerpt
 
+STATES = ("scramble", "state", "tiles", "lights")  # columns that tell states
 OPTIMUM = "optimal_moves_qtm"
 OPTIMA = (OPTIMUM, "optimal_moves")  # columns that may tell the length of a shortest solution
 
@@ -59,19 +60,17 @@ def load(puzzle: Puzzle, path: Path) -> Instances:
     return Instances(kind, texts, states, optimal)
 
 
-def scrambled(puzzle: Puzzle, text: str) -> States:
-    """The state, uint8 [D], that moves make of the goal; UserError where one is unknown or not legal."""
-    return apply(puzzle, puzzle.goal, puzzle.parse_moves(text))
+def state_of(puzzle: Puzzle, kind: str, text: str) -> States:
+    """The state, uint8 [D], that a text is, or that the moves of a scramble make of the goal.
 
-
-def as_written(puzzle: Puzzle, text: str) -> States:
-    """The state, uint8 [D], that a text is; UserError where it is none of the puzzle's."""
-    return puzzle.parse_state(text)
+    Raises UserError where it is none of the puzzle's, or a move is unknown or not legal.
+    """
+    return apply(puzzle, puzzle.goal, puzzle.parse_moves(text)) if kind == "scramble" else puzzle.parse_state(text)
 
 
 def _parsed(puzzle: Puzzle, kind: str, text: str, place: Callable[[int], str], row: int) -> States:
     try:
-        return STATES[kind](puzzle, text)
+        return state_of(puzzle, kind, text)
     except UserError as error:
         raise UserError(f"{place(row)}: {error}") from error
 
@@ -94,7 +93,3 @@ def _place(path: Path, content: bytes, row: int) -> str:
             break
         begins, rows = reader.line_num, rows + filled
     return f"{path}, line {begins + 1}"
-
-
-# How the text of a column becomes a state; a further kind of file is a name here.
-STATES = {"scramble": scrambled, "state": as_written, "tiles": as_written, "lights": as_written}

@@ -95,5 +95,4 @@ class SearchResult:
     def ended(self) -> NDArray[np.object_]:
         """What ended each search, object [B]: "solved", "memory" (too many nodes kept), "seconds" or "expansions"."""
         reasons = {"solved": self.solved, "memory": self.out_of_memory, "seconds": self.out_of_time}
-        told = {reason: holds for reason, holds in reasons.items() if holds is not None}
-        return np.select(list(told.values()), list(told), "expansions").astype(object)
+        return np.select(list(reasons.values()), list(reasons), "expansions").astype(object)

@@ -123,11 +123,7 @@ def refusal(stage: Stage, net: Net, adopted: set[str], state: State) -> str | No
 
 def cheapest(stages: list[Stage]) -> Iterator[Stage]:
     """Of each kind the stage that took the fewest seconds."""
-    kinds: dict[str, Stage] = {}
-    for stage in stages:
-        if stage.module not in kinds or seconds_of(stage) < seconds_of(kinds[stage.module]):
-            kinds[stage.module] = stage
-    yield from kinds.values()
+    yield from {stage.module: stage for stage in sorted(stages, key=seconds_of, reverse=True)}.values()
 
 
 def seconds_of(stage: Stage) -> float:

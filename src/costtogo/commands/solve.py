@@ -18,7 +18,7 @@ import pandas as pd
 from costtogo.exact import lights_out, pattern_database
 from costtogo.exact.lights_out import FewestPresses
 from costtogo.exact.nearby import NearbyTable, nearby_table
-from costtogo.external import STATES, Instances
+from costtogo.external import Instances, state_of
 from costtogo.external import load as load_instances
 from costtogo.files import is_stream, read_frame, read_json, write_csv
 from costtogo.heuristics.averaged import AveragedHeuristic
@@ -112,7 +112,7 @@ class Setting:
 def solve_one(puzzle_name: str | None, model: Path | None, kind: str, text: str, setting: Setting) -> None:
     """Print the solution of one scramble or state; UserError where none was found within the limits."""
     puzzle, heuristic, setting = choose(puzzle_name, model, setting)
-    start = STATES[kind](puzzle, text)
+    start = state_of(puzzle, kind, text)
     row = search_from(puzzle, make_ready(puzzle, heuristic, setting), start).iloc[0]
     if not row["solved"]:
         raise UserError(_why_unsolved(row, setting))

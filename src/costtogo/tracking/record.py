@@ -160,10 +160,9 @@ def points(stage: Stage) -> Points:
     """Every metric of the stage; the card's own numbers stand at the last step."""
     if stage.is_report:
         return verdicts(stage)
-    tables = {name: stage.table(name) for name in SERIES}
     found = {}
-    for name, table in tables.items():
-        found |= {} if table is None else SERIES[name].points(table)
+    for name, series in SERIES.items():
+        found |= {} if (table := stage.table(name)) is None else series.points(table)
     last = max((step for _, step in found), default=0)
     numbers = stage.card["metrics"].items()
     return found | {(allowed_name(name), last): float(value) for name, value in numbers if math.isfinite(value)}

@@ -95,26 +95,24 @@ def _create(database: Path) -> None:
 
 
 def _look(uri: str, root: Path) -> None:
-    """Find at once what is wrong with a store, for MLflow would try again for minutes; none there yet is right."""
+    """Find at once what is wrong with a store, for MLflow would try again for minutes; none there yet is right.
+
+    MLflow keeps absolute locations of artifacts and has no way to change them: a project's own store that was moved or
+    copied with it is of no use. SQLite has room for a number of the user's in a file's head: there is that of the
+    place. Write-ahead logging lets pages be read while stages write.  sqlite3.Error for a damaged or locked store.
+    """
     path = database_path(uri)
     if path is None and not faults.answers(uri):
         raise UserError(faults.SILENT.format(shown(uri)))
-    if path is not None and path.exists() and not _is_at_home(path, own=path.resolve() == own_database(root)):
-        raise UserError(faults.USELESS.format(path, "came from another folder, where its artifacts are"))
-
-
-def _is_at_home(database: Path, own: bool) -> bool:
-    """False for a project's own store that was moved or copied with it; sqlite3.Error for a damaged or locked one.
-
-    MLflow keeps absolute locations of artifacts and has no way to change them. SQLite has room for a number of the
-    user's in a file's head: there is that of the place. Write-ahead logging lets pages be read while stages write.
-    """
-    place = zlib.crc32(str(database.resolve()).encode()) >> 1
-    with closing(sqlite3.connect(database, timeout=faults.WAIT_SECONDS)) as connection:
+    if path is None or not path.exists():
+        return
+    own, place = path.resolve() == own_database(root), zlib.crc32(str(path.resolve()).encode()) >> 1
+    with closing(sqlite3.connect(path, timeout=faults.WAIT_SECONDS)) as connection:
         if connection.execute("PRAGMA journal_mode").fetchone()[0] != "wal":
             connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
         found = connection.execute("PRAGMA user_version").fetchone()[0]
         if own and found == 0:
             connection.execute(f"PRAGMA user_version = {place}")
-    return not own or found in (0, place)
+    if own and found not in (0, place):
+        raise UserError(faults.USELESS.format(path, "came from another folder, where its artifacts are"))
