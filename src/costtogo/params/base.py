@@ -82,7 +82,7 @@ class Params(BaseModel):
         return values
 
     def problems(self) -> Iterator[str]:
-        """What makes no sense about values that do each by itself; as only the first is told, the next may rely on it."""
+        """What makes no sense about values that do each by itself; the first is told, and the next may rely on it."""
         yield from ()
 
     @model_validator(mode="after")
