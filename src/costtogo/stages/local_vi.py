@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from costtogo.analysis.local_vi import Exact, exact, placements, sizes_of_uniform_blank
+from costtogo.analysis.local_vi import Exact, boards_of, exact, placements, sizes_of_uniform_blank
 from costtogo.learning.local_vi import (
     UNREACHED,
     Local,
@@ -157,17 +157,12 @@ def policy_of(local: Local, step: int) -> pd.DataFrame:
     puzzle, tile = local.puzzle, local.steps[step][-1]
     placed = placements(local, step)
     cells = placed.cells[placed.boards > 0]
-    boards = np.tile(puzzle.goal, (len(cells), 1))
-    boards[:, local.subproblem(step, 0).cells] = np.iinfo(np.uint8).max
-    rows = np.arange(len(cells))
-    boards[rows, cells[:, 0]], boards[rows, cells[:, 1]] = BLANK, tile
-    others = local.order(puzzle.side)[(step + 1) * local.size :]
-    for other in others:
-        boards[rows, (boards == np.iinfo(np.uint8).max).argmax(axis=1)] = other
+    boards, others = boards_of(local, step, cells), local.order(puzzle.side)[(step + 1) * local.size :]
     if len(others) >= 2:
         odd = np.flatnonzero(~puzzle.is_reachable(boards))
-        places = [(boards[odd] == other).argmax(axis=1) for other in others[:2]]
-        boards[odd, places[0]], boards[odd, places[1]] = others[1], others[0]
+        exchanged = np.arange(puzzle.cells, dtype=np.uint8)
+        exchanged[list(others[:2])] = others[1::-1]
+        boards[odd] = exchanged[boards[odd]]
     solved = local.solve(boards)
     to, states, moves = cells[:, 1].copy(), boards, solved.moves[:, step]
     for move_number in range(int(moves.max())):
