@@ -49,7 +49,7 @@ def test_layers_over_patches_are_the_convolutions_of_torch():
         kernels = layer.weight.view(len(layer.weight), 2, 2, -1).permute(0, 3, 1, 2)
         board = nn.functional.conv2d(board, kernels, layer.bias, padding=1 if place == 0 else 0).relu()
     hidden = network.layers[3](board.permute(0, 2, 3, 1).flatten(1)).relu()
-    expected = network.output(hidden)[:, 0].detach().numpy()
+    expected = network.output(hidden).detach().numpy()
     np.testing.assert_allclose(values_of(network), expected, rtol=1e-4, atol=1e-5)
 
 

@@ -164,7 +164,7 @@ def test_a_sampler_draws_states_at_the_distances_that_its_chances_expect(name, d
 
 
 def test_chances_after_one_quarter_turn_are_even_over_six_states(distances_of):
-    first, second = walk_chances(make("cube2"), 2)
+    _, first, second = walk_chances(make("cube2"), 2)
     np.testing.assert_allclose(first[distances_of("cube2") == 1], 1 / 6)
     assert first.sum() == pytest.approx(1) and second.sum() == pytest.approx(1)
     assert second[distances_of("cube2") == 0] == pytest.approx(1 / 6)

@@ -392,9 +392,9 @@ def test_files_that_a_resume_point_does_not_name_change_nothing(interrupted, cap
 @pytest.mark.parametrize("kind", [kind for kind in DAMAGES if DAMAGES[kind][0] == CHECKPOINT])
 def test_a_checkpoint_damaged_during_its_training_is_not_certified(kind, interrupted, monkeypatch):
     class Damaged(train.Recorder):
-        def write(self, out):
+        def write_checkpoints(self, out):
             DAMAGES[kind][1](min(self.folder.glob(CHECKPOINT)))
-            return super().write(out)
+            return super().write_checkpoints(out)
 
     with monkeypatch.context() as patch, pytest.raises(FileError, match="run again") as error:
         patch.setattr(train, "Recorder", Damaged)

@@ -12,7 +12,7 @@ from messages import is_one_sentence
 from costtogo.analysis.intervals import mean_interval, wilson
 from costtogo.analysis.suboptimality import summarise
 from costtogo.exact.pattern_database import build, save
-from costtogo.heuristics.table import TableHeuristic, exact
+from costtogo.heuristics.table import TableHeuristic, exact, zero
 from costtogo.learning.instances import draw_prefixes
 from costtogo.params.searches import CellParams, GridParams
 from costtogo.puzzles import make
@@ -129,9 +129,11 @@ def test_heuristics_have_names(distances_of, tmp_path):
     """A pattern database may have any name, that of another heuristic too."""
     distance = distances_of("puzzle8")
     states = EIGHT.unrank(np.arange(0, EIGHT.state_count, 9999))
-    found = {name: load_heuristic(EIGHT, name, distance=distance)(states) for name in ("exact", "zero", "manhattan")}
+    found = {"exact": exact(EIGHT, distance)(states), "manhattan": load_heuristic(EIGHT, "manhattan")(states)}
     np.testing.assert_array_equal(found["exact"], distance[EIGHT.rank(states)])
-    assert not found["zero"].any() and (found["manhattan"] <= found["exact"]).all()
+    assert not zero(EIGHT)(states).any() and (found["manhattan"] <= found["exact"]).all()
+    with pytest.raises(ValueError, match="there is no heuristic exact"):
+        load_heuristic(EIGHT, "exact")
     save(tmp_path / "exact.npz", build(3, "4-4"))
     database = load_heuristic(EIGHT, "exact", database=tmp_path / "exact.npz")
     assert (database(states) <= found["exact"]).all() and (database(states) < found["exact"]).any()

@@ -15,7 +15,10 @@ import pandas as pd
 from numba import njit
 
 from costtogo.learning.local_vi import OUTSIDE, UNREACHED, Local, Subproblem
-from costtogo.puzzles.sliding import BLANK, SlidingTiles
+from costtogo.puzzles.sliding import BLANK
+from costtogo.types import States
+
+EMPTY = 255  # a cell of a board where no tile lies yet
 
 
 class Placements(NamedTuple):
@@ -51,6 +54,13 @@ class Followed(NamedTuple):
     moves: Fraction
     most: int
 
+    def plus(self, other: "Followed") -> "Followed":
+        """These boards and others."""
+        return Followed(self.share + other.share, self.moves + other.moves, max(self.most, other.most))
+
+
+NONE = Followed(Fraction(0), Fraction(0), 0)
+
 
 def placements(local: Local, step: int) -> Placements:
     """All placements of a step."""
@@ -63,42 +73,35 @@ def placements(local: Local, step: int) -> Placements:
         new = (rows != following[:, None]).all(axis=1)
         cells = np.column_stack([rows[new], following[new]])
     others = len(free) - cells.shape[1]
-    boards = np.ones(len(cells), dtype=np.int64) if others >= 2 else _can_be_solved(local, problem, cells)
+    boards = np.ones(len(cells), dtype=np.int64)
+    if others < 2:
+        boards[:] = local.puzzle.is_reachable(boards_of(local, step, cells))
     return Placements(cells, boards)
 
 
-def _can_be_solved(local: Local, problem: Subproblem, cells: np.ndarray) -> np.ndarray:
-    """Whether the only board of each placement can be solved, int64 [P]; at most one tile is not among the placed."""
-    side = problem.side
-    boards = np.tile(SlidingTiles(side).goal, (len(cells), 1))
-    boards[:, problem.cells] = BLANK
-    last = set(range(1, side * side)) - set(problem.fixed) - set(problem.tiles)
-    boards[np.arange(len(cells))[:, None], cells[:, 1:]] = np.array(problem.tiles, dtype=np.uint8)
-    for tile in last:
-        empty = boards == BLANK
-        empty[np.arange(len(cells)), cells[:, 0]] = False
-        boards[empty] = tile
-    return local.puzzle.is_reachable(boards).astype(np.int64)
+def boards_of(local: Local, step: int, cells: np.ndarray) -> States:
+    """A board for each placement, the tiles of later steps in their order in the cells that are left: uint8 [P, D]."""
+    problem, side = local.subproblem(step, 0), local.puzzle.side
+    later = local.order(side)[(step + 1) * local.size :]
+    boards = np.tile(local.puzzle.goal, (len(cells), 1))
+    boards[:, problem.cells] = EMPTY
+    boards[np.arange(len(cells))[:, None], cells] = np.array([BLANK, *problem.tiles], dtype=np.uint8)
+    boards[boards == EMPTY] = np.tile(np.array(later, dtype=np.uint8), len(cells))
+    return boards
 
 
 def outcomes(local: Local, step: int, placed: Placements) -> Outcomes:
     """What a step does with its placements; those that belong to no board that can be solved have size 0."""
-    count = len(placed.cells)
-    found = Outcomes(*(np.zeros(count, dtype=np.uint8) for _ in range(3)))
-    waiting = np.flatnonzero(placed.boards)
-    tiles = len(local.steps[step])
-    for more in range(step * local.size + 1):
-        problem = local.subproblem(step, more)
-        values = local.value_function(problem)
-        ranks = ranks_of_cells(problem, placed.cells[waiting], tiles)
-        able = values[ranks] != UNREACHED
-        rows = waiting[able]
-        found.size[rows], found.moves[rows] = tiles + more, values[ranks[able]]
-        found.blank[rows] = last_blanks(local, problem)[ranks[able]]
-        waiting = waiting[~able]
-        if not len(waiting):
-            return found
-    raise AssertionError("A board that can be solved is solved once all its tiles may move.")
+    found = Outcomes(*np.zeros((3, len(placed.cells)), dtype=np.uint8))
+    tiles, solvable = len(local.steps[step]), np.flatnonzero(placed.boards)
+
+    def ranks_in(problem: Subproblem, rows: np.ndarray) -> np.ndarray:
+        return ranks_of_cells(problem, placed.cells[rows], tiles)
+
+    for problem, rows, ranks in local.tried(step, solvable, ranks_in):
+        found.size[rows], found.moves[rows] = len(problem.tiles), local.value_function(problem)[ranks]
+        found.blank[rows] = last_blanks(local, problem)[ranks]
+    return found
 
 
 def ranks_of_cells(problem: Subproblem, cells: np.ndarray, tiles: int) -> np.ndarray:
@@ -198,7 +201,7 @@ def exact(local: Local) -> Exact:
         now = _followed(now, table, sizes[-1])
     classes: dict[int, Followed] = {}
     for (largest, _), found in now.items():
-        classes[largest] = _added(classes.get(largest), found)
+        classes[largest] = classes.get(largest, NONE).plus(found)
     return Exact([dict(sorted(shares.items())) for shares in sizes], dict(sorted(classes.items())))
 
 
@@ -216,14 +219,8 @@ def _followed(now: dict, table: pd.DataFrame, sizes: dict[int, Fraction]) -> dic
             )
             sizes[row.size] += moved.share
             name = max(largest, row.size), row.after
-            then[name] = _added(then.get(name), moved)
+            then[name] = then.get(name, NONE).plus(moved)
     return then
-
-
-def _added(one: Followed | None, other: Followed) -> Followed:
-    if one is None:
-        return other
-    return Followed(one.share + other.share, one.moves + other.moves, max(one.most, other.most))
 
 
 def sizes_of_uniform_blank(local: Local, step: int) -> dict[int, Fraction]:

@@ -10,7 +10,7 @@ of small towers holds in large ones.
 import torch
 from torch import nn
 
-from costtogo.heuristics.layers import Network, one_hot
+from costtogo.heuristics.layers import Network
 from costtogo.params.training import ArchitectureParams
 from costtogo.puzzles.base import Puzzle
 from costtogo.types import UserError
@@ -22,10 +22,9 @@ class AutomatonNetwork(Network):
     """One-hot states [N, cells · letters] → cost-to-go [N], exactly 0 where every cell has letter 0."""
 
     def __init__(self, architecture: ArchitectureParams, puzzle: Puzzle):
-        super().__init__(architecture)
+        super().__init__(architecture, puzzle)
         if (puzzle.goal != 0).any():
             raise UserError(f"An automaton counts from letter 0 in each cell; the goal of {puzzle.name} has others.")
-        self.cells, self.letters = puzzle.cells, puzzle.letters
         size = architecture.states
         still = torch.eye(size, dtype=torch.float64)
         self.matrices = nn.Parameter(still.repeat(puzzle.letters, 1, 1))  # [letters, size, size]
@@ -40,26 +39,11 @@ class AutomatonNetwork(Network):
 
     def forward(self, values: torch.Tensor) -> torch.Tensor:
         """values: [N, cells · letters]; all is computed in float64, for products of many matrices."""
-        return self._read(values, self._matrices(), self.output)
-
-    def frozen(self, dtype: torch.dtype):
-        """The network as a function of states uint8 [N, D], in float64 whatever the given type; never below 0."""
-        matrices, output = self._matrices().detach().clone(), self.output.detach().clone()
-
-        def evaluate(states: torch.Tensor) -> torch.Tensor:
-            return self._read(one_hot(states, self.letters, torch.float64), matrices, output).clamp(min=0)
-
-        return evaluate
-
-    def _matrices(self) -> torch.Tensor:
-        """Letter 0 leaves the first memory as it is, so cells at the goal beyond the last change nothing."""
-        still = torch.cat([self.start[None], self.matrices[0, 1:]])
-        return torch.cat([still[None], self.matrices[1:]])
-
-    def _read(self, values: torch.Tensor, matrices: torch.Tensor, output: torch.Tensor) -> torch.Tensor:
+        still = torch.cat([self.start[None], self.matrices[0, 1:]])  # letter 0 leaves the first memory as it is
+        matrices = torch.cat([still[None], self.matrices[1:]])
         chosen = values.double().view(-1, self.cells, self.letters, 1)
         every = matrices.permute(1, 0, 2).reshape(len(self.start), -1)  # [size, letters · size]
         memory = self.start.expand(len(chosen), -1)
         for cell in reversed(range(self.cells)):
             memory = ((memory @ every).view(len(chosen), self.letters, -1) * chosen[:, cell]).sum(dim=1)
-        return ((memory - self.start) @ output).float()
+        return ((memory - self.start) @ self.output).float()

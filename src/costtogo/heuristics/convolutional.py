@@ -5,7 +5,6 @@ with none, then fully connected layers. Each letter is a channel. A convolution 
 the board, which one matrix product serves.
 """
 
-from collections.abc import Callable
 from functools import partial
 
 import torch
@@ -16,11 +15,12 @@ from costtogo.heuristics.layers import (
     Layer,
     Linear,
     Network,
+    Output,
     frozen_layer,
     norm_of,
     normalised,
     one_hot,
-    squeezed,
+    through,
 )
 from costtogo.params.training import ArchitectureParams
 from costtogo.puzzles.base import Puzzle
@@ -33,9 +33,10 @@ class ConvolutionalNetwork(Network):
     """One-hot states [N, D · letters] → cost-to-go [N], or that of each child [N, A] where the architecture says so."""
 
     def __init__(self, architecture: ArchitectureParams, puzzle: Puzzle):
-        super().__init__(architecture)
-        self.letters, self.kernel = puzzle.letters, architecture.kernel
-        self.side = side_of(puzzle)
+        super().__init__(architecture, puzzle)
+        if not puzzle.side:
+            raise UserError(f"A convolutional network needs cells that lie in a square; those of {puzzle.name} do not.")
+        self.side, self.kernel = puzzle.side, architecture.kernel
         channels, count = [puzzle.letters, *architecture.channels], len(architecture.channels)
         left = self.side + 2 * PADDING - count * (self.kernel - 1)  # cells in a row after the last convolution
         if left < 1:
@@ -46,14 +47,12 @@ class ConvolutionalNetwork(Network):
         pairs = [*zip(patches, channels[1:], strict=True), *zip(widths, widths[1:], strict=False)]
         self.layers = nn.ModuleList(Linear(i, o) for i, o in pairs)
         self.norms = nn.ModuleList(norm_of(architecture, o) for _, o in pairs)
-        self.output = nn.Linear(widths[-1], len(puzzle.actions) if architecture.outputs == "actions" else 1)
+        self.output = Output(widths[-1], architecture, puzzle)
 
     def forward(self, values: torch.Tensor) -> torch.Tensor:
-        """values: [N, D · letters]; the output layer stays in float32 whatever the others compute in."""
+        """values: [N, D · letters]."""
         pairs = zip(self.layers, self.norms, strict=True)
-        values = self._through([partial(self._layer, layer, norm) for layer, norm in pairs], values)
-        with torch.autocast(values.device.type, enabled=False):
-            return squeezed(self.output(values.float()))
+        return self._through([*(partial(self._layer, *pair) for pair in pairs), self.output], values)
 
     def _layer(self, layer: nn.Linear, norm: nn.Module, values: torch.Tensor) -> torch.Tensor:
         """A layer in training: values [..., width], normalised over all but the last axis."""
@@ -61,39 +60,23 @@ class ConvolutionalNetwork(Network):
         return normalised(made.flatten(0, -2), norm, self.architecture.norm_after_relu).view(made.shape)
 
     def _through(self, layers: list[Layer], values: torch.Tensor) -> torch.Tensor:
-        """One-hot states through the convolutions and then the other layers: [N, width of the last]."""
+        """One-hot states through the convolutions and then the other layers: what the last one gives."""
         board = values.view(-1, self.side, self.side, self.letters)
         board = functional.pad(board, (0, 0, PADDING, PADDING, PADDING, PADDING))
         count = len(self.architecture.channels)
         for layer in layers[:count]:
             board = layer(patches_of(board, self.kernel))
-        values = board.flatten(1)
-        for layer in layers[count:]:
-            values = layer(values)
-        return values
+        return through(layers[count:], board.flatten(1))
 
-    def frozen(self, dtype: torch.dtype) -> Callable[[torch.Tensor], torch.Tensor]:
+    def frozen(self, dtype: torch.dtype) -> Layer:
         """The network in inference mode as a function of states, a tensor uint8 [N, D].
 
         All layers but the last compute in the given type.
         """
+        pairs, after = zip(self.layers, self.norms, strict=True), self.architecture.norm_after_relu
         with torch.no_grad():
-            pairs, after = zip(self.layers, self.norms, strict=True), self.architecture.norm_after_relu
-            layers = [frozen_layer(layer, norm, dtype, after) for layer, norm in pairs]
-            output = self.output.weight.detach().clone(), self.output.bias.detach().clone()
-
-        def evaluate(states: torch.Tensor) -> torch.Tensor:
-            values = self._through(layers, one_hot(states, self.letters, dtype))
-            return squeezed(functional.linear(values.float(), *output))
-
-        return evaluate
-
-
-def side_of(puzzle: Puzzle) -> int:
-    """Cells in a row of a puzzle whose cells lie in a square; UserError where they do not."""
-    if not puzzle.side:
-        raise UserError(f"A convolutional network needs cells that lie in a square; those of {puzzle.name} do not.")
-    return puzzle.side
+            layers = [*(frozen_layer(*pair, dtype, after) for pair in pairs), self.output.frozen()]
+        return lambda states: self._through(layers, one_hot(states, self.letters, dtype))
 
 
 def patches_of(board: torch.Tensor, kernel: int) -> torch.Tensor:

@@ -4,12 +4,10 @@ It reads the cells of a state from the last to the first, as the automaton does;
 last memory.
 """
 
-from copy import deepcopy
-
 import torch
 from torch import nn
 
-from costtogo.heuristics.layers import Network, one_hot
+from costtogo.heuristics.layers import Network
 from costtogo.params.training import ArchitectureParams
 from costtogo.puzzles.base import Puzzle
 
@@ -18,8 +16,7 @@ class GatedNetwork(Network):
     """One-hot states [N, cells · letters] → cost-to-go [N]."""
 
     def __init__(self, architecture: ArchitectureParams, puzzle: Puzzle):
-        super().__init__(architecture)
-        self.cells, self.letters = puzzle.cells, puzzle.letters
+        super().__init__(architecture, puzzle)
         self.unit = nn.GRU(puzzle.letters, architecture.states, batch_first=True)
         self.output = nn.Linear(architecture.states, 1)
 
@@ -33,8 +30,3 @@ class GatedNetwork(Network):
         cells = values.float().view(-1, self.cells, self.letters).flip(1)
         memory = self.unit(cells)[1][0]
         return self.output(memory)[:, 0]
-
-    def frozen(self, dtype: torch.dtype):
-        """The network as a function of states uint8 [N, D], in float32 whatever the given type; never below 0."""
-        network = deepcopy(self).eval()
-        return lambda states: network(one_hot(states, self.letters, torch.float32)).clamp(min=0)

@@ -14,7 +14,8 @@ torch has no public call for oneDNN's product with what follows it in the same p
 one that torch.compile makes.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from copy import deepcopy
 from functools import lru_cache
 
 import torch
@@ -95,9 +96,9 @@ class BatchNorm(nn.BatchNorm1d):
 class Network(nn.Module):
     """One-hot states [N, D · letters] → cost-to-go [N], or that of each child [N, A] where the architecture says so."""
 
-    def __init__(self, architecture: ArchitectureParams):
+    def __init__(self, architecture: ArchitectureParams, puzzle: Puzzle):
         super().__init__()
-        self.architecture = architecture
+        self.architecture, self.cells, self.letters = architecture, puzzle.cells, puzzle.letters
 
     def initialise(self) -> None:
         """First weights from torch's generator: Glorot uniform and zero biases, as Keras begins."""
@@ -106,14 +107,47 @@ class Network(nn.Module):
                 nn.init.xavier_uniform_(module.weight)
                 nn.init.zeros_(module.bias)
 
-    def frozen(self, dtype: torch.dtype) -> Callable[[torch.Tensor], torch.Tensor]:
-        """The network in inference mode as a function of states, a tensor uint8 [N, D], computed in the given type."""
-        raise NotImplementedError
+    def frozen(self, dtype: torch.dtype) -> Layer:
+        """The network in inference mode as a function of states, a tensor uint8 [N, D], computed in the given type.
+
+        Here in that of its weights whatever the given type, and never below 0.
+        """
+        network = deepcopy(self).eval()
+        return lambda states: network(one_hot(states, self.letters, torch.float32)).clamp(min=0)
 
     @property
     def parameter_count(self) -> int:
         """Trainable parameters."""
         return sum(parameter.numel() for parameter in self.parameters())
+
+
+class Output(nn.Linear):
+    """The last layer, in float32 whatever the others compute in: [N, width] -> [N], or [N, A] by action."""
+
+    def __init__(self, width: int, architecture: ArchitectureParams, puzzle: Puzzle):
+        super().__init__(width, len(puzzle.actions) if architecture.outputs == "actions" else 1)
+
+    def forward(self, values: torch.Tensor) -> torch.Tensor:
+        """values: [N, width]."""
+        with torch.autocast(values.device.type, enabled=False):
+            return squeezed(super().forward(values.float()))
+
+    def frozen(self) -> Layer:
+        """The layer as it is now, whatever becomes of its weights."""
+        weight, bias = self.weight.detach().clone(), self.bias.detach().clone()
+        return lambda values: squeezed(functional.linear(values.float(), weight, bias))
+
+
+def squeezed(outputs: torch.Tensor) -> torch.Tensor:
+    """[N, 1] -> [N]; [N, A] stays."""
+    return outputs[:, 0] if outputs.shape[1] == 1 else outputs
+
+
+def through(layers: Iterable[Layer], values: torch.Tensor) -> torch.Tensor:
+    """Values through one layer after another."""
+    for layer in layers:
+        values = layer(values)
+    return values
 
 
 def norm_of(architecture: ArchitectureParams, width: int) -> nn.Module:
@@ -130,7 +164,7 @@ def normalised(values: torch.Tensor, norm: nn.Module, after_relu: bool) -> torch
 
 
 def fold(layer: nn.Linear, norm: nn.Module, dtype: torch.dtype) -> tuple[torch.Tensor, torch.Tensor]:
-    """Weight and bias of a linear layer with the batch normalisation that follows it, copies in the given type."""
+    """Weight and bias of a linear layer with the batch normalisation right after it, copies in the given type."""
     weight, bias = layer.weight, layer.bias
     if isinstance(norm, BatchNorm):
         scale = norm.weight / torch.sqrt(norm.running_var + norm.eps)
@@ -140,12 +174,17 @@ def fold(layer: nn.Linear, norm: nn.Module, dtype: torch.dtype) -> tuple[torch.T
 
 def frozen_layer(layer: nn.Linear, norm: nn.Module, dtype: torch.dtype, after_relu: bool) -> Layer:
     """A linear layer, its batch normalisation and its ReLU in inference mode: a function of values [..., width]."""
-    if not after_relu or not isinstance(norm, BatchNorm):
-        weight, bias = fold(layer, norm, dtype)
-        return lambda values: rectified(values, weight, bias)
-    weight, bias = fold(layer, nn.Identity(), dtype)
+    weight, bias = fold(layer, nn.Identity() if after_relu else norm, dtype)
+    following = frozen_norm(norm if after_relu else nn.Identity(), dtype)
+    return lambda values: following(rectified(values, weight, bias))
+
+
+def frozen_norm(norm: nn.Module, dtype: torch.dtype) -> Layer:
+    """Batch normalisation, or nothing, in inference mode."""
+    if not isinstance(norm, BatchNorm):
+        return lambda values: values
     scale, shift = (part.to(dtype, copy=True) for part in norm.scale_and_shift())
-    return lambda values: torch.addcmul(shift, rectified(values, weight, bias), scale)
+    return lambda values: torch.addcmul(shift, values, scale)
 
 
 def frozen_first(layer: nn.Linear, norm: nn.Module, dtype: torch.dtype, after_relu: bool, puzzle: Puzzle) -> Layer:
@@ -167,15 +206,8 @@ def frozen_first(layer: nn.Linear, norm: nn.Module, dtype: torch.dtype, after_re
     else:
         chosen = torch.arange(0, len(rows), puzzle.letters, dtype=torch.int32, device=device).add
     rows, bias = rows.to(dtype), bias.to(dtype)
-    scale, shift = None, None
-    if after_relu and isinstance(norm, BatchNorm):
-        scale, shift = (part.to(dtype, copy=True) for part in norm.scale_and_shift())
-
-    def evaluate(states: torch.Tensor) -> torch.Tensor:
-        values = functional.embedding_bag(chosen(states), rows, mode="sum").add_(bias).relu_()
-        return values if scale is None else torch.addcmul(shift, values, scale)
-
-    return evaluate
+    following = frozen_norm(norm if after_relu else nn.Identity(), dtype)
+    return lambda states: following(functional.embedding_bag(chosen(states), rows, mode="sum").add_(bias).relu_())
 
 
 def one_hot(states: torch.Tensor, letters: int, dtype: torch.dtype) -> torch.Tensor:
@@ -227,8 +259,3 @@ def rectified_sum(values: torch.Tensor, other: torch.Tensor, weight: torch.Tenso
 def rows_of(values: torch.Tensor) -> int:
     """How many rows a product has whose values are [..., width]."""
     return values.shape[:-1].numel()
-
-
-def squeezed(outputs: torch.Tensor) -> torch.Tensor:
-    """[N, 1] -> [N]; [N, A] stays."""
-    return outputs[:, 0] if outputs.shape[1] == 1 else outputs

@@ -27,7 +27,7 @@ class LightChasingNetwork(Network):
     """One-hot states [N, 2 · side²] → the log odds of each press, float32 [N, side²]."""
 
     def __init__(self, architecture: ArchitectureParams, puzzle: Puzzle):
-        super().__init__(architecture)
+        super().__init__(architecture, puzzle)
         if puzzle.presses is None:
             raise UserError(f"A network of kind rows tells the presses of Lights Out, not the moves of {puzzle.name}.")
         self.side = puzzle.side

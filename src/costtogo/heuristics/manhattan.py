@@ -34,16 +34,12 @@ def with_conflicts(puzzle: SlidingTiles) -> Manhattan:
 
 
 @lru_cache(maxsize=4)
-def conflicts_of_lines(side: int) -> np.ndarray:
+@njit(cache=True)
+def conflicts_of_lines(side):
     """Moves added by the order of tiles in a line, by its number (tile_sums.line_number): uint8 [(side + 1) ** side].
 
     A line with m of its own tiles keeps a longest rising subsequence of them; each other tile adds two moves.
     """
-    return _conflicts(side)
-
-
-@njit(cache=True)
-def _conflicts(side):
     moves = np.empty((side + 1) ** side, dtype=np.uint8)
     goal, longest = np.empty(side, dtype=np.int64), np.empty(side, dtype=np.int64)
     for number in range(len(moves)):

@@ -1,5 +1,6 @@
 """Value networks of all architectures: how they are made, evaluated as heuristics, and kept as checkpoints."""
 
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache, partial
 from importlib import import_module
@@ -155,8 +156,13 @@ def bound_of(architecture: ArchitectureParams, puzzle: Puzzle) -> Heuristic | No
     bound = find(puzzle.name)[0].bound
     if bound is None:
         raise UserError(f"{puzzle.name} has no Manhattan distance for a network to lie above; leave out above.")
-    module, maker = bound
-    return getattr(import_module(f"costtogo.{module}"), maker)(puzzle)  # so that other puzzles do not depend on it
+    return made(bound)(puzzle)
+
+
+def made(place: tuple[str, str]) -> Callable[..., Heuristic]:
+    """What makes a heuristic, by its module of costtogo and its name: so other puzzles do not depend on the module."""
+    module, maker = place
+    return getattr(import_module(f"costtogo.{module}"), maker)
 
 
 def rounded(rows: int) -> int:

@@ -5,9 +5,6 @@ layers, then residual blocks as wide as the last of them, batch normalisation be
 norm_after_relu it follows each ReLU, and a block ends with the sum, as in the final-year report (4.2.4).
 """
 
-from collections.abc import Callable
-from functools import partial
-
 import torch
 from torch import nn
 from torch.nn import functional
@@ -16,13 +13,14 @@ from costtogo.heuristics.layers import (
     Layer,
     Linear,
     Network,
+    Output,
     fold,
     frozen_first,
     frozen_layer,
     norm_of,
     normalised,
     rectified_sum,
-    squeezed,
+    through,
 )
 from costtogo.params.training import ArchitectureParams
 from costtogo.puzzles.base import Puzzle
@@ -48,12 +46,22 @@ class ResidualBlock(nn.Module):
             inside = norm(layer(functional.relu(inside) if index else inside))
         return functional.relu(values + inside)
 
+    def frozen(self, dtype: torch.dtype) -> Layer:
+        """The block in inference mode, its batch normalisation folded into the weights."""
+        *others, last = zip(self.layers, self.norms, strict=True)
+        inner = [frozen_layer(*pair, dtype, self.norm_after_relu) for pair in others]
+        if self.norm_after_relu:
+            inner.append(frozen_layer(*last, dtype, after_relu=True))
+            return lambda values: through(inner, values).add_(values)
+        weight, bias = fold(*last, dtype)
+        return lambda values: rectified_sum(through(inner, values), values, weight, bias)
+
 
 class ResidualNetwork(Network):
     """One-hot states [N, inputs] → cost-to-go [N], or that of each child [N, A] where the architecture says so."""
 
     def __init__(self, architecture: ArchitectureParams, puzzle: Puzzle):
-        super().__init__(architecture)
+        super().__init__(architecture, puzzle)
         self.puzzle = puzzle
         widths = [puzzle.cells * puzzle.letters, *architecture.first_layers]
         self.first = nn.ModuleList(Linear(i, o) for i, o in zip(widths, widths[1:], strict=False))
@@ -61,54 +69,25 @@ class ResidualNetwork(Network):
         self.blocks = nn.ModuleList(
             ResidualBlock(widths[-1], architecture) for _ in range(architecture.residual_blocks)
         )
-        self.output = nn.Linear(widths[-1], len(puzzle.actions) if architecture.outputs == "actions" else 1)
+        self.output = Output(widths[-1], architecture, puzzle)
 
     def forward(self, values: torch.Tensor) -> torch.Tensor:
-        """values: [N, inputs]; the output layer stays in float32 whatever the others compute in."""
+        """values: [N, inputs]."""
         for layer, norm in zip(self.first, self.first_norms, strict=True):
             values = normalised(layer(values), norm, self.architecture.norm_after_relu)
-        for block in self.blocks:
-            values = block(values)
-        with torch.autocast(values.device.type, enabled=False):
-            return squeezed(self.output(values.float()))
+        return self.output(through(self.blocks, values))
 
-    def frozen(self, dtype: torch.dtype) -> Callable[[torch.Tensor], torch.Tensor]:
+    def frozen(self, dtype: torch.dtype) -> Layer:
         """The network in inference mode as a function of states, a tensor uint8 [N, D].
 
         Batch normalisation is folded into the weights; all layers but the last compute in the given type.
         """
+        after, (first, *others) = self.architecture.norm_after_relu, zip(self.first, self.first_norms, strict=True)
         with torch.no_grad():
-            after, (first, *others) = self.architecture.norm_after_relu, zip(self.first, self.first_norms, strict=True)
-            freeze = partial(frozen_layer, dtype=dtype, after_relu=after)
-            first = [frozen_first(*first, dtype, after, self.puzzle), *(freeze(*pair) for pair in others)]
-            output = self.output.weight.detach().clone(), self.output.bias.detach().clone()
-            pairs = [list(zip(block.layers, block.norms, strict=True)) for block in self.blocks]
-            if after:
-                blocks = [partial(_added, [freeze(*pair) for pair in block]) for block in pairs]
-            else:
-                inner = [[freeze(*pair) for pair in block[:-1]] for block in pairs]
-                last = [fold(*block[-1], dtype) for block in pairs]
-                blocks = [partial(_rectified_sum, *block) for block in zip(inner, last, strict=True)]
-        return partial(_evaluate, [*first, *blocks], output)
-
-
-def _evaluate(layers: list[Layer], output: tuple, values: torch.Tensor) -> torch.Tensor:
-    for layer in layers:
-        values = layer(values)
-    return squeezed(functional.linear(values.float(), *output))
-
-
-def _added(layers: list[Layer], values: torch.Tensor) -> torch.Tensor:
-    """A residual block that ends with the sum."""
-    inside = values
-    for layer in layers:
-        inside = layer(inside)
-    return inside.add_(values)
-
-
-def _rectified_sum(inner: list[Layer], last: tuple, values: torch.Tensor) -> torch.Tensor:
-    """A residual block whose last ReLU follows the sum."""
-    inside = values
-    for layer in inner:
-        inside = layer(inside)
-    return rectified_sum(inside, values, *last)
+            layers = [
+                frozen_first(*first, dtype, after, self.puzzle),
+                *(frozen_layer(*pair, dtype, after) for pair in others),
+                *(block.frozen(dtype) for block in self.blocks),
+                self.output.frozen(),
+            ]
+        return lambda states: through(layers, states)

@@ -1,23 +1,13 @@
 """How the states of a sampler spread over the distances: as drawn, and as its exact chances have it."""
 
 from collections.abc import Iterator
-from itertools import chain
 
 import numpy as np
 from numba import njit
 
 from costtogo.exact.graph import neighbour_table
-from costtogo.learning.samplers import sample
 from costtogo.puzzles.base import Puzzle
 from costtogo.types import NO_STATE
-
-
-def drawn_states(
-    puzzle: Puzzle, kind: str, walks: int, walk_max: int, distance: np.ndarray, generator: np.random.Generator
-) -> np.ndarray:
-    """How many of the states that a sampler draws lie at each distance, int64 [d + 1]: walks · walk_max in all."""
-    ranks = sample(puzzle, kind, walks * walk_max, walk_max, generator)
-    return np.bincount(distance[ranks], minlength=int(distance.max()) + 1)
 
 
 def expected_shares(puzzle: Puzzle, walk_max: int, distance: np.ndarray) -> np.ndarray:
@@ -26,15 +16,16 @@ def expected_shares(puzzle: Puzzle, walk_max: int, distance: np.ndarray) -> np.n
     It is one for deepcube and deepcubea: both draw from 1 … K moves after the goal equally often.
     """
     after = [np.bincount(distance, weights=chance) for chance in walk_chances(puzzle, walk_max)]
-    return np.cumsum(after, axis=0) / np.arange(1, walk_max + 1)[:, None]
+    return np.cumsum(after[1:], axis=0) / np.arange(1, walk_max + 1)[:, None]
 
 
 def walk_chances(puzzle: Puzzle, length: int) -> Iterator[np.ndarray]:
-    """The chance of each state after 1, 2 … length random legal moves from the goal, float64 [S] each."""
+    """The chance of each state after 0, 1 … length random legal moves from the goal, float64 [S] each."""
     neighbours = neighbour_table(puzzle)
     legal = (neighbours != NO_STATE).sum(axis=1)
     chance = np.zeros(puzzle.state_count)
     chance[puzzle.rank(puzzle.goal[None])] = 1
+    yield chance
     for _ in range(length):
         chance = _arriving(neighbours, chance / legal)
         yield chance
@@ -47,10 +38,8 @@ def walk_spread(puzzle: Puzzle, length: int, cost_to_go: np.ndarray, distance: n
     nine tenths of the chance, and mean_distance.
     """
     order = np.argsort(cost_to_go, kind="stable")
-    start = np.zeros(puzzle.state_count)
-    start[puzzle.rank(puzzle.goal[None])] = 1
     rows = []
-    for depth, chance in enumerate(chain([start], walk_chances(puzzle, length))):
+    for depth, chance in enumerate(walk_chances(puzzle, length)):
         below = np.cumsum(chance[order])
         low, high = cost_to_go[order[np.searchsorted(below, np.array([0.05, 0.95]) * below[-1])]]
         means = {"mean_cost_to_go": chance @ cost_to_go, "mean_distance": chance @ distance}

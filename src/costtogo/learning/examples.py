@@ -1,8 +1,10 @@
 """Trainings on examples that do not depend on the network: one loop for all of them."""
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
-from typing import Protocol
+from dataclasses import dataclass, fields
+from typing import Self
 
 import numpy as np
 import torch
@@ -14,17 +16,21 @@ from costtogo.puzzles.base import Puzzle
 from costtogo.types import States
 
 
-class Examples(Protocol):
-    """States uint8 [N, D], and what is known of each."""
+@dataclass(frozen=True)
+class Examples(ABC):
+    """States uint8 [N, D], and what is known of each: fields of as many rows."""
 
     states: States
 
-    def at(self, rows) -> "Examples":
+    def at(self, rows) -> Self:
         """Some of the rows."""
+        return type(self)(*(getattr(self, field.name)[rows] for field in fields(self)))
 
     def told(self, device: torch.device) -> tuple[torch.Tensor, ...]:
         """What the network is told beside the states while it learns."""
+        return ()
 
+    @abstractmethod
     def error(self, outputs: torch.Tensor) -> torch.Tensor:
         """The loss of the network's outputs on these states."""
 

@@ -7,7 +7,7 @@ within the subproblem. Where the tiles cannot come home without moving a tile al
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -136,26 +136,38 @@ class Local:
             self.values[problem] = distances(problem)
         return self.values[problem]
 
+    def tried(
+        self, step: int, rows: np.ndarray, ranks_in: Callable[[Subproblem, np.ndarray], np.ndarray]
+    ) -> Iterator[tuple[Subproblem, np.ndarray, np.ndarray]]:
+        """The rows that a step solves as it moves more and more of the tiles at home, with their subproblem and ranks.
+
+        rows: int64 [N], each solvable.  ranks_in: the ranks of rows in a subproblem.
+        """
+        for more in range(step * self.size + 1):
+            if not len(rows):
+                return
+            problem = self.subproblem(step, more)
+            ranks = ranks_in(problem, rows)
+            able = self.value_function(problem)[ranks] != UNREACHED
+            yield problem, rows[able], ranks[able]
+            rows = rows[~able]
+        if len(rows):
+            raise AssertionError("A board that can be solved is solved once all its tiles may move.")
+
     def solve(self, starts: States) -> "LocalSolutions":
         """Solve every start, uint8 [B, D]; UserError where one of them cannot be solved at all."""
         if not self.puzzle.is_reachable(starts).all():
             raise UserError(f"Impossible board of {self.puzzle.name}: two tiles are exchanged.")
         boards, found = starts.copy(), LocalSolutions.empty(len(starts), len(self.steps))
-        for step, tiles in enumerate(self.steps):
-            rows = np.arange(len(starts))
-            for more in range(step * self.size + 1):
-                if not len(rows):
-                    break
-                problem = self.subproblem(step, more)
-                ranks = ranks_of(problem, boards[rows])
-                moves = self.value_function(problem)[ranks]
-                if step == 0:
-                    found.lower_bound[:] = moves
-                able = moves != UNREACHED
-                found.sizes[rows[able], step] = len(tiles) + more
-                found.moves[rows[able], step] = moves[able]
-                self._follow(problem, found, boards, rows[able], ranks[able])
-                rows = rows[~able]
+        everyone = np.arange(len(starts))
+        for step in range(len(self.steps)):
+            for problem, rows, ranks in self.tried(
+                step, everyone, lambda problem, rows: ranks_of(problem, boards[rows])
+            ):
+                found.sizes[rows, step] = len(problem.tiles)
+                found.moves[rows, step] = self.value_function(problem)[ranks]
+                self._follow(problem, found, boards, rows, ranks)
+        found.lower_bound[:] = found.moves[:, 0]
         return found
 
     def _follow(

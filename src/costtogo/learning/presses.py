@@ -13,22 +13,18 @@ from torch.nn import functional
 
 from costtogo.heuristics.network import encode
 from costtogo.learning import examples
+from costtogo.learning.examples import Examples
 from costtogo.learning.training import Progress, Training
 from costtogo.params.training import ModelParams
 from costtogo.puzzles.base import Puzzle
-from costtogo.types import States, UserError
+from costtogo.types import UserError
 
 
 @dataclass(frozen=True)
-class Pressed:
+class Pressed(Examples):
     """Boards uint8 [N, D], and the presses that solve them, float32 [N, A], 1 where a light is pressed."""
 
-    states: States
     presses: np.ndarray
-
-    def at(self, rows) -> "Pressed":
-        """Some of the rows."""
-        return Pressed(self.states[rows], self.presses[rows])
 
     def told(self, device: torch.device) -> tuple[torch.Tensor, ...]:
         """What the network is told beside the states while it learns: the presses."""

@@ -17,32 +17,24 @@ import torch
 from torch.nn import functional
 
 from costtogo.learning import examples
+from costtogo.learning.examples import Examples
 from costtogo.learning.training import Progress, Training
-from costtogo.params.training import ModelParams
 from costtogo.puzzles.base import Puzzle, inverses
-from costtogo.types import States
+
+begin = examples.begin
 
 
 @dataclass(frozen=True)
-class Walks:
+class Walks(Examples):
     """States of walks from the goal, one row a state.
 
     states: uint8 [N, D].  length: float32 [N], moves of the walk so far.
     back, onward: int64 [N], the action that undoes the last move, and the one that the walk goes on with.
     """
 
-    states: States
     length: np.ndarray
     back: np.ndarray
     onward: np.ndarray
-
-    def at(self, rows) -> "Walks":
-        """Some of the rows."""
-        return Walks(self.states[rows], self.length[rows], self.back[rows], self.onward[rows])
-
-    def told(self, device: torch.device) -> tuple[torch.Tensor, ...]:
-        """Nothing beside the states."""
-        return ()
 
     def error(self, outputs: torch.Tensor) -> torch.Tensor:
         """Mean squared error of the lengths that walks tell of, in moves²; outputs [N] or [N, A]."""
@@ -52,11 +44,6 @@ class Walks:
         told = [torch.from_numpy(actions)[:, None].to(outputs.device) for actions in (self.back, self.onward)]
         errors = [outputs.gather(1, taken)[:, 0] - length - ahead for taken, ahead in zip(told, (-1, 1), strict=True)]
         return torch.cat(errors).square().mean()
-
-
-def begin(puzzle: Puzzle, params: ModelParams, precision: str) -> Training:
-    """A training before its first iteration."""
-    return examples.begin(puzzle, params, precision)
 
 
 def train(training: Training) -> Iterator[Progress]:

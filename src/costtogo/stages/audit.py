@@ -4,15 +4,13 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-import torch
 
 from costtogo.analysis.audit import Findings, audit, measures, measures_by_distance
 from costtogo.exact.graph import neighbour_table, walk_ranks
-from costtogo.files import read_frame, write_arrays, write_frame
+from costtogo.files import read_frame, write_arrays
 from costtogo.heuristics.network import load
 from costtogo.heuristics.table import tabulate
 from costtogo.params.audits import ExhaustiveAudit
-from costtogo.puzzles import make
 from costtogo.stages.stage_run import StageRun, say
 from costtogo.stages.tables import read_table
 
@@ -21,9 +19,7 @@ def run(params: Path, table: Path, model: Path, out: Path) -> None:
     """Evaluate each listed checkpoint on all states once; model is the folder of a training."""
     inputs = [table, model / "checkpoints.parquet", *sorted(model.glob("checkpoints/*.safetensors"))]
     stage = StageRun("audit", __name__, params, out, inputs)
-    torch.set_num_threads(stage.parameters["threads"])
-    wanted = ExhaustiveAudit(**stage.parameters["audit"])
-    puzzle = make(stage.parameters["puzzle"])
+    wanted, puzzle = ExhaustiveAudit(**stage.parameters["audit"]), stage.puzzle
     distance, neighbours = read_table(table, puzzle), neighbour_table(puzzle)
     sample = walk_ranks(puzzle, wanted.walks, wanted.walk_max, np.random.default_rng(stage.parameters["seed"])).ravel()
     checkpoints = wanted_checkpoints(read_frame(model / "checkpoints.parquet"), wanted)
@@ -41,11 +37,9 @@ def run(params: Path, table: Path, model: Path, out: Path) -> None:
             rows.append({"model": out.name, **place, **measures(part), "rank_correlation": part.rank_correlation})
             rows_by_distance += [{**place, **row} for row in measures_by_distance(part)]
         say(describe(out.name, checkpoint.iteration, findings))
-    outputs = [out / "values.npz", out / "measures.parquet", out / "by_distance.parquet"]
-    write_arrays(outputs[0], iteration=checkpoints["iteration"].to_numpy(), value=np.stack(values))
-    write_frame(outputs[1], pd.DataFrame(rows))
-    write_frame(outputs[2], pd.DataFrame(rows_by_distance))
-    stage.finish(outputs, card_metrics(rows), threads=stage.parameters["threads"])
+    write_arrays(out / "values.npz", iteration=checkpoints["iteration"].to_numpy(), value=np.stack(values))
+    tables = {"measures": pd.DataFrame(rows), "by_distance": pd.DataFrame(rows_by_distance)}
+    stage.finish_tables(tables, card_metrics(rows), others=[out / "values.npz"])
 
 
 def wanted_checkpoints(checkpoints: pd.DataFrame, wanted: ExhaustiveAudit) -> pd.DataFrame:

@@ -8,19 +8,19 @@ greedy.parquet: what greedy search solves of such states with each checkpoint (D
 progress.parquet: what BWAS finds on a set of instances with some checkpoints; no rows where the study does not ask.
 """
 
+from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
 from typing import TypeAlias
 
 import numpy as np
 import pandas as pd
-import torch
 
 from costtogo.analysis.audit import Findings, measures, measures_by_distance
 from costtogo.analysis.neighbourhoods import audit_near_goal, look_around
 from costtogo.analysis.suboptimality import summarise
 from costtogo.exact.nearby import NearbyTable, draw_by_distance
-from costtogo.files import read_frame, write_frame
+from costtogo.files import read_frame
 from costtogo.heuristics.nearby import NearbyHeuristic
 from costtogo.heuristics.network import NetworkHeuristic, load
 from costtogo.learning.instances import draw_walk_ends
@@ -28,7 +28,6 @@ from costtogo.learning.samplers import sample_states
 from costtogo.params.audits import ProgressParams, SampledAudit
 from costtogo.params.base import derive_seed
 from costtogo.params.training import sampler_of
-from costtogo.puzzles import make
 from costtogo.puzzles.base import Puzzle
 from costtogo.search import bwas, greedy
 from costtogo.search.bwas import Limits
@@ -50,43 +49,30 @@ def run(params: Path, table: Path, instances: Path, model: Path, out: Path) -> N
     """Audit the checkpoints of a training; model is its folder, table the exact distances around the goal."""
     inputs = [table, instances, model / "checkpoints.parquet", *sorted(model.glob("checkpoints/*.safetensors"))]
     stage = StageRun("audit_samples", __name__, params, out, inputs)
-    torch.set_num_threads(stage.parameters["threads"])
-    wanted = SampledAudit(**stage.parameters["audit"])
-    puzzle, seed = make(stage.parameters["puzzle"]), stage.parameters["seed"]
+    wanted, puzzle = SampledAudit(**stage.parameters["audit"]), stage.puzzle
     checkpoints = read_checkpoints(model, stage.parameters["device"])
-    last = checkpoints[max(checkpoints)]
+    last, some = checkpoints[max(checkpoints)], spread(checkpoints, wanted.consistency_checkpoints)
     near_goal, sets = read_nearby(table, puzzle), read_sets(puzzle, instances)
+    questions = {
+        "nearby": partial(audit_nearby, near_goal, last, wanted),
+        "known": lambda _: audit_known(last, sets),
+        "scrambled": partial(audit_scrambled, puzzle, last, wanted),
+        "consistency": partial(audit_consistency, puzzle, some, wanted),
+        "greedy": partial(audit_greedy, puzzle, checkpoints, wanted),
+        "progress": lambda _: audit_progress(near_goal, checkpoints, sets, wanted.progress),
+    }
     frames = {}
-    with stage.part("nearby"):
-        frames["nearby"] = audit_nearby(near_goal, last, wanted, generator(seed, "nearby"))
-    with stage.part("known"):
-        frames["known"] = audit_known(last, sets)
-    with stage.part("scrambled"):
-        frames["scrambled"] = audit_scrambled(puzzle, last, wanted, generator(seed, "scrambled"))
-    with stage.part("consistency"):
-        some = spread(checkpoints, wanted.consistency_checkpoints)
-        frames["consistency"] = audit_consistency(puzzle, some, wanted, generator(seed, "consistency"))
-    with stage.part("greedy"):
-        frames["greedy"] = audit_greedy(puzzle, checkpoints, wanted, generator(seed, "greedy"))
-    with stage.part("progress"):
-        frames["progress"] = audit_progress(near_goal, checkpoints, sets, wanted.progress)
-    metrics = card_metrics(frames)
-    say(describe(out.name, metrics))
-    for name, frame in frames.items():
-        write_frame(out / f"{name}.parquet", frame)
-    outputs = [out / f"{name}.parquet" for name in frames]
-    stage.finish(outputs, metrics, threads=stage.parameters["threads"])
+    for name, answer in questions.items():
+        with stage.part(name):
+            frames[name] = answer(np.random.default_rng(derive_seed(stage.parameters["seed"], name)))
+    say(describe(out.name, frames))
+    stage.finish_tables(frames, card_metrics(frames))
 
 
 def read_checkpoints(model: Path, device: str) -> Checkpoints:
     """All that a training has left."""
     index = read_frame(model / "checkpoints.parquet")
     return {row.iteration: load(model / row.file, device=device) for row in index.itertuples()}
-
-
-def generator(seed: int, purpose: str) -> np.random.Generator:
-    """Each part of the audit draws from a generator of its own."""
-    return np.random.default_rng(derive_seed(seed, purpose))
 
 
 def spread(checkpoints: Checkpoints, count: int) -> Checkpoints:
@@ -182,8 +168,6 @@ def audit_greedy(puzzle: Puzzle, checkpoints: Checkpoints, wanted: SampledAudit,
 
 def card_metrics(frames: dict[str, pd.DataFrame]) -> dict[str, float]:
     """What the last checkpoint shows."""
-    consistency, solved = frames["consistency"], frames["greedy"]
-    last = solved[solved["iteration"] == solved["iteration"].iloc[-1]]
     metrics = {
         f"distance_{row['distance']:.0f}_{name}": row[name]
         for row in frames["nearby"].to_dict("records")
@@ -191,8 +175,9 @@ def card_metrics(frames: dict[str, pd.DataFrame]) -> dict[str, float]:
     }
     for name, group in frames["known"].groupby("set", sort=False):
         metrics |= {f"known_{name}_{measure}": value for measure, value in pooled(group).items()}
-    metrics["consistent_percent"] = consistency["consistent_percent"].iloc[-1]
-    return metrics | {f"greedy_{row.depth}_solved_percent": row.solved_percent for row in last.itertuples()}
+    metrics["consistent_percent"] = frames["consistency"]["consistent_percent"].iloc[-1]
+    solved = of_last(frames["greedy"])
+    return metrics | {f"greedy_{row.depth}_solved_percent": row.solved_percent for row in solved.itertuples()}
 
 
 def pooled(known: pd.DataFrame) -> dict[str, float]:
@@ -202,17 +187,21 @@ def pooled(known: pd.DataFrame) -> dict[str, float]:
     return means | {"overestimation_max": float(known["overestimation_max"].max())}
 
 
-def describe(name: str, metrics: dict[str, float]) -> str:
+def describe(name: str, frames: dict[str, pd.DataFrame]) -> str:
     """One line on the last checkpoint."""
-    ends = ("admissible_percent", "consistent_percent", "solved_percent")
-    told = {key: value for key, value in metrics.items() if not key.startswith("known_")}
-    near, consistent, solved = ([value for key, value in told.items() if key.endswith(end)] for end in ends)
+    consistent = frames["consistency"]["consistent_percent"].iloc[-1]
     return (
-        f"{name}: {consistent[-1]:.2f} % consistent; admissible by distance: {percents(near)} %; "
-        f"solved by greedy search: {percents(solved)} %"
+        f"{name}: {consistent:.2f} % consistent; "
+        f"admissible by distance: {percents(frames['nearby']['admissible_percent'])} %; "
+        f"solved by greedy search: {percents(of_last(frames['greedy'])['solved_percent'])} %"
     )
 
 
-def percents(values: list[float]) -> str:
+def of_last(rows: pd.DataFrame) -> pd.DataFrame:
+    """The rows of the last checkpoint."""
+    return rows[rows["iteration"] == rows["iteration"].iloc[-1]]
+
+
+def percents(values: Iterable[float]) -> str:
     """[100.0, 97.25] -> "100, 97"."""
     return ", ".join(f"{value:.0f}" for value in values)

@@ -10,13 +10,11 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-import torch
 
-from costtogo.files import read_tensors, write_frame
+from costtogo.files import read_tensors
 from costtogo.heuristics.tile_sums import TileSumHeuristic
 from costtogo.learning.instances import draw_walk_ends
-from costtogo.puzzles import make
-from costtogo.stages.search.loading import checkpoint, load_heuristic
+from costtogo.stages.search.loading import checkpoint, index_of, load_heuristic, load_network
 from costtogo.stages.stage_run import StageRun, say
 from costtogo.types import States
 
@@ -27,27 +25,24 @@ WALKS = (1000, 10_000)  # moves from the goal, as DeepCubeA draws its states
 
 def run(params: Path, out: Path, model: Sequence[Path] = (), database: Sequence[Path] = ()) -> None:
     """Measure every heuristic; model: the folder of each training, database: the file of each pattern database."""
-    read = [*(folder / "checkpoints.parquet" for folder in model), *database]
+    read = [*map(index_of, model), *database]
     stage = StageRun("footprints", __name__, params, out, read)
-    torch.set_num_threads(stage.parameters["threads"])
-    puzzle, files = make(stage.parameters["puzzle"]), {path.stem: path for path in database}
+    puzzle, files = stage.puzzle, {path.stem: path for path in database}
     states = draw_walk_ends(puzzle, STATES, WALKS, np.random.default_rng(stage.parameters["seed"]))
     rows, clock = [], []
     for folder in model:
-        network = load_heuristic(puzzle, "network", model=folder, device=stage.parameters["device"])
+        network = load_network(folder, stage.parameters["device"])
         rows.append({"heuristic": folder.name, "bytes": network_bytes(folder)})
         clock += [{"heuristic": folder.name, **row} for row in speeds(network, states)]
     for name in stage.parameters["baselines"]:
-        heuristic = load_heuristic(puzzle, name, database=files.get(name))
+        heuristic = load_heuristic(puzzle, name, files.get(name))
         rows.append({"heuristic": name, "bytes": table_bytes(heuristic)})
         clock += [{"heuristic": name, **row} for row in speeds(heuristic, states)]
     for row, slow, fast in zip(rows, clock[::2], clock[1::2], strict=True):
         each = f"{slow['seconds']:.2g} s a state, {fast['seconds']:.2g} s in a batch"
         say(f"{row['heuristic']}: {row['bytes']:,} bytes, {each}")
-    write_frame(out.with_suffix(".parquet"), pd.DataFrame(rows))
-    write_frame(stage.results / "timings" / "footprints" / f"{out.name}.parquet", pd.DataFrame(clock))
     metrics = {f"{row['heuristic']}_bytes": row["bytes"] for row in rows}
-    stage.finish([out.with_suffix(".parquet")], metrics, threads=stage.parameters["threads"])
+    stage.finish_tables({"": pd.DataFrame(rows)}, metrics, pd.DataFrame(clock))
 
 
 def network_bytes(model: Path) -> int:

@@ -13,9 +13,9 @@ import pandas as pd
 from pydantic import TypeAdapter
 
 from costtogo.exact.nearby import FAR
-from costtogo.files import write_frame
-from costtogo.learning.distributions import drawn_states, expected_shares
+from costtogo.learning.distributions import expected_shares
 from costtogo.learning.instances import draw_prefixes, draw_sets, draw_walk_ends
+from costtogo.learning.samplers import sample
 from costtogo.params.base import derive_seed
 from costtogo.params.instances import (
     DistributionParams,
@@ -25,7 +25,6 @@ from costtogo.params.instances import (
     RankedInstances,
     WalkInstances,
 )
-from costtogo.puzzles import make
 from costtogo.puzzles.base import Puzzle
 from costtogo.stages.stage_run import StageRun
 from costtogo.stages.tables import read_nearby, read_table
@@ -41,35 +40,32 @@ def run(params: Path, table: Path, out: Path) -> None:
 
     Columns set, instance (from 0), state (text), distance, and where all states are listed role, rank, weight.
     """
-    folder = out.with_suffix("")
-    stage = StageRun("instances", __name__, params, folder, [table])
-    puzzle, seed = make(stage.parameters["puzzle"]), stage.parameters["seed"]
+    stage = StageRun("instances", __name__, params, out, [table])
+    puzzle, seed = stage.puzzle, stage.parameters["seed"]
     sets: Sets = TypeAdapter(dict[str, InstanceParams]).validate_python(stage.parameters["instances"])
-    spread = stage.parameters.get("distributions")
+    spread, tables = stage.parameters.get("distributions"), {}
     if spread is None:
-        frames, outputs = draw_around(puzzle, sets, seed, read_nearby(table, puzzle)), [out]
+        frames = draw_around(puzzle, sets, seed, read_nearby(table, puzzle))
     else:
-        distance, outputs = read_table(table, puzzle), [out, folder / "distributions.parquet"]
+        distance = read_table(table, puzzle)
         frames = draw_listed(puzzle, sets, seed, distance)
-        write_frame(outputs[1], distributions(puzzle, DistributionParams(**spread), distance, seed))
-    write_frame(out, pd.concat([frames[name] for name in sets], ignore_index=True))
-    stage.finish(outputs, {name: len(frames[name]) for name in sets})
+        tables["distributions"] = distributions(puzzle, DistributionParams(**spread), distance, seed)
+    tables[""] = pd.concat([frames[name] for name in sets], ignore_index=True)
+    stage.finish_tables(tables, {name: len(frames[name]) for name in sets})
 
 
 def draw_listed(puzzle: Puzzle, sets: Sets, seed: int, distance: np.ndarray) -> dict[str, pd.DataFrame]:
     """Every set of a puzzle whose states are all listed, by its name; distance: exact moves to the goal [S]."""
     ranked = {name: params for name, params in sets.items() if isinstance(params, RankedInstances)}
     drawn = draw_sets(puzzle, ranked, distance, seed, disjoint=puzzle.state_count > SMALL)
-    for name, states in draw_by_moves(puzzle, sets, seed, lambda states: distance[puzzle.rank(states)]).items():
-        ranks = puzzle.rank(states[0])
-        drawn[name] = ranks, np.ones(len(ranks))
+    for name, (states, _) in draw_by_moves(puzzle, sets, seed, lambda states: distance[puzzle.rank(states)]).items():
+        drawn[name] = puzzle.rank(states), np.ones(len(states))
     frames = {}
     for name, (ranks, weights) in drawn.items():
-        exact = distance[ranks].astype(np.int64)
-        role = getattr(sets[name], "role", "test")
-        texts = [puzzle.format_state(state) for state in puzzle.unrank(ranks)]
-        columns = {"set": name, "role": role, "instance": np.arange(len(ranks)), "rank": ranks, "state": texts}
-        frames[name] = pd.DataFrame({**columns, "distance": exact, "weight": weights})
+        frame = rows_of(puzzle, name, puzzle.unrank(ranks), distance[ranks].astype(np.int64))
+        frame.insert(1, "role", getattr(sets[name], "role", "test"))
+        frame.insert(3, "rank", ranks)
+        frames[name] = frame.assign(weight=weights)
     return frames
 
 
@@ -80,12 +76,14 @@ def draw_around(puzzle: Puzzle, sets: Sets, seed: int, nearby: Heuristic) -> dic
         found = nearby(states)
         return np.where(found == FAR, np.nan, found)
 
-    frames = {}
-    for name, (states, distance) in draw_by_moves(puzzle, sets, seed, known).items():
-        texts = [puzzle.format_state(state) for state in states]
-        columns = {"set": name, "instance": np.arange(len(states)), "state": texts, "distance": distance}
-        frames[name] = pd.DataFrame(columns)
-    return frames
+    drawn = draw_by_moves(puzzle, sets, seed, known)
+    return {name: rows_of(puzzle, name, *found) for name, found in drawn.items()}
+
+
+def rows_of(puzzle: Puzzle, name: str, states: States, distance: np.ndarray) -> pd.DataFrame:
+    """A row for each state of a set, uint8 [N, D]."""
+    texts = [puzzle.format_state(state) for state in states]
+    return pd.DataFrame({"set": name, "instance": np.arange(len(states)), "state": texts, "distance": distance})
 
 
 def draw_by_moves(puzzle: Puzzle, sets: Sets, seed: int, distance) -> dict[str, tuple[States, np.ndarray]]:
@@ -121,7 +119,8 @@ def distributions(puzzle, params: DistributionParams, distance: np.ndarray, seed
     layers, rows = np.bincount(distance), []
     for kind, length in asked:
         generator = np.random.default_rng(derive_seed(seed, "distributions", kind, str(length)))
-        drawn = drawn_states(puzzle, kind, params.walks, length, distance, generator)
+        ranks = sample(puzzle, kind, params.walks * length, length, generator)
+        drawn = np.bincount(distance[ranks], minlength=len(layers))
         columns = zip(range(len(layers)), layers, drawn, shares[length - 1], strict=True)
         rows += [(kind, length, *row) for row in columns]
     return pd.DataFrame(rows, columns=DISTRIBUTIONS)

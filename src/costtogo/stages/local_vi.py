@@ -14,8 +14,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from costtogo.analysis.local_vi import Exact, exact, placements, sizes_of_uniform_blank
-from costtogo.files import write_frame
+from costtogo.analysis.local_vi import Exact, boards_of, exact, placements, sizes_of_uniform_blank
 from costtogo.learning.local_vi import (
     UNREACHED,
     Local,
@@ -23,7 +22,6 @@ from costtogo.learning.local_vi import (
     band_order,
     distances,
 )
-from costtogo.puzzles import make
 from costtogo.puzzles.sliding import BLANK, SlidingTiles
 from costtogo.stages.stage_run import StageRun, say
 from costtogo.types import States, UserError
@@ -34,7 +32,7 @@ Clock = list[dict]  # rows of wall-clock times
 def run(params: Path, out: Path) -> None:
     """Write the tables; out is their folder."""
     stage = StageRun("local_vi", __name__, params, out, [])
-    asked, puzzle = stage.parameters, make(stage.parameters["puzzle"])
+    asked, puzzle = stage.parameters, stage.puzzle
     generator = np.random.default_rng(asked["seed"])
     locals_ = {size: Local(puzzle, size) for size in asked["sizes"]}
     with stage.part("exact"):
@@ -58,15 +56,12 @@ def run(params: Path, out: Path) -> None:
     tables["policy"] = pd.concat([policy_of(locals_[1], step) for step in range(puzzle.cells - 1)])
     with stage.part("larger"):
         tables["larger"] = pd.DataFrame([larger(row, generator, clock) for row in asked["larger"]])
-    for name, frame in tables.items():
-        write_frame(out / f"{name}.parquet", frame)
-    write_frame(stage.results / "timings" / "local_vi" / f"{out.name}.parquet", pd.DataFrame(clock))
     metrics = {
         f"size{size}_{name}": value
         for size, result in found.items()
         for name, value in (("average_moves", float(result.average)), ("maximum_moves", result.most))
     }
-    stage.finish([out / f"{name}.parquet" for name in tables], metrics, threads=1)
+    stage.finish_tables(tables, metrics, pd.DataFrame(clock), threads=1)
 
 
 def random_boards(puzzle: SlidingTiles, count: int, generator: np.random.Generator) -> States:
@@ -162,17 +157,12 @@ def policy_of(local: Local, step: int) -> pd.DataFrame:
     puzzle, tile = local.puzzle, local.steps[step][-1]
     placed = placements(local, step)
     cells = placed.cells[placed.boards > 0]
-    boards = np.tile(puzzle.goal, (len(cells), 1))
-    boards[:, local.subproblem(step, 0).cells] = np.iinfo(np.uint8).max
-    rows = np.arange(len(cells))
-    boards[rows, cells[:, 0]], boards[rows, cells[:, 1]] = BLANK, tile
-    others = local.order(puzzle.side)[(step + 1) * local.size :]
-    for other in others:
-        boards[rows, (boards == np.iinfo(np.uint8).max).argmax(axis=1)] = other
+    boards, others = boards_of(local, step, cells), local.order(puzzle.side)[(step + 1) * local.size :]
     if len(others) >= 2:
         odd = np.flatnonzero(~puzzle.is_reachable(boards))
-        places = [(boards[odd] == other).argmax(axis=1) for other in others[:2]]
-        boards[odd, places[0]], boards[odd, places[1]] = others[1], others[0]
+        exchanged = np.arange(puzzle.cells, dtype=np.uint8)
+        exchanged[list(others[:2])] = others[1::-1]
+        boards[odd] = exchanged[boards[odd]]
     solved = local.solve(boards)
     to, states, moves = cells[:, 1].copy(), boards, solved.moves[:, step]
     for move_number in range(int(moves.max())):

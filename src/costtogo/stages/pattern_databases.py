@@ -6,14 +6,13 @@ from pathlib import Path
 
 from costtogo.exact.partition import format_partition
 from costtogo.exact.pattern_database import PatternDatabase, build, save
-from costtogo.puzzles import make
 from costtogo.stages.stage_run import StageRun, say
 
 
 def run(params: Path, out: Path) -> None:
     """Build the database of the partition that the parameters name; out ends in .npz."""
-    stage = StageRun("pattern_database", __name__, params, out.with_suffix(""), [])
-    side, partition = make(stage.parameters["puzzle"]).side, stage.parameters["partition"]
+    stage = StageRun("pattern_database", __name__, params, out, [])
+    side, partition = stage.puzzle.side, stage.parameters["partition"]
     build(side, tuple((tile,) for tile in range(1, side * side)))  # compiles: the part below times computing alone
     with stage.part("backward search"):
         database = build(side, partition, say)

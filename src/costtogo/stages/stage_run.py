@@ -11,14 +11,22 @@ import platform
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from costtogo import recipes
-from costtogo.files import FileError, digest, read_json, set_aside, write_json
+from costtogo.files import FileError, digest, read_json, set_aside, write_frame, write_json
+from costtogo.puzzles import make
 from costtogo.sources import digest_of
 from costtogo.tracking import log_stage
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from costtogo.puzzles.base import Puzzle
 
 LIBRARIES = ("numpy", "numba", "torch", "pandas", "pyarrow", "safetensors", "matplotlib")
 WRITTEN = (":(exclude,top)reports", ":(exclude,top,glob)**/dvc.lock")  # of the files in git, by runs themselves
@@ -27,19 +35,20 @@ WRITTEN = (":(exclude,top)reports", ":(exclude,top,glob)**/dvc.lock")  # of the 
 class StageRun:
     """One run of a stage: made at its start, finished when its results are on disk.
 
-    recipe: the file of the stage's recipe.  out: the result without suffix, results/<study>/<group>/<name>.
-    module: the stage's module, for its sources.  inputs: the files that the stage reads.
+    recipe: the file of the stage's recipe.  out: the result, results/<study>/<group>/<name>, kept without a suffix.
+    module: the stage's module, for its sources.  inputs: the files that it reads, None for what it is not given.
+    torch computes with as many threads as the parameters name.
     """
 
-    def __init__(self, stage: str, module: str, recipe: Path, out: Path, inputs: list[Path]):
+    def __init__(self, stage: str, module: str, recipe: Path, out: Path, inputs: Iterable[Path | None]):
         self.stage = stage
-        self.out = out
+        self.out = out = out.with_suffix("")
         self.results = out.parents[1]
         self.started = time.time()
         self.parts: dict[str, float] = {}
         self.recipe_path, self.recipe = recipe, recipes.read_recipe(recipe)
         recipes.refuse_others(self.recipe, module, f"{out.parent.name} {out.name}")
-        read = {relative(path): digest(path) for path in inputs}
+        read = {relative(path): digest(path) for path in inputs if path is not None}
         refuse_damaged(read)
         recipes.begin(out.parent, out.name)
         self.card = {
@@ -52,11 +61,20 @@ class StageRun:
             "code": digest_of(self.recipe.code),
             "versions": versions(),
         }
+        if "threads" in self.parameters:
+            import torch  # which some stages never load
+
+            torch.set_num_threads(self.parameters["threads"])
 
     @property
     def parameters(self) -> dict:
         """The stage's slice of the parameters."""
         return self.card["parameters"]
+
+    @cached_property
+    def puzzle(self) -> "Puzzle":
+        """The puzzle that the stage is about."""
+        return make(self.parameters["puzzle"])
 
     @contextmanager
     def part(self, name: str) -> Iterator[None]:
@@ -64,6 +82,26 @@ class StageRun:
         begun = time.perf_counter()
         yield
         self.parts[name] = self.parts.get(name, 0.0) + time.perf_counter() - begun
+
+    def finish_tables(
+        self,
+        tables: dict[str, "pd.DataFrame"],
+        metrics: dict[str, float],
+        clock: "pd.DataFrame | None" = None,
+        others: Iterable[Path] = (),
+        **timing,
+    ) -> None:
+        """Write tables below the stage's folder, the one of no name in its place, and finish.
+
+        clock: wall-clock seconds, which lie among the timings.  others: what the stage has written itself.
+        """
+        if clock is not None:
+            write_frame(self.results / "timings" / self.out.parent.name / f"{self.out.name}.parquet", clock)
+        outputs = [*others]
+        for name, table in tables.items():
+            outputs.append((self.out / name if name else self.out).with_suffix(".parquet"))
+            write_frame(outputs[-1], table)
+        self.finish(outputs, metrics, **timing)
 
     def finish(
         self,
@@ -81,6 +119,8 @@ class StageRun:
         self.card["metrics"] = {name: float(value) for name, value in metrics.items()}
         when = {"started": self.started, "seconds": time.time() - self.started, "parts": self.parts}
         where = {"commit": commit(), "processor": processor(), "cores": os.cpu_count()}
+        if "threads" in self.parameters:
+            where["threads"] = self.parameters["threads"]
         clock = self.results / "timings" / self.card["group"] / f"{self.card['name']}.json"
         write_json(clock, {**when, **where, **timing})
         path = self.out.with_name(f"{self.out.name}.json")

@@ -11,7 +11,6 @@ from costtogo.exact.bfs import distances, layer_counts
 from costtogo.exact.graph import graph_of, one_table, with_half_turns
 from costtogo.exact.nearby import NearbyTable, nearby_table
 from costtogo.files import damaged, read_arrays, write_arrays
-from costtogo.puzzles import make
 from costtogo.puzzles.base import ListedPuzzle, Puzzle, is_listed
 from costtogo.stages.stage_run import StageRun
 
@@ -21,8 +20,8 @@ def run(params: Path, out: Path) -> None:
 
     out ends in .npz and holds `distance` [S], or the keys, distance and layers of a NearbyTable.
     """
-    stage = StageRun("table", __name__, params, out.with_suffix(""), [])
-    puzzle = make(stage.parameters["puzzle"])
+    stage = StageRun("table", __name__, params, out, [])
+    puzzle = stage.puzzle
     if "depth" in stage.parameters:
         with stage.part("breadth-first search"):
             table = nearby_table(puzzle, stage.parameters["depth"])

@@ -7,6 +7,7 @@ What is not as the training wrote it there is never used: the training begins an
 import hashlib
 import shutil
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -16,14 +17,13 @@ import numpy as np
 import pandas as pd
 import torch
 
-from costtogo.exact.nearby import FAR, NearbyTable
-from costtogo.files import FileError, digest, json_text, read_frame, write_bytes, write_frame
+from costtogo.exact.nearby import NearbyTable
+from costtogo.files import FileError, digest, json_text, read_frame, write_bytes
 from costtogo.heuristics import network as networks
 from costtogo.learning import random_walk, resume
 from costtogo.learning.training import DivergedError, Progress, Training
 from costtogo.params.trainers import training_of
 from costtogo.params.training import ModelParams
-from costtogo.puzzles import make
 from costtogo.puzzles.base import Puzzle
 from costtogo.stages.stage_run import StageRun, say
 from costtogo.stages.tables import read_exact
@@ -34,6 +34,7 @@ RESUME_SECONDS = 45
 REPORT_SECONDS = 10
 CURVE = ["iteration", "convergence_points", "effective_k", "loss", "validation_loss", "updated"]
 KINDS = {"iteration": np.int64, "convergence_points": np.int64, "effective_k": np.int64, "updated": bool}
+CHECKPOINT = ["iteration", "convergence_point", "validation_loss", "kind", "file", "sha256"]
 ERROR_WALKS = 20_000  # from which the states near the goal are taken
 ERROR_STATES = 4096  # states on which each convergence point's error per distance is measured, about
 
@@ -46,7 +47,6 @@ def run(params: Path, table: Path, out: Path, start: Path | None = None) -> None
     """
     first = [] if start is None else [start / read_frame(start / "checkpoints.parquet")["file"].iloc[-1]]
     stage = StageRun("train", __name__, params, out, [table, *first])
-    torch.set_num_threads(stage.parameters["threads"])
     training = _begin(stage)
     for checkpoint in first:
         training.start_from(networks.load_network(checkpoint)[1].state_dict())
@@ -59,9 +59,10 @@ def run(params: Path, table: Path, out: Path, start: Path | None = None) -> None
         except DivergedError:
             recorder.forget()
             raise
-    outputs = recorder.write(out)
-    machine = {"threads": stage.parameters["threads"], "precision": training.precision, "device": training.device.type}
-    stage.finish(outputs, recorder.metrics(), earlier_seconds=recorder.earlier_seconds, **machine)
+    others = recorder.write_checkpoints(out)
+    machine = {"precision": training.precision, "device": training.device.type}
+    timing = {"earlier_seconds": recorder.earlier_seconds, **machine}
+    stage.finish_tables(recorder.tables(), recorder.metrics(), others=others, **timing)
     recorder.forget()
 
 
@@ -74,7 +75,7 @@ def _begin(stage: StageRun) -> Training:
     params = training_of(**stage.parameters["training"])
     device = networks.present(stage.parameters.get("device", "cpu"))
     precision = networks.native_precision(params.precision, device)
-    training = trainer_of(params).begin(make(params.puzzle), params, precision).to(device)
+    training = trainer_of(params).begin(stage.puzzle, params, precision).to(device)
     training.name = stage.card["name"]
     return training
 
@@ -92,24 +93,31 @@ class DistanceSample:
 
     @classmethod
     def read(cls, table: Path, puzzle: Puzzle) -> "DistanceSample":
-        """About ERROR_STATES states, spread evenly over the distances that the table knows."""
+        """About ERROR_STATES states, spread evenly over the distances that the table knows.
+
+        Of states that are all listed evenly spaced ranks, else the first of those on walks, in ascending order.
+        """
         exact = read_exact(table, puzzle)
         if not isinstance(exact, NearbyTable):
-            ranks, layer = error_sample(exact)
-            return cls(puzzle.unrank(ranks), layer, np.bincount(exact))
+            counts = np.bincount(exact)
+            ranks = at_each_distance(exact, len(counts), evenly)
+            return cls(puzzle.unrank(ranks), exact[ranks].astype(np.int64), counts)
         walks = random_walk.draw_walks(puzzle, ERROR_WALKS * exact.depth, exact.depth, np.random.default_rng(0))
-        states = np.concatenate([puzzle.goal[None], walks.states])
+        states = np.unique(np.concatenate([puzzle.goal[None], walks.states]), axis=0)
         distance = exact(states).astype(np.int64)
-        known = np.flatnonzero(distance != FAR)
-        return cls(states[known], distance[known], exact.layers).spread()
+        rows = at_each_distance(distance, len(exact.layers), lambda layer, most: layer[:most])
+        return cls(states[rows], distance[rows], exact.layers)
 
-    def spread(self) -> "DistanceSample":
-        """Different states, at most so many of each distance that there are about ERROR_STATES."""
-        _, first = np.unique(self.states, axis=0, return_index=True)
-        per_layer = max(4, ERROR_STATES // len(self.counts))
-        chosen = [first[self.distance[first] == moves][:per_layer] for moves in range(len(self.counts))]
-        rows = np.concatenate(chosen)
-        return DistanceSample(self.states[rows], self.distance[rows], self.counts)
+
+def at_each_distance(distance: np.ndarray, layers: int, choose: Callable) -> np.ndarray:
+    """Rows of about ERROR_STATES states of which choose has taken some at each distance, int64."""
+    most = max(4, ERROR_STATES // layers)
+    return np.concatenate([choose(np.flatnonzero(distance == moves), most) for moves in range(layers)])
+
+
+def evenly(rows: np.ndarray, most: int) -> np.ndarray:
+    """Up to `most` of some rows, evenly spaced, the first and the last among them."""
+    return rows[np.linspace(0, len(rows) - 1, min(most, len(rows))).astype(np.int64)]
 
 
 class Recorder:
@@ -119,9 +127,8 @@ class Recorder:
         self.stage, self.training = stage, training
         self.folder = stage.results / "resume" / stage.card["name"]
         self.curve: list[list[float]] = []
-        self.checkpoints: list[list] = []  # iteration, convergence point, validation loss, kind
-        self.files: dict[str, str] = {}  # SHA-256 of each checkpoint as it was written, by its path from the folder
-        self.errors: list[np.ndarray] = []  # iteration, convergence point, then absolute and signed error [2 (d + 1)]
+        self.checkpoints: list[dict] = []  # rows of checkpoints.parquet; sha256 as they were written in the folder
+        self.errors: list[np.ndarray] = []  # absolute and signed, float64 [2, d + 1], of each point of the curve
         self.layers, self.counts = layers, layers.counts
         self.begun = self.said = self.saved = time.monotonic()
         self.earlier_seconds = 0.0  # of the runs before this one that the training was resumed from
@@ -146,7 +153,7 @@ class Recorder:
         extra, description = found
         self.curve = extra["curve"].tolist()
         self.errors = list(extra["errors"].numpy())
-        self.checkpoints, self.files = description["checkpoints"], description["files"]
+        self.checkpoints = description["checkpoints"]
         self.earlier_seconds = description["seconds"]
         self.said_iteration = self.training.iteration
         tell(f"{self.stage.card['name']}: resumed after iteration {self.training.iteration}")
@@ -159,7 +166,7 @@ class Recorder:
         """Take in one iteration."""
         self.curve.append([getattr(progress, name) for name in CURVE])
         if progress.updated:
-            self.add_errors(progress)
+            self.errors.append(self.measured_errors())
         if kind := self.kept_as(progress):
             self.add_checkpoint(progress.convergence_points, progress.validation_loss, kind)
         now = time.monotonic()
@@ -178,13 +185,12 @@ class Recorder:
         every = params.checkpoint_iterations
         return "iteration" if every and progress.iteration % every == 0 else ""
 
-    def add_errors(self, progress: Progress) -> None:
-        """Measure the error per distance of the network just frozen."""
+    def measured_errors(self) -> np.ndarray:
+        """The mean absolute and signed error per distance of the network just frozen, float64 [2, d + 1]."""
         layer = self.layers.distance
         error = self.training.cost_to_go(self.layers.states) - layer
-        per_layer = np.bincount(layer)
-        means = [np.bincount(layer, weights=weights) / per_layer for weights in (np.abs(error), error)]
-        self.errors.append(np.concatenate([[progress.iteration, progress.convergence_points], *means]))
+        sums = [np.bincount(layer, weights=weights) for weights in (np.abs(error), error)]
+        return np.array(sums) / np.bincount(layer)
 
     def add_checkpoint(self, convergence_point: int, validation_loss: float, kind: str) -> None:
         """Write the network as it is now."""
@@ -196,10 +202,10 @@ class Recorder:
             "convergence_point": convergence_point,
             "training": training.params.model_dump(),
         }
-        file = checkpoint_file(training.iteration)
-        networks.save(self.folder / file, training.network, description)
-        self.files[file] = digest(self.folder / file)
-        self.checkpoints.append([training.iteration, convergence_point, validation_loss, kind])
+        row = {"iteration": training.iteration, "convergence_point": convergence_point}
+        row |= {"validation_loss": validation_loss, "kind": kind, "file": checkpoint_file(training.iteration)}
+        networks.save(self.folder / row["file"], training.network, description)
+        self.checkpoints.append({**row, "sha256": digest(self.folder / row["file"])})
 
     def report(self, progress: Progress, seconds: float, live: LiveRun) -> None:
         """One progress line, and the new part of the curve to MLflow."""
@@ -227,27 +233,29 @@ class Recorder:
         }
         seconds = self.earlier_seconds + time.monotonic() - self.begun
         description = {"key": self.key, "checkpoints": self.checkpoints, "seconds": seconds}
-        resume.save(self.folder / "resume.safetensors", self.training, extra, description, self.files)
+        files = {row["file"]: row["sha256"] for row in self.checkpoints}
+        resume.save(self.folder / "resume.safetensors", self.training, extra, description, files)
 
     def curve_frame(self) -> pd.DataFrame:
         """One row per iteration."""
         return pd.DataFrame(self.curve, columns=CURVE).astype(KINDS)
 
-    def write(self, out: Path) -> list[Path]:
-        """Write the results; the last network is a checkpoint too, of kind "end" unless it is one already."""
-        last = self.curve[-1]
-        if not self.checkpoints or self.checkpoints[-1][0] != last[0]:
-            self.add_checkpoint(int(last[1]), last[4], "end")
-        for file, sha256 in self.files.items():
-            write_bytes(out / file, self.kept(file, sha256))
-        index = pd.DataFrame(self.checkpoints, columns=["iteration", "convergence_point", "validation_loss", "kind"])
-        index = index.astype({"iteration": np.int64, "convergence_point": np.int64})
-        index["file"] = [checkpoint_file(iteration) for iteration in index["iteration"]]
-        index["sha256"] = [self.files[file] for file in index["file"]]
-        frames = {"checkpoints": index, "curve": self.curve_frame(), "errors": self.error_frame()}
-        for name, frame in frames.items():
-            write_frame(out / f"{name}.parquet", frame)
-        return [*(out / f"{name}.parquet" for name in frames), *(out / file for file in index["file"])]
+    def write_checkpoints(self, out: Path) -> list[Path]:
+        """Write the checkpoints; the last network is one too, of kind "end" unless it is one already."""
+        last = dict(zip(CURVE, self.curve[-1], strict=True))
+        if not self.checkpoints or self.checkpoints[-1]["iteration"] != last["iteration"]:
+            self.add_checkpoint(int(last["convergence_points"]), last["validation_loss"], "end")
+        for row in self.checkpoints:
+            write_bytes(out / row["file"], self.kept(row["file"], row["sha256"]))
+        return [out / row["file"] for row in self.checkpoints]
+
+    def tables(self) -> dict[str, pd.DataFrame]:
+        """The checkpoints that were written, the curve, and the errors at each point of it."""
+        return {
+            "checkpoints": pd.DataFrame(self.checkpoints, columns=CHECKPOINT),
+            "curve": self.curve_frame(),
+            "errors": self.error_frame(),
+        }
 
     def kept(self, file: str, sha256: str) -> bytes:
         """A checkpoint as it was written; FileError where it is another now."""
@@ -257,22 +265,23 @@ class Recorder:
             raise FileError(f"{str(error).removesuffix('.')}; run again, and it is made anew.") from error
 
     def error_rows(self) -> np.ndarray:
-        """What has been measured at convergence points, a row each: float64 [points, 2 + 2 (d + 1)]."""
-        return np.array(self.errors, dtype=np.float64).reshape(len(self.errors), 2 + 2 * len(self.counts))
+        """The errors at all points of the curve so far, float64 [points, 2, d + 1]."""
+        return np.array(self.errors, dtype=np.float64).reshape(-1, 2, len(self.counts))
 
     def error_frame(self) -> pd.DataFrame:
         """One row per convergence point and distance."""
-        layers = len(self.counts)
-        rows = self.error_rows()
+        layers, curve = len(self.counts), self.curve_frame()
+        points = curve.loc[curve["updated"], ["convergence_points", "iteration"]].to_numpy()
+        absolute, signed = self.error_rows().swapaxes(0, 1)
         return pd.DataFrame(
             {
-                "convergence_point": np.repeat(rows[:, 1].astype(np.int64), layers),
-                "iteration": np.repeat(rows[:, 0].astype(np.int64), layers),
-                "distance": np.tile(np.arange(layers), len(rows)),
-                "states": np.tile(self.counts, len(rows)),
-                "sampled": np.tile(np.bincount(self.layers.distance), len(rows)),
-                "mean_absolute_error": rows[:, 2 : 2 + layers].ravel(),
-                "bias": rows[:, 2 + layers :].ravel(),
+                "convergence_point": np.repeat(points[:, 0], layers),
+                "iteration": np.repeat(points[:, 1], layers),
+                "distance": np.tile(np.arange(layers), len(points)),
+                "states": np.tile(self.counts, len(points)),
+                "sampled": np.tile(np.bincount(self.layers.distance), len(points)),
+                "mean_absolute_error": absolute.ravel(),
+                "bias": signed.ravel(),
             }
         )
 
@@ -280,27 +289,14 @@ class Recorder:
         """Where the training ended."""
         params, last = self.training.params, dict(zip(CURVE, self.curve[-1], strict=True))
         metrics = {name: last[name] for name in ("convergence_points", "effective_k", "loss", "validation_loss")}
-        metrics |= {
-            "iterations": params.iterations,
-            "states_seen": params.iterations * params.states_per_iteration,
-        }
+        metrics["iterations"] = params.iterations
+        metrics["states_seen"] = params.iterations * params.states_per_iteration
         metrics["parameters"] = self.training.network.parameter_count
         if self.errors:
-            layers = len(self.counts)
-            shares = self.counts / self.counts.sum()
-            metrics["mean_absolute_error"] = float(self.errors[-1][2 : 2 + layers] @ shares)
+            metrics["mean_absolute_error"] = float(self.errors[-1][0] @ (self.counts / self.counts.sum()))
         return metrics
 
 
 def checkpoint_file(iteration: int) -> str:
     """checkpoints/000795.safetensors for iteration 795."""
     return f"checkpoints/{iteration:06d}.safetensors"
-
-
-def error_sample(distance: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Ranks int64 and distances int64 of states spread evenly over each distance, about ERROR_STATES in all."""
-    per_layer = max(4, ERROR_STATES // (int(distance.max()) + 1))
-    layers = [np.flatnonzero(distance == moves) for moves in range(int(distance.max()) + 1)]
-    chosen = [layer[np.linspace(0, len(layer) - 1, min(per_layer, len(layer))).astype(int)] for layer in layers]
-    ranks = np.concatenate(chosen)
-    return ranks, distance[ranks].astype(np.int64)

@@ -15,8 +15,9 @@ from costtogo.params.searches import BeamParams
 from costtogo.puzzles.base import Puzzle
 from costtogo.search.anytime import solve_images
 from costtogo.search.beam import BeamLimits
-from costtogo.stages.search.loading import Sets, begin, index_of, load_heuristic, read_sets
+from costtogo.stages.search.loading import Sets, index_of, load_network, read_sets
 from costtogo.stages.search.running import finish_cells, run_alone
+from costtogo.stages.stage_run import StageRun
 from costtogo.stages.tables import read_nearby
 from costtogo.types import ActionHeuristic
 
@@ -26,8 +27,8 @@ MEASURES = ("solved_percent", "length", "optimal_percent", "nodes_expanded")
 
 def run(params: Path, out: Path, table: Path, instances: Path, model: Path) -> None:
     """Search from every instance of the sets named, with every width; model is the folder of a training."""
-    stage, puzzle = begin("beams", __name__, params, out, table, instances, index_of(model))
-    network = load_heuristic(puzzle, "network", model=model, device=stage.parameters["device"])
+    stage = StageRun("beams", __name__, params, out, [table, instances, index_of(model)])
+    puzzle, network = stage.puzzle, load_network(model, stage.parameters["device"])
     sets, nearby = read_sets(puzzle, instances), read_nearby(table, puzzle)
     beams = [BeamParams(**values) for values in stage.parameters["beams"]]
     limits = BeamLimits(max_nodes=stage.parameters["max_nodes"])

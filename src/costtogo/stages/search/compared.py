@@ -13,13 +13,14 @@ import pandas as pd
 from costtogo.heuristics.tile_sums import TileSumHeuristic
 from costtogo.learning import local_vi
 from costtogo.learning.local_vi import Local
+from costtogo.params.searches import MANHATTAN
 from costtogo.puzzles.sliding import SlidingTiles
 from costtogo.search import bwas, ida_star
 from costtogo.search.ida_star import IdaLimits
 from costtogo.stages.local_vi import random_boards
-from costtogo.stages.search.loading import begin, index_of, load_heuristic
-from costtogo.stages.search.running import Search, describe, finish, run_alone
-from costtogo.stages.stage_run import say
+from costtogo.stages.search.loading import index_of, load_heuristic, load_network
+from costtogo.stages.search.running import Search, describe, run_alone
+from costtogo.stages.stage_run import StageRun, say
 from costtogo.types import Heuristic, States
 
 OPTIMAL = "ida_star_pattern_database"
@@ -29,13 +30,12 @@ COLUMNS = ["solver", "instance", "state", "length", "nodes_generated", "optimal"
 
 def run(params: Path, out: Path, model: Path, database: Path) -> None:
     """Solve the boards by all solvers; model is the folder of a training, database a file.  out ends in .parquet."""
-    stage, puzzle = begin("local_vi_compared", __name__, params, out, index_of(model), database)
-    asked = stage.parameters["compared"]
+    stage = StageRun("local_vi_compared", __name__, params, out, [index_of(model), database])
+    puzzle, asked = stage.puzzle, stage.parameters["compared"]
     starts = random_boards(puzzle, asked["boards"], np.random.default_rng(stage.parameters["seed"]))
     boards = pd.DataFrame({"set": "random", "instance": np.arange(len(starts)), "distance": np.nan})
     frames = {}
-    network = load_heuristic(puzzle, "network", model=model)
-    optimal = load_heuristic(puzzle, "pattern database", database=database)
+    network, optimal = load_network(model), load_heuristic(puzzle, OPTIMAL, database)
     for name, search in solvers(puzzle, starts, network, optimal, stage.parameters["sizes"], asked).items():
         for start in starts[:2]:
             search(start[None])  # so that no time holds the loading of compiled code
@@ -49,7 +49,7 @@ def run(params: Path, out: Path, model: Path, database: Path) -> None:
     found["length"] = found["length"].where(found["solved"])
     found["state"] = [puzzle.format_state(start) for start in starts] * len(frames)
     metrics = {f"{name}_length": rows["length"].mean() for name, rows in found.groupby("solver")}
-    finish(stage, {"": found[COLUMNS]}, found[["solver", "instance", "seconds"]], metrics)
+    stage.finish_tables({"": found[COLUMNS]}, metrics, found[["solver", "instance", "seconds"]])
 
 
 def solvers(
@@ -68,6 +68,6 @@ def solvers(
         named[f"local_vi_{size}"] = partial(local_vi.solve, puzzle, local)
     setting = {name: asked[name] for name in ("path_weight", "batch_size")}
     named["bwas_network"] = partial(bwas.solve, puzzle, network, **setting)
-    manhattan, limits = load_heuristic(puzzle, "manhattan"), IdaLimits(asked["max_generated"])
+    manhattan, limits = load_heuristic(puzzle, MANHATTAN), IdaLimits(asked["max_generated"])
     named["ida_star_manhattan"] = partial(ida_star.solve, puzzle, manhattan, limits=limits)
     return named

@@ -16,13 +16,13 @@ import pandas as pd
 from costtogo.analysis.suboptimality import summarise
 from costtogo.files import read_arrays, read_frame
 from costtogo.heuristics.network import NetworkHeuristic
-from costtogo.heuristics.table import TableHeuristic
+from costtogo.heuristics.table import TableHeuristic, exact, zero
 from costtogo.params.searches import CellParams, GridParams, SearchProtocol
 from costtogo.puzzles.base import ListedPuzzle
 from costtogo.search import bwas
 from costtogo.search.bwas import Limits
-from costtogo.stages.search.loading import Sets, begin, index_of, load_heuristic, read_sets
-from costtogo.stages.search.running import checked, describe, finish, run_alone, run_searches, warm_up
+from costtogo.stages.search.loading import Sets, index_of, load_network, read_sets
+from costtogo.stages.search.running import checked, describe, run_alone, run_searches, warm_up
 from costtogo.stages.stage_run import StageRun, say
 from costtogo.stages.tables import read_table
 from costtogo.types import Heuristic, UserError
@@ -79,8 +79,9 @@ def run(
     """Search for a model, whose folders audit and model are, or without them with the exact and the zero heuristic."""
     if (audit is None) != (model is None):
         raise UserError("Give both --audit and --model to search with a network, or neither for the baselines.")
-    values, index = (audit / VALUES, index_of(model)) if audit else (None, None)
-    stage, puzzle = begin("search", __name__, params, out, table, instances, values, index)
+    inputs = [table, instances, *([audit / VALUES, index_of(model)] if audit else [])]
+    stage = StageRun("search", __name__, params, out, inputs)
+    puzzle = stage.puzzle
     protocol = Protocol(
         puzzle,
         SearchProtocol(**stage.parameters["search"]),
@@ -91,7 +92,7 @@ def run(
     found = search_model(stage, protocol, audit, model) if audit else search_baselines(protocol)
     clock = [timing("table", rows, "float32") for _, rows in found.searches.groupby(CELL, sort=False)] + found.clock
     tables = {**summaries(found.searches), "searches": found.searches[[*CELL, *ROW]], **found.tables}
-    finish(stage, tables, pd.DataFrame(clock), found.metrics)
+    stage.finish_tables(tables, found.metrics, pd.DataFrame(clock))
 
 
 class Found(NamedTuple):
@@ -115,7 +116,7 @@ def search_model(stage: StageRun, protocol: Protocol, audit: Path, model: Path) 
     heuristic = tables[iteration]
     overestimate = float(np.max(heuristic.values - protocol.distance.astype(np.float32), initial=0.0))
     searches = search_cells(protocol, "network", heuristic, protocol.cells())
-    network = load_heuristic(protocol.puzzle, "network", model=model, iteration=iteration)
+    network = load_network(model, iteration=iteration)
     agreement, clock = search_over_network(protocol, network, searches)
     more = search_checkpoints(protocol, tables, points, {iteration: searches})
     more |= {"selection": selection, "admissible": search_admissible(protocol, heuristic, overestimate)}
@@ -138,8 +139,8 @@ def search_baselines(protocol: Protocol) -> Found:
         chosen = spread(len(starts), protocol.asked.zero_instances)
         few[name] = instances.iloc[chosen], starts[chosen]
     parts, metrics = [], {}
-    for name, part in {"exact": protocol, "zero": replace(protocol, sets=few)}.items():
-        heuristic = load_heuristic(protocol.puzzle, name, distance=protocol.distance)
+    floor, ceiling = exact(protocol.puzzle, protocol.distance), zero(protocol.puzzle)
+    for name, heuristic, part in (("exact", floor, protocol), ("zero", ceiling, replace(protocol, sets=few))):
         parts.append(search_cells(part, name, heuristic, part.cells()))
         metrics |= {f"{name}_{measure}": value for measure, value in headline(protocol, parts[-1]).items()}
     return Found(pd.concat(parts, ignore_index=True), metrics)
@@ -226,9 +227,9 @@ def search_admissible(protocol: Protocol, heuristic: TableHeuristic, overestimat
     heuristics = {
         "network": heuristic,
         "shifted": TableHeuristic(puzzle, np.maximum(heuristic.values - np.float32(overestimate), 0)),
-        "exact": load_heuristic(puzzle, "exact", distance=protocol.distance),
+        "exact": exact(puzzle, protocol.distance),
     }
-    found = [protocol.search(name, table, cell, chosen) for name, table in heuristics.items()]
+    found = [protocol.search(name, heuristic, cell, chosen) for name, heuristic in heuristics.items()]
     return summaries(pd.concat(found, ignore_index=True))["grid"]
 
 

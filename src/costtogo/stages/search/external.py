@@ -25,18 +25,17 @@ from costtogo.files import FileError, json_text, read_text, write_text
 from costtogo.params.searches import ExternalBudget, ExternalParams
 from costtogo.puzzles.base import Puzzle
 from costtogo.search import anytime
-from costtogo.stages.search.loading import begin, index_of, load_heuristic
+from costtogo.stages.search.loading import index_of, load_network
 from costtogo.stages.search.running import (
     Search,
     describe,
-    finish,
     in_notation,
     metrics_of,
     run_searches,
     warm_up,
     with_progress,
 )
-from costtogo.stages.stage_run import parameters_of, say
+from costtogo.stages.stage_run import StageRun, parameters_of, say
 from costtogo.stages.tables import read_nearby
 
 FIRST = (30, 100)  # instances that the summary tells of, besides all
@@ -53,8 +52,8 @@ def run(params: Path, out: Path, table: Path, model: Path) -> None:
     """Solve the first instances of the file that the parameters name; model is the folder of a training."""
     asked = ExternalParams(**parameters_of(params)["external"])
     path = find(asked.file)
-    stage, puzzle = begin("external", __name__, params, out, table, index_of(model), path)
-    network = load_heuristic(puzzle, "network", model=model, device=stage.parameters["device"])
+    stage = StageRun("external", __name__, params, out, [table, index_of(model), path])
+    puzzle, network = stage.puzzle, load_network(model, stage.parameters["device"])
     instances, nearby = with_optima(puzzle, load_instances(puzzle, path)), read_nearby(table, puzzle)
     partials, frames = stage.results / "resume" / f"external_{out.name}", []
     for budget in asked.budgets:
@@ -74,7 +73,7 @@ def run(params: Path, out: Path, table: Path, model: Path) -> None:
         states=[f"first_{first}" for first in summary["first"]],
     )
     metrics = metrics_of(named, ["budget", "states"], MEASURES)
-    finish(stage, {"searches": searches, "summary": summary}, found[[*CELL, "seconds"]], metrics)
+    stage.finish_tables({"searches": searches, "summary": summary}, metrics, found[[*CELL, "seconds"]])
 
 
 def with_optima(puzzle: Puzzle, instances: Instances) -> Instances:

@@ -20,9 +20,9 @@ from costtogo.params.searches import GridParams
 from costtogo.puzzles.base import Puzzle
 from costtogo.search import bwas
 from costtogo.search.bwas import Limits
-from costtogo.stages.search.loading import Sets, begin, index_of, load_heuristic, read_sets
+from costtogo.stages.search.loading import Sets, index_of, load_heuristic, load_network, read_sets
 from costtogo.stages.search.running import finish_cells, run_searches, warm_up
-from costtogo.stages.stage_run import parameters_of
+from costtogo.stages.stage_run import StageRun
 from costtogo.stages.tables import read_nearby
 from costtogo.types import Heuristic
 
@@ -38,11 +38,12 @@ def run(
 
     database: the file of the pattern database, if the baseline is one.
     """
-    baseline, name = (None, "grid") if model else (parameters_of(params)["heuristic"], "baselines")
-    stage, puzzle = begin(name, __name__, params, out, table, instances, database, model and index_of(model))
-    options = {"model": model, "database": database, "device": stage.parameters.get("device", "cpu")}
-    heuristic = NearbyHeuristic(load_heuristic(puzzle, baseline or "network", **options), read_nearby(table, puzzle))
-    grids = [GridParams(**values) for values in stage.parameters["searches"]]
+    inputs = [table, instances, database, model and index_of(model)]
+    stage = StageRun("grid" if model else "baselines", __name__, params, out, inputs)
+    puzzle, asked = stage.puzzle, stage.parameters
+    found = load_network(model, asked["device"]) if model else load_heuristic(puzzle, asked["heuristic"], database)
+    heuristic = NearbyHeuristic(found, read_nearby(table, puzzle))
+    grids = [GridParams(**values) for values in asked["searches"]]
     finish_cells(stage, search_grids(puzzle, heuristic, read_sets(puzzle, instances), grids), CELL, MEASURES)
 
 

@@ -1,64 +1,38 @@
 """What stages that search begin with: heuristics by name, and instance sets."""
 
-from collections.abc import Callable
-from importlib import import_module
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
-import torch
 
 from costtogo.files import FileError, read_frame
-from costtogo.heuristics import network, table
-from costtogo.puzzles import find, make
+from costtogo.heuristics import network
+from costtogo.heuristics.network import NetworkHeuristic
+from costtogo.params.searches import MANHATTAN
+from costtogo.puzzles import find
 from costtogo.puzzles.base import Puzzle
-from costtogo.stages.stage_run import StageRun
 from costtogo.types import Heuristic, States
 
 Sets = dict[str, tuple[pd.DataFrame, States]]  # by name: rows, and their states uint8 [N, D]
 
 
-def begin(name: str, module: str, params: Path, out: Path, *read: Path | None) -> tuple[StageRun, Puzzle]:
-    """The run of a stage, as StageRun, and the puzzle it is about; read: its files, None for what it is not given."""
-    stage = StageRun(name, module, params, out.with_suffix(""), [path for path in read if path is not None])
-    torch.set_num_threads(stage.parameters.get("threads", torch.get_num_threads()))
-    return stage, make(stage.parameters["puzzle"])
+def load_heuristic(puzzle: Puzzle, name: str, database: Path | None = None) -> Heuristic:
+    """A heuristic that nobody trained, by its name: manhattan (with linear conflicts), or that of a pattern database.
 
-
-def load_heuristic(
-    puzzle: Puzzle,
-    name: str,
-    *,
-    model: Path | None = None,
-    iteration: int | None = None,
-    database: Path | None = None,
-    distance: np.ndarray | None = None,
-    device: str = "cpu",
-) -> Heuristic:
-    """The heuristic of a name: network, manhattan (with linear conflicts), exact, zero, or that of a pattern database.
-
-    model: the folder of the network's training.  iteration: of its checkpoint, the last if left out.
-    database: the file of a pattern database, which may have any name.  distance: of every state, for exact.
-    Those that only some puzzles have are named by the puzzle's family, so that others do not run through their modules.
+    database: the file of a pattern database, which may have any name.
+    They are named by the puzzle's family, so that other puzzles do not run through their modules.
     """
     family = find(puzzle.name)[0]
     if database is not None:
-        return _made(family.database)(puzzle, database)
-    match name:
-        case "network":
-            return network.load(checkpoint(model, iteration), device=device)
-        case "exact":
-            return table.exact(puzzle, distance)
-        case "zero":
-            return table.zero(puzzle)
-        case "manhattan":
-            return _made(family.bound)(puzzle)
-    raise ValueError(f"there is no heuristic {name}")
+        return network.made(family.database)(puzzle, database)
+    if name != MANHATTAN:
+        raise ValueError(f"there is no heuristic {name}")
+    return network.made(family.bound)(puzzle)
 
 
-def _made(place: tuple[str, str]) -> Callable[..., Heuristic]:
-    module, maker = place
-    return getattr(import_module(f"costtogo.{module}"), maker)
+def load_network(model: Path, device: str = "cpu", iteration: int | None = None) -> NetworkHeuristic:
+    """A checkpoint of a training, whose folder model is: the last, or that of an iteration."""
+    return network.load(checkpoint(model, iteration), device=device)
 
 
 def index_of(model: Path) -> Path:

@@ -16,9 +16,9 @@ from costtogo.params.searches import OptimaParams
 from costtogo.puzzles.base import Puzzle
 from costtogo.search import ida_star
 from costtogo.search.ida_star import IdaLimits
-from costtogo.stages.search.loading import begin, load_heuristic, read_sets
-from costtogo.stages.search.running import Search, describe, finish, metrics_of, refuse, run_alone, warm_up
-from costtogo.stages.stage_run import say
+from costtogo.stages.search.loading import load_heuristic, read_sets
+from costtogo.stages.search.running import Search, describe, metrics_of, refuse, run_alone, warm_up
+from costtogo.stages.stage_run import StageRun, say
 
 COLUMNS = ["distance", "solved", "lower_bound", "nodes_expanded", "nodes_generated", "solution"]
 MEASURES = ("solved_percent", "length", "nodes_generated")
@@ -26,7 +26,8 @@ MEASURES = ("solved_percent", "length", "nodes_generated")
 
 def run(params: Path, out: Path, instances: Path, database: Path | None = None) -> None:
     """Solve every instance; database: the file that IDA* goes by, none for Lights Out.  out ends in .parquet."""
-    stage, puzzle = begin("optima", __name__, params, out, instances, database)
+    stage = StageRun("optima", __name__, params, out, [instances, database])
+    puzzle = stage.puzzle
     search = exact_search(puzzle, OptimaParams(**stage.parameters["optima"]), database)
     warm_up(puzzle, search)
     frames = []
@@ -40,12 +41,12 @@ def run(params: Path, out: Path, instances: Path, database: Path | None = None) 
     metrics = metrics_of(summarise(found, ["set"]), ["set"], MEASURES)
     found["distance"] = found["cost"].where(found["solved"], found["distance"])
     columns = [*asked.columns.drop("distance"), *COLUMNS]
-    finish(stage, {"": found[columns]}, found[["set", "instance", "seconds"]], metrics)
+    stage.finish_tables({"": found[columns]}, metrics, found[["set", "instance", "seconds"]])
 
 
 def exact_search(puzzle: Puzzle, asked: OptimaParams, database: Path | None) -> Search:
     """What finds shortest solutions of the puzzle's states."""
     if asked.pattern_database is None:
         return FewestPresses(puzzle).solve
-    heuristic = load_heuristic(puzzle, asked.pattern_database, database=database)
+    heuristic = load_heuristic(puzzle, asked.pattern_database, database)
     return partial(ida_star.solve, puzzle, heuristic, limits=IdaLimits(max_generated=asked.max_generated))

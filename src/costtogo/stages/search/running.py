@@ -11,7 +11,6 @@ import numpy as np
 import pandas as pd
 
 from costtogo.analysis.suboptimality import summarise
-from costtogo.files import write_frame
 from costtogo.puzzles.base import Puzzle, random_walks, solves
 from costtogo.stages.stage_run import StageRun, say
 from costtogo.types import SearchResult, States, UserError
@@ -143,18 +142,8 @@ def finish_cells(stage: StageRun, found: Iterable[pd.DataFrame], cell: list[str]
     searches = pd.concat(frames, ignore_index=True)
     grid = summarise(searches, cell).filter([*cell, *SUMMARY])
     tables = {"searches": searches.filter([*cell, *ROW]), "grid": grid}
-    finish(stage, tables, searches[[*cell, "instance", "seconds"]], metrics_of(grid, cell, measures))
-
-
-def finish(stage: StageRun, tables: dict[str, pd.DataFrame], clock: pd.DataFrame, metrics: dict[str, float]) -> None:
-    """Write the tables of a stage below its folder, the one of no name in its place, and apart its seconds."""
-    outputs = {
-        (stage.out / name if name else stage.out).with_suffix(".parquet"): table for name, table in tables.items()
-    }
-    write_frame(stage.results / "timings" / stage.out.parent.name / f"{stage.out.name}.parquet", clock)
-    for path, table in outputs.items():
-        write_frame(path, table)
-    stage.finish(list(outputs), metrics, threads=stage.parameters.get("threads", 1))
+    metrics, threads = metrics_of(grid, cell, measures), stage.parameters.get("threads", 1)
+    stage.finish_tables(tables, metrics, searches[[*cell, "instance", "seconds"]], threads=threads)
 
 
 def metrics_of(summary: pd.DataFrame, by: list[str], measures: tuple[str, ...]) -> dict[str, float]:
