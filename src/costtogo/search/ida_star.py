@@ -213,9 +213,8 @@ def moves_of(puzzle: SlidingTiles) -> Moves:
     """The actions to try by the blank's cell and the moves before."""
     onward = automaton(LONGEST_WORD)
     bits = 1 << np.arange(len(puzzle.actions))
-    legal = puzzle.sources != np.arange(puzzle.cells)[:, None]
     lowest = np.array([(mask & -mask).bit_length() - 1 for mask in range(bits.sum() + 1)])
-    masks = (mask.astype(np.uint8) for mask in ((onward != NO_STATE) @ bits, legal @ bits, lowest))
+    masks = (mask.astype(np.uint8) for mask in ((onward != NO_STATE) @ bits, puzzle.legal_at @ bits, lowest))
     return Moves(onward, *masks)
 
 
