@@ -221,17 +221,9 @@ def moves_of(puzzle: SlidingTiles) -> Moves:
 def _new_path(puzzle: SlidingTiles, sums: TileSums) -> Path:
     """A path without a root."""
     depths, (count, patterns) = LONGEST + 2, sums.members.shape[:2]
-    return Path(
-        board=np.zeros(puzzle.cells, dtype=np.uint8),
-        ranks=np.zeros((count, patterns), dtype=np.int64),
-        blank=np.zeros(depths, dtype=np.uint8),
-        reader=np.zeros(depths, dtype=np.int32),
-        todo=np.zeros(depths, dtype=np.uint8),
-        action=np.zeros(depths, dtype=np.int8),
-        totals=np.zeros((depths, count), dtype=np.int64),
-        before=np.zeros((depths, count), dtype=np.int64),
-        place=np.array([0, NO_ROOT, False], dtype=np.int64),
-    )
+    steps = (np.zeros(depths, dtype=kind) for kind in (np.uint8, np.int32, np.uint8, np.int8))
+    board, ranks = np.zeros(puzzle.cells, dtype=np.uint8), np.zeros((count, patterns), dtype=np.int64)
+    return Path(board, ranks, *steps, *np.zeros((2, depths, count), dtype=np.int64), np.array([0, NO_ROOT, False]))
 
 
 @intrinsic
@@ -354,9 +346,8 @@ def conflicts_added(board, tile, source, blank, action, lines):
     """What a move changes in the moves that the order of tiles in lines adds: in the line left and the line entered."""
     side = len(lines.powers)
     kind = 0 if action < 2 else 1  # up and down lead from row to row
-    left, entered, place = source // side, blank // side, source % side
-    if kind == 1:
-        left, entered, place = source % side, blank % side, source // side
+    from_line, to_line = divmod(source, side), divmod(blank, side)
+    left, entered, place = from_line[kind], to_line[kind], from_line[1 - kind]
     added = 0
     for line, sign in ((left, -1), (entered, 1)):
         digit = lines.digits[kind, tile, line]
