@@ -25,7 +25,10 @@ from numba.extending import intrinsic
 from costtogo.exact.partition import (
     Partition,
     Shared,
+    blank_region,
     check_partition,
+    columns,
+    flood,
     format_partition,
     parse_partition,
     shared_tables,
@@ -36,6 +39,8 @@ from costtogo.types import UserError
 
 UNREACHED = 255
 TAIL = 3  # last tiles of a pattern whose placings are enumerated together, one block for each placing of the others
+
+_columns, _flood = njit(cache=True)(columns), njit(cache=True)(flood)
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,16 +64,6 @@ class PatternDatabase:
         """Where each table begins in values; at last their length."""
         return table_starts(self.side, self.shared)
 
-    def table(self, pattern: int) -> np.ndarray:
-        """The table that a pattern is read from, uint8 [entries]."""
-        number = self.shared[pattern].table
-        return self.values[self.starts[number] : self.starts[number + 1]]
-
-
-def entries(side: int, tiles: int) -> int:
-    """Placings of so many tiles on the board: D · (D - 1) · …"""
-    return perm(side * side, tiles)
-
 
 def weights(side: int, tiles: int) -> np.ndarray:
     """The weight of each digit in a rank, int64 [tiles]."""
@@ -78,7 +73,7 @@ def weights(side: int, tiles: int) -> np.ndarray:
 
 def table_starts(side: int, shared: Sequence[Shared]) -> list[int]:
     """Where each table of a partition begins when they stand one after another; at last their length."""
-    sizes = {image.table: entries(side, len(image.tiles)) for image in shared}
+    sizes = {image.table: perm(side * side, len(image.tiles)) for image in shared}
     return list(accumulate((sizes[table] for table in sorted(sizes)), initial=0))
 
 
@@ -125,14 +120,17 @@ def build_table(side: int, tiles: Sequence[int]) -> np.ndarray:
     of other tiles are free, so the blank stands in a whole region at once. Placings at odd and at even distance
     differ in the parity of their cells, so what is found for the next layer can be marked in the same array.
     """
-    size, masks = entries(side, len(tiles)), _mask_type(side)
+    size, masks = perm(side * side, len(tiles)), _mask_type(side)
     values = np.full(size, UNREACHED, dtype=np.uint8)
     reached, pending = np.zeros(size, dtype=masks), np.zeros(size, dtype=masks)
     weight = weights(side, len(tiles))
-    board = (side, np.array(tiles, dtype=np.int64) - 1, weight, slides(weight))
-    _plant(values, reached, pending, *board)
+    # Enter the goal, with the blank wherever it can go while the tiles stay at home.
+    home = rank_of(np.array(tiles, dtype=np.int64) - 1, weight)
+    values[home], reached[home] = 0, blank_region(side, tiles)
+    pending[home] = reached[home]
+    # Expand layer after layer until no region is new.
     layer = 0
-    while _grow(values, reached, pending, layer, *board):
+    while _grow(values, reached, pending, layer, side, weight, slides(weight)):
         layer += 1
         if layer == UNREACHED:
             raise UserError(f"The pattern {format_partition((tuple(tiles),))} needs more moves than a byte can hold.")
@@ -173,17 +171,6 @@ def slides(weight: np.ndarray) -> np.ndarray:
     return np.append(past * (1 - np.eye(tiles, dtype=np.int64)), np.zeros((tiles, 1), dtype=np.int64), axis=1)
 
 
-@njit(cache=True)
-def _flood(cell, free, side, not_first, not_last):
-    """The cells that can be reached from a cell through free ones, as a mask."""
-    region, before = 1 << cell, 0
-    while region != before:
-        before = region
-        sideways = ((region & not_last) << 1) | ((region & not_first) >> 1)
-        region = (region | sideways | (region << side) | (region >> side)) & free
-    return region
-
-
 @njit(cache=True, inline="always")
 def _next_to(region, direction, side, not_first, not_last):
     """The cells from which a tile that moves up, down, left or right comes into the region."""
@@ -192,28 +179,6 @@ def _next_to(region, direction, side, not_first, not_last):
     if direction == 1:
         return region >> side
     return (region & not_last) << 1 if direction == 2 else (region & not_first) >> 1
-
-
-@njit(cache=True)
-def _columns(side):
-    """All cells, those not in the first column, those not in the last, as masks."""
-    everywhere, first = (1 << (side * side)) - 1, 0
-    for row in range(side):
-        first |= 1 << (row * side)
-    return everywhere, everywhere & ~first, everywhere & ~(first << (side - 1))
-
-
-@njit(cache=True)
-def _plant(values, reached, pending, side, goal, weight, past):
-    """Enter the goal."""
-    everywhere, not_first, not_last = _columns(side)
-    free = everywhere
-    for cell in goal:
-        free &= ~(1 << cell)
-    rank = rank_of(goal, weight)
-    values[rank] = 0
-    region = _flood(side * side - 1, free, side, not_first, not_last)
-    reached[rank], pending[rank] = region, region
 
 
 @njit(cache=True)
@@ -236,9 +201,9 @@ def _tail_digits(cells, tail):
 
 
 @njit(cache=True)
-def _grow(values, reached, pending, layer, side, goal, weight, past):
+def _grow(values, reached, pending, layer, side, weight, past):
     """Expand the placings pending at a layer in the order of their ranks; whether any region was new."""
-    cells, tiles = side * side, len(goal)
+    cells, tiles = side * side, len(weight)
     everywhere, not_first, not_last = _columns(side)
     head = max(0, tiles - TAIL)
     places = _tail_digits(cells - head, tiles - head)

@@ -105,7 +105,7 @@ def _solve_one(
     end = time.monotonic() + limits.seconds
     search = Deepening(puzzle, heuristic, start)
     search.run(1, end, min(limits.max_generated, UNCUT))
-    if search.solution is None and not search.over(end, limits.max_generated):
+    if search.solution is None and time.monotonic() < end and search.counts[1] < limits.max_generated:
         search.cut()
         search.run(threads, end, limits.max_generated)
     expanded, generated = search.counts.tolist()
@@ -144,10 +144,6 @@ class Deepening:
                 work = partial(self._work, race, least, end, max_generated, threads)
                 ended = all(list(pool.map(work, paths)) if threads > 1 else [work(paths[0])])
                 self._look(paths)
-
-    def over(self, end: float, max_generated: float) -> bool:
-        """Whether a limit has been reached."""
-        return time.monotonic() >= end or self.counts[1] >= max_generated
 
     def _work(self, race: np.ndarray, bound: int, end: float, max_generated: float, threads: int, path: Path) -> bool:
         """Search subtrees with one path until there are no more (True) or a limit is reached (False)."""
