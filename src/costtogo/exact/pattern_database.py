@@ -13,7 +13,7 @@ that it passes, see slide.
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import accumulate, pairwise
+from itertools import accumulate, pairwise, permutations
 from math import perm
 from pathlib import Path
 
@@ -129,8 +129,10 @@ def build_table(side: int, tiles: Sequence[int]) -> np.ndarray:
     values[home], reached[home] = 0, blank_region(side, tiles)
     pending[home] = reached[home]
     # Expand layer after layer until no region is new.
+    head = max(0, len(tiles) - TAIL)
+    places = np.array(list(permutations(range(side * side - head), len(tiles) - head)), dtype=np.int64)
     layer = 0
-    while _grow(values, reached, pending, layer, side, weight, slides(weight)):
+    while _grow(values, reached, pending, layer, side, weight, slides(weight), places):
         layer += 1
         if layer == UNREACHED:
             raise UserError(f"The pattern {format_partition((tuple(tiles),))} needs more moves than a byte can hold.")
@@ -182,31 +184,15 @@ def _next_to(region, direction, side, not_first, not_last):
 
 
 @njit(cache=True)
-def _tail_digits(cells, tail):
-    """The places of the last tiles among the cells left to them, in the order of ranks: int64 [placings, tail]."""
-    count = 1
-    for i in range(tail):
-        count *= cells - i
-    places = np.empty((count, tail), dtype=np.int64)
-    for number in range(count):
-        rest = number
-        for i in range(tail - 1, -1, -1):
-            places[number, i] = rest % (cells - i)
-            rest //= cells - i
-        for i in range(tail):  # from digits to places: step over those taken by earlier tiles
-            for place in np.sort(places[number, :i].copy()):
-                if place <= places[number, i]:
-                    places[number, i] += 1
-    return places
+def _grow(values, reached, pending, layer, side, weight, past, places):
+    """Expand the placings pending at a layer in the order of their ranks; whether any region was new.
 
-
-@njit(cache=True)
-def _grow(values, reached, pending, layer, side, weight, past):
-    """Expand the placings pending at a layer in the order of their ranks; whether any region was new."""
+    places: int64 [placings, tail], of the last tiles among the cells that the first ones leave, in the order of ranks.
+    Keeps true: a region that is pending has been reached; one that is expanded is no longer pending.
+    """
     cells, tiles = side * side, len(weight)
     everywhere, not_first, not_last = _columns(side)
-    head = max(0, tiles - TAIL)
-    places = _tail_digits(cells - head, tiles - head)
+    head = tiles - places.shape[1]
     size = len(places)
     placing, at = np.empty(tiles, dtype=np.int64), np.full(cells, tiles, dtype=np.int64)  # at: the tile in a cell
     left = np.empty(cells, dtype=np.int64)  # cells not taken by the first tiles
@@ -215,6 +201,7 @@ def _grow(values, reached, pending, layer, side, weight, past):
     for block in range(len(values) // size):
         if not _any(pending, block * size, size):
             continue
+        # Place the first tiles, which are the same in the whole block, and list the cells that they leave.
         at[:] = tiles
         rest = block * size
         for i in range(head):
@@ -232,12 +219,14 @@ def _grow(values, reached, pending, layer, side, weight, past):
             region = np.int64(pending[rank])
             if region == 0 or (values[rank] ^ layer) & 1:
                 continue
+            # Place the last tiles.
             pending[rank] = 0
             free = everywhere & ~occupied
             for i in range(head, tiles):
                 cell = left[places[number, i - head]]
                 placing[i], at[cell] = cell, i
                 free &= ~(1 << cell)
+            # Move each tile beside the region into it.
             for direction in range(4):
                 movers = _next_to(region, direction, side, not_first, not_last) & everywhere & ~free
                 while movers:
@@ -251,6 +240,7 @@ def _grow(values, reached, pending, layer, side, weight, past):
                         for passed in range(1, side):
                             change += past[i, at[first + passed]]
                         change = change if target > cell else -change
+                    # Enter the region of the blank, which now stands where the tile was, unless it is known.
                     reaches = rank + change
                     if (np.int64(reached[reaches]) >> cell) & 1:
                         continue
@@ -260,6 +250,7 @@ def _grow(values, reached, pending, layer, side, weight, past):
                     grown = True
                     if values[reaches] == UNREACHED:
                         values[reaches] = layer + 1
+            # Take the last tiles off the board again.
             for i in range(head, tiles):
                 at[placing[i]] = tiles
     return grown

@@ -147,16 +147,14 @@ def _pop(opened, g, searches, actions, batch_size, path_weight):
     Entries that cannot lead to a cheaper goal are dropped.
     """
     counts = opened.count
-    most = 0
-    for search in range(len(counts)):
-        if searches[search].running:
-            most += min(batch_size, counts[search])
+    most = np.minimum(batch_size, counts[searches["running"]]).sum()
     taken_from, taken = np.empty(most, dtype=np.int32), np.empty(most, dtype=np.int32)
     h = np.empty(most, dtype=np.float32)
     used = 0
     for search in range(len(counts)):
         if not searches[search].running:
             continue
+        # Take the entries of least f but those that cannot lead to a cheaper goal.
         fs, heap, size, last = opened.f[search], opened.entry[search], counts[search], used + batch_size
         while size > 0 and used < last:
             least = fs[0]

@@ -250,6 +250,7 @@ def _search(path, roots, race, bound, sums, moves, allowed, gap):
     if root > race[SOLVED]:
         root = NO_ROOT
     while generated < allowed:
+        # Go on to the next root whose subtree the bound lets in, where the last one has been searched.
         if root == NO_ROOT:
             root = _take_next(race)
             while root < race[SOLVED] and roots.beyond[root] > bound:
@@ -260,6 +261,7 @@ def _search(path, roots, race, bound, sums, moves, allowed, gap):
             _enter(path, roots.boards[root], roots.readers[root], sums, moves)
             depth, expanded, seen, least = 0, 1, generated, NEVER
             roots.beyond[root] = NEVER
+        # Take the last move back where no action is left to try.
         if todo[depth] == 0:
             if depth == 0:
                 _tell(roots, root, expanded, generated - seen, least)
@@ -272,6 +274,7 @@ def _search(path, roots, race, bound, sums, moves, allowed, gap):
             for s in range(count):
                 ranks[s, pattern[s, tile]] = before[depth + 1, s]
             continue
+        # Generate the next child: the largest of its sums, as far as they stay within the bound.
         blank, action = blanks[depth], lowest[todo[depth]]
         todo[depth] &= todo[depth] - 1
         generated += 1
@@ -295,6 +298,7 @@ def _search(path, roots, race, bound, sums, moves, allowed, gap):
         if f > bound:
             least = min(least, f)
             continue
+        # Make the move.
         actions[depth] = action
         readers[depth + 1] = onward[readers[depth], action]
         depth += 1
@@ -303,6 +307,7 @@ def _search(path, roots, race, bound, sums, moves, allowed, gap):
             ranks[s, pattern[s, tile]] = reached[s]
         blanks[depth] = source
         todo[depth] = kept[readers[depth]] & legal[source]
+        # Stop at the goal, before which no thread takes another root of a later order.
         if f == depth:
             place[AT_GOAL] = True
             race[SOLVED] = min(race[SOLVED], root)
