@@ -184,9 +184,8 @@ def test_what_is_saved_is_loaded_and_the_same_database_gives_the_same_bytes(tmp_
     read = load(tmp_path / "one.npz")
     assert (read.side, read.partition) == (4, database.partition)
     np.testing.assert_array_equal(read.values, database.values)
-    np.testing.assert_array_equal(
-        read.values[read.starts[1] : read.starts[2]], build_table(4, database.shared[1].tiles)
-    )
+    tiles, first = read.shared[1].tiles, read.starts[read.shared[1].table]
+    np.testing.assert_array_equal(read.values[first : first + perm(16, len(tiles))], build_table(4, tiles))
     save(tmp_path / "two.npz", read)
     assert (tmp_path / "one.npz").read_bytes() == (tmp_path / "two.npz").read_bytes()
 
