@@ -8,7 +8,6 @@ import pytest
 from costtogo.analysis.solutions import mirrored_shares, triplet_shares
 from costtogo.puzzles import make
 from costtogo.puzzles.base import apply, solves
-from costtogo.puzzles.cube3 import mirror
 
 CUBE = make("cube3")
 
@@ -33,23 +32,25 @@ def test_triplets_overlap_and_do_not_reach_from_one_solution_into_the_next():
 def test_the_image_of_a_solution_solves_the_image_of_the_state_and_is_known_as_one():
     solution = CUBE.parse_moves("R U F' L2 D")
     state = apply(CUBE, CUBE.goal, [CUBE.inverse(action) for action in reversed(solution)])
-    image = mirror().actions[solution]
-    assert solves(CUBE, mirror().apply(state[None]), [image])[0]
-    shares = mirrored_shares(CUBE, [solution], [image], mirror())
+    image = CUBE.mirror.actions[solution]
+    assert solves(CUBE, CUBE.mirror.apply(state[None]), [image])[0]
+    shares = mirrored_shares(CUBE, [solution], [image], CUBE.mirror)
     assert shares["symmetric_solution_percent"] == 100 and shares["asymmetric"] == 0
     assert math.isnan(shares["same_length_percent"])
 
 
 def test_half_turns_have_no_direction_and_opposite_faces_no_order():
-    shares = mirrored_shares(CUBE, [CUBE.parse_moves("U' U' L R D2")], [CUBE.parse_moves("U2 L' R' D' D'")], mirror())
+    shares = mirrored_shares(
+        CUBE, [CUBE.parse_moves("U' U' L R D2")], [CUBE.parse_moves("U2 L' R' D' D'")], CUBE.mirror
+    )
     assert shares["symmetric_solution_percent"] == 100
-    other = mirrored_shares(CUBE, [CUBE.parse_moves("U L U")], [CUBE.parse_moves("U' R U'")], mirror())
+    other = mirrored_shares(CUBE, [CUBE.parse_moves("U L U")], [CUBE.parse_moves("U' R U'")], CUBE.mirror)
     assert other["symmetric_solution_percent"] == 0, "the image of L is R'"
 
 
 def test_lengths_are_compared_of_the_other_pairs_alone():
     first = [[0, 4], [0], [0, 2]]
-    second = [mirror().actions[np.array([0, 4])].tolist(), [5], [7]]
-    shares = mirrored_shares(CUBE, first, second, mirror())
+    second = [CUBE.mirror.actions[np.array([0, 4])].tolist(), [5], [7]]
+    shares = mirrored_shares(CUBE, first, second, CUBE.mirror)
     assert shares["symmetric_solution_percent"] == pytest.approx(100 / 3)
     assert (shares["asymmetric"], shares["same_length_percent"]) == (2, 50)

@@ -8,7 +8,7 @@ from messages import is_one_sentence
 
 from costtogo.exact.graph import neighbour_table, walk_ranks
 from costtogo.puzzles import make
-from costtogo.puzzles.base import apply, neighbours_by_expansion, random_walks, solves
+from costtogo.puzzles.base import ListedPuzzle, apply, random_walks, solves
 from costtogo.puzzles.cube import FACES, Cube2, clockwise_turn
 from costtogo.puzzles.hanoi import Hanoi
 from costtogo.types import NO_STATE, UserError, excerpt
@@ -93,7 +93,7 @@ def test_the_neighbour_table_says_what_expanding_says(puzzle):
 
 def test_the_neighbour_table_is_the_same_in_whatever_chunks():
     puzzle = Hanoi(4)
-    np.testing.assert_array_equal(neighbours_by_expansion(puzzle, chunk=7), puzzle.neighbours())
+    np.testing.assert_array_equal(ListedPuzzle.neighbours(puzzle), puzzle.neighbours())
 
 
 @given(data=st.data())

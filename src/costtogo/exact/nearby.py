@@ -100,16 +100,11 @@ def draw_by_distance(table: NearbyTable, count: int, generator: np.random.Genera
     layer = table.puzzle.goal[None]
     drawn = [layer]
     for moves in range(1, table.depth + 1):
-        wanted = _draw_hashes(table, moves, count, generator)
+        there = np.sort(table.keys[(table.distance == moves) & (table.keys != EMPTY)])
+        wanted = generator.choice(there, size=min(count, len(there)), replace=False)
         layer, hashes = _next_layer(table, layer, moves, wanted if moves == table.depth else None)
         drawn.append(layer[np.isin(hashes, wanted)])
     return np.concatenate(drawn), np.repeat(np.arange(len(drawn)), [len(states) for states in drawn])
-
-
-def _draw_hashes(table: NearbyTable, moves: int, count: int, generator: np.random.Generator) -> Hashes:
-    """Up to count hashes at a distance, each equally likely."""
-    layer = np.sort(table.keys[(table.distance == moves) & (table.keys != EMPTY)])
-    return generator.choice(layer, size=min(count, len(layer)), replace=False)
 
 
 def _next_layer(table: NearbyTable, states: States, moves: int, wanted: Hashes | None) -> tuple[States, Hashes]:

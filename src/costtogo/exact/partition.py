@@ -111,19 +111,30 @@ def shared_tables(side: int, partition: Partition) -> list[Shared]:
 def _is_image(side: int, pattern: tuple[int, ...], tiles: tuple[int, ...], goes: np.ndarray) -> bool:
     if len(pattern) != len(tiles) or {int(goes[tile - 1]) for tile in pattern} != {tile - 1 for tile in tiles}:
         return False
-    return {int(goes[cell]) for cell in blank_region(side, pattern)} == blank_region(side, tiles)
+    region = blank_region(side, pattern)
+    return sum(1 << int(goes[cell]) for cell in range(side**2) if region >> cell & 1) == blank_region(side, tiles)
 
 
-def blank_region(side: int, pattern: Sequence[int]) -> set[int]:
-    """The cells that the blank can reach from its goal cell while the tiles of the pattern stay at theirs."""
-    walls = {tile - 1 for tile in pattern}
-    region, pending = set(), [side * side - 1]
-    while pending:
-        cell = pending.pop()
-        if cell in region or cell in walls:
-            continue
-        region.add(cell)
-        row, column = divmod(cell, side)
-        around = ((row - 1, column), (row + 1, column), (row, column - 1), (row, column + 1))
-        pending += [r * side + c for r, c in around if 0 <= r < side and 0 <= c < side]
+def blank_region(side: int, pattern: Sequence[int]) -> int:
+    """The cells, as a mask, that the blank can reach from its goal while the tiles of the pattern stay at theirs."""
+    everywhere, not_first, not_last = columns(side)
+    free = everywhere & ~sum(1 << tile - 1 for tile in pattern)
+    return flood(side * side - 1, free, side, not_first, not_last)
+
+
+def columns(side: int) -> tuple[int, int, int]:
+    """All cells, those not in the first column, those not in the last, as masks. Also compiled."""
+    everywhere, first = (1 << (side * side)) - 1, 0
+    for row in range(side):
+        first |= 1 << (row * side)
+    return everywhere, everywhere & ~first, everywhere & ~(first << (side - 1))
+
+
+def flood(cell: int, free: int, side: int, not_first: int, not_last: int) -> int:
+    """The cells that can be reached from a cell through free ones, as a mask. Also compiled."""
+    region, before = 1 << cell, 0
+    while region != before:
+        before = region
+        sideways = ((region & not_last) << 1) | ((region & not_first) >> 1)
+        region = (region | sideways | (region << side) | (region >> side)) & free
     return region

@@ -13,7 +13,7 @@ that it passes, see slide.
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import accumulate, pairwise
+from itertools import accumulate, pairwise, permutations
 from math import perm
 from pathlib import Path
 
@@ -25,7 +25,10 @@ from numba.extending import intrinsic
 from costtogo.exact.partition import (
     Partition,
     Shared,
+    blank_region,
     check_partition,
+    columns,
+    flood,
     format_partition,
     parse_partition,
     shared_tables,
@@ -36,6 +39,8 @@ from costtogo.types import UserError
 
 UNREACHED = 255
 TAIL = 3  # last tiles of a pattern whose placings are enumerated together, one block for each placing of the others
+
+_columns, _flood = njit(cache=True)(columns), njit(cache=True)(flood)
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,16 +64,6 @@ class PatternDatabase:
         """Where each table begins in values; at last their length."""
         return table_starts(self.side, self.shared)
 
-    def table(self, pattern: int) -> np.ndarray:
-        """The table that a pattern is read from, uint8 [entries]."""
-        number = self.shared[pattern].table
-        return self.values[self.starts[number] : self.starts[number + 1]]
-
-
-def entries(side: int, tiles: int) -> int:
-    """Placings of so many tiles on the board: D · (D - 1) · …"""
-    return perm(side * side, tiles)
-
 
 def weights(side: int, tiles: int) -> np.ndarray:
     """The weight of each digit in a rank, int64 [tiles]."""
@@ -78,7 +73,7 @@ def weights(side: int, tiles: int) -> np.ndarray:
 
 def table_starts(side: int, shared: Sequence[Shared]) -> list[int]:
     """Where each table of a partition begins when they stand one after another; at last their length."""
-    sizes = {image.table: entries(side, len(image.tiles)) for image in shared}
+    sizes = {image.table: perm(side * side, len(image.tiles)) for image in shared}
     return list(accumulate((sizes[table] for table in sorted(sizes)), initial=0))
 
 
@@ -125,14 +120,19 @@ def build_table(side: int, tiles: Sequence[int]) -> np.ndarray:
     of other tiles are free, so the blank stands in a whole region at once. Placings at odd and at even distance
     differ in the parity of their cells, so what is found for the next layer can be marked in the same array.
     """
-    size, masks = entries(side, len(tiles)), _mask_type(side)
+    size, masks = perm(side * side, len(tiles)), _mask_type(side)
     values = np.full(size, UNREACHED, dtype=np.uint8)
     reached, pending = np.zeros(size, dtype=masks), np.zeros(size, dtype=masks)
     weight = weights(side, len(tiles))
-    board = (side, np.array(tiles, dtype=np.int64) - 1, weight, slides(weight))
-    _plant(values, reached, pending, *board)
+    # Enter the goal, with the blank wherever it can go while the tiles stay at home.
+    home = rank_of(np.array(tiles, dtype=np.int64) - 1, weight)
+    values[home], reached[home] = 0, blank_region(side, tiles)
+    pending[home] = reached[home]
+    # Expand layer after layer until no region is new.
+    head = max(0, len(tiles) - TAIL)
+    places = np.array(list(permutations(range(side * side - head), len(tiles) - head)), dtype=np.int64)
     layer = 0
-    while _grow(values, reached, pending, layer, *board):
+    while _grow(values, reached, pending, layer, side, weight, slides(weight), places):
         layer += 1
         if layer == UNREACHED:
             raise UserError(f"The pattern {format_partition((tuple(tiles),))} needs more moves than a byte can hold.")
@@ -173,17 +173,6 @@ def slides(weight: np.ndarray) -> np.ndarray:
     return np.append(past * (1 - np.eye(tiles, dtype=np.int64)), np.zeros((tiles, 1), dtype=np.int64), axis=1)
 
 
-@njit(cache=True)
-def _flood(cell, free, side, not_first, not_last):
-    """The cells that can be reached from a cell through free ones, as a mask."""
-    region, before = 1 << cell, 0
-    while region != before:
-        before = region
-        sideways = ((region & not_last) << 1) | ((region & not_first) >> 1)
-        region = (region | sideways | (region << side) | (region >> side)) & free
-    return region
-
-
 @njit(cache=True, inline="always")
 def _next_to(region, direction, side, not_first, not_last):
     """The cells from which a tile that moves up, down, left or right comes into the region."""
@@ -195,53 +184,15 @@ def _next_to(region, direction, side, not_first, not_last):
 
 
 @njit(cache=True)
-def _columns(side):
-    """All cells, those not in the first column, those not in the last, as masks."""
-    everywhere, first = (1 << (side * side)) - 1, 0
-    for row in range(side):
-        first |= 1 << (row * side)
-    return everywhere, everywhere & ~first, everywhere & ~(first << (side - 1))
+def _grow(values, reached, pending, layer, side, weight, past, places):
+    """Expand the placings pending at a layer in the order of their ranks; whether any region was new.
 
-
-@njit(cache=True)
-def _plant(values, reached, pending, side, goal, weight, past):
-    """Enter the goal."""
+    places: int64 [placings, tail], of the last tiles among the cells that the first ones leave, in the order of ranks.
+    Keeps true: a region that is pending has been reached; one that is expanded is no longer pending.
+    """
+    cells, tiles = side * side, len(weight)
     everywhere, not_first, not_last = _columns(side)
-    free = everywhere
-    for cell in goal:
-        free &= ~(1 << cell)
-    rank = rank_of(goal, weight)
-    values[rank] = 0
-    region = _flood(side * side - 1, free, side, not_first, not_last)
-    reached[rank], pending[rank] = region, region
-
-
-@njit(cache=True)
-def _tail_digits(cells, tail):
-    """The places of the last tiles among the cells left to them, in the order of ranks: int64 [placings, tail]."""
-    count = 1
-    for i in range(tail):
-        count *= cells - i
-    places = np.empty((count, tail), dtype=np.int64)
-    for number in range(count):
-        rest = number
-        for i in range(tail - 1, -1, -1):
-            places[number, i] = rest % (cells - i)
-            rest //= cells - i
-        for i in range(tail):  # from digits to places: step over those taken by earlier tiles
-            for place in np.sort(places[number, :i].copy()):
-                if place <= places[number, i]:
-                    places[number, i] += 1
-    return places
-
-
-@njit(cache=True)
-def _grow(values, reached, pending, layer, side, goal, weight, past):
-    """Expand the placings pending at a layer in the order of their ranks; whether any region was new."""
-    cells, tiles = side * side, len(goal)
-    everywhere, not_first, not_last = _columns(side)
-    head = max(0, tiles - TAIL)
-    places = _tail_digits(cells - head, tiles - head)
+    head = tiles - places.shape[1]
     size = len(places)
     placing, at = np.empty(tiles, dtype=np.int64), np.full(cells, tiles, dtype=np.int64)  # at: the tile in a cell
     left = np.empty(cells, dtype=np.int64)  # cells not taken by the first tiles
@@ -250,6 +201,7 @@ def _grow(values, reached, pending, layer, side, goal, weight, past):
     for block in range(len(values) // size):
         if not _any(pending, block * size, size):
             continue
+        # Place the first tiles, which are the same in the whole block, and list the cells that they leave.
         at[:] = tiles
         rest = block * size
         for i in range(head):
@@ -267,12 +219,14 @@ def _grow(values, reached, pending, layer, side, goal, weight, past):
             region = np.int64(pending[rank])
             if region == 0 or (values[rank] ^ layer) & 1:
                 continue
+            # Place the last tiles.
             pending[rank] = 0
             free = everywhere & ~occupied
             for i in range(head, tiles):
                 cell = left[places[number, i - head]]
                 placing[i], at[cell] = cell, i
                 free &= ~(1 << cell)
+            # Move each tile beside the region into it.
             for direction in range(4):
                 movers = _next_to(region, direction, side, not_first, not_last) & everywhere & ~free
                 while movers:
@@ -286,6 +240,7 @@ def _grow(values, reached, pending, layer, side, goal, weight, past):
                         for passed in range(1, side):
                             change += past[i, at[first + passed]]
                         change = change if target > cell else -change
+                    # Enter the region of the blank, which now stands where the tile was, unless it is known.
                     reaches = rank + change
                     if (np.int64(reached[reaches]) >> cell) & 1:
                         continue
@@ -295,6 +250,7 @@ def _grow(values, reached, pending, layer, side, goal, weight, past):
                     grown = True
                     if values[reaches] == UNREACHED:
                         values[reaches] = layer + 1
+            # Take the last tiles off the board again.
             for i in range(head, tiles):
                 at[placing[i]] = tiles
     return grown

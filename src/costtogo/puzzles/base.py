@@ -11,9 +11,10 @@ from typing import TypeGuard
 import numpy as np
 from numba import njit
 
-from costtogo.types import NO_ACTION, NO_STATE, Children, Legal, Neighbours, Ranks, States, UserError
+from costtogo.types import NO_ACTION, NO_STATE, Children, Legal, Neighbours, Ranks, States, UserError, excerpt
 
 MOST_MOVES = 100_000  # of a text; H(16, 3) is solved in 65,535
+CHUNK = 1 << 16  # states whose children are made at a time
 
 
 class Puzzle(ABC):
@@ -73,6 +74,14 @@ class Puzzle(ABC):
     def inverse(self, action: int) -> int:
         """The action that undoes the given one."""
 
+    def named_actions(self, moves: Sequence[str], unknown: str) -> list[int]:
+        """Actions by their names; UserError for a move that is none, in words with {} for it, and for too many."""
+        numbers = {name: action for action, name in enumerate(self.actions)}
+        for move in not_too_many(moves):
+            if move not in numbers:
+                raise UserError(unknown.format(excerpt(move)))
+        return [numbers[move] for move in moves]
+
     @abstractmethod
     def parse_moves(self, text: str) -> list[int]:
         """Actions from the customary notation; UserError for an unknown move, and for more than MOST_MOVES."""
@@ -114,14 +123,7 @@ class Puzzle(ABC):
         Returns the states uint8 [walks, length, D] and the actions int64 [walks, length + 1], the last of which leads
         on. Where undoing is all that is left, the walk undoes. Here all walks take a move at a time.
         """
-        walks, moves = draws.shape
-        undo = inverses(self)
-        path, actions = np.empty((walks, moves, self.cells), dtype=np.uint8), np.empty((walks, moves), dtype=np.int64)
-        states, back = np.repeat(self.goal[None], walks, axis=0), np.full(walks, NO_ACTION)
-        for place, draw in enumerate(draws.T):
-            taken = pick_legal(self.legal(states), draw, back)
-            states, back = self.move(states, taken), undo[taken]
-            path[:, place], actions[:, place] = states, taken
+        path, actions = _walks(self, draws, inverses(self))
         return path[:, :-1], actions
 
 
@@ -138,7 +140,13 @@ class ListedPuzzle(Puzzle):
 
     def neighbours(self) -> Neighbours:
         """The rank each action leads to from each rank, int32 [S, A], NO_STATE where it is not legal."""
-        return neighbours_by_expansion(self)
+        table = np.full((self.state_count, len(self.actions)), NO_STATE, dtype=np.int32)
+        for first in range(0, self.state_count, CHUNK):
+            ranks = np.arange(first, min(first + CHUNK, self.state_count))
+            children, legal = self.expand(self.unrank(ranks))
+            reached = self.rank(children.reshape(-1, self.cells)).reshape(legal.shape)
+            table[ranks] = np.where(legal, reached, NO_STATE)
+        return table
 
     def factors(self) -> tuple[Neighbours, Neighbours] | None:
         """The two tables of an exact.graph.Graph where two parts of the puzzle move independently, else None."""
@@ -213,13 +221,22 @@ def solves(puzzle: Puzzle, starts: States, solutions) -> np.ndarray:
 
 def random_walks(puzzle: Puzzle, walks: int, length: int, generator: np.random.Generator) -> States:
     """Walks from the goal by uniformly random legal moves, all states kept but the goal: uint8 [walks, length, D]."""
-    draws = generator.random((length, walks))
-    states = np.repeat(puzzle.goal[None], walks, axis=0)
-    path = np.empty((walks, length, puzzle.cells), dtype=np.uint8)
-    for step, draw in enumerate(draws):
-        states = puzzle.move(states, pick_legal(puzzle.legal(states), draw))
-        path[:, step] = states
-    return path
+    return _walks(puzzle, generator.random((length, walks)).T, np.full(len(puzzle.actions), NO_ACTION))[0]
+
+
+def _walks(puzzle: Puzzle, draws: np.ndarray, undo: np.ndarray) -> tuple[States, np.ndarray]:
+    """Walks from the goal by draws [walks, moves] that take the action which undoes the last, int64 [A], at need alone.
+
+    Returns the states after each move, uint8 [walks, moves, D], and the actions, int64 [walks, moves].
+    """
+    walks, moves = draws.shape
+    path, actions = np.empty((walks, moves, puzzle.cells), dtype=np.uint8), np.empty((walks, moves), dtype=np.int64)
+    states, back = np.repeat(puzzle.goal[None], walks, axis=0), np.full(walks, NO_ACTION)
+    for place, draw in enumerate(draws.T):
+        taken = pick_legal(puzzle.legal(states), draw, back)
+        states, back = puzzle.move(states, taken), undo[taken]
+        path[:, place], actions[:, place] = states, taken
+    return path, actions
 
 
 def pick_legal(legal: Legal, draw: np.ndarray, back: np.ndarray | None = None) -> np.ndarray:
@@ -232,27 +249,22 @@ def pick_legal(legal: Legal, draw: np.ndarray, back: np.ndarray | None = None) -
 
 @njit(cache=True)
 def _pick(legal, draw, back):
-    actions = back.copy()
+    actions = np.empty(len(legal), dtype=np.int64)
     for row in range(len(legal)):
-        free = 0
-        for action in range(legal.shape[1]):
-            free += legal[row, action] and action != back[row]
-        order = int(draw[row] * free)
-        for action in range(legal.shape[1]):
-            if legal[row, action] and action != back[row]:
-                if order == 0:
-                    actions[row] = action
-                    break
-                order -= 1
+        actions[row] = chosen(legal[row], draw[row], back[row])
     return actions
 
 
-def neighbours_by_expansion(puzzle: ListedPuzzle, chunk: int = 1 << 16) -> Neighbours:
-    """The neighbour table of any puzzle that can be ranked, int32 [S, A]."""
-    table = np.full((puzzle.state_count, len(puzzle.actions)), NO_STATE, dtype=np.int32)
-    for first in range(0, puzzle.state_count, chunk):
-        ranks = np.arange(first, min(first + chunk, puzzle.state_count))
-        children, legal = puzzle.expand(puzzle.unrank(ranks))
-        reached = puzzle.rank(children.reshape(-1, puzzle.cells)).reshape(legal.shape)
-        table[ranks] = np.where(legal, reached, NO_STATE)
-    return table
+@njit(cache=True, inline="always")
+def chosen(legal, draw, back):
+    """The action that a draw in [0, 1) chooses of the legal ones, bool [A], but for back: that if none other is."""
+    free = 0
+    for action in range(len(legal)):
+        free += legal[action] and action != back
+    order = int(draw * free)
+    for action in range(len(legal)):
+        if legal[action] and action != back:
+            if order == 0:
+                return action
+            order -= 1
+    return back

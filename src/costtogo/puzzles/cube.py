@@ -9,6 +9,7 @@ from abc import abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
+from itertools import product
 from typing import ClassVar
 
 import numpy as np
@@ -19,8 +20,7 @@ from costtogo.types import Children, Legal, Neighbours, Ranks, States, UserError
 
 FACES = "LUFDRB"
 COLOURS = ("orange", "yellow", "blue", "white", "red", "green")
-# Turning the opposite face the same way gives the same cube, held differently: see parse_moves.
-SAME_TURN = {"L": "R", "D": "U", "F": "B", "R": "R", "U": "U", "B": "B"}
+OPPOSITE = {"L": "R", "U": "D", "F": "B", "R": "L", "D": "U", "B": "F"}
 # Outward normal, direction of growing columns and of growing rows of each face (x right, y up, z to the viewer).
 FACE_AXES = {
     "L": ((-1, 0, 0), (0, 0, 1), (0, -1, 0)),
@@ -30,7 +30,7 @@ FACE_AXES = {
     "R": ((1, 0, 0), (0, 0, -1), (0, -1, 0)),
     "B": ((0, 0, -1), (-1, 0, 0), (0, -1, 0)),
 }
-FACE_CELLS = 4
+FIXED = (-1, -1, 1)  # the position of the corner of the 2×2×2 that never moves
 CORNERS = 7  # that move
 ORIENTATIONS = 3**6  # the seventh follows from the others
 PERMUTATIONS = 5040
@@ -41,46 +41,40 @@ def sticker_places(size: int) -> tuple[np.ndarray, np.ndarray]:
 
     Positions are even or odd integers between 1 - size and size - 1 in steps of two.
     """
-    positions, normals = [], []
+    positions, normals, steps = [], [], range(1 - size, size, 2)
     for face in FACES:
         normal, columns, rows = (np.array(axis) for axis in FACE_AXES[face])
-        for row in range(size):
-            for column in range(size):
-                across, down = 2 * column - (size - 1), 2 * row - (size - 1)
-                positions.append(normal * (size - 1) + columns * across + rows * down)
-                normals.append(normal)
+        for down, across in product(steps, steps):
+            positions.append(normal * (size - 1) + columns * across + rows * down)
+            normals.append(normal)
     return np.array(positions), np.array(normals)
+
+
+def moved_stickers(size: int, matrix: np.ndarray) -> np.ndarray:
+    """Where each sticker goes as the whole cube is turned or reflected by an int [3, 3]: int64 [6 · size²].
+
+    Those of a cube of size 1 are the faces.
+    """
+    places = np.concatenate(sticker_places(size), axis=1)
+    numbers = {tuple(place): number for number, place in enumerate(places.tolist())}
+    moved = (places.reshape(-1, 2, 3) @ matrix.T).reshape(-1, 6)
+    return np.array([numbers[tuple(place)] for place in moved.tolist()])
+
+
+@lru_cache
+def carried(size: int, face: str) -> np.ndarray:
+    """Where each sticker goes as the whole cube turns 90° clockwise as seen on a face, int64 [6 · size²]."""
+    axis = np.array(FACE_AXES[face][0])
+    return moved_stickers(size, np.outer(axis, axis) - np.cross(axis, np.eye(3, dtype=int)).T)
 
 
 def clockwise_turn(size: int, face: str) -> np.ndarray:
     """Where each sticker comes from when a face turns 90° clockwise: new = old[permutation], int64 [6 · size²]."""
-    positions, normals = sticker_places(size)
-    axis = np.array(FACE_AXES[face][0])
-    places = {(*p, *n): index for index, (p, n) in enumerate(zip(positions.tolist(), normals.tolist(), strict=True))}
+    positions, _ = sticker_places(size)
+    turning = np.flatnonzero(positions @ np.array(FACE_AXES[face][0]) == size - 1)
     permutation = np.arange(len(positions))
-    for source in np.flatnonzero(positions @ axis == size - 1):
-        turned = [_clockwise(vector, axis) for vector in (positions[source], normals[source])]
-        permutation[places[(*turned[0], *turned[1])]] = source
+    permutation[carried(size, face)[turning]] = turning
     return permutation
-
-
-def _clockwise(vector: np.ndarray, axis: np.ndarray) -> tuple[int, ...]:
-    """Rotate a vector by 90° clockwise as seen against the axis."""
-    return tuple((axis * (axis @ vector) - np.cross(axis, vector)).tolist())
-
-
-def _corner_stickers() -> np.ndarray:
-    """The three stickers of each corner, clockwise from the one on U or D, the fixed corner last: int64 [8, 3]."""
-    positions, normals = sticker_places(2)
-    corners = []
-    for place in sorted({tuple(p) for p in positions.tolist()}, key=lambda p: (p == (-1, -1, 1), -p[1], p)):
-        stickers = np.flatnonzero((positions == place).all(axis=1))
-        first = next(s for s in stickers if normals[s][1] != 0)
-        second, third = (s for s in stickers if s != first)
-        if np.dot(np.cross(normals[first], normals[second]), np.array(place)) > 0:
-            second, third = third, second
-        corners.append((first, second, third))
-    return np.array(corners)
 
 
 @dataclass(frozen=True)
@@ -88,18 +82,13 @@ class Pieces:
     """Stickers that always move together: the corners or the edges of a cube.
 
     stickers: int64 [P, k], each piece's, clockwise from the one on U or D (of middle edges on F or B).
+    colours: uint8 [k · P, k], those of a piece by k · piece + twist: the colour of each of its stickers.
     index: int8, k axes of 6: k · piece + twist by the colours seen at a place, -1 where no piece has them.
-    face_cells: stickers of a face.
     """
 
     stickers: np.ndarray
+    colours: np.ndarray
     index: np.ndarray
-    face_cells: int
-
-    @property
-    def count(self) -> int:
-        """P: 8 corners, 7 of the 2×2×2 that move, or 12 edges."""
-        return len(self.stickers)
 
     @property
     def size(self) -> int:
@@ -111,9 +100,29 @@ class Pieces:
         colours = states[:, self.stickers]
         return self.index[tuple(np.moveaxis(colours, 2, 0))].astype(np.int64)
 
-    def names(self) -> list[str]:
-        """The faces that a place touches: "ULB"."""
-        return ["".join(FACES[sticker // self.face_cells] for sticker in piece) for piece in self.stickers]
+
+@lru_cache
+def pieces_of(size: int, stickers_each: int) -> Pieces:
+    """The corners (three stickers each) or the edges (two) of a cube; the fixed corner of the 2×2×2 is the last."""
+    positions, normals = sticker_places(size)
+    outside = (abs(positions) == size - 1).sum(axis=1) == stickers_each
+    places = sorted({tuple(p) for p in positions[outside].tolist()}, key=lambda p: (p == FIXED, -p[1], p))
+    together = [np.flatnonzero((positions == place).all(axis=1)).tolist() for place in places]
+    stickers = np.array([_clockwise_from_top(piece, positions, normals) for piece in together])
+    home = (stickers // size**2).astype(np.uint8)
+    twisted = [np.roll(home, twist, axis=1) for twist in range(stickers_each)]
+    colours = np.stack(twisted, axis=1).reshape(-1, stickers_each)
+    index = np.full((len(FACES),) * stickers_each, -1, dtype=np.int8)
+    index[tuple(colours.T)] = np.arange(len(colours))
+    return Pieces(stickers, colours, index)
+
+
+def _clockwise_from_top(stickers: list[int], positions: np.ndarray, normals: np.ndarray) -> list[int]:
+    """The stickers of a piece from the one on U or D, else on F or B; those of a corner clockwise."""
+    first, *others = sorted(stickers, key=lambda s: (normals[s][1] == 0, normals[s][2] == 0))
+    if len(others) == 2 and np.dot(np.cross(normals[first], normals[others[0]]), positions[first]) > 0:
+        others.reverse()
+    return [first, *others]
 
 
 class Cube(Puzzle):
@@ -206,29 +215,18 @@ def parse_turns(text: str) -> Iterator[tuple[str, bool, int]]:
         yield face, "'" in suffix, 2 if "2" in suffix else 1
 
 
-def check_kind(state: States, kind: Pieces, noun: str) -> np.ndarray:
+def check_kind(state: States, kind: Pieces) -> np.ndarray:
     """Which of a kind of pieces stands at each place, int64 [P]; UserError where one is missing or one is twisted."""
-    seen, names = kind.seen(state[None])[0], kind.names()
+    noun, verb = ("corner", "twisted") if kind.size == 3 else ("edge", "flipped")
+    seen, names = kind.seen(state[None])[0], ["".join(FACES[c] for c in home) for home in kind.colours[:: kind.size]]
     for place in np.flatnonzero(seen < 0):
         raise UserError(f"Impossible cube: no {noun} has the colours at {names[place]}.")
     order = seen // kind.size
-    if missing := sorted(set(range(kind.count)) - set(order.tolist())):
+    if missing := sorted(set(range(len(order))) - set(order.tolist())):
         raise UserError(f"Impossible cube: the {noun} {names[missing[0]]} is missing and another stands twice.")
     if (seen % kind.size).sum() % kind.size:
-        verb = "twisted" if kind.size == 3 else "flipped"
         raise UserError(f"Impossible cube: a single {noun} is {verb}; turning faces never does that.")
     return order
-
-
-@lru_cache(maxsize=1)
-def _corners() -> tuple[Pieces, np.ndarray]:
-    """The eight corners; the colours of each, twisted each way, by their index: uint8 [24, 3]."""
-    stickers = _corner_stickers()
-    home = np.repeat(np.arange(6, dtype=np.uint8), FACE_CELLS)[stickers]
-    colours = np.stack([np.roll(home, twist, axis=1) for twist in range(3)], axis=1).reshape(24, 3)
-    index = np.full((6, 6, 6), -1, dtype=np.int8)
-    index[tuple(colours.T)] = np.arange(24)
-    return Pieces(stickers, index, FACE_CELLS), colours
 
 
 @lru_cache(maxsize=1)
@@ -256,21 +254,21 @@ class Cube2(Cube, ListedPuzzle):
     @cached_property
     def pieces(self) -> tuple[Pieces]:
         """The corners that move."""
-        places = _corners()[0]
-        return (replace(places, stickers=places.stickers[:CORNERS]),)
+        corners = pieces_of(2, 3)
+        return (replace(corners, stickers=corners.stickers[:CORNERS]),)
 
     def rank(self, states: States) -> Ranks:
         """Permutation of the seven corners, then their twists in base 3."""
         seen = self.pieces[0].seen(states)
-        return rank_permutations(seen // 3) * ORIENTATIONS + _rank_twists(seen % 3)
+        twists = seen[:, : CORNERS - 1] % 3 @ 3 ** np.arange(CORNERS - 1)
+        return rank_permutations(seen // 3) * ORIENTATIONS + twists
 
     def unrank(self, ranks: Ranks) -> States:
         """The states of the given ranks, uint8 [N, 24]."""
         ranks = np.asarray(ranks, dtype=np.int64)
-        corners, twists = _parts()
-        places, colours = _corners()
+        (corners, twists), places = _parts(), pieces_of(2, 3)
         seen = corners[ranks // ORIENTATIONS] + twists[ranks % ORIENTATIONS]
-        return colours[seen].reshape(len(ranks), self.cells).take(np.argsort(places.stickers, axis=None), axis=1)
+        return places.colours[seen].reshape(len(ranks), self.cells).take(np.argsort(places.stickers, axis=None), axis=1)
 
     def factors(self) -> tuple[Neighbours, Neighbours]:
         """Corners and twists move independently: where each is taken, int32 [7!, 6] and [3⁶, 6]."""
@@ -295,37 +293,22 @@ class Cube2(Cube, ListedPuzzle):
         fixed corner along: the faces named after it lie elsewhere.
         """
         actions = []
-        seen = {face: face for face in FACES}  # which face of the cube lies where, the fixed corner being at D L F
+        seen = np.array(list(FACES))  # which face of the cube lies where, the fixed corner being at D L F
         for face, back, quarters in parse_turns(text):
             back &= quarters == 1  # a half turn is the same either way
             for _ in range(quarters):
-                actions.append(self.actions.index(SAME_TURN[seen[face]] + ("'" if back else "")))
-                if seen[face] in "LDF":
-                    seen = _turn_whole(seen, face, back)
+                named = seen[FACES.index(face)]
+                turned = named if named in self.faces else OPPOSITE[named]
+                actions.append(self.actions.index(turned + ("'" if back else "")))
+                if turned != named:
+                    seen[carried(1, OPPOSITE[face] if back else face)] = seen.copy()
         return actions
 
     def check_pieces(self, state: States) -> None:
         """UserError where corners are no corners, or the fixed one is not in its place."""
-        check_kind(state, _corners()[0], "corner")
-        if (state[_corners()[0].stickers[CORNERS]] != self.goal[_corners()[0].stickers[CORNERS]]).any():
+        corners = pieces_of(2, 3)
+        check_kind(state, corners)
+        if (state != self.goal)[corners.stickers[CORNERS]].any():
             raise UserError(
                 "Hold the cube so that the corner of D, L and F is in its place: it is the one that stays fixed."
             )
-
-
-def _turn_whole(seen: dict[str, str], face: str, back: bool) -> dict[str, str]:
-    """What lies where after the whole cube has been turned clockwise, or back, as seen on a face."""
-    goes = _carried(face)
-    return {start: seen[end] for start, end in goes.items()} if back else {goes[name]: seen[name] for name in FACES}
-
-
-@lru_cache
-def _carried(face: str) -> dict[str, str]:
-    """Where each face goes as the whole cube turns clockwise as seen on one."""
-    places = {tuple(axes[0]): name for name, axes in FACE_AXES.items()}
-    axis = np.array(FACE_AXES[face][0])
-    return {name: places[tuple(_clockwise(np.array(axes[0]), axis))] for name, axes in FACE_AXES.items()}
-
-
-def _rank_twists(twists: np.ndarray) -> Ranks:
-    return twists[:, : CORNERS - 1] @ 3 ** np.arange(CORNERS - 1)

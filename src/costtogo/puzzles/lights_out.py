@@ -10,7 +10,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from costtogo.puzzles.base import Puzzle, not_too_many
+from costtogo.puzzles.base import Puzzle
 from costtogo.puzzles.gf2 import eliminate
 from costtogo.types import Children, Legal, States, UserError, excerpt
 
@@ -85,15 +85,11 @@ class LightsOut(Puzzle):
 
     def parse_moves(self, text: str) -> list[int]:
         """ "r1c1 r2c3": row and column of each press."""
-        actions = []
-        for move in not_too_many(text.split()):
-            if move not in self.actions:
-                raise UserError(
-                    f"Unknown press '{excerpt(move)}': the third light of the second row of {self.name} is written "
-                    f"r2c3, and the last r{self.side}c{self.side}."
-                )
-            actions.append(self.actions.index(move))
-        return actions
+        return self.named_actions(
+            text.split(),
+            f"Unknown press '{{}}': the third light of the second row of {self.name} is written r2c3, and the last "
+            f"r{self.side}c{self.side}.",
+        )
 
     def parse_state(self, text: str) -> States:
         """The lights row by row, 1 where one is on: "1 0 1 …" or "101 …", with spaces or commas anywhere."""

@@ -6,13 +6,13 @@ in which a tile slides into the blank: U is a move of the tile below it.
 
 import math
 from dataclasses import dataclass, field
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
 from numba import njit
 
-from costtogo.puzzles.base import ListedPuzzle, Puzzle, Symmetry, inverses, not_too_many
+from costtogo.puzzles.base import ListedPuzzle, Puzzle, Symmetry, chosen, inverses
 from costtogo.puzzles.permutations import is_odd, rank_permutations, unrank_permutations
 from costtogo.types import NO_ACTION, Children, Legal, Ranks, States, UserError, excerpt
 
@@ -65,10 +65,14 @@ class SlidingTiles(Puzzle):
             sources.append(np.arange(self.cells) + np.where(inside, down * self.side + right, 0))
         return np.stack(sources, axis=1)
 
-    @property
+    @cached_property
     def symmetries(self) -> tuple[Symmetry, ...]:
         """The board itself, and the reflection in the diagonal through the blank of the goal."""
-        return _symmetries(self.side)
+        cells, actions = np.arange(self.cells), np.arange(len(self.actions))
+        transposed = cells.reshape(self.side, self.side).T.ravel()
+        letters = np.concatenate([[BLANK], transposed[:-1] + 1]).astype(np.uint8)
+        # Up and left change places, and so do down and right.
+        return Symmetry(cells, cells.astype(np.uint8), actions), Symmetry(transposed, letters, actions ^ 2)
 
     def expand(self, states: States) -> tuple[Children, Legal]:
         """Slide a tile in from every side: children uint8 [N, 4, D]."""
@@ -89,7 +93,7 @@ class SlidingTiles(Puzzle):
 
     def walk(self, draws: np.ndarray) -> tuple[States, np.ndarray]:
         """Walks from the goal that never undo a move, in one compiled call, each from end to end."""
-        path, actions = _walked(self.goal, self.sources, inverses(self), draws)
+        path, actions = _walked(self.goal, self.sources, self.legal_at, inverses(self), draws)
         return path[:, :-1], actions
 
     def inverse(self, action: int) -> int:
@@ -107,15 +111,10 @@ class SlidingTiles(Puzzle):
 
     def parse_moves(self, text: str) -> list[int]:
         """ "U L D" or "ULD"."""
-        actions = []
-        for move in not_too_many("".join(text.split())):
-            if move not in self.actions:
-                raise UserError(
-                    f"Unknown move '{excerpt(move)}': a move is one of U D L R, where the tile goes that slides into "
-                    "the blank."
-                )
-            actions.append(self.actions.index(move))
-        return actions
+        return self.named_actions(
+            "".join(text.split()),
+            "Unknown move '{}': a move is one of U D L R, where the tile goes that slides into the blank.",
+        )
 
     def parse_state(self, text: str) -> States:
         """The tiles row by row, 0 for the blank: "1 2 3 4 5 6 7 8 0", with spaces or commas."""
@@ -180,16 +179,6 @@ def tiles(count: int) -> SlidingTiles:
     return ListedTiles() if count == 8 else SlidingTiles(math.isqrt(count + 1))
 
 
-@lru_cache
-def _symmetries(side: int) -> tuple[Symmetry, ...]:
-    cells = np.arange(side * side)
-    transposed = cells.reshape(side, side).T.ravel()
-    tiles = np.concatenate([[BLANK], transposed[:-1] + 1]).astype(np.uint8)
-    actions = np.array([ACTIONS.index({"U": "L", "D": "R", "L": "U", "R": "D"}[action]) for action in ACTIONS])
-    itself = Symmetry(cells, cells.astype(np.uint8), np.arange(len(ACTIONS)))
-    return itself, Symmetry(transposed, tiles, actions)
-
-
 @njit(cache=True, inline="always")
 def _slide(state, source, blank, child):
     child[:] = state
@@ -233,23 +222,14 @@ def _moved(states, actions, sources):
 
 
 @njit(cache=True)
-def _walked(goal, sources, undo, draws):
-    """Draw by draw the action chosen among those that are legal and do not undo the last, as base.pick_legal does."""
+def _walked(goal, sources, legal_at, undo, draws):
+    """The states and actions of walks, as base.Puzzle.walk takes them."""
     walks, moves = draws.shape
     path, actions = np.empty((walks, moves, len(goal)), dtype=np.uint8), np.empty((walks, moves), dtype=np.int64)
     for walk in range(walks):
         board, blank, back = goal.copy(), _blank(goal), NO_ACTION
         for place in range(moves):
-            free = 0
-            for action in range(len(undo)):
-                free += sources[blank, action] != blank and action != back
-            order, taken = int(draws[walk, place] * free), back
-            for action in range(len(undo)):
-                if sources[blank, action] != blank and action != back:
-                    if order == 0:
-                        taken = action
-                        break
-                    order -= 1
+            taken = chosen(legal_at[blank], draws[walk, place], back)
             tile = sources[blank, taken]
             board[blank], board[tile], blank, back = board[tile], BLANK, tile, undo[taken]
             path[walk, place], actions[walk, place] = board, taken

@@ -75,10 +75,10 @@ class ActionPool(SearchPool):
 
         The way back to the parent is left out.
         """
-        self.make_room_for_entries(np.bincount(search).max(initial=0) * len(self.inverse))
+        self.make_room(np.bincount(search).max(initial=0) * len(self.inverse))
         _push(self.open, self.nodes, self.searches, search, nodes, values, self.inverse, path_weight)
 
-    def make_room_for_entries(self, more: int) -> None:
+    def make_room(self, more: int) -> None:
         """Room for more entries in every running search, doubling; what others have in theirs is dropped."""
         (f, entry, count), running = self.open, self.searches["running"]
         needed = int(count[running].max(initial=0)) + more
@@ -117,13 +117,9 @@ def run(
 
     deadline: of time.monotonic; a search that runs then expands no more.
     """
-    count = len(starts)
-    batch = Batch(
-        np.arange(count, dtype=np.int32),
-        np.full(count, NOTHING, dtype=np.int32),
-        np.zeros(count, dtype=np.float32),
-        starts,
-    )
+    no_parent = np.full(len(starts), NOTHING, dtype=np.int32)
+    no_cost = np.zeros(len(starts), dtype=np.float32)
+    batch = Batch(np.arange(len(starts), dtype=np.int32), no_parent, no_cost, starts)
     while pool.searches["running"].any():
         rows, nodes = pool.enter(batch, pool.in_time(rules, deadline), path_weight)
         pool.push(batch.search[rows], nodes, heuristic.children(batch.states[rows]), path_weight)
@@ -151,16 +147,14 @@ def _pop(opened, g, searches, actions, batch_size, path_weight):
     Entries that cannot lead to a cheaper goal are dropped.
     """
     counts = opened.count
-    most = 0
-    for search in range(len(counts)):
-        if searches[search].running:
-            most += min(batch_size, counts[search])
+    most = np.minimum(batch_size, counts[searches["running"]]).sum()
     taken_from, taken = np.empty(most, dtype=np.int32), np.empty(most, dtype=np.int32)
     h = np.empty(most, dtype=np.float32)
     used = 0
     for search in range(len(counts)):
         if not searches[search].running:
             continue
+        # Take the entries of least f but those that cannot lead to a cheaper goal.
         fs, heap, size, last = opened.f[search], opened.entry[search], counts[search], used + batch_size
         while size > 0 and used < last:
             least = fs[0]

@@ -9,6 +9,8 @@ sliding tiles can be made shorter stretch by stretch.
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import astuple, dataclass, field, replace
+from itertools import chain, cycle, islice
+from itertools import count as counted
 
 import numpy as np
 
@@ -37,15 +39,15 @@ class Best:
     out_of_memory: bool = False
     out_of_time: bool = False
 
-    def take(self, found: SearchResult, solution: np.ndarray) -> None:
-        """Add one search from one start, its solution as one of the state itself."""
+    def take(self, found: SearchResult, image: "Image") -> None:
+        """Add one search from an image of the state, its solution as one of the state itself."""
         self.nodes_expanded += int(found.nodes_expanded[0])
         self.nodes_generated += int(found.nodes_generated[0])
         self.lower_bound = max(self.lower_bound, float(found.lower_bound[0]))
         self.out_of_memory |= bool(found.out_of_memory[0])
         self.out_of_time |= bool(found.out_of_time[0])
         if found.cost[0] < self.cost:
-            self.cost, self.solution = float(found.cost[0]), solution
+            self.cost, self.solution = float(found.cost[0]), image.back(found.solutions[0])
 
     def at_most(self, nearby: NearbyTable) -> int:
         """The moves after which a beam cannot end in a shorter solution any more."""
@@ -89,16 +91,11 @@ def images(puzzle: Puzzle) -> list[Image]:
 
 def schedule(count: int) -> Iterator[tuple[int, int]]:
     """Widths and numbers of images, of so many there are, without end: each width with other images than the last."""
-    image = 0
-    for width, times in WIDTHS:
-        for _ in range(min(times, count)):
-            yield width, image % count
-            image += 1
-    while True:
-        width *= 4
-        for _ in range(min(times, count)):
-            yield width, image % count
-            image += 1
+    numbers, (widest, most) = cycle(range(count)), WIDTHS[-1]
+    wider = ((widest * 4**times, most) for times in counted(1))
+    for width, times in chain(WIDTHS, wider):
+        for image in islice(numbers, min(times, count)):
+            yield width, image
 
 
 def solve(
@@ -137,11 +134,9 @@ def solve_images(
     """The shortest solution of one start, uint8 [1, D], by beams of one width from the first so many of its images."""
     best, (start,) = Best(), starts
     for image in images(puzzle)[:count]:
-        moves = min(limits.max_moves, best.at_most(nearby))
-        found = beam.solve(
-            puzzle, heuristic, image.of(start), width=width, nearby=nearby, limits=replace(limits, max_moves=moves)
-        )
-        best.take(found, image.back(found.solutions[0]))
+        narrower = replace(limits, max_moves=min(limits.max_moves, best.at_most(nearby)))
+        found = beam.solve(puzzle, heuristic, image.of(start), width=width, nearby=nearby, limits=narrower)
+        best.take(found, image)
         if best.cost <= best.lower_bound:
             break
     return best.result()
@@ -170,7 +165,7 @@ def solve_within(
             break
         limits = BeamLimits(max_moves=best.at_most(nearby), max_nodes=max_nodes, seconds=deadline - begun)
         found = beam.solve(puzzle, heuristic, every[number].of(start), width=width, nearby=nearby, limits=limits)
-        best.take(found, every[number].back(found.solutions[0]))
+        best.take(found, every[number])
         if best.cost <= best.lower_bound:
             break
         rate = max(rate, (time.monotonic() - begun) / width)
@@ -210,7 +205,7 @@ def solve_with_weights(
         (weight, batch, image, waiting), begun = turns.pop(0), time.monotonic()
         limits = bwas.Limits(max_nodes=max_nodes, seconds=max(0, deadline - kept - begun) / waiting)
         found = bwas.solve(puzzle, heuristic, image.of(start), path_weight=weight, batch_size=batch, limits=limits)
-        best.take(found, image.back(found.solutions[0]))
+        best.take(found, image)
         kept = share * seconds if np.isfinite(best.cost) else 0.0
         ended = time.monotonic()
         left = deadline - kept - ended

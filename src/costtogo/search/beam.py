@@ -107,24 +107,21 @@ def _next_by_action(
 ) -> tuple[Level, Hashes, int]:
     """The same with the cost-to-go of all children from one evaluation of their parents."""
     scores = heuristic.children(states)
-    parts: list[tuple] = []
-    room = width
+    none = np.zeros(0, dtype=np.int64)
+    parts, room = [(states[:0], none, none, np.zeros(0, dtype=np.uint64))], width
     for chosen in _in_order(scores.ravel(), width):
         parents, actions = np.divmod(chosen, scores.shape[1])
         children = puzzle.move(states[parents], actions)
         hashes = hash_states(puzzle, children)
         new = seen.new(hashes)[:room]
         seen.enter(hashes[new])
-        parts.append((children[new], parents[new].astype(np.int32), actions[new].astype(np.int8), hashes[new]))
+        parts.append((children[new], parents[new], actions[new], hashes[new]))
         room -= len(new)
         if room == 0:
             break
-    generated = int(np.isfinite(scores).sum())
-    if not parts:
-        none = Level(states[:0], np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.int8))
-        return none, np.zeros(0, dtype=np.uint64), generated
     children, parents, actions, hashes = (np.concatenate(column) for column in zip(*parts, strict=True))
-    return Level(children, parents, actions), hashes, generated
+    level = Level(children, parents.astype(np.int32), actions.astype(np.int8))
+    return level, hashes, int(np.isfinite(scores).sum())
 
 
 def _in_order(scores: np.ndarray, width: int):

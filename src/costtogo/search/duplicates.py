@@ -65,45 +65,40 @@ def _marks(longest: int) -> np.ndarray:
 def _ends(words, length, marks, steps):
     """What words of so many moves do to the board, hashed, uint64 [N], and how far the blank goes, int8 [N, 4]."""
     hashes, extents = np.empty(len(words), dtype=np.uint64), np.empty((len(words), 4), dtype=np.int8)
-    board = np.arange(len(marks))
+    board, trail = np.arange(len(marks)), np.empty(length + 1, dtype=np.int64)
     for row in range(len(words)):
-        hashes[row] = _play(board, words[row], length, marks, steps, extents[row])
-        _unplay(board, words[row], length, steps)
+        hashes[row] = _play(board, words[row], trail, marks, steps, extents[row])
+        _unplay(board, trail)
     return hashes, extents
 
 
 @njit(cache=True)
-def _play(board, word, length, marks, steps, extent):
-    """Make the moves of a word with the blank in the middle; the change of the hash; writes how far the blank goes."""
+def _play(board, word, trail, marks, steps, extent):
+    """Make the moves of a word with the blank in the middle; the change of the hash.
+
+    Writes the cells of the blank, int64 [moves + 1], and how far it goes.
+    """
     side = int(np.sqrt(len(board)))
-    blank, row, column = len(board) // 2, 0, 0
+    length, row, column = len(trail) - 1, 0, 0
     hashed = np.uint64(0)
-    extent[:] = 0
-    for place in range(length - 1, -1, -1):
-        action = word >> BITS * place & 3
+    trail[0], extent[:] = len(board) // 2, 0
+    for place in range(length):
+        action = word >> BITS * (length - 1 - place) & 3
         row, column = row + steps[action, 0], column + steps[action, 1]
-        cell = len(board) // 2 + row * side + column
+        blank, cell = trail[place], trail[0] + row * side + column
         hashed += marks[blank, board[cell]] - marks[cell, board[cell]]
-        board[blank], board[cell] = board[cell], board[blank]
-        blank = cell
+        board[blank], board[cell], trail[place + 1] = board[cell], board[blank], cell
         extent[0], extent[1] = max(extent[0], -row), max(extent[1], row)
         extent[2], extent[3] = max(extent[2], -column), max(extent[3], column)
     return hashed
 
 
 @njit(cache=True)
-def _unplay(board, word, length, steps):
-    """Undo the moves of a word."""
-    side = int(np.sqrt(len(board)))
-    blank = len(board) // 2
-    for place in range(length):
-        action = word >> BITS * place & 3
-        blank += steps[action, 0] * side + steps[action, 1]
-    for place in range(length):
-        action = word >> BITS * place & 3
-        cell = blank - steps[action, 0] * side - steps[action, 1]
+def _unplay(board, trail):
+    """Undo moves, last to first, by the cells of the blank."""
+    for place in range(len(trail) - 1, 0, -1):
+        cell, blank = trail[place - 1], trail[place]
         board[blank], board[cell] = board[cell], board[blank]
-        blank = cell
 
 
 @njit(cache=True)
@@ -113,19 +108,22 @@ def _later(order, hashes, extents, words, sizes, steps):
     cells = (2 * sizes.max() + 1) ** 2
     marks = np.zeros((cells, cells), dtype=np.uint64)
     board, other, extent = np.arange(cells), np.arange(cells), np.empty(4, dtype=np.int8)
+    trail, other_trail = np.empty((2, sizes.max() + 1), dtype=np.int64)
     first = 0
     for place in range(1, len(order)):
         if hashes[order[place]] != hashes[order[first]]:
             first = place
         word = order[place]
+        way = trail[: sizes[word] + 1]
         for before in order[first:place]:
             if (extents[before] > extents[word]).any():
                 continue
-            _play(board, words[word], sizes[word], marks, steps, extent)
-            _play(other, words[before], sizes[before], marks, steps, extent)
+            other_way = other_trail[: sizes[before] + 1]
+            _play(board, words[word], way, marks, steps, extent)
+            _play(other, words[before], other_way, marks, steps, extent)
             later[word] |= (board == other).all()
-            _unplay(board, words[word], sizes[word], steps)
-            _unplay(other, words[before], sizes[before], steps)
+            _unplay(board, way)
+            _unplay(other, other_way)
     return later
 
 

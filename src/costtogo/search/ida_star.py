@@ -105,7 +105,7 @@ def _solve_one(
     end = time.monotonic() + limits.seconds
     search = Deepening(puzzle, heuristic, start)
     search.run(1, end, min(limits.max_generated, UNCUT))
-    if search.solution is None and not search.over(end, limits.max_generated):
+    if search.solution is None and time.monotonic() < end and search.counts[1] < limits.max_generated:
         search.cut()
         search.run(threads, end, limits.max_generated)
     expanded, generated = search.counts.tolist()
@@ -144,10 +144,6 @@ class Deepening:
                 work = partial(self._work, race, least, end, max_generated, threads)
                 ended = all(list(pool.map(work, paths)) if threads > 1 else [work(paths[0])])
                 self._look(paths)
-
-    def over(self, end: float, max_generated: float) -> bool:
-        """Whether a limit has been reached."""
-        return time.monotonic() >= end or self.counts[1] >= max_generated
 
     def _work(self, race: np.ndarray, bound: int, end: float, max_generated: float, threads: int, path: Path) -> bool:
         """Search subtrees with one path until there are no more (True) or a limit is reached (False)."""
@@ -213,26 +209,17 @@ def moves_of(puzzle: SlidingTiles) -> Moves:
     """The actions to try by the blank's cell and the moves before."""
     onward = automaton(LONGEST_WORD)
     bits = 1 << np.arange(len(puzzle.actions))
-    legal = puzzle.sources != np.arange(puzzle.cells)[:, None]
     lowest = np.array([(mask & -mask).bit_length() - 1 for mask in range(bits.sum() + 1)])
-    masks = (mask.astype(np.uint8) for mask in ((onward != NO_STATE) @ bits, legal @ bits, lowest))
+    masks = (mask.astype(np.uint8) for mask in ((onward != NO_STATE) @ bits, puzzle.legal_at @ bits, lowest))
     return Moves(onward, *masks)
 
 
 def _new_path(puzzle: SlidingTiles, sums: TileSums) -> Path:
     """A path without a root."""
     depths, (count, patterns) = LONGEST + 2, sums.members.shape[:2]
-    return Path(
-        board=np.zeros(puzzle.cells, dtype=np.uint8),
-        ranks=np.zeros((count, patterns), dtype=np.int64),
-        blank=np.zeros(depths, dtype=np.uint8),
-        reader=np.zeros(depths, dtype=np.int32),
-        todo=np.zeros(depths, dtype=np.uint8),
-        action=np.zeros(depths, dtype=np.int8),
-        totals=np.zeros((depths, count), dtype=np.int64),
-        before=np.zeros((depths, count), dtype=np.int64),
-        place=np.array([0, NO_ROOT, False], dtype=np.int64),
-    )
+    steps = (np.zeros(depths, dtype=kind) for kind in (np.uint8, np.int32, np.uint8, np.int8))
+    board, ranks = np.zeros(puzzle.cells, dtype=np.uint8), np.zeros((count, patterns), dtype=np.int64)
+    return Path(board, ranks, *steps, *np.zeros((2, depths, count), dtype=np.int64), np.array([0, NO_ROOT, False]))
 
 
 @intrinsic
@@ -263,6 +250,7 @@ def _search(path, roots, race, bound, sums, moves, allowed, gap):
     if root > race[SOLVED]:
         root = NO_ROOT
     while generated < allowed:
+        # Go on to the next root whose subtree the bound lets in, where the last one has been searched.
         if root == NO_ROOT:
             root = _take_next(race)
             while root < race[SOLVED] and roots.beyond[root] > bound:
@@ -273,6 +261,7 @@ def _search(path, roots, race, bound, sums, moves, allowed, gap):
             _enter(path, roots.boards[root], roots.readers[root], sums, moves)
             depth, expanded, seen, least = 0, 1, generated, NEVER
             roots.beyond[root] = NEVER
+        # Take the last move back where no action is left to try.
         if todo[depth] == 0:
             if depth == 0:
                 _tell(roots, root, expanded, generated - seen, least)
@@ -285,6 +274,7 @@ def _search(path, roots, race, bound, sums, moves, allowed, gap):
             for s in range(count):
                 ranks[s, pattern[s, tile]] = before[depth + 1, s]
             continue
+        # Generate the next child: the largest of its sums, as far as they stay within the bound.
         blank, action = blanks[depth], lowest[todo[depth]]
         todo[depth] &= todo[depth] - 1
         generated += 1
@@ -308,6 +298,7 @@ def _search(path, roots, race, bound, sums, moves, allowed, gap):
         if f > bound:
             least = min(least, f)
             continue
+        # Make the move.
         actions[depth] = action
         readers[depth + 1] = onward[readers[depth], action]
         depth += 1
@@ -316,6 +307,7 @@ def _search(path, roots, race, bound, sums, moves, allowed, gap):
             ranks[s, pattern[s, tile]] = reached[s]
         blanks[depth] = source
         todo[depth] = kept[readers[depth]] & legal[source]
+        # Stop at the goal, before which no thread takes another root of a later order.
         if f == depth:
             place[AT_GOAL] = True
             race[SOLVED] = min(race[SOLVED], root)
@@ -355,9 +347,8 @@ def conflicts_added(board, tile, source, blank, action, lines):
     """What a move changes in the moves that the order of tiles in lines adds: in the line left and the line entered."""
     side = len(lines.powers)
     kind = 0 if action < 2 else 1  # up and down lead from row to row
-    left, entered, place = source // side, blank // side, source % side
-    if kind == 1:
-        left, entered, place = source % side, blank % side, source // side
+    from_line, to_line = divmod(source, side), divmod(blank, side)
+    left, entered, place = from_line[kind], to_line[kind], from_line[1 - kind]
     added = 0
     for line, sign in ((left, -1), (entered, 1)):
         digit = lines.digits[kind, tile, line]

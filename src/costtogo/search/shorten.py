@@ -140,6 +140,7 @@ def _go_on(board, place, taken, following, sources, undo, distances, wanted, nod
         if seen >= last:
             moves = PAUSED
             break
+        # Try the next action but the one that undoes the last.
         action = following[depth]
         if action < sources.shape[1]:
             following[depth] += 1
@@ -156,12 +157,14 @@ def _go_on(board, place, taken, following, sources, undo, distances, wanted, nod
             taken[depth] = action
             depth += 1
             following[depth] = 0
+        # Take the last move back where none is left.
         elif depth > 0:
             depth -= 1
             source = sources[blank, undo[taken[depth]]]
             tile = board[source]
             h += distances[wanted[tile], blank] - distances[wanted[tile], source]
             board[blank], board[source], blank = tile, BLANK, source
+        # Begin again at the start with a larger bound.
         else:
             bound += 2
             following[0] = 0

@@ -135,10 +135,7 @@ def _pop(nodes, searches, entries, roots, goals, rules):
     """
     state, _, g, h, _, _ = nodes
     f, node_of, entry_g, left, right = entries
-    running = 0
-    for search in range(len(searches)):
-        running += searches[search].running
-    batch = np.empty(rules.batch_size * running, dtype=np.int32)
+    batch = np.empty(rules.batch_size * searches["running"].sum(), dtype=np.int32)
     used = 0
     for search in range(len(searches)):
         its = searches[search]
@@ -205,11 +202,10 @@ def _insert(nodes, slots, numbers, searches, count, parents, children, legal):
     state, search_of, g, _, parent_of, action_of = nodes
     actions = legal.shape[1]
     hashes, known = np.empty(legal.size, dtype=np.uint64), np.full(legal.size, NOTHING, dtype=np.int32)
+    searched_by = np.repeat(search_of[parents], actions)  # of each child
     # Hash the children.
-    for row in range(len(parents)):
-        for action in range(actions):
-            child = row * actions + action
-            hashes[child] = hash_in(children, child, search_of[parents[row]], numbers)
+    for child in range(legal.size):
+        hashes[child] = hash_in(children, child, searched_by[child], numbers)
     # Read their first slots.
     for row in range(len(parents)):
         for action in range(actions):
@@ -219,9 +215,7 @@ def _insert(nodes, slots, numbers, searches, count, parents, children, legal):
     # Keep the nodes found there that are the children.
     for child in range(legal.size):
         node = known[child]
-        if node != NOTHING and (
-            search_of[node] != search_of[parents[child // actions]] or not same(state, node, children, child)
-        ):
+        if node != NOTHING and (search_of[node] != searched_by[child] or not same(state, node, children, child)):
             known[child] = NOTHING
     reached, path = np.empty(legal.size, dtype=np.int32), np.empty(legal.size, dtype=np.int32)
     used = 0
