@@ -392,11 +392,8 @@ def _kept_figures(own: str, puzzles: list[str], measured: Path) -> Iterator[Figu
     for path in kept_of(puzzles, measured):
         cards, folder = cards_kept(path), path.with_suffix("")
         for place, card in sorted(cards.items()) if path.stem != own else ():
-            curve, training = (
-                folder / f"{place.replace('/', '_')}_curve.csv",
-                card.get("parameters", {}).get("training"),
-            )
-            if curve.exists() and training["puzzle"] in puzzles:
+            curve = folder / f"{place.replace('/', '_')}_curve.csv"
+            if curve.exists() and (training := card["parameters"]["training"])["puzzle"] in puzzles:
                 model, options = place.removeprefix("models/"), {"epsilon": training["epsilon"]}
                 label, files = f"loss of the study {path.stem}'s {model}", {"curve": str(curve)}
                 yield _kept_figure(path, "kept_training", label, training["puzzle"], model, files, options)
@@ -410,8 +407,8 @@ def _variant_figures(path: Path, cards: dict[str, Any], files: Paths) -> Iterato
     for puzzle in sorted({card["parameters"]["puzzle"] for card in stages}):
         kinds = {"variants": "seeds of each variant"}
         if (mean := mean_distance_at_looks(cards, puzzle)) is not None:
-            kinds |= {"variant_errors": "error as training goes on", "variant_losses": "loss as training goes on"}
-            kinds |= {"variant_costs": "mean cost-to-go as training goes on"}
+            measures = {"errors": "error", "losses": "loss", "costs": "mean cost-to-go"}
+            kinds |= {f"variant_{name}": f"{measure} as training goes on" for name, measure in measures.items()}
         elif family(puzzle) != "hanoi":
             kinds |= {"measures_by_point": "measures by convergence point", "predictors": "what predicts searches"}
         for kind, label in kinds.items():
