@@ -3,7 +3,6 @@
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.colors import LogNorm
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
@@ -14,6 +13,7 @@ from costtogo.learning.distributions import walk_spread
 from costtogo.puzzles import make
 
 SHARES = {"admissible_percent": "admissible states", "consistent_percent": "consistent states"}
+RING = {"ls": "none", "marker": "o", "markersize": 11, "mfc": "none"}  # around the checkpoint of the searches
 
 
 @style.kind_of_figure
@@ -26,40 +26,30 @@ def audit(measures: dict[str, pd.DataFrame], selections: dict[str, pd.DataFrame]
     searches.
     """
     figure, panels = style.subplots(1, 2, sharey=True)
-    handles = []
-    for number, (model, rows) in enumerate(measures.items()):
-        for axes, measure in zip(panels, SHARES, strict=True):
-            handles += _draw_shares(axes, rows, measure, style.look_of(number), model)
+    for axes, (measure, text) in zip(panels, SHARES.items(), strict=True):
+        for number, (model, rows) in enumerate(measures.items()):
+            _draw_shares(axes, rows, measure, style.look_of(number, label=model))
             chosen = rows[(rows["iteration"] == selected_iteration(selections[model])) & (rows["scope"] == "all")]
-            ring = {"ls": "none", "marker": "o", "markersize": 11, "mfc": "none", "mew": 1.2}
-            axes.plot(chosen["iteration"], chosen[measure], mec=style.look_of(number)["color"], **ring)
-    for axes, text in zip(panels, SHARES.values(), strict=True):
+            axes.plot(chosen["iteration"], chosen[measure], mec=style.look_of(number)["color"], mew=1.2, **RING)
         style.name_panel(axes, text)
         axes.margins(x=0.08)
         style.whole_ticks(axes.xaxis, 5)
         style.by_iteration(axes)
     panels[0].set_ylabel("share of states, %")
-    return style.with_legend(figure, [*handles[:: len(panels)], *_scope_handles()], columns=3)
+    dot = {"color": style.GREY, "marker": "o", "markersize": 5, "lw": 0.6}
+    meanings = [
+        Line2D([], [], label="all states", **dot),
+        Line2D([], [], label="sample", mfc="white", ls="none", **dot),
+        Line2D([], [], label="checkpoint of the searches", mec=style.GREY, **RING),
+    ]
+    return style.with_legend(figure, more=meanings, columns=3)
 
 
-def _draw_shares(axes: Axes, rows: pd.DataFrame, measure: str, look: dict, model: str) -> list:
-    lines = []
+def _draw_shares(axes: Axes, rows: pd.DataFrame, measure: str, look: dict) -> None:
     for scope, fill, line in (("all", look["color"], "-"), ("sample", "white", "none")):
         dots = rows[rows["scope"] == scope].sort_values("iteration")
         if len(dots):
-            look |= {"markersize": 5, "markerfacecolor": fill, "ls": line, "lw": 0.6, "label": model}
-            lines += axes.plot(dots["iteration"], dots[measure], **look)
-    return lines[:1]
-
-
-def _scope_handles() -> list[Line2D]:
-    """What filled, hollow and ringed markers mean."""
-    looks = {
-        "all states": {"color": style.GREY, "marker": "o", "markersize": 5},
-        "sample": {"color": style.GREY, "marker": "o", "markersize": 5, "mfc": "white", "ls": "none"},
-        "checkpoint of the searches": {"ls": "none", "marker": "o", "markersize": 11, "mfc": "none", "mec": style.GREY},
-    }
-    return [Line2D([], [], label=label, lw=0.6, **look) for label, look in looks.items()]
+            axes.plot(dots["iteration"], dots[measure], markersize=5, markerfacecolor=fill, ls=line, lw=0.6, **look)
 
 
 @style.kind_of_figure
@@ -86,17 +76,15 @@ def _costs_and_shares(audited: pd.DataFrame) -> Figure:
     """Two panels by distance: mean_cost_to_go beside the exact distance, admissible_percent."""
     figure, (costs, shares) = style.subplots(1, 2, height=3.2)
     distance = audited["distance"]
-    look = {"color": style.BLUE, "marker": "o", "clip_on": False}
-    handles = costs.plot(distance, audited["mean_cost_to_go"], label="mean cost-to-go", **look)
-    handles += costs.plot(distance, distance, color=style.BLACK, ls=":", lw=1, label="exact distance")
+    costs.plot(distance, audited["mean_cost_to_go"], label="mean cost-to-go", clip_on=False, **style.look_of(0))
+    costs.plot(distance, distance, label="exact distance", **style.REFERENCE)
     costs.set(ylabel="moves", ylim=(0, None))
     style.whole_ticks(costs.yaxis)
-    look = {"color": style.VERMILION, "marker": "s", "clip_on": False}
-    handles += shares.plot(distance, audited["admissible_percent"], label="admissible states", **look)
+    shares.plot(distance, audited["admissible_percent"], label="admissible states", clip_on=False, **style.look_of(1))
     shares.set(ylabel="share of states, %", ylim=(0, 100))
     for axes in (costs, shares):
         style.by_distance(axes, 12)
-    return style.with_legend(figure, handles)
+    return style.with_legend(figure)
 
 
 @style.kind_of_figure
@@ -123,16 +111,15 @@ def _costs_by_depth(costs: pd.DataFrame) -> Figure:
     """Cost-to-go by depth, with mean_distance where costs has it; the diagonal is the most a scramble can be away."""
     figure, (axes,) = style.subplots()
     depth, highest = costs["depth"], 1.05 * costs[[*{"high", "mean_distance"} & {*costs}]].max(axis=None)
-    band = axes.fill_between(
-        depth, costs["low"], costs["high"], color=style.SKY, alpha=0.4, lw=0, label="5–95 % of states"
-    )
-    handles = axes.plot(depth, costs["mean_cost_to_go"], color=style.BLUE, marker="o", label="mean cost-to-go")
-    handles += axes.plot([0, highest], [0, highest], color=style.BLACK, ls=":", lw=1, label="cost-to-go = moves")
+    axes.plot(depth, costs["mean_cost_to_go"], label="mean cost-to-go", **style.look_of(0))
+    look = {"color": style.SKY, "alpha": 0.4, "lw": 0, "label": "5–95 % of states"}
+    axes.fill_between(depth, costs["low"], costs["high"], **look)
+    axes.plot([0, highest], [0, highest], label="cost-to-go = moves", **style.REFERENCE)
     if "mean_distance" in costs:
-        handles += axes.plot(depth, costs["mean_distance"], color=style.VERMILION, lw=1, label="mean distance")
+        axes.plot(depth, costs["mean_distance"], color=style.VERMILION, lw=1, label="mean distance")
     axes.set(xlabel="moves of the scramble", xlim=(0, depth.max() + 0.5))
     axes.set(ylabel="cost-to-go, moves", ylim=(0, highest))
-    return style.with_legend(figure, [handles[0], band, *handles[1:]])
+    return style.with_legend(figure)
 
 
 MESH_CELLS = 500  # a larger map is drawn as pixels inside the SVG
@@ -186,21 +173,18 @@ def error_lines(errors: pd.DataFrame, title: str = "", *, ordered: bool = False)
     """
     figure, (absolute, bias) = style.subplots(2, sharex=True, height_ratios=(4, 3))
     width = bin_width(int(errors["distance"].max()))
-    groups, handles = errors.groupby("label", sort=False), []
-    colors = style.shades(len(groups)) if ordered else style.SERIES
-    for number, (label, group) in enumerate(groups):
-        look = {"color": colors[number % len(colors)], "label": label}
-        if width == 1 and len(group) <= 20:
-            look["marker"] = style.MARKERS[number % len(style.MARKERS)]
+    for look, group in style.lines(errors, "label", ordered=ordered):
+        if width > 1 or len(group) > 20:
+            look["marker"] = None
         means = binned_means(group, ["mean_absolute_error", "bias"], "states", width)
-        handles += absolute.plot(means["distance"], means["mean_absolute_error"], **look)
+        absolute.plot(means["distance"], means["mean_absolute_error"], **look)
         bias.plot(means["distance"], means["bias"], **look)
     bias.axhline(0, color=style.BLACK, lw=0.8)
     style.name_panel(absolute, title)
     absolute.set(ylabel="mean absolute\nerror, moves", ylim=(0, None))
     bias.set_ylabel("bias, moves\n(above 0: too high)")
     style.by_distance(bias)
-    return style.with_legend(figure, handles, columns=3)
+    return style.with_legend(figure, columns=3)
 
 
 @style.kind_of_figure
@@ -214,21 +198,13 @@ def learning_curve(errors: pd.DataFrame) -> Figure:
         return nothing_reached()
     figure, (axes,) = style.subplots(grid=False)
     width = bin_width(int(errors["distance"].max()))
-    columns = [
-        binned_means(group, ["mean_absolute_error"], "states", width).set_index("distance")["mean_absolute_error"]
-        for _, group in errors.groupby("iteration")
-    ]
-    grid = pd.concat(columns, axis=1).sort_index()
-    points = errors.groupby("iteration")["convergence_point"].first().to_numpy()
-    shown = np.clip(grid.to_numpy(), SMALLEST_ERROR, None)
-    mesh = axes.pcolormesh(
-        np.arange(points.size + 1) - 0.5,
-        np.append(grid.index - width / 2, grid.index[-1] + width / 2),
-        shown,
-        norm=LogNorm(vmin=max(SMALLEST_ERROR, np.nanmin(shown)), vmax=np.nanmax(shown)),
-        cmap=style.SEQUENTIAL,
-        rasterized=grid.size > MESH_CELLS,
-    )
+    iterations = errors.groupby("iteration")
+    columns = [binned_means(group, ["mean_absolute_error"], "states", width) for _, group in iterations]
+    grid = pd.concat([column.set_index("distance")["mean_absolute_error"] for column in columns], axis=1).sort_index()
+    points = iterations["convergence_point"].first().to_numpy()
+    across, up = np.arange(points.size + 1) - 0.5, np.append(grid.index - width / 2, grid.index[-1] + width / 2)
+    look = {"norm": "log", "cmap": style.SEQUENTIAL, "rasterized": grid.size > MESH_CELLS}
+    mesh = axes.pcolormesh(across, up, grid.clip(lower=SMALLEST_ERROR), **look)
     _label_points(axes, points)
     axes.set_ylabel("distance from the goal, moves")
     style.whole_ticks(axes.yaxis, 15)

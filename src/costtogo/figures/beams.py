@@ -18,16 +18,15 @@ def beam_lengths(grid: pd.DataFrame, sets: list[str]) -> Figure:
     """
     cells = grid[grid["set"].isin(sets)]
     figure, (lengths, nodes) = style.subplots(1, 2, height=3.4)
-    handles = []
     for look, group in style.lines(cells.sort_values("width"), "set"):
         interval = [group["length"] - group["length_low"], group["length_high"] - group["length"]]
-        handles.append(lengths.errorbar(group["width"], group["length"], interval, capsize=3, **look))
+        lengths.errorbar(group["width"], group["length"], interval, capsize=3, **look)
         nodes.plot(group["width"], group["nodes_expanded"], **look)
     if (cells["nodes_expanded"] > 0).any():  # all starts may lie within the exact table
         style.logarithmic(nodes.yaxis)
     label_widths(lengths, cells["width"], ylabel="mean length, moves")
     label_widths(nodes, cells["width"], ylabel="nodes expanded")
-    return style.with_legend(figure, handles)
+    return style.with_legend(figure)
 
 
 @style.kind_of_figure
@@ -40,9 +39,8 @@ def beam_seconds(searches: pd.DataFrame, clock: pd.DataFrame, sets: list[str]) -
     timed = timed[timed["set"].isin(sets)]
     figure, (times, lengths) = style.subplots(1, 2, height=3.4)
     means = timed[np.isfinite(timed["cost"])].groupby(["set", "width"], sort=False)[["seconds", "cost"]].mean()
-    handles = []
     for look, group in style.lines(means.reset_index(), "set"):
-        handles += times.plot(group["width"], group["seconds"], **look)
+        times.plot(group["width"], group["seconds"], **look)
         lengths.plot(group["seconds"], group["cost"], **look)
         for cell in group.itertuples() if len(group) > 1 else ():
             note = {"xytext": (5, 3), "textcoords": "offset points", "fontsize": 8}
@@ -52,7 +50,7 @@ def beam_seconds(searches: pd.DataFrame, clock: pd.DataFrame, sets: list[str]) -
     lengths.margins(x=0.15)
     for axis in (times.yaxis, lengths.xaxis):
         style.plain_logarithmic_ticks(axis)
-    return style.with_legend(figure, handles)
+    return style.with_legend(figure)
 
 
 def label_widths(axes: Axes, widths: pd.Series, **more) -> None:
@@ -73,23 +71,20 @@ def prefix_lengths(searches: pd.DataFrame, chosen: str) -> Figure:
     searches = searches[searches["set"] == chosen]
     figure, (axes,) = style.subplots(height=3.8)
     farthest = searches["distance"].max()
-    handles = axes.plot([0, farthest], [0, farthest], color=style.BLACK, ls=":", lw=1, label="shortest")
-    for number, (width, group) in enumerate(searches.groupby("width")):
-        solved = group[group["solved"]]
+    axes.plot([0, farthest], [0, farthest], label="shortest", **style.REFERENCE)
+    for look, group in style.lines(searches.sort_values("width"), "width", ls="none", markersize=6, clip_on=False):
+        solved, name = group[group["solved"]], f"width {look.pop('label'):,}"
         longer = solved["cost"] > solved["distance"]
-        look = style.look_of(number, ls="none", markersize=6, clip_on=False)
-        name = f"width {width:,}"
-        handles += axes.plot(solved["distance"][~longer], solved["cost"][~longer], label=f"{name}, shortest", **look)
-        look |= {"mfc": "white", "mew": 1.4}
-        handles += axes.plot(solved["distance"][longer], solved["cost"][longer], label=f"{name}, longer", **look)
+        axes.plot(solved["distance"][~longer], solved["cost"][~longer], label=f"{name}, shortest", **look)
+        hollow = look | {"mfc": "white", "mew": 1.4, "label": f"{name}, longer"}
+        axes.plot(solved["distance"][longer], solved["cost"][longer], **hollow)
         lost = group.loc[~group["solved"], "distance"]
         if len(lost):
-            look = {"ls": "none", "marker": "x", "color": look["color"], "ms": 7}
-            handles += axes.plot(lost, lost, label=f"{name}, unsolved", **look)
+            axes.plot(lost, lost, ls="none", marker="x", color=look["color"], ms=7, label=f"{name}, unsolved")
     axes.set(ylabel="length found, moves", xlim=(0, farthest + 0.5), ylim=(0, None))
     style.by_distance(axes)
     style.whole_ticks(axes.yaxis, 15)
-    return style.with_legend(figure, handles, columns=3)
+    return style.with_legend(figure, columns=3)
 
 
 @style.kind_of_figure
@@ -103,10 +98,10 @@ def external_excess(searches: pd.DataFrame, puzzle: str) -> Figure:
     known = searches["optimal"].notna().all()
     figure, panels = style.subplots(len(budgets), 1 + known, sharex="col", height=0.8 + 2.6 * len(budgets))
     rows = panels.reshape(len(budgets), -1)
-    costs = searches["cost"][np.isfinite(searches["cost"])]
-    lengths = pd.concat([searches["optimal"].dropna(), costs, pd.Series([0.0] if costs.empty else [])])
+    found = searches[np.isfinite(searches["cost"])]
+    lengths = pd.concat([searches["optimal"].dropna(), found["cost"], pd.Series([0.0] if found.empty else [])])
     edges = np.arange(lengths.min(), lengths.max() + 2) - 0.5
-    most = (searches["cost"] - searches["optimal"])[np.isfinite(searches["cost"])].max() if len(costs) and known else 0
+    most = (found["cost"] - found["optimal"]).max() if len(found) and known else 0
     places = np.arange(0, 1 + most, 2)  # a path is odd where the optimum is
     for (allowed, group), panels in zip(budgets, rows, strict=True):
         solved = group[np.isfinite(group["cost"])]
@@ -122,11 +117,9 @@ def external_excess(searches: pd.DataFrame, puzzle: str) -> Figure:
         style.whole_ticks(panels[-1].xaxis, 12)
         for axes in panels:
             style.whole_ticks(axes.yaxis)
-    if known:
-        rows[-1][0].set(xlabel="moves beyond the shortest")
-    rows[-1][-1].set(xlabel="length, moves")
-    mean = Line2D([], [], color=style.GREY, ls="--", lw=1, label="mean")
-    return style.with_legend(figure, [*rows[0][-1].get_legend_handles_labels()[0], mean])
+    rows[-1][0].set(xlabel="moves beyond the shortest")
+    rows[-1][-1].set(xlabel="length, moves")  # the same panel where no optimum is known
+    return style.with_legend(figure, more=[Line2D([], [], color=style.GREY, ls="--", lw=1, label="mean")])
 
 
 def draw_excesses(axes: Axes, group: pd.DataFrame, solved: pd.DataFrame, places: np.ndarray, noun: str) -> None:

@@ -1,8 +1,8 @@
 """The one catalogue of figures: what each kind shows, of which puzzles and models, and which files it reads.
 
-A kind is a function marked with costtogo.figures.style.figure, which bears its name and is given what the files hold,
-and a caption, workflow/captions/<kind>.rst. Importing this module and asking it loads no matplotlib and no pandas, so
-that a workflow can ask while it is being parsed; costtogo.figures.drawing reads and draws.
+A kind is a function marked with costtogo.figures.style.kind_of_figure, which bears its name and is given what the
+files hold, and a caption, workflow/captions/<kind>.rst. Importing this module and asking it loads no matplotlib and no
+pandas, so that a workflow can ask while it is being parsed; costtogo.figures.drawing reads and draws.
 """
 
 import re
@@ -45,24 +45,19 @@ class FigureEntry:
     options: dict[str, Any] = field(default_factory=dict)
     optional: bool = False
 
-    @property
-    def inputs(self) -> list[str]:
-        """The paths that it reads below the study's results."""
-        return paths_of(self.reads)
-
     def paths(self, results: Path) -> list[Path]:
         """All files that it reads; results: the study's folder."""
-        return [*(results / path for path in self.inputs), *map(Path, paths_of(self.files))]
+        return [*(results / path for path in paths_of(self.reads)), *map(Path, paths_of(self.files))]
 
     @property
     def needs(self) -> list[str]:
         """The stages that it reads from: tables/cube2, audits/DNN_0."""
-        return list(dict.fromkeys(map(_stage_of, self.inputs)))
+        return list(dict.fromkeys(map(_stage_of, paths_of(self.reads))))
 
     @property
     def timed(self) -> bool:
         """Whether it shows wall-clock time."""
-        return any(path.startswith("timings/") for path in self.inputs)
+        return any(path.startswith("timings/") for path in paths_of(self.reads))
 
     @property
     def stem(self) -> str:
@@ -179,6 +174,10 @@ def _is_tower(subject: Subject) -> bool:
     return family(subject.asked.puzzle) == "hanoi"
 
 
+def _walk_lengths(subject: Subject) -> list[int]:
+    return subject.asked.distributions.walk_max
+
+
 def _is_looked_at(subject: Subject) -> bool:
     """Checkpoints are kept every so many iterations, in place of convergence points."""
     return subject.training.checkpoint_iterations is not None
@@ -202,59 +201,56 @@ def _document(subject: Subject) -> Paths:
     return {"reported": str(REPORTED / LOCAL_VI)}
 
 
-TABLE, SPREAD = "tables/{puzzle}.npz", {"spread": "instances/{puzzle}/distributions.parquet"}
-SELECTION, SELECTIONS = "searches/{model}/selection.parquet", "searches/{models}/selection.parquet"
+TABLE, SPREAD = {"table": "tables/{puzzle}.npz"}, {"spread": "instances/{puzzle}/distributions.parquet"}
+OF_STATES = TABLE | {"values": "audits/{model}/values.npz", "selection": "searches/{model}/selection.parquet"}
+SELECTIONS = {"selections": "searches/{models}/selection.parquet"}
 GRID, BASELINE = "searches/{model}/grid.parquet", "searches/baseline_{puzzle}/grid.parquet"
-CLOCK, VALUES = "timings/searches/{model}.parquet", "audits/{model}/values.npz"
-CURVE, CARD = "models/{model}/curve.parquet", "models/{model}.json"
+CLOCK = {"clock": "timings/searches/{model}.parquet"}
+CURVE, CARD = {"curve": "models/{model}/curve.parquet"}, {"card": "models/{model}.json"}
 LENGTHS = {"classes": "local_vi/{puzzle}/classes.parquet", "boards": "local_vi/{puzzle}/boards.parquet"}
 GRIDS, CLOCKS = {"grids": "{heuristics}/grid.parquet"}, {"clocks": "timings/{heuristics}.parquet"}
 
 EXHAUSTIVE = Group(  # networks on a puzzle whose states are all listed
     lambda asked: asked.models and asked.is_exhaustive,
     (
-        Kind("states", "the goal and a state farthest from it", {"table": TABLE}, options=_puzzle),
-        Kind("distances", "states per distance", {"table": TABLE, "instances": "instances/{puzzle}.parquet"}),
+        Kind("states", "the goal and a state farthest from it", TABLE, options=_puzzle),
+        Kind("distances", "states per distance", TABLE | {"instances": "instances/{puzzle}.parquet"}),
         Kind("last_points", "the last convergence points", {"curves": "models/{models}/curve.parquet"},
              options=lambda of: {"epsilons": {name: _epsilon(model) for name, model in of.asked.models.items()}}),
         Kind("error_at_point", "error by distance at the same convergence point",
              {"errors": "models/{models}/errors.parquet"}),
         Kind("error_by_distance", "error by distance",
-             {"errors": "audits/{models}/by_distance.parquet", "selections": SELECTIONS}),
+             {"errors": "audits/{models}/by_distance.parquet"} | SELECTIONS),
         Kind("audit", "admissible and consistent states",
-             {"measures": "audits/{models}/measures.parquet", "selections": SELECTIONS}),
+             {"measures": "audits/{models}/measures.parquet"} | SELECTIONS),
         Kind("optimal_by_distance", "optimal solutions by distance",
              {"shares": "searches/{models}/by_distance.parquet", "cards": "searches/{models}.json"}),
         Kind("from_start", "nodes expanded from the start",
-             {"table": TABLE, "grids": "searches/{models}/grid.parquet", "baseline": BASELINE}, _is_tower),
-        Kind("sampler_distances", "distances of the states drawn, by K", SPREAD,
-             lambda of: of.asked.distributions.walk_max),
-        Kind("sampler_difference", "deepcubea and deepcube compared", SPREAD,
-             lambda of: of.asked.distributions.walk_max),
+             TABLE | {"grids": "searches/{models}/grid.parquet", "baseline": BASELINE}, _is_tower),
+        Kind("sampler_distances", "distances of the states drawn, by K", SPREAD, _walk_lengths),
+        Kind("sampler_difference", "deepcubea and deepcube compared", SPREAD, _walk_lengths),
         Kind("effective_k", "distances of the states drawn, by effective K", SPREAD,
              lambda of: of.asked.distributions.effective_k),
     ),
     (
-        Kind("training", "loss", {"curve": CURVE},
+        Kind("training", "loss", CURVE,
              options=lambda of: {"epsilon": _epsilon(of.training), "sampler": of.training.sampler.kind}),
         Kind("error_by_checkpoint", "error by distance of each audited checkpoint",
              {"errors": "audits/{model}/by_distance.parquet"}),
         Kind("learning_curve", "error as training goes on", {"errors": "models/{model}/errors.parquet"}),
         Kind("mean_costs", "loss and mean cost-to-go as training goes on",
              {"looks": "models/{model}/checkpoints.parquet", "measures": "audits/{model}/measures.parquet",
-              "table": TABLE}, _is_looked_at),
+              **TABLE}, _is_looked_at),
         Kind("optimal_by_iteration", "optimal solutions as training goes on",
              {"shares": "searches/{model}/checkpoints_by_distance.parquet"}, _is_looked_at),
-        Kind("walk_costs", "cost-to-go by the length of walks",
-             {"table": TABLE, "values": VALUES, "selection": SELECTION},
+        Kind("walk_costs", "cost-to-go by the length of walks", OF_STATES,
              lambda of: _is_looked_at(of) and hasattr(of.training.sampler, "walk_max"),
              lambda of: _puzzle(of) | {"walk_max": of.training.sampler.walk_max}),
         Kind("grid", "optimal solutions and nodes by λ and N", {"network": GRID, "baseline": BASELINE}),
-        Kind("seconds", "seconds by λ and N", {"clock": CLOCK}),
+        Kind("seconds", "seconds by λ and N", CLOCK),
         Kind("way", "the way found from start to goal",
-             {"table": TABLE, "values": VALUES, "selection": SELECTION,
-              "searches": "searches/{model}/searches.parquet"},
-             _is_tower, lambda of: _puzzle(of) | {"model": of.model}),
+             OF_STATES | {"searches": "searches/{model}/searches.parquet"}, _is_tower,
+             lambda of: _puzzle(of) | {"model": of.model}),
     ),
 )  # fmt: skip
 
@@ -264,7 +260,7 @@ SAMPLED = Group(  # networks on a puzzle that has too many states to list
         Kind("large_states", "example {noun}s", {"instances": "instances/{puzzle}.parquet"}, options=_example_sets),
     ),
     (
-        Kind("loss_curve", "loss", {"curve": CURVE, "card": CARD}),
+        Kind("loss_curve", "loss", CURVE | CARD),
         Kind("training_costs", "what the training cost",
              {"cards": "models/{lineage}.json", "clocks": "timings/models/{lineage}.json"},
              files=lambda of: {"literature": [[str(path)] * 2 for path in documents(of.asked.puzzle)]},
@@ -276,9 +272,9 @@ SAMPLED = Group(  # networks on a puzzle that has too many states to list
         Kind("greedy_shares", "greedy search as training goes on", {"greedy": "audits/{model}/greedy.parquet"}),
         Kind("large_mean_costs", "cost-to-go as training goes on", {"greedy": "audits/{model}/greedy.parquet"}),
         Kind("progress", "solutions as training goes on",
-             {"searches": "audits/{model}/progress.parquet", "card": CARD}, lambda of: of.asked.audit.progress),
+             {"searches": "audits/{model}/progress.parquet"} | CARD, lambda of: of.asked.audit.progress),
         Kind("grid_heat_maps", "BWAS on {set} by λ and N", {"grid": GRID}, sets=_grid_sets),
-        Kind("grid_seconds", "seconds of BWAS on {set} by λ and N", {"grid": GRID, "clock": CLOCK}, sets=_grid_sets),
+        Kind("grid_seconds", "seconds of BWAS on {set} by λ and N", {"grid": GRID} | CLOCK, sets=_grid_sets),
     ),
     (
         Kind("heuristics_compared", "networks beside pattern databases", GRIDS, lambda of: of.asked.baselines,
@@ -392,11 +388,8 @@ def _kept_figures(own: str, puzzles: list[str], measured: Path) -> Iterator[Figu
     for path in kept_of(puzzles, measured):
         cards, folder = cards_kept(path), path.with_suffix("")
         for place, card in sorted(cards.items()) if path.stem != own else ():
-            curve, training = (
-                folder / f"{place.replace('/', '_')}_curve.csv",
-                card.get("parameters", {}).get("training"),
-            )
-            if curve.exists() and training["puzzle"] in puzzles:
+            curve = folder / f"{place.replace('/', '_')}_curve.csv"
+            if curve.exists() and (training := card["parameters"]["training"])["puzzle"] in puzzles:
                 model, options = place.removeprefix("models/"), {"epsilon": training["epsilon"]}
                 label, files = f"loss of the study {path.stem}'s {model}", {"curve": str(curve)}
                 yield _kept_figure(path, "kept_training", label, training["puzzle"], model, files, options)
@@ -410,8 +403,8 @@ def _variant_figures(path: Path, cards: dict[str, Any], files: Paths) -> Iterato
     for puzzle in sorted({card["parameters"]["puzzle"] for card in stages}):
         kinds = {"variants": "seeds of each variant"}
         if (mean := mean_distance_at_looks(cards, puzzle)) is not None:
-            kinds |= {"variant_errors": "error as training goes on", "variant_losses": "loss as training goes on"}
-            kinds |= {"variant_costs": "mean cost-to-go as training goes on"}
+            measures = {"errors": "error", "losses": "loss", "costs": "mean cost-to-go"}
+            kinds |= {f"variant_{name}": f"{measure} as training goes on" for name, measure in measures.items()}
         elif family(puzzle) != "hanoi":
             kinds |= {"measures_by_point": "measures by convergence point", "predictors": "what predicts searches"}
         for kind, label in kinds.items():

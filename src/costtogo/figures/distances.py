@@ -21,25 +21,24 @@ def distances(table: dict[str, np.ndarray], instances: pd.DataFrame) -> Figure:
     distance.
     """
     figure, (shares, states) = style.subplots(2, grid=False, sharex=True, height_ratios=(3, 2))
-    handles = _draw_sets(shares, table["distance"], instances)
+    _draw_sets(shares, table["distance"], instances)
     _draw_states(states, table["distance"])
-    return style.with_legend(figure, handles, columns=3)
+    return style.with_legend(figure, columns=3)
 
 
-def _draw_sets(axes: Axes, distance: np.ndarray, instances: pd.DataFrame) -> list:
+def _draw_sets(axes: Axes, distance: np.ndarray, instances: pd.DataFrame) -> None:
     largest = int(distance.max())
     middles, total = binned_counts(distance, largest)
-    handles = [axes.fill_between(middles, 100 * total / total.sum(), color=style.PALE, label="all states", lw=0)]
+    axes.fill_between(middles, 100 * total / total.sum(), color=style.PALE, label="all states", lw=0)
     for look, group in style.lines(instances, "set"):
         look["label"] += f" ({len(group):,})"
         if len(group) == 1:
-            handles.append(axes.axvline(group["distance"].iloc[0], **look | {"marker": None, "ls": "--"}))
+            axes.axvline(group["distance"].iloc[0], **look | {"marker": None, "ls": "--"})
             continue
         share = 100 * binned_counts(group["distance"], largest)[1] / len(group)
-        handles += axes.plot(middles, share, **look if middles.size <= 20 else look | {"marker": None})
+        axes.plot(middles, share, **look if middles.size <= 20 else look | {"marker": None})
     axes.set(ylabel="share of states, %", ylim=(0, None))
     axes.grid(axis="y")
-    return handles
 
 
 def _draw_states(axes: Axes, distance: np.ndarray) -> None:
@@ -78,25 +77,23 @@ def sampled_distances(spread: pd.DataFrame, symbol: str) -> Figure:
     samplers = list(dict.fromkeys(spread["sampler"]))
     figure, panels = style.subplots(1, len(samplers), sharey=True)
     for axes, sampler in zip(panels, samplers, strict=True):
-        handles = _draw_lengths(axes, spread[spread["sampler"] == sampler], symbol)
+        _draw_lengths(axes, spread[spread["sampler"] == sampler], symbol)
         style.name_panel(axes, sampler.replace("_", "-"))
         style.by_distance(axes)
         axes.set_ylim(bottom=0)
     panels[0].set_ylabel("share of states, %")
-    return style.with_legend(figure, handles)
+    return style.with_legend(figure)
 
 
-def _draw_lengths(axes: Axes, spread: pd.DataFrame, symbol: str) -> list:
-    lengths = sorted(spread["walk_max"].unique())
-    handles = []
-    for length, look in zip(lengths, style.shaded_looks(len(lengths)), strict=True):
-        rows = _binned(spread[spread["walk_max"] == length])
+def _draw_lengths(axes: Axes, spread: pd.DataFrame, symbol: str) -> None:
+    for look, group in style.lines(spread.sort_values("walk_max", kind="stable"), "walk_max", ordered=True):
+        rows, label = _binned(group), f"{symbol} = {look.pop('label')}"
         drawn = 100 * rows["sampled"] / rows["sampled"].sum()
         axes.plot(rows["distance"], rows["expected_percent"], color=look["color"], lw=1)
         axes.plot(rows["distance"], drawn, ls="none", **look)
-        handles += axes.plot([], [], lw=1, label=f"{symbol} = {length}", **look)
+        axes.plot([], [], lw=1, label=label, **look)
     share = 100 * rows["states"] / rows["states"].sum()
-    return [*handles, axes.fill_between(rows["distance"], share, color=style.PALE, label="all states", lw=0)]
+    axes.fill_between(rows["distance"], share, color=style.PALE, label="all states", lw=0)
 
 
 @style.kind_of_figure
@@ -113,25 +110,23 @@ def sampler_difference(spread: pd.DataFrame) -> Figure:
     for axes, length in zip(panels, lengths, strict=True):
         rows = spread[spread["walk_max"] == length]
         one, other = (_binned(rows[rows["sampler"] == name]) for name in (first, second))
-        handles = _draw_difference(axes, one, other, f"{second} minus {first}")
+        _draw_difference(axes, one, other, f"{second} minus {first}")
         style.name_panel(axes, f"K = {length}, {one['sampled'].sum():,} states of each")
     figure.supylabel("difference, states")
     style.by_distance(panels[-1])
-    return style.with_legend(figure, handles)
+    return style.with_legend(figure, handles=style.labelled(figure)[::-1])
 
 
-def _draw_difference(axes: Axes, one: pd.DataFrame, other: pd.DataFrame, label: str) -> list:
+def _draw_difference(axes: Axes, one: pd.DataFrame, other: pd.DataFrame, label: str) -> None:
     chance = one["expected_percent"] / 100
     deviation = np.sqrt(2 * one["sampled"].sum() * chance * (1 - chance))
     width = one["distance"].diff().min()
-    look = {"color": style.PALE, "label": f"±{DEVIATIONS} standard deviations of independent states"}
-    height, bottom = 2 * DEVIATIONS * deviation, -DEVIATIONS * deviation
-    band = axes.bar(one["distance"], height, bottom=bottom, width=0.9 * width, **look)
-    bars = axes.bar(
-        one["distance"], other["sampled"] - one["sampled"], width=0.5 * width, color=style.GREY, label=label
-    )
+    band = {"height": 2 * DEVIATIONS * deviation, "bottom": -DEVIATIONS * deviation, "width": 0.9 * width}
+    chances = f"±{DEVIATIONS} standard deviations of independent states"
+    axes.bar(one["distance"], **band, color=style.PALE, label=chances)
+    more = other["sampled"] - one["sampled"]
+    axes.bar(one["distance"], more, width=0.5 * width, color=style.GREY, label=label)
     axes.axhline(0, color=style.BLACK, lw=0.8)
-    return [bars, band]
 
 
 def _binned(rows: pd.DataFrame) -> pd.DataFrame:

@@ -69,37 +69,27 @@ def from_start(table: dict[str, np.ndarray], grids: dict[str, pd.DataFrame], bas
     figure, panels = style.subplots(1, len(sizes), sharey=True)
     weights = sorted(cells["path_weight"].unique())
     for axes, size in zip(panels, sizes, strict=True):
-        handles = _draw_nodes(axes, cells[cells["batch_size"] == size], weights)
-        handles.append(axes.axhline(states, color=style.PALE, lw=1.4, label=f"all {states:,} states"))
+        _draw_nodes(axes, cells[cells["batch_size"] == size].sort_values("path_weight", kind="stable"), weights)
+        axes.axhline(states, color=style.PALE, lw=1.4, label=f"all {states:,} states")
         style.name_panel(axes, f"N = {size}")
         axes.set_xticks(range(len(weights)), [f"{weight:g}" for weight in weights])
         style.logarithmic(axes.yaxis)
     panels[0].set_ylabel("nodes expanded")
     figure.supxlabel("path weight λ")
-    return style.with_legend(figure, handles, columns=3)
+    return style.with_legend(figure, columns=3)
 
 
-def _draw_nodes(axes: Axes, cells: pd.DataFrame, weights: list[float]) -> list:
-    handles = []
-    fixed = {"exact": (":", "exact distance"), "zero": ("--", "zero heuristic")}
-    networks = cells[cells["heuristic"] == "network"]
-    for look, group in style.lines(networks, "label"):
-        handles += _draw_line(axes, group, weights, **look)
-    for heuristic, (line, label) in fixed.items():
-        group = cells[cells["heuristic"] == heuristic]
-        handles += _draw_line(axes, group, weights, color=style.BLACK, ls=line, marker=".", label=label)
-    return handles
-
-
-def _draw_line(axes: Axes, group: pd.DataFrame, weights: list[float], **look) -> list:
-    group = group.sort_values("path_weight")
-    places = np.array([weights.index(weight) for weight in group["path_weight"]])
-    nodes = group["nodes_expanded"].to_numpy()
-    longer = (group["optimal_percent"] < 100).to_numpy()
-    hollow = {**look, "ls": "none", "markerfacecolor": "white", "markersize": 5, "label": None}
-    line = axes.plot(places, nodes, markersize=5, **{"lw": 1.2, **look})
-    axes.plot(places[longer], nodes[longer], **hollow)
-    return line
+def _draw_nodes(axes: Axes, cells: pd.DataFrame, weights: list[float]) -> None:
+    cells = cells.assign(place=cells["path_weight"].map(weights.index))
+    found = list(style.lines(cells[cells["heuristic"] == "network"], "label"))
+    for heuristic, line, label in (("exact", ":", "exact distance"), ("zero", "--", "zero heuristic")):
+        look = {"color": style.BLACK, "ls": line, "marker": ".", "label": label}
+        found.append((look, cells[cells["heuristic"] == heuristic]))
+    for look, group in found:
+        longer = group[group["optimal_percent"] < 100]
+        axes.plot(group["place"], group["nodes_expanded"], markersize=5, lw=1.2, **look)
+        hollow = look | {"ls": "none", "markerfacecolor": "white", "label": None}
+        axes.plot(longer["place"], longer["nodes_expanded"], markersize=5, **hollow)
 
 
 @style.kind_of_figure
@@ -123,13 +113,12 @@ def solution_on_graph(puzzle: ListedPuzzle, solution: str, error: np.ndarray, *,
     solution: moves "from>to" from the start state, or "".  error: h minus distance of every state, in
     moves, float [S].  label says which search found the way.
     """
-    disks = puzzle.disks
-    figure, (axes,) = style.subplots(height=5.0, grid=False)
+    disks, length = puzzle.disks, "no way found"
     places = positions(disks)
+    figure, (axes,) = style.subplots(height=5.0, grid=False)
     _draw_states(figure, axes, places, error, puzzle)
-    way = places[ranks_along(puzzle, solution)]
-    length = "no way found"
     if solution:
+        way = places[ranks_along(puzzle, solution)]
         _draw_way(figure, axes, way)
         length = f"{len(way) - 1:,} moves (least {2**disks - 1:,})"
     _name_ends(axes, places, disks)
@@ -166,8 +155,7 @@ def _draw_way(figure: Figure, axes: Axes, way: np.ndarray) -> None:
 
 
 def _name_ends(axes: Axes, places: np.ndarray, disks: int) -> None:
-    gap = 0.02 * 2**disks
-    for place, text, side in ((places[-1], "start", "right"), (places[0], "goal", "left")):
-        axes.plot(*place, marker="o", markersize=8, mfc="white", mec=style.BLACK, mew=1.4, zorder=5, clip_on=False)
-        shift = -2 * gap if side == "right" else 2 * gap
-        axes.text(place[0] + shift, place[1], text, ha=side, va="center", fontsize=10, weight="bold")
+    gap = 0.04 * 2**disks
+    for (x, y), text, side, shift in ((places[-1], "start", "right", -gap), (places[0], "goal", "left", gap)):
+        axes.plot(x, y, marker="o", markersize=8, mfc="white", mec=style.BLACK, mew=1.4, zorder=5, clip_on=False)
+        axes.text(x + shift, y, text, ha=side, va="center", fontsize=10, weight="bold")

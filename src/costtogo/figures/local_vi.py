@@ -25,8 +25,8 @@ def local_vi_lengths_by_size(classes: pd.DataFrame, boards: pd.DataFrame, report
     sizes, reported = lengths_by_size(classes, boards), _numbers(reported, "Table 2")
     figure, (axes,) = style.subplots(grid=False, height=3.4)
     axes.plot(sizes["initial_size"], sizes["maximum_moves"], "v-", color=style.GREY, label="longest of all boards")
-    axes.plot(sizes["initial_size"], sizes["longest"], "s-", color=style.VERMILION, label="longest of those drawn")
-    axes.plot(sizes["initial_size"], sizes["average_moves"], "o-", color=style.BLUE, label="average of all boards")
+    axes.plot(sizes["initial_size"], sizes["longest"], **style.look_of(1), label="longest of those drawn")
+    axes.plot(sizes["initial_size"], sizes["average_moves"], **style.look_of(0), label="average of all boards")
     for quantity in ("maximum_moves", "average_moves"):
         rows = reported[reported["quantity"] == quantity]
         axes.plot(rows["initial_size"], rows["value"], "x", color=style.BLACK, markersize=7, markeredgewidth=1.4)
@@ -34,7 +34,7 @@ def local_vi_lengths_by_size(classes: pd.DataFrame, boards: pd.DataFrame, report
     style.whole_ticks(axes.xaxis)
     axes.grid(visible=True)
     document = Line2D([], [], color=style.BLACK, marker="x", linestyle="", label="the document's, of boards it drew")
-    return style.with_legend(figure, [*axes.get_lines()[:3], document], columns=2)
+    return style.with_legend(figure, more=[document], columns=2)
 
 
 def _numbers(reported: pd.DataFrame, section: str) -> pd.DataFrame:
@@ -70,7 +70,7 @@ def local_vi_lengths_by_class(classes: pd.DataFrame, boards: pd.DataFrame, repor
         Line2D([], [], color=style.GREY, linestyle="--", label="the document's bound φ"),
         Line2D([], [], color=style.BLACK, marker="x", linestyle="", label="the document's average and longest"),
     ]
-    return style.with_legend(figure, handles, columns=3)
+    return style.with_legend(figure, handles=handles, columns=3)
 
 
 @style.kind_of_figure
@@ -97,8 +97,7 @@ def _policy_board(axes: Axes, side: int, tile: int, means: pd.Series, frame: pd.
         colour = style.PALE if mean is None else colormaps["cividis_r"](mean / most)
         axes.add_patch(Rectangle((x, y), 1, 1, facecolor=colour, edgecolor="white", linewidth=1))
         if mean is None:
-            name = str(cell + 1) if cell + 1 < tile else ""
-            style.write_in(axes, x + 0.5, y + 0.5, name, style.GREY, 6)
+            style.write_in(axes, x + 0.5, y + 0.5, str(cell + 1) if cell + 1 < tile else "", style.GREY, 6)
             continue
         ink = style.readable_on(colour)
         style.write_in(axes, x + 0.5, y + 0.62, f"{mean:.0f}", ink, 6)
@@ -133,4 +132,4 @@ def local_vi_compared(searches: pd.DataFrame, clock: pd.DataFrame) -> Figure:
     style.logarithmic(axes.xaxis)
     axes.set(xlabel="milliseconds a board", ylabel="moves beyond the shortest solution")
     axes.grid(visible=True)
-    return style.with_legend(figure, handles, columns=2)
+    return style.with_legend(figure, handles=handles, columns=2)

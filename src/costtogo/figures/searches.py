@@ -1,7 +1,5 @@
 """What searches found over path weight λ and batch size N, with networks and beside baselines, and what it cost."""
 
-from collections.abc import Iterable
-
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
@@ -20,7 +18,7 @@ HEURISTICS = {"exact": "exact distance", "network": "network", "zero": "zero"}
 UNITS = ((1, "s"), (1e-3, "ms"), (1e-6, "µs"))  # of time, in seconds
 UNSOLVED = "not all solved"
 HALF_A_CELL = 0.5
-BETTER, WORSE = style.SEQUENTIAL, f"{style.SEQUENTIAL}_r"  # maps of what should be large or small: bright is good
+REVERSED = f"{style.SEQUENTIAL}_r"  # the map of what should be small: bright is good
 
 
 @style.kind_of_figure
@@ -31,18 +29,14 @@ def grid(network: pd.DataFrame, baseline: pd.DataFrame) -> Figure:
     cell; baseline with the exact and the zero heuristic. The panels of nodes share one logarithmic scale of colour.
     """
     cells, network = of_widest_set(pd.concat([network, baseline]), by=network), of_widest_set(network)
-    present = [name for name in HEURISTICS if name in set(cells["heuristic"])]
-    figure, panels = style.subplots(1, 1 + len(present), grid=False, sharey=True)
-    places = weights_and_sizes(network)
-    least = min(network["optimal_percent"].min(), 99)
-    draw_cells(panels[0], network, "optimal_percent", places, Normalize(least, 100), percent_text)
-    style.name_panel(panels[0], "optimal, %\nnetwork")
+    percent = Normalize(min(network["optimal_percent"].min(), 99), 100)
+    maps = {"optimal, %\nnetwork": (network, "optimal_percent", percent, percent_text)}
     scale = LogNorm(max(cells["nodes_expanded"].min(), 1), cells["nodes_expanded"].max())
-    for axes, heuristic in zip(panels[1:], present, strict=True):
+    for heuristic, name in HEURISTICS.items():
         rows = cells[cells["heuristic"] == heuristic]
-        draw_cells(axes, rows, "nodes_expanded", places, scale, style.count_text)
-        style.name_panel(axes, f"nodes expanded\n{HEURISTICS[heuristic]}")
-    return label_grid(figure, panels)
+        if len(rows):
+            maps[f"nodes expanded\n{name}"] = (rows, "nodes_expanded", scale, style.count_text)
+    return heat_maps(maps, network)
 
 
 @style.kind_of_figure
@@ -53,14 +47,10 @@ def seconds(clock: pd.DataFrame) -> Figure:
     """
     timings = of_widest_set(clock[clock["heuristic"] == "network"].rename(columns={"searches": "instances"}))
     timings = timings.assign(engine=timings["engine"] + "\n" + timings["precision"])
-    engines = list(dict.fromkeys(timings["engine"]))
-    figure, panels = style.subplots(1, len(engines), grid=False, sharey=True)
     scale = LogNorm(timings["seconds"].min(), timings["seconds"].max())
-    for axes, engine in zip(panels, engines, strict=True):
-        rows = timings[timings["engine"] == engine]
-        draw_cells(axes, rows, "seconds", weights_and_sizes(timings), scale, seconds_text)
-        style.name_panel(axes, f"seconds a search\n{engine}")
-    return label_grid(figure, panels)
+    engines = timings.groupby("engine", sort=False)
+    maps = {f"seconds a search\n{engine}": (rows, "seconds", scale, seconds_text) for engine, rows in engines}
+    return heat_maps(maps, timings)
 
 
 def seconds_text(value: float) -> str:
@@ -70,13 +60,30 @@ def seconds_text(value: float) -> str:
     return f"{scaled:.0f} {unit}" if scaled >= 10 else f"{scaled:.2g} {unit}"
 
 
+def heat_maps(maps: dict[str, tuple], cells: pd.DataFrame, *, framed: bool = False, **options) -> Figure:
+    """Heat maps over λ and N side by side, by their names; each has the arguments of draw_cells after `places`.
+
+    cells: those whose λ and N they show; framed: and whose unsolved searches they mark.  options: of style.subplots.
+    """
+    figure, panels = style.subplots(1, len(maps), grid=False, sharey=True, **options)
+    for axes, (name, (rows, *shown)) in zip(panels, maps.items(), strict=True):
+        draw_cells(axes, rows, weights_and_sizes(cells), *shown)
+        if framed:
+            mark_unsolved(axes, cells)
+        style.name_panel(axes, name)
+    panels[0].set_ylabel("path weight λ")
+    figure.supxlabel("batch size N")
+    frame = Patch(fill=False, edgecolor=style.VERMILION, linewidth=1.6, label=UNSOLVED)
+    return style.with_legend(figure, more=[frame] if framed else [])
+
+
 def weights_and_sizes(cells: pd.DataFrame) -> tuple[list[float], list[int]]:
     """All λ, the largest first, and all N of the cells."""
     return sorted(cells["path_weight"].unique(), reverse=True), sorted(cells["batch_size"].unique())
 
 
 def draw_cells(
-    axes: Axes, rows: pd.DataFrame, value: str, places, scale: Normalize, text, colors=style.SEQUENTIAL
+    axes: Axes, rows: pd.DataFrame, places, value: str, scale: Normalize, text, colors=style.SEQUENTIAL
 ) -> None:
     """A heat map with the value written in each cell, in black or white as the colour below asks.
 
@@ -110,11 +117,10 @@ def optimal_by_distance(shares: dict[str, pd.DataFrame], cards: dict[str, dict])
     results = results[in_cell(results, cell)]
     figure, (optimal, instances) = style.subplots(2, grid=False, sharex=True, height_ratios=(4, 1))
     width = bin_width(int(results["distance"].max()))
-    handles = []
     for look, group in style.lines(results, "label", clip_on=False):
         means = binned_means(group, ["optimal_percent"], "instances", width)
         look |= {} if width == 1 else {"marker": None}
-        handles += optimal.plot(means["distance"], means["optimal_percent"], **look)
+        optimal.plot(means["distance"], means["optimal_percent"], **look)
     instances.bar(means["distance"], means["instances"], width=0.8 * width, color=style.GREY)
     optimal.set(ylabel="optimal solutions, %", ylim=(min(99, optimal.get_ylim()[0]), 100))
     optimal.margins(x=0.02)
@@ -124,7 +130,7 @@ def optimal_by_distance(shares: dict[str, pd.DataFrame], cards: dict[str, dict])
     style.by_distance(instances)
     style.whole_ticks(instances.yaxis, 3)
     style.show_counts(instances.yaxis)
-    return style.with_legend(figure, handles, columns=3)
+    return style.with_legend(figure, columns=3)
 
 
 @style.kind_of_figure
@@ -135,19 +141,13 @@ def grid_heat_maps(grid: pd.DataFrame, chosen: str) -> Figure:
     unsolved searches.
     """
     cells = grid[grid["set"] == chosen]
-    figure, panels = style.subplots(1, 3, grid=False, sharey=True, height=3.4)
-    lengths, nodes = cells["length"], cells["nodes_generated"]
-    scales = {
-        "solved_percent": (Normalize(0, 100), "{:.0f}".format, "solved, %"),
-        "length": (Normalize(*_range(lengths, 1)), "{:.1f}".format, "length, moves"),
-        "nodes_generated": (LogNorm(*_range(nodes, 1)), style.count_text, "nodes generated"),
+    lengths, nodes = Normalize(*_range(cells["length"], 1)), LogNorm(*_range(cells["nodes_generated"], 1))
+    maps = {
+        "solved, %": (cells, "solved_percent", Normalize(0, 100), "{:.0f}".format),
+        "length, moves": (cells, "length", lengths, "{:.1f}".format, REVERSED),
+        "nodes generated": (cells, "nodes_generated", nodes, style.count_text, REVERSED),
     }
-    for axes, (column, (scale, text, title)) in zip(panels, scales.items(), strict=True):
-        colors = BETTER if column == "solved_percent" else WORSE
-        draw_cells(axes, cells, column, weights_and_sizes(cells), scale, text, colors)
-        mark_unsolved(axes, cells)
-        style.name_panel(axes, title)
-    return label_grid(figure, panels, framed=True)
+    return heat_maps(maps, cells, framed=True, height=3.4)
 
 
 @style.kind_of_figure
@@ -158,13 +158,11 @@ def grid_seconds(grid: pd.DataFrame, clock: pd.DataFrame, chosen: str) -> Figure
     """
     cells = grid.merge(clock.groupby(CELLS, as_index=False)["seconds"].mean(), on=CELLS)
     cells = cells[cells["set"] == chosen]
-    figure, (axes,) = style.subplots(height=3.4, grid=False)
     scale = LogNorm(*_range(cells["seconds"], 1e-3))
-    draw_cells(axes, cells, "seconds", weights_and_sizes(cells), scale, seconds_text, WORSE)
-    mark_unsolved(axes, cells)
-    style.name_panel(axes, "seconds a search")
+    maps = {"seconds a search": (cells, "seconds", scale, seconds_text, REVERSED)}
+    figure = heat_maps(maps, cells, framed=True, height=3.4)
     figure.set_figwidth(3.6)  # inches
-    return label_grid(figure, [axes], framed=True)
+    return figure
 
 
 def _range(values: pd.Series, least: float) -> tuple[float, float]:
@@ -194,12 +192,7 @@ def heuristics_compared(grids: dict[str, pd.DataFrame], chosen: str) -> Figure:
     cells = _on_set(grids, chosen)
     optimal = cells["optimal_length"].where(cells["known"] == cells["instances"])
     rows = {"solved_percent": "solved, %", "length": "length, moves", "nodes_generated": "nodes generated"}
-    figure, panels, handles = _by_weight(cells, rows, counts=("nodes_generated",))
-    panels[0, 0].set_ylim(0, 100)
-    if optimal.notna().all():
-        look = {"color": style.BLACK, "ls": ":", "lw": 1, "label": "optimum"}
-        handles += [axes.axhline(optimal.iloc[0], **look) for axes in panels[1]][:1]
-    return _finished(figure, panels, handles)
+    return _by_weight(cells, rows, optimal.iloc[0] if optimal.notna().all() else None)
 
 
 @style.kind_of_figure
@@ -213,7 +206,7 @@ def heuristics_seconds(grids: dict[str, pd.DataFrame], clocks: dict[str, pd.Data
     cells = _on_set(grids, chosen).merge(seconds, on=means)
     cells["nodes_per_second"] = cells["nodes_generated"] / cells["seconds"]
     rows = {"seconds": "seconds a search", "nodes_per_second": "nodes a second"}
-    return _finished(*_by_weight(cells, rows, counts=rows))
+    return _by_weight(cells, rows)
 
 
 def _on_set(frames: dict[str, pd.DataFrame], chosen: str) -> pd.DataFrame:
@@ -222,17 +215,15 @@ def _on_set(frames: dict[str, pd.DataFrame], chosen: str) -> pd.DataFrame:
     return rows[rows["set"] == chosen]
 
 
-def _by_weight(cells: pd.DataFrame, rows: dict[str, str], counts: Iterable[str]) -> tuple[Figure, np.ndarray, list]:
-    """Panels by λ, a row for each column of cells with its name, and the handles of the heuristics.
+def _by_weight(cells: pd.DataFrame, rows: dict[str, str], optimum: float | None = None) -> Figure:
+    """Panels by λ, a row for each column of cells with its name, a column for each N.
 
-    counts: the columns with a logarithmic axis.
+    Shares and lengths have linear axes, the others logarithmic ones.  optimum: the mean length of shortest solutions.
     """
     sizes = sorted(cells["batch_size"].unique())
     figure, panels = style.subplots(len(rows), len(sizes), sharex=True, sharey="row", height=1.0 + 1.7 * len(rows))
     panels = panels.reshape(len(rows), -1)
-    handles = []
     for look, own in style.lines(cells, "heuristic", clip_on=False):
-        handles.append(Line2D([], [], **look))
         for place, size in enumerate(sizes):
             group = own[own["batch_size"] == size].sort_values("path_weight")
             lost = group[group["solved_percent"] < 100]
@@ -242,24 +233,15 @@ def _by_weight(cells: pd.DataFrame, rows: dict[str, str], counts: Iterable[str])
                     axes.plot(lost["path_weight"], lost[column], **look | {"ls": "none", "mfc": "white"})
     for (column, title), row in zip(rows.items(), panels, strict=True):
         row[0].set_ylabel(title)
-        if column in counts and (cells[column] > 0).any():
+        if column == "solved_percent":
+            row[0].set_ylim(0, 100)
+        elif column != "length" and (cells[column] > 0).any():
             style.logarithmic(row[0].yaxis)
+        for axes in row if column == "length" and optimum is not None else ():
+            axes.axhline(optimum, label="optimum", **style.REFERENCE)
     for axes, size in zip(panels[0], sizes, strict=True):
         style.name_panel(axes, f"N = {size:,}")
-    return figure, panels, handles
-
-
-def _finished(figure: Figure, panels: np.ndarray, handles: list) -> Figure:
-    """The axis of λ and the legend of panels of _by_weight."""
     figure.align_ylabels()
     figure.supxlabel("path weight λ")
     unsolved = Line2D([], [], ls="none", marker="o", mfc="white", mec=style.BLACK, label=UNSOLVED)
-    return style.with_legend(figure, [*handles, unsolved], columns=6)
-
-
-def label_grid(figure: Figure, panels, *, framed: bool = False) -> Figure:
-    """Name the axes of heat maps over λ and N; framed: and say what their frames mean."""
-    panels[0].set_ylabel("path weight λ")
-    figure.supxlabel("batch size N")
-    frame = Patch(fill=False, edgecolor=style.VERMILION, linewidth=1.6, label=UNSOLVED)
-    return style.with_legend(figure, [frame] if framed else [])
+    return style.with_legend(figure, more=[unsolved], columns=6)

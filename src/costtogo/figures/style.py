@@ -28,19 +28,16 @@ GREY, PALE = "#6E6E6E", "#D4D4D4"
 WINE = "#661100"  # Paul Tol's, dark enough to stand apart from Okabe and Ito's
 SERIES = (BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY, WINE)
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
+REFERENCE = {"color": BLACK, "ls": ":", "lw": 1}  # a line to compare others with
 SEQUENTIAL = "cividis"
-ORDERED = "viridis"  # lines in an order, from dark to bright; the brightest is too pale for white paper
+ORDERED, BRIGHTEST = "viridis", 0.87  # lines in an order, from dark to bright; what is brighter is too pale for paper
 DIVERGING = "coolwarm"
 
 SETTINGS = {
-    "figure.figsize": SIZE,
     "figure.dpi": DOTS_PER_INCH,
-    "savefig.dpi": DOTS_PER_INCH,
     "figure.constrained_layout.use": True,
-    "figure.facecolor": "white",
     "font.family": "DejaVu Sans",
     "font.size": 9,
-    "axes.labelsize": 9,
     "axes.titlesize": 9,
     "figure.labelsize": 9,
     "xtick.labelsize": 8,
@@ -50,7 +47,6 @@ SETTINGS = {
     "axes.spines.top": False,
     "axes.spines.right": False,
     "axes.axisbelow": True,
-    "axes.grid.axis": "y",
     "grid.color": "#E6E6E6",
     "grid.linewidth": 0.6,
     "lines.linewidth": 1.4,
@@ -86,13 +82,10 @@ def image(figure: Figure, kind: str) -> bytes:
     buffer = io.BytesIO()
     with matplotlib.rc_context(SETTINGS):
         figure.savefig(buffer, format=kind, metadata=metadata)
-    return _with_palette(buffer) if kind == "png" else buffer.getvalue()
-
-
-def _with_palette(picture: io.BytesIO) -> bytes:
-    buffer = io.BytesIO()
-    quantized = Image.open(picture).convert("RGB").quantize(256, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
-    quantized.save(buffer, format="png", optimize=True, dpi=(DOTS_PER_INCH, DOTS_PER_INCH))
+    if kind == "png":
+        picture = Image.open(buffer).convert("RGB").quantize(256, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
+        buffer = io.BytesIO()
+        picture.save(buffer, format="png", optimize=True, dpi=(DOTS_PER_INCH, DOTS_PER_INCH))
     return buffer.getvalue()
 
 
@@ -101,20 +94,21 @@ def look_of(number: int, **more) -> dict:
     return {"color": SERIES[number % len(SERIES)], "marker": MARKERS[number % len(MARKERS)]} | more
 
 
-def lines(frame: pd.DataFrame, by: str, **more) -> Iterator[tuple[dict, pd.DataFrame]]:
-    """The look and the rows of each line that a column tells from the others, its name being the label."""
-    for number, (name, rows) in enumerate(frame.groupby(by, sort=False)):
-        yield look_of(number, label=name, **more), rows
+def lines(frame: pd.DataFrame, by: str, *, ordered: bool = False, **more) -> Iterator[tuple[dict, pd.DataFrame]]:
+    """The look and the rows of each line that a column tells from the others, its name being the label.
+
+    ordered: whether the lines are in an order, and go from dark to bright.  more: what else their look has.
+    """
+    groups = frame.groupby(by, sort=False)
+    places = np.linspace(0, BRIGHTEST, len(groups))
+    for number, (name, rows) in enumerate(groups):
+        shade = {"color": matplotlib.colormaps[ORDERED](places[number])} if ordered else {}
+        yield look_of(number, label=name, **shade, **more), rows
 
 
 def write_in(axes: Axes, x: float, y: float, text: str, color: str, size: float) -> None:
     """Write a text with its middle at a place."""
     axes.text(x, y, text, ha="center", va="center", color=color, fontsize=size)
-
-
-def shades(count: int) -> list[tuple[float, ...]]:
-    """Colours for so many lines in an order, from dark to bright."""
-    return [matplotlib.colormaps[ORDERED](place) for place in np.linspace(0, 0.87, count)]
 
 
 def subplots(
@@ -135,17 +129,22 @@ def subplots(
     return figure, panels[:shown]
 
 
-def shaded_looks(count: int) -> list[dict]:
-    """Colour and marker of each of so many lines in an order, from dark to bright."""
-    return [look_of(number, color=color) for number, color in enumerate(shades(count))]
+def labelled(figure: Figure) -> list:
+    """What bears a label on the panels, in the order drawn; of those that bear the same label the first."""
+    by_label = {}
+    for axes in figure.axes:
+        for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
+            by_label.setdefault(label, handle)
+    return list(by_label.values())
 
 
-def with_legend(figure: Figure, handles: Sequence, columns: int = 4) -> Figure:
+def with_legend(figure: Figure, *, handles: Sequence | None = None, more: Sequence = (), columns: int = 4) -> Figure:
     """Put the legend over the panels, where it covers no data, in at most so many columns as fit.
 
-    A legend of more than ROOM_FOR_ROWS rows makes the figure higher, not the panels smaller; one of nothing is left
-    out.
+    handles: what it explains, if not what bears a label on the panels.  more: what it explains after that.
+    A legend of more than ROOM_FOR_ROWS rows makes the figure higher, not the panels smaller.
     """
+    handles = [*(labelled(figure) if handles is None else handles), *more]
     if not handles:
         return figure
     for count in range(min(columns, len(handles)), 0, -1):

@@ -25,17 +25,14 @@ def training(curve: pd.DataFrame, epsilon: float | None, sampler: str) -> Figure
     A circle marks each convergence point; the dotted line is epsilon, the loss that calls for one.
     """
     figure, (losses, walks) = style.subplots(2, grid=False, sharex=True, height_ratios=(4, 1))
-    handles = _draw_losses(losses, curve, epsilon)
-    handles[2].set_label(f"convergence point ({curve['updated'].sum():,})")
-    for line in handles[3:]:
-        line.set_label(f"ε = {epsilon:g}")
+    _draw_losses(losses, curve, epsilon, f"convergence point ({curve['updated'].sum():,})", "ε = {:g}")
     losses.set_ylabel(LOSS)
     walks.step(curve["iteration"], curve["effective_k"], where="post", color=style.GREY)
     reach = "disks\nthat move" if sampler == "growing_tower" else "walk length\n(effective K)"
     walks.set(ylabel=reach, ylim=(0, None))
     style.whole_ticks(walks.yaxis, 3)
     style.by_iteration(walks)
-    return style.with_legend(figure, handles)
+    return style.with_legend(figure)
 
 
 @style.kind_of_figure
@@ -44,22 +41,21 @@ def kept_training(curve: pd.DataFrame, epsilon: float | None) -> Figure:
     return training(curve, epsilon, "")
 
 
-def _draw_losses(axes: Axes, curve: pd.DataFrame, epsilon: float | None) -> list:
-    """The handles are loss, validation loss, convergence point and, of a trainer that has it, ε."""
+def _draw_losses(axes: Axes, curve: pd.DataFrame, epsilon: float | None, point: str, limit: str) -> None:
+    """Loss, validation loss, convergence points and, where a trainer has it, ε; point, limit: names of the last two."""
     validation, updates = curve.dropna(subset="validation_loss"), curve[curve["updated"]]
     pixels, many = len(curve) > style.LINE_POINTS, len(updates) > FEW_POINTS
     look = {"color": style.BLUE, "lw": 0.7, "alpha": 0.8, "rasterized": pixels}
-    handles = axes.plot(curve["iteration"], curve["loss"], label="loss", **look)
+    axes.plot(curve["iteration"], curve["loss"], label="loss", **look)
     look = {"color": style.ORANGE, "lw": 1, "zorder": 1.9, "rasterized": pixels}  # below the loss, which strays less
-    handles += axes.plot(validation["iteration"], validation["validation_loss"], label="validation loss", **look)
+    axes.plot(validation["iteration"], validation["validation_loss"], label="validation loss", **look)
     look = {"ls": "none", "marker": "o", "markersize": 2 if many else 5, "mfc": style.BLACK if many else "white"}
-    look |= {"mec": style.BLACK, "mew": 0 if many else 1, "label": "convergence point"}
-    handles += axes.plot(updates["iteration"], updates["validation_loss"].fillna(updates["loss"]), **look)
+    look |= {"mec": style.BLACK, "mew": 0 if many else 1, "label": point}
+    axes.plot(updates["iteration"], updates["validation_loss"].fillna(updates["loss"]), **look)
     if epsilon is not None:
-        handles.append(axes.axhline(epsilon, color=style.BLACK, ls=":", lw=1, label="ε"))
+        axes.axhline(epsilon, label=limit.format(epsilon), **style.REFERENCE)
     style.logarithmic(axes.yaxis)
     axes.grid(axis="y")
-    return handles
 
 
 @style.kind_of_figure
@@ -71,13 +67,13 @@ def last_points(curves: dict[str, pd.DataFrame], epsilons: dict[str, float | Non
     rows = -(-len(curves) // PANELS_A_ROW)
     figure, panels = style.subplots(rows, PANELS_A_ROW, shown=len(curves), grid=False, height=1.2 + 1.5 * rows)
     for axes, (model, curve) in zip(panels, curves.items(), strict=True):
-        handles = _draw_losses(axes, around_last_points(curve), epsilons[model])
+        _draw_losses(axes, around_last_points(curve), epsilons[model], "convergence point", "ε")
         style.name_panel(axes, model if epsilons[model] is None else f"{model}, ε = {epsilons[model]:g}")
         style.whole_ticks(axes.xaxis, 5)
         style.show_counts(axes.xaxis)
     figure.supylabel(LOSS)
     figure.supxlabel("iteration")
-    return style.with_legend(figure, handles)
+    return style.with_legend(figure)
 
 
 def around_last_points(curve: pd.DataFrame) -> pd.DataFrame:
@@ -103,12 +99,12 @@ def loss_curve(curve: pd.DataFrame, card: dict) -> Figure:
     figure, (axes,) = style.subplots()
     validation = curve.dropna(subset="validation_loss")
     pixels = len(curve) > style.LINE_POINTS
-    handles = axes.plot(curve["iteration"], curve["loss"], color=style.BLUE, lw=0.6, label="loss", rasterized=pixels)
+    axes.plot(curve["iteration"], curve["loss"], color=style.BLUE, lw=0.6, label="loss", rasterized=pixels)
     look = {"color": style.ORANGE, "marker": "o", "mec": style.BLACK, "mew": 0.6}
-    handles += axes.plot(validation["iteration"], validation["validation_loss"], label="validation loss", **look)
+    axes.plot(validation["iteration"], validation["validation_loss"], label="validation loss", **look)
     axes.set(xlabel="iteration", ylabel="cross-entropy, nats a press" if pressed else LOSS)
     style.logarithmic(axes.xaxis, axes.yaxis)
-    return style.with_legend(figure, handles)
+    return style.with_legend(figure)
 
 
 @style.kind_of_figure
@@ -130,12 +126,9 @@ def training_costs(
     colors = [style.GREEN if own else style.GREY for own in shown["own"]]
     titles = {"hours": ("hours of training", _hours), "states": ("states seen in training", _billions)}
     for axes, (column, (title, text)) in zip(panels, titles.items(), strict=True):
-        values = shown[column]
-        least = values.min() / 4
-        axes.barh(places, values - least, left=least, color=colors, height=0.62)
-        for place, value in zip(places, values, strict=True):
-            if np.isfinite(value):
-                axes.annotate(text(value), (value, place), xytext=(4, 0), textcoords="offset points", va="center")
+        values, least = shown[column], shown[column].min() / 4
+        bars = axes.barh(places, values - least, left=least, color=colors, height=0.62)
+        axes.bar_label(bars, [text(value) if np.isfinite(value) else "" for value in values], padding=4)
         axes.set(xscale="log", xlabel=title, xlim=(least, values.max() * 12))
         axes.minorticks_off()
         axes.grid(axis="x")
@@ -168,11 +161,11 @@ def mean_costs(looks: pd.DataFrame, measures: pd.DataFrame, table: dict[str, np.
     losses.plot(looks["iteration"], looks["validation_loss"], color=style.ORANGE, marker="o")
     style.logarithmic(losses.yaxis)
     losses.set_ylabel("validation loss,\nmoves²")
-    handles = costs.plot(looks["iteration"], cost_to_go, color=style.BLUE, marker="o", label="mean cost-to-go")
-    handles.append(costs.axhline(mean_distance, color=style.BLACK, ls=":", lw=1, label="mean distance"))
+    costs.plot(looks["iteration"], cost_to_go, label="mean cost-to-go", **style.look_of(0))
+    costs.axhline(mean_distance, label="mean distance", **style.REFERENCE)
     costs.set(ylabel="mean cost-to-go\nof all states, moves", ylim=(0, None))
     style.by_iteration(costs)
-    return style.with_legend(figure, handles)
+    return style.with_legend(figure)
 
 
 @style.kind_of_figure
@@ -188,18 +181,17 @@ def optimal_by_iteration(shares: pd.DataFrame) -> Figure:
     figure, (optimal, nodes) = style.subplots(2, sharex=True)
     present = np.sort(shares["distance"].unique())
     chosen = present[np.unique(np.linspace(0, len(present) - 1, SHOWN_DISTANCES).round().astype(int))]
-    handles = []
-    for look, distance in zip(style.shaded_looks(len(chosen)), chosen, strict=True):
-        group = shares[shares["distance"] == distance].sort_values("iteration")
-        look["label"] = f"distance {distance}"
-        handles += optimal.plot(group["iteration"], group["optimal_percent"], clip_on=False, **look)
+    shown = shares[shares["distance"].isin(chosen)].sort_values(["distance", "iteration"])
+    for look, group in style.lines(shown, "distance", ordered=True):
+        look["label"] = f"distance {look['label']}"
+        optimal.plot(group["iteration"], group["optimal_percent"], clip_on=False, **look)
         nodes.plot(group["iteration"], group["nodes_expanded"], **look)
     optimal.set(ylabel="optimal solutions, %", ylim=(min(90, optimal.get_ylim()[0]), 100))
     nodes.set_ylabel("nodes expanded")
     style.logarithmic(nodes.yaxis)
     style.name_panel(optimal, f"set {cell['set']}, {weight_text(cell)}")
     style.by_iteration(nodes)
-    return style.with_legend(figure, handles, columns=6)
+    return style.with_legend(figure, columns=6)
 
 
 @style.kind_of_figure
@@ -223,12 +215,12 @@ def large_mean_costs(greedy: pd.DataFrame) -> Figure:
 def _by_depth(frame: pd.DataFrame, measure: str, **upwards) -> Figure:
     """A measure by iteration, one line a scramble depth; upwards: the label and the limits of its axis."""
     figure, (axes,) = style.subplots()
-    groups, handles = frame.sort_values("iteration").groupby("depth"), []
-    for look, (depth, group) in zip(style.shaded_looks(len(groups)), groups, strict=True):
-        handles += axes.plot(group["iteration"], group[measure], clip_on=False, label=f"{depth} moves", **look)
+    for look, group in style.lines(frame.sort_values(["depth", "iteration"]), "depth", ordered=True, clip_on=False):
+        look["label"] = f"{look['label']} moves"
+        axes.plot(group["iteration"], group[measure], **look)
     axes.set(xlim=(0, None), **upwards)
     style.by_iteration(axes)
-    return style.with_legend(figure, handles, columns=6)
+    return style.with_legend(figure, columns=6)
 
 
 @style.kind_of_figure
@@ -243,15 +235,13 @@ def progress(searches: pd.DataFrame, card: dict) -> Figure:
     iterations, known = searches["iteration"], searches["optimal_percent"].notna().any()
     seen = card["metrics"]["states_seen"] * iterations / iterations.max() / 1e6
     measure, label = ("excess", "moves beyond the optimum") if known else ("length", "length of the solutions")
-    look = {"color": style.BLUE, "marker": "o", "clip_on": False, "label": f"{label}, where solved"}
-    handles = moves.plot(seen, searches[measure], **look)
+    moves.plot(seen, searches[measure], "o-", color=style.BLUE, clip_on=False, label=f"{label}, where solved")
     moves.set(ylabel="moves", ylim=(0 if known else None, None))
-    look = {"color": style.GREEN, "marker": "s", "clip_on": False}
-    handles += shares.plot(seen, searches["solved_percent"], label="solved", **look)
+    shares.plot(seen, searches["solved_percent"], "s-", color=style.GREEN, clip_on=False, label="solved")
     if known:
-        look = {"color": style.VERMILION, "marker": "^", "clip_on": False}
-        handles += shares.plot(seen, searches["optimal_percent"], label="solved optimally", **look)
+        look = {"color": style.VERMILION, "clip_on": False, "label": "solved optimally"}
+        shares.plot(seen, searches["optimal_percent"], "^-", **look)
     shares.set(ylabel="share of instances, %", ylim=(0, 100))
     for axes in (moves, shares):
         axes.set(xlabel="states seen in training, millions", xlim=(0, None))
-    return style.with_legend(figure, handles)
+    return style.with_legend(figure)

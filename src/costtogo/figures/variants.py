@@ -27,8 +27,7 @@ def variants(frame: pd.DataFrame, puzzle: str) -> Figure:
         return seeds_by_variant(last, BASE + puzzle, measures)
     first = last.iloc[0]
     measures = {"mean_absolute_error": ERROR, "nodes_expanded": f"{NODES}, {weight_text(first)}"}
-    error = last["mean_absolute_error"].clip(lower=LEAST_ERROR)
-    last = last[in_cell(last, first)].assign(mean_absolute_error=error)
+    last = last[in_cell(last, first)].assign(mean_absolute_error=last["mean_absolute_error"].clip(lower=LEAST_ERROR))
     return seeds_by_variant(last, BASE + puzzle, measures, by_powers=True)
 
 
@@ -82,24 +81,22 @@ def curves_by_variant(frame: pd.DataFrame, puzzle: str, measure: str, label: str
     frame, base = frame[frame["puzzle"] == puzzle], BASE + puzzle
     variants = [base, *sorted(set(frame["variant"]) - {base})]
     rows = -(-len(variants) // PANELS_A_ROW)
-    figure, panels = style.subplots(
-        rows, PANELS_A_ROW, shown=len(variants), sharex=True, sharey=True, height=0.7 + 1.35 * rows
-    )
-    handles = {}
+    shared = {"sharex": True, "sharey": True, "height": 0.7 + 1.35 * rows}
+    figure, panels = style.subplots(rows, PANELS_A_ROW, shown=len(variants), **shared)
     for axes, variant in zip(panels, variants, strict=True):
         looks = {base: (style.PALE, base), variant: (style.BLUE, "its seeds")}  # one where the base is shown itself
         for shown, (color, name) in looks.items():
             for _, group in frame[frame["variant"] == shown].sort_values("iteration").groupby("seed"):
-                (handles[name],) = axes.plot(group["iteration"], group[measure], lw=1, color=color, label=name)
+                axes.plot(group["iteration"], group[measure], lw=1, color=color, label=name)
         for name, value in known.items():
-            handles[name] = axes.axhline(value, color=style.BLACK, ls=":", lw=1, label=name)
+            axes.axhline(value, label=name, **style.REFERENCE)
         style.name_panel(axes, variant)
         axes.set_yscale("log")
         style.show_counts(axes.xaxis)
     style.plain_logarithmic_ticks(panels[0].yaxis)
     figure.supxlabel("iteration")
     figure.supylabel(label)
-    return style.with_legend(figure, list(handles.values()))
+    return style.with_legend(figure)
 
 
 @style.kind_of_figure
@@ -115,18 +112,17 @@ def measures_by_point(frame: pd.DataFrame, puzzle: str) -> Figure:
     shown = longest(frame)
     rows = len(measures) // 2
     figure, panels = style.subplots(rows, 2, grid=False, sharex=True, height=1.6 * rows + 0.6)
-    handles = {}
     for axes, (measure, label) in zip(panels, measures.items(), strict=True):
         for (variant, _), group in frame.groupby(["variant", "seed"]):
             own = variant == shown
             look = {"color": style.BLUE if own else style.PALE, "zorder": 2 if own else 1, "lw": 1.2 if own else 0.8}
             look["label"] = shown if own else "the others"
-            (handles[own],) = axes.plot(group["convergence_point"], group[measure], marker="o", markersize=2, **look)
+            axes.plot(group["convergence_point"], group[measure], marker="o", markersize=2, **look)
         style.name_panel(axes, label)
         style.whole_ticks(axes.xaxis)
         style.show_counts(axes.yaxis)
     figure.supxlabel("convergence point")
-    return style.with_legend(figure, list(handles.values()))
+    return style.with_legend(figure)
 
 
 @style.kind_of_figure
