@@ -69,21 +69,25 @@ train.Recorder = Killed
 train.run(*map(Path, sys.argv[2:]))
 """
 KILLS = int(os.environ.get("COSTTOGO_KILLS", 3))  # at random moments of one training
-ITERATIONS = 70  # a killed process does at most, of 100 that the training has for each kill
+ITERATIONS = 70  # a killed process is to do at most, of 100 that the training has for each kill
+LAST = 100 * KILLS - 1  # at which a process waits for its end, so that it is killed, however late
 TOLD = """
-import sys
+import signal, sys
 from pathlib import Path
 from costtogo.stages import train
 
+last = int(sys.argv[1])
 train.RESUME_SECONDS = 0.2
 
 class Told(train.Recorder):
     def record(self, progress, live):
         super().record(progress, live)
         print(progress.iteration, flush=True)
+        if progress.iteration == last:
+            signal.pause()
 
 train.Recorder = Told
-train.run(*map(Path, sys.argv[1:]))
+train.run(*map(Path, sys.argv[2:]))
 """
 
 
@@ -156,9 +160,11 @@ def test_a_training_killed_twice_ends_in_the_same_bytes_as_one_left_alone(workpl
 def kill_after(iterations: int, seconds: float) -> str:
     """Train in a process that is killed some seconds after so many iterations; returns what there is to say of it."""
     with open("stdout.txt", "w") as stdout, open("stderr.txt", "w") as stderr:
-        command = [sys.executable, "-c", TOLD, str(params()), str(TABLE), str(OUT)]
+        command = [sys.executable, "-c", TOLD, str(LAST), str(params()), str(TABLE), str(OUT)]
         process = subprocess.Popen(command, stdout=stdout, stderr=stderr)
         while len(done := Path("stdout.txt").read_text().split()) < iterations and process.poll() is None:
+            if done and int(done[-1]) >= LAST:
+                break
             time.sleep(0.005)
         time.sleep(seconds)
         process.kill()
