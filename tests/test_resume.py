@@ -201,6 +201,23 @@ def test_checkpoints_come_every_so_many_iterations_beside_those_of_convergence_p
     assert all((OUT / file).exists() for file in found["file"])
 
 
+def interrupt_at(iteration: int, monkeypatch, lost: int = 0) -> None:
+    """Train up to an interruption, so many iterations after a resume point."""
+
+    class Interrupted(train.Recorder):
+        def record(self, progress, live):
+            train.RESUME_SECONDS = 0 if progress.iteration == iteration else math.inf
+            super().record(progress, live)
+            if progress.iteration == iteration + lost:
+                raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(train, "RESUME_SECONDS", train.RESUME_SECONDS)
+        patch.setattr(train, "Recorder", Interrupted)
+        train.run(params(), TABLE, OUT)
+    assert RESUME_POINT.exists()
+
+
 AUTOMATON = {
     "architecture": {"kind": "automaton", "states": 5},
     "sampler": {"kind": "growing_tower", "disks": 2, "residual": 1e-3, "patience": 12},
@@ -212,7 +229,7 @@ AUTOMATON = {
 
 
 @pytest.mark.parametrize("residual", [1e-3, 1.0])
-def test_a_growing_tower_killed_ends_in_the_same_bytes_too(workplace, residual):
+def test_a_growing_tower_interrupted_ends_in_the_same_bytes_too(workplace, residual, monkeypatch):
     changes = AUTOMATON | {"sampler": AUTOMATON["sampler"] | {"residual": residual}}
     workplace("alone", **changes)
     train.run(params(), TABLE, OUT)
@@ -220,15 +237,15 @@ def test_a_growing_tower_killed_ends_in_the_same_bytes_too(workplace, residual):
     curve = read_frame(OUT / "curve.parquet")
     assert curve["effective_k"].nunique() > 1, "it must have grown"
     assert curve["updated"].iloc[-1] == (residual < 1), "it must have settled where that is easy"
-    workplace("killed", **changes)
-    kill_at(50)
+    workplace("interrupted", **changes)
+    interrupt_at(40, monkeypatch, lost=10)
     train.run(params(), TABLE, OUT)
     assert results() == alone
     assert timing_of(OUT)["earlier_seconds"] > 0
 
 
 @pytest.mark.parametrize("outputs", ["state", "actions"])
-def test_a_random_walk_regression_killed_ends_in_the_same_bytes_too(workplace, outputs):
+def test_a_random_walk_regression_interrupted_ends_in_the_same_bytes_too(workplace, outputs, monkeypatch):
     changes = {
         "trainer": "random_walk",
         "architecture": TRAINING["architecture"] | {"outputs": outputs},
@@ -241,27 +258,10 @@ def test_a_random_walk_regression_killed_ends_in_the_same_bytes_too(workplace, o
     alone = results()
     index = read_frame(OUT / "checkpoints.parquet")
     assert index["iteration"].tolist() == [25, 50, 75, 100, 120] and index["validation_loss"].notna().all()
-    workplace("killed", **changes)
-    kill_at(70)
+    workplace("interrupted", **changes)
+    interrupt_at(60, monkeypatch, lost=10)
     train.run(params(), TABLE, OUT)
     assert results() == alone
-
-
-def interrupt_at(iteration: int, monkeypatch) -> None:
-    """Train up to an interruption just after a resume point."""
-
-    class Interrupted(train.Recorder):
-        def record(self, progress, live):
-            train.RESUME_SECONDS = 0 if progress.iteration == iteration else math.inf
-            super().record(progress, live)
-            if progress.iteration == iteration:
-                raise KeyboardInterrupt
-
-    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
-        patch.setattr(train, "RESUME_SECONDS", train.RESUME_SECONDS)
-        patch.setattr(train, "Recorder", Interrupted)
-        train.run(params(), TABLE, OUT)
-    assert RESUME_POINT.exists()
 
 
 def test_a_training_may_be_interrupted_before_its_first_convergence_point(workplace, monkeypatch, capsys):
