@@ -1,6 +1,7 @@
 """IDA*: shortest solutions, replayed; the nodes of a plain recursion; bounds and limits."""
 
 import os
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -25,11 +26,12 @@ EIGHT, FIFTEEN, TWENTY_FOUR = (make(name) for name in ("puzzle8", "puzzle15", "p
 FILE = "COSTTOGO_PATTERN_DATABASE"  # names a file of the 15-puzzle's 7-8 database, which takes minutes to build
 HARDEST = Path(__file__).parents[1] / "data/boards/puzzle15_80_moves.csv"
 
+built = cache(build)
 HEURISTICS = {
     "manhattan": lambda puzzle: Manhattan(puzzle),
     "linear conflicts": lambda puzzle: Manhattan(puzzle, linear_conflicts=True),
-    "patterns": lambda puzzle: PatternDatabaseHeuristic(puzzle, build(puzzle.side, PATTERNS[puzzle.side]), False),
-    "reflected patterns": lambda puzzle: PatternDatabaseHeuristic(puzzle, build(puzzle.side, PATTERNS[puzzle.side])),
+    "patterns": lambda puzzle: PatternDatabaseHeuristic(puzzle, built(puzzle.side, PATTERNS[puzzle.side]), False),
+    "reflected patterns": lambda puzzle: PatternDatabaseHeuristic(puzzle, built(puzzle.side, PATTERNS[puzzle.side])),
 }
 PATTERNS = {3: "4-4", 4: "4-4-4-3", 5: "4-4-4-4-4-4", 6: "2-3-3-3-3-3-3-3-3-3-3-3"}
 

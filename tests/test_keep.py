@@ -38,41 +38,41 @@ def contents(folder: Path) -> dict[str, bytes]:
 
 @pytest.fixture(scope="module", params=["listed", "cube3", "puzzle15", "local_vi"])
 def study(request, tmp_path_factory):
-    """A study, a folder with its results, its report and what is kept of it, and what the report stands beside."""
+    """A study, a folder with its results, its report and what is kept of it, and what its report was written from."""
     folder = tmp_path_factory.mktemp("project")
     study, references = made_up(request.param, folder / "results"), References(measured=write_kept(folder / "measured"))
     results = folder / "results" / study.study
-    write(StudyResults(results, study, references), folder / "reports")
+    own = StudyResults(results, study, references)
+    write(own, folder / "reports")
     keep.keep_with_report(StudyResults(results, study, references), {"study": study.study}, folder / "measured")
-    return study, folder, references
+    return study, folder, own
 
 
 def test_a_report_is_written_again_to_the_byte_from_what_was_kept(study, tmp_path):
-    study, folder, references = study
-    write(StudyResults(references.measured / study.study, study, references, is_kept=True), tmp_path)
+    study, folder, own = study
+    write(StudyResults(folder / "measured" / study.study, study, own.references, is_kept=True), tmp_path)
     assert contents(tmp_path) == contents(folder / "reports")
 
 
 def test_a_study_kept_with_its_report_is_in_no_other_report(study):
-    study, folder, references = study
+    study, folder, own = study
     assert (folder / "measured" / f"{study.study}.json").exists()
-    assert [path.stem for path in kept_for_others(references.measured)] == ["long", "repeated"]
+    assert [path.stem for path in kept_for_others(own.references.measured)] == ["long", "repeated"]
 
 
 def test_to_keep_a_study_again_gives_the_same_and_leaves_nothing_behind(study):
-    study, folder, references = study
+    study, folder, own = study
     before = contents(folder / "measured" / study.study)
     gone = folder / "measured" / study.study / "models_gone_curve.csv"
     gone.write_text("")
-    keep.keep_with_report(StudyResults(folder / "results" / study.study, study, references), {}, folder / "measured")
+    again = StudyResults(folder / "results" / study.study, study, own.references)
+    keep.keep_with_report(again, {}, folder / "measured")
     assert contents(folder / "measured" / study.study) == before
 
 
 def test_kept_tables_hold_what_the_report_saw_of_them(study):
-    study, folder, references = study
-    own = StudyResults(folder / "results" / study.study, study, references)
-    kept = StudyResults(references.measured / study.study, study, references, is_kept=True)
-    write(own, folder / "again")
+    study, folder, own = study
+    kept = StudyResults(folder / "measured" / study.study, study, own.references, is_kept=True)
     assert own.tables_read
     for address, frame in own.tables_read.items():
         pd.testing.assert_frame_equal(kept.frame(address), frame.reset_index(drop=True), check_dtype=bool(len(frame)))

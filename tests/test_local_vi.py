@@ -139,10 +139,11 @@ def test_what_is_said_of_all_boards_holds_for_every_board_of_the_8_puzzle(size, 
 
 def test_the_order_of_equally_good_moves_changes_lengths_and_not_what_is_said_of_steps(distances_of):
     local = Local(EIGHT)
-    solved = [Local(EIGHT, preference=order, values=local.values).solve(ALL_EIGHT) for order in permutations(range(4))]
+    some = ALL_EIGHT[::11]
+    solved = [Local(EIGHT, preference=order, values=local.values).solve(some) for order in permutations(range(4))]
     assert len({int(found.length.sum()) for found in solved}) > 1
     for found in solved:
-        assert replayed(EIGHT, ALL_EIGHT, found).all()
+        assert replayed(EIGHT, some, found).all()
         np.testing.assert_array_equal(found.moves[:, 0], solved[0].moves[:, 0])
         np.testing.assert_array_equal(found.length, found.moves.sum(axis=1))
 

@@ -69,21 +69,25 @@ train.Recorder = Killed
 train.run(*map(Path, sys.argv[2:]))
 """
 KILLS = int(os.environ.get("COSTTOGO_KILLS", 3))  # at random moments of one training
-ITERATIONS = 70  # a killed process does at most, of 100 that the training has for each kill
+ITERATIONS = 70  # a killed process is to do at most, of 100 that the training has for each kill
+LAST = 100 * KILLS - 1  # at which a process waits for its end, so that it is killed, however late
 TOLD = """
-import sys
+import signal, sys
 from pathlib import Path
 from costtogo.stages import train
 
+last = int(sys.argv[1])
 train.RESUME_SECONDS = 0.2
 
 class Told(train.Recorder):
     def record(self, progress, live):
         super().record(progress, live)
         print(progress.iteration, flush=True)
+        if progress.iteration == last:
+            signal.pause()
 
 train.Recorder = Told
-train.run(*map(Path, sys.argv[1:]))
+train.run(*map(Path, sys.argv[2:]))
 """
 
 
@@ -156,9 +160,11 @@ def test_a_training_killed_twice_ends_in_the_same_bytes_as_one_left_alone(workpl
 def kill_after(iterations: int, seconds: float) -> str:
     """Train in a process that is killed some seconds after so many iterations; returns what there is to say of it."""
     with open("stdout.txt", "w") as stdout, open("stderr.txt", "w") as stderr:
-        command = [sys.executable, "-c", TOLD, str(params()), str(TABLE), str(OUT)]
+        command = [sys.executable, "-c", TOLD, str(LAST), str(params()), str(TABLE), str(OUT)]
         process = subprocess.Popen(command, stdout=stdout, stderr=stderr)
         while len(done := Path("stdout.txt").read_text().split()) < iterations and process.poll() is None:
+            if done and int(done[-1]) >= LAST:
+                break
             time.sleep(0.005)
         time.sleep(seconds)
         process.kill()
@@ -195,6 +201,23 @@ def test_checkpoints_come_every_so_many_iterations_beside_those_of_convergence_p
     assert all((OUT / file).exists() for file in found["file"])
 
 
+def interrupt_at(iteration: int, monkeypatch, lost: int = 0) -> None:
+    """Train up to an interruption, so many iterations after a resume point."""
+
+    class Interrupted(train.Recorder):
+        def record(self, progress, live):
+            train.RESUME_SECONDS = 0 if progress.iteration == iteration else math.inf
+            super().record(progress, live)
+            if progress.iteration == iteration + lost:
+                raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(train, "RESUME_SECONDS", train.RESUME_SECONDS)
+        patch.setattr(train, "Recorder", Interrupted)
+        train.run(params(), TABLE, OUT)
+    assert RESUME_POINT.exists()
+
+
 AUTOMATON = {
     "architecture": {"kind": "automaton", "states": 5},
     "sampler": {"kind": "growing_tower", "disks": 2, "residual": 1e-3, "patience": 12},
@@ -206,7 +229,7 @@ AUTOMATON = {
 
 
 @pytest.mark.parametrize("residual", [1e-3, 1.0])
-def test_a_growing_tower_killed_ends_in_the_same_bytes_too(workplace, residual):
+def test_a_growing_tower_interrupted_ends_in_the_same_bytes_too(workplace, residual, monkeypatch):
     changes = AUTOMATON | {"sampler": AUTOMATON["sampler"] | {"residual": residual}}
     workplace("alone", **changes)
     train.run(params(), TABLE, OUT)
@@ -214,15 +237,15 @@ def test_a_growing_tower_killed_ends_in_the_same_bytes_too(workplace, residual):
     curve = read_frame(OUT / "curve.parquet")
     assert curve["effective_k"].nunique() > 1, "it must have grown"
     assert curve["updated"].iloc[-1] == (residual < 1), "it must have settled where that is easy"
-    workplace("killed", **changes)
-    kill_at(50)
+    workplace("interrupted", **changes)
+    interrupt_at(40, monkeypatch, lost=10)
     train.run(params(), TABLE, OUT)
     assert results() == alone
     assert timing_of(OUT)["earlier_seconds"] > 0
 
 
 @pytest.mark.parametrize("outputs", ["state", "actions"])
-def test_a_random_walk_regression_killed_ends_in_the_same_bytes_too(workplace, outputs):
+def test_a_random_walk_regression_interrupted_ends_in_the_same_bytes_too(workplace, outputs, monkeypatch):
     changes = {
         "trainer": "random_walk",
         "architecture": TRAINING["architecture"] | {"outputs": outputs},
@@ -235,27 +258,10 @@ def test_a_random_walk_regression_killed_ends_in_the_same_bytes_too(workplace, o
     alone = results()
     index = read_frame(OUT / "checkpoints.parquet")
     assert index["iteration"].tolist() == [25, 50, 75, 100, 120] and index["validation_loss"].notna().all()
-    workplace("killed", **changes)
-    kill_at(70)
+    workplace("interrupted", **changes)
+    interrupt_at(60, monkeypatch, lost=10)
     train.run(params(), TABLE, OUT)
     assert results() == alone
-
-
-def interrupt_at(iteration: int, monkeypatch) -> None:
-    """Train up to an interruption just after a resume point."""
-
-    class Interrupted(train.Recorder):
-        def record(self, progress, live):
-            train.RESUME_SECONDS = 0 if progress.iteration == iteration else math.inf
-            super().record(progress, live)
-            if progress.iteration == iteration:
-                raise KeyboardInterrupt
-
-    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
-        patch.setattr(train, "RESUME_SECONDS", train.RESUME_SECONDS)
-        patch.setattr(train, "Recorder", Interrupted)
-        train.run(params(), TABLE, OUT)
-    assert RESUME_POINT.exists()
 
 
 def test_a_training_may_be_interrupted_before_its_first_convergence_point(workplace, monkeypatch, capsys):

@@ -18,11 +18,16 @@ MODEL = "hanoi_4_uniform"
 OTHER = "H4_DNN_reduced_0"
 
 
+def environment(**variables: str) -> dict[str, str]:
+    """That of a command in the project."""
+    paths = os.pathsep.join([str(BIN), os.environ["PATH"]])
+    return {**os.environ, "PATH": paths, "COSTTOGO_TRACKING": "off", **variables}
+
+
 def run(folder: Path, *command: str, fails: bool = False, **variables: str) -> str:
     """The output of a command in the project; it must succeed, or fail where it should."""
-    paths = os.pathsep.join([str(BIN), os.environ["PATH"]])
-    environment = {**os.environ, "PATH": paths, "COSTTOGO_TRACKING": "off", **variables}
-    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=900)
+    options = {"env": environment(**variables), "capture_output": True, "text": True, "timeout": 900}
+    done = subprocess.run(command, cwd=folder, **options)
     assert (done.returncode != 0) == fails, done.stdout + done.stderr
     return done.stdout + done.stderr
 
@@ -62,6 +67,17 @@ def contents(folder: Path) -> dict[str, bytes]:
     }
 
 
+def share_compiled_code(target: Path) -> None:
+    """Let a copy take and leave compiled code where the project does, by links that its repository has too.
+
+    Python and Numba both look whether it is of these sources, so that a copy with others compiles them.
+    """
+    for folder in {path.parent for path in (ROOT / "src").rglob("*.py")}:
+        cache = folder / "__pycache__"
+        cache.mkdir(exist_ok=True)
+        (target / cache.relative_to(ROOT)).symlink_to(cache)
+
+
 def copy_project(target: Path) -> Path:
     """The files that git would take, with tiny parameters, in a repository of their own."""
     listed = subprocess.run(
@@ -70,7 +86,8 @@ def copy_project(target: Path) -> Path:
     for name in listed.stdout.splitlines():
         if not name.startswith("reports/") and name != "dvc.lock" and (ROOT / name).is_file():
             (target / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy(ROOT / name, target / name)
+            shutil.copy2(ROOT / name, target / name)
+    share_compiled_code(target)
     params = yaml.safe_load((ROOT / "params.yaml").read_text(encoding="utf-8"))
     tiny = yaml.safe_load((ROOT / "tests/workflow/tiny.yaml").read_text(encoding="utf-8"))
     text = yaml.safe_dump(laid(params, tiny), sort_keys=False)

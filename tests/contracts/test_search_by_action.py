@@ -186,8 +186,21 @@ def nothing_known(states):
     return np.zeros(len(states), dtype=np.float32)
 
 
+class Ticking:
+    """A clock that goes on by 50 ms at each look."""
+
+    now = 0.0
+
+    def monotonic(self) -> float:
+        self.now += 0.05
+        return self.now
+
+
 @pytest.mark.parametrize("heuristic", [Blind(), nothing_known], ids=["by action", "in step"])
-def test_a_search_whose_seconds_are_up_is_unsolved_and_says_why_and_a_solution_in_hand_stays(heuristic):
+def test_a_search_whose_seconds_are_up_is_unsolved_and_says_why_and_a_solution_in_hand_stays(heuristic, monkeypatch):
+    clock = Ticking()
+    for module in ("action_engine", "step_engine", "pool"):
+        monkeypatch.setattr(f"costtogo.search.{module}.time", clock)
     starts = np.concatenate([CUBE.goal[None], draw_walks(CUBE, 100, 50, np.random.default_rng(7)).states[[49, 48]]])
     setting = {"path_weight": 1.0, "batch_size": 10}
     found = solve(CUBE, heuristic, starts, **setting, limits=Limits(seconds=0))

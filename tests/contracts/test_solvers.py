@@ -28,7 +28,7 @@ CASES = {  # puzzle, what is known of it, setting; of a solver that needs none, 
     "bwas": (EIGHT, TILES, {"path_weight": 1, "batch_size": 1}),
     "greedy": (EIGHT, TILES, {"max_moves": 500}),
     "beam": (EIGHT, TILES, {"width": 100, "nearby": AROUND}),
-    "anytime": (EIGHT, TILES, {"seconds": 0.2, "max_nodes": 10_000, "nearby": AROUND}),
+    "anytime": (EIGHT, TILES, {"seconds": 1000, "max_nodes": 10_000, "nearby": AROUND}),
     "gf2": (LIGHTS, FewestPresses(LIGHTS), {}),
     "local_vi": (EIGHT, Local(EIGHT, 4), {}),
 }

@@ -4,19 +4,20 @@ import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 import time
 from pathlib import Path
 
 import pytest
 from workflow_runs import (
-    BIN,
     MODEL,
     OTHER,
     change,
     commit,
     contents,
     copy_project,
+    environment,
     jobs,
     run,
     snakemake,
@@ -39,9 +40,35 @@ def test_a_complete_study_leaves_nothing_to_do(project):
     assert "didn't change" in run(project, "dvc", "repro")
 
 
-def test_the_same_study_from_nothing_gives_the_same_bytes(project, tmp_path):
+def begun(folder: Path, *arguments: str) -> subprocess.Popen:
+    """Snakemake, as the head of a process group of its own, once it trains MODEL."""
+    process = subprocess.Popen(
+        ["snakemake", *arguments],
+        cwd=folder,
+        env=environment(),
+        start_new_session=True,
+        stderr=subprocess.DEVNULL,
+    )
+    training = folder / f"results/default/resume/{MODEL}/checkpoints"
+    while not training.exists() and process.poll() is None:
+        time.sleep(0.05)
+    assert process.poll() is None, "it is training"
+    return process
+
+
+def test_a_study_killed_and_begun_again_loses_nothing_finished_and_ends_in_the_same_bytes(project, tmp_path):
     again = copy_project(tmp_path)
-    snakemake(again)
+    change(again, MODEL, iterations=4000)
+    process = begun(again, "--cores", "2", "models")
+    os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+    table = again / "results/default/tables/hanoi_4.npz"
+    kept = table.stat().st_mtime_ns
+    change(again, MODEL, iterations=40)
+    run(again, "snakemake", "--unlock")
+    done = jobs(snakemake(again))
+    assert table.stat().st_mtime_ns == kept and f"Training {MODEL}." in done
+    assert "Listing all states by their distance from the goal of hanoi_4." not in done
     first, second = contents(project), contents(again)
     assert first.keys() == second.keys()
     assert [name for name in first if first[name] != second[name]] == []
@@ -49,7 +76,9 @@ def test_the_same_study_from_nothing_gives_the_same_bytes(project, tmp_path):
 
 def test_a_changed_parameter_reruns_only_what_depends_on_it(project):
     change(project, MODEL, iterations=30)
-    would = jobs(snakemake(project, "--dry-run"))
+    told = snakemake(project, "--dry-run")
+    assert "    because: training.iterations 40 → 30\n" in told and len(told.splitlines()) <= 48
+    would = jobs(told)
     assert any(MODEL in job for job in would)
     assert not any(OTHER in job or "distance from" in job or "instance sets" in job for job in would)
     run(project, "dvc", "repro")
@@ -104,20 +133,12 @@ def test_another_study_touches_no_file_of_this_one(project):
     shutil.rmtree(project / "results/other")
 
 
-@pytest.mark.parametrize(
-    ("name", "values", "sentence"),
-    [
-        (MODEL, {"iteratons": 3}, r"did you mean 'iterations'\?"),
-        (MODEL, {"puzzle": "hanoi_5"}, r"did you mean 'hanoi_4'\?"),
-        (MODEL, {"learning_rate": -1}, r"models.hanoi_4_uniform.learning_rate"),
-    ],
-)
-def test_a_wrong_parameter_is_one_sentence_and_stops_everything(project, name, values, sentence):
+def test_a_wrong_parameter_is_one_sentence_and_stops_everything(project):
     saved = (project / "params.yaml").read_text()
-    change(project, name, **values)
+    change(project, MODEL, iteratons=3)
     output = snakemake(project, fails=True)
     (project / "params.yaml").write_text(saved)
-    assert re.search(sentence, output), output
+    assert "did you mean 'iterations'?" in output and not jobs(output), output
     assert "Traceback" not in output
 
 
@@ -128,17 +149,6 @@ def test_a_key_that_is_there_twice_is_one_sentence_though_snakemake_takes_the_la
     (project / "params.yaml").write_text(saved)
     assert re.search(r"params.yaml is not valid YAML near line \d+; the key 'seed' is there twice\.", output), output
     assert "Traceback" not in output
-
-
-def test_a_truncated_result_is_told_and_made_again(project):
-    table = project / "results/default/tables/hanoi_4.npz"
-    whole, others = table.read_bytes(), contents(project)
-    table.write_bytes(whole[:40])
-    output = snakemake(project, "tables")
-    assert "hanoi_4.npz is not what its stage wrote (cut off or changed since)" in output and "Traceback" not in output
-    assert len(jobs(output)) == 1
-    assert contents(project) == others
-    assert "Nothing to be done" in snakemake(project)
 
 
 def test_a_write_limit_is_one_sentence_and_the_next_run_recovers(project):
@@ -154,7 +164,6 @@ def test_a_write_limit_is_one_sentence_and_the_next_run_recovers(project):
     assert table.read_bytes() == whole
     assert not list(table.parent.glob(".*"))
     assert len(jobs(snakemake(project))) == 1 and table.read_bytes() == whole
-    assert "Nothing to be done" in snakemake(project)
 
 
 def listing(folder: Path) -> dict[str, tuple]:
@@ -166,9 +175,7 @@ def listing(folder: Path) -> dict[str, tuple]:
 
 def test_a_dry_run_is_dry_whatever_it_is_asked(project):
     before = listing(project)
-    snakemake(project, "--dry-run")
-    assert jobs(snakemake(project, "--dry-run", "--config", "seed=7"))
-    snakemake(project, "--dry-run", "puzzle15", "cube3")
+    assert jobs(snakemake(project, "--dry-run", "all", "puzzle15", "cube3", "--config", "seed=7"))
     snakemake(project, "--list-rules")
     assert listing(project) == before
 
@@ -176,48 +183,48 @@ def test_a_dry_run_is_dry_whatever_it_is_asked(project):
 def test_a_second_run_with_another_seed_changes_nothing_of_one_that_is_running(project, tmp_path):
     copy = tmp_path / "copy"
     shutil.copytree(project, copy, symlinks=True)
-    change(copy, MODEL, iterations=2000)
+    change(copy, MODEL, iterations=500)
     wanted = json.loads((project / f"results/default/audits/{MODEL}.json").read_text())["parameters"]["seed"]
-    environment = {**os.environ, "PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}", "COSTTOGO_TRACKING": "off"}
-    running = subprocess.Popen(
-        ["snakemake", "--cores", "1", "audits"], cwd=copy, env=environment, stderr=subprocess.DEVNULL
-    )
-    begun = copy / f"results/default/done/models/{MODEL}.{'?' * 12}.done"
-    deadline = time.monotonic() + 120
-    while list(begun.parent.glob(begun.name)) and time.monotonic() < deadline:
-        time.sleep(0.05)
-    assert running.poll() is None, "it is training"
+    running = begun(copy, "--cores", "1", "audits")
+    os.killpg(running.pid, signal.SIGSTOP)  # so that it is running still, however long the others take
     snakemake(copy, "--dry-run", "--config", "seed=7")
     assert "LockException" in snakemake(copy, "--config", "seed=7", fails=True)
-    assert running.wait(timeout=300) == 0
+    os.killpg(running.pid, signal.SIGCONT)
+    assert running.wait(timeout=900) == 0
     assert json.loads((copy / f"results/default/audits/{MODEL}.json").read_text())["parameters"]["seed"] == wanted
-    assert trained_iterations(copy, MODEL) == 2000
+    assert trained_iterations(copy, MODEL) == 500
     assert "Nothing to be done" in snakemake(copy, "--dry-run", "audits")
 
 
-def test_a_reason_is_told_in_few_lines(project):
-    change(project, MODEL, epsilon=0.2)
-    told = snakemake(project, "--dry-run")
-    run(project, "git", "checkout", "--quiet", "params.yaml")
-    assert "    because: training.epsilon 2.0 → 0.2\n" in told
-    assert len(told.splitlines()) <= 48
-
-
-def test_a_deleted_figure_or_result_comes_back_as_it_was(project):
+def test_what_is_deleted_cut_off_or_damaged_is_made_again_as_it_was_and_nothing_else(project):
     others = contents(project)
-    figure, curve = (
-        "reports/default/figures/training_hanoi_4_uniform.png",
-        f"results/default/models/{MODEL}/curve.parquet",
-    )
-    (project / figure).unlink()
-    redone = {"Drawing the figures of hanoi_4_uniform.", "Writing the report of default."}
-    assert jobs(snakemake(project)) == redone, "whose card has the figures too"
+    (project / "reports/default/figures/training_hanoi_4_uniform.png").unlink()
+    for name in (
+        "reports/default/report.md",
+        "reports/default/tables/audit.csv",
+        "reports/default/timings.md",
+        f"results/default/timings/models/{MODEL}.json",
+        "results/default/tables/hanoi_4.npz",
+        "results/default/figures/thesis.json",
+    ):
+        path = project / name
+        path.write_bytes(path.read_bytes()[:20])
+    output = snakemake(project)
+    assert "hanoi_4.npz is not what its stage wrote (cut off or changed since)" in output and "Traceback" not in output
+    assert jobs(output) == {
+        "Listing all states by their distance from the goal of hanoi_4.",
+        f"Training {MODEL}.",
+        "Drawing the figures of hanoi_4_uniform.",
+        "Drawing the figures of thesis.",
+        "Writing the report of default.",
+    }
+    assert contents(project) == others
+    curve = f"results/default/models/{MODEL}/curve.parquet"
     (project / curve).unlink()
     output = snakemake(project, curve)
     assert jobs(output) == {f"Training {MODEL}."} and f"because: {curve} is gone" in output
-    snakemake(project)
-    assert contents(project) == others
     assert "Nothing to be done" in snakemake(project)
+    assert contents(project) == others
 
 
 def test_snakemakes_own_report_has_the_figures(project):
@@ -225,23 +232,6 @@ def test_snakemakes_own_report_has_the_figures(project):
     page = (project / "report.html").read_text(encoding="utf-8")
     (project / "report.html").unlink()
     assert "training_hanoi_4_uniform.png" in page and "figures/training_hanoi_4_uniform" in page
-
-
-def test_damaged_documents_and_clocks_heal(project):
-    others = contents(project)
-    for name in (
-        "reports/default/report.md",
-        "reports/default/tables/audit.csv",
-        "reports/default/timings.md",
-        f"results/default/timings/models/{MODEL}.json",
-        f"results/default/models/{MODEL}.json",
-    ):
-        path = project / name
-        path.write_bytes(path.read_bytes()[:20])
-    output = snakemake(project)
-    assert "Traceback" not in output and f"Training {MODEL}." in jobs(output)
-    assert contents(project) == others
-    assert "Nothing to be done" in snakemake(project)
 
 
 def test_a_bit_that_flips_on_the_disk_without_a_trace_enters_no_report(project):
