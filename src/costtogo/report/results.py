@@ -25,7 +25,7 @@ that nothing else takes the study. Of a large table a report sees an extract, wh
     results.of(puzzle)           the same results, of one puzzle alone, or of several
     results.puzzle, .asked       the puzzle of a study of one, and what is asked of it
     results.models[puzzle]       the names of the models of a puzzle
-    results.model(name)          the parameters of a training; .model_names, .trained, .puzzle_of(name), .lineage(name)
+    results.model(name)          the parameters of a training; .model_names, .trained
     results.of_each(names, address)   a table of each name, one under the other; "beams/{}/grid"
 """
 
@@ -134,7 +134,7 @@ class StudyResults:
         if kind == "tables":
             return extracts.of_table(read_arrays(file))
         if kind == "models/errors":
-            return extracts.of_errors(read_frame(file), self.frame(f"tables/{self.puzzle_of(name)}"))
+            return extracts.of_errors(read_frame(file), self.frame(f"tables/{self.model(name).puzzle}"))
         return extracts.EXTRACTS.get(kind, pd.DataFrame)(read_frame(file))
 
     @property
@@ -261,11 +261,6 @@ class StudyResults:
         return self.puzzles[self.puzzle]
 
     @property
-    def is_exhaustive(self) -> bool:
-        """Whether all states of that puzzle are listed."""
-        return self.asked.is_exhaustive
-
-    @property
     def listed(self) -> list[str]:
         """The puzzles of the study whose states are all listed, the smaller first."""
         return sorted(self.params.listed, key=by_size)
@@ -294,15 +289,6 @@ class StudyResults:
         """The parameters of a training."""
         return self.params.models[name]
 
-    def puzzle_of(self, model: str) -> str:
-        """The puzzle that a model is trained for."""
-        return self.model(model).puzzle
-
-    def lineage(self, model: str) -> list[str]:
-        """The models whose trainings led to one, in their order, itself the last."""
-        start = self.model(model).starts_from
-        return [model] if start is None else [*self.lineage(start), model]
-
     # What the searches of a puzzle that can be listed go by
 
     def headline(self, puzzle: str) -> dict[str, Any]:
@@ -321,7 +307,7 @@ class StudyResults:
 
     def searched_iteration(self, model: str) -> int:
         """The iteration of the checkpoint that a model's searches use: the chosen one, or the last."""
-        if self.of(self.puzzle_of(model)).is_exhaustive:
+        if self.params.puzzles[self.model(model).puzzle].is_exhaustive:
             return self.selected_iteration(model)
         return int(self.frame(f"models/{model}/checkpoints")["iteration"].iloc[-1])
 

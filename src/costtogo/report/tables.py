@@ -26,12 +26,13 @@ def tables_of(results: StudyResults) -> Tables:
     """The tables on what the study asks of the one puzzle of some results; those without rows are left out."""
     found: dict[str, Table] = LOCAL_VI_TABLES if results.asked.local_vi else {}
     if results.model_names:
-        whole, of_models = (EXHAUSTIVE, EXHAUSTIVE_OF_MODELS) if results.is_exhaustive else (SAMPLED, SAMPLED_OF_MODELS)
-        found = found | whole | SEARCH_TABLES
+        exhaustive = results.asked.is_exhaustive
+        found = found | (EXHAUSTIVE if exhaustive else SAMPLED) | SEARCH_TABLES
         others = [group for group in results.asked.by_group if group not in SEARCH_TABLES]
         found |= {group: left_by_stages(f"{group}/{{}}/grid") for group in others}
         for model in results.trained:
-            found |= {f"{kind}_{model}": partial(table, model=model) for kind, table in of_models.items()}
+            of_model = EXHAUSTIVE_OF_MODELS if exhaustive else SAMPLED_OF_MODELS
+            found |= {f"{kind}_{model}": partial(table, model=model) for kind, table in of_model.items()}
     frames = {name: table(results) for name, table in found.items()}
     return {name: frame for name, frame in frames.items() if not frame.empty}
 
@@ -101,7 +102,7 @@ def audit(results: StudyResults, model: str) -> pd.DataFrame:
 
 def grid(results: StudyResults, model: str) -> pd.DataFrame:
     """Every cell searched with the model's network, and with its puzzle's exact and zero heuristic."""
-    return pd.concat([searched(results, search) for search in (model, baseline(results))])
+    return searched(results, [model, baseline(results)])
 
 
 def baseline(results: StudyResults) -> str:
@@ -109,15 +110,14 @@ def baseline(results: StudyResults) -> str:
     return f"baseline_{results.puzzle}"
 
 
-def searched(results: StudyResults, search: str, table: str = "grid") -> pd.DataFrame:
-    """A table of one search with its name before it."""
-    frame = results.frame(f"searches/{search}/{table}")
-    return frame.assign(search=search)[["search", *frame.columns]]
+def searched(results: StudyResults, searches: list[str], table: str = "grid") -> pd.DataFrame:
+    """A table of some searches, one under the other."""
+    return results.of_each(searches, f"searches/{{}}/{table}").rename(columns={"model": "search"})
 
 
 def cells_of(results: StudyResults, table: str = "grid") -> pd.DataFrame:
     """Every cell of every search of the one puzzle, by its models and by the baselines."""
-    return pd.concat([searched(results, search, table) for search in (*results.model_names, baseline(results))])
+    return searched(results, [*results.model_names, baseline(results)], table)
 
 
 def start(results: StudyResults) -> pd.DataFrame:
@@ -165,7 +165,7 @@ def headline_numbers(results: StudyResults) -> dict[str, Any]:
     numbers: dict[str, Any] = {}
     for puzzle in results.puzzles:
         own = results.of(puzzle)
-        of_model = of_chosen_checkpoint if own.is_exhaustive else of_cards
+        of_model = of_chosen_checkpoint if own.asked.is_exhaustive else of_cards
         numbers |= {model: of_model(own, model) for model in own.model_names}
         if own.asked.local_vi:
             found = {f"{row.initial_size}_average_moves": row.average_moves for row in sizes(own).itertuples()}
