@@ -326,9 +326,11 @@ def once(find: Find) -> Find:
 
 
 def alike(frame: pd.DataFrame, row: Mapping[str, Any], *names: str) -> pd.DataFrame:
-    """The rows of a frame that have the numbers of one in some columns, as far as it has any there."""
+    """The rows of a frame that have the numbers or texts of one in some columns, as far as it has any there."""
     for name in names:
-        if not math.isnan(row[name]):
+        if isinstance(row[name], str):
+            frame = frame[frame[name] == row[name]]
+        elif not math.isnan(row[name]):
             frame = frame[np.isclose(frame[name], row[name])]
     return frame
 

@@ -177,18 +177,19 @@ def of_chosen_checkpoint(results: StudyResults, model: str) -> dict[str, float]:
     """Audit and headline search of the checkpoint that the searches use; of one instance a share has no interval."""
     measures, headline = audit(results, model), results.headline(results.puzzle)
     measured = measures[measures["selected"] & (measures["scope"] == "all")]
-    cells = at_headline(results, cells_of(results))
-    cells = cells[cells["set"] == headline["set"]]
+    cells = alike(cells_of(results), headline, "set", "path_weight", "batch_size")
     own = cells[cells["search"] == model]
     interval = ("optimal_low", "optimal_high") if (own["instances"] > 1).all() else ()
-    found = {name: measured[name] for name in ("mean_absolute_error", *MEASURES)}
-    found |= {name: own[name] for name in ("optimal_percent", *interval, "length", "nodes_expanded")}
+    found = [measured[["mean_absolute_error", *MEASURES]]]
+    found += [own[["optimal_percent", *interval, "length", "nodes_expanded"]]]
+    found += [
+        cells.loc[cells["heuristic"] == kind, ["nodes_expanded"]].add_prefix(f"{kind}_") for kind in ("exact", "zero")
+    ]
     metrics = results.card(f"searches/{model}")["metrics"]
-    noted = {name: value for name, value in metrics.items() if name.startswith(("all_starts_", "engines_"))}
-    others = {kind: cells.loc[cells["heuristic"] == kind, "nodes_expanded"] for kind in ("exact", "zero")}
-    numbers = {"selected_iteration": results.selected_iteration(model)}
-    numbers |= {name: float(values.iloc[0]) for name, values in found.items() if len(values)} | noted
-    numbers |= {f"{kind}_nodes_expanded": float(values.iloc[0]) for kind, values in others.items() if len(values)}
+    numbers = {name: value for name, value in metrics.items() if name.startswith(("all_starts_", "engines_"))}
+    numbers["selected_iteration"] = results.selected_iteration(model)
+    for rows in found:
+        numbers |= rows.iloc[0].to_dict() if len(rows) else {}
     return {name: value for name, value in numbers.items() if value is not None and math.isfinite(value)}
 
 
