@@ -185,13 +185,15 @@ def text(results: StudyResults, by_puzzle: dict[str, Tables], comparison: pd.Dat
 
 def timings(results: StudyResults, comparison: pd.DataFrame, figures: Figures) -> str:
     """The wall-clock times of the searches, the literature's beside ours, and every figure that shows time."""
-    cards = {name: results.find_card(f"pattern_databases/{name}") for name in results.asked.pattern_databases}
-    clocks = {name: card["timing"] for name, card in cards.items() if "timing" in card}
     databases = [
-        {"database": name, "seconds": clock["parts"].get("backward search"),
-         "peak_memory": clock.get("peak_memory_bytes", 0) // 10**6}
-        for name, clock in clocks.items()
-    ]  # fmt: skip
+        {
+            "database": name,
+            "seconds": clock["parts"].get("backward search"),
+            "peak_memory": clock.get("peak_memory_bytes", 0) // 10**6,
+        }
+        for name in results.asked.pattern_databases
+        if (clock := results.find_card(f"pattern_databases/{name}").get("timing"))
+    ]
     covered = comparison[comparison["reproduced"].notna()]
     return render(
         "sampled_timings",
