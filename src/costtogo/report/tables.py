@@ -111,8 +111,9 @@ def baseline(results: StudyResults) -> str:
 
 
 def searched(results: StudyResults, searches: list[str], table: str = "grid") -> pd.DataFrame:
-    """A table of some searches, one under the other."""
-    return results.of_each(searches, f"searches/{{}}/{table}").rename(columns={"model": "search"})
+    """A table of some searches, one under the other, with the name of each before it."""
+    frames = {search: results.frame(f"searches/{search}/{table}") for search in searches}
+    return pd.concat([frame.assign(search=search)[["search", *frame]] for search, frame in frames.items()])
 
 
 def cells_of(results: StudyResults, table: str = "grid") -> pd.DataFrame:
