@@ -6,6 +6,7 @@ from the results themselves.
 
 from collections.abc import Callable
 from functools import partial
+from operator import itemgetter
 
 import numpy as np
 import pandas as pd
@@ -49,13 +50,13 @@ def of_table(arrays: dict[str, np.ndarray]) -> pd.DataFrame:
 
 ERRORS = ["iteration", "convergence_point", "scope", "distance", "mean_absolute_error"]
 SEARCHED = [*CELLS, "instance", "solved", "cost", "nodes_generated"]
-only, without = pd.DataFrame.filter, partial(pd.DataFrame.drop, errors="ignore")
+without = partial(pd.DataFrame.drop, errors="ignore")
 EXTRACTS: dict[str, Extract] = {  # by the kind of table, as kind_of says it
     "models/curve": of_curve,
     "instances": of_instances,
-    "audits/by_distance": partial(only, items=ERRORS),
-    "searches/searches": partial(only, items=SEARCHED),
-    "baselines/searches": partial(only, items=SEARCHED),
+    "audits/by_distance": itemgetter(ERRORS),
+    "searches/searches": itemgetter(SEARCHED),
+    "baselines/searches": itemgetter(SEARCHED),
     "beams/searches": partial(without, columns=["state", "lower_bound"]),
     "external/searches": partial(without, columns=["text", "state", "lower_bound"]),
     "optima": partial(without, columns=["state", "solution", "lower_bound"]),
