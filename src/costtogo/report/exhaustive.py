@@ -57,7 +57,7 @@ def text(results: StudyResults, by_puzzle: dict[str, Tables], comparison: pd.Dat
     sizes = [{"title": title(each.puzzle), **each.card(f"tables/{each.puzzle}")["metrics"]} for each in puzzles]
     headlines = pd.DataFrame(headlines).reindex(columns=HEADLINES)
     models = [each.model(name) for each in puzzles for name in each.model_names]
-    parts = [render("summary", headlines=headlines, puzzles=sizes, **sampled.trained(models))]
+    parts = [render("summary", headlines=headlines, puzzles=sizes, models=models)]
     for each in puzzles:
         own = sampled.Chapter(each, by_puzzle[each.puzzle], comparison, figures.of(each.puzzle))
         parts += [_puzzle(each, figures), deeper(own.further())]

@@ -5,6 +5,8 @@ from the results themselves.
 """
 
 from collections.abc import Callable
+from functools import partial
+from operator import itemgetter
 
 import numpy as np
 import pandas as pd
@@ -46,26 +48,18 @@ def of_table(arrays: dict[str, np.ndarray]) -> pd.DataFrame:
     return pd.DataFrame({"distance": np.arange(counts.size), "states": counts})
 
 
-def only(*columns: str) -> Extract:
-    """Some columns alone."""
-    return lambda frame: frame[list(columns)]
-
-
-def without(*columns: str) -> Extract:
-    """All columns but some."""
-    return lambda frame: frame.drop(columns=list(columns), errors="ignore")
-
-
-SEARCHED = only(*CELLS, "instance", "solved", "cost", "nodes_generated")
+ERRORS = ["iteration", "convergence_point", "scope", "distance", "mean_absolute_error"]
+SEARCHED = [*CELLS, "instance", "solved", "cost", "nodes_generated"]
+without = partial(pd.DataFrame.drop, errors="ignore")
 EXTRACTS: dict[str, Extract] = {  # by the kind of table, as kind_of says it
     "models/curve": of_curve,
     "instances": of_instances,
-    "audits/by_distance": only("iteration", "convergence_point", "scope", "distance", "mean_absolute_error"),
-    "searches/searches": SEARCHED,
-    "baselines/searches": SEARCHED,
-    "beams/searches": without("state", "lower_bound"),
-    "external/searches": without("text", "state", "lower_bound"),
-    "optima": without("state", "solution", "lower_bound"),
+    "audits/by_distance": itemgetter(ERRORS),
+    "searches/searches": itemgetter(SEARCHED),
+    "baselines/searches": itemgetter(SEARCHED),
+    "beams/searches": partial(without, columns=["state", "lower_bound"]),
+    "external/searches": partial(without, columns=["text", "state", "lower_bound"]),
+    "optima": partial(without, columns=["state", "solution", "lower_bound"]),
 }
 FOR_OTHERS = (  # the kinds of tables that reports of other studies may ask for
     *("models/curve", "models/checkpoints", "audits/measures", "audits/by_distance", "searches/selection"),

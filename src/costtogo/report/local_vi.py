@@ -32,26 +32,21 @@ def compared(results: StudyResults) -> pd.DataFrame:
 def text(results: StudyResults, by_puzzle: dict[str, Tables], comparison: pd.DataFrame, figures: Figures) -> str:
     """All that is told but times.  by_puzzle: the tables of each puzzle.  comparison: as compared returns it."""
     tables = by_puzzle[results.puzzle]
-    sizes, counted, puzzle = tables["sizes"], comparison["verdict"].value_counts(), make(results.puzzle)
-    shares = one_tile_a_step(tables["shares"])
-    subproblems = one_tile_a_step(tables["subproblems"])
+    shares, subproblems = (one_tile_a_step(tables[name]) for name in ("shares", "subproblems"))
+    counted, puzzle = comparison["verdict"].value_counts(), make(results.puzzle)
     return render(
         "local_vi",
         tables=tables,
         drawn=figures.of(results.puzzle),
         boards=results.asked.local_vi.boards,
-        first=sizes.iloc[0],
-        last=sizes.iloc[-1],
         states=puzzle.state_count,
-        numbers=len(comparison),
+        comparison=comparison,
         verdicts=[f"{counted.get(verdict, 0)} {words}" for verdict, words in TOLD.items()],
         smaller={"title": title(SMALLER), "states": make(SMALLER).state_count},
-        uniform=(tables["shares"]["share"] == tables["shares"]["uniform"]).all(),
         shares=shares.merge(subproblems, on=["tile", "considered"]),
         classes=one_tile_a_step(tables["classes"]),
         differing=comparison[comparison["verdict"] == DIFFERS],
         exchanged=_exchanged(subproblems, puzzle),
-        orders=tables["preferences"]["order"].nunique(),
     )
 
 

@@ -32,7 +32,8 @@ def columns(frame: pd.DataFrame, names: str, **others: "str | tuple[str, Format]
 def _column(name: str, other: "str | tuple[str, Format] | None") -> "Column":
     if isinstance(other, tuple):
         return Column(*other)
-    return COLUMNS[name]._replace(heading=other) if other else COLUMNS[name]
+    usual = COLUMNS.get(name, Column(name.replace("_", " "), plain))
+    return usual._replace(heading=other) if other else usual
 
 
 def places(count: int) -> Format:
@@ -81,6 +82,11 @@ def text(value: Any) -> str:
     return value if isinstance(value, str) and value else "–" if not value or is_missing(value) else str(value)
 
 
+def plain(value: Any) -> str:
+    """A text as it is, a number as amount writes it; what is missing is a dash."""
+    return text(value) if isinstance(value, str) else amount(value)
+
+
 def interval(value: float | None, low: float | None, high: float | None, form: Format = percent) -> str:
     """A share or a mean with its interval, if it has one.  -> "99.87 [99.78, 99.92]"."""
     return form(value) if is_missing(low) else f"{form(value)} [{form(low)}, {form(high)}]"
@@ -112,32 +118,20 @@ def _lengths(row: dict[str, Any]) -> str:
     return interval(row["length"], row["length_low"], row["length_high"], places(2))
 
 
-COLUMNS = {
+COLUMNS = {  # others are headed by their name and written plainly
     # what a row is of
     "model": Column("model", code),
     "heuristic": Column("heuristic", code),
-    "solver": Column("solver", text),
     "search": Column("search", code),
-    "engine": Column("engine", text),
-    "precision": Column("precision", text),
-    "group": Column("group", text),
     "name": Column("name", code),
-    "set": Column("set", text),
     "cell": Column("searched: set, λ, N", text),
-    "puzzle": Column("puzzle", text),
     "path_weight": Column("λ", short),
     "batch_size": Column("N", amount),
-    "width": Column("width", amount),
-    "images": Column("images", amount),
     "average": Column("averaged over", amount),
     "seconds_allowed": Column("seconds each, at most", short),
-    "first": Column("first", amount),
-    "iteration": Column("iteration", amount),
     "selected_iteration": Column("checkpoint (iteration)", amount),
     "distance": Column("distance, moves", short),
     "scope": Column("states", text),
-    "states": Column("states", amount),
-    "states_at_a_time": Column("states at a time", amount),
     # audits
     "mean_cost_to_go": Column("mean cost-to-go, moves", places(3)),
     "mean_absolute_error": Column("mean absolute error, moves", places(3)),
@@ -147,8 +141,6 @@ COLUMNS = {
     "overestimation_max": Column("largest, moves", places(2)),
     "consistent_percent": Column("consistent, %", percent),
     # searches
-    "instances": Column("instances", amount),
-    "searches": Column("searches", amount),
     "solved_percent": Column("solved, %", percent),
     "length": Column("length, moves", places(2)),
     "lengths": Column("mean length, moves [95 % interval]", _lengths, of_row=True),
@@ -159,12 +151,9 @@ COLUMNS = {
     "optimal": Column("optimal, % [95 % interval]", _optimal, of_row=True),
     "excess": Column("moves too many", places(2)),
     "percent": Column("share, %", percent),
-    "nodes_expanded": Column("nodes expanded", amount),
     "exact_nodes_expanded": Column("exact", amount),
     "zero_nodes_expanded": Column("zero", amount),
-    "nodes_generated": Column("nodes generated", amount),
     "nodes_generated_most": Column("most", amount),
-    "nodes_per_second": Column("nodes per second", amount),
     "out_of_memory_percent": Column("out of memory, %", percent),
     "shortest": Column("nearest", short),
     "bytes": Column("memory, MB", megabytes),
@@ -172,28 +161,18 @@ COLUMNS = {
     "longest": Column("longest", significant(3)),
     "milliseconds": Column("ms a board", places(3)),
     "longest_milliseconds": Column("longest, ms", places(3)),
-    "threads": Column("threads", short),
-    "processor": Column("processor", text),
     # pattern databases and patterns of solutions
     "database": Column("database", code),
     "tiles": Column("tiles of its patterns", text),
-    "patterns": Column("patterns", amount),
-    "tables": Column("tables", amount),
-    "placings": Column("placings", amount),
     "most_moves": Column("most moves of a pattern", amount),
-    "solutions": Column("solutions", amount),
     "conjugate_triplet_percent": Column("a b a⁻¹, %", percent),
     "aba_triplet_percent": Column("a b a, %", percent),
     "aab_triplet_percent": Column("a a b, %", percent),
     "abb_triplet_percent": Column("a b b, %", percent),
-    "pairs": Column("pairs", amount),
     "symmetric_solution_percent": Column("solved by the mirror image of the other's solution, %", percent),
     "asymmetric": Column("other pairs", amount),
     "same_length_percent": Column("as long, % of those", percent),
     # local value iteration
-    "tile": Column("tile", short),
-    "considered": Column("considered", short),
-    "share": Column("share", text),
     "solvable": Column("of them solvable", amount),
     "share_exact": Column("share", text),
     "share_percent": Column("%", places(4)),
@@ -203,14 +182,10 @@ COLUMNS = {
     "maximum_moves": Column("longest of all", amount),
     "bound": Column("bound φ", short),
     "initial_size": Column("tiles a step", short),
-    "side": Column("side", short),
-    "boards": Column("boards", amount),
     "subproblems": Column("subproblems", short),
     "ratio": Column("times the optimum", places(3)),
-    "what": Column("what", text),
     # beside a document
     "section": Column("where", text),
-    "quantity": Column("quantity", text),
     "value": Column("document", text),
     "reproduced": Column("here", text),
 }

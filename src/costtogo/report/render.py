@@ -30,10 +30,10 @@ def environment() -> Environment:
     """The templates, with the filters and functions that they may use."""
     loader = PackageLoader("costtogo.report")
     found = Environment(loader=loader, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    forms = {name: getattr(markdown, name) for name in ("amount", "code", "columns", "percent", "short", "text")}
-    makers = {name: getattr(markdown, name) for name in ("interval", "places", "significant", "table")}
-    found.filters |= forms | {"places": lambda value, count: markdown.places(count)(value)}
-    found.globals |= forms | makers
+    names = ("amount", "code", "columns", "interval", "percent", "places", "short", "significant", "table", "text")
+    functions = {name: getattr(markdown, name) for name in names}
+    found.filters |= functions | {"places": lambda value, count: markdown.places(count)(value)}
+    found.globals |= functions
     found.tests["missing"] = markdown.is_missing
     words = found.get_template("words.md.j2").module
     found.globals |= {"not_run": words.not_run, "solved": words.solved}

@@ -25,7 +25,7 @@ that nothing else takes the study. Of a large table a report sees an extract, wh
     results.of(puzzle)           the same results, of one puzzle alone, or of several
     results.puzzle, .asked       the puzzle of a study of one, and what is asked of it
     results.models[puzzle]       the names of the models of a puzzle
-    results.model(name)          the parameters of a training; .model_names, .trained, .puzzle_of(name), .lineage(name)
+    results.model(name)          the parameters of a training; .model_names, .trained
     results.of_each(names, address)   a table of each name, one under the other; "beams/{}/grid"
 """
 
@@ -134,7 +134,7 @@ class StudyResults:
         if kind == "tables":
             return extracts.of_table(read_arrays(file))
         if kind == "models/errors":
-            return extracts.of_errors(read_frame(file), self.frame(f"tables/{self.puzzle_of(name)}"))
+            return extracts.of_errors(read_frame(file), self.frame(f"tables/{self.model(name).puzzle}"))
         return extracts.EXTRACTS.get(kind, pd.DataFrame)(read_frame(file))
 
     @property
@@ -195,14 +195,9 @@ class StudyResults:
 
     def find_card(self, address: str) -> dict[str, Any]:
         """The same, empty where the stage has not run."""
-        path = self.folder / f"{address}.json"
-        if self.is_kept:
-            card = self._entries.get(address, {})
-        else:
-            card = self._once(("card", address), lambda: read_json(path)) if path.exists() else {}
-        card = {name: value for name, value in card.items() if name != "timing"}
-        has_timing = card and self._sees_times and address in self.timings
-        return card | ({"timing": self.timings[address]} if has_timing else {})
+        entry = self._entries.get(address, {})
+        card = {name: value for name, value in entry.items() if name != "timing" or self._sees_times}
+        return card if set(card) != {"timing"} else {}
 
     def metric(self, address: str, name: str) -> float:
         """A number that a stage measured; NaN where it has not run."""
@@ -211,10 +206,7 @@ class StudyResults:
     @cached_property
     def cards(self) -> dict[str, dict[str, Any]]:
         """The cards of all stages that a report draws on, by address."""
-        if self.is_kept:
-            found = [place for place, entry in self._entries.items() if set(entry) != {"timing"}]
-        else:
-            found = [f"{path.parent.name}/{path.stem}" for path in self.folder.glob("*/*.json")]
+        found = [place for place, entry in self._entries.items() if set(entry) != {"timing"}]
         groups = dict.fromkeys([*CARDS, *(group for asked in self.puzzles.values() for group in asked.by_group)])
         places = [place for group in groups for place in sorted(found, key=_in_order) if place.startswith(f"{group}/")]
         return {place: self.find_card(place) for place in places}
@@ -222,18 +214,23 @@ class StudyResults:
     @cached_property
     def timings(self) -> dict[str, dict[str, Any]]:
         """What each stage noted of its run, by address: seconds, threads, processor …"""
-        if self.is_kept:
-            found = {place: entry["timing"] for place, entry in self._entries.items() if entry.get("timing")}
-        else:
-            paths = (self.folder / TIMES).glob("*/*.json")
-            found = {f"{path.parent.name}/{path.stem}": read_json(path) for path in paths}
+        found = {place: entry["timing"] for place, entry in self._entries.items() if entry.get("timing")}
         return {place: found[place] for place in sorted(found, key=_in_order)}
 
     @property
     def _entries(self) -> dict[str, dict[str, Any]]:
-        """What was kept of each stage, by address: its card, and under timing what it noted of its run."""
-        path = self.folder.with_name(f"{self.study}.json")
-        return self._once(("kept", path), lambda: read_json(path)) if path.exists() else {}
+        """The card of each stage, and under timing what it noted of its run, by address."""
+        kept = self.folder.with_name(f"{self.study}.json")
+        if self.is_kept:
+            return self._once(("entries", kept), lambda: read_json(kept)) if kept.exists() else {}
+        return self._once(("entries", self.folder), self._own_entries)
+
+    def _own_entries(self) -> dict[str, dict[str, Any]]:
+        """The same from the files of the stages themselves."""
+        found = {f"{path.parent.name}/{path.stem}": read_json(path) for path in self.folder.glob("*/*.json")}
+        for path in (self.folder / TIMES).glob("*/*.json"):
+            found.setdefault(f"{path.parent.name}/{path.stem}", {})["timing"] = read_json(path)
+        return found
 
     def _once(self, key: tuple, read: Callable[[], Any]) -> Any:
         if key not in self._found:
@@ -259,11 +256,6 @@ class StudyResults:
     def asked(self) -> Any:
         """What the study asks of that puzzle."""
         return self.puzzles[self.puzzle]
-
-    @property
-    def is_exhaustive(self) -> bool:
-        """Whether all states of that puzzle are listed."""
-        return self.asked.is_exhaustive
 
     @property
     def listed(self) -> list[str]:
@@ -294,15 +286,6 @@ class StudyResults:
         """The parameters of a training."""
         return self.params.models[name]
 
-    def puzzle_of(self, model: str) -> str:
-        """The puzzle that a model is trained for."""
-        return self.model(model).puzzle
-
-    def lineage(self, model: str) -> list[str]:
-        """The models whose trainings led to one, in their order, itself the last."""
-        start = self.model(model).starts_from
-        return [model] if start is None else [*self.lineage(start), model]
-
     # What the searches of a puzzle that can be listed go by
 
     def headline(self, puzzle: str) -> dict[str, Any]:
@@ -321,7 +304,7 @@ class StudyResults:
 
     def searched_iteration(self, model: str) -> int:
         """The iteration of the checkpoint that a model's searches use: the chosen one, or the last."""
-        if self.of(self.puzzle_of(model)).is_exhaustive:
+        if self.params.puzzles[self.model(model).puzzle].is_exhaustive:
             return self.selected_iteration(model)
         return int(self.frame(f"models/{model}/checkpoints")["iteration"].iloc[-1])
 
@@ -331,18 +314,17 @@ def once(find: Find) -> Find:
 
     @wraps(find)
     def found(results: StudyResults):
-        key = (find, results.timed, results.only)
-        if key not in results._found:
-            results._found[key] = find(results)
-        return results._found[key]
+        return results._once((find, results.timed, results.only), lambda: find(results))
 
     return found
 
 
 def alike(frame: pd.DataFrame, row: Mapping[str, Any], *names: str) -> pd.DataFrame:
-    """The rows of a frame that have the numbers of one in some columns, as far as it has any there."""
+    """The rows of a frame that have the numbers or texts of one in some columns, as far as it has any there."""
     for name in names:
-        if not math.isnan(row[name]):
+        if isinstance(row[name], str):
+            frame = frame[frame[name] == row[name]]
+        elif not math.isnan(row[name]):
             frame = frame[np.isclose(frame[name], row[name])]
     return frame
 

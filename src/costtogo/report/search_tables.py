@@ -33,9 +33,9 @@ def beams(results: StudyResults) -> pd.DataFrame:
     if found.empty:
         return found
     asked = [beams_of(results, row.set, row.width) for row in found.itertuples()]
-    found = found.assign(images=[beams.images for beams in asked], average=[beams.average for beams in asked])
-    columns = ["model", "set", "width", "images", "average"]
-    return found[[*columns, *(name for name in found.columns if name not in columns)]]
+    found.insert(found.columns.get_loc("width") + 1, "images", [beams.images for beams in asked])
+    found.insert(found.columns.get_loc("images") + 1, "average", [beams.average for beams in asked])
+    return found
 
 
 def beams_of(results: StudyResults, name: str, width: int) -> BeamParams:
@@ -112,16 +112,15 @@ def mirrored(results: StudyResults) -> pd.DataFrame:
 
 def excesses(results: StudyResults) -> pd.DataFrame:
     """External instances by budget and the moves that their solutions have too many; those not solved are left out."""
-    found, frames = results.of_each(results.model_names, "external/{}/searches"), []
-    counted = f"{noun(results.puzzle)}s"
-    found = found[found["optimal"].notna()] if len(found) else found
-    for (model, allowed), group in found.groupby(["model", "seconds_allowed"], sort=False) if len(found) else ():
-        excess = (group["cost"] - group["optimal"])[group["solved"]].astype(int).value_counts().sort_index()
-        counts = pd.DataFrame({"excess": excess.index, counted: excess.to_numpy()})
-        shares = 100 * counts[counted] / len(group)
-        frames.append(counts.assign(model=model, seconds_allowed=allowed, percent=shares))
-    columns = ["model", "seconds_allowed", "excess", counted, "percent"]
-    return pd.concat(frames)[columns] if frames else pd.DataFrame(columns=columns)
+    found, rows = results.of_each(results.model_names, "external/{}/searches"), []
+    if found.empty:
+        return found
+    for (model, allowed), group in found.dropna(subset="optimal").groupby(["model", "seconds_allowed"], sort=False):
+        excess = (group["cost"] - group["optimal"])[group["solved"]].astype(int)
+        for moves, count in excess.value_counts().sort_index().items():
+            row = {"model": model, "seconds_allowed": allowed, "excess": moves, f"{noun(results.puzzle)}s": count}
+            rows.append(row | {"percent": 100 * count / len(group)})
+    return pd.DataFrame(rows)
 
 
 def pattern_databases(results: StudyResults) -> pd.DataFrame:
@@ -166,8 +165,8 @@ def heuristics(results: StudyResults) -> pd.DataFrame:
     found = pd.concat([networks, baselines], ignore_index=True).rename(columns={"model": "heuristic"})
     footprints = results.find(f"footprints/{results.puzzle}")
     sizes = {} if footprints is None else footprints.set_index("heuristic")["bytes"].to_dict()
-    found = found.assign(bytes=found["heuristic"].map(sizes))
-    return found[["heuristic", "learned", *found.columns.drop(["heuristic", "learned"])]]
+    found.insert(1, "learned", found.pop("learned"))
+    return found.assign(bytes=found["heuristic"].map(sizes))
 
 
 def best_cell(grid: pd.DataFrame) -> pd.Series:
@@ -217,8 +216,7 @@ def speeds(results: StudyResults, shown: pd.DataFrame) -> pd.DataFrame:
         searches, clock = results.find(searched), results.find(f"timings/{stage}")
         if searches is None or clock is None:
             continue
-        timed = searches.merge(clock, on=[*keys, "instance"])
-        timed = timed[(timed[keys] == pd.Series({key: row[key] for key in keys})).all(axis=1)]
+        timed = alike(searches.merge(clock, on=[*keys, "instance"]), row, *keys)
         seconds, nodes = timed["seconds"], timed["nodes_generated"].sum()
         speed = nodes / seconds.sum() if seconds.sum() else math.nan
         rows.append({**row, "seconds": seconds.mean(), "longest": seconds.max(), "nodes_per_second": speed})

@@ -26,12 +26,13 @@ def tables_of(results: StudyResults) -> Tables:
     """The tables on what the study asks of the one puzzle of some results; those without rows are left out."""
     found: dict[str, Table] = LOCAL_VI_TABLES if results.asked.local_vi else {}
     if results.model_names:
-        whole, of_models = (EXHAUSTIVE, EXHAUSTIVE_OF_MODELS) if results.is_exhaustive else (SAMPLED, SAMPLED_OF_MODELS)
-        found = found | whole | SEARCH_TABLES
+        exhaustive = results.asked.is_exhaustive
+        found = found | (EXHAUSTIVE if exhaustive else SAMPLED) | SEARCH_TABLES
         others = [group for group in results.asked.by_group if group not in SEARCH_TABLES]
         found |= {group: left_by_stages(f"{group}/{{}}/grid") for group in others}
         for model in results.trained:
-            found |= {f"{kind}_{model}": partial(table, model=model) for kind, table in of_models.items()}
+            of_model = EXHAUSTIVE_OF_MODELS if exhaustive else SAMPLED_OF_MODELS
+            found |= {f"{kind}_{model}": partial(table, model=model) for kind, table in of_model.items()}
     frames = {name: table(results) for name, table in found.items()}
     return {name: frame for name, frame in frames.items() if not frame.empty}
 
@@ -101,7 +102,7 @@ def audit(results: StudyResults, model: str) -> pd.DataFrame:
 
 def grid(results: StudyResults, model: str) -> pd.DataFrame:
     """Every cell searched with the model's network, and with its puzzle's exact and zero heuristic."""
-    return pd.concat([searched(results, search) for search in (model, baseline(results))])
+    return searched(results, [model, baseline(results)])
 
 
 def baseline(results: StudyResults) -> str:
@@ -109,15 +110,15 @@ def baseline(results: StudyResults) -> str:
     return f"baseline_{results.puzzle}"
 
 
-def searched(results: StudyResults, search: str, table: str = "grid") -> pd.DataFrame:
-    """A table of one search with its name before it."""
-    frame = results.frame(f"searches/{search}/{table}")
-    return frame.assign(search=search)[["search", *frame.columns]]
+def searched(results: StudyResults, searches: list[str], table: str = "grid") -> pd.DataFrame:
+    """A table of some searches, one under the other, with the name of each before it."""
+    frames = {search: results.frame(f"searches/{search}/{table}") for search in searches}
+    return pd.concat([frame.assign(search=search)[["search", *frame]] for search, frame in frames.items()])
 
 
 def cells_of(results: StudyResults, table: str = "grid") -> pd.DataFrame:
     """Every cell of every search of the one puzzle, by its models and by the baselines."""
-    return pd.concat([searched(results, search, table) for search in (*results.model_names, baseline(results))])
+    return searched(results, [*results.model_names, baseline(results)], table)
 
 
 def start(results: StudyResults) -> pd.DataFrame:
@@ -165,7 +166,7 @@ def headline_numbers(results: StudyResults) -> dict[str, Any]:
     numbers: dict[str, Any] = {}
     for puzzle in results.puzzles:
         own = results.of(puzzle)
-        of_model = of_chosen_checkpoint if own.is_exhaustive else of_cards
+        of_model = of_chosen_checkpoint if own.asked.is_exhaustive else of_cards
         numbers |= {model: of_model(own, model) for model in own.model_names}
         if own.asked.local_vi:
             found = {f"{row.initial_size}_average_moves": row.average_moves for row in sizes(own).itertuples()}
@@ -177,18 +178,19 @@ def of_chosen_checkpoint(results: StudyResults, model: str) -> dict[str, float]:
     """Audit and headline search of the checkpoint that the searches use; of one instance a share has no interval."""
     measures, headline = audit(results, model), results.headline(results.puzzle)
     measured = measures[measures["selected"] & (measures["scope"] == "all")]
-    cells = at_headline(results, cells_of(results))
-    cells = cells[cells["set"] == headline["set"]]
+    cells = alike(cells_of(results), headline, "set", "path_weight", "batch_size")
     own = cells[cells["search"] == model]
     interval = ("optimal_low", "optimal_high") if (own["instances"] > 1).all() else ()
-    found = {name: measured[name] for name in ("mean_absolute_error", *MEASURES)}
-    found |= {name: own[name] for name in ("optimal_percent", *interval, "length", "nodes_expanded")}
+    found = [measured[["mean_absolute_error", *MEASURES]]]
+    found += [own[["optimal_percent", *interval, "length", "nodes_expanded"]]]
+    found += [
+        cells.loc[cells["heuristic"] == kind, ["nodes_expanded"]].add_prefix(f"{kind}_") for kind in ("exact", "zero")
+    ]
     metrics = results.card(f"searches/{model}")["metrics"]
-    noted = {name: value for name, value in metrics.items() if name.startswith(("all_starts_", "engines_"))}
-    others = {kind: cells.loc[cells["heuristic"] == kind, "nodes_expanded"] for kind in ("exact", "zero")}
-    numbers = {"selected_iteration": results.selected_iteration(model)}
-    numbers |= {name: float(values.iloc[0]) for name, values in found.items() if len(values)} | noted
-    numbers |= {f"{kind}_nodes_expanded": float(values.iloc[0]) for kind, values in others.items() if len(values)}
+    numbers = {name: value for name, value in metrics.items() if name.startswith(("all_starts_", "engines_"))}
+    numbers["selected_iteration"] = results.selected_iteration(model)
+    for rows in found:
+        numbers |= rows.iloc[0].to_dict() if len(rows) else {}
     return {name: value for name, value in numbers.items() if value is not None and math.isfinite(value)}
 
 

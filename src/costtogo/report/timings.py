@@ -26,9 +26,9 @@ def stage_timings(results: StudyResults) -> pd.DataFrame:
 
 def search_timings(results: StudyResults) -> pd.DataFrame:
     """Seconds of the searches of every puzzle: by search, engine and cell, or by group, model and setting."""
-    parts = [of_cells(results.of(puzzle)) for puzzle in results.puzzles if results.of(puzzle).is_exhaustive]
-    exhaustive = [pd.concat(parts).sort_values("search", kind="stable")] if parts else []
-    sampled = [of_settings(results.of(puzzle)) for puzzle in results.puzzles if not results.of(puzzle).is_exhaustive]
+    listed = [of_cells(results.of(puzzle)) for puzzle, asked in results.puzzles.items() if asked.is_exhaustive]
+    exhaustive = [pd.concat(listed).sort_values("search", kind="stable")] if listed else []
+    sampled = [of_settings(results.of(puzzle)) for puzzle, asked in results.puzzles.items() if not asked.is_exhaustive]
     return pd.concat([*exhaustive, *sampled])
 
 

@@ -1,10 +1,14 @@
 """The parameters and the measures of trainings, as their cards have them, side by side."""
 
-from typing import Any
+from typing import Any, get_args
 
 from costtogo.files import flatten
+from costtogo.params.base import Kind
+from costtogo.params.training import ArchitectureParams, ModelParams, SamplerParams
 from costtogo.report.markdown import amount, code, is_missing, short, table
 from costtogo.report.results import StudyResults
+
+TAGS = ("kind", "trainer", "optimizer")  # which tell kinds of a training, sampler or architecture apart
 
 
 def training_table(results: StudyResults, models: list[str]) -> str:
@@ -18,30 +22,25 @@ def training_table(results: StudyResults, models: list[str]) -> str:
 
 
 def used_parameters(training: dict[str, Any]) -> dict[str, Any]:
-    """Parameters of a training by dotted key, without those that its sampler, optimizer and network do not look at."""
-    if training["sampler"]["kind"] != "non_backtracking":
-        training = training | {"sampler": {key: value for key, value in training["sampler"].items() if key != "stride"}}
-    tower, adam = {"disks", "residual", "patience", "hold"}, {"learning_rate", "learning_rate_decay", "minibatch"}
-    adam |= {"adam_beta_1", "adam_beta_2", "adam_epsilon"}
-    of_sampler = {
-        "uniform": {"walk_max", "conv_point_offs", *tower},
-        "adaptive_k": tower,
-        "growing_tower": {"walk_max", "conv_point_offs"},
-    }.get(training["sampler"]["kind"], {"conv_point_offs", *tower})
-    idle = {f"sampler.{name}" for name in of_sampler}
-    idle |= adam if training.get("optimizer") == "lbfgs" else {"lbfgs_steps"}
-    by_davi = training.get("trainer", "davi") == "davi"
-    idle |= set() if by_davi else {"polyak"}
-    idle |= {"epsilon"} if not by_davi or training.get("polyak") else set()
-    recurrent = training.get("architecture", {}).get("kind") in ("automaton", "gru")
-    used = flatten(training)
-    layers = {key for key in used if key.startswith("architecture.")} - {"architecture.kind", "architecture.states"}
-    idle |= layers if recurrent else {"architecture.states"}
-    if training.get("architecture", {}).get("kind") == "rows":
-        idle |= layers - {"architecture.outputs", "architecture.first_layers"}
-    if training.get("architecture", {}).get("kind") == "convolutional":
-        idle |= {"architecture.residual_blocks", "architecture.layers_per_block"}
-    return {key: value for key, value in used.items() if key not in idle}
+    """Parameters of a training by dotted key, without those that its trainer, sampler and network do not look at."""
+    architecture = training.get("architecture", {})
+    idle = _of_others(ModelParams, training) | ({"epsilon"} if training.get("polyak") else set())
+    idle |= {f"sampler.{name}" for name in _of_others(SamplerParams, training["sampler"])}
+    idle |= {f"architecture.{name}" for name in _of_others(ArchitectureParams, architecture)}
+    idle |= {"architecture.outputs"} if architecture.get("kind") in ("automaton", "gru") else set()
+    return {key: value for key, value in flatten(training).items() if key not in idle}
+
+
+def _of_others(kinds: type[Kind], record: dict[str, Any]) -> set[str]:
+    """The parameters of some kinds that the one which a record is of does not have."""
+
+    def is_of(kind: type[Kind]) -> bool:
+        """Whether the record has the tags of a kind."""
+        tags = {name: field for name, field in kind.model_fields.items() if name in TAGS}
+        return all(record.get(name, field.default) in get_args(field.annotation) for name, field in tags.items())
+
+    own = next(filter(is_of, kinds.kinds()))
+    return kinds.known().keys() - own.model_fields.keys()
 
 
 def _keys(dictionaries: list[dict[str, Any]]) -> list[str]:

@@ -88,7 +88,7 @@ def over_distances(results: StudyResults, row: Row, layers: pd.DataFrame) -> flo
 
 def at_distances(results: StudyResults, layers: pd.DataFrame, row: Row) -> pd.Series:
     """The share of optimal solutions of a checkpoint by distance."""
-    chosen, _ = matching(results, alike(layers[layers["set"] == row["set"]], row, "batch_size", "path_weight"), row)
+    chosen, _ = matching(results, alike(layers, row, "set", "batch_size", "path_weight"), row)
     return chosen.set_index("distance")["optimal_percent"]
 
 
@@ -100,7 +100,7 @@ def at_headline(results: StudyResults, row: Row, cells: pd.DataFrame) -> dict[st
     search = results.card(f"searches/{row['ours']}")["parameters"]["search"]
     given = {name: row[name] for name in ("path_weight", "batch_size") if not math.isnan(row[name])}
     wanted = search["headline"] | given
-    cells = alike(cells[cells["set"] == wanted["set"]], wanted, "path_weight", "batch_size")
+    cells = alike(cells, wanted, "set", "path_weight", "batch_size")
     cells = cells[cells["engine"] == NETWORK_ENGINE] if "engine" in cells else cells
     return cells.iloc[0].to_dict() | {"limit": search["max_expansions"]} if len(cells) else None
 

@@ -9,7 +9,7 @@ from fractions import Fraction
 import pandas as pd
 
 from costtogo.report.answer import Answer, Row, answers
-from costtogo.report.results import StudyResults
+from costtogo.report.results import StudyResults, alike
 
 PREFIX = "local_vi/"
 DRAWN = 100_000  # the document's random boards
@@ -37,20 +37,13 @@ def sizes(results: StudyResults) -> set[int]:
     return set(local(results, "classes")["initial_size"])
 
 
-def of_row(rows: pd.DataFrame, row: Row, *names: str) -> pd.DataFrame:
-    """The rows that have a row's values in some columns."""
-    for name in names:
-        rows = rows[rows[name] == row[name]]
-    return rows
-
-
 @answers(*(f"{PREFIX}{quantity}" for quantity in EXACT))
 def exact(results: StudyResults, row: Row) -> Answer:
     """A number of the theorems, which are about one tile a step."""
     quantity = row["quantity"].removeprefix(PREFIX)
     table, column = EXACT[quantity]
     named = [name for name in ("tile", "considered") if row[name]]
-    value = Fraction(str(of_row(local(results, table), row, "initial_size", *named)[column].max()))
+    value = Fraction(str(alike(local(results, table), row, "initial_size", *named)[column].max()))
     if quantity == "class_percent":
         places = len(row["value"].partition(".")[2])
         return Answer(float(100 * value), text=f"{float(100 * value):.{places + 2}f}")
@@ -70,7 +63,7 @@ def boards(results: StudyResults, row: Row) -> Answer:
 @answers(f"{PREFIX}average_moves")
 def average_moves(results: StudyResults, row: Row) -> Answer:
     """Of a class or of all boards; the bounds are those of all orders in which moves may be tried, and of a sample."""
-    orders = of_row(local(results, "preferences"), row, "initial_size", "considered")["average_moves"]
+    orders = alike(local(results, "preferences"), row, "initial_size", "considered")["average_moves"]
     share = float(_share(results, row)) if row["considered"] else 1
     lengths = local(results, "boards")[f"length_{row['initial_size']}"]
     slack = DEVIATIONS * lengths.std() / (DRAWN * share) ** 0.5
@@ -83,7 +76,7 @@ def maximum_moves(results: StudyResults, row: Row) -> Answer:
     """Of the boards drawn; those of all boards are the bound."""
     drawn, size = local(results, "boards"), row["initial_size"]
     own = drawn[drawn[f"considered_{size}"] == row["considered"]] if row["considered"] else drawn
-    longest = of_row(local(results, "preferences"), row, "initial_size", "considered")["maximum_moves"].max()
+    longest = alike(local(results, "preferences"), row, "initial_size", "considered")["maximum_moves"].max()
     value, note = own[f"length_{size}"].max(), f"the longest of all boards has {longest} moves"
     return Answer(value, note, 0, longest, text=f"{value:.0f}")
 
@@ -94,12 +87,12 @@ def seconds(results: StudyResults, row: Row) -> Answer:
     quantity = row["quantity"].removeprefix(PREFIX)
     what = "boards" if quantity == "seconds_per_board" else "value functions"
     clock = results.frame(f"timings/local_vi/{results.puzzle}")
-    found = of_row(clock, row | {"side": SIDE, "what": what}, "side", "initial_size", "what")["seconds"].iloc[0]
+    found = alike(clock, row | {"side": SIDE, "what": what}, "side", "initial_size", "what")["seconds"].iloc[0]
     by = {"training_minutes": 60, "seconds_per_board": len(local(results, "boards"))}.get(quantity, 1)
     return Answer(found / by, text=f"{found / by:.2g}")
 
 
 def _share(results: StudyResults, row: Row) -> Fraction:
     """The share of all boards that are in a class, one tile a step."""
-    classes = of_row(local(results, "classes"), row | {"initial_size": 1}, "initial_size", "considered")
+    classes = alike(local(results, "classes"), row | {"initial_size": 1}, "initial_size", "considered")
     return Fraction(classes["share"].iloc[0])

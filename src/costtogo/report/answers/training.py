@@ -65,7 +65,7 @@ def seen_until_point(results: StudyResults, row: Row, curve: pd.DataFrame) -> An
 @answers("states_seen", "states_seen_percent", of="learned")
 def seen_in_all(results: StudyResults, row: Row) -> Answer:
     """The same of all trainings that led to the model."""
-    seen = sum(results.metric(f"models/{model}", "states_seen") for model in results.lineage(row["ours"]))
+    seen = sum(results.metric(f"models/{model}", "states_seen") for model in results.asked.lineage(row["ours"]))
     file = results.place(f"models/{row['ours']}", ".json")
     return Answer(_by_states(seen, row), _lineage_text(results, row["ours"]), file=file)
 
@@ -77,7 +77,7 @@ def _by_states(seen: float, row: Row) -> float:
 
 
 def _lineage_text(results: StudyResults, model: str) -> str:
-    trainers = [f"{name} ({results.model(name).trainer.replace('_', ' ')})" for name in results.lineage(model)]
+    trainers = [f"{name} ({results.model(name).trainer.replace('_', ' ')})" for name in results.asked.lineage(model)]
     return f"the whole training of {' and '.join(trainers)}"
 
 
@@ -101,7 +101,7 @@ def training_time(results: StudyResults, row: Row) -> Answer:
 @answers("training_time", "iteration_time", of="learned")
 def time_of_all(results: StudyResults, row: Row) -> Answer:
     """The time of all trainings that led to the model, or of an iteration of them."""
-    models = results.lineage(row["ours"])
+    models = results.asked.lineage(row["ours"])
     value = sum(_seconds(results.find_card(f"models/{model}").get("timing", {})) for model in models)
     value /= SECONDS[row["unit"]]
     if row["quantity"] == "iteration_time":
