@@ -122,7 +122,7 @@ def repeated_rows(points: int, quality: float) -> pd.DataFrame:
     )
 
 
-def write_results(study, results: Path, cube_counts=CUBE_COUNTS, checkpoints=5, iterations=60, instances=40) -> Path:
+def write_results(study, results: Path, cube_counts=CUBE_COUNTS, checkpoints=12, iterations=60, instances=40) -> Path:
     """Write the made-up results of a study below results/<study> and return that folder."""
     folder = results / study.study
     random = np.random.default_rng(7)
@@ -262,7 +262,7 @@ def _write_model(folder, puzzle, model, distance, checkpoints, iterations, numbe
         },
     )
     audited = slice(-4, None)
-    _write_audit(folder, model, at[audited], values[audited], distance, random)
+    _write_audit(folder, model, at[audited], at.size - 3, values[audited], distance, random)
     return int(at[-2])
 
 
@@ -280,12 +280,12 @@ def _errors(value, distance) -> pd.DataFrame:
     return means.assign(states=np.bincount(distance))
 
 
-def _write_audit(folder, model, iterations, values, distance, random) -> None:
+def _write_audit(folder, model, iterations, first_point, values, distance, random) -> None:
     _write_arrays(folder / "audits" / model / "values.npz", iteration=iterations, value=values)
     measures, layers = [], []
-    for number, (iteration, value) in enumerate(zip(iterations, values, strict=True)):
+    for number, (iteration, value) in enumerate(zip(iterations, values, strict=True), first_point):
         for scope in ("all", "sample"):
-            base = {"iteration": iteration, "convergence_point": number + 1, "scope": scope}
+            base = {"iteration": iteration, "convergence_point": number, "scope": scope}
             error = value - distance
             measures.append(
                 base
@@ -412,14 +412,14 @@ def _write_searches(folder, name, puzzle, sets, heuristics, random, chosen) -> N
         rows = [
             {
                 "iteration": chosen,
-                "convergence_point": 3,
+                "convergence_point": 11,
                 "optimal_percent": 99.0,
                 "nodes_expanded": 80.0,
                 "selected": True,
             }
         ]
         write_table(folder / "searches" / name / "selection.parquet", pd.DataFrame(rows))
-        place = {"iteration": chosen, "convergence_point": 3}
+        place = {"iteration": chosen, "convergence_point": 11}
         for stem, frame in (("checkpoints", pd.DataFrame(cells)), ("checkpoints_by_distance", pd.concat(layers))):
             write_table(folder / "searches" / name / f"{stem}.parquet", frame.assign(**place))
     for stem, rows in (

@@ -1,6 +1,7 @@
 """Our number for a number of the literature: which table answers, at which checkpoint and cell, and what has none."""
 
 import math
+from copy import deepcopy
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -12,8 +13,9 @@ from synthetic_answers import REPORTED, MadeUp
 from costtogo.files import FileError, read_csv, write_frame, write_json
 from costtogo.report import answers
 from costtogo.report.answer import answer, answered
-from costtogo.report.quantities import MACHINE, OTHERS
+from costtogo.report.quantities import OTHERS
 from costtogo.report.results import StudyResults
+from costtogo.report.words import NOT_COMPARABLE, NOT_REACHED
 
 NAN = math.nan
 MODELS = ["walker", "runner"]
@@ -41,7 +43,6 @@ ROW = {  # of the thesis, as costtogo.report.standing hands it on
     "states": 3_674_160,
 }
 FREE = {"iteration": NAN, "point": NAN}
-LONGER = {"quantity": "total_iterations", "value": 2850.0}  # than our training
 TRAINING = {"puzzle": "cube2", "states_per_iteration": 1000}
 
 
@@ -62,8 +63,11 @@ def study(tmp_path) -> MadeUp:
     found = MadeUp(tmp_path, *MODELS)
     iteration = np.arange(1, 2001)
     curve = {"iteration": iteration, "updated": iteration % 100 == 0, "convergence_points": iteration // 100}
-    card = {"metrics": {"iterations": 2000, "parameters": 7}, "parameters": {"training": TRAINING}}
-    found.cards = {f"models/{model}": card for model in MODELS} | {"timings/models/walker": {"seconds": 7200.0}}
+    metrics = {"iterations": 2000, "convergence_points": 20, "parameters": 7}
+    card = {"metrics": metrics, "parameters": {"training": TRAINING}}
+    found.cards = {f"models/{model}": deepcopy(card) for model in MODELS} | {
+        "timings/models/walker": {"seconds": 7200.0}
+    }
     found.tables = {
         "searches/walker/checkpoints": searched([10, 11, 12], [99.0, 98.0, 97.0]),
         "searches/runner/checkpoints": searched([10, 11], [96.0, 99.9]),
@@ -79,7 +83,7 @@ def test_every_quantity_of_the_literature_is_registered_and_answered_or_has_its_
     assert {name for name in answered() if "/" not in name} <= quantities
     untold = {"manhattan_distance", "divergence_iteration", "scramble_moves_solved"}  # of a set or a solver not run
     silent = {name for name, each in OTHERS.items() if name not in answered() and not each.reason}
-    assert {name for name in silent if OTHERS[name].kind != MACHINE} == untold
+    assert silent == untold
     assert all(hasattr(answers, path.stem) for path in Path(answers.__file__).parent.glob("[a-z]*.py"))
 
 
@@ -92,9 +96,18 @@ def test_a_checkpoint_answers_for_its_convergence_point(study):
     assert found.low < 98.0 < found.high and found.file == "results/made_up/searches/walker/checkpoints.parquet"
 
 
-def test_the_nearest_checkpoint_answers_where_the_point_was_not_reached(study):
-    found = ask(study, point=13.0)
-    assert found.value == 97.0 and "13 is not among ours" in found.note
+def test_a_point_that_was_not_reached_or_not_looked_at_has_no_other_checkpoint_in_its_place(study):
+    skipped, beyond = ask(study, point=13.0), ask(study, point=21.0)
+    assert skipped.missing == NOT_COMPARABLE and "point 13 was not looked at" in skipped.note
+    assert beyond.missing == NOT_REACHED and beyond.note == "20 convergence points in all, not 21"
+    assert ask(study, point=13.0, iteration=2850.0).value == 97.0, "the last stands for the last"
+
+
+def test_an_iteration_of_a_training_as_long_is_answered_by_that_very_one(study):
+    for model in MODELS:
+        study.cards[f"models/{model}"]["metrics"]["iterations"] = 2850
+    assert ask(study, point=NAN, iteration=1100.0).value == 98.0
+    assert ask(study, point=NAN, iteration=1101.0).missing == NOT_COMPARABLE
 
 
 def test_an_iteration_without_a_point_is_answered_at_the_nearest_share_of_the_training(study):
@@ -117,11 +130,12 @@ def test_a_claim_over_all_batch_sizes_is_answered_by_the_one_that_decides_it(stu
 
 def test_a_search_that_found_nothing_has_no_length(study):
     study.tables["searches/walker/checkpoints"]["length"] = [127.0, NAN, 127.0]
-    assert math.isinf(ask(study, quantity="length", value=127.0, **FREE).value)
+    assert ask(study, quantity="length", value=127.0, **FREE).missing == NOT_REACHED
 
 
 def test_an_audit_answers_over_the_sample_and_over_all_states(study):
     measures = {"iteration": 1100, "convergence_point": 11, "scope": ["sample", "all"], "states": [9990, 3_674_160]}
+    measures |= {"mean_absolute_error": 2.0}
     study.tables["audits/walker/measures"] = pd.DataFrame(measures | {"admissible_percent": [90.0, 91.0]})
     found = ask(study, quantity="admissible_percent", set="sample")
     assert (found.value, found.exhaustive) == (90.0, 91.0) and found.low < 90 < found.high
@@ -143,7 +157,7 @@ def test_an_audit_answers_over_the_sample_and_over_all_states(study):
         ({"quantity": "times_seen"}, 1_100_000 / 3_674_160),
         ({"quantity": "training_time", "unit": "h", "iteration": 2850.0}, 2.0),
         ({"quantity": "training_time", "unit": "min", "iteration": 500.0}, 30.0),
-        ({"quantity": "total_iterations", "value": 1900.0}, 1900),
+        ({"quantity": "total_iterations", "value": 1900.0}, 2000),
         ({"quantity": "validation_loss"}, 0.1),
         ({"quantity": "parameters"}, 7),
     ],
@@ -165,12 +179,18 @@ def test_training_time_counts_runs_before_a_resume_and_iterations_up_to_the_rows
         {"path_weight": 0.9},
         {"quantity": "states"},
         {"quantity": "mean_absolute_error"},
-        LONGER,
-        *({"quantity": quantity, "point": 21.0} for quantity in ("states_seen", "states_seen_percent", "times_seen")),
     ],
 )
-def test_what_was_not_measured_or_not_reached_has_no_answer(study, change):
+def test_what_was_not_measured_has_no_answer(study, change):
     assert ask(study, **change) is None
+
+
+@pytest.mark.parametrize(
+    "quantity", ["states_seen", "states_seen_percent", "times_seen", "convergence_point_iteration"]
+)
+def test_what_was_not_reached_says_so(study, quantity):
+    found = ask(study, quantity=quantity, point=21.0)
+    assert found.missing == NOT_REACHED and found.note == "20 convergence points in 2,000 iterations"
 
 
 @pytest.mark.parametrize("quantity", ["seconds", "seconds_ratio_batch_size", "seconds_ratio_path_weight"])
@@ -179,9 +199,14 @@ def test_seconds_of_a_grid_with_holes_have_no_answer_where_a_cell_is_missing(stu
     grid = pd.DataFrame({"path_weight": [0.2, 0.7], "batch_size": 3, "seconds": [1.0, 2.0], **cells})
     study.tables["timings/searches/walker"] = grid
     assert ask(study, quantity=quantity, path_weight=0.2) is None
-    whole = [{"path_weight": weight, "batch_size": size} for weight in (0.2, 1.0) for size in (3, 5, 7)]
-    study.tables["timings/searches/walker"] = pd.DataFrame(whole).assign(seconds=1.5, **cells)
-    assert ask(study, quantity=quantity, path_weight=0.2).value in (1.0, 1.5)
+    whole = [
+        {"path_weight": weight, "batch_size": size, "seconds": (3.0 if weight == 1 else 1.0) * 12 / size}
+        for weight in (0.2, 1.0)
+        for size in (3, 6, 7)
+    ]
+    study.tables["timings/searches/walker"] = pd.DataFrame(whole).assign(**cells)
+    expected = {"seconds": 4.0, "seconds_ratio_batch_size": 7 / 3, "seconds_ratio_path_weight": 3.0}
+    assert ask(study, quantity=quantity, path_weight=0.2, batch_size=3.0).value == pytest.approx(expected[quantity])
 
 
 # Facts of the puzzle

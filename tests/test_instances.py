@@ -30,17 +30,17 @@ def drawn(distances_of):
 
     def draw(name: str, sets: dict, seed: int = 7, disjoint: bool = True):
         sets = draw_sets(make(name), sets, distances_of(name), seed, disjoint)
-        return {name: ranks for name, (ranks, _) in sets.items()}
+        return {name: each.ranks for name, each in sets.items()}
 
     return draw
 
 
 def test_what_is_left_of_a_selection_set_weighs_as_much_at_each_distance_as_was_drawn(distances_of):
     puzzle, distance = make("cube2"), distances_of("cube2")
-    (whole, ones), (left, weights) = (
+    (whole, ones, _), (left, weights, walks) = (
         draw_sets(puzzle, SETS, distance, 7, disjoint)["selection"] for disjoint in (False, True)
     )
-    assert len(left) < len(whole) and (ones == 1).all() and weights.min() >= 1
+    assert len(left) == len(walks) < len(whole) and (ones == 1).all() and weights.min() >= 1
     drawn = np.bincount(distance[whole], minlength=15)
     weighed = np.bincount(distance[left], weights=weights, minlength=15)
     remaining = np.bincount(distance[left], minlength=15) > 0
@@ -54,6 +54,13 @@ def test_selection_states_are_no_test_states(drawn):
     kept = ~np.isin(shared["selection"], np.concatenate([shared["test"], shared["uniform"]]))
     np.testing.assert_array_equal(apart["selection"], shared["selection"][kept])
     np.testing.assert_array_equal(apart["test"], shared["test"])
+
+
+def test_the_states_of_a_walk_are_told_from_those_of_another(distances_of):
+    sets = {"walks": instances_of(kind="deepcube", states=12, walk_max=6, one_each_at=[3]), "uniform": SETS["uniform"]}
+    drawn = draw_sets(make("cube2"), sets, distances_of("cube2"), 7, disjoint=True)
+    assert drawn["walks"].walks.tolist() == [0] * 6 + [1] * 6 + [12]
+    assert len(set(drawn["uniform"].walks)) == 40
 
 
 def test_sets_come_in_the_order_of_the_parameters(drawn):

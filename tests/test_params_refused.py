@@ -169,7 +169,6 @@ NUMBERS = {
     "K": (cube2(distributions={"walk_max": [10**9]}), f"distributions.walk_max.0: {AT_MOST}"),
     "checkpoints": (cube2(audit={"checkpoints": HUGE}), f"audit.checkpoints: {AT_MOST}"),
     "nodes": (cube2(search={"max_nodes": HUGE}), f"search.max_nodes: {AT_MOST}"),
-    "percent": (cube2(search={"selection_optimal_percent": NO_NUMBER}), f"optimal_percent: {NOT_FINITE}"),
     "λ": (cube2(search={"headline": {"path_weight": NO_NUMBER}}), f"search.headline.path_weight: {NOT_FINITE}"),
 }
 

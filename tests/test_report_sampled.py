@@ -16,10 +16,11 @@ from costtogo.analysis.documents import documents
 from costtogo.analysis.literature import DOCUMENTS, read_reported, trainings
 from costtogo.files import digest
 from costtogo.params.trainers import training_of
+from costtogo.report.comparison import compare_all
 from costtogo.report.quantities import OTHERS, TIMES
 from costtogo.report.results import References, StudyResults
 from costtogo.report.standing import OTHER_SETS
-from costtogo.report.verdicts import ALONE, NOT_COVERED, VERDICTS, compare_all, project
+from costtogo.report.words import NOT_COMPARABLE, NOT_JUDGED, NOT_RUN, REPRODUCED, VERDICTS, WORSE
 from costtogo.report.write import write
 from costtogo.stages.search.external import AGAINST_THE_OPTIMUM
 
@@ -78,22 +79,23 @@ def test_every_number_of_the_literature_has_a_row_and_a_verdict_with_a_reason(st
     assert len(rows) == len(REPORTED[study.study]) == numbers
     np.testing.assert_array_equal(rows["reported"], REPORTED[study.study]["value"])
     assert set(rows["verdict"]) <= set(VERDICTS) and set(rows["source"]) <= set(DOCUMENTS)
-    assert rows["note"].notna().all() and set(rows["puzzle"]) == {study.puzzle}
-    assert not rows["note"].str.contains("has no counterpart").any() or study is STUDY
-    covered = rows[rows["verdict"] != NOT_COVERED]
-    assert len(covered) > least and covered[["reproduced", "results_file"]].notna().all(axis=None)
+    assert rows["reason"].notna().all() and set(rows["puzzle"]) == {study.puzzle}
+    assert not rows["reason"].str.contains("has no counterpart").any() or study is STUDY
+    covered = rows[rows["reproduced"].notna()]
+    assert len(covered) > least and covered["results_file"].notna().all()
+    assert rows.loc[rows["verdict"].isin([REPRODUCED, WORSE]), "reproduced"].notna().all()
 
 
 @pytest.mark.parametrize("name", ["puzzle24", "puzzle35", "puzzle48", "lights_out_7"])
 def test_every_number_on_the_other_boards_has_a_verdict_with_a_reason_of_its_own(name, tmp_path):
     study = study_of(name)
     folder = write_results(study, tmp_path, ("models", "searches", "external"))
-    rows = project(compare_all(StudyResults(folder, whole(study), BESIDE)), ALONE)
+    rows = compare_all(StudyResults(folder, whole(study), BESIDE))
     assert len(rows) == len(read_reported(documents(name, BESIDE.reported), name)) > 15
-    assert rows["note"].str.len().min() > 0
-    assert not rows["note"].str.contains("has no counterpart|^another solver.*DeepCubeA").any()
-    covered = rows[rows["verdict"] != NOT_COVERED]
-    assert covered["reproduced"].notna().all() and {"states", "actions"} & set(covered["quantity"])
+    assert rows["reason"].str.len().min() > 0
+    assert not rows["reason"].str.contains("has no counterpart|^another solver.*DeepCubeA").any()
+    covered = rows[rows["reproduced"].notna()]
+    assert {"states", "actions"} & set(covered["quantity"])
     if "actions_corner" in set(rows["quantity"]):
         told = covered.set_index("quantity")["reproduced"]
         assert (told["actions"], told["actions_edge"], told["actions_corner"]) == (4, 3, 2)
@@ -131,7 +133,7 @@ def test_our_number_is_the_one_of_the_results(results, written):
 
 
 @of_the_cube
-@pytest.mark.parametrize(("distance", "expected"), [(15, "agrees"), (1, "agrees")])
+@pytest.mark.parametrize(("distance", "expected"), [(15, REPRODUCED), (1, REPRODUCED)])
 def test_a_prefix_is_compared_at_its_own_distance(study, changed, tmp_path, distance, expected):
     folder = run(study, changed, tmp_path)
     terms = {"quantity": "optimal_percent", "set": "superflip_four_spot_prefixes", "distance": distance}
@@ -139,15 +141,15 @@ def test_a_prefix_is_compared_at_its_own_distance(study, changed, tmp_path, dist
     searches = pd.read_parquet(changed / STUDY.study / "beams/walks/searches.parquet")
     longer = searches["cost"] + 2.0 * (searches["distance"] == distance)
     change(study, changed, "beams/{}/searches.parquet", cost=longer)
-    assert beside(run(study, changed, tmp_path), **terms)["verdict"] == "short"
+    assert beside(run(study, changed, tmp_path), **terms)["verdict"] == WORSE
 
 
 @of_the_cube
 def test_a_setting_agrees_where_it_is_the_same_and_is_not_judged_elsewhere(written):
     same = beside(written, quantity="check_interval", model="Report_DNN")
-    assert same["verdict"] == "agrees" and same["reproduced"] == 500
+    assert (same["verdict"], same["reason"], same["reproduced"]) == (NOT_JUDGED, "the same setting", 500)
     other = beside(written, quantity="residual_blocks", source="deepcubea")
-    assert other["verdict"] == NOT_COVERED and other["reproduced"] == 2 and "ours is 2" in other["note"]
+    assert other["verdict"] == NOT_JUDGED and other["reproduced"] == 2 and "ours is 2" in other["reason"]
 
 
 @of_the_cube
@@ -162,7 +164,7 @@ def test_barely_scrambled_cubes_do_not_stand_beside_the_literatures(study, chang
     study = study.model_copy(update={"instances": {**STUDY.instances, "scrambled": near}})
     run(study, changed, tmp_path)
     row = beside(tmp_path / STUDY.study, quantity="length", model="Report_DNN")
-    assert row["verdict"] == NOT_COVERED and math.isnan(row["reproduced"])
+    assert row["verdict"] == NOT_RUN and math.isnan(row["reproduced"])
 
 
 @pytest.mark.parametrize("missing", [*PARTS, "all"])
@@ -184,7 +186,7 @@ def test_a_part_that_has_not_run_is_told_with_the_command_that_runs_it(missing, 
 def test_a_missing_external_run_is_named_where_its_number_would_stand(study, tmp_path):
     results = write_results(study, tmp_path / "results", [part for part in PARTS if part != "external"]).parent
     row = beside(run(study, results, tmp_path / "reports"), source="deepcubea", quantity="optimal_percent")
-    assert row["verdict"] == NOT_COVERED and "snakemake cube3-external" in row["note"]
+    assert row["verdict"] == NOT_RUN and "snakemake cube3-external" in row["reason"]
 
 
 def test_nothing_solved_is_told_too(study, changed, tmp_path):
@@ -208,7 +210,7 @@ def test_optima_that_are_not_known_leave_no_trace(solved, study, changed, tmp_pa
     text = (folder / "report.md").read_text()
     assert not re.search(r"\b(nan|None|inf|NaN)\b", text) and "where the optimum is" not in text
     row = beside(folder, quantity="optimal_percent", model="DeepCubeA", set="scrambled_1000_10000")
-    assert row["verdict"] == NOT_COVERED and row["note"].startswith("needs optima")
+    assert row["verdict"] == NOT_COMPARABLE and row["reason"].startswith("needs optima")
 
 
 @pytest.mark.parametrize("study", ["puzzle15"], indirect=True)
@@ -231,7 +233,7 @@ def test_a_study_of_which_the_literature_says_nothing_has_a_report_too(study, re
 def test_solutions_without_three_moves_have_no_patterns(study, changed, tmp_path):
     change(study, changed, "external/{}/searches.parquet", solution="R U", cost=2.0, optimal=2.0, solved=True)
     row = beside(run(study, changed, tmp_path), quantity="conjugate_triplet_percent", model="DeepCubeA")
-    assert row["verdict"] == NOT_COVERED
+    assert row["verdict"] == NOT_RUN
 
 
 def test_external_results_of_another_network_are_not_shown(study, changed, tmp_path):
@@ -273,6 +275,6 @@ def test_thresholds_and_convergence_points_are_those_of_a_training_that_has_them
     results = write_results(study, tmp_path / "results").parent
     run(study, results, tmp_path / "reports")
     folder = tmp_path / "reports/cube3"
-    assert beside(folder, quantity="loss_threshold", model="C3_DNN_0")["verdict"] == "agrees"
+    assert beside(folder, quantity="loss_threshold", model="C3_DNN_0")["reason"] == "the same setting"
     assert beside(folder, quantity="convergence_points", model="C3_DNN_0")["reproduced"] == 2, "up to iteration 1,400"
-    assert beside(folder, quantity="loss_threshold", model="Report_DNN")["verdict"] == NOT_COVERED
+    assert beside(folder, quantity="loss_threshold", model="Report_DNN")["verdict"] == NOT_JUDGED

@@ -22,7 +22,7 @@ REPORTED = TYPED.assign(
 )
 COLUMNS = (
     "source,section,quantity,puzzle,model,iteration,point,path_weight,batch_size,distance,set,relation,value,unit,"
-    "erratum"
+    "kind,claim,erratum,contradicted"
 )
 UNITS = {
     "states": {"states"},
@@ -109,9 +109,10 @@ def test_every_quantity_has_its_unit_and_every_row_a_known_relation():
 
 
 def test_no_number_is_there_twice_and_no_two_contradict_each_other():
-    assert not TYPED.drop(columns="erratum").duplicated().any()
+    apart = ["kind", "claim", "erratum", "contradicted"]
+    assert not TYPED.drop(columns=apart).duplicated().any()
     equal = TYPED[TYPED["relation"] == "="]
-    contradicting = equal[equal.drop(columns=["value", "unit", "erratum"]).duplicated(keep=False)]
+    contradicting = equal[equal.drop(columns=["value", "unit", *apart]).duplicated(keep=False)]
     assert contradicting["quantity"].tolist() == ["consistent_percent"] * 2
     assert contradicting["erratum"].ne("").any()
 

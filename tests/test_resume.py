@@ -199,6 +199,9 @@ def test_checkpoints_come_every_so_many_iterations_beside_those_of_convergence_p
     assert found["kind"].tolist() == ["iteration", "convergence_point", *["iteration"] * 3]
     assert found["convergence_point"].tolist() == [0, 1, 1, 1, 1]
     assert all((OUT / file).exists() for file in found["file"])
+    write_parameters(checkpoints_at=[7, 95], epsilon=1e-30, forced_update=50)
+    train.run(params(), TABLE, OUT)
+    assert read_frame(OUT / "checkpoints.parquet")["iteration"].tolist() == [7, 50, 95, 120]
 
 
 def interrupt_at(iteration: int, monkeypatch, lost: int = 0) -> None:

@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 from messages import is_one_sentence
 
-from costtogo.analysis.intervals import mean_interval, wilson
-from costtogo.analysis.suboptimality import summarise
+from costtogo.analysis.intervals import mean_interval, share_interval, wilson
+from costtogo.analysis.suboptimality import separated, summarise
 from costtogo.exact.pattern_database import build, save
 from costtogo.heuristics.table import TableHeuristic, exact, zero
 from costtogo.learning.instances import draw_prefixes
@@ -298,3 +298,70 @@ def test_a_cell_in_which_too_few_searches_are_short_is_not_timed_and_the_others_
     assert cells == [[0.2, 5], [0.7, 5]], "steps of one node are too many"
     assert places["far", True][0] == places["far", True][1] and len(places["far", True][0]) == 3
     assert len(places["far", False][0]) + clock["left_out"].iloc[0] == 12
+
+
+# The checkpoint that stands for a model
+
+
+def chosen_of(monkeypatch, optimal: dict[int, list[bool]], nodes: dict[int, float]) -> pd.DataFrame:
+    """What select makes of checkpoints, by iteration, that solve instances optimally or not with so many nodes."""
+    count = len(next(iter(optimal.values())))
+    instances = pd.DataFrame({"weight": np.ones(count)})
+    protocol = SimpleNamespace(
+        asked=SimpleNamespace(selection=SimpleNamespace(set="s")),
+        sets={"s": (instances, None)},
+        search=lambda name, iteration, cell: pd.DataFrame(
+            {"optimal": optimal[iteration], "nodes_expanded": nodes[iteration]}
+        ),
+    )
+    points = pd.Series(range(len(optimal)), index=list(optimal))
+    return exhaustive.select(protocol, {each: each for each in optimal}, points).set_index("iteration")
+
+
+def test_a_checkpoint_is_preferred_for_optimality_only_where_a_paired_test_tells_it_apart(monkeypatch):
+    few, many = [True] * 195 + [False] * 5, [True] * 180 + [False] * 20
+    found = chosen_of(monkeypatch, {114: [True] * 200, 1492: few, 1500: few}, {114: 17.6, 1492: 10.0, 1500: 10.0})
+    assert found["selected"].to_dict() == {114: False, 1492: False, 1500: True}, (
+        "5 of 200 do not tell: fewest, then later"
+    )
+    found = chosen_of(monkeypatch, {114: [True] * 200, 1500: many}, {114: 17.6, 1500: 10.0})
+    assert found["selected"].to_dict() == {114: True, 1500: False} and found["separated"].to_dict()[1500]
+
+
+def test_a_paired_test_looks_at_the_instances_in_which_two_searches_differ():
+    same = np.arange(100) < 60
+    assert not separated(same, same)
+    assert not separated(same, ~same), "60 against 40 of 100"
+    assert separated(np.arange(100) < 65, np.arange(100) >= 65)
+
+
+def test_a_single_search_is_timed_several_times_and_its_median_counts(distances_of, monkeypatch):
+    distance = distances_of("hanoi_4_4")
+    clock, places, _ = timed(distance, 10_000, monkeypatch, {"far": [255]})
+    assert [len(each) for each in places.values()][0] == 4 * exhaustive.RUNS
+    alone = clock[clock["engine"] == "network alone"]
+    assert (alone["searches"] == 1).all() and (alone["seconds_low"] == alone["seconds_high"]).all()
+
+
+# Intervals over walks
+
+
+def test_an_interval_over_walks_is_wider_where_a_walk_fails_as_a_whole_and_never_narrower():
+    walks = np.repeat(np.arange(50), 20)
+    alone, together = np.ones(1000, bool), np.ones(1000, bool)
+    alone[::100], together[:10] = False, False  # ten failures: on ten walks, on one
+    plain = wilson(990, 1000)
+    assert share_interval(alone) == plain and share_interval(alone, walks) == pytest.approx(plain)
+    low, high = share_interval(together, walks)
+    assert high - low > 1.5 * (plain[1] - plain[0])
+    assert share_interval(np.ones(1000, bool), walks) == wilson(1000, 1000)
+
+
+def test_the_interval_over_walks_covers_the_share_as_often_as_it_says():
+    random, covered = np.random.default_rng(3), 0
+    for _ in range(400):
+        chance = random.beta(9, 1, size=200)  # of each walk, whose states are alike: 0.9 on average
+        holds = random.random((200, 10)) < chance[:, None]
+        low, high = share_interval(holds.ravel(), np.repeat(np.arange(200), 10))
+        covered += low <= 0.9 <= high
+    assert 0.92 < covered / 400 < 0.98

@@ -5,7 +5,10 @@ from dataclasses import dataclass
 import numpy as np
 from numba import njit
 
+from costtogo.analysis.intervals import share_interval
 from costtogo.types import NO_STATE, CostToGo, Neighbours
+
+ENDS = ("low", "high")
 
 
 @dataclass(frozen=True)
@@ -72,19 +75,26 @@ def descending_states(values, distance, neighbours):
 
 
 def measures(findings: Findings) -> dict[str, float]:
-    """The findings in numbers; overestimation is over inadmissible states alone, in moves, 0 where there are none."""
+    """The findings in numbers; overestimation is over inadmissible states alone, in moves, NaN where there are none."""
     error = findings.error.astype(np.float64)
     over = error[error > 0]
     return {
         "states": len(error),
         "admissible_percent": 100 * float(np.mean(error <= 0)),
-        "overestimation_mean": float(over.mean()) if len(over) else 0.0,
+        "overestimation_mean": float(over.mean()) if len(over) else np.nan,
         "overestimation_max": float(over.max(initial=0.0)),
         "consistent_percent": 100 * float(np.mean(findings.consistent)),
         "descending_percent": 100 * float(np.mean(findings.descending)),
         "mean_absolute_error": float(np.abs(error).mean()),
         "bias": float(error.mean()),
     }
+
+
+def share_intervals(findings: Findings, walks: np.ndarray) -> dict[str, float]:
+    """The 95 % intervals of the shares of a sample, in per cent, over its walks.  walks: of each state, its walk."""
+    holds = {"admissible": findings.error <= 0, "consistent": findings.consistent}
+    ends = {name: share_interval(values, walks) for name, values in holds.items()}
+    return {f"{name}_{end}": 100 * share for name, both in ends.items() for end, share in zip(ENDS, both, strict=True)}
 
 
 def measures_by_distance(findings: Findings) -> list[dict[str, float]]:

@@ -16,7 +16,7 @@ def percent_text(value: float) -> str:
     return "100" if value > 100 - ROUNDING else f"{min(value, 99.99):.2f}"
 
 
-def wilson(successes: int, trials: int) -> tuple[float, float]:
+def wilson(successes: float, trials: float) -> tuple[float, float]:
     """The Wilson score interval of a share, 95 %; (0, 1) without trials."""
     if trials == 0:
         return 0.0, 1.0
@@ -25,6 +25,26 @@ def wilson(successes: int, trials: int) -> tuple[float, float]:
     spread = z * math.sqrt(share * (1 - share) / trials + z * z / (4 * trials * trials))
     scale = 1 + z * z / trials
     return max(0.0, (middle - spread) / scale), min(1.0, (middle + spread) / scale)
+
+
+def share_interval(holds: np.ndarray, groups: np.ndarray | None = None) -> tuple[float, float]:
+    """The 95 % interval of the share of observations that hold, bool [N]: Wilson's, of as many as they are worth.
+
+    groups: of each observation, what it was drawn with, such as its walk. Observations drawn together tell less than as
+    many alone: their number is divided by the design effect, the variance over groups by that of single ones (Kish
+    1965), where that is above 1. It is not known where all or none hold, and taken for 1.
+    """
+    count, held = len(holds), int(np.sum(holds))
+    if groups is None or held in (0, count):
+        return wilson(held, count)
+    share = held / count
+    _, places = np.unique(groups, return_inverse=True)
+    apart = np.bincount(places, weights=holds - share)
+    number = len(apart)
+    if number < 2:
+        return 0.0, 1.0
+    effect = max(1.0, number / (number - 1) * float(apart @ apart) / (count * share * (1 - share)))
+    return wilson(held / effect, count / effect)
 
 
 def mean_interval(values: Sequence[float]) -> tuple[float, float, float]:

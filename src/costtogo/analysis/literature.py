@@ -16,12 +16,17 @@ DOCUMENTS = {  # the sources of data/reported by the names that readers know
     "deepcubea": "DeepCubeA",
     "final_year_report": "final-year report",
     "deepcube": "DeepCube",
+    "local_value_iteration": "local value iteration",
 }
-NETWORKS = {"DeepCubeA": "deepcubea", "Report_DNN": "final_year_report", "C3_DNN_0": "thesis"}  # whose they are
+NETWORKS = {  # of the literature, and whose they are
+    "DeepCubeA": "deepcubea",
+    "Report_DNN": "final_year_report",
+    "C3_DNN_0": "thesis",
+}
 NUMBERS = ("iteration", "point", "path_weight", "batch_size", "distance", "value")
 COLUMNS = (
     *("source", "section", "quantity", "puzzle", "model", "iteration", "point", "path_weight", "batch_size"),
-    *("distance", "set", "relation", "value", "unit", "erratum"),
+    *("distance", "set", "relation", "value", "unit", "kind", "claim", "erratum", "contradicted"),
 )
 COSTS = ("training_time", "states_seen")
 

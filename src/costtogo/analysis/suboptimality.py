@@ -4,16 +4,20 @@ from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
+from scipy.stats import binomtest
 
-from costtogo.analysis.intervals import mean_interval, wilson
+from costtogo.analysis.intervals import mean_interval, share_interval
+
+SEPARATED = 0.05  # chance, below which a paired test tells two searches apart
 
 
 def summarise(searches: pd.DataFrame, by: Sequence[str] = ()) -> pd.DataFrame:
     """One row per group of searches, in order of appearance; one of all without by.
 
     searches: columns distance (NaN where it is not known), solved, cost, nodes_expanded, nodes_generated and those of
-    by; ended, why a search ended, where that is told, and cost_to_go, what the heuristic says of the start, likewise.
-    Shares are in percent, lengths in moves; low and high are the ends of 95 % intervals, of shares Wilson's.
+    by; ended, why a search ended, where that is told, and cost_to_go, what the heuristic says of the start, likewise;
+    walk, the random walk that an instance lies on, where several lie on one.
+    Shares are in percent, lengths in moves; low and high are the ends of 95 % intervals, of shares over the walks.
 
     length is over the solved; optimal_length, the optimal share and admissible_percent, of the cost-to-go, over the
     `known`, whose distance is known, and excess, the moves too many, over those of them that are solved.
@@ -38,7 +42,8 @@ def _summary(searches: pd.DataFrame) -> dict[str, float]:
         "optimal_length": known["distance"].mean(),
         "optimal_percent": 100 * optimal.mean(),
     }
-    ends = wilson(int(optimal.sum()), len(known)) if len(known) else (np.nan, np.nan)
+    walks = known["walk"].to_numpy() if "walk" in known else None
+    ends = share_interval(optimal.to_numpy(), walks) if len(known) else (np.nan, np.nan)
     row |= {f"optimal_{end}": 100 * share for end, share in zip(("low", "high"), ends, strict=True)}
     row["excess"] = (known["cost"] - known["distance"])[known["solved"]].mean()
     row |= {name: searches[name].mean() for name in ("nodes_expanded", "nodes_generated")}
@@ -47,3 +52,13 @@ def _summary(searches: pd.DataFrame) -> dict[str, float]:
     if "cost_to_go" in searches:
         row["admissible_percent"] = 100 * (known["cost_to_go"] <= known["distance"]).mean()
     return row
+
+
+def separated(better: np.ndarray, other: np.ndarray) -> bool:
+    """Whether a paired test (exact, two-sided) tells the shares of two searches from the same instances apart.
+
+    McNemar's: of the instances, bool [N], that one solves optimally and the other does not, is it as often the one?
+    """
+    apart = better != other
+    wins = int((better & apart).sum())
+    return bool(apart.any()) and binomtest(wins, int(apart.sum())).pvalue < SEPARATED

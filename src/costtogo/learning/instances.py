@@ -3,6 +3,8 @@
 scrambled: the ends of walks of exactly so many moves (final-year report, 5.0); the other kinds of walks: samplers.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
 from costtogo.exact.graph import walk_ranks
@@ -12,25 +14,50 @@ from costtogo.params.instances import InstanceParams
 from costtogo.puzzles.base import Puzzle, apply, pick_legal
 from costtogo.types import Ranks, States, UserError
 
+SMALL = 100_000  # states; below it selection sets may share states with test sets, else little would be left
 
-def draw_sets(puzzle: Puzzle, sets: dict[str, InstanceParams], distance: np.ndarray, seed: int, disjoint: bool):
-    """The ranks and the weights of every set by name. With disjoint, selection sets lose the states of all test sets.
+
+class Drawn(NamedTuple):
+    """The states of a set, arrays of one length.
+
+    ranks: int64.  weights: float64, how many drawn states each stands for.  walks: int64, the random walk it lies on.
+    """
+
+    ranks: Ranks
+    weights: np.ndarray
+    walks: np.ndarray
+
+
+def draw_sets(
+    puzzle: Puzzle, sets: dict[str, InstanceParams], distance: np.ndarray, seed: int, disjoint: bool
+) -> dict[str, Drawn]:
+    """The states of every set by name. With disjoint, selection sets lose the states of all test sets.
 
     distance: exact moves to the goal [S]. Each set has a seed of its own: adding one leaves the others as they are.
     What is left of a set weighs as many states as were drawn at its distance, 1 on each where none was lost.
     """
     ordered = sorted(sets.items(), key=lambda item: item[1].role == "selection")
-    drawn: dict[str, Ranks] = {}
-    weights: dict[str, np.ndarray] = {}
+    drawn: dict[str, Drawn] = {}
     for name, params in ordered:
-        ranks = whole = draw_set(puzzle, params, distance, np.random.default_rng(derive_seed(seed, name)))
+        whole = draw_set(puzzle, params, distance, np.random.default_rng(derive_seed(seed, name)))
+        left = np.ones(len(whole), dtype=bool)
         if disjoint and params.role == "selection":
-            tested = [drawn[other] for other, its in ordered if its.role == "test"]
-            ranks = ranks[~np.isin(ranks, np.concatenate(tested))] if tested else ranks
+            tested = [drawn[other].ranks for other, its in ordered if its.role == "test"]
+            left = ~np.isin(whole, np.concatenate(tested)) if tested else left
+        ranks = whole[left]
         if len(ranks) == 0:
             raise UserError(f"Instance set {name} of {puzzle.name} is empty once the test states are taken out of it.")
-        drawn[name], weights[name] = ranks, weigh(distance[ranks], distance[whole])
-    return {name: (drawn[name], weights[name]) for name in sets}
+        drawn[name] = Drawn(ranks, weigh(distance[ranks], distance[whole]), walks_of(params, len(whole))[left])
+    return {name: drawn[name] for name in sets}
+
+
+def walks_of(params: InstanceParams, count: int) -> np.ndarray:
+    """The walk that each state of a set lies on, int64 [count]: of deepcube whole walks, else one for each state."""
+    states = np.arange(count)
+    if params.kind != "deepcube":
+        return states
+    single = count - len(params.one_each_at)  # the states before those at chosen distances, which lie on no walk
+    return np.where(states < single, states // params.walk_max, states)
 
 
 def weigh(left: np.ndarray, drawn: np.ndarray) -> np.ndarray:

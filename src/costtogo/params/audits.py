@@ -12,7 +12,7 @@ PathWeight = Annotated[float, Field(ge=0, le=LARGEST_PATH_WEIGHT)]
 
 
 class ExhaustiveAudit(Params):
-    """Which checkpoints are audited, the last so many and those at some convergence points, and on which sample.
+    """Which checkpoints are audited, the last so many and those at some points or iterations, and on which sample.
 
     Each on every state, and on a sample drawn by the literature's protocol: so many walks of so many moves.
     """
@@ -20,6 +20,7 @@ class ExhaustiveAudit(Params):
     kind: Literal["every_state"] = "every_state"
     checkpoints: int = Field(ge=0, le=10**6)
     points: list[Positive] = []
+    iterations: list[Positive] = []
     walks: Positive
     walk_max: Moves
 

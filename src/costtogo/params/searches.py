@@ -69,13 +69,12 @@ Search = Annotated[GridParams | BeamParams, Field(discriminator="solver")]
 class SearchProtocol(Params):
     """How networks of a puzzle whose states are listed are chosen and searched with.
 
-    selection: the setting at which checkpoints are compared on instances of their own; of those that solve
-    selection_optimal_percent of them optimally, the one with fewest expansions stands for the model.
+    selection: the setting at which checkpoints are compared on instances of their own: of those that a paired test does
+    not tell from the one with most optimal solutions, the one with fewest expansions stands for the model.
     headline: the setting whose result stands for the model.
     """
 
     selection: CellParams
-    selection_optimal_percent: float = Field(ge=0, le=100)
     headline: CellParams
     max_expansions: Nodes
     max_nodes: Nodes

@@ -169,12 +169,13 @@ sampler_of = maker(Sampler)
 class ModelParams(Kind):
     """A training: everything that decides its outcome.
 
-    checkpoint_iterations: a checkpoint every so many iterations, besides those by checkpoint_every.
+    checkpoint_iterations: a checkpoint every so many iterations, besides those by checkpoint_every; checkpoints_at: and
+    at these iterations.
     starts_from: the model of the study whose last weights it begins with, in place of random ones.
     """
 
     written = ("recipe", "seeds")
-    later = ("learning_rate_factor", "forced_update", "checkpoint_iterations", "starts_from")
+    later = ("learning_rate_factor", "forced_update", "checkpoint_iterations", "checkpoints_at", "starts_from")
     absent = {"epsilon": 1.0}
     puzzle: str
     seed: Seed
@@ -187,6 +188,7 @@ class ModelParams(Kind):
     check_every: Positive
     checkpoint_every: Positive
     checkpoint_iterations: Positive | None = None
+    checkpoints_at: list[Positive] = []
     starts_from: str | None = None
 
     def problems(self) -> Iterator[str]:

@@ -4,8 +4,10 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from itertools import count, takewhile
 from typing import Any, NamedTuple, TypeVar
 
+import numpy as np
 import pandas as pd
 
 from costtogo.analysis.intervals import mean_interval, wilson
@@ -23,6 +25,9 @@ class Answer:
     low and high bound it (95 %) where it is sampled; exhaustive is the same over all states; note says what differs
     from the row's own terms.  file: where a reader finds it, if not in the table that it was asked of.  fact: no
     training has a part in it.  text: the number as it is written beside one that is text.
+    missing: the verdict where there is no number: a training or a search did not get so far, or was of other terms.
+    told: the number is the source's own, read from its file.  error_share: of a network, its mean absolute error over
+    the states concerned as a share of their mean distance.  seeds: how many trainings it is the mean of.
     """
 
     value: float | Fraction
@@ -33,11 +38,20 @@ class Answer:
     file: str = ""
     fact: bool = False
     text: str = ""
+    missing: str = ""
+    told: bool = False
+    error_share: float = NAN
+    seeds: int = 1
 
 
-def share(percent: float, count: float, note: str = "", file: str = "") -> Answer:
+def absent(verdict: str, why: str) -> Answer:
+    """No number, and the verdict that says so."""
+    return Answer(NAN, why, missing=verdict)
+
+
+def share(percent: float, of: float, note: str = "", file: str = "") -> Answer:
     """A share of so many states or searches, in per cent; that of a single one has no interval."""
-    low, high = wilson(round(percent * count / 100), int(count)) if count > 1 else (NAN, NAN)
+    low, high = wilson(round(percent * of / 100), int(of)) if of > 1 else (NAN, NAN)
     return Answer(percent, note, 100 * low, 100 * high, file=file)
 
 
@@ -80,7 +94,7 @@ class Finder(NamedTuple):
             return None
         found = self.find(results, row, frame) if address else self.find(results, row)
         found = found if found is None or isinstance(found, Answer) else Answer(float(found))
-        if found is None or math.isnan(found.value):
+        if found is None or (math.isnan(found.value) and not found.missing):
             return None
         return replace(found, file=results.place(address)) if address and not found.file else found
 
@@ -110,17 +124,58 @@ def answered() -> set[str]:
 
 
 def answer(results: StudyResults, row: Row) -> Answer | None:
-    """Our number for a row, None where the results have none; the one that decides where a claim is on all models."""
+    """Our number for a row, None where the results have none.
+
+    Of a training that was repeated with several seeds it is their mean, and the interval is where one more training
+    would lie; of a claim on all models it is the number that decides, if all of them have one.
+    """
+    if isinstance(row.get("model"), str) or not row.get("models"):
+        return _of_seeds(results, row)
     found = _first(results, row)
-    if found is not None or isinstance(row.get("model"), str) or not row.get("models"):
+    if found is not None:
         return found
-    several = [one for model in row["models"] if (one := _first(results, row | {"ours": model})) is not None]
-    if not several:
+    several = [one for model in row["models"] if (one := _of_seeds(results, row | {"ours": model})) is not None]
+    if len(several) < len(row["models"]):
         return None
     worst = extreme(pd.Series([one.value for one in several]), row)
     return replace(next(one for one in several if one.value == worst), note=f"over {len(several)} models")
 
 
+def _of_seeds(results: StudyResults, row: Row) -> Answer | None:
+    """The answer of the row's training, or of all its seeds together."""
+    seeds = trainings_of(results, row["ours"]) if row.get("ours") else []
+    if not seeds:
+        return _first(results, row)
+    return pooled([found for seed in seeds if (found := _first(results, row | {"ours": seed})) is not None])
+
+
+def trainings_of(results: StudyResults, model: str) -> list[str]:
+    """The trainings of a model: itself, or those with several seeds, name_seed1 and on; none where none has run."""
+    if results.has(f"models/{model}"):
+        return [model]
+    seeds = takewhile(lambda name: results.has(f"models/{name}"), (f"{model}_seed{k}" for k in count(1)))
+    return list(seeds)
+
+
+def pooled(found: list[Answer]) -> Answer | None:
+    """The mean over trainings that differ in their seed, with the interval (95 %) in which one more would lie.
+
+    The verdict where there is no number is kept if it is that of most of them; the others are then left out.
+    """
+    numbers = [one for one in found if not one.missing]
+    if 2 * len(numbers) <= len(found):
+        return next((one for one in found if one.missing), None)
+    if len(numbers) == 1:
+        return numbers[0]
+    value, low, _ = mean_interval([one.value for one in numbers])
+    half = (value - low) * math.sqrt(len(numbers) + 1)
+    means = {name: float(np.mean([getattr(one, name) for one in numbers])) for name in ("exhaustive", "error_share")}
+    left = f", {len(found) - len(numbers)} more have none" if len(numbers) < len(found) else ""
+    note = f"mean of {len(numbers)} seeds{left}; the first: {numbers[0].note}" if numbers[0].note else ""
+    return replace(numbers[0], value=value, low=value - half, high=value + half, note=note, seeds=len(numbers), **means)
+
+
 def _first(results: StudyResults, row: Row) -> Answer | None:
+    """The first answer of a module; facts before all others, numbers before what is missing."""
     found = [finder.ask(results, row) for finder in _FINDERS.get(row["quantity"], ())]
-    return next(iter(sorted(filter(None, found), key=lambda one: not one.fact)), None)
+    return next(iter(sorted(filter(None, found), key=lambda one: (not one.fact, bool(one.missing)))), None)

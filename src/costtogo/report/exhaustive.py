@@ -5,12 +5,15 @@ from typing import Any
 import pandas as pd
 
 from costtogo.analysis.literature import DOCUMENTS
+from costtogo.analysis.suboptimality import SEPARATED
 from costtogo.figures.catalogue import kept_of
 from costtogo.figures.chosen import START
+from costtogo.learning.instances import SMALL
 from costtogo.puzzles import family, make, title
 from costtogo.report import sampled
 from costtogo.report.answers.cells import NETWORK_ENGINE
 from costtogo.report.answers.puzzle import listings
+from costtogo.report.comparison import compare_all
 from costtogo.report.figures import Figures
 from costtogo.report.literature import documents, repeated, repeated_table
 from costtogo.report.markdown import Format, amount, cell_text, code, percent, places
@@ -21,11 +24,18 @@ from costtogo.report.tables import at_headline, audit, cells_of, headline_number
 from costtogo.report.timings import of_cells
 from costtogo.report.trainings import training_table
 from costtogo.report.variants import variants_text
-from costtogo.report.verdicts import BY_RECIPE, compare_all, project
 
 GRIDS = {"Optimal, %": ("optimal_percent", percent), "Expanded": ("nodes_expanded", amount)}
 HEADLINES = (  # of the table of key numbers
-    *("model", "cell", "selected_iteration", "mean_absolute_error", "admissible_percent", "consistent_percent"),
+    *(
+        "model",
+        "puzzle",
+        "cell",
+        "selected_iteration",
+        "selected_mean_absolute_error",
+        "admissible_percent",
+        "consistent_percent",
+    ),
     *("optimal_percent", "optimal_low", "optimal_high"),
     *("nodes_expanded", "exact_nodes_expanded", "zero_nodes_expanded"),
 )
@@ -43,21 +53,21 @@ def heading(results: StudyResults) -> str:
 
 def compared(results: StudyResults) -> pd.DataFrame:
     """The literature's numbers on the puzzles beside ours; where results are timed, those that a clock tells."""
-    return project(compare_all(results), BY_RECIPE)
+    return compare_all(results)
 
 
 def text(results: StudyResults, by_puzzle: dict[str, Tables], comparison: pd.DataFrame, figures: Figures) -> str:
     """The numbers that stand for each model, what was done, a part on each puzzle, the literature and instance sets."""
     puzzles = [results.of(puzzle) for puzzle in results.models]
     headlines = [
-        {"model": model, "cell": cell_text(each.headline(each.puzzle)), **numbers}
+        {"model": model, "puzzle": each.puzzle, "cell": cell_text(each.headline(each.puzzle)), **numbers}
         for each in puzzles
         for model, numbers in headline_numbers(each).items()
     ]
     sizes = [{"title": title(each.puzzle), **each.card(f"tables/{each.puzzle}")["metrics"]} for each in puzzles]
     headlines = pd.DataFrame(headlines).reindex(columns=HEADLINES)
     models = [each.model(name) for each in puzzles for name in each.model_names]
-    parts = [render("summary", headlines=headlines, puzzles=sizes, models=models)]
+    parts = [render("summary", headlines=headlines, puzzles=sizes, models=models, level=100 * SEPARATED)]
     for each in puzzles:
         own = sampled.Chapter(each, by_puzzle[each.puzzle], comparison, figures.of(each.puzzle))
         parts += [_puzzle(each, figures), deeper(own.further())]
@@ -66,13 +76,26 @@ def text(results: StudyResults, by_puzzle: dict[str, Tables], comparison: pd.Dat
     return "\n".join(filter(None, parts))
 
 
+def findings(results: StudyResults) -> list[dict[str, Any]]:
+    """For each puzzle the model with most optimal solutions, of those the one with the fewest nodes expanded."""
+    found = []
+    for puzzle in results.models:
+        each = results.of(puzzle)
+        numbers = pd.DataFrame(headline_numbers(each)).T.rename_axis("model").reset_index()
+        best = numbers.sort_values(["optimal_percent", "nodes_expanded"], ascending=[False, True]).iloc[0]
+        shares = numbers["admissible_percent"]
+        row = {"title": title(puzzle), "cell": cell_text(each.headline(puzzle)), "models": len(numbers)}
+        found.append(row | best.to_dict() | {"least_admissible": shares.min(), "most_admissible": shares.max()})
+    return found
+
+
 def _literature(results: StudyResults, comparison: pd.DataFrame) -> str:
     """The literature's numbers beside ours, section by section."""
     thesis, parts = comparison["source"] == THESIS, []
     if thesis.any():
         parts.append(repeated(comparison[thesis], listings(results)))
     if not thesis.all():
-        others = comparison[~thesis].rename(columns={"reproduced_thesis": "reproduced", "reason": "note"})
+        others = comparison[~thesis]
         names = [f"the {name}" if name[0].islower() else name for name in map(DOCUMENTS.get, others["source"].unique())]
         title = " and ".join(names)
         parts.append(documents(others, title[0].upper() + title[1:]))
@@ -193,4 +216,4 @@ def _instance_sets(results: StudyResults) -> str:
             mean = places(2)((group["distance"] * group["instances"]).sum() / count)
             shared = amount(group["shared"].sum()) if role == "test" else "–"
             rows.append([puzzle, name, role, amount(count), mean, amount(group["distance"].max()), shared])
-    return render("instances", rows=rows)
+    return render("instances", rows=rows, small=SMALL)

@@ -1,9 +1,9 @@
-"""The literature's numbers beside ours as parts of the report: counts, tables, what disagrees and why, slips.
+"""The literature's numbers beside ours as parts of the report: scoreboard, rules, tables, what is worse and why, slips.
 
 Two templates: repeated, on the thesis where its recipes are repeated, and documents, on all else.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import pandas as pd
@@ -11,25 +11,62 @@ import pandas as pd
 from costtogo.analysis.listings import Replay
 from costtogo.analysis.literature import DOCUMENTS
 from costtogo.puzzles import family
+from costtogo.report import verdicts
+from costtogo.report.comparison import scoreboard
 from costtogo.report.markdown import Format, amount, code, is_missing, short, table
-from costtogo.report.quantities import THESIS, TIMES, form_of, quantity_of
+from costtogo.report.quantities import OTHERS, THESIS, TIMES, form_of, quantity_of
 from costtogo.report.render import render
 from costtogo.report.results import StudyResults
-from costtogo.report.verdicts import NOT_COVERED, SHORT, VERDICTS
+from costtogo.report.standing import COMPACT, EXACT
+from costtogo.report.words import BETTER, NOT_JUDGED, NOT_REACHED, REPRODUCED, VERDICTS, WORSE
 
 POINTS = "convergence_point_iteration"  # shown as one list a model
-RECIPES = {"thesis": "reported", "exact recipe": "reproduced_thesis", "compact": "reproduced_default"}
 TITLE = "Reported and reproduced"
 ALIKE = ["source", "section", "quantity", "model", "iteration", "path_weight", "batch_size", "set", "unit"]
+HELD = (REPRODUCED, BETTER)
+DECIDED = (*HELD, WORSE, NOT_REACHED)
+RECIPES = {EXACT: "exact recipe", COMPACT: "compact network", "ours": "our own recipe", "": "no training"}
 
 
-def counts(head: list[str], groups: Iterable[tuple[str, pd.Series]]) -> str:
-    """How many verdicts of each kind there are, a row a group of them."""
-    rows = []
-    for name, verdicts in groups:
-        found = verdicts.value_counts()
-        rows.append([name, amount(len(verdicts)), *(amount(found.get(verdict, 0)) for verdict in VERDICTS)])
-    return table([*head, *VERDICTS], rows)
+def scoreboard_text(comparison: pd.DataFrame) -> str:
+    """How many claims of each document have which verdict, results by recipe and apart from facts."""
+    counted = scoreboard(comparison)
+    words = [word for word in VERDICTS if word != NOT_JUDGED and counted[word].any()]
+    lines = [
+        [f"{DOCUMENTS[row['source']]}, {row['of']}", RECIPES[row["recipe"]], amount(row["claims"])]
+        + [amount(row[word]) if row[word] else "" for word in words]
+        for row in counted.to_dict("records")
+    ]
+    return table(["", "ours from", "claims", *words], lines)
+
+
+def claims_in_short(comparison: pd.DataFrame) -> dict[str, Any]:
+    """How many of the claims about results that could be decided hold, in all and by recipe, and the scoreboard."""
+    counted = scoreboard(comparison)
+    results = counted[counted["of"] == "results"].groupby("recipe", sort=False)[[*DECIDED]].sum()
+    held, judged = results[[*HELD]].sum(axis=1), results.sum(axis=1)
+    recipes = [
+        {"name": RECIPES[recipe], "held": held[recipe], "judged": judged[recipe]}
+        for recipe in results.index[judged > 0]
+    ]
+    sums = {"held": held.sum(), "judged": judged.sum(), "recipes": recipes}
+    return sums | {"scoreboard": scoreboard_text(comparison), "numbers": len(comparison)}
+
+
+def rules_text(comparison: pd.DataFrame) -> str:
+    """The rules of the verdicts, with the numbers that they go by and the tolerances of the quantities compared."""
+    judged = comparison[comparison["kind"].isin(["result", "claim", "fact"]) & comparison["quantity"].isin(OTHERS)]
+    tolerant = {}
+    for name, is_thesis in judged[["quantity", "source"]].drop_duplicates().itertuples(index=False):
+        quantity = quantity_of(name, is_thesis == "thesis")
+        if quantity.tolerance:
+            tolerant[quantity.title] = quantity.tolerance
+    limits = {
+        "widest": verdicts.WIDEST,
+        "unlearned": 100 * verdicts.UNLEARNED,
+        "half_learned": 100 * verdicts.HALF_LEARNED,
+    }
+    return render("rules", tolerances=tolerant, **limits)
 
 
 def where_text(row: dict[str, Any]) -> str:
@@ -56,19 +93,15 @@ def related(row: dict[str, Any] | pd.Series, form: Format) -> str:
 
 
 def repeated(comparison: pd.DataFrame, listings: dict[float, Replay]) -> str:
-    """The part on the thesis.  comparison: in the columns BY_RECIPE of costtogo.report.verdicts."""
-    groups = [(section, rows["verdict"]) for section, rows in comparison.groupby("section", sort=False)]
-    groups += [("**all**", comparison["verdict"]), ("all, by the compact networks", comparison["verdict_default"])]
-    ran = comparison[comparison["quantity"] == "convergence_points"].groupby("model", sort=False)["reproduced_thesis"]
-    sections = comparison.groupby("section", sort=False)
+    """The part on the thesis.  comparison: as costtogo.report.comparison.compare returns it."""
+    ran = comparison[comparison["quantity"] == "convergence_points"].groupby("model", sort=False)["recipe"]
     slips = comparison[comparison["erratum"].notna()].groupby(["section", "erratum"], sort=False)
+    sections = comparison.groupby("section", sort=False)
     return render(
         "repeated",
-        counts=counts(["section", "numbers"], groups),
-        tolerances=[f"{quantity.title} ± {quantity.tolerance}" for quantity in THESIS.values() if quantity.tolerance],
-        waiting=[model for model, values in ran if values.isna().all()],
+        waiting=[model for model, recipes in ran if EXACT not in set(recipes)],
         sections={section: [points_table(rows), repeated_table(rows)] for section, rows in sections},
-        fallen=list(_fallen(comparison)),
+        worse=list(_worse(comparison)),
         slips=[_slip(rows) for _, rows in slips],
         listings=listings,
     )
@@ -83,7 +116,9 @@ def repeated_table(rows: pd.DataFrame) -> str:
 
 def _repeated_line(row: dict[str, Any]) -> list[str]:
     form = form_of(row["quantity"], thesis=True)
-    ours = [form(row[name]) for name in ("reproduced_thesis", "reproduced_default", "exhaustive")]
+    exact = row["reproduced"] if row["recipe"] != COMPACT else None
+    compact = row["compact"] if row["recipe"] else None
+    ours = ["–" if is_missing(value) else form(value) for value in (exact, compact, row["exhaustive"])]
     unit = f" {row['unit']}" if row["quantity"] in TIMES and row["quantity"] in THESIS else ""
     name = code(row["model"]) if isinstance(row["model"], str) else row["puzzle"]
     return [name, where_text(row), _title(row), related(row, form) + unit, *ours, row["verdict"]]
@@ -93,22 +128,24 @@ def points_table(rows: pd.DataFrame) -> str:
     """The iterations of convergence points, a list a model and recipe; empty where there is none."""
     lines = []
     for model, group in rows[rows["quantity"] == POINTS].groupby("model", sort=False):
-        lists = {name: [amount(value) for value in group[column]] for name, column in RECIPES.items()}
-        told = {name: values for name, values in lists.items() if set(values) != {"–"}}
+        exact = group["reproduced"].where(group["recipe"] == EXACT)
+        lists = {"thesis": group["reported"], "exact recipe": exact, "compact": group["compact"]}
+        told = {name: list(map(amount, values)) for name, values in lists.items() if values.notna().any()}
         lines += [[code(model) if name == "thesis" else "", name, ", ".join(values)] for name, values in told.items()]
     return table(["model", "", "iterations"], lines) if lines else ""
 
 
-def _fallen(comparison: pd.DataFrame) -> Iterator[dict[str, Any]]:
-    """Of each quantity of a section that falls short somewhere how often, and the number that does most."""
+def _worse(comparison: pd.DataFrame) -> Iterator[dict[str, Any]]:
+    """Of each quantity of a section that is worse or not reached how often, and the number that is farthest off."""
     alike = comparison.groupby(["section", "quantity"]).size()
-    for of, rows in comparison[comparison["verdict"] == SHORT].groupby(["section", "quantity"], sort=False):
-        ours = rows["reproduced_thesis"].fillna(rows["reproduced_default"])
-        worst = (ours - rows["reported"]).abs().idxmax()
-        row, form = rows.loc[worst].to_dict(), form_of(of[1], thesis=True)
+    fallen = comparison[comparison["verdict"].isin([WORSE, NOT_REACHED])]
+    for of, rows in fallen.groupby(["section", "quantity"], sort=False):
+        apart = (rows["reproduced"] - rows["reported"]).abs()
+        row = rows.loc[apart.idxmax() if apart.notna().any() else rows.index[0]].to_dict()
+        form = form_of(of[1], thesis=True)
         told = {"title": _title(row), "count": len(rows), "of": alike[of], "models": rows["model"].dropna().unique()}
-        told |= {"ours": form(ours[worst]), "theirs": related(row, form), "where": where_text(row) or row["puzzle"]}
-        yield row | told
+        told |= {"ours": None if is_missing(row["reproduced"]) else form(row["reproduced"])}
+        yield row | told | {"theirs": related(row, form), "where": where_text(row) or row["puzzle"]}
 
 
 def _slip(rows: pd.DataFrame) -> dict[str, Any]:
@@ -125,28 +162,24 @@ def _title(row: dict[str, Any], thesis: bool = True) -> str:
 
 
 def documents(comparison: pd.DataFrame, title: str = TITLE, walks: bool = False, beams: bool = False) -> str:
-    """The part on these documents.  comparison: in the columns ALONE of costtogo.report.verdicts.
-
-    walks, beams: what explanations returns.
-    """
+    """The part on these documents.  walks, beams: what explanations returns."""
     sources = list(comparison.groupby("source", sort=False))
-    groups = [(DOCUMENTS[source], rows["verdict"]) for source, rows in sources] + [("**all**", comparison["verdict"])]
-    covered = comparison[comparison["verdict"] != NOT_COVERED].groupby("source", sort=False)
-    left_out = comparison.loc[comparison["verdict"] == NOT_COVERED, "note"]
-    reasons = left_out.str.replace(r"; erratum: .*|; ours is .*|.*(?=a setting, not a result)", "", regex=True)
-    fallen = comparison[comparison["verdict"] == SHORT].groupby(ALIKE, sort=False, dropna=False)
+    compared = comparison[comparison["reproduced"].notna()].groupby("source", sort=False)
+    left_out = comparison[comparison["reproduced"].isna()]
+    reasons = left_out["reason"].str.replace(r"(; )?erratum: .*", "", regex=True)
+    counted = pd.DataFrame({"verdict": left_out["verdict"], "reason": reasons}).value_counts()
+    fallen = comparison[comparison["verdict"].isin([WORSE, NOT_REACHED])].groupby(ALIKE, sort=False, dropna=False)
     slips = comparison[comparison["erratum"].notna()].to_dict("records")
     text = render(
         "documents",
         title=title,
         documents=DOCUMENTS,
         count=len(sources),
-        counts=counts(["document", "numbers"], groups),
-        sections={DOCUMENTS[source]: documents_table(rows) for source, rows in covered},
-        fallen=[_falls_short(rows) for _, rows in fallen],
+        sections={DOCUMENTS[source]: documents_table(rows) for source, rows in compared},
+        worse=[_falls_short(rows) for _, rows in fallen],
         walks=walks,
         beams=beams,
-        reasons=[[reason, amount(count)] for reason, count in reasons.value_counts().items()],
+        reasons=[[reason, verdict, amount(count)] for (verdict, reason), count in counted.items()],
         slips=[row | {"number": f"{_title(row, False)} {form_of(row['quantity'])(row['reported'])}"} for row in slips],
     )
     return text if slips or not sources else f"{text}\n"
@@ -182,9 +215,9 @@ def _range(values: pd.Series, form: Format) -> str:
 
 
 def _falls_short(rows: pd.DataFrame) -> dict[str, Any]:
-    """What fell short and by how much; the numbers of one quantity with the same terms once."""
+    """What is worse and by how much; the numbers of one quantity with the same terms once."""
     row = rows.iloc[0].to_dict()
-    *what, by = row["note"].split("; erratum: ")[0].split("; ")
+    *what, by = row["reason"].split("; erratum: ")[0].split("; ")
     return row | {"title": _title(row, False), "count": len(rows), "what": "; ".join(what), "by": by}
 
 

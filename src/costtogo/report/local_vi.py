@@ -9,13 +9,18 @@ import pandas as pd
 from costtogo.analysis.local_solutions import lengths_by_size, solver_name
 from costtogo.puzzles import make, title
 from costtogo.report.answers.local_vi import local
+from costtogo.report.comparison import compare_texts
 from costtogo.report.figures import Figures
 from costtogo.report.render import render
 from costtogo.report.results import StudyResults, Tables
-from costtogo.report.verdicts import AGREES, DIFFERS, WITHIN, compare_texts
+from costtogo.report.words import REPRODUCED, SOURCE_ERRS, WORSE
 
 EXCHANGED = "1 2 4 3 5 6 7 8 9 10 11 12 13 15 14 0"
-TOLD = {AGREES: "agree", WITHIN: "are within chance", DIFFERS: "do not hold"}  # verdicts in the key results
+TOLD = {
+    REPRODUCED: "are reproduced",
+    SOURCE_ERRS: "are errors of the document",
+    WORSE: "differ",
+}  # verdicts in the key results
 SMALLER = "puzzle8"  # on which a test compares the shares and averages with every board
 
 
@@ -45,7 +50,7 @@ def text(results: StudyResults, by_puzzle: dict[str, Tables], comparison: pd.Dat
         smaller={"title": title(SMALLER), "states": make(SMALLER).state_count},
         shares=shares.merge(subproblems, on=["tile", "considered"]),
         classes=one_tile_a_step(tables["classes"]),
-        differing=comparison[comparison["verdict"] == DIFFERS],
+        differing=comparison[comparison["verdict"].isin([SOURCE_ERRS, WORSE])],
         exchanged=_exchanged(subproblems, puzzle),
     )
 

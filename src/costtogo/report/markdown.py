@@ -135,6 +135,7 @@ COLUMNS = {  # others are headed by their name and written plainly
     # audits
     "mean_cost_to_go": Column("mean cost-to-go, moves", places(3)),
     "mean_absolute_error": Column("mean absolute error, moves", places(3)),
+    "selected_mean_absolute_error": Column("its mean absolute error, moves", places(3)),
     "bias": Column("bias, moves", places(3)),
     "admissible_percent": Column("admissible, %", percent),
     "overestimation_mean": Column("mean overestimate, moves", places(3)),

@@ -4,7 +4,6 @@ from typing import NamedTuple
 
 from costtogo.report.markdown import Format, amount, is_missing, percent, places, short
 
-RESULT, TIME, SETTING, MACHINE = "result", "time", "setting", "machine"
 TINY = ("states", "states_seen_percent", "move_sequences")  # or huge: written with a power of ten
 ERRORS = ("overestimation_mean", "mean_absolute_error")  # in moves, of which three places count
 
@@ -22,6 +21,7 @@ ONE_RATE = "advice on the learning rate; the study tries one"
 ALL_FACES = "turns of all six faces; but for turns of the whole cube those of three are enough"
 RECKONED = "the author's reckoning, not a measurement"
 PROVED = "proved elsewhere; the space is too large to list"
+MACHINE = "a machine, not a result; ours is named in timings.md"
 NEARER = "the exact table ends nearer to the goal"
 OF_PROGRAM = "time of a function of the thesis's program"
 
@@ -29,17 +29,17 @@ OF_PROGRAM = "time of a function of the thesis's program"
 class Quantity(NamedTuple):
     """A quantity of data/reported.
 
-    title: as readers see it.  better: +1 if more is better, -1 if less, 0 if neither.  absolute, relative: by how much
-    two numbers may differ and agree, in the quantity's unit and as a share of the reported value.  kind: wall-clock
-    TIMEs stand apart, a SETTING is the same or not, a MACHINE is no result.  reason: why nothing stands beside it,
-    where nothing does.  form: how its numbers are written, where not as form_of says.
+    title: as readers see it.  better: of a result, +1 if more is better, -1 if less, 0 if neither.  absolute, relative:
+    by how much two numbers may differ and be the same, in the quantity's unit and as a share of the reported value.
+    clock: a clock tells it, so that it stands apart.  reason: why nothing stands beside it, where nothing does.
+    form: how its numbers are written, where not as form_of says.
     """
 
     title: str
     better: int = 0
     absolute: float = 0.0
     relative: float = 0.0
-    kind: str = RESULT
+    clock: bool = False
     reason: str = ""
     form: Format | None = None
 
@@ -51,9 +51,9 @@ class Quantity(NamedTuple):
         return f"{100 * self.relative:g} %" if self.relative else ""
 
 
-def _named(kind: str, *names: str, reason: str = "") -> dict[str, Quantity]:
+def _named(*names: str, reason: str = "") -> dict[str, Quantity]:
     """Quantities that are called as data/reported calls them."""
-    return {name: Quantity(name.replace("_", " "), kind=kind, reason=reason, form=short) for name in names}
+    return {name: Quantity(name.replace("_", " "), reason=reason, form=short) for name in names}
 
 
 THESIS = {  # whose trainings and searches are repeated checkpoint by checkpoint, on puzzles that can be listed
@@ -68,12 +68,12 @@ THESIS = {  # whose trainings and searches are repeated checkpoint by checkpoint
     "sampled_percent_difference": Quantity("difference of the two samplers, points", absolute=0.2),
     "total_iterations": Quantity("iterations"),
     "validation_loss": Quantity("highest validation loss of iterations 200 to 250, moves²"),
-    "convergence_points": Quantity("convergence points", 1, relative=0.2, reason=NO_TARGET),
-    "convergence_point_iteration": Quantity("iteration of a convergence point", -1, relative=0.2, reason=NO_TARGET),
-    "states_seen": Quantity("states seen", -1, relative=0.2),
-    "states_seen_percent": Quantity("states seen, % of all", -1),
+    "convergence_points": Quantity("convergence points", reason=NO_TARGET),
+    "convergence_point_iteration": Quantity("iteration of a convergence point", reason=NO_TARGET),
+    "states_seen": Quantity("states seen"),
+    "states_seen_percent": Quantity("states seen, % of all"),
     "times_seen": Quantity("times that a state was seen on average"),
-    "training_time": Quantity("training time", -1, relative=0.2, kind=TIME),
+    "training_time": Quantity("training time", clock=True),
     "mean_absolute_error": Quantity("mean absolute error, moves", -1, relative=0.1),
     "admissible_percent": Quantity("admissible, %", 1, absolute=5.0),
     "overestimation_mean": Quantity("mean overestimate, moves", -1, absolute=0.05),
@@ -82,20 +82,20 @@ THESIS = {  # whose trainings and searches are repeated checkpoint by checkpoint
     "optimal_percent_least": Quantity("optimal at the worst distance, %", 1),
     "optimal_percent_difference": Quantity("most below DNN_reduced_0 at a distance, points", -1),
     "nodes_expanded": Quantity("nodes expanded", -1, relative=0.1),
-    "nodes_expanded_ratio": Quantity("nodes expanded with λ = 1 to those with λ, times"),
-    "seconds": Quantity("seconds", -1, relative=0.2, kind=TIME),
-    "seconds_ratio_batch_size": Quantity("seconds with N = 3 to those with N = 7, times", kind=TIME),
-    "seconds_ratio_path_weight": Quantity("seconds with λ = 1 to those with λ, times", absolute=0.3, kind=TIME),
+    "nodes_expanded_ratio": Quantity("nodes expanded with λ = 1 to those with λ, times", 1, relative=0.1),
+    "seconds": Quantity("seconds", clock=True),
+    "seconds_ratio_batch_size": Quantity("seconds with N = 3 to those with N = 7, times", 1, relative=0.1, clock=True),
+    "seconds_ratio_path_weight": Quantity("seconds with λ = 1 to those with λ, times", 1, absolute=0.3, clock=True),
     "length": Quantity("length, moves", -1),
     "extra_moves": Quantity("moves too many"),
     "moves_before_detour": Quantity("moves before the detour"),
 }
 OTHERS = THESIS | {  # in all other documents, and in the thesis on puzzles too large to list
     "states": Quantity("states", relative=0.05),
-    "states_sampled": Quantity("states drawn", kind=SETTING),
-    "total_iterations": Quantity("iterations", kind=SETTING),
-    "states_seen_percent": Quantity("states seen, % of all", -1, relative=0.2),
-    "optimal_percent": Quantity("optimal, %", 1),
+    "states_sampled": Quantity("states drawn"),
+    "total_iterations": Quantity("iterations"),
+    "states_seen_percent": Quantity("states seen, % of all"),
+    "length": Quantity("length, moves", -1, relative=0.005),  # of other instances, as a mean
     "extra_moves": Quantity("moves too many on average", -1, absolute=0.05),
     "actions": Quantity("actions", reason=ALL_FACES),
     "actions_corner": Quantity("actions with the blank in a corner"),
@@ -121,49 +121,49 @@ OTHERS = THESIS | {  # in all other documents, and in the thesis on puzzles too 
     "symmetric_solution_percent": Quantity("mirrored solutions, %", 1),
     "same_length_percent": Quantity("other solutions of the same length, %", 1),
     "path_weight_feasible": Quantity("feasible λ", 1),
-    "iteration_time": Quantity("time of an iteration", -1, relative=0.2, kind=TIME),
-    "nodes_per_second": Quantity("nodes generated a second", 1, relative=0.2, kind=TIME),
-    "seconds_ratio_pdb": Quantity("seconds of the PDB solver over those of the network, times", 1, kind=TIME),
-    "longest_time": Quantity("longest time of a search", -1, relative=0.2, kind=TIME),
+    "iteration_time": Quantity("time of an iteration", clock=True),
+    "nodes_per_second": Quantity("nodes generated a second", clock=True),
+    "seconds_ratio_pdb": Quantity("seconds of the PDB solver over those of the network, times", 1, clock=True),
+    "longest_time": Quantity("longest time of a search", clock=True),
     "search_iterations": Quantity("batches expanded", -1, relative=0.2, reason=NODES_ALONE),
     "training_diverges": Quantity("training diverges", -1, reason=NOT_THAT_TRAINING),
-    "learning_rate_last_percent": Quantity("last learning rate, % of the first", kind=SETTING, reason=ONE_RATE),
+    "learning_rate_last_percent": Quantity("last learning rate, % of the first", reason=ONE_RATE),
     # the same or not: what a training and a search were asked for
-    **_named(SETTING, "scramble_moves_max", "states_per_iteration", "validation_states", "training_batch_size"),
-    **_named(SETTING, "check_interval", "checkpoint_interval", "learning_rate", "learning_rate_decay"),
-    **_named(SETTING, "averaging_rate", "first_layer_neurons", "second_layer_neurons", "residual_layer_neurons"),
-    **_named(SETTING, "residual_blocks", "residual_layers", "path_weight_chosen", "batch_size_chosen"),
-    **_named(SETTING, "patterns_of_5_tiles", "patterns_of_3_tiles"),
-    **_named(SETTING, "loss_threshold", reason="the study's trainer has no threshold: it looks at no target network"),
-    **_named(SETTING, "forced_update_iteration", reason=NO_FORCED),
-    **_named(SETTING, "walk_offset", reason="a setting of adaptive K, which the study does not use"),
-    **_named(SETTING, "convolutional_layers", "linear_layers", "input_channels", reason=NO_CONVOLUTIONS),
-    **_named(SETTING, "kernel_side", "stride", "padding", "padding_first_layer", reason=NO_CONVOLUTIONS),
-    **_named(SETTING, "path_weight_tried", "batch_size_tried", reason="not in the study's grid"),
-    **_named(SETTING, "search_iterations_limit", reason=CAP_ON_NODES),
-    **_named(MACHINE, "cpus", "cpu_cores", "cpu_clock", "cpu_cache", "memory", "gpu_memory"),
-    **_named(MACHINE, "gpus_training", "gpus_generating", "gpus_searching"),
+    **_named("scramble_moves_max", "states_per_iteration", "validation_states", "training_batch_size"),
+    **_named("check_interval", "checkpoint_interval", "learning_rate", "learning_rate_decay"),
+    **_named("averaging_rate", "first_layer_neurons", "second_layer_neurons", "residual_layer_neurons"),
+    **_named("residual_blocks", "residual_layers", "path_weight_chosen", "batch_size_chosen"),
+    **_named("patterns_of_5_tiles", "patterns_of_3_tiles"),
+    **_named("loss_threshold", reason="the study's trainer has no threshold: it looks at no target network"),
+    **_named("forced_update_iteration", reason=NO_FORCED),
+    **_named("walk_offset", reason="a setting of adaptive K, which the study does not use"),
+    **_named("convolutional_layers", "linear_layers", "input_channels", reason=NO_CONVOLUTIONS),
+    **_named("kernel_side", "stride", "padding", "padding_first_layer", reason=NO_CONVOLUTIONS),
+    **_named("path_weight_tried", "batch_size_tried", reason="not in the study's grid"),
+    **_named("search_iterations_limit", reason=CAP_ON_NODES),
+    **_named("cpus", "cpu_cores", "cpu_clock", "cpu_cache", "memory", "gpu_memory", reason=MACHINE),
+    **_named("gpus_training", "gpus_generating", "gpus_searching", reason=MACHINE),
     # what no study has
-    **_named(RESULT, "states_within_distance", "states_within_distance_percent", reason=NEARER),
-    **_named(RESULT, "goal_state_seconds", "goal_state_seconds_ratio", reason=OF_PROGRAM),
-    **_named(RESULT, "state_bytes", reason="size of an object of the thesis's program"),
-    **_named(RESULT, "generation_interval", reason="a setting of that program"),
-    **_named(RESULT, "generation_time_ratio", reason="times of two processes of that program"),
-    **_named(RESULT, "learning_rate_feasible", reason=ONE_RATE),
-    **_named(RESULT, "residual_layers_added", "layers_left_out", reason="beside a network for another puzzle"),
-    **_named(RESULT, "convergence_points_needed", "iterations_needed", "training_time_needed", reason=RECKONED),
-    **_named(RESULT, "distance_learned", "distance_seen", reason=NO_POINTS),
-    **_named(RESULT, "shortcut_distance", reason="a step of that solver"),
-    **_named(RESULT, "at_most_kociemba_percent", reason=NO_KOCIEMBA),
-    **_named(RESULT, "median_length", reason="of less scrambled cubes that the slide does not name"),
-    **_named(RESULT, "median_time", reason="of cubes that the slide does not name"),
-    **_named(RESULT, "training_time_ratio", "accurate_from_scramble_moves", reason=NOT_REPEATED),
-    **_named(RESULT, "greedy_worse_below_scramble_moves", reason=NOT_REPEATED),
-    **_named(RESULT, "out_of_memory_path_weight", reason=NO_DATABASES),
-    **_named(RESULT, "distance_solved", reason="not told what counts as solved well"),
-    **_named(RESULT, "divergence_iteration", "manhattan_distance", "scramble_moves_solved"),
+    **_named("states_within_distance", "states_within_distance_percent", reason=NEARER),
+    **_named("goal_state_seconds", "goal_state_seconds_ratio", reason=OF_PROGRAM),
+    **_named("state_bytes", reason="size of an object of the thesis's program"),
+    **_named("generation_interval", reason="a setting of that program"),
+    **_named("generation_time_ratio", reason="times of two processes of that program"),
+    **_named("learning_rate_feasible", reason=ONE_RATE),
+    **_named("residual_layers_added", "layers_left_out", reason="beside a network for another puzzle"),
+    **_named("convergence_points_needed", "iterations_needed", "training_time_needed", reason=RECKONED),
+    **_named("distance_learned", "distance_seen", reason=NO_POINTS),
+    **_named("shortcut_distance", reason="a step of that solver"),
+    **_named("at_most_kociemba_percent", reason=NO_KOCIEMBA),
+    **_named("median_length", reason="of less scrambled cubes that the slide does not name"),
+    **_named("median_time", reason="of cubes that the slide does not name"),
+    **_named("training_time_ratio", "accurate_from_scramble_moves", reason=NOT_REPEATED),
+    **_named("greedy_worse_below_scramble_moves", reason=NOT_REPEATED),
+    **_named("out_of_memory_path_weight", reason=NO_DATABASES),
+    **_named("distance_solved", reason="not told what counts as solved well"),
+    **_named("divergence_iteration", "manhattan_distance", "scramble_moves_solved"),
 }
-TIMES = tuple(name for name, quantity in OTHERS.items() if quantity.kind == TIME)
+TIMES = tuple(name for name, quantity in OTHERS.items() if quantity.clock)
 
 
 def quantity_of(name: str, thesis: bool = False) -> Quantity:

@@ -13,6 +13,7 @@ import pandas as pd
 from costtogo.analysis.intervals import weighted_means
 from costtogo.analysis.literature import DOCUMENTS, NETWORKS, numbers_of
 from costtogo.puzzles import make, noun, title
+from costtogo.report.comparison import compare_all
 from costtogo.report.figures import Figures
 from costtogo.report.literature import documents, documents_table, explanations, related
 from costtogo.report.markdown import amount, code, percent, places, short, table
@@ -22,7 +23,6 @@ from costtogo.report.search_tables import beams_text, shortest_path_sets, speeds
 from costtogo.report.search_tables import compared as solvers
 from costtogo.report.timings import of_settings
 from costtogo.report.trainings import training_table
-from costtogo.report.verdicts import ALONE, compare_all, project
 
 SLIGHT = 0.005  # moves of mean error at every distance, of a network that is nearly exact
 POOLED = ["distance", "mean_cost_to_go", "mean_absolute_error", "admissible_percent"]
@@ -174,7 +174,7 @@ def heading(results: StudyResults) -> str:
 
 def compared(results: StudyResults) -> pd.DataFrame:
     """The literature's numbers on the puzzle beside ours; where results are timed, those that a clock tells."""
-    return project(compare_all(results), ALONE)
+    return compare_all(results)
 
 
 def text(results: StudyResults, by_puzzle: dict[str, Tables], comparison: pd.DataFrame, figures: Figures) -> str:

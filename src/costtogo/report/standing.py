@@ -12,7 +12,7 @@ import pandas as pd
 
 from costtogo.puzzles import make
 from costtogo.puzzles.base import is_listed
-from costtogo.report.answer import NAN, Answer, Row, answer
+from costtogo.report.answer import NAN, Answer, Row, answer, trainings_of
 from costtogo.report.results import StudyResults
 
 THESIS = "thesis"
@@ -24,21 +24,20 @@ OTHER_SETS = {  # of the literature that ours do not stand for, and why
     "farthest_17": "the study has no states so far away",
     "figure_2": "a board of that document",
 }
-EXACT, COMPACT, NEITHER = "exact recipe", "compact network; the exact recipe has not been run", "neither"
-FACT = "a fact"
+EXACT, COMPACT, OURS = "exact", "compact", "ours"  # recipes
 
 
 class Standing(NamedTuple):
     """Our numbers beside one of the literature.
 
-    exact: from its own recipe.  compact: from this study's training of the same name, where another is the exact one.
-    basis: the one that is judged.  which: which of them that is, empty where there is but one.
+    basis: the one that is judged, None where there is none.  recipe: of the training behind it, "exact" for the
+    source's own, "compact" for this study's smaller training of the same name, "ours" for another one, empty for a
+    fact and where none has run.  compact: the number of the compact network, also where the exact recipe is judged.
     """
 
-    exact: Answer | None
-    compact: Answer | None
     basis: Answer | None
-    which: str = ""
+    recipe: str
+    compact: Answer | None = None
 
 
 def terms_of(reported: pd.DataFrame, own: StudyResults) -> list[Row]:
@@ -67,17 +66,23 @@ def stand(own: StudyResults, row: Row) -> Standing:
     """What stands beside a row, as terms_of returns it."""
     recipe, compact = recipe_of(own, row), answer(own, row | {"ours": ours(own, row)})
     if recipe is own or (compact and compact.fact):
-        exact = compact
+        found = compact
     else:
         architecture = own.params.architectures.get(row["model"])
-        exact = answer(recipe, row | {"ours": ours(recipe, row), "architecture": architecture})
+        found = answer(recipe, row | {"ours": ours(recipe, row), "architecture": architecture})
+    if found and found.fact:
+        return Standing(found, "")
     if not row["repeated"]:
-        return Standing(exact, None, exact)
-    if exact and exact.fact:
-        return Standing(exact, compact, exact, FACT)
-    ran = [isinstance(row["model"], str) and each.has(f"models/{row['model']}") for each in (recipe, own)]
-    which = EXACT if ran[0] else COMPACT if ran[1] else NEITHER
-    return Standing(exact, compact, exact if which == EXACT else exact or compact, which)
+        name = ours(recipe, row) if isinstance(row["model"], str) else None
+        return Standing(found, "" if name is None else EXACT if name == row["model"] else OURS)
+    if has_trained(recipe, row["model"]) or (found and not isinstance(row["model"], str)):
+        return Standing(found, EXACT, compact)
+    return Standing(compact, COMPACT if compact or has_trained(own, row["model"]) else "", compact)
+
+
+def has_trained(results: StudyResults, model: str | None) -> bool:
+    """Whether a model of the literature has been trained under its name, with one seed or several."""
+    return isinstance(model, str) and bool(trainings_of(results, model))
 
 
 def recipe_of(own: StudyResults, row: Row) -> StudyResults:
@@ -93,7 +98,7 @@ def ours(results: StudyResults, row: Row) -> str | None:
     name = row["model"]
     if not row["repeated"] and (name in OPTIMAL or not isinstance(name, str)):
         name = NETWORK  # whose searches these numbers are of, too
-    return name if isinstance(name, str) and results.has(f"models/{name}") else None
+    return name if has_trained(results, name) else None
 
 
 def headline(results: StudyResults) -> str:

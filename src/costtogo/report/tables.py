@@ -181,7 +181,7 @@ def of_chosen_checkpoint(results: StudyResults, model: str) -> dict[str, float]:
     cells = alike(cells_of(results), headline, "set", "path_weight", "batch_size")
     own = cells[cells["search"] == model]
     interval = ("optimal_low", "optimal_high") if (own["instances"] > 1).all() else ()
-    found = [measured[["mean_absolute_error", *MEASURES]]]
+    found = [measured[["mean_absolute_error"]].add_prefix("selected_"), measured[[*MEASURES]]]
     found += [own[["optimal_percent", *interval, "length", "nodes_expanded"]]]
     found += [
         cells.loc[cells["heuristic"] == kind, ["nodes_expanded"]].add_prefix(f"{kind}_") for kind in ("exact", "zero")

@@ -1,215 +1,146 @@
-"""Each number of the literature beside ours: what was found, the verdict on it, and why.
+"""The verdict on one number of the literature: the rules, which templates/rules.md.j2 prints.
 
-compare makes one frame; the files of comparisons are projections of it.
+A row of data/reported says what kind its number is. A cost or a setting is not judged. A result, a claim in words and a
+fact are, by the functions of RULES in their order: the first that speaks decides, and says why in words.
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable
 from fractions import Fraction
 
-import pandas as pd
-
-from costtogo.analysis.documents import LOCAL_VI
-from costtogo.analysis.literature import read_local_vi, rows_on
-from costtogo.report.answer import NAN, Answer, Row, answer
-from costtogo.report.answers import local_vi
-from costtogo.report.answers.search import exact, external, known
-from costtogo.report.quantities import MACHINE, SETTING, TIME, TIMES, quantity_of
-from costtogo.report.results import StudyResults
-from costtogo.report.standing import (
-    EXACT,
+from costtogo.report.answer import Answer, Row
+from costtogo.report.quantities import quantity_of
+from costtogo.report.words import (
+    BETTER,
+    CANNOT_TELL,
+    COST,
     FACT,
-    LEARNED,
-    NEITHER,
-    NETWORK,
-    OPTIMAL,
-    OTHER_SETS,
-    ours,
-    recipe_of,
-    stand,
-    terms_of,
+    NOT_COMPARABLE,
+    NOT_JUDGED,
+    NOT_REACHED,
+    NOT_RUN,
+    REPRODUCED,
+    SETTING,
+    SOURCE_ERRS,
+    WORSE,
 )
 
-AGREES, BEATS, SHORT, NOT_COVERED = "agrees", "beats", "short", "not covered"
-VERDICTS = (AGREES, BEATS, SHORT, NOT_COVERED)
-WITHIN, DIFFERS = "within chance", "differs"  # of numbers that are texts
-TEXT_TIMES = ("training_minutes", "training_seconds", "seconds_per_board")
-BY_RECIPE = {  # the columns of compare by those of a file that tells exact recipes from compact networks
-    "exact": "reproduced_thesis",
-    "compact": "reproduced_default",
-    "exhaustive": "exhaustive",
-    "interval_95": "interval_95",
-    "verdict": "verdict",
-    "compact_verdict": "verdict_default",
-    "note": "reason",
-    "results_file": "results_file",
-}
-ALONE = {  # and of one where one of ours stands beside each
-    **{"exact": "reproduced", "interval_95": "interval_95", "verdict": "verdict", "note": "note"},
-    "results_file": "results_file",
-}
-APART = "wall-clock times of this study differ from run to run and stand in timings.md"
-NEEDS_OPTIMA = (
-    *("optimal_percent", "extra_moves", "extra_moves_2_percent", "extra_moves_4_percent", "length_ratio"),
-    *("overestimation_mean", "admissible_within_one_percent", "length"),
-)
+WIDEST = 5.0  # points: half of the interval of a share that can still tell
+UNLEARNED = 0.9  # of the mean distance, which is the error of 0 everywhere: such a network has learned nothing
+HALF_LEARNED = 0.5  # the same: from there on a network is not better for what it does not overestimate
+TRIVIAL = ("admissible_percent", "overestimation_mean", "consistent_percent")  # perfect of a network that says 0
+
+Verdict = tuple[str, str]  # one of VERDICTS, and why
 
 
-def compare(reported: pd.DataFrame, own: StudyResults) -> pd.DataFrame:
-    """One row a reported number, its columns before those of BY_RECIPE.
-
-    exact: ours from the document's own recipe, or the one that stands beside it alone.  compact: from this study's
-    network of the same name.  exhaustive: over all states.  verdict: on the exact recipe where it was run.
-    """
-    by_puzzle = {puzzle: own.of(puzzle) for puzzle in own.puzzles}
-    rows = [row | _compared(by_puzzle.get(row["puzzle"], own), row) for row in terms_of(reported, own)]
-    return pd.DataFrame(rows, columns=[*reported.columns, *BY_RECIPE])
+def judge(row: Row, found: Answer | None) -> Verdict:
+    """The verdict on a row and why.  found: what stands beside it; None where nothing does, which is not run."""
+    return next(verdict for rule in RULES if (verdict := rule(row, found)) is not None)
 
 
-def compare_all(own: StudyResults) -> pd.DataFrame:
-    """compare for all numbers on the puzzles of some results; where wall-clock times may be seen, for times alone."""
-    listed = [puzzle for puzzle, asked in own.puzzles.items() if asked.is_exhaustive]
-    reported = rows_on(own.puzzles, listed, own.references.reported)
-    return compare(reported[reported["quantity"].isin(TIMES)] if own.timed else reported, own)
+def _told(row: Row, found: Answer | None) -> Verdict | None:
+    """Costs and settings, and what the source told us: shown, not judged; a cost that came to nothing is a failure."""
+    if row["kind"] == SETTING:
+        ours = found if found is not None and not found.missing else None
+        why = quantity_of(row["quantity"], row["repeated"]).reason or "a setting of the source"
+        if ours is not None:
+            why = "the same setting" if _is_close(ours.value, row["value"]) else f"a setting; ours is {ours.value:.6g}"
+        return NOT_JUDGED, why
+    if row["kind"] == COST and found is not None and not found.missing:
+        return NOT_JUDGED, "a cost"
+    return (NOT_JUDGED, "the source's own number") if found is not None and found.told else None
 
 
-def project(comparison: pd.DataFrame, columns: dict[str, str]) -> pd.DataFrame:
-    """A comparison in the columns of a file, BY_RECIPE or ALONE, after those that tell of the reported number."""
-    reported = comparison.columns.difference(BY_RECIPE, sort=False)
-    return comparison[[*reported, *columns]].rename(columns={**columns, "value": "reported"})
+def _contradicted(row: Row, found: Answer | None) -> Verdict | None:
+    """The source contradicts the number elsewhere; what it says instead is the row's erratum."""
+    return (SOURCE_ERRS, "") if row.get("contradicted") == "yes" else None
 
 
-def _compared(own: StudyResults, row: Row) -> Row:
-    found, compact, basis, which = stand(own, row)
-    verdict, why = judge(row, basis)
-    words = ["" if which == FACT else which, basis.note, why] if basis else [next(_why_not(own, row, which))]
-    words += [f"erratum: {row['erratum']}"] if isinstance(row["erratum"], str) else []
-    return {
-        "exact": found.value if found else NAN,
-        "compact": compact.value if compact else NAN,
-        "exhaustive": basis.exhaustive if basis and row["repeated"] else NAN,
-        "interval_95": f"[{basis.low:.6g}, {basis.high:.6g}]" if basis and not math.isnan(basis.low) else "",
-        "verdict": verdict,
-        "compact_verdict": judge(row, compact)[0],
-        "note": "; ".join(filter(None, words)),
-        "results_file": basis.file if basis else "",
-    }
-
-
-def judge(row: Row, found: Answer | None) -> tuple[str, str]:
-    """The verdict on our number and why, in words; a setting agrees where it is the same, and is told elsewhere."""
+def _missing(row: Row, found: Answer | None) -> Verdict | None:
+    """Nothing stands beside it: not run, or what the answer says of why it has no number."""
     if found is None:
-        return NOT_COVERED, ""
-    quantity, theirs, relation = quantity_of(row["quantity"], row["repeated"]), row["value"], row["relation"]
-    if quantity.kind == SETTING and relation == "=":
-        if math.isclose(found.value, theirs):
-            return AGREES, "the same setting"
-        return NOT_COVERED, f"a setting, not a result; ours is {found.value:.6g}"
-    slack = max(quantity.absolute, quantity.relative * abs(theirs))
+        return NOT_RUN, ""
+    return (found.missing, "") if found.missing else None
+
+
+def _unlearned(row: Row, found: Answer) -> Verdict | None:
+    """Admissibility and consistency of a network that learned nothing: zero everywhere has both."""
+    if row["quantity"] not in TRIVIAL or not found.error_share > UNLEARNED:
+        return None
+    return NOT_REACHED, f"{_error(found)}: it has learned nothing"
+
+
+def _error(found: Answer) -> str:
+    return f"the network errs by {100 * found.error_share:.0f} % of the mean distance"
+
+
+def _too_few(row: Row, found: Answer) -> Verdict | None:
+    """The interval of a share is too wide to tell."""
+    half = (found.high - found.low) / 2
+    if "percent" not in row["quantity"] or not half > WIDEST:
+        return None
+    return CANNOT_TELL, f"the interval is {half:.1f} points to either side"
+
+
+def _as_reported(row: Row, found: Answer) -> Verdict | None:
+    """Equal, within the tolerance, or the bound holds; or the source's number lies in our interval."""
+    theirs, relation, slack = row["value"], row["relation"], slack_of(row)
     if relation != "=":
-        if _holds(found.value, relation, theirs):
-            return AGREES, f"{found.value:.6g} {relation} {theirs:.6g}"
-        if _holds(found.low, relation, theirs) or _holds(found.high, relation, theirs):
-            return AGREES, "within the interval"
-    elif not math.isnan(found.low) and found.low <= theirs <= found.high:
-        return AGREES, "within the interval"
-    elif abs(found.value - theirs) <= slack:
-        return AGREES, f"within {slack:.3g}" if slack else "the same"
-    better = quantity.better * (found.value - theirs) > 0
-    return (BEATS if better else SHORT), f"differs by {found.value - theirs:+.4g}"
+        if _holds(found.value, relation, theirs, slack):
+            return REPRODUCED, f"{found.value:.6g} {relation} {theirs:.6g}" + (f" ± {slack:.3g}" if slack else "")
+        reaches = any(_holds(end, relation, theirs, 0) for end in (found.low, found.high))
+        return (CANNOT_TELL, "the bound lies within the interval") if reaches else None
+    if found.low <= theirs <= found.high:
+        return REPRODUCED, "within the interval"
+    if _is_close(found.value, theirs) or abs(found.value - theirs) <= slack:
+        return REPRODUCED, f"within {slack:.3g}" if slack else "the same"
+    return None
 
 
-def _holds(value: float, relation: str, bound: float) -> bool:
-    return {"<": value < bound, "<=": value <= bound, ">": value > bound, ">=": value >= bound}[relation]
+def _differs(row: Row, found: Answer) -> Verdict:
+    """Otherwise by which way is better; a fact of the puzzle shows that the source errs."""
+    by = f"differs by {found.value - row['value']:+.4g}"
+    if row["kind"] == FACT:
+        return (SOURCE_ERRS, f"{by}, not by chance") if found.fact else (NOT_COMPARABLE, f"{by}, of other instances")
+    better = quantity_of(row["quantity"], row["repeated"]).better * (found.value - row["value"]) > 0
+    if better and row["quantity"] in TRIVIAL and found.error_share > HALF_LEARNED:
+        return CANNOT_TELL, f"{by}, but {_error(found)}"
+    return BETTER if better else WORSE, by
 
 
-# The document on local value iteration, whose numbers are texts
+RULES: tuple[Callable[[Row, Answer], Verdict | None], ...] = (
+    *(_contradicted, _told, _missing, _unlearned, _too_few, _as_reported, _differs),
+)
 
 
-def compare_texts(own: StudyResults) -> pd.DataFrame:
-    """The numbers of that document beside ours; where wall-clock times may be seen, times alone.
-
-    Added are reproduced, as text, verdict and note; not covered are those of steps that the study does not take.
-    """
-    reported = read_local_vi(own.references.reported / LOCAL_VI)
-    reported = reported[reported["quantity"].isin(TEXT_TIMES) == own.timed].drop(columns="erratum")
-    rows, sizes = [], local_vi.sizes(own)
-    for row in reported.to_dict("records"):
-        asked = row | {"quantity": local_vi.PREFIX + row["quantity"]}
-        found = answer(own, asked) if row["initial_size"] in sizes else None
-        verdict, note = judge_text(row, found) if found else (NOT_COVERED, "")
-        rows.append(row | {"reproduced": found.text if found else "–", "verdict": verdict, "note": note})
-    return pd.DataFrame(rows, columns=[*reported.columns, "reproduced", "verdict", "note"])
+def slack_of(row: Row) -> float:
+    """By how much ours may differ from a row's number and still be the same, in its unit."""
+    quantity = quantity_of(row["quantity"], row["repeated"])
+    return max(quantity.absolute, quantity.relative * abs(row["value"]))
 
 
-def judge_text(row: Row, found: Answer) -> tuple[str, str]:
-    """The verdict on our number for a text: exactly the same, within chance where it has bounds, or rounded alike."""
+def _is_close(ours: float, theirs: float) -> bool:
+    return math.isclose(ours, theirs)
+
+
+def _holds(value: float, relation: str, bound: float, slack: float) -> bool:
+    """Whether a value meets a bound, or misses it by no more than the slack."""
+    above = value + slack if relation.startswith(">") else value - slack
+    return {"<": above < bound, "<=": above <= bound, ">": above > bound, ">=": above >= bound}[relation]
+
+
+def judge_text(row: Row, found: Answer) -> Verdict:
+    """The same of a number that is a text: exactly equal, within the bounds of chance, or rounded alike."""
     theirs = row["value"]
-    if row["quantity"] in TEXT_TIMES:
-        return f"{float(theirs) / found.value:,.0f} times as fast", ""
+    if row["kind"] == COST:
+        return NOT_JUDGED, f"{float(theirs) / found.value:,.0f} times as fast"
+    if row["contradicted"] == "yes":
+        return SOURCE_ERRS, found.note
     if not math.isnan(found.low):
-        return (WITHIN if found.low <= float(theirs) <= found.high else DIFFERS), found.note
+        within = found.low <= float(theirs) <= found.high
+        return REPRODUCED if within else WORSE, found.note
     if isinstance(found.value, Fraction):
         same = Fraction(theirs) == found.value
     else:
         same = abs(float(theirs) - found.value) * 10 ** len(theirs.partition(".")[2]) <= 1
-    return (AGREES, "") if same else (DIFFERS, found.note)
-
-
-# Why not
-
-
-def _why_not(own: StudyResults, row: Row, which: str) -> Iterator[str]:
-    """Why a number has none of ours beside it: reason after reason, of which the first is told."""
-    quantity, model = quantity_of(row["quantity"], row["repeated"]), row["model"]
-    if row["repeated"] and quantity.kind == TIME and which != EXACT:
-        yield APART
-    if row["repeated"]:
-        nothing = f"{which}; nothing to compare: not reached, not solved, or not measured"
-        yield "the exact recipe has not been run, and the study has no counterpart" if which == NEITHER else nothing
-    if quantity.kind == MACHINE:
-        yield "a machine, not a result; ours is named in timings.md"
-    yield from _listed(own, row) if row["listed"] else _unsolved_or_timed(own, row)
-    if quantity.reason and (not row["quantity"].endswith("_tried") or model in LEARNED):
-        yield quantity.reason
-    if not row["listed"]:
-        yield from _large(own, row)
-    yield "the study has no counterpart, or has not run it"
-
-
-def _listed(own: StudyResults, row: Row) -> Iterator[str]:
-    """Why not, of a training that is repeated by its name."""
-    model = row["model"]
-    if isinstance(model, str) and model not in OPTIMAL and ours(recipe_of(own, row), row) is None:
-        yield f"the training has not been run: config/{row['source']}.yaml"
-    if quantity_of(row["quantity"]).kind == TIME and model == NETWORK:
-        yield APART
-    if model in OPTIMAL:
-        yield "another solver, which the study does not run"
-
-
-def _unsolved_or_timed(own: StudyResults, row: Row) -> Iterator[str]:
-    """Why not, of searches on a puzzle too large to list: too few were solved, or seconds may not be seen."""
-    model, found = row["model"], exact(own)
-    if (model in OPTIMAL or row["quantity"] == "seconds_ratio_pdb") and found and not found.rows["solved"].all():
-        solved, limit = found.rows["solved"], own.asked.optima.max_generated
-        yield f"{found.what}, solves {solved.sum()} of {len(solved)} within {limit:,} nodes each: no mean of all"
-    timed_here = model in LEARNED or (model in OPTIMAL and own.asked.optima is not None)
-    if quantity_of(row["quantity"]).kind == TIME and timed_here and not own.timed:
-        yield APART
-
-
-def _large(own: StudyResults, row: Row) -> Iterator[str]:
-    """Why not, of a puzzle too large to list, where the quantity alone does not say it."""
-    quantity, model = row["quantity"], row["model"]
-    if row["set"] in OTHER_SETS:
-        yield OTHER_SETS[row["set"]]
-    asked_of = model in (*LEARNED[:1], *OPTIMAL, "Report_DNN")
-    if quantity in NEEDS_OPTIMA and asked_of and external(own) is None and own.asked.external is not None:
-        yield f"not measured yet: snakemake {own.study}-external measures it"
-    if quantity in NEEDS_OPTIMA and external(own) is not None and known(own) is None:
-        yield "needs optima, which are not known"
-    if isinstance(model, str) and model not in LEARNED:
-        yield "another solver or training, which the study does not run"
-    if quantity == "optimal_percent" and model == "DeepCube":
-        yield "of less scrambled cubes that the slide does not name"
+    return (REPRODUCED, "") if same else (SOURCE_ERRS if row["kind"] == FACT else WORSE, found.note)

@@ -14,6 +14,7 @@ import pandas as pd
 from costtogo.files import remove_others, write_csv, write_json, write_text
 from costtogo.report import exhaustive, local_vi, sampled
 from costtogo.report.figures import Figures
+from costtogo.report.literature import claims_in_short, rules_text
 from costtogo.report.provenance import kept_text, provenance_text
 from costtogo.report.render import deeper, render
 from costtogo.report.results import StudyResults
@@ -39,14 +40,26 @@ def write(results: StudyResults, target: Path) -> dict[str, Any]:
     by_puzzle = {puzzle: tables_of(results.of(puzzle)) for puzzle in results.puzzles}
     chapters = list(chapters_of(results))
     texts = [each.module.text(each.results, by_puzzle, each.comparison, figures) for each in chapters]
-    parts = [f"# {title(chapters)}: the study `{results.study}`\n", *headed(chapters, texts)]
-    parts += [provenance_text(results), kept_text(exhaustive.kept(results))]
+    beside = pd.concat(each.comparison for each in chapters)
+    parts = [
+        f"# {title(chapters)}: the study `{results.study}`\n",
+        first_screen(chapters, beside),
+        *headed(chapters, texts),
+    ]
+    parts += [rules_text(beside) if len(beside) else "", provenance_text(results), kept_text(exhaustive.kept(results))]
     write_text(target / "report.md", "\n".join(filter(None, parts)))
     write_each(target / "metrics", "json", numbers)
-    write_csv(target / "reported_vs_reproduced.csv", pd.concat(each.comparison for each in chapters))
+    write_csv(target / "reported_vs_reproduced.csv", beside)
     write_each(target / "tables", "csv", of_study(results, by_puzzle))
     write_timings(results.with_times(), target, figures)
     return numbers
+
+
+def first_screen(chapters: list[Chapter], comparison: pd.DataFrame) -> str:
+    """What a reader sees first: the question, what was found on each puzzle, how the literature's claims came out."""
+    told = [found for each in chapters if each.module is exhaustive for found in exhaustive.findings(each.results)]
+    values = claims_in_short(comparison) if len(comparison) else {"scoreboard": ""}
+    return render("first_screen", findings=told, **values)
 
 
 def chapters_of(results: StudyResults) -> Iterator[Chapter]:

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from costtogo.analysis.audit import Findings, audit, measures, measures_by_distance
+from costtogo.analysis.audit import Findings, audit, measures, measures_by_distance, share_intervals
 from costtogo.exact.graph import neighbour_table, walk_ranks
 from costtogo.files import read_frame, write_arrays
 from costtogo.heuristics.network import load
@@ -21,7 +21,8 @@ def run(params: Path, table: Path, model: Path, out: Path) -> None:
     stage = StageRun("audit", __name__, params, out, inputs)
     wanted, puzzle = ExhaustiveAudit(**stage.parameters["audit"]), stage.puzzle
     distance, neighbours = read_table(table, puzzle), neighbour_table(puzzle)
-    sample = walk_ranks(puzzle, wanted.walks, wanted.walk_max, np.random.default_rng(stage.parameters["seed"])).ravel()
+    walks = walk_ranks(puzzle, wanted.walks, wanted.walk_max, np.random.default_rng(stage.parameters["seed"]))
+    sample, walk = walks.ravel(), np.repeat(np.arange(len(walks)), walks.shape[1])
     checkpoints = wanted_checkpoints(read_frame(model / "checkpoints.parquet"), wanted)
     rows, rows_by_distance, values = [], [], []
     for checkpoint in checkpoints.itertuples():
@@ -34,7 +35,9 @@ def run(params: Path, table: Path, model: Path, out: Path) -> None:
                 "convergence_point": checkpoint.convergence_point,
                 "scope": scope,
             }
-            rows.append({"model": out.name, **place, **measures(part), "rank_correlation": part.rank_correlation})
+            found = {**measures(part), "rank_correlation": part.rank_correlation}
+            intervals = share_intervals(part, walk) if scope == "sample" else {}
+            rows.append({"model": out.name, **place, **found, **intervals})
             rows_by_distance += [{**place, **row} for row in measures_by_distance(part)]
         say(describe(out.name, checkpoint.iteration, findings))
     write_arrays(out / "values.npz", iteration=checkpoints["iteration"].to_numpy(), value=np.stack(values))
@@ -43,11 +46,12 @@ def run(params: Path, table: Path, model: Path, out: Path) -> None:
 
 
 def wanted_checkpoints(checkpoints: pd.DataFrame, wanted: ExhaustiveAudit) -> pd.DataFrame:
-    """The checkpoints of the wanted convergence points, as far as the training has them, and its last so many.
+    """The checkpoints of the wanted convergence points and iterations, as far as there are any, and the last so many.
 
     The last of all where that leaves none.
     """
     at_point = checkpoints["convergence_point"].isin(wanted.points) & (checkpoints["kind"] == "convergence_point")
+    at_point |= checkpoints["iteration"].isin(wanted.iterations)
     last = max(wanted.checkpoints, 0 if at_point.any() else 1)
     return checkpoints[at_point | (np.arange(len(checkpoints)) >= len(checkpoints) - last)]
 
@@ -62,7 +66,7 @@ def describe(name: str, iteration: int, findings: Findings) -> str:
 
 
 def card_metrics(rows: list[dict]) -> dict[str, float]:
-    """The last checkpoint's measures, by scope."""
+    """The measures of the last checkpoint, by scope; the searches may use another."""
     last = {row["scope"]: row for row in rows}
     names = (
         "admissible_percent",
@@ -73,4 +77,4 @@ def card_metrics(rows: list[dict]) -> dict[str, float]:
         "descending_percent",
         "rank_correlation",
     )
-    return {f"{scope}_{name}": row[name] for scope, row in last.items() for name in names}
+    return {f"last_{scope}_{name}": row[name] for scope, row in last.items() for name in names}

@@ -14,7 +14,7 @@ from pydantic import TypeAdapter
 
 from costtogo.exact.nearby import FAR
 from costtogo.learning.distributions import expected_shares
-from costtogo.learning.instances import draw_prefixes, draw_sets, draw_walk_ends
+from costtogo.learning.instances import SMALL, Drawn, draw_prefixes, draw_sets, draw_walk_ends
 from costtogo.learning.samplers import sample
 from costtogo.params.base import derive_seed
 from costtogo.params.instances import (
@@ -30,7 +30,6 @@ from costtogo.stages.stage_run import StageRun
 from costtogo.stages.tables import read_nearby, read_table
 from costtogo.types import Heuristic, States
 
-SMALL = 100_000  # states; below it selection sets may share states with test sets, else little would be left
 DISTRIBUTIONS = ["sampler", "walk_max", "distance", "states", "sampled", "expected_percent"]
 Sets = dict[str, InstanceParams]
 
@@ -38,7 +37,7 @@ Sets = dict[str, InstanceParams]
 def run(params: Path, table: Path, out: Path) -> None:
     """Draw every set and, where all states are listed, measure the samplers; out ends in .parquet.
 
-    Columns set, instance (from 0), state (text), distance, and where all states are listed role, rank, weight.
+    Columns set, instance (from 0), state (text), distance, and where all states are listed role, rank, weight, walk.
     """
     stage = StageRun("instances", __name__, params, out, [table])
     puzzle, seed = stage.puzzle, stage.parameters["seed"]
@@ -59,13 +58,13 @@ def draw_listed(puzzle: Puzzle, sets: Sets, seed: int, distance: np.ndarray) -> 
     ranked = {name: params for name, params in sets.items() if isinstance(params, RankedInstances)}
     drawn = draw_sets(puzzle, ranked, distance, seed, disjoint=puzzle.state_count > SMALL)
     for name, (states, _) in draw_by_moves(puzzle, sets, seed, lambda states: distance[puzzle.rank(states)]).items():
-        drawn[name] = puzzle.rank(states), np.ones(len(states))
+        drawn[name] = Drawn(puzzle.rank(states), np.ones(len(states)), np.arange(len(states)))
     frames = {}
-    for name, (ranks, weights) in drawn.items():
+    for name, (ranks, weights, walks) in drawn.items():
         frame = rows_of(puzzle, name, puzzle.unrank(ranks), distance[ranks].astype(np.int64))
         frame.insert(1, "role", getattr(sets[name], "role", "test"))
         frame.insert(3, "rank", ranks)
-        frames[name] = frame.assign(weight=weights)
+        frames[name] = frame.assign(weight=weights, walk=walks)
     return frames
 
 

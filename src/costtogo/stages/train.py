@@ -183,7 +183,8 @@ class Recorder:
         if progress.updated and (progress.convergence_points - 1) % params.checkpoint_every == 0:
             return "convergence_point"
         every = params.checkpoint_iterations
-        return "iteration" if every and progress.iteration % every == 0 else ""
+        asked = progress.iteration in params.checkpoints_at or (every and progress.iteration % every == 0)
+        return "iteration" if asked else ""
 
     def measured_errors(self) -> np.ndarray:
         """The mean absolute and signed error per distance of the network just frozen, float64 [2, d + 1]."""
@@ -293,7 +294,7 @@ class Recorder:
         metrics["states_seen"] = params.iterations * params.states_per_iteration
         metrics["parameters"] = self.training.network.parameter_count
         if self.errors:
-            metrics["mean_absolute_error"] = float(self.errors[-1][0] @ (self.counts / self.counts.sum()))
+            metrics["last_mean_absolute_error"] = float(self.errors[-1][0] @ (self.counts / self.counts.sum()))
         return metrics
 
 

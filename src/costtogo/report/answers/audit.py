@@ -2,34 +2,69 @@
 
 import math
 from dataclasses import replace
+from typing import NamedTuple
 
 import pandas as pd
 
-from costtogo.report.answer import Answer, Row, answers, extreme, mean, share
+from costtogo.report.answer import Answer, Row, absent, answers, extreme, mean, share
 from costtogo.report.answers.search import judged, share_of
 from costtogo.report.results import StudyResults
+from costtogo.report.words import CANNOT_TELL, NOT_COMPARABLE, NOT_REACHED
 
 
-def matching(results: StudyResults, frame: pd.DataFrame, row: Row) -> tuple[pd.DataFrame, str]:
-    """The rows of the checkpoint that answers a row of the literature, and how it was chosen.
+class Checkpoint(NamedTuple):
+    """The rows of the checkpoint that answers a row of the literature.
 
+    note: how it was chosen.  missing: without rows, the answer that says why there are none.
+    """
+
+    rows: pd.DataFrame
+    note: str = ""
+    missing: Answer | None = None
+
+
+def matching(results: StudyResults, frame: pd.DataFrame, row: Row) -> Checkpoint:
+    """That of the row's convergence point; the last for the source's last; else of the row's iteration.
+
+    A training of another length has the checkpoint at the nearest share of its iterations instead of the last.
     frame: iteration, convergence_point.  All checkpoints where the row names none.
     """
     if math.isnan(row["iteration"]) or frame.empty:
-        return frame, ""
+        return Checkpoint(frame)
+    total = results.metric(f"models/{row['ours']}", "iterations")
     if not math.isnan(row["point"]):
-        near = (frame["convergence_point"] - row["point"]).abs()
-        chosen = frame[near == near.min()]
+        chosen = frame[frame["convergence_point"] == row["point"]]
         chosen = chosen[chosen["iteration"] == chosen["iteration"].min()]
-        at = f"convergence point {chosen['convergence_point'].iloc[0]:.0f}"
-        at += "" if near.min() == 0 else f" (the thesis's {row['point']:.0f} is not among ours)"
+        at = f"convergence point {row['point']:.0f}"
+        if chosen.empty and row["iteration"] == row["total"] and not _points(results, row) < row["point"]:
+            chosen, at = frame[frame["iteration"] == frame["iteration"].max()], "the last checkpoint"
+        if chosen.empty:
+            return Checkpoint(chosen, missing=_no_point(results, row))
+    elif total == row["total"]:
+        chosen = frame[frame["iteration"] == row["iteration"]]
+        at = "the same iteration"
+        if chosen.empty:
+            why = f"the checkpoint of iteration {row['iteration']:.0f} was not looked at"
+            return Checkpoint(chosen, missing=absent(NOT_COMPARABLE, why))
     else:
-        iterations = results.metric(f"models/{row['ours']}", "iterations")
-        near = (frame["iteration"] / iterations - row["iteration"] / row["total"]).abs()
+        near = (frame["iteration"] / total - row["iteration"] / row["total"]).abs()
         chosen = frame[near == near.min()]
-        done = chosen["iteration"].iloc[0] / iterations
+        done = chosen["iteration"].iloc[0] / total
         at = f"{100 * done:.0f} % of the training (the thesis's {100 * row['iteration'] / row['total']:.0f} %)"
-    return chosen, f"{at}, iteration {chosen['iteration'].iloc[0]:.0f}"
+    return Checkpoint(chosen, f"{at}, iteration {chosen['iteration'].iloc[0]:.0f}")
+
+
+def _no_point(results: StudyResults, row: Row) -> Answer:
+    """Why there is no checkpoint of the row's convergence point."""
+    points, point = _points(results, row), row["point"]
+    if points < point:
+        return absent(NOT_REACHED, f"{points:.0f} convergence points in all, not {point:.0f}")
+    return absent(NOT_COMPARABLE, f"the checkpoint of convergence point {point:.0f} was not looked at")
+
+
+def _points(results: StudyResults, row: Row) -> float:
+    """The convergence points of our training."""
+    return results.metric(f"models/{row['ours']}", "convergence_points")
 
 
 @answers("mean_absolute_error", of="repeated", table="audits/{ours}/by_distance")
@@ -38,9 +73,9 @@ def error_at_distance(results: StudyResults, row: Row, layers: pd.DataFrame) -> 
     if math.isnan(row["distance"]):
         return None
     here = layers[(layers["scope"] == row["set"]) & (layers["distance"] == row["distance"])]
-    chosen, note = matching(results, here, row)
-    value = chosen["mean_absolute_error"].max()
-    return Answer(value, note, exhaustive=value)
+    found = matching(results, here, row)
+    value = found.rows["mean_absolute_error"].max()
+    return found.missing or Answer(value, found.note, exhaustive=value)
 
 
 @answers(
@@ -50,13 +85,30 @@ def error_at_distance(results: StudyResults, row: Row, layers: pd.DataFrame) -> 
 )
 def measure(results: StudyResults, row: Row, measures: pd.DataFrame) -> Answer | None:
     """A measure of an exhaustive audit: over the literature's sample, and over all states."""
-    chosen, note = matching(results, measures, row)
-    by_scope = {scope: extreme(part[row["quantity"]], row) for scope, part in chosen.groupby("scope")}
-    if row["set"] not in by_scope or not math.isnan(row["distance"]):
+    chosen, note, missing = matching(results, measures, row)
+    if missing:
+        return missing
+    scopes = dict(list(chosen.groupby("scope")))
+    if row["set"] not in scopes or not math.isnan(row["distance"]):
         return None
-    value, sampled = by_scope[row["set"]], chosen.loc[chosen["scope"] == row["set"], "states"].iloc[0]
-    bounded = "percent" in row["quantity"] and sampled < row["states"]  # else the sample is full of repetitions
-    return replace(share(value, sampled, note) if bounded else Answer(value, note), exhaustive=by_scope["all"])
+    decisive = _decisive(scopes[row["set"]], row)
+    value, exhaustive = decisive[row["quantity"]], extreme(scopes["all"][row["quantity"]], row)
+    if math.isnan(value) and row["quantity"] == "overestimation_mean":
+        return absent(CANNOT_TELL, f"{note}: no state is overestimated, and the mean of nothing is no number")
+    bounded = (
+        "percent" in row["quantity"] and decisive["states"] < row["states"]
+    )  # else the sample is full of repetitions
+    found = share(value, decisive["states"], note) if bounded else Answer(value, note)
+    error = scopes["all"]["mean_absolute_error"].max() / results.metric(f"tables/{row['puzzle']}", "mean_distance")
+    return replace(found, exhaustive=exhaustive, error_share=error)
+
+
+def _decisive(measures: pd.DataFrame, row: Row) -> pd.Series:
+    """The checkpoint that decides whether a claim on all of them holds; the first where none has a number."""
+    values = measures[row["quantity"]]
+    if values.isna().all():
+        return measures.iloc[0]
+    return measures.loc[values.idxmin() if row["relation"].startswith(">") else values.idxmax()]
 
 
 @answers("consistent_percent", of="sampled", table="audits/{ours}/consistency")

@@ -1,14 +1,16 @@
 """What searches on a listed puzzle found: at every checkpoint for the thesis, at the headline λ and N for others."""
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import pandas as pd
 
-from costtogo.report.answer import Answer, Row, answers, extreme, share
-from costtogo.report.answers.audit import matching
+from costtogo.report.answer import Answer, Row, absent, answers, extreme, share
+from costtogo.report.answers.audit import Checkpoint, matching
 from costtogo.report.results import StudyResults, alike
 from costtogo.report.standing import OPTIMAL
+from costtogo.report.words import NOT_REACHED
 
 NETWORK_ENGINE = "network alone"  # the engine that, like the literature's, searches one instance at a time
 BY_DISTANCE = "searches/{ours}/checkpoints_by_distance"
@@ -27,13 +29,24 @@ def of_cell(results: StudyResults, row: Row) -> Answer | None:
     if cells is None:
         return None
     cells = alike(cells[cells["set"] == set_of(results, row)], row, "batch_size", "distance", "path_weight")
-    chosen, note = matching(results, cells, row)
-    if chosen.empty:
-        return None
-    value = extreme(chosen[row["quantity"]].fillna(math.inf), row)  # no length where nothing was solved
-    if row["quantity"] == "optimal_percent":
-        return share(value, chosen["instances"].iloc[0], note, results.place(address))
-    return Answer(value, note, file=results.place(address))
+    chosen, note, missing = matching(results, cells, row)
+    if missing or chosen.empty:
+        return missing
+    values = chosen[row["quantity"]]
+    if values.isna().any():  # no length where nothing was solved
+        return absent(NOT_REACHED, f"{note}: not solved")
+    decisive = chosen.loc[values.idxmin() if row["relation"].startswith(">") else values.idxmax()]
+    found = Answer(decisive[row["quantity"]], note, file=results.place(address))
+    return within(found, decisive) if row["quantity"] == "optimal_percent" else found
+
+
+def within(found: Answer, cell: pd.Series) -> Answer:
+    """A share of optimal solutions with its interval, which is over the walks that the instances come from."""
+    if cell["instances"] < 2:
+        return found
+    if "optimal_low" in cell:
+        return replace(found, low=cell["optimal_low"], high=cell["optimal_high"])
+    return replace(share(found.value, cell["instances"]), note=found.note, file=found.file)
 
 
 def set_of(results: StudyResults, row: Row) -> str:
@@ -68,7 +81,9 @@ def seconds_of_cell(results: StudyResults, row: Row, clock: pd.DataFrame) -> Ans
 @answers("nodes_expanded_ratio", of="repeated", table="searches/{ours}/checkpoints")
 def nodes_ratio(results: StudyResults, row: Row, cells: pd.DataFrame) -> Answer | None:
     """Nodes expanded with λ = 1 to those with the row's λ, the extreme over N."""
-    chosen, note = matching(results, cells[cells["set"] == row["set"]], row)
+    chosen, note, missing = matching(results, cells[cells["set"] == row["set"]], row)
+    if missing:
+        return missing
     nodes = chosen.pivot(index="path_weight", columns="batch_size", values="nodes_expanded")
     if not {1.0, row["path_weight"]} <= set(nodes.index):
         return None
@@ -76,20 +91,31 @@ def nodes_ratio(results: StudyResults, row: Row, cells: pd.DataFrame) -> Answer 
 
 
 @answers("optimal_percent_least", "optimal_percent_difference", of="repeated", table=BY_DISTANCE)
-def over_distances(results: StudyResults, row: Row, layers: pd.DataFrame) -> float | None:
+def over_distances(results: StudyResults, row: Row, layers: pd.DataFrame) -> Answer | None:
     """The least share of optimal solutions at a distance, or the most that it is below DNN_reduced_0's at point 10."""
-    shares = at_distances(results, layers, row)
+    found = at_distances(results, layers, row)
+    if found.missing:
+        return found.missing
+    shares = found.rows.set_index("distance")["optimal_percent"]
     if row["quantity"] == "optimal_percent_least":
-        return shares.min()
+        return within(
+            Answer(shares.min(), f"{found.note}, distance {shares.idxmin()}"), _cell(found.rows, shares.idxmin())
+        )
     other = row | {"ours": "DNN_reduced_0", "point": 10.0}
     best = results.find(BY_DISTANCE.format_map(other))
-    return None if best is None else (at_distances(results, best, other) - shares).max()
+    beside = at_distances(results, best, other) if best is not None else None
+    if beside is None or beside.missing:
+        return beside and beside.missing
+    return Answer((beside.rows.set_index("distance")["optimal_percent"] - shares).max(), found.note)
 
 
-def at_distances(results: StudyResults, layers: pd.DataFrame, row: Row) -> pd.Series:
-    """The share of optimal solutions of a checkpoint by distance."""
-    chosen, _ = matching(results, alike(layers, row, "set", "batch_size", "path_weight"), row)
-    return chosen.set_index("distance")["optimal_percent"]
+def _cell(rows: pd.DataFrame, distance: int) -> pd.Series:
+    return rows[rows["distance"] == distance].iloc[0]
+
+
+def at_distances(results: StudyResults, layers: pd.DataFrame, row: Row) -> Checkpoint:
+    """The searches of a checkpoint at the row's λ and N, a row for each distance."""
+    return matching(results, alike(layers, row, "set", "batch_size", "path_weight"), row)
 
 
 # At the headline λ and N

@@ -13,6 +13,7 @@ from costtogo.report.results import StudyResults, alike
 
 PREFIX = "local_vi/"
 DRAWN = 100_000  # the document's random boards
+RARE = 1e-3  # the chance of a sample without a board so long
 DEVIATIONS = 3  # of a sampled number from the exact one, in standard deviations
 SIDE = 4  # of the document's board
 HALVED = "halved there: two tiles that are not looked at can be exchanged, so every placement can be reached"
@@ -72,13 +73,21 @@ def average_moves(results: StudyResults, row: Row) -> Answer:
 
 
 @answers(f"{PREFIX}maximum_moves")
-def maximum_moves(results: StudyResults, row: Row) -> Answer:
-    """Of the boards drawn; those of all boards are the bound."""
+def maximum_moves(results: StudyResults, row: Row) -> Answer | None:
+    """Of the boards drawn.
+
+    The bounds are what a sample as large as the document's rarely stays below, and the longest of all boards.
+    """
     drawn, size = local(results, "boards"), row["initial_size"]
     own = drawn[drawn[f"considered_{size}"] == row["considered"]] if row["considered"] else drawn
     longest = alike(local(results, "preferences"), row, "initial_size", "considered")["maximum_moves"].max()
-    value, note = own[f"length_{size}"].max(), f"the longest of all boards has {longest} moves"
-    return Answer(value, note, 0, longest, text=f"{value:.0f}")
+    lengths = own[f"length_{size}"]
+    if lengths.empty:
+        return None
+    below = RARE ** (len(drawn) / (DRAWN * len(own)))  # so that below^n is RARE, of the document's n boards
+    least = lengths.quantile(below, interpolation="lower")
+    note = f"such a sample has {least:.0f} moves or more, and the longest of all boards {longest}"
+    return Answer(lengths.max(), note, least, longest, text=f"{lengths.max():.0f}")
 
 
 @answers(*(f"{PREFIX}{quantity}" for quantity in ("training_minutes", "training_seconds", "seconds_per_board")))

@@ -32,7 +32,7 @@ def fact(value: float, file: str, note: str = "") -> Answer:
 
 def by_rules(value: float, note: str = "the puzzle's rules") -> Answer:
     """A number that the rules of a puzzle make."""
-    return Answer(float(value), note, file="src/costtogo/puzzles")
+    return Answer(float(value), note, file="src/costtogo/puzzles", fact=True)
 
 
 @answers("states", "states_at_distance", "diameter")
@@ -165,7 +165,7 @@ def sampled_percent(results: StudyResults, row: Row, drawn: pd.DataFrame) -> Ans
     if rows is None or row["distance"] not in rows.index:
         return None
     here, total = rows.loc[row["distance"]], int(rows["sampled"].sum())
-    low, high = (100 * end for end in wilson(int(here["sampled"]), total))
+    low, high = (100 * end for end in wilson(round(here["expected_percent"] * total / 100), total))  # of such a sample
     note = f"the exact share; of {total:,} states drawn {100 * here['sampled'] / total:.2f} %"
     return replace(fact(here["expected_percent"], "", note), low=low, high=high)
 
@@ -181,7 +181,9 @@ def samplers_apart(results: StudyResults, row: Row, drawn: pd.DataFrame) -> Answ
     if row["quantity"] == "sampled_percent_difference":
         apart, spread = 100 * apart.abs() / float(others.sum()), 100 * spread / float(others.sum())
         if math.isnan(at):
-            return Answer(float(apart.sum()), fact=True)
+            half = 0.603 * float((spread**2).sum() ** 0.5)  # |x| deviates by 0.603 times as much as x around 0
+            value = float(apart.sum())
+            return Answer(value, low=value - half, high=value + half, fact=True)
     if math.isnan(at):
         at = apart.idxmin() if row["relation"].startswith(">") else apart.idxmax()
     value, half = float(apart[at]), float(spread[at])

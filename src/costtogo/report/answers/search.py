@@ -4,6 +4,7 @@ Searches of the headline model; which of them stand for the study says costtogo.
 """
 
 import math
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -168,7 +169,7 @@ def length(results: StudyResults, row: Row) -> Answer | None:
     if found := solved_exactly(results):
         return mean(found.rows["distance"], found.what, found.file)
     found = judged(results)
-    return found and mean(found.rows["optimal"], f"the optima told of {found.what}", found.file)
+    return found and replace(mean(found.rows["optimal"], f"the optima of {found.what}", found.file), told=True)
 
 
 @answers("length_most", of="learned", table="searches/{ours}/searches")

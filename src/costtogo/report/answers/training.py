@@ -6,9 +6,10 @@ from typing import Any
 import pandas as pd
 
 from costtogo.analysis.literature import SECONDS
-from costtogo.report.answer import NAN, Answer, Row, answers
+from costtogo.report.answer import NAN, Answer, Row, absent, answers
 from costtogo.report.extracts import EARLY
 from costtogo.report.results import StudyResults
+from costtogo.report.words import NOT_REACHED
 
 CURVE = "models/{ours}/curve"
 
@@ -23,10 +24,9 @@ def with_target(results: StudyResults, row: Row) -> str | None:
 
 
 @answers("total_iterations", of="repeated", table=CURVE)
-def total_iterations(results: StudyResults, row: Row, curve: pd.DataFrame) -> Answer | None:
-    """The iterations themselves where our training went as far; a shorter one has none to compare."""
-    goes_as_far = results.metric(f"models/{row['ours']}", "iterations") >= row["value"]
-    return Answer(row["value"], "the training goes as far") if goes_as_far else None
+def total_iterations(results: StudyResults, row: Row, curve: pd.DataFrame) -> float:
+    """The iterations of ours."""
+    return results.metric(f"models/{row['ours']}", "iterations")
 
 
 @answers("convergence_points", "convergence_point_iteration")
@@ -42,7 +42,9 @@ def convergence_points(results: StudyResults, row: Row) -> Answer | None:
         upto = min(results.metric(f"models/{model}", "iterations"), row["iteration"])
         notes.append(f"in {upto:,.0f} iterations")
     else:
-        value = at.iloc[int(row["point"]) - 1] if len(at) >= row["point"] else NAN
+        if len(at) < row["point"]:
+            return absent(NOT_REACHED, f"{len(at)} convergence points in {curve['iteration'].max():,.0f} iterations")
+        value = at.iloc[int(row["point"]) - 1]
     return Answer(value, ", ".join(notes), file=results.place(f"models/{model}/curve"))
 
 
@@ -57,7 +59,8 @@ def seen_until_point(results: StudyResults, row: Row, curve: pd.DataFrame) -> An
     """States drawn until a convergence point, and by the states of the puzzle."""
     chosen = curve[curve["updated"].astype(bool) & (curve["convergence_points"] == row["point"])]
     if chosen.empty:
-        return None
+        points = int(curve["updated"].sum())
+        return absent(NOT_REACHED, f"{points} convergence points in {curve['iteration'].max():,.0f} iterations")
     iteration, each = chosen["iteration"].iloc[0], results.training(row["ours"])["states_per_iteration"]
     return Answer(_by_states(iteration * each, row), f"iteration {iteration}")
 

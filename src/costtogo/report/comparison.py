@@ -1,0 +1,250 @@
+"""Each number of the literature beside ours: what was found, the verdict on it, and why.
+
+compare makes one frame, which is reported_vs_reproduced.csv; claims counts it, a sentence of a source once.
+"""
+
+import math
+from collections.abc import Iterator
+
+import pandas as pd
+
+from costtogo.analysis.documents import LOCAL_VI
+from costtogo.analysis.literature import read_local_vi, rows_on
+from costtogo.report.answer import NAN, Answer, Row, answer
+from costtogo.report.answers import local_vi
+from costtogo.report.answers.search import exact, external, known
+from costtogo.report.quantities import TIMES, quantity_of
+from costtogo.report.results import StudyResults
+from costtogo.report.standing import (
+    COMPACT,
+    EXACT,
+    LEARNED,
+    NETWORK,
+    OPTIMAL,
+    OTHER_SETS,
+    OURS,
+    Standing,
+    has_trained,
+    recipe_of,
+    stand,
+    terms_of,
+)
+from costtogo.report.verdicts import Verdict, judge, judge_text
+from costtogo.report.words import (
+    BETTER,
+    CANNOT_TELL,
+    COST,
+    FACT,
+    NOT_COMPARABLE,
+    NOT_JUDGED,
+    NOT_REACHED,
+    NOT_RUN,
+    REPRODUCED,
+    SOURCE_ERRS,
+    VERDICTS,
+    WORSE,
+)
+
+FOUND = ("recipe", "reproduced", "compact", "exhaustive", "interval_95", "seeds", "verdict", "reason", "results_file")
+SENTENCES = {  # how a row's training is named in a reason
+    EXACT: "exact recipe",
+    COMPACT: "compact network; the exact recipe has not been run",
+}
+TERMS = ("iteration", "path_weight", "batch_size", "set", "distance")  # of a search, besides its model
+SOLUTIONS = ("optimal_percent", "solved_percent", "states_solved", "length", "extra_moves")
+NODES = ("nodes_expanded", "nodes_generated", "search_iterations")
+APART = "wall-clock times of this study differ from run to run and stand in timings.md"
+NEEDS_OPTIMA = (
+    *("optimal_percent", "extra_moves", "extra_moves_2_percent", "extra_moves_4_percent", "length_ratio"),
+    *("overestimation_mean", "admissible_within_one_percent", "length"),
+)
+UNFAVOURABLE = (  # verdicts of the rows of a claim: the first of them that a row has is the claim's
+    *(WORSE, NOT_REACHED, CANNOT_TELL, NOT_RUN, NOT_COMPARABLE, SOURCE_ERRS, REPRODUCED, BETTER, NOT_JUDGED),
+)
+
+
+def compare(reported: pd.DataFrame, own: StudyResults) -> pd.DataFrame:
+    """One row a reported number, its columns before those of FOUND.
+
+    reproduced: ours, by the exact recipe where that was run.  compact: from this study's network of the same name.
+    exhaustive: over all states.  interval_95: of reproduced.  seeds: how many trainings it is the mean of.
+    """
+    by_puzzle = {puzzle: own.of(puzzle) for puzzle in own.puzzles}
+    rows = [row | _compared(by_puzzle.get(row["puzzle"], own), row) for row in terms_of(reported, own)]
+    frame = pd.DataFrame(rows, columns=[*reported.columns, *FOUND]).drop(columns="contradicted")
+    return weigh_both(frame.rename(columns={"value": "reported"}))
+
+
+def compare_all(own: StudyResults) -> pd.DataFrame:
+    """compare for all numbers on the puzzles of some results; where wall-clock times may be seen, for times alone."""
+    listed = [puzzle for puzzle, asked in own.puzzles.items() if asked.is_exhaustive]
+    reported = rows_on(own.puzzles, listed, own.references.reported)
+    return compare(reported[reported["quantity"].isin(TIMES)] if own.timed else reported, own)
+
+
+def _compared(own: StudyResults, row: Row) -> Row:
+    standing = stand(own, row)
+    found = standing.basis
+    verdict, why = judge(row, found)
+    if found is None and verdict == NOT_RUN:
+        verdict, why = next(_why_not(own, row, standing))
+    recipe = SENTENCES.get(standing.recipe, "") if row["repeated"] else ""
+    words = [recipe, found.note if found else "", why]
+    words += [f"erratum: {row['erratum']}"] if isinstance(row["erratum"], str) else []
+    number = found if found and not found.missing else None
+    trained = bool(number and standing.recipe)
+    return {
+        "recipe": standing.recipe,
+        "reproduced": number.value if number else NAN,
+        "compact": standing.compact.value if standing.compact else NAN,
+        "exhaustive": number.exhaustive if number and row["repeated"] else NAN,
+        "interval_95": interval_text(number),
+        "seeds": number.seeds if trained else NAN,
+        "verdict": verdict,
+        "reason": "; ".join(filter(None, words)),
+        "results_file": number.file if number else "",
+    }
+
+
+def interval_text(found: Answer | None) -> str:
+    """The interval of a number.  -> "[97.2, 98.8]", empty where it has none."""
+    return f"[{found.low:.6g}, {found.high:.6g}]" if found and not math.isnan(found.low) else ""
+
+
+def weigh_both(rows: pd.DataFrame) -> pd.DataFrame:
+    """The rows with the solutions and the nodes of one search weighed together.
+
+    Better on the one and worse on the other is another trade, not a better result: not comparable.
+    """
+    sides = {BETTER: WORSE, WORSE: BETTER}
+    searches = rows[rows["quantity"].isin([*SOLUTIONS, *NODES]) & rows["verdict"].isin(sides)]
+    traded = []
+    for place, row in searches[searches["verdict"] == BETTER].iterrows():
+        others = NODES if row["quantity"] in SOLUTIONS else SOLUTIONS
+        alike = (searches["quantity"].isin(others)) & (searches["verdict"] == WORSE)
+        for name in ("source", "section", "puzzle", "model"):
+            alike &= searches[name] == row[name]
+        for name in TERMS:
+            alike &= (searches[name] == row[name]) | searches[name].isna() | pd.isna(row[name])
+        if alike.any():
+            traded += [place]
+    words = "nodes for longer solutions, or the other way: another trade"
+    reasons = rows.loc[traded, "reason"] + f"; {words}"
+    rows.loc[traded, "verdict"], rows.loc[traded, "reason"] = NOT_COMPARABLE, reasons
+    return rows
+
+
+# Claims
+
+
+def claims(rows: pd.DataFrame) -> pd.DataFrame:
+    """One row for each claim: a sentence that several rows spell out, or a row that stands alone.
+
+    Columns source, kind, recipe, verdict: the least favourable of its rows, so that it holds only if it does in every
+    case; numbers, how many rows.
+    """
+    alone = pd.Series([f"row {place}" for place in range(len(rows))], index=rows.index)
+    names = rows["claim"].where(rows["claim"].map(lambda name: isinstance(name, str) and name != ""), alone)
+    found = []
+    for _, group in rows.groupby(["source", names], sort=False):
+        verdict = min(group["verdict"], key=UNFAVOURABLE.index)
+        recipes = [name for name in (COMPACT, EXACT) if (group["recipe"] == name).any()]
+        first = group.iloc[0]
+        recipe = recipes[0] if recipes else first["recipe"]
+        found.append([first["source"], first["kind"], recipe, verdict, len(group)])
+    return pd.DataFrame(found, columns=["source", "kind", "recipe", "verdict", "numbers"])
+
+
+def scoreboard(rows: pd.DataFrame) -> pd.DataFrame:
+    """How many claims have which verdict, a row for each document, recipe and kind, results apart from facts.
+
+    Columns source, of (results, facts), recipe, claims and VERDICTS but the last: costs and what is not judged are not
+    counted.
+    """
+    counted = claims(rows[rows["kind"] != COST].reset_index(drop=True))
+    counted = counted[counted["verdict"] != NOT_JUDGED]
+    of = counted["kind"].map({FACT: "facts"}).fillna("results")
+    table = counted.assign(of=of).groupby(["source", "of", "recipe"], sort=False)["verdict"].value_counts()
+    wide = table.unstack(fill_value=0).reindex(columns=VERDICTS[:-1], fill_value=0)
+    return wide.assign(claims=wide.sum(axis=1)).reset_index()[["source", "of", "recipe", "claims", *VERDICTS[:-1]]]
+
+
+# The document on local value iteration, whose numbers are texts
+
+
+def compare_texts(own: StudyResults) -> pd.DataFrame:
+    """The numbers of that document beside ours; where wall-clock times may be seen, times alone.
+
+    Added are reproduced, as text, verdict and reason; not run are those of steps that the study does not take.
+    """
+    reported = read_local_vi(own.references.reported / LOCAL_VI)
+    reported = reported[(reported["kind"] == COST) == own.timed].drop(columns="erratum")
+    rows, sizes = [], local_vi.sizes(own)
+    for row in reported.to_dict("records"):
+        asked = row | {"quantity": local_vi.PREFIX + row["quantity"]}
+        found = answer(own, asked) if row["initial_size"] in sizes else None
+        verdict, reason = judge_text(row, found) if found else (NOT_RUN, "")
+        recipe = "" if row["kind"] == FACT else OURS
+        words = {"recipe": recipe, "reproduced": found.text if found else "–", "verdict": verdict, "reason": reason}
+        rows.append({"source": "local_value_iteration", **row, **words})
+    columns = ["source", *reported.columns, "recipe", "reproduced", "verdict", "reason"]
+    return pd.DataFrame(rows, columns=columns).drop(columns="contradicted")
+
+
+# Why not
+
+
+def _why_not(own: StudyResults, row: Row, standing: Standing) -> Iterator[Verdict]:
+    """Why a number has none of ours beside it: verdict after verdict, of which the first counts."""
+    quantity, model = quantity_of(row["quantity"], row["repeated"]), row["model"]
+    if row["repeated"] and quantity.clock and standing.recipe != EXACT:
+        yield NOT_JUDGED, APART
+    if row["repeated"] and standing.recipe:
+        yield NOT_REACHED, "nothing to compare: not reached, not solved, or not measured"
+    if row["repeated"]:
+        yield NOT_RUN, "the exact recipe has not been run, and the study has no counterpart"
+    yield from _listed(own, row) if row["listed"] else _unsolved_or_timed(own, row)
+    if quantity.reason and (not row["quantity"].endswith("_tried") or model in LEARNED):
+        yield NOT_RUN, quantity.reason
+    if not row["listed"]:
+        yield from _large(own, row)
+    yield NOT_RUN, "the study has no counterpart, or has not run it"
+
+
+def _listed(own: StudyResults, row: Row) -> Iterator[Verdict]:
+    """Why not, of a training that is repeated by its name."""
+    model = row["model"]
+    if isinstance(model, str) and model not in OPTIMAL and not has_trained(recipe_of(own, row), model):
+        yield NOT_RUN, f"the training has not been run: config/{row['source']}.yaml"
+    if quantity_of(row["quantity"]).clock and model == NETWORK:
+        yield NOT_JUDGED, APART
+    if model in OPTIMAL:
+        yield NOT_RUN, "another solver, which the study does not run"
+
+
+def _unsolved_or_timed(own: StudyResults, row: Row) -> Iterator[Verdict]:
+    """Why not, of searches on a puzzle too large to list: too few were solved, or seconds may not be seen."""
+    model, found = row["model"], exact(own)
+    if (model in OPTIMAL or row["quantity"] == "seconds_ratio_pdb") and found and not found.rows["solved"].all():
+        solved, limit = found.rows["solved"], own.asked.optima.max_generated
+        why = f"{found.what}, solves {solved.sum()} of {len(solved)} within {limit:,} nodes each: no mean of all"
+        yield NOT_REACHED, why
+    timed_here = model in LEARNED or (model in OPTIMAL and own.asked.optima is not None)
+    if quantity_of(row["quantity"]).clock and timed_here and not own.timed:
+        yield NOT_JUDGED, APART
+
+
+def _large(own: StudyResults, row: Row) -> Iterator[Verdict]:
+    """Why not, of a puzzle too large to list, where the quantity alone does not say it."""
+    quantity, model = row["quantity"], row["model"]
+    if row["set"] in OTHER_SETS:
+        yield NOT_COMPARABLE, OTHER_SETS[row["set"]]
+    asked_of = model in (*LEARNED[:1], *OPTIMAL, "Report_DNN")
+    if quantity in NEEDS_OPTIMA and asked_of and external(own) is None and own.asked.external is not None:
+        yield NOT_RUN, f"not measured yet: snakemake {own.study}-external measures it"
+    if quantity in NEEDS_OPTIMA and external(own) is not None and known(own) is None:
+        yield NOT_COMPARABLE, "needs optima, which are not known"
+    if isinstance(model, str) and model not in LEARNED:
+        yield NOT_RUN, "another solver or training, which the study does not run"
+    if quantity == "optimal_percent" and model == "DeepCube":
+        yield NOT_COMPARABLE, "of less scrambled cubes that the slide does not name"
