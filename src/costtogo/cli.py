@@ -237,6 +237,16 @@ def report(
     print(f"The report of {study} is written: read {reports / study / 'report.md'}.")
 
 
+@app.command()
+def overview(
+    reports: Annotated[Path, typer.Option(help="Folder of all studies' reports.")] = Path("reports"),
+):
+    """Write reports/README.md: all documents, which study repeats what of them, and how their claims came out."""
+    from costtogo.report.overview import write_overview
+
+    print(f"The overview is written: read {write_overview(reports)}.")
+
+
 @app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
 def stage(
     context: typer.Context,

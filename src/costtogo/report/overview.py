@@ -1,0 +1,49 @@
+"""One page over all documents: which of their systems which study repeats, how their claims came out, what is missing.
+
+The systems stand in data/systems.csv; the counts are of the reports' own reported_vs_reproduced.csv.
+"""
+
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from costtogo.analysis.literature import DOCUMENTS
+from costtogo.files import read_csv, write_text
+from costtogo.report.comparison import scoreboard
+from costtogo.report.literature import scoreboard_text
+from costtogo.report.render import render
+
+SYSTEMS = Path("data/systems.csv")  # columns source, system, study, missing
+
+
+def write_overview(reports: Path, systems: Path = SYSTEMS) -> Path:
+    """Write reports/README.md from the reports that are there.  Returns its path."""
+    rows = read_csv(systems, dtype=str).fillna("")
+    studies = [name for name in dict.fromkeys(rows["study"]) if name]
+    told = [name for name in studies if (reports / name / "report.md").exists()]
+    found = {name: compared for name in told if (compared := _compared(reports / name)) is not None}
+    documents = [
+        {"name": DOCUMENTS[source], "systems": own.to_dict("records"), "tables": _tables(source, found)}
+        for source, own in rows.groupby("source", sort=False)
+    ]
+    earlier = [name for name in told if name not in found]
+    target = reports / "README.md"
+    write_text(target, render("overview", documents=documents, told=told, earlier=earlier))
+    return target
+
+
+def _compared(folder: Path) -> pd.DataFrame | None:
+    """The literature beside a study; None where its verdicts are of an earlier kind."""
+    rows = read_csv(folder / "reported_vs_reproduced.csv")
+    return rows.fillna({"recipe": ""}) if "recipe" in rows else None
+
+
+def _tables(source: str, found: dict[str, pd.DataFrame]) -> list[dict[str, Any]]:
+    """For each study the scoreboard of the claims of one document."""
+    own = {name: rows[rows["source"] == source].reset_index(drop=True) for name, rows in found.items()}
+    return [
+        {"study": name, "scoreboard": scoreboard_text(rows)}
+        for name, rows in own.items()
+        if len(rows) and len(scoreboard(rows))
+    ]

@@ -1,0 +1,40 @@
+"""The page over all documents: it counts what the reports say, and says what is missing."""
+
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from costtogo.analysis.literature import DOCUMENTS
+from costtogo.files import read_csv
+from costtogo.report.overview import SYSTEMS, write_overview
+
+
+@pytest.fixture
+def reports(tmp_path):
+    """Two reports: one with claims of the thesis, one whose verdicts are of an earlier kind."""
+    rows = {"source": "thesis", "kind": ["result", "result", "setting"], "claim": "", "recipe": ["exact", "", "exact"]}
+    rows["verdict"] = ["reproduced", "not run", "not judged"]
+    for name, frame in {"default": pd.DataFrame(rows), "cube3": pd.DataFrame({"verdict": ["agrees"]})}.items():
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "report.md").write_text("# A report\n")
+        frame.to_csv(tmp_path / name / "reported_vs_reproduced.csv", index=False)
+    return tmp_path
+
+
+def test_every_document_has_its_systems_and_the_claims_of_the_studies_that_repeat_them(reports):
+    text = write_overview(reports).read_text()
+    assert text.count("\n## ") == len(DOCUMENTS)
+    thesis = text.partition("## Thesis")[2].partition("\n## ")[0]
+    assert "| thesis, results | exact recipe | 1 | 1 |  |" in thesis and "| no training | 1 |  | 1 |" in thesis
+    assert "[default](default/report.md)" in thesis and "`thesis`; nine of thirteen" in thesis
+    assert text.rstrip().endswith("`cube3`.") and "Sokoban: not built yet." in text
+    assert write_overview(reports).read_text() == text
+
+
+def test_every_system_is_of_a_document_and_is_repeated_by_a_study_that_there_is_or_says_why_not():
+    systems = read_csv(SYSTEMS, dtype=str).fillna("")
+    assert set(systems["source"]) == set(DOCUMENTS)
+    studies = {path.stem for path in Path("config").glob("*.yaml")} | {"default"}
+    assert set(systems["study"]) - {""} <= studies
+    assert (systems.loc[systems["study"] == "", "missing"] != "").all()
