@@ -122,6 +122,14 @@ def test_a_claim_on_all_models_is_answered_by_the_one_that_decides_it(study, rel
     assert (found.value, found.note) == (value, "over 2 models")
 
 
+def test_a_share_that_no_heuristic_reaches_too_is_said_to_be_no_merit(study):
+    zero = {"heuristic": ["zero", "exact"], "set": "test", "path_weight": 0.7, "batch_size": 5}
+    study.tables["searches/baseline_cube2/grid"] = pd.DataFrame(zero | {"optimal_percent": [97.9, 100.0]})
+    assert "no heuristic" not in ask(study).note
+    study.tables["searches/baseline_cube2/grid"]["optimal_percent"] = [98.0, 100.0]
+    assert ask(study).note == "convergence point 11, iteration 1100; no heuristic at all does as well"
+
+
 def test_a_claim_over_all_batch_sizes_is_answered_by_the_one_that_decides_it(study):
     frame = study.tables["searches/walker/checkpoints"]
     study.tables["searches/walker/checkpoints"] = pd.concat([frame, frame.assign(batch_size=3, nodes_expanded=80.0)])

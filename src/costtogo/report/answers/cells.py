@@ -14,6 +14,7 @@ from costtogo.report.words import NOT_REACHED
 
 NETWORK_ENGINE = "network alone"  # the engine that, like the literature's, searches one instance at a time
 BY_DISTANCE = "searches/{ours}/checkpoints_by_distance"
+NO_MERIT = "no heuristic at all does as well"
 SHARES = ("states_solved", "optimal_percent")
 NAMES = {"states_solved": "solved_percent", "extra_moves": "excess", "states_sampled": "instances"}
 
@@ -36,8 +37,23 @@ def of_cell(results: StudyResults, row: Row) -> Answer | None:
     if values.isna().any():  # no length where nothing was solved
         return absent(NOT_REACHED, f"{note}: not solved")
     decisive = chosen.loc[values.idxmin() if row["relation"].startswith(">") else values.idxmax()]
+    if (
+        row["quantity"] == "optimal_percent"
+        and without_heuristic(results, decisive, row) >= decisive["optimal_percent"]
+    ):
+        note = "; ".join(filter(None, [note, NO_MERIT]))
     found = Answer(decisive[row["quantity"]], note, file=results.place(address))
     return within(found, decisive) if row["quantity"] == "optimal_percent" else found
+
+
+def without_heuristic(results: StudyResults, cell: pd.Series, row: Row) -> float:
+    """The share of optimal solutions of the same searches with no heuristic at all; NaN where they were not made."""
+    puzzle = results.training(row["ours"])["puzzle"]
+    grid = results.find(f"searches/baseline_{puzzle}/grid") if math.isnan(row["distance"]) else None
+    if grid is None:
+        return math.nan
+    zero = alike(grid[(grid["heuristic"] == "zero") & (grid["set"] == cell["set"])], cell, "path_weight", "batch_size")
+    return float(zero["optimal_percent"].max())
 
 
 def within(found: Answer, cell: pd.Series) -> Answer:
