@@ -1,0 +1,87 @@
+"""Verdicts follow what they are about: the kept default study, spoilt in one place, is judged otherwise there."""
+
+import shutil
+from collections.abc import Callable
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from costtogo.analysis.documents import MEASURED, REPORTED
+from costtogo.analysis.literature import read_reported
+from costtogo.files import read_csv, write_csv
+from costtogo.report.comparison import compare
+from costtogo.report.results import References, StudyResults
+from costtogo.report.words import BETTER, CANNOT_TELL, NOT_COMPARABLE, NOT_REACHED, REPRODUCED, WORSE
+
+MODEL = "DNN_0"  # whose exact recipe has not been run, so that the study's own network is judged
+TRIVIAL = ["admissible_percent", "consistent_percent", "overestimation_mean"]
+Change = Callable[[pd.DataFrame], pd.DataFrame]
+
+
+@pytest.fixture
+def judged(tmp_path):
+    """The verdicts on a model's numbers, by quantity, with tables changed; reported: or the literature's numbers."""
+    measured = tmp_path / "measured"
+    shutil.copytree(MEASURED, measured)
+
+    def judge(tables: dict[str, Change], reported: Change = lambda rows: rows, model: str = MODEL) -> pd.DataFrame:
+        for name, change in tables.items():
+            path = measured / "default" / f"{name}.csv"
+            write_csv(path, change(read_csv(path)))
+        rows = read_reported([REPORTED / "thesis.csv"])
+        own = StudyResults.to_write_again("default", References(measured=measured))
+        return compare(reported(rows[rows["model"] == model].reset_index(drop=True)), own)
+
+    return judge
+
+
+def kinds(rows: pd.DataFrame, *quantities: str) -> set[str]:
+    return set(rows.loc[rows["quantity"].isin(quantities), "verdict"])
+
+
+def test_swapped_columns_of_the_literature_are_found_out(judged):
+    def swapped(rows: pd.DataFrame) -> pd.DataFrame:
+        other = {"admissible_percent": "consistent_percent", "consistent_percent": "admissible_percent"}
+        return rows.assign(quantity=rows["quantity"].replace(other))
+
+    before, after = judged({}), judged({}, swapped)
+    changed = before["verdict"] != after["verdict"]
+    assert changed.any() and set(before.loc[changed, "quantity"]) <= {"admissible_percent", "consistent_percent"}
+
+
+def test_a_network_that_says_zero_everywhere_is_admissible_and_not_better_for_it(judged):
+    def zeroed(measures: pd.DataFrame) -> pd.DataFrame:
+        perfect = {"admissible_percent": 100.0, "consistent_percent": 100.0, "overestimation_mean": np.nan}
+        return measures.assign(**perfect, mean_absolute_error=10.666)
+
+    assert kinds(judged({}), *TRIVIAL) & {REPRODUCED, WORSE}
+    assert kinds(judged({f"audits_{MODEL}_measures": zeroed}), *TRIVIAL) <= {NOT_REACHED, CANNOT_TELL, "source errs"}
+
+
+def test_checkpoints_shifted_by_a_convergence_point_do_not_stand_for_the_others(judged):
+    def shifted(rows: pd.DataFrame) -> pd.DataFrame:
+        return rows.assign(convergence_point=rows["convergence_point"] + 1)
+
+    before, after = judged({}), judged({f"searches_{MODEL}_checkpoints": shifted})
+    optimal = before["quantity"].eq("optimal_percent") & before["distance"].isna()
+    assert (before.loc[optimal, "reproduced"].dropna() != after.loc[optimal, "reproduced"].dropna()).any()
+    assert {NOT_COMPARABLE, NOT_REACHED} & set(after.loc[optimal, "verdict"])
+
+
+def test_thirty_instances_can_not_tell(judged):
+    def shrunk(rows: pd.DataFrame) -> pd.DataFrame:
+        return rows.assign(instances=30, optimal_low=60.0, optimal_high=100.0)
+
+    optimal = {"reproduced", "better", "worse"}
+    assert kinds(judged({}).query("distance.isna()"), "optimal_percent") & optimal
+    after = judged({f"searches_{MODEL}_checkpoints": shrunk}).query("distance.isna()")
+    assert not kinds(after, "optimal_percent") & optimal and CANNOT_TELL in kinds(after, "optimal_percent")
+
+
+def test_worse_searches_are_worse(judged):
+    def spoilt(rows: pd.DataFrame) -> pd.DataFrame:
+        return rows.assign(optimal_percent=80.0, optimal_low=79.0, optimal_high=81.0)
+
+    after = judged({f"searches_{MODEL}_checkpoints": spoilt}).query("distance.isna()")
+    assert WORSE in kinds(after, "optimal_percent") and BETTER not in kinds(after, "optimal_percent")
