@@ -328,6 +328,11 @@ def test_a_checkpoint_is_preferred_for_optimality_only_where_a_paired_test_tells
     assert found["selected"].to_dict() == {114: True, 1500: False} and found["separated"].to_dict()[1500]
 
 
+def test_a_network_that_knows_nothing_is_not_preferred_for_what_blind_search_finds(monkeypatch):
+    found = chosen_of(monkeypatch, {1: [True] * 200, 9: [True] * 180 + [False] * 20}, {1: 158_000.0, 9: 160.0})
+    assert found["selected"].to_dict() == {1: False, 9: True}
+
+
 def test_a_paired_test_looks_at_the_instances_in_which_two_searches_differ():
     same = np.arange(100) < 60
     assert not separated(same, same)

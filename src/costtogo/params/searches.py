@@ -69,8 +69,9 @@ Search = Annotated[GridParams | BeamParams, Field(discriminator="solver")]
 class SearchProtocol(Params):
     """How networks of a puzzle whose states are listed are chosen and searched with.
 
-    selection: the setting at which checkpoints are compared on instances of their own: of those that a paired test does
-    not tell from the one with most optimal solutions, the one with fewest expansions stands for the model.
+    selection: the setting at which checkpoints are compared on instances of their own: of those that search at most ten
+    times the fewest nodes, and that a paired test does not tell from the one with most optimal solutions, the one with
+    fewest expansions stands for the model.
     headline: the setting whose result stands for the model.
     """
 

@@ -28,6 +28,7 @@ from costtogo.stages.tables import read_table
 from costtogo.types import Heuristic, UserError
 
 ALL_STARTS_CHUNK = 100_000
+BLIND = 10  # times the fewest nodes: a checkpoint that expands more does not compete
 RUNS = 5  # of a search that is timed alone and is the only one of its cell; their median counts
 VALUES = "values.npz"  # of an audit
 CELL = ["heuristic", "set", "path_weight", "batch_size"]
@@ -158,9 +159,10 @@ def read_tables(puzzle: ListedPuzzle, values: Path) -> dict[int, TableHeuristic]
 def select(protocol: Protocol, tables: dict[int, TableHeuristic], points: pd.Series) -> pd.DataFrame:
     """One row per audited checkpoint; selected is the one of fewest expansions among those that are optimal enough.
 
-    Optimal enough are the one that solves most instances optimally, and those that a paired test does not tell from it
-    (separated). Of equally few expansions the later counts. Instances have their weights, so that shares are those of
-    the set before it lost the states of the test sets.
+    Of those that expand at most BLIND times the fewest nodes, optimal enough are the one that solves most instances
+    optimally, and those that a paired test does not tell from it (separated). A network that knows little searches
+    nearly all states, and finds shortest solutions so. Of equally few expansions the later counts. Instances have their
+    weights, so that shares are those of the set before it lost the states of the test sets.
     points: convergence points by iteration.
     """
     cell, rows, optimal = protocol.asked.selection, [], []
@@ -177,10 +179,11 @@ def select(protocol: Protocol, tables: dict[int, TableHeuristic], points: pd.Ser
             }
         )
     frame = pd.DataFrame(rows)
-    best = optimal[frame["optimal_percent"].idxmax()]
+    sees = frame["nodes_expanded"] <= BLIND * frame["nodes_expanded"].min()
+    best = optimal[frame["optimal_percent"].where(sees).idxmax()]
     frame["separated"] = [separated(best, other) for other in optimal]
-    fewest = frame.loc[~frame["separated"], "nodes_expanded"].min()
-    chosen = frame.index[~frame["separated"] & (frame["nodes_expanded"] == fewest)].max()
+    enough = sees & ~frame["separated"]
+    chosen = frame.index[enough & (frame["nodes_expanded"] == frame.loc[enough, "nodes_expanded"].min())].max()
     return frame.assign(selected=frame.index == chosen)
 
 
