@@ -139,6 +139,20 @@ def test_a_changed_parameter_asks_for_what_depends_on_it_and_names_itself(study,
     assert reasons(study) == {}, "and changed back it asks for nothing"
 
 
+def test_what_is_below_a_stage_that_has_been_made_alone_names_it(study, finished):
+    other = changed(study, iterations=7)
+    model = next(stage for stage in stages_of(other) if (stage.group, stage.name) == ("models", "DNN_reduced_0"))
+    finish(model, {path: b"trained otherwise" for path in model.results})
+    why = reasons(other)
+    assert why["audits/DNN_reduced_0"] == "after smoke/models/DNN_reduced_0"
+
+
+def test_a_changed_number_within_a_list_is_named_by_its_place(study, finished):
+    figure = next(stage for stage in stages_of(study) if (stage.group, stage.name) == ("figures", "DNN_reduced_0"))
+    why = reasons(changed(study, epsilon=0.7))["figures/DNN_reduced_0"]
+    assert "epsilon" in why and "→ 0.7" in why and figure.parameters != {}
+
+
 def test_a_stage_that_begins_is_no_longer_finished_and_the_others_are(study, finished):
     recipes.begin(Path("results/smoke/audits"), "DNN_reduced_0")
     assert set(reasons(study)) == {"audits/DNN_reduced_0"}

@@ -90,6 +90,11 @@ class State:
             if need.card in read and Path(need.card).exists() and read[need.card] != digest(need.card):
                 yield f"{need.card} is another than the one it was made from"
 
+    def _wrote_anew(self, need: Stage, read: dict[str, str]) -> bool:
+        """Whether a stage has written other files since they were read."""
+        written = self._outputs_of(need) if Path(need.card).exists() else {}
+        return any(read.get(path, now) != now for path, now in written.items())
+
     def _outputs_of(self, stage: Stage) -> dict[str, str]:
         if stage.id not in self._outputs:
             self._outputs[stage.id] = _table(_table(read_json(stage.card)).get("outputs"))
@@ -107,8 +112,9 @@ class State:
         code = {name for name, _ in _table(found[-1].content["code"]).items() ^ stage.recipe.code.items()}
         if code:
             return f"code: {shortened(sorted(code), SHOWN)}"
-        files = [path for path in stage.files if _table(before.get("inputs")).get(path, "") != stage.recipe.files[path]]
-        upstream = [need.id for need in stage.needs if self.reason(need)]
+        read = _table(before.get("inputs"))
+        files = [path for path in stage.files if read.get(path, "") != stage.recipe.files[path]]
+        upstream = [need.id for need in stage.needs if self.reason(need) or self._wrote_anew(need, read)]
         return f"after {shortened(upstream, SHOWN)}" if upstream else f"files: {shortened(files, SHOWN)}"
 
 
@@ -123,6 +129,8 @@ def _differences(before: dict[str, Any], now: dict[str, Any], prefix: str = "") 
     """Each parameter that differs, with both values.  -> "training.epsilon 0.05 → 0.2"."""
     for name in sorted({*before, *now}):
         old, new = before.get(name, ABSENT), now.get(name, ABSENT)
+        if isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
+            old, new = dict(enumerate(old)), dict(enumerate(new))
         if isinstance(old, dict) and isinstance(new, dict):
             yield from _differences(old, new, f"{prefix}{name}.")
         elif old != new:
