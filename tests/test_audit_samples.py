@@ -194,7 +194,8 @@ def test_a_whole_audit_is_the_same_to_the_byte_when_it_is_made_again(trained):
     assert len(frames["greedy"]) == 3 * len(WANTED.greedy_depths) and len(frames["scrambled"]) == WANTED.depths
     assert frames["greedy"].groupby("iteration")["mean_cost_to_go"].mean().nunique() == 3
     for frame in frames.values():
-        assert frame.notna().all(axis=None)
+        known = frame.drop(columns="overestimation_mean", errors="ignore")  # NaN where nothing is overestimated
+        assert known.notna().all(axis=None)
         assert frame.filter(like="percent").apply(lambda column: column.between(0, 100)).all(axis=None)
     audit_samples.run(*trained, out)
     assert first == {path: path.read_bytes() for path in first}
