@@ -215,29 +215,29 @@ def _advance(memory, at, task, path_weight, rules, search):
 def _select(memory, at, states, goal, until_proved):
     """Take a batch of live states of least f: how many, and whether the search is over with the goal."""
     entries, fs, orders, head, _, batch, batch_g, _, _, _ = memory
-    taken = 0
-    while taken < len(batch) and at.size + at.linked > 0:
+    taken, solved = 0, False
+    size, linked, cost = at.size, at.linked, at.cost
+    while taken < len(batch) and size + linked > 0 and not solved:
         # Where the heap is empty, the next bucket that is not becomes the heap.
-        while at.size == 0:
+        while size == 0:
             at.nearest += 1
             entry = head[at.nearest]
             while entry != NOTHING:
-                push(fs, orders, at.size, entries[entry].f, entry)
-                at.size, at.linked, entry = at.size + 1, at.linked - 1, entries[entry].next
+                push(fs, orders, size, entries[entry].f, entry)
+                size, linked, entry = size + 1, linked - 1, entries[entry].next
             head[at.nearest] = NOTHING
-        entry = pop(fs, orders, at.size)
-        at.size -= 1
+        entry = pop(fs, orders, size)
+        size -= 1
         state, path = entries[entry].state, entries[entry].g
-        if path > states[state].g or path + np.float64(states[state].h) >= at.cost:
+        if path > states[state].g or path + np.float64(states[state].h) >= cost:
             continue
         if state == goal:
-            at.cost = path
-            if not until_proved:
-                return taken, True
+            cost, solved = np.float64(path), not until_proved
             continue
         batch[taken], batch_g[taken] = state, path
         taken += 1
-    return taken, False
+    at.size, at.linked, at.cost = size, linked, cost
+    return taken, solved
 
 
 @njit(cache=True, nogil=True, forceinline=True)
@@ -266,23 +266,24 @@ def _expand(memory, graph, states, taken):
 def _enter(memory, at, states, per_move, path_weight, search, taken):
     """Make entries of the children that are new or were reached by a longer path."""
     entries, fs, orders, head, tail, batch, _, children, costs_to_go, _ = memory
-    size, linked, entry = at.size, at.linked, at.pushed
+    size, linked, entry, nearest = at.size, at.linked, at.pushed, at.nearest
+    known, generated, farthest = at.known, at.generated, at.farthest
     for row in range(taken):
         path = states[batch[row]].g + 1
         for action in range(children.shape[1]):
             child = children[row, action]
             if child == NO_STATE:
                 continue
-            at.generated += 1
+            generated += 1
             if states[child].search == search and states[child].g <= path:
                 continue
-            at.known += states[child].search != search
+            known += states[child].search != search
             states[child].search, states[child].g, states[child].arrived_by = search, path, action
             # Into the heap if its bucket is there already, else to the end of its bucket.
             f = path_weight * path + np.float64(costs_to_go[row, action])
             entries[entry].f, entries[entry].state, entries[entry].g = f, child, path
             place = int(min(max(0.0, f * per_move), BUCKETS - 1.0))
-            if place <= at.nearest:
+            if place <= nearest:
                 push(fs, orders, size, f, entry)
                 size += 1
             else:
@@ -293,9 +294,10 @@ def _enter(memory, at, states, per_move, path_weight, search, taken):
                     entries[tail[place]].next = entry
                 tail[place] = entry
                 linked += 1
-                at.farthest = max(at.farthest, place)
+                farthest = max(farthest, place)
             entry += 1
     at.size, at.linked, at.pushed = size, linked, entry
+    at.known, at.generated, at.farthest = known, generated, farthest
     at.expanded += taken
 
 
