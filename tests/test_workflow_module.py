@@ -305,6 +305,15 @@ def test_a_study_says_how_many_of_its_stages_are_finished(study, finished):
     assert recipes.progress({}) == ""
 
 
+def test_all_recipes_of_a_study_are_there_once_one_stage_is_asked_for(tmp_path, monkeypatch):
+    graph = Graph([ROOT / "params.yaml"], ROOT / "config", words=["smoke"])
+    monkeypatch.chdir(tmp_path)
+    smoke = [stage for stage in graph.stages if stage.study == "smoke"]
+    recipe = graph.reads(smoke[0])[0]
+    written = {str(path) for path in Path(".snakemake").rglob("*.json")}
+    assert recipe in written and len(written) == len(smoke), "for Snakemake looks into a folder once"
+
+
 def test_the_graph_has_every_study_and_each_target_once():
     graph = Graph([ROOT / "params.yaml"], ROOT / "config")
     names = [target.name for target in graph.targets]

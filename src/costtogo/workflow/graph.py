@@ -61,6 +61,7 @@ class Graph:
         self.stages: list[Stage] = []
         for study in sorted(self._studies.values(), key=lambda study: len(read_by(study))):
             self.stages += stages_of(study, self.stages)
+        self._written: set[str] = set()  # studies whose recipes are there
         self._last = {stage.study: stage for stage in self.stages if stage.group == "report"}
         self._state = State(self.stages)
         self._marks = {stage.id: str(self._state.mark(stage)) for stage in self.stages}
@@ -72,7 +73,9 @@ class Graph:
         return self._marks[stage.id]
 
     def reads(self, stage: Stage) -> list[str]:
-        """The recipe of a stage, written here where it is not yet there, the marks of those it needs, further files.
+        """The recipe of a stage, the marks of those it needs, further files.
+
+        All recipes of its study are written here, if they are not there: Snakemake looks into their folders once.
 
         A finished stage does not wait for one that lost a file: under the same key the same comes out. If it does not,
         as on another processor, the next start finds that the stage was made from something else (State).
@@ -80,8 +83,10 @@ class Graph:
         """
         if stage.group == "external":
             find(Path(stage.files[0]).name)
-        for made in (stage, self._last[stage.study]):
-            made.recipe.write(made.folder, made.name, Mark.of(Path(self.mark(made))).time)
+        if stage.study not in self._written:
+            self._written.add(stage.study)
+            for made in (each for each in self.stages if each.study == stage.study):
+                made.recipe.write(made.folder, made.name, Mark.of(Path(self.mark(made))).time)
         finished = not self._state.reason(stage)
         marks = [self.mark(need) for need in stage.needs if not (finished and self._state.reason(need))]
         files = [path for path in stage.files if Path(path).exists() and not Path(path).is_relative_to("results")]
