@@ -8,6 +8,7 @@ import pytest
 from costtogo.analysis.literature import DOCUMENTS
 from costtogo.files import read_csv
 from costtogo.report.overview import SYSTEMS, write_overview
+from costtogo.types import UserError
 
 
 @pytest.fixture
@@ -30,6 +31,12 @@ def test_every_document_has_its_systems_and_the_claims_of_the_studies_that_repea
     assert "[default](default/report.md)" in thesis and "`thesis`; nine of thirteen" in thesis
     assert text.rstrip().endswith("`cube3`.") and "Sokoban: not built yet." in text
     assert write_overview(reports).read_text() == text
+
+
+def test_a_folder_that_is_not_there_is_not_made(tmp_path):
+    with pytest.raises(UserError, match="no folder"):
+        write_overview(tmp_path / "nowhere")
+    assert not (tmp_path / "nowhere").exists()
 
 
 def test_every_system_is_of_a_document_and_is_repeated_by_a_study_that_there_is_or_says_why_not():

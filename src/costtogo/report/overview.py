@@ -13,12 +13,17 @@ from costtogo.files import read_csv, write_text
 from costtogo.report.comparison import scoreboard
 from costtogo.report.literature import scoreboard_text
 from costtogo.report.render import render
+from costtogo.types import UserError
 
 SYSTEMS = Path("data/systems.csv")  # columns source, system, study, missing
 
 
 def write_overview(reports: Path, systems: Path = SYSTEMS) -> Path:
-    """Write reports/README.md from the reports that are there.  Returns its path."""
+    """Write reports/README.md from the reports that are there.  Returns its path; UserError without a folder."""
+    if not reports.is_dir():
+        raise UserError(
+            f"There is no folder {reports}: name that of the reports, or start in the project's own folder."
+        )
     rows = read_csv(systems, dtype=str).fillna("")
     studies = [name for name in dict.fromkeys(rows["study"]) if name]
     told = [name for name in studies if (reports / name / "report.md").exists()]
