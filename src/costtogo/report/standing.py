@@ -14,6 +14,7 @@ from costtogo.puzzles import make
 from costtogo.puzzles.base import is_listed
 from costtogo.report.answer import NAN, Answer, Row, answer, trainings_of
 from costtogo.report.results import StudyResults
+from costtogo.report.words import FACT
 
 THESIS = "thesis"
 LEARNED = ("DeepCubeA", "DeepCube", "Report_DNN", "C3_DNN_0")  # the literature's networks that ours stands beside
@@ -70,7 +71,7 @@ def stand(own: StudyResults, row: Row) -> Standing:
     else:
         architecture = own.params.architectures.get(row["model"])
         found = answer(recipe, row | {"ours": ours(recipe, row), "architecture": architecture})
-    if found and found.fact:
+    if row["kind"] == FACT or (found and found.fact):
         return Standing(found, "")
     if not row["repeated"]:
         name = ours(recipe, row) if isinstance(row["model"], str) else None
