@@ -200,7 +200,7 @@ def _why_not(own: StudyResults, row: Row, standing: Standing) -> Iterator[Verdic
     if row["repeated"] and quantity.clock and standing.recipe != EXACT:
         yield NOT_JUDGED, APART
     if row["repeated"] and standing.recipe:
-        yield NOT_REACHED, "nothing to compare: not reached, not solved, or not measured"
+        yield NOT_COMPARABLE, "not measured on these terms"
     if row["repeated"]:
         yield NOT_RUN, "the exact recipe has not been run, and the study has no counterpart"
     yield from _listed(own, row) if row["listed"] else _unsolved_or_timed(own, row)
