@@ -9,8 +9,9 @@ import synthetic_local_vi
 from messages import is_one_sentence
 from synthetic_study import study_of, whole, write_kept, write_results
 
-from costtogo.analysis.documents import MEASURED, REPORT, cards_kept, kept_for_others
+from costtogo.analysis.documents import MEASURED, REPORT, REPORTED, cards_kept, kept_for_others
 from costtogo.commands import keep
+from costtogo.commands.variants import is_variant
 from costtogo.files import read_json, write_json
 from costtogo.report.extracts import FOR_OTHERS, LOSS_ROWS, of_curve, of_instances
 from costtogo.report.results import References, StudyResults, kept_name
@@ -131,3 +132,10 @@ def test_the_card_of_a_stage_is_a_line(tmp_path):
     assert read_json(path) == cards and len(path.read_text().splitlines()) == len(cards) + 2
     write_json(path, cards)
     assert read_json(path) == cards
+
+
+def test_seeds_of_a_network_of_the_literature_are_kept_with_their_tables_and_others_in_one():
+    named = keep.models_of_the_literature(REPORTED)
+    assert "H4_DNN_reduced_0" in named
+    assert not is_variant("H4_DNN_reduced_0_seed2", named) and not is_variant("DNN_0", named)
+    assert is_variant("base_cube2_seed2", named)

@@ -254,8 +254,18 @@ def test_several_seeds_are_judged_by_their_mean_and_where_one_more_would_lie(stu
     keep(study, tables, *seeds)
     row = compared(study)
     assert row["reproduced"] == pytest.approx(98.967, abs=1e-3) and row["seeds"] == 3
-    assert row["verdict"] == REPRODUCED, "within the spread"
+    assert row["verdict"] == REPRODUCED and "mean of 3 seeds" in row["reason"], "within the spread"
     assert compared(study, value=90.0)["verdict"] == BETTER
+
+
+def test_what_most_seeds_did_not_reach_was_not_reached(study):
+    curve = pd.DataFrame({"iteration": range(100, 2001, 100), "updated": True, "validation_loss": 1.0})
+    reached = {"walker_seed1": 12, "walker_seed2": 14, "walker_seed3": 11}
+    keep(study, {f"models/{name}/curve": curve[:points] for name, points in reached.items()}, *reached)
+    terms = {"quantity": "convergence_point_iteration", "value": 1300.0, "kind": "cost"}
+    thirteenth, twelfth = compared(study, point=13.0, **terms), compared(study, point=12.0, **terms)
+    assert thirteenth["verdict"] == NOT_REACHED and "2 of 3 seeds have none" in thirteenth["reason"]
+    assert twelfth["reproduced"] == 1200 and "mean of 2 seeds, 1 more have none" in twelfth["reason"]
 
 
 def test_an_exact_training_that_stopped_short_is_not_answered_by_the_compact_one(study):

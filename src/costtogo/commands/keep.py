@@ -2,8 +2,8 @@
 
 The JSON has the card of each finished stage, under timing what it noted of its run. The CSVs are the tables that the
 study's report reads, so that the report can be written again from them. Of a study without a report they are those that
-reports of other studies may ask for, and one table of all trainings repeated with several seeds; there stages kept
-before and gone since stay.
+reports of other studies may ask for, and one table of all trainings repeated with several seeds that are no network of
+the literature; there stages kept before and gone since stay.
 """
 
 import json
@@ -15,6 +15,7 @@ from typing import Any
 import pandas as pd
 
 from costtogo.analysis.documents import REPORT
+from costtogo.analysis.literature import read_reported
 from costtogo.commands import variants
 from costtogo.files import read_csv, read_frame, read_json, remove_others, write_csv, write_text
 from costtogo.params.base import variant_of
@@ -65,22 +66,30 @@ def keep_with_report(results: StudyResults, parameters: dict[str, Any], out: Pat
 
 def keep_for_others(results: StudyResults, out: Path) -> Path:
     """Keep what reports of other studies may ask for."""
-    folder, gathered = out / results.study, variants.gather(results.folder)
-    target = folder.with_suffix(".json")
-    for address, frame in _for_others(results):
+    folder, named = out / results.study, models_of_the_literature(results.references.reported)
+    gathered, target = variants.gather(results.folder, named), folder.with_suffix(".json")
+    for address, frame in _for_others(results, named):
         write_csv(folder / kept_name(address), frame, float_format=FORMATS.get(address.rpartition("/")[2]))
     for name, frame in gathered.items():
         write_csv(folder / f"{name}.csv", _with_kept(folder / f"{name}.csv", frame, variants.KEYS[name]))
     kept = read_json(target) if target.exists() else {}
     cards = {place: _without_networks(card, "inputs", "outputs") for place, card in _cards(results).items()}
-    return _write_cards(out, results.study, kept | cards)
+    repeated = {variant_of(place.split("/")[1])[0] for place in cards if variant_of(place)[1]}
+    once = {place for place in kept if place.split("/")[1] in repeated}  # kept before it was repeated with seeds
+    return _write_cards(out, results.study, {place: kept[place] for place in kept.keys() - once} | cards)
 
 
-def _for_others(results: StudyResults) -> Iterator[tuple[str, pd.DataFrame]]:
-    """The tables of FOR_OTHERS that there are, whole, of trainings that are not repeated."""
+def models_of_the_literature(reported: Path) -> set[str]:
+    """The networks that data/reported names."""
+    rows = read_reported(sorted([*reported.glob("thesis.csv"), *reported.glob("*/*.csv")]))
+    return set(rows["model"].dropna())
+
+
+def _for_others(results: StudyResults, named: set[str]) -> Iterator[tuple[str, pd.DataFrame]]:
+    """The tables of FOR_OTHERS that there are, whole, of trainings that are not repeated, or are of the literature."""
     for place in _cards(results):
         group, name = place.split("/")
-        for kind in FOR_OTHERS if not variant_of(name)[1] else ():
+        for kind in FOR_OTHERS if not variants.is_variant(name, named) else ():
             first, table = kind.split("/")
             address = f"{TIMES}/{place}" if kind == f"{TIMES}/{group}" else f"{place}/{table}"
             path = results.folder / f"{address}.parquet"

@@ -3,6 +3,7 @@
 A model with the key `seeds` is a variant; the variant base_<puzzle> is what the others of a puzzle differ from.
 """
 
+from collections.abc import Collection
 from itertools import chain, product
 from pathlib import Path
 
@@ -17,7 +18,16 @@ KEYS = {"variants": ["puzzle", "variant", "seed"], "admissible": ["puzzle", "mod
 FOUND = ["instances", "solved_percent", "optimal_percent", "length", "nodes_expanded", "nodes_generated"]
 
 
-def gather(results: Path) -> dict[str, pd.DataFrame]:
+def is_variant(model: str, named: Collection[str]) -> bool:
+    """Whether a training is one of several seeds, and of no network of the literature, whose tables stand alone.
+
+    named: the networks of the literature.
+    """
+    name, seed = variant_of(model)
+    return bool(seed) and name not in named
+
+
+def gather(results: Path, named: Collection[str] = ()) -> dict[str, pd.DataFrame]:
     """The tables of finished audits and searches, `variants` and `admissible`; those without a row are left out.
 
     variants: a row for each seed, audited checkpoint and (set, λ, N) that every checkpoint is to search; what the
@@ -26,7 +36,7 @@ def gather(results: Path) -> dict[str, pd.DataFrame]:
     """
     audited, searched = (_finished(results, group) for group in ("audits", "searches"))
     frames = {
-        "variants": [_checkpoints(results, model, model in searched) for model in audited if variant_of(model)[1]],
+        "variants": [_checkpoints(results, model, model in searched) for model in audited if is_variant(model, named)],
         "admissible": [_admissible(results, model) for model in searched if not model.startswith("baseline")],
     }
     return {name: pd.concat(parts, ignore_index=True) for name, parts in frames.items() if parts}

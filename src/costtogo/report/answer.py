@@ -164,14 +164,18 @@ def pooled(found: list[Answer]) -> Answer | None:
     """
     numbers = [one for one in found if not one.missing]
     if 2 * len(numbers) <= len(found):
-        return next((one for one in found if one.missing), None)
+        without = [one for one in found if one.missing]
+        told = (
+            f"{len(without)} of {len(found)} seeds have none; the first of them: {without[0].note}" if without else ""
+        )
+        return replace(without[0], note=told if len(found) > 1 else without[0].note) if without else None
     if len(numbers) == 1:
         return numbers[0]
     value, low, _ = mean_interval([one.value for one in numbers])
     half = (value - low) * math.sqrt(len(numbers) + 1)
     means = {name: float(np.mean([getattr(one, name) for one in numbers])) for name in ("exhaustive", "error_share")}
     left = f", {len(found) - len(numbers)} more have none" if len(numbers) < len(found) else ""
-    note = f"mean of {len(numbers)} seeds{left}; the first: {numbers[0].note}" if numbers[0].note else ""
+    note = f"mean of {len(numbers)} seeds{left}" + (f"; the first: {numbers[0].note}" if numbers[0].note else "")
     return replace(numbers[0], value=value, low=value - half, high=value + half, note=note, seeds=len(numbers), **means)
 
 
