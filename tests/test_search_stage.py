@@ -346,6 +346,9 @@ def test_a_single_search_is_timed_several_times_and_its_median_counts(distances_
     assert [len(each) for each in places.values()][0] == 4 * exhaustive.RUNS
     alone = clock[clock["engine"] == "network alone"]
     assert (alone["searches"] == 1).all() and (alone["seconds_low"] == alone["seconds_high"]).all()
+    monkeypatch.setattr(exhaustive, "LONG", 0)
+    _, places, _ = timed(distance, 10_000, monkeypatch, {"far": [255]})
+    assert [len(each) for each in places.values()][0] == 4, "a long one once"
 
 
 # Intervals over walks
