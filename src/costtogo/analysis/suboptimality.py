@@ -8,7 +8,7 @@ from scipy.stats import binomtest
 
 from costtogo.analysis.intervals import mean_interval, share_interval
 
-SEPARATED = 0.05  # chance, below which a paired test tells two searches apart
+SEPARATED = 0.05  # p-value below which a paired test separates two searches
 
 
 def summarise(searches: pd.DataFrame, by: Sequence[str] = ()) -> pd.DataFrame:
@@ -55,7 +55,7 @@ def _summary(searches: pd.DataFrame) -> dict[str, float]:
 
 
 def separated(better: np.ndarray, other: np.ndarray) -> bool:
-    """Whether a paired test (exact, two-sided) tells the shares of two searches from the same instances apart.
+    """True if a paired test (exact, two-sided) separates the shares of two searches from the same instances.
 
     McNemar's: of the instances, bool [N], that one solves optimally and the other does not, is it as often the one?
     """
