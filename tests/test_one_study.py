@@ -36,6 +36,10 @@ TINY = {
     },
     "models": {"only": ["residual"]},
 }  # fmt: skip
+BUDGETS = [
+    {"solver": "beam", "states": 2, "seconds": 2},
+    {"solver": "bwas", "states": 9, "seconds": 3, "path_weight": 1, "batch_size": 8},
+]
 GRID = {"solver": "bwas", "path_weight": [0.5, 1.0], "batch_size": [1, 8]}
 SEARCHED = {
     "pattern_databases": {"small": "2-3-3"},
@@ -51,7 +55,11 @@ ALL = {
         "zero_instances": 1, "admissible_instances": 2, "network_searches": 2, "network_searches_alone": 1,
         "network_max_steps": 50, "all_starts": [],
     },
-    "searches": [GRID | {"set": "scrambled"}, {"solver": "beam", "set": "uniform", "widths": [WIDEST]}],
+    "searches": [
+        GRID | {"set": "scrambled"},
+        {"solver": "beam", "set": "uniform", "widths": [WIDEST]},
+        {"solver": "anytime", "set": "uniform", "budgets": BUDGETS},
+    ],
 }  # fmt: skip
 AROUND = {
     "only": [],
@@ -64,7 +72,11 @@ AROUND = {
         "consistency_states": 50, "consistency_checkpoints": 1, "nearby_states": 1000,
         "scrambled_states": 5, "depths": 3, "greedy_states": 3, "greedy_depths": [2], "greedy_moves": 5,
     },
-    "searches": [GRID | {"set": "far"}, {"solver": "beam", "set": "far", "widths": [WIDEST]}],
+    "searches": [
+        GRID | {"set": "far"},
+        {"solver": "beam", "set": "far", "widths": [WIDEST]},
+        {"solver": "anytime", "set": "far", "budgets": BUDGETS},
+    ],
 }  # fmt: skip
 
 
@@ -81,7 +93,7 @@ def stages(study: Study) -> dict[str, Stage]:
 COMMON = {
     *("tables/puzzle8", "instances/puzzle8", "pattern_databases/small", "optima/puzzle8", "baselines/small"),
     *("baselines/manhattan", "footprints/puzzle8", "models/residual", "audits/residual", "searches/residual"),
-    "beams/residual",
+    *("beams/residual", "anytime/residual"),
 }
 
 
@@ -90,7 +102,8 @@ def test_what_is_listed_decides_the_audit_and_the_protocol_alone(tmp_path, monke
     whole, around = stages(study_of("whole", ALL)), stages(study_of("around", AROUND))
     assert set(whole) == COMMON | {"searches/baseline_puzzle8"} and set(around) == COMMON
     for found in (whole, around):
-        assert {need.group for need in found["beams/residual"].needs} == {"tables", "optima", "models"}
+        for place in ("beams/residual", "anytime/residual"):
+            assert {need.group for need in found[place].needs} == {"tables", "optima", "models"}
         assert found["optima/puzzle8"].needs == (found["instances/puzzle8"], found["pattern_databases/small"])
     assert {place for place in around if whole[place].module != around[place].module} == {
         "audits/residual",
@@ -161,6 +174,18 @@ def test_the_widest_beam_and_bwas_over_a_lower_bound_find_the_optima(study, made
         grid = frame(f"{study}/baselines/{name}/grid.parquet").set_index(["path_weight", "batch_size"])
         assert (grid["solved_percent"] == 100).all() and grid.loc[(1, 1), "optimal_percent"] == 100
         assert (grid["known"] == grid["instances"]).all()
+
+
+@pytest.mark.parametrize("study", ["whole", "around"])
+def test_each_budget_searches_from_the_first_instances_of_a_set_within_its_seconds(study, made):
+    """Twice the seconds and more: only a search that does not look at its clock takes them."""
+    searches, clock = (
+        frame(f"{study}/anytime/residual/searches.parquet"),
+        frame(f"{study}/timings/anytime/residual.parquet"),
+    )
+    assert searches.groupby("seconds_allowed")["instance"].agg(list).to_dict() == {2: [0, 1], 3: [0, 1, 2, 3, 4]}
+    assert (clock["seconds"] < 5 * clock["seconds_allowed"]).all() and len(clock) == len(searches)
+    assert searches["solved"].any() and (searches["cost"] >= searches["distance"]).all()
 
 
 def test_the_same_network_is_trained_whatever_is_listed_and_both_audits_say_the_same_of_it(made):

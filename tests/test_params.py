@@ -642,3 +642,12 @@ def test_the_compact_recipes_change_width_depth_minibatch_learning_rate_and_iter
         {key: model["architecture"][key] for key in model["architecture"].keys() - sizes} for model in (exact, compact)
     ]
     assert kinds[0] == kinds[1]
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "config").glob("*.yaml")), ids=lambda path: path.stem)
+def test_what_searches_external_instances_is_shown_on_our_own(path):
+    """A setting of external instances is chosen on the study's own, so each study shows what it does there."""
+    study = load([path]) if path.stem != "groups" else None
+    for puzzle, asked in (study.puzzles if study else {}).items():
+        own = [budget for search in asked.by_group.get("anytime", []) for budget in search.budgets]
+        assert not asked.external or own == asked.external.budgets, puzzle

@@ -453,6 +453,41 @@ LIKE = {  # what the study is like, what it changes, and the sentence
         cube3(external={"budgets": [{"solver": "beam", "states": 1, "seconds": n} for n in (2, 1)]}),
         "external: the seconds of the budgets must grow",
     ),
+    "such budgets on a set": (
+        "cube3",
+        cube3(
+            searches=[
+                {
+                    "solver": "anytime",
+                    "set": "scrambled",
+                    "budgets": [{"solver": "beam", "states": 1, "seconds": n} for n in (2, 2)],
+                }
+            ]
+        ),
+        "the seconds of the budgets must grow",
+    ),
+    "shortening on a set": (
+        "cube3",
+        cube3(
+            searches=[
+                {
+                    "solver": "anytime",
+                    "set": "scrambled",
+                    "budgets": [
+                        {
+                            "solver": "bwas",
+                            "states": 1,
+                            "seconds": 1,
+                            "path_weight": 1,
+                            "batch_size": 1,
+                            "shortening": 0.5,
+                        }
+                    ],
+                }
+            ]
+        ),
+        "solutions of cube3 are not shortened",
+    ),
     "shortening of a cube": ("cube3", budget(shortening=0.5), "solutions of cube3 are not shortened"),
     "a file elsewhere": ("cube3", cube3(external={"file": "../../etc/passwd"}), f"external.file: .*{LETTERS}"),
     "a puzzle that is none": ("cube3", {"puzzles": {"cube4": {}}}, "^Parameter puzzles.cube4: Unknown puzzle 'cube4'"),

@@ -61,11 +61,6 @@ class BeamParams(Params):
     average: Few = 1
 
 
-# Each kind but BWAS has a group, of stages of the module costtogo.stages.search.<group>, words for what it does, and
-# a cell, the columns of its rows that tell settings apart.
-Search = Annotated[GridParams | BeamParams, Field(discriminator="solver")]
-
-
 class SearchProtocol(Params):
     """How networks of a puzzle whose states are listed are chosen and searched with.
 
@@ -145,6 +140,35 @@ class BwasBudget(Params):
 ExternalBudget = Annotated[BeamBudget | BwasBudget, Field(discriminator="solver")]
 
 
+def _unordered(budgets: list[ExternalBudget]) -> Iterator[str]:
+    """What is wrong with budgets that do not go from short to long."""
+    seconds = [budget.seconds for budget in budgets]
+    if seconds != sorted(set(seconds)):
+        yield f"the seconds of the budgets must grow from one to the next, not {seconds}"
+
+
+class AnytimeParams(Params):
+    """The searches of external instances, of limited seconds each, on one instance set: what their settings do there.
+
+    An external setting is chosen on instances of the study's own; these searches show what it does on them.
+    """
+
+    group: ClassVar[str] = "anytime"
+    words: ClassVar[str] = "Searches within seconds"
+    cell: ClassVar[tuple[str, ...]] = ("set", "seconds_allowed")
+    solver: Literal["anytime"]
+    set: str
+    budgets: list[ExternalBudget] = Field(min_length=1)
+
+    def problems(self) -> Iterator[str]:
+        yield from _unordered(self.budgets)
+
+
+# Each kind but BWAS has a group, of stages of the module costtogo.stages.search.<group>, words for what it does, and
+# a cell, the columns of its rows that tell settings apart.
+Search = Annotated[GridParams | BeamParams | AnytimeParams, Field(discriminator="solver")]
+
+
 class ExternalParams(Params):
     """Instances from outside, read from the folder of external instances, under budgets from short to long."""
 
@@ -156,6 +180,4 @@ class ExternalParams(Params):
         return next(budget for budget in self.budgets if budget.seconds == seconds)
 
     def problems(self) -> Iterator[str]:
-        seconds = [budget.seconds for budget in self.budgets]
-        if seconds != sorted(set(seconds)):
-            yield f"the seconds of the budgets must grow from one to the next, not {seconds}"
+        yield from _unordered(self.budgets)

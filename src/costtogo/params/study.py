@@ -20,8 +20,10 @@ from costtogo.params.instances import (
 from costtogo.params.reading import shown
 from costtogo.params.searches import (
     MANHATTAN,
+    AnytimeParams,
     BeamParams,
     DatabaseName,
+    ExternalBudget,
     ExternalParams,
     GridParams,
     OptimaParams,
@@ -140,6 +142,13 @@ class PuzzleParams(Params):
         """The searches by beams."""
         return [search for search in self.searches if isinstance(search, BeamParams)]
 
+    @property
+    def budgets(self) -> list[ExternalBudget]:
+        """The budgets of external instances, and those under which sets of the study are searched likewise."""
+        asked = [self.external] if self.external else []
+        asked += [search for search in self.searches if isinstance(search, AnytimeParams)]
+        return [budget for each in asked for budget in each.budgets]
+
 
 class PuzzleStudy(PuzzleParams):
     """What a study does with one puzzle, its models among it."""
@@ -250,9 +259,8 @@ def _unsuited(asked: PuzzleStudy) -> Iterator[str]:
         except UserError as error:
             yield f"pattern_databases.{name}: {error}"
     yield from _unsuited_solvers(asked)
-    if any(getattr(budget, "shortening", 0) for budget in (asked.external.budgets if asked.external else ())):
-        if not asked.is_sliding:
-            yield f"external.budgets: solutions of {asked.puzzle} are not shortened, only those of tiles"
+    if any(getattr(budget, "shortening", 0) for budget in asked.budgets) and not asked.is_sliding:
+        yield f"budgets: solutions of {asked.puzzle} are not shortened, only those of tiles"
 
 
 def _unsuited_set(puzzle: "Puzzle", params: InstanceParams, place: str) -> Iterator[str]:
