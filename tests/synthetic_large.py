@@ -19,7 +19,7 @@ from costtogo.stages.audit_samples import PROGRESS
 CONFIG = Path(__file__).parents[1] / "config"
 PARTS = (
     *("pattern_databases", "instances", "optima", "models", "audits", "searches", "baselines", "footprints"),
-    *("beams", "external"),
+    *("beams", "anytime", "external"),
 )
 
 
@@ -42,6 +42,7 @@ def write_results(study: PuzzleStudy, folder: Path, parts=PARTS) -> Path:
         "audits": _write_audit,
         "searches": _write_searches,
         "beams": write_beams,
+        "anytime": _write_anytime,
         "external": _write_external,
     }
     for part in parts:
@@ -58,6 +59,7 @@ def names_of(study: PuzzleStudy, part: str) -> list[str]:
         "optima": [study.puzzle] if study.optima else [],
         "baselines": study.baselines,
         "footprints": [study.puzzle] if study.baselines else [],
+        "anytime": list(study.models) if "anytime" in study.by_group else [],
     }
     return names.get(part, list(study.models))
 
@@ -262,6 +264,24 @@ def write_beams(results, study, name, random) -> None:
     clock = found[["set", "width", "instance"]].assign(seconds=found["nodes_expanded"] * 1.7e-5)
     write_table(results / "timings" / "beams" / f"{name}.parquet", clock)
     write_card(results, "beams", name, {"scrambled_10000_length": 24.2})
+
+
+def _write_anytime(results, study, name, random) -> None:
+    rows, puzzle = [], make(study.puzzle)
+    for searches in study.by_group.get("anytime", []):
+        for budget in searches.budgets:
+            for instance in range(min(budget.states, count_of(study, searches.set))):
+                place = {"set": searches.set, "seconds_allowed": budget.seconds, "instance": instance}
+                place |= {"distance": optimum(study, instance)}
+                rows.append(place | _found(puzzle, walk(puzzle, 24, random), True, 1000))
+    found = pd.DataFrame(rows)
+    cells = found.groupby(["set", "seconds_allowed"], sort=False)
+    grid = pd.DataFrame([{**dict(zip(cells.keys, cell, strict=True)), **_cell(group)} for cell, group in cells])
+    write_table(results / "anytime" / name / "searches.parquet", found)
+    write_table(results / "anytime" / name / "grid.parquet", grid)
+    clock = found[["set", "seconds_allowed", "instance"]].assign(seconds=0.5)
+    write_table(results / "timings" / "anytime" / f"{name}.parquet", clock)
+    write_card(results, "anytime", name, {"scrambled_5.0_length": 24.0})
 
 
 def _write_external(results, study, name, random) -> None:

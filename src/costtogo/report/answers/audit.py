@@ -111,12 +111,25 @@ def _decisive(measures: pd.DataFrame, row: Row) -> pd.Series:
     return measures.loc[values.idxmin() if row["relation"].startswith(">") else values.idxmax()]
 
 
-@answers("consistent_percent", of="sampled", table="audits/{ours}/consistency")
-def consistent_on_walks(results: StudyResults, row: Row, shares: pd.DataFrame) -> Answer:
-    """Of the states on random walks, by the last checkpoint."""
-    last = shares.sort_values("iteration").iloc[-1]
-    note = f"our last checkpoint, iteration {last['iteration']:,.0f} of another trainer"
-    return share(last["consistent_percent"], last["states"], note)
+@answers("consistent_percent", of="learned")
+def consistent_on_walks(results: StudyResults, row: Row) -> Answer | None:
+    """Of the states on random walks, by the network that learns the Bellman equation, at the row's convergence point.
+
+    What a network learns from the length of walks has no reason to be consistent, and is not compared.
+    """
+    model = next((name for name in results.model_names if results.model(name).trainer == "davi"), None)
+    if model is None:
+        return absent(NOT_COMPARABLE, "no network of the study learns the Bellman equation")
+    shares = results.find(f"audits/{model}/consistency")
+    if shares is None:
+        return None
+    looks = results.frame(f"models/{model}/checkpoints")[["iteration", "convergence_point"]]
+    chosen = matching(results, shares.merge(looks, on="iteration"), row | {"ours": model})
+    if chosen.missing:
+        return chosen.missing
+    last = chosen.rows.sort_values("iteration").iloc[-1]
+    note = f"{model}, {chosen.note or 'the last checkpoint'}"
+    return share(last["consistent_percent"], last["states"], note, results.place(f"audits/{model}/consistency"))
 
 
 @answers("admissible_percent", "admissible_within_one_percent", "overestimation_mean", of="sampled")
