@@ -155,28 +155,28 @@ def write_finished(results, model: str) -> None:
 
 
 def test_the_checkpoints_of_every_seed_are_gathered_and_those_of_a_single_training_are_not(tmp_path):
-    for model in ("wide_seed1", "wide_seed2", "alone"):
+    for model in ("base_cube2_seed1", "base_cube2_seed2", "alone"):
         write_finished(tmp_path, model)
     frames = variants.gather(tmp_path)
     rows = frames["variants"]
     assert rows[["variant", "seed", "iteration"]].to_numpy().tolist() == [
-        ["wide", 1, 10],
-        ["wide", 1, 20],
-        ["wide", 2, 10],
-        ["wide", 2, 20],
+        ["base_cube2", 1, 10],
+        ["base_cube2", 1, 20],
+        ["base_cube2", 2, 10],
+        ["base_cube2", 2, 20],
     ]
     assert set(rows["bias"]) == {1} and rows["selected"].tolist() == [True, False] * 2
-    assert frames["admissible"]["model"].tolist() == ["alone", "wide_seed1", "wide_seed2"]
+    assert frames["admissible"]["model"].tolist() == ["alone", "base_cube2_seed1", "base_cube2_seed2"]
 
 
 def test_a_training_that_was_only_audited_has_its_measures_and_no_finding(tmp_path):
-    for model in ("wide_seed1", "wide_seed2"):
+    for model in ("base_cube2_seed1", "base_cube2_seed2"):
         write_finished(tmp_path, model)
-    (tmp_path / "searches" / "wide_seed2.json").unlink()
+    (tmp_path / "searches" / "base_cube2_seed2.json").unlink()
     grid = {"set": "test", "path_weight": [0.7], "batch_size": [1, 5], "every_checkpoint": True}
     searches = [grid, grid | {"every_checkpoint": False}]
-    card = read_json(tmp_path / "searches" / "wide_seed1.json")
-    puzzle = read_json(tmp_path / "models" / "wide_seed2.json")["parameters"]["training"]["puzzle"]
+    card = read_json(tmp_path / "searches" / "base_cube2_seed1.json")
+    puzzle = read_json(tmp_path / "models" / "base_cube2_seed2.json")["parameters"]["training"]["puzzle"]
     write_json(tmp_path / "searches" / f"baseline_{puzzle}.json", card | {"parameters": {"searches": searches}})
     rows = variants.gather(tmp_path)["variants"].set_index("seed")
     assert rows.loc[2, ["iteration", "batch_size"]].to_numpy().tolist() == [[10, 1], [10, 5], [20, 1], [20, 5]]
@@ -199,7 +199,7 @@ def test_measures_without_searches_are_told_as_such(tmp_path):
 
 def test_what_was_kept_of_other_seeds_stays_and_a_seed_kept_again_is_replaced(tmp_path):
     first, second = tmp_path / "first" / "study", tmp_path / "second" / "study"
-    for results, models in {first: ("wide_seed1", "wide_seed2"), second: ("wide_seed2", "wide_seed3")}.items():
+    for results, models in {first: ("base_cube2_seed1", "base_cube2_seed2"), second: ("base_cube2_seed2", "base_cube2_seed3")}.items():
         for model in models:
             write_finished(results, model)
     keep.run(first, tmp_path / "kept")
@@ -222,3 +222,10 @@ def test_a_search_that_lacks_a_table_is_told_before_anything_is_written(tmp_path
 def test_a_study_without_repeated_trainings_gathers_no_table_of_them(tmp_path):
     write_finished(tmp_path, "alone")
     assert set(variants.gather(tmp_path)) == {"admissible"}
+
+
+def test_trainings_without_a_base_are_repetitions_and_have_a_table_of_their_own(tmp_path):
+    for model in ("wide_seed1", "wide_seed2"):
+        write_finished(tmp_path, model)
+    frames = variants.gather(tmp_path)
+    assert set(frames) == {"repeats"} and frames["repeats"]["variant"].tolist() == ["wide"] * 4

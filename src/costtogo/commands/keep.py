@@ -66,7 +66,7 @@ def keep_with_report(results: StudyResults, parameters: dict[str, Any], out: Pat
 
 def keep_for_others(results: StudyResults, out: Path) -> Path:
     """Keep what reports of other studies may ask for."""
-    folder, named = out / results.study, models_of_the_literature(results.references.reported)
+    folder, named = out / results.study, models_of_document(results.study, results.references.reported)
     gathered, target = variants.gather(results.folder, named), folder.with_suffix(".json")
     for address, frame in _for_others(results, named):
         write_csv(folder / kept_name(address), frame, float_format=FORMATS.get(address.rpartition("/")[2]))
@@ -79,10 +79,10 @@ def keep_for_others(results: StudyResults, out: Path) -> Path:
     return _write_cards(out, results.study, {place: kept[place] for place in kept.keys() - once} | cards)
 
 
-def models_of_the_literature(reported: Path) -> set[str]:
-    """The networks that data/reported names."""
+def models_of_document(study: str, reported: Path) -> set[str]:
+    """The networks that data/reported names of the document whose recipes a study repeats, by its name."""
     rows = read_reported(sorted([*reported.glob("thesis.csv"), *reported.glob("*/*.csv")]))
-    return set(rows["model"].dropna())
+    return set(rows.loc[rows["source"] == study, "model"].dropna())
 
 
 def _for_others(results: StudyResults, named: set[str]) -> Iterator[tuple[str, pd.DataFrame]]:

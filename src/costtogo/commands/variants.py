@@ -1,6 +1,7 @@
-"""What became of trainings that differ in one thing: every audited checkpoint of every seed, in one table.
+"""What became of trainings repeated with several seeds: every audited checkpoint of every seed, in one table.
 
-A model with the key `seeds` is a variant; the variant base_<puzzle> is what the others of a puzzle differ from.
+A model with the key `seeds` is a variant. Where there is base_<puzzle>, it is what the others of a puzzle differ from; a
+study without one repeats trainings of another study, by their names.
 """
 
 from collections.abc import Collection
@@ -10,18 +11,22 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from costtogo.analysis.variants import CELLS
+from costtogo.analysis.variants import BASE, CELLS
 from costtogo.files import read_frame, read_json
 from costtogo.params.base import variant_of
 
-KEYS = {"variants": ["puzzle", "variant", "seed"], "admissible": ["puzzle", "model"]}  # of a training in each table
+VARIANTS, REPEATS = "variants", "repeats"  # the table of trainings that differ in one thing, and of mere repetitions
+KEYS = {  # of a training in each table
+    **dict.fromkeys([VARIANTS, REPEATS], ["puzzle", "variant", "seed"]),
+    "admissible": ["puzzle", "model"],
+}
 FOUND = ["instances", "solved_percent", "optimal_percent", "length", "nodes_expanded", "nodes_generated"]
 
 
 def is_variant(model: str, named: Collection[str]) -> bool:
-    """Whether a training is one of several seeds, and of no network of the literature, whose tables stand alone.
+    """Whether a training is one of several seeds, and none by the recipe of a document, whose tables stand alone.
 
-    named: the networks of the literature.
+    named: the networks of the document that the study repeats.
     """
     name, seed = variant_of(model)
     return bool(seed) and name not in named
@@ -33,12 +38,15 @@ def gather(results: Path, named: Collection[str] = ()) -> dict[str, pd.DataFrame
     variants: a row for each seed, audited checkpoint and (set, λ, N) that every checkpoint is to search; what the
     searches find is NaN of a training that has only been audited.
     admissible: a row for each model and heuristic, of the searches with λ = 1, N = 1.
+    Where no variant is a base, the first is called `repeats`, and there is no other.
     """
     audited, searched = (_finished(results, group) for group in ("audits", "searches"))
-    frames = {
-        "variants": [_checkpoints(results, model, model in searched) for model in audited if is_variant(model, named)],
-        "admissible": [_admissible(results, model) for model in searched if not model.startswith("baseline")],
-    }
+    trained = [model for model in audited if is_variant(model, named)]
+    frames = {VARIANTS: [_checkpoints(results, model, model in searched) for model in trained]}
+    if trained and not any(model.startswith(BASE) for model in trained):
+        frames = {REPEATS: frames[VARIANTS]}
+    else:
+        frames["admissible"] = [_admissible(results, model) for model in searched if not model.startswith("baseline")]
     return {name: pd.concat(parts, ignore_index=True) for name, parts in frames.items() if parts}
 
 
