@@ -30,7 +30,8 @@ def imported(folder: Path) -> dict[str, set[str]]:
             modules += [node.module] if isinstance(node, ast.ImportFrom) and not node.level else []
             for package in {module.split(".")[0] for module in modules}:
                 found[package] = names(DISTRIBUTIONS.get(package, [package]))
-    own = {path.stem for place in (ROOT, ROOT / "src", ROOT / "tests") for path in place.iterdir()}
+    places = [path for place in (ROOT, ROOT / "src", ROOT / "tests") for path in place.iterdir()]
+    own = {path.stem for path in places if path.is_dir() or path.suffix == ".py"}  # not mlflow.db
     return {package: offer for package, offer in found.items() if package not in sys.stdlib_module_names | own}
 
 

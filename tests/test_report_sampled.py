@@ -142,6 +142,14 @@ def test_a_prefix_is_compared_at_its_own_distance(study, changed, tmp_path, dist
 
 
 @of_the_cube
+def test_a_state_that_the_exact_table_knows_is_no_search_of_few_nodes(written):
+    terms = {"quantity": "nodes_expanded", "set": "superflip_four_spot_prefixes"}
+    near, far = beside(written, **terms, distance=6), beside(written, **terms, distance=8)
+    assert near["verdict"] == NOT_COMPARABLE and "exact table of 6 moves" in near["reason"]
+    assert far["verdict"] != NOT_COMPARABLE and far["reproduced"] > 0
+
+
+@of_the_cube
 def test_a_setting_agrees_where_it_is_the_same_and_is_not_judged_elsewhere(written):
     same = beside(written, quantity="check_interval", model="Report_DNN")
     assert (same["verdict"], same["reason"], same["reproduced"]) == (NOT_JUDGED, "the same setting", 500)

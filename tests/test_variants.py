@@ -199,7 +199,10 @@ def test_measures_without_searches_are_told_as_such(tmp_path):
 
 def test_what_was_kept_of_other_seeds_stays_and_a_seed_kept_again_is_replaced(tmp_path):
     first, second = tmp_path / "first" / "study", tmp_path / "second" / "study"
-    for results, models in {first: ("base_cube2_seed1", "base_cube2_seed2"), second: ("base_cube2_seed2", "base_cube2_seed3")}.items():
+    for results, models in {
+        first: ("base_cube2_seed1", "base_cube2_seed2"),
+        second: ("base_cube2_seed2", "base_cube2_seed3"),
+    }.items():
         for model in models:
             write_finished(results, model)
     keep.run(first, tmp_path / "kept")

@@ -1,7 +1,7 @@
 """What became of trainings repeated with several seeds: every audited checkpoint of every seed, in one table.
 
-A model with the key `seeds` is a variant. Where there is base_<puzzle>, it is what the others of a puzzle differ from; a
-study without one repeats trainings of another study, by their names.
+A model with the key `seeds` is a variant. Where there is base_<puzzle>, it is what the others of a puzzle differ from;
+a study without one repeats trainings of another study, by their names.
 """
 
 from collections.abc import Collection

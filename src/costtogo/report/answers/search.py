@@ -13,10 +13,11 @@ import pandas as pd
 from costtogo.analysis.literature import SECONDS
 from costtogo.params.instances import WalkInstances
 from costtogo.puzzles import noun
-from costtogo.report.answer import Answer, Row, answers, mean, share
+from costtogo.report.answer import Answer, Row, absent, answers, mean, share
 from costtogo.report.results import StudyResults, alike, once
 from costtogo.report.search_tables import beams_text, exact_solutions, mirrored, shortest_path_sets, triplets
 from costtogo.report.standing import LEARNED, OPTIMAL, OTHER_SETS, headline
+from costtogo.report.words import NOT_COMPARABLE
 
 SCRAMBLED = 100  # moves; after so many, a walk may have ended at any state
 
@@ -224,6 +225,7 @@ def optimal(results: StudyResults, row: Row) -> Answer | None:
     if not math.isnan(row["distance"]):
         one = prefix(results, row)
         first = "one such state; " if row["set"] == "distance_26" else ""
+        first = "the exact table around the goal knows it; " if row["distance"] <= results.asked.nearby_depth else first
         return one and share_of(one, one.rows["cost"] == one.rows["distance"], first + one.what)
     found = known(results) if row["model"] == "DeepCubeA" else None
     return found and share_of(found, found.rows["cost"] == found.rows["optimal"], found.what)
@@ -235,7 +237,11 @@ def of_each_search(results: StudyResults, row: Row) -> Answer | None:
     quantity = row["quantity"]
     column = {"nodes_expanded_most": "nodes_expanded", "longest_time": "seconds"}.get(quantity, quantity)
     if not math.isnan(row["distance"]):
-        one = prefix(results, row)
+        one, depth = prefix(results, row), results.asked.nearby_depth
+        if one and quantity.startswith("nodes") and row["distance"] <= depth:
+            return absent(
+                NOT_COMPARABLE, f"no search: the exact table of {depth} moves around the goal knows the state"
+            )
         return one and Answer(float(one.rows[column].iloc[0]), one.what, file=one.file)
     found = standing_for(results, row)
     if found is None:

@@ -1,0 +1,65 @@
+"""How far two trainings of one recipe lie apart: this study's, repeated with several seeds by a kept study."""
+
+from typing import Any
+
+import pandas as pd
+
+from costtogo.report.markdown import Format, amount, code, percent, places, table
+from costtogo.report.results import StudyResults, alike
+
+REPEATS = "repeats"  # the table that such a study keeps (costtogo.commands.variants)
+MEASURES: dict[str, tuple[str, Format]] = {  # of the chosen checkpoint over all states, and of the headline search
+    "mean_absolute_error": ("its mean absolute error, moves", places(3)),
+    "admissible_percent": ("admissible, %", percent),
+    "consistent_percent": ("consistent, %", percent),
+    "optimal_percent": ("optimal, %", percent),
+    "nodes_expanded": ("nodes expanded", amount),
+}
+COLUMNS = ["model", "study", "measure", "seeds", "mean", "least", "most"]
+
+
+def repeats(results: StudyResults, kept: list[StudyResults]) -> pd.DataFrame:
+    """A row for each model that a kept study has trained again by the same recipe, and measure.
+
+    Columns model, study, measure, seeds, and the mean, the least and the most over the seeds.
+    """
+    frames = [_of_model(results, each, model) for model in results.model_names for each in kept]
+    frames = [frame for frame in frames if frame is not None]
+    return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=COLUMNS)
+
+
+def _of_model(results: StudyResults, kept: StudyResults, model: str) -> pd.DataFrame | None:
+    """The rows of a model, at the checkpoints chosen and the headline's λ and N; None where it was not repeated."""
+    training = results.training(model)
+    again = kept.find_card(f"models/{model}_seed1").get("parameters", {}).get("training")
+    found = kept.find(REPEATS)
+    if found is None or again is None or _without_seed(again) != _without_seed(training):
+        return None
+    rows = alike(
+        found[found["variant"] == model], results.headline(training["puzzle"]), "set", "path_weight", "batch_size"
+    )
+    chosen = rows[rows["selected"].astype(bool)]
+    summary = chosen[[*MEASURES]].agg(["count", "mean", "min", "max"]).T.rename_axis("measure").reset_index()
+    named = summary.rename(columns={"count": "seeds", "min": "least", "max": "most"})
+    return named.assign(model=model, study=kept.study)[COLUMNS]
+
+
+def _without_seed(training: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in training.items() if name != "seed"}
+
+
+def repeats_table(found: pd.DataFrame) -> str:
+    """Mean, least and most of each measure, a row a model.  found: as repeats returns it, not empty."""
+    header = ["model", "trainings", *(heading for heading, _ in MEASURES.values())]
+    lines = []
+    for model, rows in found.groupby("model", sort=False):
+        by_measure = rows.set_index("measure")
+        spreads = [_spread(by_measure.loc[name], form) for name, (_, form) in MEASURES.items()]
+        lines.append([code(str(model)), f"{rows['seeds'].max():.0f}", *spreads])
+    return table(header, lines)
+
+
+def _spread(row: pd.Series, form: Format) -> str:
+    """The mean, and the least and the most where they differ as written.  -> "99.6 [99.3, 99.9]"."""
+    mean, least, most = (form(row[name]) for name in ("mean", "least", "most"))
+    return mean if least == most else f"{mean} [{least}, {most}]"
