@@ -23,7 +23,7 @@ def repeats(results: StudyResults, kept: list[StudyResults]) -> pd.DataFrame:
 
     Columns model, study, measure, seeds, and the mean, the least and the most over the seeds.
     """
-    frames = [_of_model(results, each, model) for model in results.model_names for each in kept]
+    frames = [_of_model(results, each, model) for model in results.trained for each in kept]
     frames = [frame for frame in frames if frame is not None]
     return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=COLUMNS)
 
