@@ -116,6 +116,14 @@ class Chapter:
         widest = _with_interval(widest)
         return widest.assign(how=[beams_text(self.results, row.set, row.width) for row in widest.itertuples()])
 
+    def rivals(self) -> pd.DataFrame:
+        """A row a model, the best first: of external instances, else of the widest beams, else of the grid."""
+        found = {"external": self.longest_budget, "beams": self.widest_beams, "grid": self.best_cells}
+        rows = next((rows() for name, rows in found.items() if name in self.tables), pd.DataFrame())
+        if "set" in rows:
+            rows = rows[rows["set"] == rows["set"].iloc[0]]
+        return rows.sort_values(["solved_percent", "length"], ascending=[False, True]) if len(rows) else rows
+
     def best_cells(self) -> pd.DataFrame:
         """The best λ and N of each model on each set."""
         cells = [best_cell(own) for _, own in self.tables["grid"].groupby(["set", "model"], sort=False)]
