@@ -96,18 +96,10 @@ def _found(results: StudyResults) -> dict[str, Any]:
     puzzle = results.puzzle
     numbers = pd.DataFrame(headline_numbers(results)).T.rename_axis("model").reset_index()
     best = numbers.sort_values(["optimal_percent", "nodes_expanded"], ascending=[False, True]).iloc[0]
-    asked = {"title": title(puzzle), "cell": cell_text(results.headline(puzzle))}
-    return asked | {
-        "best": best.dropna().to_dict(),
-        "numbers": numbers,
-        "instances": _instances(results, best["model"]),
-    }
-
-
-def _instances(results: StudyResults, model: str) -> int:
-    """How many instances the headline's search of a model solved."""
-    cells = alike(cells_of(results), results.headline(results.puzzle), "set", "path_weight", "batch_size")
-    return int(cells.loc[cells["search"] == model, "instances"].iloc[0])
+    searched = alike(cells_of(results), results.headline(puzzle), "set", "path_weight", "batch_size")
+    counts = {kind: rows["instances"].iloc[0] for kind, rows in searched.groupby("heuristic")}
+    found = {"best": best.dropna().to_dict(), "numbers": numbers, "instances": counts}
+    return {"title": title(puzzle), "cell": cell_text(results.headline(puzzle)), **found}
 
 
 def literature(results: StudyResults, comparison: pd.DataFrame) -> str:
