@@ -21,7 +21,7 @@ from costtogo.params.searches import BeamParams
 from costtogo.params.study import Study
 from costtogo.puzzles import title
 from costtogo.report.comparison import claims
-from costtogo.report.figures import Figures
+from costtogo.report.figures import MOST, Figures
 from costtogo.report.markdown import amount, interval, percent, places, short
 from costtogo.report.pages import linked
 from costtogo.report.quantities import THESIS, TIMES
@@ -141,6 +141,14 @@ def test_every_link_and_picture_leads_somewhere_from_the_page_that_it_stands_on(
         others = re.fullmatch(r"\.\./\.\./(config/\w+\.yaml|data/measured/\w+(\.json)?)", place)  # made up, too
         assert place in declared or others or (written / place).exists(), (page, place)
         assert not anchor or anchor in anchors_of(texts[place]), (page, anchor)
+
+
+@pytest.mark.parametrize("study", ["tiny"], indirect=True)
+def test_a_page_shows_no_kind_of_figure_that_its_puzzle_has_many_of(study, results, written):
+    figures = Figures.of_study(gathered(study, results, written.parent / "measured"))
+    entry = next(entry for entry in figures.entries if entry.kind == "training")
+    few, many = (Figures([entry] * count, figures.captions).of(entry.puzzle)("training") for count in (MOST, MOST + 1))
+    assert few.count("![") == MOST and many == ""
 
 
 def test_a_page_is_short_unless_it_is_an_appendix_and_the_first_page_lists_them_all(written):

@@ -5,7 +5,7 @@ summary for the first page; pages, of the puzzles; literature and differences fo
 """
 
 from collections.abc import Iterator
-from itertools import groupby, zip_longest
+from itertools import zip_longest
 from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
@@ -17,7 +17,7 @@ from costtogo.puzzles import title as puzzle_title
 from costtogo.report import exhaustive, local_vi, sampled
 from costtogo.report.figures import Figures
 from costtogo.report.literature import claims_in_short, rules_text
-from costtogo.report.pages import FIRST, Page, written
+from costtogo.report.pages import FIRST, FOLDER, Page, written
 from costtogo.report.provenance import kept_text, provenance_text
 from costtogo.report.render import deeper, render
 from costtogo.report.results import StudyResults, Tables, by_size
@@ -48,7 +48,7 @@ def write(results: StudyResults, target: Path) -> dict[str, Any]:
     beside = pd.concat(each.comparison for each in chapters)
     pages = pages_of(results, chapters, by_puzzle, figures)
     write_text(target / FIRST, first_page(results, chapters, by_puzzle, pages))
-    write_each(target / "pages", "md", {page.name: written(page, results.study) for page in pages})
+    write_each(target / FOLDER, "md", {page.name: written(page, results.study) for page in pages})
     write_each(target / "metrics", "json", numbers)
     write_csv(target / "reported_vs_reproduced.csv", beside)
     write_each(target / "tables", "csv", of_study(results, by_puzzle))
@@ -102,10 +102,8 @@ def pages_of(
     own = [page for each in chapters for page in each.module.pages(each.results, by_puzzle, each.comparison, figures)]
     others = list(filter(lambda page: page.text, appendices(results, chapters, figures)))
     left = {page.name: page for page in figures_left(figures, own + others)}
-    return [with_more_figures(page, left.get(f"appendix_figures_{page.name}")) for page in own] + [
-        *left.values(),
-        *others,
-    ]
+    own = [with_more_figures(page, left.get(f"appendix_figures_{page.name}")) for page in own]
+    return [*own, *left.values(), *others]
 
 
 def with_more_figures(page: Page, more: Page | None) -> Page:
@@ -137,8 +135,9 @@ def figures_left(figures: Figures, pages: list[Page]) -> Iterator[Page]:
     shown = "".join(page.text for page in pages)
     left = [entry for entry in figures.entries if not entry.timed and f"({entry.stem}.png)" not in shown]
     for puzzle in sorted({entry.puzzle for entry in left}, key=by_size):
-        own = sorted((entry for entry in left if entry.puzzle == puzzle), key=lambda entry: entry.kind)
-        galleries = [figures.gallery(list(alike)) for _, alike in groupby(own, key=lambda entry: entry.kind)]
+        own = [entry for entry in left if entry.puzzle == puzzle]
+        kinds = dict.fromkeys(entry.kind for entry in own)
+        galleries = [figures.gallery([entry for entry in own if entry.kind == kind]) for kind in kinds]
         text = "\n".join([render("head_figures", title=puzzle_title(puzzle)), *galleries])
         yield Page(f"appendix_figures_{puzzle}", "figures", text)
 
@@ -161,7 +160,7 @@ def title(chapters: list[Chapter]) -> str:
 
 
 def headed(chapters: list[Chapter], texts: list[str]) -> Iterator[str]:
-    """The texts of chapters, below headings where there are several; that on listed puzzles has one for each."""
+    """The texts of chapters, below headings where there are several; that on listed puzzles, the first, has none."""
     for chapter, text in zip(chapters, texts, strict=True):
         if len(chapters) == 1 or chapter.module is exhaustive:
             yield text
