@@ -7,6 +7,7 @@ import pytest
 import synthetic_large
 import synthetic_local_vi
 from messages import is_one_sentence
+from report_pages import links_of, texts_of
 from synthetic_study import study_of, whole, write_kept, write_results
 
 from costtogo.analysis.documents import MEASURED, REPORT, REPORTED, cards_kept, kept_for_others
@@ -84,6 +85,14 @@ def test_each_report_in_git_is_what_was_kept_of_its_study(study, tmp_path):
     write(StudyResults.to_write_again(study), tmp_path)
     written, report = contents(tmp_path), contents(Path("reports") / study)
     assert written == {name: content for name, content in report.items() if not name.endswith((".png", ".svg"))}
+
+
+@pytest.mark.parametrize("study", KEPT)
+def test_pages_of_a_report_in_git_are_short_and_every_link_and_picture_is_there(study):
+    folder = Path("reports") / study
+    assert all((folder / place).exists() for _, place, _ in links_of(folder))
+    lengths = [text.count("\n") for name, text in texts_of(folder).items() if "/appendix_" not in name]
+    assert len(lengths) > 1 and max(lengths) <= 250
 
 
 def test_a_study_that_was_not_kept_with_its_report_is_told(tmp_path):

@@ -269,7 +269,9 @@ def test_the_study_is_run_and_reported_with_what_the_document_has_beside_it(tmp_
     assert verdicts["most_states"] == {"source errs"} and verdicts["states"] == {"reproduced", "source errs"}
     assert verdicts["boards"] == {"reproduced"}
     assert verdicts["average_moves"] == {"reproduced", "not run"}, "sizes 3 to 5 are not searched"
-    text = (reports / "report.md").read_text()
+    text = "".join(
+        (reports / name).read_text() for name in ("report.md", "pages/puzzle15.md", "pages/appendix_differences.md")
+    )
     assert (
         "20,160" in text
         and f"{(compared['verdict'] == 'reproduced').sum()} are reproduced" in text

@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 import synthetic_large
 import synthetic_local_vi
+from report_pages import anchors_of, links_of, texts_of, whole_text
 from synthetic_study import study_of, whole, write_kept, write_results
 
 from costtogo.figures.catalogue import catalogue
@@ -20,8 +21,9 @@ from costtogo.params.searches import BeamParams
 from costtogo.params.study import Study
 from costtogo.puzzles import title
 from costtogo.report.comparison import claims
-from costtogo.report.figures import Figures
+from costtogo.report.figures import MOST, Figures
 from costtogo.report.markdown import amount, interval, percent, places, short
+from costtogo.report.pages import linked
 from costtogo.report.quantities import THESIS, TIMES
 from costtogo.report.results import References, StudyResults
 from costtogo.report.tables import learning_curve
@@ -29,6 +31,7 @@ from costtogo.report.words import BETTER, NOT_JUDGED, NOT_REACHED, NOT_RUN, REPR
 from costtogo.report.write import write
 
 ROOT = Path(__file__).parent.parent
+LINES = 250  # of a page that is no appendix
 STUDY = study_of((3, 4))
 BOARDS, LOCALLY = synthetic_large.study_of("puzzle15"), synthetic_local_vi.study_of()
 
@@ -103,7 +106,7 @@ def contents(folder: Path) -> dict[str, bytes]:
     return {str(path.relative_to(folder)): path.read_bytes() for path in paths}
 
 
-def test_the_same_results_give_the_same_bytes_but_for_clocks_and_tables_of_models_that_are_gone_are_removed(
+def test_the_same_results_give_the_same_bytes_but_for_clocks_and_what_an_earlier_run_left_is_removed(
     study, changed, written, tmp_path
 ):
     """Other times touch no file but their own; that those, too, are the same for the same times is test_keep's."""
@@ -112,9 +115,9 @@ def test_the_same_results_give_the_same_bytes_but_for_clocks_and_tables_of_model
     for path in (changed / study.study / "timings").glob("*/*.parquet"):
         frame = pd.read_parquet(path)
         frame.assign(seconds=2 * frame["seconds"]).to_parquet(path)
-    gone = tmp_path / study.study / "tables" / "loss_of_a_model_that_is_gone.csv"
-    gone.parent.mkdir(parents=True)
-    gone.write_text("")
+    for gone in ("tables/loss_of_a_model_that_is_gone.csv", "pages/a_puzzle_that_is_gone.md"):
+        (tmp_path / study.study / gone).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / study.study / gone).write_text("")
     before, after = contents(written), contents(run(study, changed, tmp_path))
     differing = {name for name in before if before[name] != after[name]}
     assert before.keys() == after.keys()
@@ -124,16 +127,61 @@ def test_the_same_results_give_the_same_bytes_but_for_clocks_and_tables_of_model
 def test_report_and_timings_show_every_figure_of_what_has_run_once(study, results, written):
     entries = Figures.of_study(gathered(study, results, written.parent / "measured")).entries
     assert len(entries) == len(catalogue(study, written.parent / "measured"))
-    for name, of_time in (("report.md", False), ("timings.md", True)):
-        shown = re.findall(r"\]\(((?:figures|timings)/.+?)\.png\)", (written / name).read_text())
+    for text, of_time in ((whole_text(written), False), ((written / "timings.md").read_text(), True)):
+        shown = re.findall(r"\]\((?:\.\./)?((?:figures|timings)/.+?)\.png\)", text)
         wanted = {entry.stem for entry in entries if entry.timed == of_time}
         wanted |= {entry.stem for entry in entries if entry.kind == "training_costs"}
         assert sorted(shown) == sorted(wanted)
 
 
-@pytest.mark.parametrize("name", ["report.md", "timings.md"])
+def test_every_link_and_picture_leads_somewhere_from_the_page_that_it_stands_on(study, results, written):
+    entries = Figures.of_study(gathered(study, results, written.parent / "measured")).entries
+    declared, texts = {f"{entry.stem}.png" for entry in entries}, texts_of(written)
+    for page, place, anchor in links_of(written):
+        others = re.fullmatch(r"\.\./\.\./(config/\w+\.yaml|data/measured/\w+(\.json)?)", place)  # made up, too
+        assert place in declared or others or (written / place).exists(), (page, place)
+        assert not anchor or anchor in anchors_of(texts[place]), (page, anchor)
+
+
+@pytest.mark.parametrize("study", ["tiny"], indirect=True)
+def test_a_page_shows_no_kind_of_figure_that_its_puzzle_has_many_of(study, results, written):
+    figures = Figures.of_study(gathered(study, results, written.parent / "measured"))
+    entry = next(entry for entry in figures.entries if entry.kind == "training")
+    few, many = (Figures([entry] * count, figures.captions).of(entry.puzzle)("training") for count in (MOST, MOST + 1))
+    assert few.count("![") == MOST and many == ""
+
+
+def test_a_page_is_short_unless_it_is_an_appendix_and_the_first_page_lists_them_all(written):
+    texts = texts_of(written)
+    lengths = {name: text.count("\n") for name, text in texts.items() if "/appendix_" not in name}
+    assert len(lengths) > 1 and max(lengths.values()) <= LINES
+    listed = set(re.findall(r"\]\((pages/.+?)\)", texts["report.md"].partition("## Pages")[2]))
+    assert listed == texts.keys() - {"report.md"}
+
+
+def test_the_first_screen_tells_up_to_five_findings_of_every_kind_of_puzzle(study, written):
+    screen = texts_of(written)["report.md"].partition("## Key numbers")[0]
+    found = re.findall(r"^- (.*\d.*)$", screen, flags=re.MULTILINE)
+    assert len(study.puzzles) <= len(found) <= 5 and screen.count("\n") <= 40
+    assert all(any(line.startswith(title(puzzle)) for line in found) for puzzle in study.puzzles)
+
+
+@pytest.mark.parametrize(
+    ("text", "moved"),
+    {
+        "[a](tables/a.csv) ![b](figures/b.png)": "[a](../tables/a.csv) ![b](../figures/b.png)",
+        "[a](pages/b.md#c)": "[a](b.md#c)",
+        "[a](../../config/b.yaml)": "[a](../../../config/b.yaml)",
+        "[a](#b) [c](https://d.e/f)": "[a](#b) [c](https://d.e/f)",
+    }.items(),
+)
+def test_a_link_of_a_page_is_as_seen_from_its_folder(text, moved):
+    assert linked(text, "pages") == moved
+
+
+@pytest.mark.parametrize("name", ["pages", "timings.md"])
 def test_every_row_of_a_table_has_the_columns_of_its_head_and_what_is_missing_is_a_dash(name, written):
-    text = (written / name).read_text()
+    text = whole_text(written) if name == "pages" else (written / name).read_text()
     rows = re.findall(r"(?:^\|.*\|$\n?)+", text, flags=re.MULTILINE)
     assert rows
     for table in rows:
@@ -141,26 +189,25 @@ def test_every_row_of_a_table_has_the_columns_of_its_head_and_what_is_missing_is
     assert not re.search(r"\b(nan|None|inf|NaN)\b", text)
 
 
-@pytest.mark.parametrize("name", ["report.md", "timings.md"])
-def test_headings_stand_between_empty_lines_and_at_most_one_level_below_the_last(name, written):
-    lines = ["", *(written / name).read_text().splitlines()]
-    headings = [place for place, line in enumerate(lines) if line.startswith("#")]
-    assert all(lines[place - 1] == lines[place + 1] == "" for place in headings)
-    levels = [len(lines[place].split()[0]) for place in headings]
-    assert levels[0] == 1 and 1 not in levels[1:]
-    assert all(below <= level + 1 for level, below in zip(levels, levels[1:], strict=False))
+def test_headings_stand_between_empty_lines_and_at_most_one_level_below_the_last(written):
+    for text in (*texts_of(written).values(), (written / "timings.md").read_text()):
+        lines = ["", *text.splitlines()]
+        headings = [place for place, line in enumerate(lines) if line.startswith("#")]
+        assert all(lines[place - 1] == lines[place + 1] == "" for place in headings)
+        levels = [len(lines[place].split()[0]) for place in headings]
+        assert levels[0] == 1 and 1 not in levels[1:]
+        assert all(below <= level + 1 for level, below in zip(levels, levels[1:], strict=False))
 
 
 @pytest.mark.parametrize("study", ["several"], indirect=True)
-def test_a_study_of_several_puzzles_has_a_chapter_for_each_thing_it_asks_and_all_their_tables(study, written):
-    text, tables = (written / "report.md").read_text(), {path.stem for path in written.glob("tables/*.csv")}
-    headings = re.findall(r"^## (.*)", text, flags=re.MULTILINE)
-    chapters = ["2×2×2 cube", "Towers of Hanoi H(3, 3)", "15-puzzle, learned from nothing"]
-    chapters.append("The 15-puzzle by local value iteration")
-    assert [heading for heading in headings if heading in chapters] == chapters
-    assert text.startswith("# Learned cost-to-go, reproduced: the study `several`\n")
-    cube = text[text.index(f"## {chapters[0]}") : text.index(f"## {chapters[1]}")]
-    assert "### Beam search" in cube and "### External" not in cube
+def test_a_study_of_several_puzzles_has_a_page_for_each_thing_it_asks_and_all_their_tables(study, written):
+    pages, tables = texts_of(written), {path.stem for path in written.glob("tables/*.csv")}
+    titles = {name: text.partition("\n")[0].removeprefix("# ") for name, text in pages.items()}
+    assert titles["report.md"] == "Learned cost-to-go, reproduced: the study `several`"
+    assert titles["pages/cube2.md"] == "2×2×2 cube" and titles["pages/hanoi_3.md"] == "Towers of Hanoi H(3, 3)"
+    assert titles["pages/puzzle15.md"] == "15-puzzle, learned from nothing"
+    assert titles["pages/puzzle15_local_vi.md"] == "The 15-puzzle by local value iteration"
+    assert "## Beam search" in pages["pages/cube2.md"] and "## External" not in pages["pages/cube2.md"]
     assert {
         "audit",
         "beams",
@@ -191,7 +238,8 @@ def test_a_changed_result_changes_its_number_in_summary_and_metrics(changed, tmp
     grid.loc[grid["set"] == "test", ["optimal_percent", "nodes_expanded"]] = 12.5, 345.25
     grid.to_parquet(path)
     folder = run(STUDY, changed, tmp_path)
-    summary = next(line for line in (folder / "report.md").read_text().splitlines() if "`DNN_reduced_0`" in line)
+    text = (folder / "report.md").read_text()
+    summary = next(line for line in text.splitlines() if line.startswith("| `DNN_reduced_0`"))
     assert "12.50 [" in summary and "345.25" in summary
     metrics = metrics_of(folder)
     assert metrics["DNN_reduced_0"]["optimal_percent"] == 12.5
@@ -261,7 +309,7 @@ def test_times_are_compared_apart_and_only_there(written):
 
 @listed
 def test_a_set_of_all_the_farthest_states_has_a_table_of_its_own(written):
-    text = (written / "report.md").read_text()
+    text = (written / "pages/cube2.md").read_text()
     (part,) = re.findall(r"From all 30 states that are 4 moves away, the farthest there are:\n\n(.*?)\n\n", text, re.S)
     names = [line.split("|")[1].strip() for line in part.splitlines()[2:]]
     assert names == ["`DNN_final_2x2x2_nr`", "`DNN_reduced_0`", "exact", "zero"]
@@ -280,7 +328,7 @@ def test_the_first_screen_counts_every_claim_once(written):
 
 @listed
 def test_every_slip_of_the_thesis_is_told(written):
-    text = (written / "report.md").read_text()
+    text = (written / "pages/appendix_differences.md").read_text()
     for erratum in pd.read_csv(REPORTED)["erratum"].dropna().unique():
         assert erratum in text
 
@@ -298,7 +346,7 @@ def test_the_learning_curve_weighs_distances_by_their_states(results):
 
 @listed
 def test_the_report_says_how_far_sets_overlap_and_which_puzzles_are_exempt(written):
-    text = (written / "report.md").read_text()
+    text = (written / "pages/appendix_instances.md").read_text()
     assert "Puzzles of fewer than 100,000 states are exempt" in text
     assert "states that a selection set holds too" in text
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from report_pages import texts_of, whole_text
 from synthetic_large import PARTS, names_of, study_of, write_results
 from synthetic_study import whole
 
@@ -172,12 +173,22 @@ def test_barely_scrambled_cubes_do_not_stand_beside_the_literatures(study, chang
     assert row["verdict"] == NOT_RUN and math.isnan(row["reproduced"])
 
 
+def test_what_the_headline_model_solved_is_the_first_finding(study, changed, tmp_path):
+    asked = {"solved_percent": 87.5, "length": 41.25, "optimal_length": 39.75, "optimal_percent": 12.5}
+    change(study, changed, "external/{}/summary.parquet", **asked)
+    text = (run(study, changed, tmp_path) / "report.md").read_text()
+    first = next(line for line in text.splitlines() if line.startswith("- "))
+    model = study.headline or min(study.models)
+    assert f"`{model}` solves 87.50 % of the first" in first and "in 41.25 [" in first
+    assert "the optimum is 39.75; 12.50 [" in first
+
+
 @pytest.mark.parametrize("missing", [*PARTS, "all"])
 def test_a_part_that_has_not_run_is_told_with_the_command_that_runs_it(missing, study, tmp_path):
     parts = [part for part in PARTS if part != missing and missing != "all"]
     results = write_results(study, tmp_path / "results", parts).parent
     folder = run(study, results, tmp_path / "reports")
-    text = (folder / "report.md").read_text()
+    text = whole_text(folder)
     target = f"{study.study}-external" if missing == "external" else study.study
     told = f"not run yet; `snakemake --cores all {target}` runs it."
     silent = missing in ("instances", "footprints")  # which have no section of their own
@@ -200,7 +211,7 @@ def test_nothing_solved_is_told_too(study, changed, tmp_path):
         change(study, changed, f"{group}/{{}}/searches.parquet", **lost)
     for path in ("beams/{}/grid.parquet", "searches/{}/grid.parquet", "external/{}/summary.parquet"):
         change(study, changed, path, solved_percent=0.0, length=np.nan, length_low=np.nan, length_high=np.nan)
-    text = (run(study, changed, tmp_path) / "report.md").read_text()
+    text = whole_text(run(study, changed, tmp_path))
     assert not re.search(r"\b(nan|None|inf|NaN)\b", text) and ("is not solved" in text or study is not STUDY)
 
 
@@ -212,7 +223,7 @@ def test_optima_that_are_not_known_leave_no_trace(solved, study, changed, tmp_pa
     if study.optima is not None:
         change(study, changed, "beams/{}/searches.parquet", distance=np.nan)
     folder = run(study, changed, tmp_path)
-    text = (folder / "report.md").read_text()
+    text = whole_text(folder)
     assert not re.search(r"\b(nan|None|inf|NaN)\b", text) and "where the optimum is" not in text
     row = beside(folder, quantity="optimal_percent", model="DeepCubeA", set="scrambled_1000_10000")
     assert row["verdict"] == NOT_COMPARABLE and row["reason"].startswith("needs optima")
@@ -220,8 +231,7 @@ def test_optima_that_are_not_known_leave_no_trace(solved, study, changed, tmp_pa
 
 @pytest.mark.parametrize("study", ["puzzle15"], indirect=True)
 def test_the_words_of_a_board_are_not_those_of_a_cube(written, study):
-    for name in ("report.md", "timings.md"):
-        text = (written / name).read_text()
+    for name, text in {**texts_of(written), "timings.md": (written / "timings.md").read_text()}.items():
         told = re.sub(r"DeepCubeA?|the cube|the 3x3x3", "", text)
         assert not re.search(r"cube|quarter turn|half turn|mirror|superflip", told, flags=re.IGNORECASE), name
     assert study.external.budgets[0].searched in (written / "report.md").read_text()
@@ -269,7 +279,7 @@ def test_a_fine_tuned_model_has_cost_what_it_starts_from_cost_too(tmp_path):
     assert (
         beside(tmp_path / "reports/cube3", quantity="states_seen", model="Report_DNN")["reproduced"] == 2 * 93_600_000
     )
-    assert "`tuned` starts from the last weights of `walks`" in (tmp_path / "reports/cube3/report.md").read_text()
+    assert "`tuned` starts from the last weights of `walks`" in (tmp_path / "reports/cube3/pages/cube3.md").read_text()
 
 
 def test_thresholds_and_convergence_points_are_those_of_a_training_that_has_them(tmp_path):

@@ -1,5 +1,6 @@
 """The report's part on the puzzles whose states are all listed: what its templates are filled in with."""
 
+from collections.abc import Iterator
 from typing import Any
 
 import pandas as pd
@@ -15,17 +16,22 @@ from costtogo.report.answers.cells import NETWORK_ENGINE
 from costtogo.report.answers.puzzle import listings
 from costtogo.report.comparison import compare_all
 from costtogo.report.figures import Figures
-from costtogo.report.literature import documents, repeated, repeated_table
-from costtogo.report.markdown import Format, amount, cell_text, code, percent, places
-from costtogo.report.render import deeper, render
-from costtogo.report.results import StudyResults, Tables
+from costtogo.report.literature import (
+    documents,
+    documents_differences,
+    repeated,
+    repeated_differences,
+    repeated_table,
+)
+from costtogo.report.markdown import amount, cell_text, code, places
+from costtogo.report.pages import Page
+from costtogo.report.render import items, render
+from costtogo.report.results import StudyResults, Tables, alike
 from costtogo.report.standing import THESIS
 from costtogo.report.tables import at_headline, audit, cells_of, headline_numbers, layers_of, of_models
 from costtogo.report.timings import of_cells
 from costtogo.report.trainings import training_table
-from costtogo.report.variants import variants_text
 
-GRIDS = {"Optimal, %": ("optimal_percent", percent), "Expanded": ("nodes_expanded", amount)}
 HEADLINES = (  # of the table of key numbers
     *(
         "model",
@@ -56,8 +62,8 @@ def compared(results: StudyResults) -> pd.DataFrame:
     return compare_all(results)
 
 
-def text(results: StudyResults, by_puzzle: dict[str, Tables], comparison: pd.DataFrame, figures: Figures) -> str:
-    """The numbers that stand for each model, what was done, a part on each puzzle, the literature and instance sets."""
+def summary(results: StudyResults, by_puzzle: dict[str, Tables], comparison: pd.DataFrame) -> str:
+    """The numbers that stand for each model, and what was done."""
     puzzles = [results.of(puzzle) for puzzle in results.models]
     headlines = [
         {"model": model, "puzzle": each.puzzle, "cell": cell_text(each.headline(each.puzzle)), **numbers}
@@ -67,46 +73,72 @@ def text(results: StudyResults, by_puzzle: dict[str, Tables], comparison: pd.Dat
     sizes = [{"title": title(each.puzzle), **each.card(f"tables/{each.puzzle}")["metrics"]} for each in puzzles]
     headlines = pd.DataFrame(headlines).reindex(columns=HEADLINES)
     models = [each.model(name) for each in puzzles for name in each.model_names]
-    parts = [render("summary", headlines=headlines, puzzles=sizes, models=models, level=100 * SEPARATED)]
-    for each in puzzles:
-        own = sampled.Chapter(each, by_puzzle[each.puzzle], comparison, figures.of(each.puzzle))
-        parts += [_puzzle(each, figures), deeper(own.further())]
-    variants = variants_text(kept(results), figures.of)
-    parts += [_literature(results, comparison), f"\n{variants}" if variants else "", _instance_sets(results)]
+    return render("summary", headlines=headlines, puzzles=sizes, models=models, level=100 * SEPARATED)
+
+
+def pages(
+    results: StudyResults, by_puzzle: dict[str, Tables], comparison: pd.DataFrame, figures: Figures
+) -> Iterator[Page]:
+    """One for each puzzle."""
+    for puzzle in results.models:
+        own = results.of(puzzle)
+        chapter = sampled.Chapter(own, by_puzzle[puzzle], comparison, figures.of(puzzle))
+        yield Page(puzzle, "listed", "\n".join(filter(None, [_puzzle(own, figures), chapter.further()])))
+
+
+def findings(results: StudyResults, by_puzzle: dict[str, Tables], comparison: pd.DataFrame) -> list[list[str]]:
+    """For each puzzle: how the best network searches, what it does from every state, how far the networks are off."""
+    return [items(render("findings_listed", **_found(results.of(puzzle)))) for puzzle in results.models]
+
+
+def _found(results: StudyResults) -> dict[str, Any]:
+    """The numbers of each model of a puzzle, and the one with most optimal solutions and the fewest nodes expanded."""
+    puzzle = results.puzzle
+    numbers = pd.DataFrame(headline_numbers(results)).T.rename_axis("model").reset_index()
+    best = numbers.sort_values(["optimal_percent", "nodes_expanded"], ascending=[False, True]).iloc[0]
+    searched = alike(cells_of(results), results.headline(puzzle), "set", "path_weight", "batch_size")
+    counts = {kind: rows["instances"].iloc[0] for kind, rows in searched.groupby("heuristic")}
+    found = {"best": best.dropna().to_dict(), "numbers": numbers, "instances": counts}
+    return {"title": title(puzzle), "cell": cell_text(results.headline(puzzle)), **found}
+
+
+def literature(results: StudyResults, comparison: pd.DataFrame) -> str:
+    """The literature's numbers beside ours, section by section."""
+    thesis = comparison["source"] == THESIS
+    parts = [repeated(comparison[thesis]) if thesis.any() else "", documents(comparison[~thesis], _others(comparison))]
     return "\n".join(filter(None, parts))
 
 
-def findings(results: StudyResults) -> list[dict[str, Any]]:
-    """For each puzzle the model with most optimal solutions, of those the one with the fewest nodes expanded."""
-    found = []
-    for puzzle in results.models:
-        each = results.of(puzzle)
-        numbers = pd.DataFrame(headline_numbers(each)).T.rename_axis("model").reset_index()
-        best = numbers.sort_values(["optimal_percent", "nodes_expanded"], ascending=[False, True]).iloc[0]
-        shares = numbers["admissible_percent"]
-        row = {"title": title(puzzle), "cell": cell_text(each.headline(puzzle)), "models": len(numbers)}
-        found.append(row | best.to_dict() | {"least_admissible": shares.min(), "most_admissible": shares.max()})
-    return found
+def differences(results: StudyResults, comparison: pd.DataFrame) -> str:
+    """Where ours is worse than the literature, and its slips."""
+    thesis = comparison["source"] == THESIS
+    parts = [repeated_differences(comparison[thesis], listings(results)) if thesis.any() else ""]
+    parts.append(documents_differences(comparison[~thesis], _others(comparison)))
+    return "\n".join(filter(None, parts))
 
 
-def _literature(results: StudyResults, comparison: pd.DataFrame) -> str:
-    """The literature's numbers beside ours, section by section."""
-    thesis, parts = comparison["source"] == THESIS, []
-    if thesis.any():
-        parts.append(repeated(comparison[thesis], listings(results)))
-    if not thesis.all():
-        others = comparison[~thesis]
-        names = [f"the {name}" if name[0].islower() else name for name in map(DOCUMENTS.get, others["source"].unique())]
-        title = " and ".join(names)
-        parts.append(documents(others, title[0].upper() + title[1:]))
-    if comparison.empty:
-        parts.append("## Reported and reproduced\n\nThe literature in data/reported has no number on these puzzles.\n")
-    return "\n".join(parts)
+def _others(comparison: pd.DataFrame) -> str:
+    """The documents other than the thesis as a title."""
+    found = map(DOCUMENTS.get, comparison.loc[comparison["source"] != THESIS, "source"].unique())
+    names = " and ".join(f"the {name}" if name[0].islower() else name for name in found)
+    return names[:1].upper() + names[1:]
 
 
 def kept(results: StudyResults) -> list[StudyResults]:
     """What other studies have kept of trainings on the puzzles."""
     return [results.kept(path.stem) for path in kept_of(puzzles(results), results.references.measured)]
+
+
+def instance_sets(results: StudyResults) -> str:
+    """The instance sets of the listed puzzles, and how many states of each a selection set holds too."""
+    rows = []
+    for puzzle in puzzles(results):
+        for name, group in results.frame(f"instances/{puzzle}").groupby("set", sort=False):
+            role, count = group["role"].iloc[0], group["instances"].sum()
+            mean = places(2)((group["distance"] * group["instances"]).sum() / count)
+            shared = amount(group["shared"].sum()) if role == "test" else "–"
+            rows.append([puzzle, name, role, amount(count), mean, amount(group["distance"].max()), shared])
+    return render("instances", rows=rows, small=SMALL) if rows else ""
 
 
 def timings(results: StudyResults, comparison: pd.DataFrame, figures: Figures) -> str:
@@ -126,22 +158,21 @@ def _puzzle(results: StudyResults, figures: Figures) -> str:
         **results.card(f"tables/{puzzle}")["metrics"],
         title=title(puzzle),
         drawn=figures.of(puzzle),
-        training=training_table(results, results.model_names),
+        puzzle=puzzle,
+        training=training_table(results),
         audit=_audited(results),
         headline=results.headline(puzzle),
         cells=_at_headline(results),
         farthest=_from_the_farthest(results),
-        grids=_grids(results),
         metrics=headline_numbers(results),
         start=_from_the_start(results),
     )
 
 
 def _audited(results: StudyResults) -> pd.DataFrame:
-    """The measures of every checkpoint that was audited, the one that the searches use in bold."""
+    """The measures of the checkpoint of each model that the searches use."""
     measures = of_models(audit)(results)
-    names = measures["model"].map(code)
-    return measures.assign(model=names.where(~measures["selected"], "**" + names + "**"))
+    return measures[measures["selected"]]
 
 
 def _at_headline(results: StudyResults) -> pd.DataFrame:
@@ -164,27 +195,6 @@ def _from_the_farthest(results: StudyResults) -> dict[str, Any] | None:
     return {**farthest, "searches": shares[whole]} if farthest["states"] > 1 and whole.any() else None
 
 
-def _grids(results: StudyResults) -> list[dict[str, Any]]:
-    """Every set that was searched over several λ or N, laid out as in the literature: λ down, N across."""
-    cells, found = _named(cells_of(results)), []
-    for place, group in cells[cells["set"] != START].groupby("set", sort=False):
-        sizes = sorted(group["batch_size"].unique())
-        if len(sizes) == group["path_weight"].nunique() == 1:
-            continue
-        header = ["heuristic", "λ", *(f"N = {size}" for size in sizes)]
-        for heading, (column, form) in GRIDS.items():
-            found.append({"set": place, "title": heading, "header": header, "rows": _over_n(group, column, form)})
-    return found
-
-
-def _over_n(cells: pd.DataFrame, column: str, form: Format) -> list[list[str]]:
-    """A column of cells by heuristic and λ, one row each, N across."""
-    wide = cells.pivot(index=["search", "path_weight"], columns="batch_size", values=column)
-    wide = wide.reindex(list(dict.fromkeys(cells["search"])), level="search")
-    rows = zip(wide.index, wide.to_numpy(), strict=True)
-    return [[name, f"{weight:g}", *map(form, row)] for (name, weight), row in rows]
-
-
 def _from_the_start(results: StudyResults) -> dict[str, Any] | None:
     """Nodes expanded and length from the start state of a tower, one column a heuristic; None of another puzzle."""
     cells = _named(cells_of(results))
@@ -205,15 +215,3 @@ def _start_text(row: dict[str, Any] | None) -> str:
     if not row["solved_percent"]:
         return f"{amount(row['nodes_expanded'])} (unsolved)"
     return amount(row["nodes_expanded"]) + (f" ({amount(row['length'])})" if row["optimal_percent"] < 100 else "")
-
-
-def _instance_sets(results: StudyResults) -> str:
-    """The instance sets of the puzzles, and how many states of each a selection set holds too."""
-    rows = []
-    for puzzle in results.models:
-        for name, group in results.frame(f"instances/{puzzle}").groupby("set", sort=False):
-            role, count = group["role"].iloc[0], group["instances"].sum()
-            mean = places(2)((group["distance"] * group["instances"]).sum() / count)
-            shared = amount(group["shared"].sum()) if role == "test" else "–"
-            rows.append([puzzle, name, role, amount(count), mean, amount(group["distance"].max()), shared])
-    return render("instances", rows=rows, small=SMALL)

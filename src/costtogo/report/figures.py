@@ -8,6 +8,8 @@ from costtogo.figures.catalogue import FigureEntry, catalogue, drawn
 from costtogo.files import read_text
 from costtogo.report.results import StudyResults
 
+MOST = 2  # figures of a kind on the page of a puzzle: of more there is an appendix
+
 
 @dataclass(frozen=True)
 class Figures:
@@ -23,12 +25,12 @@ class Figures:
         return cls(drawn(entries, results.find_card), results.references.captions)
 
     def of(self, puzzle: str) -> Callable[..., str]:
-        """A function that gives the figures of some kinds on a puzzle."""
+        """A function that gives the figures of some kinds on a puzzle, of each kind all or, of more than MOST, none."""
 
         def of_kinds(*kinds: str) -> str:
             own = [entry for entry in self.entries if entry.puzzle == puzzle]
-            shown = [self.gallery([entry for entry in own if entry.kind == kind]) for kind in kinds]
-            return "\n".join(filter(None, shown))
+            alike = [[entry for entry in own if entry.kind == kind] for kind in kinds]
+            return "\n".join(self.gallery(entries) for entries in alike if 0 < len(entries) <= MOST)
 
         return of_kinds
 

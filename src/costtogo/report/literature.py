@@ -1,6 +1,7 @@
 """The literature's numbers beside ours as parts of the report: scoreboard, rules, tables, what is worse and why, slips.
 
-Two templates: repeated, on the thesis where its recipes are repeated, and documents, on all else.
+Two kinds: repeated, on the thesis where its recipes are repeated, and documents, on all else. Each has its numbers,
+and its differences: where ours is worse, and slips.
 """
 
 from collections.abc import Iterator
@@ -21,7 +22,6 @@ from costtogo.report.standing import COMPACT, EXACT
 from costtogo.report.words import BETTER, NOT_JUDGED, NOT_REACHED, REPRODUCED, VERDICTS, WORSE
 
 POINTS = "convergence_point_iteration"  # shown as one list a model
-TITLE = "Reported and reproduced"
 ALIKE = ["source", "section", "quantity", "model", "iteration", "path_weight", "batch_size", "set", "unit"]
 HELD = (REPRODUCED, BETTER)
 DECIDED = (*HELD, WORSE, NOT_REACHED)
@@ -92,19 +92,22 @@ def related(row: dict[str, Any] | pd.Series, form: Format) -> str:
 # The thesis, where its recipes are repeated
 
 
-def repeated(comparison: pd.DataFrame, listings: dict[float, Replay]) -> str:
-    """The part on the thesis.  comparison: as costtogo.report.comparison.compare returns it."""
+def repeated(comparison: pd.DataFrame) -> str:
+    """The thesis's numbers, section by section.  comparison: as costtogo.report.comparison.compare returns it."""
     ran = comparison[comparison["quantity"] == "convergence_points"].groupby("model", sort=False)["recipe"]
-    slips = comparison[comparison["erratum"].notna()].groupby(["section", "erratum"], sort=False)
     sections = comparison.groupby("section", sort=False)
     return render(
         "repeated",
         waiting=[model for model, recipes in ran if EXACT not in set(recipes)],
         sections={section: [points_table(rows), repeated_table(rows)] for section, rows in sections},
-        worse=list(_worse(comparison)),
-        slips=[_slip(rows) for _, rows in slips],
-        listings=listings,
     )
+
+
+def repeated_differences(comparison: pd.DataFrame, listings: dict[float, Replay]) -> str:
+    """Where ours is worse than the thesis, and its slips."""
+    slips = comparison[comparison["erratum"].notna()].groupby(["section", "erratum"], sort=False)
+    worse = list(_worse(comparison))
+    return render("repeated_differences", worse=worse, slips=[_slip(rows) for _, rows in slips], listings=listings)
 
 
 def repeated_table(rows: pd.DataFrame) -> str:
@@ -161,28 +164,33 @@ def _title(row: dict[str, Any], thesis: bool = True) -> str:
 # All other documents
 
 
-def documents(comparison: pd.DataFrame, title: str = TITLE, walks: bool = False, beams: bool = False) -> str:
-    """The part on these documents.  walks, beams: what explanations returns."""
-    sources = list(comparison.groupby("source", sort=False))
+def documents(comparison: pd.DataFrame, title: str) -> str:
+    """The numbers of these documents, below a title; empty where there is none."""
     compared = comparison[comparison["reproduced"].notna()].groupby("source", sort=False)
+    sections = {DOCUMENTS[source]: documents_table(rows) for source, rows in compared}
+    count = comparison["source"].nunique()
+    return render("documents", title=title, count=count, sections=sections) if count else ""
+
+
+def documents_differences(comparison: pd.DataFrame, title: str, walks: bool = False, beams: bool = False) -> str:
+    """Where ours is worse, where there is none, and slips.  walks, beams: what explanations returns."""
+    if comparison.empty:
+        return ""
     left_out = comparison[comparison["reproduced"].isna()]
     reasons = left_out["reason"].str.replace(r"(; )?erratum: .*", "", regex=True)
     counted = pd.DataFrame({"verdict": left_out["verdict"], "reason": reasons}).value_counts()
     fallen = comparison[comparison["verdict"].isin([WORSE, NOT_REACHED])].groupby(ALIKE, sort=False, dropna=False)
     slips = comparison[comparison["erratum"].notna()].to_dict("records")
-    text = render(
-        "documents",
+    return render(
+        "documents_differences",
         title=title,
         documents=DOCUMENTS,
-        count=len(sources),
-        sections={DOCUMENTS[source]: documents_table(rows) for source, rows in compared},
         worse=[_falls_short(rows) for _, rows in fallen],
         walks=walks,
         beams=beams,
         reasons=[[reason, verdict, amount(count)] for (verdict, reason), count in counted.items()],
         slips=[row | {"number": f"{_title(row, False)} {form_of(row['quantity'])(row['reported'])}"} for row in slips],
     )
-    return text if slips or not sources else f"{text}\n"
 
 
 def documents_table(rows: pd.DataFrame) -> str:

@@ -1,5 +1,6 @@
 """The report's chapter on local value iteration, and its tables."""
 
+from collections.abc import Iterator
 from fractions import Fraction
 from functools import partial
 from typing import Any
@@ -11,7 +12,8 @@ from costtogo.puzzles import make, title
 from costtogo.report.answers.local_vi import local
 from costtogo.report.comparison import compare_texts
 from costtogo.report.figures import Figures
-from costtogo.report.render import render
+from costtogo.report.pages import Page
+from costtogo.report.render import items, render
 from costtogo.report.results import StudyResults, Tables
 from costtogo.report.words import REPRODUCED, SOURCE_ERRS, WORSE
 
@@ -34,24 +36,57 @@ def compared(results: StudyResults) -> pd.DataFrame:
     return compare_texts(results)
 
 
-def text(results: StudyResults, by_puzzle: dict[str, Tables], comparison: pd.DataFrame, figures: Figures) -> str:
-    """All that is told but times.  by_puzzle: the tables of each puzzle.  comparison: as compared returns it."""
+def findings(results: StudyResults, by_puzzle: dict[str, Tables], comparison: pd.DataFrame) -> list[list[str]]:
+    """The moves by initial size, how the document's numbers came out, and other solvers on the same boards."""
+    counted = comparison["verdict"].value_counts()
+    verdicts = [f"{counted.get(verdict, 0)} {words}" for verdict, words in TOLD.items()]
+    told = {"boards": results.asked.local_vi.boards, "states": make(results.puzzle).state_count, "verdicts": verdicts}
+    text = render(
+        "findings_local_vi",
+        tables=by_puzzle[results.puzzle],
+        count=len(comparison),
+        title=title(results.puzzle),
+        **told,
+    )
+    return [items(text)]
+
+
+def summary(results: StudyResults, by_puzzle: dict[str, Tables], comparison: pd.DataFrame) -> str:
+    """The key numbers, and what was done."""
+    smaller = {"title": title(SMALLER), "states": make(SMALLER).state_count}
+    return render("local_vi_summary", tables=by_puzzle[results.puzzle], smaller=smaller)
+
+
+def pages(
+    results: StudyResults, by_puzzle: dict[str, Tables], comparison: pd.DataFrame, figures: Figures
+) -> Iterator[Page]:
+    """The one of the puzzle; where networks have one of its name, too, this has the method's name besides."""
     tables = by_puzzle[results.puzzle]
     shares, subproblems = (one_tile_a_step(tables[name]) for name in ("shares", "subproblems"))
-    counted, puzzle = comparison["verdict"].value_counts(), make(results.puzzle)
-    return render(
+    text = render(
         "local_vi",
+        heading=heading(results),
         tables=tables,
         drawn=figures.of(results.puzzle),
-        boards=results.asked.local_vi.boards,
-        states=puzzle.state_count,
-        comparison=comparison,
-        verdicts=[f"{counted.get(verdict, 0)} {words}" for verdict, words in TOLD.items()],
-        smaller={"title": title(SMALLER), "states": make(SMALLER).state_count},
         shares=shares.merge(subproblems, on=["tile", "considered"]),
         classes=one_tile_a_step(tables["classes"]),
+    )
+    yield Page(f"{results.puzzle}_local_vi" if results.models else results.puzzle, "local_vi", text)
+
+
+def literature(results: StudyResults, comparison: pd.DataFrame) -> str:
+    """Nothing: the document's numbers stand in reported_vs_reproduced.csv and, where they differ, in differences."""
+    return ""
+
+
+def differences(results: StudyResults, comparison: pd.DataFrame) -> str:
+    """Where the document does not hold, and why."""
+    subproblems = one_tile_a_step(local(results, "subproblems"))
+    return render(
+        "local_vi_differences",
+        orders=local(results, "preferences")["order"].nunique(),
         differing=comparison[comparison["verdict"].isin([SOURCE_ERRS, WORSE])],
-        exchanged=_exchanged(subproblems, puzzle),
+        exchanged=_exchanged(subproblems, make(results.puzzle)),
     )
 
 

@@ -1,4 +1,4 @@
-"""The report's last part: where the numbers come from, and what longer studies have kept."""
+"""Where the numbers come from: versions, digests, and what longer studies kept."""
 
 from costtogo.files import flatten
 from costtogo.params.base import variant_of

@@ -58,6 +58,11 @@ def joined(text: str) -> str:
     return "\n".join(lines).rstrip() + "\n" if any(lines) else ""
 
 
+def items(text: str) -> list[str]:
+    """The items of a list, each a line.  "- One.\\n- Two.\\n" -> ["- One.", "- Two."]"""
+    return [line for line in text.splitlines() if line.startswith(ITEM)]
+
+
 def deeper(text: str) -> str:
     """Text whose headings stand one level below where they stood."""
     return re.sub(r"^#", "##", text, flags=re.MULTILINE)

@@ -10,16 +10,17 @@ from typing import Any
 
 import pandas as pd
 
-from costtogo.analysis.intervals import weighted_means
+from costtogo.analysis.intervals import weighted_means, wilson
 from costtogo.analysis.literature import DOCUMENTS, NETWORKS, numbers_of
 from costtogo.puzzles import make, noun, title
 from costtogo.report.comparison import compare_all
 from costtogo.report.figures import Figures
-from costtogo.report.literature import documents, documents_table, explanations, related
+from costtogo.report.literature import documents, documents_differences, documents_table, explanations, related
 from costtogo.report.markdown import amount, code, percent, places, short, table
-from costtogo.report.render import render
-from costtogo.report.results import StudyResults, Tables
-from costtogo.report.search_tables import beams_text, shortest_path_sets, speeds
+from costtogo.report.pages import FOLDER, Page
+from costtogo.report.render import items, render
+from costtogo.report.results import StudyResults, Tables, alike
+from costtogo.report.search_tables import beams_text, best_cell, shortest_path_sets, speeds
 from costtogo.report.search_tables import compared as solvers
 from costtogo.report.timings import of_settings
 from costtogo.report.trainings import training_table
@@ -41,8 +42,9 @@ KEY_QUANTITIES = {  # rows of the key results, and the literature's quantity in 
     "iterations of training": ("total_iterations",),
 }
 Values = dict[str, Any]
-SECTIONS = (
-    *("key_results", "method", "exact", "training", "sampled_audit"),
+SUMMARY = ("key_numbers", "method")  # sections of the first page
+SECTIONS = (  # of the puzzle's own
+    *("sampled", "exact", "training", "sampled_audit"),
     *("grid", "heuristics", "beams", "prefixes", "searched", "external", "patterns"),
 )
 
@@ -68,8 +70,13 @@ class Chapter:
         results, puzzle = self.results, make(self.results.puzzle)
         models = [results.model(name) for name in results.model_names]
         common = {"study": results.study, "asked": results.asked, "puzzle": puzzle, "noun": noun(results.puzzle)}
-        common |= {"chapter": self, "models": models, "tables": self.tables, "drawn": self.drawn}
+        common |= {"title": title(results.puzzle), "models": models}
+        common |= {"chapter": self, "tables": self.tables, "drawn": self.drawn}
         return "\n".join(filter(None, [render(name, **common) for name in sections]))
+
+    def heading(self) -> str:
+        """What the page of the puzzle is called."""
+        return heading(self.results)
 
     def further(self) -> str:
         """What is asked of a puzzle whose networks are audited and searched with on every state, too."""
@@ -89,34 +96,63 @@ class Chapter:
         intervals = {f"optimal_percent_{end}": f"optimal_{end}" for end in ("low", "high")}
         return found.rename(columns=intervals).assign(how=how, solver=solvers)
 
-    def budgets(self) -> list[Values]:
-        """The rows of external."""
-        return self.headline_first(self.external).to_dict("records")
+    @property
+    def headline(self) -> str:
+        """The model that stands for the study."""
+        return self.results.asked.headline or min(self.results.model_names)
 
-    def widest_beams(self) -> list[Values]:
+    def longest_budget(self) -> pd.DataFrame:
+        """The rows of external with the most seconds, of these with the most instances; one a model."""
+        order = ["seconds_allowed", "first"]
+        longest = self.external.sort_values(order, kind="stable").groupby("model", sort=False).tail(1)
+        return self.headline_first(longest)
+
+    def widest_beams(self) -> pd.DataFrame:
         """The widest beams of each model, on a set of scrambled states where there is one."""
         beams = self.tables["beams"]
         scrambled = ~beams["set"].isin(shortest_path_sets(self.results))
         own = beams[scrambled] if scrambled.any() else beams
         widest = self.headline_first(own.loc[own.groupby("model", sort=False)["width"].idxmax()])
-        how = [beams_text(self.results, row.set, row.width) for row in widest.itertuples()]
-        return widest.assign(how=how).to_dict("records")
+        widest = _with_interval(widest)
+        return widest.assign(how=[beams_text(self.results, row.set, row.width) for row in widest.itertuples()])
 
-    def at_the_same_cell(self) -> Iterator[list[Values]]:
-        """The network and each pattern database at the same λ and N, for each set."""
+    def rivals(self) -> pd.DataFrame:
+        """A row a model, the best first: of external instances, else of the widest beams, else of the grid."""
+        found = {"external": self.longest_budget, "beams": self.widest_beams, "grid": self.best_cells}
+        rows = next((rows() for name, rows in found.items() if name in self.tables), pd.DataFrame())
+        if "set" in rows:
+            rows = rows[rows["set"] == rows["set"].iloc[0]]
+        return rows.sort_values(["solved_percent", "length"], ascending=[False, True]) if len(rows) else rows
+
+    def best_cells(self) -> pd.DataFrame:
+        """The best λ and N of each model on each set."""
+        cells = [best_cell(own) for _, own in self.tables["grid"].groupby(["set", "model"], sort=False)]
+        return _with_interval(self.headline_first(pd.DataFrame(cells)))
+
+    def beside_database(self) -> Iterator[tuple[Values, Values]]:
+        """On each set the network and the best baseline at the network's best λ and N."""
         shown = self.tables["compared"]
         for _, rows in shown[shown["solver"] == "BWAS"].groupby("set", sort=False):
-            cell = rows[["path_weight", "batch_size"]]
-            yield rows[(cell == cell.iloc[0]).all(axis=1)].to_dict("records")
+            own = rows[rows["heuristic"] == self.headline]
+            others = alike(rows[~rows["learned"]], own.iloc[0], "path_weight", "batch_size") if len(own) else own
+            if len(others):
+                yield own.iloc[0].to_dict(), best_cell(others).to_dict()
 
-    def beginnings(self) -> Iterator[Values]:
+    def beginnings(self) -> pd.DataFrame:
         """Up to which distance every beginning of a sequence is solved with the fewest moves, and the whole."""
+        found = []
         for (_, name, width), group in self.tables["prefixes"].groupby(["model", "set", "width"], sort=False):
             group = group.sort_values("distance")
             shortest = group["excess"] == 0
             unbroken = group["distance"][shortest.cummin()].max() if shortest.iloc[0] else 0.0
             counts = {"unbroken": unbroken, "shortest": shortest.sum(), "count": len(group)}
-            yield {**group.iloc[-1], "how": beams_text(self.results, name, width), **counts}
+            found.append({**group.iloc[-1], "how": beams_text(self.results, name, width), **counts})
+        return self.headline_first(pd.DataFrame(found))
+
+    def last_checkpoint(self, name: str) -> pd.DataFrame:
+        """The rows of a table of the audit at the last checkpoint of each model."""
+        found = self.tables[name]
+        return found[found["iteration"] == found.groupby("model")["iteration"].transform("max")]
 
     def networks_beside(self) -> str:
         """Ours beside each of the literature's networks, one row a quantity; a network's own document comes first."""
@@ -137,19 +173,21 @@ class Chapter:
         return {name: self.results.model(name) for name in self.results.trained}
 
     def trainings(self) -> str:
-        """Parameters and results of these trainings."""
-        return training_table(self.results, list(self.trained))
+        """The parameters that differ between these trainings, and what came out."""
+        return training_table(self.results)
 
     def nearly_exact(self) -> bool:
         """Whether some network that overestimates nearby states is hardly off at any distance."""
         worst = self.tables["nearby"].groupby("model").agg({"mean_absolute_error": "max", "admissible_percent": "min"})
         return ((worst["mean_absolute_error"] < SLIGHT) & (worst["admissible_percent"] < 100)).any()
 
-    def known_distances(self) -> pd.DataFrame:
-        """The means over all distances of each model's states of a set."""
-        known = self.tables["known"]
-        most = known.groupby(["model", "set"], sort=False)["overestimation_max"].max()
-        return weighted_means(known, ["model", "set"], POOLED).assign(overestimation_max=most).reset_index()
+    def over_distances(self, name: str, *by: str) -> pd.DataFrame:
+        """The means of a table of the audit over all distances, of each model; by: columns that part them, too."""
+        found, keys = self.tables[name], ["model", *by]
+        groups = found.groupby(keys, sort=False)
+        pooled = weighted_means(found, keys, POOLED)
+        most = {"overestimation_max": groups["overestimation_max"].max(), "farthest": groups["distance"].max()}
+        return pooled.assign(**most).reset_index()
 
     def solvers_beside(self) -> str:
         """What the literature tells of its own solvers in the same quantities, on its own machines and instances."""
@@ -165,6 +203,12 @@ class Chapter:
         return table(["solver", "document", *headings], rows) if rows else ""
 
 
+def _with_interval(rows: pd.DataFrame) -> pd.DataFrame:
+    """Rows of searches with the interval of the share of known distance that is solved with the fewest moves."""
+    shares = [wilson(row.known * row.optimal_percent / 100, row.known) for row in rows.fillna(0).itertuples()]
+    return rows.assign(optimal_low=[100 * low for low, _ in shares], optimal_high=[100 * high for _, high in shares])
+
+
 def heading(results: StudyResults) -> str:
     """What the report of a study of one such puzzle is called."""
     above = any(results.model(name).architecture.above for name in results.model_names)
@@ -177,10 +221,39 @@ def compared(results: StudyResults) -> pd.DataFrame:
     return compare_all(results)
 
 
-def text(results: StudyResults, by_puzzle: dict[str, Tables], comparison: pd.DataFrame, figures: Figures) -> str:
-    """All sections, and the literature.  by_puzzle: the tables of each puzzle.  comparison: as compared returns it."""
-    chapter = Chapter(results, by_puzzle[results.puzzle], comparison, figures.of(results.puzzle))
-    return "\n".join([chapter.text(SECTIONS), documents(comparison, **explanations(results))])
+def _chapter(
+    results: StudyResults, by_puzzle: dict[str, Tables], comparison: pd.DataFrame, figures: Figures | None = None
+) -> Chapter:
+    """A chapter on the one puzzle of some results; without figures it draws none."""
+    drawn = figures.of(results.puzzle) if figures else lambda *kinds: ""
+    return Chapter(results, by_puzzle[results.puzzle], comparison, drawn)
+
+
+def findings(results: StudyResults, by_puzzle: dict[str, Tables], comparison: pd.DataFrame) -> list[list[str]]:
+    """What the model that stands for the study solves, how well, and beside pattern databases."""
+    return [items(_chapter(results, by_puzzle, comparison).text(["findings_sampled"]))]
+
+
+def summary(results: StudyResults, by_puzzle: dict[str, Tables], comparison: pd.DataFrame) -> str:
+    """The key numbers of each model, beside the literature's, and what was done."""
+    return _chapter(results, by_puzzle, comparison).text(SUMMARY)
+
+
+def pages(
+    results: StudyResults, by_puzzle: dict[str, Tables], comparison: pd.DataFrame, figures: Figures
+) -> Iterator[Page]:
+    """The one of the puzzle."""
+    yield Page(results.puzzle, "sampled", _chapter(results, by_puzzle, comparison, figures).text(SECTIONS))
+
+
+def literature(results: StudyResults, comparison: pd.DataFrame) -> str:
+    """The literature's numbers beside ours."""
+    return documents(comparison, title(results.puzzle))
+
+
+def differences(results: StudyResults, comparison: pd.DataFrame) -> str:
+    """Where ours is worse than the literature, and its slips."""
+    return documents_differences(comparison, title(results.puzzle), **explanations(results))
 
 
 def timings(results: StudyResults, comparison: pd.DataFrame, figures: Figures) -> str:
@@ -197,6 +270,7 @@ def timings(results: StudyResults, comparison: pd.DataFrame, figures: Figures) -
     covered = comparison[comparison["reproduced"].notna()]
     return render(
         "sampled_timings",
+        page=f"{FOLDER}/{results.puzzle}.md",
         searches=of_settings(results),
         speeds=speeds(results, solvers(results)).round({"nodes_per_second": 0}),
         children=results.find(f"timings/footprints/{results.puzzle}"),

@@ -14,6 +14,7 @@ from costtogo.figures.chosen import START
 from costtogo.report.local_vi import LOCAL_VI_TABLES, sizes
 from costtogo.report.results import StudyResults, Tables, alike
 from costtogo.report.search_tables import SEARCH_TABLES, left_by_stages
+from costtogo.report.trainings import settings
 
 MEASURES = ("admissible_percent", "overestimation_mean", "overestimation_max", "consistent_percent")
 AUDITS = ("nearby", "known", "consistency", "scrambled", "greedy", "progress")  # of a network on sampled states
@@ -28,6 +29,7 @@ def tables_of(results: StudyResults) -> Tables:
     if results.model_names:
         exhaustive = results.asked.is_exhaustive
         found = found | (EXHAUSTIVE if exhaustive else SAMPLED) | SEARCH_TABLES
+        found[f"settings_{results.puzzle}"] = settings
         others = [group for group in results.asked.by_group if group not in SEARCH_TABLES]
         found |= {group: left_by_stages(f"{group}/{{}}/grid") for group in others}
         for model in results.trained:

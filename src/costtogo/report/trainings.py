@@ -2,6 +2,8 @@
 
 from typing import Any, get_args
 
+import pandas as pd
+
 from costtogo.files import flatten
 from costtogo.params.base import Kind
 from costtogo.params.training import ArchitectureParams, ModelParams, SamplerParams
@@ -11,14 +13,22 @@ from costtogo.report.results import StudyResults
 TAGS = ("kind", "trainer", "optimizer")  # which tell kinds of a training, sampler or architecture apart
 
 
-def training_table(results: StudyResults, models: list[str]) -> str:
-    """Parameters and results of trainings, one column a model."""
-    cards = [results.card(f"models/{model}") for model in models]
-    parameters = [used_parameters(card["parameters"]["training"]) for card in cards]
-    metrics = [card["metrics"] for card in cards]
-    rows = [[f"*{key}*", *(short(flat.get(key, "–")) for flat in parameters)] for key in _keys(parameters)]
+def training_table(results: StudyResults) -> str:
+    """The finished trainings of a puzzle, one column a model: the parameters that differ, and what came out."""
+    models, parameters = results.trained, settings(results)
+    metrics = [results.card(f"models/{model}")["metrics"] for model in models]
+    differ = parameters[parameters[models].nunique(axis=1) > 1]
+    rows = [[f"*{key}*", *cells] for key, *cells in differ.itertuples(index=False)]
     rows += [[key.replace("_", " "), *(_measured(found.get(key)) for found in metrics)] for key in _keys(metrics)]
     return table(["", *map(code, models)], rows)
+
+
+def settings(results: StudyResults) -> pd.DataFrame:
+    """Every parameter of the finished trainings of a puzzle as text, one column a model; a dash where one has none."""
+    cards = [results.card(f"models/{model}") for model in results.trained]
+    used = [used_parameters(card["parameters"]["training"]) for card in cards]
+    rows = [[key, *(short(flat.get(key, "–")) for flat in used)] for key in _keys(used)]
+    return pd.DataFrame(rows, columns=["parameter", *results.trained])
 
 
 def used_parameters(training: dict[str, Any]) -> dict[str, Any]:

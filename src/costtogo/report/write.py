@@ -1,10 +1,11 @@
-"""A study's report, whatever is asked of its puzzles: its text, its tables, its timings, the literature beside it.
+"""A study's report, whatever is asked of its puzzles: its pages, its tables, its timings, the literature beside it.
 
-A chapter is a module that tells of some results: heading, text, timings and compared, the literature's numbers beside
-ours.
+A chapter is a module that tells of some results: heading, compared, the literature's numbers beside ours; findings and
+summary for the first page; pages, of the puzzles; literature and differences for the appendices; and timings.
 """
 
 from collections.abc import Iterator
+from itertools import zip_longest
 from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
@@ -12,14 +13,19 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from costtogo.files import remove_others, write_csv, write_json, write_text
+from costtogo.puzzles import title as puzzle_title
 from costtogo.report import exhaustive, local_vi, sampled
 from costtogo.report.figures import Figures
 from costtogo.report.literature import claims_in_short, rules_text
+from costtogo.report.pages import FIRST, FOLDER, Page, written
 from costtogo.report.provenance import kept_text, provenance_text
 from costtogo.report.render import deeper, render
-from costtogo.report.results import StudyResults
+from costtogo.report.results import StudyResults, Tables, by_size
 from costtogo.report.tables import headline_numbers, of_study, tables_of
 from costtogo.report.timings import search_timings, stage_timings
+from costtogo.report.variants import variants_text
+
+FINDINGS = 5  # that the first page tells
 
 
 class Chapter(NamedTuple):
@@ -31,7 +37,7 @@ class Chapter(NamedTuple):
 
 
 def write(results: StudyResults, target: Path) -> dict[str, Any]:
-    """Write report.md, timings.md, reported_vs_reproduced.csv, metrics/*.json, tables/*.csv and timings/*.csv.
+    """Write report.md, pages/*.md, timings.md, reported_vs_reproduced.csv, metrics/*.json, tables/*.csv, timings/*.csv.
 
     target: reports/<study>.  All but timings come out byte-identical from the same results.  Returns the numbers that
     stand for each model, as headline_numbers does.
@@ -39,15 +45,10 @@ def write(results: StudyResults, target: Path) -> dict[str, Any]:
     numbers, figures = headline_numbers(results), Figures.of_study(results)
     by_puzzle = {puzzle: tables_of(results.of(puzzle)) for puzzle in results.puzzles}
     chapters = list(chapters_of(results))
-    texts = [each.module.text(each.results, by_puzzle, each.comparison, figures) for each in chapters]
     beside = pd.concat(each.comparison for each in chapters)
-    parts = [
-        f"# {title(chapters)}: the study `{results.study}`\n",
-        first_screen(chapters, beside),
-        *headed(chapters, texts),
-    ]
-    parts += [rules_text(beside) if len(beside) else "", provenance_text(results), kept_text(exhaustive.kept(results))]
-    write_text(target / "report.md", "\n".join(filter(None, parts)))
+    pages = pages_of(results, chapters, by_puzzle, figures)
+    write_text(target / FIRST, first_page(results, chapters, by_puzzle, pages))
+    write_each(target / FOLDER, "md", {page.name: written(page, results.study) for page in pages})
     write_each(target / "metrics", "json", numbers)
     write_csv(target / "reported_vs_reproduced.csv", beside)
     write_each(target / "tables", "csv", of_study(results, by_puzzle))
@@ -55,11 +56,90 @@ def write(results: StudyResults, target: Path) -> dict[str, Any]:
     return numbers
 
 
-def first_screen(chapters: list[Chapter], comparison: pd.DataFrame) -> str:
+def first_page(results: StudyResults, chapters: list[Chapter], by_puzzle: dict[str, Tables], pages: list[Page]) -> str:
+    """What is asked, what was found, how the literature's claims came out, key numbers, how it was done, the pages."""
+    summaries = [each.module.summary(each.results, by_puzzle, each.comparison) for each in chapters]
+    parts = [
+        f"# {title(chapters)}: the study `{results.study}`\n",
+        first_screen(results, chapters, by_puzzle),
+        *headed(chapters, summaries),
+        render("pages", pages=by_kind(pages)),
+    ]
+    return "\n".join(filter(None, parts))
+
+
+def by_kind(pages: list[Page]) -> dict[str, list[Page]]:
+    """The pages of each kind, in the order in which they come."""
+    kinds = dict.fromkeys(page.kind for page in pages)
+    return {kind: [page for page in pages if page.kind == kind] for kind in kinds}
+
+
+def first_screen(results: StudyResults, chapters: list[Chapter], by_puzzle: dict[str, Tables]) -> str:
     """What a reader sees first: the question, what was found on each puzzle, how the literature's claims came out."""
-    told = [found for each in chapters if each.module is exhaustive for found in exhaustive.findings(each.results)]
+    comparison = pd.concat(each.comparison for each in chapters)
     values = claims_in_short(comparison) if len(comparison) else {"scoreboard": ""}
-    return render("first_screen", findings=told, **values)
+    found = [each.module.findings(each.results, by_puzzle, each.comparison) for each in chapters]
+    return render(
+        "first_screen",
+        puzzles=list(map(puzzle_title, results.puzzles)),
+        learned=list(map(puzzle_title, results.models)),
+        listed=list(map(puzzle_title, exhaustive.puzzles(results))),
+        findings=most_telling([each for of_chapter in found for each in of_chapter]),
+        **values,
+    )
+
+
+def most_telling(found: list[list[str]]) -> list[str]:
+    """The first findings of each puzzle, then the second …, up to FINDINGS; in the order of the puzzles."""
+    ranked = [(place, text) for rank in zip_longest(*found) for place, text in enumerate(rank) if text]
+    return [text for _, text in sorted(ranked[:FINDINGS], key=lambda each: each[0])]
+
+
+def pages_of(
+    results: StudyResults, chapters: list[Chapter], by_puzzle: dict[str, Tables], figures: Figures
+) -> list[Page]:
+    """The pages of the puzzles, then the appendices; one that has nothing to tell is left out."""
+    own = [page for each in chapters for page in each.module.pages(each.results, by_puzzle, each.comparison, figures)]
+    others = list(filter(lambda page: page.text, appendices(results, chapters, figures)))
+    left = {page.name: page for page in figures_left(figures, own + others)}
+    own = [with_more_figures(page, left.get(f"appendix_figures_{page.name}")) for page in own]
+    return [*own, *left.values(), *others]
+
+
+def with_more_figures(page: Page, more: Page | None) -> Page:
+    """The page of a puzzle, at its end a link to that of more figures where there is one."""
+    return page._replace(text=f"{page.text}\n{render('more_figures', page=more)}") if more else page
+
+
+def appendices(results: StudyResults, chapters: list[Chapter], figures: Figures) -> Iterator[Page]:
+    """The appendices but those of figures."""
+    beside, kept = pd.concat(each.comparison for each in chapters), exhaustive.kept(results)
+    for name in ("literature", "differences"):
+        texts = [getattr(each.module, name)(each.results, each.comparison) for each in chapters]
+        yield Page(f"appendix_{name}", name, appendix(name, texts))
+    yield Page("appendix_rules", "rules", rules_text(beside) if len(beside) else "")
+    yield Page("appendix_variants", "variants", variants_text(kept, figures.of))
+    yield Page("appendix_instances", "instances", exhaustive.instance_sets(results))
+    texts = [provenance_text(results), kept_text(kept)]
+    yield Page("appendix_provenance", "provenance", appendix("provenance", texts))
+
+
+def appendix(name: str, texts: list[str]) -> str:
+    """The parts of an appendix below the head that its template has; empty where there are none."""
+    told = list(filter(None, texts))
+    return "\n".join([render(f"head_{name}"), *told]) if told else ""
+
+
+def figures_left(figures: Figures, pages: list[Page]) -> Iterator[Page]:
+    """For each puzzle an appendix of the figures that no page shows."""
+    shown = "".join(page.text for page in pages)
+    left = [entry for entry in figures.entries if not entry.timed and f"({entry.stem}.png)" not in shown]
+    for puzzle in sorted({entry.puzzle for entry in left}, key=by_size):
+        own = [entry for entry in left if entry.puzzle == puzzle]
+        kinds = dict.fromkeys(entry.kind for entry in own)
+        galleries = [figures.gallery([entry for entry in own if entry.kind == kind]) for kind in kinds]
+        text = "\n".join([render("head_figures", title=puzzle_title(puzzle)), *galleries])
+        yield Page(f"appendix_figures_{puzzle}", "figures", text)
 
 
 def chapters_of(results: StudyResults) -> Iterator[Chapter]:
@@ -80,7 +160,7 @@ def title(chapters: list[Chapter]) -> str:
 
 
 def headed(chapters: list[Chapter], texts: list[str]) -> Iterator[str]:
-    """The texts of chapters, below headings where there are several; that on listed puzzles has one for each."""
+    """The texts of chapters, below headings where there are several; that on listed puzzles, the first, has none."""
     for chapter, text in zip(chapters, texts, strict=True):
         if len(chapters) == 1 or chapter.module is exhaustive:
             yield text
@@ -89,11 +169,11 @@ def headed(chapters: list[Chapter], texts: list[str]) -> Iterator[str]:
 
 
 def write_each(folder: Path, kind: str, contents: dict[str, Any]) -> None:
-    """Write a "csv" for each table or a "json" for each content by its stem, and remove those of an earlier run."""
-    written = {folder / f"{name}.{kind}": content for name, content in contents.items()}
-    for path, content in written.items():
-        {"csv": write_csv, "json": write_json}[kind](path, content)
-    remove_others(folder.glob(f"*.{kind}"), written)
+    """Write a file of a kind for each content by its stem, and remove those of an earlier run."""
+    target = {folder / f"{name}.{kind}": content for name, content in contents.items()}
+    for path, content in target.items():
+        {"csv": write_csv, "json": write_json, "md": write_text}[kind](path, content)
+    remove_others(folder.glob(f"*.{kind}"), target)
 
 
 def write_timings(results: StudyResults, target: Path, figures: Figures) -> None:

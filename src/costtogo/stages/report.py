@@ -11,7 +11,7 @@ from costtogo.report.write import write
 from costtogo.stages.figures import remove_figures
 from costtogo.stages.stage_run import StageRun, clocks_of, parameters_of, whole_cards
 
-WRITTEN = ("report.md", "reported_vs_reproduced.csv", "metrics/*.json", "tables/*.csv", "figures/*.png")
+WRITTEN = ("report.md", "pages/*.md", "reported_vs_reproduced.csv", "metrics/*.json", "tables/*.csv", "figures/*.png")
 
 
 def run(params: Path, results: Path, reports: Path) -> None:

@@ -1,0 +1,47 @@
+"""The pages of a report besides its first, report.md: one for each puzzle, and appendices.
+
+They lie in a folder of their own, since which there are depends on the study. Texts write their links as seen from
+the report's folder; linked makes them links from where a text stands.
+"""
+
+import posixpath
+import re
+from typing import NamedTuple
+
+from costtogo.report.render import render
+
+FOLDER, FIRST = "pages", "report.md"
+LINK = re.compile(r"\]\((?!https?:)([^)#]+)(#[^)]*)?\)")
+
+
+class Page(NamedTuple):
+    """A page.
+
+    name: the stem of its file.  kind: what it tells of, which templates/pages.md.j2 has a line on.  text: from its
+    title on, with links as seen from the report's folder.
+    """
+
+    name: str
+    kind: str
+    text: str
+
+    @property
+    def title(self) -> str:
+        """What stands in its first line."""
+        return self.text.partition("\n")[0].removeprefix("# ")
+
+    @property
+    def place(self) -> str:
+        """Its file, as seen from the report's folder."""
+        return f"{FOLDER}/{self.name}.md"
+
+
+def written(page: Page, study: str) -> str:
+    """What the file of a page holds: below the title a link back to the first page."""
+    title, _, rest = page.text.partition("\n")
+    return linked(f"{title}\n\n{render('back', study=study, first=FIRST)}\n{rest.lstrip()}", FOLDER)
+
+
+def linked(text: str, folder: str) -> str:
+    """A text whose links are as seen from a folder.  "[t](tables/a.csv)", "pages" -> "[t](../tables/a.csv)"."""
+    return LINK.sub(lambda found: f"]({posixpath.relpath(found[1], folder)}{found[2] or ''})", text)

@@ -1,0 +1,31 @@
+"""What tests read of a written report: its pages, and what these link."""
+
+import posixpath
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+
+def texts_of(folder: Path) -> dict[str, str]:
+    """The first page of a report and the others by their places; folder: reports/<study>."""
+    places = [folder / "report.md", *sorted(folder.glob("pages/*.md"))]
+    return {path.relative_to(folder).as_posix(): path.read_text(encoding="utf-8") for path in places}
+
+
+def whole_text(folder: Path) -> str:
+    """All that these pages say."""
+    return "\n".join(texts_of(folder).values())
+
+
+def links_of(folder: Path) -> Iterator[tuple[str, str, str]]:
+    """The page, the place as seen from the folder and the anchor of every link and picture, those of timings.md too."""
+    for page, text in (texts_of(folder) | {"timings.md": (folder / "timings.md").read_text(encoding="utf-8")}).items():
+        for link in re.findall(r"\]\((?!https?:)([^)]+)\)", text):
+            path, _, anchor = link.partition("#")
+            yield page, posixpath.normpath(posixpath.join(posixpath.dirname(page), path)) if path else page, anchor
+
+
+def anchors_of(text: str) -> set[str]:
+    """What headings can be linked by.  "## The thesis's text" -> "the-thesiss-text"."""
+    headings = re.findall(r"^#+ (.*)$", text, flags=re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading).lower().replace(" ", "-") for heading in headings}
