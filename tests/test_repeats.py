@@ -32,8 +32,7 @@ def study(tmp_path) -> MadeUp:
 
 
 def found(study: MadeUp) -> pd.DataFrame:
-    results = study.results()
-    return repeats(results, [results.kept("seeds")])
+    return repeats(study.results())
 
 
 def test_the_spread_is_of_the_chosen_checkpoints_at_the_headline(study):

@@ -26,6 +26,7 @@ from costtogo.report.literature import (
 from costtogo.report.markdown import amount, cell_text, code, places
 from costtogo.report.pages import Page
 from costtogo.report.render import items, render
+from costtogo.report.repeats import repeats_table
 from costtogo.report.results import StudyResults, Tables, alike
 from costtogo.report.standing import THESIS
 from costtogo.report.tables import at_headline, audit, cells_of, headline_numbers, layers_of, of_models
@@ -73,7 +74,9 @@ def summary(results: StudyResults, by_puzzle: dict[str, Tables], comparison: pd.
     sizes = [{"title": title(each.puzzle), **each.card(f"tables/{each.puzzle}")["metrics"]} for each in puzzles]
     headlines = pd.DataFrame(headlines).reindex(columns=HEADLINES)
     models = [each.model(name) for each in puzzles for name in each.model_names]
-    return render("summary", headlines=headlines, puzzles=sizes, models=models, level=100 * SEPARATED)
+    again = [tables["repeats"] for tables in by_puzzle.values() if "repeats" in tables]
+    values = {"headlines": headlines, "puzzles": sizes, "models": models, "level": 100 * SEPARATED}
+    return render("summary", **values, repeats=repeats_table(pd.concat(again)) if again else "")
 
 
 def pages(

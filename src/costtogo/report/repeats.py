@@ -4,6 +4,7 @@ from typing import Any
 
 import pandas as pd
 
+from costtogo.figures.catalogue import kept_of
 from costtogo.report.markdown import Format, amount, code, percent, places, table
 from costtogo.report.results import StudyResults, alike
 
@@ -18,11 +19,12 @@ MEASURES: dict[str, tuple[str, Format]] = {  # of the chosen checkpoint over all
 COLUMNS = ["model", "study", "measure", "seeds", "mean", "least", "most"]
 
 
-def repeats(results: StudyResults, kept: list[StudyResults]) -> pd.DataFrame:
-    """A row for each model that a kept study has trained again by the same recipe, and measure.
+def repeats(results: StudyResults) -> pd.DataFrame:
+    """A row for each model of the one puzzle that a kept study has trained again by the same recipe, and measure.
 
     Columns model, study, measure, seeds, and the mean, the least and the most over the seeds.
     """
+    kept = [results.kept(path.stem) for path in kept_of([results.puzzle], results.references.measured)]
     frames = [_of_model(results, each, model) for model in results.trained for each in kept]
     frames = [frame for frame in frames if frame is not None]
     return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=COLUMNS)
@@ -49,7 +51,7 @@ def _without_seed(training: dict[str, Any]) -> dict[str, Any]:
 
 
 def repeats_table(found: pd.DataFrame) -> str:
-    """Mean, least and most of each measure, a row a model.  found: as repeats returns it, not empty."""
+    """Mean, least and most of each measure, a row a model.  found: as repeats returns it."""
     header = ["model", "trainings", *(heading for heading, _ in MEASURES.values())]
     lines = []
     for model, rows in found.groupby("model", sort=False):

@@ -12,6 +12,7 @@ import pandas as pd
 
 from costtogo.figures.chosen import START
 from costtogo.report.local_vi import LOCAL_VI_TABLES, sizes
+from costtogo.report.repeats import repeats
 from costtogo.report.results import StudyResults, Tables, alike
 from costtogo.report.search_tables import SEARCH_TABLES, left_by_stages
 from costtogo.report.trainings import settings
@@ -208,6 +209,7 @@ EXHAUSTIVE = {  # of a puzzle whose networks are audited on every state
     "audit": of_models(audit),
     "hanoi_start": start,
     "optimal_by_distance": optimal_by_distance,
+    "repeats": repeats,
 }
 EXHAUSTIVE_OF_MODELS = {"grid": grid, "loss": loss, "learning_curve": learning_curve}
 SAMPLED = {  # of one whose networks are audited on a sample
