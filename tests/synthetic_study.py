@@ -367,6 +367,8 @@ def _write_searches(folder, name, puzzle, sets, heuristics, random, chosen) -> N
                         .groupby("distance", as_index=False)
                         .agg(
                             optimal_percent=("optimal_percent", "mean"),
+                            optimal_low=("optimal_percent", "min"),
+                            optimal_high=("optimal_percent", "max"),
                             nodes_expanded=("nodes_expanded", "mean"),
                             instances=("distance", "size"),
                         )

@@ -25,11 +25,11 @@ from costtogo.figures.catalogue import GROUPS, KINDS, FigureEntry, catalogue, dr
 from costtogo.figures.chosen import telling_cell
 from costtogo.figures.distances import sampled_distances, sampler_difference
 from costtogo.figures.drawing import draw
-from costtogo.figures.hanoi import edges, positions, ranks_along, solution_on_graph
+from costtogo.figures.hanoi import edges, positions, ranks_along, solutions_on_graph
 from costtogo.figures.searches import percent_text, seconds_text
 from costtogo.figures.states import two_states
 from costtogo.figures.style import FIGURES, SEQUENTIAL, YELLOW, count_text, image, readable_on
-from costtogo.figures.training import around_last_points, progress
+from costtogo.figures.training import progress
 from costtogo.files import FileError, digest, read_json
 from costtogo.puzzles import make
 from costtogo.stages import figures as stage
@@ -100,7 +100,8 @@ def test_every_figure_has_a_name_of_its_own_and_every_model_has_figures(study):
     entries = ENTRIES[study]
     assert len({entry.stem for entry in entries}) == len(entries)
     models = SAMPLED[study].models if study in SAMPLED else STUDY.models if study == "tiny" else ()
-    assert set(models) <= {entry.model for entry in entries}
+    told = {name for entry in entries for paths in entry.reads.values() if isinstance(paths, list) for name, _ in paths}
+    assert set(models) <= told | {entry.model for entry in entries}
 
 
 @pytest.mark.parametrize(("study", "entry"), ALL)
@@ -119,7 +120,7 @@ def test_seven_models_of_long_names_are_told_apart_in_a_legend_that_fits(tmp_pat
     study = study_of((), cube_models=[f"architecture_without_batch_norm_{number}" for number in range(7)])
     folder = write_results(study, tmp_path)
     for entry in catalogue(study, MEASURED):
-        if entry.kind in ("audit", "error_by_distance", "error_at_point", "optimal_by_distance"):
+        if entry.kind in ("error_by_distance", "optimal_by_distance"):
             figure = draw(entry, folder)
             image(figure, "png")
             (legend,) = figure.legends
@@ -129,6 +130,20 @@ def test_seven_models_of_long_names_are_told_apart_in_a_legend_that_fits(tmp_pat
             lines = [line for line in legend.get_lines() if line.get_label().startswith("architecture_")]
             assert len({line.get_label() for line in lines}) == 7
             assert len({(line.get_color(), line.get_marker()) for line in lines}) == 7
+
+
+@pytest.mark.parametrize("count", [1, 2, 7])
+def test_the_models_of_a_puzzle_have_a_panel_or_a_row_each_in_one_figure_of_a_kind(count, tmp_path):
+    names = [f"network_{number}" for number in range(count)]
+    folder = write_results(study := study_of((), cube_models=names), tmp_path)
+    found = {entry.kind: entry for entry in catalogue(study, MEASURED) if entry.puzzle == "cube2"}
+    for kind in ("training", "learning_curve"):
+        titles = [axes.get_title(loc="left") for axes in draw(found[kind], folder).axes]
+        assert [title.partition("\n")[0] for title in titles if title] == names, kind
+    for kind in ("audit", "grid", "seconds"):
+        axes = draw(found[kind], folder).axes[0]
+        rows = [label.get_text() for label in axes.get_yticklabels()]
+        assert [name for name in names if any(row.startswith(name) for row in rows)] == names, kind
 
 
 def test_pictures_hold_no_version_and_no_date_and_leave_the_settings_of_matplotlib_alone(results):
@@ -162,7 +177,7 @@ def draw_part(study: str, part: str) -> dict[str, bytes]:
     return {path.removeprefix(f"reports/{study}/"): content for path, content in written.items()}
 
 
-@pytest.mark.parametrize(("study", "part"), [("tiny", "DNN_reduced_0"), ("puzzle15", "puzzle15"), ("tiny", "long")])
+@pytest.mark.parametrize(("study", "part"), [("tiny", "cube2"), ("puzzle15", "puzzle15"), ("tiny", "long")])
 def test_the_stage_writes_each_figure_of_its_part_in_both_kinds_and_the_same_bytes_again(study, part, project):
     first = draw_part(study, part)
     assert set(first) == {entry.file(kind) for entry in parts(ENTRIES[study])[part] for kind in KINDS}
@@ -191,9 +206,8 @@ def test_pictures_of_what_the_study_no_longer_has_are_removed_and_no_others(tmp_
 
 def test_a_part_needs_the_stages_that_its_figures_read_and_no_others():
     needs = {part: {need for entry in some for need in entry.needs} for part, some in parts(ENTRIES["tiny"]).items()}
-    of_one = {f"{group}/DNN_reduced_0" for group in ("models", "audits", "searches")}
-    own = {*of_one, "searches/baseline_cube2", "tables/cube2"}
-    assert of_one <= needs["DNN_reduced_0"] <= own, "of its model and its puzzle alone"
+    of_one = {f"{group}/hanoi_3_adaptive" for group in ("models", "audits", "searches")}
+    assert of_one <= needs["hanoi_3_adaptive"] <= {*of_one, "tables/hanoi_3"}, "of its model and its puzzle alone"
     towers = {f"models/{name}" for name, model in STUDY.models.items() if model.puzzle == "hanoi_3"}
     assert {need for need in needs["hanoi_3"] if need.startswith("models/")} == towers
     assert needs["long"] == needs["repeated"] == set(), "what other studies kept is there"
@@ -273,7 +287,7 @@ def test_a_least_solution_passes_along_moves_and_nears_the_goal_each_time(disks)
 
 
 def test_a_tower_that_no_search_solved_is_drawn_without_a_way():
-    figure = solution_on_graph(make("hanoi_3"), "", np.linspace(-1, 1, 27), label="model")
+    figure = solutions_on_graph(make("hanoi_3"), {"net": ("", "net")}, {"net": np.linspace(-1, 1, 27)})
     assert "no way found" in figure.axes[0].get_title(loc="left")
 
 
@@ -286,9 +300,8 @@ def test_an_engine_that_was_timed_in_one_cell_leaves_the_others_blank():
     ]
     clock = pd.DataFrame(rows, columns=["engine", "path_weight", "batch_size", "seconds"])
     clock = clock.assign(set="test", heuristic="network", precision="float32", searches=9)
-    figure = drawn_from(entry_of("seconds"), clock=clock)
-    written = [{text.get_text() for text in axes.texts} for axes in figure.axes]
-    assert written == [{"10 µs", "20 µs", "30 µs"}, {"200 ms"}]
+    (axes,) = drawn_from(entry_of("seconds"), clocks={"net": clock}).axes
+    assert [text.get_text() for text in axes.texts] == ["10 µs", "20 µs", "30 µs", "200 ms"], "of six cells"
 
 
 def drawn_from(entry: FigureEntry, **frames: pd.DataFrame) -> matplotlib.figure.Figure:
@@ -296,45 +309,27 @@ def drawn_from(entry: FigureEntry, **frames: pd.DataFrame) -> matplotlib.figure.
     return FIGURES[entry.kind](**frames, **entry.options)
 
 
-@pytest.mark.parametrize("kind", ["learning_curve", "error_at_point"])
-def test_a_training_without_a_convergence_point_is_drawn(kind):
-    errors = pd.DataFrame(
-        columns=["iteration", "convergence_point", "distance", "states", "mean_absolute_error", "bias"]
-    )
-    figure = drawn_from(entry_of(kind), errors=errors if kind == "learning_curve" else {"one": errors, "other": errors})
+def test_a_training_without_a_convergence_point_is_drawn():
+    columns = ["iteration", "convergence_point", "distance", "states", "mean_absolute_error", "bias"]
+    figure = drawn_from(entry_of("learning_curve"), errors={"one": pd.DataFrame(columns=columns)})
     assert [text.get_text() for text in figure.axes[0].texts] == ["no convergence point was reached"]
 
 
-def test_models_are_compared_at_the_last_convergence_point_that_all_of_them_reached(results):
-    entry = entry_of("error_at_point_cube2")
-    errors = {name: pd.read_parquet(results / "tiny" / path) for name, path in entry.reads["errors"]}
-    reached = dict(zip(errors, (5, 3), strict=True))
-    errors = {name: rows[rows["convergence_point"] <= reached[name]] for name, rows in errors.items()}
-    figure = drawn_from(entry, errors=errors)
-    assert figure.axes[0].get_title(loc="left") == "at convergence point 3"
-    *_, last = errors.values()
-    third = last[last["convergence_point"] == 3]
-    np.testing.assert_allclose(figure.axes[0].lines[1].get_ydata(), third["mean_absolute_error"])
-
-
 def test_a_training_whose_trainer_has_no_loss_to_reach_is_drawn_without_one(results):
-    entry = entry_of("training_DNN_reduced_0")
-    curve = pd.read_parquet(results / "tiny" / entry.reads["curve"])
+    entry = entry_of("training_cube2")
+    curve = pd.read_parquet(results / "tiny" / entry.reads["curves"][0][1])
     labels = [
-        [text.get_text() for text in FIGURES["training"](curve, epsilon, "uniform").legends[0].get_texts()]
+        [text.get_text() for text in FIGURES["training"]({"net": curve}, {"net": epsilon}).legends[0].get_texts()]
         for epsilon in (0.05, None)
     ]
-    assert labels[0] == [*labels[1], "ε = 0.05"]
+    assert labels[0] == [*labels[1], "ε"]
 
 
-@pytest.mark.parametrize(
-    ("points", "shown"),
-    [([], (1, 1000)), ([300], (290, 350)), ([100, 400, 600], (360, 800)), ([100, 980, 1000], (970, 1000))],
-)
-def test_the_last_convergence_points_are_shown_from_just_before_them_to_as_long_after(points, shown):
-    curve = pd.DataFrame({"iteration": np.arange(1, 1001)})
-    iterations = around_last_points(curve.assign(updated=curve["iteration"].isin(points)))["iteration"]
-    assert (iterations.min(), iterations.max()) == shown
+def test_the_goal_where_every_network_says_0_takes_no_part_of_the_learning_curve(results):
+    entry = entry_of("learning_curve")
+    errors = {name: pd.read_parquet(results / "tiny" / path) for name, path in entry.reads["errors"]}
+    axes = drawn_from(entry, errors=errors).axes[0]
+    assert axes.get_ylim()[0] > 0
 
 
 def test_kept_trainings_are_those_of_other_studies_on_a_puzzle_of_this_one(tmp_path):
@@ -344,7 +339,7 @@ def test_kept_trainings_are_those_of_other_studies_on_a_puzzle_of_this_one(tmp_p
     assert kept(STUDY) == []
     for name in ("long", STUDY.study):
         write_kept(tmp_path, name)
-    assert kept(STUDY) == ["figures/kept_training_long_net"]
+    assert kept(STUDY) == ["figures/kept_training_long_cube2"]
     other = study_of()
     del other.puzzles["cube2"]
     assert kept(other) == []

@@ -3,8 +3,8 @@
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
+from matplotlib.colors import LogNorm
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 
 from costtogo.figures import style
 from costtogo.figures.binning import bin_width, binned_means
@@ -12,44 +12,43 @@ from costtogo.figures.chosen import network_error, selected_iteration, shown_ite
 from costtogo.learning.distributions import walk_spread
 from costtogo.puzzles import make
 
-SHARES = {"admissible_percent": "admissible states", "consistent_percent": "consistent states"}
+SHARES = {"admissible_percent": "not admissible: overestimated", "consistent_percent": "not consistent"}
 RING = {"ls": "none", "marker": "o", "markersize": 11, "mfc": "none"}  # around the checkpoint of the searches
+LEAST_SHARE = 0.001  # per cent; what is less is drawn there
 
 
 @style.kind_of_figure
 def audit(measures: dict[str, pd.DataFrame], selections: dict[str, pd.DataFrame]) -> Figure:
-    """Shares of admissible and of consistent states of each audited checkpoint.
+    """Shares of states that break each property, on a logarithmic scale: a line a model, a dot a checkpoint.
 
     measures: of each model iteration, scope, admissible_percent, consistent_percent.
     selections: iteration and selected (bool) of each model's checkpoints.
     Filled dots are over all states, hollow ones over the literature's sample; a ring marks the checkpoint of the
     searches.
     """
-    figure, panels = style.subplots(1, 2, sharey=True)
+    figure, panels = style.subplots(1, 2, sharey=True, grid=False, height=1.4 + 0.36 * len(measures))
+    places = range(len(measures))[::-1]
     for axes, (measure, text) in zip(panels, SHARES.items(), strict=True):
-        for number, (model, rows) in enumerate(measures.items()):
-            _draw_shares(axes, rows, measure, style.look_of(number, label=model))
-            chosen = rows[(rows["iteration"] == selected_iteration(selections[model])) & (rows["scope"] == "all")]
-            axes.plot(chosen["iteration"], chosen[measure], mec=style.look_of(number)["color"], mew=1.2, **RING)
-        style.name_panel(axes, text)
-        axes.margins(x=0.08)
-        style.whole_ticks(axes.xaxis, 5)
-        style.by_iteration(axes)
-    panels[0].set_ylabel("share of states, %")
-    dot = {"color": style.GREY, "marker": "o", "markersize": 5, "lw": 0.6}
-    meanings = [
-        Line2D([], [], label="all states", **dot),
-        Line2D([], [], label="sample", mfc="white", ls="none", **dot),
-        Line2D([], [], label="checkpoint of the searches", mec=style.GREY, **RING),
-    ]
-    return style.with_legend(figure, more=meanings, columns=3)
+        for place, (model, rows) in zip(places, measures.items(), strict=True):
+            chosen = rows["iteration"] == selected_iteration(selections[model])
+            _draw_shares(axes, place, rows.assign(broken=(100 - rows[measure]).clip(lower=LEAST_SHARE)), chosen)
+        axes.set(xscale="log", xlim=(LEAST_SHARE / 1.5, 150), xlabel="share of states, %", title=text)
+        axes.set_xticks([0.001, 0.01, 0.1, 1, 10, 100], ["0", "0.01", "0.1", "1", "10", "100"])
+        axes.set_yticks(places, list(measures))
+        axes.grid()
+    return style.with_legend(figure)
 
 
-def _draw_shares(axes: Axes, rows: pd.DataFrame, measure: str, look: dict) -> None:
-    for scope, fill, line in (("all", look["color"], "-"), ("sample", "white", "none")):
-        dots = rows[rows["scope"] == scope].sort_values("iteration")
-        if len(dots):
-            axes.plot(dots["iteration"], dots[measure], markersize=5, markerfacecolor=fill, ls=line, lw=0.6, **look)
+def _draw_shares(axes: Axes, place: int, rows: pd.DataFrame, chosen: pd.Series) -> None:
+    """The checkpoints of a model on its line; rows: scope and broken, in per cent."""
+    looks = {"all": (style.BLUE, "all states", 0.12), "sample": ("white", "sample", -0.12)}
+    for scope, (fill, label, up) in looks.items():
+        dots = rows[rows["scope"] == scope]
+        dot = {"ls": "none", "marker": "o", "markersize": 5, "mfc": fill, "mec": style.BLUE, "label": label}
+        axes.plot(dots["broken"], np.full(len(dots), place + up), **dot)
+    ringed = rows[chosen & (rows["scope"] == "all")]
+    ring = {"mec": style.VERMILION, "mew": 1.2, "label": "checkpoint of the searches"}
+    axes.plot(ringed["broken"], np.full(len(ringed), place + 0.12), **RING, **ring)
 
 
 @style.kind_of_figure
@@ -141,76 +140,60 @@ def error_by_distance(errors: dict[str, pd.DataFrame], selections: dict[str, pd.
     return error_lines(pd.concat(frames))
 
 
-@style.kind_of_figure
-def error_by_checkpoint(errors: pd.DataFrame) -> Figure:
-    """Error of each audited checkpoint of a model over all states; errors: as in error_by_distance, of the model."""
-    errors = errors[errors["scope"] == "all"].sort_values("iteration", kind="stable")
-    pairs = zip(errors["convergence_point"], errors["iteration"], strict=True)
-    labels = [f"point {point}, iteration {iteration:,}" for point, iteration in pairs]
-    return error_lines(errors.assign(label=labels), ordered=True)
+def error_lines(errors: pd.DataFrame) -> Figure:
+    """The mean error of networks by distance: above 0 they say too much.
 
-
-@style.kind_of_figure
-def error_at_point(errors: dict[str, pd.DataFrame]) -> Figure:
-    """Error of all models at the last convergence point that every model with one has reached.
-
-    errors: of each model iteration, convergence_point, distance, states, mean_absolute_error, bias.
+    errors: label, distance, states, mean_absolute_error, bias; one line a label.
     """
-    rows = pd.concat(errors, names=["model"]).reset_index("model")
-    if rows.empty:
-        return nothing_reached()
-    shared = rows.groupby("model")["convergence_point"].max().min()
-    rows = rows[rows["convergence_point"] == shared]
-    labels = rows["model"] + rows["iteration"].map(", iteration {:,}".format)
-    return error_lines(rows.assign(label=labels), f"at convergence point {shared}")
-
-
-def error_lines(errors: pd.DataFrame, title: str = "", *, ordered: bool = False) -> Figure:
-    """Mean absolute error of networks by distance, and their bias below.
-
-    errors: label, distance, states, mean_absolute_error, bias; one line a label.  The lines of labels in an
-    order go from dark to bright.
-    """
-    figure, (absolute, bias) = style.subplots(2, sharex=True, height_ratios=(4, 3))
+    figure, (axes,) = style.subplots()
     width = bin_width(int(errors["distance"].max()))
-    for look, group in style.lines(errors, "label", ordered=ordered):
+    for look, group in style.lines(errors, "label"):
         if width > 1 or len(group) > 20:
             look["marker"] = None
         means = binned_means(group, ["mean_absolute_error", "bias"], "states", width)
-        absolute.plot(means["distance"], means["mean_absolute_error"], **look)
-        bias.plot(means["distance"], means["bias"], **look)
-    bias.axhline(0, color=style.BLACK, lw=0.8)
-    style.name_panel(absolute, title)
-    absolute.set(ylabel="mean absolute\nerror, moves", ylim=(0, None))
-    bias.set_ylabel("bias, moves\n(above 0: too high)")
-    style.by_distance(bias)
-    return style.with_legend(figure, columns=3)
+        axes.plot(means["distance"], means["bias"], **look)
+    axes.axhline(0, color=style.BLACK, lw=0.8)
+    axes.set_ylabel("mean error, moves\n(above 0: too high)")
+    style.by_distance(axes)
+    return style.with_legend(figure, columns=2)
 
 
 @style.kind_of_figure
-def learning_curve(errors: pd.DataFrame) -> Figure:
-    """Mean absolute error by distance (upwards) as the convergence points pass (to the right), if there are any.
+def learning_curve(errors: dict[str, pd.DataFrame]) -> Figure:
+    """Mean absolute error by distance (upwards) as the convergence points pass (to the right), one panel a model.
 
-    errors: iteration, convergence_point, distance, states, mean_absolute_error.
+    errors: of each model iteration, convergence_point, distance, states, mean_absolute_error; the goal, where every
+    network says 0, is left out. All panels share one scale of colour.
     The last column is the end of training where that is no convergence point of its own.
     """
-    if errors.empty:
+    reached = {model: rows[rows["distance"] > 0] for model, rows in errors.items() if len(rows)}
+    if not reached:
         return nothing_reached()
-    figure, (axes,) = style.subplots(grid=False)
-    width = bin_width(int(errors["distance"].max()))
-    iterations = errors.groupby("iteration")
-    columns = [binned_means(group, ["mean_absolute_error"], "states", width) for _, group in iterations]
-    grid = pd.concat([column.set_index("distance")["mean_absolute_error"] for column in columns], axis=1).sort_index()
-    points = iterations["convergence_point"].first().to_numpy()
-    across, up = np.arange(points.size + 1) - 0.5, np.append(grid.index - width / 2, grid.index[-1] + width / 2)
-    look = {"norm": "log", "cmap": style.SEQUENTIAL, "rasterized": grid.size > MESH_CELLS}
-    mesh = axes.pcolormesh(across, up, grid.clip(lower=SMALLEST_ERROR), **look)
-    _label_points(axes, points)
-    axes.set_ylabel("distance from the goal, moves")
-    style.whole_ticks(axes.yaxis, 15)
-    bar = figure.colorbar(mesh, ax=axes, label="mean absolute error, moves")
+    grids = {model: _error_grid(rows) for model, rows in reached.items()}
+    most = max(grid.max(axis=None) for grid, _ in grids.values())
+    scale = LogNorm(SMALLEST_ERROR, max(most, 2 * SMALLEST_ERROR))
+    figure, panels = style.small_multiples(len(grids), sharey=True, row_height=1.9)
+    for axes, (model, (grid, points)) in zip(panels, grids.items(), strict=True):
+        width = grid.index[1] - grid.index[0] if len(grid) > 1 else 1
+        across, up = np.arange(points.size + 1) - 0.5, np.append(grid.index - width / 2, grid.index[-1] + width / 2)
+        look = {"norm": scale, "cmap": f"{style.ORDERED}_r", "rasterized": grid.size > MESH_CELLS}
+        mesh = axes.pcolormesh(across, up, grid.clip(lower=SMALLEST_ERROR), **look)
+        _label_points(axes, points)
+        style.name_panel(axes, model)
+        style.whole_ticks(axes.yaxis, 8)
+    figure.supylabel("distance from the goal, moves")
+    figure.supxlabel("convergence points passed")
+    bar = figure.colorbar(mesh, ax=panels, label="mean absolute error, moves")
     style.plain_logarithmic_ticks(bar.ax.yaxis)
     return figure
+
+
+def _error_grid(errors: pd.DataFrame) -> tuple[pd.DataFrame, np.ndarray]:
+    """The error by distance (rows) and iteration (columns), and the convergence points passed by then."""
+    width, iterations = bin_width(int(errors["distance"].max())), errors.groupby("iteration")
+    columns = [binned_means(group, ["mean_absolute_error"], "states", width) for _, group in iterations]
+    grid = pd.concat([column.set_index("distance")["mean_absolute_error"] for column in columns], axis=1).sort_index()
+    return grid, iterations["convergence_point"].first().to_numpy()
 
 
 def nothing_reached() -> Figure:
@@ -223,8 +206,7 @@ def nothing_reached() -> Figure:
 
 def _label_points(axes: Axes, points: np.ndarray) -> None:
     """Name the columns by their convergence points; a repeated one is the end of training."""
-    step = -(-points.size // 14)
+    step = -(-points.size // 7)
     places = np.arange(0, points.size, step)
     repeated = np.append(False, points[1:] == points[:-1])
     axes.set_xticks(places, ["end" if repeated[place] else f"{points[place]}" for place in places])
-    axes.set_xlabel("convergence points passed")

@@ -215,16 +215,21 @@ EXHAUSTIVE = Group(  # networks on a puzzle whose states are all listed
     (
         Kind("states", "the goal and a state farthest from it", TABLE, options=_puzzle),
         Kind("distances", "states per distance", TABLE | {"instances": "instances/{puzzle}.parquet"}),
-        Kind("last_points", "the last convergence points", {"curves": "models/{models}/curve.parquet"},
+        Kind("training", "loss", {"curves": "models/{models}/curve.parquet"},
              options=lambda of: {"epsilons": {name: _epsilon(model) for name, model in of.asked.models.items()}}),
-        Kind("error_at_point", "error by distance at the same convergence point",
-             {"errors": "models/{models}/errors.parquet"}),
+        Kind("learning_curve", "error as training goes on", {"errors": "models/{models}/errors.parquet"}),
         Kind("error_by_distance", "error by distance",
              {"errors": "audits/{models}/by_distance.parquet"} | SELECTIONS),
         Kind("audit", "admissible and consistent states",
              {"measures": "audits/{models}/measures.parquet"} | SELECTIONS),
         Kind("optimal_by_distance", "optimal solutions by distance",
              {"shares": "searches/{models}/by_distance.parquet", "cards": "searches/{models}.json"}),
+        Kind("grid", "optimal solutions and nodes by λ and N",
+             {"networks": "searches/{models}/grid.parquet", "baseline": BASELINE}),
+        Kind("seconds", "seconds by λ and N", {"clocks": "timings/searches/{models}.parquet"}),
+        Kind("way", "the ways found from start to goal",
+             TABLE | {"values": "audits/{models}/values.npz", "searches": "searches/{models}/searches.parquet"}
+             | SELECTIONS, _is_tower, _puzzle),
         Kind("from_start", "nodes expanded from the start",
              TABLE | {"grids": "searches/{models}/grid.parquet", "baseline": BASELINE}, _is_tower),
         Kind("sampler_distances", "distances of the states drawn, by K", SPREAD, _walk_lengths),
@@ -233,11 +238,6 @@ EXHAUSTIVE = Group(  # networks on a puzzle whose states are all listed
              lambda of: of.asked.distributions.effective_k),
     ),
     (
-        Kind("training", "loss", CURVE,
-             options=lambda of: {"epsilon": _epsilon(of.training), "sampler": of.training.sampler.kind}),
-        Kind("error_by_checkpoint", "error by distance of each audited checkpoint",
-             {"errors": "audits/{model}/by_distance.parquet"}),
-        Kind("learning_curve", "error as training goes on", {"errors": "models/{model}/errors.parquet"}),
         Kind("mean_costs", "loss and mean cost-to-go as training goes on",
              {"looks": "models/{model}/checkpoints.parquet", "measures": "audits/{model}/measures.parquet",
               **TABLE}, _is_looked_at),
@@ -246,11 +246,6 @@ EXHAUSTIVE = Group(  # networks on a puzzle whose states are all listed
         Kind("walk_costs", "cost-to-go by the length of walks", OF_STATES,
              lambda of: _is_looked_at(of) and hasattr(of.training.sampler, "walk_max"),
              lambda of: _puzzle(of) | {"walk_max": of.training.sampler.walk_max}),
-        Kind("grid", "optimal solutions and nodes by λ and N", {"network": GRID, "baseline": BASELINE}),
-        Kind("seconds", "seconds by λ and N", CLOCK),
-        Kind("way", "the way found from start to goal",
-             OF_STATES | {"searches": "searches/{model}/searches.parquet"}, _is_tower,
-             lambda of: _puzzle(of) | {"model": of.model}),
     ),
 )  # fmt: skip
 
@@ -387,12 +382,17 @@ def _kept_figures(own: str, puzzles: list[str], measured: Path) -> Iterator[Figu
     """The figures of what studies have kept of some puzzles; own: the study that they are for."""
     for path in kept_of(puzzles, measured):
         cards, folder = cards_kept(path), path.with_suffix("")
+        kept: dict[str, dict[str, tuple[str, float]]] = {}
         for place, card in sorted(cards.items()) if path.stem != own else ():
             curve = folder / f"{place.replace('/', '_')}_curve.csv"
             if curve.exists() and (training := card["parameters"]["training"])["puzzle"] in puzzles:
-                model, options = place.removeprefix("models/"), {"epsilon": training["epsilon"]}
-                label, files = f"loss of the study {path.stem}'s {model}", {"curve": str(curve)}
-                yield _kept_figure(path, "kept_training", label, training["puzzle"], model, files, options)
+                found = (str(curve), training["epsilon"])
+                kept.setdefault(training["puzzle"], {})[place.removeprefix("models/")] = found
+        for puzzle, models in kept.items():
+            files = {"curves": [[model, curve] for model, (curve, _) in models.items()]}
+            options = {"epsilons": {model: epsilon for model, (_, epsilon) in models.items()}}
+            label = f"losses of the study {path.stem}'s trainings"
+            yield _kept_figure(path, "kept_training", label, puzzle, puzzle, files, options)
         if (folder / "variants.csv").exists():
             yield from _variant_figures(path, cards, {"frame": str(folder / "variants.csv")})
 

@@ -112,7 +112,7 @@ def sampler_difference(spread: pd.DataFrame) -> Figure:
         one, other = (_binned(rows[rows["sampler"] == name]) for name in (first, second))
         _draw_difference(axes, one, other, f"{second} minus {first}")
         style.name_panel(axes, f"K = {length}, {one['sampled'].sum():,} states of each")
-    figure.supylabel("difference, states")
+    figure.supylabel(f"states of {second} minus {first}")
     style.by_distance(panels[-1])
     return style.with_legend(figure, handles=style.labelled(figure)[::-1])
 

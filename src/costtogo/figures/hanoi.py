@@ -93,69 +93,82 @@ def _draw_nodes(axes: Axes, cells: pd.DataFrame, weights: list[float]) -> None:
 
 
 @style.kind_of_figure
-def way(table, values, selection: pd.DataFrame, searches: pd.DataFrame, puzzle: str, model: str) -> Figure:
-    """The way from start to goal that the greediest search found, over the network's error on every state.
+def way(table, values: dict, selections: dict, searches: dict[str, pd.DataFrame], puzzle: str) -> Figure:
+    """The way from start to goal that each model's greediest search found, over the network's error on every state.
 
-    table: distance [S].  values: iteration [C] and value [C, S] of each audited checkpoint.  searches: set, heuristic,
-    path_weight, batch_size, solved (bool), solution.
+    table: distance [S].  values: of each model iteration [C] and value [C, S] of each audited checkpoint.
+    selections: of each model iteration and selected (bool).  searches: of each model set, heuristic, path_weight,
+    batch_size, solved (bool), solution.  All panels share the scales of colour.
     """
-    error = network_error(values, selection, table["distance"])
+    errors = {name: network_error(values[name], selections[name], table["distance"]) for name in values}
+    ways = {name: _greediest(searches[name], name) for name in values}
+    return solutions_on_graph(make(puzzle), ways, errors)
+
+
+def _greediest(searches: pd.DataFrame, model: str) -> tuple[str, str]:
+    """The solution of the search from the start with the least λ and N, and its name; "" where none was found."""
     found = searches[(searches["set"] == START) & searches["solved"] & (searches["heuristic"] == "network")]
     if found.empty:
-        return solution_on_graph(make(puzzle), "", error, label=model)
+        return "", model
     greediest = found.sort_values(["path_weight", "batch_size"]).iloc[0]
-    return solution_on_graph(make(puzzle), greediest["solution"], error, label=f"{model}, {weight_text(greediest)}")
+    return greediest["solution"], f"{model}, {weight_text(greediest)}"
 
 
-def solution_on_graph(puzzle: ListedPuzzle, solution: str, error: np.ndarray, *, label: str) -> Figure:
-    """The way a search found from start to goal, drawn on all states, coloured by the network's error.
+def solutions_on_graph(puzzle: ListedPuzzle, ways: dict[str, tuple[str, str]], errors: dict[str, np.ndarray]) -> Figure:
+    """The ways that searches found from start to goal, drawn on all states, coloured by the network's error.
 
-    solution: moves "from>to" from the start state, or "".  error: h minus distance of every state, in
-    moves, float [S].  label says which search found the way.
+    ways: by model a solution, moves "from>to" from the start state or "", and what names it.  errors: h minus distance
+    of every state, in moves, float [S].
     """
-    disks, length = puzzle.disks, "no way found"
-    places = positions(disks)
-    figure, (axes,) = style.subplots(height=5.0, grid=False)
-    _draw_states(figure, axes, places, error, puzzle)
-    if solution:
-        way = places[ranks_along(puzzle, solution)]
-        _draw_way(figure, axes, way)
-        length = f"{len(way) - 1:,} moves (least {2**disks - 1:,})"
-    _name_ends(axes, places, disks)
-    axes.set_title(f"{label}: {length}", loc="left")
-    axes.set_aspect("equal")
-    axes.set_axis_off()
+    disks, places = puzzle.disks, positions(puzzle.disks)
+    figure, panels = style.small_multiples(len(ways), a_row=2, row_height=2.3)
+    passed = {model: ranks_along(puzzle, solution) for model, (solution, _) in ways.items() if solution}
+    limit = max(float(np.quantile(np.abs(error), 0.99)) for error in errors.values()) or 1.0
+    most = max((len(ranks) for ranks in passed.values()), default=2)
+    for axes, (model, (_, name)) in zip(panels, ways.items(), strict=True):
+        drawn, length = _draw_states(axes, places, errors[model], puzzle, limit), "no way found"
+        if model in passed:
+            moves = _draw_way(axes, places[passed[model]], most)
+            length = f"{len(passed[model]) - 1:,} moves (least {2**disks - 1:,})"
+        _name_ends(axes, places, disks)
+        style.name_panel(axes, f"{name}:\n{length}")
+        axes.set_aspect("equal")
+        axes.set_axis_off()
+    label = "network minus distance, moves\n(below 0: too low)"
+    figure.colorbar(drawn, ax=panels, extend="both", label=label)
+    if passed:
+        bar = figure.colorbar(
+            moves, ax=panels, orientation="horizontal", shrink=0.6, aspect=40, pad=0.05, label="moves made"
+        )
+        style.whole_ticks(bar.ax.xaxis, 6)
+        style.show_counts(bar.ax.xaxis)
     return figure
 
 
-def _draw_states(figure: Figure, axes: Axes, places: np.ndarray, error: np.ndarray, puzzle: ListedPuzzle) -> None:
+def _draw_states(axes: Axes, places: np.ndarray, error: np.ndarray, puzzle: ListedPuzzle, limit: float):
+    """All states in the colours of their errors, from -limit to limit; returns what a colour bar is made for."""
     disks = puzzle.disks
     if len(places) <= MOST_STATES_WITH_EDGES:
         lines = LineCollection(places[edges(puzzle)], colors=style.PALE, linewidths=0.6 if disks > 5 else 1, zorder=1)
         axes.add_collection(lines)
-    points = 330 / 2**disks  # points between neighbours at this figure size
+    points = 160 / 2**disks  # points between neighbours at the size of a panel
     size = min(max(0.8 * points, 0.7), 10) ** 2
     look = {"s": size, "linewidths": 0, "zorder": 2, "rasterized": len(places) > MOST_STATES_WITH_EDGES}
-    limit = float(np.quantile(np.abs(error), 0.99)) or 1.0
-    drawn = axes.scatter(*places.T, c=error, cmap=style.DIVERGING, norm=CenteredNorm(halfrange=limit), **look)
-    label = "network minus distance, moves\n(below 0: too low)"
-    figure.colorbar(drawn, ax=axes, shrink=0.75, pad=0.0, extend="both", label=label)
+    return axes.scatter(*places.T, c=error, cmap=style.DIVERGING, norm=CenteredNorm(halfrange=limit), **look)
 
 
-def _draw_way(figure: Figure, axes: Axes, way: np.ndarray) -> None:
+def _draw_way(axes: Axes, way: np.ndarray, most: int) -> LineCollection:
+    """The steps of a way, dark to bright up to so many moves; returns what a colour bar is made for."""
     steps = np.stack([way[:-1], way[1:]], axis=1)
-    axes.add_collection(LineCollection(steps, colors="white", linewidths=5.5, capstyle="round", zorder=3))
-    drawn = LineCollection(steps, cmap=style.ORDERED, linewidths=3, capstyle="round", zorder=4)
-    drawn.set(array=np.arange(len(steps)), clim=(0, len(steps)))
+    axes.add_collection(LineCollection(steps, colors="white", linewidths=3.5, capstyle="round", zorder=3))
+    drawn = LineCollection(steps, cmap=style.ORDERED, linewidths=2, capstyle="round", zorder=4)
+    drawn.set(array=np.arange(len(steps)), clim=(0, most - 1))
     axes.add_collection(drawn)
-    bar = figure.colorbar(drawn, ax=axes, orientation="horizontal", shrink=0.5, aspect=40, pad=0.0)
-    bar.set_label("moves made")
-    style.whole_ticks(bar.ax.xaxis, 6)
-    style.show_counts(bar.ax.xaxis)
+    return drawn
 
 
 def _name_ends(axes: Axes, places: np.ndarray, disks: int) -> None:
     gap = 0.04 * 2**disks
     for (x, y), text, side, shift in ((places[-1], "start", "right", -gap), (places[0], "goal", "left", gap)):
-        axes.plot(x, y, marker="o", markersize=8, mfc="white", mec=style.BLACK, mew=1.4, zorder=5, clip_on=False)
-        axes.text(x + shift, y, text, ha=side, va="center", fontsize=10, weight="bold")
+        axes.plot(x, y, marker="o", markersize=6, mfc="white", mec=style.BLACK, mew=1.2, zorder=5, clip_on=False)
+        axes.text(x + shift, y, text, ha=side, va="center", fontsize=8, weight="bold")

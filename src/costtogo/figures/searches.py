@@ -14,7 +14,7 @@ from costtogo.figures import style
 from costtogo.figures.binning import bin_width, binned_means
 from costtogo.figures.chosen import in_cell, of_widest_set, telling_cell, weight_text
 
-HEURISTICS = {"exact": "exact distance", "network": "network", "zero": "zero"}
+HEURISTICS = {"exact": "exact distance", "network": "network", "zero": "no heuristic"}
 UNITS = ((1, "s"), (1e-3, "ms"), (1e-6, "µs"))  # of time, in seconds
 UNSOLVED = "not all solved"
 HALF_A_CELL = 0.5
@@ -22,35 +22,56 @@ REVERSED = f"{style.SEQUENTIAL}_r"  # the map of what should be small: bright is
 
 
 @style.kind_of_figure
-def grid(network: pd.DataFrame, baseline: pd.DataFrame) -> Figure:
-    """Optimal solutions of the network, and nodes expanded with each heuristic, by λ and N.
+def grid(networks: dict[str, pd.DataFrame], baseline: pd.DataFrame) -> Figure:
+    """Optimal solutions, and nodes expanded, by λ and N (to the right) with each heuristic (downwards).
 
-    network, baseline: set, heuristic, path_weight, batch_size, instances, optimal_percent, nodes_expanded, one row a
-    cell; baseline with the exact and the zero heuristic. The panels of nodes share one logarithmic scale of colour.
+    networks: of each model set, heuristic, path_weight, batch_size, instances, optimal_percent, nodes_expanded, one row
+    a cell; baseline likewise, with the exact and the zero heuristic. The brighter the better.
     """
-    cells, network = of_widest_set(pd.concat([network, baseline]), by=network), of_widest_set(network)
-    percent = Normalize(min(network["optimal_percent"].min(), 99), 100)
-    maps = {"optimal, %\nnetwork": (network, "optimal_percent", percent, percent_text)}
-    scale = LogNorm(max(cells["nodes_expanded"].min(), 1), cells["nodes_expanded"].max())
-    for heuristic, name in HEURISTICS.items():
-        rows = cells[cells["heuristic"] == heuristic]
-        if len(rows):
-            maps[f"nodes expanded\n{name}"] = (rows, "nodes_expanded", scale, style.count_text)
-    return heat_maps(maps, network)
+    first, beside = next(iter(networks.values())), baseline["heuristic"].map(HEURISTICS)
+    own = pd.concat([rows.assign(label=model) for model, rows in networks.items()])
+    cells = of_widest_set(pd.concat([own, baseline.assign(label=beside)], ignore_index=True), by=first)
+    percent = Normalize(min(cells["optimal_percent"].min(), 99), 100)
+    nodes = LogNorm(*_range(cells["nodes_expanded"].clip(lower=1), 1))
+    maps = {
+        "optimal solutions, %": ("optimal_percent", percent, percent_text),
+        "nodes expanded": ("nodes_expanded", nodes, style.count_text, REVERSED),
+    }
+    return cell_tables(maps, cells)
 
 
 @style.kind_of_figure
-def seconds(clock: pd.DataFrame) -> Figure:
-    """Mean seconds of one search with the network by λ and N, one panel an engine.
+def seconds(clocks: dict[str, pd.DataFrame]) -> Figure:
+    """Mean seconds of one search with the network by λ and N (to the right), of each model and engine (downwards).
 
-    clock: set, heuristic, engine, precision, path_weight, batch_size, searches, seconds; one row a cell.
+    clocks: of each model set, heuristic, engine, precision, path_weight, batch_size, searches, seconds; one row a cell.
     """
+    clock = pd.concat([rows.assign(model=model) for model, rows in clocks.items()], ignore_index=True)
     timings = of_widest_set(clock[clock["heuristic"] == "network"].rename(columns={"searches": "instances"}))
-    timings = timings.assign(engine=timings["engine"] + "\n" + timings["precision"])
-    scale = LogNorm(timings["seconds"].min(), timings["seconds"].max())
-    engines = timings.groupby("engine", sort=False)
-    maps = {f"seconds a search\n{engine}": (rows, "seconds", scale, seconds_text) for engine, rows in engines}
-    return heat_maps(maps, timings)
+    label = timings["model"] + ", " + timings["engine"]
+    label += ", " + timings["precision"] if timings["precision"].nunique() > 1 else ""
+    timings = timings.assign(label=label)
+    scale = LogNorm(*_range(timings["seconds"], 1e-6))
+    return cell_tables({"seconds a search": ("seconds", scale, seconds_text, REVERSED)}, timings)
+
+
+def cell_tables(maps: dict[str, tuple], cells: pd.DataFrame) -> Figure:
+    """Tables of numbers on colours, one over the other: a row for each label, a column for each λ and N.
+
+    maps: by what is shown its column, its scale of colour, how a number is written and, if another, the colours.
+    """
+    labels, settings = cells["label"].unique(), cells[["path_weight", "batch_size"]].drop_duplicates()
+    settings = list(settings.sort_values(["path_weight", "batch_size"]).itertuples(index=False, name=None))
+    height = 0.8 + len(maps) * (0.55 + 0.19 * len(labels))
+    figure, panels = style.subplots(len(maps), grid=False, sharex=True, height=height)
+    for axes, (name, (value, *shown)) in zip(panels, maps.items(), strict=True):
+        table = cells.pivot(index="label", columns=["path_weight", "batch_size"], values=value)
+        draw_table(axes, table.reindex(index=labels, columns=pd.MultiIndex.from_tuples(settings)), *shown, size=6)
+        axes.set_yticks(range(len(labels)), labels, fontsize=7)
+        style.name_panel(axes, f"{name}, set {cells['set'].iloc[0]}")
+    panels[-1].set_xticks(range(len(settings)), [f"{weight:g}\n{size}" for weight, size in settings])
+    panels[-1].set_xlabel("path weight λ (above) and batch size N (below)")
+    return figure
 
 
 def seconds_text(value: float) -> str:
@@ -91,25 +112,32 @@ def draw_cells(
     """
     table = rows.pivot(index="path_weight", columns="batch_size", values=value)
     table = table.reindex(index=places[0], columns=places[1])
+    draw_table(axes, table, scale, text, colors)
+    axes.set_xticks(range(table.shape[1]), [f"{size:,}" for size in table.columns])
+    axes.set_yticks(range(table.shape[0]), [f"{weight:g}" for weight in table.index])
+
+
+def draw_table(
+    axes: Axes, table: pd.DataFrame, scale: Normalize, text, colors=style.SEQUENTIAL, size: float = 8
+) -> None:
+    """A table of numbers on colours, each written in black or white as the colour below asks; NaN is left blank."""
     mesh = axes.imshow(table, cmap=colors, norm=scale, aspect="auto")
     axes.hlines(np.arange(1, table.shape[0]) - 0.5, -0.5, table.shape[1] - 0.5, color="white", lw=1)
     axes.vlines(np.arange(1, table.shape[1]) - 0.5, -0.5, table.shape[0] - 0.5, color="white", lw=1)
-    axes.set_xticks(range(table.shape[1]), [f"{size:,}" for size in table.columns])
-    axes.set_yticks(range(table.shape[0]), [f"{weight:g}" for weight in table.index])
     axes.tick_params(length=0)
     axes.spines[:].set_visible(False)
     for (row, column), number in np.ndenumerate(table.to_numpy()):
         if np.isfinite(number):
-            color = style.readable_on(mesh.cmap(scale(number)))
-            style.write_in(axes, column, row, text(number), color, 8)
+            style.write_in(axes, column, row, text(number), style.readable_on(mesh.cmap(scale(number))), size)
 
 
 @style.kind_of_figure
 def optimal_by_distance(shares: dict[str, pd.DataFrame], cards: dict[str, dict]) -> Figure:
     """Share of instances that each model solved optimally at each distance, above the number of instances.
 
-    shares: set, path_weight, batch_size, distance, instances, optimal_percent.  cards: of the searches, of which the
-    first names the cell that stands for the puzzle; shown is the set that tells most with its λ and N.
+    shares: set, path_weight, batch_size, distance, instances, optimal_percent, optimal_low, optimal_high.
+    cards: of the searches, of which the first names the cell that stands for the puzzle; shown is the set that tells
+    most with its λ and N. Thin lines are 95 % intervals; a distance without instances has no marker.
     """
     first = next(iter(shares))
     cell = telling_cell(shares[first], cards[first]["parameters"]["search"]["headline"])
@@ -121,8 +149,13 @@ def optimal_by_distance(shares: dict[str, pd.DataFrame], cards: dict[str, dict])
         means = binned_means(group, ["optimal_percent"], "instances", width)
         look |= {} if width == 1 else {"marker": None}
         optimal.plot(means["distance"], means["optimal_percent"], **look)
+        if width == 1 and (group["instances"] > 1).any():
+            several = group[group["instances"] > 1]
+            ends = (several["distance"], several["optimal_low"], several["optimal_high"])
+            optimal.vlines(*ends, color=look["color"], lw=0.8, alpha=0.5)
     instances.bar(means["distance"], means["instances"], width=0.8 * width, color=style.GREY)
-    optimal.set(ylabel="optimal solutions, %", ylim=(min(99, optimal.get_ylim()[0]), 100))
+    least = results.loc[results["instances"] > 0, "optimal_percent"].min()
+    optimal.set(ylabel="optimal solutions, %", ylim=(max(0, min(99, 1.2 * least - 22)), 100.3))
     optimal.margins(x=0.02)
     style.name_panel(optimal, f"set {cell['set']}, {weight_text(cell)}")
     optimal.grid(axis="y")

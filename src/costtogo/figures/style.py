@@ -17,6 +17,7 @@ from PIL import Image
 
 SIZE = (6.5, 4.0)  # inches: one column of text
 DOTS_PER_INCH = 150
+PANELS_A_ROW = 3  # of small multiples
 WIDE_RANGE = 300  # ratio of its ends from which a logarithmic axis has ticks at powers of ten only
 ROOM_FOR_ROWS = 2  # of a legend
 ROW_INCHES = 0.17  # height of one more
@@ -127,6 +128,15 @@ def subplots(
     if columns == 1:
         figure.align_ylabels()
     return figure, panels[:shown]
+
+
+def small_multiples(
+    count: int, *, a_row: int = PANELS_A_ROW, row_height: float = 1.5, **options
+) -> tuple[Figure, np.ndarray]:
+    """A figure of so many panels of a kind, a few in a row, and its panels.  options: of subplots."""
+    across = min(count, a_row)
+    rows = -(-count // across)
+    return subplots(rows, across, shown=count, grid=False, height=1.2 + row_height * rows, **options)
 
 
 def labelled(figure: Figure) -> list:

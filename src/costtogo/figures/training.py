@@ -11,82 +11,53 @@ from costtogo.figures import style
 from costtogo.figures.chosen import in_cell, weight_text
 
 LOSS = "mean squared error, moves²"
-PANELS_A_ROW = 2
-SHORTEST_ZOOM = 50  # iterations
 SHOWN_DISTANCES = 6  # lines of a figure with one for each distance
+LEAST_LOSS = 1e-4  # moves²; what lies below is not shown
 FEW_POINTS = 40  # up to so many convergence points have room for a large circle each
 
 
 @style.kind_of_figure
-def training(curve: pd.DataFrame, epsilon: float | None, sampler: str) -> Figure:
-    """Loss and validation loss by iteration, and below them how far the states drawn reach.
+def training(curves: dict[str, pd.DataFrame], epsilons: dict[str, float | None]) -> Figure:
+    """Loss and validation loss by iteration, one panel a model; all panels share the scale of the loss.
 
-    curve: iteration, loss, validation_loss (NaN where not computed), effective_k, updated.
-    A circle marks each convergence point; the dotted line is epsilon, the loss that calls for one.
+    curves: of each model iteration, loss, validation_loss (NaN where not computed), effective_k, updated.
+    epsilons: the loss that calls for a convergence point, None of a trainer that has none.
+    A circle marks each convergence point; the dotted line is ε.
     """
-    figure, (losses, walks) = style.subplots(2, grid=False, sharex=True, height_ratios=(4, 1))
-    _draw_losses(losses, curve, epsilon, f"convergence point ({curve['updated'].sum():,})", "ε = {:g}")
-    losses.set_ylabel(LOSS)
-    walks.step(curve["iteration"], curve["effective_k"], where="post", color=style.GREY)
-    reach = "disks\nthat move" if sampler == "growing_tower" else "walk length\n(effective K)"
-    walks.set(ylabel=reach, ylim=(0, None))
-    style.whole_ticks(walks.yaxis, 3)
-    style.by_iteration(walks)
+    figure, panels = style.small_multiples(len(curves), sharey=True)
+    for axes, (model, curve) in zip(panels, curves.items(), strict=True):
+        _draw_losses(axes, curve, epsilons[model])
+        points = f"{curve['updated'].sum():,} points"
+        style.name_panel(axes, model if epsilons[model] is None else f"{model}\nε = {epsilons[model]:g}, {points}")
+        style.whole_ticks(axes.xaxis, 4)
+        style.show_counts(axes.xaxis)
+    panels[0].set_ylim(bottom=max(panels[0].get_ylim()[0], LEAST_LOSS))
+    figure.supylabel(LOSS)
+    figure.supxlabel("iteration")
     return style.with_legend(figure)
 
 
 @style.kind_of_figure
-def kept_training(curve: pd.DataFrame, epsilon: float | None) -> Figure:
-    """The same of a training that another study kept."""
-    return training(curve, epsilon, "")
+def kept_training(curves: dict[str, pd.DataFrame], epsilons: dict[str, float | None]) -> Figure:
+    """The same of trainings that another study kept."""
+    return training(curves, epsilons)
 
 
-def _draw_losses(axes: Axes, curve: pd.DataFrame, epsilon: float | None, point: str, limit: str) -> None:
-    """Loss, validation loss, convergence points and, where a trainer has it, ε; point, limit: names of the last two."""
+def _draw_losses(axes: Axes, curve: pd.DataFrame, epsilon: float | None) -> None:
+    """Loss, validation loss, convergence points and, where a trainer has it, ε."""
     validation, updates = curve.dropna(subset="validation_loss"), curve[curve["updated"]]
     pixels, many = len(curve) > style.LINE_POINTS, len(updates) > FEW_POINTS
     look = {"color": style.BLUE, "lw": 0.7, "alpha": 0.8, "rasterized": pixels}
     axes.plot(curve["iteration"], curve["loss"], label="loss", **look)
     look = {"color": style.ORANGE, "lw": 1, "zorder": 1.9, "rasterized": pixels}  # below the loss, which strays less
     axes.plot(validation["iteration"], validation["validation_loss"], label="validation loss", **look)
-    look = {"ls": "none", "marker": "o", "markersize": 2 if many else 5, "mfc": style.BLACK if many else "white"}
-    look |= {"mec": style.BLACK, "mew": 0 if many else 1, "label": point}
+    look = {"ls": "none", "marker": "o", "markersize": 2 if many else 4, "mfc": style.BLACK if many else "white"}
+    look |= {"mec": style.BLACK, "mew": 0 if many else 1, "label": "convergence point"}
     axes.plot(updates["iteration"], updates["validation_loss"].fillna(updates["loss"]), **look)
     if epsilon is not None:
-        axes.axhline(epsilon, label=limit.format(epsilon), **style.REFERENCE)
+        axes.axhline(epsilon, label="ε", **style.REFERENCE)
     style.logarithmic(axes.yaxis)
     axes.grid(axis="y")
-
-
-@style.kind_of_figure
-def last_points(curves: dict[str, pd.DataFrame], epsilons: dict[str, float | None]) -> Figure:
-    """Losses around the last two convergence points of each model, one panel a model.
-
-    curves: by model, as in training.
-    """
-    rows = -(-len(curves) // PANELS_A_ROW)
-    figure, panels = style.subplots(rows, PANELS_A_ROW, shown=len(curves), grid=False, height=1.2 + 1.5 * rows)
-    for axes, (model, curve) in zip(panels, curves.items(), strict=True):
-        _draw_losses(axes, around_last_points(curve), epsilons[model], "convergence point", "ε")
-        style.name_panel(axes, model if epsilons[model] is None else f"{model}, ε = {epsilons[model]:g}")
-        style.whole_ticks(axes.xaxis, 5)
-        style.show_counts(axes.xaxis)
-    figure.supylabel(LOSS)
-    figure.supxlabel("iteration")
-    return style.with_legend(figure)
-
-
-def around_last_points(curve: pd.DataFrame) -> pd.DataFrame:
-    """The curve from just before the last convergence point but one to as long after the last as lies between them.
-
-    At least SHORTEST_ZOOM iterations count as between them; a curve without a convergence point stays whole.
-    """
-    points = curve.loc[curve["updated"], "iteration"]
-    if points.empty:
-        return curve
-    before, last = points.iloc[-2:].min(), points.iloc[-1]
-    gap = max(last - before, SHORTEST_ZOOM)
-    return curve[curve["iteration"].between(before - gap // 5, last + gap)]
 
 
 @style.kind_of_figure
