@@ -173,6 +173,17 @@ def test_barely_scrambled_cubes_do_not_stand_beside_the_literatures(study, chang
     assert row["verdict"] == NOT_RUN and math.isnan(row["reproduced"])
 
 
+def test_a_page_has_the_parameters_in_which_trainings_differ_and_a_table_has_all(tmp_path):
+    study = study_of("lights_out_7")
+    folder = run(study, write_results(study, tmp_path / "results").parent, tmp_path / "reports")
+    settings = pd.read_csv(folder / "tables/settings_lights_out_7.csv", index_col="parameter", dtype=str)
+    shown = set(re.findall(r"^\| \*(.+?)\* \|", (folder / "pages/lights_out_7.md").read_text(), flags=re.MULTILINE))
+    differing = set(settings.index[settings.nunique(axis=1) > 1])
+    assert shown == differing - {"iterations"}, "which the trainings' own measures tell"
+    assert {"trainer", "sampler.kind"} <= shown and "puzzle" in set(settings.index) - shown
+    assert settings.columns.tolist() == list(study.models)
+
+
 def test_what_the_headline_model_solved_is_the_first_finding(study, changed, tmp_path):
     asked = {"solved_percent": 87.5, "length": 41.25, "optimal_length": 39.75, "optimal_percent": 12.5}
     change(study, changed, "external/{}/summary.parquet", **asked)
