@@ -1,4 +1,7 @@
-"""DeepCubeA's pickled test set as our CSV: the same cubes, each solution replayed, anything else told in a sentence."""
+"""DeepCubeA's pickled test sets as our CSVs: the same states, each solution replayed, anything else told in a sentence.
+
+The pickles are forged in the published format: the original files are not at hand.
+"""
 
 import pickle
 import sys
@@ -129,8 +132,8 @@ MISTAKES = {
     "a half turn": (lambda content: content | {"solutions": [[["U", 2]]] * 5}, "solution 0 is not a list of"),
     "a solution longer than any": (lambda content: content | {"solutions": [[["U", 1]] * 27] * 5}, "at most 26 moves"),
     "a measure too large": (lambda content: content | {"times": [1 << 64] * 5}, "times are not a number for each of 5"),
-    "plain states": (lambda content: content | {"states": [1] * 5}, "arrays of 54 stickers"),
-    "no states": (lambda content: content | {"states": [], "solutions": []}, "arrays of 54 stickers"),
+    "plain states": (lambda content: content | {"states": [1] * 5}, "no cubes and no boards"),
+    "no states": (lambda content: content | {"states": [], "solutions": []}, "no cubes and no boards"),
 }
 
 
@@ -167,3 +170,119 @@ def test_a_file_there_already_is_kept_where_the_import_fails(originals, imported
     content["solutions"][0].pop()
     assert imported(content)[0] == 1
     assert outside.find("cube3_qtm.csv").read_bytes() == before
+
+
+# Boards
+
+
+def forged(monkeypatch, module: str, name: str, attribute: str, slots: tuple[str, ...]):
+    """A class of states as the originals' environments declare them; what has no slot lies beside the others."""
+
+    class State:
+        def __init__(self, values):
+            setattr(self, attribute, values)
+            self.hash = None
+
+    made = type(name, (State,), {"__slots__": list(slots), "__module__": f"environments.{module}"})
+    made.__qualname__ = name
+    for place in ("environments", f"environments.{module}"):
+        monkeypatch.setitem(sys.modules, place, ModuleType(place))
+    monkeypatch.setattr(sys.modules[f"environments.{module}"], name, made, raising=False)
+    return made
+
+
+@pytest.fixture
+def boards(monkeypatch):
+    """The dictionary of some boards of a puzzle, with the way back to the goal of each in the originals' moves."""
+
+    def made(puzzle_name: str, slots=("tiles", "hash"), moves=12) -> dict:
+        puzzle, generator = make(puzzle_name), np.random.default_rng(3)
+        of_tiles = puzzle_name.startswith("puzzle")
+        names = ("n_puzzle", "NPuzzleState") if of_tiles else ("lights_out", "LOState")
+        state_class, states, solutions = forged(monkeypatch, *names, "tiles", slots), [], []
+        for _ in range(4):
+            state, back = puzzle.goal[None], []
+            for _ in range(moves):
+                action = int(generator.choice(np.flatnonzero(puzzle.legal(state)[0])))
+                state = puzzle.expand(state)[0][:, action]
+                back.insert(0, puzzle.actions[puzzle.inverse(action)] if of_tiles else action)
+            states.append(state_class(state[0].astype(np.uint8)))
+            solutions.append(back)
+        return {"states": states, "solutions": solutions, "num_nodes_generated": [5] * 4, "times": [0.5] * 4}
+
+    return made
+
+
+FILES = {
+    "puzzle15": ("puzzle15.csv", ["tiles", "optimal_moves", "optimal_solver_nodes", "optimal_solver_seconds"]),
+    "puzzle24": ("puzzle24.csv", ["tiles", "optimal_moves", "optimal_solver_nodes", "optimal_solver_seconds"]),
+    "puzzle35": ("puzzle35.csv", ["tiles"]),
+    "puzzle48": ("puzzle48.csv", ["tiles"]),
+    "lights_out_7": ("lightsout7.csv", ["lights"]),
+}
+
+
+@pytest.mark.parametrize("name", FILES)
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_imported_boards_are_those_of_the_originals(name, protocol, boards, imported):
+    content = boards(name)
+    assert imported(content, protocol) == (0, "")
+    file, columns = FILES[name]
+    found = external.load(make(name), outside.find(file))
+    np.testing.assert_array_equal(found.states, [state.tiles for state in content["states"]])
+    assert list(read_csv(outside.find(file), keep_default_na=False)) == columns
+    assert np.isnan(found.optimal).all() or found.optimal.tolist() == [12] * 4
+
+
+def test_an_attribute_without_a_slot_is_no_matter(boards, imported):
+    assert imported(boards("puzzle15", slots=("tiles",))) == (0, "")
+
+
+def test_boards_that_nobody_solved_are_imported_without_lengths(boards, imported):
+    assert imported({"states": boards("puzzle48")["states"]}) == (0, "")
+    assert list(read_csv(outside.find("puzzle48.csv"))) == ["tiles"]
+
+
+def board(change):
+    """A mistake in the tiles of the second board."""
+
+    def mistaken(content):
+        content["states"][1].tiles = change(content["states"][1].tiles)
+        return content
+
+    return mistaken
+
+
+BOARD_MISTAKES = {
+    "a solution of another board": (
+        lambda content: content | {"solutions": content["solutions"][::-1]},
+        "does not solve",
+    ),
+    "a move that is none": (lambda content: content | {"solutions": [["X"]] * 4}, "solution 0 is not a list of"),
+    "a word for moves": (lambda content: content | {"solutions": ["UD"] * 4}, "solution 0 is not a list of"),
+    "a tile too few": (board(lambda tiles: tiles[1:]), "arrays of 16 numbers"),
+    "a tile twice": (board(lambda tiles: np.zeros(16, dtype=np.uint8)), "each of the numbers below 16 once"),
+    "half a tile": (board(lambda tiles: tiles + 0.5), "numbers from 0 to 15"),
+    "two tiles exchanged": (board(lambda tiles: np.r_[tiles[1], tiles[0], tiles[2:]]), "cannot make of the goal"),
+    "a board of another side": (board(lambda tiles: np.arange(25, dtype=np.uint8)), "arrays of 16 numbers"),
+}
+
+
+@pytest.mark.parametrize("kind", BOARD_MISTAKES)
+def test_what_are_no_boards_is_told_in_one_sentence(kind, boards, imported):
+    change, reason = BOARD_MISTAKES[kind]
+    assert reason in refused(imported(change(boards("puzzle15"))))
+
+
+def test_cubes_and_boards_in_one_file_are_refused(originals, boards, imported):
+    mixed = boards("puzzle15")
+    cubes = originals()
+    sys.modules["environments.n_puzzle"] = ModuleType("environments.n_puzzle")
+    sys.modules["environments.n_puzzle"].NPuzzleState = type(mixed["states"][0])
+    mixed["states"][2] = cubes["states"][0]
+    refused(imported(mixed))
+
+
+def test_levels_of_sokoban_are_refused_in_a_sentence(monkeypatch, imported):
+    state_class = forged(monkeypatch, "sokoban", "SokobanState", "agent", ("agent", "hash"))
+    assert "Sokoban" in refused(imported({"states": [state_class(np.array([1, 2]))]}))

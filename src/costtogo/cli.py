@@ -163,16 +163,19 @@ def solve(
 
 @app.command()
 def import_instances(
-    pickled: Annotated[Path, typer.Argument(help="DeepCubeA's data/cube3/test/data_0.pkl.")],
+    pickled: Annotated[Path, typer.Argument(help="One of DeepCubeA's data/<puzzle>/test/data_0.pkl.")],
     out: Annotated[
-        Path | None, typer.Option(help="CSV to write; cube3_qtm.csv in the folder of external instances if left out.")
+        Path | None,
+        typer.Option(help="CSV to write; in the folder of external instances, under the puzzle's name, if left out."),
     ] = None,
 ):
-    """Make external instances of DeepCubeA's test cubes, a pickle: it is read as data, and nothing in it is run."""
-    from costtogo.commands import import_deepcubea
-    from costtogo.external_files import folder
+    """Make external instances of a test set of DeepCubeA, a pickle: it is read as data, and nothing in it is run.
 
-    import_deepcubea.run(pickled, out or folder() / "cube3_qtm.csv")
+    Cubes, sliding tiles and Lights Out, by the format of its published code; each solution in it is replayed.
+    """
+    from costtogo.commands import import_deepcubea
+
+    import_deepcubea.run(pickled, out)
 
 
 @app.command()

@@ -1,22 +1,33 @@
-"""Import the test set of DeepCubeA's cube, a pickle in its repository, as a CSV of external instances.
+"""Import a test set of DeepCubeA, a pickle in its repository, as a CSV of external instances.
 
-The pickle is a dictionary of lists: states, objects of Cube3State whose colors (54 numbers) tell for each place which
-sticker is there; solutions, each a list of moves (face, 1 clockwise or -1 back); num_nodes_generated and times, what
-the authors' optimal solver took. Faces come in the order U D L R B F. The places of a face are counted from its lower
-left corner upwards, then column by column (net: U above F, D below it, L F R B in a row).
+The pickle is a dictionary of lists: states; where the authors solved them, solutions, and num_nodes_generated and
+times, what their optimal solver took. A state is an object of a class of theirs; a stand-in takes its one attribute:
+
+- Cube3State, colors (54 numbers): for each place which sticker is there. Faces come in the order U D L R B F, the
+  places of a face from its lower left corner upwards, then column by column (net: U above F, D below it, L F R B in a
+  row). A move is (face, 1 clockwise or -1 back).
+- NPuzzleState, tiles: row by row, 0 the blank. A move is the letter of where the tile goes that slides into the blank.
+- LOState, tiles: row by row, 1 for a light that is on. A move is the number of the cell that is pressed.
+
+The classes are as their published code declares them; the original files were not at hand when this was written.
 """
 
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from math import isqrt
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
 
-from costtogo.external import OPTIMUM
+from costtogo.external import OPTIMA, OPTIMUM
+from costtogo.external_files import folder
 from costtogo.files import write_csv
 from costtogo.pickles import Array, read_pickle
 from costtogo.puzzles import make
-from costtogo.puzzles.base import solves
+from costtogo.puzzles.base import Puzzle, solves
 from costtogo.puzzles.cube import FACES
 from costtogo.types import States, UserError
 
@@ -25,58 +36,151 @@ SIDE = 3
 STICKERS = 6 * SIDE * SIDE
 TURNS = [1, -1]  # clockwise, and back, which has a prime
 FARTHEST = 26  # quarter turns: no cube is farther from the goal
+LONGEST = 1_000  # moves of a solution of another puzzle that are read
+SIDES = range(3, 8)  # of boards that are read
+SOLVED = (4, 5)  # sides of sliding tiles whose solutions in these files are shortest
 LARGEST = 2**63  # of the whole numbers that a column of a CSV holds
 MEASURES = {"num_nodes_generated": "optimal_solver_nodes", "times": "optimal_solver_seconds"}
 
 
-class CubeState:
-    """Stands for the originals' class of states: its attributes, and none of its code."""
+class Original:
+    """Stands for a class of the originals' states: its attribute that tells the state, and none of its code."""
 
-    colors = None
+    attribute: ClassVar[str]
+    values = None
 
-    def __setstate__(self, state: tuple) -> None:
-        """Take what the original had in its slots; the first part of the state is what it had beside them."""
-        self.colors = state[1].get("colors")
+    def __setstate__(self, state: Any) -> None:
+        """Take what the original had in its slots, or beside them."""
+        parts = state if isinstance(state, tuple) else (state,)
+        found = [part[self.attribute] for part in parts if isinstance(part, dict) and self.attribute in part]
+        self.values = found[0] if found else None
 
 
-def run(pickled: Path, out: Path) -> None:
-    """Write the scrambles and optimal lengths of a pickle as CSV; every optimal solution is replayed first.
+class CubeState(Original):
+    """Stands for environments.cube3.Cube3State."""
 
-    The originals tell no scrambles: the inverse of its solution leads to a state.
+    attribute = "colors"
+
+
+class BoardState(Original):
+    """Stands for environments.n_puzzle.NPuzzleState."""
+
+    attribute = "tiles"
+
+
+class LightsState(Original):
+    """Stands for environments.lights_out.LOState."""
+
+    attribute = "tiles"
+
+
+class SokobanState(Original):
+    """Stands for environments.sokoban.SokobanState, which is refused in words of its own."""
+
+    attribute = "agent"
+
+
+CLASSES: dict[str, type[Original]] = {
+    "environments.cube3.Cube3State": CubeState,
+    "environments.n_puzzle.NPuzzleState": BoardState,
+    "environments.lights_out.LOState": LightsState,
+    "environments.sokoban.SokobanState": SokobanState,
+}
+
+
+@dataclass(frozen=True)
+class TestSet:
+    """What the states of a file are.
+
+    cells: numbers of a state.  file: of the CSV.  column: where it has the states, or scrambles that lead to them.
+    optimum: the column of the lengths of solutions, if these are shortest, else empty.
+    states: from the originals' numbers [N, cells] to our states.  action: of a move of theirs; ValueError for none.
     """
-    content = read_pickle(pickled, {"environments.cube3.Cube3State": CubeState})
-    states, solutions = _field(content, "states", pickled), _field(content, "solutions", pickled)
-    if len(states) != len(solutions):
-        raise UserError(f"{pickled} has {len(states)} states and {len(solutions)} solutions.")
-    puzzle = make("cube3")
-    starts = read_states(states, pickled)
-    actions = [_actions(puzzle, solution, pickled, row) for row, solution in enumerate(solutions)]
-    for row in np.flatnonzero(~solves(puzzle, starts, actions)):
-        raise UserError(f"{pickled}: solution {row} does not solve its state; nothing was written.")
-    scrambles = [[puzzle.inverse(action) for action in reversed(solution)] for solution in actions]
-    frame = pd.DataFrame(
-        {
-            "scramble": [" ".join(puzzle.actions[action] for action in scramble) for scramble in scrambles],
-            OPTIMUM: [len(solution) for solution in actions],
-            **{column: _measure(content, name, pickled) for name, column in MEASURES.items() if name in content},
-        }
-    )
-    write_csv(out, frame)
-    print(f"{len(frame)} cubes, every optimal solution replayed, written to {out}")
+
+    puzzle: Puzzle
+    cells: int
+    file: str
+    column: str
+    optimum: str
+    longest: int
+    states: Callable[[np.ndarray], States]
+    action: Callable[[Any], int]
 
 
-def read_states(states: list, path: Path) -> States:
-    """The states of the originals in the order of our stickers, uint8 [N, 54]; UserError for what is none."""
-    colors = [state.colors if isinstance(state, CubeState) else None for state in states]
-    shapes = {value.values.shape if isinstance(value, Array) else None for value in colors}
-    if shapes != {(STICKERS,)}:
-        raise UserError(f"{path}: its states are not all arrays of {STICKERS} stickers.")
-    stickers = np.stack([value.values for value in colors])
-    if (np.sort(stickers, axis=1) != np.arange(STICKERS)).any():
-        raise UserError(f"{path}: its states do not all have each of the {STICKERS} stickers once.")
-    places = sticker_places()
-    found = np.empty((len(states), STICKERS), dtype=np.uint8)
-    found[:, places] = places[stickers.astype(np.int64)] // (SIDE * SIDE)
+def run(pickled: Path, out: Path | None = None) -> Path:
+    """Write the states and the optimal lengths of a pickle as CSV; every solution in it is replayed first.
+
+    out: the file; in the folder of external instances under the puzzle's name if left out.  Returns it.
+    """
+    content = read_pickle(pickled, CLASSES)
+    states = _field(content, "states", pickled)
+    kind = kind_of(states, pickled)
+    starts = read_states(states, kind, pickled)
+    frame = pd.DataFrame({kind.column: [kind.puzzle.format_state(start) for start in starts]})
+    if "solutions" in content or kind.column == "scramble":
+        solutions = replayed(_field(content, "solutions", pickled), starts, kind, pickled)
+        if kind.column == "scramble":  # the originals tell none: the inverse of its solution leads to a state
+            frame["scramble"] = [_scramble(kind.puzzle, solution) for solution in solutions]
+        if kind.optimum:
+            measures = {
+                column: _measure(content, name, pickled) for name, column in MEASURES.items() if name in content
+            }
+            frame = frame.assign(**{kind.optimum: list(map(len, solutions)), **measures})
+    target = out or folder() / kind.file
+    write_csv(target, frame)
+    print(f"{len(frame)} states of {kind.puzzle.name}, every solution replayed, written to {target}")
+    return target
+
+
+def kind_of(states: list, path: Path) -> TestSet:
+    """What the first state says that all are; UserError where no puzzle of ours has such states."""
+    first = states[0] if states else None
+    if isinstance(first, SokobanState):
+        raise UserError(f"{path} has levels of Sokoban, which this project does not have yet.")
+    shape = first.values.values.shape if isinstance(first, Original) and isinstance(first.values, Array) else ()
+    if isinstance(first, CubeState):
+        puzzle, places = make("cube3"), sticker_places()
+        where = {"file": "cube3_qtm.csv", "column": "scramble", "optimum": OPTIMUM, "longest": FARTHEST}
+        theirs = {"states": partial(_stickers, places=places), "action": partial(_turn, puzzle)}
+        return TestSet(puzzle, STICKERS, **where, **theirs)
+    side = isqrt(shape[0]) if len(shape) == 1 else 0
+    if side not in SIDES or side * side != shape[0]:
+        raise UserError(f"{path} is not a test set of DeepCubeA: its states are no cubes and no boards that are known.")
+    if isinstance(first, BoardState):
+        puzzle = make(f"puzzle{side * side - 1}")
+        where = {"file": f"{puzzle.name}.csv", "column": "tiles", "optimum": OPTIMA[1] if side in SOLVED else ""}
+        return TestSet(puzzle, side * side, **where, longest=LONGEST, states=_as_they_are, action=puzzle.actions.index)
+    puzzle = make(f"lights_out_{side}")
+    where = {"file": f"lightsout{side}.csv", "column": "lights", "optimum": "", "longest": LONGEST}
+    return TestSet(puzzle, side * side, **where, states=_as_they_are, action=range(side * side).index)
+
+
+def read_states(states: list, kind: TestSet, path: Path) -> States:
+    """The states of the originals as ours, uint8 [N, D]; UserError for what is none."""
+    values = [state.values if isinstance(state, type(states[0])) else None for state in states]
+    shapes = {value.values.shape if isinstance(value, Array) else None for value in values}
+    if shapes != {(kind.cells,)}:
+        raise UserError(f"{path}: its states are not all arrays of {kind.cells} numbers.")
+    numbers = np.stack([value.values for value in values])
+    letters = STICKERS if isinstance(states[0], CubeState) else kind.puzzle.letters
+    if ((numbers != numbers.astype(np.int64)) | (numbers < 0) | (numbers >= letters)).any():
+        raise UserError(f"{path}: its states are not all of numbers from 0 to {letters - 1}.")
+    if letters == kind.cells and (np.sort(numbers, axis=1) != np.arange(letters)).any():
+        raise UserError(f"{path}: its states do not all have each of the numbers below {letters} once.")
+    found = kind.states(numbers.astype(np.int64))
+    for row in np.flatnonzero(~kind.puzzle.is_reachable(found)) if kind.column == "tiles" else ():
+        raise UserError(f"{path}: state {row} is a board that sliding cannot make of the goal.")
+    return found
+
+
+def _as_they_are(numbers: np.ndarray) -> States:
+    return numbers.astype(np.uint8)
+
+
+def _stickers(colors: np.ndarray, places: np.ndarray) -> States:
+    """The cubes whose stickers the originals number, uint8 [N, 54]; places: which of our stickers each of theirs is."""
+    found = np.empty(colors.shape, dtype=np.uint8)
+    found[:, places] = places[colors] // (SIDE * SIDE)
     return found
 
 
@@ -85,6 +189,35 @@ def sticker_places() -> np.ndarray:
     face, column, height = np.unravel_index(np.arange(STICKERS), (len(FACE_ORDER), SIDE, SIDE))
     ours = np.array([FACES.index(letter) for letter in FACE_ORDER])[face]
     return np.ravel_multi_index((ours, SIDE - 1 - height, column), (len(FACES), SIDE, SIDE))
+
+
+def replayed(solutions: list, starts: States, kind: TestSet, path: Path) -> list[list[int]]:
+    """The actions of each state's solution; UserError where one does not solve its state."""
+    if len(starts) != len(solutions):
+        raise UserError(f"{path} has {len(starts)} states and {len(solutions)} solutions.")
+    actions = [_actions(kind, solution, path, row) for row, solution in enumerate(solutions)]
+    for row in np.flatnonzero(~solves(kind.puzzle, starts, actions)):
+        raise UserError(f"{path}: solution {row} does not solve its state; nothing was written.")
+    return actions
+
+
+def _actions(kind: TestSet, solution: Any, path: Path, row: int) -> list[int]:
+    """The actions of a solution, a list of the originals' moves; UserError for one that is none, or longer than any."""
+    try:
+        if not isinstance(solution, list) or len(solution) > kind.longest:
+            raise ValueError
+        return [kind.action(move) for move in solution]
+    except (TypeError, ValueError) as error:
+        raise UserError(f"{path}: solution {row} is not a list of at most {kind.longest} moves.") from error
+
+
+def _turn(puzzle: Puzzle, move: Any) -> int:
+    face, turn = move
+    return puzzle.actions.index(face + "'" * TURNS.index(turn))
+
+
+def _scramble(puzzle: Puzzle, solution: list[int]) -> str:
+    return " ".join(puzzle.actions[puzzle.inverse(action)] for action in reversed(solution))
 
 
 def _field(content: Any, name: str, path: Path) -> list:
@@ -105,13 +238,3 @@ def _measure(content: dict, name: str, path: Path) -> list:
 
 def _is_number(value: Any) -> bool:
     return type(value) in (int, float) and not abs(value) >= LARGEST
-
-
-def _actions(puzzle, solution: Any, path: Path, row: int) -> list[int]:
-    """The actions of a solution, a list of (face, 1 or -1); UserError for one that is none, or longer than any."""
-    try:
-        if len(solution) > FARTHEST:
-            raise ValueError
-        return [puzzle.actions.index(face + "'" * TURNS.index(turn)) for face, turn in solution]
-    except (TypeError, ValueError) as error:
-        raise UserError(f"{path}: solution {row} is not a list of at most {FARTHEST} moves (face, 1 or -1).") from error
