@@ -43,7 +43,7 @@ ROW = {  # of the thesis, as costtogo.report.standing hands it on
     "states": 3_674_160,
 }
 FREE = {"iteration": NAN, "point": NAN}
-TRAINING = {"puzzle": "cube2", "states_per_iteration": 1000}
+TRAINING = {"puzzle": "cube2", "states_per_iteration": 1000, "iterations": 2000}
 
 
 def ask(study: MadeUp, **changes):

@@ -309,7 +309,7 @@ def test_thresholds_and_convergence_points_are_those_of_a_training_that_has_them
 def test_consistency_is_that_of_the_network_that_learns_the_bellman_equation_at_the_same_point(tmp_path):
     trainers = study_of("cube3-trainers")
     folder = write_results(trainers, tmp_path, ("instances", "models", "audits", "searches", "beams"))
-    name = next(name for name, model in trainers.models.items() if model.trainer == "davi")
+    name = next(name for name, model in trainers.models.items() if model.sampler.kind == "adaptive_k")
     path = folder / "audits" / name / "consistency.parquet"
     pd.read_parquet(path).assign(consistent_percent=lambda rows: rows["iteration"] / 100).to_parquet(path)
     row = beside(run(trainers, tmp_path, tmp_path / "reports"), quantity="consistent_percent", point=7)

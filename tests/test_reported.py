@@ -8,8 +8,11 @@ import pytest
 
 from costtogo.analysis.listings import replay
 from costtogo.exact.bfs import layer_counts
-from costtogo.files import read_csv
+from costtogo.files import flatten, read_csv
+from costtogo.params.base import variant_of
+from costtogo.params.loading import load
 from costtogo.puzzles import make
+from costtogo.report.answers.settings import PLACES
 from costtogo.types import UserError
 
 FOLDER = Path(__file__).parents[1] / "data" / "reported"
@@ -57,6 +60,15 @@ UNITS = {
     "optimal_percent": {"%"},
     "optimal_percent_least": {"%"},
     "optimal_percent_difference": {"%"},
+    "states_percent_of_cube2": {"%"},
+    "loss_threshold": {"moves^2"},
+    "check_interval": {"iterations"},
+    "checkpoint_interval": {"points"},
+    "scramble_moves_max": {"moves"},
+    "walk_offset": {"moves"},
+    "states_per_iteration": {"states"},
+    "validation_states": {"states"},
+    "learning_rate": {"1"},
 }
 RELATIONS = {"=", "<", ">", "<=", ">="}
 COMPLETE = ("H4_DNN_reduced_0", "DNN_final_2x2x2", "DNN_final_2x2x2_nr", "DNN_final_2x2x2_nrr") + tuple(
@@ -368,3 +380,19 @@ def test_rows_that_are_no_moves_of_the_puzzle_are_refused_in_one_sentence(change
     with pytest.raises(UserError, match=message) as told:
         replayed(change(listing("0.7")))
     assert str(told.value).endswith(".") and "\n" not in str(told.value)
+
+
+SETTINGS = REPORTED[REPORTED["quantity"].isin(PLACES) & (REPORTED["model"] != "")]
+STUDY = load([Path(__file__).parents[1] / "config" / "thesis.yaml"])
+
+
+@pytest.mark.parametrize("model", sorted(SETTINGS["model"].unique()))
+def test_the_exact_recipe_of_a_training_has_the_settings_that_the_thesis_gives(model):
+    """Of iterations the last count: the thesis went on with its first trainings."""
+    trainings = [name for name in STUDY.models if variant_of(name)[0] == model]
+    for name in trainings:
+        ours = flatten(STUDY.models[name].model_dump())
+        told = SETTINGS[SETTINGS["model"] == model].groupby("quantity")["value"].max()
+        assert {quantity: ours[PLACES[quantity]] for quantity in told.index} == told.to_dict(), name
+        assert ours["learning_rate"] == 2e-4 and ours["minibatch"] == 32 and ours["precision"] == "float32"
+    assert trainings

@@ -59,6 +59,7 @@ def _named(*names: str, reason: str = "") -> dict[str, Quantity]:
 THESIS = {  # whose trainings and searches are repeated checkpoint by checkpoint, on puzzles that can be listed
     "states": Quantity("states"),
     "states_at_distance": Quantity("states at a distance"),
+    "states_percent_of_cube2": Quantity("states, % of those of the 2×2×2 cube", absolute=0.05),
     "diameter": Quantity("largest distance, moves", reason=PROVED),
     "diameter_half_turns": Quantity("largest distance with half turns, moves", reason=PROVED),
     "parameters": Quantity("trainable parameters"),
@@ -89,6 +90,9 @@ THESIS = {  # whose trainings and searches are repeated checkpoint by checkpoint
     "length": Quantity("length, moves", -1),
     "extra_moves": Quantity("moves too many"),
     "moves_before_detour": Quantity("moves before the detour"),
+    # the same or not: what a training was asked for
+    **_named("scramble_moves_max", "states_per_iteration", "validation_states", "check_interval"),
+    **_named("checkpoint_interval", "learning_rate", "loss_threshold", "walk_offset"),
 }
 OTHERS = THESIS | {  # in all other documents, and in the thesis on puzzles too large to list
     "states": Quantity("states", relative=0.05),
@@ -129,8 +133,7 @@ OTHERS = THESIS | {  # in all other documents, and in the thesis on puzzles too 
     "training_diverges": Quantity("training diverges", -1, reason=NOT_THAT_TRAINING),
     "learning_rate_last_percent": Quantity("last learning rate, % of the first", reason=ONE_RATE),
     # the same or not: what a training and a search were asked for
-    **_named("scramble_moves_max", "states_per_iteration", "validation_states", "training_batch_size"),
-    **_named("check_interval", "checkpoint_interval", "learning_rate", "learning_rate_decay"),
+    **_named("training_batch_size", "learning_rate_decay"),
     **_named("averaging_rate", "first_layer_neurons", "second_layer_neurons", "residual_layer_neurons"),
     **_named("residual_blocks", "residual_layers", "path_weight_chosen", "batch_size_chosen"),
     **_named("patterns_of_5_tiles", "patterns_of_3_tiles"),

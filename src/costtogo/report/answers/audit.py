@@ -8,6 +8,7 @@ import pandas as pd
 
 from costtogo.report.answer import Answer, Row, absent, answers, extreme, mean, share
 from costtogo.report.answers.search import judged, share_of
+from costtogo.report.answers.training import with_target
 from costtogo.report.results import StudyResults
 from costtogo.report.words import CANNOT_TELL, NOT_COMPARABLE, NOT_REACHED
 
@@ -117,7 +118,7 @@ def consistent_on_walks(results: StudyResults, row: Row) -> Answer | None:
 
     What a network learns from the length of walks has no reason to be consistent, and is not compared.
     """
-    model = next((name for name in results.model_names if results.model(name).trainer == "davi"), None)
+    model = with_target(results, row)
     if model is None:
         return absent(NOT_COMPARABLE, "no network of the study learns the Bellman equation")
     shares = results.find(f"audits/{model}/consistency")

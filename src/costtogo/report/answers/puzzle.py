@@ -35,6 +35,12 @@ def by_rules(value: float, note: str = "the puzzle's rules") -> Answer:
     return Answer(float(value), note, file="src/costtogo/puzzles", fact=True)
 
 
+@answers("states_percent_of_cube2")
+def states_beside_the_cube(results: StudyResults, row: Row) -> Answer:
+    """The puzzle's states as a share of those of the 2×2×2 cube."""
+    return by_rules(100 * row["states"] / make("cube2").state_count)
+
+
 @answers("states", "states_at_distance", "diameter")
 def states(results: StudyResults, row: Row) -> Answer | None:
     """States, or the largest distance, of the exact table; states of a puzzle whose states are sampled by its rules."""

@@ -42,11 +42,11 @@ def config(results: StudyResults) -> str:
     return f"config/{results.study}.yaml"
 
 
-@answers(*PLACES, of="others")
+@answers(*PLACES)
 def setting(results: StudyResults, row: Row) -> Answer | None:
     """A parameter of the training."""
     model = with_target(results, row) if row["quantity"] in OF_TARGET else row["ours"]
-    if row["ours"] is None or model is None:
+    if row["ours"] is None or model is None or (row["listed"] and not results.has(f"models/{model}")):
         return None
     training = {"learning_rate_factor": 1.0, **results.training(model)}
     value: Any = training

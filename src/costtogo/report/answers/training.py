@@ -23,12 +23,6 @@ def with_target(results: StudyResults, row: Row) -> str | None:
     return next((name for name, kind in kinds.items() if (kind == "adaptive_k") == (row["model"] == "C3_DNN_0")), None)
 
 
-@answers("total_iterations", of="repeated", table=CURVE)
-def total_iterations(results: StudyResults, row: Row, curve: pd.DataFrame) -> float:
-    """The iterations of ours."""
-    return results.metric(f"models/{row['ours']}", "iterations")
-
-
 @answers("convergence_points", "convergence_point_iteration")
 def convergence_points(results: StudyResults, row: Row) -> Answer | None:
     """How many there are up to the row's iteration, or the iteration of one of them."""
