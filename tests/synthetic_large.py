@@ -60,6 +60,7 @@ def names_of(study: PuzzleStudy, part: str) -> list[str]:
         "baselines": study.baselines,
         "footprints": [study.puzzle] if study.baselines else [],
         "anytime": list(study.models) if "anytime" in study.by_group else [],
+        "external": list(study.models) if study.external else [],
     }
     return names.get(part, list(study.models))
 

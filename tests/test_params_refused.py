@@ -521,10 +521,9 @@ LIKE = {  # what the study is like, what it changes, and the sentence
     ),
     "a model as headline": ("cube3", cube3(headline="walk"), f"^Parameter {OF_CUBE3}.headline must name a model"),
     "a bound of tiles": (
-        "cube3-trainers",
-        {"architectures": {"by_state": {"above": "manhattan"}}, "models": {"only": ["davi_deepcubea"]}}
-        | cube3(headline="davi_deepcubea"),
-        "^Parameter models.davi_deepcubea: there is no bound of cube3",
+        "cube3-final-year",
+        {"architectures": {"by_state": {"above": "manhattan"}}, "models": {"only": ["epsilon_0085"]}},
+        "^Parameter models.epsilon_0085: there is no bound of cube3",
     ),
     "rows of a cube": (
         "cube3",

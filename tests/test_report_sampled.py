@@ -16,6 +16,7 @@ from synthetic_study import whole
 from costtogo.analysis.documents import documents
 from costtogo.analysis.literature import DOCUMENTS, read_reported, trainings
 from costtogo.files import digest
+from costtogo.params.base import variant_of
 from costtogo.params.trainers import training_of
 from costtogo.report.comparison import compare_all
 from costtogo.report.quantities import OTHERS, TIMES
@@ -306,9 +307,28 @@ def test_thresholds_and_convergence_points_are_those_of_a_training_that_has_them
     assert beside(folder, quantity="loss_threshold", model="Report_DNN")["verdict"] == NOT_JUDGED
 
 
+def test_trainings_with_several_seeds_are_compared_pair_by_pair(tmp_path):
+    trainers = study_of("cube3-trainers")
+    folder = write_results(trainers, tmp_path)
+    for name in trainers.models:
+        path = folder / "anytime" / name / "grid.parquet"
+        variant, seed = variant_of(name)
+        length = {"walks_by_action": 24.0, "walks_by_state": 23.5, "davi_adaptive_k": 24.0}[variant] + 3 * seed
+        pd.read_parquet(path).assign(length=length + 0.01 * seed * (variant != "walks_by_action")).to_parquet(path)
+    report = run(trainers, tmp_path, tmp_path / "reports")
+    found = pd.read_csv(report / "tables" / "seeds.csv")
+    found = found[(found["measure"] == "length") & found["searches"].str.contains("seconds_allowed")].set_index(
+        "variant"
+    )
+    assert set(found["seeds"]) == {3} and found.loc["walks_by_action", "mean"] == 30
+    assert found.loc["walks_by_state", "difference_high"] < 0 < found.loc["davi_adaptive_k", "difference_high"]
+    text = (report / "pages" / "cube3.md").read_text(encoding="utf-8")
+    assert "## Trainings compared" in text and re.search(r"`walks_by_state` \| 3 .*\*\*-0\.5\d … -0\.4\d\*\*", text)
+
+
 def test_consistency_is_that_of_the_network_that_learns_the_bellman_equation_at_the_same_point(tmp_path):
     trainers = study_of("cube3-trainers")
-    folder = write_results(trainers, tmp_path, ("instances", "models", "audits", "searches", "beams"))
+    folder = write_results(trainers, tmp_path)
     name = next(name for name, model in trainers.models.items() if model.sampler.kind == "adaptive_k")
     path = folder / "audits" / name / "consistency.parquet"
     pd.read_parquet(path).assign(consistent_percent=lambda rows: rows["iteration"] / 100).to_parquet(path)

@@ -22,6 +22,7 @@ from costtogo.report.render import items, render
 from costtogo.report.results import StudyResults, Tables, alike
 from costtogo.report.search_tables import beams_text, best_cell, shortest_path_sets, speeds
 from costtogo.report.search_tables import compared as solvers
+from costtogo.report.seeds import seeds_table
 from costtogo.report.timings import of_settings
 from costtogo.report.trainings import training_table
 
@@ -44,7 +45,7 @@ KEY_QUANTITIES = {  # rows of the key results, and the literature's quantity in 
 Values = dict[str, Any]
 SUMMARY = ("key_numbers", "method")  # sections of the first page
 SECTIONS = (  # of the puzzle's own
-    *("sampled", "exact", "training", "sampled_audit"),
+    *("sampled", "exact", "training", "seeds", "sampled_audit"),
     *("grid", "heuristics", "beams", "prefixes", "searched", "external", "patterns"),
 )
 
@@ -71,7 +72,7 @@ class Chapter:
         models = [results.model(name) for name in results.model_names]
         common = {"study": results.study, "asked": results.asked, "puzzle": puzzle, "noun": noun(results.puzzle)}
         common |= {"title": title(results.puzzle), "models": models}
-        common |= {"chapter": self, "tables": self.tables, "drawn": self.drawn}
+        common |= {"seeds_table": seeds_table, "chapter": self, "tables": self.tables, "drawn": self.drawn}
         return "\n".join(filter(None, [render(name, **common) for name in sections]))
 
     def heading(self) -> str:

@@ -15,6 +15,7 @@ from costtogo.report.local_vi import LOCAL_VI_TABLES, sizes
 from costtogo.report.repeats import repeats
 from costtogo.report.results import StudyResults, Tables, alike
 from costtogo.report.search_tables import SEARCH_TABLES, left_by_stages
+from costtogo.report.seeds import seeds
 from costtogo.report.trainings import settings
 
 MEASURES = ("admissible_percent", "overestimation_mean", "overestimation_max", "consistent_percent")
@@ -216,5 +217,6 @@ SAMPLED = {  # of one whose networks are audited on a sample
     "training": training,
     **{name: left_by_stages(f"audits/{{}}/{name}") for name in AUDITS},
     "grid": left_by_stages("searches/{}/grid"),
+    "seeds": seeds,
 }
 SAMPLED_OF_MODELS = {"loss": loss}
