@@ -45,6 +45,12 @@ def test_the_spread_is_of_the_chosen_checkpoints_at_the_headline(study):
     )
 
 
+def test_trainings_that_have_not_searched_yet_have_no_spread(study):
+    path = study.measured / "seeds" / "repeats.csv"
+    pd.read_csv(path).assign(selected=False).to_csv(path, index=False)
+    assert found(study).empty
+
+
 def test_a_training_by_another_recipe_is_no_repetition(study):
     study.cards["models/walker"] = {"parameters": {"training": TRAINING | {"epsilon": 0.07}}}
     assert found(study).empty

@@ -40,7 +40,9 @@ def _of_model(results: StudyResults, kept: StudyResults, model: str) -> pd.DataF
     rows = alike(
         found[found["variant"] == model], results.headline(training["puzzle"]), "set", "path_weight", "batch_size"
     )
-    chosen = rows[rows["selected"].astype(bool)]
+    chosen = rows[rows["selected"].astype(bool)]  # none where trainings were audited and not searched yet
+    if chosen.empty:
+        return None
     summary = chosen[[*MEASURES]].agg(["count", "mean", "min", "max"]).T.rename_axis("measure").reset_index()
     named = summary.rename(columns={"count": "seeds", "min": "least", "max": "most"})
     return named.assign(model=model, study=kept.study)[COLUMNS]
