@@ -121,7 +121,7 @@ def test_each_stage_has_its_slice_and_the_searches_do_not_depend_on_the_training
 
 
 BELOW_ONE_MODEL = {f"{group}/DNN_reduced_0" for group in ("models", "audits", "searches")}
-LAST = {"figures/DNN_reduced_0", "figures/cube2", "report/report"}  # figures of other models and puzzles stay
+LAST = {"figures/cube2", "report/report"}  # figures of other models and puzzles stay
 
 
 def test_nothing_is_to_be_made_of_a_finished_study_and_looking_changes_nothing(study, finished):
@@ -148,8 +148,8 @@ def test_what_is_below_a_stage_that_has_been_made_alone_names_it(study, finished
 
 
 def test_a_changed_number_within_a_list_is_named_by_its_place(study, finished):
-    figure = next(stage for stage in stages_of(study) if (stage.group, stage.name) == ("figures", "DNN_reduced_0"))
-    why = reasons(changed(study, epsilon=0.7))["figures/DNN_reduced_0"]
+    figure = next(stage for stage in stages_of(study) if (stage.group, stage.name) == ("figures", "cube2"))
+    why = reasons(changed(study, epsilon=0.7))["figures/cube2"]
     assert "epsilon" in why and "→ 0.7" in why and figure.parameters != {}
 
 

@@ -198,7 +198,7 @@ def test_a_second_run_with_another_seed_changes_nothing_of_one_that_is_running(p
 
 def test_what_is_deleted_cut_off_or_damaged_is_made_again_as_it_was_and_nothing_else(project):
     others = contents(project)
-    (project / "reports/default/figures/training_hanoi_4_uniform.png").unlink()
+    (project / "reports/default/figures/training_hanoi_4.png").unlink()
     for name in (
         "reports/default/report.md",
         "reports/default/tables/audit.csv",
@@ -214,7 +214,7 @@ def test_what_is_deleted_cut_off_or_damaged_is_made_again_as_it_was_and_nothing_
     assert jobs(output) == {
         "Listing all states by their distance from the goal of hanoi_4.",
         f"Training {MODEL}.",
-        "Drawing the figures of hanoi_4_uniform.",
+        "Drawing the figures of hanoi_4.",
         "Drawing the figures of thesis.",
         "Writing the report of default.",
     }
@@ -231,7 +231,7 @@ def test_snakemakes_own_report_has_the_figures(project):
     snakemake(project, "--report", "report.html")
     page = (project / "report.html").read_text(encoding="utf-8")
     (project / "report.html").unlink()
-    assert "training_hanoi_4_uniform.png" in page and "figures/training_hanoi_4_uniform" in page
+    assert "training_hanoi_4.png" in page and "figures/training_hanoi_4" in page
 
 
 def test_a_bit_that_flips_on_the_disk_without_a_trace_enters_no_report(project):
