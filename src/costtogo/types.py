@@ -33,6 +33,18 @@ class ActionHeuristic(Protocol):
         """The cost-to-go of each child, in moves, float32 [N, A]; inf where the action is not legal."""
 
 
+class PolicyHeuristic(Protocol):
+    """A heuristic that has a policy, too.
+
+    has_policy: True.
+    """
+
+    has_policy: bool
+
+    def with_policy(self, states: States) -> tuple[NDArray[np.float32], CostToGo]:
+        """The probability of each action, float32 [N, A], 0 where it is not legal; and the cost-to-go, float32 [N]."""
+
+
 NO_STATE = -1
 NO_ACTION = -1
 FULL = (errno.EFBIG, errno.ENOSPC, errno.EDQUOT)  # a file has no room

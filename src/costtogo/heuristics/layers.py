@@ -122,10 +122,14 @@ class Network(nn.Module):
 
 
 class Output(nn.Linear):
-    """The last layer, in float32 whatever the others compute in: [N, width] -> [N], or [N, A] by action."""
+    """The last layer, in float32 whatever the others compute in: [N, width] -> [N], or [N, A] by action.
+
+    With a policy [N, 1 + A]: the value, then the logits of the actions.
+    """
 
     def __init__(self, width: int, architecture: ArchitectureParams, puzzle: Puzzle):
-        super().__init__(width, len(puzzle.actions) if architecture.outputs == "actions" else 1)
+        actions = len(puzzle.actions)
+        super().__init__(width, {"state": 1, "actions": actions, "policy": 1 + actions}[architecture.outputs])
 
     def forward(self, values: torch.Tensor) -> torch.Tensor:
         """values: [N, width]."""
@@ -139,7 +143,7 @@ class Output(nn.Linear):
 
 
 def squeezed(outputs: torch.Tensor) -> torch.Tensor:
-    """[N, 1] -> [N]; [N, A] stays."""
+    """[N, 1] -> [N]; wider outputs stay."""
     return outputs[:, 0] if outputs.shape[1] == 1 else outputs
 
 

@@ -17,6 +17,7 @@ from costtogo.heuristics.gru import GatedNetwork
 from costtogo.heuristics.layers import Network, by_onednn, one_hot
 from costtogo.heuristics.light_chasing import LightChasingNetwork
 from costtogo.heuristics.residual import ResidualNetwork
+from costtogo.heuristics.rewards import cost_to_go_of
 from costtogo.params.training import ArchitectureParams, architecture_of
 from costtogo.puzzles import find, make
 from costtogo.puzzles.base import Puzzle
@@ -77,6 +78,7 @@ class NetworkHeuristic:
 
     by_action: whether the network tells the cost-to-go of each child; children() is cheap then, and the cost-to-go
     of a state is 1 + the least of its children.
+    has_policy: whether it tells the value of a state and a policy; with_policy() gives both by one evaluation.
     bound: where the architecture lies above one, what is added to the network's output, which then counts from 0 on;
     the cost-to-go is never below it.
     """
@@ -85,6 +87,7 @@ class NetworkHeuristic:
         self.puzzle = puzzle
         self.precision = precision
         self.by_action = network.architecture.outputs == "actions"
+        self.has_policy = network.architecture.outputs == "policy"
         self.dtype = getattr(torch, precision)
         self.device = next(network.parameters()).device
         self.evaluate = network.frozen(self.dtype)
@@ -101,10 +104,23 @@ class NetworkHeuristic:
         if self.by_action:
             return 1 + self.children(states).min(axis=1)
         values = self._evaluated(states)
+        if self.has_policy:
+            return cost_to_go_of(values[:, 0])
         return values if self.bound is None else self.bound(states) + np.maximum(values, 0)
 
+    def with_policy(self, states: States) -> tuple[np.ndarray, CostToGo]:
+        """The probability of each action, float32 [N, A], 0 where it is not legal; and the cost-to-go, float32 [N]."""
+        values, legal = self._evaluated(states), self.puzzle.legal(states)
+        logits = np.where(legal, values[:, 1:], -np.inf)
+        weights = np.exp(logits - logits.max(axis=1, keepdims=True))
+        costs = cost_to_go_of(values[:, 0])
+        costs[self.puzzle.is_goal(states)] = 0.0
+        return (weights / weights.sum(axis=1, keepdims=True)).astype(np.float32), costs
+
     def predicted(self, states: States) -> np.ndarray:
-        """What the network is trained on: outputs float32 [N] or, by action, children [N, A]."""
+        """What the network is trained on: outputs float32 [N], children [N, A] or, of a policy, all [N, 1 + A]."""
+        if self.has_policy:
+            return self._evaluated(states)
         return self.children(states) if self.by_action else self.outputs(states)
 
     def children(self, states: States) -> np.ndarray:
@@ -115,7 +131,7 @@ class NetworkHeuristic:
         return values if legal.all() else np.where(legal, values, np.float32(np.inf))
 
     def _evaluated(self, states: States) -> np.ndarray:
-        """The network's outputs, float32 [N] or [N, A]; of many states a part on each thread."""
+        """The network's outputs, float32 [N], [N, A] or [N, 1 + A]; of many states a part on each thread."""
         threads = torch.get_num_threads() if self.device.type == "cpu" else 1
         in_turn = -(-len(states) // (CHUNK * threads))
         size = max(LEAST, -(-len(states) // max(1, in_turn * threads)))

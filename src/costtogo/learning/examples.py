@@ -1,4 +1,4 @@
-"""Trainings on examples that do not depend on the network: one loop for all of them."""
+"""Trainings on examples, of which each tells what the network should say: one loop for all of them."""
 
 import math
 from abc import ABC, abstractmethod

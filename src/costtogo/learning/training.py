@@ -128,7 +128,7 @@ def step(
     error: Callable[[torch.Tensor], torch.Tensor],
     *told: torch.Tensor,
 ) -> float:
-    """One step of Adam on an error of the network's outputs, which is returned as it was before the step.
+    """One step of the optimiser on an error of the network's outputs, which is returned as it was before the step.
 
     told: what the network takes beside the inputs while it learns.
     """
@@ -142,9 +142,11 @@ def step(
 
 
 def optimizer_of(network: Network, params: ModelParams) -> torch.optim.Optimizer:
-    """Adam before its first step; of L-BFGS what it would keep from step to step, and that is nothing."""
+    """Adam or RMSprop before its first step; of L-BFGS what it would keep from step to step, and that is nothing."""
     if params.optimizer == "lbfgs":
         return torch.optim.LBFGS(network.parameters())
+    if params.optimizer == "rmsprop":
+        return torch.optim.RMSprop(network.parameters(), lr=params.learning_rate, alpha=params.rmsprop_smoothing)
     betas, eps = (params.adam_beta_1, params.adam_beta_2), params.adam_epsilon
     return torch.optim.Adam(network.parameters(), lr=params.learning_rate, betas=betas, eps=eps, fused=True)
 

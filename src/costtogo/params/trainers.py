@@ -3,7 +3,14 @@
 from typing import Literal
 
 from costtogo.params.base import Amount, Positive, Share, maker, union_of
-from costtogo.params.training import AdamParams, DeepCubeASampler, ModelParams, NonBacktrackingSampler
+from costtogo.params.training import (
+    AdamParams,
+    DeepCubeASampler,
+    DeepCubeSampler,
+    GradientParams,
+    ModelParams,
+    NonBacktrackingSampler,
+)
 
 
 class Davi(AdamParams):
@@ -36,6 +43,22 @@ class RandomWalk(AdamParams):
     fixed = {"polyak": 0.0}
     trainer: Literal["random_walk"]
     sampler: NonBacktrackingSampler
+
+
+class Adi(GradientParams):
+    """Autodidactic iteration by RMSprop.
+
+    weighted: whether each state counts for the less, the more moves led to it.  rmsprop_smoothing: what is kept of the
+    running mean of squared gradients at each step.
+    """
+
+    later = ("weighted", "rmsprop_smoothing")
+    fixed = {"polyak": 0.0}
+    trainer: Literal["adi"]
+    optimizer: Literal["rmsprop"] = "rmsprop"
+    sampler: DeepCubeSampler
+    weighted: bool = True
+    rmsprop_smoothing: Share = 0.99
 
 
 class Presses(AdamParams):

@@ -12,14 +12,14 @@ Layers = Annotated[list[Width], Field(min_length=1)]
 
 
 class ArchitectureParams(Kind):
-    """A network. outputs: the cost-to-go of the state, or of each of its children.
+    """A network. outputs: the cost-to-go of the state, that of each of its children, or value and policy of the state.
 
     above: the network tells what is missing from this lower bound.
     """
 
     later = ("channels", "kernel", "norm_after_relu", "above")
     absent = {"first_layers": [], "channels": ()}
-    outputs: Literal["state", "actions"] = "state"
+    outputs: Literal["state", "actions", "policy"] = "state"
     above: Literal["", "manhattan"] = ""
 
 
@@ -32,7 +32,7 @@ class BatchNormParams(ArchitectureParams):
     norm_after_relu: bool = False
 
     def problems(self) -> Iterator[str]:
-        if self.above and self.outputs == "actions":
+        if self.above and self.outputs != "state":
             yield "a network above a bound needs outputs: state"
 
 
@@ -194,6 +194,8 @@ class ModelParams(Kind):
     def problems(self) -> Iterator[str]:
         if (self.trainer == "presses") != (self.architecture.kind == "rows"):
             yield "the trainer presses needs an architecture of kind rows, and no other trainer has it"
+        if (self.trainer == "adi") != (self.architecture.outputs == "policy"):
+            yield "the trainer adi needs an architecture with outputs: policy, and no other trainer has it"
         if self.sampler.kind == "growing_tower" and self.architecture.outputs == "actions":
             yield "the sampler growing_tower needs a network with outputs: state"
         if self.trainer != "davi" and self.sampler.greedy_share:
@@ -202,15 +204,20 @@ class ModelParams(Kind):
             yield "an architecture above a bound is for the trainer davi"
 
 
-class AdamParams(ModelParams):
-    """A training by Adam. learning_rate_decay: share of the iterations over which the rate falls to zero;
-    learning_rate_factor: what the rate is multiplied by after each iteration."""
+class GradientParams(ModelParams):
+    """A training by steps along gradients of minibatches. learning_rate_decay: share of the iterations over which the
+    rate falls to zero; learning_rate_factor: what the rate is multiplied by after each iteration."""
 
-    optimizer: Literal["adam"] = "adam"
     minibatch: Positive
     learning_rate: Rate
     learning_rate_decay: Share
     learning_rate_factor: float = Field(default=1, gt=0, le=1)
+
+
+class AdamParams(GradientParams):
+    """A training by Adam."""
+
+    optimizer: Literal["adam"] = "adam"
     adam_beta_1: float = Field(ge=0, lt=1)
     adam_beta_2: float = Field(ge=0, lt=1)
     adam_epsilon: Amount

@@ -1,0 +1,79 @@
+"""Autodidactic iteration (ADI): McAleer et al. 2018, arXiv:1805.07470; the slides' Algorithm 1.
+
+One network tells value and policy. Of each state of random walks from the goal, all children x_a are evaluated by the
+network as it is now, and one step of policy improvement gives what it should say of the state:
+
+y_v = max over actions of R(x_a) + v(x_a), and y_p = the action for which it is greatest,
+
+with R = 1 and v = 0 at the goal and R = -1 elsewhere. Errors are weighted by 1 / D, where D is how many moves the walk
+took to the state, so that states near the goal, whose targets are right sooner, count for more; without the weights
+the training is prone to diverge. The goal itself, where nothing is to be chosen, does not count.
+
+In moves: cost-to-go is 2 - v, and y_v that of the Bellman equation (davi.bellman_targets).
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+import torch
+from torch.nn import functional
+
+from costtogo.heuristics.children import child_costs
+from costtogo.heuristics.rewards import value_of
+from costtogo.learning import examples
+from costtogo.learning.davi import bellman_targets
+from costtogo.learning.examples import Examples
+from costtogo.learning.samplers import sample_states
+from costtogo.learning.training import Progress, Training
+from costtogo.puzzles.base import Puzzle
+
+begin = examples.begin
+
+
+@dataclass(frozen=True)
+class Improved(Examples):
+    """States uint8 [N, D], and what the network should say of each.
+
+    value: float32 [N], y_v.  action: int64 [N], y_p.  legal: bool [N, A].  weight: float32 [N], 1 on average.
+    """
+
+    value: np.ndarray
+    action: np.ndarray
+    legal: np.ndarray
+    weight: np.ndarray
+
+    def error(self, outputs: torch.Tensor) -> torch.Tensor:
+        """Weighted mean of squared error of the value and cross-entropy of the policy, of outputs [N, 1 + A]."""
+        value, action, legal, weight = (
+            torch.from_numpy(part).to(outputs.device) for part in (self.value, self.action, self.legal, self.weight)
+        )
+        of_value = (outputs[:, 0] - value).square()
+        logits = outputs[:, 1:].masked_fill(~legal, -torch.inf)
+        return (weight * (of_value + functional.cross_entropy(logits, action, reduction="none"))).mean()
+
+
+def train(training: Training) -> Iterator[Progress]:
+    """Run the iterations that are left, one Progress each."""
+    return examples.train(training, partial(draw, training), validate)
+
+
+def draw(training: Training, puzzle: Puzzle, count: int, walk_max: int, generator: np.random.Generator) -> Improved:
+    """The states of walks of walk_max moves, count in all, with their targets by the network as it is now."""
+    states = sample_states(puzzle, training.params.sampler, count, walk_max, generator)
+    costs = child_costs(puzzle, states, training.heuristic)
+    scrambles = 1 + np.arange(count) % walk_max
+    weight = 1 / scrambles if training.params.weighted else np.ones(count)
+    return Improved(
+        states,
+        value_of(bellman_targets(puzzle, states, costs)),
+        costs.argmin(axis=1),
+        np.isfinite(costs),
+        np.where(puzzle.is_goal(states), 0, weight / weight.mean()).astype(np.float32),
+    )
+
+
+def validate(training: Training, drawn: Improved) -> float:
+    """The loss of the network in inference mode."""
+    return float(drawn.error(torch.from_numpy(training.heuristic.predicted(drawn.states))))

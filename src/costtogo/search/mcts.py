@@ -1,0 +1,367 @@
+"""Monte Carlo tree search guided by a policy: the solver of DeepCube (McAleer et al. 2018, arXiv:1805.07470).
+
+A simulation goes down from the start by the action of greatest U + Q to a leaf, evaluates it, adds its children to the
+tree, and takes its value back up. Many trees are searched in step: the leaves of all are evaluated in one call.
+
+Values are those of DeepCube's rewards: 2 - cost-to-go (heuristics.rewards). What a tree remembers of
+each action of a state that it has expanded:
+
+P  the prior probability of the action, by the policy; equal for all where the heuristic has none.
+W  the greatest value found below it. Before it is tried it is the value of the state itself, or 0 (from_zero).
+N  how often it was taken.
+L  the virtual loss: what a leaf that is not evaluated yet takes off each action that leads to it.
+
+U = c P √ΣN / (1 + N) and Q = W - L. At a state left for the first time U is 0 everywhere, and of equal actions the one
+of greatest prior is taken. A state belongs to the first parent that reached it, so that there are no cycles; an action
+that leads to another's child, or below which nothing is left to expand, is closed. After a solution has been found,
+breadth-first search looks for the shortest path through the states of the tree.
+"""
+
+import time
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from costtogo.heuristics.rewards import value_of
+from costtogo.puzzles.base import Puzzle
+from costtogo.search.bwas import Limits
+from costtogo.search.pool import NOTHING, SearchPool, hash_in, slot_of_state
+from costtogo.types import NO_ACTION, Heuristic, PolicyHeuristic, SearchResult, States, UserError
+
+WAITING = -1  # the place of a leaf that is being evaluated
+UNEXPANDED = 0  # the place of a node whose children are not in the tree
+ACTION_BYTES = 20  # of a row of Memory
+NODE_BYTES = 48  # beside the state: search, parent, action, g, h, place, and slots of the hash table
+MEMORY = 4 << 30  # bytes that the trees in step may fill together
+TREES = 1024  # in step at most
+EXPANDED_AT_ONCE = 1 << 14  # states whose children are looked for in a tree
+
+
+class Memory(NamedTuple):
+    """What trees remember of each action of the states they have expanded, a row a state."""
+
+    child: np.ndarray  # int32 [E, A], the node it leads to; NOTHING where it is not legal or closed
+    prior: np.ndarray  # float32 [E, A], P
+    worth: np.ndarray  # float32 [E, A], W
+    visits: np.ndarray  # int32 [E, A], N
+    flights: np.ndarray  # int32 [E, A], leaves below it that are not evaluated yet
+
+
+class Places(NamedTuple):
+    """Where a node has its row of Memory."""
+
+    place: np.ndarray  # int32 [capacity], row + 1, UNEXPANDED or WAITING
+
+
+class TreeRules(NamedTuple):
+    """How trees grow and where they end: see solve."""
+
+    exploration: float
+    virtual_loss: float
+    leaves: int
+    from_zero: bool
+    max_expansions: int
+    max_nodes: int
+
+
+class TreePool(SearchPool):
+    """Trees that hold their starts alone. places: a row a node.  memory: a row an expanded node, `expanded` in all."""
+
+    def __init__(self, puzzle: Puzzle, starts: States):
+        super().__init__(puzzle, len(starts), 16 * len(starts))
+        room, actions = 4 * len(starts), len(puzzle.actions)
+        self.places, self.expanded = Places(np.zeros(len(self.nodes.g), dtype=np.int32)), 0
+        kinds = (np.int32, np.float32, np.float32, np.int32, np.int32)
+        self.memory = Memory(*(np.zeros((room, actions), dtype=kind) for kind in kinds))
+        self.count = len(starts)
+        self.nodes.state[: self.count], self.nodes.search[: self.count] = starts, np.arange(self.count)
+        self.nodes.parent[: self.count], self.nodes.action[: self.count] = NOTHING, NO_ACTION
+        self.searches["stored"], self.searches["bound"] = 1, 1
+        self.rehash()
+        solved = puzzle.is_goal(starts)
+        self.searches["cost"][solved], self.searches["goal_node"][solved] = 0, np.flatnonzero(solved)
+        self.searches["running"], self.searches["bound"][solved] = ~solved, 0
+
+    def descend(self, rules: TreeRules) -> np.ndarray:
+        """The next leaves of all running trees, int32 [K]: up to rules.leaves of each, those of one after another's."""
+        return _descend(self.nodes, self.places.place, self.memory, self.searches, rules)
+
+    def grow(self, leaves: np.ndarray, prior: np.ndarray, value: np.ndarray, rules: TreeRules) -> None:
+        """Add the children of leaves, int32 [K], to their trees and take the leaves' values up to the starts.
+
+        prior: float32 [K, A].  value: float32 [K]. A tree ends where the goal is among the children.
+        """
+        children, legal = self.puzzle.expand(self.nodes.state[leaves])
+        self.reserve(children.shape[0] * children.shape[1])
+        if len(self.places.place) < len(self.nodes.g):
+            self.widen("places", len(self.nodes.g))
+        if len(self.memory.child) < self.expanded + len(leaves):
+            self.widen("memory", self.expanded + len(leaves))
+        goal = self.puzzle.is_goal(children.reshape(-1, self.puzzle.cells)).reshape(legal.shape)
+        evaluated = Evaluated(leaves, children, legal, goal, prior.astype(np.float32), value.astype(np.float32))
+        self.count = _grow(
+            self.nodes, self.slots, self.numbers, self.places.place, self.memory, self.searches, self.count,
+            self.expanded, evaluated, rules,
+        )  # fmt: skip
+        self.expanded += len(leaves)
+
+    def shorten(self, search: int, shortcuts: bool) -> list[int]:
+        """The shortest path from the start to the goal through the states of a tree that has found it: actions.
+
+        Along moves that led the search from one state of the tree to another; with shortcuts also along moves between
+        any two of its states, so that states up to three moves apart are joined through leaves.
+        """
+        mine = np.flatnonzero(self.nodes.search[: self.count] == search)
+        left = mine if shortcuts else mine[self.places.place[mine] > UNEXPANDED]
+        leads = np.full((len(mine), len(self.puzzle.actions)), NOTHING, dtype=np.int32)
+        for first in range(0, len(left), EXPANDED_AT_ONCE):
+            part = left[first : first + EXPANDED_AT_ONCE]
+            children, legal = self.puzzle.expand(self.nodes.state[part])
+            found = _look_up(self.nodes, self.slots, self.numbers, children, legal, search)
+            leads[np.searchsorted(mine, part)] = np.where(found == NOTHING, NOTHING, np.searchsorted(mine, found))
+        goal = np.searchsorted(mine, self.searches["goal_node"][search])
+        return _breadth_first(leads, goal).tolist()
+
+
+class Evaluated(NamedTuple):
+    """Leaves, their children, and what the heuristic says of them."""
+
+    leaf: np.ndarray  # int32 [K]
+    children: np.ndarray  # uint8 [K, A, D]
+    legal: np.ndarray  # bool [K, A]
+    goal: np.ndarray  # bool [K, A]
+    prior: np.ndarray  # float32 [K, A]
+    value: np.ndarray  # float32 [K]
+
+
+def solve(
+    puzzle: Puzzle,
+    heuristic: Heuristic | PolicyHeuristic,
+    starts: States,
+    *,
+    exploration: float = 1.0,
+    virtual_loss: float = 1.0,
+    leaves: int = 1,
+    from_zero: bool = False,
+    breadth_first: bool = True,
+    shortcuts: bool = True,
+    limits: Limits = Limits(),
+) -> SearchResult:
+    """Grow a tree from each start until the goal is among the children of a leaf.
+
+    starts: uint8 [B, D].  heuristic: uint8 [N, D] -> float32 [N], in moves; of one whose has_policy is true,
+    with_policy(states) gives that and the probabilities of the actions, float32 [N, A].
+    exploration: c.  virtual_loss: ν, in moves.  leaves: of a tree, evaluated at a time, as DeepCube's parallel workers
+    do.  breadth_first: whether the path is made shorter after the search, with shortcuts through leaves or without.
+    limits: nodes_expanded are evaluated states, max_nodes states of a tree.
+    lower_bound is a fact: 1, or 0 at the goal.
+    Raises UserError unless exploration and virtual_loss >= 0, finite, and leaves >= 1.
+    """
+    if not (0 <= exploration < np.inf and 0 <= virtual_loss < np.inf):
+        raise UserError(f"c and ν must be finite and 0 or more, not exploration {exploration}, loss {virtual_loss}.")
+    if leaves < 1:
+        raise UserError(f"A tree needs 1 or more leaves at a time, not {leaves}.")
+    numbers = int(leaves), bool(from_zero), int(limits.max_expansions), int(limits.max_nodes)
+    rules, deadline = TreeRules(float(exploration), float(virtual_loss), *numbers), time.monotonic() + limits.seconds
+    together, rows = trees_in_step(puzzle, rules), []
+    for first in range(0, len(starts), together):
+        pool = TreePool(puzzle, np.ascontiguousarray(starts[first : first + together]))
+        run(pool, heuristic, rules, deadline)
+        for search in range(len(pool.searches)):
+            row = pool.row(search)
+            if breadth_first and 0 < row[0] < np.inf:
+                path = pool.shorten(search, shortcuts)
+                row = len(path), *row[1:4], path, *row[5:]
+            rows.append(row)
+    return SearchResult.from_rows(rows)
+
+
+def trees_in_step(puzzle: Puzzle, rules: TreeRules) -> int:
+    """How many trees fit in MEMORY if each grows to its limit; at least one, at most TREES."""
+    actions = len(puzzle.actions)
+    nodes = min(rules.max_nodes, 1 + actions * rules.max_expansions)
+    whole = nodes * (puzzle.cells + NODE_BYTES) + min(nodes, rules.max_expansions) * actions * ACTION_BYTES
+    return max(1, min(TREES, MEMORY // whole))
+
+
+def run(pool: TreePool, heuristic: Heuristic | PolicyHeuristic, rules: TreeRules, deadline: float) -> None:
+    """Run simulations of all trees in step until each has ended.  deadline: of time.monotonic."""
+    while pool.searches["running"].any():
+        if time.monotonic() >= deadline:
+            pool.searches["out_of_time"] |= pool.searches["running"]
+            break
+        leaves = pool.descend(rules)
+        if len(leaves):
+            prior, cost_to_go = evaluate(heuristic, pool.nodes.state[leaves], len(pool.puzzle.actions))
+            pool.grow(leaves, prior, value_of(cost_to_go), rules)
+
+
+def evaluate(heuristic: Heuristic | PolicyHeuristic, states: States, actions: int) -> tuple[np.ndarray, np.ndarray]:
+    """The prior of each action, float32 [N, A], and the cost-to-go, float32 [N]."""
+    if getattr(heuristic, "has_policy", False):
+        return heuristic.with_policy(states)
+    return np.full((len(states), actions), 1 / actions, dtype=np.float32), heuristic(states)
+
+
+@njit(cache=True)
+def _descend(nodes, place, memory, searches, rules):
+    """Leaves of the running trees, int32 [K], each WAITING from now on; ends trees that are at their limits.
+
+    Keeps true: flights of an action are the waiting leaves below it.
+    """
+    found = np.empty(len(searches) * rules.leaves, dtype=np.int32)
+    used = 0
+    for search in range(len(searches)):
+        its = searches[search]
+        if not its.running:
+            continue
+        its.out_of_memory = its.stored > rules.max_nodes
+        if its.out_of_memory or its.expanded >= rules.max_expansions:
+            its.running = False
+            continue
+        for _ in range(min(rules.leaves, rules.max_expansions - its.expanded)):
+            # Go down by the tree policy to a state that is not expanded.
+            node = search
+            while place[node] > UNEXPANDED:
+                row = place[node] - 1
+                action = _best(memory, row, rules)
+                memory.flights[row, action] += 1
+                node = memory.child[row, action]
+            # Two simulations may not wait for one leaf: take the second back, and let the tree wait.
+            if place[node] == WAITING:
+                _climb(nodes, place, memory, node, 0.0, False)
+                break
+            place[node] = WAITING
+            found[used] = node
+            used += 1
+    return found[:used]
+
+
+@njit(cache=True, inline="always")
+def _best(memory, row, rules):
+    """The open action of greatest U + Q of an expanded state; of equal ones that of the greatest prior."""
+    actions = memory.child.shape[1]
+    total = 0
+    for action in range(actions):
+        total += memory.visits[row, action]
+    scale = rules.exploration * np.sqrt(total)
+    best, best_score, best_prior = NO_ACTION, -np.inf, -np.inf
+    for action in range(actions):
+        if memory.child[row, action] == NOTHING:
+            continue
+        prior = memory.prior[row, action]
+        upper = scale * prior / (1 + memory.visits[row, action])
+        score = upper + memory.worth[row, action] - rules.virtual_loss * memory.flights[row, action]
+        if score > best_score or (score == best_score and prior > best_prior):
+            best, best_score, best_prior = action, score, prior
+    return best
+
+
+@njit(cache=True, inline="always")
+def _climb(nodes, place, memory, node, value, count):
+    """Take a simulation back from its leaf up to the start: its flights and, to be counted, its visits and value."""
+    while nodes.parent[node] != NOTHING:
+        action, node = nodes.action[node], nodes.parent[node]
+        row = place[node] - 1
+        memory.flights[row, action] -= 1
+        if count:
+            memory.visits[row, action] += 1
+            memory.worth[row, action] = max(memory.worth[row, action], value)
+
+
+@njit(cache=True)
+def _grow(nodes, slots, numbers, place, memory, searches, count, expanded, evaluated, rules):
+    """Expand leaves with what the heuristic said of them; returns how many nodes there are.
+
+    Keeps true: a state is one node of its tree; an expanded node that is not closed has an open action.
+    """
+    for k in range(len(evaluated.leaf)):
+        leaf, row = evaluated.leaf[k], expanded + k
+        search = nodes.search[leaf]
+        its = searches[search]
+        its.expanded += 1
+        place[leaf] = row + 1
+        # Add the children that the tree does not have yet.
+        opened = False
+        for action in range(evaluated.legal.shape[1]):
+            memory.child[row, action] = NOTHING
+            memory.prior[row, action] = evaluated.prior[k, action]
+            memory.worth[row, action] = 0.0 if rules.from_zero else evaluated.value[k]
+            memory.visits[row, action] = memory.flights[row, action] = 0
+            if not evaluated.legal[k, action]:
+                continue
+            its.generated += 1
+            others = evaluated.children[k]
+            hashed = hash_in(others, action, search, numbers)
+            slot = slot_of_state(nodes.state, nodes.search, slots, hashed, others, action, search)
+            if slots[slot] != 0:
+                continue
+            node, count = count, count + 1
+            its.stored += 1
+            slots[slot] = node + 1
+            nodes.state[node] = others[action]
+            nodes.search[node], nodes.g[node], place[node] = search, nodes.g[leaf] + 1, UNEXPANDED
+            nodes.parent[node], nodes.action[node] = leaf, action
+            memory.child[row, action] = node
+            opened = True
+            if evaluated.goal[k, action] and nodes.g[node] < its.cost:
+                its.cost, its.goal_node, its.running = nodes.g[node], node, False
+        # Take the value up.
+        _climb(nodes, place, memory, leaf, evaluated.value[k], True)
+        # Close what nothing is left below.
+        if not opened:
+            _close(nodes, place, memory, its, leaf)
+    return count
+
+
+@njit(cache=True, inline="always")
+def _close(nodes, place, memory, its, node):
+    """Close the action that leads to a node without open actions, and so on upwards; at the start the tree ends."""
+    while True:
+        if nodes.parent[node] == NOTHING:
+            its.running = False
+            return
+        action, node = nodes.action[node], nodes.parent[node]
+        row = place[node] - 1
+        memory.child[row, action] = NOTHING
+        for other in range(memory.child.shape[1]):
+            if memory.child[row, other] != NOTHING:
+                return
+
+
+@njit(cache=True)
+def _look_up(nodes, slots, numbers, children, legal, search):
+    """The node of a tree that each legal child, uint8 [N, A, D], is, or NOTHING: int32 [N, A]."""
+    found = np.full(legal.shape, NOTHING, dtype=np.int32)
+    for row in range(legal.shape[0]):
+        for action in range(legal.shape[1]):
+            if legal[row, action]:
+                others = children[row]
+                hashed = hash_in(others, action, search, numbers)
+                slot = slot_of_state(nodes.state, nodes.search, slots, hashed, others, action, search)
+                found[row, action] = slots[slot] - 1
+    return found
+
+
+@njit(cache=True)
+def _breadth_first(leads, goal):
+    """A shortest path from row 0 to a row by where each action leads from each, int32 [N, A]: actions, int64."""
+    came, by = np.full(len(leads), NOTHING), np.full(len(leads), NO_ACTION)
+    queue, ready, taken = np.zeros(len(leads), dtype=np.int64), 1, 0
+    came[0] = 0
+    while came[goal] == NOTHING:
+        row = queue[taken]
+        taken += 1
+        for action in range(leads.shape[1]):
+            reached = leads[row, action]
+            if reached != NOTHING and came[reached] == NOTHING:
+                came[reached], by[reached] = row, action
+                queue[ready] = reached
+                ready += 1
+    path = np.empty(len(leads), dtype=np.int64)
+    length, row = 0, goal
+    while row != 0:
+        path[length] = by[row]
+        row, length = came[row], length + 1
+    return path[:length][::-1].copy()
