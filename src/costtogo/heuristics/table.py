@@ -1,11 +1,12 @@
 """Heuristics that are read from a table over all states of a puzzle."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
 from costtogo.puzzles.base import Puzzle
-from costtogo.types import CostToGo, Heuristic, States
+from costtogo.types import CostToGo, Heuristic, PolicyHeuristic, Ranks, States
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,7 +53,23 @@ def zero(puzzle: Puzzle) -> TableHeuristic:
 def tabulate(puzzle: Puzzle, heuristic, chunk: int = 1 << 16) -> TableHeuristic:
     """Evaluate a heuristic once on every state of a puzzle."""
     values = np.empty(puzzle.state_count, dtype=np.float32)
-    for first in range(0, puzzle.state_count, chunk):
-        ranks = np.arange(first, min(first + chunk, puzzle.state_count))
+    for ranks in _in_chunks(puzzle, chunk):
         values[ranks] = heuristic(puzzle.unrank(ranks))
     return TableHeuristic(puzzle, values)
+
+
+def tabulate_policy(
+    puzzle: Puzzle, heuristic: PolicyHeuristic, chunk: int = 1 << 16
+) -> tuple[TableHeuristic, np.ndarray]:
+    """The same of one with a policy, and the probability of each action in every state, float32 [S, A]."""
+    values = np.empty(puzzle.state_count, dtype=np.float32)
+    prior = np.empty((puzzle.state_count, len(puzzle.actions)), dtype=np.float32)
+    for ranks in _in_chunks(puzzle, chunk):
+        prior[ranks], values[ranks] = heuristic.with_policy(puzzle.unrank(ranks))
+    return TableHeuristic(puzzle, values), prior
+
+
+def _in_chunks(puzzle: Puzzle, chunk: int) -> Iterator[Ranks]:
+    """The ranks of all states, so many at a time."""
+    for first in range(0, puzzle.state_count, chunk):
+        yield np.arange(first, min(first + chunk, puzzle.state_count))

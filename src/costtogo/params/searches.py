@@ -8,12 +8,24 @@ from pydantic import Field
 
 from costtogo.params.audits import PathWeight
 from costtogo.params.base import Amount, Few, FileName, Nodes, Params, Positive, named
+from costtogo.params.training import ModelParams
 
 MANHATTAN = "manhattan"  # the heuristic of that name, with linear conflicts, among the pattern databases
 DatabaseName = Annotated[
     str,
     named(f"up to 64 small letters, digits, _ and -, not {MANHATTAN}", rf"(?!{MANHATTAN}$)[a-z0-9][a-z0-9_-]{{0,63}}"),
 ]
+
+
+Explored = Annotated[float, Field(ge=0, le=10_000)]
+
+
+class SearchParams(Params):
+    """A search that a study asks of its networks."""
+
+    def suits(self, model: ModelParams) -> bool:
+        """Whether it can go by the network of a training."""
+        return True
 
 
 class CellParams(Params):
@@ -24,7 +36,7 @@ class CellParams(Params):
     batch_size: Positive  # N
 
 
-class GridParams(Params):
+class GridParams(SearchParams):
     """BWAS over λ × N on one instance set; a search that keeps max_nodes states in memory ends as unsolved.
 
     every_checkpoint: with every audited checkpoint, not with the chosen one alone; for puzzles whose states are listed.
@@ -44,7 +56,7 @@ class GridParams(Params):
         return [CellParams(set=self.set, path_weight=weight, batch_size=size) for weight, size in pairs]
 
 
-class BeamParams(Params):
+class BeamParams(SearchParams):
     """Beam search over some widths on one instance set.
 
     images: symmetric and inverse images of each state that beams start from.  average: symmetric images of a state in a
@@ -137,6 +149,38 @@ class BwasBudget(Params):
         return f"BWAS, λ = {weights}, N = {self.batch_size:,}{upwards}, at most {self.seconds:g} s each{then}"
 
 
+class TreeParams(SearchParams):
+    """Monte Carlo tree search on one instance set, with some exploration constants c.
+
+    virtual_loss: ν, moves that a leaf takes off the actions which lead to it while it is evaluated; leaves: of a tree,
+    evaluated at a time.  max_expansions: states that a search evaluates before it ends as unsolved.
+    prior, values: whether the network's policy and its values guide the tree, or the same everywhere.
+    untried: where W of an action begins that was not tried, at the value of its state or at zero.
+    shortening: how a solution is made shorter afterwards: not at all, by breadth-first search in the tree, or with
+    shortcuts between states up to three moves apart.
+    """
+
+    group: ClassVar[str] = "trees"
+    words: ClassVar[str] = "Monte Carlo tree search"
+    cell: ClassVar[tuple[str, ...]] = (
+        *("set", "exploration", "virtual_loss", "leaves", "prior", "values", "untried", "shortening", "max_expansions"),
+    )
+    solver: Literal["mcts"]
+    set: str
+    exploration: list[Explored] = Field(min_length=1)  # c
+    virtual_loss: float = Field(default=1, ge=0, le=1_000)  # ν, moves
+    leaves: Few = 1
+    max_expansions: Positive
+    prior: Literal["policy", "uniform"] = "policy"
+    values: Literal["network", "constant"] = "network"
+    untried: Literal["parent", "zero"] = "parent"
+    shortening: Literal["shortcuts", "tree", "none"] = "shortcuts"
+
+    def suits(self, model: ModelParams) -> bool:
+        """Whether a network has the policy that the tree asks for."""
+        return self.prior == "uniform" or model.architecture.outputs == "policy"
+
+
 ExternalBudget = Annotated[BeamBudget | BwasBudget, Field(discriminator="solver")]
 
 
@@ -147,7 +191,7 @@ def _unordered(budgets: list[ExternalBudget]) -> Iterator[str]:
         yield f"the seconds of the budgets must grow from one to the next, not {seconds}"
 
 
-class AnytimeParams(Params):
+class AnytimeParams(SearchParams):
     """The searches of external instances, of limited seconds each, on one instance set: what their settings do there.
 
     An external setting is chosen on instances of the study's own; these searches show what it does on them.
@@ -166,7 +210,7 @@ class AnytimeParams(Params):
 
 # Each kind but BWAS has a group, of stages of the module costtogo.stages.search.<group>, words for what it does, and
 # a cell, the columns of its rows that tell settings apart.
-Search = Annotated[GridParams | BeamParams | AnytimeParams, Field(discriminator="solver")]
+Search = Annotated[GridParams | BeamParams | AnytimeParams | TreeParams, Field(discriminator="solver")]
 
 
 class ExternalParams(Params):

@@ -49,7 +49,7 @@ def _of_puzzle(asked: PuzzleStudy) -> dict[str, Any]:
         parts[f"audits/{name}"] = {**own, "seed": derive_seed(asked.seed, "audits", name), "audit": dumped["audit"]}
         if protocol or grids:
             parts[f"searches/{name}"] = {**own, **(protocol or {"searches": grids})}
-        for group, searches in asked.by_group.items():
+        for group, searches in asked.searches_over(name).items():
             listed = [search.model_dump() for search in searches]
             parts[f"{group}/{name}"] = {**own, group: listed, "max_nodes": asked.max_nodes}
         if asked.external is not None:

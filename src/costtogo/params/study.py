@@ -170,6 +170,14 @@ class PuzzleStudy(PuzzleParams):
         """True for sliding tiles, of which there are pattern databases."""
         return family(self.puzzle) == "sliding"
 
+    def searches_over(self, model: str) -> dict[str, list[Search]]:
+        """by_group, of the searches that can go by the network of a model."""
+        asked = {
+            group: [search for search in searches if search.suits(self.models[model])]
+            for group, searches in self.by_group.items()
+        }
+        return {group: searches for group, searches in asked.items() if searches}
+
     def lineage(self, model: str) -> list[str]:
         """The models whose trainings led to one, in their order, itself the last."""
         start = self.models[model].starts_from

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from costtogo.analysis.literature import DOCUMENTS
@@ -29,7 +30,7 @@ from costtogo.report.render import items, render
 from costtogo.report.repeats import repeats_table
 from costtogo.report.results import StudyResults, Tables, alike
 from costtogo.report.standing import THESIS
-from costtogo.report.tables import at_headline, audit, cells_of, headline_numbers, layers_of, of_models
+from costtogo.report.tables import at_headline, audit, cells_of, headline_numbers, layers_of, of_models, policy
 from costtogo.report.timings import of_cells
 from costtogo.report.trainings import training_table
 
@@ -164,6 +165,7 @@ def _puzzle(results: StudyResults, figures: Figures) -> str:
         puzzle=puzzle,
         training=training_table(results),
         audit=_audited(results),
+        policy=_policies(results),
         headline=results.headline(puzzle),
         cells=_at_headline(results),
         farthest=_from_the_farthest(results),
@@ -176,6 +178,20 @@ def _audited(results: StudyResults) -> pd.DataFrame:
     """The measures of the checkpoint of each model that the searches use."""
     measures = of_models(audit)(results)
     return measures[measures["selected"]]
+
+
+def _policies(results: StudyResults) -> pd.DataFrame:
+    """What each policy does by distance, at the checkpoint that the searches use, after a row over all states."""
+    found = policy(results)
+    if found.empty:
+        return found
+    parts = []
+    for model, rows in found[found["selected"]].groupby("model", sort=False):
+        measures = rows.columns.drop(["model", "iteration", "convergence_point", "distance", "states", "selected"])
+        means = {name: np.average(rows[name], weights=rows["states"]) for name in measures}
+        whole = pd.DataFrame([{"model": model, "distance": "all", "states": rows["states"].sum(), **means}])
+        parts += [whole, rows[list(whole.columns)].astype({"distance": object})]
+    return pd.concat(parts, ignore_index=True)
 
 
 def _at_headline(results: StudyResults) -> pd.DataFrame:

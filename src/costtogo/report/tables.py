@@ -104,6 +104,15 @@ def audit(results: StudyResults, model: str) -> pd.DataFrame:
     return measures.assign(selected=measures["iteration"] == results.selected_iteration(model))
 
 
+def policy(results: StudyResults) -> pd.DataFrame:
+    """What each policy does at each distance, by checkpoint, and whether the searches by BWAS use that."""
+    found = results.of_each(results.model_names, "audits/{}/policy")
+    if found.empty:
+        return found
+    chosen = {model: results.selected_iteration(model) for model in found["model"].unique()}
+    return found.assign(selected=found["iteration"] == found["model"].map(chosen))
+
+
 def grid(results: StudyResults, model: str) -> pd.DataFrame:
     """Every cell searched with the model's network, and with its puzzle's exact and zero heuristic."""
     return searched(results, [model, baseline(results)])
@@ -208,6 +217,7 @@ def of_cards(results: StudyResults, model: str) -> dict[str, float]:
 EXHAUSTIVE = {  # of a puzzle whose networks are audited on every state
     "convergence_points": of_models(convergence_points),
     "audit": of_models(audit),
+    "policy": policy,
     "hanoi_start": start,
     "optimal_by_distance": optimal_by_distance,
     "repeats": repeats,

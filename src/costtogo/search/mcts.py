@@ -27,7 +27,7 @@ from costtogo.heuristics.rewards import value_of
 from costtogo.puzzles.base import Puzzle
 from costtogo.search.bwas import Limits
 from costtogo.search.pool import NOTHING, SearchPool, hash_in, slot_of_state
-from costtogo.types import NO_ACTION, Heuristic, PolicyHeuristic, SearchResult, States, UserError
+from costtogo.types import NO_ACTION, CostToGo, Heuristic, PolicyHeuristic, SearchResult, States, UserError
 
 WAITING = -1  # the place of a leaf that is being evaluated
 UNEXPANDED = 0  # the place of a node whose children are not in the tree
@@ -202,6 +202,17 @@ def evaluate(heuristic: Heuristic | PolicyHeuristic, states: States, actions: in
     if getattr(heuristic, "has_policy", False):
         return heuristic.with_policy(states)
     return np.full((len(states), actions), 1 / actions, dtype=np.float32), heuristic(states)
+
+
+class WithoutPolicy:
+    """The cost-to-go of a heuristic alone: every action is as probable."""
+
+    def __init__(self, heuristic: Heuristic):
+        self.heuristic = heuristic
+
+    def __call__(self, states: States) -> CostToGo:
+        """float32 [N]."""
+        return self.heuristic(states)
 
 
 @njit(cache=True)

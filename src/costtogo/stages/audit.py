@@ -6,10 +6,11 @@ import numpy as np
 import pandas as pd
 
 from costtogo.analysis.audit import Findings, audit, measures, measures_by_distance, share_intervals
+from costtogo.analysis.policies import audit_policy
 from costtogo.exact.graph import neighbour_table, walk_ranks
 from costtogo.files import read_frame, write_arrays
 from costtogo.heuristics.network import load
-from costtogo.heuristics.table import tabulate
+from costtogo.heuristics.table import tabulate, tabulate_policy
 from costtogo.params.audits import ExhaustiveAudit
 from costtogo.stages.stage_run import StageRun, say
 from costtogo.stages.tables import read_table
@@ -24,10 +25,17 @@ def run(params: Path, table: Path, model: Path, out: Path) -> None:
     walks = walk_ranks(puzzle, wanted.walks, wanted.walk_max, np.random.default_rng(stage.parameters["seed"]))
     sample, walk = walks.ravel(), np.repeat(np.arange(len(walks)), walks.shape[1])
     checkpoints = wanted_checkpoints(read_frame(model / "checkpoints.parquet"), wanted)
-    rows, rows_by_distance, values = [], [], []
+    rows, rows_by_distance, values, policies, of_policy = [], [], [], [], {}
     for checkpoint in checkpoints.itertuples():
+        network = load(model / checkpoint.file)
         with stage.part("evaluation"):
-            values.append(tabulate(puzzle, load(model / checkpoint.file)).values)
+            evaluated = tabulate_policy(puzzle, network) if network.has_policy else (tabulate(puzzle, network), None)
+        heuristic, prior = evaluated
+        values.append(heuristic.values)
+        if prior is not None:
+            found, of_policy = audit_policy(prior, heuristic.values, distance, neighbours)
+            place = {"iteration": checkpoint.iteration, "convergence_point": checkpoint.convergence_point}
+            policies.append(found.assign(**place)[[*place, *found.columns]])
         findings = audit(values[-1], distance, neighbours)
         for scope, part in {"all": findings, "sample": findings.at(sample)}.items():
             place = {
@@ -42,7 +50,9 @@ def run(params: Path, table: Path, model: Path, out: Path) -> None:
         say(describe(out.name, checkpoint.iteration, findings))
     write_arrays(out / "values.npz", iteration=checkpoints["iteration"].to_numpy(), value=np.stack(values))
     tables = {"measures": pd.DataFrame(rows), "by_distance": pd.DataFrame(rows_by_distance)}
-    stage.finish_tables(tables, card_metrics(rows), others=[out / "values.npz"])
+    tables |= {"policy": pd.concat(policies, ignore_index=True)} if policies else {}
+    metrics = card_metrics(rows) | {f"last_policy_{name}": value for name, value in of_policy.items()}
+    stage.finish_tables(tables, metrics, others=[out / "values.npz"])
 
 
 def wanted_checkpoints(checkpoints: pd.DataFrame, wanted: ExhaustiveAudit) -> pd.DataFrame:

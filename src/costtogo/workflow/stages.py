@@ -216,6 +216,7 @@ class _Table:
         reads, audit, searches = [table, sets, model], f"audits/{name}", f"searches/{name}"
         if asked.is_exhaustive:
             message, found = f"Auditing {name} on every state.", ("measures", "by_distance")
+            found += ("policy",) if asked.models[name].architecture.outputs == "policy" else ()
             self.add(audit, "audit", message, [table, model], found, (f"{name}/values.npz",))
             message, found = f"Searching with {name} over λ × N.", (*OF_CHECKPOINTS, *FOUND)
             self.add(searches, "search.exhaustive", message, [*reads, ("audit", audit)], found, clock=True)
@@ -223,7 +224,7 @@ class _Table:
             self.add(audit, "audit_samples", f"Auditing {name}.", reads, AUDITED)
         if asked.grids and not asked.is_exhaustive:
             self.add(searches, "search.grids", f"BWAS, λ × N, over {name}.", reads, BY_CELL, clock=True)
-        for group, (first, *_) in asked.by_group.items():
+        for group, (first, *_) in asked.searches_over(name).items():
             self.add(f"{group}/{name}", f"search.{group}", f"{first.words} over {name}.", reads, BY_CELL, clock=True)
         if asked.external is not None:
             message = f"Solving external instances of {asked.puzzle} over {name}."

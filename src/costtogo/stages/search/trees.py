@@ -1,0 +1,85 @@
+"""Monte Carlo tree search over a network with a policy: results/<study>/trees/<model>/.
+
+searches.parquet has a row for each instance and setting, grid.parquet one for each set and setting.
+"""
+
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from costtogo.heuristics.network import NetworkHeuristic
+from costtogo.params.searches import TreeParams
+from costtogo.search import mcts
+from costtogo.search.bwas import Limits
+from costtogo.search.mcts import WithoutPolicy
+from costtogo.stages.search.loading import Sets, index_of, load_network, read_sets
+from costtogo.stages.search.running import finish_cells, run_searches, warm_up
+from costtogo.stages.stage_run import StageRun
+from costtogo.types import CostToGo, States
+
+MEASURES = ("solved_percent", "length", "optimal_percent", "nodes_expanded")
+
+
+def run(params: Path, out: Path, table: Path, instances: Path, model: Path) -> None:
+    """Search from every instance of the sets named, with every setting; model is the folder of a training.
+
+    table: the exact table, which no tree looks into: a search ends at the goal alone.
+    """
+    stage = StageRun("trees", __name__, params, out, [instances, index_of(model)])
+    network, sets = load_network(model, stage.parameters["device"]), read_sets(stage.puzzle, instances)
+    asked = [TreeParams(**values) for values in stage.parameters["trees"]]
+    found = search_sets(stage, network, sets, asked)
+    finish_cells(stage, found, [*TreeParams.cell], MEASURES)
+
+
+def search_sets(
+    stage: StageRun, network: NetworkHeuristic, sets: Sets, asked: list[TreeParams]
+) -> Iterator[pd.DataFrame]:
+    """The rows of one set and setting after another."""
+    puzzle, max_nodes = stage.puzzle, stage.parameters["max_nodes"]
+    for trees in asked:
+        heuristic = heuristic_of(trees, network)
+        for exploration in trees.exploration:
+            search = partial(
+                mcts.solve,
+                puzzle,
+                heuristic,
+                exploration=exploration,
+                virtual_loss=trees.virtual_loss,
+                leaves=trees.leaves,
+                from_zero=trees.untried == "zero",
+                breadth_first=trees.shortening != "none",
+                shortcuts=trees.shortening == "shortcuts",
+            )
+            warm_up(puzzle, partial(search, limits=Limits(max_expansions=100)))
+            search = partial(search, limits=Limits(max_expansions=trees.max_expansions, max_nodes=max_nodes))
+            cell = {name: getattr(trees, name) for name in TreeParams.cell if name not in ("set", "exploration")}
+            yield run_searches(puzzle, search, *sets[trees.set], exploration=exploration, **cell)
+
+
+def heuristic_of(trees: TreeParams, network: NetworkHeuristic):
+    """What the trees go by: of the network its policy and its values, or one of both alone."""
+    if trees.values == "constant":
+        return ConstantValues(network) if trees.prior == "policy" else no_knowledge
+    return network if trees.prior == "policy" else WithoutPolicy(network)
+
+
+def no_knowledge(states: States) -> CostToGo:
+    """The same cost-to-go everywhere, float32 [N]."""
+    return np.zeros(len(states), dtype=np.float32)
+
+
+class ConstantValues:
+    """The policy of a network, and the same cost-to-go everywhere."""
+
+    has_policy = True
+
+    def __init__(self, network: NetworkHeuristic):
+        self.network = network
+
+    def with_policy(self, states: States) -> tuple[np.ndarray, CostToGo]:
+        """The probability of each action, float32 [N, A], and 0, float32 [N]."""
+        return self.network.with_policy(states)[0], no_knowledge(states)
