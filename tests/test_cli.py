@@ -337,6 +337,21 @@ def test_a_large_board_that_no_network_was_trained_for_is_told_with_the_command_
     assert f"no trained model of {name}" in told and f"snakemake --cores all {name}" in told
 
 
+def test_solve_grows_a_tree_over_a_network_with_a_policy_and_over_no_other(command, refused, cube_model, tmp_path):
+    puzzle = make("puzzle8")
+    architecture = architecture_of(outputs="policy", first_layers=[16])
+    path = tmp_path / "policy.safetensors"
+    description = {"puzzle": "puzzle8", "precision": "float32", "iteration": 1}
+    networks.save(path, networks.build(architecture, puzzle, 0), description)
+    asked = ("solve", "--model", path, "--scramble", "D R U L D", "--solver", "mcts")
+    code, out, _ = command(*asked)
+    assert code == 0 and "lower bound     1.0 moves\n" in out and int(shown(out)["nodes expanded"].replace(",", "")) > 1
+    assert "raise --max-expansions" in refused(*asked, "--max-expansions", 1)
+    assert "leave out --path-weight" in refused(*asked, "--path-weight", 1)
+    assert "leave out --path-weight" in refused(*asked, "--average", 2)
+    assert "with a policy" in refused("solve", "--model", cube_model, "--scramble", "R", "--solver", "mcts")
+
+
 FAR_CUBE = "R U F' L2 D B R2 U' F D2 L B' U R D' F2 L U2 B R'"
 
 

@@ -24,7 +24,7 @@ app = typer.Typer(
     help="Learned cost-to-go heuristics for combinatorial puzzles: exact tables, DAVI training, audit, BWAS, report. "
     "The workflow is run by `snakemake --cores all`; these commands are for you.",
 )
-Solvers = Literal["auto", "bwas", "greedy", "beam", "rising", "exact", "local"]
+Solvers = Literal["auto", "bwas", "greedy", "beam", "rising", "mcts", "exact", "local"]
 EXACT = (None, None, None, 1, False)  # options of searches over networks, left out
 LARGEST = 2**63 - 1  # of the whole numbers that searches count with
 INTERRUPTED = 130  # typer's exit code
@@ -82,7 +82,8 @@ def solve(
         typer.Option(
             min=1,
             max=LARGEST,
-            help="A search by bwas ends unsolved after as many; 200,000, or 10,000,000 of large ones.",
+            help="A search by bwas ends unsolved after as many; 200,000, or 10,000,000 of large ones; one by mcts "
+            "after as many states evaluated, 10,000.",
         ),
     ] = None,
     max_nodes: Annotated[
@@ -100,7 +101,8 @@ def solve(
             help="auto: bwas for puzzles that can be listed, and where --path-weight, --max-expansions or "
             "--until-proved is given; else beam, or rising where the network tells one value a state; greedy: "
             "best-first, bwas at λ = 0 and N = 1; rising: bwas with λ = 0.8, then 1, then with larger and larger N; "
-            "of sliding tiles, stretches of the solution are made shorter; exact: a shortest solution, of sliding "
+            "of sliding tiles, stretches of the solution are made shorter; mcts: Monte Carlo tree search, of a network "
+            "with a policy; exact: a shortest solution, of sliding "
             "tiles and Lights Out, without a network; local: sliding tiles a few at a time, at once, without a network."
         ),
     ] = "auto",
@@ -109,7 +111,7 @@ def solve(
         typer.Option(
             min=0,
             help="For each state: beam and rising improve until then and exact ends with a bound, after 30 if left "
-            "out; bwas and greedy end unsolved.",
+            "out; bwas, greedy and mcts end unsolved.",
         ),
     ] = None,
     average: Annotated[

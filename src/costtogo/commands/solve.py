@@ -1,8 +1,9 @@
 """Solve scrambles or states given by hand or in a CSV, over a trained network or exactly.
 
 Over a network, puzzles whose states can be listed are solved by BWAS. Larger ones have some seconds, for beams that
-widen where the network tells the cost-to-go of all children at once, else for BWAS with one λ after another. Exactly
-are solved sliding tiles, by IDA* over a pattern database, and Lights Out, by linear algebra.
+widen where the network tells the cost-to-go of all children at once, else for BWAS with one λ after another. A network
+with a policy can guide Monte Carlo tree search. Exactly are solved sliding tiles, by IDA* over a pattern database, and
+Lights Out, by linear algebra.
 """
 
 import os
@@ -30,7 +31,7 @@ from costtogo.learning.local_vi import Local, band_order, reading_order
 from costtogo.puzzles import make
 from costtogo.puzzles.base import Puzzle, is_listed
 from costtogo.puzzles.sliding import SlidingTiles
-from costtogo.search import anytime, bwas, ida_star
+from costtogo.search import anytime, bwas, ida_star, mcts
 from costtogo.search.bwas import Limits
 from costtogo.search.ida_star import IdaLimits
 from costtogo.stages.search.loading import checkpoint, load_heuristic
@@ -55,16 +56,19 @@ SMALL = {3: "4-4", 4: "5-5-5", 5: "4-5-5-5-5", 6: "4-4-4-4-4-4-4-4-3", 7: "3-3-3
 SECONDS = 30.0
 MOST_NODES = 60_000_000
 RISING_BATCH = 500
+TREES = {"exploration": 50.0, "virtual_loss": 10.0, "leaves": 8}  # of mcts: on the 2×2×2 among the best on own states
+NO_TREE = (None, None, False, 1)  # options that mcts does not have, left out
+MOST_EVALUATED = 10_000  # states of a tree where nothing else is asked for
 
 
 @dataclass(frozen=True)
 class Setting:
     """How to search. What is None depends on the puzzle: LISTED or LARGE.
 
-    solver: auto, bwas, greedy (BWAS at λ = 0 and N = 1), beam, rising (BWAS with each λ of RISING), and exact
+    solver: auto, bwas, greedy (BWAS at λ = 0 and N = 1), beam, rising (BWAS with each λ of RISING), mcts, and exact
     and local (local value iteration), which need no network.
     until_proved: go on after the first solution.  seconds: the effort of beam and rising for each state, the limit of
-    exact, SECONDS where none are given; a limit of bwas and greedy where they are.
+    exact, SECONDS where none are given; a limit of bwas, greedy and mcts where they are.
     average: symmetric images of a state over which values are averaged.
     """
 
@@ -83,6 +87,13 @@ class Setting:
         asked = (self.path_weight, self.max_expansions, self.until_proved) != (None, None, False)
         if self.solver == "beam" and self.batch_size is not None:
             raise UserError("The solver beam chooses its widths by its --seconds: leave out --batch-size.")
+        if self.solver == "mcts" and not heuristic.has_policy:
+            raise UserError("The solver mcts needs a network with a policy: give --model of a training by adi.")
+        if self.solver == "mcts" and NO_TREE != (self.path_weight, self.batch_size, self.until_proved, self.average):
+            raise UserError(
+                "The solver mcts has no λ, N, proof or average: leave out --path-weight, --batch-size, --until-proved "
+                "and --average."
+            )
         if self.solver in ("beam", "rising") and asked:
             raise UserError(
                 f"The solver {self.solver} ends with its --seconds or --max-nodes: leave out --path-weight, "
@@ -129,7 +140,7 @@ def _condition(setting: Setting) -> str:
     """What the lower bound rests on."""
     if setting.solver == "exact":
         return " (proved)"
-    return "" if setting.solver in ("beam", "local") else " (conditional: if the network never overestimates)"
+    return "" if setting.solver in ("beam", "local", "mcts") else " (conditional: if the network never overestimates)"
 
 
 def _why_unsolved(row: pd.Series, setting: Setting) -> str:
@@ -283,6 +294,10 @@ def _over_network(puzzle: Puzzle, heuristic: Heuristic, nearby: NearbyTable | No
     if setting.solver in ("bwas", "greedy"):
         known = heuristic if nearby is None else NearbyHeuristic(heuristic, nearby)
         return partial(bwas.solve, puzzle, known, **setting.of_bwas(puzzle))
+    if setting.solver == "mcts":
+        seconds = np.inf if setting.seconds is None else setting.seconds
+        limits = Limits(setting.max_expansions or MOST_EVALUATED, setting.max_nodes, seconds)
+        return partial(mcts.solve, puzzle, heuristic, limits=limits, **TREES)
     options = {"seconds": setting.effort, "max_nodes": setting.max_nodes, "nearby": nearby}
     if setting.solver == "rising":
         options |= {"path_weights": RISING, "batch_size": setting.batch_size or RISING_BATCH, "widening": True}
