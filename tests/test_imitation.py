@@ -70,6 +70,15 @@ def test_the_loss_is_the_mean_squared_error_where_a_distance_is_known():
     assert imitation.Measured(states, np.array([1, 2], dtype=np.float32)).error(torch.tensor([1.0, 4.0])).item() == 2
 
 
+def test_the_validation_loss_is_the_mean_squared_error_in_inference_mode():
+    puzzle, untrained = make("hanoi_3"), training()
+    shown = untrained.draw(puzzle, 50, 1, np.random.default_rng(0))
+    outputs = untrained.heuristic.outputs(shown.states)
+    assert imitation.validate(untrained, shown) == pytest.approx(np.mean((outputs - shown.distance) ** 2), rel=1e-5)
+    *_, last = imitation.train(training(iterations=1))
+    assert last.validation_loss > 1
+
+
 @pytest.mark.parametrize("changes", [{}, BY_ACTION], ids=["state", "actions"])
 def test_a_small_training_learns_the_distances(changes, distances_of, tmp_path):
     puzzle, distance = make("hanoi_3"), distances_of("hanoi_3")

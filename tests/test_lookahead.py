@@ -146,7 +146,7 @@ def test_greedy_walks_follow_what_the_targets_see(distances_of, monkeypatch):
 def test_a_record_names_it_only_where_it_is_set():
     adam = training_of(**TRAINING)
     lbfgs = training_of(**TRAINING | {"optimizer": "lbfgs"})
-    assert adam.model_dump()["lookahead"] == lbfgs.model_dump()["lookahead"] == 2
+    assert adam.model_dump()["lookahead"] == lbfgs.model_dump()["lookahead"] == lbfgs.lookahead == 2
     assert training_of(**adam.model_dump()) == adam
     assert "lookahead" not in training_of(**TRAINING | {"lookahead": 1}).model_dump()
 

@@ -9,8 +9,8 @@ at every iteration instead, by so much of the difference; by all of it, there is
 A network with an output for each child approaches J_{k+1} of all children of a state at once: the target network is
 evaluated on the children, as often as for the one value of the state.
 
-With lookahead 2 the targets look two moves ahead: the J_k of each child above is one more Bellman backup of J_k, from
-the children of the child, the state itself among them (DeepCubeA's depth-2 search, in its comparison of updates).
+With lookahead 2 the targets look two moves ahead: in place of the J_k of a child stands its Bellman backup, from the
+children of the child, the state itself among them (the depth-2 search of DeepCubeA's comparison of update strategies).
 
 A network above a lower bound learns what is missing from it, so that J_0 is near that bound already: value iteration
 from a consistent bound rises to the optimum as from 0, from nearer by.
