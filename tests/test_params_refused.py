@@ -540,6 +540,11 @@ LIKE = {  # what the study is like, what it changes, and the sentence
         {"models": {"walks": {"sampler": {"kind": "deepcubea"}}}},
         r"^Parameter models.walks.sampler.kind: it should be 'non_backtracking' \(given: 'deepcubea'\)",
     ),
+    "distances that are not listed": (
+        "cube3",
+        {"models": {"walks": {"trainer": "imitation"}}},
+        "^Parameter models.walks: the trainer imitation needs puzzles.cube3 with exact: all",
+    ),
     "a sampler of ranks": (
         "puzzle15",
         {"models": {"tiles": {"sampler": {"kind": "uniform"}}}},

@@ -10,6 +10,7 @@ from jinja2 import UndefinedError
 from jinja2.nodes import TemplateData
 
 from costtogo.params.reading import read_yaml
+from costtogo.params.trainers import training_of
 from costtogo.report.render import environment, joined
 from costtogo.workflow.graph import names_of
 
@@ -45,6 +46,24 @@ def test_no_template_names_a_study_or_a_model():
     assert len(names) > 20
     words = {word for template in TEMPLATES for word in re.findall(r"[\w-]+", said(template))}
     assert names & words == set()
+
+
+def test_a_report_says_whether_targets_look_two_moves_ahead_and_what_was_imitated():
+    sampler = {"kind": "deepcubea", "walk_max": 5}
+    base = {"puzzle": "cube2", "seed": 1, "precision": "float32", "architecture": {"first_layers": [8]}}
+    base |= {"sampler": sampler, "iterations": 1, "states_per_iteration": 1, "validation_states": 1, "check_every": 1}
+    base |= {"checkpoint_every": 1, "minibatch": 1, "learning_rate": 1.0, "learning_rate_decay": 0}
+    base |= {"adam_beta_1": 0, "adam_beta_2": 0, "adam_epsilon": 1.0}
+    one, two = (training_of(**base, epsilon=1, lookahead=moves) for moves in (1, 2))
+    imitation = training_of(**base, trainer="imitation")
+
+    def words(*models) -> str:
+        return " ".join(environment().get_template("trainers.md.j2").render(models=models).split())
+
+    davi, exact = "by deep approximate value iteration", "by regression on exact distances"
+    assert words(one) == davi
+    assert words(two) == f"{davi}, looking two moves ahead"
+    assert words(one, two, imitation).startswith(f"{davi}, some of it looking two moves ahead and {exact}")
 
 
 def test_a_value_that_is_not_given_is_an_error():

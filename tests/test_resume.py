@@ -461,10 +461,15 @@ PRESSES = {
     "table": {"puzzle": "lights_out_3", "depth": 3},
 }
 WALKS = {"trainer": "random_walk", "sampler": {"kind": "non_backtracking", "walk_max": 15}}
+IMITATION = {"trainer": "imitation", "sampler": {"kind": "deepcubea", "walk_max": 16}}
 GREEDY = {"sampler": {"kind": "deepcubea", "walk_max": 16, "greedy_share": 0.5}}
 
 
-@pytest.mark.parametrize("changes", [{}, GREEDY, WALKS, PRESSES], ids=["davi", "greedy", "random_walk", "presses"])
+@pytest.mark.parametrize(
+    "changes",
+    [{}, GREEDY, WALKS, IMITATION, PRESSES],
+    ids=["davi", "greedy", "random_walk", "imitation", "presses"],
+)
 @pytest.mark.parametrize("minibatch", [30, 60])
 def test_a_training_whose_loss_is_not_finite_fails_in_one_sentence_and_leaves_nothing(changes, minibatch, workplace):
     """Of two steps in the first iteration, the second has no finite loss; after a single one, validation has none."""

@@ -365,7 +365,7 @@ def test_a_stage_runs_through_its_own_puzzle_and_another_puzzle_changes_nothing(
     assert "puzzles/__init__.py" not in names_of(grid), "a line more in the registry changes nothing either"
 
 
-@pytest.mark.parametrize("trainer", ["davi", "random_walk", "presses"])
+@pytest.mark.parametrize("trainer", ["davi", "imitation", "random_walk", "presses"])
 def test_a_training_runs_through_its_own_trainer(trainer):
     own = modules_of({"puzzle": "cube2", "training": {"trainer": trainer}})
     files = sources.code_of("costtogo.stages.train", own)

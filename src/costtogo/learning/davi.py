@@ -9,6 +9,9 @@ at every iteration instead, by so much of the difference; by all of it, there is
 A network with an output for each child approaches J_{k+1} of all children of a state at once: the target network is
 evaluated on the children, as often as for the one value of the state.
 
+With lookahead 2 the targets look two moves ahead: in place of the J_k of a child stands its Bellman backup, from the
+children of the child, the state itself among them (the depth-2 search of DeepCubeA's comparison of update strategies).
+
 A network above a lower bound learns what is missing from it, so that J_0 is near that bound already: value iteration
 from a consistent bound rises to the optimum as from 0, from nearer by.
 
@@ -22,7 +25,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 import torch
-from torch.nn import functional
 
 from costtogo.heuristics.children import child_costs
 from costtogo.heuristics.network import Network, NetworkHeuristic, bound_of, build, encode, of_architecture
@@ -37,6 +39,7 @@ from costtogo.learning.training import (
     part,
     prefixed,
     set_learning_rate,
+    squared_error,
     step,
 )
 from costtogo.params.training import ModelParams
@@ -72,8 +75,17 @@ class DaviTraining(Training):
         self.target.load_state_dict(weights)
 
     def child_costs(self, states: States) -> CostToGo:
-        """J_k of each child, float32 [N, A], inf where illegal or no part of the curriculum yet."""
-        return child_costs(self.puzzle, states, self.cost_to_go, self.curriculum.within)
+        """What targets have of each child, J_k or, two moves ahead, its backup: float32 [N, A].
+
+        inf where illegal or no part of the curriculum yet.
+        """
+        of_child = self.cost_to_go if self.params.lookahead == 1 else self.backed_up
+        return child_costs(self.puzzle, states, of_child, self.curriculum.within)
+
+    def backed_up(self, states: States) -> CostToGo:
+        """The Bellman backup of J_k: the least over the children of 1 + J_k, 0 at the goal, float32 [N]."""
+        costs = child_costs(self.puzzle, states, self.cost_to_go, self.curriculum.within)
+        return bellman_targets(self.puzzle, states, costs)
 
     def targets(self, states: States, costs: CostToGo | None = None) -> CostToGo:
         """What J_{k+1} should be, float32 [N] or, by action, [N, A] and NaN where illegal; costs: child_costs."""
@@ -214,14 +226,6 @@ def bellman_targets(puzzle: Puzzle, states: States, costs: CostToGo) -> CostToGo
     targets = 1 + costs.min(axis=1)
     targets[puzzle.is_goal(states)] = 0.0
     return targets
-
-
-def squared_error(outputs: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
-    """Mean squared error in moves², of outputs by action [N, A] where the target is known, else of all [N]."""
-    if outputs.ndim == 2:
-        known = ~targets.isnan()
-        outputs, targets = outputs[known], targets[known]
-    return functional.mse_loss(outputs, targets)
 
 
 def fit(training: DaviTraining, drawn: States, generator: np.random.Generator) -> float:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import torch
+from torch.nn import functional
 
 from costtogo.heuristics.network import Network, NetworkHeuristic
 from costtogo.params.training import ModelParams
@@ -139,6 +140,14 @@ def step(
     loss.backward()
     training.optimizer.step()
     return loss.item()
+
+
+def squared_error(outputs: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
+    """Mean squared error in moves², of outputs by action [N, A] where the target is no NaN, else of all [N]."""
+    if outputs.ndim == 2:
+        known = ~targets.isnan()
+        outputs, targets = outputs[known], targets[known]
+    return functional.mse_loss(outputs, targets)
 
 
 def optimizer_of(network: Network, params: ModelParams) -> torch.optim.Optimizer:

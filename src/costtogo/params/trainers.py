@@ -2,6 +2,8 @@
 
 from typing import Literal
 
+from pydantic import Field
+
 from costtogo.params.base import Amount, Positive, Share, maker, union_of
 from costtogo.params.training import (
     AdamParams,
@@ -10,6 +12,7 @@ from costtogo.params.training import (
     GradientParams,
     ModelParams,
     NonBacktrackingSampler,
+    SteadySampler,
 )
 
 
@@ -17,13 +20,15 @@ class Davi(AdamParams):
     """Deep approximate value iteration by Adam.
 
     epsilon: moves², the validation loss below which the target is updated; polyak: by how much the target follows at
-    each iteration, in place of that; forced_update: the iteration that ends in a convergence point whatever the loss.
+    each iteration, in place of that; forced_update: the iteration that ends in a convergence point whatever the loss;
+    lookahead: how many moves ahead the targets look.
     """
 
     trainer: Literal["davi"] = "davi"
     epsilon: Amount
     polyak: Share = 0
     forced_update: Positive | None = None
+    lookahead: int = Field(default=1, ge=1, le=2)
 
 
 class DaviLbfgs(ModelParams):
@@ -35,6 +40,7 @@ class DaviLbfgs(ModelParams):
     epsilon: Amount
     polyak: Share = 0
     forced_update: Positive | None = None
+    lookahead: int = Field(default=1, ge=1, le=2)
 
 
 class RandomWalk(AdamParams):
@@ -67,6 +73,14 @@ class Presses(AdamParams):
     fixed = {"polyak": 0.0}
     trainer: Literal["presses"]
     sampler: DeepCubeASampler
+
+
+class Imitation(AdamParams):
+    """Regression on exact distances, of a puzzle whose states are all listed."""
+
+    fixed = {"polyak": 0.0}
+    trainer: Literal["imitation"]
+    sampler: SteadySampler
 
 
 Model = union_of(ModelParams.kinds(), "trainer", "optimizer")

@@ -137,8 +137,8 @@ class AdaptiveKSampler(WalkingSampler):
 class NonBacktrackingSampler(WalkingSampler):
     """Walks that never undo their last move.
 
-    stride: of DAVI: from one state that is kept to the next; spacing: the k-th of n kept states lies after
-    walk_max (k / n)^spacing moves.
+    stride: of DAVI and imitation: from one state that is kept to the next; spacing: the k-th of n kept states lies
+    after walk_max (k / n)^spacing moves.
     """
 
     kind: Literal["non_backtracking"]
@@ -164,6 +164,8 @@ class GrowingTowerSampler(SamplerParams):
 
 Sampler = union_of(SamplerParams.kinds(), "kind")
 sampler_of = maker(Sampler)
+# Those that draw alike in every iteration, whatever the network has learned:
+SteadySampler = union_of([DeepCubeSampler, DeepCubeASampler, UniformSampler, NonBacktrackingSampler], "kind")
 
 
 class ModelParams(Kind):
@@ -175,7 +177,10 @@ class ModelParams(Kind):
     """
 
     written = ("recipe", "seeds")
-    later = ("learning_rate_factor", "forced_update", "checkpoint_iterations", "checkpoints_at", "starts_from")
+    later = (
+        *("learning_rate_factor", "forced_update", "checkpoint_iterations", "checkpoints_at", "starts_from"),
+        "lookahead",
+    )
     absent = {"epsilon": 1.0}
     puzzle: str
     seed: Seed
