@@ -71,11 +71,15 @@ def test_the_goal_next_door_is_worth_one_whatever_the_network_says():
 @pytest.mark.parametrize("weighted", [True, False])
 def test_states_count_by_how_many_moves_led_to_them(weighted):
     training = begun(weighted=weighted)
-    drawn = adi.draw(training, training.puzzle, 48, 12, np.random.default_rng(2))
-    scrambles = np.tile(np.arange(1, 13), 4)
+    drawn = adi.draw(training, training.puzzle, 50, 12, np.random.default_rng(2))
+    scrambles = np.tile(np.arange(1, 13), 5)[:50]
     off = ~training.puzzle.is_goal(drawn.states)
-    whole = 1 / scrambles if weighted else np.ones(48)
-    np.testing.assert_allclose(drawn.weight[off], (whole / whole.mean())[off], rtol=1e-5)
+    whole = np.where(off, 1 / scrambles if weighted else 1, 0)
+    np.testing.assert_allclose(drawn.weight, whole / whole.mean(), rtol=1e-5)
+    assert drawn.weight.mean() == pytest.approx(1)
+    children = training.puzzle.expand(drawn.states[:-1])[0]
+    steps = (children == drawn.states[1:, None]).all(axis=2).any(axis=1)
+    assert steps[scrambles[1:] > 1].all(), "the state of D moves is a move from that of D - 1"
 
 
 def test_the_loss_is_squared_error_and_cross_entropy_over_legal_actions():

@@ -516,7 +516,7 @@ def test_searches_are_grids_and_beams():
         (BEAM | {"batch_size": [1]}, "searches.0.batch_size: there is no key 'batch_size'; there are"),
         (GRID | {"widths": [1]}, "searches.0.widths: there is no key 'widths'; there are"),
         (GRID | {"set": "fra"}, "there is no instance set 'fra'; did you mean 'far'?"),
-        (BEAM | {"widths": [7, 7]}, "beams of width 7 on the set far are there twice"),
+        (BEAM | {"widths": [7, 7]}, "Beam search with set far, width 7 is there twice"),
         ({"set": "far"}, "searches.0.solver is missing"),
     ):
         assert told in message(of("cube3", exact={"around": 3}, instances=WALKS, searches=[search]))

@@ -34,9 +34,9 @@ class ActionHeuristic(Protocol):
 
 
 class PolicyHeuristic(Protocol):
-    """A heuristic that has a policy, too.
+    """A heuristic that tells the probability of each action, too.
 
-    has_policy: True.
+    has_policy: True if searches may ask for both.
     """
 
     has_policy: bool

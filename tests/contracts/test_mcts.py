@@ -70,73 +70,126 @@ def grown(puzzle, heuristic, start, simulations, rules=RULES):
     pool = mcts.TreePool(puzzle, start[None])
     for _ in range(simulations):
         leaves = pool.descend(rules)
-        prior, cost = mcts.evaluate(heuristic, pool.nodes.state[leaves], len(puzzle.actions))
+        prior, cost = mcts.evaluate(puzzle, heuristic, pool.nodes.state[leaves])
         pool.grow(leaves, prior, value_of(cost), rules)
     return pool
 
 
-def played(puzzle, heuristic, start, simulations, exploration, from_zero):
-    """The same by the slides' rules in plain Python: dictionaries by the text of a state, one leaf at a time."""
-    tree, owner, path_of = {}, {puzzle.format_state(start): None}, {}
+def played(puzzle, heuristic, start, steps, rules):
+    """The same by the slides' rules in plain Python: dictionaries by the text of a state, rules.leaves leaves a step.
+
+    Returns what the tree remembers of each expanded state, their texts in order, and the goal's path if it was found.
+    """
+    tree, known, order, goals = {}, {puzzle.format_state(start)}, [], []
     text = puzzle.format_state
-    leaf_states = []
-    for _ in range(simulations):
-        state, path = start, []
-        while text(state) in tree:
-            memory = tree[text(state)]
-            total = sum(memory["N"].values())
-            best = max(
-                (
-                    exploration * memory["P"][a] * np.sqrt(total) / (1 + memory["N"][a]) + memory["W"][a],
-                    memory["P"][a],
-                    -a,
-                )
-                for a in memory["open"]
-            )
-            action = -best[2]
-            path.append((text(state), action))
-            state = puzzle.move(state[None], np.array([action]))[0]
-        prior, cost = mcts.evaluate(heuristic, state[None], len(puzzle.actions))
-        value = np.float32(2 - cost[0])
-        leaf_states.append(text(state))
-        children, legal = puzzle.expand(state[None])
-        memory = {"open": [], "P": {}, "N": {}, "W": {}}
-        for action in np.flatnonzero(legal[0]).tolist():
-            child = text(children[0, action])
-            if child not in owner:
-                owner[child] = text(state)
-                memory["open"].append(action)
-                memory["P"][action], memory["N"][action] = prior[0, action], 0
-                memory["W"][action] = np.float32(0) if from_zero else value
-        tree[text(state)], path_of[text(state)] = memory, path
-        for place, action in path:
-            tree[place]["N"][action] += 1
-            tree[place]["W"][action] = max(tree[place]["W"][action], value)
-        for place, action in path[::-1]:
-            child = text(puzzle.move(puzzle.parse_state(place)[None], np.array([action]))[0])
-            if not tree[child]["open"]:
-                tree[place]["open"].remove(action)
-    return tree, leaf_states
+    for _ in range(steps):
+        waiting = []
+        for _ in range(rules.leaves):
+            state, path = start, []
+            while text(state) in tree:
+                memory = tree[text(state)]
+                scale = rules.exploration * np.sqrt(sum(memory["N"].values()))
+                scores = {
+                    a: scale * memory["P"][a] / (1 + memory["N"][a])
+                    + memory["W"][a]
+                    - rules.virtual_loss * memory["L"][a]
+                    for a in memory["open"]
+                }
+                action = max(scores, key=lambda a: (scores[a], memory["P"][a], -a))
+                path.append((memory, action))
+                state = puzzle.move(state[None], np.array([action]))[0]
+            if any(text(state) == text(other) for other, _ in waiting):
+                break
+            for memory, action in path:
+                memory["L"][action] += 1
+            waiting.append((state, path))
+        for state, path in waiting:
+            prior, cost = mcts.evaluate(puzzle, heuristic, state[None])
+            value = np.float32(2 - cost[0])
+            children, legal = puzzle.expand(state[None])
+            memory = {"open": [], "P": {}, "N": {}, "W": {}, "L": {}}
+            for action in np.flatnonzero(legal[0]).tolist():
+                if text(children[0, action]) not in known:
+                    known.add(text(children[0, action]))
+                    memory["open"].append(action)
+                    memory["P"][action], memory["N"][action], memory["L"][action] = prior[0, action], 0, 0
+                    memory["W"][action] = np.float32(0) if rules.from_zero else value
+                    if puzzle.is_goal(children[:, action])[0]:
+                        goals.append(len(path) + 1)
+            tree[text(state)] = memory
+            order.append(text(state))
+            for above, action in path:
+                above["N"][action], above["L"][action] = above["N"][action] + 1, above["L"][action] - 1
+                above["W"][action] = max(above["W"][action], value)
+            for (above, action), below in zip(path[::-1], [memory, *(m for m, _ in path[::-1])], strict=False):
+                if not below["open"]:
+                    above["open"].remove(action)
+    return tree, order, goals
 
 
 @pytest.mark.parametrize("exploration", [0.3, 3.0])
+@pytest.mark.parametrize(("leaves", "virtual_loss"), [(1, 1.0), (4, 0.0), (4, 1.0), (4, 5.0)])
 @pytest.mark.parametrize("from_zero", [False, True])
-def test_a_tree_grows_by_the_rules_of_the_slides(exploration, from_zero, distances_of):
+def test_a_tree_grows_by_the_rules_of_the_slides(exploration, leaves, virtual_loss, from_zero, distances_of):
     puzzle, distance = make("puzzle8"), distances_of("puzzle8")
     start, heuristic = puzzle.unrank(np.array([distance.argmax()]))[0], Guide(puzzle, distance, noise=5)
-    rules = RULES._replace(exploration=exploration, from_zero=from_zero)
+    settings = {"leaves": leaves, "virtual_loss": virtual_loss, "from_zero": from_zero}
+    rules = RULES._replace(exploration=exploration, **settings)
     pool = grown(puzzle, heuristic, start, 60, rules)
-    tree, leaves = played(puzzle, heuristic, start, 60, exploration, from_zero)
+    tree, order, goals = played(puzzle, heuristic, start, 60, rules)
     expanded = np.flatnonzero(pool.places.place[: pool.count] > 0)
-    order = expanded[np.argsort(pool.places.place[expanded])]
-    assert [puzzle.format_state(state) for state in pool.nodes.state[order]] == leaves
-    for node in order:
+    expanded = expanded[np.argsort(pool.places.place[expanded])]
+    if goals:  # the tree ended at the goal, the twin went on
+        order = order[: len(expanded)]
+    assert [puzzle.format_state(state) for state in pool.nodes.state[expanded]] == order
+    for node in expanded if not goals else ():
         row, memory = pool.places.place[node] - 1, tree[puzzle.format_state(pool.nodes.state[node])]
         assert np.flatnonzero(pool.memory.child[row] != NOTHING).tolist() == memory["open"]
         for action in memory["N"]:
             assert pool.memory.visits[row, action] == memory["N"][action]
             assert pool.memory.worth[row, action] == memory["W"][action]
     assert not pool.memory.flights[: pool.expanded].any()
+
+
+def test_of_two_goals_in_one_batch_the_nearer_counts():
+    """Two leaves of one batch that both lead to the goal, the first by more moves."""
+    puzzle = make("hanoi_3")
+
+    class Twice(type(puzzle)):
+        """Every state but the start and its children is a goal."""
+
+        def is_goal(self, states):
+            near = np.concatenate([puzzle.start[None], puzzle.expand(puzzle.start[None])[0][0]])
+            return ~(states[:, None] == near[None]).all(axis=2).any(axis=1)
+
+    pool = mcts.TreePool(Twice(3), puzzle.start[None])
+    rules = RULES._replace(leaves=2, virtual_loss=100.0)
+    for _ in range(2):
+        leaves = pool.descend(rules)
+        pool.grow(leaves, *uniform(puzzle, pool.nodes.state[leaves]), rules)
+    assert len(leaves) == 2 and pool.searches["cost"][0] == 2
+    goal = pool.searches["goal_node"][0]
+    assert pool.nodes.parent[goal] == leaves[0], "of equally near ones the first"
+
+
+def uniform(puzzle, states):
+    """The same prior for all legal actions, and values of nothing."""
+    prior, cost = mcts.evaluate(puzzle, lambda states: np.full(len(states), 2, dtype=np.float32), states)
+    return prior, value_of(cost)
+
+
+def test_without_a_policy_legal_actions_are_equally_probable():
+    puzzle = make("puzzle8")
+    prior, _ = mcts.evaluate(puzzle, lambda states: np.zeros(len(states)), puzzle.goal[None])
+    np.testing.assert_array_equal(prior > 0, puzzle.legal(puzzle.goal[None]))
+    assert prior.sum() == 1 and prior.max() == 0.5
+
+
+def test_a_network_that_diverged_is_told_in_one_sentence():
+    puzzle = make("hanoi_3")
+    with pytest.raises(UserError) as told:
+        mcts.solve(puzzle, lambda states: np.full(len(states), np.nan, dtype=np.float32), puzzle.start[None])
+    assert is_one_sentence(str(told.value))
 
 
 def test_a_leaf_that_waits_turns_others_away_by_the_virtual_loss(distances_of):

@@ -70,6 +70,6 @@ def tabulate_policy(
 
 
 def _in_chunks(puzzle: Puzzle, chunk: int) -> Iterator[Ranks]:
-    """The ranks of all states, so many at a time."""
+    """The ranks of all states, int64 [up to chunk], chunk by chunk."""
     for first in range(0, puzzle.state_count, chunk):
         yield np.arange(first, min(first + chunk, puzzle.state_count))

@@ -36,7 +36,8 @@ begin = examples.begin
 class Improved(Examples):
     """States uint8 [N, D], and what the network should say of each.
 
-    value: float32 [N], y_v.  action: int64 [N], y_p.  legal: bool [N, A].  weight: float32 [N], 1 on average.
+    value: float32 [N], y_v.  action: int64 [N], y_p.  legal: bool [N, A].
+    weight: float32 [N], 0 at the goal, 1 on average.
     """
 
     value: np.ndarray
@@ -60,17 +61,20 @@ def train(training: Training) -> Iterator[Progress]:
 
 
 def draw(training: Training, puzzle: Puzzle, count: int, walk_max: int, generator: np.random.Generator) -> Improved:
-    """The states of walks of walk_max moves, count in all, with their targets by the network as it is now."""
+    """The states of walks of walk_max moves, count in all, with their targets by the network as it is now.
+
+    sample_states gives one walk after another, each from its first move on, so that a row's place tells its D.
+    """
     states = sample_states(puzzle, training.params.sampler, count, walk_max, generator)
     costs = child_costs(puzzle, states, training.heuristic)
     scrambles = 1 + np.arange(count) % walk_max
-    weight = 1 / scrambles if training.params.weighted else np.ones(count)
+    weight = np.where(puzzle.is_goal(states), 0, 1 / scrambles if training.params.weighted else 1)
     return Improved(
         states,
         value_of(bellman_targets(puzzle, states, costs)),
         costs.argmin(axis=1),
-        np.isfinite(costs),
-        np.where(puzzle.is_goal(states), 0, weight / weight.mean()).astype(np.float32),
+        puzzle.legal(states),
+        (weight / weight.mean()).astype(np.float32),
     )
 
 

@@ -17,15 +17,25 @@ DatabaseName = Annotated[
 ]
 
 
-Explored = Annotated[float, Field(ge=0, le=10_000)]
+Exploration = Annotated[float, Field(ge=0, le=10_000)]  # c of a tree
 
 
 class SearchParams(Params):
-    """A search that a study asks of its networks."""
+    """Searches that a study asks of its networks.
+
+    wants: what a network must have that they can go by; of searches that can go by any, nothing.
+    """
+
+    wants: ClassVar[str] = ""
 
     def suits(self, model: ModelParams) -> bool:
-        """Whether it can go by the network of a training."""
+        """True if they can go by the network of a training."""
         return True
+
+    @property
+    def settings(self) -> list[tuple]:
+        """The values of the columns of `cell` of each setting."""
+        return []
 
 
 class CellParams(Params):
@@ -71,6 +81,10 @@ class BeamParams(SearchParams):
     widths: list[Positive] = Field(min_length=1)
     images: Few = 1
     average: Few = 1
+
+    @property
+    def settings(self) -> list[tuple]:
+        return [(self.set, width) for width in self.widths]
 
 
 class SearchProtocol(Params):
@@ -165,9 +179,10 @@ class TreeParams(SearchParams):
     cell: ClassVar[tuple[str, ...]] = (
         *("set", "exploration", "virtual_loss", "leaves", "prior", "values", "untried", "shortening", "max_expansions"),
     )
+    wants: ClassVar[str] = "a policy, as a training by adi has; or say prior: uniform"
     solver: Literal["mcts"]
     set: str
-    exploration: list[Explored] = Field(min_length=1)  # c
+    exploration: list[Exploration] = Field(min_length=1)  # c
     virtual_loss: float = Field(default=1, ge=0, le=1_000)  # ν, moves
     leaves: Few = 1
     max_expansions: Positive
@@ -176,9 +191,17 @@ class TreeParams(SearchParams):
     untried: Literal["parent", "zero"] = "parent"
     shortening: Literal["shortcuts", "tree", "none"] = "shortcuts"
 
+    def problems(self) -> Iterator[str]:
+        if self.leaves == 1 and self.virtual_loss != 1:
+            yield "virtual_loss changes nothing with one leaf at a time; leave it out, or say leaves: 8"
+
     def suits(self, model: ModelParams) -> bool:
-        """Whether a network has the policy that the tree asks for."""
         return self.prior == "uniform" or model.architecture.outputs == "policy"
+
+    @property
+    def settings(self) -> list[tuple]:
+        cells = [{"exploration": exploration} for exploration in self.exploration]
+        return [tuple(cell.get(name, getattr(self, name)) for name in self.cell) for cell in cells]
 
 
 ExternalBudget = Annotated[BeamBudget | BwasBudget, Field(discriminator="solver")]
@@ -206,6 +229,10 @@ class AnytimeParams(SearchParams):
 
     def problems(self) -> Iterator[str]:
         yield from _unordered(self.budgets)
+
+    @property
+    def settings(self) -> list[tuple]:
+        return [(self.set, budget.seconds) for budget in self.budgets]
 
 
 # Each kind but BWAS has a group, of stages of the module costtogo.stages.search.<group>, words for what it does, and

@@ -90,9 +90,11 @@ class PuzzleParams(Params):
     def problems(self) -> Iterator[str]:
         yield from self._missing_sets()
         yield from self._questions_of_other_puzzles()
-        beams = [(search.set, width) for search in self.beams for width in search.widths]
-        if twice := next((beam for beam in beams if beams.count(beam) > 1), None):
-            yield f"beams of width {twice[1]} on the set {twice[0]} are there twice; leave one of them out"
+        for first, *others in self.by_group.values():
+            settings = [setting for search in (first, *others) for setting in search.settings]
+            if twice := next((setting for setting in settings if settings.count(setting) > 1), None):
+                named = ", ".join(f"{name} {value}" for name, value in zip(first.cell, twice, strict=True))
+                yield f"searches: {first.words} with {named} is there twice; leave one of them out"
 
     def _missing_sets(self) -> Iterator[str]:
         wanted = [search.set for search in self.searches]
@@ -257,6 +259,9 @@ def _unsuited(asked: PuzzleStudy) -> Iterator[str]:
         for model in asked.search.all_starts:
             if model not in asked.models:
                 yield f"search.all_starts: there is no model '{model}'{hint(model, asked.models)}"
+    for search in asked.searches if asked.models else ():
+        if not any(search.suits(model) for model in asked.models.values()):
+            yield f"searches: {search.words} on the set {search.set} wants a network that has {search.wants}"
     if asked.headline is not None and asked.headline not in asked.models:
         yield f"headline must name a model, not '{asked.headline}'; there are {', '.join(asked.models)}"
     if asked.pattern_databases and not asked.is_sliding:

@@ -54,8 +54,8 @@ class RandomWalk(AdamParams):
 class Adi(GradientParams):
     """Autodidactic iteration by RMSprop.
 
-    weighted: whether each state counts for the less, the more moves led to it.  rmsprop_smoothing: what is kept of the
-    running mean of squared gradients at each step.
+    weighted: whether a state counts 1 / D, where D is how many moves led to it; else all count the same.
+    rmsprop_smoothing: the share of the running mean of squared gradients that each step keeps.
     """
 
     later = ("weighted", "rmsprop_smoothing")
@@ -64,7 +64,7 @@ class Adi(GradientParams):
     optimizer: Literal["rmsprop"] = "rmsprop"
     sampler: DeepCubeSampler
     weighted: bool = True
-    rmsprop_smoothing: Share = 0.99
+    rmsprop_smoothing: float = Field(default=0.99, ge=0, lt=1)
 
 
 class Presses(AdamParams):

@@ -12,9 +12,14 @@ N  how often it was taken.
 L  the virtual loss: what a leaf that is not evaluated yet takes off each action that leads to it.
 
 U = c P √ΣN / (1 + N) and Q = W - L. At a state left for the first time U is 0 everywhere, and of equal actions the one
-of greatest prior is taken. A state belongs to the first parent that reached it, so that there are no cycles; an action
-that leads to another's child, or below which nothing is left to expand, is closed. After a solution has been found,
-breadth-first search looks for the shortest path through the states of the tree.
+of greatest prior is taken.
+
+Where this differs from the slides: a search ends when the goal is among the children of a leaf, which the slides would
+select and only then recognise, so that the last evaluations are saved. A state belongs to the first parent that reached
+it, so that there are no cycles; an action that leads to another's child, or below which nothing is left to expand, is
+closed. And the breadth-first search for the shortest path, after a solution has been found, goes through states that
+the tree holds already; shortcuts join those that one move connects though the search did not make it, so that states up
+to three moves apart are joined through leaves, but no further states are added.
 """
 
 import time
@@ -84,7 +89,7 @@ class TreePool(SearchPool):
         self.searches["running"], self.searches["bound"][solved] = ~solved, 0
 
     def descend(self, rules: TreeRules) -> np.ndarray:
-        """The next leaves of all running trees, int32 [K]: up to rules.leaves of each, those of one after another's."""
+        """The next leaves of all running trees, int32 [K]: up to rules.leaves of each, tree by tree."""
         return _descend(self.nodes, self.places.place, self.memory, self.searches, rules)
 
     def grow(self, leaves: np.ndarray, prior: np.ndarray, value: np.ndarray, rules: TreeRules) -> None:
@@ -106,13 +111,17 @@ class TreePool(SearchPool):
         )  # fmt: skip
         self.expanded += len(leaves)
 
-    def shorten(self, search: int, shortcuts: bool) -> list[int]:
-        """The shortest path from the start to the goal through the states of a tree that has found it: actions.
+    def nodes_of(self) -> list[np.ndarray]:
+        """The nodes of each tree, ascending: int64."""
+        search = self.nodes.search[: self.count]
+        order = np.argsort(search, kind="stable")
+        return np.split(order, np.searchsorted(search[order], np.arange(1, len(self.searches))))
 
-        Along moves that led the search from one state of the tree to another; with shortcuts also along moves between
-        any two of its states, so that states up to three moves apart are joined through leaves.
+    def shorten(self, search: int, mine: np.ndarray, shortcuts: bool) -> list[int]:
+        """The shortest path from the start to the goal through the nodes, mine, of a tree that has found it: actions.
+
+        Along the moves of the states that are expanded; with shortcuts along those of all.
         """
-        mine = np.flatnonzero(self.nodes.search[: self.count] == search)
         left = mine if shortcuts else mine[self.places.place[mine] > UNEXPANDED]
         leads = np.full((len(mine), len(self.puzzle.actions)), NOTHING, dtype=np.int32)
         for first in range(0, len(left), EXPANDED_AT_ONCE):
@@ -162,16 +171,16 @@ def solve(
         raise UserError(f"c and ν must be finite and 0 or more, not exploration {exploration}, loss {virtual_loss}.")
     if leaves < 1:
         raise UserError(f"A tree needs 1 or more leaves at a time, not {leaves}.")
-    numbers = int(leaves), bool(from_zero), int(limits.max_expansions), int(limits.max_nodes)
-    rules, deadline = TreeRules(float(exploration), float(virtual_loss), *numbers), time.monotonic() + limits.seconds
-    together, rows = trees_in_step(puzzle, rules), []
+    ends = int(limits.max_expansions), int(limits.max_nodes)
+    rules = TreeRules(float(exploration), float(virtual_loss), int(leaves), bool(from_zero), *ends)
+    deadline, together, rows = time.monotonic() + limits.seconds, trees_in_step(puzzle, rules), []
     for first in range(0, len(starts), together):
         pool = TreePool(puzzle, np.ascontiguousarray(starts[first : first + together]))
         run(pool, heuristic, rules, deadline)
-        for search in range(len(pool.searches)):
+        for search, nodes in enumerate(pool.nodes_of()):
             row = pool.row(search)
             if breadth_first and 0 < row[0] < np.inf:
-                path = pool.shorten(search, shortcuts)
+                path = pool.shorten(search, nodes, shortcuts)
                 row = len(path), *row[1:4], path, *row[5:]
             rows.append(row)
     return SearchResult.from_rows(rows)
@@ -193,26 +202,19 @@ def run(pool: TreePool, heuristic: Heuristic | PolicyHeuristic, rules: TreeRules
             break
         leaves = pool.descend(rules)
         if len(leaves):
-            prior, cost_to_go = evaluate(heuristic, pool.nodes.state[leaves], len(pool.puzzle.actions))
+            prior, cost_to_go = evaluate(pool.puzzle, heuristic, pool.nodes.state[leaves])
+            if not (np.isfinite(cost_to_go).all() and np.isfinite(prior).all()):
+                raise UserError("The network's values are not finite: its training has diverged; choose another model.")
             pool.grow(leaves, prior, value_of(cost_to_go), rules)
 
 
-def evaluate(heuristic: Heuristic | PolicyHeuristic, states: States, actions: int) -> tuple[np.ndarray, np.ndarray]:
-    """The prior of each action, float32 [N, A], and the cost-to-go, float32 [N]."""
+def evaluate(puzzle: Puzzle, heuristic: Heuristic | PolicyHeuristic, states: States) -> tuple[np.ndarray, CostToGo]:
+    """The prior of each action, float32 [N, A], the same for all legal ones where the heuristic has no policy; and the
+    cost-to-go, float32 [N]."""
     if getattr(heuristic, "has_policy", False):
         return heuristic.with_policy(states)
-    return np.full((len(states), actions), 1 / actions, dtype=np.float32), heuristic(states)
-
-
-class WithoutPolicy:
-    """The cost-to-go of a heuristic alone: every action is as probable."""
-
-    def __init__(self, heuristic: Heuristic):
-        self.heuristic = heuristic
-
-    def __call__(self, states: States) -> CostToGo:
-        """float32 [N]."""
-        return self.heuristic(states)
+    legal = puzzle.legal(states)
+    return (legal / legal.sum(axis=1, keepdims=True)).astype(np.float32), heuristic(states)
 
 
 @njit(cache=True)

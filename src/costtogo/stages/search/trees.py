@@ -11,10 +11,10 @@ import numpy as np
 import pandas as pd
 
 from costtogo.heuristics.network import NetworkHeuristic
+from costtogo.heuristics.rewards import cost_to_go_of
 from costtogo.params.searches import TreeParams
 from costtogo.search import mcts
 from costtogo.search.bwas import Limits
-from costtogo.search.mcts import WithoutPolicy
 from costtogo.stages.search.loading import Sets, index_of, load_network, read_sets
 from costtogo.stages.search.running import finish_cells, run_searches, warm_up
 from costtogo.stages.stage_run import StageRun
@@ -64,12 +64,12 @@ def heuristic_of(trees: TreeParams, network: NetworkHeuristic):
     """What the trees go by: of the network its policy and its values, or one of both alone."""
     if trees.values == "constant":
         return ConstantValues(network) if trees.prior == "policy" else no_knowledge
-    return network if trees.prior == "policy" else WithoutPolicy(network)
+    return network if trees.prior == "policy" else network.__call__  # a function of states, which has no policy
 
 
 def no_knowledge(states: States) -> CostToGo:
-    """The same cost-to-go everywhere, float32 [N]."""
-    return np.zeros(len(states), dtype=np.float32)
+    """The cost-to-go whose value is 0, everywhere, float32 [N]."""
+    return cost_to_go_of(np.zeros(len(states), dtype=np.float32))
 
 
 class ConstantValues:
@@ -81,5 +81,5 @@ class ConstantValues:
         self.network = network
 
     def with_policy(self, states: States) -> tuple[np.ndarray, CostToGo]:
-        """The probability of each action, float32 [N, A], and 0, float32 [N]."""
+        """The probability of each action, float32 [N, A], and no_knowledge, float32 [N]."""
         return self.network.with_policy(states)[0], no_knowledge(states)

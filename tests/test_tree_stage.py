@@ -1,0 +1,88 @@
+"""Trees in studies: which parameters make sense, which networks they suit, and what the stage searches with."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pytest
+from messages import is_one_sentence
+from pydantic import ValidationError
+
+from costtogo.params.searches import TreeParams
+from costtogo.puzzles import make
+from costtogo.search import mcts
+from costtogo.stages.search.trees import heuristic_of, search_sets
+
+PUZZLE = make("hanoi_3")
+GIVEN = {"solver": "mcts", "set": "test", "exploration": [1.0, 2.0], "max_expansions": 50}
+
+
+class Network:
+    """Rank as cost-to-go, and all probability on the first legal action."""
+
+    has_policy = True
+
+    def __call__(self, states):
+        return PUZZLE.rank(states).astype(np.float32)
+
+    def with_policy(self, states):
+        return np.eye(len(PUZZLE.actions), dtype=np.float32)[PUZZLE.legal(states).argmax(axis=1)], self(states)
+
+
+@pytest.mark.parametrize("prior", ["policy", "uniform"])
+@pytest.mark.parametrize("values", ["network", "constant"])
+def test_trees_go_by_the_policy_and_the_values_that_are_asked_for(prior, values):
+    heuristic = heuristic_of(TreeParams(**GIVEN, prior=prior, values=values), Network())
+    states = PUZZLE.unrank(np.arange(27))
+    told, cost = mcts.evaluate(PUZZLE, heuristic, states)
+    legal = PUZZLE.legal(states)
+    wanted = Network().with_policy(states)[0] if prior == "policy" else legal / legal.sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(told, wanted, rtol=1e-6)
+    np.testing.assert_array_equal(cost, np.arange(27) if values == "network" else np.full(27, 2))
+
+
+def test_every_setting_is_searched_as_it_says(monkeypatch):
+    calls, solve = [], mcts.solve
+
+    def recorded(*args, **named):
+        calls.append(named)
+        return solve(*args, **named)
+
+    monkeypatch.setattr(mcts, "solve", recorded)
+    instances = SimpleNamespace(puzzle=PUZZLE, parameters={"max_nodes": 77})
+    frame = pd.DataFrame({"set": ["test"], "instance": [0], "distance": [7]})
+    asked = [
+        TreeParams(**GIVEN),
+        TreeParams(**GIVEN | {"exploration": [3.0]}, leaves=4, virtual_loss=2.0, untried="zero", shortening="tree"),
+        TreeParams(**GIVEN | {"exploration": [4.0]}, shortening="none"),
+    ]
+    rows = list(search_sets(instances, Network(), {"test": (frame, PUZZLE.start[None])}, asked))
+    made = [call for call in calls if call["limits"].max_nodes == 77]
+    named = ("exploration", "leaves", "virtual_loss", "from_zero", "breadth_first", "shortcuts")
+    assert [tuple(call[name] for name in named) for call in made] == [
+        (1.0, 1, 1.0, False, True, True),
+        (2.0, 1, 1.0, False, True, True),
+        (3.0, 4, 2.0, True, True, False),
+        (4.0, 1, 1.0, False, False, False),
+    ]
+    assert all(call["limits"].max_expansions == 50 for call in made)
+    settings = [setting for trees in asked for setting in trees.settings]
+    assert [tuple(part[list(TreeParams.cell)].iloc[0]) for part in rows] == settings
+
+
+def test_a_tree_with_a_policy_suits_networks_that_have_one():
+    with_policy, without = (
+        SimpleNamespace(architecture=SimpleNamespace(outputs=outputs)) for outputs in ("policy", "state")
+    )
+    assert TreeParams(**GIVEN).suits(with_policy) and not TreeParams(**GIVEN).suits(without)
+    assert TreeParams(**GIVEN, prior="uniform").suits(without)
+
+
+@pytest.mark.parametrize(
+    "changes", [{"exploration": [-1.0]}, {"exploration": []}, {"prior": "none"}, {"leaves": 0}, {"virtual_loss": 5.0}]
+)
+def test_what_makes_no_sense_is_refused(changes):
+    with pytest.raises(ValidationError) as told:
+        TreeParams(**GIVEN | changes)
+    (error,) = told.value.errors()
+    assert is_one_sentence(error["msg"].removeprefix("Value error, ").removesuffix(".") + ".")
