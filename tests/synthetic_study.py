@@ -29,6 +29,7 @@ def study_of(disks=(3,), name="tiny", cube_models=("DNN_final_2x2x2_nr", "DNN_re
         name: SimpleNamespace(
             puzzle=puzzle,
             epsilon=0.05,
+            loss="mean squared error, moves²",
             trainer="davi",
             sampler=SimpleNamespace(kind="adaptive_k", walk_max=5, greedy_share=0),
             checkpoint_iterations=12 if name.endswith("_adaptive") else None,

@@ -183,9 +183,17 @@ def _is_looked_at(subject: Subject) -> bool:
     return subject.training.checkpoint_iterations is not None
 
 
-def _epsilon(training: "ModelParams") -> float | None:
-    """The loss that calls for a convergence point, None of a trainer that has none."""
-    return getattr(training, "epsilon", None)
+def _loss(training: "ModelParams") -> tuple[float | None, str]:
+    """The loss that calls for a convergence point, None of a trainer that has none, and what the loss is."""
+    return getattr(training, "epsilon", None), training.loss
+
+
+def _of_losses(losses: dict[str, tuple[float | None, str]]) -> dict[str, dict[str, Any]]:
+    """The options of a figure of losses, by what trainers.loss_of tells of each model."""
+    return {
+        "epsilons": {model: epsilon for model, (epsilon, _) in losses.items()},
+        "losses": {model: loss for model, (_, loss) in losses.items()},
+    }
 
 
 def _grid_sets(subject: Subject) -> list[str]:
@@ -216,7 +224,7 @@ EXHAUSTIVE = Group(  # networks on a puzzle whose states are all listed
         Kind("states", "the goal and a state farthest from it", TABLE, options=_puzzle),
         Kind("distances", "states per distance", TABLE | {"instances": "instances/{puzzle}.parquet"}),
         Kind("training", "loss", {"curves": "models/{models}/curve.parquet"},
-             options=lambda of: {"epsilons": {name: _epsilon(model) for name, model in of.asked.models.items()}}),
+             options=lambda of: _of_losses({name: _loss(model) for name, model in of.asked.models.items()})),
         Kind("learning_curve", "error as training goes on", {"errors": "models/{models}/errors.parquet"}),
         Kind("error_by_distance", "error by distance",
              {"errors": "audits/{models}/by_distance.parquet"} | SELECTIONS),
@@ -380,17 +388,19 @@ def mean_distance_at_looks(cards: dict[str, Any], puzzle: str) -> float | None:
 
 def _kept_figures(own: str, puzzles: list[str], measured: Path) -> Iterator[FigureEntry]:
     """The figures of what studies have kept of some puzzles; own: the study that they are for."""
+    from costtogo.params.trainers import loss_of
+
     for path in kept_of(puzzles, measured):
         cards, folder = cards_kept(path), path.with_suffix("")
-        kept: dict[str, dict[str, tuple[str, float]]] = {}
+        kept: dict[str, dict[str, tuple[str, tuple[float | None, str]]]] = {}
         for place, card in sorted(cards.items()) if path.stem != own else ():
             curve = folder / f"{place.replace('/', '_')}_curve.csv"
             if curve.exists() and (training := card["parameters"]["training"])["puzzle"] in puzzles:
-                found = (str(curve), training["epsilon"])
+                found = (str(curve), loss_of(training))
                 kept.setdefault(training["puzzle"], {})[place.removeprefix("models/")] = found
         for puzzle, models in kept.items():
             files = {"curves": [[model, curve] for model, (curve, _) in models.items()]}
-            options = {"epsilons": {model: epsilon for model, (_, epsilon) in models.items()}}
+            options = _of_losses({model: losses for model, (_, losses) in models.items()})
             label = f"losses of the study {path.stem}'s trainings"
             yield _kept_figure(path, "kept_training", label, puzzle, puzzle, files, options)
         if (folder / "variants.csv").exists():

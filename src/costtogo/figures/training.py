@@ -9,38 +9,42 @@ from costtogo.analysis.literature import COLUMNS, trainings
 from costtogo.analysis.variants import CELLS
 from costtogo.figures import style
 from costtogo.figures.chosen import in_cell, weight_text
+from costtogo.params.trainers import loss_of
 
-LOSS = "mean squared error, moves²"
+SEVERAL = "loss, in the unit of each trainer"
 SHOWN_DISTANCES = 6  # lines of a figure with one for each distance
 LEAST_LOSS = 1e-4  # moves²; what lies below is not shown
 FEW_POINTS = 40  # up to so many convergence points have room for a large circle each
 
 
 @style.kind_of_figure
-def training(curves: dict[str, pd.DataFrame], epsilons: dict[str, float | None]) -> Figure:
-    """Loss and validation loss by iteration, one panel a model; all panels share the scale of the loss.
+def training(curves: dict[str, pd.DataFrame], epsilons: dict[str, float | None], losses: dict[str, str]) -> Figure:
+    """Loss and validation loss by iteration, one panel a model; all panels share the scale of the loss, if it is one.
 
     curves: of each model iteration, loss, validation_loss (NaN where not computed), effective_k, updated.
     epsilons: the loss that calls for a convergence point, None of a trainer that has none.
+    losses: what the loss of each model is, with its unit.
     A circle marks each convergence point; the dotted line is ε.
     """
-    figure, panels = style.small_multiples(len(curves), sharey=True)
+    alike = len(set(losses.values())) == 1
+    figure, panels = style.small_multiples(len(curves), sharey=alike)
     for axes, (model, curve) in zip(panels, curves.items(), strict=True):
         _draw_losses(axes, curve, epsilons[model])
         points = f"{curve['updated'].sum():,} points"
         style.name_panel(axes, model if epsilons[model] is None else f"{model}\nε = {epsilons[model]:g}, {points}")
         style.whole_ticks(axes.xaxis, 4)
         style.show_counts(axes.xaxis)
-    panels[0].set_ylim(bottom=max(panels[0].get_ylim()[0], LEAST_LOSS))
-    figure.supylabel(LOSS)
+    for axes in panels[:1] if alike else panels:
+        axes.set_ylim(bottom=max(axes.get_ylim()[0], LEAST_LOSS))
+    figure.supylabel(next(iter(losses.values())) if alike else SEVERAL)
     figure.supxlabel("iteration")
     return style.with_legend(figure)
 
 
 @style.kind_of_figure
-def kept_training(curves: dict[str, pd.DataFrame], epsilons: dict[str, float | None]) -> Figure:
+def kept_training(curves: dict[str, pd.DataFrame], epsilons: dict[str, float | None], losses: dict[str, str]) -> Figure:
     """The same of trainings that another study kept."""
-    return training(curves, epsilons)
+    return training(curves, epsilons, losses)
 
 
 def _draw_losses(axes: Axes, curve: pd.DataFrame, epsilon: float | None) -> None:
@@ -66,14 +70,13 @@ def loss_curve(curve: pd.DataFrame, card: dict) -> Figure:
 
     curve: iteration, loss, validation_loss (NaN where not computed).  card: of the training.
     """
-    pressed = card["parameters"]["training"].get("trainer") == "presses"
     figure, (axes,) = style.subplots()
     validation = curve.dropna(subset="validation_loss")
     pixels = len(curve) > style.LINE_POINTS
     axes.plot(curve["iteration"], curve["loss"], color=style.BLUE, lw=0.6, label="loss", rasterized=pixels)
     look = {"color": style.ORANGE, "marker": "o", "mec": style.BLACK, "mew": 0.6}
     axes.plot(validation["iteration"], validation["validation_loss"], label="validation loss", **look)
-    axes.set(xlabel="iteration", ylabel="cross-entropy, nats a press" if pressed else LOSS)
+    axes.set(xlabel="iteration", ylabel=loss_of(card["parameters"]["training"])[1])
     style.logarithmic(axes.xaxis, axes.yaxis)
     return style.with_legend(figure)
 

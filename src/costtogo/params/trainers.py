@@ -1,6 +1,6 @@
 """The kinds of trainer; costtogo.learning has a module of the name of each."""
 
-from typing import Literal
+from typing import Any, ClassVar, Literal
 
 from pydantic import Field
 
@@ -59,6 +59,7 @@ class Adi(GradientParams):
     """
 
     later = ("weighted", "rmsprop_smoothing")
+    loss: ClassVar[str] = "squared error, moves², and cross-entropy, nats"
     fixed = {"polyak": 0.0}
     trainer: Literal["adi"]
     optimizer: Literal["rmsprop"] = "rmsprop"
@@ -70,6 +71,7 @@ class Adi(GradientParams):
 class Presses(AdamParams):
     """Supervised by the presses that made a board of Lights Out."""
 
+    loss: ClassVar[str] = "cross-entropy, nats a press"
     fixed = {"polyak": 0.0}
     trainer: Literal["presses"]
     sampler: DeepCubeASampler
@@ -85,3 +87,10 @@ class Imitation(AdamParams):
 
 Model = union_of(ModelParams.kinds(), "trainer", "optimizer")
 training_of = maker(Model)
+
+
+def loss_of(record: dict[str, Any]) -> tuple[float | None, str]:
+    """The loss that calls for a convergence point, None of a trainer that has none, and what the loss is: of a record
+    of a training, or of the part of one that names its trainer."""
+    kind = ModelParams.of(record)
+    return record["epsilon"] if "epsilon" in kind.model_fields else None, kind.loss

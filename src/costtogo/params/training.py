@@ -174,7 +174,10 @@ class ModelParams(Kind):
     checkpoint_iterations: a checkpoint every so many iterations, besides those by checkpoint_every; checkpoints_at: and
     at these iterations.
     starts_from: the model of the study whose last weights it begins with, in place of random ones.
+    loss: what the trainer's loss is, with its unit.
     """
+
+    loss: ClassVar[str] = "mean squared error, moves²"
 
     written = ("recipe", "seeds")
     later = (
