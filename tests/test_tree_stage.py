@@ -10,6 +10,7 @@ from pydantic import ValidationError
 
 from costtogo.params.searches import TreeParams
 from costtogo.puzzles import make
+from costtogo.report.timings import of_settings
 from costtogo.search import mcts
 from costtogo.stages.search.trees import heuristic_of, search_sets
 
@@ -86,3 +87,20 @@ def test_what_makes_no_sense_is_refused(changes):
         TreeParams(**GIVEN | changes)
     (error,) = told.value.errors()
     assert is_one_sentence(error["msg"].removeprefix("Value error, ").removesuffix(".") + ".")
+
+
+def test_seconds_of_trees_on_a_listed_puzzle_are_told_by_their_settings():
+    clock = pd.DataFrame([[*setting, 0, 2.0] for setting in TreeParams(**GIVEN).settings * 2])
+    clock.columns = [*TreeParams.cell, "instance", "seconds"]
+    clock.loc[0, "seconds"] = 4.0
+
+    class Results:
+        puzzle, model_names = "hanoi_3", ["net"]
+        asked = SimpleNamespace(is_exhaustive=True, by_group={"trees": [TreeParams(**GIVEN)]}, baselines=[])
+
+        def of_each(self, names, address):
+            return clock.assign(model="net") if address == "timings/trees/{}" else pd.DataFrame()
+
+    found = of_settings(Results())
+    assert found["exploration"].tolist() == [1.0, 2.0] and found["searches"].tolist() == [2, 2]
+    assert found["seconds"].tolist() == [3.0, 2.0] and found["longest"].tolist() == [4.0, 2.0]

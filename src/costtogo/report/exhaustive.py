@@ -31,7 +31,7 @@ from costtogo.report.repeats import repeats_table
 from costtogo.report.results import StudyResults, Tables, alike
 from costtogo.report.standing import THESIS
 from costtogo.report.tables import at_headline, audit, cells_of, headline_numbers, layers_of, of_models, policy
-from costtogo.report.timings import of_cells
+from costtogo.report.timings import of_cells, of_settings
 from costtogo.report.trainings import training_table
 
 HEADLINES = (  # of the table of key numbers
@@ -150,8 +150,18 @@ def timings(results: StudyResults, comparison: pd.DataFrame, figures: Figures) -
     clocks = {title(puzzle): at_headline(results.of(puzzle), of_cells(results.of(puzzle))) for puzzle in results.models}
     searches = {puzzle: clock for puzzle, clock in clocks.items() if not clock.empty}
     told = repeated_table(comparison) if len(comparison) else None
-    text = render("exhaustive_timings", searches=searches, comparison=told, engine=NETWORK_ENGINE)
+    others = {title(puzzle): _by_group(results.of(puzzle)) for puzzle in results.models}
+    others = {puzzle: groups for puzzle, groups in others.items() if groups}
+    values = {"searches": searches, "others": others, "comparison": told, "engine": NETWORK_ENGINE}
+    text = render("exhaustive_timings", **values)
     return "\n".join(filter(None, [text, figures.gallery(figures.timed(results.models))]))
+
+
+def _by_group(results: StudyResults) -> Tables:
+    """Seconds of the searches by other solvers than BWAS: by the words for it, settings and seconds."""
+    found = of_settings(results) if results.asked.by_group else pd.DataFrame(columns=["group"])
+    groups = {first.words: found[found["group"] == group] for group, (first, *_) in results.asked.by_group.items()}
+    return {words: rows.drop(columns="group").dropna(axis=1, how="all") for words, rows in groups.items() if len(rows)}
 
 
 def _puzzle(results: StudyResults, figures: Figures) -> str:

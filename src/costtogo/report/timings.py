@@ -4,6 +4,7 @@ import pandas as pd
 
 from costtogo.analysis.variants import CELLS
 from costtogo.files import flatten
+from costtogo.params.study import PuzzleStudy
 from costtogo.report.results import StudyResults
 from costtogo.report.tables import baseline
 
@@ -28,8 +29,13 @@ def search_timings(results: StudyResults) -> pd.DataFrame:
     """Seconds of the searches of every puzzle: by search, engine and cell, or by group, model and setting."""
     listed = [of_cells(results.of(puzzle)) for puzzle, asked in results.puzzles.items() if asked.is_exhaustive]
     exhaustive = [pd.concat(listed).sort_values("search", kind="stable")] if listed else []
-    sampled = [of_settings(results.of(puzzle)) for puzzle, asked in results.puzzles.items() if not asked.is_exhaustive]
-    return pd.concat([*exhaustive, *sampled])
+    others = [of_settings(results.of(puzzle)) for puzzle, asked in results.puzzles.items() if has_settings(asked)]
+    return pd.concat([*exhaustive, *others])
+
+
+def has_settings(asked: PuzzleStudy) -> bool:
+    """True if searches of a puzzle are timed by their settings: all where states are sampled, else by_group's."""
+    return bool(asked.by_group) or not asked.is_exhaustive
 
 
 def of_cells(results: StudyResults) -> pd.DataFrame:
@@ -41,7 +47,8 @@ def of_cells(results: StudyResults) -> pd.DataFrame:
 def of_settings(results: StudyResults) -> pd.DataFrame:
     """Mean and longest seconds of the searches by group, model and setting; NaN where a group has no such setting."""
     names, frames = {"baselines": results.asked.baselines, "optima": [results.puzzle]}, []
-    every = SETTINGS | {group: [*searches[0].cell] for group, searches in results.asked.by_group.items()}
+    every = {} if results.asked.is_exhaustive else SETTINGS  # BWAS over listed states is timed by of_cells
+    every = every | {group: [*searches[0].cell] for group, searches in results.asked.by_group.items()}
     for group, keys in every.items():
         clock = results.of_each(names.get(group, results.model_names), f"timings/{group}/{{}}")
         if not clock.empty:
