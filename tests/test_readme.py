@@ -54,7 +54,8 @@ def large_row(study: str) -> str:
     row = pd.read_csv(f"reports/{study}/tables/external.csv").iloc[-1]
     known = np.isfinite(row["optimal_length"])
     ends = f"[{row['optimal_percent_low']:.0f}, {row['optimal_percent_high']:.0f}]"
-    optimal = f"{row['optimal_percent']:.0f} {ends}" if known else "–"
+    share = f"{row['optimal_percent']:.1f}".removesuffix(".0")  # not rounded up to all of them
+    optimal = f"{share} {ends}" if known else "–"
     optimum = f"{row['optimal_length']:.2f}" if known else "–"
     first = f"| [{study}](reports/{study}/report.md) | {row['seconds_allowed']:g} | {row['first']:.0f} "
     return first + f"| {row['solved_percent']:.0f} | {row['length']:.2f} | {optimum} | {optimal} |"
