@@ -1,5 +1,6 @@
 """What is kept of a study in git: its report is written again from it to the byte, and no other report changes."""
 
+import re
 from pathlib import Path
 
 import pandas as pd
@@ -148,3 +149,11 @@ def test_seeds_of_a_document_s_own_recipe_are_kept_with_their_tables_and_others_
     assert "H4_DNN_reduced_0" in named and not keep.models_of_document("three_seeds", REPORTED)
     assert not is_variant("H4_DNN_reduced_0_seed2", named) and not is_variant("DNN_0", named)
     assert is_variant("base_cube2_seed2", named)
+
+
+def test_no_place_of_a_machine_is_kept():
+    card = {"inputs": {"/home/me/boards/puzzle15.csv": "a", "results/x/models/net/checkpoints.parquet": "b"}}
+    kept = keep._without_networks(card, "inputs")["inputs"]
+    assert kept == {"$COSTTOGO_EXTERNAL/puzzle15.csv": "a", "results/x/models/net/checkpoints.parquet": "b"}
+    texts = [path.read_text(encoding="utf-8") for path in MEASURED.glob("*.json")]
+    assert len(texts) > 4 and not any(re.search(r'"/\w+/', text) for text in texts)

@@ -1,5 +1,6 @@
 """The page over all documents: it counts what the reports say, and says what is missing."""
 
+import shutil
 from pathlib import Path
 
 import pandas as pd
@@ -34,6 +35,13 @@ def test_every_document_has_its_systems_and_the_claims_of_the_studies_that_repea
     assert "[default](default/report.md)" in thesis and "`thesis`; eight of thirteen" in thesis
     assert text.rstrip().endswith("`cube3`.") and "Sokoban: not built yet." in text
     assert write_overview(reports).read_text() == text
+
+
+def test_claims_are_not_counted_again_in_studies_that_repeat_another_document(reports):
+    copy = reports / "deepcube"
+    shutil.copytree(reports / "default", copy)
+    text = write_overview(reports).read_text()
+    assert "[deepcube](deepcube/report.md)" in text and "In [deepcube]" not in text
 
 
 def test_a_folder_that_is_not_there_is_not_made(tmp_path):

@@ -113,12 +113,20 @@ def _cards(results: StudyResults) -> dict[str, dict[str, Any]]:
 
 
 def _without_networks(card: dict[str, Any], *names: str) -> dict[str, Any]:
-    """A card without the digests of single networks; that of their index, checkpoints.parquet, stays."""
+    """A card without the digests of single networks; that of their index, checkpoints.parquet, stays.
+
+    External instances, wherever their folder is, are named as seen from it.
+    """
 
     def few(files: dict[str, str]) -> dict[str, str]:
-        return {path: found for path, found in files.items() if "/checkpoints/" not in path}
+        return {_place(path): found for path, found in files.items() if "/checkpoints/" not in path}
 
     return card | {name: few(card[name]) for name in names if name in card}
+
+
+def _place(path: str) -> str:
+    """A file of the project by its path; another, of the folder of external instances, without where that lies."""
+    return f"$COSTTOGO_EXTERNAL/{Path(path).name}" if Path(path).is_absolute() else path
 
 
 def _write_cards(out: Path, study: str, cards: dict[str, dict[str, Any]]) -> Path:

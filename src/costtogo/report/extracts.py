@@ -48,6 +48,13 @@ def of_table(arrays: dict[str, np.ndarray]) -> pd.DataFrame:
     return pd.DataFrame({"distance": np.arange(counts.size), "states": counts})
 
 
+def of_clock(clock: pd.DataFrame) -> pd.DataFrame:
+    """How many searches each setting timed, and their mean and longest seconds."""
+    cell = list(clock.columns.drop(["instance", "seconds"]))
+    return clock.groupby(cell, sort=False)["seconds"].agg(**MEASURED).reset_index()
+
+
+MEASURED = {"searches": "size", "seconds": "mean", "longest": "max"}  # of the searches of a setting
 ERRORS = ["iteration", "convergence_point", "scope", "distance", "mean_absolute_error"]
 SEARCHED = [*CELLS, "instance", "solved", "cost", "nodes_generated"]
 without = partial(pd.DataFrame.drop, errors="ignore")
@@ -60,6 +67,7 @@ EXTRACTS: dict[str, Extract] = {  # by the kind of table, as kind_of says it
     "beams/searches": partial(without, columns=["state", "lower_bound"]),
     "external/searches": partial(without, columns=["text", "state", "lower_bound"]),
     "optima": partial(without, columns=["state", "solution", "lower_bound"]),
+    "timings/trees": of_clock,
     "local_vi/boards": partial(without, columns=["state"]),
 }
 FOR_OTHERS = (  # the kinds of tables that reports of other studies may ask for

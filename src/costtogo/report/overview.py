@@ -29,7 +29,11 @@ def write_overview(reports: Path, systems: Path = SYSTEMS) -> Path:
     told = [name for name in studies if (reports / name / "report.md").exists()]
     found = {name: compared for name in told if (compared := _compared(reports / name)) is not None}
     documents = [
-        {"name": DOCUMENTS[source], "systems": own.to_dict("records"), "tables": _tables(source, found)}
+        {
+            "name": DOCUMENTS[source],
+            "systems": own.to_dict("records"),
+            "tables": _tables(source, {name: found[name] for name in found if name in set(own["study"])}),
+        }
         for source, own in rows.groupby("source", sort=False)
     ]
     earlier = [name for name in told if name not in found]
@@ -45,7 +49,7 @@ def _compared(folder: Path) -> pd.DataFrame | None:
 
 
 def _tables(source: str, found: dict[str, pd.DataFrame]) -> list[dict[str, Any]]:
-    """For each study the scoreboard of the claims of one document."""
+    """The scoreboard of the claims of one document in each study that repeats a system of it; others repeat them."""
     own = {name: rows[rows["source"] == source].reset_index(drop=True) for name, rows in found.items()}
     return [
         {"study": name, "scoreboard": scoreboard_text(rows)}

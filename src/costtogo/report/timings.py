@@ -5,6 +5,7 @@ import pandas as pd
 from costtogo.analysis.variants import CELLS
 from costtogo.files import flatten
 from costtogo.params.study import PuzzleStudy
+from costtogo.report.extracts import MEASURED, of_clock
 from costtogo.report.results import StudyResults
 from costtogo.report.tables import baseline
 
@@ -15,7 +16,6 @@ SETTINGS = {  # what tells the searches of a group of stages apart, of a puzzle 
     "beams": ["set", "width"],
     "external": ["seconds_allowed"],
 }
-MEASURED = {"searches": "size", "seconds": "mean", "longest": "max"}  # of the searches of a setting
 
 
 def stage_timings(results: StudyResults) -> pd.DataFrame:
@@ -52,8 +52,8 @@ def of_settings(results: StudyResults) -> pd.DataFrame:
     for group, keys in every.items():
         clock = results.of_each(names.get(group, results.model_names), f"timings/{group}/{{}}")
         if not clock.empty:
-            cells = clock.groupby(["model", *keys], sort=False)["seconds"]
-            frames.append(cells.agg(**MEASURED).reset_index().assign(group=group))
+            whole = clock if "searches" in clock else of_clock(clock[["model", *keys, "instance", "seconds"]])
+            frames.append(whole.assign(group=group))
     settings = dict.fromkeys(key for keys in every.values() for key in keys)
     found = pd.concat(frames) if frames else pd.DataFrame()
     return found.reindex(columns=["group", "model", *settings, *MEASURED])
