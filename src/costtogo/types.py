@@ -34,7 +34,7 @@ class ActionHeuristic(Protocol):
 
 
 class PolicyHeuristic(Protocol):
-    """A heuristic that tells the probability of each action, too.
+    """A heuristic that also gives the probability of each action.
 
     has_policy: True if searches may ask for both.
     """

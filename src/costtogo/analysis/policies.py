@@ -6,7 +6,7 @@ from numba import njit
 
 from costtogo.types import NO_STATE, CostToGo, Neighbours
 
-UNKNOWN, ON_THE_WAY, ENDLESS, SOLVED = 0, 1, 2, 3  # what is known of a state whose greedy way is followed
+UNKNOWN, ON_THE_WAY, ENDLESS, SOLVED = 0, 1, 2, 3  # how the greedy walk from a state ends
 
 
 def audit_policy(

@@ -189,7 +189,7 @@ def _loss(training: "ModelParams") -> tuple[float | None, str]:
 
 
 def _of_losses(losses: dict[str, tuple[float | None, str]]) -> dict[str, dict[str, Any]]:
-    """The options of a figure of losses, by what trainers.loss_of tells of each model."""
+    """The options of a figure of losses, from the result of trainers.loss_of for each model."""
     return {
         "epsilons": {model: epsilon for model, (epsilon, _) in losses.items()},
         "losses": {model: loss for model, (_, loss) in losses.items()},

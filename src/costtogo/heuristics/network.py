@@ -78,7 +78,7 @@ class NetworkHeuristic:
 
     by_action: whether the network tells the cost-to-go of each child; children() is cheap then, and the cost-to-go
     of a state is 1 + the least of its children.
-    has_policy: whether it tells the value of a state and a policy; with_policy() gives both by one evaluation.
+    has_policy: True if it has a value and a policy of each state; with_policy() returns both from one evaluation.
     bound: where the architecture lies above one, what is added to the network's output, which then counts from 0 on;
     the cost-to-go is never below it.
     """

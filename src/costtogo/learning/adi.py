@@ -1,7 +1,7 @@
 """Autodidactic iteration (ADI): McAleer et al. 2018, arXiv:1805.07470; the slides' Algorithm 1.
 
-One network tells value and policy. Of each state of random walks from the goal, all children x_a are evaluated by the
-network as it is now, and one step of policy improvement gives what it should say of the state:
+One network has two outputs, value and policy. For each state of random walks from the goal, the network as it is now
+evaluates all children x_a, and one step of policy improvement gives the targets of the state:
 
 y_v = max over actions of R(x_a) + v(x_a), and y_p = the action for which it is greatest,
 
@@ -63,7 +63,7 @@ def train(training: Training) -> Iterator[Progress]:
 def draw(training: Training, puzzle: Puzzle, count: int, walk_max: int, generator: np.random.Generator) -> Improved:
     """The states of walks of walk_max moves, count in all, with their targets by the network as it is now.
 
-    sample_states gives one walk after another, each from its first move on, so that a row's place tells its D.
+    sample_states returns one walk after another, each from its first move on, so D follows from a row's place.
     """
     states = sample_states(puzzle, training.params.sampler, count, walk_max, generator)
     costs = child_costs(puzzle, states, training.heuristic)

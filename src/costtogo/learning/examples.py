@@ -1,4 +1,4 @@
-"""Trainings on examples, of which each tells what the network should say: one loop for all of them."""
+"""Trainings on examples, each with its own targets: one loop for all of them."""
 
 import math
 from abc import ABC, abstractmethod

@@ -37,7 +37,7 @@ from costtogo.types import NO_ACTION, CostToGo, Heuristic, PolicyHeuristic, Sear
 WAITING = -1  # the place of a leaf that is being evaluated
 UNEXPANDED = 0  # the place of a node whose children are not in the tree
 ACTION_BYTES = 20  # of a row of Memory
-NODE_BYTES = 48  # beside the state: search, parent, action, g, h, place, and slots of the hash table
+NODE_BYTES = 48  # without the state: search, parent, action, g, h, place, and slots of the hash table
 MEMORY = 4 << 30  # bytes that the trees in step may fill together
 TREES = 1024  # in step at most
 EXPANDED_AT_ONCE = 1 << 14  # states whose children are looked for in a tree
