@@ -581,10 +581,15 @@ LIKE = {  # what the study is like, what it changes, and the sentence
         "optima.max_nodes: there is no key 'max_nodes'",
     ),
     "tiles of a cube": ("cube3", cube3(pattern_databases={"x": "7-8"}), "cube3 has no tiles to slide"),
-    "optima of a cube": (
+    "optima of a cube by tiles": (
         "cube3",
-        cube3(optima={"max_generated": 9}),
-        "optima are found of .* not of cube3",
+        cube3(optima={"pattern_database": "7-8"}),
+        "optima.pattern_database is for sliding tiles, not for cube3; leave it out",
+    ),
+    "optima of a set that is not there": (
+        "cube3",
+        cube3(optima={"sets": ["scrambld"]}),
+        "optima.sets: there is no instance set 'scrambld'; did you mean 'scrambled'",
     ),
     "a baseline that is not there": ("puzzle15", puzzle15(baselines=["8-7"]), "there is no baseline '8-7'; there are"),
     "a baseline twice": ("puzzle15", puzzle15(baselines=["7-8", "7-8"]), "baselines are named once each"),

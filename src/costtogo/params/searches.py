@@ -70,7 +70,7 @@ class BeamParams(SearchParams):
     """Beam search over some widths on one instance set.
 
     images: symmetric and inverse images of each state that beams start from.  average: symmetric images of a state in a
-    beam over which its cost-to-go is averaged, each an evaluation.
+    beam over which its cost-to-go is averaged, each an evaluation.  max_moves: after which a beam ends as unsolved.
     """
 
     group: ClassVar[str] = "beams"
@@ -81,6 +81,32 @@ class BeamParams(SearchParams):
     widths: list[Positive] = Field(min_length=1)
     images: Few = 1
     average: Few = 1
+    max_moves: Positive = 1000
+
+    @property
+    def settings(self) -> list[tuple]:
+        return [(self.set, width) for width in self.widths]
+
+
+class PolicyBeamParams(SearchParams):
+    """Beam search by a policy over some widths on one instance set.
+
+    A state counts as the cost-to-go of its parent less the logarithm of the probability of the action that leads to it,
+    so that one evaluation of a parent serves all of its children. A beam of width 1 is a greedy walk by the policy.
+    max_moves: after which a beam ends as unsolved.
+    """
+
+    group: ClassVar[str] = "policy_beams"
+    words: ClassVar[str] = "Beam search by the policy"
+    cell: ClassVar[tuple[str, ...]] = ("set", "width")
+    wants: ClassVar[str] = "a policy, as a training by adi has"
+    solver: Literal["policy_beam"]
+    set: str
+    widths: list[Positive] = Field(min_length=1)
+    max_moves: Positive = 1000
+
+    def suits(self, model: ModelParams) -> bool:
+        return model.architecture.outputs == "policy"
 
     @property
     def settings(self) -> list[tuple]:
@@ -109,13 +135,22 @@ class SearchProtocol(Params):
 
 
 class OptimaParams(Params):
-    """Shortest solutions of the study's own instance sets: of sliding tiles by IDA*, of Lights Out by linear algebra.
+    """Shortest solutions of the study's own instance sets.
 
+    Of sliding tiles by IDA*, of Lights Out by linear algebra, of others by breadth-first search from both ends.
     pattern_database: the name of that which IDA* goes by.  max_generated: nodes after which a search ends as unsolved.
+    around: moves from the goal of the states that breadth-first search is to meet.
+    sets: those that are solved; all where none is named.
     """
 
     pattern_database: str | None = None
+    around: int = Field(default=6, ge=0, le=30)
+    sets: list[str] = []
     max_generated: Nodes = 1_000_000_000
+
+    def asks_for(self, name: str) -> bool:
+        """Whether an instance set is solved."""
+        return not self.sets or name in self.sets
 
 
 class BeamBudget(Params):
@@ -237,7 +272,9 @@ class AnytimeParams(SearchParams):
 
 # Each kind but BWAS has a group, of stages of the module costtogo.stages.search.<group>, words for what it does, and
 # a cell, the columns of its rows that tell settings apart.
-Search = Annotated[GridParams | BeamParams | AnytimeParams | TreeParams, Field(discriminator="solver")]
+Search = Annotated[
+    GridParams | BeamParams | PolicyBeamParams | AnytimeParams | TreeParams, Field(discriminator="solver")
+]
 
 
 class ExternalParams(Params):

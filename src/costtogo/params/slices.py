@@ -22,6 +22,7 @@ def _of_puzzle(asked: PuzzleStudy) -> dict[str, Any]:
     dumped = asked.model_dump(exclude={"models"})
     common = {"study": asked.study, "puzzle": puzzle}
     machine = {**common, "threads": asked.threads, "device": asked.device}
+    goal_alone = {"goal_alone": True} if asked.goal_alone else {}
     grids = [grid.model_dump() for grid in asked.grids]
     protocol = {"search": dumped["search"], "searches": grids} if dumped["search"] else {}
     parts: dict[str, Any] = {}
@@ -48,12 +49,13 @@ def _of_puzzle(asked: PuzzleStudy) -> dict[str, Any]:
         parts[f"models/{name}"] = {**own, "training": model.model_dump(exclude={"starts_from"}), **start}
         parts[f"audits/{name}"] = {**own, "seed": derive_seed(asked.seed, "audits", name), "audit": dumped["audit"]}
         if protocol or grids:
-            parts[f"searches/{name}"] = {**own, **(protocol or {"searches": grids})}
+            parts[f"searches/{name}"] = {**own, **(protocol or {"searches": grids, **goal_alone})}
         for group, searches in asked.searches_over(name).items():
             listed = [search.model_dump() for search in searches]
-            parts[f"{group}/{name}"] = {**own, group: listed, "max_nodes": asked.max_nodes}
+            parts[f"{group}/{name}"] = {**own, group: listed, "max_nodes": asked.max_nodes, **goal_alone}
         if asked.external is not None:
-            parts[f"external/{name}"] = {**own, "external": dumped["external"], "max_nodes": asked.max_nodes}
+            limits = {"max_nodes": asked.max_nodes, **goal_alone}
+            parts[f"external/{name}"] = {**own, "external": dumped["external"], **limits}
     if asked.local_vi is not None:
         parts |= _of_local_vi(asked, dumped["local_vi"], common)
     return parts

@@ -56,9 +56,13 @@ PuzzleName = Annotated[str, AfterValidator(_puzzle_exists)]
 
 
 class Around(Params):
-    """The states up to so many moves from the goal; beyond 30, no puzzle's table fits."""
+    """The states up to so many moves from the goal; beyond 30, no puzzle's table fits.
+
+    goal_alone: whether searches over networks test for the goal alone, and only audits look into the table.
+    """
 
     around: int = Field(ge=0, le=30)
+    goal_alone: bool = False
 
 
 class PuzzleParams(Params):
@@ -168,9 +172,21 @@ class PuzzleStudy(PuzzleParams):
         return self.exact.around
 
     @property
+    def goal_alone(self) -> bool:
+        """Whether searches test for the goal alone and do not look into an exact table around it."""
+        return isinstance(self.exact, Around) and self.exact.goal_alone
+
+    @property
     def is_sliding(self) -> bool:
         """True for sliding tiles, of which there are pattern databases."""
         return family(self.puzzle) == "sliding"
+
+    @property
+    def exact_solver(self) -> str:
+        """By what shortest solutions are found, in words, of a study that asks for optima."""
+        if self.optima.pattern_database is not None:
+            return f"IDA* over {self.optima.pattern_database}"
+        return "linear algebra" if family(self.puzzle) == "lights_out" else "breadth-first search from both ends"
 
     def searches_over(self, model: str) -> dict[str, list[Search]]:
         """by_group, of the searches that can go by the network of a model."""
@@ -305,10 +321,10 @@ def _unsuited_solvers(asked: PuzzleStudy) -> Iterator[str]:
         name = asked.optima.pattern_database
         if asked.is_sliding and name not in asked.pattern_databases:
             yield f"optima.pattern_database must name one of pattern_databases, not '{name}'; there are {there}"
-        if not asked.is_sliding and (name is not None or family(asked.puzzle) != "lights_out"):
-            yield (
-                f"optima are found of sliding tiles and, without pattern database, of Lights Out, not of {asked.puzzle}"
-            )
+        if not asked.is_sliding and name is not None:
+            yield f"optima.pattern_database is for sliding tiles, not for {asked.puzzle}; leave it out"
+        for unknown in [name for name in asked.optima.sets if name not in asked.instances]:
+            yield f"optima.sets: there is no instance set '{unknown}'{hint(unknown, asked.instances)}"
     known = [*asked.pattern_databases, MANHATTAN] if asked.is_sliding else []
     for name in asked.baselines:
         if name not in known:

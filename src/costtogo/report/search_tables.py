@@ -135,8 +135,9 @@ def pattern_databases(results: StudyResults) -> pd.DataFrame:
 
 
 def exact_solutions(results: StudyResults) -> pd.DataFrame | None:
-    """The instances with what their exact solver found; None where it has not run."""
-    return results.find(f"optima/{results.puzzle}") if results.asked.optima else None
+    """The instances with what their exact solver found, of the sets that it was asked to; None where it has not run."""
+    found = results.find(f"optima/{results.puzzle}") if results.asked.optima else None
+    return None if found is None else found[[results.asked.optima.asks_for(name) for name in found["set"]]]
 
 
 def optima(results: StudyResults) -> pd.DataFrame:

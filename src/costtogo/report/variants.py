@@ -131,9 +131,12 @@ def _divergence(rows: pd.DataFrame, mean_distance: float, base: str) -> list[lis
     return lines
 
 
-def _longer(rows: pd.DataFrame) -> Values:
-    """Each measure against the convergence point (thesis 5.6), of the variant that reaches the most points."""
+def _longer(rows: pd.DataFrame) -> Values | None:
+    """Each measure against the convergence point (thesis 5.6), of the variant that reaches the most points; None where
+    no checkpoint was kept at one."""
     points = rows[rows["kind"] == "convergence_point"]
+    if points.empty:
+        return None
     variant = longest(points)
     found = by_point(points[points["variant"] == variant], list(MEASURES))
     return {"variant": variant, "table": _means(found, "convergence_point", MEASURES, _mean)}

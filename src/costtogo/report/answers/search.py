@@ -83,9 +83,7 @@ def exact(results: StudyResults) -> Searches | None:
     sets = [name for name in dict.fromkeys(found["set"]) if is_scrambled(results, name)] if found is not None else []
     if not sets:
         return None
-    rows = found[found["set"].isin(sets)]
-    database = results.asked.optima.pattern_database
-    how = f"IDA* over {database}" if database else "linear algebra"
+    rows, how = found[found["set"].isin(sets)], results.asked.exact_solver
     sets_text = f"the set{'s' if len(sets) > 1 else ''} {' and '.join(sets)}"
     what = f"{len(rows)} {noun(results.puzzle)}s of {sets_text}, {how}"
     return _searches(results, f"optima/{results.puzzle}", rows, ["set"], what)

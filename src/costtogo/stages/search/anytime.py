@@ -15,10 +15,9 @@ from costtogo.heuristics.network import NetworkHeuristic
 from costtogo.params.searches import AnytimeParams
 from costtogo.search import anytime
 from costtogo.stages.search.external import options_of
-from costtogo.stages.search.loading import Sets, index_of, load_network, read_sets
+from costtogo.stages.search.loading import Sets, index_of, load_network, read_ends, read_sets
 from costtogo.stages.search.running import finish_cells, run_alone, warm_up
 from costtogo.stages.stage_run import StageRun
-from costtogo.stages.tables import read_nearby
 
 MEASURES = ("solved_percent", "length", "optimal_percent")
 
@@ -27,7 +26,7 @@ def run(params: Path, out: Path, table: Path, instances: Path, model: Path) -> N
     """Search from the first instances of each set named, under each budget; model is the folder of a training."""
     stage = StageRun("anytime", __name__, params, out, [table, instances, index_of(model)])
     network = load_network(model, stage.parameters["device"])
-    sets, nearby = read_sets(stage.puzzle, instances), read_nearby(table, stage.puzzle)
+    sets, nearby = read_sets(stage.puzzle, instances), read_ends(stage, table)
     asked = [AnytimeParams(**values) for values in stage.parameters["anytime"]]
     found = search_sets(stage, network, nearby, sets, asked)
     finish_cells(stage, found, [*AnytimeParams.cell], MEASURES)

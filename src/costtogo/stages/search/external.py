@@ -25,7 +25,7 @@ from costtogo.files import FileError, json_text, read_text, write_text
 from costtogo.params.searches import ExternalBudget, ExternalParams
 from costtogo.puzzles.base import Puzzle
 from costtogo.search import anytime
-from costtogo.stages.search.loading import index_of, load_network
+from costtogo.stages.search.loading import index_of, load_network, read_ends
 from costtogo.stages.search.running import (
     Search,
     describe,
@@ -36,7 +36,6 @@ from costtogo.stages.search.running import (
     with_progress,
 )
 from costtogo.stages.stage_run import StageRun, parameters_of, say
-from costtogo.stages.tables import read_nearby
 
 FIRST = (30, 100)  # instances that the summary tells of, besides all
 CELL = ["seconds_allowed", "instance"]
@@ -54,7 +53,7 @@ def run(params: Path, out: Path, table: Path, model: Path) -> None:
     path = find(asked.file)
     stage = StageRun("external", __name__, params, out, [table, index_of(model), path])
     puzzle, network = stage.puzzle, load_network(model, stage.parameters["device"])
-    instances, nearby = with_optima(puzzle, load_instances(puzzle, path)), read_nearby(table, puzzle)
+    instances, nearby = with_optima(puzzle, load_instances(puzzle, path)), read_ends(stage, table)
     partials, frames = stage.results / "resume" / f"external_{out.name}", []
     for budget in asked.budgets:
         options = {"nearby": nearby, **options_of(budget, stage.parameters["threads"])}

@@ -20,10 +20,9 @@ from costtogo.params.searches import GridParams
 from costtogo.puzzles.base import Puzzle
 from costtogo.search import bwas
 from costtogo.search.bwas import Limits
-from costtogo.stages.search.loading import Sets, index_of, load_heuristic, load_network, read_sets
+from costtogo.stages.search.loading import Sets, index_of, load_heuristic, load_network, read_ends, read_sets
 from costtogo.stages.search.running import finish_cells, run_searches, warm_up
 from costtogo.stages.stage_run import StageRun
-from costtogo.stages.tables import read_nearby
 from costtogo.types import Heuristic
 
 STATES_IN_STEP = 4096  # that one call of the network evaluates at about the same speed for each
@@ -42,7 +41,7 @@ def run(
     stage = StageRun("grid" if model else "baselines", __name__, params, out, inputs)
     puzzle, asked = stage.puzzle, stage.parameters
     found = load_network(model, asked["device"]) if model else load_heuristic(puzzle, asked["heuristic"], database)
-    heuristic = NearbyHeuristic(found, read_nearby(table, puzzle))
+    heuristic = NearbyHeuristic(found, read_ends(stage, table))
     grids = [GridParams(**values) for values in asked["searches"]]
     finish_cells(stage, search_grids(puzzle, heuristic, read_sets(puzzle, instances), grids), CELL, MEASURES)
 

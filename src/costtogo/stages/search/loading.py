@@ -5,12 +5,15 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from costtogo.exact.nearby import NearbyTable, nearby_table
 from costtogo.files import FileError, read_frame
 from costtogo.heuristics import network
 from costtogo.heuristics.network import NetworkHeuristic
 from costtogo.params.searches import MANHATTAN
 from costtogo.puzzles import find
 from costtogo.puzzles.base import Puzzle
+from costtogo.stages.stage_run import StageRun
+from costtogo.stages.tables import read_nearby
 from costtogo.types import Heuristic, States
 
 Sets = dict[str, tuple[pd.DataFrame, States]]  # by name: rows, and their states uint8 [N, D]
@@ -33,6 +36,12 @@ def load_heuristic(puzzle: Puzzle, name: str, database: Path | None = None) -> H
 def load_network(model: Path, device: str = "cpu", iteration: int | None = None) -> NetworkHeuristic:
     """A checkpoint of a training, whose folder model is: the last, or that of an iteration."""
     return network.load(checkpoint(model, iteration), device=device)
+
+
+def read_ends(stage: StageRun, table: Path) -> NearbyTable:
+    """The exact distances around the goal that a search may end in: those of the table or, where the study says so,
+    that of the goal alone."""
+    return nearby_table(stage.puzzle, 0) if stage.parameters.get("goal_alone") else read_nearby(table, stage.puzzle)
 
 
 def index_of(model: Path) -> Path:

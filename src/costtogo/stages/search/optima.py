@@ -1,17 +1,20 @@
 """Exact optima of a study's own instance sets: results/<study>/optima/<puzzle>.parquet.
 
 The instances of results/<study>/instances/<puzzle>.parquet in the same columns, their distance filled in where a
-shortest solution was found: of sliding tiles by IDA* over a pattern database, of Lights Out by linear algebra. What
-searches from instances reads this file in place of the other.
+shortest solution was found: of sliding tiles by IDA* over a pattern database, of Lights Out by linear algebra, of
+others by breadth-first search from both ends. What searches from instances reads this file in place of the other.
 """
 
 from functools import partial
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 
 from costtogo.analysis.suboptimality import summarise
 from costtogo.exact.lights_out import FewestPresses
+from costtogo.exact.meeting import MeetingSearch
+from costtogo.exact.nearby import nearby_table
 from costtogo.params.searches import OptimaParams
 from costtogo.puzzles.base import Puzzle
 from costtogo.search import ida_star
@@ -21,32 +24,41 @@ from costtogo.stages.search.running import Search, describe, metrics_of, refuse,
 from costtogo.stages.stage_run import StageRun, say
 
 COLUMNS = ["distance", "solved", "lower_bound", "nodes_expanded", "nodes_generated", "solution"]
+NOT_SEARCHED = {
+    "cost": np.inf, "solved": False, "lower_bound": 0.0, "nodes_expanded": 0, "nodes_generated": 0, "solution": ""
+}  # fmt: skip
 MEASURES = ("solved_percent", "length", "nodes_generated")
 
 
 def run(params: Path, out: Path, instances: Path, database: Path | None = None) -> None:
-    """Solve every instance; database: the file that IDA* goes by, none for Lights Out.  out ends in .parquet."""
+    """Solve the instances asked for; database: the file that IDA* goes by, if it does.  out ends in .parquet."""
     stage = StageRun("optima", __name__, params, out, [instances, database])
-    puzzle = stage.puzzle
-    search = exact_search(puzzle, OptimaParams(**stage.parameters["optima"]), database)
+    puzzle, optima = stage.puzzle, OptimaParams(**stage.parameters["optima"])
+    search = exact_search(puzzle, optima, database)
     warm_up(puzzle, search)
     frames = []
     for name, (asked, starts) in read_sets(puzzle, instances).items():
+        if not optima.asks_for(name):
+            frames.append(asked.assign(**NOT_SEARCHED))
+            continue
         with stage.part(name):
             rows = run_alone(puzzle, search, asked, starts, name, stage.parameters["threads"])
         refuse(rows, rows["solved"] & rows["distance"].notna() & (rows["cost"] != rows["distance"]))
         say(f"{name}: {describe(rows)}")
         frames.append(rows.join(asked[asked.columns.difference(rows.columns)]))
     found = pd.concat(frames, ignore_index=True)
-    metrics = metrics_of(summarise(found, ["set"]), ["set"], MEASURES)
+    searched = found[[optima.asks_for(name) for name in found["set"]]]
+    metrics = metrics_of(summarise(searched, ["set"]), ["set"], MEASURES)
     found["distance"] = found["cost"].where(found["solved"], found["distance"])
     columns = [*asked.columns.drop("distance"), *COLUMNS]
-    stage.finish_tables({"": found[columns]}, metrics, found[["set", "instance", "seconds"]])
+    stage.finish_tables({"": found[columns]}, metrics, searched[["set", "instance", "seconds"]])
 
 
 def exact_search(puzzle: Puzzle, asked: OptimaParams, database: Path | None) -> Search:
     """What finds shortest solutions of the puzzle's states."""
-    if asked.pattern_database is None:
+    if asked.pattern_database is not None:
+        heuristic = load_heuristic(puzzle, asked.pattern_database, database)
+        return partial(ida_star.solve, puzzle, heuristic, limits=IdaLimits(max_generated=asked.max_generated))
+    if puzzle.family == "lights_out":
         return FewestPresses(puzzle).solve
-    heuristic = load_heuristic(puzzle, asked.pattern_database, database)
-    return partial(ida_star.solve, puzzle, heuristic, limits=IdaLimits(max_generated=asked.max_generated))
+    return MeetingSearch(puzzle, nearby_table(puzzle, asked.around), asked.max_generated).solve

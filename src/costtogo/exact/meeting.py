@@ -1,0 +1,78 @@
+"""Shortest solutions by breadth-first search from both ends: from a start, until it meets the states around the goal.
+
+A table of the states up to t moves from the goal and s layers of states around the start prove every distance up to
+t + s: the first layer that has a state within the table has one on a shortest path. States are told apart by their
+hashes alone, as those of the table; the solution is replayed by whoever asked for it.
+"""
+
+import numpy as np
+
+from costtogo.exact.hashing import HashTable, hash_states
+from costtogo.exact.nearby import FAR, NearbyTable, children_of
+from costtogo.puzzles.base import Puzzle
+from costtogo.types import SearchResult, States
+
+
+class MeetingSearch:
+    """Breadth-first search from starts towards a table; moves must be undone by moves.
+
+    max_generated: children of one start after which the search ends as unsolved.
+    """
+
+    def __init__(self, puzzle: Puzzle, nearby: NearbyTable, max_generated: int):
+        self.puzzle, self.nearby, self.max_generated = puzzle, nearby, max_generated
+
+    def solve(self, starts: States) -> SearchResult:
+        """Shortest solutions of starts, uint8 [B, D], one after another.
+
+        lower_bound: of an unsolved start the fewest moves that are not ruled out.
+        """
+        return SearchResult.from_rows(self._solve_one(start) for start in starts)
+
+    def _solve_one(self, start: States) -> tuple:
+        """One row of a SearchResult."""
+        actions, layers, seen = len(self.puzzle.actions), [start[None]], HashTable()
+        seen.enter(hash_states(self.puzzle, start[None]))
+        expanded, generated, met = 0, 0, self._within(start[None])
+        while met is None:
+            layer = layers[-1]
+            count = len(layer) * actions
+            if not count or generated + count > self.max_generated:
+                return np.inf, expanded, generated, self.nearby.depth + len(layers), []
+            expanded, generated = expanded + len(layer), generated + count
+            last = generated + count * actions > self.max_generated
+            found, met = self._next_layer(layer, None if last else seen)
+            layers.append(found)
+        solution = self._back(met, layers[:-1]) + self.nearby.path(met)
+        return len(solution), expanded, generated, len(solution), solution
+
+    def _next_layer(self, states: States, seen: HashTable | None) -> tuple[States, States | None]:
+        """The children that no layer before had, each once, and one that is within the table, if any.
+
+        Without what was seen, where no further layer will be asked for, they are looked up and not kept.
+        """
+        parts = [states[:0]]
+        for children in children_of(self.puzzle, states):
+            hashes = hash_states(self.puzzle, children)
+            rows = np.flatnonzero(self.nearby.of_hashes(hashes) != FAR)
+            if len(rows):
+                return states[:0], children[rows[0]]
+            if seen is not None:
+                parts.append(children[seen.enter(hashes)])
+        return np.concatenate(parts), None
+
+    def _within(self, states: States) -> States | None:
+        """The first of some states if it is within the table."""
+        return states[0] if self.nearby(states)[0] != FAR else None
+
+    def _back(self, state: States, layers: list[States]) -> list[int]:
+        """The actions from the start to a state of the layer after these: each step back is to a state of the last."""
+        actions: list[int] = []
+        for layer in reversed(layers):
+            known = np.sort(hash_states(self.puzzle, layer))
+            children, legal = self.puzzle.expand(state[None])
+            before = np.flatnonzero(legal[0] & np.isin(hash_states(self.puzzle, children[0]), known))
+            action = int(before[0])
+            actions.append(self.puzzle.inverse(action))
+            state = children[0, action]
+        return actions[::-1]
