@@ -589,7 +589,7 @@ LIKE = {  # what the study is like, what it changes, and the sentence
     "optima of a set that is not there": (
         "cube3",
         cube3(optima={"sets": ["scrambld"]}),
-        "optima.sets: there is no instance set 'scrambld'; did you mean 'scrambled'",
+        "there is no instance set 'scrambld'; did you mean 'scrambled'",
     ),
     "a baseline that is not there": ("puzzle15", puzzle15(baselines=["8-7"]), "there is no baseline '8-7'; there are"),
     "a baseline twice": ("puzzle15", puzzle15(baselines=["7-8", "7-8"]), "baselines are named once each"),

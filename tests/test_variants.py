@@ -14,6 +14,8 @@ from costtogo.files import FileError, read_json, write_frame, write_json
 from costtogo.report.results import StudyResults
 from costtogo.report.variants import variants_text
 
+PUZZLES = ["cube2", "hanoi_3"]
+
 
 def test_the_interval_of_a_mean_is_student_s():
     mean, low, high = mean_interval([1.0, 2.0, 3.0, 4.0, 5.0])
@@ -86,7 +88,7 @@ def text(tmp_path) -> str:
     def drawn(puzzle: str):
         return lambda *kinds: "\n".join(f"[{kind} of {puzzle}]" for kind in kinds)
 
-    return variants_text([StudyResults.of_kept(tmp_path / "repeated")], drawn)
+    return variants_text([StudyResults.of_kept(tmp_path / "repeated")], PUZZLES, drawn)
 
 
 def test_a_training_has_diverged_that_ends_worse_than_no_heuristic():
@@ -110,7 +112,26 @@ def test_the_section_tells_what_diverged_where_trainings_were_looked_at(text):
 
 
 def test_nothing_is_told_where_nothing_was_kept(tmp_path):
-    assert variants_text([], None) == ""
+    assert variants_text([], PUZZLES, None) == ""
+    write_repeated(tmp_path)
+    assert variants_text([StudyResults.of_kept(tmp_path / "repeated")], ["puzzle8"], None) == ""
+
+
+def test_a_report_tells_of_its_own_puzzles_alone(tmp_path):
+    write_repeated(tmp_path)
+    text = variants_text([StudyResults.of_kept(tmp_path / "repeated")], ["cube2"], lambda puzzle: lambda *kinds: "")
+    assert "## cube2" in text and "hanoi_3" not in text
+
+
+def test_checkpoints_are_followed_only_where_trainings_have_several(tmp_path):
+    write_repeated(tmp_path)
+    table = tmp_path / "repeated" / "variants.csv"
+    frame = pd.read_csv(table)
+    last = frame[frame["iteration"] == frame.groupby(["variant", "seed"])["iteration"].transform("max")]
+    last.assign(selected=True).to_csv(table, index=False)
+    text = variants_text([StudyResults.of_kept(tmp_path / "repeated")], ["cube2"], lambda puzzle: lambda *kinds: "")
+    assert "thesis 5.6" not in text and "What makes a good search heuristic" not in text
+    assert "at the end of the budget" in text and "of the chosen checkpoint" not in text
 
 
 def test_each_puzzle_has_its_tables_and_figures(text):
@@ -191,7 +212,7 @@ def test_measures_without_searches_are_told_as_such(tmp_path):
     frame.loc[frame["variant"] == "wide", ["nodes_expanded", "optimal_percent"]] = np.nan
     frame.loc[frame["variant"] == "wide", "selected"] = False
     frame.to_csv(table, index=False)
-    text = variants_text([StudyResults.of_kept(tmp_path / "repeated")], lambda puzzle: lambda *kinds: "")
+    text = variants_text([StudyResults.of_kept(tmp_path / "repeated")], PUZZLES, lambda puzzle: lambda *kinds: "")
     wide = [line for line in text.splitlines() if line.startswith("| `wide` | 3 |")]
     assert len(wide) == 1 and wide[0].endswith("| – | – |")
     assert "not searched" in text and "nan" not in text

@@ -404,18 +404,22 @@ def _kept_figures(own: str, puzzles: list[str], measured: Path) -> Iterator[Figu
             label = f"losses of the study {path.stem}'s trainings"
             yield _kept_figure(path, "kept_training", label, puzzle, puzzle, files, options)
         if (folder / "variants.csv").exists():
-            yield from _variant_figures(path, cards, {"frame": str(folder / "variants.csv")})
+            yield from _variant_figures(path, cards, puzzles, {"frame": str(folder / "variants.csv")})
 
 
-def _variant_figures(path: Path, cards: dict[str, Any], files: Paths) -> Iterator[FigureEntry]:
-    """The figures of the trainings that a study repeated with several seeds."""
-    stages = [card for place, card in cards.items() if re.match(r"searches/.*_seed\d+$", place)]
-    for puzzle in sorted({card["parameters"]["puzzle"] for card in stages}):
+def _variant_figures(path: Path, cards: dict[str, Any], puzzles: list[str], files: Paths) -> Iterator[FigureEntry]:
+    """The figures of the trainings on some puzzles that a study repeated with several seeds.
+
+    Those that follow the checkpoints are for trainings of which more than the last was audited.
+    """
+    stages = [card["parameters"] for place, card in cards.items() if re.match(r"audits/.*_seed\d+$", place)]
+    followed = {own["puzzle"] for own in stages if own["audit"]["checkpoints"] > 1}
+    for puzzle in sorted({own["puzzle"] for own in stages} & {*puzzles}):
         kinds = {"variants": "seeds of each variant"}
         if (mean := mean_distance_at_looks(cards, puzzle)) is not None:
             measures = {"errors": "error", "losses": "loss", "costs": "mean cost-to-go"}
             kinds |= {f"variant_{name}": f"{measure} as training goes on" for name, measure in measures.items()}
-        elif family(puzzle) != "hanoi":
+        elif family(puzzle) != "hanoi" and puzzle in followed:
             kinds |= {"measures_by_point": "measures by convergence point", "predictors": "what predicts searches"}
         for kind, label in kinds.items():
             options = {"puzzle": puzzle} | ({"mean_distance": mean} if kind in OVER_STATES else {})

@@ -153,6 +153,13 @@ class OptimaParams(Params):
         return not self.sets or name in self.sets
 
 
+class TwoPhaseParams(Params):
+    """Kociemba's two-phase solver on the study's own instance sets, each search stopped after some seconds."""
+
+    sets: list[str] = Field(min_length=1)
+    seconds: Amount = 10
+
+
 class BeamBudget(Params):
     """How many of the first external instances are solved, by beams that widen until the seconds of each are up."""
 

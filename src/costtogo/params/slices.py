@@ -38,6 +38,8 @@ def _of_puzzle(asked: PuzzleStudy) -> dict[str, Any]:
         parts[f"pattern_databases/{name}"] = {**common, "partition": partition}
     if asked.optima is not None:
         parts[f"optima/{puzzle}"] = {**common, "threads": asked.threads, "optima": dumped["optima"]}
+    if asked.two_phase is not None:
+        parts[f"two_phase/{puzzle}"] = {**common, "two_phase": dumped["two_phase"]}
     for name in asked.baselines:
         parts[f"baselines/{name}"] = {**common, "heuristic": name, "searches": grids}
     if asked.baselines:

@@ -29,6 +29,7 @@ from costtogo.params.searches import (
     OptimaParams,
     Search,
     SearchProtocol,
+    TwoPhaseParams,
 )
 from costtogo.params.trainers import Model
 from costtogo.params.training import Architecture, ModelParams
@@ -86,6 +87,7 @@ class PuzzleParams(Params):
     headline: str | None = None
     pattern_databases: dict[DatabaseName, str] = {}
     optima: OptimaParams | None = None
+    two_phase: TwoPhaseParams | None = None
     baselines: list[str] = []
     external: ExternalParams | None = None
     max_nodes: Nodes = 60_000_000
@@ -102,6 +104,7 @@ class PuzzleParams(Params):
 
     def _missing_sets(self) -> Iterator[str]:
         wanted = [search.set for search in self.searches]
+        wanted += [name for solver in (self.optima, self.two_phase) if solver for name in solver.sets]
         wanted += [self.search.selection.set, self.search.headline.set] if self.search else []
         if isinstance(self.audit, SampledAudit) and self.audit.progress:
             wanted.append(self.audit.progress.set)
@@ -282,6 +285,8 @@ def _unsuited(asked: PuzzleStudy) -> Iterator[str]:
         yield f"headline must name a model, not '{asked.headline}'; there are {', '.join(asked.models)}"
     if asked.pattern_databases and not asked.is_sliding:
         yield f"pattern_databases: {asked.puzzle} has no tiles to slide; leave them out"
+    if asked.two_phase and asked.puzzle != "cube3":
+        yield f"two_phase: that solver is for cube3, not for {asked.puzzle}; leave it out"
     if asked.local_vi and not asked.is_sliding:
         yield f"local_vi: {asked.puzzle} has no tiles to slide; leave it out"
     for name, text in asked.pattern_databases.items():
@@ -323,8 +328,6 @@ def _unsuited_solvers(asked: PuzzleStudy) -> Iterator[str]:
             yield f"optima.pattern_database must name one of pattern_databases, not '{name}'; there are {there}"
         if not asked.is_sliding and name is not None:
             yield f"optima.pattern_database is for sliding tiles, not for {asked.puzzle}; leave it out"
-        for unknown in [name for name in asked.optima.sets if name not in asked.instances]:
-            yield f"optima.sets: there is no instance set '{unknown}'{hint(unknown, asked.instances)}"
     known = [*asked.pattern_databases, MANHATTAN] if asked.is_sliding else []
     for name in asked.baselines:
         if name not in known:

@@ -1,6 +1,6 @@
 """What makes a difference, beyond the thesis: the part of the report on trainings repeated with several seeds."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any
 
 import pandas as pd
@@ -40,20 +40,24 @@ ALL_STARTS = "all_starts_"  # what the metrics of a search from every state begi
 Values = dict[str, Any]
 
 
-def variants_text(kept: list[StudyResults], drawn: Callable[[str], Callable[..., str]]) -> str:
-    """The part; empty where no study with repeated trainings was kept.
+def variants_text(kept: list[StudyResults], asked: Collection[str], drawn: Callable[[str], Callable[..., str]]) -> str:
+    """The part; empty where no study with repeated trainings on the puzzles asked about was kept.
 
     kept: the results of the studies that were kept.  drawn(puzzle) gives a function that gives figures on a puzzle
     as Markdown.
     """
     repeated = [each for each in kept if each.find("variants") is not None]
-    return render("variants", studies=[_study(each) for each in repeated], drawn=drawn) if repeated else ""
+    studies = [_study(each, asked) for each in repeated if each.frame("variants")["puzzle"].isin(asked).any()]
+    return render("variants", studies=studies, drawn=drawn) if studies else ""
 
 
-def _study(kept: StudyResults) -> Values:
-    """What is told of a study: each puzzle, what admissibility costs, the searches from every state."""
-    puzzles = [_puzzle(kept, puzzle, rows) for puzzle, rows in kept.frame("variants").groupby("puzzle")]
-    return {"name": kept.study, "puzzles": puzzles, "admissible": _admissible(kept), "all_starts": _all_starts(kept)}
+def _study(kept: StudyResults, asked: Collection[str]) -> Values:
+    """What is told of a study: each puzzle asked about, what admissibility costs, the searches from every state."""
+    rows = kept.frame("variants")
+    rows = rows[rows["puzzle"].isin(asked)]
+    puzzles, admissible = [_puzzle(kept, puzzle, own) for puzzle, own in rows.groupby("puzzle")], _admissible(kept)
+    admissible = admissible[admissible["puzzle"].isin(asked)]
+    return {"name": kept.study, "puzzles": puzzles, "admissible": admissible, "all_starts": _all_starts(kept)}
 
 
 def _puzzle(kept: StudyResults, puzzle: str, rows: pd.DataFrame) -> Values:
@@ -61,7 +65,9 @@ def _puzzle(kept: StudyResults, puzzle: str, rows: pd.DataFrame) -> Values:
     tower, mean = family(puzzle) == "hanoi", mean_distance_at_looks(kept.cards, puzzle)
     searched = None if tower or mean is not None else rows.dropna(subset=TARGETS)
     chosen = rows[rows["selected"].astype(bool)]
-    ends = {"at the end of the budget": last_checkpoints(rows), "of the chosen checkpoint": chosen}
+    last = last_checkpoints(rows)
+    ends = {"at the end of the budget": last}
+    ends |= {} if last.index.equals(chosen.index) else {"of the chosen checkpoint": chosen}
     return {
         "puzzle": puzzle,
         "base": BASE + puzzle,
@@ -133,9 +139,9 @@ def _divergence(rows: pd.DataFrame, mean_distance: float, base: str) -> list[lis
 
 def _longer(rows: pd.DataFrame) -> Values | None:
     """Each measure against the convergence point (thesis 5.6), of the variant that reaches the most points; None where
-    no checkpoint was kept at one."""
+    no training has checkpoints of two."""
     points = rows[rows["kind"] == "convergence_point"]
-    if points.empty:
+    if not points.duplicated(["variant", "seed"]).any():
         return None
     variant = longest(points)
     found = by_point(points[points["variant"] == variant], list(MEASURES))

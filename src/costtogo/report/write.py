@@ -118,7 +118,7 @@ def appendices(results: StudyResults, chapters: list[Chapter], figures: Figures)
         texts = [getattr(each.module, name)(each.results, each.comparison) for each in chapters]
         yield Page(f"appendix_{name}", name, appendix(name, texts))
     yield Page("appendix_rules", "rules", rules_text(beside) if len(beside) else "")
-    yield Page("appendix_variants", "variants", variants_text(kept, figures.of))
+    yield Page("appendix_variants", "variants", variants_text(kept, exhaustive.puzzles(results), figures.of))
     yield Page("appendix_instances", "instances", exhaustive.instance_sets(results))
     texts = [provenance_text(results), kept_text(kept)]
     yield Page("appendix_provenance", "provenance", appendix("provenance", texts))

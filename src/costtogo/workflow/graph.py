@@ -12,7 +12,7 @@ from costtogo.params.reading import read_yaml
 from costtogo.params.study import Study
 from costtogo.recipes import RECIPES, Mark
 from costtogo.types import UserError
-from costtogo.workflow.stages import Stage, stages_of
+from costtogo.workflow.stages import APART, Stage, stages_of
 from costtogo.workflow.state import State
 
 GROUPS = Path("groups.yaml")  # beside the studies of config/: targets of several studies
@@ -113,7 +113,7 @@ class Graph:
             return self.names
         said = list(words)
         said += [name for group, members in self._groups.items() if group in said for name in members]
-        parts = {part.removesuffix(".yaml").removesuffix("-external") for word in said for part in word.split("/")}
+        parts = {_study_of(part) for word in said for part in word.split("/")}
         return [n for n in self.names if n in parts or any(part.startswith(f"{n}_") for part in parts)]
 
     @property
@@ -128,20 +128,25 @@ class Graph:
         for group, members in self._groups.items():
             reports = f"Target {group} is complete: read the reports of {', '.join(members)}."
             studies.append(Target(group, [path for name in members for path in self.marks_of(name)], reports))
-        for name in dict.fromkeys(stage.study for stage in self.stages if stage.group == "external"):
-            solved = f"External instances of {name} are solved: read results/{name}/external."
-            studies.append(Target(f"{name}-external", self.marks_of(name, "external"), solved))
+        for name, group in dict.fromkeys((stage.study, stage.group) for stage in self.stages if stage.apart):
+            studies.append(Target(f"{name}-{group}", self.marks_of(name, group), APART[group].format(name)))
         return parts + studies
 
     def marks_of(self, study: str, group: str | None = None) -> list[str]:
-        """The marks of a study's stages, or of those of a group; external instances are a target of their own."""
+        """The marks of a study's stages, or of those of a group; stages apart are a target of their own."""
         chosen = [stage for stage in self.stages if stage.study == study]
-        chosen = [stage for stage in chosen if (stage.group == group if group else stage.group != "external")]
+        chosen = [stage for stage in chosen if (stage.group == group if group else not stage.apart)]
         return [self.mark(stage) for stage in chosen]
 
     def _recipe(self, stage: Stage) -> str:
         """The recipe of a stage, which is named as its mark is."""
         return str(RECIPES / stage.study / stage.group / f"{Path(self.mark(stage)).stem}.json")
+
+
+def _study_of(word: str) -> str:
+    """The study that a target or the name of a file is about.  "cube3-external" -> "cube3"."""
+    word = word.removesuffix(".yaml")
+    return next((word.removesuffix(f"-{group}") for group in APART if word.endswith(f"-{group}")), word)
 
 
 def names_of(folder: Path) -> list[str]:

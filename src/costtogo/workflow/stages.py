@@ -19,6 +19,10 @@ from costtogo.recipes import Recipe
 from costtogo.sources import code_of
 from costtogo.types import UserError
 
+APART = {  # groups of stages that need what is not part of the project, and what is told when they are done
+    "external": "External instances of {0} are solved: read results/{0}/external.",
+    "two_phase": "The two-phase solver has solved the cubes of {0}: read results/{0}/two_phase.",
+}
 DOCUMENTS = ("report.md", "timings.md", "reported_vs_reproduced.csv")
 CAPTIONS = Path("workflow/captions")
 TRAINED = ("checkpoints", "curve", "errors")
@@ -60,6 +64,12 @@ class Stage:
     written: Names = ()
     threads: int = 1
     priority: int = 0
+
+    @property
+    def apart(self) -> bool:
+        """Whether it needs what is not part of the project: then it is a target of its own, `<study>-<group>`, and the
+        study's report tells of it where it has run."""
+        return self.group in APART
 
     @property
     def id(self) -> str:
@@ -200,6 +210,9 @@ class _Table:
             message = f"Solving the instance sets of {puzzle} exactly."
             self.add(f"optima/{puzzle}", "search.optima", message, reads, clock=True)
             sets = ("instances", f"optima/{puzzle}")
+        if asked.two_phase is not None:
+            message = f"Solving {puzzle} by the two-phase solver."
+            self.add(f"two_phase/{puzzle}", "search.two_phase", message, [sets], BY_CELL, clock=True)
         for name in sorted(asked.models, key=lambda name: len(asked.lineage(name))):
             start = asked.models[name].starts_from
             reads = [table] if start is None else [table, ("start", f"models/{start}")]
@@ -262,13 +275,13 @@ class _Table:
         self.add(f"compared/{puzzle}", "search.compared", message, reads, clock=True)
 
     def add_report(self) -> None:
-        """Figures and report over all that was found but external instances, which a report has if they were solved."""
+        """Figures and report over all that was found but by stages that are apart, which a report has if they ran."""
         study, entries = self.study, catalogue(self.study)
         options = f"--results {self.folder} --reports reports/{study.study}"
-        solved = [stage.card for stage in self.made.values() if stage.group == "external" and Path(stage.card).exists()]
+        solved = [stage.card for stage in self.made.values() if stage.apart and Path(stage.card).exists()]
         for part, drawn in parts(entries).items():
             self.add_figures(part, drawn, options, [card for card in solved if Path(card).stem == part])
-        found = [stage for stage in self.made.values() if stage.group != "external"]
+        found = [stage for stage in self.made.values() if not stage.apart]
         captions = sorted({str(CAPTIONS / f"{entry.kind}.rst") for entry in entries})
         files = (*map(str, read_by_report(study)), *solved, *captions)
         measured = [*study.models, *(["local_vi"] if any(each.local_vi for each in study.puzzles.values()) else [])]
@@ -277,7 +290,7 @@ class _Table:
         self.put(place, "report", self.slices[place], options, message, found, files=files, written=written)
 
     def add_figures(self, part: str, entries: list[FigureEntry], options: str, solved: list[str]) -> None:
-        """The figures of a puzzle, a model or another study; solved: cards of external instances that are there."""
+        """The figures of a puzzle, a model or another study; solved: cards of stages apart that have run."""
         waited = tuple(entry for entry in entries if not entry.optional)
         needs = [self.made[need] for need in dict.fromkeys(need for entry in waited for need in entry.needs)]
         files = (*sorted({path for entry in entries for path in paths_of(entry.files)}), *solved)
