@@ -82,6 +82,22 @@ def test_states_count_by_how_many_moves_led_to_them(weighted):
     assert steps[scrambles[1:] > 1].all(), "the state of D moves is a move from that of D - 1"
 
 
+@pytest.mark.parametrize("far", [-40.0, 40.0])
+def test_bounded_targets_stay_between_one_move_and_those_of_the_walk(far):
+    training = begun(bounded=True)
+    with torch.no_grad():
+        training.network.output.bias[0] += far
+    drawn = adi.draw(training, training.puzzle, 48, 12, np.random.default_rng(2))
+    moves, off = 2 - drawn.value, ~training.puzzle.is_goal(drawn.states)
+    scrambles = np.tile(np.arange(1, 13), 4)
+    assert (moves[off] >= 1).all() and (moves[off] <= scrambles[off]).all()
+    assert (moves[off] == (1 if far > 0 else scrambles[off])).mean() > 0.5
+    free = begun()
+    free.network.load_state_dict(training.network.state_dict())
+    apart = 2 - adi.draw(free, free.puzzle, 48, 12, np.random.default_rng(2)).value
+    assert (apart[off] != moves[off]).any()
+
+
 def test_the_loss_is_squared_error_and_cross_entropy_over_legal_actions():
     puzzle = make("puzzle8")
     states = random_walks(puzzle, 5, 7, np.random.default_rng(3))[:, -1]

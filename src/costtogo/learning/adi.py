@@ -9,6 +9,9 @@ with R = 1 and v = 0 at the goal and R = -1 elsewhere. Errors are weighted by 1 
 took to the state, so that states near the goal, whose targets are right sooner, count for more; without the weights
 the training is prone to diverge. The goal itself, where nothing is to be chosen, does not count.
 
+The network is its own target, so that an error may feed on itself. Bounded targets cannot run away: a state that D
+moves led to is at most D moves from the goal, and one that is not the goal at least 1. That is not in the slides.
+
 In moves: cost-to-go is 2 - v, and y_v that of the Bellman equation (davi.bellman_targets).
 """
 
@@ -69,9 +72,10 @@ def draw(training: Training, puzzle: Puzzle, count: int, walk_max: int, generato
     costs = child_costs(puzzle, states, training.heuristic)
     scrambles = 1 + np.arange(count) % walk_max
     weight = np.where(puzzle.is_goal(states), 0, 1 / scrambles if training.params.weighted else 1)
+    targets = bellman_targets(puzzle, states, costs)
     return Improved(
         states,
-        value_of(bellman_targets(puzzle, states, costs)),
+        value_of(targets.clip(1, scrambles).astype(np.float32) if training.params.bounded else targets),
         costs.argmin(axis=1),
         puzzle.legal(states),
         (weight / weight.mean()).astype(np.float32),

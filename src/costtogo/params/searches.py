@@ -237,6 +237,18 @@ class TreeParams(SearchParams):
         if self.leaves == 1 and self.virtual_loss != 1:
             yield "virtual_loss changes nothing with one leaf at a time; leave it out, or say leaves: 8"
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether trees go by both outputs of the network, W begins at the parent's value, and solutions are made as
+        short as can be."""
+        settings = (self.prior, self.values, self.untried, self.shortening)
+        return settings == ("policy", "network", "parent", "shortcuts")
+
+    def searched(self, exploration: float) -> str:
+        """The searches in words.  -> "trees with c = 50, ν = 10 and 8 leaves at a time, at most 2,000 states each"."""
+        leaves = f", ν = {self.virtual_loss:g} and {self.leaves} leaves at a time" if self.leaves > 1 else ""
+        return f"trees with c = {exploration:g}{leaves}, at most {self.max_expansions:,} states each"
+
     def suits(self, model: ModelParams) -> bool:
         return self.prior == "uniform" or model.architecture.outputs == "policy"
 

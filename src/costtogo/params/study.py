@@ -40,6 +40,7 @@ from costtogo.types import UserError
 if TYPE_CHECKING:
     from costtogo.puzzles.base import Puzzle
 
+Document = Literal["thesis", "deepcubea", "final_year_report", "deepcube", "local_value_iteration"]
 LONGEST_NUMBER = 3  # digits in the name of a puzzle: 3 to the power of a larger number is not even counted
 
 
@@ -209,7 +210,7 @@ class Study(Params):
     """A whole study, as the stages see it: recipes and architectures are resolved into the models.
 
     tables: puzzles of which only the exact table is made.  device: of the trainings and searches; auto is cuda where
-    torch finds it, else cpu.
+    torch finds it, else cpu.  documents: those of data/reported whose numbers stand beside ours; all if none is named.
     """
 
     study: StudyName
@@ -217,6 +218,7 @@ class Study(Params):
     threads: Few
     device: Literal["auto", "cpu", "cuda"] = "cpu"
     tables: list[PuzzleName] = []
+    documents: list[Document] = []
     puzzles: dict[PuzzleName, PuzzleParams] = {}
     models: dict[ModelName, Model] = {}
     architectures: dict[str, Architecture] = {}

@@ -55,16 +55,18 @@ class Adi(GradientParams):
     """Autodidactic iteration by RMSprop.
 
     weighted: whether a state counts 1 / D, where D is how many moves led to it; else all count the same.
+    bounded: whether targets stay between 1 and D moves, which bound the distance of every state but the goal.
     rmsprop_smoothing: the share of the running mean of squared gradients that each step keeps.
     """
 
-    later = ("weighted", "rmsprop_smoothing")
+    later = ("weighted", "bounded", "rmsprop_smoothing")
     loss: ClassVar[str] = "squared error, moves², and cross-entropy, nats"
     fixed = {"polyak": 0.0}
     trainer: Literal["adi"]
     optimizer: Literal["rmsprop"] = "rmsprop"
     sampler: DeepCubeSampler
     weighted: bool = True
+    bounded: bool = False
     rmsprop_smoothing: float = Field(default=0.99, ge=0, lt=1)
 
 

@@ -79,6 +79,8 @@ def compare_all(own: StudyResults) -> pd.DataFrame:
     """compare for all numbers on the puzzles of some results; where wall-clock times may be seen, for times alone."""
     listed = [puzzle for puzzle, asked in own.puzzles.items() if asked.is_exhaustive]
     reported = rows_on(own.puzzles, listed, own.references.reported)
+    if own.params.documents:
+        reported = reported[reported["source"].isin(own.params.documents)]
     return compare(reported[reported["quantity"].isin(TIMES)] if own.timed else reported, own)
 
 

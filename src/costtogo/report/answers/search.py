@@ -4,6 +4,7 @@ Searches of the headline model; which of them stand for the study says costtogo.
 """
 
 import math
+from collections.abc import Callable
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -41,7 +42,7 @@ def is_scrambled(results: StudyResults, name: str) -> bool:
     return isinstance(kind, WalkInstances) and kind.length[0] >= SCRAMBLED
 
 
-def _searches(results: StudyResults, table: str, rows: pd.DataFrame, keys: list[str], what: str) -> Searches:
+def searches_in(results: StudyResults, table: str, rows: pd.DataFrame, keys: list[str], what: str) -> Searches:
     """Some rows of a table of searches with their seconds, NaN where they may not be seen."""
     clock = results.find(f"timings/{table.removesuffix('/searches')}")
     timed = rows.assign(seconds=np.nan) if clock is None else rows.merge(clock, on=[*keys, "instance"])
@@ -58,7 +59,7 @@ def external(results: StudyResults) -> Searches | None:
     asked, allowed = results.asked.external, found["seconds_allowed"].max()
     rows = found[found["seconds_allowed"] == allowed]
     what = f"the first {len(rows)} {noun(results.puzzle)}s of {asked.file}, {asked.budget(allowed).searched}"
-    return _searches(results, table, rows, ["seconds_allowed"], what)
+    return searches_in(results, table, rows, ["seconds_allowed"], what)
 
 
 @once
@@ -73,7 +74,33 @@ def beams(results: StudyResults) -> Searches | None:
     rows = rows[rows["width"] == rows["width"].max()]
     how = beams_text(results, sets[0], rows["width"].iloc[0])
     what = f"{len(rows)} {noun(results.puzzle)}s of the set {sets[0]}, {how}"
-    return _searches(results, table, rows.assign(optimal=rows["distance"]), ["set", "width"], what)
+    return searches_in(results, table, rows.assign(optimal=rows["distance"]), ["set", "width"], what)
+
+
+def trees(results: StudyResults, of: Callable[[StudyResults, str], bool]) -> Searches | None:
+    """The trees by policy and values, with all shortening, of the first of some sets that was searched so.
+
+    of: whether a set is one of them.  The first c that the study asks for on it is taken.
+    """
+    table = f"trees/{headline(results)}/searches"
+    found = results.find(table)
+    asked = [each for each in results.asked.by_group.get("trees", []) if each.is_whole and of(results, each.set)]
+    if found is None or not asked:
+        return None
+    setting = dict(zip(asked[0].cell, asked[0].settings[0], strict=True))
+    rows = found[(found[list(setting)] == pd.Series(setting)).all(axis=1)]
+    if rows.empty:
+        return None
+    what = (
+        f"{len(rows)} {noun(results.puzzle)}s of the set {setting['set']}, {asked[0].searched(setting['exploration'])}"
+    )
+    return searches_in(results, table, rows.assign(optimal=rows["distance"]), list(setting), what)
+
+
+@once
+def scrambled_trees(results: StudyResults) -> Searches | None:
+    """Those of the scrambled states."""
+    return trees(results, is_scrambled)
 
 
 @once
@@ -86,12 +113,12 @@ def exact(results: StudyResults) -> Searches | None:
     rows, how = found[found["set"].isin(sets)], results.asked.exact_solver
     sets_text = f"the set{'s' if len(sets) > 1 else ''} {' and '.join(sets)}"
     what = f"{len(rows)} {noun(results.puzzle)}s of {sets_text}, {how}"
-    return _searches(results, f"optima/{results.puzzle}", rows, ["set"], what)
+    return searches_in(results, f"optima/{results.puzzle}", rows, ["set"], what)
 
 
 def scrambled(results: StudyResults) -> Searches | None:
     """The searches that stand for the study."""
-    return external(results) or beams(results)
+    return external(results) or scrambled_trees(results) or beams(results)
 
 
 def known(results: StudyResults) -> Searches | None:
@@ -133,7 +160,7 @@ def prefix(results: StudyResults, row: Row) -> Searches | None:
         return None
     one = found.sort_values("width").tail(1)
     what = beams_text(results, *one[["set", "width"]].iloc[0])
-    return _searches(results, table, one, ["set", "width"], what)
+    return searches_in(results, table, one, ["set", "width"], what)
 
 
 def told(results: StudyResults, searches: Searches, row: Row) -> str:

@@ -1,0 +1,86 @@
+"""What Monte Carlo tree search found on a puzzle whose states are sampled, beside DeepCube's numbers; and what the
+two-phase solver found of the same cubes."""
+
+import pandas as pd
+
+from costtogo.params.instances import WalkInstances
+from costtogo.puzzles import noun
+from costtogo.report.answer import Answer, Row, answers, mean
+from costtogo.report.answers.search import Searches, is_scrambled, searches_in, share_of, trees
+from costtogo.report.results import StudyResults, once
+from costtogo.report.search_tables import exact_solutions
+
+TURNS = 15  # of the cubes of which DeepCube tells medians (McAleer et al. 2018, 5)
+
+
+def is_of_turns(results: StudyResults, name: str) -> bool:
+    """Whether a set is drawn by walks of so many moves."""
+    kind = results.asked.instances[name]
+    return isinstance(kind, WalkInstances) and kind.length == (TURNS, TURNS)
+
+
+@once
+def less_scrambled(results: StudyResults) -> Searches | None:
+    """The trees of the states that are so many random moves from the goal."""
+    return trees(results, is_of_turns)
+
+
+@once
+def two_phase(results: StudyResults) -> Searches | None:
+    """What the two-phase solver found of the scrambled states."""
+    table = f"two_phase/{results.puzzle}/searches"
+    found = results.find(table)
+    if found is None:
+        return None
+    rows = found[[is_scrambled(results, name) for name in found["set"]]]
+    what = (
+        f"{len(rows)} {noun(results.puzzle)}s of the set {rows['set'].iloc[0]}, the program kociemba"
+        if len(rows)
+        else ""
+    )
+    return searches_in(results, table, rows, ["set"], what) if len(rows) else None
+
+
+@answers("length", "seconds", of="sampled")
+def of_two_phases(results: StudyResults, row: Row) -> Answer | None:
+    """Mean length in quarter turns, and seconds of a search, of the two-phase solver."""
+    found = two_phase(results) if row["model"] == "Kociemba" else None
+    if found is None:
+        return None
+    column = "cost" if row["quantity"] == "length" else "seconds"
+    return mean(found.solved[column], f"{found.what}; each search a process of its own", found.file)
+
+
+@answers("at_most_kociemba_percent", of="learned")
+def at_most_two_phases(results: StudyResults, row: Row) -> Answer | None:
+    """The share of scrambled states that trees solve in at most as many moves as the two-phase solver."""
+    ours, theirs = trees(results, is_scrambled), two_phase(results)
+    if ours is None or theirs is None:
+        return None
+    both = ours.rows.merge(theirs.rows, on=["set", "instance"], suffixes=("", "_theirs"))
+    holds: pd.Series = both["cost"] <= both["cost_theirs"]
+    return share_of(ours, holds, f"{ours.what}; {theirs.what}") if len(both) else None
+
+
+@answers("median_length", of="sampled")
+def median(results: StudyResults, row: Row) -> Answer | None:
+    """The median length of trees, an unsolved state being longer than all; of Korf's solver that of shortest
+    solutions."""
+    if row["model"] == "Korf":
+        exact = exact_solutions(results)
+        rows = exact[[is_of_turns(results, name) for name in exact["set"]]] if exact is not None else ()
+        if not len(rows) or not rows["solved"].all():
+            return None
+        what = f"{len(rows)} {noun(results.puzzle)}s of the set {rows['set'].iloc[0]}, {results.asked.exact_solver}"
+        return Answer(float(rows["distance"].median()), what, file=results.place(f"optima/{results.puzzle}"))
+    found = less_scrambled(results) if row["model"] == "DeepCube" else None
+    return found and Answer(float(found.rows["cost"].median()), found.what, file=found.file)
+
+
+@answers("optimal_percent", of="learned")
+def optimal(results: StudyResults, row: Row) -> Answer | None:
+    """The share of less scrambled states that trees solve in the fewest moves, where those of all are known."""
+    found = less_scrambled(results) if row["model"] == "DeepCube" else None
+    if found is None or found.rows["distance"].isna().any():
+        return None
+    return share_of(found, found.rows["cost"] == found.rows["distance"], found.what)
