@@ -22,6 +22,7 @@ NETWORKS = {  # of the literature, and whose they are
     "DeepCubeA": "deepcubea",
     "Report_DNN": "final_year_report",
     "C3_DNN_0": "thesis",
+    "DeepCube": "deepcube",
 }
 NUMBERS = ("iteration", "point", "path_weight", "batch_size", "distance", "value")
 COLUMNS = (
@@ -75,6 +76,8 @@ def trainings(reported: pd.DataFrame, name: str, seconds: float, states: float) 
         time, count = (told[told["quantity"] == quantity] for quantity in COSTS)
         hours = time["value"].iloc[0] * SECONDS[time["unit"].iloc[0]] / 3600 if len(time) else math.nan
         states = count["value"].iloc[0] if len(count) else math.nan
+        if math.isnan(hours) and math.isnan(states):
+            continue
         rows.append({"label": DOCUMENTS[NETWORKS[model]], "hours": hours, "states": states, "own": False})
     return pd.DataFrame(rows)
 

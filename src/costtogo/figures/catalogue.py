@@ -412,14 +412,18 @@ def _variant_figures(path: Path, cards: dict[str, Any], puzzles: list[str], file
 
     Those that follow the checkpoints are for trainings of which more than the last was audited.
     """
-    stages = [card["parameters"] for place, card in cards.items() if re.match(r"audits/.*_seed\d+$", place)]
-    followed = {own["puzzle"] for own in stages if own["audit"]["checkpoints"] > 1}
-    for puzzle in sorted({own["puzzle"] for own in stages} & {*puzzles}):
+    own = {
+        place: card["parameters"] for place, card in cards.items() if re.match(r"(audits|searches)/.*_seed\d+$", place)
+    }
+    told = {part["puzzle"] for place, part in own.items() if place.startswith("searches/")}
+    audits = [part for place, part in own.items() if place.startswith("audits/")]
+    ends_alone = {part["puzzle"] for part in audits if part["audit"].get("checkpoints") == 1}
+    for puzzle in sorted(told & {*puzzles}):
         kinds = {"variants": "seeds of each variant"}
         if (mean := mean_distance_at_looks(cards, puzzle)) is not None:
             measures = {"errors": "error", "losses": "loss", "costs": "mean cost-to-go"}
             kinds |= {f"variant_{name}": f"{measure} as training goes on" for name, measure in measures.items()}
-        elif family(puzzle) != "hanoi" and puzzle in followed:
+        elif family(puzzle) != "hanoi" and puzzle not in ends_alone:
             kinds |= {"measures_by_point": "measures by convergence point", "predictors": "what predicts searches"}
         for kind, label in kinds.items():
             options = {"puzzle": puzzle} | ({"mean_distance": mean} if kind in OVER_STATES else {})

@@ -58,6 +58,7 @@ NEEDS_OPTIMA = (
     *("optimal_percent", "extra_moves", "extra_moves_2_percent", "extra_moves_4_percent", "length_ratio"),
     *("overestimation_mean", "admissible_within_one_percent", "length"),
 )
+BESIDE = {"at_most_kociemba_percent": "Kociemba"}  # quantities of two solvers: the one of another document
 UNFAVOURABLE = (  # verdicts of the rows of a claim: the first of them that a row has is the claim's
     *(WORSE, NOT_REACHED, CANNOT_TELL, NOT_RUN, NOT_COMPARABLE, SOURCE_ERRS, REPRODUCED, BETTER, NOT_JUDGED),
 )
@@ -246,7 +247,9 @@ def _large(own: StudyResults, row: Row) -> Iterator[Verdict]:
         yield NOT_RUN, f"not measured yet: snakemake {own.study}-external measures it"
     if quantity in NEEDS_OPTIMA and external(own) is not None and known(own) is None:
         yield NOT_COMPARABLE, "needs optima, which are not known"
+    if "Kociemba" in (model, BESIDE.get(quantity)) and own.asked.two_phase is not None:
+        yield NOT_RUN, f"not measured yet: snakemake {own.study}-two_phase measures it"
     if isinstance(model, str) and model not in LEARNED:
         yield NOT_RUN, "another solver or training, which the study does not run"
     if quantity == "optimal_percent" and model == "DeepCube":
-        yield NOT_COMPARABLE, "of less scrambled cubes that the slide does not name"
+        yield NOT_RUN, "of cubes of 15 random turns, which the study does not have or not by trees"

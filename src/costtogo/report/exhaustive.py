@@ -15,6 +15,7 @@ from costtogo.puzzles import family, make, title
 from costtogo.report import sampled
 from costtogo.report.answers.cells import NETWORK_ENGINE
 from costtogo.report.answers.puzzle import listings
+from costtogo.report.answers.search import trees
 from costtogo.report.comparison import compare_all
 from costtogo.report.figures import Figures
 from costtogo.report.literature import (
@@ -30,6 +31,7 @@ from costtogo.report.render import items, render
 from costtogo.report.repeats import repeats_table
 from costtogo.report.results import StudyResults, Tables, alike
 from costtogo.report.standing import THESIS
+from costtogo.report.standing import headline as standing_headline
 from costtogo.report.tables import at_headline, audit, cells_of, headline_numbers, layers_of, of_models, policy
 from costtogo.report.timings import of_cells, of_settings
 from costtogo.report.trainings import training_table
@@ -103,6 +105,10 @@ def _found(results: StudyResults) -> dict[str, Any]:
     searched = alike(cells_of(results), results.headline(puzzle), "set", "path_weight", "batch_size")
     counts = {kind: rows["instances"].iloc[0] for kind, rows in searched.groupby("heuristic")}
     found = {"best": best.dropna().to_dict(), "numbers": numbers, "instances": counts}
+    found |= {
+        "headline": standing_headline(results),
+        "trees": [trees(results, lambda own, name: name == searched["set"].iloc[0])],
+    }
     return {"title": title(puzzle), "cell": cell_text(results.headline(puzzle)), **found}
 
 

@@ -13,6 +13,7 @@ from costtogo.analysis.listings import Replay
 from costtogo.analysis.literature import DOCUMENTS
 from costtogo.puzzles import family
 from costtogo.report import verdicts
+from costtogo.report.answers.search import NEARLY_ALL
 from costtogo.report.comparison import scoreboard
 from costtogo.report.markdown import Format, amount, code, is_missing, short, table
 from costtogo.report.quantities import OTHERS, THESIS, TIMES, form_of, quantity_of
@@ -65,6 +66,7 @@ def rules_text(comparison: pd.DataFrame) -> str:
         "widest": verdicts.WIDEST,
         "unlearned": 100 * verdicts.UNLEARNED,
         "half_learned": 100 * verdicts.HALF_LEARNED,
+        "nearly_all": 100 * NEARLY_ALL,
     }
     return render("rules", tolerances=tolerant, **limits)
 

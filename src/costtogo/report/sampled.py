@@ -13,6 +13,8 @@ import pandas as pd
 from costtogo.analysis.intervals import weighted_means, wilson
 from costtogo.analysis.literature import DOCUMENTS, NETWORKS, numbers_of
 from costtogo.puzzles import make, noun, title
+from costtogo.report.answers.search import Searches, is_scrambled, scrambled_trees
+from costtogo.report.answers.trees import less_scrambled
 from costtogo.report.comparison import compare_all
 from costtogo.report.figures import Figures
 from costtogo.report.literature import documents, documents_differences, documents_table, explanations, related
@@ -23,6 +25,7 @@ from costtogo.report.results import StudyResults, Tables, alike
 from costtogo.report.search_tables import beams_text, best_cell, shortest_path_sets, speeds
 from costtogo.report.search_tables import compared as solvers
 from costtogo.report.seeds import seeds_table
+from costtogo.report.solvers import side_by_side
 from costtogo.report.timings import of_settings
 from costtogo.report.trainings import training_table
 
@@ -46,7 +49,7 @@ Values = dict[str, Any]
 SUMMARY = ("key_numbers", "method")  # sections of the first page
 SECTIONS = (  # of the puzzle's own
     *("sampled", "exact", "training", "seeds", "sampled_audit"),
-    *("grid", "heuristics", "beams", "prefixes", "searched", "external", "patterns"),
+    *("grid", "heuristics", "beams", "prefixes", "searched", "side_by_side", "external", "patterns"),
 )
 
 
@@ -83,7 +86,12 @@ class Chapter:
         """What is asked of a puzzle whose networks are audited and searched with on every state, too."""
         asked = self.results.asked
         called_for = {"exact": asked.optima, "heuristics": asked.baselines, "beams": asked.beams}
-        called_for |= {"prefixes": asked.beams, "searched": asked.by_group, "external": asked.external}
+        called_for |= {
+            "prefixes": asked.beams,
+            "external": asked.external,
+            "side_by_side": "side_by_side" in self.tables,
+        }
+        called_for |= {"searched": asked.by_group and "side_by_side" not in self.tables}
         called_for |= {"patterns": asked.beams or asked.external}
         return self.text(name for name, questions in called_for.items() if questions)
 
@@ -96,6 +104,10 @@ class Chapter:
         solvers = [each.searched.partition(" for ")[0].partition(", at most")[0] for each in budgets]
         intervals = {f"optimal_percent_{end}": f"optimal_{end}" for end in ("low", "high")}
         return found.rename(columns=intervals).assign(how=how, solver=solvers)
+
+    def trees(self) -> list[Searches | None]:
+        """What trees of the model that stands for the study found: of scrambled states, and of those less scrambled."""
+        return [scrambled_trees(self.results), less_scrambled(self.results)]
 
     @property
     def headline(self) -> str:
@@ -117,9 +129,21 @@ class Chapter:
         widest = _with_interval(widest)
         return widest.assign(how=[beams_text(self.results, row.set, row.width) for row in widest.itertuples()])
 
+    def best_by_solver(self) -> pd.DataFrame:
+        """Of each model the search that solves most of the first scrambled set, of those the one with the shortest
+        solutions."""
+        found = self.tables["side_by_side"]
+        scrambled = [name for name in found["set"].unique() if is_scrambled(self.results, name)]
+        order = found[found["set"].isin(scrambled[:1])].sort_values(
+            ["solved_percent", "length"], ascending=[False, True], kind="stable"
+        )
+        return self.headline_first(order.groupby("model", sort=False).head(1))
+
     def rivals(self) -> pd.DataFrame:
-        """A row a model, the best first: of external instances, else of the widest beams, else of the grid."""
-        found = {"external": self.longest_budget, "beams": self.widest_beams, "grid": self.best_cells}
+        """A row a model, the best first: of external instances, else of trees or the best solver, of the widest beams,
+        of the grid."""
+        found = {"external": self.longest_budget, "side_by_side": self.best_by_solver}
+        found |= {"beams": self.widest_beams, "grid": self.best_cells}
         rows = next((rows() for name, rows in found.items() if name in self.tables), pd.DataFrame())
         if "set" in rows:
             rows = rows[rows["set"] == rows["set"].iloc[0]]
@@ -273,6 +297,7 @@ def timings(results: StudyResults, comparison: pd.DataFrame, figures: Figures) -
         "sampled_timings",
         page=f"{FOLDER}/{results.puzzle}.md",
         searches=of_settings(results),
+        solvers=side_by_side(results),
         speeds=speeds(results, solvers(results)).round({"nodes_per_second": 0}),
         children=results.find(f"timings/footprints/{results.puzzle}"),
         databases=pd.DataFrame(databases),

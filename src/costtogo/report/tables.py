@@ -16,6 +16,7 @@ from costtogo.report.repeats import repeats
 from costtogo.report.results import StudyResults, Tables, alike
 from costtogo.report.search_tables import SEARCH_TABLES, left_by_stages
 from costtogo.report.seeds import seeds
+from costtogo.report.solvers import side_by_side
 from costtogo.report.trainings import settings
 
 MEASURES = ("admissible_percent", "overestimation_mean", "overestimation_max", "consistent_percent")
@@ -228,5 +229,6 @@ SAMPLED = {  # of one whose networks are audited on a sample
     **{name: left_by_stages(f"audits/{{}}/{name}") for name in AUDITS},
     "grid": left_by_stages("searches/{}/grid"),
     "seeds": seeds,
+    "side_by_side": side_by_side,
 }
 SAMPLED_OF_MODELS = {"loss": loss}

@@ -18,8 +18,9 @@ from costtogo.report.answer import Answer, Row, absent, answers, mean, share
 from costtogo.report.results import StudyResults, alike, once
 from costtogo.report.search_tables import beams_text, exact_solutions, mirrored, shortest_path_sets, triplets
 from costtogo.report.standing import LEARNED, OPTIMAL, OTHER_SETS, headline
-from costtogo.report.words import NOT_COMPARABLE
+from costtogo.report.words import NOT_COMPARABLE, NOT_REACHED
 
+NEARLY_ALL = 0.95  # of searches must be solved, that a mean of those solved stands for all
 SCRAMBLED = 100  # moves; after so many, a walk may have ended at any state
 
 
@@ -45,8 +46,10 @@ def is_scrambled(results: StudyResults, name: str) -> bool:
 def searches_in(results: StudyResults, table: str, rows: pd.DataFrame, keys: list[str], what: str) -> Searches:
     """Some rows of a table of searches with their seconds, NaN where they may not be seen."""
     clock = results.find(f"timings/{table.removesuffix('/searches')}")
-    timed = rows.assign(seconds=np.nan) if clock is None else rows.merge(clock, on=[*keys, "instance"])
-    return Searches(timed, results.place(table), what)
+    if clock is None:
+        return Searches(rows.assign(seconds=np.nan), results.place(table), what)
+    of = [name for name in (*keys, "instance") if name in clock]  # of some a clock tells the mean of a setting alone
+    return Searches(rows.merge(clock[[*of, "seconds"]], on=of), results.place(table), what)
 
 
 @once
@@ -84,7 +87,9 @@ def trees(results: StudyResults, of: Callable[[StudyResults, str], bool]) -> Sea
     """
     table = f"trees/{headline(results)}/searches"
     found = results.find(table)
-    asked = [each for each in results.asked.by_group.get("trees", []) if each.is_whole and of(results, each.set)]
+    order = [name for name in results.asked.instances if of(results, name)]
+    asked = [each for each in results.asked.by_group.get("trees", []) if each.is_whole and each.set in order]
+    asked = sorted(asked, key=lambda each: order.index(each.set))
     if found is None or not asked:
         return None
     setting = dict(zip(asked[0].cell, asked[0].settings[0], strict=True))
@@ -181,6 +186,13 @@ def told(results: StudyResults, searches: Searches, row: Row) -> str:
     )
 
 
+def _unsolved(searches: Searches) -> Answer | None:
+    """That there is no mean of all, where too many ended unsolved."""
+    solved, count = int(searches.rows["solved"].sum()), len(searches.rows)
+    few = solved < NEARLY_ALL * count
+    return absent(NOT_REACHED, f"{solved} of {searches.what}, solved: no mean of all") if few else None
+
+
 def share_of(searches: Searches, holds: pd.Series, note: str) -> Answer:
     """The share of searches of which something holds."""
     return share(100 * float(holds.mean()), len(holds), note, searches.file)
@@ -188,10 +200,11 @@ def share_of(searches: Searches, holds: pd.Series, note: str) -> Answer:
 
 @answers("length", of="sampled")
 def length(results: StudyResults, row: Row) -> Answer | None:
-    """Mean length: of shortest solutions where the row's solver finds those, else of ours."""
+    """Mean length: of shortest solutions where the row's solver finds those, else of ours if nearly all are
+    solved."""
     if row["model"] not in OPTIMAL:
         found = standing_for(results, row)
-        return found and mean(found.solved["cost"], told(results, found, row), found.file)
+        return found and (_unsolved(found) or mean(found.solved["cost"], told(results, found, row), found.file))
     if found := solved_exactly(results):
         return mean(found.rows["distance"], found.what, found.file)
     found = judged(results)
@@ -271,6 +284,8 @@ def of_each_search(results: StudyResults, row: Row) -> Answer | None:
     found = standing_for(results, row)
     if found is None:
         return None
+    if row["model"] in LEARNED and (left := _unsolved(found)):
+        return left
     note = found.what if row["model"] in OPTIMAL else told(results, found, row)
     if row["model"] == "DeepCubeA" and column != "seconds":
         column, note = "nodes_generated", f"{note}; nodes generated, which is what the paper counts"
