@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from synthetic_study import write_card, write_table
 
+from costtogo.figures.solvers import solver_work
 from costtogo.params.loading import load
 from costtogo.report.comparison import compare_all
 from costtogo.report.results import References, StudyResults
@@ -120,3 +121,21 @@ def test_solvers_stand_side_by_side_with_what_the_network_was_asked_for(tmp_path
     assert side_by_side(results.of("cube3"))["seconds"].isna().all()
     shortened = found.index[found["set"] == "turns_15"]
     assert [("not shortened" in name) for name in shortened] == [False, True]
+
+
+def test_a_picture_shows_each_solver_by_what_the_network_was_asked_for():
+    def of(evaluated, **more) -> pd.DataFrame:
+        counts = {"nodes_expanded": evaluated, "nodes_generated": [12 * count for count in evaluated]}
+        return pd.DataFrame({"set": "far", "solved_percent": 50.0, "length": 30.0, **counts, **more})
+
+    names = {"values": "network", "untried": "parent", "shortening": ["shortcuts", "none"], "prior": "policy"}
+    drawn = solver_work(of([10, 10], **names), of([20]), of([30]), of([40, 50]), ["far"])
+    share = drawn.axes[0]
+    places = {line.get_label(): line.get_xdata().tolist() for line in share.get_lines()}
+    assert places == {
+        "trees": [10],  # as short as can be, alone
+        "trees, uniform prior": [],
+        "beams by the policy": [20],
+        "beams by the values": [360],
+        "BWAS": [480, 600],
+    }

@@ -211,6 +211,7 @@ def _document(subject: Subject) -> Paths:
 
 TABLE, SPREAD = {"table": "tables/{puzzle}.npz"}, {"spread": "instances/{puzzle}/distributions.parquet"}
 OF_STATES = TABLE | {"values": "audits/{model}/values.npz", "selection": "searches/{model}/selection.parquet"}
+GUIDED = ("trees", "policy_beams", "beams")  # the searches over a policy, and those over the values beside it
 SELECTIONS = {"selections": "searches/{models}/selection.parquet"}
 GRID, BASELINE = "searches/{model}/grid.parquet", "searches/baseline_{puzzle}/grid.parquet"
 CLOCK = {"clock": "timings/searches/{model}.parquet"}
@@ -295,6 +296,11 @@ SOLVED = Group(  # networks that beams and searches of external instances go by
         Kind("beam_seconds", "seconds and length by beam width",
              {"searches": "beams/{model}/searches.parquet", "clock": "timings/beams/{model}.parquet"},
              lambda of: of.asked.beams, lambda of: {"sets": of.beams(prefixes=False)}),
+        Kind("solver_work", "what each solver makes of it",
+             {group: f"{group}/{{model}}/grid.parquet" for group in GUIDED} | {"grid": GRID},
+             lambda of: {*GUIDED} <= {*of.asked.searches_over(of.model)} and of.asked.grids
+             and not of.asked.is_exhaustive,
+             lambda of: {"sets": of.beams(prefixes=False)}),
         Kind("prefix_lengths", "lengths found on {set}", {"searches": "beams/{model}/searches.parquet"},
              sets=lambda of: of.beams(prefixes=True)),
         Kind("external_excess", "external {noun}s beside their optima",
