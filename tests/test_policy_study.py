@@ -1,4 +1,4 @@
-"""A study of a policy on the 3×3×3 cube, run as the workflow runs it, over a network that has learned nearly nothing."""
+"""A study of a policy on the 3×3×3 cube, run as the workflow runs it, over a network that has hardly learned."""
 
 import os
 import stat
