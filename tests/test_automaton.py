@@ -6,7 +6,7 @@ import torch
 from messages import is_one_sentence
 
 from costtogo.heuristics import network as networks
-from costtogo.heuristics.network import NetworkHeuristic, build, encode
+from costtogo.heuristics.network import NetworkHeuristic, build
 from costtogo.learning import davi
 from costtogo.learning.curriculum import curriculum_of
 from costtogo.learning.samplers import sample
@@ -48,7 +48,7 @@ def test_disks_at_the_goal_beyond_the_last_change_nothing():
     few, many = (build(AUTOMATON, puzzle, seed=5) for puzzle in (small, large))
     enlarged = np.pad(states, ((0, 0), (0, 3)))
     with torch.no_grad():
-        torch.testing.assert_close(few(encode(small, states)), many(encode(large, enlarged)))
+        torch.testing.assert_close(few(few.encoded(states)), many(many.encoded(enlarged)))
 
 
 def test_the_goal_is_at_0_and_nothing_below():
@@ -56,7 +56,7 @@ def test_the_goal_is_at_0_and_nothing_below():
     states = puzzle.unrank(np.arange(puzzle.state_count))
     network = build(AUTOMATON, puzzle, seed=1)
     with torch.no_grad():
-        raw = network(encode(puzzle, states)).numpy()
+        raw = network(network.encoded(states)).numpy()
     assert raw[0] == 0 and (raw < 0).any()
     np.testing.assert_allclose(NetworkHeuristic(puzzle, network, "float32").outputs(states), np.maximum(raw, 0))
 

@@ -11,7 +11,7 @@ from torch import nn
 from costtogo.heuristics import network as networks
 from costtogo.heuristics.convolutional import ConvolutionalNetwork
 from costtogo.heuristics.layers import BatchNorm
-from costtogo.heuristics.network import NetworkHeuristic, build, encode, load
+from costtogo.heuristics.network import NetworkHeuristic, build, load
 from costtogo.learning import davi
 from costtogo.params.trainers import training_of
 from costtogo.params.training import architecture_of
@@ -32,13 +32,13 @@ def lived_in(**changes) -> ConvolutionalNetwork:
         if isinstance(module, nn.Linear | BatchNorm):
             nn.init.uniform_(module.bias, -0.5, 0.5)
     for _ in range(5):
-        network(encode(PUZZLE, STATES))
+        network(network.encoded(STATES))
     return network.eval()
 
 
 def values_of(network: ConvolutionalNetwork) -> np.ndarray:
     with torch.no_grad():
-        return network(encode(PUZZLE, STATES)).numpy()
+        return network(network.encoded(STATES)).numpy()
 
 
 def test_layers_over_patches_are_the_convolutions_of_torch():

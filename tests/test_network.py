@@ -14,7 +14,7 @@ from costtogo.files import FileError, write_arrays, write_tensors
 from costtogo.heuristics import layers
 from costtogo.heuristics import network as networks
 from costtogo.heuristics.layers import BatchNorm
-from costtogo.heuristics.network import Network, NetworkHeuristic, build, encode, load, load_network
+from costtogo.heuristics.network import Network, NetworkHeuristic, build, load, load_network
 from costtogo.heuristics.residual import ResidualNetwork
 from costtogo.heuristics.table import tabulate
 from costtogo.params.training import ArchitectureParams, architecture_of
@@ -37,13 +37,13 @@ def lived_in(architecture: ArchitectureParams, seed: int = 0, puzzle=HANOI, stat
         if isinstance(module, torch.nn.Linear | BatchNorm):
             torch.nn.init.uniform_(module.bias, -0.5, 0.5)
     for _ in range(5):
-        network(encode(puzzle, states))
+        network(network.encoded(states))
     return network.eval()
 
 
 def values_in_inference_mode(network: Network, puzzle=HANOI, states=STATES) -> np.ndarray:
     with torch.no_grad():
-        return network(encode(puzzle, states)).numpy()
+        return network(network.encoded(states)).numpy()
 
 
 @pytest.mark.parametrize(
@@ -100,7 +100,7 @@ def test_normalisation_after_each_relu_is_that_of_layers_written_out():
         return (rectified - norm.running_mean) / (norm.running_var + norm.eps).sqrt() * norm.weight + norm.bias
 
     with torch.no_grad():
-        values = encode(HANOI, STATES)
+        values = network.encoded(STATES)
         for linear, norm in zip(network.first, network.first_norms, strict=True):
             values = layer(values, linear, norm)
         for block in network.blocks:
@@ -170,7 +170,7 @@ def test_sums_of_rows_and_products_of_one_hot_values_agree(name):
     states = random_walks(puzzle, 50, 200, np.random.default_rng(0))[:, -1]
     coarse, fine = (NetworkHeuristic(puzzle, network, kind).outputs(states) for kind in ("bfloat16", "float32"))
     with torch.no_grad():
-        np.testing.assert_allclose(fine, network(encode(puzzle, states)).numpy(), rtol=1e-4, atol=1e-5)
+        np.testing.assert_allclose(fine, network(network.encoded(states)).numpy(), rtol=1e-4, atol=1e-5)
     np.testing.assert_allclose(coarse, fine, atol=0.05)
 
 
@@ -196,7 +196,7 @@ def test_no_states_have_no_values(name, architecture, precision):
 
 
 def test_the_networks_input_is_the_one_hot_encoding():
-    encoded = encode(HANOI, STATES).numpy().reshape(len(STATES), HANOI.cells, HANOI.letters)
+    encoded = lived_in(SMALL).encoded(STATES).numpy().reshape(len(STATES), HANOI.cells, HANOI.letters)
     np.testing.assert_array_equal(encoded, STATES[:, :, None] == np.arange(HANOI.letters))
 
 
@@ -369,7 +369,7 @@ def test_a_gated_network_reads_the_largest_cell_first_and_is_never_below_zero_wh
     network = build(architecture_of(kind="gru", states=6), puzzle, seed=3)
     states = puzzle.unrank(np.arange(81))
     with torch.no_grad():
-        raw = network(encode(puzzle, states))
+        raw = network(network.encoded(states))
         memory = torch.zeros(81, 6)
         cell = torch.nn.GRUCell(3, 6)
         cell.load_state_dict({name.removesuffix("_l0"): value for name, value in network.unit.state_dict().items()})

@@ -400,6 +400,10 @@ def test_a_search_from_every_state_names_a_model_of_its_puzzle(values):
             "models.DNN_0: cube2 has no disks for the sampler",
         ),
         ({"models": {"DNN_0": {"architecture": "automaton"}}}, "goal of zeros alone, which cube2 has not"),
+        (
+            {"models": {"H4_DNN_reduced_0": {"architecture": {"first_layers": [4], "inputs": "pieces"}}}},
+            "hanoi_4 has no pieces whose places a network could see",
+        ),
         ({"puzzles": {"cube2": {"instances": {"far": {"kind": "start"}}}}}, "far: cube2 has no customary start"),
         ({"puzzles": {"hanoi_4": {"instances": {"start": {"disks": 9}}}}}, "start: hanoi_4 has no 9 disks"),
         ({"puzzles": {"cube2": {"local_vi": {"boards": 1, "sizes": [1]}}}}, "local_vi: cube2 has no tiles to slide"),

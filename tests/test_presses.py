@@ -6,7 +6,7 @@ import torch
 from pydantic import ValidationError
 
 from costtogo.exact.lights_out import FewestPresses
-from costtogo.heuristics.network import build, encode, load, save
+from costtogo.heuristics.network import build, load, save
 from costtogo.learning import presses
 from costtogo.params.trainers import training_of
 from costtogo.params.training import architecture_of
@@ -66,7 +66,7 @@ def test_the_cost_to_go_of_a_child_is_one_less_where_the_press_belongs_to_the_so
 def test_told_the_presses_the_network_says_what_it_says_alone_once_it_has_learned(learned):
     network = learned[0].network.eval()
     drawn = presses.draw(PUZZLE, 200, 9, np.random.default_rng(4))
-    inputs = encode(PUZZLE, drawn.states)
+    inputs = network.encoded(drawn.states)
     with torch.no_grad():
         alone, told = network(inputs), network(inputs, *drawn.told(inputs.device))
     torch.testing.assert_close(alone, told)
@@ -75,7 +75,7 @@ def test_told_the_presses_the_network_says_what_it_says_alone_once_it_has_learne
 def test_untrained_it_goes_by_its_own_presses_and_so_differs_from_being_told():
     network = build(architecture_of(**TRAINING["architecture"]), PUZZLE, seed=2)
     drawn = presses.draw(PUZZLE, 200, 9, np.random.default_rng(4))
-    inputs = encode(PUZZLE, drawn.states)
+    inputs = network.encoded(drawn.states)
     with torch.no_grad():
         alone, told = network(inputs), network(inputs, *drawn.told(inputs.device))
     assert alone.shape == told.shape == (200, 9)

@@ -18,14 +18,17 @@ from collections.abc import Callable, Iterable
 from copy import deepcopy
 from functools import lru_cache
 
+import numpy as np
 import torch
 from torch import nn
 from torch.autograd.function import once_differentiable
 from torch.nn import functional
 
 from costtogo.heuristics.embedding_bag import index_of
+from costtogo.heuristics.representation import VIEWS, View
 from costtogo.params.training import ArchitectureParams
 from costtogo.puzzles.base import Puzzle
+from costtogo.types import States
 
 Layer = Callable[[torch.Tensor], torch.Tensor]
 
@@ -99,6 +102,12 @@ class Network(nn.Module):
     def __init__(self, architecture: ArchitectureParams, puzzle: Puzzle):
         super().__init__()
         self.architecture, self.cells, self.letters = architecture, puzzle.cells, puzzle.letters
+        self.view = VIEWS[getattr(architecture, "inputs", "cells")](puzzle)
+
+    def encoded(self, states: States) -> torch.Tensor:
+        """What the network is trained on of states, uint8 [N, D]: one-hot, made on its device from one byte a cell."""
+        given = torch.from_numpy(np.ascontiguousarray(states)).to(next(self.parameters()).device)
+        return one_hot(self.view.of(given), self.view.letters, torch.float32)
 
     def initialise(self) -> None:
         """First weights from torch's generator: Glorot uniform and zero biases, as Keras begins."""
@@ -191,24 +200,27 @@ def frozen_norm(norm: nn.Module, dtype: torch.dtype) -> Layer:
     return lambda values: torch.addcmul(shift, values, scale)
 
 
-def frozen_first(layer: nn.Linear, norm: nn.Module, dtype: torch.dtype, after_relu: bool, puzzle: Puzzle) -> Layer:
+def frozen_first(layer: nn.Linear, norm: nn.Module, dtype: torch.dtype, after_relu: bool, view: View) -> Layer:
     """As frozen_layer, but of states uint8 [N, D]: they choose rows of the weights, or of sums of them, to be summed.
+
+    view: what the network sees of them.
 
     Where oneDNN multiplies bfloat16, the product of one-hot values of few letters is quicker than the sums.
     """
     few = FEW_LETTERS_ON_TILES if torch.cpu._is_amx_tile_supported() else FEW_LETTERS
     device = layer.weight.device
-    if dtype == torch.bfloat16 and by_onednn(dtype, device, FEW_ROWS) and puzzle.letters <= few:
+    if dtype == torch.bfloat16 and by_onednn(dtype, device, FEW_ROWS) and view.letters <= few:
         following = frozen_layer(layer, norm, dtype, after_relu)
-        return lambda states: following(one_hot(states, puzzle.letters, dtype))
+        return lambda states: following(one_hot(view.of(states), view.letters, dtype))
     weight, bias = fold(layer, nn.Identity() if after_relu else norm, torch.float32)
     rows = weight.T.contiguous()
-    if puzzle.pieces:
-        index = index_of(puzzle, device)
+    if view.pieces:
+        index = index_of(view.puzzle, device)
         rows, always = index.summed(rows)
         chosen, bias = index.chosen, bias + always
     else:
-        chosen = torch.arange(0, len(rows), puzzle.letters, dtype=torch.int32, device=device).add
+        first = torch.arange(0, len(rows), view.letters, dtype=torch.int32, device=device)
+        chosen = lambda states: first + view.of(states)  # noqa: E731
     rows, bias = rows.to(dtype), bias.to(dtype)
     following = frozen_norm(norm if after_relu else nn.Identity(), dtype)
     return lambda states: following(functional.embedding_bag(chosen(states), rows, mode="sum").add_(bias).relu_())

@@ -14,7 +14,7 @@ from costtogo.heuristics.automaton import AutomatonNetwork
 from costtogo.heuristics.children import child_costs
 from costtogo.heuristics.convolutional import ConvolutionalNetwork
 from costtogo.heuristics.gru import GatedNetwork
-from costtogo.heuristics.layers import Network, by_onednn, one_hot
+from costtogo.heuristics.layers import Network, by_onednn
 from costtogo.heuristics.light_chasing import LightChasingNetwork
 from costtogo.heuristics.residual import ResidualNetwork
 from costtogo.heuristics.rewards import cost_to_go_of
@@ -64,13 +64,6 @@ def present(device: str) -> str:
     if device == "cuda" and not torch.cuda.is_available():
         raise UserError("The study asks for device: cuda, but torch finds no CUDA device; say device: auto.")
     return device
-
-
-def encode(
-    puzzle: Puzzle, states: States, dtype: torch.dtype = torch.float32, device: torch.device | str = "cpu"
-) -> torch.Tensor:
-    """One-hot encoding of a batch, [N, D · letters], made on the device from one byte a cell."""
-    return one_hot(torch.from_numpy(np.ascontiguousarray(states)).to(device), puzzle.letters, dtype)
 
 
 class NetworkHeuristic:

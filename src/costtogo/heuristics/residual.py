@@ -62,8 +62,7 @@ class ResidualNetwork(Network):
 
     def __init__(self, architecture: ArchitectureParams, puzzle: Puzzle):
         super().__init__(architecture, puzzle)
-        self.puzzle = puzzle
-        widths = [puzzle.cells * puzzle.letters, *architecture.first_layers]
+        widths = [self.view.cells * self.view.letters, *architecture.first_layers]
         self.first = nn.ModuleList(Linear(i, o) for i, o in zip(widths, widths[1:], strict=False))
         self.first_norms = nn.ModuleList(norm_of(architecture, width) for width in widths[1:])
         self.blocks = nn.ModuleList(
@@ -85,7 +84,7 @@ class ResidualNetwork(Network):
         after, (first, *others) = self.architecture.norm_after_relu, zip(self.first, self.first_norms, strict=True)
         with torch.no_grad():
             layers = [
-                frozen_first(*first, dtype, after, self.puzzle),
+                frozen_first(*first, dtype, after, self.view),
                 *(frozen_layer(*pair, dtype, after) for pair in others),
                 *(block.frozen(dtype) for block in self.blocks),
                 self.output.frozen(),

@@ -27,7 +27,7 @@ import numpy as np
 import torch
 
 from costtogo.heuristics.children import child_costs
-from costtogo.heuristics.network import Network, NetworkHeuristic, bound_of, build, encode, of_architecture
+from costtogo.heuristics.network import Network, NetworkHeuristic, bound_of, build, of_architecture
 from costtogo.heuristics.table import Remembered
 from costtogo.learning.curriculum import Curriculum, curriculum_of
 from costtogo.learning.greedy_walks import go_on
@@ -240,10 +240,10 @@ def fit(training: DaviTraining, drawn: States, generator: np.random.Generator) -
         training.walks = go_on(training.puzzle, training.params.sampler, drawn, costs, generator)
     training.network.train()
     if training.params.optimizer == "lbfgs":
-        return fit_whole(training, encode(training.puzzle, states, device=training.device), targets)
+        return fit_whole(training, training.network.encoded(states), targets)
     total, size = 0.0, training.params.minibatch
     for first in range(0, len(states), size):
-        inputs = encode(training.puzzle, states[first : first + size], device=training.device)
+        inputs = training.network.encoded(states[first : first + size])
         wanted = targets[first : first + size]
         total += step(training, inputs, partial(squared_error, targets=wanted)) * len(inputs)
     return total / len(states)

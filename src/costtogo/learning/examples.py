@@ -9,7 +9,7 @@ from typing import Self
 import numpy as np
 import torch
 
-from costtogo.heuristics.network import build, encode
+from costtogo.heuristics.network import build
 from costtogo.learning.training import Progress, Training, optimizer_of, set_learning_rate, step
 from costtogo.params.training import ModelParams
 from costtogo.puzzles.base import Puzzle
@@ -77,6 +77,6 @@ def fit(training: Training, drawn: Examples, generator: np.random.Generator) -> 
     total, size = 0.0, training.params.minibatch
     for first in range(0, len(order), size):
         part = drawn.at(order[first : first + size])
-        inputs = encode(training.puzzle, part.states, device=training.device)
+        inputs = training.network.encoded(part.states)
         total += step(training, inputs, part.error, *part.told(training.device)) * len(inputs)
     return total / len(order)

@@ -11,7 +11,6 @@ import numpy as np
 import torch
 from torch.nn import functional
 
-from costtogo.heuristics.network import encode
 from costtogo.learning import examples
 from costtogo.learning.examples import Examples
 from costtogo.learning.training import Progress, Training
@@ -63,5 +62,5 @@ def draw(puzzle: Puzzle, count: int, walk_max: int, generator: np.random.Generat
 @torch.inference_mode()
 def validate(training: Training, drawn: Pressed) -> float:
     """Cross-entropy of the network in inference mode, which goes by its own presses, in nats a press."""
-    inputs = encode(training.puzzle, drawn.states, device=training.device)
+    inputs = training.network.encoded(drawn.states)
     return float(drawn.error(training.network.eval()(inputs)))

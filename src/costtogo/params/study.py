@@ -355,6 +355,8 @@ def _lacking(model: ModelParams, puzzle: "Puzzle") -> Iterator[str]:
         yield f"a network of kind rows is for Lights Out, not for {name}"
     if architecture.kind == "convolutional" and not puzzle.side:
         yield f"a convolutional network needs cells that lie in a square, unlike {name}'s"
+    if getattr(architecture, "inputs", "cells") == "pieces" and not puzzle.pieces:
+        yield f"{name} has no pieces whose places a network could see; leave out inputs: pieces"
     if architecture.above and not find(name)[0].bound:
         yield f"there is no bound of {name} for a network above one"
 

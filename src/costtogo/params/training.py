@@ -17,7 +17,7 @@ class ArchitectureParams(Kind):
     above: the network tells what is missing from this lower bound.
     """
 
-    later = ("channels", "kernel", "norm_after_relu", "above")
+    later = ("channels", "kernel", "norm_after_relu", "above", "inputs")
     absent = {"first_layers": [], "channels": ()}
     outputs: Literal["state", "actions", "policy"] = "state"
     above: Literal["", "manhattan"] = ""
@@ -37,9 +37,13 @@ class BatchNormParams(ArchitectureParams):
 
 
 class Residual(BatchNormParams):
-    """A fully connected network with residual blocks."""
+    """A fully connected network with residual blocks.
+
+    inputs: the letter of each cell or, of a cube, where each piece stands and how it is turned, as DeepCube has it.
+    """
 
     kind: Literal["residual"] = "residual"
+    inputs: Literal["cells", "pieces"] = "cells"
     first_layers: Layers
     residual_blocks: int = Field(default=0, ge=0, le=1_000)
     layers_per_block: Few = 2

@@ -1,0 +1,76 @@
+"""What a network sees of a state: the letter of each cell or, of a cube, where each piece stands and how it is turned.
+
+DeepCube describes the 3×3×3 by its 20 pieces that move, each of which can stand in 24 ways: 8 places of a corner with 3
+twists, 12 of an edge with 2.
+"""
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+import torch
+
+from costtogo.puzzles.base import Puzzle
+from costtogo.types import UserError
+
+
+class Cells:
+    """The state as it is.  cells, letters, pieces: those of the puzzle."""
+
+    def __init__(self, puzzle: Puzzle):
+        self.puzzle, self.pieces = puzzle, puzzle.pieces
+        self.cells, self.letters = puzzle.cells, puzzle.letters
+
+    def of(self, states: torch.Tensor) -> torch.Tensor:
+        """States, uint8 [N, D], as they are."""
+        return states
+
+
+@dataclass(frozen=True)
+class _Kind:
+    """One kind of pieces as tensors on a device.
+
+    codes: int64 [k], what the colours of a place are multiplied by.  seen: int64 [6ᵏ], k · piece + twist by their sum.
+    """
+
+    stickers: torch.Tensor  # int64 [P, k]
+    codes: torch.Tensor
+    seen: torch.Tensor
+
+
+class PlacesOfPieces:
+    """Where each piece stands and how it is turned.  cells: pieces; letters: ways to stand, of the kind with most."""
+
+    pieces: tuple = ()  # whose cells move together: here each moves alone
+
+    def __init__(self, puzzle: Puzzle):
+        if not puzzle.pieces:
+            raise UserError(f"{puzzle.name} has no pieces whose places a network could see; leave out inputs.")
+        self.puzzle = puzzle
+        self.cells = sum(len(kind.stickers) for kind in puzzle.pieces)
+        self.letters = max(kind.stickers.size for kind in puzzle.pieces)
+
+    def of(self, states: torch.Tensor) -> torch.Tensor:
+        """k · place + twist of each piece of states, uint8 [N, D]: uint8 [N, pieces]."""
+        parts = []
+        for kind in _kinds(self.puzzle, states.device):
+            places, size = kind.stickers.shape
+            seen = kind.seen[(states[:, kind.stickers].long() * kind.codes).sum(dim=2)]
+            stands = size * torch.arange(places, device=states.device) + seen % size
+            parts.append(torch.zeros_like(seen).scatter_(1, seen // size, stands))
+        return torch.cat(parts, dim=1).to(torch.uint8)
+
+
+@lru_cache(maxsize=4)
+def _kinds(puzzle: Puzzle, device: torch.device) -> list[_Kind]:
+    """What no piece shows, as rows of zeros that fill up a batch do, counts as the first piece."""
+    found = []
+    for kind in puzzle.pieces:
+        codes = puzzle.letters ** np.arange(kind.size)[::-1]
+        arrays = (kind.stickers, np.ascontiguousarray(codes), kind.index.clip(0).ravel().astype(np.int64))
+        found.append(_Kind(*(torch.from_numpy(array).to(device) for array in arrays)))
+    return found
+
+
+View = Cells | PlacesOfPieces
+VIEWS: dict[str, type[View]] = {"cells": Cells, "pieces": PlacesOfPieces}  # by the inputs of an architecture
