@@ -524,6 +524,20 @@ def test_solve_exactly_finds_the_fewest_presses(command):
     assert (code, err) == (0, "") and "length          2 moves\n" in out and "2.0 moves (proved)" in out
 
 
+@pytest.mark.parametrize(
+    ("name", "scramble", "length"), [("cube2", "R U2 B' R", "5 moves"), ("cube3", "R U2 F' L D2 B", "8 quarter turns")]
+)
+def test_solve_exactly_finds_the_fewest_quarter_turns_of_cubes(command, name, scramble, length):
+    code, out, err = command("solve", "--puzzle", name, "--scramble", scramble, "--solver", "exact")
+    assert code == 0 and length in out + err
+
+
+def test_solve_exactly_tells_the_bound_of_a_cube_that_is_too_far(refused):
+    scramble = "R U F' L2 D B U2 R' F D L B2 U' R2 F' D2 L' B U R"
+    told = refused("solve", "--puzzle", "cube3", "--scramble", scramble, "--solver", "exact", "--seconds", "0.3")
+    assert "moves or more; raise --seconds" in told
+
+
 def test_solve_exactly_writes_bounds_and_compares_with_the_lengths_of_the_file(command, tmp_path):
     (tmp_path / "in.csv").write_text("tiles,optimal_moves\n8 6 7 2 5 4 3 0 1,31\n1 2 3 4 5 6 7 0 8,3\n")
     options = ("--puzzle", "puzzle8", "--instances", "in.csv", "--out", "out.csv", "--solver", "exact")
@@ -547,7 +561,7 @@ def test_solve_exactly_tells_the_bound_when_its_time_is_up(refused, tmp_path):
 
 
 NOT_EXACT = {
-    "no exact solver": (("--puzzle", "cube2", "--scramble", "R"), "There is no exact solver of cube2"),
+    "no exact solver": (("--puzzle", "hanoi_3", "--scramble", "01"), "There is no exact solver of hanoi_3"),
     "a network": (("--puzzle", "puzzle8", "--scramble", "R", "--model", "m"), "leave out --model"),
     "no puzzle": (
         (

@@ -83,7 +83,7 @@ def solve(
             min=1,
             max=LARGEST,
             help="A search by bwas ends unsolved after as many; 200,000, or 10,000,000 of large ones; one by mcts "
-            "after as many states evaluated, 10,000.",
+            "after as many states evaluated, 100,000.",
         ),
     ] = None,
     max_nodes: Annotated[
@@ -102,8 +102,8 @@ def solve(
             "--until-proved is given; else beam, or rising where the network tells one value a state; greedy: "
             "best-first, bwas at λ = 0 and N = 1; rising: bwas with λ = 0.8, then 1, then with larger and larger N; "
             "of sliding tiles, stretches of the solution are made shorter; mcts: Monte Carlo tree search, of a network "
-            "with a policy; exact: a shortest solution, of sliding "
-            "tiles and Lights Out, without a network; local: sliding tiles a few at a time, at once, without a network."
+            "with a policy; exact: a shortest solution, without a network, of sliding tiles, Lights Out and cubes, of "
+            "the 3×3×3 up to about 13 moves; local: sliding tiles a few at a time, at once, without a network."
         ),
     ] = "auto",
     seconds: Annotated[

@@ -2,8 +2,8 @@
 
 Over a network, puzzles whose states can be listed are solved by BWAS. Larger ones have some seconds, for beams that
 widen where the network tells the cost-to-go of all children at once, else for BWAS with one λ after another. A network
-with a policy can guide Monte Carlo tree search. Exactly are solved sliding tiles, by IDA* over a pattern database, and
-Lights Out, by linear algebra.
+with a policy can guide Monte Carlo tree search. Exactly are solved sliding tiles, by IDA* over a pattern database,
+Lights Out, by linear algebra, and cubes not too far from the goal, by breadth-first search from both ends.
 """
 
 import os
@@ -18,6 +18,7 @@ import pandas as pd
 
 from costtogo.exact import lights_out, pattern_database
 from costtogo.exact.lights_out import FewestPresses
+from costtogo.exact.meeting import MeetingSearch
 from costtogo.exact.nearby import NearbyTable, nearby_table
 from costtogo.external import Instances, state_of
 from costtogo.external import load as load_instances
@@ -48,7 +49,7 @@ LARGE = {"path_weight": 0.4, "batch_size": 1000, "max_expansions": 10_000_000}
 RISING = (0.8, 1.0)  # λ of the solver rising: soon a solution, then a shorter one with larger and larger N
 SHORTENING = 0.1  # of its seconds, for making solutions of sliding tiles shorter by stretches
 WITHOUT_NETWORK = {  # solvers: the families of puzzles that they solve, and these in words
-    "exact": (("sliding", "lights_out"), "sliding tiles and Lights Out"),
+    "exact": (("sliding", "lights_out", "cube2", "cube3"), "cubes, sliding tiles and Lights Out"),
     "local": (("sliding",), "sliding tiles"),
 }
 LOCAL_SIZES = {3: 4, 4: 5}  # by side, tiles a step of local value iteration in reading order; 2 by bands elsewhere
@@ -56,9 +57,11 @@ SMALL = {3: "4-4", 4: "5-5-5", 5: "4-5-5-5-5", 6: "4-4-4-4-4-4-4-4-3", 7: "3-3-3
 SECONDS = 30.0
 MOST_NODES = 60_000_000
 RISING_BATCH = 500
-TREES = {"exploration": 50.0, "virtual_loss": 10.0, "leaves": 8}  # of mcts: on the 2×2×2 among the best on own states
+# Of mcts, where all states can be listed and elsewhere: among the best on own states of the 2×2×2 and the 3×3×3 cube.
+TREES_LISTED, TREES_LARGE = {"exploration": 50.0, "virtual_loss": 10.0, "leaves": 8}, {"exploration": 40.0}
 NO_TREE = (None, None, False, 1)  # options that mcts does not have, left out
-MOST_EVALUATED = 10_000  # states of a tree where nothing else is asked for
+MOST_BETWEEN = 150_000_000  # children that breadth-first search looks up; of the 3×3×3 all up to 8 moves away
+MOST_EVALUATED = 100_000  # states of a tree where nothing else is asked for
 
 
 @dataclass(frozen=True)
@@ -148,6 +151,8 @@ def _why_unsolved(row: pd.Series, setting: Setting) -> str:
     expansions = f"{row['nodes_expanded']:,} expansions"
     if setting.solver == "exact":
         least = f"every solution has {row['lower_bound']:.0f} moves or more"
+        if row["ended"] == "memory":
+            return f"Not solved: {least}, and more states than memory holds lie between; choose another --solver."
         return f"Not solved within {setting.effort:g} seconds and {expansions}: {least}; raise --seconds."
     if setting.solver in ("beam", "rising"):
         return f"Not solved within {expansions}; raise --seconds or --max-nodes."
@@ -297,7 +302,9 @@ def _over_network(puzzle: Puzzle, heuristic: Heuristic, nearby: NearbyTable | No
     if setting.solver == "mcts":
         seconds = np.inf if setting.seconds is None else setting.seconds
         limits = Limits(setting.max_expansions or MOST_EVALUATED, setting.max_nodes, seconds)
-        return partial(mcts.solve, puzzle, heuristic, limits=limits, **TREES)
+        return partial(
+            mcts.solve, puzzle, heuristic, limits=limits, **(TREES_LISTED if is_listed(puzzle) else TREES_LARGE)
+        )
     options = {"seconds": setting.effort, "max_nodes": setting.max_nodes, "nearby": nearby}
     if setting.solver == "rising":
         options |= {"path_weights": RISING, "batch_size": setting.batch_size or RISING_BATCH, "widening": True}
@@ -312,6 +319,8 @@ def _without_network(puzzle: Puzzle, setting: Setting) -> Search:
         return partial(local_vi.solve, puzzle, Local(puzzle, size, order))
     if puzzle.family == "lights_out":
         return partial(lights_out.solve, puzzle, FewestPresses(puzzle))
+    if puzzle.family != "sliding":
+        return MeetingSearch(puzzle, find_nearby(puzzle), MOST_BETWEEN, setting.effort).solve
     options = {"limits": IdaLimits(seconds=setting.effort), "threads": os.cpu_count() or 1}
     return partial(ida_star.solve, puzzle, find_database(puzzle), **options)
 

@@ -5,6 +5,8 @@ t + s: the first layer that has a state within the table has one on a shortest p
 hashes alone, as those of the table; the solution is replayed by whoever asked for it.
 """
 
+import time
+
 import numpy as np
 
 from costtogo.exact.hashing import HashTable, hash_states
@@ -16,43 +18,52 @@ from costtogo.types import SearchResult, States
 class MeetingSearch:
     """Breadth-first search from starts towards a table; moves must be undone by moves.
 
-    max_generated: children of one start after which the search ends as unsolved.
+    max_generated: children of one start after which the search ends as unsolved.  seconds: the same, of the whole call.
     """
 
-    def __init__(self, puzzle: Puzzle, nearby: NearbyTable, max_generated: int):
-        self.puzzle, self.nearby, self.max_generated = puzzle, nearby, max_generated
+    def __init__(self, puzzle: Puzzle, nearby: NearbyTable, max_generated: int, seconds: float = np.inf):
+        self.puzzle, self.nearby, self.max_generated, self.seconds = puzzle, nearby, max_generated, seconds
 
     def solve(self, starts: States) -> SearchResult:
         """Shortest solutions of starts, uint8 [B, D], one after another.
 
         lower_bound: of an unsolved start the fewest moves that are not ruled out.
         """
-        return SearchResult.from_rows(self._solve_one(start) for start in starts)
+        deadline = time.monotonic() + self.seconds
+        return SearchResult.from_rows(self._solve_one(start, deadline) for start in starts)
 
-    def _solve_one(self, start: States) -> tuple:
-        """One row of a SearchResult."""
+    def _solve_one(self, start: States, deadline: float) -> tuple:
+        """One row of a SearchResult.  deadline: of time.monotonic."""
         actions, layers, seen = len(self.puzzle.actions), [start[None]], HashTable()
         seen.enter(hash_states(self.puzzle, start[None]))
         expanded, generated, met = 0, 0, self._within(start[None])
         while met is None:
             layer = layers[-1]
             count = len(layer) * actions
-            if not count or generated + count > self.max_generated:
-                return np.inf, expanded, generated, self.nearby.depth + len(layers), []
+            late = time.monotonic() > deadline
+            if late or not count or generated + count > self.max_generated:
+                return np.inf, expanded, generated, self.nearby.depth + len(layers), [], not late, late
             expanded, generated = expanded + len(layer), generated + count
             last = generated + count * actions > self.max_generated
-            found, met = self._next_layer(layer, None if last else seen)
+            found, met = self._next_layer(layer, None if last else seen, deadline)
+            if found is None:
+                return np.inf, expanded, generated, self.nearby.depth + len(layers), [], False, True
             layers.append(found)
         solution = self._back(met, layers[:-1]) + self.nearby.path(met)
         return len(solution), expanded, generated, len(solution), solution
 
-    def _next_layer(self, states: States, seen: HashTable | None) -> tuple[States, States | None]:
+    def _next_layer(
+        self, states: States, seen: HashTable | None, deadline: float
+    ) -> tuple[States | None, States | None]:
         """The children that no layer before had, each once, and one that is within the table, if any.
 
-        Without what was seen, where no further layer will be asked for, they are looked up and not kept.
+        Without what was seen, where no further layer will be asked for, they are looked up and not kept. None where the
+        time is up before all were looked up.
         """
         parts = [states[:0]]
         for children in children_of(self.puzzle, states):
+            if time.monotonic() > deadline:
+                return None, None
             hashes = hash_states(self.puzzle, children)
             rows = np.flatnonzero(self.nearby.of_hashes(hashes) != FAR)
             if len(rows):
