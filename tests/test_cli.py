@@ -16,6 +16,7 @@ from costtogo import cli
 from costtogo.exact import pattern_database
 from costtogo.files import read_arrays, read_frame, read_json, write_frame, write_json
 from costtogo.heuristics import network as networks
+from costtogo.heuristics.policy_guide import PolicyGuide
 from costtogo.params.training import architecture_of
 from costtogo.puzzles import make
 from costtogo.puzzles.base import apply, random_walks
@@ -350,6 +351,17 @@ def test_solve_grows_a_tree_over_a_network_with_a_policy_and_over_no_other(comma
     assert "leave out --path-weight" in refused(*asked, "--path-weight", 1)
     assert "leave out --path-weight" in refused(*asked, "--average", 2)
     assert "with a policy" in refused("solve", "--model", cube_model, "--scramble", "R", "--solver", "mcts")
+
+
+def test_solve_searches_a_large_puzzle_by_beams_that_a_policy_guides(command, tmp_path, monkeypatch):
+    puzzle, path, asked = make("cube3"), tmp_path / "policy.safetensors", []
+    architecture = architecture_of(outputs="policy", first_layers=[16])
+    description = {"puzzle": "cube3", "precision": "float32", "iteration": 1}
+    networks.save(path, networks.build(architecture, puzzle, 0), description)
+    children = PolicyGuide.children
+    monkeypatch.setattr(PolicyGuide, "children", lambda self, states: asked.append(1) or children(self, states))
+    code, out, _ = command("solve", "--model", path, "--scramble", "R U F' L2 D B", "--seconds", 2)
+    assert code == 0 and "7 quarter turns" in out and asked
 
 
 FAR_CUBE = "R U F' L2 D B R2 U' F D2 L B' U R D' F2 L U2 B R'"

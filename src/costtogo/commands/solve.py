@@ -1,9 +1,9 @@
 """Solve scrambles or states given by hand or in a CSV, over a trained network or exactly.
 
 Over a network, puzzles whose states can be listed are solved by BWAS. Larger ones have some seconds, for beams that
-widen where the network tells the cost-to-go of all children at once, else for BWAS with one λ after another. A network
-with a policy can guide Monte Carlo tree search. Exactly are solved sliding tiles, by IDA* over a pattern database,
-Lights Out, by linear algebra, and cubes not too far from the goal, by breadth-first search from both ends.
+widen where the network tells of all children at once, by their cost-to-go or by a policy, else for BWAS with one λ
+after another. A policy can guide Monte Carlo tree search, too. Exactly are solved sliding tiles, by IDA* over a pattern
+database, Lights Out, by linear algebra, and cubes not too far from the goal, by breadth-first search from both ends.
 """
 
 import os
@@ -27,6 +27,7 @@ from costtogo.heuristics.averaged import AveragedHeuristic
 from costtogo.heuristics.nearby import NearbyHeuristic
 from costtogo.heuristics.network import NetworkHeuristic, load
 from costtogo.heuristics.pattern_database import PatternDatabaseHeuristic
+from costtogo.heuristics.policy_guide import PolicyGuide
 from costtogo.learning import local_vi
 from costtogo.learning.local_vi import Local, band_order, reading_order
 from costtogo.puzzles import make
@@ -106,7 +107,7 @@ class Setting:
             return self
         if is_listed(heuristic.puzzle) or asked:
             return replace(self, solver="bwas")
-        return replace(self, solver="beam" if heuristic.by_action else "rising")
+        return replace(self, solver="beam" if heuristic.by_action or heuristic.has_policy else "rising")
 
     @property
     def effort(self) -> float:
@@ -288,7 +289,9 @@ def make_ready(puzzle: Puzzle, heuristic: NetworkHeuristic | None, setting: Sett
         search = _without_network(puzzle, setting)
         warm_up(puzzle, search)
         return search
-    scores = heuristic if setting.average == 1 else AveragedHeuristic(puzzle, heuristic, setting.average)
+    guided = setting.solver == "beam" and heuristic.has_policy
+    scores = PolicyGuide(heuristic) if guided else heuristic
+    scores = scores if setting.average == 1 else AveragedHeuristic(puzzle, scores, setting.average)
     nearby = find_nearby(puzzle) if setting.solver == "beam" or not is_listed(puzzle) else None
     warm_up(puzzle, _over_network(puzzle, scores, nearby, replace(setting, max_expansions=2, seconds=0.1)))
     return _over_network(puzzle, scores, nearby, setting)
