@@ -15,7 +15,7 @@ from costtogo.puzzles import family, make, title
 from costtogo.report import sampled
 from costtogo.report.answers.cells import NETWORK_ENGINE
 from costtogo.report.answers.puzzle import listings
-from costtogo.report.answers.search import trees
+from costtogo.report.answers.search import trees_in_short
 from costtogo.report.comparison import compare_all
 from costtogo.report.figures import Figures
 from costtogo.report.literature import (
@@ -107,7 +107,7 @@ def _found(results: StudyResults) -> dict[str, Any]:
     found = {"best": best.dropna().to_dict(), "numbers": numbers, "instances": counts}
     found |= {
         "headline": standing_headline(results),
-        "trees": [trees(results, lambda own, name: name == searched["set"].iloc[0])],
+        "trees": [trees_in_short(results, lambda own, name: name == searched["set"].iloc[0])],
     }
     return {"title": title(puzzle), "cell": cell_text(results.headline(puzzle)), **found}
 

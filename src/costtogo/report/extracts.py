@@ -67,7 +67,9 @@ EXTRACTS: dict[str, Extract] = {  # by the kind of table, as kind_of says it
     "beams/searches": partial(without, columns=["state", "lower_bound"]),
     "external/searches": partial(without, columns=["text", "state", "lower_bound"]),
     "optima": partial(without, columns=["state", "solution", "lower_bound"]),
+    "trees/searches": partial(without, columns=["solution"]),
     "timings/trees": of_clock,
+    "timings/policy_beams": of_clock,
     "local_vi/boards": partial(without, columns=["state"]),
 }
 FOR_OTHERS = (  # the kinds of tables that reports of other studies may ask for

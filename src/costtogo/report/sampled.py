@@ -13,8 +13,8 @@ import pandas as pd
 from costtogo.analysis.intervals import weighted_means, wilson
 from costtogo.analysis.literature import DOCUMENTS, NETWORKS, numbers_of
 from costtogo.puzzles import make, noun, title
-from costtogo.report.answers.search import Searches, is_scrambled, scrambled_trees
-from costtogo.report.answers.trees import less_scrambled
+from costtogo.report.answers.search import is_scrambled, trees_in_short
+from costtogo.report.answers.trees import is_of_turns
 from costtogo.report.comparison import compare_all
 from costtogo.report.figures import Figures
 from costtogo.report.literature import documents, documents_differences, documents_table, explanations, related
@@ -105,9 +105,9 @@ class Chapter:
         intervals = {f"optimal_percent_{end}": f"optimal_{end}" for end in ("low", "high")}
         return found.rename(columns=intervals).assign(how=how, solver=solvers)
 
-    def trees(self) -> list[Searches | None]:
+    def trees(self) -> list[dict[str, Any] | None]:
         """What trees of the model that stands for the study found: of scrambled states, and of those less scrambled."""
-        return [scrambled_trees(self.results), less_scrambled(self.results)]
+        return [trees_in_short(self.results, of) for of in (is_scrambled, is_of_turns)]
 
     @property
     def headline(self) -> str:

@@ -6,7 +6,7 @@ Searches of the headline model; which of them stand for the study says costtogo.
 import math
 from collections.abc import Callable
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -80,26 +80,40 @@ def beams(results: StudyResults) -> Searches | None:
     return searches_in(results, table, rows.assign(optimal=rows["distance"]), ["set", "width"], what)
 
 
-def trees(results: StudyResults, of: Callable[[StudyResults, str], bool]) -> Searches | None:
+Chosen = Callable[[StudyResults, str], bool]  # whether a set is one of those that are asked about
+
+
+def trees(results: StudyResults, of: Chosen) -> Searches | None:
     """The trees by policy and values, with all shortening, of the first of some sets that was searched so.
 
-    of: whether a set is one of them.  The first c that the study asks for on it is taken.
+    The first c that the study asks for on it is taken.
     """
     table = f"trees/{headline(results)}/searches"
+    rows, setting, what = _of_whole_trees(results, table, of)
+    if rows.empty:
+        return None
+    return searches_in(results, table, rows.assign(optimal=rows["distance"]), setting, what)
+
+
+def trees_in_short(results: StudyResults, of: Chosen) -> dict[str, Any] | None:
+    """The row of the grid of the same trees, and what they are."""
+    rows, _, what = _of_whole_trees(results, f"trees/{headline(results)}/grid", of)
+    return None if rows.empty else {**rows.iloc[0], "what": what}
+
+
+def _of_whole_trees(results: StudyResults, table: str, of: Chosen) -> tuple[pd.DataFrame, list[str], str]:
+    """The rows of a table of trees, the columns that tell settings apart, and what was searched."""
     found = results.find(table)
     order = [name for name in results.asked.instances if of(results, name)]
     asked = [each for each in results.asked.by_group.get("trees", []) if each.is_whole and each.set in order]
-    asked = sorted(asked, key=lambda each: order.index(each.set))
     if found is None or not asked:
-        return None
-    setting = dict(zip(asked[0].cell, asked[0].settings[0], strict=True))
+        return pd.DataFrame(), [], ""
+    first = min(asked, key=lambda each: order.index(each.set))
+    setting = dict(zip(first.cell, first.settings[0], strict=True))
     rows = found[(found[list(setting)] == pd.Series(setting)).all(axis=1)]
-    if rows.empty:
-        return None
-    what = (
-        f"{len(rows)} {noun(results.puzzle)}s of the set {setting['set']}, {asked[0].searched(setting['exploration'])}"
-    )
-    return searches_in(results, table, rows.assign(optimal=rows["distance"]), list(setting), what)
+    count = len(rows) if "instance" in rows else int(rows["instances"].sum())
+    what = f"{count:,} {noun(results.puzzle)}s of the set {first.set}, {first.searched(setting['exploration'])}"
+    return rows, list(setting), what
 
 
 @once
