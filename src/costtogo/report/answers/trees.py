@@ -30,15 +30,11 @@ def two_phase(results: StudyResults) -> Searches | None:
     """What the two-phase solver found of the scrambled states."""
     table = f"two_phase/{results.puzzle}/searches"
     found = results.find(table)
-    if found is None:
+    rows = pd.DataFrame() if found is None else found[[is_scrambled(results, name) for name in found["set"]]]
+    if rows.empty:
         return None
-    rows = found[[is_scrambled(results, name) for name in found["set"]]]
-    what = (
-        f"{len(rows)} {noun(results.puzzle)}s of the set {rows['set'].iloc[0]}, the program kociemba"
-        if len(rows)
-        else ""
-    )
-    return searches_in(results, table, rows, ["set"], what) if len(rows) else None
+    what = f"{len(rows)} {noun(results.puzzle)}s of the set {rows['set'].iloc[0]}, the program kociemba"
+    return searches_in(results, table, rows, ["set"], what)
 
 
 @answers("length", "seconds", of="sampled")
