@@ -92,6 +92,16 @@ def test_a_mean_of_what_was_solved_is_not_reached_where_many_were_not(tmp_path):
     assert share == pytest.approx(55 - 6), "an unsolved cube is not solved in as many moves"
 
 
+def test_a_median_is_not_reached_where_half_are_not_solved(tmp_path):
+    results = write_results(tmp_path)
+    path = results.folder / "trees" / MODEL / "searches.parquet"
+    rows = pd.read_parquet(path)
+    lost = (rows["set"] == "turns_15") & (rows["instance"] < 51)
+    write_table(path, rows.assign(cost=rows["cost"].mask(lost, np.inf), solved=rows["solved"] & ~lost))
+    again = StudyResults(results.folder, STUDY, BESIDE)
+    assert told(again, quantity="median_length", model="DeepCube")["verdict"] == NOT_REACHED
+
+
 def test_what_has_not_run_says_what_runs_it(tmp_path):
     results = write_results(tmp_path, two_phase=False)
     for terms in ({"quantity": "length", "model": "Kociemba"}, {"quantity": "at_most_kociemba_percent"}):

@@ -99,9 +99,9 @@ def solve(
         Solvers,
         typer.Option(
             help="auto: bwas for puzzles that can be listed, and where --path-weight, --max-expansions or "
-            "--until-proved is given; else beam, by a policy if the network has one, or rising where it tells the "
-            "value of a state alone; greedy: best-first, bwas at λ = 0 and N = 1; rising: bwas with λ = 0.8, then 1, "
-            "then with larger and larger N; "
+            "--until-proved is given; else beam if the network scores all children at once or has a policy, "
+            "and rising if it has only a value; greedy: best-first, bwas at λ = 0 and N = 1; rising: bwas with "
+            "λ = 0.8, then 1, then with larger and larger N; "
             "of sliding tiles, stretches of the solution are made shorter; mcts: Monte Carlo tree search, of a network "
             "with a policy; exact: a shortest solution, without a network, of sliding tiles, Lights Out and cubes, of "
             "the 3×3×3 up to about 13 moves; local: sliding tiles a few at a time, at once, without a network."

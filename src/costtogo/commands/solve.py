@@ -1,7 +1,7 @@
 """Solve scrambles or states given by hand or in a CSV, over a trained network or exactly.
 
-Over a network, puzzles whose states can be listed are solved by BWAS. Larger ones have some seconds, for beams that
-widen where the network tells of all children at once, by their cost-to-go or by a policy, else for BWAS with one λ
+Over a network, puzzles whose states can be listed are solved by BWAS. Larger ones are solved within
+some seconds: by widening beams if the network scores all children at once or has a policy, else by BWAS with one λ
 after another. A policy can guide Monte Carlo tree search, too. Exactly are solved sliding tiles, by IDA* over a pattern
 database, Lights Out, by linear algebra, and cubes not too far from the goal, by breadth-first search from both ends.
 """

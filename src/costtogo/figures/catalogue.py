@@ -211,7 +211,7 @@ def _document(subject: Subject) -> Paths:
 
 TABLE, SPREAD = {"table": "tables/{puzzle}.npz"}, {"spread": "instances/{puzzle}/distributions.parquet"}
 OF_STATES = TABLE | {"values": "audits/{model}/values.npz", "selection": "searches/{model}/selection.parquet"}
-GUIDED = ("trees", "policy_beams", "beams")  # the searches over a policy, and those over the values beside it
+GUIDED = ("trees", "policy_beams", "beams")  # groups of searches that a policy or the values guide
 SELECTIONS = {"selections": "searches/{models}/selection.parquet"}
 GRID, BASELINE = "searches/{model}/grid.parquet", "searches/baseline_{puzzle}/grid.parquet"
 CLOCK = {"clock": "timings/searches/{model}.parquet"}

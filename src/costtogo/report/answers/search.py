@@ -48,7 +48,7 @@ def searches_in(results: StudyResults, table: str, rows: pd.DataFrame, keys: lis
     clock = results.find(f"timings/{table.removesuffix('/searches')}")
     if clock is None:
         return Searches(rows.assign(seconds=np.nan), results.place(table), what)
-    of = [name for name in (*keys, "instance") if name in clock]  # of some a clock tells the mean of a setting alone
+    of = [name for name in (*keys, "instance") if name in clock]  # some clocks have only a mean for each setting
     return Searches(rows.merge(clock[[*of, "seconds"]], on=of), results.place(table), what)
 
 

@@ -1,16 +1,17 @@
-"""What Monte Carlo tree search found on a puzzle whose states are sampled, beside DeepCube's numbers; and what the
-two-phase solver found of the same cubes."""
+"""Answers to DeepCube's numbers: from Monte Carlo tree search and from the two-phase solver, on the same cubes."""
 
+import numpy as np
 import pandas as pd
 
 from costtogo.params.instances import WalkInstances
 from costtogo.puzzles import noun
-from costtogo.report.answer import Answer, Row, answers, mean
+from costtogo.report.answer import Answer, Row, absent, answers, mean
 from costtogo.report.answers.search import Searches, is_scrambled, searches_in, share_of, trees
 from costtogo.report.results import StudyResults, once
 from costtogo.report.search_tables import exact_solutions
+from costtogo.report.words import NOT_REACHED
 
-TURNS = 15  # of the cubes of which DeepCube tells medians (McAleer et al. 2018, 5)
+TURNS = 15  # random turns of the cubes whose median lengths DeepCube gives (McAleer et al. 2018, 5)
 
 
 def is_of_turns(results: StudyResults, name: str) -> bool:
@@ -60,8 +61,7 @@ def at_most_two_phases(results: StudyResults, row: Row) -> Answer | None:
 
 @answers("median_length", of="sampled")
 def median(results: StudyResults, row: Row) -> Answer | None:
-    """The median length of trees, an unsolved state being longer than all; of Korf's solver that of shortest
-    solutions."""
+    """The median length of trees, where an unsolved state counts as longer than all; of Korf's solver, of optima."""
     if row["model"] == "Korf":
         exact = exact_solutions(results)
         rows = exact[[is_of_turns(results, name) for name in exact["set"]]] if exact is not None else ()
@@ -70,7 +70,11 @@ def median(results: StudyResults, row: Row) -> Answer | None:
         what = f"{len(rows)} {noun(results.puzzle)}s of the set {rows['set'].iloc[0]}, {results.asked.exact_solver}"
         return Answer(float(rows["distance"].median()), what, file=results.place(f"optima/{results.puzzle}"))
     found = less_scrambled(results) if row["model"] == "DeepCube" else None
-    return found and Answer(float(found.rows["cost"].median()), found.what, file=found.file)
+    if found is None:
+        return None
+    middle = float(found.rows["cost"].median())
+    unsolved = absent(NOT_REACHED, f"half of {found.what}, or more are not solved")
+    return Answer(middle, found.what, file=found.file) if np.isfinite(middle) else unsolved
 
 
 @answers("optimal_percent", of="learned")
