@@ -12,6 +12,8 @@ ABILITIES = {
     "lights_out_4": {"presses", "quiet", "side"},
     "lights_out_5": {"presses", "quiet", "side"},
     "lights_out_7": {"presses", "side"},
+    "sokoban": {"side"},
+    "sokoban_7_9": set(),
 }
 LISTED = [name for name, abilities in ABILITIES.items() if "listed" in abilities]
 LARGE = [name for name in ABILITIES if name not in LISTED]

@@ -16,7 +16,7 @@ from costtogo.learning.random_walk import draw_walks
 from costtogo.puzzles import make
 from costtogo.puzzles.base import MOST_MOVES, Puzzle, apply, inverses, is_listed, pick_legal, solves
 from costtogo.puzzles.cube import Cube2
-from costtogo.types import UserError
+from costtogo.types import NO_ACTION, UserError
 
 CUBE = make("cube3")
 SUPERFLIP_FOUR_SPOT = "D' D' L R D' L R' D U' R' U' U' L' R' B F U' F' F' L' R U' U' F' U' U'"  # thesis, 5.9
@@ -75,16 +75,36 @@ def test_the_number_of_states_follows_from_the_pieces():
     assert CUBE.state_count == 40320 * 3**7 * 479001600 * 2**11 // 2
 
 
-def test_the_inverse_move_undoes_a_move_and_legal_moves_alone_change_the_state(large):
+def test_legal_moves_alone_change_the_state_and_the_inverse_move_where_there_is_one_undoes_them(large):
     states = some_states(large)
     children, legal = large.expand(states)
     assert children.dtype == np.uint8 and children.shape == (len(states), len(large.actions), large.cells)
     np.testing.assert_array_equal((children != states[:, None]).any(axis=2), legal)
-    for action in range(len(large.actions)):
+    assert large.has_inverses == (NO_ACTION not in inverses(large))
+    for action in range(len(large.actions) if large.has_inverses else 0):
         moved = legal[:, action]
         back, allowed = large.expand(children[moved, action])
         assert allowed[:, large.inverse(action)].all()
         np.testing.assert_array_equal(back[:, large.inverse(action)], states[moved])
+
+
+def test_after_a_step_back_its_action_leads_forth_again_and_what_undoes_it_leads_back(any_puzzle):
+    puzzle = any_puzzle
+    states, (action, undone_by) = some_states(puzzle), puzzle.steps_back
+    parents, legal = puzzle.reverse(states)
+    assert parents.dtype == np.uint8 and parents.shape == (len(states), len(action), puzzle.cells)
+    np.testing.assert_array_equal((parents != states[:, None]).any(axis=2), legal)
+    np.testing.assert_array_equal(puzzle.reverse_legal(states), legal)
+    for step in range(len(action)):
+        rows = np.flatnonzero(legal[:, step])
+        before = puzzle.step_back(states[rows], np.full(len(rows), step))
+        np.testing.assert_array_equal(before, parents[rows, step])
+        assert puzzle.legal(before)[:, action[step]].all()
+        np.testing.assert_array_equal(puzzle.move(before, np.full(len(rows), action[step])), states[rows])
+        if undone_by[step] != NO_ACTION:
+            assert puzzle.reverse_legal(before)[:, undone_by[step]].all()
+            again = puzzle.step_back(before, np.full(len(rows), undone_by[step]))
+            np.testing.assert_array_equal(again, states[rows])
 
 
 def test_moving_is_expanding_and_picking(any_puzzle):
@@ -297,15 +317,15 @@ def test_every_prefix_of_the_farthest_state_within_the_table_is_as_far_as_it_is_
 
 
 def walk_by_expansion(puzzle, draws) -> tuple[np.ndarray, list[int]]:
-    """One walk from the goal that chooses among the legal moves but the way back, all children made."""
-    state, path, actions = puzzle.goal, [], []
+    """One walk back from the goal that chooses among the legal steps but the one that undoes, all parents made."""
+    state, path, steps, undone_by = puzzle.goal, [], [], puzzle.steps_back.undone_by
     for draw in draws:
-        children, legal = puzzle.expand(state[None])
-        allowed = [a for a in np.flatnonzero(legal[0]) if not actions or a != puzzle.inverse(actions[-1])]
-        actions.append(int(allowed[int(draw * len(allowed))]) if allowed else puzzle.inverse(actions[-1]))
-        state = children[0, actions[-1]]
+        parents, legal = puzzle.reverse(state[None])
+        allowed = [step for step in np.flatnonzero(legal[0]) if not steps or step != undone_by[steps[-1]]]
+        steps.append(int(allowed[int(draw * len(allowed))]) if allowed else undone_by[steps[-1]])
+        state = parents[0, steps[-1]]
         path.append(state)
-    return np.array(path[:-1]), actions
+    return np.array(path[:-1]), steps
 
 
 def test_walks_equal_those_by_expansion(any_puzzle):
@@ -319,8 +339,8 @@ def test_walks_equal_those_by_expansion(any_puzzle):
         np.testing.assert_array_equal(walked, stepped)
     walks = draw_walks(any_puzzle, 30 * 11, 11, np.random.default_rng(4))
     np.testing.assert_array_equal(walks.states, states.reshape(-1, any_puzzle.cells))
-    np.testing.assert_array_equal(walks.onward, actions[:, 1:].ravel())
-    np.testing.assert_array_equal(walks.back, inverses(any_puzzle)[actions[:, :-1]].ravel())
+    np.testing.assert_array_equal(walks.onward, actions[:, 1:].ravel() if any_puzzle.has_inverses else NO_ACTION)
+    np.testing.assert_array_equal(walks.back, any_puzzle.steps_back.action[actions[:, :-1]].ravel())
 
 
 def test_walks_never_undo_a_move_and_tell_where_they_came_from(any_puzzle):
@@ -330,4 +350,5 @@ def test_walks_never_undo_a_move_and_tell_where_they_came_from(any_puzzle):
     before = puzzle.move(walks.states, walks.back)
     np.testing.assert_array_equal(before.reshape(20, 10, -1)[:, 1:], walks.states.reshape(20, 10, -1)[:, :-1])
     assert puzzle.is_goal(before.reshape(20, 10, -1)[:, 0]).all()
-    assert (walks.onward != walks.back).all() and puzzle.legal(walks.states)[np.arange(200), walks.onward].all()
+    assert (walks.onward != walks.back).all()
+    assert not puzzle.has_inverses or puzzle.legal(walks.states)[np.arange(200), walks.onward].all()

@@ -5,10 +5,11 @@ States are told apart by their hashes alone (exact.hashing), so what rests on a 
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
-from costtogo.exact.hashing import EMPTY, HashTable, hash_states, look_up
+from costtogo.exact.hashing import EMPTY, HashTable, hash_children, hash_states, look_up
 from costtogo.puzzles.base import Puzzle
 from costtogo.types import Hashes, States, UserError
 
@@ -43,6 +44,15 @@ class NearbyTable:
         """The same by hash_states of the states, uint8 [N]."""
         return look_up(hashes, self.keys, self.distance, FAR)
 
+    def near(self, states: States, hashes: Hashes) -> np.ndarray:
+        """The same of states whose hashes are known."""
+        return self.of_hashes(hashes)
+
+    def of_children(self, states: States) -> np.ndarray:
+        """The same of all children of states, uint8 [N, A]."""
+        hashes = hash_children(self.puzzle, states)
+        return self.of_hashes(hashes.ravel()).reshape(hashes.shape)
+
     def path(self, state: States) -> list[int]:
         """Actions of a shortest path from a state within the table, uint8 [D], to the goal.
 
@@ -61,6 +71,34 @@ class NearbyTable:
         if not self.puzzle.is_goal(state[None])[0]:
             raise UserError(f"The state is not within {self.depth} moves of the goal of {self.puzzle.name}.")
         return actions
+
+
+@dataclass(frozen=True, eq=False)
+class GoalAlone:
+    """Distance 0 of solved states, whichever they are: what there is to know without a table."""
+
+    puzzle: Puzzle
+    depth: ClassVar[int] = 0
+
+    def __call__(self, states: States) -> np.ndarray:
+        """0 of solved states, else FAR, uint8 [N]."""
+        return np.where(self.puzzle.is_goal(states), 0, FAR).astype(np.uint8)
+
+    def near(self, states: States, hashes: Hashes) -> np.ndarray:
+        """The same of states whose hashes are known."""
+        return self(states)
+
+    def of_children(self, states: States) -> np.ndarray:
+        """The same of all children of states, uint8 [N, A]."""
+        children = self.puzzle.expand(states)[0]
+        return self(children.reshape(-1, self.puzzle.cells)).reshape(children.shape[:2])
+
+    def path(self, state: States) -> list[int]:
+        """No actions: of a solved state, uint8 [D]."""
+        return []
+
+
+Ends = NearbyTable | GoalAlone  # where a search may end
 
 
 def nearby_table(puzzle: Puzzle, depth: int) -> NearbyTable:

@@ -2,8 +2,7 @@
 
 import numpy as np
 
-from costtogo.exact.hashing import hash_children
-from costtogo.exact.nearby import FAR, NearbyTable
+from costtogo.exact.nearby import FAR, Ends
 from costtogo.types import ActionHeuristic, CostToGo, States
 
 
@@ -14,7 +13,7 @@ class NearbyHeuristic:
     for states, or for their children where its by_action is true. Two states may have one hash: see exact.nearby.
     """
 
-    def __init__(self, heuristic: ActionHeuristic, nearby: NearbyTable):
+    def __init__(self, heuristic: ActionHeuristic, nearby: Ends):
         self.heuristic, self.nearby, self.puzzle = heuristic, nearby, nearby.puzzle
         self.by_action = getattr(heuristic, "by_action", False)
 
@@ -25,8 +24,7 @@ class NearbyHeuristic:
     def children(self, states: States) -> np.ndarray:
         """Cost-to-go of each child, float32 [N, A]; inf where the action is not legal."""
         values = self.heuristic.children(states)
-        distance = self.nearby.of_hashes(hash_children(self.puzzle, states).ravel()).reshape(values.shape)
-        return np.where(np.isfinite(values), self._known(distance, values), values)
+        return np.where(np.isfinite(values), self._known(self.nearby.of_children(states), values), values)
 
     @staticmethod
     def _known(distance: np.ndarray, values: np.ndarray) -> np.ndarray:

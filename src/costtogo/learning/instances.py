@@ -109,8 +109,8 @@ def draw_walk_ends(puzzle: Puzzle, count: int, length: tuple[int, int], generato
     states = np.repeat(puzzle.goal[None], count, axis=0)
     for step in range(longest):
         walking = np.flatnonzero(ends > step)
-        actions = pick_legal(puzzle.legal(states[walking]), generator.random(len(walking)))
-        states[walking] = puzzle.move(states[walking], actions)
+        steps = pick_legal(puzzle.reverse_legal(states[walking]), generator.random(len(walking)))
+        states[walking] = puzzle.step_back(states[walking], steps)
     return states
 
 

@@ -19,7 +19,8 @@ from torch.nn import functional
 from costtogo.learning import examples
 from costtogo.learning.examples import Examples
 from costtogo.learning.training import Progress, Training
-from costtogo.puzzles.base import Puzzle, inverses
+from costtogo.puzzles.base import Puzzle
+from costtogo.types import NO_ACTION
 
 begin = examples.begin
 
@@ -29,7 +30,8 @@ class Walks(Examples):
     """States of walks from the goal, one row a state.
 
     states: uint8 [N, D].  length: float32 [N], moves of the walk so far.
-    back, onward: int64 [N], the action that undoes the last move, and the one that the walk goes on with.
+    back, onward: int64 [N], the action that undoes the last step back, and the one that the walk goes on with,
+    NO_ACTION of a puzzle without inverses, where the walk goes on with no action.
     """
 
     length: np.ndarray
@@ -42,7 +44,8 @@ class Walks(Examples):
         if outputs.ndim == 1:
             return functional.mse_loss(outputs, length)
         told = [torch.from_numpy(actions)[:, None].to(outputs.device) for actions in (self.back, self.onward)]
-        errors = [outputs.gather(1, taken)[:, 0] - length - ahead for taken, ahead in zip(told, (-1, 1), strict=True)]
+        told = told if (self.onward != NO_ACTION).all() else told[:1]
+        errors = [outputs.gather(1, taken)[:, 0] - length - ahead for taken, ahead in zip(told, (-1, 1), strict=False)]
         return torch.cat(errors).square().mean()
 
 
@@ -59,11 +62,12 @@ def validate(training: Training, walks: Walks) -> float:
 def draw_walks(puzzle: Puzzle, count: int, length: int, generator: np.random.Generator) -> Walks:
     """Whole walks of so many moves, at least count states in all: what each of their states tells."""
     draws = generator.random((math.ceil(count / length), length + 1))
-    states, actions = puzzle.walk(draws)
+    states, steps = puzzle.walk(draws)
+    onward = steps[:, 1:] if puzzle.has_inverses else np.full_like(steps[:, 1:], NO_ACTION)
     lengths = np.tile(np.arange(1, length + 1, dtype=np.float32), len(draws))
     return Walks(
         states.reshape(-1, puzzle.cells),
         lengths,
-        inverses(puzzle)[actions[:, :-1]].ravel(),
-        np.ascontiguousarray(actions[:, 1:]).ravel(),
+        puzzle.steps_back.action[steps[:, :-1]].ravel(),
+        np.ascontiguousarray(onward).ravel(),
     )

@@ -57,12 +57,14 @@ FAMILIES = (
            r"puzzle(8|15|24|35|48)"),
     Family("lights_out", "lights_out_7", "lights_out_<side>", "Lights Out, {0} × {0}", "board",
            ("lights_out", "LightsOut")),
+    Family("sokoban", "sokoban", "sokoban, sokoban_<side>, sokoban_<rows>_<columns>", "Sokoban", "level",
+           ("sokoban", "sokoban")),
 )  # fmt: skip
 
 
 @lru_cache
 def make(name: str) -> "Puzzle":
-    """The puzzle of a name such as cube2, hanoi_7 (three pegs), hanoi_7_4 (four), puzzle15 or lights_out_7."""
+    """The puzzle of a name such as cube2, hanoi_7 (three pegs), hanoi_7_4 (four), puzzle15, lights_out_7 or sokoban."""
     family, numbers = find(name)
     module, maker = family.made
     return getattr(import_module(f"{__name__}.{module}"), maker)(*numbers)

@@ -6,7 +6,8 @@ A state is a row of small integers, one per cell; every function takes a batch [
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TypeGuard
+from functools import cached_property
+from typing import NamedTuple, TypeGuard
 
 import numpy as np
 from numba import njit
@@ -17,8 +18,19 @@ MOST_MOVES = 100_000  # of a text; H(16, 3) is solved in 65,535
 CHUNK = 1 << 16  # states whose children are made at a time
 
 
+class StepsBack(NamedTuple):
+    """The ways to go back from a state to one that an action leads from: B of them.
+
+    action: int64 [B], the action that leads forth again.  undone_by: int64 [B], the step back that undoes this one,
+    NO_ACTION where none does.
+    """
+
+    action: np.ndarray
+    undone_by: np.ndarray
+
+
 class Puzzle(ABC):
-    """Rules of a puzzle with one goal and unit step costs.
+    """Rules of a puzzle with unit step costs.
 
     family: the key of its kind in puzzles.FAMILIES, "hanoi" of hanoi_7.  name: the name in params.yaml.
     cells: D.  letters: values that a cell takes, 0 … letters - 1.  actions: a name for each action, length A.
@@ -36,10 +48,14 @@ class Puzzle(ABC):
     presses: what each action adds modulo 2, uint8 [A, D].  quiet: sets of presses that change nothing, uint8 [Q, A].
     side: cells in a row of a square board.  disks: those of a tower, its cells.
 
-    Not every action need be legal (legal says which), be undone by another, or lead to a goal that all states share.
-    An action that no other undoes has NO_ACTION for its inverse, and walks may then not avoid going back; breadth-first
-    search and search over tables go by inverse actions and would have to refuse such a puzzle. Where each state says
-    for itself what its goal is, is_goal is overridden, and `goal` is an example, from which walks and tables begin.
+    Three things that hold for most puzzles, and not for all:
+
+    Every action is legal: else legal says which are.
+    Every action is undone by another, has_inverses: an action that none undoes has NO_ACTION for its inverse. What goes
+    backwards, walks from the goal and whatever trains on them, goes by steps back (reverse, steps_back), which are the
+    actions themselves where there are inverses. Breadth-first search and search over tables go by inverse actions.
+    All states share one goal, one_goal: else each state says for itself whether it is solved, by is_goal, and `goal` is
+    an example, from which walks begin where none is given.
     """
 
     family: str
@@ -48,6 +64,7 @@ class Puzzle(ABC):
     letters: int
     actions: tuple[str, ...]
     state_count: int
+    one_goal: bool = True
 
     start: States | None = None
     symmetries: "tuple[Symmetry, ...]" = ()
@@ -106,9 +123,14 @@ class Puzzle(ABC):
         """Which actions are legal, bool [N, A]: what expand returns beside the children. Here all are."""
         return np.ones((len(states), len(self.actions)), dtype=bool)
 
+    @property
+    def has_inverses(self) -> bool:
+        """Whether every action is undone by another."""
+        return bool((inverses(self) != NO_ACTION).all())
+
     def is_goal(self, states: States) -> np.ndarray:
         """Which states are solved, bool [N]."""
-        return (states == self.goal).all(axis=1)
+        return _equal(states, self.goal)
 
     def move(self, states: States, actions: np.ndarray) -> States:
         """Each state after an action of its own, uint8 [N, D]; an illegal action leaves it as it is.
@@ -117,14 +139,35 @@ class Puzzle(ABC):
         """
         return self.expand(states)[0][np.arange(len(states)), actions]
 
-    def walk(self, draws: np.ndarray) -> tuple[States, np.ndarray]:
-        """Walks from the goal that never undo a move, by uniform draws in [0, 1) [walks, length + 1].
+    @cached_property
+    def steps_back(self) -> StepsBack:
+        """What steps back there are; with inverses one for each action, which is taken itself."""
+        undo = inverses(self)
+        return StepsBack(undo, undo)
 
-        Returns the states uint8 [walks, length, D] and the actions int64 [walks, length + 1], the last of which leads
-        on. Where undoing is all that is left, the walk undoes. Here all walks take a move at a time.
+    def reverse(self, states: States) -> tuple[Children, Legal]:
+        """Take every step back: the states one move before, uint8 [N, B, D], and legal, bool [N, B].
+
+        steps_back.action leads from each of them to the state it was made of. One that is not legal equals that state.
         """
-        path, actions = _walks(self, draws, inverses(self))
-        return path[:, :-1], actions
+        return self.expand(states)
+
+    def reverse_legal(self, states: States) -> Legal:
+        """Which steps back are legal, bool [N, B]."""
+        return self.legal(states)
+
+    def step_back(self, states: States, steps: np.ndarray) -> States:
+        """Each state after a legal step back of its own, int64 [N]: uint8 [N, D]."""
+        return self.move(states, steps)
+
+    def walk(self, draws: np.ndarray) -> tuple[States, np.ndarray]:
+        """Walks back from the goal that never undo a step, by uniform draws in [0, 1) [walks, length + 1].
+
+        Returns the states uint8 [walks, length, D] and the steps int64 [walks, length + 1], the last of which leads
+        on. Where undoing is all that is left, the walk undoes. Here all walks take a step at a time.
+        """
+        path, steps = _walks(self, draws, self.steps_back.undone_by)
+        return path[:, :-1], steps
 
 
 class ListedPuzzle(Puzzle):
@@ -220,23 +263,35 @@ def solves(puzzle: Puzzle, starts: States, solutions) -> np.ndarray:
 
 
 def random_walks(puzzle: Puzzle, walks: int, length: int, generator: np.random.Generator) -> States:
-    """Walks from the goal by uniformly random legal moves, all states kept but the goal: uint8 [walks, length, D]."""
-    return _walks(puzzle, generator.random((length, walks)).T, np.full(len(puzzle.actions), NO_ACTION))[0]
+    """Walks back from the goal by uniformly random legal steps: the states after each, uint8 [walks, length, D]."""
+    return _walks(puzzle, generator.random((length, walks)).T, np.full(len(puzzle.steps_back.action), NO_ACTION))[0]
 
 
-def _walks(puzzle: Puzzle, draws: np.ndarray, undo: np.ndarray) -> tuple[States, np.ndarray]:
-    """Walks from the goal by draws [walks, moves] that take the action which undoes the last, int64 [A], at need alone.
+def _walks(puzzle: Puzzle, draws: np.ndarray, undone_by: np.ndarray) -> tuple[States, np.ndarray]:
+    """Walks back from the goal by draws [walks, steps] that take what undoes the last step, int64 [B], at need alone.
 
-    Returns the states after each move, uint8 [walks, moves, D], and the actions, int64 [walks, moves].
+    Returns the states after each step, uint8 [walks, steps, D], and the steps, int64 [walks, steps].
     """
     walks, moves = draws.shape
-    path, actions = np.empty((walks, moves, puzzle.cells), dtype=np.uint8), np.empty((walks, moves), dtype=np.int64)
+    path, steps = np.empty((walks, moves, puzzle.cells), dtype=np.uint8), np.empty((walks, moves), dtype=np.int64)
     states, back = np.repeat(puzzle.goal[None], walks, axis=0), np.full(walks, NO_ACTION)
     for place, draw in enumerate(draws.T):
-        taken = pick_legal(puzzle.legal(states), draw, back)
-        states, back = puzzle.move(states, taken), undo[taken]
-        path[:, place], actions[:, place] = states, taken
-    return path, actions
+        taken = pick_legal(puzzle.reverse_legal(states), draw, back)
+        states, back = puzzle.step_back(states, taken), undone_by[taken]
+        path[:, place], steps[:, place] = states, taken
+    return path, steps
+
+
+@njit(cache=True)
+def _equal(states, state):
+    """Which rows are the state, bool [N]."""
+    equal = np.empty(len(states), dtype=np.bool_)
+    for row in range(len(states)):
+        cell = 0
+        while cell < len(state) and states[row, cell] == state[cell]:
+            cell += 1
+        equal[row] = cell == len(state)
+    return equal
 
 
 def pick_legal(legal: Legal, draw: np.ndarray, back: np.ndarray | None = None) -> np.ndarray:

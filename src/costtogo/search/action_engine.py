@@ -15,7 +15,7 @@ from numba import njit
 from costtogo.puzzles.base import Puzzle, inverses
 from costtogo.search.heap import pop as pop_first
 from costtogo.search.heap import push as push_entry
-from costtogo.search.pool import NOTHING, Rules, SearchPool, hash_in, same, slot_of_state
+from costtogo.search.pool import NOTHING, Rules, SearchPool, hash_in, slot_of_state
 from costtogo.types import NO_ACTION, ActionHeuristic, CostToGo, SearchResult, States, UserError
 
 ENTRY_BYTES = 12
@@ -65,8 +65,8 @@ class ActionPool(SearchPool):
         """
         self.reserve(len(batch.search))
         kept, nodes, self.count = _enter(
-            self.nodes, self.slots, self.numbers, self.searches, self.open, self.count, batch, self.puzzle.goal[None],
-            len(self.inverse), rules, path_weight,
+            self.nodes, self.slots, self.numbers, self.searches, self.open, self.count, batch,
+            self.puzzle.is_goal(batch.states), len(self.inverse), rules, path_weight,
         )  # fmt: skip
         return kept, nodes
 
@@ -171,14 +171,14 @@ def _pop(opened, g, searches, actions, batch_size, path_weight):
 
 
 @njit(cache=True)
-def _enter(nodes, slots, numbers, searches, opened, count, batch, goals, actions, rules, path_weight):
+def _enter(nodes, slots, numbers, searches, opened, count, batch, solved, actions, rules, path_weight):
     """Make nodes of the entries of a batch whose states are new in their search or reached at less cost.
 
     Returns the rows of the batch that are to be expanded, int64 [K], their nodes, int32 [K], and how many nodes there
     are. Keeps true: a slot names the cheapest node of its state in its search; dearer ones stay where they are, as
     parents of open entries; a search that has ended has its bound, and none of its rows are expanded.
     """
-    state, search_of, g, h, parent_of, action_of = nodes
+    state, search_of, g, h, parent_of, action_of, _ = nodes
     search_of_row, entries, rest, states = batch
     kept, made = np.empty(len(entries), dtype=np.int64), np.empty(len(entries), dtype=np.int32)
     used, row = 0, 0
@@ -207,7 +207,7 @@ def _enter(nodes, slots, numbers, searches, opened, count, batch, goals, actions
                 search_of[node], g[node], h[node] = search, path, rest[row]
                 parent_of[node] = parent if entry >= 0 else NOTHING
                 action_of[node] = entry % actions if entry >= 0 else NO_ACTION
-                if same(states, row, goals, 0):
+                if solved[row]:
                     its.cost, its.goal_node = path, node
                     its.running = rules.until_proved
                 else:

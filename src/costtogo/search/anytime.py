@@ -14,7 +14,7 @@ from itertools import count as counted
 
 import numpy as np
 
-from costtogo.exact.nearby import NearbyTable
+from costtogo.exact.nearby import Ends
 from costtogo.heuristics.nearby import NearbyHeuristic
 from costtogo.puzzles.base import Puzzle
 from costtogo.search import beam, bwas
@@ -49,7 +49,7 @@ class Best:
         if found.cost[0] < self.cost:
             self.cost, self.solution = float(found.cost[0]), image.back(found.solutions[0])
 
-    def at_most(self, nearby: NearbyTable) -> int:
+    def at_most(self, nearby: Ends) -> int:
         """The moves after which a beam cannot end in a shorter solution any more."""
         return int(self.cost - 1 - nearby.depth) if np.isfinite(self.cost) else BeamLimits.max_moves
 
@@ -105,7 +105,7 @@ def solve(
     *,
     seconds: float,
     max_nodes: int,
-    nearby: NearbyTable | None = None,
+    nearby: Ends | None = None,
     path_weights: Sequence[float] = (),
     **options,
 ) -> SearchResult:
@@ -128,7 +128,7 @@ def solve_images(
     *,
     width: int,
     count: int,
-    nearby: NearbyTable,
+    nearby: Ends,
     limits: BeamLimits = BeamLimits(),
 ) -> SearchResult:
     """The shortest solution of one start, uint8 [1, D], by beams of one width from the first so many of its images."""
@@ -148,7 +148,7 @@ def solve_within(
     start: States,
     *,
     seconds: float,
-    nearby: NearbyTable,
+    nearby: Ends,
     max_nodes: int = BeamLimits.max_nodes,
 ) -> SearchResult:
     """Improve the solution of one start, uint8 [D], until the time is up or the solution is known to be optimal.

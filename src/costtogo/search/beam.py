@@ -12,7 +12,7 @@ from functools import partial
 import numpy as np
 
 from costtogo.exact.hashing import HashTable, hash_states
-from costtogo.exact.nearby import FAR, NearbyTable, nearby_table
+from costtogo.exact.nearby import FAR, Ends, GoalAlone
 from costtogo.puzzles.base import Puzzle
 from costtogo.types import ActionHeuristic, Hashes, Heuristic, SearchResult, States, UserError
 
@@ -43,7 +43,7 @@ def solve(
     starts: States,
     *,
     width: int,
-    nearby: NearbyTable | None = None,
+    nearby: Ends | None = None,
     limits: BeamLimits = BeamLimits(),
 ) -> SearchResult:
     """Search from each start in turn; the width best states of each level are expanded.
@@ -56,7 +56,7 @@ def solve(
     """
     if width < 1:
         raise UserError(f"The width of a beam must be 1 or more, not {width}.")
-    nearby = nearby or nearby_table(puzzle, 0)
+    nearby = nearby or GoalAlone(puzzle)
     deadline = time.monotonic() + limits.seconds
     search = partial(_search, puzzle, heuristic, width=width, nearby=nearby, limits=limits, deadline=deadline)
     return SearchResult.from_rows(search(start) for start in starts)
@@ -67,7 +67,7 @@ def _search(puzzle, heuristic, start, *, width, nearby, limits, deadline) -> tup
     seen, levels = HashTable(), [Level(start[None], np.zeros(1, dtype=np.int32), np.zeros(1, dtype=np.int8))]
     hashes = hash_states(puzzle, levels[0].states)
     seen.enter(hashes)
-    distance = int(nearby.of_hashes(hashes)[0])
+    distance = int(nearby.near(levels[0].states, hashes)[0])
     bound = distance if distance != FAR else nearby.depth + 1
     path = _finish(puzzle, nearby, levels, hashes)
     expanded, generated, late = 0, 0, False
@@ -139,9 +139,9 @@ def _in_order(scores: np.ndarray, width: int):
             yield order[begin : begin + width]
 
 
-def _finish(puzzle: Puzzle, nearby: NearbyTable, levels: list[Level], hashes: Hashes) -> list[int] | None:
+def _finish(puzzle: Puzzle, nearby: Ends, levels: list[Level], hashes: Hashes) -> list[int] | None:
     """The whole path by way of the state of the last level that is nearest the goal, if the table has one."""
-    distances = nearby.of_hashes(hashes)
+    distances = nearby.near(levels[-1].states, hashes)
     for row in np.argsort(distances, kind="stable"):
         if distances[row] == FAR:
             break

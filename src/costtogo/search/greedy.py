@@ -47,6 +47,6 @@ def _scores(puzzle: Puzzle, states: States, values: np.ndarray, way: Hashes) -> 
 
     values: float32 [N, A].  way: uint64 [N, moves], hashes of the states come through.
     """
-    hashes = hash_children(puzzle, states)
-    passed = (hashes[:, :, None] == way[:, None]).any(axis=2)
-    return np.where(hashes == hash_states(puzzle, puzzle.goal[None]), -np.inf, np.where(passed, np.inf, values))
+    passed = (hash_children(puzzle, states)[:, :, None] == way[:, None]).any(axis=2)
+    solved = puzzle.is_goal(puzzle.expand(states)[0].reshape(-1, puzzle.cells)).reshape(passed.shape)
+    return np.where(solved, -np.inf, np.where(passed, np.inf, values))

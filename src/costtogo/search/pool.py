@@ -50,6 +50,7 @@ class Nodes(NamedTuple):
     h: np.ndarray  # float32, cost-to-go by the heuristic, or as the evaluation of the parent said
     parent: np.ndarray  # int32, NOTHING of a start
     action: np.ndarray  # int8, which led here from the parent
+    solved: np.ndarray  # bool, whether it is a goal; for engines that ask when a node is made
 
 
 class SearchPool:
@@ -62,7 +63,7 @@ class SearchPool:
     def __init__(self, puzzle: Puzzle, searches: int, capacity: int):
         self.puzzle, self.count = puzzle, 0
         self.numbers, self.slots = hash_numbers(puzzle.cells, puzzle.letters), empty_slots(capacity)
-        kinds = (np.int32, np.int32, np.float32, np.int32, np.int8)
+        kinds = (np.int32, np.int32, np.float32, np.int32, np.int8, np.bool_)
         state = np.zeros((capacity, puzzle.cells), dtype=np.uint8)
         self.nodes = Nodes(state, *(np.zeros(capacity, dtype=kind) for kind in kinds))
         self.searches = np.zeros(searches, dtype=SEARCH)

@@ -43,7 +43,8 @@ class StepPool(SearchPool):
         self.entry_count = 0
         self.roots = np.full(count, NOTHING, dtype=np.int32)
         nodes, rows = self.nodes, np.arange(count, dtype=np.int32)
-        nodes.state[:count], nodes.search[:count], nodes.h[:count] = starts, rows, heuristic(starts)
+        nodes.state[:count], nodes.search[:count] = starts, rows
+        nodes.h[:count], nodes.solved[:count] = heuristic(starts), puzzle.is_goal(starts)
         nodes.parent[:count], nodes.action[:count] = NOTHING, NO_ACTION
         self.searches["stored"], self.count = 1, count
         self.rehash()
@@ -57,7 +58,7 @@ class StepPool(SearchPool):
 
     def pop(self, rules: Rules) -> np.ndarray:
         """Take up to batch_size live nodes from every running search; a search that pops its goal ends. int32 [M]."""
-        return _pop(self.nodes, self.searches, self.entries, self.roots, self.puzzle.goal[None], rules)
+        return _pop(self.nodes, self.searches, self.entries, self.roots, rules)
 
     def insert(self, parents: np.ndarray, heuristic: Heuristic) -> tuple[np.ndarray, np.ndarray]:
         """Enter the children of nodes: those reached first or by a cheaper path, in order, and g at that moment."""
@@ -67,7 +68,8 @@ class StepPool(SearchPool):
         *reached, self.count = _insert(
             self.nodes, self.slots, self.numbers, self.searches, self.count, parents, children, legal
         )
-        self.nodes.h[first : self.count] = heuristic(self.nodes.state[first : self.count])
+        new = self.nodes.state[first : self.count]
+        self.nodes.h[first : self.count], self.nodes.solved[first : self.count] = heuristic(new), self.puzzle.is_goal(new)
         return tuple(reached)
 
     def push(self, nodes: np.ndarray, path: np.ndarray, f: np.ndarray) -> None:
@@ -128,12 +130,12 @@ def _push(entries, roots, searches, count, nodes, path, new_f):
 
 
 @njit(cache=True)
-def _pop(nodes, searches, entries, roots, goals, rules):
+def _pop(nodes, searches, entries, roots, rules):
     """Take nodes from the running searches, those of one after those of another, int32 [M], and end searches.
 
     Keeps true: a search that has ended has its bound, and none of its nodes are taken.
     """
-    state, _, g, h, _, _ = nodes
+    g, h, solved = nodes.g, nodes.h, nodes.solved
     f, node_of, entry_g, left, right = entries
     batch = np.empty(rules.batch_size * searches["running"].sum(), dtype=np.int32)
     used = 0
@@ -149,7 +151,7 @@ def _pop(nodes, searches, entries, roots, goals, rules):
             node, path = node_of[entry], entry_g[entry]
             if path > g[node] or path + np.float64(h[node]) >= its.cost:
                 continue
-            if same(state, node, goals, 0):
+            if solved[node]:
                 its.cost, its.goal_node = g[node], node
                 if not rules.until_proved:
                     its.running = False
@@ -199,7 +201,7 @@ def _insert(nodes, slots, numbers, searches, count, parents, children, legal):
     Keeps true: a state has one node in each search, which its slot names. Children are hashed first, and what stands
     in their slots is asked for, so that many accesses to far memory go on at a time.
     """
-    state, search_of, g, _, parent_of, action_of = nodes
+    state, search_of, g, parent_of, action_of = nodes.state, nodes.search, nodes.g, nodes.parent, nodes.action
     actions = legal.shape[1]
     hashes, known = np.empty(legal.size, dtype=np.uint64), np.full(legal.size, NOTHING, dtype=np.int32)
     searched_by = np.repeat(search_of[parents], actions)  # of each child

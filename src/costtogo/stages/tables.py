@@ -9,7 +9,7 @@ import numpy as np
 
 from costtogo.exact.bfs import distances, layer_counts
 from costtogo.exact.graph import graph_of, one_table, with_half_turns
-from costtogo.exact.nearby import NearbyTable, nearby_table
+from costtogo.exact.nearby import Ends, GoalAlone, NearbyTable, nearby_table
 from costtogo.files import damaged, read_arrays, write_arrays
 from costtogo.puzzles.base import ListedPuzzle, Puzzle, is_listed
 from costtogo.stages.stage_run import StageRun
@@ -56,13 +56,13 @@ def read_exact(path: Path, puzzle: Puzzle) -> np.ndarray | NearbyTable:
     raise damaged(path, ValueError(f"no exact distances of {puzzle.name}"))
 
 
-def read_nearby(path: Path, puzzle: Puzzle) -> NearbyTable:
+def read_nearby(path: Path, puzzle: Puzzle) -> Ends:
     """The exact distances near the goal of a table file; of one of all states that of the goal alone.
 
     So a search goes by its heuristic everywhere where all distances are known, and what it finds is held against them.
     """
     found = read_exact(path, puzzle)
-    return found if isinstance(found, NearbyTable) else nearby_table(puzzle, 0)
+    return found if isinstance(found, NearbyTable) else GoalAlone(puzzle)
 
 
 def read_table(path: Path, puzzle: ListedPuzzle) -> np.ndarray:

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from costtogo.exact.nearby import NearbyTable, nearby_table
+from costtogo.exact.nearby import Ends, GoalAlone
 from costtogo.files import FileError, read_frame
 from costtogo.heuristics import network
 from costtogo.heuristics.network import NetworkHeuristic
@@ -38,10 +38,10 @@ def load_network(model: Path, device: str = "cpu", iteration: int | None = None)
     return network.load(checkpoint(model, iteration), device=device)
 
 
-def read_ends(stage: StageRun, table: Path) -> NearbyTable:
+def read_ends(stage: StageRun, table: Path) -> Ends:
     """The exact distances around the goal that a search may end in: those of the table or, where the study says so,
     that of the goal alone."""
-    return nearby_table(stage.puzzle, 0) if stage.parameters.get("goal_alone") else read_nearby(table, stage.puzzle)
+    return GoalAlone(stage.puzzle) if stage.parameters.get("goal_alone") else read_nearby(table, stage.puzzle)
 
 
 def index_of(model: Path) -> Path:
