@@ -12,8 +12,8 @@ ABILITIES = {
     "lights_out_4": {"presses", "quiet", "side"},
     "lights_out_5": {"presses", "quiet", "side"},
     "lights_out_7": {"presses", "side"},
-    "sokoban": {"side"},
-    "sokoban_7_9": set(),
+    "sokoban": {"side", "planes", "is_push"},
+    "sokoban_7_9": {"planes", "is_push"},
 }
 LISTED = [name for name, abilities in ABILITIES.items() if "listed" in abilities]
 LARGE = [name for name in ABILITIES if name not in LISTED]

@@ -165,7 +165,7 @@ def test_a_misspelt_key_of_the_whole_file_is_told_with_its_nearest_name(values):
         ("models.DNN_reduced_0", "optimizer", "sgd", "optimizer: there is no optimizer 'sgd'; there are adam, lbfgs."),
         ("models.DNN_reduced_0", "architecture", {"kind": 7}, "architecture.kind: there is no kind 7; there are"),
         ("models.DNN_reduced_0", "sampler", 7, "models.DNN_reduced_0.sampler must be a table of keys and values"),
-        ("puzzles.cube2", "exact", "al", "puzzles.cube2.exact must say which states are listed: all, or {around"),
+        ("puzzles.cube2", "exact", "al", "puzzles.cube2.exact must say which states are listed: all, {around"),
         ("puzzles.hanoi_7", "like", "hanoi_5", "there is no 'hanoi_5'; did you mean 'hanoi_"),
     ],
 )
@@ -485,7 +485,7 @@ def test_the_kind_of_an_audit_follows_from_what_is_listed(values):
     audit = values["puzzles"]["cube2"]["audit"]
     for change, told in (
         ({"audit": audit | {"kind": "samples"}}, "audit.kind: it follows from exact; leave it out"),
-        ({"audit": audit}, "puzzles.cube2.exact must say which states are listed: all, or {around: moves}"),
+        ({"audit": audit}, "cube2.exact must say which states are listed: all, {around: moves} or {levels: 100}"),
         ({"exact": "all", "audit": audit}, "needs both audit and search, or neither"),
         ({"exact": {"around": 3}, "audit": audit}, "audit.checkpoints: there is no key 'checkpoints'; did you mean"),
         (
@@ -496,7 +496,7 @@ def test_the_kind_of_an_audit_follows_from_what_is_listed(values):
             },
             "search is for a puzzle whose states are all listed",
         ),
-        ({"instances": WALKS}, "say which states are listed: exact: all, or exact: {around: moves}"),
+        ({"instances": WALKS}, "say which states are listed: exact: all, {around: moves} or {levels: 100}"),
         (
             {"exact": {"around": 3}, "instances": {"u": {"kind": "uniform"}}},
             "the kind uniform of set u needs all states",

@@ -26,6 +26,7 @@ app = typer.Typer(
 )
 Solvers = Literal["auto", "bwas", "greedy", "beam", "rising", "mcts", "exact", "local"]
 EXACT = (None, None, None, 1, False)  # options of searches over networks, left out
+KINDS = ("scramble", "state", "level")  # what tells the state to solve
 LARGEST = 2**63 - 1  # of the whole numbers that searches count with
 INTERRUPTED = 130  # typer's exit code
 
@@ -62,8 +63,13 @@ def solve(
     state: Annotated[
         str | None, typer.Option(help="A state: face letters, tiles or lights row by row, or pegs.")
     ] = None,
+    level: Annotated[Path | None, typer.Option(help="A text file with one level of Sokoban, in # @ $ . * +.")] = None,
     instances: Annotated[
-        Path | None, typer.Option(help="CSV with a column scramble, state, tiles or lights; optimal_moves is compared.")
+        Path | None,
+        typer.Option(
+            help="CSV with a column scramble, state, tiles or lights; optimal_moves is compared. Of Sokoban a text "
+            "file of levels, or a folder of such files."
+        ),
     ] = None,
     out: Annotated[Path | None, typer.Option(help="CSV to write; needed with --instances.")] = None,
     path_weight: Annotated[
@@ -137,6 +143,7 @@ def solve(
       costtogo solve --puzzle puzzle15 --state "9 1 7 4 5 10 8 14 15 6 2 11 13 0 12 3" --seconds 2
       costtogo solve --puzzle puzzle15 --state "9 1 7 4 5 10 8 14 15 6 2 11 13 0 12 3" --solver exact
       costtogo solve --puzzle puzzle48 --scramble "D R D L D R R U" --solver local
+      costtogo solve --puzzle sokoban --level level.txt --solver exact
     """
     from costtogo.commands import solve as command
 
@@ -151,17 +158,17 @@ def solve(
     most = command.MOST_NODES if max_nodes is None else max_nodes
     setting = command.Setting(path_weight, batch_size, max_expansions, most, until_proved, solver, seconds, average)
     if instances is not None:
-        if out is None or scramble or state:
-            raise UserError("With --instances give --out, a CSV file to write, and neither --scramble nor --state.")
+        if out is None or scramble or state or level:
+            raise UserError("With --instances give --out, a CSV file to write, and no --scramble, --state or --level.")
         command.solve_file(puzzle, model, instances, out, setting)
         return
     if out is not None:
         raise UserError("Leave out --out: it takes the solutions of --instances, and that of one state is printed.")
-    if (scramble is None) == (state is None):
-        raise UserError('Give one of --scramble "moves", --state "cells" or --instances file.csv.')
-    command.solve_one(
-        puzzle, model, "scramble" if state is None else "state", scramble if state is None else state, setting
-    )
+    given = {kind: value for kind, value in zip(KINDS, (scramble, state, level), strict=True) if value is not None}
+    if len(given) != 1:
+        raise UserError('Give one of --scramble "moves", --state "cells", --level file.txt or --instances file.csv.')
+    ((kind, value),) = given.items()
+    command.solve_one(puzzle, model, kind, str(value), setting)
 
 
 @app.command()

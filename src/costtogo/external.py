@@ -1,4 +1,5 @@
-"""Test states from outside, whose optimal lengths their authors computed, read from CSV files."""
+"""Test states from outside, read from CSV files, with optimal lengths where their authors computed them; levels of
+Sokoban from text files."""
 
 import csv
 import io
@@ -12,10 +13,12 @@ import numpy as np
 import pandas as pd
 
 from costtogo.files import parse_csv, read_bytes
+from costtogo.puzzles import levels_of
 from costtogo.puzzles.base import Puzzle, apply
 from costtogo.types import States, UserError, excerpt
 
 STATES = ("scramble", "state", "tiles", "lights")  # columns that tell states
+LEVEL = "level"  # whose names stand where other files have states
 OPTIMUM = "optimal_moves_qtm"
 OPTIMA = (OPTIMUM, "optimal_moves")  # columns that may tell the length of a shortest solution
 
@@ -24,7 +27,7 @@ OPTIMA = (OPTIMUM, "optimal_moves")  # columns that may tell the length of a sho
 class Instances:
     """The states of a file, in its order.
 
-    texts: as the file has them, in its column kind.  states: uint8 [N, D].
+    texts: as the file has them, in its column kind; of levels their names.  states: uint8 [N, D].
     optimal: float64 [N], moves of a shortest solution; NaN where the file has no such column.
     """
 
@@ -41,8 +44,12 @@ class Instances:
 def load(puzzle: Puzzle, path: Path) -> Instances:
     """The instances of a file such as cube3_qtm.csv or puzzle15.csv: scrambles or states, and optimal lengths if any.
 
+    Of a puzzle whose states have goals of their own any other file, or a folder of them, is one of levels.
     Raises UserError where a column is missing, or a row is none of the puzzle's.
     """
+    if not puzzle.one_goal and path.suffix != ".csv":
+        names, states = levels_of(puzzle).read(path)
+        return Instances(LEVEL, names, states, np.full(len(names), np.nan))
     content = read_bytes(path)
     frame = parse_csv(path, content, dtype=str, keep_default_na=False)
     kind = next((name for name in STATES if name in frame.columns), None)
@@ -61,11 +68,22 @@ def load(puzzle: Puzzle, path: Path) -> Instances:
 
 
 def state_of(puzzle: Puzzle, kind: str, text: str) -> States:
-    """The state, uint8 [D], that a text is, or that the moves of a scramble make of the goal.
+    """The state, uint8 [D], that a text is, that the moves of a scramble make of the goal, or of the level in a file.
 
     Raises UserError where it is none of the puzzle's, or a move is unknown or not legal.
     """
-    return apply(puzzle, puzzle.goal, puzzle.parse_moves(text)) if kind == "scramble" else puzzle.parse_state(text)
+    if (kind == "scramble") > puzzle.one_goal:
+        raise UserError(f"There is no one goal of {puzzle.name} that moves could scramble: give --state or --level.")
+    if (kind == LEVEL) and puzzle.one_goal:
+        raise UserError(f"There are no levels of {puzzle.name}: give --scramble or --state.")
+    if kind != LEVEL:
+        return apply(puzzle, puzzle.goal, puzzle.parse_moves(text)) if kind == "scramble" else puzzle.parse_state(text)
+    names, states = levels_of(puzzle).read(Path(text))
+    if len(names) > 1:
+        raise UserError(
+            f"{excerpt(text)} has {len(names):,} levels: give it as --instances, and --out, to solve them all."
+        )
+    return states[0]
 
 
 def _parsed(puzzle: Puzzle, kind: str, text: str, place: Callable[[int], str], row: int) -> States:

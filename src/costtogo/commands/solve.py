@@ -3,7 +3,8 @@
 Over a network, puzzles whose states can be listed are solved by BWAS. Larger ones are solved within
 some seconds: by widening beams if the network scores all children at once or has a policy, else by BWAS with one λ
 after another. A policy can guide Monte Carlo tree search, too. Exactly are solved sliding tiles, by IDA* over a pattern
-database, Lights Out, by linear algebra, and cubes not too far from the goal, by breadth-first search from both ends.
+database, Lights Out, by linear algebra, levels of Sokoban, by listing all of their states, and cubes not too far from
+the goal, by breadth-first search from both ends.
 """
 
 import os
@@ -19,7 +20,7 @@ import pandas as pd
 from costtogo.exact import lights_out, pattern_database
 from costtogo.exact.lights_out import FewestPresses
 from costtogo.exact.meeting import MeetingSearch
-from costtogo.exact.nearby import NearbyTable, nearby_table
+from costtogo.exact.nearby import Ends, GoalAlone, nearby_table
 from costtogo.external import Instances, state_of
 from costtogo.external import load as load_instances
 from costtogo.files import is_stream, read_frame, read_json, write_csv
@@ -30,7 +31,7 @@ from costtogo.heuristics.pattern_database import PatternDatabaseHeuristic
 from costtogo.heuristics.policy_guide import PolicyGuide
 from costtogo.learning import local_vi
 from costtogo.learning.local_vi import Local, band_order, reading_order
-from costtogo.puzzles import make
+from costtogo.puzzles import exact_solver, make
 from costtogo.puzzles.base import Puzzle, is_listed
 from costtogo.puzzles.sliding import SlidingTiles
 from costtogo.search import anytime, bwas, ida_star, mcts
@@ -50,7 +51,7 @@ LARGE = {"path_weight": 0.4, "batch_size": 1000, "max_expansions": 10_000_000}
 RISING = (0.8, 1.0)  # λ of the solver rising: soon a solution, then a shorter one with larger and larger N
 SHORTENING = 0.1  # of its seconds, for making solutions of sliding tiles shorter by stretches
 WITHOUT_NETWORK = {  # solvers: the families of puzzles that they solve, and these in words
-    "exact": (("sliding", "lights_out", "cube2", "cube3"), "cubes, sliding tiles and Lights Out"),
+    "exact": (("sliding", "lights_out", "cube2", "cube3", "sokoban"), "cubes, sliding tiles, Lights Out and Sokoban"),
     "local": (("sliding",), "sliding tiles"),
 }
 LOCAL_SIZES = {3: 4, 4: 5}  # by side, tiles a step of local value iteration in reading order; 2 by bands elsewhere
@@ -107,7 +108,9 @@ class Setting:
             return self
         if is_listed(heuristic.puzzle) or asked:
             return replace(self, solver="bwas")
-        return replace(self, solver="beam" if heuristic.by_action or heuristic.has_policy else "rising")
+        # Where moves cannot be undone, beams end in dead ends.
+        beam = (heuristic.by_action or heuristic.has_policy) and heuristic.puzzle.has_inverses
+        return replace(self, solver="beam" if beam else "rising")
 
     @property
     def effort(self) -> float:
@@ -135,6 +138,8 @@ def solve_one(puzzle_name: str | None, model: Path | None, kind: str, text: str,
     print(f"solution        {row['solution'] or '(solved already)'}")
     for name in length_names(puzzle):
         print(f"length          {row[name]:.0f} {LENGTHS[name]}")
+    if puzzle.is_push:
+        print(f"pushes          {puzzle.is_push(start, puzzle.parse_moves(row['solution'])).sum()} of these")
     print(f"lower bound     {row['lower_bound']:.1f} moves{_condition(setting)}")
     print(f"nodes expanded  {row['nodes_expanded']:,}")
     print(f"seconds         {row['seconds']:.3f}")
@@ -297,7 +302,7 @@ def make_ready(puzzle: Puzzle, heuristic: NetworkHeuristic | None, setting: Sett
     return _over_network(puzzle, scores, nearby, setting)
 
 
-def _over_network(puzzle: Puzzle, heuristic: Heuristic, nearby: NearbyTable | None, setting: Setting) -> Search:
+def _over_network(puzzle: Puzzle, heuristic: Heuristic, nearby: Ends | None, setting: Setting) -> Search:
     """A search over a network; nearby: exact distances around the goal of a puzzle too large to list."""
     if setting.solver in ("bwas", "greedy"):
         known = heuristic if nearby is None else NearbyHeuristic(heuristic, nearby)
@@ -322,14 +327,21 @@ def _without_network(puzzle: Puzzle, setting: Setting) -> Search:
         return partial(local_vi.solve, puzzle, Local(puzzle, size, order))
     if puzzle.family == "lights_out":
         return partial(lights_out.solve, puzzle, FewestPresses(puzzle))
+    if not puzzle.one_goal:
+        return partial(exact_solver(puzzle), seconds=setting.effort)
     if puzzle.family != "sliding":
         return MeetingSearch(puzzle, find_nearby(puzzle), MOST_BETWEEN, setting.effort).solve
     options = {"limits": IdaLimits(seconds=setting.effort), "threads": os.cpu_count() or 1}
     return partial(ida_star.solve, puzzle, find_database(puzzle), **options)
 
 
-def find_nearby(puzzle: Puzzle) -> NearbyTable:
-    """The exact distances around the goal: the study's table where there is one, else a smaller one made now."""
+def find_nearby(puzzle: Puzzle) -> Ends:
+    """The exact distances around the goal: the study's table where there is one, else a smaller one made now.
+
+    Where each state has its own goal, what tells solved states.
+    """
+    if not puzzle.one_goal:
+        return GoalAlone(puzzle)
     path = Path("results") / puzzle.name / "tables" / f"{puzzle.name}.npz"
     return read_nearby(path, puzzle) if path.exists() else nearby_table(puzzle, NEARBY_DEPTH)
 

@@ -272,6 +272,8 @@ SAMPLED = Group(  # networks on a puzzle that has too many states to list
         Kind("nearby_audit", "cost-to-go near the goal", {"nearby": "audits/{model}/nearby.parquet"}),
         Kind("known_audit", "cost-to-go where optima are known", {"known": "audits/{model}/known.parquet"},
              lambda of: of.asked.optima),
+        Kind("level_solution", "a level, its solution and the cost-to-go along it",
+             {"along": "audits/{model}/along.parquet"}, lambda of: not of.asked.one_goal, _puzzle),
         Kind("scrambled_costs", "cost-to-go by scramble", {"costs": "audits/{model}/scrambled.parquet"}),
         Kind("greedy_shares", "greedy search as training goes on", {"greedy": "audits/{model}/greedy.parquet"}),
         Kind("large_mean_costs", "cost-to-go as training goes on", {"greedy": "audits/{model}/greedy.parquet"}),

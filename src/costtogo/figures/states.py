@@ -1,4 +1,4 @@
-"""Pictures of states: the net of a cube, the towers of Hanoi, boards of tiles and of lights."""
+"""Pictures of states: the net of a cube, the towers of Hanoi, boards of tiles and of lights, levels of Sokoban."""
 
 import math
 from collections.abc import Callable
@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.patches import FancyBboxPatch, Rectangle
+from matplotlib.patches import Circle, FancyBboxPatch, Rectangle
 
 from costtogo.figures import style
 from costtogo.puzzles import make
@@ -20,6 +20,7 @@ STICKERS = {"L": "#F28C1E", "U": "#F2D024", "F": "#2457C5", "D": "#FFFFFF", "R":
 NET = {"U": (1, 2), "L": (0, 1), "F": (1, 1), "R": (2, 1), "B": (3, 1), "D": (1, 0)}
 GAP = 0.15  # between two faces of a net, in stickers
 ROUNDED = "round,pad=0,rounding_size=0.1"  # the corners of disks and tiles
+LEVELS_SHOWN = 4  # of a solution
 BOARD_POINTS = 60  # size of a number on a board, times the board's side
 DRAWINGS: dict[str, Callable[[Axes, Puzzle, States], None]] = {}  # by family
 
@@ -57,6 +58,32 @@ def large_states(instances: pd.DataFrame, puzzle: str, sets: list[str]) -> Figur
         shown[f"{name}: {chosen['distance']:.0f} moves away" if known else name] = rules.parse_state(chosen["state"])
     figure = two_states(rules, shown)
     figure.get_layout_engine().set(h_pad=0.1)  # inches, for the names above
+    return figure
+
+
+@style.kind_of_figure
+def level_solution(along: pd.DataFrame, puzzle: str) -> Figure:
+    """A shortest solution of a level: the level at some points of it, and the cost-to-go along it beside the distance.
+
+    along: set, instance, step, state (text), distance, cost_to_go, push (bool, of the step that led there).
+    """
+    rules, places = make(puzzle), np.unique(np.linspace(0, len(along) - 1, LEVELS_SHOWN).round().astype(int))
+    figure, panels = style.subplots(2, len(places), height=4.6, grid=False)
+    for axes, place in zip(panels[: len(places)], places, strict=True):
+        row = along.iloc[place]
+        DRAWINGS[rules.family](axes, rules, rules.parse_state(row["state"]))
+        axes.set_title(f"step {row['step']}", fontsize=8)
+        axes.set_axis_off()
+    grid = panels[len(places)].get_gridspec()
+    for axes in panels[len(places) :]:
+        axes.remove()
+    axes = figure.add_subplot(grid[1, :])
+    axes.plot(along["step"], along["distance"], label="steps left", **style.REFERENCE)
+    axes.plot(along["step"], along["cost_to_go"], color=style.GREEN, label="cost-to-go of the network")
+    pushes = along[along["push"]]
+    axes.plot(pushes["step"], pushes["cost_to_go"], "o", color=style.GREEN, markersize=3, label="after a push")
+    axes.set(xlabel="step of the solution", ylabel="moves", ylim=(0, None))
+    axes.legend()
     return figure
 
 
@@ -121,6 +148,24 @@ def draw_lights(axes: Axes, puzzle: Puzzle, state: States) -> None:
     for light, place in zip(state, _board(axes, state), strict=True):
         fill = style.YELLOW if light else style.GREY
         axes.add_patch(Rectangle(place, 1, 1, facecolor=fill, edgecolor="white", linewidth=2))
+
+
+@picture_of("sokoban")
+def draw_level(axes: Axes, puzzle: Puzzle, state: States) -> None:
+    """Walls in grey, targets as rings, boxes as squares, filled blue once they stand on a target, the player a dot."""
+    player, box, target, wall = puzzle.planes[state].T.astype(bool)
+    axes.set(xlim=(-0.1, puzzle.columns + 0.1), ylim=(-0.1, puzzle.rows + 0.1), aspect="equal")
+    for cell in range(puzzle.cells):
+        x, y = cell % puzzle.columns, puzzle.rows - 1 - cell // puzzle.columns
+        if wall[cell]:
+            axes.add_patch(Rectangle((x, y), 1, 1, facecolor=style.GREY, edgecolor=style.GREY))
+        if target[cell]:
+            axes.add_patch(Circle((x + 0.5, y + 0.5), 0.42, facecolor="none", edgecolor=style.BLUE, linewidth=1.5))
+        if box[cell]:
+            fill = style.BLUE if target[cell] else style.YELLOW
+            axes.add_patch(Rectangle((x + 0.2, y + 0.2), 0.6, 0.6, facecolor=fill, edgecolor="black", linewidth=0.8))
+        if player[cell]:
+            axes.add_patch(Circle((x + 0.5, y + 0.5), 0.24, facecolor="black", edgecolor="black"))
 
 
 def _board(axes: Axes, state: States) -> list[tuple[int, int]]:

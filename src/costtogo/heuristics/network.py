@@ -1,9 +1,7 @@
 """Value networks of all architectures: how they are made, evaluated as heuristics, and kept as checkpoints."""
 
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache, partial
-from importlib import import_module
 from pathlib import Path
 
 import numpy as np
@@ -19,7 +17,7 @@ from costtogo.heuristics.light_chasing import LightChasingNetwork
 from costtogo.heuristics.residual import ResidualNetwork
 from costtogo.heuristics.rewards import cost_to_go_of
 from costtogo.params.training import ArchitectureParams, architecture_of
-from costtogo.puzzles import find, make
+from costtogo.puzzles import find, made, make
 from costtogo.puzzles.base import Puzzle
 from costtogo.types import CostToGo, Heuristic, States, UserError
 
@@ -166,12 +164,6 @@ def bound_of(architecture: ArchitectureParams, puzzle: Puzzle) -> Heuristic | No
     if bound is None:
         raise UserError(f"{puzzle.name} has no Manhattan distance for a network to lie above; leave out above.")
     return made(bound)(puzzle)
-
-
-def made(place: tuple[str, str]) -> Callable[..., Heuristic]:
-    """What makes a heuristic, by its module of costtogo and its name: so other puzzles do not depend on the module."""
-    module, maker = place
-    return getattr(import_module(f"costtogo.{module}"), maker)
 
 
 def rounded(rows: int) -> int:

@@ -1,4 +1,5 @@
-"""What a network sees of a state: the letter of each cell or, of a cube, where each piece stands and how it is turned.
+"""What a network sees of a state: the letter of each cell; of a cube, where each piece stands and how it is turned; or
+planes, each of which shows one thing and where it is.
 
 DeepCube describes the 3×3×3 by its 20 pieces that move, each of which can stand in 24 ways: 8 places of a corner with 3
 twists, 12 of an edge with 2.
@@ -6,6 +7,7 @@ twists, 12 of an edge with 2.
 
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import ClassVar
 
 import numpy as np
 import torch
@@ -24,6 +26,26 @@ class Cells:
     def of(self, states: torch.Tensor) -> torch.Tensor:
         """States, uint8 [N, D], as they are."""
         return states
+
+
+class Planes:
+    """What stands on each cell, plane by plane, as DeepCubeA has Sokoban: player, boxes, targets and walls.
+
+    cells: those of all planes; letters: nothing there, or something.
+    """
+
+    letters: ClassVar[int] = 2
+    pieces: tuple = ()
+
+    def __init__(self, puzzle: Puzzle):
+        if puzzle.planes is None:
+            raise UserError(f"{puzzle.name} has no planes that a network could see; leave out inputs.")
+        self.puzzle, self.cells = puzzle, puzzle.cells * puzzle.planes.shape[1]
+        self.rows = torch.from_numpy(puzzle.planes)
+
+    def of(self, states: torch.Tensor) -> torch.Tensor:
+        """The planes of states, uint8 [N, D], cell by cell: uint8 [N, D · P]."""
+        return self.rows.to(states.device)[states.int()].flatten(1)
 
 
 @dataclass(frozen=True)
@@ -72,5 +94,6 @@ def _kinds(puzzle: Puzzle, device: torch.device) -> list[_Kind]:
     return found
 
 
-View = Cells | PlacesOfPieces
-VIEWS: dict[str, type[View]] = {"cells": Cells, "pieces": PlacesOfPieces}  # by the inputs of an architecture
+View = Cells | PlacesOfPieces | Planes
+# By the inputs of an architecture:
+VIEWS: dict[str, type[View]] = {"cells": Cells, "pieces": PlacesOfPieces, "planes": Planes}

@@ -80,7 +80,10 @@ class DaviTraining(Training):
         inf where illegal or no part of the curriculum yet.
         """
         of_child = self.cost_to_go if self.params.lookahead == 1 else self.backed_up
-        return child_costs(self.puzzle, states, of_child, self.curriculum.within)
+        ceiling = self.params.ceiling or np.inf
+        return child_costs(
+            self.puzzle, states, lambda children: of_child(children).clip(max=ceiling), self.curriculum.within
+        )
 
     def backed_up(self, states: States) -> CostToGo:
         """The Bellman backup of J_k: the least over the children of 1 + J_k, 0 at the goal, float32 [N]."""

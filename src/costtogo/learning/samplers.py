@@ -6,6 +6,7 @@ uniform: every state equally likely.
 adaptive_k: deepcube with K growing by one at each convergence point.
 non_backtracking: the states of walks that never undo their last move, kept whole like those of deepcube.
 growing_tower: of the Towers of Hanoi, every state equally likely whose larger disks are all at the goal.
+levels: of Sokoban, the ends of walks back from the solved states of many levels (learning.sokoban).
 """
 
 import math
@@ -14,6 +15,7 @@ import numpy as np
 
 from costtogo.exact.graph import walk_ranks
 from costtogo.params.training import SamplerParams
+from costtogo.puzzles import levels_of
 from costtogo.puzzles.base import Puzzle, is_listed, random_walks
 from costtogo.types import Ranks, States, UserError
 
@@ -51,6 +53,8 @@ def sample_states(
         return random_walks(puzzle, count, walk_max, generator)[np.arange(count), ends]
     if sampler.kind == "non_backtracking":
         return thinned_walks(puzzle, count, walk_max, sampler.stride, sampler.spacing, generator)
+    if sampler.kind == "levels":
+        return levels_of(puzzle).sample(sampler, count, walk_max, generator)
     if sampler.kind not in ("deepcube", "adaptive_k"):
         raise UserError(
             f"The sampler {sampler.kind} needs a puzzle whose states can be listed; {puzzle.name} has too many."

@@ -52,7 +52,13 @@ SetName = Annotated[str, named("up to 64 letters, digits, _ and -", r"[A-Za-z0-9
 ModelName = Annotated[
     str, named("up to 90 letters, digits, _ and -, not baseline_…", r"(?!baseline_)[A-Za-z0-9_][A-Za-z0-9_-]{0,89}")
 ]
-FileName = Annotated[str, named("up to 100 letters, digits, _ - and .", r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}")]
+FileName = Annotated[  # in a folder of the folder of external instances, or in that itself
+    str,
+    named(
+        "up to 100 letters, digits, _ - and ., and of a folder before it",
+        r"([A-Za-z0-9_][A-Za-z0-9_.-]{0,99}/)?[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}",
+    ),
+]
 
 
 class UnknownKey(ValueError):

@@ -58,6 +58,18 @@ class WalkInstances(Params):
             yield f"length must be the shortest and the longest walk, not {list(self.length)}"
 
 
+class LevelInstances(Params):
+    """Starts of generated levels whose walls and targets no training sees.
+
+    boxes: of each.  role: whether they are for testing or for choosing; the two have no walls and targets in common.
+    """
+
+    kind: Literal["levels"]
+    states: Positive
+    boxes: Few = 4
+    role: Literal["test", "selection"] = "test"
+
+
 class PrefixInstances(Params):
     """What the first 1, 2, … of some moves make of the goal; shortest: the moves are known to be a shortest path."""
 
@@ -79,6 +91,7 @@ InstanceParams = Annotated[
     | StratifiedInstances
     | StartInstances
     | WalkInstances
+    | LevelInstances
     | PrefixInstances
     | MirroredInstances,
     Field(discriminator="kind"),

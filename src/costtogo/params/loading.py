@@ -160,7 +160,9 @@ def _audited(puzzle: dict[str, Any], place: str) -> dict[str, Any]:
     if exact is None and audit is None:
         return puzzle
     if exact != "all" and not isinstance(exact, dict):
-        raise UserError(f"Parameter {place}.exact must say which states are listed: all, or {{around: moves}}.")
+        raise UserError(
+            f"Parameter {place}.exact must say which states are listed: all, {{around: moves}} or {{levels: 100}}."
+        )
     if audit is None:
         return puzzle if exact == "all" else puzzle | {"audit": {"kind": "samples"}}
     if "kind" in _table(audit, f"{place}.audit"):

@@ -11,6 +11,8 @@ from costtogo.params.base import Amount, Few, FileName, Nodes, Params, Positive,
 from costtogo.params.training import ModelParams
 
 MANHATTAN = "manhattan"  # the heuristic of that name, with linear conflicts, among the pattern databases
+MATCHING = "matching"  # the lower bound of Sokoban by a matching of boxes to targets
+ZERO = "zero"  # no heuristic at all
 DatabaseName = Annotated[
     str,
     named(f"up to 64 small letters, digits, _ and -, not {MANHATTAN}", rf"(?!{MANHATTAN}$)[a-z0-9][a-z0-9_-]{{0,63}}"),
@@ -137,7 +139,8 @@ class SearchProtocol(Params):
 class OptimaParams(Params):
     """Shortest solutions of the study's own instance sets.
 
-    Of sliding tiles by IDA*, of Lights Out by linear algebra, of others by breadth-first search from both ends.
+    Of sliding tiles by IDA*, of Lights Out by linear algebra, of Sokoban by breadth-first search from the solved states
+    of each level, of others by breadth-first search from both ends.
     pattern_database: the name of that which IDA* goes by.  max_generated: nodes after which a search ends as unsolved.
     around: moves from the goal of the states that breadth-first search is to meet.
     sets: those that are solved; all where none is named.
@@ -297,9 +300,13 @@ Search = Annotated[
 
 
 class ExternalParams(Params):
-    """Instances from outside, read from the folder of external instances, under budgets from short to long."""
+    """Instances from outside, read from the folder of external instances, under budgets from short to long.
+
+    beside: a CSV there with what another solver found of each, in the same order: moves and nodes_generated.
+    """
 
     file: FileName
+    beside: FileName | None = None
     budgets: list[ExternalBudget] = Field(min_length=1)
 
     def budget(self, seconds: float) -> ExternalBudget:

@@ -27,7 +27,8 @@ def _of_puzzle(asked: PuzzleStudy) -> dict[str, Any]:
     protocol = {"search": dumped["search"], "searches": grids} if dumped["search"] else {}
     parts: dict[str, Any] = {}
     if asked.exact is not None and not exhaustive:
-        parts[f"tables/{puzzle}"] = {**common, "depth": asked.nearby_depth}
+        levels = {"seed": derive_seed(asked.seed, "tables", puzzle), "levels": dumped["exact"]}
+        parts[f"tables/{puzzle}"] = {**common, **({"depth": asked.nearby_depth} if asked.one_goal else levels)}
     if asked.instances:
         seed = derive_seed(asked.seed, "instances", puzzle)
         parts[f"instances/{puzzle}"] = {**common, "seed": seed, "instances": dumped["instances"]}
@@ -57,7 +58,8 @@ def _of_puzzle(asked: PuzzleStudy) -> dict[str, Any]:
             parts[f"{group}/{name}"] = {**own, group: listed, "max_nodes": asked.max_nodes, **goal_alone}
         if asked.external is not None:
             limits = {"max_nodes": asked.max_nodes, **goal_alone}
-            parts[f"external/{name}"] = {**own, "external": dumped["external"], **limits}
+            external = asked.external.model_dump(exclude_none=True)
+            parts[f"external/{name}"] = {**own, "external": external, **limits}
     if asked.local_vi is not None:
         parts |= _of_local_vi(asked, dumped["local_vi"], common)
     return parts

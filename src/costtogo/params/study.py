@@ -3,15 +3,16 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import AfterValidator, Field, SerializeAsAny
+from pydantic import AfterValidator, Discriminator, Field, SerializeAsAny, Tag
 
 from costtogo.exact.partition import parse_partition
 from costtogo.memory import refuse_unlisted
 from costtogo.params.audits import ExhaustiveAudit, LocalVi, SampledAudit
-from costtogo.params.base import Few, ModelName, Nodes, Params, Seed, SetName, StudyName, hint
+from costtogo.params.base import Few, ModelName, Nodes, Params, Positive, Seed, SetName, StudyName, hint
 from costtogo.params.instances import (
     DistributionParams,
     InstanceParams,
+    LevelInstances,
     MirroredInstances,
     PrefixInstances,
     RankedInstances,
@@ -20,6 +21,8 @@ from costtogo.params.instances import (
 from costtogo.params.reading import shown
 from costtogo.params.searches import (
     MANHATTAN,
+    MATCHING,
+    ZERO,
     AnytimeParams,
     BeamParams,
     DatabaseName,
@@ -67,19 +70,43 @@ class Around(Params):
     goal_alone: bool = False
 
 
+class OfLevels(Params):
+    """All states of some levels of our own, of a puzzle whose states have goals of their own.
+
+    levels: how many.  boxes: of each.  states: of them that are kept as a sample, about, evenly over the distances.
+    """
+
+    levels: Positive = 100
+    boxes: Few = 4
+    states: Positive = 4_000
+
+
+def _listed(values: Any) -> str:
+    """Which of the two a table is meant to be."""
+    is_of_levels = "levels" in values if isinstance(values, dict) else isinstance(values, OfLevels)
+    return "of levels" if is_of_levels else "around a goal"
+
+
+Listed = Annotated[
+    Annotated[Around, Tag("around a goal")] | Annotated[OfLevels, Tag("of levels")], Discriminator(_listed)
+]
+
+
 class PuzzleParams(Params):
     """All that a study does with a puzzle besides training.
 
-    exact: which states are listed by their distance: all, or those around the goal. What else is asked goes by it.
+    exact: which states are listed by their distance: all, those around the goal, or those of some levels. What else is
+    asked goes by it.
     search: how networks are chosen and searched with where all are.  searches: grids of BWAS, beams and others.
     headline: the model that stands for the study beside the literature; the first by name if left out.
     pattern_databases: the partitions of the tiles by name, as exact.partition reads them: 7-8, or "1 2 3 6 | 4 5 7 8".
-    baselines: the pattern databases that BWAS goes by on the grids of the networks, and manhattan.
+    baselines: what else BWAS goes by on the grids of the networks: pattern databases and manhattan of sliding tiles,
+    matching and zero of Sokoban.
     max_nodes: kept in memory by one search of beams or external instances, which ends there as unsolved.
     """
 
     written = ("like", "only")
-    exact: Literal["all"] | Around | None = None
+    exact: Literal["all"] | Listed | None = None
     instances: dict[SetName, InstanceParams] = {}
     distributions: DistributionParams = DistributionParams()
     audit: Annotated[ExhaustiveAudit | SampledAudit, Field(discriminator="kind")] | None = None
@@ -123,7 +150,7 @@ class PuzzleParams(Params):
         if self.exact != "all" and self.search is not None:
             yield "search is for a puzzle whose states are all listed (exact: all); leave it out"
         if self.exact is None and (self.instances or self.searches or self.optima or self.external):
-            yield "say which states are listed: exact: all, or exact: {around: moves}"
+            yield "say which states are listed: exact: all, {around: moves} or {levels: 100}"
         if self.exact != "all":
             if name := next((n for n, each in self.instances.items() if isinstance(each, RankedInstances)), None):
                 kind = self.instances[name].kind
@@ -172,13 +199,18 @@ class PuzzleStudy(PuzzleParams):
 
     @property
     def nearby_depth(self) -> int:
-        """The largest distance of the exact table around the goal."""
-        return self.exact.around
+        """The largest distance of the exact table around the goal, 0 where there is none."""
+        return self.exact.around if isinstance(self.exact, Around) else 0
 
     @property
     def goal_alone(self) -> bool:
         """Whether searches test for the goal alone and do not look into an exact table around it."""
         return isinstance(self.exact, Around) and self.exact.goal_alone
+
+    @property
+    def one_goal(self) -> bool:
+        """Whether all states of the puzzle share one goal."""
+        return make(self.puzzle).one_goal
 
     @property
     def is_sliding(self) -> bool:
@@ -190,7 +222,9 @@ class PuzzleStudy(PuzzleParams):
         """By what shortest solutions are found, in words, of a study that asks for optima."""
         if self.optima.pattern_database is not None:
             return f"IDA* over {self.optima.pattern_database}"
-        return "linear algebra" if family(self.puzzle) == "lights_out" else "breadth-first search from both ends"
+        if family(self.puzzle) == "lights_out":
+            return "linear algebra"
+        return "breadth-first search from " + ("both ends" if self.one_goal else "the solved states")
 
     def searches_over(self, model: str) -> dict[str, list[Search]]:
         """by_group, of the searches that can go by the network of a model."""
@@ -274,6 +308,9 @@ class Study(Params):
 def _unsuited(asked: PuzzleStudy) -> Iterator[str]:
     """What is asked of a puzzle that it lacks, each as the end of a sentence that begins with its place."""
     puzzle = make(asked.puzzle)
+    if isinstance(asked.exact, OfLevels) == puzzle.one_goal:
+        wanted = "all, or {around: moves}" if puzzle.one_goal else "{levels: 100}, for each state has its own goal"
+        yield f"exact of {asked.puzzle} must be {wanted}"
     for name, params in asked.instances.items():
         yield from _unsuited_set(puzzle, params, f"instances.{name}")
     if asked.search:
@@ -303,6 +340,9 @@ def _unsuited(asked: PuzzleStudy) -> Iterator[str]:
 
 def _unsuited_set(puzzle: "Puzzle", params: InstanceParams, place: str) -> Iterator[str]:
     """What a puzzle lacks for an instance set, as the end of a sentence that begins with its place."""
+    if isinstance(params, LevelInstances) == puzzle.one_goal:
+        wanted = "there are no levels of" if puzzle.one_goal else "its kind must be levels, for there is no one goal of"
+        yield f"{place}: {wanted} {puzzle.name}"
     if isinstance(params, StartInstances):
         if puzzle.start is None:
             yield f"{place}: {puzzle.name} has no customary start"
@@ -331,6 +371,7 @@ def _unsuited_solvers(asked: PuzzleStudy) -> Iterator[str]:
         if not asked.is_sliding and name is not None:
             yield f"optima.pattern_database is for sliding tiles, not for {asked.puzzle}; leave it out"
     known = [*asked.pattern_databases, MANHATTAN] if asked.is_sliding else []
+    known = known if asked.one_goal else [MATCHING, ZERO]
     for name in asked.baselines:
         if name not in known:
             yield f"baselines: there is no baseline '{name}'; there are {', '.join(known) or 'none'}"
@@ -347,6 +388,9 @@ def _lacking(model: ModelParams, puzzle: "Puzzle") -> Iterator[str]:
         yield f"{name} has no disks for the sampler growing_tower"
     if sampler.kind == "growing_tower" and sampler.disks > disks:
         yield f"{name} has no {sampler.disks} disks for the sampler growing_tower to begin with"
+    if (sampler.kind == "levels") == puzzle.one_goal:
+        kind = "levels needs a puzzle of many" if puzzle.one_goal else f"{sampler.kind} walks from one goal: say levels"
+        yield f"the sampler of {name} must be another: {kind}"
     if sampler.kind == "uniform" and not is_listed(puzzle):
         yield f"the sampler uniform needs states that can be listed, unlike {name}'s"
     if architecture.kind == "automaton" and puzzle.goal.any():
@@ -357,6 +401,8 @@ def _lacking(model: ModelParams, puzzle: "Puzzle") -> Iterator[str]:
         yield f"a convolutional network needs cells that lie in a square, unlike {name}'s"
     if getattr(architecture, "inputs", "cells") == "pieces" and not puzzle.pieces:
         yield f"{name} has no pieces whose places a network could see; leave out inputs: pieces"
+    if getattr(architecture, "inputs", "cells") == "planes" and puzzle.planes is None:
+        yield f"{name} has no planes that a network could see; leave out inputs: planes"
     if architecture.above and not find(name)[0].bound:
         yield f"there is no bound of {name} for a network above one"
 

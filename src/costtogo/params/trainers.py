@@ -21,7 +21,8 @@ class Davi(AdamParams):
 
     epsilon: moves², the validation loss below which the target is updated; polyak: by how much the target follows at
     each iteration, in place of that; forced_update: the iteration that ends in a convergence point whatever the loss;
-    lookahead: how many moves ahead the targets look.
+    lookahead: how many moves ahead the targets look.  ceiling: moves, more than which no target says, for puzzles where
+    a state may be a dead end, whose distance is infinite.
     """
 
     trainer: Literal["davi"] = "davi"
@@ -29,6 +30,7 @@ class Davi(AdamParams):
     polyak: Share = 0
     forced_update: Positive | None = None
     lookahead: int = Field(default=1, ge=1, le=2)
+    ceiling: Amount | None = None
 
 
 class DaviLbfgs(ModelParams):
@@ -41,6 +43,7 @@ class DaviLbfgs(ModelParams):
     polyak: Share = 0
     forced_update: Positive | None = None
     lookahead: int = Field(default=1, ge=1, le=2)
+    ceiling: Amount | None = None
 
 
 class RandomWalk(AdamParams):

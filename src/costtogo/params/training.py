@@ -39,11 +39,12 @@ class BatchNormParams(ArchitectureParams):
 class Residual(BatchNormParams):
     """A fully connected network with residual blocks.
 
-    inputs: the letter of each cell or, of a cube, where each piece stands and how it is turned, as DeepCube has it.
+    inputs: the letter of each cell; of a cube, where each piece stands and how it is turned, as DeepCube has it; or, of
+    Sokoban, the planes of player, boxes, targets and walls, as DeepCubeA has them.
     """
 
     kind: Literal["residual"] = "residual"
-    inputs: Literal["cells", "pieces"] = "cells"
+    inputs: Literal["cells", "pieces", "planes"] = "cells"
     first_layers: Layers
     residual_blocks: int = Field(default=0, ge=0, le=1_000)
     layers_per_block: Few = 2
@@ -97,7 +98,7 @@ class SamplerParams(Kind):
     walks at one state part again.
     """
 
-    later = ("spacing", "greedy_share", "greedy_moves", "greedy_random")
+    later = ("spacing", "greedy_share", "greedy_moves", "greedy_random", "levels", "boxes", "pulls")
 
 
 class WalkingSampler(SamplerParams):
@@ -120,6 +121,21 @@ class DeepCubeASampler(WalkingSampler):
 
     kind: Literal["deepcubea"]
     walk_max: Moves = 1
+
+
+class LevelSampler(WalkingSampler):
+    """The ends of walks of 1 to walk_max steps back from the solved states of many levels.
+
+    levels: how many are generated, or a folder of text files of levels, of which those are left out whose walls and
+    targets are for choosing or testing.  boxes: of a generated level.
+    pulls: the chance that a walk pulls where it can.
+    """
+
+    kind: Literal["levels"]
+    walk_max: Moves = 1
+    levels: Positive | str = 10_000
+    boxes: Few = 4
+    pulls: Share = 0.5
 
 
 class UniformSampler(WalkingSampler):
@@ -186,7 +202,7 @@ class ModelParams(Kind):
     written = ("recipe", "seeds")
     later = (
         *("learning_rate_factor", "forced_update", "checkpoint_iterations", "checkpoints_at", "starts_from"),
-        "lookahead",
+        *("lookahead", "ceiling"),
     )
     absent = {"epsilon": 1.0}
     puzzle: str

@@ -5,10 +5,11 @@ that is added or changed leaves what was found of the others as it is: see costt
 """
 
 import re
+from collections.abc import Callable
 from difflib import get_close_matches
-from functools import lru_cache
+from functools import lru_cache, partial
 from importlib import import_module
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from costtogo.types import UserError, excerpt
 
@@ -27,6 +28,8 @@ class Family(NamedTuple):
     made: the module of this package and what of it makes the puzzle of these numbers.
     bound: the module of costtogo and what of it makes a lower bound of the distance, where networks may lie above one.
     database: the module of costtogo and what of it makes a heuristic of a pattern database's file, where there are any.
+    levels: the module of costtogo and what of it stands in for a goal of all states: learning.sokoban.Levels.
+    exact: the module of costtogo and what of it finds shortest solutions, where the puzzle has a solver of its own.
     pattern: the numbers in a name, where not every number makes a puzzle.
     """
 
@@ -39,6 +42,8 @@ class Family(NamedTuple):
     bound: tuple[str, str] | None = None
     database: tuple[str, str] | None = None
     pattern: str | None = None
+    levels: tuple[str, str] | None = None
+    exact: tuple[str, str] | None = None
 
     def numbers(self, name: str) -> list[int] | None:
         """The numbers in the name of a puzzle; None where it is none of the family."""
@@ -58,7 +63,8 @@ FAMILIES = (
     Family("lights_out", "lights_out_7", "lights_out_<side>", "Lights Out, {0} × {0}", "board",
            ("lights_out", "LightsOut")),
     Family("sokoban", "sokoban", "sokoban, sokoban_<side>, sokoban_<rows>_<columns>", "Sokoban", "level",
-           ("sokoban", "sokoban")),
+           ("sokoban", "sokoban"), bound=("heuristics.matching", "MatchingBound"),
+           levels=("learning.sokoban", "Levels"), exact=("search.sokoban", "solve")),
 )  # fmt: skip
 
 
@@ -89,8 +95,24 @@ def noun(name: str) -> str:
 def modules(name: str) -> list[str]:
     """The modules of a puzzle: its rules, and what makes its bound and its pattern databases."""
     family = find(name)[0]
-    others = (f"costtogo.{made[0]}" for made in (family.bound, family.database) if made)
+    others = (f"costtogo.{made[0]}" for made in (family.bound, family.database, family.levels, family.exact) if made)
     return [f"{__name__}.{family.made[0]}", *others]
+
+
+def made(place: tuple[str, str]) -> Callable[..., Any]:
+    """What of a module of costtogo makes something, by both names: so other puzzles do not depend on the module."""
+    module, maker = place
+    return getattr(import_module(f"costtogo.{module}"), maker)
+
+
+def levels_of(puzzle: "Puzzle") -> Any:
+    """Where levels of a puzzle come from whose states have goals of their own."""
+    return made(find(puzzle.name)[0].levels)(puzzle)
+
+
+def exact_solver(puzzle: "Puzzle") -> Callable[..., Any]:
+    """What finds shortest solutions of starts by the puzzle's own solver, a function of these."""
+    return partial(made(find(puzzle.name)[0].exact), puzzle)
 
 
 def find(name: str) -> tuple[Family, list[int]]:

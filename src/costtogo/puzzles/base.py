@@ -47,6 +47,8 @@ class Puzzle(ABC):
     pieces: cube.Pieces, whose cells always move together; cells of no piece never change.
     presses: what each action adds modulo 2, uint8 [A, D].  quiet: sets of presses that change nothing, uint8 [Q, A].
     side: cells in a row of a square board.  disks: those of a tower, its cells.
+    planes: what each letter is made of, uint8 [letters, P], 1 where it shows in a plane.
+    is_push: of a state, uint8 [D], and actions from it, which of these push something, bool [moves].
 
     Three things that hold for most puzzles, and not for all:
 
@@ -77,6 +79,8 @@ class Puzzle(ABC):
     quiet: np.ndarray | tuple = ()
     side: int = 0
     disks: int = 0
+    planes: np.ndarray | None = None
+    is_push: Callable[[States, Sequence[int]], np.ndarray] | None = None
 
     @property
     @abstractmethod
@@ -157,14 +161,15 @@ class Puzzle(ABC):
         return self.legal(states)
 
     def step_back(self, states: States, steps: np.ndarray) -> States:
-        """Each state after a legal step back of its own, int64 [N]: uint8 [N, D]."""
+        """Each state after a step back of its own, int64 [N]: uint8 [N, D]; NO_ACTION leaves it as it is."""
         return self.move(states, steps)
 
     def walk(self, draws: np.ndarray) -> tuple[States, np.ndarray]:
         """Walks back from the goal that never undo a step, by uniform draws in [0, 1) [walks, length + 1].
 
         Returns the states uint8 [walks, length, D] and the steps int64 [walks, length + 1], the last of which leads
-        on. Where undoing is all that is left, the walk undoes. Here all walks take a step at a time.
+        on. Where undoing is all that is left, the walk undoes; where nothing is, it stays, and the step is NO_ACTION.
+        Here all walks take a step at a time.
         """
         path, steps = _walks(self, draws, self.steps_back.undone_by)
         return path[:, :-1], steps

@@ -9,6 +9,7 @@ Backwards a step may pull a box that stands in front of the player. Each of the 
 with a push or without, so there are eight steps back: the first four without.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar
@@ -40,6 +41,7 @@ class Sokoban(Puzzle):
     columns: int = 10
     letters: int = 7
     actions: tuple[str, ...] = ACTIONS
+    planes: ClassVar[np.ndarray] = PLANES
 
     def __post_init__(self):
         if self.rows not in SIDES or self.columns not in SIDES:
@@ -113,14 +115,14 @@ class Sokoban(Puzzle):
         return _reverse_legal(states, self.steps)
 
     def step_back(self, states: States, steps: np.ndarray) -> States:
-        """Each state after a legal step back of its own, uint8 [N, D]."""
+        """Each state after a step back of its own, uint8 [N, D]; one that is not legal leaves it as it is."""
         return _stepped_back(states, steps, self.steps)
 
     def is_goal(self, states: States) -> np.ndarray:
         """Which states have no box off a target, bool [N]."""
         return _solved(states)
 
-    def is_push(self, state: States, actions) -> np.ndarray:
+    def is_push(self, state: States, actions: Sequence[int]) -> np.ndarray:
         """Which actions of a sequence from a state, uint8 [D], push a box, bool [moves]."""
         pushes = np.zeros(len(actions), dtype=bool)
         for place, action in enumerate(actions):
@@ -166,8 +168,8 @@ class Sokoban(Puzzle):
         for row, line in enumerate(lines):
             if unknown := [symbol for symbol in line if symbol not in letters]:
                 raise UserError(
-                    f"Unknown symbol '{excerpt(unknown[0])}' in row {row + 1} of the level: there are # wall, @ player, $ "
-                    "box, . target, * box on a target, + player on a target, and a blank."
+                    f"Unknown symbol '{excerpt(unknown[0])}' in row {row + 1} of the level: there are # wall, "
+                    "@ player, $ box, . target, * box on a target, + player on a target, and a blank."
                 )
         cells = [letters[symbol] for line in lines for symbol in line.ljust(width)]
         return np.array(cells, dtype=np.uint8).reshape(height, width)
@@ -341,8 +343,10 @@ def _reverse_legal(states, steps):
 def _stepped_back(states, choices, steps):
     parents = states.copy()
     for row in range(len(states)):
-        choice = choices[row]
-        back(parents[row], player_of(states[row]), steps[choice % len(steps)], choice >= len(steps))
+        choice, player = choices[row], player_of(states[row])
+        step, pulled = steps[choice % len(steps)], choice >= len(steps)
+        if choice != NO_ACTION and back_allowed(states[row], player, step, pulled):
+            back(parents[row], player, step, pulled)
     return parents
 
 

@@ -20,7 +20,9 @@ from costtogo.report.solvers import side_by_side
 from costtogo.report.trainings import settings
 
 MEASURES = ("admissible_percent", "overestimation_mean", "overestimation_max", "consistent_percent")
-AUDITS = ("nearby", "known", "consistency", "scrambled", "greedy", "progress")  # of a network on sampled states
+AUDITS = (  # of a network on sampled states
+    *("nearby", "known", "consistency", "scrambled", "greedy", "progress", "dead_ends", "dead_squares"),
+)
 GROUPS = ("models", "audits", "searches", "beams", "external")  # of stages whose metrics stand for a model
 ADOPTED = 12  # characters of a commit between which a stage was taken over
 Table = Callable[[StudyResults], pd.DataFrame]

@@ -69,7 +69,8 @@ class StepPool(SearchPool):
             self.nodes, self.slots, self.numbers, self.searches, self.count, parents, children, legal
         )
         new = self.nodes.state[first : self.count]
-        self.nodes.h[first : self.count], self.nodes.solved[first : self.count] = heuristic(new), self.puzzle.is_goal(new)
+        self.nodes.h[first : self.count] = heuristic(new)
+        self.nodes.solved[first : self.count] = self.puzzle.is_goal(new)
         return tuple(reached)
 
     def push(self, nodes: np.ndarray, path: np.ndarray, f: np.ndarray) -> None:
@@ -115,12 +116,14 @@ def run(pool: StepPool, heuristic: Heuristic, path_weight: np.ndarray, rules: Ru
 
 @njit(cache=True)
 def _push(entries, roots, searches, count, nodes, path, new_f):
-    """Enter nodes into the heaps of their searches; how many entries there are now.
+    """Enter nodes into the heaps of their searches, but those of infinite f; how many entries there are now.
 
     Keeps true: each root leads to all entries of its search, and no entry leaves its heap before the one above it.
     """
     f, node, g, left, right = entries
     for row in range(len(nodes)):
+        if new_f[row] == np.inf:
+            continue  # no goal can be reached from there
         f[count], node[count], g[count] = new_f[row], nodes[row], path[row]
         left[count], right[count] = NOTHING, NOTHING
         search = searches[nodes[row]]

@@ -6,9 +6,15 @@ consistency.parquet: some checkpoints on the states of random walks (thesis 5.9)
 scrambled.parquet: what the last checkpoint says of states after 1, 2 … random moves (final-year report, figure 12).
 greedy.parquet: what greedy search solves of such states with each checkpoint (DeepCubeA, figure 3).
 progress.parquet: what BWAS finds on a set of instances with some checkpoints; no rows where the study does not ask.
+Of a puzzle whose states have goals of their own nearby.parquet is about all states of the levels that are listed, walks
+lead back from their solved states, and there are three tables more about the last checkpoint:
+dead_ends.parquet: what it says of children from which no solution is left.
+dead_squares.parquet: what BWAS finds on the set of progress, without and with a test for boxes that are lost.
+along.parquet: what it says along a shortest solution of an instance of middling distance.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from dataclasses import fields
 from functools import partial
 from pathlib import Path
 from typing import TypeAlias
@@ -17,8 +23,10 @@ import numpy as np
 import pandas as pd
 
 from costtogo.analysis.audit import Findings, measures, measures_by_distance
+from costtogo.analysis.level_audit import DeadEnds, audit_level
 from costtogo.analysis.neighbourhoods import audit_near_goal, look_around
 from costtogo.analysis.suboptimality import summarise
+from costtogo.exact.level_sample import LevelSample
 from costtogo.exact.nearby import NearbyTable, draw_by_distance
 from costtogo.files import read_frame
 from costtogo.heuristics.nearby import NearbyHeuristic
@@ -28,17 +36,19 @@ from costtogo.learning.samplers import sample_states
 from costtogo.params.audits import ProgressParams, SampledAudit
 from costtogo.params.base import derive_seed
 from costtogo.params.training import sampler_of
+from costtogo.puzzles import exact_solver, levels_of
 from costtogo.puzzles.base import Puzzle
 from costtogo.search import bwas, greedy
 from costtogo.search.bwas import Limits
 from costtogo.stages.search.loading import Sets, read_sets
-from costtogo.stages.search.running import SUMMARY, checked, run_searches
+from costtogo.stages.search.running import SUMMARY, checked, run_searches, with_progress
 from costtogo.stages.search.running import describe as describe_searches
 from costtogo.stages.stage_run import StageRun, say
-from costtogo.stages.tables import read_nearby
-from costtogo.types import Heuristic
+from costtogo.stages.tables import read_exact, read_nearby
+from costtogo.types import Heuristic, States
 
 Checkpoints: TypeAlias = dict[int, NetworkHeuristic]  # by iteration, ascending
+Walks: TypeAlias = Callable[[int, tuple[int, int], np.random.Generator], States]  # ends of so many, of such lengths
 OF_A_STATE = ["mean_absolute_error", "bias", "admissible_percent", "overestimation_mean", "overestimation_max"]
 MEASURES = [*OF_A_STATE, "consistent_percent", "descending_percent"]
 PROGRESS = ["set", "path_weight", "batch_size", "iteration"]  # what tells its rows apart
@@ -52,15 +62,20 @@ def run(params: Path, table: Path, instances: Path, model: Path, out: Path) -> N
     wanted, puzzle = SampledAudit(**stage.parameters["audit"]), stage.puzzle
     checkpoints = read_checkpoints(model, stage.parameters["device"])
     last, some = checkpoints[max(checkpoints)], spread(checkpoints, wanted.consistency_checkpoints)
-    near_goal, sets = read_nearby(table, puzzle), read_sets(puzzle, instances)
+    near_goal, sets = read_exact(table, puzzle), read_sets(puzzle, instances)
+    ends, walks = DeadEnds(), walks_of(near_goal)
     questions = {
-        "nearby": partial(audit_nearby, near_goal, last, wanted),
+        "nearby": partial(audit_nearby, near_goal, last, wanted, ends),
         "known": lambda _: audit_known(last, sets),
-        "scrambled": partial(audit_scrambled, puzzle, last, wanted),
-        "consistency": partial(audit_consistency, puzzle, some, wanted),
-        "greedy": partial(audit_greedy, puzzle, checkpoints, wanted),
-        "progress": lambda _: audit_progress(near_goal, checkpoints, sets, wanted.progress),
+        "scrambled": partial(audit_scrambled, walks, last, wanted),
+        "consistency": partial(audit_consistency, puzzle, near_goal, some, wanted),
+        "greedy": partial(audit_greedy, puzzle, walks, checkpoints, wanted),
+        "progress": lambda _: audit_progress(read_nearby(table, puzzle), checkpoints, sets, wanted.progress),
     }
+    if isinstance(near_goal, LevelSample):
+        questions["dead_ends"] = lambda _: pd.DataFrame([ends.summary()])
+        questions["dead_squares"] = lambda _: audit_dead_squares(puzzle, last, sets, wanted.progress)
+        questions["along"] = lambda _: audit_along(puzzle, last, sets)
     frames = {}
     for name, answer in questions.items():
         with stage.part(name):
@@ -82,10 +97,29 @@ def spread(checkpoints: Checkpoints, count: int) -> Checkpoints:
     return {iterations[place]: checkpoints[iterations[place]] for place in chosen}
 
 
-def audit_nearby(table: NearbyTable, heuristic: Heuristic, wanted: SampledAudit, generator) -> pd.DataFrame:
-    """One row for each distance of the table."""
-    states, distance = draw_by_distance(table, wanted.nearby_states, generator)
-    found = pd.DataFrame(measures_by_distance(audit_near_goal(table, heuristic, states, distance)))
+def walks_of(known: NearbyTable | LevelSample) -> Walks:
+    """What draws the ends of walks back from the goal, or from the solved states of the levels that are listed."""
+    if isinstance(known, LevelSample):
+        return partial(levels_of(known.puzzle).walk_ends, known.levels)
+    return partial(draw_walk_ends, known.puzzle)
+
+
+def audit_nearby(
+    known: NearbyTable | LevelSample, heuristic: Heuristic, wanted: SampledAudit, ends: DeadEnds, generator
+) -> pd.DataFrame:
+    """One row for each distance of the table, or of the levels, of which every state is looked at."""
+    if isinstance(known, LevelSample):
+        source = levels_of(known.puzzle)
+        parts = [
+            audit_level(known.puzzle, source.table(level), heuristic, ends)
+            for level in with_progress(known.levels, len(known.levels), "levels")
+        ]
+        columns = ([getattr(part, name.name) for part in parts] for name in fields(Findings))
+        findings = Findings(*map(np.concatenate, columns))
+    else:
+        states, distance = draw_by_distance(known, wanted.nearby_states, generator)
+        findings = audit_near_goal(known, heuristic, states, distance)
+    found = pd.DataFrame(measures_by_distance(findings))
     found["mean_cost_to_go"] = found["distance"] + found["bias"]
     return found[["distance", "states", "mean_cost_to_go", *MEASURES]]
 
@@ -121,6 +155,43 @@ def audit_progress(
     return summarise(pd.concat(frames, ignore_index=True), PROGRESS)[[*PROGRESS, *SUMMARY]]
 
 
+def audit_dead_squares(
+    puzzle: Puzzle, last: NetworkHeuristic, sets: Sets, asked: ProgressParams | None
+) -> pd.DataFrame:
+    """Two rows: summarise of BWAS without and with the test, searches of the same limits."""
+    if asked is None:
+        return pd.DataFrame(columns=["tested"])
+    frames, cell = [], {"path_weight": asked.path_weight, "batch_size": asked.batch_size}
+    for tested, heuristic in ((False, last), (True, levels_of(puzzle).with_dead_squares(last))):
+        search = partial(bwas.solve, puzzle, heuristic, **cell, limits=Limits(max_nodes=asked.max_nodes))
+        frames.append(run_searches(puzzle, search, *sets[asked.set], **cell, tested=tested))
+    columns = ["tested", "set", "path_weight", "batch_size"]
+    return summarise(pd.concat(frames, ignore_index=True), columns)[[*columns, *SUMMARY]]
+
+
+def audit_along(puzzle: Puzzle, last: NetworkHeuristic, sets: Sets) -> pd.DataFrame:
+    """One row a state on a shortest solution of the instance, of the first set with known distances, that lies in the
+    middle of its distances."""
+    name = next(name for name, (instances, _) in sets.items() if instances["distance"].notna().all())
+    instances, states = sets[name]
+    place = int(instances["distance"].to_numpy().argsort(kind="stable")[len(instances) // 2])
+    solution = exact_solver(puzzle)(states[[place]]).solutions[0]
+    way = [states[place]]
+    for action in solution:
+        way.append(puzzle.move(way[-1][None], np.array([action]))[0])
+    return pd.DataFrame(
+        {
+            "set": name,
+            "instance": instances["instance"].iloc[place],
+            "step": np.arange(len(way)),
+            "state": [puzzle.format_state(state) for state in way],
+            "distance": len(solution) - np.arange(len(way)),
+            "cost_to_go": last(np.array(way)).astype(np.float64),
+            "push": np.concatenate([[False], puzzle.is_push(states[place], solution)]),
+        }
+    )
+
+
 def measures_of(error: np.ndarray) -> dict[str, float]:
     """The measures of some states by the error of their cost-to-go alone, float32 [N], in moves."""
     unknown = np.zeros(len(error), dtype=bool)
@@ -128,11 +199,11 @@ def measures_of(error: np.ndarray) -> dict[str, float]:
     return {name: found[name] for name in ("states", *OF_A_STATE)}
 
 
-def audit_scrambled(puzzle: Puzzle, heuristic: Heuristic, wanted: SampledAudit, generator) -> pd.DataFrame:
+def audit_scrambled(walks: Walks, heuristic: Heuristic, wanted: SampledAudit, generator) -> pd.DataFrame:
     """One row for each scramble depth: the spread of the cost-to-go, from its 5th to its 95th percentile."""
     rows = []
     for depth in range(1, wanted.depths + 1):
-        values = heuristic(draw_walk_ends(puzzle, wanted.scrambled_states, (depth, depth), generator))
+        values = heuristic(walks(wanted.scrambled_states, (depth, depth), generator))
         values = values.astype(np.float64)
         low, high = np.percentile(values, [5, 95])
         row = {"depth": depth, "states": len(values), "mean_cost_to_go": values.mean(), "low": low, "high": high}
@@ -140,21 +211,26 @@ def audit_scrambled(puzzle: Puzzle, heuristic: Heuristic, wanted: SampledAudit, 
     return pd.DataFrame(rows)
 
 
-def audit_consistency(puzzle: Puzzle, some: Checkpoints, wanted: SampledAudit, generator) -> pd.DataFrame:
+def audit_consistency(puzzle: Puzzle, known, some: Checkpoints, wanted: SampledAudit, generator) -> pd.DataFrame:
     """One row for each of some checkpoints, on the same states."""
-    walks = sampler_of(kind="deepcube")
-    states = sample_states(puzzle, walks, wanted.consistency_states, wanted.walk_max, generator)
+    if isinstance(known, LevelSample):
+        states = walks_of(known)(wanted.consistency_states, (1, wanted.walk_max), generator)
+    else:
+        walks = sampler_of(kind="deepcube")
+        states = sample_states(puzzle, walks, wanted.consistency_states, wanted.walk_max, generator)
     shares = [100 * look_around(puzzle, heuristic, states).consistent.mean() for heuristic in some.values()]
     return pd.DataFrame({"iteration": list(some), "states": len(states), "consistent_percent": shares})
 
 
-def audit_greedy(puzzle: Puzzle, checkpoints: Checkpoints, wanted: SampledAudit, generator) -> pd.DataFrame:
+def audit_greedy(
+    puzzle: Puzzle, walks: Walks, checkpoints: Checkpoints, wanted: SampledAudit, generator
+) -> pd.DataFrame:
     """One row for each checkpoint and scramble depth, on the same states: solved, and what the network says of them.
 
     Every solution is replayed.
     """
     depths, count = wanted.greedy_depths, wanted.greedy_states
-    starts = np.concatenate([draw_walk_ends(puzzle, count, (depth, depth), generator) for depth in depths])
+    starts = np.concatenate([walks(count, (depth, depth), generator) for depth in depths])
     rows = []
     for iteration, heuristic in checkpoints.items():
         found, _ = checked(puzzle, partial(greedy.solve, puzzle, heuristic, max_moves=wanted.greedy_moves), starts)

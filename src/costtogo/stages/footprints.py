@@ -6,20 +6,25 @@ Their speed stands among the timings: seconds for the children of a state, asked
 
 import time
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
 from costtogo.files import read_tensors
+from costtogo.heuristics.children import child_costs
 from costtogo.heuristics.tile_sums import TileSumHeuristic
 from costtogo.learning.instances import draw_walk_ends
+from costtogo.puzzles import levels_of
+from costtogo.puzzles.base import Puzzle
 from costtogo.stages.search.loading import checkpoint, index_of, load_heuristic, load_network
 from costtogo.stages.stage_run import StageRun, say
 from costtogo.types import States
 
 STATES = 1000  # that the speed is the mean of
 AT_A_TIME = (1, STATES)
+BOXES = 4  # of a level
 WALKS = (1000, 10_000)  # moves from the goal, as DeepCubeA draws its states
 
 
@@ -28,21 +33,28 @@ def run(params: Path, out: Path, model: Sequence[Path] = (), database: Sequence[
     read = [*map(index_of, model), *database]
     stage = StageRun("footprints", __name__, params, out, read)
     puzzle, files = stage.puzzle, {path.stem: path for path in database}
-    states = draw_walk_ends(puzzle, STATES, WALKS, np.random.default_rng(stage.parameters["seed"]))
+    states = draw_states(puzzle, stage.parameters["seed"])
     rows, clock = [], []
     for folder in model:
         network = load_network(folder, stage.parameters["device"])
         rows.append({"heuristic": folder.name, "bytes": network_bytes(folder)})
-        clock += [{"heuristic": folder.name, **row} for row in speeds(network, states)]
+        clock += [{"heuristic": folder.name, **row} for row in speeds(puzzle, network, states)]
     for name in stage.parameters["baselines"]:
         heuristic = load_heuristic(puzzle, name, files.get(name))
         rows.append({"heuristic": name, "bytes": table_bytes(heuristic)})
-        clock += [{"heuristic": name, **row} for row in speeds(heuristic, states)]
+        clock += [{"heuristic": name, **row} for row in speeds(puzzle, heuristic, states)]
     for row, slow, fast in zip(rows, clock[::2], clock[1::2], strict=True):
         each = f"{slow['seconds']:.2g} s a state, {fast['seconds']:.2g} s in a batch"
         say(f"{row['heuristic']}: {row['bytes']:,} bytes, {each}")
     metrics = {f"{row['heuristic']}_bytes": row["bytes"] for row in rows}
     stage.finish_tables({"": pd.DataFrame(rows)}, metrics, pd.DataFrame(clock))
+
+
+def draw_states(puzzle: Puzzle, seed: int) -> States:
+    """States that the speed is measured on, uint8 [STATES, D]: scrambled ones, or starts of levels."""
+    if not puzzle.one_goal:
+        return levels_of(puzzle).draw(STATES, BOXES, seed, "selection")
+    return draw_walk_ends(puzzle, STATES, WALKS, np.random.default_rng(seed))
 
 
 def network_bytes(model: Path) -> int:
@@ -51,18 +63,20 @@ def network_bytes(model: Path) -> int:
     return sum(tensor.numel() * tensor.element_size() for tensor in tensors.values())
 
 
-def table_bytes(heuristic: TileSumHeuristic) -> int:
-    """Bytes of the tables that are looked up."""
+def table_bytes(heuristic) -> int:
+    """Bytes of the tables that are looked up; 0 where there are none, or only those of the level searched."""
+    if not isinstance(heuristic, TileSumHeuristic):
+        return 0
     return heuristic.sums.values.nbytes + heuristic.sums.lines.moves.nbytes
 
 
-def speeds(heuristic, states: States) -> list[dict]:
+def speeds(puzzle: Puzzle, heuristic, states: States) -> list[dict]:
     """Seconds for the children of a state, by how many states are asked for at a time."""
-    rows = []
+    rows, children = [], getattr(heuristic, "children", partial(child_costs, puzzle, cost_to_go=heuristic))
     for count in AT_A_TIME:
-        heuristic.children(states[:count])  # loads compiled code
+        children(states[:count])  # loads compiled code
         begun = time.perf_counter()
         for first in range(0, len(states), count):
-            heuristic.children(states[first : first + count])
+            children(states[first : first + count])
         rows.append({"states_at_a_time": count, "seconds": (time.perf_counter() - begun) / len(states)})
     return rows

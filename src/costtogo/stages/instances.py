@@ -20,11 +20,13 @@ from costtogo.params.base import derive_seed
 from costtogo.params.instances import (
     DistributionParams,
     InstanceParams,
+    LevelInstances,
     MirroredInstances,
     PrefixInstances,
     RankedInstances,
     WalkInstances,
 )
+from costtogo.puzzles import levels_of
 from costtogo.puzzles.base import Puzzle
 from costtogo.stages.stage_run import StageRun
 from costtogo.stages.tables import read_nearby, read_table
@@ -95,6 +97,9 @@ def draw_by_moves(puzzle: Puzzle, sets: Sets, seed: int, distance) -> dict[str, 
         if isinstance(params, WalkInstances):
             generator = np.random.default_rng(derive_seed(seed, name))
             states = draw_walk_ends(puzzle, params.states, params.length, generator)
+            drawn[name] = states, distance(states)
+        elif isinstance(params, LevelInstances):
+            states = levels_of(puzzle).draw(params.states, params.boxes, derive_seed(seed, name), params.role)
             drawn[name] = states, distance(states)
         elif isinstance(params, PrefixInstances):
             states = draw_prefixes(puzzle, params.moves)

@@ -17,6 +17,7 @@ import numpy as np
 import pandas as pd
 import torch
 
+from costtogo.exact.level_sample import LevelSample
 from costtogo.exact.nearby import NearbyTable
 from costtogo.files import FileError, digest, json_text, read_frame, write_bytes
 from costtogo.heuristics import network as networks
@@ -95,9 +96,13 @@ class DistanceSample:
     def read(cls, table: Path, puzzle: Puzzle) -> "DistanceSample":
         """About ERROR_STATES states, spread evenly over the distances that the table knows.
 
-        Of states that are all listed evenly spaced ranks, else the first of those on walks, in ascending order.
+        Of states that are all listed evenly spaced ranks, else the first of those on walks, in ascending order; of
+        levels the sample that was taken when they were listed.
         """
         exact = read_exact(table, puzzle)
+        if isinstance(exact, LevelSample):
+            order = np.argsort(exact.distance, kind="stable")
+            return cls(exact.states[order], exact.distance[order], exact.layers)
         if not isinstance(exact, NearbyTable):
             counts = np.bincount(exact)
             ranks = at_each_distance(exact, len(counts), evenly)

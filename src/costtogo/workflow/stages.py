@@ -27,6 +27,7 @@ DOCUMENTS = ("report.md", "timings.md", "reported_vs_reproduced.csv")
 CAPTIONS = Path("workflow/captions")
 TRAINED = ("checkpoints", "curve", "errors")
 AUDITED = ("nearby", "known", "consistency", "scrambled", "greedy", "progress")  # tables of a large puzzle's audit
+OF_LEVELS = ("dead_ends", "dead_squares", "along")  # of a puzzle whose states have goals of their own, too
 OF_CHECKPOINTS = ("selection", "checkpoints", "checkpoints_by_distance", "admissible")
 FOUND = ("grid", "by_distance", "searches")
 BY_CELL = ("searches", "grid")
@@ -234,16 +235,18 @@ class _Table:
             message, found = f"Searching with {name} over λ × N.", (*OF_CHECKPOINTS, *FOUND)
             self.add(searches, "search.exhaustive", message, [*reads, ("audit", audit)], found, clock=True)
         else:
-            self.add(audit, "audit_samples", f"Auditing {name}.", reads, AUDITED)
+            found = AUDITED if asked.one_goal else (*AUDITED, *OF_LEVELS)
+            self.add(audit, "audit_samples", f"Auditing {name}.", reads, found)
         if asked.grids and not asked.is_exhaustive:
             self.add(searches, "search.grids", f"BWAS, λ × N, over {name}.", reads, BY_CELL, clock=True)
         for group, (first, *_) in asked.searches_over(name).items():
             self.add(f"{group}/{name}", f"search.{group}", f"{first.words} over {name}.", reads, BY_CELL, clock=True)
         if asked.external is not None:
             message = f"Solving external instances of {asked.puzzle} over {name}."
-            file = str(external_folder() / asked.external.file)
+            read = [file for file in (asked.external.file, asked.external.beside) if file is not None]
+            files = tuple(str(external_folder() / file) for file in read)
             found = ("searches", "summary")
-            self.add(f"external/{name}", "search.external", message, [table, model], found, files=(file,), clock=True)
+            self.add(f"external/{name}", "search.external", message, [table, model], found, files=files, clock=True)
 
     def add_baselines(self, asked: PuzzleStudy, table: tuple[str, str], sets: tuple[str, str]) -> None:
         """The searches over heuristics that nobody trained, and what each heuristic takes."""

@@ -21,8 +21,9 @@ from costtogo.exact.lights_out import FewestPresses
 from costtogo.external import Instances
 from costtogo.external import load as load_instances
 from costtogo.external_files import find
-from costtogo.files import FileError, json_text, read_text, write_text
+from costtogo.files import FileError, json_text, read_csv, read_text, write_text
 from costtogo.params.searches import ExternalBudget, ExternalParams
+from costtogo.puzzles import exact_solver
 from costtogo.puzzles.base import Puzzle
 from costtogo.search import anytime
 from costtogo.stages.search.loading import index_of, load_network, read_ends
@@ -39,6 +40,7 @@ from costtogo.stages.stage_run import StageRun, parameters_of, say
 
 FIRST = (30, 100)  # instances that the summary tells of, besides all
 CELL = ["seconds_allowed", "instance"]
+BESIDE = ("moves", "nodes_generated")  # of another solver
 FOUND = ["solved", "cost", "length_htm", "nodes_expanded", "nodes_generated", "solution"]
 AGAINST_THE_OPTIMUM = ("optimal_length", "optimal_percent", "optimal_percent_low", "optimal_percent_high",
                        "admissible_percent")  # fmt: skip
@@ -50,8 +52,8 @@ MEASURES = ("solved_percent", "length", "optimal_length", "optimal_percent", "ad
 def run(params: Path, out: Path, table: Path, model: Path) -> None:
     """Solve the first instances of the file that the parameters name; model is the folder of a training."""
     asked = ExternalParams(**parameters_of(params)["external"])
-    path = find(asked.file)
-    stage = StageRun("external", __name__, params, out, [table, index_of(model), path])
+    path, other = find(asked.file), None if asked.beside is None else find(asked.beside)
+    stage = StageRun("external", __name__, params, out, [table, index_of(model), path, other])
     puzzle, network = stage.puzzle, load_network(model, stage.parameters["device"])
     instances, nearby = with_optima(puzzle, load_instances(puzzle, path)), read_ends(stage, table)
     partials, frames = stage.results / "resume" / f"external_{out.name}", []
@@ -66,7 +68,10 @@ def run(params: Path, out: Path, table: Path, model: Path) -> None:
     found = pd.concat(frames, ignore_index=True)
     summary = summary_of(found)
     rows = in_notation(puzzle, found).rename(columns={"distance": "optimal"})
-    searches = rows[[*CELL, instances.kind, "optimal", "cost_to_go", *FOUND]]
+    theirs = [] if other is None else [f"beside_{name}" for name in BESIDE]
+    if theirs:
+        rows[theirs] = read_beside(other, len(instances.states)).iloc[rows["instance"]].to_numpy()
+    searches = rows[[*CELL, instances.kind, "optimal", "cost_to_go", *FOUND, *theirs]]
     named = summary.assign(
         budget=[f"{seconds:g}s" for seconds in summary["seconds_allowed"]],
         states=[f"first_{first}" for first in summary["first"]],
@@ -75,8 +80,21 @@ def run(params: Path, out: Path, table: Path, model: Path) -> None:
     stage.finish_tables({"searches": searches, "summary": summary}, metrics, found[[*CELL, "seconds"]])
 
 
+def read_beside(path: Path, instances: int) -> pd.DataFrame:
+    """What another solver found of each instance: columns BESIDE; FileError where they are not those of so many."""
+    found = read_csv(path)
+    if missing := [name for name in BESIDE if name not in found]:
+        raise FileError(f"{path} has no column {missing[0]}; its first line names the columns.")
+    if len(found) != instances:
+        raise FileError(f"{path} has {len(found):,} rows, not one for each of {instances:,} instances.")
+    return found[[*BESIDE]].astype(np.float64)
+
+
 def with_optima(puzzle: Puzzle, instances: Instances) -> Instances:
     """The instances with the lengths of shortest solutions that follow from the rules, where the file tells none."""
+    if not puzzle.one_goal:
+        found = exact_solver(puzzle)(instances.states)
+        return replace(instances, optimal=np.where(found.solved, found.cost, np.nan))
     if puzzle.family != "lights_out" or not np.isnan(instances.optimal).any():
         return instances
     return replace(instances, optimal=FewestPresses(puzzle)(instances.states).astype(np.float64))

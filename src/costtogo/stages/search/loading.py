@@ -9,8 +9,9 @@ from costtogo.exact.nearby import Ends, GoalAlone
 from costtogo.files import FileError, read_frame
 from costtogo.heuristics import network
 from costtogo.heuristics.network import NetworkHeuristic
-from costtogo.params.searches import MANHATTAN
-from costtogo.puzzles import find
+from costtogo.heuristics.zero import zero
+from costtogo.params.searches import MANHATTAN, MATCHING, ZERO
+from costtogo.puzzles import find, made
 from costtogo.puzzles.base import Puzzle
 from costtogo.stages.stage_run import StageRun
 from costtogo.stages.tables import read_nearby
@@ -20,17 +21,20 @@ Sets = dict[str, tuple[pd.DataFrame, States]]  # by name: rows, and their states
 
 
 def load_heuristic(puzzle: Puzzle, name: str, database: Path | None = None) -> Heuristic:
-    """A heuristic that nobody trained, by its name: manhattan (with linear conflicts), or that of a pattern database.
+    """A heuristic that nobody trained, by its name: manhattan (with linear conflicts), matching, zero, or that of a
+    pattern database.
 
     database: the file of a pattern database, which may have any name.
     They are named by the puzzle's family, so that other puzzles do not run through their modules.
     """
     family = find(puzzle.name)[0]
     if database is not None:
-        return network.made(family.database)(puzzle, database)
-    if name != MANHATTAN:
+        return made(family.database)(puzzle, database)
+    if name == ZERO:
+        return zero
+    if name not in (MANHATTAN, MATCHING):
         raise ValueError(f"there is no heuristic {name}")
-    return network.made(family.bound)(puzzle)
+    return made(family.bound)(puzzle)
 
 
 def load_network(model: Path, device: str = "cpu", iteration: int | None = None) -> NetworkHeuristic:

@@ -2,7 +2,8 @@
 
 The instances of results/<study>/instances/<puzzle>.parquet in the same columns, their distance filled in where a
 shortest solution was found: of sliding tiles by IDA* over a pattern database, of Lights Out by linear algebra, of
-others by breadth-first search from both ends. What searches from instances reads this file in place of the other.
+Sokoban by listing the level, of others by breadth-first search from both ends. What searches from instances reads this
+file in place of the other.
 """
 
 from functools import partial
@@ -16,6 +17,7 @@ from costtogo.exact.lights_out import FewestPresses
 from costtogo.exact.meeting import MeetingSearch
 from costtogo.exact.nearby import nearby_table
 from costtogo.params.searches import OptimaParams
+from costtogo.puzzles import exact_solver
 from costtogo.puzzles.base import Puzzle
 from costtogo.search import ida_star
 from costtogo.search.ida_star import IdaLimits
@@ -61,4 +63,6 @@ def exact_search(puzzle: Puzzle, asked: OptimaParams, database: Path | None) -> 
         return partial(ida_star.solve, puzzle, heuristic, limits=IdaLimits(max_generated=asked.max_generated))
     if puzzle.family == "lights_out":
         return FewestPresses(puzzle).solve
+    if not puzzle.one_goal:
+        return exact_solver(puzzle)
     return MeetingSearch(puzzle, nearby_table(puzzle, asked.around), asked.max_generated).solve
