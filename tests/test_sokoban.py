@@ -125,7 +125,8 @@ NO_LEVELS = {
     "open below": ("#####\n#@$.#\n## ##", "The border of the level is open"),
     "symbol": ("#####\n#@$x#\n#####", "'x' in row 2"),
     "width": ("#" * 11 + "\n#@$.######\n" + "#" * 11, "sokoban_4_11"),
-    "height": ("#####\n" * 12, "12 rows and 5 columns"),
+    "height": ("#####\n" * 12, "12 × 5 cells"),
+    "any board": ("#####\n" * 33, "no board has more than 32"),
 }
 
 

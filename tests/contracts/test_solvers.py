@@ -13,6 +13,7 @@ from costtogo.exact import lights_out
 from costtogo.exact.lights_out import FewestPresses
 from costtogo.exact.nearby import nearby_table
 from costtogo.heuristics.manhattan import Manhattan
+from costtogo.heuristics.matching import MatchingBound
 from costtogo.learning import local_vi
 from costtogo.learning.local_vi import Local
 from costtogo.puzzles import make
@@ -26,6 +27,7 @@ EIGHT, LIGHTS = make("puzzle8"), make("lights_out_3")
 TILES = Manhattan(EIGHT, linear_conflicts=True)
 AROUND = nearby_table(EIGHT, 3)
 OPTIMAL = {"bwas", "ida_star", "gf2"}
+LEVEL = make("sokoban_6")
 CASES = {  # puzzle, what is known of it, setting; of a solver that needs none, (EIGHT, TILES, {})
     "bwas": (EIGHT, TILES, {"path_weight": 1, "batch_size": 1}),
     "greedy": (EIGHT, TILES, {"max_moves": 500}),
@@ -33,6 +35,7 @@ CASES = {  # puzzle, what is known of it, setting; of a solver that needs none, 
     "anytime": (EIGHT, TILES, {"seconds": 1000, "max_nodes": 10_000, "nearby": AROUND}),
     "gf2": (LIGHTS, FewestPresses(LIGHTS), {}),
     "local_vi": (EIGHT, Local(EIGHT, 4), {}),
+    "sokoban": (LEVEL, MatchingBound(LEVEL), {}),
 }
 
 

@@ -64,7 +64,7 @@ FAMILIES = (
            ("lights_out", "LightsOut")),
     Family("sokoban", "sokoban", "sokoban, sokoban_<side>, sokoban_<rows>_<columns>", "Sokoban", "level",
            ("sokoban", "sokoban"), bound=("heuristics.matching", "MatchingBound"),
-           levels=("learning.sokoban", "Levels"), exact=("search.sokoban", "solve")),
+           levels=("learning.sokoban", "Levels"), exact=("search.sokoban", "solve_exactly")),
 )  # fmt: skip
 
 

@@ -160,9 +160,11 @@ class Sokoban(Puzzle):
         """The cells of the lines of a level, uint8 [height, width]; UserError where they are not those of any."""
         height, width = len(lines), max(map(len, lines), default=0)
         if height > self.rows or width > self.columns:
+            larger = f"sokoban_{max(height, SIDES[0])}_{max(width, SIDES[0])} has room"
+            fits = max(height, width) in SIDES or max(height, width) < SIDES[0]
             raise UserError(
-                f"The level has {height} rows and {width} columns, more than the {self.rows} × {self.columns} of "
-                f"{self.name}: a name such as sokoban_{max(height, SIDES[0])}_{max(width, SIDES[0])} makes room."
+                f"The level has {height} × {width} cells, more than the {self.rows} × {self.columns} of {self.name}: "
+                f"{larger if fits else f'no board has more than {SIDES[-1]} rows or columns'}."
             )
         letters = {symbol: letter for letter, symbol in enumerate(SYMBOLS)} | {"-": FLOOR, "_": FLOOR}
         for row, line in enumerate(lines):

@@ -13,13 +13,18 @@ from costtogo.types import SearchResult, States
 MOST_NODES = 60_000_000  # kept in memory by one search by A*, about 200 bytes each
 
 
-def solve(puzzle: Sokoban, starts: States, *, seconds: float = np.inf) -> SearchResult:
+def solve_exactly(puzzle: Sokoban, starts: States, *, seconds: float = np.inf) -> SearchResult:
+    """solve with a new bound."""
+    return solve(puzzle, MatchingBound(puzzle), starts, seconds=seconds)
+
+
+def solve(puzzle: Sokoban, bound: MatchingBound, starts: States, *, seconds: float = np.inf) -> SearchResult:
     """A shortest solution of each start, uint8 [B, D].
 
-    seconds: after which A* ends, whose heuristic is the matching bound: lower_bound is a fact even where it finds none.
+    bound: the heuristic of A*, which ends after so many seconds; lower_bound is a fact even where it finds no solution.
     """
     try:
         return sokoban.solve(puzzle, starts)
     except TooLarge:
         limits = Limits(max_expansions=10**9, max_nodes=MOST_NODES, seconds=seconds)
-        return bwas.solve(puzzle, MatchingBound(puzzle), starts, path_weight=1, batch_size=1, limits=limits)
+        return bwas.solve(puzzle, bound, starts, path_weight=1, batch_size=1, limits=limits)
