@@ -11,7 +11,8 @@ from stage_recipes import make as make_stage
 from costtogo.analysis.level_audit import DeadEnds, audit_level
 from costtogo.exact.level_sample import LevelSample
 from costtogo.exact.nearby import GoalAlone
-from costtogo.files import read_frame, read_json
+from costtogo.figures.states import level_solution
+from costtogo.files import FileError, read_frame, read_json
 from costtogo.learning.level_walks import solved_levels, walk_ends
 from costtogo.learning.levels import is_of_part
 from costtogo.learning.sokoban import training_levels
@@ -19,6 +20,7 @@ from costtogo.params.loading import load
 from costtogo.puzzles import exact_solver, levels_of, make
 from costtogo.puzzles.base import solves
 from costtogo.puzzles.sokoban import BOX_ON_TARGET, is_box
+from costtogo.report.search_tables import beside
 from costtogo.stages.tables import read_exact, read_nearby
 from costtogo.types import UserError
 from costtogo.workflow.stages import stages_of
@@ -111,6 +113,69 @@ def test_the_audit_is_about_every_state_of_the_listed_levels(results):
     np.testing.assert_array_equal(nearby["states"], sample.layers)
     assert len(ends) == 1 and ends["children"].iloc[0] > ends["dead"].iloc[0] > 0
     assert rows_of(results, "models/levels/errors")["distance"].max() == sample.depth
+
+
+def test_the_solution_of_a_level_is_drawn_with_the_cost_to_go_along_it(results):
+    along = rows_of(results, "audits/levels/along")
+    states = np.array([PUZZLE.parse_state(text) for text in along["state"]])
+    np.testing.assert_array_equal(exact_solver(PUZZLE)(states).cost, along["distance"])
+    assert along["distance"].iloc[-1] == 0 and along["push"].any() and not along["push"].iloc[0]
+    figure = level_solution(along, puzzle="sokoban")
+    *levels, costs = figure.axes
+    assert len(levels) == 4 and [axes.get_title() for axes in levels][0] == "step 0"
+    assert [line.get_xdata()[-1] for line in costs.lines[:2]] == [along["step"].iloc[-1]] * 2
+
+
+def test_dead_squares_are_tested_with_the_limits_of_the_same_searches(results):
+    found = rows_of(results, "audits/levels/dead_squares")
+    assert found["tested"].tolist() == ["no", "yes"] and (found["instances"] == 4).all()
+
+
+def test_levels_that_another_solver_solved_too_are_compared_in_pairs():
+    searches = pd.DataFrame(
+        {
+            "seconds_allowed": 20.0, "solved": [True, True, False, True], "cost": [20, 31, np.inf, 12],
+            "optimal": [20, 30, 40, 12], "nodes_generated": [100, 300, 9, 200],
+            "beside_moves": [22.0, 30.0, 40.0, np.nan], "beside_nodes_generated": [50.0, 70.0, 80.0, np.nan],
+        }
+    )  # fmt: skip
+
+    class Results:
+        model_names = ("levels",)
+
+        def of_each(self, names, address):
+            return searches.assign(model="levels")
+
+    (row,) = beside(Results()).to_dict("records")
+    assert row["pairs"] == 2 and row["difference"] == -0.5 and (row["shorter"], row["longer"]) == (50, 50)
+    assert (row["optimal_percent"], row["their_optimal_percent"]) == (50, 50)
+    assert row["nodes_median"] == 200 and row["their_nodes_generated"] == 60
+
+
+@pytest.fixture
+def outside(tmp_path, monkeypatch) -> Path:
+    """A folder of external instances: levels, and what another solver found of them."""
+    levels = LEVELS.draw(3, 2, 8, "test")
+    (tmp_path / "boxoban").mkdir()
+    text = "\n\n".join(PUZZLE.draw(level) for level in levels)
+    (tmp_path / "boxoban/test.txt").write_text(text, encoding="utf-8")
+    rows = "".join(f"{number},{40 + number},{100 * number},0.1\n" for number in range(3))
+    (tmp_path / "boxoban/test_deepcubea.csv").write_text("level,moves,nodes_generated,seconds\n" + rows)
+    monkeypatch.setenv("COSTTOGO_EXTERNAL", str(tmp_path))
+    return tmp_path
+
+
+def test_external_levels_are_searched_and_stand_beside_their_optima_and_another_solver(results, outside, monkeypatch):
+    monkeypatch.chdir(results.parents[1])
+    (stage,) = [each for each in stages_of(load([ROOT / "config/sokoban.yaml"], TINY)) if each.group == "external"]
+    make_stage(stage)
+    found = rows_of(results, "external/levels/searches")
+    assert found["beside_moves"].tolist() == [40, 41, 42] and found["optimal"].notna().all()
+    assert (found["cost"] >= found["optimal"]).all()
+    (outside / "boxoban/test_deepcubea.csv").write_text("level,moves\n0,1\n")
+    with pytest.raises(FileError, match="no column nodes_generated") as told:
+        make_stage(stage)
+    assert is_one_sentence(str(told.value))
 
 
 class Told:

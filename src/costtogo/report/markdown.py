@@ -118,6 +118,10 @@ def _lengths(row: dict[str, Any]) -> str:
     return interval(row["length"], row["length_low"], row["length_high"], places(2))
 
 
+def _paired(row: dict[str, Any]) -> str:
+    return interval(row["difference"], row["low"], row["high"], places(3))
+
+
 COLUMNS = {  # others are headed by their name and written plainly
     # what a row is of
     "model": Column("model", code),
@@ -145,6 +149,7 @@ COLUMNS = {  # others are headed by their name and written plainly
     "solved_percent": Column("solved, %", percent),
     "length": Column("length, moves", places(2)),
     "lengths": Column("mean length, moves [95 % interval]", _lengths, of_row=True),
+    "paired": Column("difference, moves [95 % interval]", _paired, of_row=True),
     "cost": Column("length found, moves", amount),
     "known": Column("of known distance", amount),
     "optimal_length": Column("optimum, moves", places(2)),

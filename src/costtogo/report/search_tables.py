@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 import pandas as pd
 
+from costtogo.analysis.intervals import mean_interval
 from costtogo.analysis.solutions import mirrored_shares, triplet_shares
 from costtogo.analysis.suboptimality import summarise
 from costtogo.analysis.variants import CELLS
@@ -120,6 +121,30 @@ def excesses(results: StudyResults) -> pd.DataFrame:
         for moves, count in excess.value_counts().sort_index().items():
             row = {"model": model, "seconds_allowed": allowed, "excess": moves, f"{noun(results.puzzle)}s": count}
             rows.append(row | {"percent": 100 * count / len(group)})
+    return pd.DataFrame(rows)
+
+
+def beside(results: StudyResults) -> pd.DataFrame:
+    """External instances under each budget beside what another solver found of each: on those that both solved, pairs.
+
+    difference, low, high: our length less theirs, the mean and its 95 % interval.  shorter, longer: shares of pairs, %.
+    nodes_generated, its median, and the same of theirs; optimal_percent and their_optimal_percent of the pairs.
+    """
+    found, rows = results.of_each(results.model_names, "external/{}/searches"), []
+    if found.empty or "beside_moves" not in found:
+        return pd.DataFrame()
+    for (model, allowed), group in found.groupby(["model", "seconds_allowed"], sort=False):
+        pairs = group[group["solved"] & group["beside_moves"].notna()]
+        apart = pairs["cost"] - pairs["beside_moves"]
+        mean, low, high = mean_interval(apart)
+        lengths = {"length": pairs["cost"].mean(), "their_length": pairs["beside_moves"].mean()}
+        counts = {"difference": mean, "low": low, "high": high}
+        counts |= {"shorter": 100 * (apart < 0).mean(), "longer": 100 * (apart > 0).mean()}
+        optimal = {"optimal_percent": pairs["cost"], "their_optimal_percent": pairs["beside_moves"]}
+        counts |= {name: 100 * (lengths == pairs["optimal"]).mean() for name, lengths in optimal.items()}
+        for name, nodes in (("", pairs["nodes_generated"]), ("their_", pairs["beside_nodes_generated"])):
+            counts |= {f"{name}nodes_generated": nodes.mean(), f"{name}nodes_median": nodes.median()}
+        rows.append({"model": model, "seconds_allowed": allowed, "pairs": len(pairs), **lengths, **counts})
     return pd.DataFrame(rows)
 
 
@@ -240,4 +265,5 @@ SEARCH_TABLES = {
     "mirrored": mirrored,
     "external": left_by_stages("external/{}/summary"),
     "external_excess": excesses,
+    "external_beside": beside,
 }

@@ -162,7 +162,7 @@ def audit_dead_squares(
     if asked is None:
         return pd.DataFrame(columns=["tested"])
     frames, cell = [], {"path_weight": asked.path_weight, "batch_size": asked.batch_size}
-    for tested, heuristic in ((False, last), (True, levels_of(puzzle).with_dead_squares(last))):
+    for tested, heuristic in (("no", last), ("yes", levels_of(puzzle).with_dead_squares(last))):
         search = partial(bwas.solve, puzzle, heuristic, **cell, limits=Limits(max_nodes=asked.max_nodes))
         frames.append(run_searches(puzzle, search, *sets[asked.set], **cell, tested=tested))
     columns = ["tested", "set", "path_weight", "batch_size"]
