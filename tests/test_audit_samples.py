@@ -1,5 +1,6 @@
 """The audit of a puzzle too large to list: what it must say of heuristics that are exact, too high or misordered."""
 
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -8,13 +9,14 @@ import pytest
 from stage_recipes import write_recipe
 
 from costtogo.analysis.audit import audit, measures, measures_by_distance
+from costtogo.analysis.level_audit import DeadEnds
 from costtogo.analysis.neighbourhoods import audit_near_goal, look_around
 from costtogo.exact.graph import neighbour_table
 from costtogo.exact.nearby import draw_by_distance, nearby_table
 from costtogo.files import digest, read_frame, read_json, write_arrays, write_frame
 from costtogo.heuristics import network
 from costtogo.heuristics.table import TableHeuristic
-from costtogo.learning.instances import draw_prefixes
+from costtogo.learning.instances import draw_prefixes, draw_walk_ends
 from costtogo.params.audits import SampledAudit
 from costtogo.params.loading import load
 from costtogo.params.slices import slices
@@ -88,7 +90,9 @@ def test_of_the_2x2x2_both_audits_say_the_same_at_every_distance_of_the_table(di
     heuristic = TableHeuristic(cube, (distance + noise).astype(np.float32))
     rows = measures_by_distance(audit(heuristic.values, distance, neighbour_table(cube)))[: depth + 1]
     wanted = SampledAudit(nearby_states=len(distance))
-    found = audit_samples.audit_nearby(nearby_table(cube, depth), heuristic, wanted, np.random.default_rng(6))
+    found = audit_samples.audit_nearby(
+        nearby_table(cube, depth), heuristic, wanted, DeadEnds(), np.random.default_rng(6)
+    )
     whole = pd.DataFrame(rows).assign(mean_cost_to_go=lambda rows: rows["distance"] + rows["bias"])[found.columns]
     away = whole[2:]  # next to the goal every way leads down
     assert away["consistent_percent"].between(5, 95).all() and away["descending_percent"].between(5, 95).all()
@@ -121,6 +125,7 @@ def test_a_state_is_inconsistent_by_a_single_child(table):
     np.testing.assert_array_equal(look_around(CUBE, heuristic, one[None]).consistent, [True])
 
 
+WALKS = partial(draw_walk_ends, CUBE)
 WANTED = SampledAudit(
     consistency_states=100, consistency_checkpoints=2, walk_max=10, nearby_states=20, scrambled_states=10, depths=3,
     greedy_states=15, greedy_depths=[2, DEPTH], greedy_moves=6,
@@ -134,13 +139,14 @@ WANTED = SampledAudit(
     ids=["exact", "high", "wrong"],
 )
 def test_greedy_search_solves_what_is_in_order(table, changed, solves_all):
-    found = audit_samples.audit_greedy(CUBE, {7: Known(table, changed)}, WANTED, np.random.default_rng(4))
+    known = {7: Known(table, changed)}
+    found = audit_samples.audit_greedy(CUBE, WALKS, known, WANTED, np.random.default_rng(4))
     assert found[["iteration", "depth", "states"]].to_numpy().tolist() == [[7, 2, 15], [7, DEPTH, 15]]
     assert (found["solved_percent"] == 100).all() == solves_all
 
 
 def test_the_cost_to_go_of_scrambles_is_that_of_their_states(table):
-    found = audit_samples.audit_scrambled(CUBE, Known(table), WANTED, np.random.default_rng(5))
+    found = audit_samples.audit_scrambled(WALKS, Known(table), WANTED, np.random.default_rng(5))
     assert found["depth"].tolist() == [1, 2, 3] and found["mean_cost_to_go"].iloc[0] == 1
     assert (found["mean_cost_to_go"] <= found["depth"]).all() and (found["low"] <= found["high"]).all()
 

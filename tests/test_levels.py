@@ -251,3 +251,17 @@ def test_layouts_of_boards_that_are_not_square_are_mirrored_and_none_is_compared
     assert not is_new_layout(puzzle, states, turned).any()
     assert is_new_layout(puzzle, states).all() and is_new_layout(puzzle, states, states[:0]).all()
     assert is_new_layout(puzzle, states[:0], states).shape == (0,)
+
+
+def test_a_layout_is_known_again_wherever_it_stands_and_however_it_is_turned():
+    puzzle = make("sokoban")
+    small = generate(make("sokoban_7"), 20, 2, 5).reshape(-1, 7, 7)
+    placed = []
+    for turned in (small, small[:, ::-1], small.transpose(0, 2, 1), small[:, :, ::-1].transpose(0, 2, 1)):
+        for row, column in ((0, 0), (3, 1)):
+            board = np.full((len(small), 10, 10), WALL, dtype=np.uint8)
+            board[:, row : row + 7, column : column + 7] = turned
+            placed.append(board.reshape(len(small), -1))
+    for other in placed[1:]:
+        assert not is_new_layout(puzzle, other, placed[0]).any()
+    assert is_new_layout(puzzle, generate(puzzle, 20, 2, 6), placed[0]).all()

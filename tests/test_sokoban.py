@@ -41,7 +41,7 @@ def test_a_step_pushes_the_box_in_its_way_onto_the_target():
 @pytest.mark.parametrize(
     ("rows", "legal"),
     [
-        (("#####", "#@$#.", "#####"), ""),  # a wall behind the box; the target is outside
+        (("#####", "#@$##", "#.###", "#####"), "D"),  # a wall behind the box
         (("######", "#@$$.#", "#.####", "######"), "D"),  # a box behind the box
         (("#####", "#.@$#", "#####"), "L"),
         (("#####", "#+$ #", "#####"), "R"),
@@ -121,6 +121,7 @@ NO_LEVELS = {
     "boxes": ("######\n#@$$.#\n######", "this one has 2 and 1"),
     "box": ("####\n#@ #\n####", "this one has none"),
     "nothing": ("", "one player"),
+    "out of reach": ("#######\n#@$.#$#\n#####.#\n#######", "where the player could never come"),
     "open": ("#####\n#@$. \n#####", "The border of the level is open"),
     "open below": ("#####\n#@$.#\n## ##", "The border of the level is open"),
     "symbol": ("#####\n#@$x#\n#####", "'x' in row 2"),

@@ -246,6 +246,15 @@ def test_walks_end_at_states_that_can_be_solved_and_pull_the_more_the_more_they_
     assert moved == sorted(set(moved))
 
 
+def test_walks_go_on_to_the_end_out_of_every_dead_end():
+    """A step more is always another place of the player, if only back where he came from."""
+    solved = solved_levels(LEVELS.draw(20, 3, 4, "training"))
+    for steps in (20, 101):
+        ends = [walk_ends(PUZZLE, solved, 400, (k, k), 0.7, np.random.default_rng(3)) for k in (steps, steps + 1)]
+        shut = ~PUZZLE.reverse_legal(ends[0]).any(axis=1)
+        assert ((ends[0] != ends[1]).any(axis=1) | shut).all() and shut.mean() < 0.02  # shut in from the beginning
+
+
 def test_walks_reach_no_farther_than_they_are_long():
     solved = solved_levels(LEVELS.draw(5, 2, 4, "training"))
     ends = walk_ends(PUZZLE, solved, 200, (7, 7), 0.7, np.random.default_rng(1))

@@ -1,20 +1,20 @@
 """Training states of Sokoban: walks back from the solved states of many levels (DeepCubeA, Methods, Sokoban).
 
-A walk begins with all boxes on targets and the player on any floor, and takes steps back, with pulls and without.
+A walk begins with all boxes on targets and the player on any floor, and takes steps back, with pulls and without. It
+never pulls a box into the only way out of where the player then is: half of all long walks would end there, in states
+that no step leads to, so that no search comes by them.
 """
 
 import numpy as np
 from numba import njit
 
-from costtogo.puzzles.sokoban import BOX_ON_TARGET, FLOOR, PLAYER, Sokoban, back, back_allowed
-from costtogo.types import States
-
-WAYS = 8  # steps back, with a pull and without
+from costtogo.puzzles.sokoban import BOX_ON_TARGET, FLOOR, PLAYER, TARGET, WALL, Sokoban, back, back_allowed
+from costtogo.types import NO_ACTION, States
 
 
 def solved_levels(levels: States) -> States:
     """Levels with all boxes on targets and no player, uint8 [L, D]."""
-    letters = np.array([FLOOR, BOX_ON_TARGET, FLOOR, BOX_ON_TARGET, FLOOR, BOX_ON_TARGET, 6], dtype=np.uint8)
+    letters = np.array([FLOOR, BOX_ON_TARGET, FLOOR, BOX_ON_TARGET, FLOOR, BOX_ON_TARGET, WALL], dtype=np.uint8)
     return letters[levels]
 
 
@@ -24,6 +24,7 @@ def walk_ends(
     """Ends of walks back from solved levels drawn at random, each of a length drawn uniformly: uint8 [count, D].
 
     solved: solved_levels, uint8 [L, D].  pulls: the chance that a walk pulls where it can.
+    A step is undone only where no other is left.
     """
     which = generator.integers(len(solved), size=count)
     lengths = generator.integers(length[0], length[1] + 1, size=count)
@@ -46,6 +47,16 @@ def _below(random, count):
     return np.int64((random >> np.uint64(33)) % np.uint64(count))
 
 
+@njit(cache=True, inline="always")
+def _shuts(state, player, step, steps):
+    """Whether a pull leaves no floor beside the player."""
+    for other in steps:
+        cell = player - step + other
+        if cell != player and state[cell] <= TARGET:
+            return False
+    return True
+
+
 @njit(cache=True)
 def _walk_ends(states, lengths, seeds, steps, pulls):
     """Each walk in turn, in place of its solved level."""
@@ -66,26 +77,29 @@ def _walk_ends(states, lengths, seeds, steps, pulls):
             player += 1
         state[player] += PLAYER
         # Step back.
-        last = -1
+        last = NO_ACTION  # the step back that would undo the last one
         for _ in range(lengths[row]):
             free = pulling = 0
             for choice in range(2 * actions):
-                if back_allowed(state, player, steps[choice % actions], choice >= actions) and choice != last:
+                step, pulled = steps[choice % actions], choice >= actions
+                possible = back_allowed(state, player, step, pulled) and choice != last
+                if possible and not (pulled and _shuts(state, player, step, steps)):
                     allowed[free] = choice
                     free += 1
                     pulling += choice >= actions
-            if free == 0:
+            if free == 0 and last == NO_ACTION:
                 break
             random = _next(random)
-            if 0 < pulling < free:  # plain steps come first in allowed
+            if free == 0:  # undoing is all that is left
+                choice = last
+            elif 0 < pulling < free:  # plain steps come first in allowed
                 pull = (random >> np.uint64(11)) * (1.0 / 9007199254740992.0) < pulls
                 random = _next(random)
-                place = free - pulling + _below(random, pulling) if pull else _below(random, free - pulling)
+                choice = allowed[free - pulling + _below(random, pulling) if pull else _below(random, free - pulling)]
             else:
-                place = _below(random, free)
-            choice = allowed[place]
+                choice = allowed[_below(random, free)]
             step, pulled = steps[choice % actions], choice >= actions
             back(state, player, step, pulled)
             player -= step
-            last = -1 if pulled else choice ^ 1
+            last = NO_ACTION if pulled else choice ^ 1
     return states

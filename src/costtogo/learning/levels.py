@@ -16,6 +16,7 @@ import numpy as np
 from numba import njit
 
 from costtogo.exact.hashing import EMPTY, ONE, hash_numbers, hash_of, hash_states, slot_of
+from costtogo.exact.sokoban import bare
 from costtogo.files import read_text
 from costtogo.params.base import derive_seed
 from costtogo.puzzles.sokoban import BOX_ON_TARGET, FLOOR, PLAYER, WALL, Sokoban, back, back_allowed, player_of
@@ -201,9 +202,9 @@ def _parsed(puzzle: Sokoban, file: Path, line: int, text: str) -> States:
 
 
 def _layouts(puzzle: Sokoban, states: States) -> np.ndarray:
-    """A hash of the walls and targets of each state, the same however it is turned: uint64 [N]."""
-    layouts = np.where(states == WALL, WALL, states & 1)  # of letters but that of walls the odd ones have a target
-    return np.min([hash_states(puzzle, layouts[:, cells]) for cells in _turned(puzzle)], axis=0)
+    """A hash of the walls and targets of each state, however they are turned and wherever they stand: uint64 [N]."""
+    layouts, columns = bare(states), puzzle.columns
+    return np.min([hash_states(puzzle, _moved_up(layouts[:, cells], columns)) for cells in _turned(puzzle)], axis=0)
 
 
 def _turned(puzzle: Sokoban) -> list[np.ndarray]:
@@ -211,6 +212,21 @@ def _turned(puzzle: Sokoban) -> list[np.ndarray]:
     board = np.arange(puzzle.cells).reshape(puzzle.rows, puzzle.columns)
     turned = [board, board.T] if puzzle.side else [board]
     return [cells[::down, ::right].ravel() for cells in turned for down in (1, -1) for right in (1, -1)]
+
+
+@njit(cache=True)
+def _moved_up(layouts, columns):
+    """Layouts, uint8 [N, D], moved up and to the left until what is no wall begins in the first row and column."""
+    moved = np.full_like(layouts, WALL)
+    for row in range(len(layouts)):
+        top = left = layouts.shape[1]
+        for cell in range(layouts.shape[1]):
+            if layouts[row, cell] != WALL:
+                top, left = min(top, cell // columns), min(left, cell % columns)
+        for cell in range(layouts.shape[1]):
+            if layouts[row, cell] != WALL:
+                moved[row, cell - top * columns - left] = layouts[row, cell]
+    return moved
 
 
 @njit(cache=True)

@@ -140,7 +140,7 @@ class Sokoban(Puzzle):
     def parse_state(self, text: str) -> States:
         """A level in the customary text: # wall, @ player, $ box, . target, * and + a box or the player on one.
 
-        Rows are lines or parted by |; a level smaller than the board stands in its middle, and all that the player
+        Rows are lines or parted by |; a level smaller than the board stands in its middle, and floor that the player
         could not come to if there were no boxes is filled up with walls.
         """
         lines = [line.rstrip() for line in text.replace("|", "\n").splitlines()]
@@ -149,7 +149,10 @@ class Sokoban(Puzzle):
         inside = _reach(np.pad(level, 1))
         if np.concatenate([inside[0], inside[-1], inside[:, 0], inside[:, -1]]).any():
             raise UserError("The border of the level is open: the player could walk out of it; close it with walls, #.")
-        level = np.where((level == FLOOR) & ~inside[1:-1, 1:-1], WALL, level)
+        outside = ~inside[1:-1, 1:-1]
+        if (outside & (level != FLOOR) & (level != WALL)).any():
+            raise UserError("A box or target stands where the player could never come, between walls: leave it out.")
+        level = np.where(outside, WALL, level)
         height, width = level.shape
         top, left = (self.rows - height) // 2, (self.columns - width) // 2
         board = np.full((self.rows, self.columns), WALL, dtype=np.uint8)
