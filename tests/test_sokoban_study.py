@@ -14,7 +14,7 @@ from costtogo.exact.nearby import GoalAlone
 from costtogo.figures.states import level_solution
 from costtogo.files import FileError, read_frame, read_json
 from costtogo.learning.level_walks import solved_levels, walk_ends
-from costtogo.learning.levels import is_of_part
+from costtogo.learning.levels import is_new_layout, is_of_part
 from costtogo.learning.sokoban import training_levels
 from costtogo.params.loading import load
 from costtogo.puzzles import exact_solver, levels_of, make
@@ -81,11 +81,12 @@ def test_the_table_has_states_of_the_listed_levels_at_every_distance(results):
 def test_the_sets_have_no_walls_and_targets_in_common_with_each_other_or_with_training(results):
     sets = rows_of(results, "instances/sokoban").groupby("set")["state"]
     states = {name: np.array([PUZZLE.parse_state(text) for text in texts]) for name, texts in sets}
-    assert is_of_part(PUZZLE, states["test"], "test").all()
-    assert is_of_part(PUZZLE, states["selection"], "selection").all()
-    assert is_of_part(PUZZLE, LEVELS.draw(30, 2, 5, "training"), "training").all()
-    solved = training_levels(PUZZLE, 20, 2)
-    assert is_of_part(PUZZLE, solved, "training").all() and (is_box(solved).sum(axis=1) == 2).all()
+    states["listed"] = read_exact(results / "tables/sokoban.npz", PUZZLE).levels
+    trained = training_levels(PUZZLE, 20, 2)
+    assert len(trained) == 20 and (is_box(trained).sum(axis=1) == 2).all()
+    assert is_new_layout(PUZZLE, states["test"], trained, states["selection"], states["listed"]).all()
+    assert is_new_layout(PUZZLE, np.concatenate([states["selection"], states["listed"]]), trained).all()
+    assert is_new_layout(PUZZLE, LEVELS.draw(300, 2, 1, "test"), LEVELS.draw(300, 2, 2, "training")).all()
 
 
 def test_every_layout_belongs_to_one_part_however_it_is_turned(results):
@@ -228,10 +229,12 @@ def test_the_audit_of_a_level_equals_one_state_after_another(table):
 
 def test_the_area_is_the_chance_that_a_dead_child_scores_above_a_live_one():
     ends = DeadEnds()
-    ends.add(np.array([[1, 2, 4, np.inf]], np.float32), np.array([[False, False, True, False]]))  # scores 0, 1, 3
-    ends.add(np.array([[5, 5, 6, 7]], np.float32), np.array([[True, False, False, True]]))  # scores 0, 0, 1, 2
+    no, yes = False, True
+    first = np.array([[1, 2, np.inf, 9]], np.float32), np.array([[yes, yes, yes, no]]), np.array([[no, no, yes, no]])
+    ends.add(*first)  # scores 0, 1 and, of the dead one, infinite; the fourth is not legal
+    ends.add(np.array([[5, 5, 6, 7]], np.float32), np.ones((1, 4), bool), np.array([[yes, no, no, yes]]))  # 0, 0, 1, 2
     told = ends.summary()
-    wins = 4 + (0 + 0 + 0.5 + 0.5) + 4  # of the dead 3, 0 and 2 over the live 0, 1, 0 and 1
+    wins = 4 + (0 + 0 + 0.5 + 0.5) + 4  # of the dead ∞, 0 and 2 over the live 0, 1, 0 and 1
     assert told["area_under_curve"] == pytest.approx(wins / 12)
     assert told["choices"] == 2 and told["led_astray_percent"] == 50
 

@@ -59,7 +59,7 @@ MISTAKES = {
     "a scramble": (["--scramble", "U U"], "no one goal"),
     "a level and a state": (["--level", "{folder}/two.txt", "--state", "##"], "Give one of"),
     "a level of a cube": (["--puzzle", "cube2", "--level", "{folder}/two.txt"], "There are no levels of cube2"),
-    "no solution": (["--state", "#####|#@ .#|#$  #|#####"], "Not solved"),
+    "no solution": (["--state", "#####|#@ .#|#$  #|#####"], "There is no solution"),
 }
 
 

@@ -61,7 +61,10 @@ def solve(
     ] = None,
     scramble: Annotated[str | None, typer.Option(help='Moves from the goal: "R U\' F2", "U L D" or "0>2".')] = None,
     state: Annotated[
-        str | None, typer.Option(help="A state: face letters, tiles or lights row by row, or pegs.")
+        str | None,
+        typer.Option(
+            help="A state: face letters, tiles or lights row by row, pegs, or the rows of a level parted by |."
+        ),
     ] = None,
     level: Annotated[Path | None, typer.Option(help="A text file with one level of Sokoban, in # @ $ . * +.")] = None,
     instances: Annotated[
@@ -106,11 +109,11 @@ def solve(
         typer.Option(
             help="auto: bwas for puzzles that can be listed, and where --path-weight, --max-expansions or "
             "--until-proved is given; else beam if the network scores all children at once or has a policy, "
-            "and rising if it has only a value; greedy: best-first, bwas at λ = 0 and N = 1; rising: bwas with "
-            "λ = 0.8, then 1, then with larger and larger N; "
+            "and rising if it has only a value, or if moves cannot be undone; greedy: best-first, bwas at λ = 0 and "
+            "N = 1; rising: bwas with λ = 0.8, then 1, then with larger and larger N; "
             "of sliding tiles, stretches of the solution are made shorter; mcts: Monte Carlo tree search, of a network "
-            "with a policy; exact: a shortest solution, without a network, of sliding tiles, Lights Out and cubes, of "
-            "the 3×3×3 up to about 13 moves; local: sliding tiles a few at a time, at once, without a network."
+            "with a policy; exact: a shortest solution, without a network, of sliding tiles, Lights Out, Sokoban and "
+            "cubes, of the 3×3×3 up to about 13 moves; local: sliding tiles a few at a time, at once, no network."
         ),
     ] = "auto",
     seconds: Annotated[

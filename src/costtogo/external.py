@@ -72,9 +72,9 @@ def state_of(puzzle: Puzzle, kind: str, text: str) -> States:
 
     Raises UserError where it is none of the puzzle's, or a move is unknown or not legal.
     """
-    if (kind == "scramble") > puzzle.one_goal:
+    if kind == "scramble" and not puzzle.one_goal:
         raise UserError(f"There is no one goal of {puzzle.name} that moves could scramble: give --state or --level.")
-    if (kind == LEVEL) and puzzle.one_goal:
+    if kind == LEVEL and puzzle.one_goal:
         raise UserError(f"There are no levels of {puzzle.name}: give --scramble or --state.")
     if kind != LEVEL:
         return apply(puzzle, puzzle.goal, puzzle.parse_moves(text)) if kind == "scramble" else puzzle.parse_state(text)

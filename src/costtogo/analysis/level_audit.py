@@ -11,11 +11,11 @@ import numpy as np
 
 from costtogo.analysis.audit import Findings
 from costtogo.puzzles.base import Puzzle
-from costtogo.types import NO_STATE, CostToGo, Heuristic, States
+from costtogo.types import NO_STATE, CostToGo, Heuristic
 
 CHUNK = 1 << 16  # states looked at a time
 FINENESS = 100  # bins of a move
-MOST = 1000  # moves; what is above counts as that
+MOST = 1000  # moves; what is above counts as that, the infinite among it
 
 
 @dataclass
@@ -31,9 +31,9 @@ class DeadEnds:
     choices: int = 0  # states that have children of both kinds
     led_astray: int = 0  # of them, those whose child of least cost-to-go is dead
 
-    def add(self, values: CostToGo, dead: np.ndarray) -> None:
-        """Take in the children of some states: values float32 [N, A], inf where illegal; dead bool [N, A]."""
-        legal = np.isfinite(values)
+    def add(self, values: CostToGo, legal: np.ndarray, dead: np.ndarray) -> None:
+        """Take in the children of some states: values float32 [N, A], legal and dead bool [N, A]."""
+        values = np.where(legal, np.minimum(values, MOST), np.inf)
         least = values.min(axis=1, keepdims=True)
         bins = (np.clip(np.where(legal, values - least, 0), 0, MOST) * FINENESS).astype(np.int64)
         for counts, which in ((self.live, legal & ~dead), (self.dead, legal & dead)):
@@ -65,7 +65,7 @@ def audit_level(puzzle: Puzzle, table, heuristic: Heuristic, ends: DeadEnds) -> 
     table: exact.sokoban.LevelTable.  A dead child counts for consistency, whatever its value, and never as nearer.
     """
     live = np.flatnonzero(table.distance < len(table.layers))
-    neighbours = np.concatenate([children for _, children in _children_of(puzzle, table, live)])
+    neighbours = np.concatenate([*_children_of(puzzle, table, live)])
     reached = np.unique(neighbours[neighbours != NO_STATE])
     wanted = np.union1d(live, reached)
     values = np.full(len(table.distance), np.inf, dtype=np.float32)
@@ -75,7 +75,8 @@ def audit_level(puzzle: Puzzle, table, heuristic: Heuristic, ends: DeadEnds) -> 
     distance = table.distance[live].astype(np.int64)
     of_child = np.where(neighbours == NO_STATE, np.float32(np.inf), values[neighbours])
     is_dead = (neighbours != NO_STATE) & (table.distance[neighbours] >= len(table.layers))
-    ends.add(of_child[distance > 0], is_dead[distance > 0])
+    on_the_way = distance > 0
+    ends.add(of_child[on_the_way], (neighbours != NO_STATE)[on_the_way], is_dead[on_the_way])
     best = neighbours[np.arange(len(live)), of_child.argmin(axis=1)]
     return Findings(
         distance,
@@ -85,10 +86,10 @@ def audit_level(puzzle: Puzzle, table, heuristic: Heuristic, ends: DeadEnds) -> 
     )
 
 
-def _children_of(puzzle: Puzzle, table, ranks: np.ndarray) -> Iterator[tuple[States, np.ndarray]]:
-    """Some states after others, uint8 [n, D], and the ranks of their children, int64 [n, A], NO_STATE where illegal."""
+def _children_of(puzzle: Puzzle, table, ranks: np.ndarray) -> Iterator[np.ndarray]:
+    """The ranks of the children of some states after others, int64 [n, A], NO_STATE where illegal."""
     for first in range(0, len(ranks), CHUNK):
         states = table.states_of(ranks[first : first + CHUNK])
         children, legal = puzzle.expand(states)
         reached = table.ranks(children.reshape(-1, puzzle.cells)).reshape(legal.shape)
-        yield states, np.where(legal, reached, NO_STATE)
+        yield np.where(legal, reached, NO_STATE)

@@ -136,7 +136,9 @@ def kind_of(states: list, path: Path) -> TestSet:
     """What the first state says that all are; UserError where no puzzle of ours has such states."""
     first = states[0] if states else None
     if isinstance(first, SokobanState):
-        raise UserError(f"{path} has levels of Sokoban, which this project does not have yet.")
+        raise UserError(
+            f"{path} has levels of Sokoban, which are not imported: give the text files of Boxoban to --instances."
+        )
     shape = first.values.values.shape if isinstance(first, Original) and isinstance(first.values, Array) else ()
     if isinstance(first, CubeState):
         puzzle, places = make("cube3"), sticker_places()

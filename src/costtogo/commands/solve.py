@@ -155,6 +155,8 @@ def _condition(setting: Setting) -> str:
 def _why_unsolved(row: pd.Series, setting: Setting) -> str:
     """One sentence on what ended a search, and what to raise."""
     expansions = f"{row['nodes_expanded']:,} expansions"
+    if setting.solver == "exact" and np.isinf(row["lower_bound"]):
+        return "There is no solution: whatever the moves, the goal cannot be reached from there."
     if setting.solver == "exact":
         least = f"every solution has {row['lower_bound']:.0f} moves or more"
         if row["ended"] == "memory":

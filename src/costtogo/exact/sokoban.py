@@ -172,7 +172,7 @@ def _listed(level: Level, ranks: Ranks, forth: bool) -> tuple[np.ndarray, np.nda
     distance[ranks] = 0
     layers, generated = _spread(level, ranks, distance, forth, FARTHEST)
     if len(layers) > FARTHEST:
-        raise UserError(f"Some state of the level is {FARTHEST:,} steps away or more; solve it by A* instead.")
+        raise TooLarge(f"Some state of the level is {FARTHEST:,} steps away or more; solve it by A* instead.")
     return distance, layers, generated
 
 

@@ -55,7 +55,7 @@ def seeds_by_variant(frame: pd.DataFrame, base: str, measures: dict[str, str], b
     """A dot for each seed of each variant and a bar at their median, one panel a measure; base is the first row.
 
     frame: variant, seed and the measures, one row a training.  measures: the label of each.  by_powers: whether
-    their axes are logarithmic.
+    their axes are logarithmic; others are where the values need it.
     """
     variants = [base, *sorted(set(frame["variant"]) - {base})]
     figure, panels = style.subplots(1, len(measures), sharey=True, height=1.0 + 0.26 * len(variants))
@@ -65,7 +65,7 @@ def seeds_by_variant(frame: pd.DataFrame, base: str, measures: dict[str, str], b
             axes.plot(values, [place] * len(values), ls="none", marker="o", color=style.BLUE, alpha=0.6)
             axes.plot([values.median()], [place], ls="none", marker="|", markersize=13, color=style.BLACK)
         axes.axvline(frame.loc[frame["variant"] == base, measure].median(), color=style.GREY, ls=":", lw=1)
-        if by_powers:
+        if by_powers or 0 < frame[measure].min() * style.WIDE_RANGE < frame[measure].max():
             style.logarithmic(axes.xaxis)
         axes.set_xlabel(label)
     panels[0].set_yticks(range(len(variants)), variants)

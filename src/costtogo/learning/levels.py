@@ -121,10 +121,16 @@ def is_new_layout(puzzle: Sokoban, states: States, *others: States) -> np.ndarra
 
 
 def draw_levels(puzzle: Sokoban, count: int, boxes: int, seed: int, part: str) -> States:
-    """The first of the levels that generate makes whose layouts belong to a part of all, uint8 [count, D]."""
+    """The first of the levels that generate makes whose layouts belong to a part of all, uint8 [count, D].
+
+    Raises UserError where there are fewer.
+    """
     asked = count + 100
     while True:
-        made = generate(puzzle, asked, boxes, seed)
+        try:
+            made = generate(puzzle, asked, boxes, seed)
+        except UserError as error:
+            raise UserError(f"There are no {count:,} levels of {puzzle.name} for {part}: {error}") from error
         levels = made[is_of_part(puzzle, made, part)]
         if len(levels) >= count:
             return levels[:count]

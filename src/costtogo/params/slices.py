@@ -45,6 +45,7 @@ def _of_puzzle(asked: PuzzleStudy) -> dict[str, Any]:
         parts[f"baselines/{name}"] = {**common, "heuristic": name, "searches": grids}
     if asked.baselines:
         heuristics = {"models": list(asked.models), "baselines": asked.baselines}
+        heuristics |= {} if asked.one_goal else {"boxes": asked.exact.boxes}
         parts[f"footprints/{puzzle}"] = {**machine, **heuristics, "seed": derive_seed(asked.seed, "footprints", puzzle)}
     for name, model in asked.models.items():
         own = {**machine, "model": name}

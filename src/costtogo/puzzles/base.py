@@ -50,14 +50,14 @@ class Puzzle(ABC):
     planes: what each letter is made of, uint8 [letters, P], 1 where it shows in a plane.
     is_push: of a state, uint8 [D], and actions from it, which of these push something, bool [moves].
 
-    Three things that hold for most puzzles, and not for all:
+    Most puzzles have inverses and one goal; a puzzle says so where it has not:
 
-    Every action is legal: else legal says which are.
-    Every action is undone by another, has_inverses: an action that none undoes has NO_ACTION for its inverse. What goes
-    backwards, walks from the goal and whatever trains on them, goes by steps back (reverse, steps_back), which are the
-    actions themselves where there are inverses. Breadth-first search and search over tables go by inverse actions.
-    All states share one goal, one_goal: else each state says for itself whether it is solved, by is_goal, and `goal` is
-    an example, from which walks begin where none is given.
+    has_inverses: True if every action is undone by another. An action that none undoes has NO_ACTION for its inverse.
+    Walks from the goal, and trainings on them, go by steps back (reverse, steps_back): where there are inverses, these
+    are the actions themselves. Breadth-first search from the goal and search over tables need inverses.
+    one_goal: True if all states share one goal. Else each state says for itself whether it is solved, by is_goal, and
+    `goal` is an example, from which walks begin where no other is given.
+    Not every action need be legal: legal says which are.
     """
 
     family: str
@@ -162,7 +162,9 @@ class Puzzle(ABC):
 
     def step_back(self, states: States, steps: np.ndarray) -> States:
         """Each state after a step back of its own, int64 [N]: uint8 [N, D]; NO_ACTION leaves it as it is."""
-        return self.move(states, steps)
+        stepped = self.move(states, np.maximum(steps, 0))
+        stays = steps == NO_ACTION
+        return np.where(stays[:, None], states, stepped) if stays.any() else stepped
 
     def walk(self, draws: np.ndarray) -> tuple[States, np.ndarray]:
         """Walks back from the goal that never undo a step, by uniform draws in [0, 1) [walks, length + 1].
@@ -282,7 +284,8 @@ def _walks(puzzle: Puzzle, draws: np.ndarray, undone_by: np.ndarray) -> tuple[St
     states, back = np.repeat(puzzle.goal[None], walks, axis=0), np.full(walks, NO_ACTION)
     for place, draw in enumerate(draws.T):
         taken = pick_legal(puzzle.reverse_legal(states), draw, back)
-        states, back = puzzle.step_back(states, taken), undone_by[taken]
+        states = puzzle.step_back(states, taken)
+        back = np.where(taken == NO_ACTION, NO_ACTION, undone_by[taken])
         path[:, place], steps[:, place] = states, taken
     return path, steps
 

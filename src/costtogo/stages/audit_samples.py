@@ -27,7 +27,7 @@ from costtogo.analysis.level_audit import DeadEnds, audit_level
 from costtogo.analysis.neighbourhoods import audit_near_goal, look_around
 from costtogo.analysis.suboptimality import summarise
 from costtogo.exact.level_sample import LevelSample
-from costtogo.exact.nearby import NearbyTable, draw_by_distance
+from costtogo.exact.nearby import GoalAlone, NearbyTable, draw_by_distance
 from costtogo.files import read_frame
 from costtogo.heuristics.nearby import NearbyHeuristic
 from costtogo.heuristics.network import NetworkHeuristic, load
@@ -51,6 +51,7 @@ Checkpoints: TypeAlias = dict[int, NetworkHeuristic]  # by iteration, ascending
 Walks: TypeAlias = Callable[[int, tuple[int, int], np.random.Generator], States]  # ends of so many, of such lengths
 OF_A_STATE = ["mean_absolute_error", "bias", "admissible_percent", "overestimation_mean", "overestimation_max"]
 MEASURES = [*OF_A_STATE, "consistent_percent", "descending_percent"]
+ALONG = ["set", "instance", "step", "state", "distance", "cost_to_go", "push"]
 PROGRESS = ["set", "path_weight", "batch_size", "iteration"]  # what tells its rows apart
 SHOWN = ["admissible_percent", "mean_absolute_error", "overestimation_max"]  # on the card
 
@@ -162,7 +163,8 @@ def audit_dead_squares(
     if asked is None:
         return pd.DataFrame(columns=["tested"])
     frames, cell = [], {"path_weight": asked.path_weight, "batch_size": asked.batch_size}
-    for tested, heuristic in (("no", last), ("yes", levels_of(puzzle).with_dead_squares(last))):
+    alone = NearbyHeuristic(last, GoalAlone(puzzle))
+    for tested, heuristic in (("no", alone), ("yes", levels_of(puzzle).with_dead_squares(alone))):
         search = partial(bwas.solve, puzzle, heuristic, **cell, limits=Limits(max_nodes=asked.max_nodes))
         frames.append(run_searches(puzzle, search, *sets[asked.set], **cell, tested=tested))
     columns = ["tested", "set", "path_weight", "batch_size"]
@@ -170,11 +172,14 @@ def audit_dead_squares(
 
 
 def audit_along(puzzle: Puzzle, last: NetworkHeuristic, sets: Sets) -> pd.DataFrame:
-    """One row a state on a shortest solution of the instance, of the first set with known distances, that lies in the
-    middle of its distances."""
-    name = next(name for name, (instances, _) in sets.items() if instances["distance"].notna().all())
-    instances, states = sets[name]
-    place = int(instances["distance"].to_numpy().argsort(kind="stable")[len(instances) // 2])
+    """One row a state on a shortest solution of the first set's instance that lies in the middle of those by distance;
+    none where no distance is known."""
+    name, (instances, states) = next(iter(sets.items()))
+    known = np.flatnonzero(instances["distance"].notna())
+    if not len(known):
+        return pd.DataFrame(columns=ALONG)
+    order = known[instances["distance"].to_numpy()[known].argsort(kind="stable")]
+    place = int(order[len(order) // 2])
     solution = exact_solver(puzzle)(states[[place]]).solutions[0]
     way = [states[place]]
     for action in solution:
@@ -188,7 +193,8 @@ def audit_along(puzzle: Puzzle, last: NetworkHeuristic, sets: Sets) -> pd.DataFr
             "distance": len(solution) - np.arange(len(way)),
             "cost_to_go": last(np.array(way)).astype(np.float64),
             "push": np.concatenate([[False], puzzle.is_push(states[place], solution)]),
-        }
+        },
+        columns=ALONG,
     )
 
 

@@ -24,7 +24,6 @@ from costtogo.types import States
 
 STATES = 1000  # that the speed is the mean of
 AT_A_TIME = (1, STATES)
-BOXES = 4  # of a level
 WALKS = (1000, 10_000)  # moves from the goal, as DeepCubeA draws its states
 
 
@@ -33,7 +32,7 @@ def run(params: Path, out: Path, model: Sequence[Path] = (), database: Sequence[
     read = [*map(index_of, model), *database]
     stage = StageRun("footprints", __name__, params, out, read)
     puzzle, files = stage.puzzle, {path.stem: path for path in database}
-    states = draw_states(puzzle, stage.parameters["seed"])
+    states = draw_states(puzzle, stage.parameters["seed"], stage.parameters.get("boxes", 0))
     rows, clock = [], []
     for folder in model:
         network = load_network(folder, stage.parameters["device"])
@@ -50,10 +49,10 @@ def run(params: Path, out: Path, model: Sequence[Path] = (), database: Sequence[
     stage.finish_tables({"": pd.DataFrame(rows)}, metrics, pd.DataFrame(clock))
 
 
-def draw_states(puzzle: Puzzle, seed: int) -> States:
-    """States that the speed is measured on, uint8 [STATES, D]: scrambled ones, or starts of levels."""
+def draw_states(puzzle: Puzzle, seed: int, boxes: int) -> States:
+    """States that the speed is measured on, uint8 [STATES, D]: scrambled ones, or starts of levels of so many boxes."""
     if not puzzle.one_goal:
-        return levels_of(puzzle).draw(STATES, BOXES, seed, "selection")
+        return levels_of(puzzle).draw(STATES, boxes, seed, "selection")
     return draw_walk_ends(puzzle, STATES, WALKS, np.random.default_rng(seed))
 
 

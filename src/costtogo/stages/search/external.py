@@ -55,7 +55,9 @@ def run(params: Path, out: Path, table: Path, model: Path) -> None:
     path, other = find(asked.file), None if asked.beside is None else find(asked.beside)
     stage = StageRun("external", __name__, params, out, [table, index_of(model), path, other])
     puzzle, network = stage.puzzle, load_network(model, stage.parameters["device"])
-    instances, nearby = with_optima(puzzle, load_instances(puzzle, path)), read_ends(stage, table)
+    instances, nearby = load_instances(puzzle, path), read_ends(stage, table)
+    theirs = None if other is None else read_beside(other, len(instances.states))
+    instances = with_optima(puzzle, instances.first(max(budget.states for budget in asked.budgets)))
     partials, frames = stage.results / "resume" / f"external_{out.name}", []
     for budget in asked.budgets:
         options = {"nearby": nearby, **options_of(budget, stage.parameters["threads"])}
@@ -68,10 +70,9 @@ def run(params: Path, out: Path, table: Path, model: Path) -> None:
     found = pd.concat(frames, ignore_index=True)
     summary = summary_of(found)
     rows = in_notation(puzzle, found).rename(columns={"distance": "optimal"})
-    theirs = [] if other is None else [f"beside_{name}" for name in BESIDE]
-    if theirs:
-        rows[theirs] = read_beside(other, len(instances.states)).iloc[rows["instance"]].to_numpy()
-    searches = rows[[*CELL, instances.kind, "optimal", "cost_to_go", *FOUND, *theirs]]
+    if theirs is not None:
+        rows[[*theirs]] = theirs.iloc[rows["instance"]].to_numpy()
+    searches = rows[[*CELL, instances.kind, "optimal", "cost_to_go", *FOUND, *(theirs if theirs is not None else [])]]
     named = summary.assign(
         budget=[f"{seconds:g}s" for seconds in summary["seconds_allowed"]],
         states=[f"first_{first}" for first in summary["first"]],
@@ -81,21 +82,27 @@ def run(params: Path, out: Path, table: Path, model: Path) -> None:
 
 
 def read_beside(path: Path, instances: int) -> pd.DataFrame:
-    """What another solver found of each instance: columns BESIDE; FileError where they are not those of so many."""
+    """What another solver found of each instance, beside_moves and beside_nodes_generated, NaN where it found nothing;
+    FileError where the file is not that of so many."""
     found = read_csv(path)
     if missing := [name for name in BESIDE if name not in found]:
         raise FileError(f"{path} has no column {missing[0]}; its first line names the columns.")
     if len(found) != instances:
         raise FileError(f"{path} has {len(found):,} rows, not one for each of {instances:,} instances.")
-    return found[[*BESIDE]].astype(np.float64)
+    try:
+        return found[[*BESIDE]].astype(np.float64).add_prefix("beside_")
+    except ValueError as error:
+        raise FileError(f"{path}: {' and '.join(BESIDE)} must be numbers, or empty: {error}.") from error
 
 
 def with_optima(puzzle: Puzzle, instances: Instances) -> Instances:
     """The instances with the lengths of shortest solutions that follow from the rules, where the file tells none."""
+    if not np.isnan(instances.optimal).any():
+        return instances
     if not puzzle.one_goal:
         found = exact_solver(puzzle)(instances.states)
         return replace(instances, optimal=np.where(found.solved, found.cost, np.nan))
-    if puzzle.family != "lights_out" or not np.isnan(instances.optimal).any():
+    if puzzle.family != "lights_out":
         return instances
     return replace(instances, optimal=FewestPresses(puzzle)(instances.states).astype(np.float64))
 
