@@ -4,8 +4,8 @@ The letters of every shape: N states, A actions, D cells, S states of a whole pu
 """
 
 import errno
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, fields
 from typing import Protocol, TypeAlias
 
 import numpy as np
@@ -97,6 +97,10 @@ class SearchResult:
             [np.asarray(solution, dtype=np.int8) for solution in solutions],
             *(np.array(limit, dtype=bool) for limit in limits),
         )
+
+    def rows(self) -> Iterator[tuple]:
+        """A row per start, as from_rows takes them."""
+        return zip(*(getattr(self, field.name) for field in fields(self)), strict=True)
 
     @property
     def solved(self) -> NDArray[np.bool_]:

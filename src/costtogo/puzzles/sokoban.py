@@ -76,12 +76,12 @@ class Sokoban(Puzzle):
 
     @cached_property
     def goal(self) -> States:
-        """An example: an open room with up to four boxes on targets in a row, uint8 [D]."""
+        """An example: a room of up to 4 × 6 cells with up to four boxes on targets in a row, uint8 [D]."""
         board = np.full((self.rows, self.columns), WALL, dtype=np.uint8)
-        board[1:-1, 1:-1] = FLOOR
-        row = min(2, self.rows - 3)
-        board[row, 1 : min(1 + EXAMPLE, self.columns - 1)] = BOX_ON_TARGET
-        board[self.rows - 2, self.columns - 2] = PLAYER
+        room = board[1 : min(self.rows - 1, 5), 1 : min(self.columns - 1, 7)]
+        room[:] = FLOOR
+        room[(len(room) - 1) // 2, :EXAMPLE] = BOX_ON_TARGET
+        room[-1, -1] = PLAYER
         return board.ravel()
 
     def expand(self, states: States) -> tuple[Children, Legal]:

@@ -10,7 +10,8 @@ from costtogo.search import bwas
 from costtogo.search.bwas import Limits
 from costtogo.types import SearchResult, States
 
-MOST_NODES = 60_000_000  # kept in memory by one search by A*, about 200 bytes each
+MEMORY = 8 << 30  # bytes that the nodes of one search by A* may fill
+NODE_BYTES = 140  # beside the state
 
 
 def solve_exactly(puzzle: Sokoban, starts: States, *, seconds: float = np.inf) -> SearchResult:
@@ -21,10 +22,16 @@ def solve_exactly(puzzle: Sokoban, starts: States, *, seconds: float = np.inf) -
 def solve(puzzle: Sokoban, bound: MatchingBound, starts: States, *, seconds: float = np.inf) -> SearchResult:
     """A shortest solution of each start, uint8 [B, D].
 
-    bound: the heuristic of A*, which ends after so many seconds; lower_bound is a fact even where it finds no solution.
+    bound: the heuristic of A*, which ends after so many seconds for each level, or where its nodes fill MEMORY;
+    lower_bound is a fact even where it finds no solution.
     """
-    try:
-        return sokoban.solve(puzzle, starts)
-    except TooLarge:
-        limits = Limits(max_expansions=10**9, max_nodes=MOST_NODES, seconds=seconds)
-        return bwas.solve(puzzle, bound, starts, path_weight=1, batch_size=1, limits=limits)
+    rows: list[tuple] = [()] * len(starts)
+    limits = Limits(10**9, MEMORY // (puzzle.cells + NODE_BYTES), seconds)
+    for group in sokoban.by_level(starts):
+        try:
+            found = sokoban.solve(puzzle, starts[group])
+        except TooLarge:
+            found = bwas.solve(puzzle, bound, starts[group], path_weight=1, batch_size=1, limits=limits)
+        for row, one in zip(group, found.rows(), strict=True):
+            rows[row] = one
+    return SearchResult.from_rows(rows)
