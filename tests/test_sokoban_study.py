@@ -276,3 +276,40 @@ def test_a_folder_of_levels_takes_the_place_of_generated_ones_but_for_those_set_
     with pytest.raises(UserError, match="set apart") as told:
         training_levels(PUZZLE, str(other), 4)
     assert is_one_sentence(str(told.value))
+
+
+def test_a_folder_of_levels_is_an_input_of_the_training(tmp_path):
+    (tmp_path / "one.txt").write_text("; nothing is read here", encoding="utf-8")
+    sampler = {"levels": str(tmp_path)}
+    study = load([ROOT / "config/sokoban.yaml"], {"recipes": {"value_iteration": {"sampler": sampler}}})
+    stages = {stage.id: stage for stage in stages_of(study)}
+    assert stages["sokoban/models/levels"].files == (str(tmp_path / "one.txt"),)
+
+
+WALKS = {"kind": "walks", "states": 3, "length": [1, 2]}
+MISTAKES = {
+    "walks from a goal": (
+        ("sokoban", {"puzzles": {"sokoban": {"instances": {"far": WALKS}}}}),
+        "instances.far: its kind must be levels",
+    ),
+    "levels of tiles": (
+        ("puzzle15", {"puzzles": {"puzzle15": {"instances": {"far": {"kind": "levels", "states": 3}}}}}),
+        "instances.far: there are no levels of puzzle15",
+    ),
+    "a bound of tiles": (
+        ("sokoban", {"architectures": {"convolutional": {"above": "manhattan", "outputs": "state"}}}),
+        "there is no bound of sokoban",
+    ),
+    "a baseline of tiles": (
+        ("sokoban", {"puzzles": {"sokoban": {"baselines": ["manhattan"]}}}),
+        "there are matching, zero",
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", MISTAKES)
+def test_parameters_that_make_no_sense_for_levels_are_refused(kind):
+    (study, changes), told = MISTAKES[kind]
+    with pytest.raises(UserError) as error:
+        load([ROOT / f"config/{study}.yaml"], changes)
+    assert told in str(error.value) and is_one_sentence(str(error.value)), str(error.value)

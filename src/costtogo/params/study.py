@@ -388,9 +388,10 @@ def _lacking(model: ModelParams, puzzle: "Puzzle") -> Iterator[str]:
         yield f"{name} has no disks for the sampler growing_tower"
     if sampler.kind == "growing_tower" and sampler.disks > disks:
         yield f"{name} has no {sampler.disks} disks for the sampler growing_tower to begin with"
-    if (sampler.kind == "levels") == puzzle.one_goal:
-        kind = "levels needs a puzzle of many" if puzzle.one_goal else f"{sampler.kind} walks from one goal: say levels"
-        yield f"the sampler of {name} must be another: {kind}"
+    if sampler.kind == "levels" and puzzle.one_goal:
+        yield f"the sampler levels needs a puzzle whose states have goals of their own, unlike {name}'s"
+    if sampler.kind != "levels" and not puzzle.one_goal:
+        yield f"{name} has no one goal to walk from: it needs the trainer davi with the sampler levels"
     if sampler.kind == "uniform" and not is_listed(puzzle):
         yield f"the sampler uniform needs states that can be listed, unlike {name}'s"
     if architecture.kind == "automaton" and puzzle.goal.any():
@@ -403,7 +404,7 @@ def _lacking(model: ModelParams, puzzle: "Puzzle") -> Iterator[str]:
         yield f"{name} has no pieces whose places a network could see; leave out inputs: pieces"
     if getattr(architecture, "inputs", "cells") == "planes" and puzzle.planes is None:
         yield f"{name} has no planes that a network could see; leave out inputs: planes"
-    if architecture.above and not find(name)[0].bound:
+    if architecture.above and not (find(name)[0].bound and puzzle.one_goal):
         yield f"there is no bound of {name} for a network above one"
 
 

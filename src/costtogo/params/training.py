@@ -1,6 +1,7 @@
 """Parameters of a training: its network, where its states come from, what it does with them."""
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
@@ -230,6 +231,12 @@ class ModelParams(Kind):
             yield "greedy_share is for the trainer davi"
         if self.trainer != "davi" and self.architecture.above:
             yield "an architecture above a bound is for the trainer davi"
+
+
+def level_files(params: ModelParams) -> list[Path]:
+    """The text files of levels that a training reads: of a folder, in order of their names."""
+    levels = getattr(params.sampler, "levels", None)
+    return sorted(Path(levels).glob("*.txt")) if isinstance(levels, str) else []
 
 
 class GradientParams(ModelParams):

@@ -24,9 +24,9 @@ from costtogo.heuristics import network as networks
 from costtogo.learning import random_walk, resume
 from costtogo.learning.training import DivergedError, Progress, Training
 from costtogo.params.trainers import training_of
-from costtogo.params.training import ModelParams
+from costtogo.params.training import ModelParams, level_files
 from costtogo.puzzles.base import Puzzle
-from costtogo.stages.stage_run import StageRun, say
+from costtogo.stages.stage_run import StageRun, parameters_of, say
 from costtogo.stages.tables import read_exact
 from costtogo.tracking import LiveRun
 from costtogo.types import States
@@ -47,7 +47,8 @@ def run(params: Path, table: Path, out: Path, start: Path | None = None) -> None
     start: the folder of the model whose last weights the training begins with.
     """
     first = [] if start is None else [start / read_frame(start / "checkpoints.parquet")["file"].iloc[-1]]
-    stage = StageRun("train", __name__, params, out, [table, *first])
+    levels = level_files(training_of(**parameters_of(params)["training"]))
+    stage = StageRun("train", __name__, params, out, [table, *first, *levels])
     training = _begin(stage)
     for checkpoint in first:
         training.start_from(networks.load_network(checkpoint)[1].state_dict())

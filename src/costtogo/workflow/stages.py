@@ -15,6 +15,7 @@ from costtogo.figures.catalogue import KINDS, FigureEntry, catalogue, parts, pat
 from costtogo.files import digest
 from costtogo.params.slices import slices
 from costtogo.params.study import PuzzleStudy, Study, modules_of
+from costtogo.params.training import level_files
 from costtogo.recipes import Recipe
 from costtogo.sources import code_of
 from costtogo.types import UserError
@@ -217,7 +218,8 @@ class _Table:
         for name in sorted(asked.models, key=lambda name: len(asked.lineage(name))):
             start = asked.models[name].starts_from
             reads = [table] if start is None else [table, ("start", f"models/{start}")]
-            self.add(f"models/{name}", "train", f"Training {name}.", reads, TRAINED, priority=10)
+            levels = tuple(map(str, level_files(asked.models[name])))
+            self.add(f"models/{name}", "train", f"Training {name}.", reads, TRAINED, files=levels, priority=10)
         for name in asked.models:
             self.add_model(asked, name, table, sets)
         self.add_baselines(asked, table, sets)
