@@ -26,7 +26,7 @@ app = typer.Typer(
 )
 Solvers = Literal["auto", "bwas", "greedy", "beam", "rising", "mcts", "exact", "local"]
 EXACT = (None, None, None, 1, False)  # options of searches over networks, left out
-KINDS = ("scramble", "state", "level")  # what tells the state to solve
+KINDS = ("scramble", "state", "level")  # options that give the state to solve
 LARGEST = 2**63 - 1  # of the whole numbers that searches count with
 INTERRUPTED = 130  # typer's exit code
 

@@ -15,15 +15,14 @@ from costtogo.types import NO_STATE, CostToGo, Heuristic
 
 CHUNK = 1 << 16  # states looked at a time
 FINENESS = 100  # bins of a move
-MOST = 1000  # moves; what is above counts as that, the infinite among it
+MOST = 1000  # moves; larger values, infinite ones too, count as this many
 
 
 @dataclass
 class DeadEnds:
     """How often children that are dead or not have each score, in bins of 1 / FINENESS moves: int64 [bins].
 
-    A score is the cost-to-go of a child less the least of its siblings and itself: what is given up by going there
-    instead of to the best child.
+    The score of a child is its cost-to-go less the least among it and its siblings: 0 for the best child.
     """
 
     live: np.ndarray = field(default_factory=lambda: np.zeros(MOST * FINENESS + 1, dtype=np.int64))

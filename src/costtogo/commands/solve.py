@@ -340,7 +340,7 @@ def _without_network(puzzle: Puzzle, setting: Setting) -> Search:
 def find_nearby(puzzle: Puzzle) -> Ends:
     """The exact distances around the goal: the study's table where there is one, else a smaller one made now.
 
-    Where each state has its own goal, what tells solved states.
+    Where each state has its own goal, a test for solved states alone.
     """
     if not puzzle.one_goal:
         return GoalAlone(puzzle)

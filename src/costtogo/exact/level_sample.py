@@ -33,7 +33,7 @@ class LevelSample:
 def list_levels(
     puzzle: Puzzle, levels: States, table_of: Callable, states: int, generator: np.random.Generator
 ) -> LevelSample:
-    """List all states of some levels, uint8 [L, D], and keep about so many of them.
+    """List all states of some levels, uint8 [L, D], and keep about `states` of them.
 
     table_of: of a level, uint8 [D], its table: distance by rank, layers, and states_of ranks.
     """
@@ -49,7 +49,7 @@ def list_levels(
 
 
 def some_at_each_distance(table, most: int, generator: np.random.Generator) -> np.ndarray:
-    """Ranks of up to so many states at each distance of a table, int64, ascending by distance."""
+    """Ranks of up to `most` states at each distance of a table, int64, ascending by distance."""
     live = np.flatnonzero(table.distance < len(table.layers))
     order = live[np.argsort(table.distance[live], kind="stable")]
     ends = np.cumsum(table.layers)
