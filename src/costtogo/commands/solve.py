@@ -51,7 +51,10 @@ LARGE = {"path_weight": 0.4, "batch_size": 1000, "max_expansions": 10_000_000}
 RISING = (0.8, 1.0)  # λ of the solver rising: soon a solution, then a shorter one with larger and larger N
 SHORTENING = 0.1  # of its seconds, for making solutions of sliding tiles shorter by stretches
 WITHOUT_NETWORK = {  # solvers: the families of puzzles that they solve, and these in words
-    "exact": (("sliding", "lights_out", "cube2", "cube3", "sokoban"), "cubes, sliding tiles, Lights Out and Sokoban"),
+    "exact": (
+        ("sliding", "lights_out", "cube2", "cube3", "sokoban", "file"),
+        "cubes, tiles, Lights Out, Sokoban, puzzles of files",
+    ),
     "local": (("sliding",), "sliding tiles"),
 }
 LOCAL_SIZES = {3: 4, 4: 5}  # by side, tiles a step of local value iteration in reading order; 2 by bands elsewhere
