@@ -1,13 +1,14 @@
 """Write the files of this folder from geometry: python data/puzzles/generate.py
 
-Needs numpy alone. A test holds the files equal to what this script makes.
+A test holds the files equal to what this script makes.
 """
 
-import json
 from itertools import combinations
 from pathlib import Path
 
 import numpy as np
+
+from costtogo.puzzles.puzzle_files import text_of
 
 FOLDER = Path(__file__).parent
 FACES = "LUFDRB"  # of a cube, with x to the right, y up and z to the viewer
@@ -159,19 +160,6 @@ def texts() -> dict[str, str]:
     """The content of each file, by its name."""
     puzzles = (skewb(), pyraminx(), pancake(9), pancake(20))
     return {f"{puzzle['name']}.json": text_of(puzzle) for puzzle in puzzles}
-
-
-def text_of(puzzle: dict) -> str:
-    """JSON with a line for each value, and for each move and shape."""
-    parts = []
-    for key, value in puzzle.items():
-        lines = json.dumps(value, ensure_ascii=False)
-        if key == "moves":
-            lines = "{\n" + ",\n".join(f"    {json.dumps(k)}: {json.dumps(v)}" for k, v in value.items()) + "\n  }"
-        if key == "shapes":
-            lines = "[\n" + ",\n".join(f"    {json.dumps(shape)}" for shape in value) + "\n  ]"
-        parts.append(f"  {json.dumps(key)}: {lines}")
-    return "{\n" + ",\n".join(parts) + "\n}\n"
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@ from costtogo.puzzles.generators import Generators
 from costtogo.puzzles.puzzle_files import PuzzleFile
 from costtogo.types import NO_STATE, Neighbours, Ranks, States, UserError, excerpt
 
-MOST_STATES = 20_000_000  # that are listed
+MOST_STATES = 10_000_000  # that are listed
 LARGEST_LISTING = 4 << 30  # bytes
 UNKNOWN = -2  # where a move leads
 AT_FIRST = 1 << 12  # states that there is room for

@@ -91,6 +91,17 @@ def _made(place: tuple[str, str], *arguments: Any) -> "Puzzle":
     return made(place)(*arguments)
 
 
+def named(text: str) -> str:
+    """The name of a puzzle, of which a user has given that or the path of its file; UserError for no such file."""
+    path = Path(text)
+    if path.suffix != ".json":
+        return text
+    if not path.is_file() or of_package(path.stem):
+        why = f"{path.stem} is another puzzle; give yours another name" if path.is_file() else "there is no such file"
+        raise UserError(f"--puzzle {excerpt(text)}: {why}.")
+    return puzzle_files.let_be_found(path)
+
+
 def family(name: str) -> str:
     """The key of a puzzle's family: "hanoi" of hanoi_7, "sliding" of puzzle15."""
     return find(name)[0].key
@@ -116,7 +127,7 @@ def modules(name: str) -> list[str]:
 
 def files(name: str) -> list[Path]:
     """The files that a puzzle is read from."""
-    return [] if _of_package(name) else [path for path in [puzzle_files.path_of(name)] if path]
+    return [] if of_package(name) else [path for path in [puzzle_files.path_of(name)] if path]
 
 
 def rules(name: str) -> dict[str, Any] | None:
@@ -143,7 +154,7 @@ def exact_solver(puzzle: "Puzzle") -> Callable[..., Any]:
 
 def find(name: str) -> tuple[Family, list[Any]]:
     """The family of a puzzle and what it is made of: the numbers in its name, or its file; UserError for no puzzle."""
-    if found := _of_package(name):
+    if found := of_package(name):
         return found
     if path := puzzle_files.path_of(name):
         return _of_file(path)
@@ -161,12 +172,13 @@ def find(name: str) -> tuple[Family, list[Any]]:
 def names_of_files() -> list[str]:
     """The puzzles of all files, sorted; UserError where one has the name of another puzzle."""
     names = puzzle_files.names()
-    if taken := [name for name in names if _of_package(name)]:
+    if taken := [name for name in names if of_package(name)]:
         raise UserError(f"{puzzle_files.path_of(taken[0])}: {taken[0]} is another puzzle; give yours another name.")
     return names
 
 
-def _of_package(name: str) -> tuple[Family, list[int]] | None:
+def of_package(name: str) -> tuple[Family, list[int]] | None:
+    """The family of a puzzle of this package, and the numbers in its name; None where the name is none of these."""
     return _first(FAMILIES, name)
 
 

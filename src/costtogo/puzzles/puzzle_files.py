@@ -34,6 +34,7 @@ MOST_CORNERS = 40  # of a shape
 LONGEST_LETTER = 8
 LONGEST_MOVE = 20
 LONGEST_WORDS = 60  # of a title
+_elsewhere: dict[str, Path] = {}  # files outside the folder that were named by their paths, by puzzle
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,9 +70,15 @@ def folder() -> Path:
     return Path(os.environ.get(VARIABLE) or DEFAULT)
 
 
+def let_be_found(path: Path) -> str:
+    """Let this process find a file that lies elsewhere, too; returns the name of its puzzle."""
+    _elsewhere[path.stem] = path
+    return path.stem
+
+
 def path_of(name: str) -> Path | None:
     """The file of a puzzle; None where there is none of this name."""
-    path = folder() / f"{name}.json"
+    path = _elsewhere.get(name) or folder() / f"{name}.json"
     return path if NAME.fullmatch(name) and path.is_file() else None
 
 
@@ -97,6 +104,20 @@ def _parsed(content: bytes, path: Path) -> PuzzleFile:
         raise UserError(f"{path} is not valid JSON ({excerpt(str(error) or type(error).__name__)}).") from error
     except ValueError as error:
         raise UserError(f"{path}: {error}.") from error
+
+
+def text_of(said: dict[str, Any]) -> str:
+    """The content of the file that says so: a line for each key, and for each move and shape."""
+    parts = []
+    for key, value in said.items():
+        text = json.dumps(value, ensure_ascii=False)
+        if key == "moves":
+            lines = [f"    {json.dumps(name, ensure_ascii=False)}: {json.dumps(move)}" for name, move in value.items()]
+            text = "{\n" + ",\n".join(lines) + "\n  }"
+        if key == "shapes":
+            text = "[\n" + ",\n".join(f"    {json.dumps(shape)}" for shape in value) + "\n  ]"
+        parts.append(f"  {json.dumps(key)}: {text}")
+    return "{\n" + ",\n".join(parts) + "\n}\n"
 
 
 def parse(said: Any, name: str) -> PuzzleFile:
