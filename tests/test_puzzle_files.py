@@ -13,6 +13,7 @@ from costtogo import cli
 from costtogo.exact import hashing, orbit
 from costtogo.exact.orbit import find_orbit
 from costtogo.figures.states import two_states
+from costtogo.files import write_arrays
 from costtogo.heuristics import network as networks
 from costtogo.params.loading import load
 from costtogo.params.training import architecture_of
@@ -355,6 +356,14 @@ def test_a_file_anywhere_is_solved_exactly_by_its_path(tmp_path, capsys):
     puzzle, moves = make("row"), told.partition("solution")[2].splitlines()[0].strip()
     start = apply(puzzle, puzzle.goal, puzzle.parse_moves("L L X"))
     assert solves(puzzle, start[None], [puzzle.parse_moves(moves)]).all() and "length          3 moves" in told
+
+
+def test_a_table_of_all_states_is_no_end_of_an_exact_search(tmp_path, monkeypatch, capsys):
+    write(tmp_path, name="tabled", **lrx("0123456"))
+    monkeypatch.chdir(tmp_path)
+    write_arrays("results/tabled/tables/tabled.npz", distance=np.zeros(5040, dtype=np.uint8))
+    run("solve", "--puzzle", "tabled.json", "--scramble", "L X L X L X", "--solver", "exact")
+    assert "length          6 moves" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(("name", "reason"), [("none.json", "there is no such file"), ("cube2.json", "another puzzle")])

@@ -20,7 +20,7 @@ import pandas as pd
 from costtogo.exact import lights_out, pattern_database
 from costtogo.exact.lights_out import FewestPresses
 from costtogo.exact.meeting import MeetingSearch
-from costtogo.exact.nearby import Ends, GoalAlone, nearby_table
+from costtogo.exact.nearby import Ends, GoalAlone, NearbyTable, nearby_table
 from costtogo.external import Instances, state_of
 from costtogo.external import load as load_instances
 from costtogo.files import is_stream, read_frame, read_json, write_csv
@@ -348,7 +348,8 @@ def find_nearby(puzzle: Puzzle) -> Ends:
     if not puzzle.one_goal:
         return GoalAlone(puzzle)
     path = Path("results") / puzzle.name / "tables" / f"{puzzle.name}.npz"
-    return read_nearby(path, puzzle) if path.exists() else nearby_table(puzzle, NEARBY_DEPTH)
+    known = read_nearby(path, puzzle) if path.exists() else None
+    return known if isinstance(known, NearbyTable) else nearby_table(puzzle, NEARBY_DEPTH)  # a whole table has no end
 
 
 def find_database(puzzle: SlidingTiles) -> PatternDatabaseHeuristic:
