@@ -1,9 +1,7 @@
 """A project's folder with an empty store, and what a store holds that was filled from files."""
 
-import contextlib
 import os
 import shutil
-import sqlite3
 import subprocess
 import sys
 
@@ -20,8 +18,6 @@ def empty_store(tmp_path_factory):
     environment = {name: value for name, value in os.environ.items() if not name.startswith("MLFLOW")}
     script = f"from pathlib import Path; from costtogo import tracking; tracking.prepare_store(Path({str(root)!r}))"
     subprocess.run([sys.executable, "-c", script], check=True, env=environment | {"COSTTOGO_TRACKING": ""})
-    with contextlib.closing(sqlite3.connect(root / "mlflow.db")) as connection:
-        connection.execute("PRAGMA user_version = 0")  # of no place yet
     return root / "mlflow.db"
 
 
