@@ -102,9 +102,9 @@ def write_audit(root: Path) -> Path:
 
 
 def write_search(root: Path) -> Path:
-    weights = [0.2, 0.3, 0.4, 0.5]
-    cells = {"heuristic": "network", "set": "test", "path_weight": weights, "batch_size": 5, "instances": 10}
-    measures = {"optimal_percent": 90.0, "nodes_expanded": 70.5, "length": 10.5, "excess": 0.1}
+    plane = {"path_weight": [0.2, 0.5, 0.2, 0.5], "batch_size": [3, 3, 5, 5]}
+    cells = {"heuristic": "network", "set": "test", **plane, "instances": 10}
+    measures = {"optimal_percent": 90.0, "nodes_expanded": [70.5, 71.0, 80.0, 90.0], "length": 10.5, "excess": 0.1}
     write_frame(root / "results/tiny/searches/net/grid.parquet", pandas.DataFrame(cells | measures))
     selection = {"iteration": [301, 400], "optimal_percent": [95.0, 90.0], "selected": [True, False]}
     write_frame(root / "results/tiny/searches/net/selection.parquet", pandas.DataFrame(selection))

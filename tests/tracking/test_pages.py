@@ -83,7 +83,9 @@ def test_a_cell_is_a_run_whose_name_begins_with_it_and_the_view_of_the_grid_show
     tracking.track([write_study(root)], root)
     state = state_of(root, "searches-net-test")
     shown = all_runs(root, state["searchFilter"])
-    assert sorted(run.info.run_name for run in shown) == [f"λ={weight} N=5 test net" for weight in (0.2, 0.3, 0.4, 0.5)]
+    assert sorted(run.info.run_name for run in shown) == [
+        f"λ={weight} N={size} test net" for weight in (0.2, 0.5) for size in (3, 5)
+    ]
     assert shown[0].data.metrics.keys() == {"optimal_percent", "nodes_expanded", "length"}
     assert shown[0].data.params.keys() == {"path_weight", "batch_size"}
     assert state["orderByKey"] != "attributes.start_time", "by the date, the pages show cells below their search alone"
@@ -133,7 +135,7 @@ def test_descriptions_say_the_numbers_the_files_the_report_and_the_key(root):
         note, key = run.data.tags[notes.NOTE], run.data.tags["key"][: cards.SHOWN]
         assert f"costtogo track --open {key}" in note and "reports/tiny/report.md" in note
     search = all_runs(root, "tags.stage = 'search'")[0].data.tags[notes.NOTE]
-    assert "| λ=0.2 N=5 test net | 90 | 10.5 | 70.5 |" in search and "viewStateShareKey=searches-net-test" in search
+    assert "| λ=0.2 N=3 test net | 90 | 10.5 | 70.5 |" in search and "viewStateShareKey=searches-net-test" in search
     study = experiment_of(root).tags[notes.NOTE]
     assert "[search net](#/experiments/1/runs/" in study and "reports/tiny/report.md" in study
     model = client_of(root).get_registered_model("tiny.net").description
@@ -185,7 +187,7 @@ def test_the_key_of_a_report_s_row_opens_its_run_which_is_recorded_first_if_need
 
 
 def test_the_key_of_what_is_kept_in_git_is_that_of_the_card(root):
-    """Although the digests of single networks are not kept, and instances from outside are named without their place."""
+    """Single networks are not kept, and instances from outside are named without their place."""
     networks = {"results/tiny/models/net/checkpoints/000400.safetensors": "1"}
     inputs = networks | {"/far/away/korf.csv": "2", "a.npz": "3"}
     card = read_json(write_report(root)) | {"inputs": inputs}

@@ -102,7 +102,7 @@ def links(root: Path, study: str = "default") -> Iterator[str]:
             yield "Loss curves of other studies; make ui STUDY=<name> names the other pictures of one:"
         for each in others:
             address = addresses.view(each.experiment_id, views.LOSSES, addresses.CHARTS)
-            yield f"  {each.name.removeprefix(PREFIX)}\n    {base}{address}"
+            yield from (f"  {each.name.removeprefix(PREFIX)}", f"    {base}{address}")
 
 
 def _of_study(client, base: str, experiment, own: list[views.View]) -> Iterator[str]:
@@ -116,10 +116,9 @@ def _of_study(client, base: str, experiment, own: list[views.View]) -> Iterator[
     if best and client.search_registered_models(f"name = '{study}.{name}'"):
         shown.append((f"{name}, and how to load it", addresses.model(f"{study}.{name}")))
     yield f"Study {study}; other searches are under the button at the top right of its pages:"
-    yield from (
-        f"  {text}\n    {base}{address}" for text, address in [*shown, (REGISTRY, addresses.models(f"{study}."))]
-    )
-    yield "  The run of a row of its report\n    costtogo track --open KEY"
+    for text, address in [*shown, (REGISTRY, addresses.models(f"{study}."))]:
+        yield from (f"  {text}", f"    {base}{address}")
+    yield from ("  The run of a row of its report", "    costtogo track --open KEY")
 
 
 def open_run(key: str, results: Path, root: Path) -> str:

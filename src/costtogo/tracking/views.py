@@ -39,8 +39,7 @@ class View:
 
     def state(self, metrics: Collection[str]) -> dict[str, Any]:
         """What the pages keep of the view; metrics: the names of all numbers of its runs."""
-        section = {"uuid": SECTION, "name": SECTION, "display": True, "isReordered": True, "deleted": False}
-        section |= {"columns": 2, "cardHeight": 340}
+        names = dict.fromkeys(chart["metricSectionId"] for chart in self.charts)
         left_out = sorted(set(metrics) - {chart.get("metricKey") for chart in self.charts})
         charts = [*self.charts, *({**_chart("LINE", name), "deleted": True} for name in left_out)]
         return {
@@ -54,7 +53,7 @@ class View:
             "selectedColumns": list(self.columns),
             "runsHiddenMode": "FIRST_20_RUNS" if self.key == LOSSES else "SHOW_ALL",
             "compareRunCharts": charts,
-            "compareRunSections": [section],
+            "compareRunSections": [_section(name) for name in names],
             "isAccordionReordered": True,
             "hideEmptyCharts": True,
         }
@@ -85,7 +84,7 @@ def cells(search: str, instances: str, settings: list[str]) -> View:
     runs = f"tags.cell_of = '{search}' and tags.set = '{instances}' and {CURRENT}"
     columns = (*map(_param, settings), *map(_metric, FOUND))
     is_plane = {LAMBDA, SIZE} <= {*settings}
-    charts = [*map(_contour, ("nodes_expanded", "optimal_percent"))] if is_plane else []
+    charts = [_contour(name) for name in ("nodes_expanded", "optimal_percent")] if is_plane else []
     parallel = _chart("PARALLEL") | {
         "selectedParams": settings,
         "selectedMetrics": ["optimal_percent", "nodes_expanded"],
@@ -96,10 +95,17 @@ def cells(search: str, instances: str, settings: list[str]) -> View:
 
 
 def _contour(metric: str) -> dict[str, Any]:
-    """A number over λ and N."""
+    """A number over λ and N, in a section of its own, whose name says which: that of the chart names its axes alone."""
     axes = {"xaxis": {"key": LAMBDA, "type": "PARAM"}, "yaxis": {"key": SIZE, "type": "PARAM"}}
-    own = {"uuid": f"CONTOUR-{metric}", "displayName": metric, "zaxis": {"key": metric, "type": "METRIC"}}
-    return _chart("CONTOUR") | axes | own
+    axes |= {"zaxis": {"key": metric, "type": "METRIC"}}
+    return _chart("CONTOUR") | axes | {"uuid": f"CONTOUR-{metric}", "metricSectionId": f"{metric} over λ × N"}
+
+
+def _section(name: str) -> dict[str, Any]:
+    """A part of the page with charts; one of a single chart has its whole width."""
+    columns = 2 if name == SECTION else 1
+    kept = {"uuid": name, "name": name, "display": True, "isReordered": True, "deleted": False, "isGenerated": False}
+    return kept | {"columns": columns, "cardHeight": 340}
 
 
 def _metric(name: str) -> str:
