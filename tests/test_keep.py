@@ -153,7 +153,7 @@ def test_seeds_of_a_document_s_own_recipe_are_kept_with_their_tables_and_others_
 
 def test_no_place_of_a_machine_is_kept():
     card = {"inputs": {"/home/me/boards/puzzle15.csv": "a", "results/x/models/net/checkpoints.parquet": "b"}}
-    kept = keep._without_networks(card, "inputs")["inputs"]
+    kept = keep._few(card, "inputs")["inputs"]
     assert kept == {"$COSTTOGO_EXTERNAL/puzzle15.csv": "a", "results/x/models/net/checkpoints.parquet": "b"}
     texts = [path.read_text(encoding="utf-8") for path in MEASURED.glob("*.json")]
     assert len(texts) > 4 and not any(re.search(r'"/\w+/', text) for text in texts)

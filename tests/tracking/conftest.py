@@ -31,13 +31,30 @@ def root(tmp_path, empty_store, monkeypatch):
     return tmp_path
 
 
+@pytest.fixture
+def tracked(tracked_study, monkeypatch):
+    """The folder of a tracked study, to look at: nothing may be recorded there."""
+    monkeypatch.delenv("MLFLOW_TRACKING_URI", raising=False)
+    monkeypatch.setenv("COSTTOGO_TRACKING", "on")
+    monkeypatch.chdir(tracked_study)
+    return tracked_study
+
+
 @pytest.fixture(scope="session")
-def recorded(tmp_path_factory, empty_store):
+def recorded(tracked_study):
     """What a store holds that was filled from a finished study's files alone."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.delenv("MLFLOW_TRACKING_URI", raising=False)
+        return content(tracked_study)
+
+
+@pytest.fixture(scope="session")
+def tracked_study(tmp_path_factory, empty_store):
+    """The folder of a finished study and the store that was filled from its files."""
     root = tmp_path_factory.mktemp("recorded")
     shutil.copy(empty_store, root / "mlflow.db")
     with pytest.MonkeyPatch.context() as patch:
         patch.delenv("MLFLOW_TRACKING_URI", raising=False)
         patch.setenv("COSTTOGO_TRACKING", "on")
         tracking.track([write_study(root)], root)
-        return content(root)
+    return root

@@ -44,13 +44,12 @@ def names_of(root, stage: str) -> list[str]:
     return sorted(run.info.run_name for run in all_runs(root, f"tags.stage = '{stage}'"))
 
 
-def test_every_printed_address_of_pictures_names_a_view_that_is_there(root):
-    tracking.track([write_study(root)], root)
-    lines = list(tracking.links(root, "tiny"))
+def test_every_printed_address_of_pictures_names_a_view_that_is_there(tracked):
+    lines = list(tracking.links(tracked, "tiny"))
     queries = [parse_qs(urlsplit(line.strip()).fragment.partition("?")[2]) for line in lines if "#/" in line]
     keys = [query["viewStateShareKey"][0] for query in queries if "viewStateShareKey" in query]
     assert keys == ["losses", "networks", "searches-net-test"]
-    assert all(state_of(root, key)["compareRunCharts"] for key in keys)
+    assert all(state_of(tracked, key)["compareRunCharts"] for key in keys)
     assert all(query["workflowType"] == ["machine_learning"] for query in queries)
     assert any("/models/tiny.net?" in line for line in lines)
 
@@ -69,20 +68,18 @@ def test_addresses_are_those_of_the_tracking_server_where_there_is_one(root, mon
     assert addresses.base(root) == "http://server:80"
 
 
-def test_curves_are_drawn_on_a_logarithmic_axis_and_constants_are_not_drawn(root):
-    tracking.track([write_study(root)], root)
-    charts = state_of(root, views.LOSSES)["compareRunCharts"]
+def test_curves_are_drawn_on_a_logarithmic_axis_and_constants_are_not_drawn(tracked):
+    charts = state_of(tracked, views.LOSSES)["compareRunCharts"]
     scales = {chart["metricKey"]: chart.get("scaleType") for chart in charts if not chart["deleted"]}
     assert scales["loss"] == scales["mean_absolute_error"] == "log"
-    (training,) = all_runs(root, "tags.stage = 'train'")
+    (training,) = all_runs(tracked, "tags.stage = 'train'")
     left_out = {chart["metricKey"] for chart in charts if chart["deleted"]}
     assert left_out == training.data.metrics.keys() - scales.keys() >= {"iterations", "convergence_points"}
 
 
-def test_a_cell_is_a_run_whose_name_begins_with_it_and_the_view_of_the_grid_shows_the_cells_alone(root):
-    tracking.track([write_study(root)], root)
-    state = state_of(root, "searches-net-test")
-    shown = all_runs(root, state["searchFilter"])
+def test_a_cell_is_a_run_whose_name_begins_with_it_and_the_view_of_the_grid_shows_the_cells_alone(tracked):
+    state = state_of(tracked, "searches-net-test")
+    shown = all_runs(tracked, state["searchFilter"])
     assert sorted(run.info.run_name for run in shown) == [
         f"λ={weight} N={size} test net" for weight in (0.2, 0.5) for size in (3, 5)
     ]
@@ -129,18 +126,17 @@ def test_a_search_tells_what_the_audit_found_of_the_checkpoint_that_it_selected(
     assert run.data.metrics["selected_admissible_percent"] == 50.0, "of iteration 301"
 
 
-def test_descriptions_say_the_numbers_the_files_the_report_and_the_key(root):
-    tracking.track([write_study(root)], root)
-    for run in all_runs(root):
+def test_descriptions_say_the_numbers_the_files_the_report_and_the_key(tracked):
+    for run in all_runs(tracked):
         note, key = run.data.tags[notes.NOTE], run.data.tags["key"][: cards.SHOWN]
         assert f"costtogo track --open {key}" in note and "reports/tiny/report.md" in note
-    search = all_runs(root, "tags.stage = 'search'")[0].data.tags[notes.NOTE]
+    search = all_runs(tracked, "tags.stage = 'search'")[0].data.tags[notes.NOTE]
     assert "| λ=0.2 N=3 test net | 90 | 10.5 | 70.5 |" in search and "viewStateShareKey=searches-net-test" in search
-    study = experiment_of(root).tags[notes.NOTE]
+    study = experiment_of(tracked).tags[notes.NOTE]
     assert "[search net](#/experiments/1/runs/" in study and "reports/tiny/report.md" in study
-    model = client_of(root).get_registered_model("tiny.net").description
+    model = client_of(tracked).get_registered_model("tiny.net").description
     assert "| nodes expanded | 70.5 |" in model and "predict" in model
-    told = {version.tags["iteration"]: version.description for version in client_of(root).search_model_versions()}
+    told = {version.tags["iteration"]: version.description for version in client_of(tracked).search_model_versions()}
     assert "chosen on instances" in told["301"] and "last of the training" in told["400"]
 
 
@@ -150,15 +146,14 @@ class OfCubes(Sums):
     puzzle = make("cube2")
 
 
-def test_the_example_in_the_description_of_a_network_runs(root, monkeypatch, capsys):
+def test_the_example_in_the_description_of_a_network_runs(tracked, monkeypatch, capsys):
     import mlflow
 
     from costtogo.heuristics import network
 
     monkeypatch.setenv("MLFLOW_TRACKING_URI", "")  # which the example sets, so that it is put back
     monkeypatch.setattr(network, "load", lambda path: OfCubes())
-    tracking.track([write_study(root)], root)
-    (code,) = re.findall(r"```python\n(.*?)```", client_of(root).get_registered_model("tiny.net").description, re.S)
+    (code,) = re.findall(r"```python\n(.*?)```", client_of(tracked).get_registered_model("tiny.net").description, re.S)
     assert len(code.splitlines()) == 5
     try:
         exec(code, {})

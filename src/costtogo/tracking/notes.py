@@ -6,7 +6,7 @@ MLflow's pages show them as Markdown, and links in them by the part of the addre
 from collections.abc import Iterator
 from typing import Any
 
-from costtogo.cards import SHOWN, short_key
+from costtogo.cards import SHOWN
 from costtogo.puzzles import title
 from costtogo.tracking import addresses, record
 from costtogo.tracking.cells import FOUND, SET, cells_in, fullest_sets, numbers_of, searched_by, settings_of, titles
@@ -67,7 +67,7 @@ def _cells(stage: Stage, experiment: str) -> Iterator[str]:
 
 def _files(card: Card) -> str:
     """Where the files are, and what a report calls the run."""
-    study, key = card["study"], short_key(card)
+    study, key = card["study"], record.run_key(card)[:SHOWN]
     return (
         f"Files: `results/{study}/{card['group']}/{card['name']}*`. The report `reports/{study}/report.md` names this "
         f"run `{key}`; `costtogo track --open {key}` prints the address of this page."
