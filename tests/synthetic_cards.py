@@ -9,6 +9,7 @@ import pandas
 
 from costtogo.files import digest, write_frame, write_json, write_text
 from costtogo.tracking import store
+from costtogo.tracking.pages import COLOUR  # which a run has once the study is described
 
 STUDY = "tiny"
 ITERATIONS = 400
@@ -171,7 +172,7 @@ def _run_content(client, run) -> dict:
             for name in run.data.metrics
             for points in [client.get_metric_history(run.info.run_id, name)]
         },
-        "tags": run.data.tags,
+        "tags": {name: value for name, value in run.data.tags.items() if name != COLOUR},
         "inputs": sorted((item.dataset.name, item.dataset.digest) for item in run.inputs.dataset_inputs),
         "models": len(run.outputs.model_outputs) if run.outputs else 0,
         "files": files_below(local_path(run.info.artifact_uri)),

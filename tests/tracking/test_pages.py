@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
@@ -160,6 +161,20 @@ def test_the_example_in_the_description_of_a_network_runs(tracked, monkeypatch, 
     finally:
         mlflow.set_tracking_uri("")
     assert f"[{make('cube2').goal.sum()}.]" in capsys.readouterr().out
+
+
+def test_a_network_has_one_colour_in_all_pictures_and_keeps_it(root):
+    from costtogo.tracking.pages import COLOUR, COLOURS
+
+    tracking.track([write_study(root)], root)
+    (search,), (training,) = all_runs(root, "tags.stage = 'search'"), all_runs(root, "tags.stage = 'train'")
+    assert search.data.tags[COLOUR] == training.data.tags[COLOUR] == COLOURS[0]
+    other = write_training(root)
+    write_json(other.with_name("other.json"), read_json(other) | {"name": "other"})
+    shutil.copytree(other.with_suffix(""), other.with_name("other"))
+    tracking.track([root / "results/tiny"], root)
+    colours = {run.data.tags["name"]: run.data.tags[COLOUR] for run in all_runs(root, "tags.stage = 'train'")}
+    assert colours == {"net": COLOURS[0], "other": COLOURS[1]}
 
 
 def test_tracking_again_changes_no_description_and_no_view(root):

@@ -15,6 +15,11 @@ from costtogo.tracking.store import session
 from costtogo.types import UserError, excerpt
 
 PREFIX = "costtogo/"  # of the names of experiments
+COLOUR = "mlflow.runColor"  # MLflow's tag
+COLOURS = (  # told apart by the colour-blind, too
+    *("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#661100", "#6E6E6E", "#F0E442"),
+    *("#332288", "#AA4499", "#117733", "#999933"),
+)
 REGISTRY = "All registered networks (close the notice that MLflow shows once)"
 MEASURED = Path("data/measured")
 KEY = re.compile(rf"[0-9a-f]{{{SHOWN},64}}")
@@ -58,7 +63,22 @@ def describe(client, experiment) -> list[views.View]:
     for name, value in tags.items():
         if experiment.tags.get(name) != value:
             client.set_experiment_tag(number, name, value)
+    _colour(client, number)
     return found
+
+
+def _colour(client, number: str) -> None:
+    """Give each network a colour of its own, as far as there are some, in all runs that pictures show by name.
+
+    A colour that a run has already stays: perhaps a reader chose it.
+    """
+    shown = [run for view in (views.losses(), views.networks()) for run in client.search_runs([number], view.runs)]
+    colours = {run.data.tags["name"]: run.data.tags[COLOUR] for run in shown if COLOUR in run.data.tags}
+    for name in sorted({run.data.tags["name"] for run in shown} - colours.keys()):
+        colours[name] = min(COLOURS, key=[*colours.values()].count)
+    for run in shown:
+        if COLOUR not in run.data.tags:
+            client.set_tag(run.info.run_id, COLOUR, colours[run.data.tags["name"]])
 
 
 def _views(client, number: str) -> list[views.View]:
