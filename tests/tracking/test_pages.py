@@ -147,14 +147,15 @@ class OfCubes(Sums):
     puzzle = make("cube2")
 
 
-def test_the_example_in_the_description_of_a_network_runs(tracked, monkeypatch, capsys):
+def test_the_example_in_the_description_of_a_network_runs(root, monkeypatch, capsys):
     import mlflow
 
     from costtogo.heuristics import network
 
     monkeypatch.setenv("MLFLOW_TRACKING_URI", "")  # which the example sets, so that it is put back
     monkeypatch.setattr(network, "load", lambda path: OfCubes())
-    (code,) = re.findall(r"```python\n(.*?)```", client_of(tracked).get_registered_model("tiny.net").description, re.S)
+    tracking.track([write_study(root)], root)  # of its own: MLflow writes into the folder of what it loads
+    (code,) = re.findall(r"```python\n(.*?)```", client_of(root).get_registered_model("tiny.net").description, re.S)
     assert len(code.splitlines()) == 5
     try:
         exec(code, {})
