@@ -222,10 +222,19 @@ def import_puzzle(
 def track(
     studies: Annotated[list[str] | None, typer.Argument(help="Names of studies; all of them if left out.")] = None,
     results: Annotated[Path, typer.Option(help="Folder of all studies' results.")] = Path("results"),
+    key: Annotated[
+        str | None, typer.Option("--open", help="Print the address of one run: its key, as a report names it.")
+    ] = None,
 ):
     """Bring every finished stage into MLflow from its files; nothing is added twice."""
+    from costtogo.tracking import open_run
     from costtogo.tracking import track as record
 
+    if key is not None:
+        if studies:
+            raise UserError("With --open give a key and no study: the key says which run is meant.")
+        print(open_run(key, results, Path.cwd()))
+        return
     names = studies or sorted(path.name for path in results.glob("*") if path.is_dir())
     if not names:
         raise UserError(f"There is no study in {results}; run the workflow first: snakemake --cores all.")
