@@ -263,6 +263,14 @@ def test_a_picture_has_the_shapes_and_the_colours_of_the_file(folder):
     assert puzzle.draw(puzzle.goal) == "a b c"
 
 
+def test_a_drawing_is_no_wider_than_the_cells_are_many_wherever_they_lie(folder):
+    corners = [[[0, 0], [0.03, 0], [0, 0.03]], [[999, 0], [1000, 0], [999, 1]], [[-1000, 9], [-999, 9], [-1000, 8]]]
+    puzzle = make(write(folder, shapes=corners))
+    assert puzzle.draw(puzzle.goal) == "c\n    b\n  a"
+    same = make(write(folder, name="same", shapes=[[[0, 0], [1, 0], [0, 1]]] * 3))
+    assert same.draw(same.goal) == "a b c", "cells in one place stand side by side"
+
+
 # Studies
 
 
