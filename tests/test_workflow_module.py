@@ -44,6 +44,7 @@ LAYERS = [  # each imports from those above it alone; stages is the last that re
     {"tracking"},
     {"stages"},
     {"commands"},
+    {"page"},
     {"cli"},
 ]
 LAYER = {name: place for place, names in enumerate(LAYERS) for name in names}
