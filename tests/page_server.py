@@ -18,7 +18,7 @@ from costtogo.page.desk import Desk
 from costtogo.page.processes import Worker
 from costtogo.page.safety import Guard
 from costtogo.page.searches import Searches
-from costtogo.page.server import bind, config, guard_names
+from costtogo.page.server import bind, config, guard_names, run
 
 TESTS = Path(__file__).parent
 MEMORY = 1 << 30
@@ -68,7 +68,6 @@ class Page:
         """Send bytes as they are; all that comes back until the server closes the connection."""
         with socket.create_connection(("127.0.0.1", self.port), timeout=30) as stream:
             stream.sendall(request)
-            stream.shutdown(socket.SHUT_WR)
             return b"".join(iter(lambda: stream.recv(65536), b""))
 
     def begin(self, solver: str, seconds: float = 30, **fields) -> Answer:
@@ -116,3 +115,19 @@ def running(
             del os.environ["PYTHONPATH"]
         else:
             os.environ["PYTHONPATH"] = before
+
+
+def main() -> None:
+    """Serve in this process until it ends, with one search that never does, whose process is printed."""
+    service = Service(Searches([Worker("page_fakes", MEMORY) for _ in range(2)]), Desk(Worker("page_fakes", MEMORY)))
+    listening = bind("127.0.0.1", 0)
+    page = Page(listening.getsockname()[1], service, None)
+
+    def begin() -> None:
+        id = page.begin("deaf").json["id"]
+        while not (found := page.ask("GET", f"/api/searches/{id}").json["nodes_generated"]):
+            time.sleep(0.02)
+        print(json.dumps({"search": found}), flush=True)
+
+    threading.Thread(target=begin, daemon=True).start()
+    run(service, guard_names("127.0.0.1", "127.0.0.1"), listening, None)

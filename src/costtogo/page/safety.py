@@ -21,6 +21,7 @@ MOST_BODY = 64 * 1024  # bytes
 BODY_SECONDS = 10.0  # for a body to arrive
 LONGEST_PATH = 1_024  # bytes
 LONGEST_QUERY = 4_096
+MOST_HEADERS = 32 * 1024  # bytes of all of them
 SECURITY_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
@@ -98,6 +99,8 @@ class Guard:
             raise Refused(405, "There are only the methods GET, POST and DELETE.", {"allow": ", ".join(METHODS)})
         if len(scope.get("raw_path", b"")) > LONGEST_PATH or len(scope["query_string"]) > LONGEST_QUERY:
             raise Refused(414, "The address of the request is too long.")
+        if sum(len(name) + len(value) + 4 for name, value in headers.raw) > MOST_HEADERS:
+            raise Refused(431, f"The headers of the request have more than {MOST_HEADERS:,} bytes.")
 
     def _is_own(self, host: str) -> bool:
         """Whether a Host is the server, at whatever port: a tunnel may end at another one."""

@@ -62,7 +62,7 @@ def config(app: Guard) -> uvicorn.Config:
         http="h11",
         ws="none",
         lifespan="on",
-        log_level="warning",
+        log_level="error",
         access_log=False,
         proxy_headers=False,
         server_header=False,
