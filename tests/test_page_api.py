@@ -65,14 +65,14 @@ def test_every_puzzle_is_described_as_its_rules_are(page):
 
 @pytest.mark.parametrize("name", GOALS)
 def test_the_moves_of_a_scramble_lead_from_the_goal_to_its_state(page, name):
-    found, puzzle = ask(page, "scramble", puzzle=name), make(name)
+    found, puzzle = ask(page, "scramble", puzzle=name, seed=4), make(name)
     actions = [puzzle.actions.index(action) for action in found["actions"]]
     assert len(actions) == catalogue.SCRAMBLES[name]
     assert apply(puzzle, puzzle.goal, actions).tolist() == found["cells"]
     assert puzzle.parse_state(found["state"]).tolist() == found["cells"]
     assert found["legal"] == puzzle.legal(np.array([found["cells"]], dtype=np.uint8))[0].tolist()
     moved = ask(page, "state", puzzle=name, moves=found["moves"])
-    assert (moved["state"], len(moved["actions"])) == (found["state"], len(found["actions"])), "a half turn is two"
+    assert moved["state"] == found["state"], "turns that make up for each other are left out, as two quarters are a half"
 
 
 def test_a_seed_gives_the_same_scramble_again_and_another_one_another(page):
