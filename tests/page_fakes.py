@@ -1,6 +1,7 @@
 """A stand-in for costtogo.page.core, whose searches do what the name of their solver says."""
 
 import os
+import re
 import time
 from collections.abc import Callable
 
@@ -10,6 +11,7 @@ SOLVERS = {
     "walk": "a few moves from the state, whatever it is",
     "sleep": "sleeps, reporting now and then, until its seconds are up",
     "deaf": "never ends and never reports",
+    "grip": "the same, and never lets go of Python's lock",
     "eat": "takes more and more memory",
     "refuse": "says that it cannot",
     "fail": "makes an error",
@@ -44,6 +46,8 @@ def search(puzzle: str, model: str | None, solver: str, state: str, seconds: flo
         return {"solution": None, "told": "Not solved: it slept.", "progress": {"nodes_expanded": 3}}
     if solver == "deaf":
         time.sleep(1000)
+    if solver == "grip":
+        re.match("(a+)+$", "a" * 64 + "b")
     if solver == "eat":
         kept = []
         while True:

@@ -72,7 +72,7 @@ def test_the_moves_of_a_scramble_lead_from_the_goal_to_its_state(page, name):
     assert puzzle.parse_state(found["state"]).tolist() == found["cells"]
     assert found["legal"] == puzzle.legal(np.array([found["cells"]], dtype=np.uint8))[0].tolist()
     moved = ask(page, "state", puzzle=name, moves=found["moves"])
-    assert moved["state"] == found["state"], "turns that make up for each other are left out, as two quarters are a half"
+    assert moved["state"] == found["state"], "turns that undo each other are left out"
 
 
 def test_a_seed_gives_the_same_scramble_again_and_another_one_another(page):

@@ -222,6 +222,25 @@ def test_a_process_that_ended_while_nothing_ran_is_replaced(page):
     assert found == ["solved"] * 2
 
 
+def test_a_process_that_holds_pythons_lock_ends_by_itself_some_time_after_its_server_has_gone():
+    worker = subprocess.Popen(
+        [sys.executable, "-m", "costtogo.page.worker", "page_fakes"],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(TESTS), str(TESTS.parent / "src")])},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+    )
+    assert json.loads(worker.stdout.readline()) == {"ready": True}
+    job = {"call": "search", "limit": 0.5, "puzzle": "", "model": None, "solver": "grip", "state": "", "seconds": 1}
+    worker.stdin.write(json.dumps(job).encode() + b"\n")
+    worker.stdin.flush()
+    assert "progress" in json.loads(worker.stdout.readline())
+    time.sleep(0.2)
+    worker.stdin.close()
+    assert worker.wait(timeout=20) == 1
+    worker.stdout.close()
+
+
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
 def test_no_process_is_left_behind_by_a_server_that_ends(how):
     server = subprocess.Popen(

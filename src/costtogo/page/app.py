@@ -1,9 +1,11 @@
 """The addresses of the server: the page's files, and the API below /api."""
 
+import math
 import secrets
+import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from hashlib import sha256
 from importlib.resources import files
 from importlib.resources.abc import Traversable
@@ -32,6 +34,7 @@ KINDS = {  # of files that are served, by suffix; no others are
     ".ico": "image/x-icon",
     ".txt": "text/plain; charset=utf-8",
 }
+OFFERS_SECONDS = 20.0  # until networks are looked for again: a study may have trained one
 RETRY = {"retry-after": "2"}  # seconds
 REFUSALS = {code: {"model": schemas.Refusal} for code in (403, 413, 415, 422)}
 SENTENCES = {404: "There is nothing at this address.", 405: "This address does not take requests of this method."}
@@ -43,7 +46,8 @@ class Service:
 
     searches: Searches
     desk: Desk
-    offers: dict | None = None
+    offers: dict = field(default_factory=dict)
+    asked: float = -math.inf
 
     @asynccontextmanager
     async def running(self, app: FastAPI) -> AsyncIterator[None]:
@@ -57,8 +61,9 @@ class Service:
 
     async def of(self, name: str) -> dict:
         """The models and solvers of a puzzle: {"models", "solvers"}, as core.offers tells them."""
-        if self.offers is None:
+        if time.monotonic() - self.asked > OFFERS_SECONDS:
             self.offers = await self.desk.ask("offers", puzzles=list(catalogue.SCRAMBLES))
+            self.asked = time.monotonic()
         return self.offers[name]
 
 
@@ -158,7 +163,7 @@ def _add_puzzles(app: FastAPI, service: Service) -> None:
     @app.get("/api/puzzles")
     async def puzzles() -> schemas.Puzzles:
         """The puzzles of the page, each with its networks, best first, and its solvers."""
-        found = [{**_described(name), **await service.of(name)} for name in catalogue.SCRAMBLES]
+        found = [{**catalogue.describe(name), **await service.of(name)} for name in catalogue.SCRAMBLES]
         return {"puzzles": found, "most_seconds": schemas.MOST_SECONDS, "most_scrambled": catalogue.MOST_SCRAMBLED}
 
     @app.post("/api/scramble", responses=REFUSALS)
@@ -200,10 +205,6 @@ def _add_puzzles(app: FastAPI, service: Service) -> None:
 
         states = await run_in_threadpool(texts)
         return await service.desk.ask("values", puzzle=asked.puzzle, model=asked.model, states=states)
-
-
-def _described(name: str) -> dict:
-    return catalogue.describe(name)
 
 
 async def _model(service: Service, puzzle: str, name: str) -> dict:

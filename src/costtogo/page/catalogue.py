@@ -82,11 +82,6 @@ def scramble(puzzle: Puzzle, length: int | None, seed: int) -> Scramble:
     return Scramble(steps[0, :moves].tolist(), states[0, -1])
 
 
-def state_of_text(puzzle: Puzzle, text: str) -> States:
-    """A state, uint8 [D]; UserError where there is none such."""
-    return puzzle.parse_state(text)
-
-
 def state_of_cells(puzzle: Puzzle, cells: list[int]) -> States:
     """A state painted cell by cell, uint8 [D], checked as its text is; UserError where there is none such."""
     if len(cells) != puzzle.cells:
