@@ -54,6 +54,7 @@ def describe(name: str) -> dict:
         "cells": puzzle.cells,
         "letters": puzzle.letters,
         "actions": list(puzzle.actions),
+        "turns": None if puzzle.turns is None else puzzle.turns.tolist(),
         "goal": puzzle.goal.tolist(),
         "goal_text": puzzle.format_state(puzzle.goal),
         "start_text": None if puzzle.start is None else puzzle.format_state(puzzle.start),

@@ -89,6 +89,7 @@ class SolverInfo(BaseModel):
 class PuzzleInfo(BaseModel):
     """A puzzle. side: cells in a row of a board or of a face of a cube, pegs of a tower.  letters: values of a cell.
 
+    turns: where each cell's value comes from under each action, if every action permutes the cells.
     scramble_length: of a scramble where none is asked for.  start_text: the customary start, if there is one.
     """
 
@@ -99,6 +100,7 @@ class PuzzleInfo(BaseModel):
     cells: int
     letters: int
     actions: list[str]
+    turns: list[list[int]] | None
     goal: list[int]
     goal_text: str
     start_text: str | None
