@@ -13,10 +13,18 @@ from dataclasses import dataclass, field
 
 import psutil
 
+from costtogo.memory import machine_memory
+
+MOST_MEMORY = 6 << 30  # bytes of one process, or a third of the machine's memory if that is less
 LONGEST_LINE = 1 << 26  # bytes of an answer
 START_SECONDS = 120.0  # for a new process to load its modules
 WATCH_SECONDS = 0.1  # between two looks at the memory of a process
 KILLED, TIME, MEMORY = "killed", "time", "memory"  # why a process ended
+
+
+def most_memory() -> int:
+    """Bytes that a process may keep resident on this machine."""
+    return min(MOST_MEMORY, machine_memory() // 3)
 
 
 class Ended(Exception):

@@ -8,16 +8,14 @@ import webbrowser
 
 import uvicorn
 
-from costtogo.memory import machine_memory
 from costtogo.page.app import Service, build
 from costtogo.page.desk import Desk
-from costtogo.page.processes import Worker
+from costtogo.page.processes import Worker, most_memory
 from costtogo.page.safety import LOOPBACK, Guard
 from costtogo.page.searches import Searches
 from costtogo.types import UserError, excerpt
 
 AT_ONCE = 2  # searches that run
-MOST_MEMORY = 6 << 30  # bytes of one process, or a third of the machine's memory if that is less
 BACKLOG = 128  # connections that wait to be accepted
 
 
@@ -49,7 +47,7 @@ def run(running: Service, own: set[str], listening: socket.socket, token: str | 
 
 def service(module: str = "costtogo.page.core") -> Service:
     """Worker processes of a module, see costtogo.page.worker: two for searches, one for short questions."""
-    memory = min(MOST_MEMORY, machine_memory() // 3)
+    memory = most_memory()
     threads = max(1, (os.cpu_count() or 1) // AT_ONCE)
     searching = [Worker(module, memory, threads) for _ in range(AT_ONCE)]
     return Service(Searches(searching), Desk(Worker(module, memory)))
