@@ -1,6 +1,7 @@
 """Puzzles and their exact distances, shared by all tests; nothing reaches MLflow unless a test asks for it."""
 
 import os
+import tempfile
 from functools import cache
 
 import pytest
@@ -13,6 +14,8 @@ from costtogo.exact.graph import graph_of
 from costtogo.puzzles import make
 
 os.environ.setdefault("COSTTOGO_TRACKING", "off")
+CACHE = tempfile.TemporaryDirectory(prefix="costtogo-cache-")  # no test reads what another run has left
+os.environ["COSTTOGO_CACHE"] = CACHE.name
 torch.set_num_threads(1)  # small networks: more threads would only wait for each other
 settings.register_profile("costtogo", max_examples=25, deadline=None, derandomize=True)
 settings.load_profile("costtogo")

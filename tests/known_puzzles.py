@@ -1,7 +1,7 @@
 """The puzzles that the contracts run for, and what each can do beside what all can; "listed": its states have ranks."""
 
 ABILITIES = {
-    "cube2": {"listed", "turns", "pieces"},
+    "cube2": {"listed", "half_turn_length", "turns", "pieces"},
     "cube3": {"symmetries", "mirror", "inverse_states", "half_turn_length", "turns", "pieces"},
     "hanoi_4": {"listed", "start", "disks"},
     "hanoi_3_4": {"listed", "start", "disks"},

@@ -14,6 +14,8 @@ from stage_recipes import write_recipe
 
 from costtogo import cli
 from costtogo.exact import pattern_database
+from costtogo.exact.bfs import distances
+from costtogo.exact.graph import graph_of
 from costtogo.files import read_arrays, read_frame, read_json, write_frame, write_json
 from costtogo.heuristics import network as networks
 from costtogo.heuristics.policy_guide import PolicyGuide
@@ -22,8 +24,10 @@ from costtogo.puzzles import make
 from costtogo.puzzles.base import apply, random_walks
 
 HANOI = make("hanoi_3")
+HANOI_DISTANCE = distances(graph_of(HANOI), int(HANOI.rank(HANOI.goal[None])[0]))
 CUBE = make("cube3")
 COLUMNS = ["solution", "length", "nodes_expanded", "seconds", "solved"]
+WITH_OPTIMA = [*COLUMNS, "optimal_moves"]  # of a puzzle whose states are all listed
 
 
 @pytest.fixture(scope="module")
@@ -198,7 +202,7 @@ def test_an_interruption_is_told_in_one_sentence(command, monkeypatch):
 
 def shown(out: str) -> dict[str, str]:
     """The lines below the drawing."""
-    names = ("solution", "length", "lower bound", "nodes expanded", "seconds")
+    names = ("solution", "length", "optimum", "lower bound", "network", "nodes expanded", "seconds")
     return {name: line[16:] for line in out.splitlines() for name in names if line.startswith(name)}
 
 
@@ -210,8 +214,9 @@ def test_solve_shows_the_start_and_a_solution_that_replays(command, model, given
     assert code == 0 and err == ""
     assert out.startswith(HANOI.draw(start))
     found = shown(out)
-    assert found.keys() == {"solution", "length", "lower bound", "nodes expanded", "seconds"}
-    assert "conditional" in found["lower bound"]
+    assert found.keys() == {"solution", "length", "optimum", "network", "nodes expanded", "seconds"}
+    optimum = int(HANOI_DISTANCE[HANOI.rank(start[None])[0]])
+    assert found["optimum"] == f"{optimum} moves (proved)" and found["network"] == model
     assert replays(start, found["solution"])
     assert found["length"] == f"{len(found['solution'].split())} moves" and int(found["nodes expanded"]) > 0
 
@@ -229,7 +234,9 @@ def test_solve_writes_a_row_for_each_instance(command, model, tmp_path, column, 
     code, out, _ = command("solve", "--model", model, "--instances", "in.csv", "--out", "out.csv")
     assert code == 0 and "3 of 3 solved" in out
     written = pd.read_csv(tmp_path / "out.csv", dtype={column: str, "solution": str}, keep_default_na=False)
-    assert written.columns.tolist() == [column, *COLUMNS]
+    assert written.columns.tolist() == [column, *WITH_OPTIMA]
+    starts = [HANOI.parse_state(text) if column == "state" else after(text) for text in texts]
+    assert written["optimal_moves"].tolist() == HANOI_DISTANCE[HANOI.rank(np.array(starts))].tolist()
     assert written[column].tolist() == texts and written["solved"].all()
     for row in written.itertuples():
         start = HANOI.parse_state(row[1]) if column == "state" else after(row[1])
@@ -278,7 +285,7 @@ def test_solutions_that_are_printed_are_printed_once_with_nothing_else(model, tm
     options = ["solve", "--model", model, "--instances", "in.csv", "--out", "/proc/self/fd/1"]
     done = subprocess.run([sys.executable, "-c", OFTEN, *options], cwd=tmp_path, capture_output=True, text=True)
     lines = done.stdout.splitlines()
-    assert len(lines) == 3 and lines[0] == ",".join(["state", *COLUMNS]), done
+    assert len(lines) == 3 and lines[0] == ",".join(["state", *WITH_OPTIMA]), done
     assert "2 of 2 solved" in done.stderr and done.returncode == 0
 
 
@@ -322,7 +329,7 @@ def test_solve_finds_the_network_of_a_large_boards_study_and_tells_its_length_in
     name, (state, drawn) = board_study.name, BOARDS[board_study.name]
     code, out, err = command("solve", "--puzzle", name, "--state", state, "--seconds", "60")
     assert code == 0 and err == "" and drawn in out and "length          2 moves\n" in out and "turns" not in out
-    assert ("never overestimates" in out) == (name == OF_STATES)  # said of BWAS, not of beams
+    assert "optimum         2 moves (proved)\n" in out and "network         tiles of the study" in out
     moves = board_study.format_moves([1, 3])
     for column, text in (("state", state), ("scramble", moves)):
         pd.DataFrame({column: [text]}).to_csv(tmp_path / "in.csv", index=False)
@@ -346,7 +353,11 @@ def test_solve_grows_a_tree_over_a_network_with_a_policy_and_over_no_other(comma
     networks.save(path, networks.build(architecture, puzzle, 0), description)
     asked = ("solve", "--model", path, "--scramble", "D R U L D", "--solver", "mcts")
     code, out, _ = command(*asked)
-    assert code == 0 and "lower bound     1.0 moves\n" in out and int(shown(out)["nodes expanded"].replace(",", "")) > 1
+    assert (
+        code == 0
+        and "optimum         5 moves (proved)\n" in out
+        and int(shown(out)["nodes expanded"].replace(",", "")) > 1
+    )
     assert "raise --max-expansions" in refused(*asked, "--max-expansions", 1)
     assert "leave out --path-weight" in refused(*asked, "--path-weight", 1)
     assert "leave out --path-weight" in refused(*asked, "--average", 2)
@@ -502,42 +513,49 @@ def test_keep_and_track_say_where_nothing_is_finished(refused):
 
 @pytest.mark.parametrize(
     ("name", "state", "length"),
-    [("puzzle8", "8 6 7 2 5 4 3 0 1", 31), ("puzzle15", "9 1 7 4 5 10 8 14 15 6 2 11 13 0 12 3", 38)],
+    [("puzzle15", "9 1 7 4 5 10 8 14 15 6 2 11 13 0 12 3", 38)],
 )
 def test_solve_exactly_without_a_study_builds_a_small_database_and_says_so(command, name, state, length):
     code, out, err = command("solve", "--puzzle", name, "--state", state, "--solver", "exact")
-    assert (
-        code == 0 and f"length          {length} moves\n" in out and f"lower bound     {length}.0 moves (proved)" in out
-    )
+    assert code == 0 and f"length          {length} moves\noptimum         {length} moves (proved)" in out
     assert f"no pattern database of {name}" in err and f"snakemake --cores all {name}" in err
     puzzle = make(name)
     assert puzzle.is_goal(apply(puzzle, puzzle.parse_state(state), puzzle.parse_moves(shown(out)["solution"]))[None])
 
 
 def test_solve_exactly_goes_by_the_database_that_the_study_finds_optima_by(command, tmp_path):
-    folder = tmp_path / "results/puzzle8"
-    for name, partition in {"pairs": "2-2-2-2", "halves": "4-4"}.items():
-        pattern_database.save(folder / f"pattern_databases/{name}.npz", pattern_database.build(3, partition))
-    nodes = {}
-    for name in ("halves", "pairs", None):
+    folder = tmp_path / "results/puzzle15"
+    partitions = {"pairs": "-".join(["2"] * 7) + "-1", "threes": "3-3-3-3-3"}
+    for name, partition in partitions.items():
+        pattern_database.save(folder / f"pattern_databases/{name}.npz", pattern_database.build(4, partition))
+    far, nodes = "9 1 7 4 5 10 8 14 15 6 2 11 13 0 12 3", {}
+    for name in ("threes", "pairs", None):
         if name is not None:
             card = {"parameters": {"optima": {"pattern_database": name}}}
-            write_json(folder / "optima/puzzle8.json", card)
+            write_json(folder / "optima/puzzle15.json", card)
         else:
-            (folder / "optima/puzzle8.json").unlink()
-        code, out, err = command("solve", "--puzzle", "puzzle8", "--state", "8 6 7 2 5 4 3 0 1", "--solver", "exact")
-        assert (code, err) == (0, "") and "length          31 moves\n" in out
+            (folder / "optima/puzzle15.json").unlink()
+        code, out, err = command("solve", "--puzzle", "puzzle15", "--state", far, "--solver", "exact")
+        assert (code, err) == (0, "") and "length          38 moves\n" in out
         nodes[name] = int(shown(out)["nodes expanded"].replace(",", ""))
-    assert nodes["halves"] < nodes["pairs"] and nodes[None] == nodes["halves"], "the largest where none is named"
+    assert nodes["threes"] < nodes["pairs"] and nodes[None] == nodes["threes"], "the largest where none is named"
+
+
+def test_solve_exactly_reads_a_puzzle_whose_states_are_listed_from_the_table(command):
+    code, out, err = command("solve", "--puzzle", "hanoi_3", "--state", "222", "--solver", "exact")
+    found = shown(out)
+    assert (code, err) == (0, "") and found["length"] == "7 moves" and found["nodes expanded"] == "7"
+    assert replays(HANOI.start, found["solution"])
 
 
 def test_solve_exactly_finds_the_fewest_presses(command):
     code, out, err = command("solve", "--puzzle", "lights_out_3", "--state", "110 101 011", "--solver", "exact")
-    assert (code, err) == (0, "") and "length          2 moves\n" in out and "2.0 moves (proved)" in out
+    assert (code, err) == (0, "") and "length          2 moves\noptimum         2 moves (proved)" in out
 
 
 @pytest.mark.parametrize(
-    ("name", "scramble", "length"), [("cube2", "R U2 B' R", "5 moves"), ("cube3", "R U2 F' L D2 B", "8 quarter turns")]
+    ("name", "scramble", "length"),
+    [("cube2", "R U2 B' R", "5 quarter turns"), ("cube3", "R U2 F' L D2 B", "8 quarter turns")],
 )
 def test_solve_exactly_finds_the_fewest_quarter_turns_of_cubes(command, name, scramble, length):
     code, out, err = command("solve", "--puzzle", name, "--scramble", scramble, "--solver", "exact")
@@ -551,17 +569,18 @@ def test_solve_exactly_tells_the_bound_of_a_cube_that_is_too_far(refused):
 
 
 def test_solve_exactly_writes_bounds_and_compares_with_the_lengths_of_the_file(command, tmp_path):
-    (tmp_path / "in.csv").write_text("tiles,optimal_moves\n8 6 7 2 5 4 3 0 1,31\n1 2 3 4 5 6 7 0 8,3\n")
-    options = ("--puzzle", "puzzle8", "--instances", "in.csv", "--out", "out.csv", "--solver", "exact")
+    near = "1 2 3 4 5 6 7 8 9 10 11 12 13 14 0 15"
+    (tmp_path / "in.csv").write_text(f"tiles,optimal_moves\n9 1 7 4 5 10 8 14 15 6 2 11 13 0 12 3,38\n{near},3\n")
+    options = ("--puzzle", "puzzle15", "--instances", "in.csv", "--out", "out.csv", "--solver", "exact")
     code, out, _ = command("solve", *options)
     assert code == 0 and "2 of 2 solved" in out and "1 of them at the length that in.csv tells" in out
     written = pd.read_csv(tmp_path / "out.csv")
     told = ["nodes_expanded", "nodes_generated", "lower_bound", "seconds", "solved", "optimal_moves"]
     assert list(written) == ["tiles", "solution", "length", *told]
-    assert written[["length", "lower_bound", "optimal_moves"]].values.tolist() == [[31, 31, 31], [1, 1, 3]]
+    assert written[["length", "lower_bound", "optimal_moves"]].values.tolist() == [[38, 38, 38], [1, 1, 3]]
     command("solve", *options, "--seconds", "0")
     written = pd.read_csv(tmp_path / "out.csv")
-    assert not written["solved"].any() and written["length"].isna().all() and (written["lower_bound"] <= [31, 1]).all()
+    assert not written["solved"].any() and written["length"].isna().all() and (written["lower_bound"] <= [38, 1]).all()
 
 
 def test_solve_exactly_tells_the_bound_when_its_time_is_up(refused, tmp_path):
@@ -573,7 +592,6 @@ def test_solve_exactly_tells_the_bound_when_its_time_is_up(refused, tmp_path):
 
 
 NOT_EXACT = {
-    "no exact solver": (("--puzzle", "hanoi_3", "--scramble", "01"), "There is no exact solver of hanoi_3"),
     "a network": (("--puzzle", "puzzle8", "--scramble", "R", "--model", "m"), "leave out --model"),
     "no puzzle": (
         (
@@ -604,7 +622,8 @@ def test_solve_by_local_value_iteration_needs_no_study(name, command, refused):
     assert (code, err) == (0, "")
     solution = puzzle.parse_moves(shown(out)["solution"])
     assert puzzle.is_goal(apply(puzzle, puzzle.parse_state(state), solution)[None])
-    assert float(shown(out)["lower bound"].split()[0]) <= len(solution)
+    known = shown(out)
+    assert float(known.get("optimum", known.get("lower bound")).split()[0]) <= len(solution)
     for options, reason in ((("--seconds", "1"), "done at once"), (("--batch-size", "5"), "searches over no network")):
         assert reason in refused("solve", "--puzzle", name, "--state", state, "--solver", "local", *options)
 

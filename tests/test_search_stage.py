@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 from messages import is_one_sentence
 
+from costtogo import progress
 from costtogo.analysis.intervals import mean_interval, share_interval, wilson
 from costtogo.analysis.suboptimality import separated, summarise
 from costtogo.exact.pattern_database import build, save
@@ -94,8 +95,8 @@ def test_solutions_are_written_move_by_move_and_told_in_the_customary_notation()
 
 def test_progress_is_told_now_and_then_with_the_time_that_is_left(monkeypatch, capsys):
     clock = iter(range(0, 1000, 4))
-    monkeypatch.setattr(running.time, "monotonic", lambda: float(next(clock)))
-    assert list(running.with_progress("abcdef", 6, "beams")) == list("abcdef")
+    monkeypatch.setattr(progress.time, "monotonic", lambda: float(next(clock)))
+    assert list(progress.with_progress("abcdef", 6, "beams")) == list("abcdef")
     lines = capsys.readouterr().err.splitlines()
     assert lines == ["beams: 3 of 6 searched, 0:12 left"], "every ten seconds, of four each"
 

@@ -25,7 +25,7 @@ def test_a_level_from_a_file_is_solved_and_its_pushes_are_counted(tmp_path, caps
     assert (
         "solution        R R R" in told and "length          3 moves" in told and "pushes          2 of these" in told
     )
-    assert "lower bound     3.0 moves (proved)" in told and "##@ $ .###" in told
+    assert "optimum         3 moves (proved)" in told and "##@ $ .###" in told
 
 
 def test_a_level_too_large_to_list_is_solved_by_a_star_or_ends_with_a_bound(tmp_path, capsys):

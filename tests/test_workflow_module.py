@@ -27,7 +27,7 @@ from costtogo.workflow.state import State
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "src" / "costtogo"
 LAYERS = [  # each imports from those above it alone; stages is the last that results run through
-    {"types", "syntax", "collecting"},
+    {"types", "syntax", "collecting", "progress"},
     {"files"},
     {"pickles"},
     {"puzzles", "external_files"},
@@ -43,6 +43,7 @@ LAYERS = [  # each imports from those above it alone; stages is the last that re
     {"report", "workflow"},
     {"tracking"},
     {"stages"},
+    {"solving"},
     {"commands"},
     {"page"},
     {"cli"},

@@ -112,8 +112,8 @@ def solve(
             "and rising if it has only a value, or if moves cannot be undone; greedy: best-first, bwas at λ = 0 and "
             "N = 1; rising: bwas with λ = 0.8, then 1, then with larger and larger N; "
             "of sliding tiles, stretches of the solution are made shorter; mcts: Monte Carlo tree search, of a network "
-            "with a policy; exact: a shortest solution, without a network, of sliding tiles, Lights Out, Sokoban and "
-            "cubes, of the 3×3×3 up to about 13 moves; local: sliding tiles a few at a time, at once, no network."
+            "with a policy; exact: a shortest solution, without a network, of the 3×3×3 up to "
+            "about 13 moves from the goal; local: sliding tiles a few at a time, at once, no network."
         ),
     ] = "auto",
     seconds: Annotated[
@@ -135,6 +135,7 @@ def solve(
     until_proved: Annotated[
         bool, typer.Option("--until-proved", help="Go on until no open node promises a shorter solution.")
     ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the solution of one state as JSON.")] = False,
 ):
     """Solve one scramble or state, or a CSV of them, over a trained network or exactly.
 
@@ -149,6 +150,7 @@ def solve(
       costtogo solve --puzzle sokoban --level level.txt --solver exact
     """
     from costtogo.commands import solve as command
+    from costtogo.solving.setting import MOST_NODES, Setting
 
     if solver == "greedy" and (path_weight, batch_size) != (None, None):
         raise UserError("The solver greedy is bwas with λ = 0 and N = 1: leave out --path-weight and --batch-size.")
@@ -158,9 +160,11 @@ def solve(
         raise UserError(f"The solver {solver} keeps no nodes in memory: leave out --max-nodes.")
     if solver == "local" and seconds is not None:
         raise UserError("The solver local is done at once: leave out --seconds.")
-    most = command.MOST_NODES if max_nodes is None else max_nodes
-    setting = command.Setting(path_weight, batch_size, max_expansions, most, until_proved, solver, seconds, average)
+    most = MOST_NODES if max_nodes is None else max_nodes
+    setting = Setting(path_weight, batch_size, max_expansions, most, until_proved, solver, seconds, average)
     if instances is not None:
+        if as_json:
+            raise UserError("Leave out --json: the solutions of --instances go to the CSV file of --out.")
         if out is None or scramble or state or level:
             raise UserError("With --instances give --out, a CSV file to write, and no --scramble, --state or --level.")
         command.solve_file(puzzle, model, instances, out, setting)
@@ -171,7 +175,7 @@ def solve(
     if len(given) != 1:
         raise UserError('Give one of --scramble "moves", --state "cells", --level file.txt or --instances file.csv.')
     ((kind, value),) = given.items()
-    command.solve_one(puzzle, model, kind, str(value), setting)
+    command.solve_one(puzzle, model, kind, str(value), setting, as_json)
 
 
 @app.command()

@@ -5,7 +5,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from costtogo.puzzles.base import Puzzle, Symmetry, inverses
-from costtogo.puzzles.cube3 import OPPOSITE, Cube3
+from costtogo.puzzles.cube import OPPOSITE
+from costtogo.puzzles.cube3 import Cube3
 
 Solutions = Sequence[Sequence[int]]  # actions of each
 

@@ -21,9 +21,10 @@ from typing import Any
 
 from costtogo import recipes
 from costtogo.files import FileError, digest, json_text, read_json, write_json
+from costtogo.progress import say
 from costtogo.recipes import shortened
 from costtogo.sources import digest_of
-from costtogo.stages.stage_run import processor, say, versions
+from costtogo.stages.stage_run import processor, versions
 from costtogo.types import UserError
 from costtogo.workflow.stages import Stage
 from costtogo.workflow.state import State

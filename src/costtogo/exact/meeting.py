@@ -11,6 +11,7 @@ import numpy as np
 
 from costtogo.exact.hashing import HashTable, hash_states
 from costtogo.exact.nearby import FAR, NearbyTable, children_of
+from costtogo.progress import report
 from costtogo.puzzles.base import Puzzle
 from costtogo.types import SearchResult, States
 
@@ -45,7 +46,7 @@ class MeetingSearch:
                 return np.inf, expanded, generated, self.nearby.depth + len(layers), [], not late, late
             expanded, generated = expanded + len(layer), generated + count
             last = generated + count * actions > self.max_generated
-            found, met = self._next_layer(layer, None if last else seen, deadline)
+            found, met = self._next_layer(layer, None if last else seen, deadline, (expanded, generated))
             if found is None:
                 return np.inf, expanded, generated, self.nearby.depth + len(layers), [], False, True
             layers.append(found)
@@ -53,17 +54,18 @@ class MeetingSearch:
         return len(solution), expanded, generated, len(solution), solution
 
     def _next_layer(
-        self, states: States, seen: HashTable | None, deadline: float
+        self, states: States, seen: HashTable | None, deadline: float, work: tuple[int, int]
     ) -> tuple[States | None, States | None]:
         """The children that no layer before had, each once, and one that is within the table, if any.
 
         Without what was seen, where no further layer will be asked for, they are looked up and not kept. None where the
-        time is up before all were looked up.
+        time is up before all were looked up. work: nodes expanded and generated, for whoever watches.
         """
         parts = [states[:0]]
         for children in children_of(self.puzzle, states):
             if time.monotonic() > deadline:
                 return None, None
+            report(lambda: work)
             hashes = hash_states(self.puzzle, children)
             rows = np.flatnonzero(self.nearby.of_hashes(hashes) != FAR)
             if len(rows):

@@ -9,7 +9,7 @@ within the subproblem. Where the tiles cannot come home without moving a tile al
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 from numba import njit
@@ -20,6 +20,7 @@ from costtogo.types import SearchResult, States, UserError
 UNREACHED = 255  # moves of a state from which the tiles cannot come home
 MOST_STATES = 300_000_000  # of a subproblem, a byte each
 OUTSIDE = -1  # of a cell that a subproblem keeps as it is
+LOCAL_SIZES = {3: 4, 4: 5}  # by side, tiles a step in reading order; elsewhere 2 by bands
 
 Order = Callable[[int], tuple[int, ...]]
 
@@ -217,6 +218,12 @@ class LocalSolutions:
 def solve(puzzle: SlidingTiles, local: Local, starts: States) -> SearchResult:
     """Local.solve in the form that all solvers have."""
     return local.solve(starts).result()
+
+
+def local_search(puzzle: SlidingTiles) -> Callable[[States], SearchResult]:
+    """The solver with the size of step that suits the side of the board."""
+    size, order = (LOCAL_SIZES[puzzle.side], reading_order) if puzzle.side in LOCAL_SIZES else (2, band_order)
+    return partial(solve, puzzle, Local(puzzle, size, order))
 
 
 def ranks_of(problem: Subproblem, boards: States) -> np.ndarray:

@@ -28,6 +28,7 @@ class Family(NamedTuple):
     made: the module of this package and what of it makes the puzzle of these numbers.
     bound: the module of costtogo and what of it makes a lower bound of the distance, where networks may lie above one.
     database: the module of costtogo and what of it makes a heuristic of a pattern database's file, where there are any.
+    local: the module of costtogo and what of it solves the puzzle a few tiles at a time, where that is possible.
     levels: the module of costtogo and what of it stands in for a goal of all states: learning.sokoban.Levels.
     exact: the module of costtogo and what of it finds shortest solutions, where the puzzle has a solver of its own.
     pattern: the numbers in a name, where not every number makes a puzzle.
@@ -41,6 +42,7 @@ class Family(NamedTuple):
     made: tuple[str, str]
     bound: tuple[str, str] | None = None
     database: tuple[str, str] | None = None
+    local: tuple[str, str] | None = None
     pattern: str | None = None
     levels: tuple[str, str] | None = None
     exact: tuple[str, str] | None = None
@@ -59,7 +61,7 @@ FAMILIES = (
            ("hanoi", "Hanoi")),
     Family("sliding", "puzzle15", "puzzle8, 15, 24, 35 and 48", "{}-puzzle", "board", ("sliding", "tiles"),
            ("heuristics.manhattan", "with_conflicts"), ("heuristics.pattern_database", "read_database"),
-           r"puzzle(8|15|24|35|48)"),
+           ("learning.local_vi", "local_search"), r"puzzle(8|15|24|35|48)"),
     Family("lights_out", "lights_out_7", "lights_out_<side>", "Lights Out, {0} × {0}", "board",
            ("lights_out", "LightsOut")),
     Family("sokoban", "sokoban", "sokoban, sokoban_<side>, sokoban_<rows>_<columns>", "Sokoban", "level",

@@ -9,7 +9,7 @@ from abc import abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
-from itertools import product
+from itertools import groupby, product
 from typing import ClassVar
 
 import numpy as np
@@ -172,6 +172,25 @@ class Cube(Puzzle):
     def inverse(self, action: int) -> int:
         """A turn and the turn back undo each other."""
         return action ^ 1
+
+    def format_moves(self, actions) -> str:
+        """ "R U2 F'": half turns are written as one move."""
+        return " ".join(self._half_turn_moves(actions))
+
+    def half_turn_length(self, actions) -> int:
+        """Moves of a sequence where a half turn counts as one."""
+        return len(self._half_turn_moves(actions))
+
+    def _half_turn_moves(self, actions) -> list[str]:
+        """The moves of a sequence in the half-turn metric: turns of one axis in a row commute and are added up."""
+        turns = [(self.actions[action][0], 3 if self.actions[action].endswith("'") else 1) for action in actions]
+        moves: list[str] = []
+        for _, run in groupby(turns, key=lambda turn: min(turn[0], OPPOSITE[turn[0]])):
+            quarters: dict[str, int] = {}
+            for face, clockwise in run:
+                quarters[face] = quarters.get(face, 0) + clockwise
+            moves += [face + ("", "2", "'")[count % 4 - 1] for face, count in quarters.items() if count % 4]
+        return moves
 
     @abstractmethod
     def check_pieces(self, state: States) -> None:

@@ -6,7 +6,7 @@ face row by row. The centres never move, so a turn of each of the six faces eith
 
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import groupby, permutations, product
+from itertools import permutations, product
 from typing import ClassVar
 
 import numpy as np
@@ -15,7 +15,6 @@ from costtogo.puzzles.base import Symmetry
 from costtogo.puzzles.cube import (
     COLOURS,
     FACES,
-    OPPOSITE,
     Cube,
     Pieces,
     check_kind,
@@ -76,14 +75,6 @@ class Cube3(Cube):
         turns = parse_turns(text)
         return [2 * FACES.index(face) + back for face, back, quarters in turns for _ in range(quarters)]
 
-    def format_moves(self, actions) -> str:
-        """ "R U2 F'": half turns are written as one move."""
-        return " ".join(half_turn_moves(actions))
-
-    def half_turn_length(self, actions) -> int:
-        """Moves of a sequence where a half turn counts as one."""
-        return len(half_turn_moves(actions))
-
     def check_pieces(self, state: States) -> None:
         """UserError where centres are not in their places, pieces are none, or two are exchanged."""
         centres = state.reshape(6, FACE_CELLS)[:, FACE_CELLS // 2]
@@ -95,15 +86,3 @@ class Cube3(Cube):
         corners, edges = (check_kind(state, kind) for kind in self.pieces)
         if is_odd(corners[None]) != is_odd(edges[None]):
             raise UserError("Impossible cube: two pieces are exchanged; turning faces never exchanges just two.")
-
-
-def half_turn_moves(actions) -> list[str]:
-    """The moves of a sequence in the half-turn metric: turns of one axis in a row commute and are added up."""
-    turns = [(FACES[action // 2], 3 if action % 2 else 1) for action in actions]
-    moves: list[str] = []
-    for _, run in groupby(turns, key=lambda turn: min(turn[0], OPPOSITE[turn[0]])):
-        quarters: dict[str, int] = {}
-        for face, clockwise in run:
-            quarters[face] = quarters.get(face, 0) + clockwise
-        moves += [face + ("", "2", "'")[count % 4 - 1] for face, count in quarters.items() if count % 4]
-    return moves

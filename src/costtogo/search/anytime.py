@@ -16,6 +16,7 @@ import numpy as np
 
 from costtogo.exact.nearby import Ends
 from costtogo.heuristics.nearby import NearbyHeuristic
+from costtogo.progress import report_ended
 from costtogo.puzzles.base import Puzzle
 from costtogo.search import beam, bwas
 from costtogo.search.beam import BeamLimits
@@ -48,6 +49,7 @@ class Best:
         self.out_of_time |= bool(found.out_of_time[0])
         if found.cost[0] < self.cost:
             self.cost, self.solution = float(found.cost[0]), image.back(found.solutions[0])
+        report_ended(self.nodes_expanded, self.nodes_generated, self.cost)
 
     def at_most(self, nearby: Ends) -> int:
         """The moves after which a beam cannot end in a shorter solution any more."""

@@ -13,6 +13,7 @@ import numpy as np
 
 from costtogo.exact.hashing import HashTable, hash_states
 from costtogo.exact.nearby import FAR, Ends, GoalAlone
+from costtogo.progress import report
 from costtogo.puzzles.base import Puzzle
 from costtogo.types import ActionHeuristic, Hashes, Heuristic, SearchResult, States, UserError
 
@@ -74,7 +75,8 @@ def _search(puzzle, heuristic, start, *, width, nearby, limits, deadline) -> tup
     next_level = _next_by_action if getattr(heuristic, "by_action", False) else _next_by_state
     begun = time.monotonic()
     while path is None and len(levels) <= limits.max_moves and seen.count <= limits.max_nodes:
-        took, begun = time.monotonic() - begun, time.monotonic()
+        took, begun, work = time.monotonic() - begun, time.monotonic(), (expanded, generated)
+        report(lambda work=work: work)
         late = begun + took > deadline
         if late or not len(levels[-1].states):
             break

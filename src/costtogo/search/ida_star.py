@@ -12,7 +12,8 @@ both are the same whatever the threads and their speeds.
 """
 
 import time
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from typing import NamedTuple
@@ -23,6 +24,7 @@ from numba import njit, types
 from numba.extending import intrinsic
 
 from costtogo.heuristics.tile_sums import TileSumHeuristic, TileSums, conflict_moves, enter_ranks, line_number
+from costtogo.progress import SECONDS_BETWEEN, report
 from costtogo.puzzles.sliding import SlidingTiles
 from costtogo.search.duplicates import automaton
 from costtogo.types import NO_STATE, SearchResult, States, UserError
@@ -142,8 +144,20 @@ class Deepening:
                 self.bound = least + self.roots.ways.shape[1]
                 race = np.array([0, len(self.roots.boards)])
                 work = partial(self._work, race, least, end, max_generated, threads)
-                ended = all(list(pool.map(work, paths)) if threads > 1 else [work(paths[0])])
+                ended = all(self._in_threads(pool, work, paths) if threads > 1 else [work(paths[0])])
                 self._look(paths)
+
+    def work(self) -> tuple[int, int]:
+        """Nodes expanded and generated so far, also in the iteration that is going on."""
+        expanded, generated = (self.counts + self.roots.counts.sum(axis=0)).tolist()
+        return expanded, generated
+
+    def _in_threads(self, pool: ThreadPoolExecutor, work: Callable[[Path], bool], paths: list[Path]) -> list[bool]:
+        """What work returns of each path, on a thread of its own; this one reports meanwhile."""
+        going = [pool.submit(work, path) for path in paths]
+        while wait(going, timeout=SECONDS_BETWEEN).not_done:
+            report(self.work)
+        return [each.result() for each in going]
 
     def _work(self, race: np.ndarray, bound: int, end: float, max_generated: float, threads: int, path: Path) -> bool:
         """Search subtrees with one path until there are no more (True) or a limit is reached (False)."""
@@ -152,6 +166,7 @@ class Deepening:
             allowed = int(min(left, SLICE * threads)) // threads
             if allowed <= 0 or time.monotonic() >= end:
                 return False
+            report(self.work)
             if _search(
                 path, self.roots, race, bound, self.heuristic.sums, self.moves, allowed, (0,) * (self.puzzle.side - 1)
             ):

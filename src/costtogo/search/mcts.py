@@ -29,6 +29,7 @@ import numpy as np
 from numba import njit
 
 from costtogo.heuristics.rewards import value_of
+from costtogo.progress import report
 from costtogo.puzzles.base import Puzzle
 from costtogo.search.bwas import Limits
 from costtogo.search.pool import NOTHING, SearchPool, hash_in, slot_of_state
@@ -197,6 +198,7 @@ def trees_in_step(puzzle: Puzzle, rules: TreeRules) -> int:
 def run(pool: TreePool, heuristic: Heuristic | PolicyHeuristic, rules: TreeRules, deadline: float) -> None:
     """Run simulations of all trees in step until each has ended.  deadline: of time.monotonic."""
     while pool.searches["running"].any():
+        report(pool.work)
         if time.monotonic() >= deadline:
             pool.searches["out_of_time"] |= pool.searches["running"]
             break

@@ -12,7 +12,8 @@ from costtogo.files import read_frame, write_arrays
 from costtogo.heuristics.network import load
 from costtogo.heuristics.table import tabulate, tabulate_policy
 from costtogo.params.audits import ExhaustiveAudit
-from costtogo.stages.stage_run import StageRun, say
+from costtogo.progress import say
+from costtogo.stages.stage_run import StageRun
 from costtogo.stages.tables import read_table
 
 

@@ -36,14 +36,16 @@ from costtogo.learning.samplers import sample_states
 from costtogo.params.audits import ProgressParams, SampledAudit
 from costtogo.params.base import derive_seed
 from costtogo.params.training import sampler_of
+from costtogo.progress import say, with_progress
 from costtogo.puzzles import exact_solver, levels_of
 from costtogo.puzzles.base import Puzzle
 from costtogo.search import bwas, greedy
 from costtogo.search.bwas import Limits
+from costtogo.search.replayed import checked
 from costtogo.stages.search.loading import Sets, read_sets
-from costtogo.stages.search.running import SUMMARY, checked, run_searches, with_progress
+from costtogo.stages.search.running import SUMMARY, run_searches
 from costtogo.stages.search.running import describe as describe_searches
-from costtogo.stages.stage_run import StageRun, say
+from costtogo.stages.stage_run import StageRun
 from costtogo.stages.tables import read_exact, read_nearby
 from costtogo.types import Heuristic, States
 

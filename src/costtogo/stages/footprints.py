@@ -16,10 +16,11 @@ from costtogo.files import read_tensors
 from costtogo.heuristics.children import child_costs
 from costtogo.heuristics.tile_sums import TileSumHeuristic
 from costtogo.learning.instances import draw_walk_ends
+from costtogo.progress import say
 from costtogo.puzzles import levels_of
 from costtogo.puzzles.base import Puzzle
 from costtogo.stages.search.loading import checkpoint, index_of, load_heuristic, load_network
-from costtogo.stages.stage_run import StageRun, say
+from costtogo.stages.stage_run import StageRun
 from costtogo.types import States
 
 STATES = 1000  # that the speed is the mean of

@@ -22,8 +22,9 @@ from costtogo.learning.local_vi import (
     band_order,
     distances,
 )
+from costtogo.progress import say
 from costtogo.puzzles.sliding import BLANK, SlidingTiles
-from costtogo.stages.stage_run import StageRun, say
+from costtogo.stages.stage_run import StageRun
 from costtogo.types import States, UserError
 
 Clock = list[dict]  # rows of wall-clock times

@@ -6,7 +6,8 @@ from pathlib import Path
 
 from costtogo.exact.partition import format_partition
 from costtogo.exact.pattern_database import PatternDatabase, build, save
-from costtogo.stages.stage_run import StageRun, say
+from costtogo.progress import say
+from costtogo.stages.stage_run import StageRun
 
 
 def run(params: Path, out: Path) -> None:

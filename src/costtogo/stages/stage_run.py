@@ -9,7 +9,6 @@ import importlib.metadata
 import os
 import platform
 import subprocess
-import sys
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -19,6 +18,7 @@ from typing import TYPE_CHECKING
 
 from costtogo import recipes
 from costtogo.files import FileError, digest, read_json, set_aside, write_frame, write_json
+from costtogo.progress import say
 from costtogo.puzzles import make
 from costtogo.sources import digest_of
 from costtogo.tracking import log_stage
@@ -185,11 +185,6 @@ def outputs_of(card: Path) -> dict[str, str]:
     if not isinstance(outputs, dict):
         raise FileError(f"{card} is damaged: the next run of snakemake makes its stage again.")
     return outputs
-
-
-def say(line: str) -> None:
-    """A line of progress on stderr."""
-    print(line, file=sys.stderr, flush=True)
 
 
 def relative(path: Path | str) -> str:

@@ -25,8 +25,9 @@ from costtogo.learning import random_walk, resume
 from costtogo.learning.training import DivergedError, Progress, Training
 from costtogo.params.trainers import training_of
 from costtogo.params.training import ModelParams, level_files
+from costtogo.progress import say
 from costtogo.puzzles.base import Puzzle
-from costtogo.stages.stage_run import StageRun, parameters_of, say
+from costtogo.stages.stage_run import StageRun, parameters_of
 from costtogo.stages.tables import read_exact
 from costtogo.tracking import LiveRun
 from costtogo.types import States

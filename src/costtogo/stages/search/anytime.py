@@ -14,9 +14,10 @@ from costtogo.exact.nearby import NearbyTable
 from costtogo.heuristics.network import NetworkHeuristic
 from costtogo.params.searches import AnytimeParams
 from costtogo.search import anytime
+from costtogo.search.replayed import warm_up
 from costtogo.stages.search.external import options_of
 from costtogo.stages.search.loading import Sets, index_of, load_network, read_ends, read_sets
-from costtogo.stages.search.running import finish_cells, run_alone, warm_up
+from costtogo.stages.search.running import finish_cells, run_alone
 from costtogo.stages.stage_run import StageRun
 
 MEASURES = ("solved_percent", "length", "optimal_percent")

@@ -14,13 +14,15 @@ from costtogo.heuristics.tile_sums import TileSumHeuristic
 from costtogo.learning import local_vi
 from costtogo.learning.local_vi import Local
 from costtogo.params.searches import MANHATTAN
+from costtogo.progress import say
 from costtogo.puzzles.sliding import SlidingTiles
 from costtogo.search import bwas, ida_star
 from costtogo.search.ida_star import IdaLimits
+from costtogo.search.replayed import Search
 from costtogo.stages.local_vi import random_boards
 from costtogo.stages.search.loading import index_of, load_heuristic, load_network
-from costtogo.stages.search.running import Search, describe, run_alone
-from costtogo.stages.stage_run import StageRun, say
+from costtogo.stages.search.running import describe, run_alone
+from costtogo.stages.stage_run import StageRun
 from costtogo.types import Heuristic, States
 
 OPTIMAL = "ida_star_pattern_database"

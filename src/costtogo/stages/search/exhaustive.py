@@ -18,12 +18,14 @@ from costtogo.files import read_arrays, read_frame
 from costtogo.heuristics.network import NetworkHeuristic
 from costtogo.heuristics.table import TableHeuristic, exact, zero
 from costtogo.params.searches import CellParams, GridParams, SearchProtocol
+from costtogo.progress import say
 from costtogo.puzzles.base import ListedPuzzle
 from costtogo.search import bwas
 from costtogo.search.bwas import Limits
+from costtogo.search.replayed import checked, warm_up
 from costtogo.stages.search.loading import Sets, index_of, load_network, read_sets
-from costtogo.stages.search.running import checked, describe, run_alone, run_searches, warm_up
-from costtogo.stages.stage_run import StageRun, say
+from costtogo.stages.search.running import describe, run_alone, run_searches
+from costtogo.stages.stage_run import StageRun
 from costtogo.stages.tables import read_table
 from costtogo.types import Heuristic, UserError
 

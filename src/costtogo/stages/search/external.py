@@ -23,20 +23,14 @@ from costtogo.external import load as load_instances
 from costtogo.external_files import find
 from costtogo.files import FileError, json_text, read_csv, read_text, write_text
 from costtogo.params.searches import ExternalBudget, ExternalParams
+from costtogo.progress import say, with_progress
 from costtogo.puzzles import exact_solver
 from costtogo.puzzles.base import Puzzle
 from costtogo.search import anytime
+from costtogo.search.replayed import Search, warm_up
 from costtogo.stages.search.loading import index_of, load_network, read_ends
-from costtogo.stages.search.running import (
-    Search,
-    describe,
-    in_notation,
-    metrics_of,
-    run_searches,
-    warm_up,
-    with_progress,
-)
-from costtogo.stages.stage_run import StageRun, parameters_of, say
+from costtogo.stages.search.running import describe, in_notation, metrics_of, run_searches
+from costtogo.stages.stage_run import StageRun, parameters_of
 
 FIRST = (30, 100)  # instances that the summary tells of, besides all
 CELL = ["seconds_allowed", "instance"]

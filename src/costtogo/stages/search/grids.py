@@ -20,8 +20,9 @@ from costtogo.params.searches import GridParams
 from costtogo.puzzles.base import Puzzle
 from costtogo.search import bwas
 from costtogo.search.bwas import Limits
+from costtogo.search.replayed import warm_up
 from costtogo.stages.search.loading import Sets, index_of, load_heuristic, load_network, read_ends, read_sets
-from costtogo.stages.search.running import finish_cells, run_searches, warm_up
+from costtogo.stages.search.running import finish_cells, run_searches
 from costtogo.stages.stage_run import StageRun
 from costtogo.types import Heuristic
 

@@ -17,13 +17,15 @@ from costtogo.exact.lights_out import FewestPresses
 from costtogo.exact.meeting import MeetingSearch
 from costtogo.exact.nearby import nearby_table
 from costtogo.params.searches import OptimaParams
+from costtogo.progress import say
 from costtogo.puzzles import exact_solver
 from costtogo.puzzles.base import Puzzle
 from costtogo.search import ida_star
 from costtogo.search.ida_star import IdaLimits
+from costtogo.search.replayed import Search, warm_up
 from costtogo.stages.search.loading import load_heuristic, read_sets
-from costtogo.stages.search.running import Search, describe, metrics_of, refuse, run_alone, warm_up
-from costtogo.stages.stage_run import StageRun, say
+from costtogo.stages.search.running import describe, metrics_of, refuse, run_alone
+from costtogo.stages.stage_run import StageRun
 
 COLUMNS = ["distance", "solved", "lower_bound", "nodes_expanded", "nodes_generated", "solution"]
 NOT_SEARCHED = {

@@ -13,8 +13,9 @@ from costtogo.heuristics.policy_guide import PolicyGuide
 from costtogo.params.searches import PolicyBeamParams
 from costtogo.search import beam
 from costtogo.search.beam import BeamLimits
+from costtogo.search.replayed import warm_up
 from costtogo.stages.search.loading import Sets, index_of, load_network, read_ends, read_sets
-from costtogo.stages.search.running import finish_cells, run_alone, warm_up
+from costtogo.stages.search.running import finish_cells, run_alone
 from costtogo.stages.stage_run import StageRun
 from costtogo.types import SearchResult
 

@@ -3,41 +3,22 @@
 A search is a solver with its puzzle, its heuristic and its settings: a function of starts alone.
 """
 
-import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pandas as pd
 
 from costtogo.analysis.suboptimality import summarise
-from costtogo.puzzles.base import Puzzle, random_walks, solves
-from costtogo.stages.stage_run import StageRun, say
-from costtogo.types import SearchResult, States, UserError
+from costtogo.progress import say, with_progress
+from costtogo.puzzles.base import Puzzle
+from costtogo.search.replayed import Search, checked
+from costtogo.stages.stage_run import StageRun
+from costtogo.types import States, UserError
 
-REPORT_SECONDS = 10  # between lines of progress
 ROW = ["instance", "distance", "solved", "cost", "nodes_expanded", "nodes_generated", "ended", "solution"]
 SUMMARY = ["instances", "solved_percent", "length", "length_low", "length_high", "known", "optimal_length",
            "optimal_percent", "excess", "nodes_expanded", "nodes_generated", "out_of_memory_percent"]  # fmt: skip
-
-Search = Callable[[States], SearchResult]  # of starts, uint8 [B, D]
-
-
-def warm_up(puzzle: Puzzle, search: Search) -> None:
-    """A search from near the goal, so that no other's seconds hold the loading of compiled code."""
-    search(random_walks(puzzle, 1, 20, np.random.default_rng(0))[0, -1:])
-
-
-def checked(puzzle: Puzzle, search: Search, starts: States) -> tuple[SearchResult, float]:
-    """What a search finds, and its seconds; UserError where a solution does not reach the goal when it is replayed."""
-    begun = time.perf_counter()
-    found = search(starts)
-    seconds = time.perf_counter() - begun
-    solved = np.flatnonzero(found.solved)
-    right = solves(puzzle, starts[solved], [found.solutions[row] for row in solved])
-    if not right.all():
-        raise UserError(f"{(~right).sum()} solutions of {puzzle.name} do not reach the goal: a defect of the search.")
-    return found, seconds
 
 
 def run_searches(puzzle: Puzzle, search: Search, instances: pd.DataFrame, starts: States, **cell) -> pd.DataFrame:
@@ -93,17 +74,6 @@ def refuse(rows: pd.DataFrame, wrong: pd.Series) -> None:
             f"Instance {row.instance} of the set {row.set} is solved in {row.cost:g} moves, not in the {row.distance:g}"
             " that were known as its optimum: mend the file of instances, or the solver."
         )
-
-
-def with_progress(items: Iterable, count: int, name: str) -> Iterator:
-    """The items, of which there are so many, with a line of progress every REPORT_SECONDS."""
-    begun = said = time.monotonic()
-    for done, item in enumerate(items):
-        if done and (now := time.monotonic()) - said >= REPORT_SECONDS:
-            left = (now - begun) / done * (count - done)
-            say(f"{name}: {done} of {count} searched, {left // 60:.0f}:{left % 60:02.0f} left")
-            said = now
-        yield item
 
 
 def in_notation(puzzle: Puzzle, searches: pd.DataFrame) -> pd.DataFrame:

@@ -15,8 +15,9 @@ from costtogo.heuristics.rewards import cost_to_go_of
 from costtogo.params.searches import TreeParams
 from costtogo.search import mcts
 from costtogo.search.bwas import Limits
+from costtogo.search.replayed import warm_up
 from costtogo.stages.search.loading import Sets, index_of, load_network, read_sets
-from costtogo.stages.search.running import finish_cells, run_searches, warm_up
+from costtogo.stages.search.running import finish_cells, run_searches
 from costtogo.stages.stage_run import StageRun
 from costtogo.types import CostToGo, States
 

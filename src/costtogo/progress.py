@@ -1,0 +1,80 @@
+"""How far long work has come: lines on stderr, and what a search tells whoever watches it.
+
+Solvers report from where they look at the clock. Nobody watches unless `watching` says so; a report costs nothing then.
+"""
+
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+
+import numpy as np
+
+REPORT_SECONDS = 10  # between lines of progress
+SECONDS_BETWEEN = 0.2  # of two calls of a watcher
+
+
+def say(line: str) -> None:
+    """A line of progress on stderr."""
+    print(line, file=sys.stderr, flush=True)
+
+
+def with_progress(items: Iterable, count: int, name: str) -> Iterator:
+    """The items, of which there are so many, with a line of progress every REPORT_SECONDS."""
+    begun = said = time.monotonic()
+    for done, item in enumerate(items):
+        if done and (now := time.monotonic()) - said >= REPORT_SECONDS:
+            left = (now - begun) / done * (count - done)
+            say(f"{name}: {done} of {count} searched, {left // 60:.0f}:{left % 60:02.0f} left")
+            said = now
+        yield item
+
+
+@dataclass(frozen=True)
+class Progress:
+    """Work done so far.  best_length: moves of the best solution found, inf while there is none."""
+
+    nodes_expanded: int
+    nodes_generated: int
+    best_length: float = np.inf
+
+
+@dataclass
+class Watch:
+    """A watcher, the work of searches that have ended, and when the watcher was last called."""
+
+    call: Callable[[Progress], None]
+    ended: Progress = Progress(0, 0)
+    last: float = field(default=-np.inf)
+
+
+_watch: ContextVar[Watch | None] = ContextVar("watch", default=None)
+
+
+@contextmanager
+def watching(call: Callable[[Progress], None] | None) -> Iterator[None]:
+    """Call a watcher, if any, up to five times a second from within the searches of the block."""
+    token = _watch.set(None if call is None else Watch(call))
+    try:
+        yield
+    finally:
+        _watch.reset(token)
+
+
+def report(searches: Callable[[], tuple[int, int]]) -> None:
+    """Say how far the search that runs has come.  searches: returns its nodes expanded and generated."""
+    watch = _watch.get()
+    if watch is None or (now := time.monotonic()) - watch.last < SECONDS_BETWEEN:
+        return
+    watch.last = now
+    (expanded, generated), ended = searches(), watch.ended
+    watch.call(Progress(ended.nodes_expanded + expanded, ended.nodes_generated + generated, ended.best_length))
+
+
+def report_ended(nodes_expanded: int, nodes_generated: int, best_length: float) -> None:
+    """Count the work of the searches that have ended, and the best solution so far, in all later reports."""
+    watch = _watch.get()
+    if watch is not None:
+        watch.ended = Progress(nodes_expanded, nodes_generated, best_length)

@@ -1,0 +1,28 @@
+"""Searches whose solutions are replayed before anybody believes them."""
+
+import time
+from collections.abc import Callable
+
+import numpy as np
+
+from costtogo.puzzles.base import Puzzle, random_walks, solves
+from costtogo.types import SearchResult, States, UserError
+
+Search = Callable[[States], SearchResult]  # of starts, uint8 [B, D]
+
+
+def warm_up(puzzle: Puzzle, search: Search) -> None:
+    """A search from near the goal, so that no other's seconds hold the loading of compiled code."""
+    search(random_walks(puzzle, 1, 20, np.random.default_rng(0))[0, -1:])
+
+
+def checked(puzzle: Puzzle, search: Search, starts: States) -> tuple[SearchResult, float]:
+    """What a search finds, and its seconds; UserError where a solution does not reach the goal when it is replayed."""
+    begun = time.perf_counter()
+    found = search(starts)
+    seconds = time.perf_counter() - begun
+    solved = np.flatnonzero(found.solved)
+    right = solves(puzzle, starts[solved], [found.solutions[row] for row in solved])
+    if not right.all():
+        raise UserError(f"{(~right).sum()} solutions of {puzzle.name} do not reach the goal: a defect of the search.")
+    return found, seconds

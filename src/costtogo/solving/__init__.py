@@ -1,0 +1,120 @@
+"""Solve puzzles over trained networks, or exactly: what the shell command, the page and Python programs use.
+
+from costtogo import solving
+
+model = solving.load("cube3")
+solution = model.solve("R U F' L2 D B", seconds=5)
+print(solution.text, solution.length, solution.optimum)
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from costtogo.external import state_of
+from costtogo.progress import Progress, watching
+from costtogo.puzzles import make
+from costtogo.puzzles.base import Puzzle
+from costtogo.solving.at_hand import ModelCard, find_model, models
+from costtogo.solving.setting import SOLVERS, WITHOUT_NETWORK, Setting
+from costtogo.solving.solution import Solution, solution_of
+from costtogo.types import CostToGo, States, UserError
+
+if TYPE_CHECKING:
+    from costtogo.heuristics.network import NetworkHeuristic
+
+__all__ = [
+    "SOLVERS", "WITHOUT_NETWORK", "Model", "ModelCard", "Progress", "Setting", "Solution", "exact_values", "load",
+    "models", "parse_start", "solve_without_network", "solvers",
+]  # fmt: skip
+
+Watch = Callable[[Progress], None]
+
+
+@dataclass(frozen=True, eq=False)
+class Model:
+    """A trained network of a puzzle, ready to guide searches."""
+
+    card: ModelCard
+    heuristic: "NetworkHeuristic"
+
+    @property
+    def puzzle(self) -> Puzzle:
+        """The puzzle it was trained on."""
+        return self.heuristic.puzzle
+
+    def cost_to_go(self, states: States) -> CostToGo:
+        """What the network says of states, uint8 [N, D]: moves to the goal, float32 [N]."""
+        return self.heuristic(states)
+
+    def setting(self, **options) -> Setting:
+        """The setting of some options with its solver named; UserError where they do not go together."""
+        return Setting(**options).resolved(self.puzzle, self.heuristic.by_action, self.heuristic.has_policy)
+
+    def solve(self, start: States | str, *, watch: Watch | None = None, **options) -> Solution:
+        """Search from one start: a state, uint8 [D] or its text, or moves from the goal.
+
+        options: those of Setting, solver="bwas" or seconds=5 for instance.  watch: called a few times a second.
+        """
+        return _solve(self.puzzle, self.heuristic, start, self.setting(**options), watch)
+
+
+def load(named: Path | str) -> Model:
+    """The best network of a puzzle ("cube3"), one of a study ("puzzle15/values"), or a checkpoint by its path.
+
+    Raises UserError where there is none.
+    """
+    from costtogo.heuristics import network
+
+    text = str(named)
+    of_puzzle = not Path(text).exists() and "/" not in text
+    card = find_model(make(text).name) if of_puzzle else find_model(None, named)
+    return Model(card, network.load(card.checkpoint()))
+
+
+def solve_without_network(
+    puzzle: Puzzle | str, start: States | str, *, watch: Watch | None = None, **options
+) -> Solution:
+    """The same by the solver exact, or local, which need no network: options are those of Setting."""
+    puzzle = make(puzzle) if isinstance(puzzle, str) else puzzle
+    return _solve(puzzle, None, start, Setting(**{"solver": "exact"} | options), watch)
+
+
+def _solve(puzzle: Puzzle, heuristic, start: States | str, setting: Setting, watch: Watch | None) -> Solution:
+    from costtogo.solving.searches import make_ready
+
+    start = parse_start(puzzle, start) if isinstance(start, str) else start
+    search = make_ready(puzzle, heuristic, setting)
+    with watching(watch):
+        return solution_of(puzzle, search, start, setting.solver)
+
+
+def parse_start(puzzle: Puzzle, text: str) -> States:
+    """The state, uint8 [D], that a text is, or that the moves of a scramble make of the goal.
+
+    UserError, with the reason for which it is no state, where it is neither.
+    """
+    try:
+        return puzzle.parse_state(text)
+    except UserError as no_state:
+        if not puzzle.one_goal:
+            raise
+        try:
+            return state_of(puzzle, "scramble", text)
+        except UserError:
+            raise no_state from None
+
+
+def solvers(puzzle: Puzzle, *, has_policy: bool = False) -> list[str]:
+    """The names of the solvers that apply to a puzzle, given what its network offers; auto comes first."""
+    from costtogo.solving.searches import solvers as applying
+
+    return applying(puzzle, has_policy=has_policy)
+
+
+def exact_values(puzzle: Puzzle, states: States) -> CostToGo:
+    """Moves to the goal where these are known without a search, float32 [N]; NaN elsewhere, inf of dead ends."""
+    from costtogo.solving.exact import exact_values as known
+
+    return known(puzzle, states)

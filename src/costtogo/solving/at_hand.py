@@ -1,0 +1,137 @@
+"""Trained networks at hand: those of the user's own studies, and those that come with the package.
+
+A network of a study goes first. The package has one network a puzzle, with 16-bit weights, in the folder `networks`: a
+checkpoint <puzzle>.safetensors and its card <puzzle>.json, which `costtogo pack` writes.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from costtogo.files import FileError, read_frame, read_json
+from costtogo.puzzles import make, title
+from costtogo.puzzles.base import is_listed
+from costtogo.types import UserError, excerpt
+
+RESULTS = Path("results")
+DEFAULT = "default"  # the study of params.yaml
+PACKAGED, STUDY, FILE = "packaged", "study", "file"
+
+
+@dataclass(frozen=True)
+class ModelCard:
+    """One network.
+
+    name: "cube3" of a packaged one, "<study>/<model>" of a study's, or a path.  puzzle: what it was trained on.
+    origin: PACKAGED, STUDY or FILE.  path: the checkpoint, or the folder of the model.
+    numbers: what was measured of it, by name; empty where that is not known.
+    """
+
+    name: str
+    puzzle: str
+    origin: str
+    path: Path
+    numbers: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def told(self) -> str:
+        """Which network this is, for a line of output."""
+        if self.origin == PACKAGED:
+            return f"the network that comes with costtogo for the {title(self.puzzle)}"
+        study, _, model = self.name.rpartition("/")
+        return f"{model} of the study {study}" if self.origin == STUDY else str(self.path)
+
+    def checkpoint(self) -> Path:
+        """The file: of a model's folder the selected checkpoint, else the last."""
+        if not self.path.is_dir():
+            return self.path
+        from costtogo.stages.search.loading import checkpoint
+
+        selection = self.path.resolve().parents[1] / "searches" / self.path.name / "selection.parquet"
+        if not selection.exists():
+            return checkpoint(self.path)
+        chosen = read_frame(selection)
+        return checkpoint(self.path, chosen.loc[chosen["selected"], "iteration"].iloc[0])
+
+
+def packaged_folder() -> Path:
+    """The folder of the packaged networks."""
+    return Path(str(files("costtogo"))) / "networks"
+
+
+def packaged(puzzle: str | None = None) -> list[ModelCard]:
+    """The packaged networks, of one puzzle or of all, by name."""
+    paths = sorted(packaged_folder().glob("*.safetensors"))
+    cards = [(path.stem, path, read_json(path.with_suffix(".json"))) for path in paths]
+    return [
+        ModelCard(name, card["puzzle"], PACKAGED, path, card["numbers"])
+        for name, path, card in cards
+        if puzzle in (None, card["puzzle"])
+    ]
+
+
+def of_studies(puzzle: str) -> list[ModelCard]:
+    """The networks of a puzzle in the study of its own or the default one, the best first: the headline of the study's
+    report, else the one whose searches are optimal most often, else the first."""
+    study = study_of(puzzle)
+    cards = [(path.stem, read_json(path)["parameters"]) for path in sorted((study / "models").glob("*.json"))]
+    trained = [name for name, parameters in cards if parameters["puzzle"] == puzzle]
+    report = study / "report" / "report.json"
+    headline = read_json(report)["parameters"]["puzzles"][puzzle]["headline"] if report.exists() else None
+    measured = {name: _metrics(study / "searches" / f"{name}.json") for name in trained}
+
+    def order(name: str) -> tuple:
+        metrics = measured[name]
+        return name != headline, -metrics.get("optimal_percent", 0), metrics.get("nodes_expanded", float("inf"))
+
+    return [
+        ModelCard(f"{study.name}/{name}", puzzle, STUDY, study / "models" / name, measured[name])
+        for name in sorted(trained, key=order)
+    ]
+
+
+def study_of(puzzle: str) -> Path:
+    """The folder of the study that trains networks of a puzzle: that of its name, else the default one."""
+    study = RESULTS / puzzle
+    return RESULTS / DEFAULT if is_listed(make(puzzle)) and not study.is_dir() else study
+
+
+def _metrics(card: Path) -> dict[str, Any]:
+    return read_json(card)["metrics"] if card.exists() else {}
+
+
+def models(puzzle: str | None = None) -> list[ModelCard]:
+    """All networks at hand of one puzzle, the best first; or of every puzzle that has a packaged one or a study."""
+    names = [puzzle] if puzzle else sorted({card.puzzle for card in packaged()} | set(_studied()))
+    return [card for name in names for card in (*of_studies(name), *packaged(name))]
+
+
+def _studied() -> Iterator[str]:
+    """The puzzles that studies in RESULTS have trained networks of."""
+    for path in RESULTS.glob("*/models/*.json"):
+        try:
+            yield read_json(path)["parameters"]["puzzle"]
+        except (FileError, KeyError):  # being written, or of an older version
+            continue
+
+
+def find_model(puzzle: str | None, named: Path | str | None = None) -> ModelCard:
+    """The network of a name, a checkpoint or a model's folder; without one the best of the puzzle.
+
+    UserError where there is none.
+    """
+    if named is not None:
+        known = next((card for card in models(puzzle) if card.name == str(named)), None)
+        return known or ModelCard(str(named), puzzle or "", FILE, Path(named))
+    if puzzle is None:
+        raise UserError("Name the puzzle with --puzzle, or a checkpoint with --model.")
+    if found := models(puzzle):
+        return found[0]
+    study = study_of(puzzle)
+    command = "make" if study.name == DEFAULT else f"snakemake --cores all {puzzle}"
+    raise UserError(
+        f"There is no trained model of {excerpt(puzzle)} in {study}, and none comes with costtogo; run {command}, or "
+        "give --model."
+    )

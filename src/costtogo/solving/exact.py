@@ -1,0 +1,163 @@
+"""What is known exactly of a puzzle: distances by a table or a formula, and solvers that prove their solutions.
+
+Which there are follows from the abilities of the puzzle:
+
+all states listed       breadth-first search over all of them, kept in the cache
+presses                 linear algebra over GF(2)
+an own exact solver     that of its family: levels of Sokoban, all of whose states are listed
+a pattern database      IDA*
+inverse moves           breadth-first search from both ends, where the state is not too far from the goal
+"""
+
+import os
+from collections.abc import Callable
+from functools import lru_cache, partial
+from pathlib import Path
+from typing import TypeGuard
+
+import numpy as np
+
+from costtogo.exact.bfs import distances
+from costtogo.exact.descent import Descent
+from costtogo.exact.graph import graph_of
+from costtogo.exact.meeting import MeetingSearch
+from costtogo.exact.nearby import FAR, Ends, GoalAlone, NearbyTable, nearby_table
+from costtogo.files import read_json
+from costtogo.progress import say
+from costtogo.puzzles import exact_solver, find
+from costtogo.puzzles.base import ListedPuzzle, Puzzle, is_listed
+from costtogo.search.replayed import Search
+from costtogo.solving.cache import cached
+from costtogo.types import CostToGo, SearchResult, States
+
+NEARBY_DEPTH = 5  # of a table made for one command
+MOST_BETWEEN = 150_000_000  # children that breadth-first search looks up; of the 3×3×3 all up to 8 moves away
+SMALL = {3: "4-4", 4: "5-5-5", 5: "4-5-5-5-5", 6: "4-4-4-4-4-4-4-4-3", 7: "3-3-3-3-3-3-3-3-3-3-3-3-3-3-3-3"}  # by side
+MOST_LISTED = 1 << 26  # states of a table made for one command: 64 MB, and five times that while it is made
+RESULTS = Path("results")
+
+
+def is_tabled(puzzle: Puzzle) -> TypeGuard[ListedPuzzle]:
+    """True if the exact distances of all states can be had at once."""
+    return is_listed(puzzle) and puzzle.state_count <= MOST_LISTED
+
+
+@lru_cache(maxsize=2)
+def descent_of(puzzle: ListedPuzzle) -> Descent:
+    """The exact distances of all states, made in seconds at most and kept in the cache."""
+
+    def make() -> dict[str, np.ndarray]:
+        return {"distance": distances(graph_of(puzzle), int(puzzle.rank(puzzle.goal[None])[0]))}
+
+    distance = cached(f"distance-{puzzle.name}", make).get("distance")
+    if distance is None or len(distance) != puzzle.state_count:
+        distance = make()["distance"]
+    return Descent(puzzle, distance)
+
+
+def exact_values(puzzle: Puzzle, states: States) -> CostToGo:
+    """Moves to the goal where these are known without a search, float32 [N], NaN elsewhere; inf of dead ends."""
+    if is_tabled(puzzle):
+        return descent_of(puzzle)(states)
+    if puzzle.presses is not None:
+        from costtogo.exact.lights_out import FewestPresses
+
+        return FewestPresses(puzzle)(states)
+    if not puzzle.one_goal:
+        return _of_levels(puzzle, states)
+    near = find_nearby(puzzle)(states)
+    return np.where(near == FAR, np.nan, near).astype(np.float32)
+
+
+def _of_levels(puzzle: Puzzle, states: States) -> CostToGo:
+    """The same of levels small enough to list."""
+    from costtogo.exact.sokoban import TooLarge, by_level, list_level
+
+    values = np.full(len(states), np.nan, dtype=np.float32)
+    for rows in by_level(states):
+        try:
+            values[rows] = list_level(puzzle, states[rows[0]])(states[rows])
+        except TooLarge:
+            continue
+    return values
+
+
+def exact_search(puzzle: Puzzle, seconds: float) -> Search:
+    """The solver that proves its solutions; it ends as unsolved after some seconds."""
+    if is_tabled(puzzle):
+        return descent_of(puzzle).solve
+    if puzzle.presses is not None:
+        from costtogo.exact import lights_out
+
+        return partial(lights_out.solve, puzzle, lights_out.FewestPresses(puzzle))
+    family = find(puzzle.name)[0]
+    if family.exact:
+        return partial(exact_solver(puzzle), seconds=seconds)
+    if family.database:
+        return partial(_deepening, puzzle, seconds)
+    return MeetingSearch(puzzle, find_nearby(puzzle), MOST_BETWEEN, seconds).solve
+
+
+def _deepening(puzzle: Puzzle, seconds: float, starts: States) -> SearchResult:
+    """IDA* over the pattern database at hand, on all cores."""
+    from costtogo.search import ida_star
+
+    limits = ida_star.IdaLimits(seconds=seconds)
+    return ida_star.solve(puzzle, find_database(puzzle), starts, limits=limits, threads=os.cpu_count() or 1)
+
+
+def find_nearby(puzzle: Puzzle) -> Ends:
+    """The exact distances around the goal: the study's table where there is one, else a smaller one, kept in the cache.
+
+    Where each state has its own goal, a test for solved states alone.
+    """
+    if not puzzle.one_goal:
+        return GoalAlone(puzzle)
+    path = (RESULTS / puzzle.name / "tables" / f"{puzzle.name}.npz").absolute()
+    return _table_of_study(puzzle, path) if path.exists() else _small_table(puzzle)
+
+
+@lru_cache(maxsize=1)
+def _table_of_study(puzzle: Puzzle, path: Path) -> Ends:
+    """The exact distances around the goal in the file of a study, or the goal alone where that lists all states."""
+    from costtogo.stages.tables import read_nearby
+
+    return read_nearby(path, puzzle)
+
+
+@lru_cache(maxsize=1)
+def _small_table(puzzle: Puzzle) -> NearbyTable:
+    """The exact distances up to NEARBY_DEPTH."""
+
+    def make() -> dict[str, np.ndarray]:
+        table = nearby_table(puzzle, NEARBY_DEPTH)
+        return {"keys": table.keys, "distance": table.distance, "layers": table.layers}
+
+    kept = cached(f"nearby-{puzzle.name}-{NEARBY_DEPTH}", make)
+    return NearbyTable(puzzle, **(kept if set(kept) == {"keys", "distance", "layers"} else make()))
+
+
+def find_database(puzzle: Puzzle) -> Callable:
+    """The database that the puzzle's study finds optima by, else its largest, else a small one made now."""
+    study = RESULTS / puzzle.name
+    optima = study / "optima" / f"{puzzle.name}.json"
+    name = read_json(optima)["parameters"]["optima"]["pattern_database"] if optima.exists() else None
+    built = sorted((study / "pattern_databases").glob("*.npz"), key=lambda path: path.stat().st_size)
+    if built:
+        from costtogo.stages.search.loading import load_heuristic
+
+        return load_heuristic(puzzle, name, database=next((path for path in built if path.stem == name), built[-1]))
+    return _small_database(puzzle, study)
+
+
+@lru_cache(maxsize=1)
+def _small_database(puzzle: Puzzle, study: Path) -> Callable:
+    """A pattern database that is built in seconds."""
+    from costtogo.exact import pattern_database
+    from costtogo.heuristics.pattern_database import PatternDatabaseHeuristic
+
+    say(
+        f"There is no pattern database of {puzzle.name} in {study}: a small one, {SMALL[puzzle.side]}, is built now, "
+        f"and searches take longer; snakemake --cores all {puzzle.name} builds the study's."
+    )
+    return PatternDatabaseHeuristic(puzzle, pattern_database.build(puzzle.side, SMALL[puzzle.side]))

@@ -1,0 +1,99 @@
+"""What a search found, replayed, with the optimum where that is known."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from costtogo.puzzles.base import Puzzle
+from costtogo.search.replayed import Search, checked
+from costtogo.solving.exact import exact_values
+from costtogo.types import NO_ACTION, States
+
+METRICS = {"length": "moves", "length_qtm": "quarter turns", "length_htm": "moves with half turns as one"}
+FACTS = ("beam", "mcts", "local")  # solvers whose lower bound rests on no network
+
+
+@dataclass(frozen=True, eq=False)
+class Solution:
+    """One search from one start.
+
+    start: uint8 [D].  actions: the moves of the solution, empty where there is none.
+    lower_bound: moves; no solution is shorter: in any case by exact and the solvers in FACTS, else if the network never
+    overestimates.  ended: "solved", "memory", "seconds" or "expansions".  solver: by name.
+    """
+
+    puzzle: Puzzle
+    solver: str
+    start: States
+    actions: list[int]
+    solved: bool
+    lower_bound: float
+    nodes_expanded: int
+    nodes_generated: int
+    seconds: float
+    ended: str
+
+    @property
+    def length(self) -> int:
+        """Moves, each of unit cost: of cubes quarter turns."""
+        return len(self.actions)
+
+    @property
+    def moves(self) -> list[str]:
+        """The names of the moves, one by one."""
+        return [self.puzzle.actions[action] for action in self.actions]
+
+    @property
+    def text(self) -> str:
+        """The moves in the customary notation."""
+        return self.puzzle.format_moves(self.actions)
+
+    @property
+    def metric(self) -> str:
+        """What length counts: "moves", or "quarter turns" of a cube."""
+        return METRICS["length_qtm" if self.puzzle.half_turn_length else "length"]
+
+    @property
+    def half_turn_length(self) -> int | None:
+        """Moves where a half turn counts as one; None where the puzzle has no half turns."""
+        return self.puzzle.half_turn_length(self.actions) if self.puzzle.half_turn_length else None
+
+    @property
+    def pushes(self) -> int | None:
+        """How many of the moves push something; None where nothing can be pushed."""
+        return int(self.puzzle.is_push(self.start, self.actions).sum()) if self.puzzle.is_push else None
+
+    @cached_property
+    def optimum(self) -> int | None:
+        """Moves of a shortest solution, where that is known: by the solver exact, by a table or by a formula."""
+        if self.solver == "exact":
+            return self.length if self.solved else None
+        value = float(exact_values(self.puzzle, self.start[None])[0])
+        return int(value) if np.isfinite(value) else None
+
+    @property
+    def proved(self) -> bool:
+        """True if no solution can be shorter, whatever the network is like."""
+        known = self.optimum is not None and self.length == self.optimum
+        return self.solved and (known or (self.solver in FACTS and self.lower_bound >= self.length))
+
+    @cached_property
+    def states(self) -> States:
+        """The states along the solution, from the start to the goal: uint8 [length + 1, D]."""
+        along = [self.start]
+        for action in self.actions:
+            along.append(self.puzzle.move(along[-1][None], np.array([action]))[0])
+        return np.array(along)
+
+
+def solution_of(puzzle: Puzzle, search: Search, start: States, solver: str) -> Solution:
+    """Search from one start, uint8 [D], and replay what was found.
+
+    Raises UserError where it does not reach the goal: a defect of the search.
+    """
+    found, seconds = checked(puzzle, search, start[None])
+    actions = [int(action) for action in found.solutions[0] if action != NO_ACTION]
+    counts = int(found.nodes_expanded[0]), int(found.nodes_generated[0])
+    bound, solved, ended = float(found.lower_bound[0]), bool(found.solved[0]), str(found.ended[0])
+    return Solution(puzzle, solver, start, actions, solved, bound, *counts, seconds, ended)

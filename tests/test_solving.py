@@ -1,0 +1,225 @@
+"""Solving as a library: exact knowledge, networks at hand, solutions, and searches that are watched."""
+
+import json
+import os
+import sys
+
+import numpy as np
+import pytest
+from messages import is_one_sentence
+
+from costtogo import progress, solving
+from costtogo.commands import drawing
+from costtogo.exact.descent import Descent
+from costtogo.files import write_arrays
+from costtogo.heuristics import network as networks
+from costtogo.params.training import architecture_of
+from costtogo.puzzles import make
+from costtogo.puzzles.base import random_walks, solves
+from costtogo.solving import at_hand, cache, exact
+from costtogo.types import UserError
+
+CUBE = make("cube3")
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """An empty working folder, and an empty one for what comes with the package."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "networks").mkdir()
+    monkeypatch.setattr(at_hand, "packaged_folder", lambda: tmp_path / "networks")
+    return tmp_path
+
+
+def save(path, puzzle: str = "puzzle15", bias: float = 3.0):
+    """A small untrained network that takes every state for about `bias` moves away."""
+    network = networks.build(architecture_of(first_layers=[8], residual_blocks=0), make(puzzle), seed=0)
+    network.output.bias.data.fill_(bias)
+    networks.save(path, network, {"puzzle": puzzle, "precision": "float32", "iteration": 0})
+    return path
+
+
+def package(folder, name: str = "puzzle15", **numbers):
+    """A packaged network with its card."""
+    save(folder / "networks" / f"{name}.safetensors", name)
+    card = {"puzzle": name, "numbers": numbers}
+    (folder / "networks" / f"{name}.json").write_text(json.dumps(card), encoding="utf-8")
+
+
+def test_a_descent_finds_a_shortest_solution_of_every_state_of_a_batch_and_of_each_alone(puzzle, distance):
+    descent, starts = Descent(puzzle, distance), random_walks(puzzle, 20, 12, np.random.default_rng(1))[:, -1]
+    found = descent.solve(starts)
+    optimum = distance[puzzle.rank(starts)]
+    assert found.cost.tolist() == optimum.tolist() == found.lower_bound.tolist()
+    assert solves(puzzle, starts, found.solutions).all()
+    for row, start in enumerate(starts):
+        alone = descent.solve(start[None])
+        assert alone.solutions[0].tolist() == found.solutions[row].tolist()
+        assert alone.nodes_generated[0] == found.nodes_generated[row]
+
+
+def test_exact_values_are_those_of_tables_of_formulas_and_near_the_goal():
+    lights, level = make("lights_out_5"), make("sokoban").parse_state("#####|#@$.#|#####" + "|##########" * 0)
+    pressed = lights.move(lights.goal[None], np.array([7]))
+    assert exact.exact_values(lights, np.concatenate([lights.goal[None], pressed])).tolist() == [0, 1]
+    assert exact.exact_values(make("sokoban"), level[None]).tolist() == [1]
+    near, far = (solving.parse_start(CUBE, text) for text in ("R U", "R U F L D B R U F L D B R"))
+    known = exact.exact_values(CUBE, np.array([near, far]))
+    assert known[0] == 2 and np.isnan(known[1])
+
+
+def test_a_dead_level_has_an_infinite_cost_to_go():
+    puzzle = make("sokoban")
+    dead = puzzle.parse_state("######|#$  .#|#@   #|######")
+    assert exact.exact_values(puzzle, dead[None]).tolist() == [np.inf]
+
+
+def test_the_cache_is_read_once_it_is_there_and_made_anew_where_it_is_damaged(tmp_path, monkeypatch):
+    monkeypatch.setenv("COSTTOGO_CACHE", str(tmp_path))
+    made = []
+
+    def make_it():
+        made.append(1)
+        return {"a": np.arange(3)}
+
+    for _ in range(2):
+        assert cache.cached("x", make_it)["a"].tolist() == [0, 1, 2]
+    assert len(made) == 1
+    (path,) = tmp_path.iterdir()
+    path.write_bytes(b"cut off")
+    assert cache.cached("x", make_it)["a"].tolist() == [0, 1, 2] and len(made) == 2
+    monkeypatch.setenv("COSTTOGO_CACHE", "/proc/nowhere")
+    assert cache.cached("x", make_it)["a"].tolist() == [0, 1, 2] and len(made) == 3
+
+
+def test_a_cached_table_of_another_size_is_not_used(tmp_path, monkeypatch):
+    monkeypatch.setenv("COSTTOGO_CACHE", str(tmp_path))
+    exact.descent_of.cache_clear()
+    write_arrays(tmp_path / f"distance-hanoi_3.{cache.FORMAT}.npz", distance=np.zeros(2, np.uint8))
+    assert exact.descent_of(make("hanoi_3")).distance.max() == 7
+
+
+def test_a_network_of_a_study_goes_before_the_packaged_one_and_either_can_be_named(folder):
+    package(folder)
+    assert at_hand.find_model("puzzle15").origin == at_hand.PACKAGED
+    study = folder / "results" / "puzzle15" / "models"
+    study.mkdir(parents=True)
+    (study / "values.json").write_text(json.dumps({"parameters": {"puzzle": "puzzle15"}}), encoding="utf-8")
+    found = at_hand.find_model("puzzle15")
+    assert (found.origin, found.name) == (at_hand.STUDY, "puzzle15/values")
+    assert found.told == "values of the study puzzle15"
+    assert at_hand.find_model(None, "puzzle15").origin == at_hand.PACKAGED
+    assert at_hand.find_model("puzzle15", "puzzle15/values") == found
+    assert [card.name for card in solving.models()] == ["puzzle15/values", "puzzle15"]
+
+
+def test_a_puzzle_without_a_network_is_told_in_one_sentence(folder):
+    with pytest.raises(UserError, match="no trained model of puzzle24") as told:
+        at_hand.find_model("puzzle24")
+    assert is_one_sentence(str(told.value))
+
+
+def test_five_lines_load_a_network_and_solve(folder):
+    package(folder)
+    model = solving.load("puzzle15")
+    solution = model.solve("D R U L D", solver="bwas", path_weight=1)
+    assert solution.solved and solution.length == solution.optimum == 5 and solution.proved
+    assert solution.states.shape == (6, 16) and model.puzzle.is_goal(solution.states[-1:])[0]
+    assert model.cost_to_go(solution.states)[-1] == 0 and solution.metric == "moves"
+    assert solving.load(folder / "networks" / "puzzle15.safetensors").card.origin == at_hand.FILE
+
+
+def test_a_search_that_ends_unsolved_is_no_proof(folder):
+    model = solving.load(save(folder / "one.safetensors"))
+    found = model.solve("9 1 7 4 5 10 8 14 15 6 2 11 13 0 12 3", solver="bwas", max_expansions=3)
+    assert not found.solved and not found.proved and found.optimum is None and found.ended == "expansions"
+
+
+def test_a_start_is_a_state_or_moves_and_nothing_else():
+    puzzle = make("puzzle8")
+    moves = puzzle.parse_state("1 2 3 4 5 0 7 8 6")
+    assert solving.parse_start(puzzle, "D").tolist() == moves.tolist()
+    assert solving.parse_start(puzzle, "1 2 3 4 5 0 7 8 6").tolist() == moves.tolist()
+    with pytest.raises(UserError):
+        solving.parse_start(puzzle, "1 2 3")
+
+
+@pytest.mark.parametrize("solver", ["bwas", "beam", "rising"])
+def test_a_watcher_hears_of_more_and_more_work_and_of_the_best_solution(folder, monkeypatch, solver):
+    monkeypatch.setattr(progress, "SECONDS_BETWEEN", 0)
+    heard, model = [], solving.load(save(folder / "one.safetensors"))
+    options = {"seconds": 1.0} if solver != "bwas" else {"max_expansions": 5000}
+    model.solve("D R D L U R R U L D", solver=solver, watch=heard.append, **options)
+    work = [each.nodes_expanded for each in heard]
+    assert len(heard) > 2 and work == sorted(work) and work[-1] > 0
+    if solver == "rising":
+        assert any(np.isfinite(each.best_length) for each in heard)
+
+
+def test_exact_searches_are_watched_too(monkeypatch):
+    monkeypatch.setattr(progress, "SECONDS_BETWEEN", 0)
+    for name, start in (("cube3", "R U F' L2 D B"), ("puzzle15", "9 1 7 4 5 10 8 14 15 6 2 11 13 0 12 3")):
+        heard = []
+        solving.solve_without_network(name, start, watch=heard.append)
+        assert heard and heard[-1].nodes_generated >= 0
+
+
+def test_nobody_watches_once_the_search_is_over():
+    heard = []
+    with progress.watching(heard.append):
+        progress.report(lambda: (1, 2))
+    progress.report(lambda: (3, 4))
+    assert heard == [progress.Progress(1, 2)]
+
+
+def test_a_watcher_is_not_called_more_than_a_few_times_a_second():
+    heard = []
+    with progress.watching(heard.append):
+        for _ in range(100):
+            progress.report(lambda: (1, 2))
+    assert len(heard) == 1
+
+
+class Terminal:
+    """What is written to a terminal."""
+
+    def __init__(self, monkeypatch):
+        self.text = ""
+        monkeypatch.setattr(sys, "stdout", self)
+
+    def write(self, text: str) -> None:
+        self.text += text
+
+    def flush(self) -> None:
+        """Nothing waits."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.mark.parametrize(("name", "coloured"), [("cube3", True), ("lights_out_3", True), ("hanoi_3", False)])
+def test_states_are_drawn_in_colour_on_a_terminal_and_plainly_elsewhere(monkeypatch, capsys, name, coloured):
+    puzzle = make(name)
+    drawing.drawn(puzzle, puzzle.goal)
+    assert capsys.readouterr().out == puzzle.draw(puzzle.goal) + "\n"
+    monkeypatch.setenv("TERM", "xterm-256color")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    terminal = Terminal(monkeypatch)
+    drawing.drawn(puzzle, puzzle.goal)
+    assert ("\x1b[" in terminal.text) == coloured
+    monkeypatch.setenv("NO_COLOR", "1")
+    terminal = Terminal(monkeypatch)
+    drawing.drawn(puzzle, puzzle.goal)
+    assert terminal.text == puzzle.draw(puzzle.goal) + "\n"
+    assert os.environ["NO_COLOR"] == "1"
+
+
+def test_a_solution_is_printed_as_json(folder, capsys):
+    from costtogo import cli
+
+    cli.app(
+        ["solve", "--puzzle", "cube2", "--scramble", "R U2 B'", "--solver", "exact", "--json"], standalone_mode=False
+    )
+    told = json.loads(capsys.readouterr().out)
+    assert (told["length"], told["length_htm"], told["metric"], told["optimum"]) == (4, 3, "quarter turns", 4)
+    assert told["proved"] and told["network"] is None and told["solution"] == "B U2 R'" and len(told["moves"]) == 4
