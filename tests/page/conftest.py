@@ -1,7 +1,6 @@
 """A browser, and the page's server over a stand-in for the solving core."""
 
 import os
-import re
 import shutil
 from collections.abc import Callable, Iterator
 
@@ -57,7 +56,7 @@ def open_page(browser, server) -> Iterator[Callable]:
 
         page.on("console", log)
         page.goto(f"{server.url}/#{fragment}")
-        page.wait_for_url(re.compile("#.*state="))
+        page.locator("main:not([inert])").wait_for()
         return page
 
     yield open_page

@@ -72,7 +72,7 @@ def test_nothing_is_asked_of_another_machine(open_page, server):
     asked = []
     page.on("request", lambda request: asked.append(request.url))
     page.reload()
-    page.wait_for_url(re.compile("state="))
+    page.locator("main:not([inert])").wait_for()
     assert asked and all(url.startswith(server.url) for url in asked)
 
 

@@ -15,7 +15,7 @@ class Page {
   #puzzles = new Map();
   #puzzle = null;
   #view = "solve";
-  #ready = false; // false while a link is being restored: the link is not written then
+  #ready = false; // false while a link is being restored: it is not written then, and no control works
   #game = new Game();
   #start = new StartPanel(this.#game, { model: () => this.#mainPane.model, refuse });
   #pane = new SearchPane(get("solve-pane"), "Search", { show: (shown, move) => this.#play(shown, move) });
@@ -69,7 +69,7 @@ class Page {
   }
 
   async #openPuzzle(name, wanted) {
-    this.#ready = false;
+    this.#setReady(false);
     refuse("");
     this.#puzzle = this.#puzzles.get(name);
     get("puzzle").value = name;
@@ -77,14 +77,20 @@ class Page {
     const missing = [...this.#pane.open(this.#puzzle, wanted), ...this.#comparison.open(this.#puzzle, wanted)];
     await this.#game.open(this.#puzzle, wanted.state);
     if (missing.length) refuse(missing[0]);
-    this.#ready = true;
+    this.#setReady(true);
     this.#writeLink();
+  }
+
+  #setReady(ready) {
+    this.#ready = ready;
+    get("page").inert = !ready;
+    if (ready) get("bar").inert = false; // for good: the focus may be on the choice of a puzzle
   }
 
   #show(view) {
     this.#view = view;
     this.#pane.player.pause();
-    if (this.#game.start) this.#game.step(this.#game.start); // a comparison begins where the searches do
+    if (this.#ready) this.#game.step(this.#game.start); // a comparison begins where the searches do
     get("page").dataset.view = view;
     get("solve").hidden = view !== "solve";
     get("compare").hidden = view !== "compare";
