@@ -32,6 +32,8 @@ def offers(puzzles: list[str], report: Callable) -> dict:
 
 
 def values(puzzle: str, model: str | None, states: list[str], report: Callable) -> dict:
+    if puzzle == "puzzle15":
+        raise ValueError("a secret of the program")
     network = [None if model is None else 1.5] * len(states)
     return {"cost_to_go": network, "exact": [2.0, *[float("nan")] * (len(states) - 1)]}
 

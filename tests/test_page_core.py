@@ -73,6 +73,16 @@ def test_networks_of_studies_and_of_the_package_are_offered_with_the_solvers_tha
     assert found["cube3"]["models"] == [] and "mcts" not in [each["name"] for each in found["cube3"]["solvers"]]
 
 
+def test_files_that_cannot_be_read_close_the_page_of_nothing(folder):
+    study = folder / "results" / "default"
+    write_json(study / "report" / "report.json", {"parameters": {"puzzles": {"puzzle8": {"headline": "values"}}}})
+    found = core.offers(["puzzle8", "hanoi_3"], silent)
+    assert found["puzzle8"]["models"][0]["name"] == "default/values"
+    assert found["hanoi_3"]["models"] == [], "the report of the default study does not know it"
+    (study / "models" / "values.json").write_text("{", encoding="utf-8")
+    assert core.offers(["puzzle8"], silent)["puzzle8"]["models"] == []
+
+
 def test_a_network_is_the_one_of_its_name_though_another_goes_first():
     values = [core.values("puzzle8", model, [NEAR], silent)["cost_to_go"][0] for model in ("default/values", "puzzle8")]
     assert values == pytest.approx([3, 7], abs=1)

@@ -96,7 +96,7 @@ def test_events_are_those_of_the_search_until_it_ends(page):
 
 @pytest.mark.parametrize(
     ("solver", "told"),
-    [("refuse", "The fake refuses this search."), ("fail", "The search failed by an error of the program"),
+    [("refuse", "The fake refuses this search."), ("fail", "The program made an error"),
      ("die", "The process of the search ended unexpectedly")],
 )  # fmt: skip
 def test_a_search_that_fails_says_so_in_one_sentence(page, solver, told):
@@ -206,6 +206,12 @@ def test_values_come_from_a_process_of_their_own(page):
     assert page.ask("POST", "/api/values", asked).json == {"cost_to_go": [1.5, 1.5], "exact": [2.0, None]}
     without = page.ask("POST", "/api/values", asked | {"model": None}).json
     assert without["cost_to_go"] == [None, None]
+
+
+def test_an_error_of_the_program_is_no_fault_of_the_request(page):
+    goal = make("puzzle15").format_state(make("puzzle15").goal)
+    found = page.ask("POST", "/api/values", {"puzzle": "puzzle15", "model": None, "states": [goal]})
+    assert found.status == 500 and is_one_sentence(found.json["error"]) and "secret" not in found.json["error"]
 
 
 def test_questions_that_are_too_many_are_refused(page, monkeypatch):

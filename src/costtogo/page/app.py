@@ -18,10 +18,11 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from costtogo.page import catalogue, schemas
-from costtogo.page.desk import Desk
+from costtogo.page.desk import Desk, Failed
 from costtogo.page.processes import Ended
 from costtogo.page.safety import refusal
 from costtogo.page.searches import MOST_LISTENERS, Full, Search, Searches
+from costtogo.page.worker import FAILED
 from costtogo.types import UserError, excerpt
 
 KINDS = {  # of files that are served, by suffix; no others are
@@ -138,9 +139,10 @@ def _add_errors(app: FastAPI) -> None:
     async def tell_end(request: Request, error: Ended) -> JSONResponse:
         return refusal(503, "The answer took too long or too much memory, so it was given up.", RETRY)
 
+    @app.exception_handler(Failed)
     @app.exception_handler(Exception)
     async def tell_fault(request: Request, error: Exception) -> JSONResponse:
-        return refusal(500, "The server made an error: its terminal shows it.")
+        return refusal(500, FAILED)
 
 
 def _sentence(error: dict) -> str:

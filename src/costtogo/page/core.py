@@ -37,12 +37,20 @@ def offers(puzzles: list[str], report: Report) -> dict:
 
 
 def _offer(puzzle: Puzzle) -> dict:
-    models = [model for card in solving.models(puzzle.name) if (model := _model(puzzle, card))]
+    models = [model for card in _cards(puzzle) if (model := _model(puzzle, card))]
     solvers = [
         {"name": name, "told": solving.SOLVERS[name], "needs_model": name not in solving.WITHOUT_NETWORK}
         for name in solving.solvers(puzzle, has_policy=any("mcts" in model["solvers"] for model in models))
     ]
     return {"models": models, "solvers": solvers}
+
+
+def _cards(puzzle: Puzzle) -> list[solving.ModelCard]:
+    """The networks at hand; none where the files of a study cannot be read, which must not close the page."""
+    try:
+        return solving.models(puzzle.name)
+    except UserError:
+        return []
 
 
 def _model(puzzle: Puzzle, card: solving.ModelCard) -> dict | None:
@@ -75,7 +83,7 @@ def _heuristic(path: Path, written: int) -> network.NetworkHeuristic:
 
 def _loaded(puzzle: Puzzle, name: str) -> solving.Model:
     """The network of a name; UserError where there is none any more."""
-    for card in solving.models(puzzle.name):
+    for card in _cards(puzzle):
         if card.name == name:
             return solving.Model(card, _heuristic(*_file(card)))
     raise UserError(f"There is no network {excerpt(name)} of {puzzle.name} any more.")

@@ -10,6 +10,10 @@ MOST_ASKING = 16  # questions at once, the one that is being answered among them
 ANSWER_SECONDS = 60.0
 
 
+class Failed(Exception):
+    """The program made an error, told in one sentence."""
+
+
 class Desk:
     """Asks its worker; used from the event loop of the server alone."""
 
@@ -19,7 +23,7 @@ class Desk:
         self._turn = asyncio.Lock()
 
     async def ask(self, call: str, **fields) -> dict:
-        """The answer of the worker. Raises Full, UserError, and processes.Ended where its process ended."""
+        """The answer of the worker. Raises Full, UserError, Failed, and processes.Ended where its process ended."""
         if self.asking >= MOST_ASKING:
             raise Full
         self.asking += 1
@@ -28,8 +32,10 @@ class Desk:
                 message = await self.worker.run(call, ANSWER_SECONDS, lambda progress: None, **fields)
         finally:
             self.asking -= 1
-        if "done" not in message:
-            raise UserError(message.get("refused") or message["failed"])
+        if "refused" in message:
+            raise UserError(message["refused"])
+        if "failed" in message:
+            raise Failed(message["failed"])
         return message["done"]
 
     async def stop(self) -> None:

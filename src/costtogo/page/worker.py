@@ -29,8 +29,8 @@ from costtogo.types import UserError
 
 CALLS = ("offers", "search", "values")
 REPORT_SECONDS = 0.1  # at least, between two reports of progress
-FAILED = "The search failed by an error of the program: the terminal of the server shows it."
-NO_MEMORY = "The search failed: it asked for more memory than there is; choose another solver or an easier state."
+FAILED = "The program made an error, which the terminal of the server shows."
+NO_MEMORY = "There was not enough memory: choose another solver or an easier state."
 
 
 def main() -> None:
