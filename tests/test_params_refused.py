@@ -603,6 +603,11 @@ LIKE = {  # what the study is like, what it changes, and the sentence
         puzzle15(pattern_databases={"only": ["5-5-5"]}),
         f"^Parameter {OF_15}.optima.pattern_database must name one of pattern_databases, not '7-8'; there are 5-5-5.",
     ),
+    "a model without instances": (
+        "cube3",
+        cube3(only=["exact", "audit"]),
+        "puzzles.cube3 has a model, walks, and no instances to audit it on",
+    ),
     "a file above": (
         "../cube3",
         {},

@@ -256,6 +256,27 @@ def keep(
 
 
 @app.command()
+def networks(
+    puzzle: Annotated[str | None, typer.Argument(help="Name of a puzzle; all if left out.")] = None,
+    measured: Annotated[bool, typer.Option("--measure", help="Measure the networks again, in minutes.")] = False,
+):
+    """List the networks that come with costtogo, with what was measured of each."""
+    from costtogo.commands import pack as command
+
+    command.show(puzzle, measured)
+
+
+@app.command()
+def pack(
+    model: Annotated[Path, typer.Argument(help="Folder of a trained model: results/<study>/models/<model>.")],
+):
+    """Put a trained network into the package with 16-bit weights, and a card of what it can do. For a clone."""
+    from costtogo.commands import pack as command
+
+    print(f"{command.run(model)} is written, with its card.")
+
+
+@app.command()
 def report(
     study: Annotated[str, typer.Argument(help="Name of a study that was kept with its report.")],
     measured: Annotated[Path, typer.Option(help="Folder of what is kept, in git.")] = Path("data/measured"),

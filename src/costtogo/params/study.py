@@ -281,6 +281,8 @@ class Study(Params):
                 yield f"models.{name} wants puzzle {shown(model.puzzle)}{hint(model.puzzle, self.puzzles)}"
             if self.puzzles[model.puzzle].audit is None:
                 yield f"puzzles.{model.puzzle} has a model, {name}, and says not how it is audited"
+            if not self.puzzles[model.puzzle].instances:
+                yield f"puzzles.{model.puzzle} has a model, {name}, and no instances to audit it on"
             if model.trainer == "imitation" and not self.puzzles[model.puzzle].is_exhaustive:
                 yield f"models.{name}: the trainer imitation needs puzzles.{model.puzzle} with exact: all"
             yield from (f"models.{name}: {lacking}" for lacking in _lacking(model, make(model.puzzle)))

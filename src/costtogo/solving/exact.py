@@ -30,7 +30,7 @@ from costtogo.search.replayed import Search
 from costtogo.solving.cache import cached
 from costtogo.types import CostToGo, SearchResult, States
 
-NEARBY_DEPTH = 5  # of a table made for one command
+NEARBY_STATES = 250_000  # of a table around the goal made for one command, about: a second's work
 MOST_BETWEEN = 150_000_000  # children that breadth-first search looks up; of the 3×3×3 all up to 8 moves away
 SMALL = {3: "4-4", 4: "5-5-5", 5: "4-5-5-5-5", 6: "4-4-4-4-4-4-4-4-3", 7: "3-3-3-3-3-3-3-3-3-3-3-3-3-3-3-3"}  # by side
 MOST_LISTED = 1 << 26  # states of a table made for one command: 64 MB, and five times that while it is made
@@ -127,13 +127,18 @@ def _table_of_study(puzzle: Puzzle, path: Path) -> Ends:
 
 @lru_cache(maxsize=1)
 def _small_table(puzzle: Puzzle) -> NearbyTable:
-    """The exact distances up to NEARBY_DEPTH."""
+    """The exact distances as far as NEARBY_STATES reach, one move at least."""
 
     def make() -> dict[str, np.ndarray]:
-        table = nearby_table(puzzle, NEARBY_DEPTH)
+        table = nearby_table(puzzle, 1)
+        while table.layers[-1] * (table.layers[-1] / table.layers[-2]) + table.layers.sum() < NEARBY_STATES:
+            wider = nearby_table(puzzle, table.depth + 1)
+            if wider.depth == table.depth:  # all states are listed
+                break
+            table = wider
         return {"keys": table.keys, "distance": table.distance, "layers": table.layers}
 
-    kept = cached(f"nearby-{puzzle.name}-{NEARBY_DEPTH}", make)
+    kept = cached(f"nearby-{puzzle.name}", make)
     return NearbyTable(puzzle, **(kept if set(kept) == {"keys", "distance", "layers"} else make()))
 
 

@@ -1,0 +1,91 @@
+"""Put a trained network into the package: its weights in 16 bits, and a card of what was measured of that file.
+
+The card has what the file itself does, `numbers`, and what the float32 checkpoint does in the same measurement, so that
+anybody sees what the rounding costs. `costtogo networks --measure` takes the measurement again.
+"""
+
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from costtogo.files import digest, read_json, read_tensors, write_json, write_tensors
+from costtogo.heuristics.network import load, load_network
+from costtogo.progress import say
+from costtogo.solving.at_hand import FILE, ModelCard, packaged, packaged_folder
+from costtogo.solving.measuring import measure
+from costtogo.stages.stage_run import commit
+from costtogo.types import UserError
+
+DIRTY = "+"  # ends the commit of a working tree with changes
+MOST_BYTES = 3_000_000  # of one network
+
+
+def run(model: Path) -> Path:
+    """Pack the selected checkpoint of a model's folder, results/<study>/models/<model>; returns the file.
+
+    Raises UserError where the model was trained, or is packed, from a working tree with changes.
+    """
+    study, name = model.resolve().parents[1], model.name
+    timing = read_json(study / "timings" / "models" / f"{name}.json")
+    here = commit()
+    for place in (timing["commit"], here):
+        if place.endswith(DIRTY):
+            raise UserError(f"{name} would be packed from changed files ({place}): commit them first.")
+    checkpoint = ModelCard(name, "", FILE, model).checkpoint()
+    puzzle, network, description = load_network(checkpoint)
+    target = packaged_folder() / f"{puzzle.name}.safetensors"
+    rounded = {key: halved(tensor) for key, tensor in read_tensors(checkpoint)[0].items()}
+    write_tensors(target, rounded, description)
+    if target.stat().st_size > MOST_BYTES:
+        target.unlink()
+        raise UserError(f"{checkpoint} is too large for the package even in 16 bits; train a smaller network.")
+    say(f"{puzzle.name}: measuring the network with 16-bit weights, then with the weights as they were trained")
+    card = {
+        "puzzle": puzzle.name,
+        "study": study.name,
+        "model": name,
+        "iteration": description["iteration"],
+        "training": {key: timing[key] for key in ("commit", "processor", "seconds") if key in timing},
+        "checkpoint_sha256": digest(checkpoint),
+        "sha256": digest(target),
+        "weights": sum(parameter.numel() for parameter in network.parameters()),
+        "bytes": target.stat().st_size,
+        "measured_at": here,
+        "numbers": measure(load(target)),
+        "as_trained": measure(load(checkpoint)),
+    }
+    write_json(target.with_suffix(".json"), card)
+    return target
+
+
+def halved(tensor: torch.Tensor) -> torch.Tensor:
+    """A tensor of numbers in 16 bits; whole numbers stay as they are. UserError where one is too large for that."""
+    if not tensor.is_floating_point():
+        return tensor
+    half = tensor.half()
+    if not torch.isfinite(half).all():
+        raise UserError("A weight of the network is too large for 16 bits; pack another checkpoint.")
+    return half
+
+
+def show(name: str | None, measured: bool) -> None:
+    """Print the packaged networks, one or all; with measured, measure them again and print that too."""
+    cards = [card for card in packaged() if name in (None, card.name)]
+    if not cards:
+        raise UserError(
+            f"No network of {name} comes with costtogo; there are {', '.join(each.name for each in packaged())}."
+        )
+    for card in cards:
+        whole = read_json(card.path.with_suffix(".json"))
+        print(f"{card.name}: {whole['model']} of {whole['study']}, trained at commit {whole['training']['commit'][:7]}")
+        print(f"  {whole['weights']:,} weights, {whole['bytes']:,} bytes, SHA-256 {whole['sha256'][:16]}…")
+        _line("on its card", whole["numbers"])
+        _line("as trained", whole["as_trained"])
+        if measured:
+            _line("measured now", measure(load(card.path)))
+
+
+def _line(title: str, numbers: dict[str, Any]) -> None:
+    told = ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in numbers.items() if value is not None)
+    print(f"  {title}: {told}")
