@@ -41,7 +41,11 @@ def search(puzzle: str, model: str | None, solver: str, state: str, seconds: flo
         there = int(made.legal(start[None])[0].argmax())
         actions = [there, made.inverse(there), *actions]
     solution = _solution(made, start, actions, solver == "shortest", model is not None)
-    progress = {"nodes_expanded": expanded, "nodes_generated": expanded * len(made.actions), "best_length": len(actions)}
+    progress = {
+        "nodes_expanded": expanded,
+        "nodes_generated": expanded * len(made.actions),
+        "best_length": len(actions),
+    }
     return {"solution": solution, "told": f"Solved in {len(actions)} moves.", "progress": progress}
 
 

@@ -100,6 +100,26 @@ def test_a_turn_of_the_fixed_corners_faces_turns_the_opposite_one(open_page, exp
     expect(page).to_have_url(state(after("cube2", "L")))
 
 
+MOVED = """async ([size, face]) => {
+  const { dot, normalOf, stickers, turned } = await import("/static/boards/cube_geometry.js");
+  const all = stickers(size).map(({ face, centre }) => ({ outward: normalOf(face), centre }));
+  const near = (a, b) => a.every((value, axis) => Math.abs(value - b[axis]) < 1e-9);
+  return all.map((sticker, cell) => {
+    if (dot(sticker.centre, normalOf(face)) < 1 - 2 / size) return cell;
+    const [centre, outward] = [sticker.centre, sticker.outward].map((v) => turned(v, normalOf(face), -Math.PI / 2));
+    return all.findIndex((other) => near(other.centre, centre) && near(other.outward, outward));
+  });
+}"""
+
+
+@pytest.mark.parametrize("puzzle, size", [("cube2", 2), ("cube3", 3)])
+def test_turns_in_space_are_those_of_the_puzzle(open_page, puzzle, size):
+    page, made = open_page(), make(puzzle)
+    for action, name in enumerate(made.actions[::2]):
+        goes_to = page.evaluate(MOVED, [size, name])
+        assert np.argsort(goes_to).tolist() == made.turns[2 * action].tolist(), name
+
+
 def drag(page, start, end) -> None:
     """Press the mouse at a point of the board, given as shares of its width and height, and let it go at another."""
     box = page.locator("#board svg.scene").bounding_box()
@@ -378,7 +398,17 @@ def test_the_page_is_worked_by_keys_alone(open_page, expect):
         assert reached[-1] is None or outline != "none", reached[-1]
         if reached[-1] == "search":
             break
-    order = ["puzzle", "view-solve", "open-help", "scene sliding", "undo", "scramble-button", "model", "solver", "search"]
+    order = [
+        "puzzle",
+        "view-solve",
+        "open-help",
+        "scene sliding",
+        "undo",
+        "scramble-button",
+        "model",
+        "solver",
+        "search",
+    ]
     assert [name for name in reached if name in order] == order
     page.keyboard.press("Enter")
     expect(page.locator("#solve [data-part=status]")).to_have_text("Solved in 2 moves.")
@@ -386,6 +416,9 @@ def test_the_page_is_worked_by_keys_alone(open_page, expect):
     page.keyboard.press("?")
     expect(page.locator("#help")).to_contain_text("slide a tile")
     page.keyboard.press("Escape")
+    expect(page.locator("#help")).to_be_hidden()
+    page.click("#open-help")
+    page.click("#help button")
     expect(page.locator("#help")).to_be_hidden()
 
 

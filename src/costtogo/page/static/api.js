@@ -11,7 +11,7 @@ export const values = (request) => call("POST", "/api/values", request);
 export const startSearch = (request) => call("POST", "/api/searches", request);
 export const cancelSearch = (id) => call("DELETE", `/api/searches/${id}`);
 
-/** Calls update with each report of a search, up to one with a final status. Returns a function that stops listening. */
+/** Calls update with each report of a search, up to one with a final status. Returns a function that stops that. */
 export function followSearch(id, update) {
   const source = new EventSource(`/api/searches/${id}/events`);
   const close = () => source.close();

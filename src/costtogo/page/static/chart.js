@@ -15,7 +15,12 @@ export function createChart({ network, exact, left }, seek) {
   ].filter(({ values }) => values.some(isKnown));
   const steps = left.length - 1;
   const highest = Math.max(1, ...all.flatMap(({ values }) => values.filter(isKnown)));
-  const canvas = svg("svg", { class: "chart", height: HEIGHT, role: "img", "aria-label": describe(network, exact, steps) });
+  const canvas = svg("svg", {
+    class: "chart",
+    height: HEIGHT,
+    role: "img",
+    "aria-label": describe(network, exact, steps),
+  });
   const legend = html("p", { class: "legend", "aria-hidden": "true" }, ...all.map(legendEntry).reverse());
   const cursor = svg("line", { class: "cursor", y1: MARGIN.top, y2: HEIGHT - MARGIN.bottom });
   let scale = null;
@@ -33,14 +38,23 @@ export function createChart({ network, exact, left }, seek) {
 
   function axes(x, y, width) {
     const across = ticks(steps, Math.max(2, Math.floor(width / 70))).map((step) =>
-      svg("text", { x: x(step), y: HEIGHT - MARGIN.bottom + 14, "text-anchor": "middle" }, String(step)));
-    const up = ticks(highest, 4).flatMap((value) => [
+      svg("text", { x: x(step), y: HEIGHT - MARGIN.bottom + 14, "text-anchor": "middle" }, String(step)),
+    );
+    const up = ticks(highest, 5).flatMap((value) => [
       svg("line", { class: "gridline", x1: MARGIN.left, x2: width - MARGIN.right, y1: y(value), y2: y(value) }),
       svg("text", { x: MARGIN.left - 6, y: y(value) + 4, "text-anchor": "end" }, String(value)),
     ]);
-    const title = svg("text", { x: (MARGIN.left + width - MARGIN.right) / 2, y: HEIGHT - 4, "text-anchor": "middle" }, "moves made");
+    const title = svg(
+      "text",
+      { x: (MARGIN.left + width - MARGIN.right) / 2, y: HEIGHT - 4, "text-anchor": "middle" },
+      "moves made",
+    );
     const middle = (HEIGHT - MARGIN.bottom + MARGIN.top) / 2;
-    const side = svg("text", { x: 10, y: middle, "text-anchor": "middle", transform: `rotate(-90 10 ${middle})` }, "cost-to-go");
+    const side = svg(
+      "text",
+      { x: 10, y: middle, "text-anchor": "middle", transform: `rotate(-90 10 ${middle})` },
+      "cost-to-go",
+    );
     return [...up, ...across, title, side];
   }
 
@@ -79,7 +93,8 @@ function lines({ className, values }, x, y) {
 }
 
 function symbol(className, x, y) {
-  if (className === "exact") return svg("rect", { class: `mark ${className}`, x: x - 3, y: y - 3, width: 6, height: 6 });
+  if (className === "exact")
+    return svg("rect", { class: `mark ${className}`, x: x - 3, y: y - 3, width: 6, height: 6 });
   return svg("circle", { class: `mark ${className}`, cx: x, cy: y, r: 3 });
 }
 
@@ -98,6 +113,9 @@ function ticks(highest, wanted) {
 }
 
 function describe(network, exact, steps) {
-  const of = (values, name) => (isKnown(values[0]) ? ` The ${name} cost-to-go starts at ${values[0].toFixed(1)} and ends at ${values.at(-1)?.toFixed(1)}.` : "");
+  const of = (values, name) =>
+    isKnown(values[0])
+      ? ` The ${name} cost-to-go starts at ${values[0].toFixed(1)} and ends at ${values.at(-1)?.toFixed(1)}.`
+      : "";
   return `Chart along the ${steps} moves of the solution.${of(network, "network's")}${of(exact, "exact")}`;
 }

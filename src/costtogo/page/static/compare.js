@@ -64,9 +64,12 @@ export class Comparison {
 
   #table() {
     const [a, b] = this.panes.map(({ report }) => searchRows(report));
-    const head = this.panes.map((pane) => html("th", { scope: "col" }, [pane.model, pane.solver].filter(Boolean).join(", ")));
+    const head = this.panes.map((pane) =>
+      html("th", { scope: "col" }, [pane.model, pane.solver].filter(Boolean).join(", ")),
+    );
     const rows = a.map(([name, text], row) =>
-      html("tr", {}, html("th", { scope: "row" }, name), html("td", {}, text), html("td", {}, b[row][1])));
+      html("tr", {}, html("th", { scope: "row" }, name), html("td", {}, text), html("td", {}, b[row][1])),
+    );
     return html("table", {}, html("thead", {}, html("tr", {}, html("td", {}), ...head)), html("tbody", {}, ...rows));
   }
 }

@@ -2,7 +2,7 @@
 
 const SVG = "http://www.w3.org/2000/svg";
 
-/** html("button", {class: "quiet", disabled: true, on: {click: undo}}, "Undo"); false and null leave an attribute out. */
+/** html("button", {class: "main", disabled: true, on: {click: undo}}, "Undo"); false and null leave one out. */
 export function html(tag, attributes = {}, ...children) {
   return fill(document.createElement(tag), attributes, children);
 }
@@ -20,7 +20,9 @@ export function parts(root) {
 /** Puts options [value, text, disabled] into a select and keeps its value where it is still offered. */
 export function setOptions(select, options) {
   const before = select.options.length ? select.value : null;
-  select.replaceChildren(...options.map(([value, text, disabled = false]) => html("option", { value, disabled }, text)));
+  select.replaceChildren(
+    ...options.map(([value, text, disabled = false]) => html("option", { value, disabled }, text)),
+  );
   const offered = options.filter(([, , disabled]) => !disabled).map(([value]) => value);
   select.value = offered.includes(before) ? before : (offered[0] ?? "");
 }

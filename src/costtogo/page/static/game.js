@@ -7,8 +7,8 @@ const MOST_REMEMBERED = 1000;
 /**
  * A state here is {cells, state, legal, solved}, as /api/state answers; state is its text.
  * start: the state to be solved. shown: what the board shows, another one while a solution is played.
- * Events: "show" (detail {action, undone, time}) when the board changes, "start" when the state to be solved has changed and the
- * server has confirmed it, "refuse" (detail: a sentence).
+ * Events: "show" (detail {action, undone, time}) when the board changes, "start" when the state to be solved has changed
+ * and the server has confirmed it, "refuse" (detail: a sentence).
  */
 export class Game extends EventTarget {
   puzzle = null;

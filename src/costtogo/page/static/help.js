@@ -11,11 +11,17 @@ const GENERAL = [
 
 /** Shows the keys that work with a puzzle. */
 export function showHelp(puzzle) {
-  const groups = [["On the board", keysOf(puzzle)], ["Solution, on the board or in the search", playerKeys], ["Everywhere", GENERAL]];
-  const rows = groups.filter(([, keys]) => keys.length).flatMap(([title, keys]) => [
-    html("tr", {}, html("th", { colspan: 2, scope: "rowgroup" }, title)),
-    ...keys.map(([key, meaning]) => html("tr", {}, html("td", {}, html("kbd", {}, key)), html("td", {}, meaning))),
-  ]);
+  const groups = [
+    ["On the board", keysOf(puzzle)],
+    ["Solution, on the board or in the search", playerKeys],
+    ["Everywhere", GENERAL],
+  ];
+  const rows = groups
+    .filter(([, keys]) => keys.length)
+    .flatMap(([title, keys]) => [
+      html("tr", {}, html("th", { colspan: 2, scope: "rowgroup" }, title)),
+      ...keys.map(([key, meaning]) => html("tr", {}, html("td", {}, html("kbd", {}, key)), html("td", {}, meaning))),
+    ]);
   document.getElementById("help-keys").replaceChildren(...rows);
   document.getElementById("help").showModal();
 }

@@ -17,7 +17,11 @@ class Page {
   #view = "solve";
   #ready = false; // false while a link is being restored: it is not written then, and no control works
   #game = new Game();
-  #start = new StartPanel(this.#game, { model: () => this.#mainPane.model, refuse });
+  #start = new StartPanel(this.#game, {
+    model: () => this.#mainPane.model,
+    beforeEdit: () => this.#pane.player.pause(),
+    refuse,
+  });
   #pane = new SearchPane(get("solve-pane"), "Search", { show: (shown, move) => this.#play(shown, move) });
   #comparison = new Comparison(this.#game, () => this.#choiceChanged());
 
@@ -27,7 +31,10 @@ class Page {
     for (const input of document.querySelectorAll(".seconds")) input.max = mostSeconds;
     document.querySelector("#scramble [name=moves]").max = mostScrambled;
     this.#puzzles = new Map(puzzles.map((puzzle) => [puzzle.name, puzzle]));
-    setOptions(get("puzzle"), puzzles.map(({ name, title }) => [name, title]));
+    setOptions(
+      get("puzzle"),
+      puzzles.map(({ name, title }) => [name, title]),
+    );
     await this.#restore();
   }
 
@@ -73,6 +80,7 @@ class Page {
     refuse("");
     this.#puzzle = this.#puzzles.get(name);
     get("puzzle").value = name;
+    document.title = `${this.#puzzle.title} – costtogo`;
     this.#start.open(this.#puzzle);
     const missing = [...this.#pane.open(this.#puzzle, wanted), ...this.#comparison.open(this.#puzzle, wanted)];
     await this.#game.open(this.#puzzle, wanted.state);

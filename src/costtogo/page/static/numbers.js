@@ -3,7 +3,8 @@
 const WHOLE = new Intl.NumberFormat("en");
 
 export const whole = (value) => (value === null || value === undefined ? "–" : WHOLE.format(value));
-export const seconds = (value) => (value === null || value === undefined ? "–" : `${value.toFixed(value < 10 ? 2 : 1)} s`);
+export const seconds = (value) =>
+  value === null || value === undefined ? "–" : `${value.toFixed(value < 10 ? 2 : 1)} s`;
 
 /** "Cost-to-go: network 11.83, exact 12." with what is known of the two. */
 export function costSentence(network, exact) {
@@ -28,7 +29,8 @@ export function searchRows(report) {
 }
 
 function optimality({ length, optimum, proved, lower_bound: bound }) {
-  if (optimum !== null && optimum !== undefined) return optimum === length ? "yes" : `no, the optimum is ${whole(optimum)}`;
+  if (optimum !== null && optimum !== undefined)
+    return optimum === length ? "yes" : `no, the optimum is ${whole(optimum)}`;
   if (proved) return "yes, proved";
   return bound > 0 ? `unknown; lower bound ${whole(Math.ceil(bound - 1e-6))}` : "unknown";
 }

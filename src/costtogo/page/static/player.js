@@ -25,7 +25,10 @@ export class Player {
   constructor(part, show) {
     this.#part = part;
     this.#show = show;
-    setOptions(part.speed, SPEEDS.map((speed) => [speed, `${speed}×`]));
+    setOptions(
+      part.speed,
+      SPEEDS.map((speed) => [speed, `${speed}×`]),
+    );
     part.speed.value = "1";
     part.first.addEventListener("click", () => this.seek(0));
     part.back.addEventListener("click", () => this.seek(this.step - 1));
@@ -42,7 +45,9 @@ export class Player {
     const count = solution.moves.length;
     const left = solution.states.map((_, step) => count - step);
     const known = (values) => left.map((_, step) => values?.[step] ?? null);
-    this.#chart = createChart({ network: known(solution.cost_to_go), exact: known(solution.exact), left }, (step) => this.seek(step));
+    this.#chart = createChart({ network: known(solution.cost_to_go), exact: known(solution.exact), left }, (step) =>
+      this.seek(step),
+    );
     this.#part.chart.replaceChildren(this.#chart.element);
     this.#part.text.textContent = solution.text;
     this.#part.slider.max = count;
@@ -82,6 +87,7 @@ export class Player {
     if (!this.#solution) return;
     if (this.step === this.#solution.moves.length) this.#go(0);
     this.#label("Pause");
+    this.#part.reading.setAttribute("aria-live", "off"); // it would be read out at every move
     const advance = () => {
       this.#go(this.step + 1);
       if (this.step < this.#solution.moves.length) this.#timer = setTimeout(advance, this.#moveTime());
@@ -94,6 +100,7 @@ export class Player {
     clearTimeout(this.#timer);
     this.#timer = 0;
     this.#label("Play");
+    this.#part.reading.setAttribute("aria-live", "polite");
   }
 
   /** Handles a key of the player; true if it was one. */
@@ -122,7 +129,9 @@ export class Player {
   #read() {
     const { moves, cost_to_go: network, exact } = this.#solution;
     const { slider, reading } = this.#part;
-    const made = this.step ? `Move ${this.step} of ${moves.length}, ${moves[this.step - 1]}.` : `Start, ${moves.length} moves to go.`;
+    const made = this.step
+      ? `Move ${this.step} of ${moves.length}, ${moves[this.step - 1]}.`
+      : `Start, ${moves.length} moves to go.`;
     reading.textContent = `${made} ${costSentence(network?.[this.step], exact?.[this.step])}`;
     slider.value = this.step;
     slider.setAttribute("aria-valuetext", reading.textContent);

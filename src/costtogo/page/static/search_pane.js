@@ -18,6 +18,7 @@ export class SearchPane extends EventTarget {
   #part;
   #puzzle = null;
   #board = null;
+  #hasOwnBoard;
   #id = null;
   #running = false;
   #unfollow = () => {};
@@ -30,8 +31,8 @@ export class SearchPane extends EventTarget {
     title.textContent = heading;
     root.firstElementChild.setAttribute("aria-label", heading);
     this.player = new Player(this.#part, show ?? ((shown, move) => this.#board.show(shown.cells, move)));
-    this.hasOwnBoard = show === null;
-    secondsLabel.hidden = search.hidden = cancel.hidden = this.hasOwnBoard;
+    this.#hasOwnBoard = show === null;
+    secondsLabel.hidden = search.hidden = cancel.hidden = this.#hasOwnBoard;
     form.addEventListener("submit", (event) => {
       event.preventDefault();
       this.dispatchEvent(new Event("search"));
@@ -68,14 +69,17 @@ export class SearchPane extends EventTarget {
     const { model, solver, seconds, board } = this.#part;
     model.replaceChildren();
     solver.replaceChildren();
-    const names = puzzle.models.map(({ name, origin }) => [name, origin === "packaged" ? name : `${name} (your study)`]);
+    const names = puzzle.models.map(({ name, origin }) => [
+      name,
+      origin === "packaged" ? name : `${name} (your study)`,
+    ]);
     setOptions(model, [...names, [NO_MODEL, "none"]]);
     const missing = [];
     if (wanted.model !== undefined) missing.push(...choose(model, wanted.model, "network"));
     this.#offerSolvers();
     if (wanted.solver !== undefined) missing.push(...choose(solver, wanted.solver, "solver"));
     if (wanted.seconds > 0) seconds.value = wanted.seconds;
-    if (this.hasOwnBoard) {
+    if (this.#hasOwnBoard) {
       this.#board = createBoard(puzzle, null);
       board.replaceChildren(this.#board.element);
     }
@@ -156,7 +160,9 @@ export class SearchPane extends EventTarget {
   #showNumbers(report) {
     const rows = report.status === "queued" || report.nodes_expanded === undefined ? [] : searchRows(report).slice(1);
     this.#part.numbers.hidden = rows.length === 0;
-    this.#part.numbers.replaceChildren(...rows.map(([name, text]) => html("div", {}, html("dt", {}, name), html("dd", {}, text))));
+    this.#part.numbers.replaceChildren(
+      ...rows.map(([name, text]) => html("div", {}, html("dt", {}, name), html("dd", {}, text))),
+    );
   }
 
   /** The status is read out by screen readers: it is only written when it changes. */
@@ -178,15 +184,20 @@ export class SearchPane extends EventTarget {
   #offerSolvers() {
     const model = this.#puzzle.models.find(({ name }) => name === this.model);
     const usable = ({ name, needs_model: needsModel }) => (model ? model.solvers.includes(name) : !needsModel);
-    setOptions(this.#part.solver, this.#puzzle.solvers.map((solver) => [solver.name, solver.name, !usable(solver)]));
+    setOptions(
+      this.#part.solver,
+      this.#puzzle.solvers.map((solver) => [solver.name, solver.name, !usable(solver)]),
+    );
     this.#buttons();
   }
 
   #tell() {
     const named = (list, name) => list.find((entry) => entry.name === name)?.told ?? "";
-    const model = this.#puzzle.models.length ? named(this.#puzzle.models, this.model) : "There is no trained network of this puzzle.";
-    const solver = this.solver ? `${this.solver}: ${named(this.#puzzle.solvers, this.solver)}` : "";
-    this.#part.told.replaceChildren(...[model, solver].filter(Boolean).map((text) => html("span", {}, text)));
+    const lines = [];
+    if (this.#puzzle.models.length === 0) lines.push("There is no trained network of this puzzle.");
+    if (this.model) lines.push(`Network: ${named(this.#puzzle.models, this.model)}`);
+    if (this.solver) lines.push(`Solver: ${named(this.#puzzle.solvers, this.solver)}`);
+    this.#part.told.replaceChildren(...lines.map((line) => html("span", {}, line)));
   }
 }
 

@@ -20,13 +20,18 @@ export class StartPanel {
   #game;
   #refuse;
   #model;
+  #beforeEdit;
   #board = null;
   #asked = 0;
 
-  /** model(): the name of the network whose cost-to-go is shown, or null. refuse(sentence) shows it; "" takes it away. */
-  constructor(game, { model, refuse }) {
+  /**
+   * model(): the name of the network whose cost-to-go is shown, or null. beforeEdit() is called when editing begins.
+   * refuse(sentence) shows a sentence; "" takes it away.
+   */
+  constructor(game, { model, beforeEdit, refuse }) {
     this.#game = game;
     this.#model = model;
+    this.#beforeEdit = beforeEdit;
     this.#refuse = refuse;
     game.addEventListener("show", ({ detail }) => this.#board.show(game.shown.cells, detail));
     game.addEventListener("start", () => this.#started());
@@ -71,7 +76,9 @@ export class StartPanel {
     const { puzzle, start } = this.#game;
     await new Promise((resolve) => setTimeout(resolve, VALUES_DELAY));
     if (number !== this.#asked || !start.state) return;
-    const answer = await api.values({ puzzle: puzzle.name, model: this.#model(), states: [start.state] }).catch(() => ({}));
+    const answer = await api
+      .values({ puzzle: puzzle.name, model: this.#model(), states: [start.state] })
+      .catch(() => ({}));
     if (number !== this.#asked) return;
     const sentence = costSentence(answer.cost_to_go?.[0], answer.exact?.[0]);
     get("here").textContent = start.solved ? `Solved. ${sentence}` : sentence;
@@ -84,7 +91,10 @@ export class StartPanel {
   }
 
   #edit(on) {
-    if (on) this.#game.step(this.#game.start);
+    if (on) {
+      this.#beforeEdit();
+      this.#game.step(this.#game.start);
+    }
     this.#board.edit(on);
     get("edit").setAttribute("aria-pressed", String(on));
     get("editing").hidden = !on;
@@ -107,12 +117,13 @@ export class StartPanel {
   }
 
   #listenToForms() {
-    const submit = (id, action) => get(id).addEventListener("submit", (event) => {
-      event.preventDefault();
-      this.#refuse("");
-      this.#edit(false);
-      action(event.target);
-    });
+    const submit = (id, action) =>
+      get(id).addEventListener("submit", (event) => {
+        event.preventDefault();
+        this.#refuse("");
+        this.#edit(false);
+        action(event.target);
+      });
     submit("scramble", async ({ elements }) => {
       const made = await this.#game.scramble(number(elements.moves), number(elements.seed));
       if (made) get("scrambled").textContent = `Seed ${made.seed}${made.moves ? `: ${made.moves}` : ""}`;

@@ -35,11 +35,16 @@ class CubeBoard {
   #drag = null;
   #residue = null; // how far a layer that was just let go is from where its turn ends
   #palette;
+  #scene; // the drawing, and in it two blocks of: faces of plastic, stickers, letters
+  #blocks;
+  #bodies;
+  #tiles;
+  #letters;
   #net;
   #netWanted = false;
 
   constructor(puzzle, act) {
-    this.#size = puzzle.turns[0].length === 24 ? 2 : 3;
+    this.#size = puzzle.side;
     this.#actions = puzzle.actions;
     this.#act = act;
     this.#stickers = stickers(this.#size);
@@ -47,10 +52,10 @@ class CubeBoard {
     this.#listen();
   }
 
-  /** Shows cells; after an action its layer turns into place, unless motion is reduced or time is 0. */
-  show(cells, { action = null, time = TURN_TIME } = {}) {
+  /** Shows cells; after an action, or after one was undone, its layer turns into place in a time in milliseconds. */
+  show(cells, { action = null, undone = false, time = TURN_TIME } = {}) {
     this.#cells = cells;
-    const from = this.#residue ?? (action?.endsWith("'") ? -QUARTER : QUARTER);
+    const from = this.#residue ?? (Boolean(action?.endsWith("'")) === undone ? QUARTER : -QUARTER);
     this.#residue = null;
     this.#paintCells();
     if (action && time > 0 && !motionIsReduced()) this.#animate(action[0], from, time);
@@ -71,14 +76,25 @@ class CubeBoard {
   }
 
   #build() {
-    this.#palette = palette("Colour to paint", COLOURS.map((colour, index) => ({ text: `${FACES[index]} ${colour}`, className: `c${index}` })));
+    this.#palette = palette(
+      "Colour to paint",
+      COLOURS.map((colour, index) => ({ text: `${FACES[index]} ${colour}`, className: `c${index}` })),
+    );
     this.#palette.element.hidden = true;
-    this.bodies = [0, 1].map(() => Array.from(FACES, () => svg("polygon", { class: "body" })));
-    this.tiles = this.#stickers.map(() => svg("polygon"));
-    this.letters = this.#stickers.map(() => svg("text", { class: "letter" }));
-    this.blocks = [0, 1].map(() => svg("g"));
-    this.scene = svg("svg", { viewBox: `${-REACH} ${-REACH} ${2 * REACH} ${2 * REACH}`, class: "scene" }, ...this.blocks);
-    this.#net = buttonGrid(this.#stickers.map((_, cell) => netPlace(cell, this.#size)), (cell) => this.#paint(cell), "net");
+    this.#bodies = [0, 1].map(() => Array.from(FACES, () => svg("polygon", { class: "body" })));
+    this.#tiles = this.#stickers.map(() => svg("polygon"));
+    this.#letters = this.#stickers.map(() => svg("text", { class: "letter" }));
+    this.#blocks = [0, 1].map(() => svg("g"));
+    this.#scene = svg(
+      "svg",
+      { viewBox: `${-REACH} ${-REACH} ${2 * REACH} ${2 * REACH}`, class: "scene" },
+      ...this.#blocks,
+    );
+    this.#net = buttonGrid(
+      this.#stickers.map((_, cell) => netPlace(cell, this.#size)),
+      (cell) => this.#paint(cell),
+      "net",
+    );
     this.#net.element.hidden = true;
     this.#net.element.addEventListener("keydown", (event) => this.#paintByKey(event));
     const letters = option("Letters", (on) => this.element.classList.toggle("lettered", on));
@@ -86,15 +102,16 @@ class CubeBoard {
       this.#netWanted = on;
       this.#net.element.hidden = !on && !this.#draft;
     });
-    this.element = html("div", { class: "cube" }, this.scene);
-    if (this.#act) this.element.append(html("div", { class: "options" }, letters, net), this.#palette.element, this.#net.element);
+    this.element = html("div", { class: "cube" }, this.#scene);
+    if (this.#act)
+      this.element.append(html("div", { class: "options" }, letters, net), this.#palette.element, this.#net.element);
     this.#rest();
   }
 
   #paintCells() {
     (this.#draft ?? this.#cells).forEach((colour, cell) => {
-      this.tiles[cell].setAttribute("class", `sticker c${colour}`);
-      this.letters[cell].textContent = this.#net.buttons[cell].textContent = FACES[colour];
+      this.#tiles[cell].setAttribute("class", `sticker c${colour}`);
+      this.#letters[cell].textContent = this.#net.buttons[cell].textContent = FACES[colour];
       this.#net.buttons[cell].className = `c${colour}`;
       this.#net.buttons[cell].setAttribute("aria-label", `${this.#placeName(cell)}: ${COLOURS[colour]}`);
       this.#net.buttons[cell].disabled = !this.#draft;
@@ -103,7 +120,8 @@ class CubeBoard {
 
   #placeName(cell) {
     const inFace = cell % this.#size ** 2;
-    return `face ${this.#stickers[cell].face}, row ${Math.floor(inFace / this.#size) + 1}, column ${(inFace % this.#size) + 1}`;
+    const [row, column] = [Math.floor(inFace / this.#size) + 1, (inFace % this.#size) + 1];
+    return `face ${this.#stickers[cell].face}, row ${row}, column ${column}`;
   }
 
   // Drawing. The cube consists of two blocks: the turning layer and the rest. Each is convex, so that of each only
@@ -123,7 +141,7 @@ class CubeBoard {
     this.#drawBlock(0, blockFaces(face, -1, cut), (sticker) => !inLayer(sticker), normal, 0);
     this.#drawBlock(1, blockFaces(face, cut, 1), inLayer, normal, angle);
     const layerIsNearer = this.#camera.height(normal) > cut;
-    this.scene.append(this.blocks[layerIsNearer ? 0 : 1], this.blocks[layerIsNearer ? 1 : 0]);
+    this.#scene.append(this.#blocks[layerIsNearer ? 0 : 1], this.#blocks[layerIsNearer ? 1 : 0]);
   }
 
   #drawBlock(number, faces, belongs, axis, angle) {
@@ -132,15 +150,20 @@ class CubeBoard {
     const drawn = [];
     faces.forEach(({ normal, centre, corners }, index) => {
       if (!isSeen(normal, centre)) return;
-      drawn.push(outlined(this.bodies[number][index], corners.map((corner) => this.#camera.project(place(corner)))));
+      drawn.push(
+        outlined(
+          this.#bodies[number][index],
+          corners.map((corner) => this.#camera.project(place(corner))),
+        ),
+      );
     });
     this.#stickers.forEach(({ face, centre, corners }, cell) => {
       if (!belongs(this.#stickers[cell]) || !isSeen(normalOf(face), centre)) return;
       const points = corners.map((corner) => this.#camera.project(place(corner)));
-      this.letters[cell].setAttribute("transform", onSquare(points, this.#camera.project(place(centre))));
-      drawn.push(outlined(this.tiles[cell], points), this.letters[cell]);
+      this.#letters[cell].setAttribute("transform", onSquare(points, this.#camera.project(place(centre))));
+      drawn.push(outlined(this.#tiles[cell], points), this.#letters[cell]);
     });
-    this.blocks[number].replaceChildren(...drawn);
+    this.#blocks[number].replaceChildren(...drawn);
   }
 
   #animate(face, from, time) {
@@ -162,14 +185,17 @@ class CubeBoard {
   // Turning and painting by hand.
 
   #listen() {
-    this.scene.addEventListener("pointerdown", (event) => this.#press(event));
-    this.scene.addEventListener("pointermove", (event) => this.#move(event));
-    this.scene.addEventListener("pointerup", () => this.#release());
-    this.scene.addEventListener("pointercancel", () => this.#release());
-    this.scene.setAttribute("tabindex", "0");
-    this.scene.setAttribute("role", "application");
-    this.scene.setAttribute("aria-label", `${this.#size} × ${this.#size} × ${this.#size} cube: letters turn faces, arrow keys turn the view`);
-    this.scene.addEventListener("keydown", (event) => this.#key(event));
+    this.#scene.addEventListener("pointerdown", (event) => this.#press(event));
+    this.#scene.addEventListener("pointermove", (event) => this.#move(event));
+    this.#scene.addEventListener("pointerup", () => this.#release());
+    this.#scene.addEventListener("pointercancel", () => this.#release());
+    this.#scene.setAttribute("tabindex", "0");
+    this.#scene.setAttribute("role", "application");
+    this.#scene.setAttribute(
+      "aria-label",
+      `${this.#size} × ${this.#size} × ${this.#size} cube: letters turn faces, arrow keys turn the view`,
+    );
+    this.#scene.addEventListener("keydown", (event) => this.#key(event));
   }
 
   #key(event) {
@@ -197,13 +223,13 @@ class CubeBoard {
 
   #press(event) {
     if (event.button !== 0 || this.#drag) return;
-    const cell = this.tiles.indexOf(event.target);
+    const cell = this.#tiles.indexOf(event.target);
     if (this.#draft && cell >= 0) {
       this.#paint(cell);
       return;
     }
     this.#rest();
-    this.scene.setPointerCapture(event.pointerId);
+    this.#scene.setPointerCapture(event.pointerId);
     this.#drag = { cell, x: event.clientX, y: event.clientY, face: null, orbits: cell < 0 || !this.#act, angle: 0 };
   }
 
@@ -247,7 +273,7 @@ class CubeBoard {
   /** Which face a drag of a sticker turns, and the screen vector whose product with the drag is the angle. */
   #layerFor(cell, moved) {
     const { face: own, centre } = this.#stickers[cell];
-    const pixels = this.scene.getBoundingClientRect().width / (2 * REACH);
+    const pixels = this.#scene.getBoundingClientRect().width / (2 * REACH);
     let best = null;
     let most = 0.5 * Math.hypot(...moved);
     for (const face of FACES) {
@@ -255,8 +281,10 @@ class CubeBoard {
       const contains = dot(centre, normal) > 1 - 2 / this.#size;
       if (face === own || face === OPPOSITE[own] || !contains) continue;
       const small = 0.01;
-      const [from, to] = [centre, add(centre, cross(normal, centre), small)].map((point) => this.#camera.project(point));
-      const speed = [(to[0] - from[0]) / small, (to[1] - from[1]) / small].map((value) => value * pixels); // px a radian
+      const [from, to] = [centre, add(centre, cross(normal, centre), small)].map((point) =>
+        this.#camera.project(point),
+      );
+      const speed = [0, 1].map((i) => ((to[i] - from[i]) / small) * pixels); // px a radian
       const along = dot([...moved, 0], [...speed, 0]) / Math.hypot(...speed);
       if (Math.abs(along) <= most) continue;
       most = Math.abs(along);
@@ -296,7 +324,14 @@ function onSquare([topLeft, topRight, bottomRight, bottomLeft], [x, y]) {
   const half = (from, to) => [0, 1].map((i) => (to[i] - from[i]) / 4);
   const [right, rightBelow] = [half(topLeft, topRight), half(bottomLeft, bottomRight)];
   const [down, downRight] = [half(topLeft, bottomLeft), half(topRight, bottomRight)];
-  const numbers = [right[0] + rightBelow[0], right[1] + rightBelow[1], down[0] + downRight[0], down[1] + downRight[1], x, y];
+  const numbers = [
+    right[0] + rightBelow[0],
+    right[1] + rightBelow[1],
+    down[0] + downRight[0],
+    down[1] + downRight[1],
+    x,
+    y,
+  ];
   return `matrix(${numbers.map((number) => number.toFixed(4)).join(" ")})`;
 }
 

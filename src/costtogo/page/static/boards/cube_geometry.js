@@ -5,12 +5,36 @@ export const OPPOSITE = { L: "R", U: "D", F: "B", R: "L", D: "U", B: "F" };
 
 // Outward normal, direction of growing columns and of growing rows (x right, y up, z to the viewer).
 const AXES = {
-  L: [[-1, 0, 0], [0, 0, 1], [0, -1, 0]],
-  U: [[0, 1, 0], [1, 0, 0], [0, 0, 1]],
-  F: [[0, 0, 1], [1, 0, 0], [0, -1, 0]],
-  D: [[0, -1, 0], [1, 0, 0], [0, 0, -1]],
-  R: [[1, 0, 0], [0, 0, -1], [0, -1, 0]],
-  B: [[0, 0, -1], [-1, 0, 0], [0, -1, 0]],
+  L: [
+    [-1, 0, 0],
+    [0, 0, 1],
+    [0, -1, 0],
+  ],
+  U: [
+    [0, 1, 0],
+    [1, 0, 0],
+    [0, 0, 1],
+  ],
+  F: [
+    [0, 0, 1],
+    [1, 0, 0],
+    [0, -1, 0],
+  ],
+  D: [
+    [0, -1, 0],
+    [1, 0, 0],
+    [0, 0, -1],
+  ],
+  R: [
+    [1, 0, 0],
+    [0, 0, -1],
+    [0, -1, 0],
+  ],
+  B: [
+    [0, 0, -1],
+    [-1, 0, 0],
+    [0, -1, 0],
+  ],
 };
 const EYE = 7; // distance of the eye from the centre of a cube whose edges are 2 long
 
@@ -38,7 +62,8 @@ export function stickers(size) {
 export function blockFaces(face, from, to) {
   const normal = normalOf(face);
   const axis = normal.findIndex((value) => value !== 0);
-  const inBlock = (point) => point.map((value, i) => (i === axis ? normal[axis] * (dot(point, normal) > 0 ? to : from) : value));
+  const inBlock = (point) =>
+    point.map((value, i) => (i === axis ? normal[axis] * (dot(point, normal) > 0 ? to : from) : value));
   return Array.from(FACES, (side) => {
     const [outward, columns, rows] = AXES[side];
     const corners = square(outward, columns, rows, 1).map(inBlock);

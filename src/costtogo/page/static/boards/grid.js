@@ -10,7 +10,11 @@ const ARROWS = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowR
  */
 export function buttonGrid(places, press, className) {
   const buttons = places.map(([row, column], cell) => {
-    const button = html("button", { type: "button", tabindex: cell === 0 ? "0" : "-1", on: { click: () => press(cell) } });
+    const button = html("button", {
+      type: "button",
+      tabindex: cell === 0 ? "0" : "-1",
+      on: { click: () => press(cell) },
+    });
     button.style.gridArea = `${row + 1} / ${column + 1}`;
     return button;
   });
@@ -18,28 +22,34 @@ export function buttonGrid(places, press, className) {
     buttons.forEach((button, other) => button.setAttribute("tabindex", other === cell ? "0" : "-1"));
     buttons[cell].focus();
   };
-  const element = html("div", {
-    class: `grid ${className}`,
-    on: {
-      keydown: (event) => {
-        const direction = ARROWS[event.key];
-        const from = buttons.indexOf(event.target);
-        if (!direction || from < 0) return;
-        event.preventDefault();
-        event.stopPropagation();
-        focus(neighbour(places, from, direction));
-      },
-      focusin: (event) => {
-        const cell = buttons.indexOf(event.target);
-        if (cell >= 0) buttons.forEach((button, other) => button.setAttribute("tabindex", other === cell ? "0" : "-1"));
+  const element = html(
+    "div",
+    {
+      class: `grid ${className}`,
+      on: {
+        keydown: (event) => {
+          const direction = ARROWS[event.key];
+          const from = buttons.indexOf(event.target);
+          if (!direction || from < 0) return;
+          event.preventDefault();
+          event.stopPropagation();
+          focus(neighbour(places, from, direction));
+        },
+        focusin: (event) => {
+          const cell = buttons.indexOf(event.target);
+          if (cell >= 0)
+            buttons.forEach((button, other) => button.setAttribute("tabindex", other === cell ? "0" : "-1"));
+        },
       },
     },
-  }, ...buttons);
+    ...buttons,
+  );
   return { element, buttons };
 }
 
 /** The places of a board of rows × columns cells, row by row. */
-export const rectangle = (rows, columns) => Array.from({ length: rows * columns }, (_, cell) => [Math.floor(cell / columns), cell % columns]);
+export const rectangle = (rows, columns) =>
+  Array.from({ length: rows * columns }, (_, cell) => [Math.floor(cell / columns), cell % columns]);
 
 /** The nearest place in a direction, first in the same row or column; the place itself where there is none. */
 function neighbour(places, from, [down, right]) {

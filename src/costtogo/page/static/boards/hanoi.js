@@ -14,9 +14,23 @@ export function create(puzzle, { act }) {
   const { cells: count, letters: pegs } = puzzle;
   const width = count + 2; // of a peg's share of the board; disk d is d + 1.5 wide
   const [floor, top] = [count * HEIGHT + 1, -0.6];
-  const disks = Array.from({ length: count }, (_, disk) => svg("rect", { class: `disk ${disk % 2 ? "odd" : "even"}`, x: -(disk + 1.5) / 2, y: 0.06, width: disk + 1.5, height: HEIGHT - 0.12, rx: 0.3 }));
+  const disks = Array.from({ length: count }, (_, disk) =>
+    svg("rect", {
+      class: `disk ${disk % 2 ? "odd" : "even"}`,
+      x: -(disk + 1.5) / 2,
+      y: 0.06,
+      width: disk + 1.5,
+      height: HEIGHT - 0.12,
+      rx: 0.3,
+    }),
+  );
   const shares = Array.from({ length: pegs }, (_, peg) => drawPeg(peg));
-  const scene = svg("svg", { viewBox: `0 ${top} ${width * pegs} ${floor - top + 1.4}`, class: "scene hanoi" }, ...shares, ...disks);
+  const scene = svg(
+    "svg",
+    { viewBox: `0 ${top} ${width * pegs} ${floor - top + 1.4}`, class: "scene hanoi" },
+    ...shares,
+    ...disks,
+  );
   const element = html("div", { class: "hanoi-board" }, scene);
   let cells = puzzle.goal;
   let painted = null;
@@ -25,11 +39,14 @@ export function create(puzzle, { act }) {
 
   function drawPeg(peg) {
     const middle = width * (peg + 0.5);
-    return svg("g", { class: "peg" },
+    return svg(
+      "g",
+      { class: "peg" },
       svg("rect", { class: "share", x: width * peg, y: top, width, height: floor - top + 1.4 }),
       svg("rect", { class: "pole", x: middle - 0.12, y: 0.4, width: 0.24, height: floor - 0.4, rx: 0.1 }),
       svg("rect", { class: "pole", x: width * peg + 0.2, y: floor, width: width - 0.4, height: 0.2, rx: 0.1 }),
-      svg("text", { x: middle, y: floor + 0.85, "font-size": Math.min(0.9, 0.3 + width / 12) }, String(peg)));
+      svg("text", { x: middle, y: floor + 0.85, "font-size": Math.min(0.9, 0.3 + width / 12) }, String(peg)),
+    );
   }
 
   if (act) {
@@ -97,8 +114,10 @@ export function create(puzzle, { act }) {
       disks[disk].style.transform = `translate(${width * (peg + 0.5)}px, ${y}px)`;
       disks[disk].classList.toggle("lifted", inAir);
     }
-    const towers = shares.map((_, peg) => `peg ${peg}: ${shown.flatMap((at, disk) => (at === peg ? [disk + 1] : [])).join(" ") || "empty"}`);
-    scene.setAttribute("aria-label", `Disks, the smallest is 1. ${towers.join("; ")}`);
+    const towers = shares.map(
+      (_, peg) => `peg ${peg}: ${shown.flatMap((at, disk) => (at === peg ? [disk] : [])).join(" ") || "empty"}`,
+    );
+    scene.setAttribute("aria-label", `Disks, the smallest is 0. ${towers.join("; ")}`);
   }
 
   function show(shown) {

@@ -9,7 +9,8 @@ export function palette(title, choices) {
   const name = `palette-${(palettes += 1)}`;
   const inputs = choices.map((_, index) => html("input", { type: "radio", name, value: index, checked: index === 0 }));
   const labels = choices.map(({ text, className }, index) =>
-    html("label", {}, inputs[index], html("span", { class: `swatch ${className}` }, text)));
+    html("label", {}, inputs[index], html("span", { class: `swatch ${className}` }, text)),
+  );
   const element = html("fieldset", { class: "palette" }, html("legend", {}, title), ...labels);
   return {
     element,

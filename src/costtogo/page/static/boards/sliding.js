@@ -10,9 +10,20 @@ export function create(puzzle, { act }) {
   const { side, cells: count } = puzzle;
   const home = new Map(puzzle.goal.map((tile, cell) => [tile, cell]));
   const tiles = new Map(puzzle.goal.filter((tile) => tile > 0).map((tile) => [tile, drawTile(tile)]));
-  const scene = svg("svg", { viewBox: `-0.06 -0.06 ${side + 0.12} ${side + 0.12}`, class: "scene sliding" },
-    svg("rect", { class: "tray", x: -0.06, y: -0.06, width: side + 0.12, height: side + 0.12, rx: 0.1 }), ...tiles.values());
-  const fields = Array.from({ length: count }, (_, cell) => html("input", { inputmode: "numeric", maxlength: 2, autocomplete: "off", "aria-label": `row ${Math.floor(cell / side) + 1}, column ${(cell % side) + 1}` }));
+  const scene = svg(
+    "svg",
+    { viewBox: `-0.06 -0.06 ${side + 0.12} ${side + 0.12}`, class: "scene sliding" },
+    svg("rect", { class: "tray", x: -0.06, y: -0.06, width: side + 0.12, height: side + 0.12, rx: 0.1 }),
+    ...tiles.values(),
+  );
+  const fields = Array.from({ length: count }, (_, cell) =>
+    html("input", {
+      inputmode: "numeric",
+      maxlength: 2,
+      autocomplete: "off",
+      "aria-label": `row ${Math.floor(cell / side) + 1}, column ${(cell % side) + 1}`,
+    }),
+  );
   const editor = html("div", { class: "grid tile-editor", hidden: true }, ...fields);
   editor.style.gridTemplateColumns = `repeat(${side}, 1fr)`;
   const element = html("div", { class: "sliding-board" }, scene, editor);
@@ -46,7 +57,10 @@ export function create(puzzle, { act }) {
       drawing.style.transform = `translate(${cell % side}px, ${Math.floor(cell / side)}px)`;
       drawing.classList.toggle("home", home.get(tile) === cell);
     });
-    scene.setAttribute("aria-label", `${count - 1} tiles, row by row: ${shown.map((tile) => tile || "blank").join(" ")}`);
+    scene.setAttribute(
+      "aria-label",
+      `${count - 1} tiles, row by row: ${shown.map((tile) => tile || "blank").join(" ")}`,
+    );
   }
 
   function edit(on) {
@@ -65,6 +79,10 @@ export function create(puzzle, { act }) {
 
 function drawTile(tile) {
   const size = tile > 9 ? 0.42 : 0.5;
-  return svg("g", { class: "tile" }, svg("rect", { x: 0.03, y: 0.03, width: 0.94, height: 0.94, rx: 0.09 }),
-    svg("text", { x: 0.5, y: 0.5, "font-size": size }, String(tile)));
+  return svg(
+    "g",
+    { class: "tile" },
+    svg("rect", { x: 0.03, y: 0.03, width: 0.94, height: 0.94, rx: 0.09 }),
+    svg("text", { x: 0.5, y: 0.5, "font-size": size }, String(tile)),
+  );
 }

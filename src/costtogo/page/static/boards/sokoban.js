@@ -14,9 +14,14 @@ export function create(puzzle, { act }) {
   const columns = puzzle.columns ?? puzzle.side;
   let cells = puzzle.goal;
   let painted = null;
-  const squares = cells.map((_, cell) => svg("g", { class: "cell", transform: `translate(${cell % columns} ${Math.floor(cell / columns)})` }));
+  const squares = cells.map((_, cell) =>
+    svg("g", { class: "cell", transform: `translate(${cell % columns} ${Math.floor(cell / columns)})` }),
+  );
   const scene = svg("svg", { viewBox: `0 0 ${columns} ${rows}`, class: "scene sokoban" }, ...squares);
-  const choice = palette("What to paint", NAMES.map((text, letter) => ({ text, className: `soko${letter}` })));
+  const choice = palette(
+    "What to paint",
+    NAMES.map((text, letter) => ({ text, className: `soko${letter}` })),
+  );
   choice.element.hidden = true;
   const element = html("div", { class: "sokoban-board" }, scene, choice.element);
 
@@ -50,7 +55,10 @@ export function create(puzzle, { act }) {
   function draw(shown) {
     shown.forEach((letter, cell) => squares[cell].replaceChildren(...drawCell(letter)));
     const boxes = shown.filter((letter) => letter === BOX).length;
-    scene.setAttribute("aria-label", `Sokoban level of ${rows} rows and ${columns} columns, boxes off their targets: ${boxes}`);
+    scene.setAttribute(
+      "aria-label",
+      `Sokoban level of ${rows} rows and ${columns} columns, boxes off their targets: ${boxes}`,
+    );
   }
 
   function show(shown) {
@@ -68,17 +76,33 @@ export function create(puzzle, { act }) {
 }
 
 function drawCell(letter) {
-  const square = letter === WALL
-    ? svg("rect", { class: "wall", x: 0.02, y: 0.02, width: 0.96, height: 0.96, rx: 0.06 })
-    : svg("rect", { class: "floor", width: 1, height: 1 });
+  const square =
+    letter === WALL
+      ? svg("rect", { class: "wall", x: 0.02, y: 0.02, width: 0.96, height: 0.96, rx: 0.06 })
+      : svg("rect", { class: "floor", width: 1, height: 1 });
   const drawing = [square];
-  if ([TARGET, BOX_ON_TARGET, PLAYER_ON_TARGET].includes(letter)) drawing.push(svg("circle", { class: "target", cx: 0.5, cy: 0.5, r: 0.17 }));
+  if ([TARGET, BOX_ON_TARGET, PLAYER_ON_TARGET].includes(letter))
+    drawing.push(svg("circle", { class: "target", cx: 0.5, cy: 0.5, r: 0.17 }));
   if (letter === BOX || letter === BOX_ON_TARGET) {
-    drawing.push(svg("rect", { class: letter === BOX ? "box" : "box done", x: 0.12, y: 0.12, width: 0.76, height: 0.76, rx: 0.08 }));
-    drawing.push(svg("path", { class: "box-mark", d: letter === BOX ? "M.27.27 .73.73M.73.27 .27.73" : "M.27.53 .44.7 .74.33" }));
+    drawing.push(
+      svg("rect", {
+        class: letter === BOX ? "box" : "box done",
+        x: 0.12,
+        y: 0.12,
+        width: 0.76,
+        height: 0.76,
+        rx: 0.08,
+      }),
+    );
+    drawing.push(
+      svg("path", { class: "box-mark", d: letter === BOX ? "M.27.27 .73.73M.73.27 .27.73" : "M.27.53 .44.7 .74.33" }),
+    );
   }
   if (letter === PLAYER || letter === PLAYER_ON_TARGET) {
-    drawing.push(svg("circle", { class: "player", cx: 0.5, cy: 0.34, r: 0.17 }), svg("path", { class: "player", d: "M.2.86 a.3.32 0 0 1 .6 0z" }));
+    drawing.push(
+      svg("circle", { class: "player", cx: 0.5, cy: 0.34, r: 0.17 }),
+      svg("path", { class: "player", d: "M.2.86 a.3.32 0 0 1 .6 0z" }),
+    );
   }
   return drawing;
 }
