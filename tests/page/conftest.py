@@ -9,7 +9,6 @@ from page_server import running
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")  # of the browser's program
 WAIT = 20_000  # ms that anything on the page may take on a busy machine
-SEARCHES = 2  # at once
 NO_PLAYWRIGHT = "The browser tests need Playwright: pip install -e '.[page-test]'."
 NO_CHROMIUM = "The browser tests need Chromium (apt install chromium), or its path in COSTTOGO_CHROMIUM."
 
@@ -28,9 +27,15 @@ def browser() -> Iterator:
 
 
 @pytest.fixture(scope="session")
-def server(browser) -> Iterator:
+def searches_at_once() -> int:
+    """How many searches run; others wait."""
+    return 2
+
+
+@pytest.fixture(scope="session")
+def server(browser, searches_at_once) -> Iterator:
     """The page's server in a thread; it starts only where there is a browser."""
-    with running("page.fake_core", workers=SEARCHES) as server:
+    with running("page.fake_core", workers=searches_at_once) as server:
         yield server
 
 
@@ -39,7 +44,7 @@ def open_page(browser, server) -> Iterator[Callable]:
     """open_page(fragment, refusals, **options) → a page that has restored its link; options are those of a context.
 
     At the end of the test the page must have logged no error, which a violation of its content policy would be.
-    refusals: whether the test means the server to refuse something, which the browser logs.
+    refusals: whether the test means a request to be refused or to fail, which the browser logs.
     """
     contexts, errors = [], []
 
@@ -51,7 +56,7 @@ def open_page(browser, server) -> Iterator[Callable]:
         page.on("pageerror", lambda error: errors.append(str(error)))
 
         def log(message) -> None:
-            if message.type in ("error", "warning") and not (refusals and "status of 422" in message.text):
+            if message.type in ("error", "warning") and not (refusals and "Failed to load resource" in message.text):
                 errors.append(message.text)
 
         page.on("console", log)

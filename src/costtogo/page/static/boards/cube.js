@@ -78,7 +78,10 @@ class CubeBoard {
   #build() {
     this.#palette = palette(
       "Colour to paint",
-      COLOURS.map((colour, index) => ({ text: `${FACES[index]} ${colour}`, className: `c${index}` })),
+      COLOURS.map((colour, index) => ({
+        text: `${FACES[index]} ${colour}`,
+        picture: [svg("rect", { class: `sticker c${index}`, width: 1, height: 1 })],
+      })),
     );
     this.#palette.element.hidden = true;
     this.#bodies = [0, 1].map(() => Array.from(FACES, () => svg("polygon", { class: "body" })));

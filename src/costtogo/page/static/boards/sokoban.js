@@ -20,7 +20,7 @@ export function create(puzzle, { act }) {
   const scene = svg("svg", { viewBox: `0 0 ${columns} ${rows}`, class: "scene sokoban" }, ...squares);
   const choice = palette(
     "What to paint",
-    NAMES.map((text, letter) => ({ text, className: `soko${letter}` })),
+    NAMES.map((text, letter) => ({ text, picture: drawCell(letter) })),
   );
   choice.element.hidden = true;
   const element = html("div", { class: "sokoban-board" }, scene, choice.element);
@@ -79,10 +79,11 @@ function drawCell(letter) {
   const square =
     letter === WALL
       ? svg("rect", { class: "wall", x: 0.02, y: 0.02, width: 0.96, height: 0.96, rx: 0.06 })
-      : svg("rect", { class: "floor", width: 1, height: 1 });
+      : svg("rect", { class: "floor", width: 1.01, height: 1.01 });
   const drawing = [square];
-  if ([TARGET, BOX_ON_TARGET, PLAYER_ON_TARGET].includes(letter))
-    drawing.push(svg("circle", { class: "target", cx: 0.5, cy: 0.5, r: 0.17 }));
+  if (letter === TARGET || letter === PLAYER_ON_TARGET) {
+    drawing.push(svg("circle", { class: "target", cx: 0.5, cy: 0.5, r: letter === TARGET ? 0.17 : 0.44 }));
+  }
   if (letter === BOX || letter === BOX_ON_TARGET) {
     drawing.push(
       svg("rect", {
