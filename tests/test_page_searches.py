@@ -187,7 +187,8 @@ def test_finished_searches_are_forgotten(page, monkeypatch):
     page.until(ids[-1], "solved")
     last = page.begin("walk").json["id"]
     page.until(last, "solved")
-    assert page.ask("GET", f"/api/searches/{ids[0]}").status == 404
+    forgotten = page.ask("GET", f"/api/searches/{ids[0]}")
+    assert forgotten.status == 404 and "forgotten" in forgotten.json["error"]
     monkeypatch.setattr(module, "KEPT_SECONDS", 0.0)
     page.until(page.begin("walk").json["id"], "solved")
     assert page.ask("GET", f"/api/searches/{last}").status == 404

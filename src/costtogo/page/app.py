@@ -36,9 +36,14 @@ KINDS = {  # of files that are served, by suffix; no others are
     ".txt": "text/plain; charset=utf-8",
 }
 OFFERS_SECONDS = 20.0  # until networks are looked for again: a study may have trained one
+NO_SEARCH = "There is no such search: it never was, or it ended some time ago and is forgotten."
 RETRY = {"retry-after": "2"}  # seconds
 REFUSALS = {code: {"model": schemas.Refusal} for code in (403, 413, 415, 422)}
-SENTENCES = {404: "There is nothing at this address.", 405: "This address does not take requests of this method."}
+SENTENCES = {  # for what Starlette says
+    "Not Found": "There is nothing at this address.",
+    "Method Not Allowed": "This address does not take requests of this method.",
+    "There was an error parsing the body": "The body cannot be read as JSON.",
+}
 
 
 @dataclass
@@ -129,7 +134,7 @@ def _add_errors(app: FastAPI) -> None:
 
     @app.exception_handler(HTTPException)
     async def refuse_address(request: Request, error: HTTPException) -> JSONResponse:
-        return refusal(error.status_code, SENTENCES.get(error.status_code, f"{error.detail}."), error.headers)
+        return refusal(error.status_code, SENTENCES.get(error.detail, error.detail), error.headers)
 
     @app.exception_handler(Full)
     async def refuse_more(request: Request, error: Full) -> JSONResponse:
@@ -165,7 +170,8 @@ def _add_puzzles(app: FastAPI, service: Service) -> None:
     @app.get("/api/puzzles")
     async def puzzles() -> schemas.Puzzles:
         """The puzzles of the page, each with its networks, best first, and its solvers."""
-        found = [{**catalogue.describe(name), **await service.of(name)} for name in catalogue.SCRAMBLES]
+        described = await run_in_threadpool(lambda: [catalogue.describe(name) for name in catalogue.SCRAMBLES])
+        found = [{**each, **await service.of(each["name"])} for each in described]
         return {"puzzles": found, "most_seconds": schemas.MOST_SECONDS, "most_scrambled": catalogue.MOST_SCRAMBLED}
 
     @app.post("/api/scramble", responses=REFUSALS)
@@ -236,7 +242,7 @@ def _add_searches(app: FastAPI, service: Service) -> None:
 
     def known(id: str) -> Search:
         if id not in searches.known:
-            raise HTTPException(404, "There is no search of this name: it never was, or it ended some time ago")
+            raise HTTPException(404, NO_SEARCH)
         return searches.known[id]
 
     def info(search: Search) -> schemas.SearchInfo:
