@@ -67,6 +67,21 @@ def test_every_kind_of_puzzle_loads_without_errors_or_violations_of_the_content_
     assert carried(page)["state"] == make(puzzle).format_state(make(puzzle).goal)
 
 
+def test_a_puzzle_of_a_kind_without_a_board_shows_its_cells_and_buttons(open_page, expect):
+    def without_a_board(route) -> None:
+        answer = route.fetch()
+        puzzles = [each | {"kind": "other"} for each in answer.json()["puzzles"]]
+        route.fulfill(response=answer, json=answer.json() | {"puzzles": puzzles})
+
+    page = open_page(link(puzzle="cube3"))
+    page.route("**/api/puzzles", without_a_board)
+    page.goto(page.url.partition("#")[0] + "?#" + link(puzzle="puzzle8"))
+    page.click("#actions button:text-is('R')")
+    expect(page.locator("#board input")).to_have_count(9)
+    expect(page).to_have_url(state(after("puzzle8", "R")))
+    assert [field.input_value() for field in page.locator("#board input").all()] == after("puzzle8", "R").split()
+
+
 def test_nothing_is_asked_of_another_machine(open_page, server):
     page = open_page()
     asked = []
@@ -74,6 +89,16 @@ def test_nothing_is_asked_of_another_machine(open_page, server):
     page.reload()
     page.locator("main:not([inert])").wait_for()
     assert asked and all(url.startswith(server.url) for url in asked)
+
+
+def test_leafing_through_the_puzzles_ends_at_the_last(open_page, expect):
+    page = open_page(link(puzzle="cube2"))
+    page.locator("#puzzle").focus()
+    for _ in range(4):
+        page.keyboard.press("ArrowDown")
+    expect(page).to_have_url(re.compile("puzzle=puzzle24"))
+    expect(page.locator("#board .tile")).to_have_count(24)
+    expect(page.locator("#notice")).to_be_hidden()
 
 
 # Moves by hand
@@ -369,6 +394,23 @@ def test_a_search_that_runs_out_of_time_says_so(open_page, expect):
     page.click("#solve [data-part=search]")
     expect(page.locator("#solve [data-part=status]")).to_have_text("No solution was found in the time given.")
     expect(page.locator("#solve [data-part=player]")).to_be_hidden()
+
+
+def test_a_search_right_after_a_turn_starts_where_the_turn_ends(open_page, expect):
+    page = open_page(link(puzzle="cube2", solver="shortest"))
+    page.route("**/api/state", lambda route: (page.wait_for_timeout(300), route.continue_()))
+    page.click("#actions button:text-is('R')")
+    page.click("#solve [data-part=search]")
+    expect(page.locator("#solve [data-part=text]")).to_have_text("R'")
+
+
+def test_a_link_keeps_that_no_network_is_used(open_page, expect):
+    page = open_page(link(puzzle="cube2"))
+    page.select_option("#solve [data-part=model]", "none")
+    expect(page).to_have_url(re.compile("model=none"))
+    page.reload()
+    expect(page.locator("#solve [data-part=model]")).to_have_value("none")
+    expect(page.locator("#solve [data-part=solver] option[value=detour]")).to_be_disabled()
 
 
 def test_two_solvers_are_compared_side_by_side_at_once(open_page, expect):

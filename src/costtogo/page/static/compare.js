@@ -16,8 +16,9 @@ export class Comparison {
       pane.addEventListener("report", () => this.#update());
     }
     this.#get("compare-seconds").addEventListener("change", changed);
-    this.#get("search-both").addEventListener("click", () => {
-      for (const pane of this.panes) pane.start(game.start, this.seconds);
+    this.#get("search-both").addEventListener("click", async () => {
+      const start = await game.settled();
+      for (const pane of this.panes) pane.start(start, this.seconds);
       this.#update();
     });
     this.#get("cancel-both").addEventListener("click", () => this.panes.forEach((pane) => pane.cancel()));

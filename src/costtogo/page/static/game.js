@@ -22,12 +22,13 @@ export class Game extends EventTarget {
 
   /** Takes another puzzle, at its goal or at the state of a text; true unless the server refused the text. */
   async open(puzzle, text = puzzle.goal_text) {
-    this.#era += 1;
+    const era = ++this.#era;
     this.puzzle = puzzle;
     this.#past = [];
     this.#known = this.start = this.shown = { cells: puzzle.goal, state: puzzle.goal_text, legal: null, solved: true };
     this.#show();
     const taken = await this.enter({ state: text });
+    if (era !== this.#era) return false; // another puzzle was opened meanwhile
     if (!taken) await this.enter({ state: puzzle.goal_text });
     this.#past = [];
     return taken;
@@ -63,6 +64,12 @@ export class Game extends EventTarget {
       return api.state({ puzzle, from: this.#known.state, moves: action });
     };
     return this.#ask(request, action, ahead);
+  }
+
+  /** The state to be solved, once the server has confirmed it. */
+  async settled() {
+    await this.#queue;
+    return this.start;
   }
 
   get canUndo() {

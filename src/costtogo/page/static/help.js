@@ -23,5 +23,6 @@ export function showHelp(puzzle) {
       ...keys.map(([key, meaning]) => html("tr", {}, html("td", {}, html("kbd", {}, key)), html("td", {}, meaning))),
     ]);
   document.getElementById("help-keys").replaceChildren(...rows);
-  document.getElementById("help").showModal();
+  const dialog = document.getElementById("help");
+  if (!dialog.open) dialog.showModal();
 }

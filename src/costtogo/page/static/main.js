@@ -6,7 +6,7 @@ import { setOptions } from "./dom.js";
 import { Game } from "./game.js";
 import { showHelp } from "./help.js";
 import * as link from "./link.js";
-import { SearchPane } from "./search_pane.js";
+import { NO_MODEL, SearchPane } from "./search_pane.js";
 import { StartPanel } from "./start_panel.js";
 
 const get = (id) => document.getElementById(id);
@@ -35,6 +35,7 @@ class Page {
       get("puzzle"),
       puzzles.map(({ name, title }) => [name, title]),
     );
+    get("loading").hidden = true;
     await this.#restore();
   }
 
@@ -50,7 +51,7 @@ class Page {
     get("open-help").addEventListener("click", () => showHelp(this.#puzzle));
     addEventListener("hashchange", () => this.#restore());
     addEventListener("keydown", (event) => {
-      if (event.key === "?" && !event.target.matches("input, textarea, select")) showHelp(this.#puzzle);
+      if (event.key === "?" && this.#ready && !event.target.matches("input, textarea, select")) showHelp(this.#puzzle);
     });
     get("start").addEventListener("keydown", (event) => {
       if (this.#view === "solve" && !event.target.matches("input, textarea")) this.#pane.player.key(event);
@@ -58,10 +59,11 @@ class Page {
     this.#game.addEventListener("refuse", ({ detail }) => refuse(detail));
     this.#game.addEventListener("start", () => this.#startChanged());
     this.#pane.addEventListener("choice", () => this.#choiceChanged());
-    this.#pane.addEventListener("search", () => {
+    this.#pane.addEventListener("search", async () => {
       refuse("");
-      this.#game.step(this.#game.start);
-      this.#pane.start(this.#game.start);
+      const start = await this.#game.settled();
+      this.#game.step(start);
+      this.#pane.start(start);
     });
   }
 
@@ -84,6 +86,7 @@ class Page {
     this.#start.open(this.#puzzle);
     const missing = [...this.#pane.open(this.#puzzle, wanted), ...this.#comparison.open(this.#puzzle, wanted)];
     await this.#game.open(this.#puzzle, wanted.state);
+    if (this.#puzzle.name !== name) return; // another one was chosen meanwhile
     if (missing.length) refuse(missing[0]);
     this.#setReady(true);
     this.#writeLink();
@@ -134,9 +137,9 @@ class Page {
       view: compares ? "compare" : "",
       puzzle: this.#puzzle.name,
       state: this.#game.start.state,
-      model: pane.model ?? "",
+      model: pane.model ?? NO_MODEL,
       solver: pane.solver,
-      model2: compares ? (b.model ?? "") : "",
+      model2: compares ? (b.model ?? NO_MODEL) : "",
       solver2: compares ? b.solver : "",
       seconds: String(compares ? this.#comparison.seconds : pane.seconds),
     });
@@ -163,4 +166,7 @@ function refuse(sentence) {
   get("notice").hidden = sentence === "";
 }
 
-new Page().open().catch((error) => refuse(error.message));
+new Page().open().catch((error) => {
+  get("loading").hidden = true;
+  refuse(error.message);
+});

@@ -6,7 +6,7 @@ import { html, parts, setOptions } from "./dom.js";
 import { searchRows } from "./numbers.js";
 import { Player } from "./player.js";
 
-const NO_MODEL = "";
+export const NO_MODEL = "none"; // in the list of networks, and in links
 
 /**
  * Events: "choice" when network, solver or seconds change, "report" whenever there is news of the search.
@@ -47,7 +47,8 @@ export class SearchPane extends EventTarget {
   }
 
   get model() {
-    return this.#part.model.value || null;
+    const { value } = this.#part.model;
+    return value === NO_MODEL ? null : value;
   }
 
   get solver() {
@@ -73,7 +74,7 @@ export class SearchPane extends EventTarget {
       name,
       origin === "packaged" ? name : `${name} (your study)`,
     ]);
-    setOptions(model, [...names, [NO_MODEL, "none"]]);
+    setOptions(model, [...names, [NO_MODEL, NO_MODEL]]);
     const missing = [];
     if (wanted.model !== undefined) missing.push(...choose(model, wanted.model, "network"));
     this.#offerSolvers();

@@ -74,6 +74,7 @@ export class StartPanel {
   async value() {
     const number = ++this.#asked;
     const { puzzle, start } = this.#game;
+    get("here").textContent = ""; // what stood there belongs to another state or network
     await new Promise((resolve) => setTimeout(resolve, VALUES_DELAY));
     if (number !== this.#asked || !start.state) return;
     const answer = await api
