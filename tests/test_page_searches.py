@@ -6,6 +6,7 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -181,16 +182,28 @@ def test_of_twenty_searches_at_once_two_run_the_rest_waits_and_more_are_refused(
     assert all(gone(process) for process in processes), "nothing is left when the server has stopped"
 
 
+def test_many_who_come_before_the_networks_are_known_are_all_answered():
+    with running(workers=1, waiting=40) as page:
+        found = []
+        asking = [threading.Thread(target=lambda: found.append(page.begin("deaf").status)) for _ in range(30)]
+        for each in asking:
+            each.start()
+        for each in asking:
+            each.join()
+        assert found == [202] * 30
+
+
 def test_finished_searches_are_forgotten(page, monkeypatch):
+    def walked() -> str:
+        return page.until(page.begin("walk").json["id"], "solved")["id"]
+
     monkeypatch.setattr(module, "MOST_KEPT", 2)
-    ids = [page.begin("walk").json["id"] for _ in range(4)]
-    page.until(ids[-1], "solved")
-    last = page.begin("walk").json["id"]
-    page.until(last, "solved")
-    forgotten = page.ask("GET", f"/api/searches/{ids[0]}")
+    first, *_, last = [walked() for _ in range(4)]
+    forgotten = page.ask("GET", f"/api/searches/{first}")
     assert forgotten.status == 404 and "forgotten" in forgotten.json["error"]
+    assert page.ask("GET", f"/api/searches/{last}").status == 200
     monkeypatch.setattr(module, "KEPT_SECONDS", 0.0)
-    page.until(page.begin("walk").json["id"], "solved")
+    walked()
     assert page.ask("GET", f"/api/searches/{last}").status == 404
 
 

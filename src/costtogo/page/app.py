@@ -1,5 +1,6 @@
 """The addresses of the server: the page's files, and the API below /api."""
 
+import asyncio
 import math
 import secrets
 import time
@@ -48,29 +49,47 @@ SENTENCES = {  # for what Starlette says
 
 @dataclass
 class Service:
-    """What answers the API: the queue of searches and the desk for short questions."""
+    """What answers the API: the queue of searches and the desk for short questions.
+
+    offers: by puzzle, the networks and solvers as core.offers tells them.  asked: when they were last looked for.
+    """
 
     searches: Searches
     desk: Desk
     offers: dict = field(default_factory=dict)
     asked: float = -math.inf
+    _looking: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     @asynccontextmanager
     async def running(self, app: FastAPI) -> AsyncIterator[None]:
         """Processes as long as the server runs."""
-        self.searches.start()
+        beginning = asyncio.create_task(self._begin())
         try:
             yield
         finally:
+            beginning.cancel()
             await self.searches.stop()
             await self.desk.stop()
 
+    async def _begin(self) -> None:
+        """First what the page asks for first: processes that start side by side make each other wait."""
+        try:
+            await self._look()
+        except (UserError, Failed, Ended):
+            pass  # who asks next is told
+        self.searches.start()
+
     async def of(self, name: str) -> dict:
-        """The models and solvers of a puzzle: {"models", "solvers"}, as core.offers tells them."""
-        if time.monotonic() - self.asked > OFFERS_SECONDS:
-            self.offers = await self.desk.ask("offers", puzzles=list(catalogue.SCRAMBLES))
-            self.asked = time.monotonic()
+        """The models and solvers of a puzzle: {"models", "solvers"}."""
+        await self._look()
         return self.offers[name]
+
+    async def _look(self) -> None:
+        """Look for networks again after a while; of those who come at the same time one asks for all."""
+        async with self._looking:
+            if time.monotonic() - self.asked > OFFERS_SECONDS:
+                self.offers = await self.desk.ask("offers", puzzles=list(catalogue.SCRAMBLES))
+                self.asked = time.monotonic()
 
 
 def build(service: Service, static: Traversable | None = None) -> FastAPI:
