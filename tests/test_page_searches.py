@@ -1,5 +1,6 @@
 """Searches of the page: a few run in processes of their own, some wait, and nothing of them stays when they end."""
 
+import asyncio
 import json
 import os
 import signal
@@ -17,6 +18,7 @@ from page_fakes import MOVES
 from page_server import MEMORY, TESTS, running
 
 from costtogo.page import searches as module
+from costtogo.page.processes import Worker
 from costtogo.page.searches import EVENT_SECONDS
 from costtogo.puzzles import make
 
@@ -240,6 +242,24 @@ def test_a_process_that_ended_while_nothing_ran_is_replaced(page):
     assert gone(process)
     found = [page.until(page.begin("walk").json["id"], "solved", "failed")["status"] for _ in range(2)]
     assert found == ["solved"] * 2
+
+
+def test_a_process_that_was_killed_does_no_more_jobs(monkeypatch):
+    """Even when it is killed just as it answers, so that its worker has not seen it end."""
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(TESTS), str(TESTS.parent / "src")]))
+
+    async def killed_between_jobs() -> tuple[int, int, dict]:
+        worker = Worker("page_fakes", MEMORY)
+        await worker.start()
+        first = worker.process.pid
+        worker.kill()
+        found = await worker.run("offers", 20, lambda progress: None, puzzles=[])
+        second = worker.process.pid
+        await worker.stop()
+        return first, second, found
+
+    first, second, found = asyncio.run(killed_between_jobs())
+    assert first != second and found == {"done": {}}
 
 
 def test_a_process_that_holds_pythons_lock_ends_by_itself_some_time_after_its_server_has_gone():
