@@ -107,8 +107,8 @@ def test_leafing_through_the_puzzles_ends_at_the_last(open_page, expect):
 @pytest.mark.parametrize("puzzle", ["cube2", "cube3"])
 def test_keys_turn_the_cube_and_its_stickers_show_the_state(open_page, expect, puzzle):
     page = open_page(link(puzzle=puzzle))
-    page.check("text=Net")
-    page.locator("#board svg").focus()
+    page.check("#board label:text-is('Net')")
+    page.locator("#board svg.scene").focus()
     for key in ("R", "u", "Shift+b"):
         page.keyboard.press(key)
     wanted = after(puzzle, "R U B'")
@@ -120,7 +120,7 @@ def test_keys_turn_the_cube_and_its_stickers_show_the_state(open_page, expect, p
 
 def test_a_turn_of_the_fixed_corners_faces_turns_the_opposite_one(open_page, expect):
     page = open_page(link(puzzle="cube2"))
-    page.locator("#board svg").focus()
+    page.locator("#board svg.scene").focus()
     page.keyboard.press("l")
     expect(page).to_have_url(state(after("cube2", "L")))
 
@@ -182,7 +182,7 @@ def test_touch_turns_a_layer_and_a_tap_slides_a_tile(open_page, expect):
 
 def test_tiles_slide_by_arrow_keys_and_a_click_slides_a_row(open_page, expect):
     page = open_page(link(puzzle="puzzle15"))
-    page.locator("#board svg").focus()
+    page.locator("#board svg.scene").focus()
     page.keyboard.press("ArrowDown")
     page.keyboard.press("ArrowDown")
     expect(page).to_have_url(state(after("puzzle15", "D D")))
@@ -202,7 +202,7 @@ def test_lights_are_pressed_by_click_and_key(open_page, expect):
 
 def test_disks_move_by_two_keys_two_clicks_and_by_dragging(open_page, expect):
     page = open_page(link(puzzle="hanoi_3"))
-    board = page.locator("#board svg")
+    board = page.locator("#board svg.scene")
     board.focus()
     page.keyboard.press("0")
     page.keyboard.press("2")
@@ -218,7 +218,7 @@ def test_disks_move_by_two_keys_two_clicks_and_by_dragging(open_page, expect):
 def test_a_move_that_is_not_legal_changes_nothing_and_says_nothing(open_page, expect):
     page = open_page(link(puzzle="sokoban"))
     start = carried(page)["state"]
-    page.locator("#board svg").focus()
+    page.locator("#board svg.scene").focus()
     page.keyboard.press("ArrowDown")  # a wall
     page.keyboard.press("ArrowUp")
     expect(page).to_have_url(state(after("sokoban", "U", start)))
@@ -311,7 +311,7 @@ def test_a_scramble_is_solved_and_played(open_page, expect):
     expect(page.locator("#solve [data-part=text]")).to_have_text("F' U' R'")
     expect(page.locator("#solve [data-part=numbers]")).to_contain_text("Optimalyes")
     page.select_option("#solve [data-part=speed]", "8")
-    page.check("text=Net")
+    page.check("#board label:text-is('Net')")
     page.click("#solve [data-part=play]")
     reading = page.locator("#solve [data-part=reading]")
     expect(reading).to_have_text("Move 3 of 3, R'. Cost-to-go: network 0.00, exact 0.")
@@ -325,7 +325,7 @@ def test_the_solution_is_stepped_by_buttons_keys_slider_and_chart(open_page, exp
     reading = page.locator("#solve [data-part=reading]")
     page.click("#solve [data-part=next]")
     expect(reading).to_contain_text("Move 1 of 4")
-    page.locator("#board svg").focus()
+    page.locator("#board svg.scene").focus()
     page.keyboard.press(".")
     expect(reading).to_contain_text("Move 2 of 4")
     page.keyboard.press(",")
@@ -343,7 +343,7 @@ def test_a_move_by_hand_from_within_a_solution_starts_there_and_ends_it(open_pag
     page = open_page(link(puzzle="puzzle8", state=after("puzzle8", "D D R R"), solver="shortest"))
     solve(page)
     page.click("#solve [data-part=next]")
-    page.locator("#board svg").focus()
+    page.locator("#board svg.scene").focus()
     page.keyboard.press("ArrowLeft")
     expect(page).to_have_url(state(after("puzzle8", "D D R R L L")))
     expect(page.locator("#solve [data-part=player]")).to_be_hidden()
@@ -383,7 +383,7 @@ def test_what_the_server_says_of_a_search_it_refuses_is_shown(open_page, expect)
 def test_a_server_that_is_gone_is_told_and_the_board_goes_back(open_page, expect):
     page = open_page(link(puzzle="cube2"), refusals=True)
     page.route("**/api/**", lambda route: route.abort())
-    page.check("text=Net")
+    page.check("#board label:text-is('Net')")
     page.click("#actions button:text-is('R')")
     expect(page.locator("#notice")).to_contain_text("The server does not answer")
     assert "".join(page.locator("#board .net button").all_text_contents()) == after("cube2", "")
