@@ -163,4 +163,5 @@ def test_the_description_names_every_address_and_every_request_is_closed(page):
     shapes = described["components"]["schemas"]
     requests = {name: shape for name, shape in shapes.items() if name.endswith("Request")}
     assert len(requests) == 4 and all(shape["additionalProperties"] is False for shape in requests.values())
+    assert "HTTPValidationError" not in shapes, "a refusal is a sentence, not what FastAPI says elsewhere"
     assert "http" not in json.dumps(shapes), "nothing is loaded from elsewhere"

@@ -40,6 +40,8 @@ OFFERS_SECONDS = 20.0  # until networks are looked for again: a study may have t
 NO_SEARCH = "There is no such search: it never was, or it ended some time ago and is forgotten."
 RETRY = {"retry-after": "2"}  # seconds
 REFUSALS = {code: {"model": schemas.Refusal} for code in (403, 413, 415, 422)}
+FULL = {429: {"model": schemas.Refusal}}
+UNKNOWN = {code: {"model": schemas.Refusal} for code in (403, 404, 422)}
 SENTENCES = {  # for what Starlette says
     "Not Found": "There is nothing at this address.",
     "Method Not Allowed": "This address does not take requests of this method.",
@@ -270,7 +272,7 @@ def _add_searches(app: FastAPI, service: Service) -> None:
         seconds = round(search.seconds, 3)
         return schemas.SearchInfo(**named, **progress, seconds=seconds, position=searches.position(search))
 
-    @app.post("/api/searches", status_code=202, responses={**REFUSALS, 429: {"model": schemas.Refusal}})
+    @app.post("/api/searches", status_code=202, responses=REFUSALS | FULL)
     async def begin(asked: schemas.SearchRequest) -> schemas.SearchInfo:
         """Queue a search; follow it at /api/searches/{id}."""
         puzzle = catalogue.find(asked.puzzle)
@@ -279,12 +281,12 @@ def _add_searches(app: FastAPI, service: Service) -> None:
         job = {**asked.model_dump(), "state": puzzle.format_state(state)}
         return info(searches.submit(job))
 
-    @app.get("/api/searches/{id}", responses={404: {"model": schemas.Refusal}})
+    @app.get("/api/searches/{id}", responses=UNKNOWN)
     async def look(id: str) -> schemas.SearchInfo:
         """How far a search is, and its solution once it has one."""
         return info(known(id))
 
-    @app.get("/api/searches/{id}/events", responses={404: {"model": schemas.Refusal}}, response_class=StreamingResponse)
+    @app.get("/api/searches/{id}/events", responses=UNKNOWN, response_class=StreamingResponse)
     async def events(id: str) -> StreamingResponse:
         """The same a few times a second as server-sent events, at last as the search ended.
 
@@ -300,7 +302,7 @@ def _add_searches(app: FastAPI, service: Service) -> None:
 
         return StreamingResponse(stream(), media_type="text/event-stream")
 
-    @app.delete("/api/searches/{id}", responses={404: {"model": schemas.Refusal}})
+    @app.delete("/api/searches/{id}", responses=UNKNOWN)
     async def cancel(id: str) -> schemas.SearchInfo:
         """End a search."""
         search = known(id)
