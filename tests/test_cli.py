@@ -77,7 +77,7 @@ def after(scramble: str):
 def test_help_names_every_command():
     command = [sys.executable, "-m", "costtogo.cli", "--help"]
     told = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    for name in ("check", "solve", "import-instances", "track", "adopt", "keep", "stage"):
+    for name in ("check", "solve", "import-instances", "track", "adopt", "keep", "networks", "pack", "stage"):
         assert f" {name} " in told
 
 

@@ -144,16 +144,23 @@ def test_a_start_is_a_state_or_moves_and_nothing_else():
         solving.parse_start(puzzle, "1 2 3")
 
 
-@pytest.mark.parametrize("solver", ["bwas", "beam", "rising"])
-def test_a_watcher_hears_of_more_and_more_work_and_of_the_best_solution(folder, monkeypatch, solver):
+FARTHER = "1 7 0 4 9 5 2 8 15 10 3 14 13 6 12 11"  # 24 moves from the goal, more than are listed around it
+
+
+@pytest.mark.parametrize(("solver", "limit"), [("bwas", {"max_expansions": 5000}), ("beam", {"seconds": 1.0})])
+def test_a_watcher_hears_of_more_and_more_work(folder, monkeypatch, solver, limit):
     monkeypatch.setattr(progress, "SECONDS_BETWEEN", 0)
     heard, model = [], solving.load(save(folder / "one.safetensors"))
-    options = {"seconds": 1.0} if solver != "bwas" else {"max_expansions": 5000}
-    model.solve("D R D L U R R U L D", solver=solver, watch=heard.append, **options)
+    model.solve(FARTHER, solver=solver, watch=heard.append, **limit)
     work = [each.nodes_expanded for each in heard]
     assert len(heard) > 2 and work == sorted(work) and work[-1] > 0
-    if solver == "rising":
-        assert any(np.isfinite(each.best_length) for each in heard)
+
+
+def test_a_watcher_hears_of_the_best_solution_while_shorter_ones_are_looked_for(folder, monkeypatch):
+    monkeypatch.setattr(progress, "SECONDS_BETWEEN", 0)
+    heard, model = [], solving.load(save(folder / "one.safetensors"))
+    model.solve("D R D", solver="rising", seconds=2.0, watch=heard.append)
+    assert heard[0].best_length == np.inf and heard[-1].best_length == 3
 
 
 def test_exact_searches_are_watched_too(monkeypatch):
