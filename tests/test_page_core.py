@@ -1,6 +1,10 @@
 """What the page's workers compute: networks and solvers that are offered, searches over them, values of states."""
 
 import json
+import os
+import subprocess
+import sys
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -145,3 +149,20 @@ def test_the_server_solves_over_a_network_of_a_study_in_a_process_of_its_own():
         found = page.until(begun.json["id"], "solved", "unsolved", "failed")
         assert found["status"] == "solved" and found["solution"]["state_texts"][-1] == "1 2 3 4 5 6 7 8 0", found
         assert None not in found["solution"]["cost_to_go"] + found["solution"]["exact"]
+
+
+def test_what_the_package_offers_is_known_before_torch_is_loaded(folder):
+    code = (
+        "import sys; from pathlib import Path; from costtogo.page import core; from costtogo.solving import at_hand;"
+        "at_hand.packaged_folder = lambda: Path('../networks'); found = core.offers(['puzzle8'], print)['puzzle8'];"
+        "sys.exit('torch' in sys.modules or [each['name'] for each in found['models']] != ['puzzle8'])"
+    )
+    (folder / "elsewhere").mkdir()
+    environment = {**os.environ, "PYTHONPATH": str(Path(core.__file__).parents[2])}
+    done = subprocess.run([sys.executable, "-c", code], env=environment, cwd=folder / "elsewhere")
+    assert done.returncode == 0
+
+
+def test_a_checkpoint_that_cannot_be_read_is_not_offered(folder):
+    (folder / "networks" / "puzzle8.safetensors").write_bytes(b"no tensors")
+    assert "puzzle8" not in [model["name"] for model in core.offers(["puzzle8"], silent)["puzzle8"]["models"]]

@@ -180,6 +180,7 @@ def test_of_twenty_searches_at_once_two_run_the_rest_waits_and_more_are_refused(
         assert len(workers() - before) == 3, "one is for short questions"
         assert all(process.memory_info().rss < MEMORY for process in processes)
         page.ask("DELETE", f"/api/searches/{ids[5]}")
+        assert page.ask("GET", f"/api/searches/{ids[6]}").json["position"] == 4, "who stood behind it moves up"
         assert page.begin("deaf").status == 202, "a place is free again"
     assert all(gone(process) for process in processes), "nothing is left when the server has stopped"
 

@@ -107,7 +107,7 @@ def test_a_port_in_use_is_refused_by_the_command(taken):
 
 def test_the_page_is_opened_where_asked(monkeypatch):
     opened = []
-    monkeypatch.setattr(server.webbrowser, "open", opened.append)
+    monkeypatch.setattr(server, "open_new_tab", opened.append)
     monkeypatch.setattr(server, "run", lambda *arguments: time.sleep(0))
     server.serve("127.0.0.1", 0, browse=False)
     assert opened == []

@@ -1,18 +1,23 @@
 """What a worker process computes for the page: which networks and solvers there are, searches, and values of states."""
 
+import json
 from collections.abc import Callable
 from functools import lru_cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
+from safetensors import SafetensorError, safe_open
 
 from costtogo import solving
-from costtogo.files import read_tensors
-from costtogo.heuristics import network
+from costtogo.files import understanding
 from costtogo.page.processes import most_memory
 from costtogo.puzzles import make
 from costtogo.puzzles.base import Puzzle
 from costtogo.types import CostToGo, UserError, excerpt
+
+if TYPE_CHECKING:
+    from costtogo.heuristics.network import NetworkHeuristic
 
 Report = Callable[[dict], None]
 
@@ -27,7 +32,8 @@ NO_SOLUTION = "There is no solution: whatever the moves, the goal cannot be reac
 
 
 def prepare() -> None:
-    """Load what every job needs, so that the first one need not wait for it."""
+    """Load torch and the searches, so that the first one need not wait for it."""
+    import costtogo.heuristics.network
     import costtogo.solving.searches  # noqa: F401
 
 
@@ -73,11 +79,16 @@ def _file(card: solving.ModelCard) -> tuple[Path, int]:
 
 @lru_cache(maxsize=256)
 def _description(path: Path, written: int) -> dict:
-    return read_tensors(path)[1]
+    """What a checkpoint says of itself, read without its tensors and so without torch; UserError where it is none."""
+    with understanding(path, SafetensorError, OSError, TypeError, KeyError, ValueError):
+        with safe_open(path, framework="numpy") as file:
+            return json.loads(file.metadata()["description"])
 
 
 @lru_cache(maxsize=4)
-def _heuristic(path: Path, written: int) -> network.NetworkHeuristic:
+def _heuristic(path: Path, written: int) -> "NetworkHeuristic":
+    from costtogo.heuristics import network  # which loads torch
+
     return network.load(path)
 
 

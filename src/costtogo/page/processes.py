@@ -36,12 +36,13 @@ class Worker:
     """A process that does one job at a time; what follows a job that ended it is done by another process.
 
     module: what it computes with, see costtogo.page.worker.  memory: bytes that it may keep resident.
-    threads: of each library in it.
+    threads: of each library in it.  prepare: whether a new process loads at once what its jobs may need.
     """
 
     module: str
     memory: int
     threads: int = 1
+    prepare: bool = True
     process: asyncio.subprocess.Process | None = None
     _ready: bool = False
     _killed_for: str = ""
@@ -92,7 +93,7 @@ class Worker:
     async def _spawn(self) -> None:
         threads = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"), str(self.threads))
         self.process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-P", "-m", "costtogo.page.worker", self.module),
+            *(sys.executable, "-P", "-m", "costtogo.page.worker", self.module, *(["prepare"] if self.prepare else [])),
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             limit=LONGEST_LINE,

@@ -4,7 +4,7 @@ import ipaddress
 import os
 import secrets
 import socket
-import webbrowser
+from webbrowser import open_new_tab
 
 import uvicorn
 
@@ -32,7 +32,7 @@ def serve(host: str, port: int, browse: bool) -> None:
     page = url(host, listening.getsockname()[1], token)
     print(f"The page is at {page} (Ctrl-C ends it).", flush=True)
     if browse:
-        webbrowser.open(page)
+        open_new_tab(page)
     try:
         run(service(), guard_names(host, address), listening, token)
     except KeyboardInterrupt:
@@ -50,7 +50,7 @@ def service(module: str = "costtogo.page.core") -> Service:
     memory = most_memory()
     threads = max(1, (os.cpu_count() or 1) // AT_ONCE)
     searching = [Worker(module, memory, threads) for _ in range(AT_ONCE)]
-    return Service(Searches(searching), Desk(Worker(module, memory)))
+    return Service(Searches(searching), Desk(Worker(module, memory, prepare=False)))
 
 
 def config(app: Guard) -> uvicorn.Config:

@@ -1,11 +1,11 @@
 """A worker process: it reads jobs from its standard input and writes what becomes of them, both a line of JSON each.
 
-    python -m costtogo.page.worker <module>
+    python -m costtogo.page.worker <module> [prepare]
 
 The module has a function for each call in CALLS, which takes the fields of the job and a function `report` for its
-progress, and a function `prepare` without arguments, which is called once. A job is {"call", "limit", …}. Lines that
-come back: {"ready": true} once; then for each job any number of {"progress": {…}} and at last one of {"done": …},
-{"refused": sentence} for a user's mistake and {"failed": sentence}.
+progress. It also has a function `prepare` without arguments, which is called at the start if that is asked for. A job
+is {"call", "limit", …}. Lines that come back: {"ready": true} once; then for each job any number of {"progress": {…}}
+and at last one of {"done": …}, {"refused": sentence} for a user's mistake and {"failed": sentence}.
 
 The process ends when its input is closed, so that none outlives its server. A job that never lets go of Python's lock
 ends it too, `limit` seconds after its start.
@@ -41,7 +41,8 @@ def main() -> None:
     jobs: SimpleQueue[dict] = SimpleQueue()
     threading.Thread(target=_read, args=(sys.stdin, jobs), daemon=True).start()
     module = import_module(sys.argv[1])
-    module.prepare()
+    if sys.argv[2:] == ["prepare"]:
+        module.prepare()
     _send(out, {"ready": True})
     while True:
         _send(out, _answer(module, jobs.get(), out))
