@@ -411,6 +411,8 @@ def test_a_link_keeps_that_no_network_is_used(open_page, expect):
     page.reload()
     expect(page.locator("#solve [data-part=model]")).to_have_value("none")
     expect(page.locator("#solve [data-part=solver] option[value=detour]")).to_be_disabled()
+    solve(page)
+    expect(page.locator("#solve [data-part=reading]")).not_to_contain_text("network")
 
 
 def test_two_solvers_are_compared_side_by_side_at_once(open_page, expect):
