@@ -8,7 +8,7 @@ import pytest
 from page_server import running
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")  # of the browser's program
-WAIT = 20_000  # ms that anything on the page may take on a busy machine
+WAIT = 60_000  # ms that anything on the page may take on a busy machine
 NO_PLAYWRIGHT = "The browser tests need Playwright: pip install -e '.[page-test]'."
 NO_CHROMIUM = "The browser tests need Chromium (apt install chromium), or its path in COSTTOGO_CHROMIUM."
 
@@ -24,6 +24,15 @@ def browser() -> Iterator:
         browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
         yield browser
         browser.close()
+
+
+@pytest.fixture(scope="session")
+def expect(browser):
+    """Playwright's assertions, which wait."""
+    from playwright.sync_api import expect
+
+    expect.set_options(timeout=WAIT)
+    return expect
 
 
 @pytest.fixture(scope="session")

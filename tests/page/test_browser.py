@@ -13,15 +13,6 @@ PUZZLES = ["cube2", "cube3", "puzzle8", "puzzle48", "lights_out_7", "hanoi_7", "
 NARROW = {"viewport": {"width": 360, "height": 740}}
 
 
-@pytest.fixture(scope="session")
-def expect(browser):
-    """Playwright's assertions, which wait; a first render on a busy machine takes a while."""
-    from playwright.sync_api import expect
-
-    expect.set_options(timeout=20_000)
-    return expect
-
-
 def after(puzzle: str, moves: str, start: str | None = None) -> str:
     """The text of the state that moves lead to, from the goal where no start is given."""
     made = make(puzzle)
