@@ -6,7 +6,7 @@ STUDY ?= default
 MLFLOW_PORT ?= 5000
 export MLFLOW_DISABLE_TELEMETRY := true
 
-.PHONY: all environment test bench net smoke ui report figures clean
+.PHONY: all environment test test-page bench net smoke ui report figures clean
 
 all: environment
 	$(BIN)/snakemake --cores all
@@ -26,6 +26,9 @@ test: environment
 	$(BIN)/ruff format --check src tests benchmarks net
 	$(BIN)/snakefmt --check Snakefile workflow
 	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder
+
+test-page: environment
+	$(BIN)/python -m pytest tests/page
 
 bench: .venv-bench/ready
 	.venv-bench/bin/python -m benchmarks

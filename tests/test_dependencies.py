@@ -36,7 +36,8 @@ def imported(folder: Path) -> dict[str, set[str]]:
 
 
 @pytest.mark.parametrize(
-    ("folder", "extras"), [("src", []), ("net", ["test"]), ("tests", ["test"]), ("benchmarks", ["test", "bench"])]
+    ("folder", "extras"),
+    [("src", []), ("net", ["test"]), ("tests", ["test", "page-test"]), ("benchmarks", ["test", "bench"])],
 )
 def test_every_import_is_declared(folder, extras):
     declared = names(PROJECT["dependencies"]).union(*(names(EXTRAS[extra]) for extra in extras))
