@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from costtogo import sources
-from costtogo.external_files import find
+from costtogo.external_files import find, folder
 from costtogo.params.loading import DEFAULT, load, load_own, refuse_other_name
 from costtogo.params.reading import read_yaml
 from costtogo.params.study import Study
@@ -83,7 +83,8 @@ class Graph:
         Raises UserError where external instances are missing.
         """
         if stage.group == "external":
-            find(Path(stage.files[0]).name)
+            for path in stage.files:
+                find(str(Path(path).relative_to(folder())))
         if stage.study not in self._written:
             self._written.add(stage.study)
             for made in (each for each in self.stages if each.study == stage.study):
