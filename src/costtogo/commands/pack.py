@@ -15,7 +15,7 @@ from costtogo.progress import say
 from costtogo.solving.at_hand import FILE, ModelCard, packaged, packaged_folder
 from costtogo.solving.measuring import measure
 from costtogo.stages.stage_run import commit
-from costtogo.types import UserError
+from costtogo.types import UserError, excerpt
 
 DIRTY = "+"  # ends the commit of a working tree with changes
 MOST_BYTES = 3_000_000  # of one network
@@ -73,9 +73,8 @@ def show(name: str | None, measured: bool) -> None:
     """Print the packaged networks, one or all; with measured, measure them again and print that too."""
     cards = [card for card in packaged() if name in (None, card.name)]
     if not cards:
-        raise UserError(
-            f"No network of {name} comes with costtogo; there are {', '.join(each.name for each in packaged())}."
-        )
+        there = ", ".join(card.name for card in packaged()) or "none at all"
+        raise UserError(f"No network of {excerpt(name or 'any puzzle')} comes with costtogo; there are {there}.")
     for card in cards:
         whole = read_json(card.path.with_suffix(".json"))
         print(f"{card.name}: {whole['model']} of {whole['study']}, trained at commit {whole['training']['commit'][:7]}")
