@@ -49,8 +49,8 @@ smoke: environment
 	$(BIN)/snakemake --cores all smoke
 
 ui: environment
-	@MLFLOW_TRACKING_URI= $(BIN)/python -m costtogo.tracking
-	@echo "MLflow UI: http://127.0.0.1:$(MLFLOW_PORT)  (Ctrl-C ends it)"
+	@MLFLOW_TRACKING_URI= MLFLOW_PORT=$(MLFLOW_PORT) $(BIN)/python -m costtogo.tracking $(STUDY)
+	@echo "The pages are ready in about 10 seconds; Ctrl-C ends them."
 	MLFLOW_SERVER_ENABLE_JOB_EXECUTION=false $(BIN)/mlflow ui --backend-store-uri "sqlite:///$(CURDIR)/mlflow.db" --host 127.0.0.1 --port $(MLFLOW_PORT)
 
 report: environment

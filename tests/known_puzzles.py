@@ -14,6 +14,8 @@ ABILITIES = {
     "lights_out_7": {"presses", "side"},
     "sokoban": {"side", "planes", "is_push"},
     "sokoban_7_9": {"planes", "is_push"},
+    "pancake_9": {"listed", "turns"},
+    "pancake_20": {"turns"},
 }
 LISTED = [name for name, abilities in ABILITIES.items() if "listed" in abilities]
 LARGE = [name for name in ABILITIES if name not in LISTED]

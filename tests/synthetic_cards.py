@@ -1,6 +1,7 @@
 """A finished study of five stages, made of cards and small files, and what a store holds of it."""
 
 from pathlib import Path
+from types import SimpleNamespace
 from urllib.parse import unquote
 
 import numpy as np
@@ -8,6 +9,7 @@ import pandas
 
 from costtogo.files import digest, write_frame, write_json, write_text
 from costtogo.tracking import store
+from costtogo.tracking.pages import COLOUR  # which a run has once the study is described
 
 STUDY = "tiny"
 ITERATIONS = 400
@@ -36,12 +38,16 @@ def write_card(root: Path, fields: dict, metrics: dict, outputs: list[str]) -> P
 
 
 def training_fields(learning_rate: float = 0.001) -> dict:
-    parameters = {
-        "puzzle": "cube2",
+    training = {
+        "trainer": "davi",
+        "optimizer": "adam",
+        "lbfgs_steps": 60,  # of the other optimizer
         "learning_rate": learning_rate,
-        "sampler": {"kind": "walk", "walk_max": 30},
-        "training": {"epsilon": 0.25},
+        "epsilon": 0.25,
+        "sampler": {"kind": "deepcubea", "walk_max": 30, "disks": 3},
+        "architecture": {"kind": "residual", "first_layers": [8]},
     }
+    parameters = {"puzzle": "cube2", "training": training}
     return identity("models", "train", "net", parameters, {"results/tiny/tables/cube2.npz": "a" * 64})
 
 
@@ -97,9 +103,9 @@ def write_audit(root: Path) -> Path:
 
 
 def write_search(root: Path) -> Path:
-    weights = [0.2 + 0.1 * row for row in range(4)]
-    cells = {"heuristic": "network", "set": "test", "path_weight": weights, "batch_size": 5}
-    measures = {"optimal_percent": 90.0, "nodes_expanded": 70.5, "length": 10.5, "excess": 0.1}
+    plane = {"path_weight": [0.2, 0.5, 0.2, 0.5], "batch_size": [3, 3, 5, 5]}
+    cells = {"heuristic": "network", "set": "test", **plane, "instances": 10}
+    measures = {"optimal_percent": 90.0, "nodes_expanded": [70.5, 71.0, 80.0, 90.0], "length": 10.5, "excess": 0.1}
     write_frame(root / "results/tiny/searches/net/grid.parquet", pandas.DataFrame(cells | measures))
     selection = {"iteration": [301, 400], "optimal_percent": [95.0, 90.0], "selected": [True, False]}
     write_frame(root / "results/tiny/searches/net/selection.parquet", pandas.DataFrame(selection))
@@ -107,7 +113,8 @@ def write_search(root: Path) -> Path:
     timed |= {"engine": ["network alone", "table"], "seconds": [2.0, 0.001]}
     write_frame(root / "results/tiny/timings/searches/net.parquet", pandas.DataFrame(timed))
     fields = identity("searches", "search", "net", {"path_weights": [0.2]}, {})
-    return write_card(root, fields, {"optimal_percent": 90.0}, ["results/tiny/searches/net/grid.parquet"])
+    metrics = {"optimal_percent": 90.0, "nodes_expanded": 70.5, "length": 10.5}
+    return write_card(root, fields, metrics, ["results/tiny/searches/net/grid.parquet"])
 
 
 def write_report(root: Path) -> Path:
@@ -128,10 +135,11 @@ def client_of(root: Path):
         return client
 
 
-def all_runs(root: Path) -> list:
+def all_runs(root: Path, condition: str = "tags.stage != 'cell'") -> list:
+    """The runs of stages, or those that meet another condition."""
     client = client_of(root)
     experiment = client.get_experiment_by_name(f"costtogo/{STUDY}")
-    return client.search_runs([experiment.experiment_id]) if experiment else []
+    return client.search_runs([experiment.experiment_id], condition) if experiment else []
 
 
 def content(root: Path) -> dict:
@@ -142,11 +150,17 @@ def content(root: Path) -> dict:
         key = (run.data.tags["key"], run.data.tags["result"], run.data.tags["logged"])
         assert key not in found, f"two runs for {run.info.run_name}"
         found[key] = _run_content(client, run)
+    keys = {run.info.run_id: run.data.tags["key"] for run in all_runs(root)}
+    cells = {}
+    for run in all_runs(root, "tags.stage = 'cell'"):
+        key = (keys[run.data.tags["mlflow.parentRunId"]], run.info.run_name)
+        assert key not in cells, f"two runs for {run.info.run_name}"
+        cells[key] = (run.info.status, run.data.params, run.data.metrics, run.data.tags["result"])
     versions = {
         (int(version.version), version.tags["sha256"]): files_below(local_path(version.source))
         for version in client.search_model_versions("name = 'tiny.net'")
     }
-    return {"runs": found, "versions": versions}
+    return {"runs": found, "cells": cells, "versions": versions}
 
 
 def _run_content(client, run) -> dict:
@@ -158,7 +172,7 @@ def _run_content(client, run) -> dict:
             for name in run.data.metrics
             for points in [client.get_metric_history(run.info.run_id, name)]
         },
-        "tags": run.data.tags,
+        "tags": {name: value for name, value in run.data.tags.items() if name != COLOUR},
         "inputs": sorted((item.dataset.name, item.dataset.digest) for item in run.inputs.dataset_inputs),
         "models": len(run.outputs.model_outputs) if run.outputs else 0,
         "files": files_below(local_path(run.info.artifact_uri)),
@@ -181,3 +195,12 @@ def write_study(root: Path) -> Path:
 
 def cards_of(study: Path, root: Path) -> list[Path]:
     return [path.relative_to(root) for path in sorted(study.glob("*/*.json")) if path.parent.name != "figures"]
+
+
+class Sums:
+    """A heuristic of pairs of numbers."""
+
+    puzzle = SimpleNamespace(name="pairs", cells=2, letters=5)
+
+    def __call__(self, states):
+        return states.sum(axis=1, dtype=np.float32)

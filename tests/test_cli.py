@@ -77,7 +77,19 @@ def after(scramble: str):
 def test_help_names_every_command():
     command = [sys.executable, "-m", "costtogo.cli", "--help"]
     told = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    for name in ("check", "solve", "import-instances", "track", "adopt", "keep", "stage"):
+    commands = (
+        "check",
+        "solve",
+        "import-instances",
+        "import-puzzle",
+        "networks",
+        "pack",
+        "track",
+        "adopt",
+        "keep",
+        "stage",
+    )
+    for name in commands:
         assert f" {name} " in told
 
 

@@ -22,7 +22,9 @@ def published(puzzle: str, metric: str) -> list[int]:
 
 
 @pytest.mark.parametrize(
-    ("name", "metric"), [("cube2", "quarter turns"), ("hanoi_3", "moves"), ("hanoi_4", "moves"), ("puzzle8", "moves")]
+    ("name", "metric"),
+    [("cube2", "quarter turns")]
+    + [(name, "moves") for name in ("hanoi_3", "hanoi_4", "puzzle8", "pyraminx", "skewb", "pancake_9")],
 )
 def test_layers_agree_with_the_published_counts(name, metric, distances_of):
     assert layer_counts(distances_of(name)).tolist() == published(name, metric)

@@ -12,6 +12,7 @@ from report_pages import links_of, texts_of
 from synthetic_study import study_of, whole, write_kept, write_results
 
 from costtogo.analysis.documents import MEASURED, REPORT, REPORTED, cards_kept, kept_for_others
+from costtogo.cards import KEYED, short_key
 from costtogo.commands import keep
 from costtogo.commands.variants import is_variant
 from costtogo.files import read_json, write_json
@@ -153,7 +154,17 @@ def test_seeds_of_a_document_s_own_recipe_are_kept_with_their_tables_and_others_
 
 def test_no_place_of_a_machine_is_kept():
     card = {"inputs": {"/home/me/boards/puzzle15.csv": "a", "results/x/models/net/checkpoints.parquet": "b"}}
-    kept = keep._without_networks(card, "inputs")["inputs"]
+    kept = keep._few(card, "inputs")["inputs"]
     assert kept == {"$COSTTOGO_EXTERNAL/puzzle15.csv": "a", "results/x/models/net/checkpoints.parquet": "b"}
     texts = [path.read_text(encoding="utf-8") for path in MEASURED.glob("*.json")]
     assert len(texts) > 4 and not any(re.search(r'"/\w+/', text) for text in texts)
+
+
+@pytest.mark.parametrize("study", KEPT)
+def test_every_row_of_the_key_numbers_names_the_run_of_a_stage_that_is_kept(study):
+    report = Path("reports", study, "report.md").read_text(encoding="utf-8")
+    kept = read_json(MEASURED / f"{study}.json").values()
+    keys = {short_key(card) for card in kept if KEYED <= card.keys()}
+    tables = re.findall(r"^\|.*\| run \|\n\| :--.*\n((?:\|.*\n)+)", report, re.M)
+    named = [row.rstrip(" |`").rpartition("`")[2] for rows in tables for row in rows.splitlines()]
+    assert named and set(named) <= keys

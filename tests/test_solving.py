@@ -83,13 +83,13 @@ def test_the_cache_is_read_once_it_is_there_and_made_anew_where_it_is_damaged(tm
         return {"a": np.arange(3)}
 
     for _ in range(2):
-        assert cache.cached("x", make_it)["a"].tolist() == [0, 1, 2]
+        assert cache.cached("x", "hanoi_3", make_it)["a"].tolist() == [0, 1, 2]
     assert len(made) == 1
     (path,) = tmp_path.iterdir()
     path.write_bytes(b"cut off")
-    assert cache.cached("x", make_it)["a"].tolist() == [0, 1, 2] and len(made) == 2
+    assert cache.cached("x", "hanoi_3", make_it)["a"].tolist() == [0, 1, 2] and len(made) == 2
     monkeypatch.setenv("COSTTOGO_CACHE", "/proc/nowhere")
-    assert cache.cached("x", make_it)["a"].tolist() == [0, 1, 2] and len(made) == 3
+    assert cache.cached("x", "hanoi_3", make_it)["a"].tolist() == [0, 1, 2] and len(made) == 3
 
 
 def test_a_cached_table_of_another_size_is_not_used(tmp_path, monkeypatch):

@@ -35,7 +35,7 @@ LAYERS = [  # each imports from those above it alone; stages is the last that re
     {"memory"},
     {"exact"},
     {"params"},
-    {"recipes", "external"},
+    {"recipes", "external", "cards"},
     {"heuristics"},
     {"learning", "search"},
     {"analysis"},

@@ -53,7 +53,11 @@ def check(
 @app.command()
 def solve(
     puzzle: Annotated[
-        str | None, typer.Option(help="cube2, cube3, puzzle15, lights_out_7, hanoi_7, hanoi_4_4 …")
+        str | None,
+        typer.Option(
+            help="cube2, cube3, puzzle15, lights_out_7, hanoi_7, hanoi_4_4 …, or the JSON file of a puzzle.",
+            callback=lambda text: _puzzle_named(text),
+        ),
     ] = None,
     model: Annotated[
         Path | None,
@@ -196,13 +200,41 @@ def import_instances(
 
 
 @app.command()
+def import_puzzle(
+    source: Annotated[
+        Path, typer.Argument(help="A .gap file of CayleyPy's, or a .json file with a graph's arguments.")
+    ],
+    out: Annotated[
+        Path | None,
+        typer.Option(help="JSON file to write; in data/puzzles under the puzzle's name if left out."),
+    ] = None,
+    states: Annotated[
+        int | None, typer.Option(min=2, help="How many states can be reached, where they are too many to be counted.")
+    ] = None,
+):
+    """Make the file of a puzzle from CayleyPy's description of one, which is read as data."""
+    from costtogo.commands import import_puzzle as command
+
+    command.run(source, out, states)
+
+
+@app.command()
 def track(
     studies: Annotated[list[str] | None, typer.Argument(help="Names of studies; all of them if left out.")] = None,
     results: Annotated[Path, typer.Option(help="Folder of all studies' results.")] = Path("results"),
+    key: Annotated[
+        str | None, typer.Option("--open", help="Print the address of one run: its key, as a report names it.")
+    ] = None,
 ):
     """Bring every finished stage into MLflow from its files; nothing is added twice."""
+    from costtogo.tracking import open_run
     from costtogo.tracking import track as record
 
+    if key is not None:
+        if studies:
+            raise UserError("With --open give a key and no study: the key says which run is meant.")
+        print(open_run(key, results, Path.cwd()))
+        return
     names = studies or sorted(path.name for path in results.glob("*") if path.is_dir())
     if not names:
         raise UserError(f"There is no study in {results}; run the workflow first: snakemake --cores all.")
@@ -309,6 +341,13 @@ def stage(
     if run is None:
         raise UserError(f"There is no stage {excerpt(name)}: `snakemake -n -p` shows the command of each.")
     run(params, **_paths(run, context.args))
+
+
+def _puzzle_named(text: str | None) -> str | None:
+    """The name of the puzzle that --puzzle gives, itself or by the path of its file."""
+    from costtogo.puzzles import named
+
+    return None if text is None else named(text)
 
 
 def _paths(run: Callable[..., None], words: list[str]) -> dict[str, Path | list[Path]]:

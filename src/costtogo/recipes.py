@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from costtogo.files import FileError, digest, json_text, read_json, read_text, write_json, write_text
-from costtogo.params.study import modules_of
+from costtogo.params.study import files_of, modules_of
 from costtogo.sources import code_of
 from costtogo.types import UserError
 
@@ -85,6 +85,11 @@ def read_recipe(path: Path) -> Recipe:
     if found is None or key_of(text) != found["key"]:
         raise FileError(f"{path} is damaged: start snakemake again, which writes it anew.")
     return Recipe(**read_json(path))
+
+
+def puzzle_files(recipe: Recipe) -> list[Path]:
+    """The files that describe the puzzles of a stage."""
+    return files_of(recipe.parameters)
 
 
 def refuse_others(recipe: Recipe, module: str, subject: str) -> None:

@@ -1,5 +1,7 @@
 """Which source files a stage runs through, the closure of its imports inside this package, and their digest.
 
+Of a puzzle of another package, the imports inside that package count too.
+
 The key of a stage holds the digest, so that a change of code makes anew what it may change. Comments, docstrings and
 formatting are no code. Of the puzzles a stage runs through its own alone. Tracking is left out, and so is what decides
 which stages are made: they see results, they do not make them.
@@ -9,11 +11,13 @@ import hashlib
 import json
 from collections.abc import Iterable
 from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple
 
 from costtogo import syntax
 from costtogo.files import read_bytes, recall, write_json
+from costtogo.types import UserError
 
 PACKAGE = "costtogo"
 ROOT = Path(__file__).parent
@@ -34,10 +38,18 @@ class Source(NamedTuple):
 def code_of(module: str, others: Iterable[str] = ()) -> dict[str, str]:
     """The digest of the code of each file that a module such as costtogo.stages.train runs through, itself among them.
 
-    By the file's path below the package, sorted.  others: modules that it imports by name.
+    By the file's path below the package, sorted; of other packages by the path below outside/.
+    others: modules that it imports by name.
     """
-    found = {path: _source(path).code for start in (module, *others) for path in _closure(ROOT, start)}
-    return {path.relative_to(ROOT).as_posix(): found[path] for path in sorted(found)}
+    found = {_place(path, start): _source(path).code for start in (module, *others) for path in _closure(ROOT, start)}
+    return dict(sorted(found.items()))
+
+
+def _place(path: Path, start: str) -> str:
+    """The name of a file that a module runs through.  -> "puzzles/cube.py", "outside/their_package/rules.py"."""
+    if path.is_relative_to(ROOT):
+        return path.relative_to(ROOT).as_posix()
+    return f"outside/{path.relative_to(_folder_of(start.split('.')[0])).as_posix()}"
 
 
 def digest_of(code: dict[str, str]) -> str:
@@ -47,7 +59,8 @@ def digest_of(code: dict[str, str]) -> str:
 
 @cache
 def _closure(root: Path, module: str) -> frozenset[Path]:
-    """The file of a module and those of all it imports."""
+    """The file of a module and those of all it imports, of its own package and of this one."""
+    packages = {PACKAGE, module.split(".")[0]}
     found: dict[str, Path] = {}
     waiting = [module]
     while waiting:
@@ -60,15 +73,26 @@ def _closure(root: Path, module: str) -> frozenset[Path]:
         path = _file(root, name)
         if path is not None:
             found[name] = path
-            waiting += _source(path).imports
+            waiting += [name for name in _source(path).imports if name.split(".")[0] in packages]
     return frozenset(found.values())
 
 
 @cache
 def _file(root: Path, name: str) -> Path | None:
-    place = root.joinpath(*name.split(".")[1:])
+    package, *parts = name.split(".")
+    place = (root if package == PACKAGE else _folder_of(package) / package).joinpath(*parts)
     candidates = (place / "__init__.py", place.with_suffix(".py"))
     return next((path for path in candidates if path.is_file()), None)
+
+
+@cache
+def _folder_of(package: str) -> Path:
+    """The folder that another package, or a module alone, lies in."""
+    spec = find_spec(package)
+    if spec is None or spec.origin is None or not spec.origin.endswith(".py"):
+        raise UserError(f"The package {package} has no source file, and a stage depends on the code it runs through.")
+    path = Path(spec.origin)
+    return path.parents[1] if path.name == "__init__.py" else path.parent
 
 
 @cache
@@ -79,8 +103,7 @@ def _source(path: Path) -> Source:
     known = _remembered()
     if key not in known:
         text = content.decode()
-        own = [name for name in syntax.imports(text) if name.split(".")[0] == PACKAGE]
-        known[key] = [syntax.digest(text), own]
+        known[key] = [syntax.digest(text), syntax.imports(text)]
     code, imports = known[key]
     return Source(code, tuple(imports))
 

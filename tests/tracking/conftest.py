@@ -1,9 +1,7 @@
 """A project's folder with an empty store, and what a store holds that was filled from files."""
 
-import contextlib
 import os
 import shutil
-import sqlite3
 import subprocess
 import sys
 
@@ -20,8 +18,6 @@ def empty_store(tmp_path_factory):
     environment = {name: value for name, value in os.environ.items() if not name.startswith("MLFLOW")}
     script = f"from pathlib import Path; from costtogo import tracking; tracking.prepare_store(Path({str(root)!r}))"
     subprocess.run([sys.executable, "-c", script], check=True, env=environment | {"COSTTOGO_TRACKING": ""})
-    with contextlib.closing(sqlite3.connect(root / "mlflow.db")) as connection:
-        connection.execute("PRAGMA user_version = 0")  # of no place yet
     return root / "mlflow.db"
 
 
@@ -35,13 +31,30 @@ def root(tmp_path, empty_store, monkeypatch):
     return tmp_path
 
 
+@pytest.fixture
+def tracked(tracked_study, monkeypatch):
+    """The folder of a tracked study, to look at: nothing may be recorded there."""
+    monkeypatch.delenv("MLFLOW_TRACKING_URI", raising=False)
+    monkeypatch.setenv("COSTTOGO_TRACKING", "on")
+    monkeypatch.chdir(tracked_study)
+    return tracked_study
+
+
 @pytest.fixture(scope="session")
-def recorded(tmp_path_factory, empty_store):
+def recorded(tracked_study):
     """What a store holds that was filled from a finished study's files alone."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.delenv("MLFLOW_TRACKING_URI", raising=False)
+        return content(tracked_study)
+
+
+@pytest.fixture(scope="session")
+def tracked_study(tmp_path_factory, empty_store):
+    """The folder of a finished study and the store that was filled from its files."""
     root = tmp_path_factory.mktemp("recorded")
     shutil.copy(empty_store, root / "mlflow.db")
     with pytest.MonkeyPatch.context() as patch:
         patch.delenv("MLFLOW_TRACKING_URI", raising=False)
         patch.setenv("COSTTOGO_TRACKING", "on")
         tracking.track([write_study(root)], root)
-        return content(root)
+    return root

@@ -10,6 +10,7 @@ import numpy as np
 import pandas
 import pytest
 from synthetic_cards import (
+    Sums,
     all_runs,
     cards_of,
     client_of,
@@ -27,7 +28,7 @@ from synthetic_cards import (
 
 from costtogo import tracking
 from costtogo.files import read_csv, read_frame, read_json, write_frame, write_json
-from costtogo.tracking import record, runs
+from costtogo.tracking import pages, record, runs
 from costtogo.types import UserError
 from costtogo.workflow.graph import Graph
 
@@ -86,8 +87,8 @@ def test_a_search_brings_its_settings_as_a_table_that_the_pages_show(root):
     write_training(root)
     client, run_id = client_of(root), tracking.log_card(write_search(root), root)
     table = read_csv(local_path(client.get_run(run_id).info.artifact_uri) / "grid.csv")
-    assert list(table) == [*CELL, "optimal_percent", "nodes_expanded", "length", "excess"]
-    assert table["path_weight"].tolist() == pytest.approx([0.2, 0.3, 0.4, 0.5])
+    assert list(table) == [*CELL, "instances", "optimal_percent", "nodes_expanded", "length", "excess"]
+    assert table["path_weight"].tolist() == [0.2, 0.5, 0.2, 0.5]
 
 
 def test_the_run_of_a_report_has_what_is_the_report_s_own(root):
@@ -105,7 +106,7 @@ def test_every_stage_of_every_study_is_recorded(root):
     stages = Graph([PROJECT / "params.yaml"], PROJECT / "config").stages
     for stage in stages:
         write_json(Path(stage.card), {})
-    found = [path for study in {stage.study for stage in stages} for path in runs._finished(Path("results") / study)]
+    found = [path for study in {stage.study for stage in stages} for path in pages._finished(Path("results") / study)]
     assert {str(path) for path in found} == {stage.card for stage in stages if not stage.pictures}
 
 
@@ -183,15 +184,6 @@ def test_a_registered_network_loads_and_predicts_through_mlflow(root, monkeypatc
     for states in ([[5, 0]], [[-1, 0]], [[1]], [1, 2]):
         with pytest.raises(ValueError, match=r"States of pairs are a table \[N, 2\] of whole numbers from 0 to 4"):
             pyfunc._load_pyfunc(str(root / "000400.safetensors")).predict(states)
-
-
-class Sums:
-    """A heuristic of pairs of numbers."""
-
-    puzzle = SimpleNamespace(name="pairs", cells=2, letters=5)
-
-    def __call__(self, states):
-        return states.sum(axis=1, dtype=np.float32)
 
 
 def test_short_stages_wait_until_mlflow_is_loaded_or_the_workflow_ends(root, recorded, monkeypatch):

@@ -131,7 +131,8 @@ def test_a_store_that_came_with_a_copied_project_is_told_and_never_writes_to_the
     before = {path: digest(path) for path in sorted(first.rglob("*")) if path.is_file()}
     monkeypatch.chdir(second)
     told = sentence_of(tracking.track, [second / "results/tiny"], second)
-    assert f"{second}/mlflow.db came from another folder" in told
+    assert f"{second}/mlflow.db belongs to the folder {first}, where its artifacts are" in told
+    assert told == sentence_of(tracking.prepare_store, second), "as the pages are opened"
     assert "move it away with mlflow.db-wal and mlflow.db-shm" in told
     for path in second.glob("mlflow.db*"):
         path.unlink()

@@ -16,6 +16,7 @@ import pandas as pd
 
 from costtogo.analysis.documents import REPORT
 from costtogo.analysis.literature import read_reported
+from costtogo.cards import few
 from costtogo.commands import variants
 from costtogo.files import read_csv, read_frame, read_json, remove_others, write_csv, write_text
 from costtogo.params.base import variant_of
@@ -60,7 +61,7 @@ def keep_with_report(results: StudyResults, parameters: dict[str, Any], out: Pat
         write_csv(tables[address], frame)
     remove_others((out / results.study).glob("*.csv"), tables.values())
     cards = {place: {"timing": timing} for place, timing in results.timings.items() if place != REPORT}
-    cards |= {place: _without_networks(card, "inputs") for place, card in _cards(results.with_times()).items()}
+    cards |= {place: _few(card, "inputs") for place, card in _cards(results.with_times()).items()}
     return _write_cards(out, results.study, cards | {REPORT: {"parameters": parameters, "texts": texts}})
 
 
@@ -73,7 +74,7 @@ def keep_for_others(results: StudyResults, out: Path) -> Path:
     for name, frame in gathered.items():
         write_csv(folder / f"{name}.csv", _with_kept(folder / f"{name}.csv", frame, variants.KEYS[name]))
     kept = read_json(target) if target.exists() else {}
-    cards = {place: _without_networks(card, "inputs", "outputs") for place, card in _cards(results).items()}
+    cards = {place: _few(card, "inputs", "outputs") for place, card in _cards(results).items()}
     repeated = {variant_of(place.split("/")[1])[0] for place in cards if variant_of(place)[1]}
     once = {place for place in kept if place.split("/")[1] in repeated}  # kept before it was repeated with seeds
     return _write_cards(out, results.study, {place: kept[place] for place in kept.keys() - once} | cards)
@@ -112,21 +113,9 @@ def _cards(results: StudyResults) -> dict[str, dict[str, Any]]:
     return {place: results.find_card(place) for place in (f"{path.parent.name}/{path.stem}" for path in paths)}
 
 
-def _without_networks(card: dict[str, Any], *names: str) -> dict[str, Any]:
-    """A card without the digests of single networks; that of their index, checkpoints.parquet, stays.
-
-    External instances, wherever their folder is, are named as seen from it.
-    """
-
-    def few(files: dict[str, str]) -> dict[str, str]:
-        return {_place(path): found for path, found in files.items() if "/checkpoints/" not in path}
-
+def _few(card: dict[str, Any], *names: str) -> dict[str, Any]:
+    """A card with as few of the files that it names as are kept."""
     return card | {name: few(card[name]) for name in names if name in card}
-
-
-def _place(path: str) -> str:
-    """A file of the project by its path; another, of the folder of external instances, without where that lies."""
-    return f"$COSTTOGO_EXTERNAL/{Path(path).name}" if Path(path).is_absolute() else path
 
 
 def _write_cards(out: Path, study: str, cards: dict[str, dict[str, Any]]) -> Path:

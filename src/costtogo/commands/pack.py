@@ -87,5 +87,7 @@ def show(name: str | None, measured: bool) -> None:
 
 
 def _line(title: str, numbers: dict[str, Any]) -> None:
-    told = ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in numbers.items() if value is not None)
+    told = ", ".join(
+        f"{name.replace('_', ' ')} {value}" for name, value in sorted(numbers.items()) if value is not None
+    )
     print(f"  {title}: {told}")

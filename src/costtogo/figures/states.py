@@ -1,16 +1,19 @@
-"""Pictures of states: the net of a cube, the towers of Hanoi, boards of tiles and of lights, levels of Sokoban."""
+"""Pictures of states: the net of a cube, the towers of Hanoi, boards of tiles and of lights, levels of Sokoban,
+cells of puzzles from files."""
 
 import math
 from collections.abc import Callable
 
 import numpy as np
 import pandas as pd
+from matplotlib import colormaps
 from matplotlib.axes import Axes
+from matplotlib.colors import to_hex, to_rgb
 from matplotlib.figure import Figure
-from matplotlib.patches import Circle, FancyBboxPatch, Rectangle
+from matplotlib.patches import Circle, FancyBboxPatch, Polygon, Rectangle
 
 from costtogo.figures import style
-from costtogo.puzzles import make
+from costtogo.puzzles import find, made, make
 from costtogo.puzzles.base import Puzzle
 from costtogo.puzzles.cube import FACES
 from costtogo.types import States
@@ -22,6 +25,8 @@ GAP = 0.15  # between two faces of a net, in stickers
 ROUNDED = "round,pad=0,rounding_size=0.1"  # the corners of disks and tiles
 LEVELS_SHOWN = 4  # of a solution
 BOARD_POINTS = 60  # size of a number on a board, times the board's side
+SHAPE_POINTS = 6  # size of a letter
+LIGHTNESS = (0.299, 0.587, 0.114)  # of red, green and blue
 DRAWINGS: dict[str, Callable[[Axes, Puzzle, States], None]] = {}  # by family
 
 
@@ -33,6 +38,13 @@ def picture_of(*families: str) -> Callable[[Callable], Callable]:
         return draw
 
     return register
+
+
+def draw_state(axes: Axes, puzzle: Puzzle, state: States) -> None:
+    """A picture of a state, uint8 [D], as its family draws it; by its cells where that says nothing of pictures."""
+    picture = find(puzzle.name)[0].picture
+    draw = made(picture) if picture else DRAWINGS.get(puzzle.family, draw_cells)
+    draw(axes, puzzle, state)
 
 
 @style.kind_of_figure
@@ -71,7 +83,7 @@ def level_solution(along: pd.DataFrame, puzzle: str) -> Figure:
     figure, panels = style.subplots(2, len(places), height=4.6, grid=False)
     for axes, place in zip(panels[: len(places)], places, strict=True):
         row = along.iloc[place]
-        DRAWINGS[rules.family](axes, rules, rules.parse_state(row["state"]))
+        draw_state(axes, rules, rules.parse_state(row["state"]))
         axes.set_title(f"step {row['step']}", fontsize=8)
         axes.set_axis_off()
     grid = panels[len(places)].get_gridspec()
@@ -91,7 +103,7 @@ def two_states(puzzle: Puzzle, states: dict[str, States]) -> Figure:
     """States side by side, each uint8 [D] under its name; two, or one alone."""
     figure, panels = style.subplots(1, len(states), height=2.6, grid=False)
     for axes, (name, state) in zip(panels, states.items(), strict=True):
-        DRAWINGS[puzzle.family](axes, puzzle, state)
+        draw_state(axes, puzzle, state)
         axes.set_title(name)
         axes.set_axis_off()
     return figure
@@ -166,6 +178,43 @@ def draw_level(axes: Axes, puzzle: Puzzle, state: States) -> None:
             axes.add_patch(Rectangle((x + 0.2, y + 0.2), 0.6, 0.6, facecolor=fill, edgecolor="black", linewidth=0.8))
         if player[cell]:
             axes.add_patch(Circle((x + 0.5, y + 0.5), 0.24, facecolor="black", edgecolor="black"))
+
+
+@picture_of("file")
+def draw_shapes(axes: Axes, puzzle: Puzzle, state: States) -> None:
+    """The cells of a puzzle from a file, in the shapes and colours that it names; each bears its letter too."""
+    for cell, shape in enumerate(puzzle.shapes):
+        letter = puzzle.file.alphabet[state[cell]]
+        fill = puzzle.colours.get(letter) or _colour(state[cell], puzzle.letters)
+        axes.add_patch(Polygon(shape, closed=True, facecolor=fill, edgecolor="black", linewidth=0.8))
+        style.write_in(axes, *shape.mean(axis=0), letter, _ink(fill), SHAPE_POINTS)
+    _fit(axes, np.concatenate(puzzle.shapes))
+
+
+def draw_cells(axes: Axes, puzzle: Puzzle, state: States) -> None:
+    """The cells of any puzzle in a row, each in the colour of its letter."""
+    for cell, letter in enumerate(state):
+        fill = _colour(letter, puzzle.letters)
+        axes.add_patch(Rectangle((cell, 0), 1, 1, facecolor=fill, edgecolor="black", linewidth=0.8))
+        style.write_in(axes, cell + 0.5, 0.5, str(letter), _ink(fill), SHAPE_POINTS)
+    _fit(axes, np.array([[0, 0], [len(state), 1]]))
+
+
+def _colour(letter: int, letters: int) -> str:
+    """The colour of a letter, from dark to light in the order of the letters, as "#rrggbb"."""
+    return to_hex(colormaps["viridis"](letter / max(letters - 1, 1)))
+
+
+def _ink(fill: str) -> str:
+    """Black on light colours, white on dark ones."""
+    return "black" if np.dot(to_rgb(fill), LIGHTNESS) > 0.5 else "white"
+
+
+def _fit(axes: Axes, corners: np.ndarray) -> None:
+    """Show all corners, float [n, 2], with a margin."""
+    low, high = corners.min(axis=0), corners.max(axis=0)
+    margin = 0.02 * (high - low).max()
+    axes.set(xlim=(low[0] - margin, high[0] + margin), ylim=(low[1] - margin, high[1] + margin), aspect="equal")
 
 
 def _board(axes: Axes, state: States) -> list[tuple[int, int]]:

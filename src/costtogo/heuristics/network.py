@@ -17,7 +17,7 @@ from costtogo.heuristics.light_chasing import LightChasingNetwork
 from costtogo.heuristics.residual import ResidualNetwork
 from costtogo.heuristics.rewards import cost_to_go_of
 from costtogo.params.training import ArchitectureParams, architecture_of
-from costtogo.puzzles import find, made, make
+from costtogo.puzzles import find, made, make, rules
 from costtogo.puzzles.base import Puzzle
 from costtogo.types import CostToGo, Heuristic, States, UserError
 
@@ -186,6 +186,8 @@ def with_rows(states: States, rows: int) -> States:
 def save(path: Path | str, network: Network, description: dict) -> None:
     """Write a checkpoint that describes itself; description holds at least puzzle, precision and iteration."""
     whole = {**description, "architecture": network.architecture.model_dump(), "kind": "value network"}
+    if (known := rules(description["puzzle"])) is not None:
+        whole["rules"] = known
     write_tensors(path, network.state_dict(), whole)
 
 
@@ -194,6 +196,7 @@ def load_network(path: Path | str) -> tuple[Puzzle, Network, dict]:
     tensors, description = read_tensors(path)
     try:
         puzzle = make(description["puzzle"])
+        _refuse_other_rules(path, description)
         architecture = architecture_of(**description["architecture"])
         network = of_architecture(architecture, puzzle)
         network.load_state_dict(tensors)
@@ -202,6 +205,15 @@ def load_network(path: Path | str) -> tuple[Puzzle, Network, dict]:
             f"{path} is not a checkpoint of a value network; give a file from models/*/checkpoints."
         ) from error
     return puzzle, network.eval(), description
+
+
+def _refuse_other_rules(path: Path | str, description: dict) -> None:
+    """FileError where the file that describes a puzzle has changed since a network was trained on it."""
+    if description.get("rules") != rules(description["puzzle"]):
+        raise FileError(
+            f"{path} was trained on another {description['puzzle']}: its file has other moves or another goal by now; "
+            "train anew, or bring back the old file."
+        )
 
 
 def load(path: Path | str, precision: str | None = None, device: str = "cpu") -> NetworkHeuristic:

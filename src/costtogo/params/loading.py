@@ -1,6 +1,7 @@
 """Reading a study: what a file says, laid over what it is like; recipes written out; one sentence for a wrong key.
 
-A table may say `like`, the name of another that it is laid over, and `only`, the keys that it takes from there.
+A table may say `like`, the name of another that it is laid over, and `only`, the keys that it takes from there. A
+study may be like another with other puzzles in place of its own: `instead`, a table of their names.
 """
 
 import re
@@ -16,10 +17,14 @@ from costtogo.params.base import Kind, UnknownKey, derive_seed, hint
 from costtogo.params.reading import read_yaml, refuse_unbounded, shown
 from costtogo.params.study import Study
 from costtogo.params.training import ArchitectureParams, ModelParams, SamplerParams
+from costtogo.puzzles import make
+from costtogo.puzzles.base import is_listed
 from costtogo.types import UserError
 
 BASE = "params.yaml"
 DEFAULT = "default"  # the study of params.yaml
+# The studies that puzzles of files are searched as, those that can be listed and others, unless they have their own.
+OWN_LISTED, OWN_LARGE = "pyraminx", "pancake_20"
 TABLES = ("recipes", "architectures", "puzzles", "models")  # the keys that hold a table of tables
 GENERATIONS = 20  # of tables that are like one another
 MOST_SEEDS = 1_000
@@ -37,6 +42,13 @@ def load(paths: Iterable[Path | str], changes: dict[str, Any] | None = None) -> 
         values = read_yaml(path)
         merged = _whole(path) if "like" in values else laid(merged, values)
     return parse(laid(merged, changes or {}), path.stem)
+
+
+def load_own(puzzle: str, folder: Path) -> Study:
+    """The study of a puzzle that a file describes and that has no study of its own in a folder: as that of another."""
+    other = OWN_LISTED if is_listed(make(puzzle)) else OWN_LARGE
+    whole = _instead(_whole(folder / f"{other}.yaml"), {other: puzzle}, f"{puzzle}.json")
+    return parse(laid(whole, {"study": puzzle}), puzzle)
 
 
 def parse(values: dict[str, Any], file: str = "") -> Study:
@@ -59,15 +71,41 @@ def parse(values: dict[str, Any], file: str = "") -> Study:
 def _whole(path: Path, younger: tuple[Path, ...] = ()) -> dict[str, Any]:
     """What a file says, laid over the file that its key `like` names; younger: those that are like it."""
     values = read_yaml(path)
-    other = values.pop("like", None)
+    other, instead = values.pop("like", None), values.pop("instead", {})
     if other is None:
+        if instead:
+            raise UserError(f"Parameter instead: in {path.name}: it is for a study that is like another.")
         return values
     beside = {each.stem: each for each in path.parent.glob("*.yaml") if each.stem not in (DEFAULT, "groups")}
     beside[DEFAULT] = path.parent.parent / BASE
     known = {name: beside[name] for name in sorted(beside) if beside[name] not in (path, *younger)}
     if not isinstance(other, str) or other not in known:
         raise UserError(f"Parameter like: in {path.name}: there is no study {shown(other)}{hint(other, known)}")
-    return laid(_whole(known[other], (*younger, path)), values)
+    return laid(_instead(_whole(known[other], (*younger, path)), instead, path.name), values)
+
+
+def _instead(values: dict[str, Any], puzzles: Any, file: str) -> dict[str, Any]:
+    """The same with other puzzles in place of some, by their names, wherever it names them; file: that asks for it."""
+    there = _tables(values, "puzzles")
+    if not isinstance(puzzles, dict) or not all(isinstance(name, str) for name in puzzles.values()):
+        raise UserError(f"Parameter instead: in {file}: it must be a table of names of puzzles, not {shown(puzzles)}.")
+    if unknown := [name for name in puzzles if name not in there]:
+        raise UserError(
+            f"Parameter instead: in {file}: there is no puzzle {shown(unknown[0])}{hint(unknown[0], there)}"
+        )
+    if twice := [name for name in puzzles.values() if name in there or list(puzzles.values()).count(name) > 1]:
+        raise UserError(f"Parameter instead: in {file}: {shown(twice[0])} would be there twice; leave it out.")
+    exchanged = dict(values)
+    exchanged["tables"] = [puzzles.get(name, name) for name in values.get("tables", [])]
+    exchanged["puzzles"] = {puzzles.get(name, name): _renamed(each, "like", puzzles) for name, each in there.items()}
+    models = _tables(values, "models")
+    exchanged["models"] = {name: _renamed(each, "puzzle", puzzles) for name, each in models.items()}
+    return exchanged
+
+
+def _renamed(table: dict[str, Any], key: str, names: dict[str, str]) -> dict[str, Any]:
+    """A table with another name under a key, where it has one."""
+    return table | {key: names.get(table[key], table[key])} if key in table else table
 
 
 def _refuse_taken_name(values: dict[str, Any]) -> None:

@@ -1,6 +1,7 @@
 """Parameters of a study: puzzles × models × questions."""
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import AfterValidator, Discriminator, Field, SerializeAsAny, Tag
@@ -36,7 +37,7 @@ from costtogo.params.searches import (
 )
 from costtogo.params.trainers import Model
 from costtogo.params.training import Architecture, ModelParams
-from costtogo.puzzles import family, find, make, modules
+from costtogo.puzzles import family, files, find, make, modules
 from costtogo.puzzles.base import apply, is_listed
 from costtogo.types import UserError
 
@@ -416,10 +417,19 @@ def alone(study: Study) -> PuzzleStudy:
     return study.about(puzzle)
 
 
+def puzzles_of(parameters: dict[str, Any]) -> list[str]:
+    """The puzzles that a stage is about, by the names in its slice."""
+    several = {*parameters.get("tables", ()), *parameters.get("puzzles", ())}
+    return [parameters["puzzle"]] if "puzzle" in parameters else sorted(several)
+
+
+def files_of(parameters: dict[str, Any]) -> list[Path]:
+    """The files that describe the puzzles of a stage."""
+    return [path for puzzle in puzzles_of(parameters) for path in files(puzzle)]
+
+
 def modules_of(parameters: dict[str, Any]) -> list[str]:
     """The modules that a stage imports by the names in its slice: of its puzzles and, if it trains, of the trainer."""
-    several = {*parameters.get("tables", ()), *parameters.get("puzzles", ())}
-    puzzles = [parameters["puzzle"]] if "puzzle" in parameters else sorted(several)
     trainer = parameters.get("training", {}).get("trainer", "davi")
-    found = [module for puzzle in puzzles for module in modules(puzzle)]
+    found = [module for puzzle in puzzles_of(parameters) for module in modules(puzzle)]
     return [*found, f"costtogo.learning.{trainer}"] if "training" in parameters else found

@@ -47,7 +47,7 @@ HEADLINES = (  # of the table of key numbers
         "consistent_percent",
     ),
     *("optimal_percent", "optimal_low", "optimal_high"),
-    *("nodes_expanded", "exact_nodes_expanded", "zero_nodes_expanded"),
+    *("nodes_expanded", "exact_nodes_expanded", "zero_nodes_expanded", "run"),
 )
 
 
@@ -71,6 +71,7 @@ def summary(results: StudyResults, by_puzzle: dict[str, Tables], comparison: pd.
     puzzles = [results.of(puzzle) for puzzle in results.models]
     headlines = [
         {"model": model, "puzzle": each.puzzle, "cell": cell_text(each.headline(each.puzzle)), **numbers}
+        | {"run": each.run(f"searches/{model}")}
         for each in puzzles
         for model, numbers in headline_numbers(each).items()
     ]

@@ -54,7 +54,8 @@ def findings(results: StudyResults, by_puzzle: dict[str, Tables], comparison: pd
 def summary(results: StudyResults, by_puzzle: dict[str, Tables], comparison: pd.DataFrame) -> str:
     """The key numbers, and what was done."""
     smaller = {"title": title(SMALLER), "states": make(SMALLER).state_count}
-    return render("local_vi_summary", tables=by_puzzle[results.puzzle], smaller=smaller)
+    sizes = by_puzzle[results.puzzle]["sizes"].assign(run=results.run(f"local_vi/{results.puzzle}"))
+    return render("local_vi_summary", sizes=sizes, smaller=smaller)
 
 
 def pages(

@@ -128,6 +128,7 @@ COLUMNS = {  # others are headed by their name and written plainly
     "heuristic": Column("heuristic", code),
     "search": Column("search", code),
     "name": Column("name", code),
+    "run": Column("run", lambda key: code(key) if key else "–"),
     "cell": Column("searched: set, λ, N", text),
     "path_weight": Column("λ", short),
     "batch_size": Column("N", amount),

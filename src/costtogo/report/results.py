@@ -16,6 +16,7 @@ that nothing else takes the study. Of a large table a report sees an extract, wh
 
     results.frame(address)       a table; FileError where there is none      results.find(address)       or None
     results.card(address)        what a stage noted; FileError likewise      results.find_card(address)  or {}
+    results.run(address)         the key of its run in MLflow
     results.metric(address, name)    a number that a stage measured; NaN where it has not run
     results.place(address)       where a reader finds a table, from the project's root
     results.kept(study)          what another study has kept
@@ -40,6 +41,7 @@ import numpy as np
 import pandas as pd
 
 from costtogo.analysis.documents import MEASURED, REPORT, REPORTED
+from costtogo.cards import KEYED, short_key
 from costtogo.figures.catalogue import outdated
 from costtogo.files import FileError, read_arrays, read_csv, read_frame, read_json
 from costtogo.params.study import Study
@@ -202,6 +204,11 @@ class StudyResults:
     def metric(self, address: str, name: str) -> float:
         """A number that a stage measured; NaN where it has not run."""
         return self.find_card(address).get("metrics", {}).get(name, math.nan)
+
+    def run(self, address: str) -> str:
+        """The key of a stage's run in MLflow; empty where the stage has not run, or where too little is kept of it."""
+        card = self.find_card(address)
+        return short_key(card) if KEYED <= card.keys() else ""
 
     @cached_property
     def cards(self) -> dict[str, dict[str, Any]]:

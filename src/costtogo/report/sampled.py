@@ -118,7 +118,7 @@ class Chapter:
         """The rows of external with the most seconds, of these with the most instances; one a model."""
         order = ["seconds_allowed", "first"]
         longest = self.external.sort_values(order, kind="stable").groupby("model", sort=False).tail(1)
-        return self.headline_first(longest)
+        return self._with_runs("external", self.headline_first(longest))
 
     def widest_beams(self) -> pd.DataFrame:
         """The widest beams of each model, on a set of scrambled states where there is one."""
@@ -127,6 +127,7 @@ class Chapter:
         own = beams[scrambled] if scrambled.any() else beams
         widest = self.headline_first(own.loc[own.groupby("model", sort=False)["width"].idxmax()])
         widest = _with_interval(widest)
+        widest = self._with_runs("beams", widest)
         return widest.assign(how=[beams_text(self.results, row.set, row.width) for row in widest.itertuples()])
 
     def best_by_solver(self) -> pd.DataFrame:
@@ -152,7 +153,11 @@ class Chapter:
     def best_cells(self) -> pd.DataFrame:
         """The best λ and N of each model on each set."""
         cells = [best_cell(own) for _, own in self.tables["grid"].groupby(["set", "model"], sort=False)]
-        return _with_interval(self.headline_first(pd.DataFrame(cells)))
+        return self._with_runs("searches", _with_interval(self.headline_first(pd.DataFrame(cells))))
+
+    def _with_runs(self, group: str, rows: pd.DataFrame) -> pd.DataFrame:
+        """Rows of models with the key of the run of each; group: of the stage that measured them."""
+        return rows.assign(run=[self.results.run(f"{group}/{model}") for model in rows["model"]])
 
     def beside_database(self) -> Iterator[tuple[Values, Values]]:
         """On each set the network and the best baseline at the network's best λ and N."""

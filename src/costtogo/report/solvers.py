@@ -15,9 +15,9 @@ COUNTED = ["instances", "solved_percent", "length", "length_low", "length_high",
 def side_by_side(results: StudyResults) -> pd.DataFrame:
     """A row for each set, model and setting, where the study asks for trees: what they solved, and what that took.
 
-    Columns model, set, solver, COUNTED, evaluated, and seconds, NaN where they may not be seen.  evaluated: states that
-    the network was asked for, on average; of BWAS and of beams by a value of the state all that were generated, of
-    which those met before cost nothing.
+    Columns model, set, solver, COUNTED, evaluated, seconds, NaN where they may not be seen, and run, the key in MLflow.
+    evaluated: states that the network was asked for, on average; of BWAS and of beams by a value of the state all that
+    were generated, of which those met before cost nothing.
     """
     if "trees" not in results.asked.by_group:
         return pd.DataFrame()
@@ -49,6 +49,7 @@ def _of_model(results: StudyResults, model: str) -> Iterator[dict]:
                 **{name: row[name] for name in COUNTED},
                 "evaluated": row["nodes_expanded" if by_parent else "nodes_generated"],
                 "seconds": seconds,
+                "run": results.run(f"{group}/{model}"),
             }
 
 

@@ -17,11 +17,11 @@ from costtogo.analysis.variants import (
 )
 from costtogo.figures.catalogue import mean_distance_at_looks
 from costtogo.params.base import variant_of
+from costtogo.params.used import used_parameters
 from costtogo.puzzles import family
 from costtogo.report.markdown import Format, amount, cell_text, code, is_missing, places, short, table
 from costtogo.report.render import render
 from costtogo.report.results import StudyResults
-from costtogo.report.trainings import used_parameters
 
 MEASURES = {  # of a checkpoint, over all states, and of the searches with it: heading and format
     "mean_absolute_error": ("mean absolute error, moves", places(3)),

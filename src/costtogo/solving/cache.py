@@ -4,15 +4,18 @@ The folder is COSTTOGO_CACHE if that is set, else costtogo in XDG_CACHE_HOME or 
 written there, what is made is used and not kept; what cannot be read there is made anew.
 """
 
+import hashlib
 import os
 from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 
-from costtogo.files import FileError, read_arrays, write_arrays
+from costtogo.files import FileError, json_text, read_arrays, write_arrays
+from costtogo.puzzles import of_package
+from costtogo.puzzles import rules as rules_of
 
-FORMAT = "1"  # part of every name; another number leaves older files aside
+FORMAT = "1"  # part of the names of our own puzzles' files; another number leaves older ones aside
 
 
 def folder() -> Path | None:
@@ -26,12 +29,17 @@ def folder() -> Path | None:
         return None
 
 
-def cached(name: str, make: Callable[[], dict[str, np.ndarray]]) -> dict[str, np.ndarray]:
-    """The arrays that make returns, from the cache if they are there."""
-    place = folder()
-    if place is None:
+def cached(what: str, puzzle: str, make: Callable[[], dict[str, np.ndarray]]) -> dict[str, np.ndarray]:
+    """The arrays that make returns, from the cache if they are there.
+
+    what: "distance" for instance, of a puzzle by its name. Those of a puzzle from a file are found by its rules; those
+    of another package's puzzle, whose code may change, are not kept.
+    """
+    place, rules = folder(), rules_of(puzzle)
+    if place is None or not (rules or of_package(puzzle)):
         return make()
-    path = place / f"{name}.{FORMAT}.npz"
+    known = hashlib.sha256(json_text(rules).encode()).hexdigest()[:16] if rules else FORMAT
+    path = place / f"{what}-{puzzle}.{known}.npz"
     if path.exists():
         try:
             return read_arrays(path)

@@ -49,7 +49,7 @@ def descent_of(puzzle: ListedPuzzle) -> Descent:
     def make() -> dict[str, np.ndarray]:
         return {"distance": distances(graph_of(puzzle), int(puzzle.rank(puzzle.goal[None])[0]))}
 
-    distance = cached(f"distance-{puzzle.name}", make).get("distance")
+    distance = cached("distance", puzzle.name, make).get("distance")
     if distance is None or len(distance) != puzzle.state_count:
         distance = make()["distance"]
     return Descent(puzzle, distance)
@@ -114,12 +114,13 @@ def find_nearby(puzzle: Puzzle) -> Ends:
     if not puzzle.one_goal:
         return GoalAlone(puzzle)
     path = (RESULTS / puzzle.name / "tables" / f"{puzzle.name}.npz").absolute()
-    return _table_of_study(puzzle, path) if path.exists() else _small_table(puzzle)
+    known = _table_of_study(puzzle, path) if path.exists() else None
+    return known if isinstance(known, NearbyTable) else _small_table(puzzle)  # a table of all states has no edge
 
 
 @lru_cache(maxsize=1)
 def _table_of_study(puzzle: Puzzle, path: Path) -> Ends:
-    """The exact distances around the goal in the file of a study, or the goal alone where that lists all states."""
+    """The exact distances around the goal in the file of a study; the goal alone where that lists all states."""
     from costtogo.stages.tables import read_nearby
 
     return read_nearby(path, puzzle)
@@ -138,7 +139,7 @@ def _small_table(puzzle: Puzzle) -> NearbyTable:
             table = wider
         return {"keys": table.keys, "distance": table.distance, "layers": table.layers}
 
-    kept = cached(f"nearby-{puzzle.name}", make)
+    kept = cached("nearby", puzzle.name, make)
     return NearbyTable(puzzle, **(kept if set(kept) == {"keys", "distance", "layers"} else make()))
 
 

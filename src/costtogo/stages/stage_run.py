@@ -48,7 +48,8 @@ class StageRun:
         self.parts: dict[str, float] = {}
         self.recipe_path, self.recipe = recipe, recipes.read_recipe(recipe)
         recipes.refuse_others(self.recipe, module, f"{out.parent.name} {out.name}")
-        read = {relative(path): digest(path) for path in inputs if path is not None}
+        given = [*inputs, *recipes.puzzle_files(self.recipe)]
+        read = {relative(path): digest(path) for path in given if path is not None}
         refuse_damaged(read)
         recipes.begin(out.parent, out.name)
         self.card = {

@@ -6,7 +6,18 @@ deterministic timestamps, and recording a stage again adds nothing. COSTTOGO_TRA
 """
 
 from costtogo.tracking.live import LiveRun
-from costtogo.tracking.runs import log_card, log_stage, log_waiting, track
+from costtogo.tracking.pages import links, open_run, track
+from costtogo.tracking.runs import log_card, log_stage, log_waiting
 from costtogo.tracking.store import begin_run, prepare_store
 
-__all__ = ["LiveRun", "begin_run", "log_card", "log_stage", "log_waiting", "prepare_store", "track"]
+__all__ = [
+    "LiveRun",
+    "begin_run",
+    "links",
+    "log_card",
+    "log_stage",
+    "log_waiting",
+    "open_run",
+    "prepare_store",
+    "track",
+]

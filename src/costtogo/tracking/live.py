@@ -7,7 +7,17 @@ from costtogo.tracking import record
 from costtogo.tracking.faults import best_effort
 from costtogo.tracking.place import enabled
 from costtogo.tracking.record import Card
-from costtogo.tracking.runs import RESULT, UNFINISHED, create_run, delete_unfinished, experiment_id, find, log
+from costtogo.tracking.runs import (
+    RESULT,
+    UNFINISHED,
+    create_run,
+    delete_unfinished,
+    experiment_id,
+    find,
+    log,
+    name_runs,
+    stage_of,
+)
 from costtogo.tracking.store import session
 
 
@@ -56,8 +66,8 @@ class LiveRun:
             same = find(client, experiment, card, {"key": record.run_key(card)})
             if any("logged" in run.data.tags for run in same):
                 return
-            stage = {"group": card["group"], "name": card["name"], RESULT: UNFINISHED}
-            delete_unfinished(client, find(client, experiment, card, stage))
+            delete_unfinished(client, find(client, experiment, card, stage_of(card) | {RESULT: UNFINISHED}))
             run = create_run(client, experiment, card)
             log(client, run.info.run_id, {}, record.flat_parameters(card["parameters"]))
+            name_runs(client, experiment, card)
         self._client, self.run_id = client, run.info.run_id

@@ -3,8 +3,9 @@
 import tempfile
 from pathlib import Path
 
+from costtogo.tracking import notes
 from costtogo.tracking.place import EXPERIMENT
-from costtogo.tracking.record import Stage, experiment_of, read_stage
+from costtogo.tracking.record import Stage, experiment_of, read_stage, selected_iteration
 
 LOADER = "costtogo.heuristics.pyfunc"
 REQUIRED = ("torch", "numpy", "safetensors")
@@ -17,9 +18,11 @@ def register(client, run, stage: Stage) -> None:
     """
     if stage.card["group"] == "models":
         _version(client, run, stage)
-    elif (selection := stage.table("selection")) is not None:
+    elif stage.table("selection") is not None:
         model = read_stage(stage.study_folder / "models" / stage.path.name, stage.root)
-        version = _version(client, run, model, selection.loc[selection["selected"], "iteration"].iloc[0])
+        version = _version(client, run, model, selected_iteration(stage))
+        client.update_model_version(version.name, version.version, notes.version_note(version.tags["iteration"], True))
+        client.update_registered_model(version.name, notes.model_note(model, stage))
         if EXPERIMENT not in stage.card:
             client.set_registered_model_alias(version.name, "best", version.version)
 
@@ -30,16 +33,17 @@ def _version(client, run, model: Stage, iteration: int | None = None):
 
     index, run_id = model.table("checkpoints").set_index("iteration"), run.info.run_id
     checkpoint = index.loc[index.index.max() if iteration is None else iteration]
-    name, sha256 = f"{model.card['study']}.{model.card['name']}", checkpoint["sha256"]
+    name, sha256 = notes.model_name(model.card), checkpoint["sha256"]
     if not client.search_registered_models(f"name = '{name}'"):
-        client.create_registered_model(name)
+        client.create_registered_model(name, description=notes.model_note(model, None))
     if versions := client.search_model_versions(f"name = '{name}' and tags.sha256 = '{sha256}'"):
         return versions[0]
     tags = {"sha256": sha256, "iteration": str(checkpoint.name)} | experiment_of(model.card)
     logged = _logged_model(client, run, model, model.path.with_suffix("") / checkpoint["file"], tags)
     # A database store resolves models:/ through MLflow's global URI, which need not be this store.
     source = logged.model_uri if client.tracking_uri.startswith("http") else logged.artifact_location
-    version = client.create_model_version(name, source, run_id, tags=tags, model_id=logged.model_id)
+    told = notes.version_note(checkpoint.name, iteration is not None)
+    version = client.create_model_version(name, source, run_id, tags=tags, description=told, model_id=logged.model_id)
     client.log_outputs(run_id, [LoggedModelOutput(logged.model_id, int(checkpoint.name))])
     return version
 

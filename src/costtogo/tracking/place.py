@@ -7,6 +7,7 @@ from urllib.parse import urlsplit
 
 SWITCH = "COSTTOGO_TRACKING"  # off turns recording off
 TEMPORARY = ".dvc/tmp/exps"  # below it `dvc exp run --temp` and `dvc queue start` make copies of the project
+ARTIFACTS = "mlruns"  # the folder of the artifacts beside the project's own store
 STANDALONE = "standalone"  # the folder in it of those that --temp makes
 COPY = re.compile(rf"(?P<project>.+?)/{re.escape(TEMPORARY)}/(?:{STANDALONE}/)?(?P<name>[^/]+)")
 EXPERIMENT = "dvc_experiment"  # tag of the runs of such a copy
@@ -50,7 +51,7 @@ def database_path(uri: str) -> Path | None:
 def artifact_location(root: Path, study: str) -> str | None:
     """Where a study's artifacts go: below mlruns, or where a tracking server puts them."""
     is_server = urlsplit(store_uri(root)).scheme in ("http", "https")
-    return None if is_server else (store_root(root) / "mlruns" / study).as_uri()
+    return None if is_server else (store_root(root) / ARTIFACTS / study).as_uri()
 
 
 def shown(uri: str) -> str:

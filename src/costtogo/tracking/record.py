@@ -1,6 +1,5 @@
 """What MLflow shall hold about a finished stage, read from its files; nothing here needs MLflow."""
 
-import hashlib
 import json
 import math
 import re
@@ -11,19 +10,20 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
+from costtogo.cards import Card, key_of
 from costtogo.files import flatten, read_csv, read_frame, read_json
+from costtogo.params.used import used_parameters
 from costtogo.tracking.place import EXPERIMENT, temporary_experiment
 from costtogo.types import UserError
 
-Card: TypeAlias = dict[str, Any]
 Points: TypeAlias = dict[tuple[str, int], float]  # (metric, step) -> value
 
 PARAMETER_LENGTH = 6_000  # characters, MLflow's limit
 DENSE_ITERATIONS = 256  # every iteration is kept up to here, then half as many for each doubling
+TRAINING = "training"  # the parameters of a training, in its card
 SMALL_FILE = 5_000_000  # bytes; larger tables stay in results/
 COPIED_KINDS = {".parquet", ".csv", ".json", ".md", ".png"}
 COMPARISON = "reported_vs_reproduced.csv"
-KEY_FIELDS = ("stage", "study", "name", "parameters", "inputs", "code")
 
 
 def thinned(curve):
@@ -68,6 +68,7 @@ class Series(NamedTuple):
 
 
 AUDITED = ("admissible_percent", "consistent_percent", "overestimation_mean", "overestimation_max")
+SELECTED = ("mean_absolute_error", "admissible_percent", "consistent_percent")  # of the audit, told by a search
 SERIES = {  # by the table of a stage
     "curve": Series(("loss", "validation_loss", "effective_k", "convergence_points"), rows=thinned),
     "errors": Series(("mean_absolute_error",), rows=by_checkpoint),
@@ -118,9 +119,8 @@ def experiment_of(card: Card) -> dict[str, str]:
 
 
 def run_key(card: Card) -> str:
-    """SHA-256 of what decides a stage's result: parameters, input digests and code; and of its experiment."""
-    text = json.dumps({field: card[field] for field in KEY_FIELDS} | experiment_of(card), sort_keys=True)
-    return hashlib.sha256(text.encode()).hexdigest()
+    """The key of the card, and of its experiment."""
+    return key_of(card, **experiment_of(card))
 
 
 def parameters(stage: Stage) -> dict[str, str]:
@@ -132,8 +132,13 @@ def parameters(stage: Stage) -> dict[str, str]:
 
 
 def flat_parameters(given: dict[str, Any]) -> dict[str, str]:
-    """{"sampler": {"kind": "walk"}} -> {"sampler.kind": "walk"}; lists become JSON."""
-    texts = {name: value if isinstance(value, str) else json.dumps(value) for name, value in flatten(given).items()}
+    """{"limits": {"states": 9}} -> {"limits.states": "9"}; lists become JSON.
+
+    Those of a training come without its name before them, and without those that have no effect.
+    """
+    others = {name: value for name, value in given.items() if name != TRAINING}
+    flat = flatten(others) | (used_parameters(given[TRAINING]) if TRAINING in given else {})
+    texts = {name: value if isinstance(value, str) else json.dumps(value) for name, value in flat.items()}
     return {allowed_name(name): text[:PARAMETER_LENGTH] for name, text in texts.items()}
 
 
@@ -157,15 +162,49 @@ def tags(card: Card, timing: dict[str, Any]) -> dict[str, str]:
 
 
 def points(stage: Stage) -> Points:
-    """Every metric of the stage; the card's own numbers stand at the last step."""
+    """Every metric of the stage; the card's own numbers stand at the last step.
+
+    One number has one name: of what a series ends in the card's copy, last_…, is left out, and so is what the card says
+    of single cells of a grid, which have runs of their own.
+    """
     if stage.is_report:
         return verdicts(stage)
     found = {}
     for name, series in SERIES.items():
         found |= {} if (table := stage.table(name)) is None else series.points(table)
     last = max((step for _, step in found), default=0)
-    numbers = stage.card["metrics"].items()
-    return found | {(allowed_name(name), last): float(value) for name, value in numbers if math.isfinite(value)}
+    numbers = stage.card["metrics"] | audited(stage)
+    of_series, of_cells = {f"last_{name}" for name, _ in found}, cell_prefixes(stage)
+    own = {name: float(value) for name, value in numbers.items() if math.isfinite(value)}
+    own = {name: value for name, value in own.items() if name not in of_series and not name.startswith(of_cells)}
+    return found | {(allowed_name(name), last): value for name, value in own.items()}
+
+
+def cell_prefixes(stage: Stage) -> tuple[str, ...]:
+    """What the names of numbers of single cells begin with: the sets of instances of a stage's grid."""
+    grid = stage.table("grid")
+    return () if grid is None or "set" not in grid else tuple(f"{name}_" for name in grid["set"].unique())
+
+
+def audited(stage: Stage) -> dict[str, float]:
+    """What the audit found, over all states, of the checkpoint that a search has selected, as selected_….
+
+    The audit was finished before the search; empty for another stage.
+    """
+    iteration = selected_iteration(stage)
+    path = stage.study_folder / "audits" / stage.path.stem / "measures.parquet"
+    if iteration is None or not path.exists():
+        return {}
+    measures = read_frame(path)
+    rows = measures[(measures["iteration"] == iteration) & (measures["scope"] == "all")]
+    columns = [name for name in SELECTED if name in rows]
+    return rows[columns].add_prefix("selected_").iloc[0].to_dict() if len(rows) else {}
+
+
+def selected_iteration(stage: Stage) -> int | None:
+    """The iteration of the checkpoint that a search has selected; None for another stage."""
+    selection = stage.table("selection")
+    return None if selection is None else int(selection.loc[selection["selected"], "iteration"].iloc[0])
 
 
 def verdicts(stage: Stage) -> Points:

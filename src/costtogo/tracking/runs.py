@@ -8,12 +8,11 @@ from typing import Any
 from urllib.parse import quote, unquote
 
 from costtogo.files import digest
-from costtogo.tracking import models, record
+from costtogo.tracking import cells, models, names, notes, record
 from costtogo.tracking.faults import best_effort, one_sentence
-from costtogo.tracking.place import EXPERIMENT, artifact_location, enabled
+from costtogo.tracking.place import artifact_location, enabled
 from costtogo.tracking.record import Card, Points, Stage, experiment_of
 from costtogo.tracking.store import session
-from costtogo.types import UserError
 
 WORTH_LOADING = 60.0  # seconds of a stage, beside which those that MLflow takes to load are few
 WAITING = ".mlflow-waiting"  # a file for each card to be recorded, named as the card is
@@ -69,31 +68,6 @@ def log_waiting(root: Path) -> None:
             log_card(card_path, root)
 
 
-def track(study_results: list[Path], root: Path) -> int:
-    """Record every finished stage below the given results folders; returns how many there are.
-
-    Raises UserError where a folder holds no finished stage or one cannot be recorded.
-    """
-    from tqdm import tqdm
-
-    if not enabled():
-        raise UserError("Tracking is turned off; unset COSTTOGO_TRACKING to record finished stages.")
-    cards = [card for folder in study_results for card in _finished(Path(folder))]
-    with tqdm(cards, unit="stage") as progress:
-        for card_path in progress:
-            progress.set_description(f"{card_path.parent.name} {card_path.stem}")
-            log_card(card_path, root)
-    return len(cards)
-
-
-def _finished(folder: Path) -> list[Path]:
-    """The cards of a study; figures have no run of their own, for they are in the report's."""
-    cards = [path for path in sorted(folder.glob("*/*.json")) if path.parent.name != "figures"]
-    if not cards:
-        raise UserError(f"{folder} holds no finished stage; run the workflow first.")
-    return cards
-
-
 def _record(client, stage: Stage) -> str:
     card, content = stage.card, digest(stage.path)
     experiment = experiment_id(client, card["study"], stage.root)
@@ -103,12 +77,33 @@ def _record(client, stage: Stage) -> str:
         delete_unfinished(client, same)
         run = _write(client, experiment, stage)
         client.set_tag(run.info.run_id, "logged", content)
+    if notes.NOTE not in run.data.tags:
+        client.set_tag(run.info.run_id, notes.NOTE, notes.run_note(stage, experiment))
     if run.data.tags.get(RESULT) != CURRENT:
         models.register(client, run, stage)
-        for other in find(client, experiment, card, {"group": card["group"], "name": card["name"], RESULT: CURRENT}):
-            client.set_tag(other.info.run_id, RESULT, FORMER)
-        client.set_tag(run.info.run_id, RESULT, CURRENT)
+        for other in find(client, experiment, card, stage_of(card) | {RESULT: CURRENT}):
+            _mark(client, other, FORMER)
+        _mark(client, run, CURRENT)
+    name_runs(client, experiment, card)
     return run.info.run_id
+
+
+def _mark(client, run, result: str) -> None:
+    """Say of a run and its cells what they are; of the run itself last, so that what is interrupted is done again."""
+    for each in [*cells.cells_of(client, run), run]:
+        if each.data.tags.get(RESULT) != result:
+            client.set_tag(each.info.run_id, RESULT, result)
+
+
+def stage_of(card: Card) -> dict[str, str]:
+    """The tags that all runs of a stage share."""
+    return {"group": card["group"], "name": card["name"]}
+
+
+def name_runs(client, experiment: str, card: Card) -> None:
+    """Give the runs of a stage names that tell them apart."""
+    found = find(client, experiment, card, stage_of(card))
+    names.rename(client, card, found, {run.info.run_id for run in found if run.data.tags.get(RESULT) == FORMER})
 
 
 def _write(client, experiment: str, stage: Stage):
@@ -124,6 +119,8 @@ def _write(client, experiment: str, stage: Stage):
         client.log_artifact(run_id, str(path), folder or None)
     if (grid := stage.table("grid")) is not None:
         client.log_text(run_id, grid.to_csv(index=False), "grid.csv")  # MLflow's pages show it as a table
+    shared = {"study": stage.card["study"], RESULT: CURRENT} | experiment_of(stage.card)
+    cells.log_cells(client, run, stage, shared, start)
     client.set_terminated(run_id, "FINISHED", start + int(timing.get("seconds", 0) * 1000))
     return run
 
@@ -163,14 +160,14 @@ def delete_unfinished(client, runs: list) -> None:
     """Delete what live logging or an interruption left."""
     for run in runs:
         if run.data.tags.get(RESULT) == UNFINISHED:
-            client.delete_run(run.info.run_id)
+            for each in [*cells.cells_of(client, run), run]:
+                client.delete_run(each.info.run_id)
 
 
 def create_run(client, experiment: str, card: Card, timing: dict[str, Any] | None = None, start: int | None = None):
     """A new run under the stage's key; start in ms, None for now."""
-    of = f" ({card[EXPERIMENT]})" if EXPERIMENT in card else ""
     tags = record.tags(card, timing or {}) | {RESULT: UNFINISHED}
-    return client.create_run(experiment, start_time=start, tags=tags, run_name=f"{card['stage']} {card['name']}{of}")
+    return client.create_run(experiment, start_time=start, tags=tags, run_name=names.stage_name(card))
 
 
 def log(client, run_id: str, points: Points, parameters: Mapping[str, str] | None = None) -> None:

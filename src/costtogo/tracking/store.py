@@ -4,19 +4,20 @@ import logging
 import os
 import sqlite3
 import tempfile
-import zlib
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
+from urllib.parse import unquote, urlsplit
 
 from costtogo.tracking import faults
 from costtogo.tracking.faults import best_effort, one_sentence
-from costtogo.tracking.place import database_path, enabled, own_database, shown, store_uri
+from costtogo.tracking.place import ARTIFACTS, database_path, enabled, own_database, shown, store_root, store_uri
 from costtogo.types import UserError
 
 LOCK_SECONDS = 60.0  # longest wait for the one process that is recording
 QUEUE_SECONDS = 600.0  # longest wait for the turns of others
 POLL_SECONDS = 0.01
+PLACES = "SELECT artifact_location FROM experiments WHERE name LIKE 'costtogo/%' AND artifact_location LIKE 'file:%'"
 SETTINGS = {
     "MLFLOW_DISABLE_TELEMETRY": "true",
     "MLFLOW_UV_AUTO_DETECT": "false",
@@ -97,22 +98,29 @@ def _create(database: Path) -> None:
 def _look(uri: str, root: Path) -> None:
     """Find at once what is wrong with a store, for MLflow would try again for minutes; none there yet is right.
 
-    MLflow keeps absolute locations of artifacts and has no way to change them: a project's own store that was moved or
-    copied with it is of no use. SQLite has room for a number of the user's in a file's head: there is that of the
-    place. Write-ahead logging lets pages be read while stages write.  sqlite3.Error for a damaged or locked store.
+    Write-ahead logging lets pages be read while stages write.  sqlite3.Error for a damaged or locked store.
     """
     path = database_path(uri)
     if path is None and not faults.answers(uri):
         raise UserError(faults.SILENT.format(shown(uri)))
     if path is None or not path.exists():
         return
-    own, place = path.resolve() == own_database(root), zlib.crc32(str(path.resolve()).encode()) >> 1
     with closing(sqlite3.connect(path, timeout=faults.WAIT_SECONDS)) as connection:
         if connection.execute("PRAGMA journal_mode").fetchone()[0] != "wal":
             connection.execute("PRAGMA journal_mode = WAL")
-        connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
-        found = connection.execute("PRAGMA user_version").fetchone()[0]
-        if own and found == 0:
-            connection.execute(f"PRAGMA user_version = {place}")
-    if own and found not in (0, place):
-        raise UserError(faults.USELESS.format(path, "came from another folder, where its artifacts are"))
+        tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+        places = [place for (place,) in connection.execute(PLACES)] if "experiments" in tables else []
+    _refuse_others(path, places, root)
+
+
+def _refuse_others(path: Path, places: list[str], root: Path) -> None:
+    """UserError where the project's own store was moved or copied from another folder; places: of its artifacts.
+
+    MLflow keeps them as absolute addresses and has no way to change them, so that a copy would go on filling the
+    folder that it came from.
+    """
+    folder = (store_root(root) / ARTIFACTS).as_uri()
+    strange = [place for place in places if not place.startswith(f"{folder}/")]
+    if strange and path.resolve() == own_database(root):
+        other = unquote(urlsplit(strange[0]).path).rpartition(f"/{ARTIFACTS}/")[0]
+        raise UserError(faults.USELESS.format(path, f"belongs to the folder {other}, where its artifacts are"))

@@ -7,9 +7,10 @@ from typing import Any
 
 from costtogo import sources
 from costtogo.external_files import find
-from costtogo.params.loading import DEFAULT, load, refuse_other_name
+from costtogo.params.loading import DEFAULT, load, load_own, refuse_other_name
 from costtogo.params.reading import read_yaml
 from costtogo.params.study import Study
+from costtogo.puzzles import names_of_files
 from costtogo.recipes import RECIPES, Mark
 from costtogo.types import UserError
 from costtogo.workflow.stages import APART, Stage, stages_of
@@ -52,7 +53,7 @@ class Graph:
         words: Iterable[str] | None = None,
     ):
         self.study = load(files, changes)
-        self.names = [name for name in names_of(folder) if name != self.study.study]
+        self.names = [name for name in [*names_of(folder), *without_study(folder)] if name != self.study.study]
         self._groups = groups(folder, [*self.names, self.study.study])
         self._studies = {self.study.study: self.study}
         self._studies |= {name: read(folder, name) for name in self._asked(words)}
@@ -154,9 +155,16 @@ def names_of(folder: Path) -> list[str]:
     return sorted(path.stem for path in folder.glob("*.yaml") if path.name != GROUPS.name)
 
 
+def without_study(folder: Path) -> list[str]:
+    """The puzzles that files describe and that have no study of their own in a folder."""
+    return [name for name in names_of_files() if not (folder / f"{name}.yaml").is_file()]
+
+
 def read(folder: Path, name: str) -> Study:
-    """A study of a folder, which goes by the name of its file."""
+    """A study of a folder, which goes by the name of its file; or the one that a puzzle's file has at once."""
     path = folder / f"{name}.yaml"
+    if not path.is_file():
+        return load_own(name, folder)
     study = load([path])
     refuse_other_name(study.study, path)
     return study

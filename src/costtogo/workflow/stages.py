@@ -14,7 +14,7 @@ from costtogo.external_files import folder as external_folder
 from costtogo.figures.catalogue import KINDS, FigureEntry, catalogue, parts, paths_of
 from costtogo.files import digest
 from costtogo.params.slices import slices
-from costtogo.params.study import PuzzleStudy, Study, modules_of
+from costtogo.params.study import PuzzleStudy, Study, files_of, modules_of
 from costtogo.params.training import level_files
 from costtogo.recipes import Recipe
 from costtogo.sources import code_of
@@ -188,9 +188,10 @@ class _Table:
     def put(
         self, place: str, module: str, parameters: dict, options: str, message: str, needs: Iterable[Stage], **rest
     ) -> None:
-        """Add a stage with the options that it is called by."""
+        """Add a stage with the options that it is called by; the files of its puzzles are among those that it reads."""
         group, name = place.split("/")
         study = self.study.study
+        rest["files"] = (*rest.get("files", ()), *map(str, files_of(parameters)))
         self.made[place] = Stage(study, group, name, module, parameters, options, message, tuple(needs), **rest)
 
     def add_puzzle(self, asked: PuzzleStudy) -> None:

@@ -1,0 +1,145 @@
+"""A permutation puzzle by its generators, as a file describes it: see puzzle_files.
+
+A state lists the letter in each cell; a move permutes the cells. Letters are numbered in the order in which the goal
+has them.
+"""
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import ClassVar
+
+import numpy as np
+from numba import njit
+
+from costtogo.puzzles.base import Puzzle, permuted
+from costtogo.puzzles.puzzle_files import PuzzleFile
+from costtogo.types import Children, Legal, States, UserError, excerpt
+
+IN_A_ROW = 12  # cells of a picture without shapes
+
+
+class Generators(Puzzle):
+    """A puzzle whose moves permute its cells.
+
+    shapes: the corners of each cell in a picture, float64 [k, 2] each.  colours: of letters that have one of their own.
+    """
+
+    family: ClassVar[str] = "file"
+
+    def __init__(self, file: PuzzleFile):
+        self.file = file
+        self.name, self.actions = file.name, file.moves
+        self.cells, self.letters = len(file.goal), len(file.alphabet)
+        self.turns = np.array(file.turns, dtype=np.int64)
+        self.colours = file.colours
+        numbers = {turn: number for number, turn in enumerate(map(tuple, self.turns.tolist()))}
+        self._inverses = [numbers[tuple(np.argsort(turn).tolist())] for turn in self.turns]
+        self._goal = np.array(file.goal, dtype=np.uint8)
+
+    @property
+    def goal(self) -> States:
+        """The goal, uint8 [D]."""
+        return self._goal
+
+    @property
+    def state_count(self) -> int:
+        """How many states the file says can be reached."""
+        return self.file.states
+
+    @cached_property
+    def shapes(self) -> tuple[np.ndarray, ...]:
+        """Those of the file; squares in rows where it has none."""
+        if self.file.shapes:
+            return tuple(np.array(shape) for shape in self.file.shapes)
+        square = np.array([[0, 0], [1, 0], [1, 1], [0, 1]], dtype=np.float64)
+        return tuple(square + [cell % IN_A_ROW, -(cell // IN_A_ROW)] for cell in range(self.cells))
+
+    def expand(self, states: States) -> tuple[Children, Legal]:
+        """Make every move: children uint8 [N, A, D]. A move is legal where it changes something."""
+        return states[:, self.turns], self.legal(states)
+
+    def legal(self, states: States) -> Legal:
+        """Which moves change something, bool [N, A]: one that exchanges equal letters alone does not."""
+        return _changes(states, self.turns)
+
+    def move(self, states: States, actions: np.ndarray) -> States:
+        """Each state after a move of its own, uint8 [N, D]."""
+        return permuted(states, self.turns, actions)
+
+    def inverse(self, action: int) -> int:
+        """The move whose permutation undoes that of another."""
+        return self._inverses[action]
+
+    def parse_moves(self, text: str) -> list[int]:
+        """Names of moves, parted by spaces."""
+        known = ", ".join(self.actions[:8]) + (" …" if len(self.actions) > 8 else "")
+        unknown = f"Unknown move '{{}}': {self.name} has the moves {known.replace('{', '{{').replace('}', '}}')}."
+        return self.named_actions(text.replace("’", "'").split(), unknown)
+
+    @cached_property
+    def _is_plain(self) -> bool:
+        """Whether each letter is a single one, so that no spaces need part them."""
+        return all(len(letter) == 1 for letter in self.file.alphabet)
+
+    def parse_state(self, text: str) -> States:
+        """The letter of each cell; parted by spaces where letters are longer than one."""
+        letters = list("".join(text.split())) if self._is_plain else text.split()
+        if len(letters) != self.cells:
+            raise UserError(f"{self.name} has {self.cells} cells, but {len(letters)} letters were given.")
+        if unknown := [letter for letter in letters if letter not in self.file.alphabet]:
+            known = excerpt(" ".join(self.file.alphabet))
+            raise UserError(f"Unknown letter '{excerpt(unknown[0])}': {self.name} has the letters {known}.")
+        state = np.array([self.file.alphabet.index(letter) for letter in letters], dtype=np.uint8)
+        counts, wanted = (np.bincount(each, minlength=self.letters) for each in (state, self.goal))
+        for letter in np.flatnonzero(counts != wanted):
+            named = self.file.alphabet[letter]
+            raise UserError(f"Impossible state: {counts[letter]} cells have {named}, there must be {wanted[letter]}.")
+        return state
+
+    def format_state(self, state: States) -> str:
+        """The letter of each cell."""
+        return ("" if self._is_plain else " ").join(self.file.alphabet[letter] for letter in state)
+
+    def draw(self, state: States) -> str:
+        """The letters where the picture has the cells."""
+        rows, width = self._grid, max(map(len, self.file.alphabet)) + 1
+        lines = []
+        for row in rows:
+            line = ""
+            for column, cell in row:
+                line = line.ljust(column * width) + self.file.alphabet[state[cell]]
+            lines.append(line)
+        return "\n".join(lines)
+
+    @cached_property
+    def _grid(self) -> list[list[tuple[int, int]]]:
+        """Rows of a drawing from above: of each cell its column and its number."""
+        centres = np.array([shape.mean(axis=0) for shape in self.shapes]).round(3)
+        rows = [np.flatnonzero(centres[:, 1] == y) for y in np.unique(centres[:, 1])[::-1]]
+        rows = [row[np.argsort(centres[row, 0], kind="stable")] for row in rows]
+        gaps = np.concatenate([np.diff(centres[row, 0]) for row in rows])
+        step = gaps[gaps > 0].min(initial=1.0) if (gaps > 0).any() else 1.0
+        columns = np.round((centres[:, 0] - centres[:, 0].min()) / step).astype(int)
+        return [_apart([(int(columns[cell]), int(cell)) for cell in row]) for row in rows]
+
+
+def _apart(row: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Columns and cells, sorted, no two in one column."""
+    placed: list[tuple[int, int]] = []
+    for column, cell in row:
+        placed.append((max(column, placed[-1][0] + 1) if placed else column, cell))
+    return placed
+
+
+@njit(cache=True)
+def _changes(states, turns):
+    """Which moves change which states, bool [N, A]."""
+    changes = np.zeros((states.shape[0], turns.shape[0]), dtype=np.bool_)
+    for row in range(states.shape[0]):
+        for action in range(turns.shape[0]):
+            turn = turns[action]
+            for cell in range(states.shape[1]):
+                if states[row, turn[cell]] != states[row, cell]:
+                    changes[row, action] = True
+                    break
+    return changes

@@ -1,0 +1,120 @@
+"""Networks that come with the package: what packing writes, refuses and measures."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+from messages import is_one_sentence
+
+from costtogo import cli, solving
+from costtogo.commands import pack
+from costtogo.exact.bfs import distances
+from costtogo.exact.graph import graph_of
+from costtogo.files import digest, read_json, read_tensors, write_frame, write_json
+from costtogo.heuristics import network as networks
+from costtogo.heuristics.table import tabulate
+from costtogo.params.training import architecture_of
+from costtogo.puzzles import make
+from costtogo.solving import at_hand, measuring
+from costtogo.types import UserError
+
+CLEAN = "a" * 40
+
+
+@pytest.fixture
+def study(tmp_path, monkeypatch):
+    """The folder of a model of a study that ran at a clean commit, and an empty folder of packaged networks."""
+    puzzle, model = make("hanoi_4"), tmp_path / "results" / "tiny" / "models" / "towers"
+    network = networks.build(architecture_of(first_layers=[8], residual_blocks=1), puzzle, seed=0)
+    description = {"puzzle": puzzle.name, "precision": "float32", "iteration": 7}
+    networks.save(model / "7.safetensors", network, description)
+    write_frame(model / "checkpoints.parquet", pd.DataFrame({"iteration": [7], "file": ["7.safetensors"]}))
+    write_json(model.parents[1] / "timings" / "models" / "towers.json", {"commit": CLEAN, "seconds": 3.5})
+    (tmp_path / "networks").mkdir()
+    monkeypatch.setattr(at_hand, "packaged_folder", lambda: tmp_path / "networks")
+    monkeypatch.setattr(pack, "packaged_folder", lambda: tmp_path / "networks")
+    monkeypatch.setattr(pack, "commit", lambda: CLEAN)
+    monkeypatch.setattr(measuring, "INSTANCES", 4)
+    return model
+
+
+def test_the_packaged_file_has_16_bits_and_its_card_what_that_file_does(study):
+    path = pack.run(study)
+    card = read_json(path.with_suffix(".json"))
+    tensors, description = read_tensors(path)
+    assert {tensor.dtype for tensor in tensors.values() if tensor.is_floating_point()} == {torch.float16}
+    assert description["puzzle"] == "hanoi_4" and card["sha256"] == digest(path)
+    assert card["bytes"] == path.stat().st_size and card["training"] == {"commit": CLEAN, "seconds": 3.5}
+    puzzle = make("hanoi_4")
+    distance = distances(graph_of(puzzle), int(puzzle.rank(puzzle.goal[None])[0]))
+    for numbers, checkpoint in ((card["numbers"], path), (card["as_trained"], study / "7.safetensors")):
+        values = tabulate(puzzle, networks.load(checkpoint)).values
+        assert numbers["states"] == 81 and numbers["solved_percent"] == 100 and numbers["optimal_percent"] is not None
+        assert numbers["mean_absolute_error"] == pytest.approx(np.abs(values - distance).mean(), rel=1e-3)
+        over = 100 * (values > distance + measuring.EDGE).mean()
+        assert numbers["overestimated_percent"] == pytest.approx(over, rel=1e-3)
+    assert solving.load("hanoi_4").card.numbers == card["numbers"]
+
+
+@pytest.mark.parametrize("where", ["training", "here"])
+def test_no_network_is_packed_from_changed_files(study, monkeypatch, where):
+    if where == "training":
+        write_json(study.parents[1] / "timings" / "models" / "towers.json", {"commit": CLEAN + "+"})
+    else:
+        monkeypatch.setattr(pack, "commit", lambda: CLEAN + "+")
+    with pytest.raises(UserError, match="commit them first") as told:
+        pack.run(study)
+    assert is_one_sentence(str(told.value)) and not list(at_hand.packaged_folder().iterdir())
+
+
+def test_a_network_too_large_for_the_package_leaves_nothing_there(study, monkeypatch):
+    monkeypatch.setattr(pack, "MOST_BYTES", 100)
+    with pytest.raises(UserError, match="too large for the package") as told:
+        pack.run(study)
+    assert is_one_sentence(str(told.value)) and not list(at_hand.packaged_folder().iterdir())
+
+
+def test_a_weight_beyond_16_bits_is_refused_and_a_whole_number_kept():
+    assert pack.halved(torch.tensor([3])).dtype == torch.int64
+    with pytest.raises(UserError, match="too large for 16 bits"):
+        pack.halved(torch.tensor([1e6]))
+
+
+def test_networks_lists_cards_and_measures_again(study, capsys):
+    pack.run(study)
+    capsys.readouterr()
+    cli.app(["networks", "hanoi_4", "--measure"], standalone_mode=False)
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == f"hanoi_4: towers of tiny, trained at commit {CLEAN[:7]}"
+    told = {line.split(":")[0].strip(): line.split(": ", 1)[1] for line in lines[2:]}
+    assert told["on its card"] == told["measured now"] and "mean absolute error" in told["as trained"]
+    with pytest.raises(UserError, match="No network of cube2 comes with costtogo") as refused:
+        cli.app(["networks", "cube2"], standalone_mode=False)
+    assert is_one_sentence(str(refused.value))
+
+
+@pytest.mark.parametrize("name", ["lights_out_5", "puzzle15", "sokoban"])
+def test_samples_of_puzzles_too_large_to_list_have_their_exact_distances(monkeypatch, name):
+    monkeypatch.setattr(measuring, "LEVELS", 2)
+    monkeypatch.setattr(measuring, "OF_EACH", 50)
+    monkeypatch.setattr(measuring, "BOARDS", 100)
+    puzzle = make(name)
+    states, distance = measuring.sample(puzzle)
+    assert len(states) == len(distance) > 50 and distance.min() >= 0 and np.isfinite(distance).all()
+    zero = puzzle.is_goal(states)
+    assert (distance[zero] == 0).all() and (distance[~zero] > 0).all()
+    for one in states[distance == 1][:1]:
+        assert puzzle.is_goal(puzzle.expand(one[None])[0][0]).any()
+
+
+def test_what_is_packaged_is_what_its_cards_say():
+    """Every network of the package: its bytes, its size, and all together small."""
+    total = 0
+    for card in at_hand.packaged():
+        whole = json.loads(card.path.with_suffix(".json").read_text(encoding="utf-8"))
+        assert whole["sha256"] == digest(card.path) and whole["puzzle"] == card.puzzle == card.name
+        assert not whole["training"]["commit"].endswith("+") and not whole["measured_at"].endswith("+")
+        total += card.path.stat().st_size
+    assert total <= 12_000_000
