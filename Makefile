@@ -29,7 +29,7 @@ test: environment
 
 docs: environment
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
-	@echo "Open site/index.html."
+	@echo "Open site/index.html; with its search: $(BIN)/python -m http.server --directory site"
 
 bench: .venv-bench/ready
 	.venv-bench/bin/python -m benchmarks

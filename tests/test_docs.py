@@ -135,3 +135,4 @@ def test_the_notebook_runs():
     printed = "".join(output.get("text", "") for cell in notebook.cells for output in cell.get("outputs", []))
     length, optimum = re.search(r"(\d+) moves; a shortest solution has (\d+)", printed).groups()
     assert length == optimum == "15"
+    assert float(re.search(r"mean absolute error: ([\d.]+)", printed)[1]) < 2, "the network has learned"
