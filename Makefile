@@ -6,7 +6,7 @@ STUDY ?= default
 MLFLOW_PORT ?= 5000
 export MLFLOW_DISABLE_TELEMETRY := true
 
-.PHONY: all environment test docs bench net smoke ui report figures clean
+.PHONY: all environment test docs test-page bench net smoke ui report figures clean
 
 all: environment
 	$(BIN)/snakemake --cores all
@@ -30,6 +30,9 @@ test: environment
 docs: environment
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 	@echo "Open site/index.html; with its search: $(BIN)/python -m http.server --directory site"
+
+test-page: environment
+	$(BIN)/python -m pytest tests/page
 
 bench: .venv-bench/ready
 	.venv-bench/bin/python -m benchmarks

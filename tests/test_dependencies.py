@@ -41,7 +41,7 @@ def imported(folder: Path) -> dict[str, set[str]]:
         ("src", []),
         ("docs", ["docs"]),
         ("net", ["test"]),
-        ("tests", ["test", "docs"]),
+        ("tests", ["test", "docs", "page-test"]),
         ("benchmarks", ["test", "bench"]),
     ],
 )

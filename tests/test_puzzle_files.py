@@ -263,6 +263,14 @@ def test_a_picture_has_the_shapes_and_the_colours_of_the_file(folder):
     assert puzzle.draw(puzzle.goal) == "a b c"
 
 
+def test_a_drawing_is_no_wider_than_the_cells_are_many_wherever_they_lie(folder):
+    corners = [[[0, 0], [0.03, 0], [0, 0.03]], [[999, 0], [1000, 0], [999, 1]], [[-1000, 9], [-999, 9], [-1000, 8]]]
+    puzzle = make(write(folder, shapes=corners))
+    assert puzzle.draw(puzzle.goal) == "c\n    b\n  a"
+    same = make(write(folder, name="same", shapes=[[[0, 0], [1, 0], [0, 1]]] * 3))
+    assert same.draw(same.goal) == "a b c", "cells in one place stand side by side"
+
+
 # Studies
 
 
@@ -405,6 +413,13 @@ def test_the_arguments_of_a_graph_of_cayleypy_become_a_puzzle(folder):
     assert puzzle.format_state(apply(puzzle, puzzle.goal, [0])) == "0110"
 
 
+def test_an_inverse_that_is_added_takes_the_name_of_no_other_move(folder):
+    graph = {"generators": [[1, 2, 3, 0], [1, 0, 2, 3]], "generator_names": ["L", "L'"]}
+    (folder / "graph.json").write_text(json.dumps(graph))
+    run("import-puzzle", str(folder / "graph.json"), "--out", str(folder / "lx.json"))
+    assert make("lx").actions == ("L", "L'", "L''")
+
+
 BAD_GRAPHS = {
     "list.json": ("[1]", "a graph has the keys"),
     "key.json": ('{"generators": [[1, 0]], "matrices": []}', "not matrices"),
@@ -416,6 +431,8 @@ BAD_GRAPHS = {
     "broken.json": ("{", "damaged"),
     "line.gap": ("M_A:=(1,2);\nRead(secret);", "line 2, is none of a puzzle's GAP file: 'Read(secret);'"),
     "zero.gap": ("M_A:=(0,1);", "a list of cells from 1"),
+    "space.gap": ("M_A:=(1 2,3);", "a list of cells from 1, not (1 2,3)"),
+    "same.gap": ("M_A:=(1,2);\nM_A:=(2,3);", "line 2: there are two generators A"),
     "twice.gap": ("M_A:=(1,2)(2,3);", "stands in the cycles of A twice"),
     "huge.gap": ("M_A:=(1,999999);", "999,999 cells"),
     "empty.gap": ("", "0 cells"),

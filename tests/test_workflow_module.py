@@ -45,6 +45,7 @@ LAYERS = [  # each imports from those above it alone; stages is the last that re
     {"stages"},
     {"solving"},
     {"commands"},
+    {"page"},
     {"cli"},
 ]
 LAYER = {name: place for place, names in enumerate(LAYERS) for name in names}

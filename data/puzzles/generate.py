@@ -142,7 +142,7 @@ def pyraminx() -> dict:
 
 
 def pancake(count: int) -> dict:
-    """A stack of pancakes, the topmost first; a move turns over so many of them from above."""
+    """A stack of pancakes, the topmost first; the move `4` turns over the four topmost."""
     flips = {str(size): [*range(size - 1, -1, -1), *range(size, count)] for size in range(2, count + 1)}
     return {
         "name": f"pancake_{count}",

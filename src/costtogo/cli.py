@@ -183,6 +183,18 @@ def solve(
 
 
 @app.command()
+def serve(
+    host: Annotated[str, typer.Option(help="Where to serve; what others can reach asks for a token.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(help="0 for any that is free.")] = 8000,
+    browse: Annotated[bool, typer.Option("--open", help="Open the page in the browser.")] = False,
+):
+    """Serve a page on this machine to play with the puzzles and have them solved: docs/page.md."""
+    from costtogo.page.server import serve as command
+
+    command(host, port, browse)
+
+
+@app.command()
 def import_instances(
     pickled: Annotated[Path, typer.Argument(help="One of DeepCubeA's data/<puzzle>/test/data_0.pkl.")],
     out: Annotated[

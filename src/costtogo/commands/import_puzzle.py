@@ -55,7 +55,10 @@ def closed(said: dict[str, Any]) -> dict[str, Any]:
     there = {tuple(move) for move in moves.values()}
     for name, move in said["moves"].items():
         if (undone := inverse(move)) not in there:
-            moves[f"{name}'"] = list(undone)
+            back = f"{name}'"
+            while back in moves:
+                back += "'"
+            moves[back] = list(undone)
             there.add(undone)
     return {"goal": said["goal"], "written_as": "from", "moves": moves}
 
@@ -66,7 +69,10 @@ def read_gap(path: Path) -> dict[str, Any]:
     alike: list[list[int]] = []
     for number, line in enumerate(_text_of(path).splitlines(), 1):
         if found := GENERATOR.fullmatch(line):
-            cycles[_move_name(found[1])] = [_cells(cycle, path, number) for cycle in CYCLE.findall(found[2])]
+            name = _move_name(found[1])
+            if name in cycles:
+                raise UserError(f"{path}, line {number}: there are two generators {excerpt(name)}; rename one.")
+            cycles[name] = [_cells(cycle, path, number) for cycle in CYCLE.findall(found[2])]
         elif found := ALIKE.fullmatch(line):
             alike = _groups(found[1], path, number)
         elif not OTHER.fullmatch(line):
@@ -101,7 +107,7 @@ def _move_name(name: str) -> str:
 
 def _cells(text: str, path: Path, line: int) -> list[int]:
     """Cells counted from 0, of a cycle in which they are counted from 1."""
-    cells = [int(cell) - 1 for cell in text.split(",") if len(cell.strip()) in range(1, 7)]
+    cells = [int(cell) - 1 for cell in map(str.strip, text.split(",")) if cell.isdigit() and len(cell) < 7]
     if len(cells) != len(text.split(",")) or min(cells) < 0:
         raise UserError(f"{path}, line {line}: a cycle is a list of cells from 1, not ({excerpt(text)}).")
     return cells

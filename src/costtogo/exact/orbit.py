@@ -100,7 +100,7 @@ class ListedGenerators(Generators, ListedPuzzle):
 
 
 def find_orbit(puzzle: Generators, most: int) -> Orbit | None:
-    """Breadth-first search from the goal over at most so many states; None where there are more."""
+    """Breadth-first search from the goal; None where there are more than `most` states."""
     numbers, actions = hash_numbers(puzzle.cells, puzzle.letters), len(puzzle.actions)
     goal = Orbit(puzzle.goal[None], np.full((1, actions), UNKNOWN, dtype=np.int32), np.empty(0))
     orbit = _room(goal, AT_FIRST, numbers)
@@ -119,7 +119,7 @@ def _bytes_a_state(puzzle: Generators) -> int:
 
 
 def _room(orbit: Orbit, states: int, numbers: np.ndarray) -> Orbit:
-    """The same with room for so many states, and a table of slots that stays at most half full."""
+    """The same with room for some number of states, and a table of slots that stays at most half full."""
     count, (cells, actions) = len(orbit.states), (orbit.states.shape[1], orbit.neighbours.shape[1])
     larger = np.empty((states, cells), dtype=np.uint8), np.empty((states, actions), dtype=np.int32)
     larger[0][:count], larger[1][:count] = orbit.states, orbit.neighbours

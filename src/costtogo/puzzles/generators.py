@@ -103,12 +103,10 @@ class Generators(Puzzle):
     def draw(self, state: States) -> str:
         """The letters where the picture has the cells."""
         rows, width = self._grid, max(map(len, self.file.alphabet)) + 1
-        lines = []
-        for row in rows:
-            line = ""
+        lines = [""] * len(rows)
+        for number, row in enumerate(rows):
             for column, cell in row:
-                line = line.ljust(column * width) + self.file.alphabet[state[cell]]
-            lines.append(line)
+                lines[number] = lines[number].ljust(column * width) + self.file.alphabet[state[cell]]
         return "\n".join(lines)
 
     @cached_property
@@ -117,9 +115,7 @@ class Generators(Puzzle):
         centres = np.array([shape.mean(axis=0) for shape in self.shapes]).round(3)
         rows = [np.flatnonzero(centres[:, 1] == y) for y in np.unique(centres[:, 1])[::-1]]
         rows = [row[np.argsort(centres[row, 0], kind="stable")] for row in rows]
-        gaps = np.concatenate([np.diff(centres[row, 0]) for row in rows])
-        step = gaps[gaps > 0].min(initial=1.0) if (gaps > 0).any() else 1.0
-        columns = np.round((centres[:, 0] - centres[:, 0].min()) / step).astype(int)
+        columns = np.unique(centres[:, 0], return_inverse=True)[1].ravel()
         return [_apart([(int(columns[cell]), int(cell)) for cell in row]) for row in rows]
 
 

@@ -204,7 +204,7 @@ def _letters(goal: Any) -> list[str]:
 
 
 def _is_word(value: Any, longest: int) -> bool:
-    """Whether a value is a text without spaces of up to so many letters."""
+    """Whether a value is a text without spaces that is no longer than `longest` letters."""
     return isinstance(value, str) and 0 < len(value) <= longest and value.isprintable() and " " not in value
 
 

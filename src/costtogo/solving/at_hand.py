@@ -78,6 +78,8 @@ def of_studies(puzzle: str) -> list[ModelCard]:
     study = study_of(puzzle)
     cards = [(path.stem, read_json(path)["parameters"]) for path in sorted((study / "models").glob("*.json"))]
     trained = [name for name, parameters in cards if parameters["puzzle"] == puzzle]
+    if not trained:  # and the report of the default study may not know the puzzle
+        return []
     report = study / "report" / "report.json"
     headline = read_json(report)["parameters"]["puzzles"][puzzle]["headline"] if report.exists() else None
     measured = {name: _metrics(study / "searches" / f"{name}.json") for name in trained}

@@ -1,0 +1,7 @@
+"""What `costtogo serve` shows: a local page over the trained networks, and the server behind it.
+
+safety: what every request has to pass and every response carries.  schemas: the shapes of requests and answers.
+catalogue: the puzzles that the page offers, their states and scrambles.  app: the addresses.
+searches: the queue of searches.  processes: the worker processes that they run in.  worker: what runs in these.
+core: what a worker computes, the only module here that knows of networks.  server: binding and running.
+"""

@@ -1,0 +1,110 @@
+"""The puzzles that the page offers, their states and scrambles, without networks: nothing here loads torch."""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from costtogo.puzzles import levels_of, make, title
+from costtogo.puzzles.base import Puzzle, apply
+from costtogo.types import States, UserError, excerpt
+
+KINDS = {"cube2": "cube", "cube3": "cube", "lights_out": "lights"}  # by family; the others' own names elsewhere
+SCRAMBLES = {  # the puzzles offered, and the moves of a scramble where none are asked for
+    "cube2": 15,
+    "cube3": 25,
+    "puzzle8": 80,
+    "puzzle15": 200,
+    "puzzle24": 400,
+    "puzzle35": 700,
+    "puzzle48": 1000,
+    "lights_out_5": 15,
+    "lights_out_7": 30,
+    "hanoi_3": 40,
+    "hanoi_4": 80,
+    "hanoi_7": 400,
+    "sokoban": 0,
+}
+MOST_SCRAMBLED = 2000  # moves
+BOXES = 3  # of a generated level
+
+
+class Scramble(NamedTuple):
+    """A state, uint8 [D], and the moves from the goal to it; none for a generated level."""
+
+    actions: list[int]
+    state: States
+
+
+def find(name: str) -> Puzzle:
+    """An offered puzzle; UserError where the page has none of this name."""
+    if name not in SCRAMBLES:
+        raise UserError(f"The page has no puzzle '{excerpt(name)}', only {', '.join(SCRAMBLES)}.")
+    return make(name)
+
+
+def describe(name: str) -> dict:
+    """What the page needs to know of a puzzle to draw it."""
+    puzzle = make(name)
+    return {
+        "name": name,
+        "title": title(name),
+        "kind": KINDS.get(puzzle.family, puzzle.family),
+        "side": side(puzzle),
+        "cells": puzzle.cells,
+        "letters": puzzle.letters,
+        "actions": list(puzzle.actions),
+        "turns": None if puzzle.turns is None else puzzle.turns.tolist(),
+        "goal": puzzle.goal.tolist(),
+        "goal_text": puzzle.format_state(puzzle.goal),
+        "start_text": None if puzzle.start is None else puzzle.format_state(puzzle.start),
+        "one_goal": puzzle.one_goal,
+        "scramble_length": SCRAMBLES[name],
+    }
+
+
+def side(puzzle: Puzzle) -> int:
+    """Cells in a row of a board or of a face of a cube; the pegs of a tower."""
+    if puzzle.disks:
+        return puzzle.letters
+    return puzzle.side or math.isqrt(puzzle.cells // 6)
+
+
+def scramble(puzzle: Puzzle, length: int | None, seed: int) -> Scramble:
+    """A walk from the goal that never undoes a move, or a generated level where each state has a goal of its own."""
+    if not puzzle.one_goal:
+        if length is not None:
+            raise UserError(f"A level of {puzzle.name} is generated and has no length of a scramble: leave it out.")
+        return Scramble([], levels_of(puzzle).draw(1, BOXES, seed, "test")[0])
+    moves = SCRAMBLES[puzzle.name] if length is None else length
+    if not moves:
+        return Scramble([], puzzle.goal)
+    states, steps = puzzle.walk(np.random.default_rng(seed).random((1, moves + 1)))
+    return Scramble(steps[0, :moves].tolist(), states[0, -1])
+
+
+def state_of_cells(puzzle: Puzzle, cells: list[int]) -> States:
+    """A state painted cell by cell, uint8 [D], checked as its text is; UserError where there is none such."""
+    if len(cells) != puzzle.cells:
+        raise UserError(f"{puzzle.name} has {puzzle.cells} cells, but {len(cells)} were given.")
+    for place, cell in enumerate(cells):
+        if not 0 <= cell < puzzle.letters:
+            raise UserError(f"Cell {place} of {puzzle.name} holds a number from 0 to {puzzle.letters - 1}, not {cell}.")
+    return puzzle.parse_state(puzzle.format_state(np.array(cells, dtype=np.uint8)))
+
+
+def state_of_moves(puzzle: Puzzle, start: States, moves: str) -> tuple[list[int], States]:
+    """The actions of a text of moves, and the state, uint8 [D], that they lead to; UserError for one that is no move or
+    not legal."""
+    actions = puzzle.parse_moves(moves)
+    return actions, apply(puzzle, start, actions)
+
+
+def position(puzzle: Puzzle, state: States) -> dict:
+    """A state, uint8 [D], as the page shows it."""
+    return {
+        "state": puzzle.format_state(state),
+        "cells": state.tolist(),
+        "solved": bool(puzzle.is_goal(state[None])[0]),
+        "legal": puzzle.legal(state[None])[0].tolist(),
+    }

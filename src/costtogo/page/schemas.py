@@ -1,0 +1,181 @@
+"""The shapes of requests and answers. A request with a field that is not named here is refused."""
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from costtogo.page.catalogue import MOST_SCRAMBLED
+
+LONGEST_TEXT = 20_000  # letters of moves
+LONGEST_STATE = 4_000  # letters of a state: a board of Sokoban has at most 32 × 33
+MOST_CELLS = 1_024
+MOST_STATES = 512  # whose values are asked for at once
+MOST_SECONDS = 120.0
+LARGEST_SEED = 2**53 - 1  # that a browser counts to
+
+Name = Annotated[str, Field(min_length=1, max_length=100)]
+StateText = Annotated[str, Field(min_length=1, max_length=LONGEST_STATE)]
+Cells = Annotated[list[Annotated[int, Field(ge=0, le=255)]], Field(min_length=1, max_length=MOST_CELLS)]
+Status = Literal["queued", "running", "solved", "unsolved", "cancelled", "failed"]
+
+
+class Request(BaseModel):
+    """What a body holds: exactly these fields, of exactly these types."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+
+class ScrambleRequest(Request):
+    """A scramble of so many moves; the same seed gives the same one."""
+
+    puzzle: Name
+    length: Annotated[int, Field(ge=0, le=MOST_SCRAMBLED)] | None = None
+    seed: Annotated[int, Field(ge=0, le=LARGEST_SEED)] | None = None
+
+
+class StateRequest(Request):
+    """A state: its text, its cells, or moves from a state, from the goal where none is given."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, populate_by_name=True)
+    puzzle: Name
+    state: StateText | None = None
+    cells: Cells | None = None
+    moves: Annotated[str, Field(max_length=LONGEST_TEXT)] | None = None
+    start: Annotated[StateText | None, Field(alias="from")] = None
+
+
+class ValuesRequest(Request):
+    """The cost-to-go of states by a network, null for none, and exactly where that is known."""
+
+    puzzle: Name
+    model: Name | None
+    states: Annotated[list[StateText], Field(min_length=1, max_length=MOST_STATES)]
+
+
+class SearchRequest(Request):
+    """A search from a state over a network, or with a solver that needs none."""
+
+    puzzle: Name
+    model: Name | None
+    solver: Name
+    state: StateText
+    seconds: Annotated[float, Field(gt=0, le=MOST_SECONDS, allow_inf_nan=False)]
+
+
+class Refusal(BaseModel):
+    """What is wrong with a request, in one sentence."""
+
+    error: str
+
+
+class ModelInfo(BaseModel):
+    """A network at hand. solvers: the names of those that search over it, auto the one that suits it."""
+
+    name: str
+    told: str
+    origin: str
+    numbers: dict
+    solvers: list[str]
+
+
+class SolverInfo(BaseModel):
+    """A solver of a puzzle."""
+
+    name: str
+    told: str
+    needs_model: bool
+
+
+class PuzzleInfo(BaseModel):
+    """A puzzle. side: cells in a row of a board or of a face of a cube, pegs of a tower.  letters: values of a cell.
+
+    turns: where each cell's value comes from under each action, if every action permutes the cells.
+    scramble_length: of a scramble where none is asked for.  start_text: the customary start, if there is one.
+    """
+
+    name: str
+    title: str
+    kind: Literal["cube", "sliding", "lights", "hanoi", "sokoban", "other"]
+    side: int
+    cells: int
+    letters: int
+    actions: list[str]
+    turns: list[list[int]] | None
+    goal: list[int]
+    goal_text: str
+    start_text: str | None
+    one_goal: bool
+    scramble_length: int
+    models: list[ModelInfo]
+    solvers: list[SolverInfo]
+
+
+class Puzzles(BaseModel):
+    """All puzzles, and the most seconds of a search."""
+
+    puzzles: list[PuzzleInfo]
+    most_seconds: float
+    most_scrambled: int
+
+
+class Position(BaseModel):
+    """A state. legal: which actions are legal there."""
+
+    state: str
+    cells: list[int]
+    solved: bool
+    legal: list[bool]
+
+
+class ScrambleAnswer(Position):
+    """A scramble. actions: its moves by name, each a single action."""
+
+    moves: str
+    actions: list[str]
+    seed: int
+
+
+class StateAnswer(Position):
+    """A state. actions: the actions of the moves that were given, by name; none where a state was given."""
+
+    actions: list[str]
+
+
+class Values(BaseModel):
+    """Cost-to-go in moves, of each state; null where there is no network or the exact value is not known."""
+
+    cost_to_go: list[float | None]
+    exact: list[float | None]
+
+
+class SolutionInfo(BaseModel):
+    """A solution that was replayed. states: the start, and what each move leads to, length + 1 of them.
+
+    cost_to_go, exact: of each state, null where there is no network or the exact value is not known.
+    """
+
+    moves: list[str]
+    text: str
+    length: int
+    metric: str
+    lower_bound: float | None
+    proved: bool
+    optimum: int | None
+    states: list[list[int]]
+    state_texts: list[str]
+    cost_to_go: list[float | None]
+    exact: list[float | None]
+
+
+class SearchInfo(BaseModel):
+    """A search. position: its place in the queue, 0 where it does not wait.  seconds: how long it has run."""
+
+    id: str
+    status: Status
+    position: int
+    seconds: float
+    nodes_expanded: int
+    nodes_generated: int
+    best_length: int | None
+    solution: SolutionInfo | None
+    told: str

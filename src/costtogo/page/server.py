@@ -1,0 +1,117 @@
+"""Bind the server, run it, end it."""
+
+import ipaddress
+import os
+import secrets
+import socket
+from webbrowser import open_new_tab
+
+import uvicorn
+
+from costtogo.page.app import Service, build
+from costtogo.page.desk import Desk
+from costtogo.page.processes import Worker, most_memory
+from costtogo.page.safety import LOOPBACK, Guard
+from costtogo.page.searches import Searches
+from costtogo.types import UserError, excerpt
+
+AT_ONCE = 2  # searches that run
+BACKLOG = 128  # connections that wait to be accepted
+
+
+def serve(host: str, port: int, browse: bool) -> None:
+    """Serve the page until it is interrupted, and print its address.
+
+    host: an address or a name of this machine; where that can be reached from others, a token is asked for.
+    port: 0 for any that is free.  browse: open the page in the user's browser.
+    UserError where it cannot be bound.
+    """
+    listening = bind(host, port)
+    address = listening.getsockname()[0]
+    token = None if ipaddress.ip_address(address).is_loopback else secrets.token_urlsafe(24)
+    page = url(host, listening.getsockname()[1], token)
+    print(f"The page is at {page} (Ctrl-C ends it).", flush=True)
+    if browse:
+        open_new_tab(page)
+    try:
+        run(service(), guard_names(host, address), listening, token)
+    except KeyboardInterrupt:
+        print("The server is stopped.")
+
+
+def run(running: Service, own: set[str], listening: socket.socket, token: str | None) -> None:
+    """Answer requests at a socket until the process is told to end."""
+    app = Guard(build(running), own, addresses=token is not None, token=token)
+    _Server(running, config(app)).run(sockets=[listening])
+
+
+def service(module: str = "costtogo.page.core") -> Service:
+    """Worker processes of a module, see costtogo.page.worker: two for searches, one for short questions."""
+    memory = most_memory()
+    threads = max(1, (os.cpu_count() or 1) // AT_ONCE)
+    searching = [Worker(module, memory, threads) for _ in range(AT_ONCE)]
+    return Service(Searches(searching), Desk(Worker(module, memory, prepare=False)))
+
+
+def config(app: Guard) -> uvicorn.Config:
+    """How requests are read. Nothing of a request is logged, so that no token is; what a proxy says is not believed."""
+    return uvicorn.Config(
+        app,
+        http="h11",
+        ws="none",
+        lifespan="on",
+        log_level="error",
+        access_log=False,
+        proxy_headers=False,
+        server_header=False,
+        backlog=BACKLOG,
+        timeout_graceful_shutdown=3,
+    )
+
+
+class _Server(uvicorn.Server):
+    """Ends searches first, so that those who follow them are no reason to wait."""
+
+    def __init__(self, running: Service, config: uvicorn.Config):
+        super().__init__(config)
+        self.running = running
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        await self.running.searches.stop()
+        await super().shutdown(sockets)
+
+
+def bind(host: str, port: int) -> socket.socket:
+    """A socket that listens; UserError where there cannot be one."""
+    if not 0 <= port <= 65535:
+        raise UserError(f"There is no port {port}: give --port from 1 to 65535, or 0 for any that is free.")
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+    except (OSError, UnicodeError) as error:
+        raise UserError(f"There is no address '{excerpt(host)}' to serve at: give --host 127.0.0.1.") from error
+    listening = socket.socket(family, kind, protocol)
+    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listening.bind(address)
+        listening.listen(BACKLOG)
+    except OSError as error:
+        listening.close()
+        raise UserError(
+            f"Cannot serve at port {port} of {excerpt(host)}: {(error.strerror or str(error)).lower()}; choose another "
+            "with --port, or 0 for any that is free."
+        ) from error
+    return listening
+
+
+def guard_names(host: str, address: str) -> set[str]:
+    """What the server may be called: by names of this machine, or as it was bound."""
+    if ipaddress.ip_address(address).is_loopback:
+        return {*LOOPBACK, host.lower()}
+    return {*LOOPBACK, host.lower(), socket.gethostname().lower(), socket.getfqdn().lower()}
+
+
+def url(host: str, port: int, token: str | None) -> str:
+    """The address of the page, with the token if there is one."""
+    shown = {"0.0.0.0": socket.gethostname(), "::": socket.gethostname()}.get(host, host)
+    name = f"[{shown}]" if ":" in shown else shown
+    return f"http://{name}:{port}/" + (f"?token={token}" if token else "")
