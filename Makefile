@@ -6,7 +6,7 @@ STUDY ?= default
 MLFLOW_PORT ?= 5000
 export MLFLOW_DISABLE_TELEMETRY := true
 
-.PHONY: all environment test test-page bench net smoke ui report figures clean
+.PHONY: all environment test docs test-page bench net smoke ui report figures clean
 
 all: environment
 	$(BIN)/snakemake --cores all
@@ -22,10 +22,14 @@ environment: .venv/ready
 	touch $@
 
 test: environment
-	$(BIN)/ruff check src tests benchmarks net
-	$(BIN)/ruff format --check src tests benchmarks net
+	$(BIN)/ruff check src tests benchmarks net docs
+	$(BIN)/ruff format --check src tests benchmarks net docs
 	$(BIN)/snakefmt --check Snakefile workflow
 	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder
+
+docs: environment
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	@echo "Open site/index.html; with its search: $(BIN)/python -m http.server --directory site"
 
 test-page: environment
 	$(BIN)/python -m pytest tests/page

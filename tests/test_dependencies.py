@@ -37,7 +37,13 @@ def imported(folder: Path) -> dict[str, set[str]]:
 
 @pytest.mark.parametrize(
     ("folder", "extras"),
-    [("src", []), ("net", ["test"]), ("tests", ["test", "page-test"]), ("benchmarks", ["test", "bench"])],
+    [
+        ("src", []),
+        ("docs", ["docs"]),
+        ("net", ["test"]),
+        ("tests", ["test", "docs", "page-test"]),
+        ("benchmarks", ["test", "bench"]),
+    ],
 )
 def test_every_import_is_declared(folder, extras):
     declared = names(PROJECT["dependencies"]).union(*(names(EXTRAS[extra]) for extra in extras))
@@ -54,4 +60,4 @@ def test_the_lock_has_every_dependency_but_torch_at_one_version():
     locked = (ROOT / "requirements.lock").read_text(encoding="utf-8").splitlines()
     assert all(re.fullmatch(r"[\w.-]+==[\w.+!]+", line) for line in locked)
     assert len(names(locked)) == len(locked)
-    assert names([*PROJECT["dependencies"], *EXTRAS["test"]]) - names(locked) == {"torch"}
+    assert names([*PROJECT["dependencies"], *EXTRAS["test"], *EXTRAS["docs"]]) - names(locked) == {"torch"}

@@ -1,10 +1,12 @@
 """Solve puzzles over trained networks, or exactly: what the shell command, the page and Python programs use.
 
-from costtogo import solving
+For example:
 
-model = solving.load("cube3")
-solution = model.solve("R U F' L2 D B", seconds=5)
-print(solution.text, solution.length, solution.optimum)
+    from costtogo import solving
+
+    model = solving.load("cube3")
+    solution = model.solve("R U F' L2 D B", seconds=5)
+    print(solution.text, solution.length, solution.optimum)
 """
 
 from collections.abc import Callable

@@ -24,7 +24,7 @@ PACKAGED, STUDY, FILE = "packaged", "study", "file"
 class ModelCard:
     """One network.
 
-    name: "cube3" of a packaged one, "<study>/<model>" of a study's, or a path.  puzzle: what it was trained on.
+    name: "cube3" of a packaged one, "study/model" of a study's, or a path.  puzzle: what it was trained on.
     origin: PACKAGED, STUDY or FILE.  path: the checkpoint, or the folder of the model.
     numbers: what was measured of it, by name; empty where that is not known.
     """
