@@ -140,8 +140,9 @@ def test_a_start_is_a_state_or_moves_and_nothing_else():
     moves = puzzle.parse_state("1 2 3 4 5 0 7 8 6")
     assert solving.parse_start(puzzle, "D").tolist() == moves.tolist()
     assert solving.parse_start(puzzle, "1 2 3 4 5 0 7 8 6").tolist() == moves.tolist()
-    with pytest.raises(UserError):
-        solving.parse_start(puzzle, "1 2 3")
+    for text, reason in (("1 2 3", "has 9 cells"), ("U L D R U U U", "is not legal")):
+        with pytest.raises(UserError, match=reason):
+            solving.parse_start(puzzle, text)
 
 
 FARTHER = "1 7 0 4 9 5 2 8 15 10 3 14 13 6 12 11"  # 24 moves from the goal, more than are listed around it

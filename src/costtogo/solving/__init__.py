@@ -14,10 +14,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from costtogo.external import state_of
 from costtogo.progress import Progress, watching
 from costtogo.puzzles import make
-from costtogo.puzzles.base import Puzzle
+from costtogo.puzzles.base import Puzzle, apply
 from costtogo.solving.at_hand import ModelCard, find_model, models
 from costtogo.solving.setting import SOLVERS, WITHOUT_NETWORK, Setting
 from costtogo.solving.solution import Solution, solution_of
@@ -95,17 +94,13 @@ def _solve(puzzle: Puzzle, heuristic, start: States | str, setting: Setting, wat
 def parse_start(puzzle: Puzzle, text: str) -> States:
     """The state, uint8 [D], that a text is, or that the moves of a scramble make of the goal.
 
-    UserError, with the reason for which it is no state, where it is neither.
+    UserError where it is neither, or where a move is not legal.
     """
     try:
-        return puzzle.parse_state(text)
-    except UserError as no_state:
-        if not puzzle.one_goal:
-            raise
-        try:
-            return state_of(puzzle, "scramble", text)
-        except UserError:
-            raise no_state from None
+        moves = puzzle.parse_moves(text) if puzzle.one_goal else None
+    except UserError:
+        moves = None
+    return puzzle.parse_state(text) if moves is None else apply(puzzle, puzzle.goal, moves)
 
 
 def solvers(puzzle: Puzzle, *, has_policy: bool = False) -> list[str]:
