@@ -95,7 +95,7 @@ def test_solutions_are_written_move_by_move_and_told_in_the_customary_notation()
 
 def test_progress_is_told_now_and_then_with_the_time_that_is_left(monkeypatch, capsys):
     clock = iter(range(0, 1000, 4))
-    monkeypatch.setattr(progress.time, "monotonic", lambda: float(next(clock)))
+    monkeypatch.setattr(progress, "time", SimpleNamespace(monotonic=lambda: float(next(clock))))
     assert list(progress.with_progress("abcdef", 6, "beams")) == list("abcdef")
     lines = capsys.readouterr().err.splitlines()
     assert lines == ["beams: 3 of 6 searched, 0:12 left"], "every ten seconds, of four each"

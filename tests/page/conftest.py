@@ -13,7 +13,7 @@ NO_PLAYWRIGHT = "The browser tests need Playwright: pip install -e '.[page-test]
 NO_CHROMIUM = "The browser tests need Chromium (apt install chromium), or its path in COSTTOGO_CHROMIUM."
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator:
     """Debian's Chromium, or another by the path in COSTTOGO_CHROMIUM; skips where there is none."""
     api = pytest.importorskip("playwright.sync_api", reason=NO_PLAYWRIGHT)
@@ -26,7 +26,7 @@ def browser() -> Iterator:
         browser.close()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def expect(browser):
     """Playwright's assertions, which wait."""
     from playwright.sync_api import expect
@@ -35,13 +35,13 @@ def expect(browser):
     return expect
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def searches_at_once() -> int:
     """How many searches run; others wait."""
     return 2
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def server(browser, searches_at_once) -> Iterator:
     """The page's server in a thread; it starts only where there is a browser."""
     with running("page.fake_core", workers=searches_at_once) as server:
