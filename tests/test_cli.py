@@ -22,6 +22,7 @@ from costtogo.heuristics.policy_guide import PolicyGuide
 from costtogo.params.training import architecture_of
 from costtogo.puzzles import make
 from costtogo.puzzles.base import apply, random_walks
+from costtogo.solving import exact
 
 HANOI = make("hanoi_3")
 HANOI_DISTANCE = distances(graph_of(HANOI), int(HANOI.rank(HANOI.goal[None])[0]))
@@ -528,6 +529,7 @@ def test_keep_and_track_say_where_nothing_is_finished(refused):
     [("puzzle15", "9 1 7 4 5 10 8 14 15 6 2 11 13 0 12 3", 38)],
 )
 def test_solve_exactly_without_a_study_builds_a_small_database_and_says_so(command, name, state, length):
+    exact._small_database.cache_clear()  # which another test may have filled
     code, out, err = command("solve", "--puzzle", name, "--state", state, "--solver", "exact")
     assert code == 0 and f"length          {length} moves\noptimum         {length} moves (proved)" in out
     assert f"no pattern database of {name}" in err and f"snakemake --cores all {name}" in err
