@@ -334,6 +334,7 @@ def test_what_cannot_be_compared_is_one_sentence_and_exit_code_2(kind, words, pr
 
 def test_the_overlays_of_the_smoke_studies_fit_the_studies(tmp_path, monkeypatch):
     shutil.copytree(ROOT / "config", tmp_path / "config")
+    shutil.copytree(ROOT / "data/puzzles", tmp_path / "data/puzzles")
     shutil.copy(ROOT / "params.yaml", tmp_path)
     monkeypatch.chdir(tmp_path)
     smoke.make_tiny()

@@ -101,8 +101,9 @@ def test_the_run_of_a_report_has_what_is_the_report_s_own(root):
     assert files == {"report.json", "report.md", "figures/loss.png", "reported_vs_reproduced.csv"}
 
 
-def test_every_stage_of_every_study_is_recorded(root):
+def test_every_stage_of_every_study_is_recorded(root, monkeypatch):
     """Whatever the table of stages names is found by its card; but pictures, which are in the run of the report."""
+    monkeypatch.setenv("COSTTOGO_PUZZLES", str(PROJECT / "data/puzzles"))
     stages = Graph([PROJECT / "params.yaml"], PROJECT / "config").stages
     for stage in stages:
         write_json(Path(stage.card), {})
