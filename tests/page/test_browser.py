@@ -167,6 +167,7 @@ def test_touch_turns_a_layer_and_a_tap_slides_a_tile(open_page, expect):
     touch.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
     expect(page).to_have_url(state(after("cube3", "U'")))
     page.select_option("#puzzle", "puzzle8")
+    page.locator("main:not([inert])").wait_for()
     page.locator("#board .tile", has_text=re.compile("^8$")).tap()
     expect(page).to_have_url(state(after("puzzle8", "R")))
 
