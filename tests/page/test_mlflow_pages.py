@@ -2,7 +2,6 @@
 
 import os
 import re
-import shutil
 import socket
 import subprocess
 import sys
@@ -15,29 +14,13 @@ from synthetic_cards import write_study
 
 from costtogo import tracking
 
-NAMES = ("chromium", "chromium-browser", "google-chrome")  # of the browser's program
 WAIT = 60_000  # ms that anything on a page may take on a busy machine
-NO_PLAYWRIGHT = "The browser tests need Playwright: pip install playwright."
-NO_CHROMIUM = "The browser tests need Chromium (apt install chromium), or its path in COSTTOGO_CHROMIUM."
 AXES = "[...document.querySelectorAll('.js-plotly-plot')].map(plot => plot._fullLayout?.yaxis?.type)"
 TRACES = "[...document.querySelectorAll('.js-plotly-plot')].flatMap(plot => (plot.data || []).map(one => one.type))"
 
 
 @pytest.fixture(scope="module")
-def chromium() -> Iterator:
-    """Debian's Chromium, or another by the path in COSTTOGO_CHROMIUM; skips where there is none."""
-    api = pytest.importorskip("playwright.sync_api", reason=NO_PLAYWRIGHT)
-    program = os.environ.get("COSTTOGO_CHROMIUM") or next(filter(None, map(shutil.which, NAMES)), None)
-    if program is None:
-        pytest.skip(NO_CHROMIUM)
-    with api.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
-        yield browser
-        browser.close()
-
-
-@pytest.fixture(scope="module")
-def printed(chromium, tmp_path_factory) -> Iterator[dict[str, str]]:
+def printed(browser, tmp_path_factory) -> Iterator[dict[str, str]]:
     """The addresses that `make ui` prints of a tracked study, by what they are of, with MLflow's server behind them."""
     root = tmp_path_factory.mktemp("pages")
     with socket.create_server(("127.0.0.1", 0)) as free:
@@ -80,12 +63,12 @@ def _wait(address: str) -> None:
 
 
 @pytest.fixture
-def open_page(chromium):
+def open_page(browser):
     """open_page(address) → a page of a browser without a past."""
     contexts = []
 
     def open_page(address: str):
-        contexts.append(chromium.new_context(viewport={"width": 1500, "height": 950}))
+        contexts.append(browser.new_context(viewport={"width": 1500, "height": 950}))
         contexts[-1].set_default_timeout(WAIT)
         page = contexts[-1].new_page()
         page.goto(address)
