@@ -156,7 +156,7 @@ def test_dragging_a_sticker_turns_its_layer_and_dragging_beside_the_cube_the_vie
     expect(page).to_have_url(state(after("cube3", "U'")))
 
 
-def test_touch_turns_a_layer(open_page, expect):
+def test_touch_turns_a_layer_and_a_tap_slides_a_tile(open_page, expect):
     page = open_page(link(puzzle="cube3"), has_touch=True)
     box = page.locator("#board svg.scene").bounding_box()
     touch = page.context.new_cdp_session(page)
@@ -166,6 +166,10 @@ def test_touch_turns_a_layer(open_page, expect):
         touch.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": [at]})
     touch.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
     expect(page).to_have_url(state(after("cube3", "U'")))
+    page.select_option("#puzzle", "puzzle8")
+    page.locator("main:not([inert])").wait_for()
+    page.locator("#board .tile", has_text=re.compile("^8$")).tap()
+    expect(page).to_have_url(state(after("puzzle8", "R")))
 
 
 def test_tiles_slide_by_arrow_keys_and_a_click_slides_a_row(open_page, expect):
