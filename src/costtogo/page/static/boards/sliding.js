@@ -37,7 +37,10 @@ export function create(puzzle, { act }) {
       event.preventDefault();
       act(ARROWS[event.key]);
     });
-    for (const [tile, drawing] of tiles) drawing.addEventListener("click", () => slide(cells.indexOf(tile)));
+    // Not "click": browsers make no click of a tap that follows another touch within a tenth of a second.
+    for (const [tile, drawing] of tiles) {
+      drawing.addEventListener("pointerdown", (event) => event.button === 0 && slide(cells.indexOf(tile)));
+    }
   }
 
   /** Slides a tile in the blank's row or column, with those between, towards the blank. */
