@@ -3,6 +3,7 @@
 import re
 import shlex
 from functools import cache
+from operator import itemgetter
 from pathlib import Path
 
 import numpy as np
@@ -15,14 +16,18 @@ from costtogo.cli import app
 from costtogo.heuristics import network
 from costtogo.params.training import architecture_of
 from costtogo.puzzles import make
+from costtogo.report.comparison import scoreboard
 from costtogo.report.literature import claims_in_short
+from costtogo.report.words import NOT_REACHED, WORSE
 
 README = Path("README.md").read_text(encoding="utf-8")
 PAGES = {
     path.name: path.read_text(encoding="utf-8") for path in [Path("README.md"), *sorted(Path("docs").glob("*.md"))]
 }
 KEPT = Path("data/measured/default")
-TEST_SETTING = {"set": "test", "path_weight": 0.7, "batch_size": 5}  # of the result that README reads aloud
+SETTING = {"path_weight": 0.7, "batch_size": 5}
+EVEN = {"set": "uniform"} | SETTING  # the result that README explains: states drawn evenly from all
+TEST = {"set": "test"} | SETTING  # the thesis's states, on which seeds were compared
 GUIDES = {"zero": "no heuristic", "network": "the network `DNN_final_2x2x2`", "exact": "the exact distance"}
 LARGE = ("cube3", "puzzle15", "puzzle24", "puzzle35", "puzzle48", "lights_out_7")
 CONSTANTS = (  # what stands in prose and is no measurement: puzzles, settings, versions, counts of documents
@@ -36,36 +41,61 @@ CONSTANTS = (  # what stands in prose and is no measurement: puzzles, settings, 
 
 
 @cache
-def scoreboard() -> dict[str, tuple[int, int]]:
-    """Claims of the default report that hold and that could be decided, in all and by recipe."""
-    told = claims_in_short(
-        pd.read_csv("reports/default/reported_vs_reproduced.csv").fillna({"recipe": "", "claim": ""})
-    )
-    return {"all": (told["held"], told["judged"])} | {
-        one["name"]: (one["held"], one["judged"]) for one in told["recipes"]
-    }
+def compared() -> pd.DataFrame:
+    """The rows of the default report's comparison with the documents."""
+    return pd.read_csv("reports/default/reported_vs_reproduced.csv").fillna({"recipe": "", "claim": ""})
+
+
+def fallen_short() -> dict[str, int]:
+    """How many claims about results have one of the two verdicts that say so."""
+    counts = scoreboard(compared())
+    return counts.loc[counts["of"] == "results", [WORSE, NOT_REACHED]].sum().to_dict()
+
+
+def states_of_the_cube() -> int:
+    """All states of the 2×2×2 cube: the sum of the kept table's states by distance."""
+    known = pd.read_csv(KEPT / "instances_cube2_distributions.csv")
+    (count,) = known.groupby(["sampler", "walk_max"])["states"].sum().unique()
+    return count
+
+
+def networks_of_the_cube() -> tuple[float, float]:
+    """The least and the most share of shortest solutions, in %, of the study's seven networks."""
+    files = [path for path in KEPT.glob("searches_DNN_*_grid.csv")]
+    grids = pd.concat([pd.read_csv(path) for path in files])
+    shares = grids.loc[(grids[list(EVEN)] == pd.Series(EVEN)).all(axis=1), "optimal_percent"]
+    assert len(files) == len(shares) == 7
+    return shares.min(), shares.max()
 
 
 @cache
 def measured() -> dict[str, str]:
     """What README should say of our results, by what is said."""
-    claims = scoreboard()
+    told = claims_in_short(compared())
+    claims = {"all": told} | {one["name"]: one for one in told["recipes"]}
     nodes = {name: f"{row['nodes_expanded']:,.0f}" for name, row in searches().items()}
     network, seeds = searches()["network"], seeds_of_the_cube()
+    of = itemgetter("held", "judged")
     return {
         "nodes in the picture": f"no heuristic {nodes['zero']}, a trained network {nodes['network']}, "
         f"exact {nodes['exact']}",
-        "shortest solutions": f"for {network['optimal_percent']:.2f} % of {network['instances']:,.0f} test states",
-        "nodes": f"It expands {nodes['network']} nodes on average; without a heuristic it expands {nodes['zero']}, "
-        f"with the exact distance {nodes['exact']}.",
+        "states": f"For {network['instances']:,.0f} states drawn evenly from all {states_of_the_cube():,}",
+        "shortest solutions": f"a shortest solution in {network['optimal_percent']:.2f} %",
+        "nodes": f"It expands {nodes['network']} nodes on average.",
+        "nodes without a heuristic": f"half of all states, so {searches()['zero']['instances']:.0f} were enough",
+        "nodes by the exact distance": f"with the exact distance {nodes['exact']}",
+        "seven networks": "the seven find {:.2f} to {:.2f} %".format(*networks_of_the_cube()),
         "nodes by seed": "{:.0f} to {:.0f} nodes on average".format(*seeds["base_cube2"]["nodes_expanded"]),
         "without batch normalisation": "{:.2f} to {:.2f} %, in place of ".format(
             *seeds["no_batch_norm"]["optimal_percent"]
         )
         + "{:.2f} to {:.2f} %".format(*seeds["base_cube2"]["optimal_percent"]),
-        "claims that hold": "{} of {} are reproduced or better".format(*claims["all"]),
-        "of compact networks": "{} of {} by compact networks".format(*claims["compact network"]),
-        "of exact recipes": "{} of {} by the thesis's exact recipes".format(*claims["exact recipe"]),
+        "claims that hold": "Of {1} claims about results that could be decided, {0} are reproduced or better".format(
+            *of(claims["all"])
+        ),
+        "claims that do not": "{} came out worse, and for {} a training".format(*fallen_short().values()),
+        "of compact networks": "{} of {} by compact networks".format(*of(claims["compact network"])),
+        "of exact recipes": "{} of {} by the thesis's exact recipes".format(*of(claims["exact recipe"])),
     }
 
 
@@ -73,7 +103,7 @@ def measured() -> dict[str, str]:
 def searches() -> dict[str, pd.Series]:
     """The searches of the result that README reads aloud, by what guides them: rows of the study's grids."""
     grids = pd.concat(pd.read_csv(KEPT / f"searches_{name}_grid.csv") for name in ("baseline_cube2", "DNN_final_2x2x2"))
-    asked = grids[(grids[list(TEST_SETTING)] == pd.Series(TEST_SETTING)).all(axis=1)].set_index("heuristic")
+    asked = grids[(grids[list(EVEN)] == pd.Series(EVEN)).all(axis=1)].set_index("heuristic")
     return {name: asked.loc[name] for name in GUIDES}
 
 
@@ -81,7 +111,7 @@ def seeds_of_the_cube() -> dict[str, dict[str, tuple[float, float]]]:
     """The least and the most of the chosen checkpoints of five trainings, by variant and measure."""
     variants = pd.read_csv("data/measured/ablations/variants.csv")
     chosen = variants[variants["selected"] & (variants["puzzle"] == "cube2")]
-    chosen = chosen[(chosen[list(TEST_SETTING)] == pd.Series(TEST_SETTING)).all(axis=1)]
+    chosen = chosen[(chosen[list(TEST)] == pd.Series(TEST)).all(axis=1)]
     ends = {}
     for name, rows in chosen.groupby("variant"):
         measures = ("nodes_expanded", "optimal_percent")
@@ -109,7 +139,17 @@ def large_row(study: str) -> str:
     optimal = f"{share} {ends}" if known else "–"
     optimum = f"{row['optimal_length']:.2f}" if known else "–"
     first = f"| [{study}](reports/{study}/report.md) | {row['seconds_allowed']:g} | {row['first']:.0f} "
-    return first + f"| {row['solved_percent']:.0f} | {row['length']:.2f} | {optimum} | {optimal} |"
+    last = f"| {optimum} | {optimal} | {of_deepcubea(study)} |"
+    return first + f"| {row['solved_percent']:.0f} | {row['length']:.2f} {last}"
+
+
+def of_deepcubea(study: str) -> str:
+    """DeepCubeA's share of shortest solutions of its scrambled states; its mean length where no optimum is known."""
+    told = pd.concat(map(pd.read_csv, Path("data/reported").glob("*/deepcubea.csv")))
+    told = told[(told["model"] == "DeepCubeA") & told["set"].isin(["scrambled_1000_10000", "test"])]
+    told = told[told["puzzle"] == study].set_index("quantity")
+    quantity, unit = ("optimal_percent", "%") if "optimal_percent" in told.index else ("length", "moves")
+    return f"{float(told.loc[quantity, 'value']):.5g} {unit}"
 
 
 def prose(text: str) -> str:
@@ -198,7 +238,7 @@ def commands(text: str) -> list[str]:
     return [line.partition("  #")[0].strip() for line in lines]
 
 
-@pytest.mark.parametrize("command", [line for line in commands(README) if "--solver" in line])
+@pytest.mark.parametrize("command", [line for line in commands(README) if line.startswith("costtogo solve")])
 def test_a_command_that_needs_no_training_runs(command, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     app(shlex.split(command)[1:], standalone_mode=False)

@@ -2,8 +2,6 @@
 
 import os
 
-__version__ = "0.1.0"
-
 # Threads of torch spin for some microseconds while they wait for each other, then sleep, unless the user says
 # otherwise: where they spin for long, a training that shares its cores with another program crawls, and where they
 # sleep at once, waking up takes twice the time of the work on some machines.

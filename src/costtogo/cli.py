@@ -31,6 +31,23 @@ LARGEST = 2**63 - 1  # of the whole numbers that searches count with
 INTERRUPTED = 130  # typer's exit code
 
 
+def _show_version(asked: bool) -> None:
+    if asked:
+        from importlib.metadata import version
+
+        print(f"costtogo {version('costtogo')}")
+        raise typer.Exit()
+
+
+@app.callback()
+def options(
+    version: Annotated[
+        bool, typer.Option("--version", help="Show the version and exit.", is_eager=True, callback=_show_version)
+    ] = False,
+) -> None:
+    """Take the options that stand before a command."""
+
+
 @app.command()
 def check(
     configs: Annotated[
