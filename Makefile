@@ -6,7 +6,7 @@ STUDY ?= default
 MLFLOW_PORT ?= 5000
 export MLFLOW_DISABLE_TELEMETRY := true
 
-.PHONY: all environment test docs test-page bench net smoke ui report figures clean
+.PHONY: all environment test docs test-page bench net smoke ui report figures release clean
 
 all: environment
 	$(BIN)/snakemake --cores all
@@ -62,6 +62,22 @@ report: environment
 
 figures: environment
 	$(BIN)/snakemake --cores all -- figures
+
+# The wheel and the source archive in dist/, from a clean tree; the wheel is tried in a venv of its own.
+release: environment
+	@test -z "$$(git status --porcelain)" || { echo "Commit or stash what git status shows; a release is of a commit."; exit 1; }
+	rm -rf dist
+	$(PYTHON) -m venv --clear .venv-release
+	.venv-release/bin/python -m pip install --quiet --disable-pip-version-check build
+	.venv-release/bin/python -m build --outdir dist > /dev/null
+	$(PYTHON) -m venv --clear .venv-release
+	.venv-release/bin/python -m pip install --quiet --disable-pip-version-check "$(TORCH)" dist/*.whl
+	cd dist && ../.venv-release/bin/costtogo --version && ../.venv-release/bin/costtogo networks \
+	&& ../.venv-release/bin/costtogo solve --puzzle hanoi_7 --state 2222222 \
+	&& ../.venv-release/bin/costtogo solve --puzzle cube2 --scramble "R U' F2 R B" --solver exact
+	rm -rf .venv-release
+	@ls -sh dist
+	@echo "Tag the commit (git tag vX.Y.Z) before a release: its version comes from the newest tag."
 
 clean:
 	rm -rf results logs .snakemake mlflow.db mlflow.db-shm mlflow.db-wal mlruns

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from importlib.metadata import version
 from pathlib import Path
 
 import numpy as np
@@ -73,6 +74,11 @@ def replays(start, solution: str) -> bool:
 
 def after(scramble: str):
     return apply(HANOI, HANOI.goal, HANOI.parse_moves(scramble))
+
+
+def test_the_version_is_that_of_the_installed_package(command):
+    code, told, _ = command("--version")
+    assert (code, told) == (0, f"costtogo {version('costtogo')}\n") and told.split()[1][0].isdigit()
 
 
 def test_help_names_every_command():
