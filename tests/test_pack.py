@@ -86,10 +86,12 @@ def test_networks_lists_cards_and_measures_again(study, capsys):
     pack.run(study)
     capsys.readouterr()
     cli.app(["networks", "hanoi_4", "--measure"], standalone_mode=False)
-    lines = capsys.readouterr().out.splitlines()
-    assert lines[0] == f"hanoi_4: towers of tiny, trained at commit {CLEAN[:7]}"
-    told = {line.split(":")[0].strip(): line.split(": ", 1)[1] for line in lines[2:]}
-    assert told["on its card"] == told["measured now"] and "mean absolute error" in told["as trained"]
+    first, second, *lines = capsys.readouterr().out.splitlines()
+    assert first == "hanoi_4: 305 weights of 16 bits, trained in 0 minutes"
+    assert second == f"  model towers of the study tiny, at commit {CLEAN[:7]}"
+    told = {lines[k].split(":")[0].strip(): [lines[k].split(":")[1], *lines[k + 1 : k + 3]] for k in range(0, 9, 3)}
+    assert told["the card"] == told["measured now"] and "solved 100 %" in told["with 32 bits, as trained"][1]
+    assert "values of 81 states" in told["the card"][2]
     with pytest.raises(UserError, match="No network of cube2 comes with costtogo") as refused:
         cli.app(["networks", "cube2"], standalone_mode=False)
     assert is_one_sentence(str(refused.value))

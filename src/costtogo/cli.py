@@ -121,7 +121,7 @@ def solve(
         typer.Option(
             min=1,
             max=LARGEST,
-            help="Nodes kept in memory at once, about 100 bytes each; a search over a network ends there; 60,000,000 "
+            help="Nodes kept in memory at once, about 100 bytes each; a search over a network ends there; 40,000,000 "
             "if left out.",
         ),
     ] = None,

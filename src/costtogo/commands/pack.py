@@ -13,7 +13,7 @@ from costtogo.files import digest, read_json, read_tensors, write_json, write_te
 from costtogo.heuristics.network import load, load_network
 from costtogo.progress import say
 from costtogo.solving.at_hand import FILE, ModelCard, packaged, packaged_folder
-from costtogo.solving.measuring import measure
+from costtogo.solving.measuring import SECONDS, measure
 from costtogo.stages.stage_run import commit
 from costtogo.types import UserError, excerpt
 
@@ -77,16 +77,26 @@ def show(name: str | None, measured: bool) -> None:
         raise UserError(f"No network of {excerpt(name or 'any puzzle')} comes with costtogo; there are {there}.")
     for card in cards:
         whole = read_json(card.path.with_suffix(".json"))
-        print(f"{card.name}: {whole['model']} of {whole['study']}, trained at commit {whole['training']['commit'][:7]}")
-        print(f"  {whole['weights']:,} weights, {whole['bytes']:,} bytes, SHA-256 {whole['sha256'][:16]}…")
-        _line("on its card", whole["numbers"])
-        _line("as trained", whole["as_trained"])
+        trained = whole["training"]
+        print(f"{card.name}: {whole['weights']:,} weights of 16 bits, trained in {trained['seconds'] / 60:.0f} minutes")
+        print(f"  model {whole['model']} of the study {whole['study']}, at commit {trained['commit'][:7]}")
+        _tell("the card", whole["numbers"])
+        _tell("with 32 bits, as trained", whole["as_trained"])
         if measured:
-            _line("measured now", measure(load(card.path)))
+            _tell("measured now", measure(load(card.path)))
 
 
-def _line(title: str, numbers: dict[str, Any]) -> None:
-    told = ", ".join(
-        f"{name.replace('_', ' ')} {value}" for name, value in sorted(numbers.items()) if value is not None
+def _tell(title: str, numbers: dict[str, Any]) -> None:
+    """Print what `measure` returned, or a card has of it, in words."""
+    of = f"{numbers['instances']} searches by {numbers['solver']}"
+    limit = f", of at most {SECONDS:g} s where its time is its limit"
+    optimal = "" if numbers["optimal_percent"] is None else f", {numbers['optimal_percent']:g} % by a shortest solution"
+    length = "" if numbers["length"] is None else f", {numbers['length']:g} moves on average"
+    print(f"  {title}: {of}{limit}")
+    print(
+        f"    solved {numbers['solved_percent']:g} %{optimal}{length}, {numbers['nodes_expanded']:,.0f} nodes expanded"
     )
-    print(f"  {title}: {told}")
+    print(
+        f"    values of {numbers['states']:,} states: {numbers['mean_absolute_error']:.2g} moves from the exact "
+        f"distance on average, {numbers['overestimated_percent']:.3g} % of them above it"
+    )

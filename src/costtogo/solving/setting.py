@@ -22,7 +22,7 @@ WITHOUT_NETWORK = ("exact", "local")
 LISTED = {"path_weight": 0.7, "batch_size": 5, "max_expansions": 200_000}  # BWAS where nothing else is asked for
 LARGE = {"path_weight": 0.4, "batch_size": 1000, "max_expansions": 10_000_000}
 SECONDS = 30.0
-MOST_NODES = 60_000_000
+MOST_NODES = 40_000_000  # of which a search by action has room on 7 × 7 lights
 NO_TREE = (None, None, False, 1)  # options that mcts does not have, left out
 
 
