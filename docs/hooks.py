@@ -1,6 +1,7 @@
 """What mkdocs does to the pages: references made from the code; links out of the folder docs become plain text.
 
-<!-- parameters --> becomes the schema of a study, <!-- commands --> the help of each command.
+What stands between <!-- parameters --> and <!-- end --> becomes the schema of a study, after <!-- commands --> the help
+of each command.
 """
 
 import re
@@ -30,9 +31,10 @@ def on_files(files, config):
 
 def on_page_markdown(markdown: str, page, config, files) -> str:
     """The Markdown of a page as the site has it."""
-    for mark, make in (("<!-- parameters -->", parameters), ("<!-- commands -->", commands)):
-        if mark in markdown:
-            markdown = markdown.replace(mark, make())
+    for name, make in (("parameters", parameters), ("commands", commands)):
+        before, mark, rest = markdown.partition(f"<!-- {name} -->")
+        if mark:
+            markdown = before + make() + rest.partition("<!-- end -->")[2]
     return OUTSIDE.sub(without_link, FIGURE.sub(r"![\1](\2)", markdown))
 
 

@@ -23,7 +23,7 @@ from costtogo.heuristics.policy_guide import PolicyGuide
 from costtogo.params.training import architecture_of
 from costtogo.puzzles import make
 from costtogo.puzzles.base import apply, random_walks
-from costtogo.solving import exact
+from costtogo.solving import at_hand, exact
 
 HANOI = make("hanoi_3")
 HANOI_DISTANCE = distances(graph_of(HANOI), int(HANOI.rank(HANOI.goal[None])[0]))
@@ -359,9 +359,13 @@ def test_solve_finds_the_network_of_a_large_boards_study_and_tells_its_length_in
 
 
 @pytest.mark.parametrize("name", BOARDS)
-def test_a_large_board_that_no_network_was_trained_for_is_told_with_the_command_that_trains_one(name, refused):
+def test_a_large_board_without_a_network_is_told_with_what_trains_one(name, refused, monkeypatch):
+    studies = Path(__file__).parents[1] / "config"
+    monkeypatch.setattr(at_hand, "STUDIES", studies)
     told = refused("solve", "--puzzle", name, "--state", BOARDS[name][0])
-    assert f"no trained model of {name}" in told and f"snakemake --cores all {name}" in told
+    study = f"snakemake --cores all {name}" if (studies / f"{name}.yaml").exists() else "by a study of yours"
+    assert f"no trained network of {name}" in told and study in told
+    assert "--solver exact" in told
 
 
 def test_solve_grows_a_tree_over_a_network_with_a_policy_and_over_no_other(command, refused, cube_model, tmp_path):
@@ -467,7 +471,7 @@ def test_a_model_that_is_missing_or_damaged_is_told_in_one_sentence(refused, tmp
     assert "bad.safetensors is damaged" in refused("solve", "--model", "bad.safetensors", "--state", "222")
     (tmp_path / "folder").mkdir()
     assert "Cannot read folder/checkpoints.parquet" in refused("solve", "--model", "folder", "--state", "222")
-    assert "no trained model of hanoi_3" in refused("solve", "--puzzle", "hanoi_3", "--state", "222")
+    assert "no trained network of hanoi_3" in refused("solve", "--puzzle", "hanoi_3", "--state", "222")
     assert "Name the puzzle" in refused("solve", "--state", "222")
 
 

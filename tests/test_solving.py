@@ -3,9 +3,11 @@
 import json
 import os
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
+import yaml
 from messages import is_one_sentence
 
 from costtogo import progress, solving
@@ -114,9 +116,14 @@ def test_a_network_of_a_study_goes_before_the_packaged_one_and_either_can_be_nam
 
 
 def test_a_puzzle_without_a_network_is_told_in_one_sentence(folder):
-    with pytest.raises(UserError, match="no trained model of puzzle24") as told:
+    with pytest.raises(UserError, match="no trained network of puzzle24") as told:
         at_hand.find_model("puzzle24")
     assert is_one_sentence(str(told.value))
+
+
+def test_the_default_study_trains_what_a_message_says_it_does():
+    models = yaml.safe_load(Path("params.yaml").read_text(encoding="utf-8"))["models"].values()
+    assert {model["puzzle"] for model in models if "puzzle" in model} == set(at_hand.STUDIED)
 
 
 def test_five_lines_load_a_network_and_solve(folder):

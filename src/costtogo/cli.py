@@ -128,13 +128,10 @@ def solve(
     solver: Annotated[
         Solvers,
         typer.Option(
-            help="auto: bwas for puzzles that can be listed, and where --path-weight, --max-expansions or "
-            "--until-proved is given; else beam if the network scores all children at once or has a policy, "
-            "and rising if it has only a value, or if moves cannot be undone; greedy: best-first, bwas at λ = 0 and "
-            "N = 1; rising: bwas with λ = 0.8, then 1, then with larger and larger N; "
-            "of sliding tiles, stretches of the solution are made shorter; mcts: Monte Carlo tree search, of a network "
-            "with a policy; exact: a shortest solution, without a network, of the 3×3×3 up to "
-            "about 13 moves from the goal; local: sliding tiles a few at a time, at once, no network."
+            help="auto: bwas where the puzzle can be listed or an option of bwas is given, else beam or rising, as suits "
+            "the network; bwas: batch weighted A*; greedy: bwas with λ = 0 and N = 1; beam and rising: better and "
+            "better solutions until the time is up; mcts: tree search, by a network with a policy; exact: a shortest "
+            "solution, without a network; local: sliding tiles a few at a time, without a network. More: docs/solve.md."
         ),
     ] = "auto",
     seconds: Annotated[

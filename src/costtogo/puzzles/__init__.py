@@ -164,11 +164,12 @@ def find(name: str) -> tuple[Family, list[Any]]:
     if found := _first(_families_outside(tuple(sys.path)), name):
         return found
     known = [*(family.example for family in FAMILIES), *names_of_files()]
-    near = get_close_matches(name, known, n=1, cutoff=0.0)[0]
+    near = get_close_matches(name, known, n=1)
+    asked = f": did you mean {near[0]}?" if near else "."
     forms = ", ".join(family.form for family in FAMILIES)
     raise UserError(
-        f"Unknown puzzle '{excerpt(name)}': did you mean {near}? There are {forms}, and the files of "
-        f"{puzzle_files.folder()}."
+        f"Unknown puzzle '{excerpt(name)}'{asked} There are {forms}, and the {len(names_of_files())} files of "
+        f"{puzzle_files.folder()}; ${puzzle_files.VARIABLE} names another folder."
     )
 
 

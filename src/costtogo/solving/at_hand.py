@@ -16,7 +16,9 @@ from costtogo.puzzles.base import is_listed
 from costtogo.types import UserError, excerpt
 
 RESULTS = Path("results")
+STUDIES = Path("config")
 DEFAULT = "default"  # the study of params.yaml
+STUDIED = ("cube2", "hanoi_4", "hanoi_7", "hanoi_10")  # by the default study
 PACKAGED, STUDY, FILE = "packaged", "study", "file"
 
 
@@ -131,9 +133,16 @@ def find_model(puzzle: str | None, named: Path | str | None = None) -> ModelCard
         raise UserError("Name the puzzle with --puzzle, or a checkpoint with --model.")
     if found := models(puzzle):
         return found[0]
-    study = study_of(puzzle)
-    command = "make" if study.name == DEFAULT else f"snakemake --cores all {puzzle}"
     raise UserError(
-        f"There is no trained model of {excerpt(puzzle)} in {study}, and none comes with costtogo; run {command}, or "
-        "give --model."
+        f"There is no trained network of {excerpt(puzzle)} in {study_of(puzzle)}, and none comes with costtogo: train "
+        f"one ({_training(puzzle)}), name one with --model, or search without with --solver exact."
     )
+
+
+def _training(puzzle: str) -> str:
+    """How a network of a puzzle is trained: by the default study, by that of its name, or by one to be written."""
+    if puzzle in STUDIED:
+        return "make, in a clone, takes about a quarter of an hour"
+    if (STUDIES / f"{puzzle}.yaml").exists():
+        return f"snakemake --cores all {puzzle}, in a clone"
+    return "in a clone, by a study of yours, as config/pyraminx.yaml is one"
