@@ -8,10 +8,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from benchmarks import results, scaling
+from benchmarks import results, scaling, sizing
 from benchmarks.__main__ import PROJECT, WAITING, measure, run_side
 from benchmarks.results import COLUMNS, Outcome, put_between
 from benchmarks.works import LESS, MORE, WORKS, Row, Work
+from costtogo.files import read_json
 
 WORK = Work(
     "sums",
@@ -106,3 +107,27 @@ def test_an_unknown_work_is_one_sentence():
         [sys.executable, "-m", "benchmarks", "bsf"], cwd=PROJECT, capture_output=True, text=True, check=False
     )
     assert done.returncode == 2 and "there is no work 'bsf'" in done.stderr
+
+
+def test_paper_is_a_line_through_the_points_measured_and_checks_are_told_beside_it(monkeypatch, tmp_path):
+    points = {(sizing.SEARCH.format("time"), 1, 13): 1.0, (sizing.SEARCH.format("time"), 1, 14): 3.0}
+    points |= {(sizing.SEARCH.format("memory"), 1, 13): 100.0, (sizing.SEARCH.format("memory"), 1, 14): 200.0}
+    points |= {(sizing.DAVI, 2, sizing.WIDEST): 3000.0}
+    index = pd.MultiIndex.from_tuples(points, names=["series", "threads", "size"])
+    scaling_rows = pd.Series(points.values(), index=index)
+    states = 2 * 3**14 - 3**13
+    assert sizing.listing(scaling_rows, states) == pytest.approx((5.0, 300.0))
+    assert sizing.states_per_second(scaling_rows, 2 * sizing.weights(sizing.WIDEST)) == pytest.approx(1500.0)
+    seconds, _ = sizing.listing(scaling_rows, 3**sizing.LARGER)
+    found = pd.DataFrame([("seconds", 2 * seconds, "s", "a machine")], columns=["check", "measured", "unit", "machine"])
+    *_, row, _, where = sizing.checks(scaling_rows, found)
+    assert row.endswith("| 2.00 |") and where.endswith("a machine")
+
+
+def test_the_page_on_size_has_the_tables_that_the_committed_rows_give():
+    folder = PROJECT / "benchmarks"
+    rows = pd.read_csv(folder / "scaling.csv").set_index(["series", "threads", "size"])["median"]
+    default = read_json(PROJECT / "data" / "measured" / "default.json")
+    page = (PROJECT / "docs" / "sizing.md").read_text(encoding="utf-8").splitlines()
+    told = [*sizing.checks(rows, pd.read_csv(folder / "sizing.csv")), *sizing.works(rows, default)]
+    assert [line for line in told if line.startswith("|")] == [line for line in page if line.startswith("|")]
