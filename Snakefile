@@ -5,6 +5,7 @@ include: "workflow/rules/stages.smk"
 
 
 onstart:
+    GRAPH.begin()
     begin_run(Path.cwd())
 
 
