@@ -103,7 +103,9 @@ def cluster(folder: Path) -> Iterator[Cluster]:
     bound = f"mount --bind {folder}/etc {PLACE} && exec sleep infinity"
     holder = subprocess.Popen(["unshare", "--mount", "--propagation", "private", "sh", "-c", bound])
     made = Cluster(["nsenter", f"--target={holder.pid}", "--mount"], folder)
-    munge = [f"--{name}={folder}/munge.{name.split('-')[0]}" for name in ("key-file", "socket", "pid-file", "seed-file")]
+    munge = [
+        f"--{name}={folder}/munge.{name.split('-')[0]}" for name in ("key-file", "socket", "pid-file", "seed-file")
+    ]
     programs = [["munged", "--foreground", "--force", f"--log-file={folder}/munge.log", *munge]]
     programs += [["slurmctld", "-D", "-c"], ["slurmd", "-D"]]
     quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
