@@ -169,7 +169,7 @@ ENDS = {
 def test_a_training_that_is_ended_goes_on_from_its_resume_point(slurm, tmp_path, state):
     here, there = (copy_project(tmp_path / name) for name in ("here", "there"))
     for folder in (here, there):
-        change(folder, MODEL, iterations=4000, check_every=500)
+        change(folder, MODEL, iterations=2000, check_every=500)
         saved_often(folder / "src/costtogo/stages/train.py")
     rule = f"default_models_{MODEL}"
     snakemake(here, rule)
