@@ -6,7 +6,7 @@ STUDY ?= default
 MLFLOW_PORT ?= 5000
 export MLFLOW_DISABLE_TELEMETRY := true
 
-.PHONY: all environment test docs test-page bench net smoke ui report figures release clean
+.PHONY: all environment test docs test-page test-slurm bench net smoke ui report figures release clean
 
 all: environment
 	$(BIN)/snakemake --cores all
@@ -33,6 +33,10 @@ docs: environment
 
 test-page: environment
 	$(BIN)/python -m pytest tests/page
+
+test-slurm: environment
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[slurm]"
+	COSTTOGO_SLURM=1 $(BIN)/python -m pytest tests/test_slurm.py
 
 bench: .venv-bench/ready
 	.venv-bench/bin/python -m benchmarks

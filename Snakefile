@@ -4,7 +4,12 @@
 include: "workflow/rules/stages.smk"
 
 
+# With --software-deployment-method apptainer each job runs in this image: docs/container.md says how it is made.
+container: "costtogo.sif"
+
+
 onstart:
+    GRAPH.begin()
     begin_run(Path.cwd())
 
 

@@ -15,11 +15,13 @@ from costtogo.params.loading import BASE
 from costtogo.tracking import begin_run, log_waiting
 from costtogo.types import UserError
 from costtogo.workflow.graph import Graph
+from costtogo.workflow.resources import resources_of
 
 try:
     settings, root = workflow.config_settings, Path(workflow.basedir)
     files = [root / BASE, *settings.configfiles]
-    GRAPH = Graph(files, root / "config", dict(settings.config), sys.argv[1:])
+    changes, job = dict(settings.config), workflow.remote_exec
+    GRAPH = Graph(files, root / "config", changes, sys.argv[1:], job)
 except UserError as error:
     raise WorkflowError(str(error))
 
@@ -34,6 +36,16 @@ def reads(stage):
             raise WorkflowError(str(error))
 
     return find
+
+
+def grown(stage, name):
+    """What a stage asks of a cluster, as many times as the attempt counts."""
+    return lambda wildcards, attempt: attempt * getattr(resources_of(stage), name)
+
+
+def gpus(stage):
+    """How many GPUs a stage asks for, at each attempt."""
+    return lambda wildcards: resources_of(stage).gpu
 
 
 def output(stage):
@@ -70,6 +82,10 @@ for stage in GRAPH.stages:
             stage.benchmark
         priority: stage.priority
         threads: stage.threads
+        resources:
+            mem_mb=grown(stage, "mem_mb"),
+            runtime=grown(stage, "runtime"),
+            gpu=gpus(stage),
         params:
             command=GRAPH.command(stage),
             plan=GRAPH.plan(stage),

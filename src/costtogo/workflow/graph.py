@@ -7,6 +7,7 @@ from typing import Any
 
 from costtogo import sources
 from costtogo.external_files import find, folder
+from costtogo.files import recall, write_json
 from costtogo.params.loading import DEFAULT, load, load_own, refuse_other_name
 from costtogo.params.reading import read_yaml
 from costtogo.params.study import Study
@@ -16,6 +17,7 @@ from costtogo.types import UserError
 from costtogo.workflow.stages import APART, Stage, stages_of
 from costtogo.workflow.state import State
 
+MARKS = Path(".snakemake/costtogo/marks.json")  # of the run that goes on in this folder, for its jobs elsewhere
 GROUPS = Path("groups.yaml")  # beside the studies of config/: targets of several studies
 PARTS = {  # targets of the study that is run, and what they say when they are reached
     "tables": "The exact tables are complete.",
@@ -42,6 +44,8 @@ class Graph:
     Made from what files say, without a look at results.  What is finished is read when it is asked for.
     files: those of the study that is run, later ones over earlier ones; changes: values laid over them; folder:
     config/; words: of the command line, which name studies of the folder or their files, or groups; all if left out.
+    job: whether this is a process on another machine that makes one stage of a run: then its marks and recipes are
+    those that the run has named, whatever has changed since.
     Raises UserError where parameters are wrong.
     """
 
@@ -51,6 +55,7 @@ class Graph:
         folder: Path,
         changes: dict[str, Any] | None = None,
         words: Iterable[str] | None = None,
+        job: bool = False,
     ):
         self.study = load(files, changes)
         self.names = [name for name in [*names_of(folder), *without_study(folder)] if name != self.study.study]
@@ -65,9 +70,14 @@ class Graph:
         self._written: set[str] = set()  # studies whose recipes are there
         self._last = {stage.study: stage for stage in self.stages if stage.group == "report"}
         self._state = State(self.stages)
-        self._marks = {stage.id: str(self._state.mark(stage)) for stage in self.stages}
+        told = recall(MARKS) if job else {}
+        self._marks = {stage.id: told.get(stage.id) or str(self._state.mark(stage)) for stage in self.stages}
         self._state.remember()
         sources.remember()
+
+    def begin(self) -> None:
+        """Write down the marks that this run is about to make, for its jobs on other machines."""
+        write_json(MARKS, self._marks)
 
     def mark(self, stage: Stage) -> str:
         """The mark that says that a stage is finished."""
