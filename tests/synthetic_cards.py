@@ -10,6 +10,7 @@ import pandas
 from costtogo.files import digest, write_frame, write_json, write_text
 from costtogo.tracking import store
 from costtogo.tracking.pages import COLOUR  # which a run has once the study is described
+from costtogo.tracking.place import CLONE
 
 STUDY = "tiny"
 ITERATIONS = 400
@@ -172,7 +173,7 @@ def _run_content(client, run) -> dict:
             for name in run.data.metrics
             for points in [client.get_metric_history(run.info.run_id, name)]
         },
-        "tags": {name: value for name, value in run.data.tags.items() if name != COLOUR},
+        "tags": {name: value for name, value in run.data.tags.items() if name not in (COLOUR, CLONE)},
         "inputs": sorted((item.dataset.name, item.dataset.digest) for item in run.inputs.dataset_inputs),
         "models": len(run.outputs.model_outputs) if run.outputs else 0,
         "files": files_below(local_path(run.info.artifact_uri)),

@@ -4,7 +4,7 @@ import tempfile
 from pathlib import Path
 
 from costtogo.tracking import notes
-from costtogo.tracking.place import EXPERIMENT
+from costtogo.tracking.place import EXPERIMENT, is_server
 from costtogo.tracking.record import Stage, experiment_of, read_stage, selected_iteration
 
 LOADER = "costtogo.heuristics.pyfunc"
@@ -36,14 +36,19 @@ def _version(client, run, model: Stage, iteration: int | None = None):
     name, sha256 = notes.model_name(model.card), checkpoint["sha256"]
     if not client.search_registered_models(f"name = '{name}'"):
         client.create_registered_model(name, description=notes.model_note(model, None))
-    if versions := client.search_model_versions(f"name = '{name}' and tags.sha256 = '{sha256}'"):
+    same = f"name = '{name}' and tags.sha256 = '{sha256}'"
+    if versions := client.search_model_versions(same):
         return versions[0]
     tags = {"sha256": sha256, "iteration": str(checkpoint.name)} | experiment_of(model.card)
     logged = _logged_model(client, run, model, model.path.with_suffix("") / checkpoint["file"], tags)
     # A database store resolves models:/ through MLflow's global URI, which need not be this store.
-    source = logged.model_uri if client.tracking_uri.startswith("http") else logged.artifact_location
+    source = logged.model_uri if is_server(client.tracking_uri) else logged.artifact_location
     told = notes.version_note(checkpoint.name, iteration is not None)
     version = client.create_model_version(name, source, run_id, tags=tags, description=told, model_id=logged.model_id)
+    first = min(client.search_model_versions(same), key=lambda each: int(each.version))
+    if first.version != version.version:  # another clone has registered it on the server at the same moment
+        client.delete_model_version(name, version.version)
+        return first
     client.log_outputs(run_id, [LoggedModelOutput(logged.model_id, int(checkpoint.name))])
     return version
 
