@@ -9,7 +9,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from costtogo.tracking.place import AWAY, OFF, SWITCH, database_path, is_server, shown, store_uri
+from costtogo.tracking.place import AWAY, OFF, SWITCH, database_path, shown, store_uri
 from costtogo.types import UserError
 
 WAIT_SECONDS = 3.0  # longest wait for a locked database, and for a server to take a call

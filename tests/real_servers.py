@@ -1,16 +1,17 @@
-"""Real servers, each in a folder of its own: PostgreSQL, MLflow on it, sshd, and a stand-in for S3.
+"""Real servers, each in a folder of its own: PostgreSQL, MLflow on it, sshd; and moto, a stand-in for S3.
 
-They start only with COSTTOGO_SERVERS=1: `make test-server` says so and installs what they need but Debian's packages.
+They start only with COSTTOGO_SERVERS=1, which `make test-server` sets.
 """
 
+import getpass
 import os
-import pwd
 import secrets
 import shlex
 import shutil
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 import urllib.request
 from collections.abc import Callable, Iterator
@@ -20,7 +21,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[1]
 COMPOSE = yaml.safe_load((ROOT / "compose.yaml").read_text(encoding="utf-8"))
 SWITCH = "COSTTOGO_SERVERS"
 HOW = "Real servers start with `make test-server` only; it needs apt install postgresql openssh-server."
@@ -28,11 +29,7 @@ PLACES = ["/usr/sbin", *sorted(map(str, Path("/usr/lib/postgresql").glob("*/bin"
 USER = "mlflow"
 
 
-@pytest.fixture(scope="session")
-def switched_on() -> None:
-    """Skips where real servers are not asked for."""
-    if os.environ.get(SWITCH) != "1":
-        pytest.skip(HOW)
+real = pytest.mark.skipif(os.environ.get(SWITCH) != "1", reason=HOW)
 
 
 def program(name: str) -> str:
@@ -139,25 +136,46 @@ class MlflowServer:
             yield
 
 
-@pytest.fixture(scope="session")
-def postgres(switched_on, tmp_path_factory) -> Iterator[Postgres]:
-    """A running database; its folder is in /tmp, for the user postgres may not enter those of pytest."""
-    folder = Path(subprocess.check_output(["mktemp", "-d"], text=True).strip())
-    folder.chmod(0o755)
-    database = Postgres(folder)
-    with database.running():
-        yield database
-    shutil.rmtree(folder)
+@contextmanager
+def mlflow_on_postgres(folder: Path) -> Iterator[MlflowServer]:
+    """A database that runs and MLflow's server on it, which does not yet.
+
+    The database is not in a folder of pytest's, which the user postgres may not enter.
+    """
+    with tempfile.TemporaryDirectory(prefix="costtogo-postgres-") as place:
+        Path(place).chmod(0o755)
+        database = Postgres(Path(place))
+        with database.running():
+            yield MlflowServer(folder, database)
 
 
-@pytest.fixture(scope="session")
-def mlflow_server(postgres, tmp_path_factory) -> MlflowServer:
-    """MLflow's server, not running yet."""
-    return MlflowServer(tmp_path_factory.mktemp("mlflow"), postgres)
+@contextmanager
+def ssh_remote(folder: Path) -> Iterator[tuple[str, dict[str, str], dict[str, str]]]:
+    """An sshd for the user of the tests, with keys of its own.  -> a remote of DVC: its url, settings, variables"""
+    host_key, key, port, log = folder / "host_key", folder / "key", free_port(), folder / "log"
+    for path in (host_key, key):
+        subprocess.run([program("ssh-keygen"), "-q", "-t", "ed25519", "-N", "", "-f", path], check=True)
+    config = {"ListenAddress": "127.0.0.1", "Port": port, "HostKey": host_key, "PidFile": "none", "UsePAM": "no"}
+    config |= {"AuthorizedKeysFile": f"{key}.pub", "StrictModes": "no", "PasswordAuthentication": "no"}
+    config |= {"PermitRootLogin": "prohibit-password", "Subsystem": "sftp internal-sftp"}
+    lines = "".join(f"{name} {value}\n" for name, value in config.items())
+    (folder / "sshd_config").write_text(lines, encoding="utf-8")
+    if os.geteuid() == 0:
+        Path("/run/sshd").mkdir(exist_ok=True)  # which sshd wants of root
+    with started([program("sshd"), "-D", "-e", "-f", str(folder / "sshd_config")], log) as process:
+        wait_until(lambda: takes_calls(port), "sshd", process)
+        url = f"ssh://{getpass.getuser()}@127.0.0.1:{port}{folder}/store"
+        yield url, {"keyfile": str(key)}, {}
 
 
-@pytest.fixture(scope="session")
-def running_server(mlflow_server) -> Iterator[MlflowServer]:
-    """MLflow's server on PostgreSQL, for tests that leave it running."""
-    with mlflow_server.running():
-        yield mlflow_server
+@contextmanager
+def s3_remote(folder: Path) -> Iterator[tuple[str, dict[str, str], dict[str, str]]]:
+    """The same of moto, which speaks S3 and keeps all in memory."""
+    port = free_port()
+    address = f"http://127.0.0.1:{port}"
+    secret = {"AWS_ACCESS_KEY_ID": "anyone", "AWS_SECRET_ACCESS_KEY": secrets.token_hex(8)}
+    command = [sys.executable, "-m", "moto.server", "--host", "127.0.0.1", "--port", str(port)]
+    with started(command, folder / "log") as process:
+        wait_until(lambda: takes_calls(port), "moto", process)
+        urllib.request.urlopen(urllib.request.Request(f"{address}/bucket", method="PUT"), timeout=30).close()
+        yield "s3://bucket/store", {"endpointurl": address}, secret | {"AWS_DEFAULT_REGION": "us-east-1"}
