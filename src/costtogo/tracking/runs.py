@@ -98,9 +98,14 @@ def _first(client, same: list):
 
     Where several stay for a moment, all clones choose alike: what is current, what has networks, the least id.
     """
-    runs = sorted(same, key=lambda run: (run.data.tags.get(RESULT) != CURRENT, not run.outputs, run.info.run_id))
-    _delete(client, runs[1:])
-    return runs[0]
+
+    def rank(run) -> tuple[bool, bool, str]:
+        has_networks = bool(run.outputs and run.outputs.model_outputs)
+        return run.data.tags.get(RESULT) != CURRENT, not has_networks, run.info.run_id
+
+    first, *others = sorted(same, key=rank)
+    _delete(client, others)
+    return first
 
 
 def _mark(client, run, result: str) -> None:
