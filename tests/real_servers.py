@@ -46,8 +46,8 @@ def free_port() -> int:
 
 
 def wait_until(is_ready: Callable[[], object], what: str, process: subprocess.Popen) -> None:
-    """Until a server answers, a minute and a half at the longest; its process must live."""
-    for _ in range(900):
+    """Until a server answers, five minutes at the longest; its process must live."""
+    for _ in range(3_000):
         assert process.poll() is None, f"{what} ended with {process.returncode}"
         if is_ready():
             return
