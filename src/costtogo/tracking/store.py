@@ -25,7 +25,7 @@ from costtogo.tracking.place import (
     store_uri,
 )
 
-LOCK_SECONDS = 60.0  # longest wait for the one process that is recording
+LOCK_SECONDS = 300.0  # longest wait for the one process that is recording; a server may be slow
 QUEUE_SECONDS = 600.0  # longest wait for the turns of others
 POLL_SECONDS = 0.01
 TRIES, PAUSE = 5, (0.1, 1.0)  # of recording on a server that refuses it; seconds between them
