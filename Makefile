@@ -6,7 +6,7 @@ STUDY ?= default
 MLFLOW_PORT ?= 5000
 export MLFLOW_DISABLE_TELEMETRY := true
 
-.PHONY: all environment test docs test-page test-slurm bench net smoke ui report figures release clean
+.PHONY: all environment test docs test-page test-slurm test-server bench net smoke ui report figures release clean
 
 all: environment
 	$(BIN)/snakemake --cores all
@@ -38,6 +38,12 @@ test-slurm: environment
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[slurm]"
 	COSTTOGO_SLURM=1 $(BIN)/python -m pytest tests/test_slurm.py
 
+# Real servers: PostgreSQL and sshd of Debian's packages, MLflow's server, a stand-in for S3.
+test-server: environment
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint requirements.lock \
+	--editable ".[server,remotes,test-server]"
+	COSTTOGO_SERVERS=1 $(BIN)/python -m pytest tests/tracking/test_server.py tests/workflow/test_servers.py
+
 bench: .venv-bench/ready
 	.venv-bench/bin/python -m benchmarks
 	.venv-bench/bin/python -m benchmarks.scaling
@@ -56,9 +62,11 @@ smoke: environment
 	$(BIN)/snakemake --cores all smoke
 
 ui: environment
-	@MLFLOW_TRACKING_URI= MLFLOW_PORT=$(MLFLOW_PORT) $(BIN)/python -m costtogo.tracking $(STUDY)
-	@echo "The pages are ready in about 10 seconds; Ctrl-C ends them."
-	MLFLOW_SERVER_ENABLE_JOB_EXECUTION=false $(BIN)/mlflow ui --backend-store-uri "sqlite:///$(CURDIR)/mlflow.db" --host 127.0.0.1 --port $(MLFLOW_PORT)
+	@MLFLOW_PORT=$(MLFLOW_PORT) $(BIN)/python -m costtogo.tracking $(STUDY)
+	@case "$$MLFLOW_TRACKING_URI" in http*) exit ;; esac; \
+	echo "The pages are ready in about 10 seconds; Ctrl-C ends them."; \
+	MLFLOW_SERVER_ENABLE_JOB_EXECUTION=false $(BIN)/mlflow ui --host 127.0.0.1 --port $(MLFLOW_PORT) \
+	--backend-store-uri "$${MLFLOW_TRACKING_URI:-sqlite:///$(CURDIR)/mlflow.db}"
 
 report: environment
 	$(BIN)/snakemake --cores all -- report

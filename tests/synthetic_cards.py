@@ -1,5 +1,6 @@
 """A finished study of five stages, made of cards and small files, and what a store holds of it."""
 
+from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 from urllib.parse import unquote
@@ -8,8 +9,10 @@ import numpy as np
 import pandas
 
 from costtogo.files import digest, write_frame, write_json, write_text
+from costtogo.puzzles import make
 from costtogo.tracking import store
 from costtogo.tracking.pages import COLOUR  # which a run has once the study is described
+from costtogo.tracking.place import CLONE
 
 STUDY = "tiny"
 ITERATIONS = 400
@@ -142,14 +145,18 @@ def all_runs(root: Path, condition: str = "tags.stage != 'cell'") -> list:
     return client.search_runs([experiment.experiment_id], condition) if experiment else []
 
 
-def content(root: Path) -> dict:
-    """Everything recorded, without MLflow's own identifiers and times of creation; every run must be whole."""
+def content(root: Path, folder_of: Callable[[str], Path] | None = None) -> dict:
+    """Everything recorded, without MLflow's own identifiers and times of creation; every run must be whole.
+
+    folder_of: finds the folder of an address of files; if left out, they are files of this machine.
+    """
+    folder_of = folder_of or local_path
     client = client_of(root)
     found = {}
     for run in all_runs(root):
         key = (run.data.tags["key"], run.data.tags["result"], run.data.tags["logged"])
         assert key not in found, f"two runs for {run.info.run_name}"
-        found[key] = _run_content(client, run)
+        found[key] = _run_content(client, run, folder_of)
     keys = {run.info.run_id: run.data.tags["key"] for run in all_runs(root)}
     cells = {}
     for run in all_runs(root, "tags.stage = 'cell'"):
@@ -157,13 +164,13 @@ def content(root: Path) -> dict:
         assert key not in cells, f"two runs for {run.info.run_name}"
         cells[key] = (run.info.status, run.data.params, run.data.metrics, run.data.tags["result"])
     versions = {
-        (int(version.version), version.tags["sha256"]): files_below(local_path(version.source))
+        (int(version.version), version.tags["sha256"]): files_below(folder_of(version.source))
         for version in client.search_model_versions("name = 'tiny.net'")
     }
     return {"runs": found, "cells": cells, "versions": versions}
 
 
-def _run_content(client, run) -> dict:
+def _run_content(client, run, folder_of: Callable[[str], Path]) -> dict:
     return {
         "ended": (run.info.status, run.info.end_time),
         "parameters": run.data.params,
@@ -172,10 +179,10 @@ def _run_content(client, run) -> dict:
             for name in run.data.metrics
             for points in [client.get_metric_history(run.info.run_id, name)]
         },
-        "tags": {name: value for name, value in run.data.tags.items() if name != COLOUR},
+        "tags": {name: value for name, value in run.data.tags.items() if name not in (COLOUR, CLONE)},
         "inputs": sorted((item.dataset.name, item.dataset.digest) for item in run.inputs.dataset_inputs),
         "models": len(run.outputs.model_outputs) if run.outputs else 0,
-        "files": files_below(local_path(run.info.artifact_uri)),
+        "files": files_below(folder_of(run.info.artifact_uri)),
     }
 
 
@@ -204,3 +211,9 @@ class Sums:
 
     def __call__(self, states):
         return states.sum(axis=1, dtype=np.float32)
+
+
+class OfCubes(Sums):
+    """One of the 2×2×2."""
+
+    puzzle = make("cube2")

@@ -36,7 +36,7 @@ CONSTANTS = (  # what stands in prose and is no measurement: puzzles, settings, 
     *(r"up to 6 moves away", r"pancake_20", r"first 12 digits"),
     *(r"\b(429|4xx)\b", r"120 seconds", r"\d+ [KG]iB"),
     *(r"2×2×2", r"3×3×3", r"\b(8|15|24|35|48)-puzzle", r"H\(10, 3\)", r"λ = 0\.7", r"\bN = [15]\b", r"thesis of 2022"),
-    *(r"Python 3\.11", r"puzzle24", r"GF\(2\)", r"\bkill -9\b", r"DeepCubeA"),
+    *(r"Python 3\.11", r"puzzle24", r"GF\(2\)", r"\bS3\b", r"\bkill -9\b", r"DeepCubeA"),
 )
 
 

@@ -9,7 +9,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from messages import is_one_sentence
 from synthetic_cards import (
-    Sums,
+    OfCubes,
     all_runs,
     cards_of,
     client_of,
@@ -139,12 +139,6 @@ def test_descriptions_say_the_numbers_the_files_the_report_and_the_key(tracked):
     assert "| nodes expanded | 70.5 |" in model and "predict" in model
     told = {version.tags["iteration"]: version.description for version in client_of(tracked).search_model_versions()}
     assert "chosen on instances" in told["301"] and "last of the training" in told["400"]
-
-
-class OfCubes(Sums):
-    """A heuristic of the 2×2×2."""
-
-    puzzle = make("cube2")
 
 
 def test_the_example_in_the_description_of_a_network_runs(root, monkeypatch, capsys):

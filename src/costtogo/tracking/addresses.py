@@ -7,7 +7,7 @@ the browser unless it names a view.
 import os
 from urllib.parse import urlencode
 
-from costtogo.tracking.place import store_uri
+from costtogo.tracking.place import is_server, shown, store_uri
 
 PORT = "MLFLOW_PORT"  # of the pages that `make ui` opens
 MODE = {"workflowType": "machine_learning"}
@@ -17,7 +17,7 @@ CHARTS, TABLE = "CHART", "TABLE"  # how runs are shown
 def base(root) -> str:
     """Where the pages are: the tracking server's, or those that `make ui` opens."""
     uri = store_uri(root)
-    return uri.rstrip("/") if uri.startswith("http") else f"http://127.0.0.1:{os.environ.get(PORT) or 5000}"
+    return shown(uri) if is_server(uri) else f"http://127.0.0.1:{os.environ.get(PORT) or 5000}"
 
 
 def view(experiment: str, key: str, mode: str) -> str:

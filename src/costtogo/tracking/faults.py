@@ -9,7 +9,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from costtogo.tracking.place import SWITCH, database_path, shown, store_uri
+from costtogo.tracking.place import AWAY, OFF, SWITCH, database_path, shown, store_uri
 from costtogo.types import UserError
 
 WAIT_SECONDS = 3.0  # longest wait for a locked database, and for a server to take a call
@@ -24,9 +24,16 @@ USELESS = (
 )
 
 
+class StoreError(UserError):
+    """The store itself is of no use, whatever is to be recorded."""
+
+
 @contextmanager
 def one_sentence(subject: str, root: Path) -> Iterator[None]:
-    """Turn any failure into a UserError of one sentence; subject: what was to be recorded."""
+    """Turn any failure into a UserError of one sentence, a StoreError where the store is the cause.
+
+    subject: what was to be recorded.
+    """
     try:
         yield
     except UserError:
@@ -34,8 +41,9 @@ def one_sentence(subject: str, root: Path) -> Iterator[None]:
     except Exception as error:
         uri = store_uri(root)
         reason = f"{type(error).__name__}: {(str(error).splitlines() or [''])[0]}".replace(uri, shown(uri))
-        refused = REFUSED.format(shown(uri), subject, reason[:200].rstrip(". "))
-        raise UserError(fault(uri, error) or refused) from error
+        if told := fault(uri, error):
+            raise StoreError(told) from error
+        raise UserError(REFUSED.format(shown(uri), subject, reason[:200].rstrip(". "))) from error
 
 
 @contextmanager
@@ -50,7 +58,7 @@ def best_effort(subject: str, root: Path) -> Iterator[None]:
             yield
     except UserError as error:
         print(f"Warning: {error}", file=sys.stderr)
-        os.environ[SWITCH] = "off"
+        os.environ[SWITCH] = AWAY if isinstance(error, StoreError) else OFF
 
 
 def fault(uri: str, error: Exception) -> str | None:

@@ -18,7 +18,7 @@ from costtogo.tracking.runs import (
     name_runs,
     stage_of,
 )
-from costtogo.tracking.store import session
+from costtogo.tracking.store import beside_others, session
 
 
 class LiveRun:
@@ -60,14 +60,19 @@ class LiveRun:
 
     def _open(self) -> None:
         """Begin a run, unless the result is recorded; what earlier trainings left unfinished goes."""
-        card = self._card
         with session(self._root) as client:
-            experiment = experiment_id(client, card["study"], self._root)
-            same = find(client, experiment, card, {"key": record.run_key(card)})
-            if any("logged" in run.data.tags for run in same):
-                return
-            delete_unfinished(client, find(client, experiment, card, stage_of(card) | {RESULT: UNFINISHED}))
-            run = create_run(client, experiment, card)
-            log(client, run.info.run_id, {}, record.flat_parameters(card["parameters"]))
-            name_runs(client, experiment, card)
-        self._client, self.run_id = client, run.info.run_id
+            self._client, self.run_id = client, beside_others(client, lambda: self._begin(client))
+
+    def _begin(self, client) -> str | None:
+        """The id of the new run; None where there is none."""
+        card = self._card
+        experiment = experiment_id(client, card["study"], self._root)
+        same = find(client, experiment, card, {"key": record.run_key(card)})
+        if any("logged" in run.data.tags for run in same):
+            return None
+        unfinished = find(client, experiment, card, stage_of(card) | {RESULT: UNFINISHED})
+        delete_unfinished(client, unfinished, self._root)
+        run = create_run(client, experiment, card, self._root)
+        log(client, run.info.run_id, {}, record.flat_parameters(card["parameters"]))
+        name_runs(client, experiment, card)
+        return run.info.run_id

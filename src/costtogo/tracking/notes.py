@@ -10,6 +10,7 @@ from costtogo.cards import SHOWN
 from costtogo.puzzles import title
 from costtogo.tracking import addresses, record
 from costtogo.tracking.cells import FOUND, SET, cells_in, fullest_sets, numbers_of, searched_by, settings_of, titles
+from costtogo.tracking.place import is_server, shown, store_uri
 from costtogo.tracking.record import Card, Stage
 from costtogo.tracking.views import View, views_of_cells
 
@@ -82,14 +83,15 @@ def model_name(card: Card) -> str:
 def model_note(training: Stage, search: Stage | None) -> str:
     """The description of a registered network: what it estimates, how good it is, how to load it."""
     card, study, name = training.card, training.card["study"], training.card["name"]
-    puzzle, numbers = card["parameters"]["puzzle"], record.points(search or training)
-    rows = [[key.replace("_", " "), _short(value)] for (key, _), value in sorted(numbers.items()) if key in HEADLINE]
+    puzzle, points = card["parameters"]["puzzle"], record.points(search or training)
+    last = {key: value for (key, _), value in sorted(points.items())}  # of a curve the last point
+    rows = [[key.replace("_", " "), _short(value)] for key, value in last.items() if key in HEADLINE]
     parts = [
         f"Estimates the moves from a state of the {title(puzzle)} to its goal. Trained by the study `{study}`, whose "
         f"report is `reports/{study}/report.md`.",
         _table(["number", "value"], rows),
         "The alias `best` is the checkpoint that the searches use. To load it, in the project's folder:",
-        example(model_name(card), puzzle),
+        example(model_name(card), puzzle, store_uri(training.root)),
         PREDICTS,
         f"Without MLflow: `costtogo solve --puzzle {puzzle} --model results/{study}/models/{name} …`.",
     ]
@@ -106,12 +108,13 @@ HEADLINE = (
 )
 
 
-def example(name: str, puzzle: str) -> str:
-    """Five lines that load a network and ask it."""
+def example(name: str, puzzle: str, store: str) -> str:
+    """Five lines that load a network and ask it; store: the address of the store that has it."""
+    address = shown(store) if is_server(store) else "sqlite:///mlflow.db"
     return f"""```python
 import mlflow
 from costtogo.puzzles import make
-mlflow.set_tracking_uri("sqlite:///mlflow.db")
+mlflow.set_tracking_uri("{address}")
 network = mlflow.pyfunc.load_model("models:/{name}@best")
 print(network.predict(make("{puzzle}").goal[None]))
 ```"""

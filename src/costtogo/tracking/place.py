@@ -2,20 +2,31 @@
 
 import os
 import re
+import uuid
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from costtogo.files import write_text
+
 SWITCH = "COSTTOGO_TRACKING"  # off turns recording off
+OFF, AWAY = "off", "away"  # away: the store was of no use; what is finished waits for the next run of the workflow
 TEMPORARY = ".dvc/tmp/exps"  # below it `dvc exp run --temp` and `dvc queue start` make copies of the project
 ARTIFACTS = "mlruns"  # the folder of the artifacts beside the project's own store
 STANDALONE = "standalone"  # the folder in it of those that --temp makes
 COPY = re.compile(rf"(?P<project>.+?)/{re.escape(TEMPORARY)}/(?:{STANDALONE}/)?(?P<name>[^/]+)")
 EXPERIMENT = "dvc_experiment"  # tag of the runs of such a copy
+CLONE = "clone"  # tag of the runs on a server: which clone of the project recorded them
+CLONE_FILE = ".mlflow-clone"  # the value of that tag
 
 
 def enabled() -> bool:
-    """False where the environment says COSTTOGO_TRACKING=off."""
-    return os.environ.get(SWITCH, "").lower() != "off"
+    """False where the environment says COSTTOGO_TRACKING=off, or where the store was found to be of no use."""
+    return os.environ.get(SWITCH, "").lower() not in (OFF, AWAY)
+
+
+def is_away() -> bool:
+    """True where the store was found to be of no use, in this process or in the one that started it."""
+    return os.environ.get(SWITCH) == AWAY
 
 
 def store_root(root: Path) -> Path:
@@ -48,14 +59,31 @@ def database_path(uri: str) -> Path | None:
     return Path(uri.removeprefix("sqlite:///")) if uri.startswith("sqlite:///") else None
 
 
+def is_server(uri: str) -> bool:
+    """True for the address of a tracking server, which clones of the project on several machines may share."""
+    return urlsplit(uri).scheme in ("http", "https")
+
+
 def artifact_location(root: Path, study: str) -> str | None:
     """Where a study's artifacts go: below mlruns, or where a tracking server puts them."""
-    is_server = urlsplit(store_uri(root)).scheme in ("http", "https")
-    return None if is_server else (store_root(root) / ARTIFACTS / study).as_uri()
+    return None if is_server(store_uri(root)) else (store_root(root) / ARTIFACTS / study).as_uri()
+
+
+def clone(root: Path) -> dict[str, str]:
+    """The tag by which a server's runs of this clone are told from those of others; none in the project's own store.
+
+    It is drawn once and kept in a file, for the nodes of a cluster share a folder and differ in their names.
+    """
+    if not is_server(store_uri(root)):
+        return {}
+    path = store_root(root) / CLONE_FILE
+    if not path.exists():
+        write_text(path, uuid.uuid4().hex)
+    return {CLONE: path.read_text(encoding="utf-8")}
 
 
 def shown(uri: str) -> str:
     """A store as messages name it: its file, or its server without a password."""
     address = urlsplit(uri)
-    server = f"{address.scheme}://{address.netloc.rpartition('@')[2]}"
+    server = f"{address.scheme}://{address.netloc.rpartition('@')[2]}{address.path.rstrip('/')}"
     return str(database_path(uri) or (server if address.netloc else uri))

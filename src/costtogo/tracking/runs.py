@@ -10,9 +10,9 @@ from urllib.parse import quote, unquote
 from costtogo.files import digest
 from costtogo.tracking import cells, models, names, notes, record
 from costtogo.tracking.faults import best_effort, one_sentence
-from costtogo.tracking.place import artifact_location, enabled
+from costtogo.tracking.place import CLONE, artifact_location, clone, enabled, is_away
 from costtogo.tracking.record import Card, Points, Stage, experiment_of
-from costtogo.tracking.store import session
+from costtogo.tracking.store import beside_others, session
 
 WORTH_LOADING = 60.0  # seconds of a stage, beside which those that MLflow takes to load are few
 WAITING = ".mlflow-waiting"  # a file for each card to be recorded, named as the card is
@@ -33,27 +33,28 @@ def log_card(card_path: Path, root: Path) -> str | None:
     if not enabled():
         return None
     with one_sentence(str(card_path), root), session(root) as client:
-        return _record(client, record.read_stage(Path(card_path), Path(root)))
+        stage = record.read_stage(Path(card_path), Path(root))
+        return beside_others(client, lambda: _record(client, stage))
 
 
 def log_stage(card_path: Path, root: Path, seconds: float) -> None:
     """log_card for the end of a stage that took so long; a failure is one warning on stderr.
 
     MLflow takes seconds to load. The card of a short stage waits for the next that has loaded it, or for the end of
-    the workflow: log_waiting.
+    the workflow: log_waiting. So does every card while the store is of no use.
     """
-    if enabled():
+    if enabled() or is_away():
         folder = Path(root) / WAITING
         folder.mkdir(parents=True, exist_ok=True)
         (folder / quote(str(card_path), safe="")).touch()
-        if seconds >= WORTH_LOADING or "mlflow" in sys.modules:
+        if enabled() and (seconds >= WORTH_LOADING or "mlflow" in sys.modules):
             log_waiting(root)
 
 
 def log_waiting(root: Path) -> None:
     """log_card for each card that waits, up to the first failure, which is one warning on stderr.
 
-    A card that cannot be recorded waits no more.
+    A card that cannot be recorded waits no more, unless the store is the cause.
     """
     for entry in sorted((Path(root) / WAITING).glob("*")):
         card_path = Path(unquote(entry.name))
@@ -66,17 +67,21 @@ def log_waiting(root: Path) -> None:
             continue
         with best_effort(str(card_path), root):
             log_card(card_path, root)
+        if is_away():
+            entry.touch()
 
 
 def _record(client, stage: Stage) -> str:
     card, content = stage.card, digest(stage.path)
     experiment = experiment_id(client, card["study"], stage.root)
-    same = find(client, experiment, card, {"key": record.run_key(card)})
+    key = {"key": record.run_key(card)}
+    same = find(client, experiment, card, key)
     run = next((run for run in same if run.data.tags.get("logged") == content), None)
+    delete_unfinished(client, [other for other in same if other is not run], stage.root)
     if run is None:
-        delete_unfinished(client, same)
-        run = _write(client, experiment, stage)
-        client.set_tag(run.info.run_id, "logged", content)
+        run_id = _write(client, experiment, stage).info.run_id
+        client.set_tag(run_id, "logged", content)
+        run = _first(client, find(client, experiment, card, key | {"logged": content}))
     if notes.NOTE not in run.data.tags:
         client.set_tag(run.info.run_id, notes.NOTE, notes.run_note(stage, experiment))
     if run.data.tags.get(RESULT) != CURRENT:
@@ -86,6 +91,21 @@ def _record(client, stage: Stage) -> str:
         _mark(client, run, CURRENT)
     name_runs(client, experiment, card)
     return run.info.run_id
+
+
+def _first(client, same: list):
+    """Of the runs of one result the one that stays: clones that share a server may have recorded it at the same moment.
+
+    Where several stay for a moment, all clones choose alike: what is current, what has networks, the least id.
+    """
+
+    def rank(run) -> tuple[bool, bool, str]:
+        has_networks = bool(run.outputs and run.outputs.model_outputs)
+        return run.data.tags.get(RESULT) != CURRENT, not has_networks, run.info.run_id
+
+    first, *others = sorted(same, key=rank)
+    _delete(client, others)
+    return first
 
 
 def _mark(client, run, result: str) -> None:
@@ -110,7 +130,7 @@ def _write(client, experiment: str, stage: Stage):
     """A new run with everything of the stage but its models: parameters, lineage, metrics and files."""
     timing = record.timing(stage)
     start = int(timing["started"] * 1000) if "started" in timing else BASE_TIME
-    run = create_run(client, experiment, stage.card, timing, start)
+    run = create_run(client, experiment, stage.card, stage.root, timing, start)
     run_id = run.info.run_id
     log(client, run_id, record.points(stage), record.parameters(stage))
     if not stage.is_report:
@@ -156,17 +176,25 @@ def find(client, experiment: str, card: Card, tags: dict[str, str]) -> list:
     return [run for run in runs if experiment_of(run.data.tags) == experiment_of(card)]
 
 
-def delete_unfinished(client, runs: list) -> None:
-    """Delete what live logging or an interruption left."""
+def delete_unfinished(client, runs: list, root: Path) -> None:
+    """Delete what live logging or an interruption left in this clone; another's may be a training that goes on."""
+    own = clone(root).get(CLONE)
+    tags = [(run, run.data.tags) for run in runs]
+    _delete(client, [run for run, told in tags if told.get(RESULT) == UNFINISHED and told.get(CLONE) == own])
+
+
+def _delete(client, runs: list) -> None:
+    """Delete runs and their cells."""
     for run in runs:
-        if run.data.tags.get(RESULT) == UNFINISHED:
-            for each in [*cells.cells_of(client, run), run]:
-                client.delete_run(each.info.run_id)
+        for each in [*cells.cells_of(client, run), run]:
+            client.delete_run(each.info.run_id)
 
 
-def create_run(client, experiment: str, card: Card, timing: dict[str, Any] | None = None, start: int | None = None):
+def create_run(
+    client, experiment: str, card: Card, root: Path, timing: dict[str, Any] | None = None, start: int | None = None
+):
     """A new run under the stage's key; start in ms, None for now."""
-    tags = record.tags(card, timing or {}) | {RESULT: UNFINISHED}
+    tags = record.tags(card, timing or {}) | {RESULT: UNFINISHED} | clone(root)
     return client.create_run(experiment, start_time=start, tags=tags, run_name=names.stage_name(card))
 
 

@@ -2,28 +2,41 @@
 
 import logging
 import os
+import random
 import sqlite3
 import tempfile
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
+from typing import TypeVar
 from urllib.parse import unquote, urlsplit
 
 from costtogo.tracking import faults
-from costtogo.tracking.faults import best_effort, one_sentence
-from costtogo.tracking.place import ARTIFACTS, database_path, enabled, own_database, shown, store_root, store_uri
-from costtogo.types import UserError
+from costtogo.tracking.faults import StoreError, best_effort, one_sentence
+from costtogo.tracking.place import (
+    ARTIFACTS,
+    database_path,
+    enabled,
+    is_server,
+    own_database,
+    shown,
+    store_root,
+    store_uri,
+)
 
-LOCK_SECONDS = 60.0  # longest wait for the one process that is recording
+LOCK_SECONDS = 300.0  # longest wait for the one process that is recording; a server may be slow
 QUEUE_SECONDS = 600.0  # longest wait for the turns of others
 POLL_SECONDS = 0.01
+TRIES, PAUSE = 5, (0.1, 1.0)  # of recording on a server that refuses it; seconds between them
+Result = TypeVar("Result")
 PLACES = "SELECT artifact_location FROM experiments WHERE name LIKE 'costtogo/%' AND artifact_location LIKE 'file:%'"
 SETTINGS = {
     "MLFLOW_DISABLE_TELEMETRY": "true",
     "MLFLOW_UV_AUTO_DETECT": "false",
     "MLFLOW_SUPPRESS_PRINTING_URL_TO_STDOUT": "true",
     "MLFLOW_HTTP_REQUEST_MAX_RETRIES": "1",
-    "MLFLOW_HTTP_REQUEST_TIMEOUT": "10",
+    "MLFLOW_HTTP_REQUEST_TIMEOUT": "30",
 }
 
 
@@ -58,6 +71,22 @@ def session(root: Path) -> Iterator:
         yield MlflowClient(uri, registry_uri=uri)
 
 
+def beside_others(client, record: Callable[[], Result]) -> Result:
+    """Record something; on a server, where it refuses, do so again a few times.
+
+    Another clone of the project may do the same there at this moment, whose lock is another.  What is recorded twice is
+    found the second time, so that each try completes the one before.
+    """
+    from mlflow.exceptions import RestException
+
+    for _ in range(TRIES - 1 if is_server(client.tracking_uri) else 0):
+        try:
+            return record()
+        except RestException:
+            time.sleep(random.uniform(*PAUSE))
+    return record()
+
+
 @contextmanager
 def _turn(path: Path, uri: str) -> Iterator[None]:
     """Hold the store's lock.
@@ -73,7 +102,7 @@ def _turn(path: Path, uri: str) -> Iterator[None]:
         with FileLock(f"{path}.queue", timeout=QUEUE_SECONDS):
             lock.acquire()
     except Timeout as error:
-        raise UserError(faults.BUSY.format(shown(uri))) from error
+        raise StoreError(faults.BUSY.format(shown(uri))) from error
     try:
         yield
     finally:
@@ -102,7 +131,7 @@ def _look(uri: str, root: Path) -> None:
     """
     path = database_path(uri)
     if path is None and not faults.answers(uri):
-        raise UserError(faults.SILENT.format(shown(uri)))
+        raise StoreError(faults.SILENT.format(shown(uri)))
     if path is None or not path.exists():
         return
     with closing(sqlite3.connect(path, timeout=faults.WAIT_SECONDS)) as connection:
@@ -123,4 +152,4 @@ def _refuse_others(path: Path, places: list[str], root: Path) -> None:
     strange = [place for place in places if not place.startswith(f"{folder}/")]
     if strange and path.resolve() == own_database(root):
         other = unquote(urlsplit(strange[0]).path).rpartition(f"/{ARTIFACTS}/")[0]
-        raise UserError(faults.USELESS.format(path, f"belongs to the folder {other}, where its artifacts are"))
+        raise StoreError(faults.USELESS.format(path, f"belongs to the folder {other}, where its artifacts are"))
