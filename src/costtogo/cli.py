@@ -129,7 +129,7 @@ def solve(
         Solvers,
         typer.Option(
             help="auto: bwas where the puzzle can be listed or an option of bwas is given, else beam or rising, as "
-            "suits the network; bwas: batch weighted A*; greedy: bwas with λ = 0 and N = 1; beam and rising: better and "
+            "suits the network; bwas: batch weighted A*; greedy: bwas with λ = 0, N = 1; beam and rising: better and "
             "better solutions until the time is up; mcts: tree search, by a network with a policy; exact: a shortest "
             "solution, without a network; local: sliding tiles a few at a time, without a network. More: docs/solve.md."
         ),
