@@ -4,10 +4,11 @@ import ast
 import re
 import sys
 import tomllib
-from importlib.metadata import packages_distributions
+from importlib.metadata import metadata, packages_distributions
 from pathlib import Path
 
 import pytest
+from packaging.specifiers import SpecifierSet
 
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
@@ -61,3 +62,11 @@ def test_the_lock_has_every_dependency_but_torch_at_one_version():
     assert all(re.fullmatch(r"[\w.-]+==[\w.+!]+", line) for line in locked)
     assert len(names(locked)) == len(locked)
     assert names([*PROJECT["dependencies"], *EXTRAS["test"], *EXTRAS["docs"]]) - names(locked) == {"torch"}
+
+
+def test_every_locked_package_runs_on_the_oldest_python_that_is_promised():
+    """On 3.11.2, say, which Debian 12 has: a lock made with a later 3.11 may ask for more."""
+    names_of_lock = names((ROOT / "requirements.lock").read_text(encoding="utf-8").splitlines())
+    asked = {name: metadata(name).get("Requires-Python") for name in names_of_lock}
+    oldest = PROJECT["requires-python"].removeprefix(">=") + ".0"
+    assert not {name: python for name, python in asked.items() if python and oldest not in SpecifierSet(python)}
