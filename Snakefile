@@ -5,6 +5,8 @@ include: "workflow/rules/stages.smk"
 
 
 onstart:
+    if workflow.local_exec:  # elsewhere, machines may have what this one has not
+        refuse_absent_devices()
     begin_run(Path.cwd())
 
 

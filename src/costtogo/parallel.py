@@ -79,16 +79,16 @@ def by_parts(evaluate: Callable[[States], np.ndarray], states: States) -> np.nda
     return summed(torch.from_numpy(whole)).numpy()
 
 
-def backward(error: Callable[[str], torch.Tensor], parameters: Iterable[torch.nn.Parameter]) -> torch.Tensor:
+def backward(error: Callable[..., torch.Tensor], parameters: Iterable[torch.nn.Parameter]) -> torch.Tensor:
     """Set the gradients of the mean of all errors, those of the other processes among them; returns that mean.
 
     error: the errors of this process's part by their reduction, mean or none.
     """
     if processes() == 1:
-        loss = error("mean")
+        loss = error(reduction="mean")
         loss.backward()
         return loss
-    errors = error("none")
+    errors = error(reduction="none")
     errors.sum().backward()
     gradients = [parameter.grad for parameter in parameters if parameter.grad is not None]
     counted = torch.stack([errors.detach().sum(), errors.new_tensor(errors.numel())])

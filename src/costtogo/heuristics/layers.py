@@ -99,8 +99,8 @@ class BatchNorm(nn.BatchNorm1d):
     def _of_all_processes(self, values: torch.Tensor) -> torch.Tensor:
         """The rows of this process by mean and variance of those of all; what torch has for it needs CUDA."""
         given = values.float()
-        count = Summed.apply(given.new_tensor(len(given)))
-        mean = Summed.apply(given.sum(0)) / count
+        whole = Summed.apply(torch.cat([given.sum(0), given.new_tensor([len(given)])]))
+        mean, count = whole[:-1] / whole[-1], whole[-1]
         centred = given - mean
         variance = Summed.apply(centred.square().sum(0)) / count
         with torch.no_grad():

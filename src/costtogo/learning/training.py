@@ -128,7 +128,7 @@ def part(tensors: Tensors, prefix: str) -> Tensors:
 def step(
     training: Training,
     inputs: torch.Tensor,
-    error: Callable[[torch.Tensor, str], torch.Tensor],
+    error: Callable[..., torch.Tensor],
     *told: torch.Tensor,
 ) -> float:
     """One step of the optimiser on the mean error of a minibatch, which is returned as it was before the step.
