@@ -12,7 +12,7 @@ import socket
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from datetime import timedelta
 from multiprocessing import connection, get_context, parent_process
@@ -49,10 +49,8 @@ def own(rows: int) -> slice:
 
 def summed(tensor: torch.Tensor) -> torch.Tensor:
     """The sum of the tensors of all processes, the same to the byte in each; in place. LostError without the others."""
-    try:
+    with _others_there():
         distributed.all_reduce(tensor)
-    except RuntimeError as error:
-        raise LostError("A process of the group does not answer.") from error
     return tensor
 
 
@@ -102,8 +100,10 @@ def backward(error: Callable[..., torch.Tensor], parameters: Iterable[torch.nn.P
 
 def of_first(content: Any) -> Any:
     """What the first process gives, in every process."""
+    if processes() == 1:
+        return content
     told = [content]
-    if processes() > 1:
+    with _others_there():
         distributed.broadcast_object_list(told, device=torch.device("cpu"))
     return told[0]
 
@@ -154,7 +154,7 @@ def _end_with(first: BaseProcess) -> None:
     os._exit(0)
 
 
-def _meet(rank: int, count: int, device: str, meeting: Path, others: Iterable[BaseProcess] = ()) -> None:
+def _meet(rank: int, count: int, device: str, meeting: Path, others: Sequence[BaseProcess] = ()) -> None:
     """Join the group through a file; the first waits until the others are there, LostError where one ends before."""
     os.environ.setdefault("GLOO_SOCKET_IFNAME", _loopback())
     store = distributed.FileStore(str(meeting), count)
@@ -163,7 +163,17 @@ def _meet(rank: int, count: int, device: str, meeting: Path, others: Iterable[Ba
         if any(other.exitcode is not None for other in others):
             raise LostError("A process of the group did not start.")
         time.sleep(0.02)
-    distributed.init_process_group(BACKENDS[device], store=store, rank=rank, world_size=count, timeout=LONGEST)
+    with _others_there():
+        distributed.init_process_group(BACKENDS[device], store=store, rank=rank, world_size=count, timeout=LONGEST)
+
+
+@contextmanager
+def _others_there() -> Iterator[None]:
+    """LostError where torch finds in the block that another process has gone."""
+    try:
+        yield
+    except RuntimeError as error:
+        raise LostError("A process of the group does not answer.") from error
 
 
 def _loopback() -> str:

@@ -57,7 +57,10 @@ def native_precision(precision: str, device: str) -> str:
 
 
 def present(device: str, processes: int = 1) -> str:
-    """The device, cpu or cuda, if torch can use it, cuda one for each process, else UserError; of auto what there is."""
+    """The device, cpu or cuda, if torch can use it, else UserError; of auto the one that there is.
+
+    processes: of which each needs a CUDA device of its own.
+    """
     if device == "auto":
         device = "cuda" if torch.cuda.is_available() else "cpu"
     if device == "cuda" and not torch.cuda.is_available():

@@ -178,7 +178,7 @@ class Recorder:
 
     @property
     def key(self) -> str:
-        """What a resume point must agree with to be used: all but the number of processes, which may go on as others."""
+        """What a resume point must agree with to be used: all but the number of processes, of which any may go on."""
         same = {name: self.stage.card[name] for name in ("parameters", "inputs", "code", "versions")}
         training = {name: value for name, value in self.stage.parameters["training"].items() if name != "processes"}
         same["parameters"] = {**self.stage.parameters, "training": training}
