@@ -10,6 +10,8 @@ container: "costtogo.sif"
 
 onstart:
     GRAPH.begin()
+    if workflow.local_exec:  # elsewhere, machines may have what this one has not
+        refuse_absent_devices()
     begin_run(Path.cwd())
 
 

@@ -4,6 +4,7 @@ Writes benchmarks/scaling.csv, scaling.png and the second table of README.md. No
 """
 
 import argparse
+import os
 import subprocess
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -47,6 +48,7 @@ HANOI = {"option": "puzzle", "sizes": tuple(range(8, 15)), "form": "hanoi_{}", "
 DAVI = {"batch": 1000, "iterations": 10, "precision": "float32"}
 NODES = (100_000, 300_000, 1_000_000, 3_000_000)
 STORED = {"option": "nodes", "sizes": NODES, "measure": "bytes_per_node", "unit": "bytes", "threads": ONE}
+PROCESSES = tuple(sorted({1, 2, os.cpu_count() or 1}))  # one beside itself tells how far rounds differ anyway
 SERIES = (
     Series("breadth-first search of H(n, 3), time, by n", "bfs", measure="seconds", unit="s", **HANOI),
     Series("breadth-first search of H(n, 3), memory, by n", "bfs", measure="megabytes", unit="MB", **HANOI),
@@ -54,6 +56,8 @@ SERIES = (
            options=DAVI),
     Series("DAVI on cube3, by batch", "training", "batch", (100, 300, 1000, 3000, 10_000), "states_per_second",
            "states/s", options=DAVI),
+    Series("DAVI on cube3, speed of several processes over that of one", "processes", "processes", PROCESSES, "ratio",
+           "× one process", ONE, DAVI | {"width": 512}),
     Series("BWAS on cube3 with a network, by N", "network_search", "size", (1, 10, 100, 1000, 10_000),
            "generated_per_second", "generated/s", options={"steps": 20}),
     Series("memory of BWAS on the 24-puzzle, a stored node, by nodes", "stored_nodes", **STORED),

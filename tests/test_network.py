@@ -385,6 +385,7 @@ def test_a_gated_network_reads_the_largest_cell_first_and_is_never_below_zero_wh
 @pytest.mark.parametrize("found", [False, True])
 def test_device_auto_is_cuda_where_torch_finds_it(monkeypatch, found):
     monkeypatch.setattr(torch.cuda, "is_available", lambda: found)
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: int(found))
     assert networks.present("auto") == ("cuda" if found else "cpu")
     assert networks.present("cpu") == "cpu"
 

@@ -19,6 +19,7 @@ from costtogo.params.slices import slices
 from costtogo.params.study import Study
 from costtogo.params.trainers import training_of
 from costtogo.types import UserError
+from costtogo.workflow.stages import stages_of
 
 ROOT = Path(__file__).parent.parent
 DEFAULT = ROOT / "params.yaml"
@@ -631,6 +632,23 @@ def test_the_number_of_threads_touches_what_computes_with_them(values):
     touched = changed_slices(values, {"threads": 2})
     expected = {f"{group}/{name}" for group in ("models", "audits", "searches") for name in CUBE + HANOI}
     assert touched == expected | {f"searches/baseline_{name}" for name in values["puzzles"]} | {REPORT}
+
+
+def test_the_device_touches_every_stage_over_a_network(values):
+    touched = changed_slices(values, {"device": "cuda"})
+    over = {f"{group}/{name}" for group in ("models", "audits", "searches") for name in CUBE + HANOI}
+    assert touched == over | {f"searches/baseline_{name}" for name in values["puzzles"]} | {REPORT}
+    study, place = load([ROOT / "config/local_vi.yaml"]), "compared/puzzle15"
+    on_cuda = study.model_copy(update={"device": "cuda"})
+    assert slices(on_cuda)[place] == slices(study)[place] | {"device": "cuda"}
+
+
+def test_the_number_of_processes_touches_the_training_where_it_is_set(values):
+    change = {"models": {"DNN_reduced_0": {"processes": 3}}}
+    assert changed_slices(values, {"models": {"DNN_reduced_0": {"processes": 1}}}) == set()
+    assert changed_slices(values, change) == {"models/DNN_reduced_0", REPORT}
+    threads = {stage.name: stage.threads for stage in stages_of(parse(laid(values, change))) if stage.group == "models"}
+    assert threads["DNN_reduced_0"] == 3 * values["threads"] and threads["DNN_0"] == values["threads"]
 
 
 CHANGED_BY_COMPACT_NETWORKS = {"architecture", "minibatch", "learning_rate", "learning_rate_decay", "iterations"}

@@ -16,7 +16,7 @@ from snakemake.settings.types import ResourceSettings
 from workflow_runs import MODEL, ROOT, change, contents, copy_project, snakemake
 
 from costtogo.workflow.graph import Graph
-from costtogo.workflow.resources import ON_PROCESSOR, resources_of
+from costtogo.workflow.resources import resources_of
 
 PLUGIN = importlib.util.find_spec("snakemake_executor_plugin_slurm") is not None
 PROFILES = {name: ROOT / "profiles" / name / "config.yaml" for name in ("default", "slurm")}
@@ -86,14 +86,6 @@ def test_a_gpu_is_asked_for_where_networks_run_on_it(stages):
     groups = ("models", "audits", "searches", "beams", "anytime", "external")
     assert wanted == {f"cube3-gpu/{group}/walks" for group in groups}
     assert resources_of(stages["cube3-gpu/models/walks"]).gpu == 1
-
-
-def test_modules_that_ask_for_no_gpu_are_those_that_look_at_no_device(stages):
-    modules = {stage.module for stage in stages.values() if "device" in stage.parameters and stage.group != "report"}
-    sources = {name: ROOT.joinpath("src/costtogo/stages", *name.split(".")).with_suffix(".py") for name in modules}
-    assert {
-        name for name, path in sources.items() if '"device"' not in path.read_text(encoding="utf-8")
-    } == ON_PROCESSOR
 
 
 def test_the_profile_names_options_that_there_are_and_none_of_the_default_one():

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+import torch
 from messages import is_one_sentence
 from stage_recipes import write_recipe
 
@@ -28,7 +29,7 @@ ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "src" / "costtogo"
 LAYERS = [  # each imports from those above it alone; stages is the last that results run through
     {"types", "syntax", "collecting", "progress"},
-    {"files"},
+    {"files", "parallel"},
     {"pickles"},
     {"puzzles", "external_files"},
     {"sources"},
@@ -325,6 +326,20 @@ def test_the_graph_has_every_study_and_each_target_once():
     assert len(set(written)) == len(written), "no two stages write the same file"
     position = {stage.id: place for place, stage in enumerate(graph.stages)}
     assert all(position[need.id] < position[stage.id] for stage in graph.stages for need in stage.needs)
+
+
+def test_a_device_that_is_not_there_is_told_before_a_stage_that_asks_for_it_runs(monkeypatch):
+    graph = Graph([ROOT / "params.yaml"], ROOT / "config", words=["cube3-gpu"])
+    rules = {stage.id: stage.rule for stage in graph.stages}
+    over, others = rules["cube3-gpu/beams/walks"], [rules["cube3-gpu/tables/cube3"], rules["default/models/DNN_0"]]
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    graph.refuse_absent_devices(others)
+    with pytest.raises(UserError, match="torch finds no CUDA device") as told:
+        graph.refuse_absent_devices([*others, over])
+    assert is_one_sentence(str(told.value))
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 1)
+    graph.refuse_absent_devices([*others, over])
 
 
 def names_of(module: str, *puzzles: str) -> set[str]:

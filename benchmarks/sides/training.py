@@ -4,6 +4,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
@@ -14,6 +15,16 @@ WALK = 30  # moves
 
 def ours(asked) -> dict[str, float]:
     """learning.davi; a few iterations pass before the clock runs."""
+    iterations = iterations_of(asked)
+    for _ in range(asked.warm):
+        next(iterations)
+    begun = time.perf_counter()
+    losses = [progress.loss for progress in iterations]
+    return {"states_per_second": asked.batch * asked.iterations / (time.perf_counter() - begun), "loss": losses[-1]}
+
+
+def iterations_of(asked) -> Iterator:
+    """The iterations of the training, those among them that pass before the clock runs."""
     import torch
 
     from costtogo.learning.davi import begin, train
@@ -29,12 +40,7 @@ def ours(asked) -> dict[str, float]:
         states_per_iteration=asked.batch, minibatch=asked.batch, validation_states=100, epsilon=0.05,
         check_every=asked.iterations, checkpoint_every=asked.iterations,
     )  # fmt: skip
-    iterations = train(begin(make("cube3"), params, asked.precision))
-    for _ in range(asked.warm):
-        next(iterations)
-    begun = time.perf_counter()
-    losses = [progress.loss for progress in iterations]
-    return {"states_per_second": asked.batch * asked.iterations / (time.perf_counter() - begun), "loss": losses[-1]}
+    return train(begin(make("cube3"), params, asked.precision))
 
 
 def deepxube(asked) -> dict[str, float]:

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+import torch
 from workflow_runs import copy_project, jobs, run, snakemake
 
 
@@ -37,6 +38,9 @@ def test_the_study_of_a_large_puzzle_is_a_target_of_its_own_and_its_network_solv
     done = snakemake(project, "cube3-smoke-external", COSTTOGO_EXTERNAL=str(tmp_path))
     assert made(done) == {"cube3-smoke: Solving external instances of cube3 over walks."}
     assert pd.read_parquet(project / "results/cube3-smoke/external/walks/summary.parquet")["optimal_percent"][0] == 100
+    if not torch.cuda.is_available():
+        told = snakemake(project, "cube3-gpu", fails=True)
+        assert "torch finds no CUDA device" in told and not jobs(told)
     redone = jobs(snakemake(project, "cube3-smoke"))
     assert redone == {
         f"cube3-smoke: {job}" for job in ("Drawing the figures of walks.", "Writing the report of cube3-smoke.")

@@ -67,11 +67,21 @@ def output(stage):
     yield GRAPH.mark(stage)
 
 
+def refuse_absent_devices():
+    """End before anything starts where a stage to be run asks for a device that is not here."""
+    try:
+        GRAPH.refuse_absent_devices(
+            job.rule.name for job in workflow.dag.needrun_jobs()
+        )
+    except UserError as error:
+        raise WorkflowError(str(error))
+
+
 for stage in GRAPH.stages:
 
     rule:
         name:
-            stage.id.replace("/", "_")
+            stage.rule
         input:
             ancient(reads(stage)),
         output:

@@ -26,6 +26,7 @@ from torch.nn import functional
 
 from costtogo.heuristics.embedding_bag import index_of
 from costtogo.heuristics.representation import VIEWS, View
+from costtogo.parallel import Summed, processes
 from costtogo.params.training import ArchitectureParams
 from costtogo.puzzles.base import Puzzle
 from costtogo.types import States
@@ -73,12 +74,17 @@ def product(
 
 
 class BatchNorm(nn.BatchNorm1d):
-    """Batch normalisation as Keras does it: the running variance follows the biased variance of a batch."""
+    """Batch normalisation as Keras does it: the running variance follows the biased variance of a batch.
+
+    Where several processes train together, a batch is that of all of them.
+    """
 
     def forward(self, values: torch.Tensor) -> torch.Tensor:
         """values: [N, width]."""
         if not self.training:
             return super().forward(values)
+        if processes() > 1:
+            return self._of_all_processes(values)
         if len(values) == 1:  # its own mean and a variance of 0, which torch refuses
             with torch.no_grad():
                 self.running_mean = torch.lerp(self.running_mean, values[0].float(), self.momentum)
@@ -89,6 +95,19 @@ class BatchNorm(nn.BatchNorm1d):
         with torch.no_grad():
             self.running_var = self.running_var - (self.running_var - before) / len(values)
         return normalised
+
+    def _of_all_processes(self, values: torch.Tensor) -> torch.Tensor:
+        """The rows of this process by mean and variance of those of all; what torch has for it needs CUDA."""
+        given = values.float()
+        whole = Summed.apply(torch.cat([given.sum(0), given.new_tensor([len(given)])]))
+        mean, count = whole[:-1] / whole[-1], whole[-1]
+        centred = given - mean
+        variance = Summed.apply(centred.square().sum(0)) / count
+        with torch.no_grad():
+            self.num_batches_tracked += 1
+            self.running_mean = torch.lerp(self.running_mean, mean, self.momentum)
+            self.running_var = torch.lerp(self.running_var, variance, self.momentum)
+        return (centred * torch.rsqrt(variance + self.eps) * self.weight + self.bias).to(values.dtype)
 
     def scale_and_shift(self) -> tuple[torch.Tensor, torch.Tensor]:
         """What it does in inference mode: values · scale + shift."""
@@ -229,7 +248,7 @@ def frozen_first(layer: nn.Linear, norm: nn.Module, dtype: torch.dtype, after_re
 def one_hot(states: torch.Tensor, letters: int, dtype: torch.dtype) -> torch.Tensor:
     """One-hot encoding of states uint8 [N, D], in their order: [N, D · letters]."""
     rows = torch.eye(letters, dtype=dtype, device=states.device)
-    return rows.index_select(0, states.reshape(-1).int()).view(len(states), -1)
+    return rows.index_select(0, states.reshape(-1).int()).view(len(states), states.shape[1] * letters)
 
 
 def by_onednn(dtype: torch.dtype, device: torch.device, rows: int) -> bool:

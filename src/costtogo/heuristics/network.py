@@ -16,6 +16,7 @@ from costtogo.heuristics.layers import Network, by_onednn
 from costtogo.heuristics.light_chasing import LightChasingNetwork
 from costtogo.heuristics.residual import ResidualNetwork
 from costtogo.heuristics.rewards import cost_to_go_of
+from costtogo.parallel import by_parts
 from costtogo.params.training import ArchitectureParams, architecture_of
 from costtogo.puzzles import find, made, make, rules
 from costtogo.puzzles.base import Puzzle
@@ -55,12 +56,20 @@ def native_precision(precision: str, device: str) -> str:
     return "bfloat16" if native() else "float32"
 
 
-def present(device: str) -> str:
-    """The device, cpu or cuda, if torch can use it, else UserError; of auto the one that there is."""
+def present(device: str, processes: int = 1) -> str:
+    """The device, cpu or cuda, if torch can use it, else UserError; of auto the one that there is.
+
+    processes: of which each needs a CUDA device of its own.
+    """
     if device == "auto":
-        return "cuda" if torch.cuda.is_available() else "cpu"
+        device = "cuda" if torch.cuda.is_available() else "cpu"
     if device == "cuda" and not torch.cuda.is_available():
         raise UserError("The study asks for device: cuda, but torch finds no CUDA device; say device: auto.")
+    if device == "cuda" and processes > torch.cuda.device_count():
+        raise UserError(
+            f"A training asks for processes: {processes}, each on a CUDA device of its own, but torch finds "
+            f"{torch.cuda.device_count()}; ask for fewer processes, or say device: cpu."
+        )
     return device
 
 
@@ -122,7 +131,11 @@ class NetworkHeuristic:
         return values if legal.all() else np.where(legal, values, np.float32(np.inf))
 
     def _evaluated(self, states: States) -> np.ndarray:
-        """The network's outputs, float32 [N], [N, A] or [N, 1 + A]; of many states a part on each thread."""
+        """The network's outputs, float32 [N], [N, A] or [N, 1 + A]; each process of a training has a part of them."""
+        return by_parts(self._by_threads, states)
+
+    def _by_threads(self, states: States) -> np.ndarray:
+        """The outputs of a part of the states, of many of them a part on each thread."""
         threads = torch.get_num_threads() if self.device.type == "cpu" else 1
         in_turn = -(-len(states) // (CHUNK * threads))
         size = max(LEAST, -(-len(states) // max(1, in_turn * threads)))

@@ -29,7 +29,7 @@ from costtogo.learning import examples
 from costtogo.learning.davi import bellman_targets
 from costtogo.learning.examples import Examples
 from costtogo.learning.samplers import sample_states
-from costtogo.learning.training import Progress, Training
+from costtogo.learning.training import Progress, Training, reduced
 from costtogo.puzzles.base import Puzzle
 
 begin = examples.begin
@@ -48,14 +48,14 @@ class Improved(Examples):
     legal: np.ndarray
     weight: np.ndarray
 
-    def error(self, outputs: torch.Tensor) -> torch.Tensor:
-        """Weighted mean of squared error of the value and cross-entropy of the policy, of outputs [N, 1 + A]."""
+    def error(self, outputs: torch.Tensor, reduction: str = "mean") -> torch.Tensor:
+        """Weighted squared error of the value and cross-entropy of the policy, of outputs [N, 1 + A]."""
         value, action, legal, weight = (
             torch.from_numpy(part).to(outputs.device) for part in (self.value, self.action, self.legal, self.weight)
         )
         of_value = (outputs[:, 0] - value).square()
         logits = outputs[:, 1:].masked_fill(~legal, -torch.inf)
-        return (weight * (of_value + functional.cross_entropy(logits, action, reduction="none"))).mean()
+        return reduced(weight * (of_value + functional.cross_entropy(logits, action, reduction="none")), reduction)
 
 
 def train(training: Training) -> Iterator[Progress]:

@@ -42,6 +42,7 @@ from costtogo.learning.training import (
     squared_error,
     step,
 )
+from costtogo.parallel import backward, own
 from costtogo.params.training import ModelParams
 from costtogo.puzzles.base import Puzzle, is_listed
 from costtogo.types import CostToGo, Heuristic, States
@@ -165,8 +166,9 @@ def begin(puzzle: Puzzle, params: ModelParams, precision: str) -> DaviTraining:
 def begin_anew(training: DaviTraining) -> None:
     """Go back to the beginning of the curriculum, with other first weights."""
     params = training.params
-    training.network = build(params.architecture, training.puzzle, params.seed + training.iteration)
-    training.target = first_target(training.network, training.puzzle)
+    device = training.device
+    training.network = build(params.architecture, training.puzzle, params.seed + training.iteration).to(device)
+    training.target = first_target(training.network, training.puzzle).to(device)
     training.optimizer = optimizer_of(training.network, params)
     training.forget()
     training.curriculum.begin_anew(training.iteration)
@@ -243,25 +245,29 @@ def fit(training: DaviTraining, drawn: States, generator: np.random.Generator) -
         training.walks = go_on(training.puzzle, training.params.sampler, drawn, costs, generator)
     training.network.train()
     if training.params.optimizer == "lbfgs":
-        return fit_whole(training, training.network.encoded(states), targets)
+        part = own(len(states))
+        return fit_whole(training, training.network.encoded(states[part]), targets[part])
     total, size = 0.0, training.params.minibatch
     for first in range(0, len(states), size):
-        inputs = training.network.encoded(states[first : first + size])
-        wanted = targets[first : first + size]
-        total += step(training, inputs, partial(squared_error, targets=wanted)) * len(inputs)
+        batch, wanted = states[first : first + size], targets[first : first + size]
+        part = own(len(batch))
+        inputs = training.network.encoded(batch[part])
+        total += step(training, inputs, partial(squared_error, targets=wanted[part])) * len(batch)
     return total / len(states)
 
 
 def fit_whole(training: DaviTraining, inputs: torch.Tensor, targets: torch.Tensor) -> float:
-    """Some steps of L-BFGS on all states at once, from no memory of former ones; returns the mean loss before them."""
+    """Some steps of L-BFGS on all states at once, from no memory of former ones; returns the mean loss before them.
+
+    inputs, targets: this process's part.
+    """
     options = {"line_search_fn": "strong_wolfe", "tolerance_grad": 0.0, "tolerance_change": 0.0, "history_size": 20}
     optimizer = torch.optim.LBFGS(training.network.parameters(), max_iter=training.params.lbfgs_steps, **options)
 
     def loss() -> torch.Tensor:
         optimizer.zero_grad()
-        error = squared_error(training.network(inputs), targets)
-        error.backward()
-        return error
+        error = partial(squared_error, training.network(inputs), targets)
+        return backward(error, training.network.parameters())
 
     return optimizer.step(loss).item()
 

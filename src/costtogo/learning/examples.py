@@ -11,6 +11,7 @@ import torch
 
 from costtogo.heuristics.network import build
 from costtogo.learning.training import Progress, Training, optimizer_of, set_learning_rate, step
+from costtogo.parallel import own
 from costtogo.params.training import ModelParams
 from costtogo.puzzles.base import Puzzle
 from costtogo.types import States
@@ -31,8 +32,8 @@ class Examples(ABC):
         return ()
 
     @abstractmethod
-    def error(self, outputs: torch.Tensor) -> torch.Tensor:
-        """The loss of the network's outputs on these states."""
+    def error(self, outputs: torch.Tensor, reduction: str = "mean") -> torch.Tensor:
+        """The loss of the network's outputs on these states; with the reduction none each error that it is made of."""
 
 
 def begin(puzzle: Puzzle, params: ModelParams, precision: str) -> Training:
@@ -76,7 +77,8 @@ def fit(training: Training, drawn: Examples, generator: np.random.Generator) -> 
     training.network.train()
     total, size = 0.0, training.params.minibatch
     for first in range(0, len(order), size):
-        part = drawn.at(order[first : first + size])
+        batch = order[first : first + size]
+        part = drawn.at(batch[own(len(batch))])
         inputs = training.network.encoded(part.states)
-        total += step(training, inputs, part.error, *part.told(training.device)) * len(inputs)
+        total += step(training, inputs, part.error, *part.told(training.device)) * len(batch)
     return total / len(order)

@@ -33,9 +33,9 @@ class Measured(Examples):
 
     distance: CostToGo
 
-    def error(self, outputs: torch.Tensor) -> torch.Tensor:
-        """Mean squared error of the network's outputs, [N] or [N, A], in moves²."""
-        return squared_error(outputs, torch.from_numpy(self.distance).to(outputs.device))
+    def error(self, outputs: torch.Tensor, reduction: str = "mean") -> torch.Tensor:
+        """Squared error of the network's outputs, [N] or [N, A], in moves²."""
+        return squared_error(outputs, torch.from_numpy(self.distance).to(outputs.device), reduction)
 
 
 @dataclass

@@ -29,9 +29,10 @@ class Pressed(Examples):
         """What the network is told beside the states while it learns: the presses."""
         return (torch.from_numpy(self.presses).to(device),)
 
-    def error(self, outputs: torch.Tensor) -> torch.Tensor:
+    def error(self, outputs: torch.Tensor, reduction: str = "mean") -> torch.Tensor:
         """Cross-entropy of log odds [N, A], nats a press."""
-        return functional.binary_cross_entropy_with_logits(outputs, *self.told(outputs.device))
+        told = self.told(outputs.device)
+        return functional.binary_cross_entropy_with_logits(outputs, *told, reduction=reduction)
 
 
 def begin(puzzle: Puzzle, params: ModelParams, precision: str) -> Training:

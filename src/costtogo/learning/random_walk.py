@@ -18,7 +18,7 @@ from torch.nn import functional
 
 from costtogo.learning import examples
 from costtogo.learning.examples import Examples
-from costtogo.learning.training import Progress, Training
+from costtogo.learning.training import Progress, Training, reduced
 from costtogo.puzzles.base import Puzzle
 from costtogo.types import NO_ACTION
 
@@ -38,15 +38,15 @@ class Walks(Examples):
     back: np.ndarray
     onward: np.ndarray
 
-    def error(self, outputs: torch.Tensor) -> torch.Tensor:
-        """Mean squared error of the lengths that walks tell of, in moves²; outputs [N] or [N, A]."""
+    def error(self, outputs: torch.Tensor, reduction: str = "mean") -> torch.Tensor:
+        """Squared error of the lengths that walks tell of, in moves²; outputs [N] or [N, A]."""
         length = torch.from_numpy(self.length).to(outputs.device)
         if outputs.ndim == 1:
-            return functional.mse_loss(outputs, length)
+            return functional.mse_loss(outputs, length, reduction=reduction)
         told = [torch.from_numpy(actions)[:, None].to(outputs.device) for actions in (self.back, self.onward)]
         told = told if (self.onward != NO_ACTION).all() else told[:1]
         errors = [outputs.gather(1, taken)[:, 0] - length - ahead for taken, ahead in zip(told, (-1, 1), strict=False)]
-        return torch.cat(errors).square().mean()
+        return reduced(torch.cat(errors).square(), reduction)
 
 
 def train(training: Training) -> Iterator[Progress]:

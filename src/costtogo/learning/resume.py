@@ -19,10 +19,14 @@ def save(path: Path, training: Training, extra: Tensors, description: dict, file
 
     files: SHA-256 of the files that belong to the resume point, by their paths from its folder.
     """
-    tensors = training.tensors() | prefixed("extra", extra)
-    tensors = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
+    tensors = on_cpu(training.tensors() | prefixed("extra", extra))
     text = json.dumps({**training.position, **description, "files": files}, sort_keys=True)
     write_tensors(path, tensors, {"text": text, "sha256": digest_of(tensors, text)})
+
+
+def on_cpu(tensors: Tensors) -> Tensors:
+    """Tensors as they are kept or sent: on the CPU, each in one piece."""
+    return {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
 
 
 def load(path: Path, training: Training, key: str) -> tuple[Tensors, dict] | None:

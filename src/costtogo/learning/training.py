@@ -3,12 +3,14 @@
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar
 
 import torch
 from torch.nn import functional
 
 from costtogo.heuristics.network import Network, NetworkHeuristic
+from costtogo.parallel import backward
 from costtogo.params.training import ModelParams
 from costtogo.puzzles.base import Puzzle
 from costtogo.types import Heuristic, UserError
@@ -126,28 +128,36 @@ def part(tensors: Tensors, prefix: str) -> Tensors:
 def step(
     training: Training,
     inputs: torch.Tensor,
-    error: Callable[[torch.Tensor], torch.Tensor],
+    error: Callable[..., torch.Tensor],
     *told: torch.Tensor,
 ) -> float:
-    """One step of the optimiser on an error of the network's outputs, which is returned as it was before the step.
+    """One step of the optimiser on the mean error of a minibatch, which is returned as it was before the step.
 
+    inputs: this process's part of the minibatch.  error: that of the network's outputs on it, by its reduction.
     told: what the network takes beside the inputs while it learns.
     """
     training.optimizer.zero_grad(set_to_none=True)
     with torch.autocast(inputs.device.type, dtype=torch.bfloat16, enabled=training.precision == "bfloat16"):
         predicted = training.network(inputs, *told)
-    loss = error(predicted)
-    loss.backward()
+    loss = backward(partial(error, predicted), training.network.parameters())
     training.optimizer.step()
     return loss.item()
 
 
-def squared_error(outputs: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
-    """Mean squared error in moves², of outputs by action [N, A] where the target is no NaN, else of all [N]."""
+def squared_error(outputs: torch.Tensor, targets: torch.Tensor, reduction: str = "mean") -> torch.Tensor:
+    """Squared error in moves², of outputs by action [N, A] where the target is no NaN, else of all [N].
+
+    reduction: as torch has it, mean, or none for each error by itself.
+    """
     if outputs.ndim == 2:
         known = ~targets.isnan()
         outputs, targets = outputs[known], targets[known]
-    return functional.mse_loss(outputs, targets)
+    return functional.mse_loss(outputs, targets, reduction=reduction)
+
+
+def reduced(errors: torch.Tensor, reduction: str) -> torch.Tensor:
+    """Errors as they are, for the reduction none, or their mean."""
+    return errors.mean() if reduction == "mean" else errors
 
 
 def optimizer_of(network: Network, params: ModelParams) -> torch.optim.Optimizer:

@@ -73,5 +73,6 @@ def _of_local_vi(asked: PuzzleStudy, dumped: dict[str, Any], common: dict[str, A
     parts = {f"local_vi/{puzzle}": {**common, "seed": derive_seed(asked.seed, "local_vi", puzzle), **own}}
     if asked.local_vi.compared is not None:
         own = {"threads": asked.threads, "sizes": dumped["sizes"], "compared": dumped["compared"]}
+        own |= {} if asked.device == "cpu" else {"device": asked.device}
         parts[f"compared/{puzzle}"] = {**common, "seed": derive_seed(asked.seed, "compared", puzzle), **own}
     return parts

@@ -244,8 +244,9 @@ class PuzzleStudy(PuzzleParams):
 class Study(Params):
     """A whole study, as the stages see it: recipes and architectures are resolved into the models.
 
-    tables: puzzles of which only the exact table is made.  device: of the trainings and searches; auto is cuda where
-    torch finds it, else cpu.  documents: those of data/reported whose numbers stand beside ours; all if none is named.
+    tables: puzzles of which only the exact table is made.  device: where every network computes, in trainings, audits
+    and searches; auto is cuda where torch finds it, else cpu.  documents: those of data/reported whose numbers stand
+    beside ours; all if none is named.
     """
 
     study: StudyName

@@ -195,6 +195,7 @@ class ModelParams(Kind):
     checkpoint_iterations: a checkpoint every so many iterations, besides those by checkpoint_every; checkpoints_at: and
     at these iterations.
     starts_from: the model of the study whose last weights it begins with, in place of random ones.
+    processes: that compute it together on one machine, each with the study's threads, or with a CUDA device of its own.
     loss: what the trainer's loss is, with its unit.
     """
 
@@ -203,7 +204,7 @@ class ModelParams(Kind):
     written = ("recipe", "seeds")
     later = (
         *("learning_rate_factor", "forced_update", "checkpoint_iterations", "checkpoints_at", "starts_from"),
-        *("lookahead", "ceiling"),
+        *("lookahead", "ceiling", "processes"),
     )
     absent = {"epsilon": 1.0}
     puzzle: str
@@ -219,6 +220,7 @@ class ModelParams(Kind):
     checkpoint_iterations: Positive | None = None
     checkpoints_at: list[Positive] = []
     starts_from: str | None = None
+    processes: int = Field(default=1, ge=1, le=64)
 
     def problems(self) -> Iterator[str]:
         if (self.trainer == "presses") != (self.architecture.kind == "rows"):

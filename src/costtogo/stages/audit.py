@@ -28,7 +28,7 @@ def run(params: Path, table: Path, model: Path, out: Path) -> None:
     checkpoints = wanted_checkpoints(read_frame(model / "checkpoints.parquet"), wanted)
     rows, rows_by_distance, values, policies, of_policy = [], [], [], [], {}
     for checkpoint in checkpoints.itertuples():
-        network = load(model / checkpoint.file)
+        network = load(model / checkpoint.file, device=stage.device)
         with stage.part("evaluation"):
             evaluated = tabulate_policy(puzzle, network) if network.has_policy else (tabulate(puzzle, network), None)
         heuristic, prior = evaluated

@@ -63,7 +63,7 @@ def run(params: Path, table: Path, instances: Path, model: Path, out: Path) -> N
     inputs = [table, instances, model / "checkpoints.parquet", *sorted(model.glob("checkpoints/*.safetensors"))]
     stage = StageRun("audit_samples", __name__, params, out, inputs)
     wanted, puzzle = SampledAudit(**stage.parameters["audit"]), stage.puzzle
-    checkpoints = read_checkpoints(model, stage.parameters["device"])
+    checkpoints = read_checkpoints(model, stage.device)
     last, some = checkpoints[max(checkpoints)], spread(checkpoints, wanted.consistency_checkpoints)
     near_goal, sets = read_exact(table, puzzle), read_sets(puzzle, instances)
     ends, walks = DeadEnds(), walks_of(near_goal)

@@ -36,7 +36,7 @@ def run(params: Path, out: Path, model: Sequence[Path] = (), database: Sequence[
     states = draw_states(puzzle, stage.parameters["seed"], stage.parameters.get("boxes", 0))
     rows, clock = [], []
     for folder in model:
-        network = load_network(folder, stage.parameters["device"])
+        network = load_network(folder, stage.device)
         rows.append({"heuristic": folder.name, "bytes": network_bytes(folder)})
         clock += [{"heuristic": folder.name, **row} for row in speeds(puzzle, network, states)]
     for name in stage.parameters["baselines"]:

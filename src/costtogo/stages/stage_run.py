@@ -72,6 +72,11 @@ class StageRun:
         """The stage's slice of the parameters."""
         return self.card["parameters"]
 
+    @property
+    def device(self) -> str:
+        """Where networks compute: cpu, cuda, or auto; cpu if the slice names none."""
+        return self.parameters.get("device", "cpu")
+
     @cached_property
     def puzzle(self) -> "Puzzle":
         """The puzzle that the stage is about."""

@@ -2,6 +2,8 @@
 
 While it runs, its checkpoints and its resume point (at least one a minute) lie in results/<study>/resume/<model>/.
 What is not as the training wrote it there is never used: the training begins anew.
+
+In several processes (costtogo.parallel) the first is that of the stage, which alone writes; the others follow it.
 """
 
 import hashlib
@@ -23,14 +25,16 @@ from costtogo.files import FileError, digest, json_text, read_frame, write_bytes
 from costtogo.heuristics import network as networks
 from costtogo.learning import random_walk, resume
 from costtogo.learning.training import DivergedError, Progress, Training
+from costtogo.parallel import LostError, of_first, together
 from costtogo.params.trainers import training_of
 from costtogo.params.training import ModelParams, level_files
 from costtogo.progress import say
+from costtogo.puzzles import make
 from costtogo.puzzles.base import Puzzle
 from costtogo.stages.stage_run import StageRun, parameters_of
 from costtogo.stages.tables import read_exact
 from costtogo.tracking import LiveRun
-from costtogo.types import States
+from costtogo.types import States, UserError
 
 RESUME_SECONDS = 45
 REPORT_SECONDS = 10
@@ -44,24 +48,31 @@ ERROR_STATES = 4096  # states on which each convergence point's error per distan
 def run(params: Path, table: Path, out: Path, start: Path | None = None) -> None:
     """Train to the end of the budget, from the resume point if it belongs to the same parameters, code and inputs.
 
-    A training whose loss is not finite ends in DivergedError and leaves no resume point.
+    A training whose loss is not finite ends in DivergedError and leaves no resume point; one that lost a process of
+    several ends in UserError and leaves its last one.
     start: the folder of the model whose last weights the training begins with.
     """
     first = [] if start is None else [start / read_frame(start / "checkpoints.parquet")["file"].iloc[-1]]
     levels = level_files(training_of(**parameters_of(params)["training"]))
     stage = StageRun("train", __name__, params, out, [table, *first, *levels])
-    training = _begin(stage)
+    training = _begin(stage.parameters)
     for checkpoint in first:
         training.start_from(networks.load_network(checkpoint)[1].state_dict())
     recorder = Recorder(stage, training, DistanceSample.read(table, training.puzzle))
+    group = (training.params.processes, training.device.type, follow, stage.parameters, table)
     with stage.part("training"), LiveRun(Path.cwd(), stage.card) as live:
         recorder.resume(say)
         try:
-            for progress in trainer_of(training.params).train(training):
-                recorder.record(progress, live)
+            with together(*group):
+                of_first((resume.on_cpu(training.tensors()), training.position))
+                for progress in trainer_of(training.params).train(training):
+                    recorder.record(progress, live)
         except DivergedError:
             recorder.forget()
             raise
+        except LostError as error:
+            again = "run again, and it goes on from its last resume point"
+            raise UserError(f"{training.name}: {str(error).removesuffix('.')}; {again}.") from error
     others = recorder.write_checkpoints(out)
     machine = {"precision": training.precision, "device": training.device.type}
     timing = {"earlier_seconds": recorder.earlier_seconds, **machine}
@@ -69,17 +80,31 @@ def run(params: Path, table: Path, out: Path, start: Path | None = None) -> None
     recorder.forget()
 
 
+def follow(parameters: dict, table: Path) -> None:
+    """Train as one of the processes after the first, from where that stands; nothing is written.
+
+    parameters: the stage's.
+    """
+    torch.set_num_threads(parameters["threads"])
+    training = _begin(parameters)
+    layers = DistanceSample.read(table, training.puzzle)
+    training.restore(*of_first(None))
+    for progress in trainer_of(training.params).train(training):
+        if progress.updated:
+            errors_by_distance(training, layers)
+
+
 def trainer_of(params: ModelParams) -> ModuleType:
     """The module that trains, of costtogo.learning: that of the trainer's name (costtogo.params.study.modules_of)."""
     return import_module(f"costtogo.learning.{params.trainer}")
 
 
-def _begin(stage: StageRun) -> Training:
-    params = training_of(**stage.parameters["training"])
-    device = networks.present(stage.parameters.get("device", "cpu"))
+def _begin(parameters: dict) -> Training:
+    params = training_of(**parameters["training"])
+    device = networks.present(parameters.get("device", "cpu"), params.processes)
     precision = networks.native_precision(params.precision, device)
-    training = trainer_of(params).begin(stage.puzzle, params, precision).to(device)
-    training.name = stage.card["name"]
+    training = trainer_of(params).begin(make(parameters["puzzle"]), params, precision).to(device)
+    training.name = parameters["model"]
     return training
 
 
@@ -127,6 +152,16 @@ def evenly(rows: np.ndarray, most: int) -> np.ndarray:
     return rows[np.linspace(0, len(rows) - 1, min(most, len(rows))).astype(np.int64)]
 
 
+def errors_by_distance(training: Training, layers: DistanceSample) -> np.ndarray:
+    """The mean absolute and signed error per distance of the network just frozen, float64 [2, d + 1].
+
+    All processes of a training call it at the same point, for each evaluates a part of the states.
+    """
+    error = training.cost_to_go(layers.states) - layers.distance
+    sums = [np.bincount(layers.distance, weights=weights) for weights in (np.abs(error), error)]
+    return np.array(sums) / np.bincount(layers.distance)
+
+
 class Recorder:
     """Keeps what a training yields: curve, checkpoints, error per distance, resume points, progress lines."""
 
@@ -143,8 +178,10 @@ class Recorder:
 
     @property
     def key(self) -> str:
-        """What a resume point must agree with to be used."""
+        """What a resume point must agree with to be used: all but the number of processes, of which any may go on."""
         same = {name: self.stage.card[name] for name in ("parameters", "inputs", "code", "versions")}
+        training = {name: value for name, value in self.stage.parameters["training"].items() if name != "processes"}
+        same["parameters"] = {**self.stage.parameters, "training": training}
         return hashlib.sha256(json_text({**same, "precision": self.training.precision}).encode()).hexdigest()
 
     def resume(self, tell) -> None:
@@ -173,7 +210,7 @@ class Recorder:
         """Take in one iteration."""
         self.curve.append([getattr(progress, name) for name in CURVE])
         if progress.updated:
-            self.errors.append(self.measured_errors())
+            self.errors.append(errors_by_distance(self.training, self.layers))
         if kind := self.kept_as(progress):
             self.add_checkpoint(progress.convergence_points, progress.validation_loss, kind)
         now = time.monotonic()
@@ -192,13 +229,6 @@ class Recorder:
         every = params.checkpoint_iterations
         asked = progress.iteration in params.checkpoints_at or (every and progress.iteration % every == 0)
         return "iteration" if asked else ""
-
-    def measured_errors(self) -> np.ndarray:
-        """The mean absolute and signed error per distance of the network just frozen, float64 [2, d + 1]."""
-        layer = self.layers.distance
-        error = self.training.cost_to_go(self.layers.states) - layer
-        sums = [np.bincount(layer, weights=weights) for weights in (np.abs(error), error)]
-        return np.array(sums) / np.bincount(layer)
 
     def add_checkpoint(self, convergence_point: int, validation_loss: float, kind: str) -> None:
         """Write the network as it is now."""

@@ -104,6 +104,15 @@ class Graph:
         files = [path for path in stage.files if Path(path).exists() and not Path(path).is_relative_to("results")]
         return [self._recipe(stage), *marks, *files]
 
+    def refuse_absent_devices(self, rules: Iterable[str]) -> None:
+        """UserError where a stage asks for cuda that is not on this machine; rules: names of those of stages to run."""
+        asked = set(rules)
+        for parameters in (stage.parameters for stage in self.stages if stage.rule in asked):
+            if parameters.get("device") == "cuda":
+                from costtogo.heuristics.network import present  # loads torch, which few starts need
+
+                present("cuda", parameters.get("training", {}).get("processes", 1))
+
     def command(self, stage: Stage) -> str:
         """The command that makes a stage; it runs by hand too."""
         return f"costtogo stage {stage.module} --params {self._recipe(stage)} {stage.options}"

@@ -30,7 +30,6 @@ LONG = 240  # minutes: audits, searches, exact solvers; kept studies took 40 min
 TRAINING = (60, 2_880)  # minutes: of the shortest training and of the longest job
 SPEED = {"cpu": 2.5e9, "cuda": 1e12}  # multiplications a second that a training makes at least: of a thread, of a GPU
 SHORT_GROUPS = {"tables", "instances", "footprints", "figures", "report"}
-ON_PROCESSOR = {"audit", "search.exhaustive"}  # modules whose networks are tables or small: no GPU, whatever the device
 
 
 @dataclass(frozen=True)
@@ -45,10 +44,11 @@ class Resources:
 def resources_of(stage: Stage) -> Resources:
     """What a stage asks for at its first attempt.
 
-    A GPU if its study says `device: cuda` and its networks run there; with `device: auto` it takes the processor.
+    A GPU for each of its processes if its study says `device: cuda`; with `device: auto` it takes the processor.
     """
     asked = stage.parameters
-    gpu = int("puzzle" in asked and asked.get("device") == "cuda" and stage.module not in ON_PROCESSOR)
+    on_gpu = "puzzle" in asked and asked.get("device") == "cuda"  # a report has the device of its study alone
+    gpu = asked.get("training", {}).get("processes", 1) if on_gpu else 0
     return Resources(ceil(_megabytes(stage)), ceil(_minutes(stage, gpu)), gpu)
 
 
@@ -125,5 +125,5 @@ def _minutes_of_training(stage: Stage, gpu: int) -> float:
     training, puzzle = stage.parameters["training"], make(stage.parameters["puzzle"])
     children = 0 if training["trainer"] in ("random_walk", "imitation", "presses") else len(puzzle.actions)
     passes = training["iterations"] * training["states_per_iteration"] * (3 + children)
-    speed = SPEED["cuda"] if gpu else SPEED["cpu"] * stage.threads
+    speed = SPEED["cuda"] * gpu if gpu else SPEED["cpu"] * stage.threads
     return passes * _weights(_layers(puzzle, training)) / speed / 60

@@ -79,6 +79,11 @@ class Stage:
         return f"{self.study}/{self.group}/{self.name}"
 
     @property
+    def rule(self) -> str:
+        """The name of its rule: default_models_DNN_0"""
+        return self.id.replace("/", "_")
+
+    @property
     def folder(self) -> Path:
         """results/<study>/<group>"""
         return Path("results") / self.study / self.group
@@ -182,8 +187,10 @@ class _Table:
         data = (*more, *(f"{name}/{table}.parquet" for table in tables))
         if suffix:
             data = (f"{name}{suffix}", *data)
-        rest |= {"data": data, "threads": self.slices[place].get("threads", 1)}
-        self.put(place, module, self.slices[place], " ".join(options), message, [need for _, need in needs], **rest)
+        parameters = self.slices[place]
+        threads = parameters.get("threads", 1) * parameters.get("training", {}).get("processes", 1)
+        rest |= {"data": data, "threads": threads}
+        self.put(place, module, parameters, " ".join(options), message, [need for _, need in needs], **rest)
 
     def put(
         self, place: str, module: str, parameters: dict, options: str, message: str, needs: Iterable[Stage], **rest

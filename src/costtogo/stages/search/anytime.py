@@ -26,7 +26,7 @@ MEASURES = ("solved_percent", "length", "optimal_percent")
 def run(params: Path, out: Path, table: Path, instances: Path, model: Path) -> None:
     """Search from the first instances of each set named, under each budget; model is the folder of a training."""
     stage = StageRun("anytime", __name__, params, out, [table, instances, index_of(model)])
-    network = load_network(model, stage.parameters["device"])
+    network = load_network(model, stage.device)
     sets, nearby = read_sets(stage.puzzle, instances), read_ends(stage, table)
     asked = [AnytimeParams(**values) for values in stage.parameters["anytime"]]
     found = search_sets(stage, network, nearby, sets, asked)

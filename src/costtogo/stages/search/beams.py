@@ -28,7 +28,7 @@ MEASURES = ("solved_percent", "length", "optimal_percent", "nodes_expanded")
 def run(params: Path, out: Path, table: Path, instances: Path, model: Path) -> None:
     """Search from every instance of the sets named, with every width; model is the folder of a training."""
     stage = StageRun("beams", __name__, params, out, [table, instances, index_of(model)])
-    puzzle, network = stage.puzzle, load_network(model, stage.parameters["device"])
+    puzzle, network = stage.puzzle, load_network(model, stage.device)
     sets, nearby = read_sets(puzzle, instances), read_ends(stage, table)
     beams = [BeamParams(**values) for values in stage.parameters["beams"]]
     limits = BeamLimits(max_nodes=stage.parameters["max_nodes"])

@@ -37,7 +37,7 @@ def run(params: Path, out: Path, model: Path, database: Path) -> None:
     starts = random_boards(puzzle, asked["boards"], np.random.default_rng(stage.parameters["seed"]))
     boards = pd.DataFrame({"set": "random", "instance": np.arange(len(starts)), "distance": np.nan})
     frames = {}
-    network, optimal = load_network(model), load_heuristic(puzzle, OPTIMAL, database)
+    network, optimal = load_network(model, stage.device), load_heuristic(puzzle, OPTIMAL, database)
     for name, search in solvers(puzzle, starts, network, optimal, stage.parameters["sizes"], asked).items():
         for start in starts[:2]:
             search(start[None])  # so that no time holds the loading of compiled code

@@ -122,7 +122,7 @@ def search_model(stage: StageRun, protocol: Protocol, audit: Path, model: Path) 
     heuristic = tables[iteration]
     overestimate = float(np.max(heuristic.values - protocol.distance.astype(np.float32), initial=0.0))
     searches = search_cells(protocol, "network", heuristic, protocol.cells())
-    network = load_network(model, iteration=iteration)
+    network = load_network(model, stage.device, iteration)
     agreement, clock = search_over_network(protocol, network, searches)
     more = search_checkpoints(protocol, tables, points, {iteration: searches})
     more |= {"selection": selection, "admissible": search_admissible(protocol, heuristic, overestimate)}

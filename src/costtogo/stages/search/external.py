@@ -48,7 +48,7 @@ def run(params: Path, out: Path, table: Path, model: Path) -> None:
     asked = ExternalParams(**parameters_of(params)["external"])
     path, other = find(asked.file), None if asked.beside is None else find(asked.beside)
     stage = StageRun("external", __name__, params, out, [table, index_of(model), path, other])
-    puzzle, network = stage.puzzle, load_network(model, stage.parameters["device"])
+    puzzle, network = stage.puzzle, load_network(model, stage.device)
     instances, nearby = load_instances(puzzle, path), read_ends(stage, table)
     theirs = None if other is None else read_beside(other, len(instances.states))
     instances = with_optima(puzzle, instances.first(max(budget.states for budget in asked.budgets)))

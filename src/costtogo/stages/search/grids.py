@@ -41,7 +41,7 @@ def run(
     inputs = [table, instances, database, model and index_of(model)]
     stage = StageRun("grid" if model else "baselines", __name__, params, out, inputs)
     puzzle, asked = stage.puzzle, stage.parameters
-    found = load_network(model, asked["device"]) if model else load_heuristic(puzzle, asked["heuristic"], database)
+    found = load_network(model, stage.device) if model else load_heuristic(puzzle, asked["heuristic"], database)
     heuristic = NearbyHeuristic(found, read_ends(stage, table))
     grids = [GridParams(**values) for values in asked["searches"]]
     finish_cells(stage, search_grids(puzzle, heuristic, read_sets(puzzle, instances), grids), CELL, MEASURES)

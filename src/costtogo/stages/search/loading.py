@@ -37,7 +37,7 @@ def load_heuristic(puzzle: Puzzle, name: str, database: Path | None = None) -> H
     return made(family.bound)(puzzle)
 
 
-def load_network(model: Path, device: str = "cpu", iteration: int | None = None) -> NetworkHeuristic:
+def load_network(model: Path, device: str, iteration: int | None = None) -> NetworkHeuristic:
     """A checkpoint of a training, whose folder model is: the last, or that of an iteration."""
     return network.load(checkpoint(model, iteration), device=device)
 

@@ -25,7 +25,7 @@ MEASURES = ("solved_percent", "length", "optimal_percent", "nodes_expanded")
 def run(params: Path, out: Path, table: Path, instances: Path, model: Path) -> None:
     """Search from every instance of the sets named, with every width; model is the folder of a training."""
     stage = StageRun("policy_beams", __name__, params, out, [table, instances, index_of(model)])
-    guide = PolicyGuide(load_network(model, stage.parameters["device"]))
+    guide = PolicyGuide(load_network(model, stage.device))
     sets, nearby = read_sets(stage.puzzle, instances), read_ends(stage, table)
     search = partial(beam.solve, stage.puzzle, guide, nearby=nearby)
     warm_up(stage.puzzle, partial(search, width=1))

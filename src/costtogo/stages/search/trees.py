@@ -30,7 +30,7 @@ def run(params: Path, out: Path, table: Path, instances: Path, model: Path) -> N
     table: the exact table, which no tree looks into: a search ends at the goal alone.
     """
     stage = StageRun("trees", __name__, params, out, [instances, index_of(model)])
-    network, sets = load_network(model, stage.parameters["device"]), read_sets(stage.puzzle, instances)
+    network, sets = load_network(model, stage.device), read_sets(stage.puzzle, instances)
     asked = [TreeParams(**values) for values in stage.parameters["trees"]]
     found = search_sets(stage, network, sets, asked)
     finish_cells(stage, found, [*TreeParams.cell], MEASURES)

@@ -1,0 +1,193 @@
+"""Several processes that train one network: which part each computes, and how the parts come together.
+
+All begin with the same weights, draw the same numbers and decide the same. Two things take nearly all the time, and of
+these each process computes a part: the states that a network evaluates (by_parts), and the rows of a minibatch
+(backward). torch.distributed sums the parts over all processes, so that all go on from the same numbers. A process that
+is alone computes all of it, and nothing is summed.
+"""
+
+import os
+import signal
+import socket
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from datetime import timedelta
+from multiprocessing import connection, get_context, parent_process
+from multiprocessing.process import BaseProcess
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import distributed
+from torch.autograd.function import once_differentiable
+
+from costtogo.types import States, UserError
+
+BACKENDS = {"cpu": "gloo", "cuda": "cpu:gloo,cuda:nccl"}  # by device; what is evaluated lies in the memory of the CPU
+LONGEST = timedelta(minutes=30)  # that a process waits for the others at one point
+ENDING = 10  # seconds that a process has to end by itself
+
+
+class LostError(UserError):
+    """A process of a group that does not answer any more."""
+
+
+def processes() -> int:
+    """How many processes train together, 1 if this one is alone."""
+    return distributed.get_world_size() if distributed.is_initialized() else 1
+
+
+def own(rows: int) -> slice:
+    """The part of so many rows that this process computes; the parts differ by one row at the most."""
+    rank, count = (distributed.get_rank(), processes()) if distributed.is_initialized() else (0, 1)
+    return slice(rows * rank // count, rows * (rank + 1) // count)
+
+
+def summed(tensor: torch.Tensor) -> torch.Tensor:
+    """The sum of the tensors of all processes, the same to the byte in each; in place. LostError without the others."""
+    with _others_there():
+        distributed.all_reduce(tensor)
+    return tensor
+
+
+class Summed(torch.autograd.Function):
+    """The same as a step that gradients go back through: each process's value counts for the errors of all."""
+
+    @staticmethod
+    def forward(context, values):
+        return summed(values.clone())
+
+    @staticmethod
+    @once_differentiable
+    def backward(context, gradient):
+        return summed(gradient.clone())
+
+
+def by_parts(evaluate: Callable[[States], np.ndarray], states: States) -> np.ndarray:
+    """What a function says of states, a row each; each process calls it with its own part of them."""
+    if processes() == 1:
+        return evaluate(states)
+    part = evaluate(states[own(len(states))])
+    whole = np.zeros((len(states), *part.shape[1:]), part.dtype)
+    whole[own(len(states))] = part
+    return summed(torch.from_numpy(whole)).numpy()
+
+
+def backward(error: Callable[..., torch.Tensor], parameters: Iterable[torch.nn.Parameter]) -> torch.Tensor:
+    """Set the gradients of the mean of all errors, those of the other processes among them; returns that mean.
+
+    error: the errors of this process's part by their reduction, mean or none.
+    """
+    if processes() == 1:
+        loss = error(reduction="mean")
+        loss.backward()
+        return loss
+    errors = error(reduction="none")
+    errors.sum().backward()
+    gradients = [parameter.grad for parameter in parameters if parameter.grad is not None]
+    counted = torch.stack([errors.detach().sum(), errors.new_tensor(errors.numel())])
+    flat = summed(torch.cat([*(gradient.flatten() for gradient in gradients), counted]))
+    flat /= flat[-1].clone()
+    parts = flat.split([*(gradient.numel() for gradient in gradients), 2])
+    for gradient, part in zip(gradients, parts, strict=False):
+        gradient.copy_(part.view_as(gradient))
+    return flat[-2]
+
+
+def of_first(content: Any) -> Any:
+    """What the first process gives, in every process."""
+    if processes() == 1:
+        return content
+    told = [content]
+    with _others_there():
+        distributed.broadcast_object_list(told, device=torch.device("cpu"))
+    return told[0]
+
+
+@contextmanager
+def together(count: int, device: str, follow: Callable[..., None], *given: Any) -> Iterator[None]:
+    """A block as the first of so many processes on this machine, while each of the others calls follow(*given).
+
+    The others are started here and end with the block, whatever ends it.  device: cpu, or cuda, one for each process.
+    Raises LostError, which says what became of it, where one of them ends before.
+    """
+    if count == 1:
+        yield
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        meeting = Path(folder) / "meeting"
+        arguments = [(rank, count, device, meeting, follow, given) for rank in range(1, count)]
+        others = [get_context("spawn").Process(target=_follow, args=each, daemon=True) for each in arguments]
+        try:
+            for other in others:
+                other.start()
+            _meet(0, count, device, meeting, others)
+            yield
+        except LostError as error:
+            raise LostError(_what_became(others)) from error
+        finally:
+            for other in others:
+                other.terminate()
+                other.join()
+            if distributed.is_initialized():
+                distributed.destroy_process_group()
+
+
+def _follow(rank: int, count: int, device: str, meeting: Path, follow: Callable[..., None], given: tuple) -> None:
+    """Be one of the others. What ends them all is said by the first, which they do not outlive."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the first, too, which ends the others
+    threading.Thread(target=_end_with, args=(parent_process(),), daemon=True).start()
+    if device == "cuda":
+        torch.cuda.set_device(rank)
+    with suppress(UserError):
+        _meet(rank, count, device, meeting)
+        follow(*given)
+
+
+def _end_with(first: BaseProcess) -> None:
+    """Wait for the end of the first process, and end this one there and then."""
+    connection.wait([first.sentinel])
+    os._exit(0)
+
+
+def _meet(rank: int, count: int, device: str, meeting: Path, others: Sequence[BaseProcess] = ()) -> None:
+    """Join the group through a file; the first waits until the others are there, LostError where one ends before."""
+    os.environ.setdefault("GLOO_SOCKET_IFNAME", _loopback())
+    store = distributed.FileStore(str(meeting), count)
+    store.set(f"started {rank}", "")
+    while others and not store.check([f"started {each}" for each in range(count)]):
+        if any(other.exitcode is not None for other in others):
+            raise LostError("A process of the group did not start.")
+        time.sleep(0.02)
+    with _others_there():
+        distributed.init_process_group(BACKENDS[device], store=store, rank=rank, world_size=count, timeout=LONGEST)
+
+
+@contextmanager
+def _others_there() -> Iterator[None]:
+    """LostError where torch finds in the block that another process has gone."""
+    try:
+        yield
+    except RuntimeError as error:
+        raise LostError("A process of the group does not answer.") from error
+
+
+def _loopback() -> str:
+    """The name of the network interface by which a machine reaches itself alone."""
+    return next(name for _, name in socket.if_nameindex() if name.startswith("lo"))
+
+
+def _what_became(others: list[BaseProcess]) -> str:
+    """A sentence on the one of the others that has ended, or that none has."""
+    connection.wait([other.sentinel for other in others], timeout=ENDING)
+    for number, other in enumerate(others, start=2):
+        if other.exitcode is not None and other.exitcode < 0:
+            name = signal.Signals(-other.exitcode).name
+            return f"Process {number} of {len(others) + 1} was ended by {name}."
+        if other.exitcode:
+            return f"Process {number} of {len(others) + 1} failed."
+    return f"One of {len(others) + 1} processes does not answer."
