@@ -40,9 +40,12 @@ COMMANDS: dict[str, tuple[str, ...]] = {  # each reads the file of its name and 
     "networks/hanoi_7.json": ("solve", "--json", "--puzzle", NETWORK, *SCRAMBLE),
     "model.safetensors": ("solve", "--json", "--model", "model.safetensors", *SCRAMBLE),
     "data/puzzles/pyraminx.json": (
-        "solve", "--json", "--puzzle", "data/puzzles/pyraminx.json", "--solver", "exact", "--scramble", "U", "--seconds", "1"
+        "solve", "--json", "--puzzle", "data/puzzles/pyraminx.json", "--solver", "exact", "--scramble", "U",
+        "--seconds", "1",
     ),
-    "level.txt": ("solve", "--json", "--puzzle", "sokoban", "--level", "level.txt", "--solver", "exact", "--seconds", "1"),
+    "level.txt": (
+        "solve", "--json", "--puzzle", "sokoban", "--level", "level.txt", "--solver", "exact", "--seconds", "1",
+    ),
     "boards.pkl": ("import-instances", "boards.pkl", "--out", "made.csv"),
     "made_up.gap": ("import-puzzle", "made_up.gap", "--out", "made.json"),
 }  # fmt: skip
@@ -123,6 +126,4 @@ def use(name: str, whole: bool) -> None:
         raise Damage("refused, and a file written")
 
 
-KIND = Kind(
-    "files", "Files of each kind cut off, emptied, with a bit turned or bytes put in, read by hand", 1000, ready
-)
+KIND = Kind("files", "Files of each kind cut off, emptied, with bits turned or bytes put in, read alone", 1000, ready)

@@ -40,10 +40,10 @@ IN_A_ROW = 4  # kills of one study, from nothing to its end
 class Maker:
     """Makes single stages of a finished study anew, and compares."""
 
-    def __init__(self, stages: list[Stage]):
-        self.stages = stages
+    def __init__(self, stages: list[Stage], log: Path):
+        self.stages, self.log = stages, log
         self.whole = contents(Path.cwd())
-        self.words = {stage.id: words_of(stage, State(stages).mark(stage)) for stage in stages}
+        self.marks = {stage.id: State(stages).mark(stage) for stage in stages}
         self.seconds: dict[str, float] = {}
 
     def choose(self, generator: random.Random, number: int) -> Stage:
@@ -59,7 +59,7 @@ class Maker:
 
     def begin(self, stage: Stage) -> int:
         """Begin to make a stage; the number of the process."""
-        return begin(self.words[stage.id], Path("log"))
+        return begin(words_of(stage, self.marks[stage.id]), self.log)
 
     def make(self, stage: Stage) -> None:
         """Make a stage to its end; Damage where it fails or leaves other bytes than at first."""
@@ -74,7 +74,7 @@ class Maker:
 
     def said(self) -> str:
         """The end of what the last process printed."""
-        return Path("log").read_text(encoding="utf-8", errors="replace")[-LONGEST:]
+        return self.log.read_text(encoding="utf-8", errors="replace")[-LONGEST:]
 
     def restore(self) -> None:
         """Bring back the results of the finished study after damage."""
@@ -86,9 +86,9 @@ class Maker:
 @contextmanager
 def ready_stages(work: Path) -> Iterator[Trial]:
     """A finished study, of which each trial makes one stage anew and kills it on the way."""
-    with finished(work) as stages:
+    with finished(work / "project") as stages:
         preload()
-        maker = Maker(stages)
+        maker = Maker(stages, work / "log")
 
         def trial(generator: random.Random, number: int) -> None:
             stage = maker.choose(generator, number)

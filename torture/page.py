@@ -35,9 +35,9 @@ REQUESTS = (  # each is right
     ("searches", {"puzzle": "hanoi_7", "model": "hanoi_7", "solver": "bwas", "state": "0121000", "seconds": 1}),
 )
 VALUES = (
-    None, True, -1, 0, 2, 1.5, 2**53, 2**64, 10**400, 1e308, "", " ", "x" * 300, "λ", "\u202e", "\ud800", "🧩", "nan", [],
-    {}, [[]], [None], [256] * 9, [0] * 9, [1e9], {"a": 1}, "puzzle15", "cube5", "hanoi_7", "mcts", "../..", "<script>",
-    "0" * 5000, "R" * 30000, ["0121"] * 600, GOAL, "0121",
+    None, True, -1, 0, 2, 1.5, 2**53, 2**64, 10**400, 1e308, "", " ", "x" * 300, "λ", "\u202e", "\ud800", "🧩", "nan",
+    [], {}, [[]], [None], [256] * 9, [0] * 9, [1e9], {"a": 1}, "puzzle15", "cube5", "hanoi_7", "mcts", "../..",
+    "<script>", "0" * 5000, "R" * 30000, ["0121"] * 600, GOAL, "0121",
 )  # fmt: skip
 HOST = b"localhost"
 

@@ -18,6 +18,7 @@ from torture.trials import Damage, Kind, Trial
 PROJECT = Path(__file__).parents[1]
 HUGE = (10**30, 2**63, -(2**70), 10**400, 1e300)
 NESTED = 60  # levels
+ODD = (b"\x00", b"\xff\xfe", b"\t", b"- ", b": ", b"{", b'"', b"*a", b"&a ", b"!!python/object:os.x ")  # put into files
 TEXTS = ("", " ", "many", "λ", "../..", "a" * 5000, "%s {0} {{", "-1", "1e-3", "yes", "\u202e", "x\ny", "null", "🧩")
 
 
@@ -107,9 +108,7 @@ def spoilt(generator: random.Random, content: bytes) -> tuple[str, bytes]:
     """The content of a file cut off, with bits turned, with bytes put in, or with a part twice; always another."""
     start = generator.randrange(len(content))
     end = min(len(content), start + generator.choice([1, 10, 1000]))
-    odd = generator.choice(
-        [b"\x00", b"\xff\xfe", b"\t", b"- ", b": ", b"{", b'"', b"*a", b"&a ", b"!!python/object:os.x "]
-    )
+    odd = generator.choice(ODD)
     turned = bytes([content[start] ^ (1 << generator.randrange(8))])
     return generator.choice(
         [

@@ -33,9 +33,10 @@ OPTIONS = (
     "--max-expansions", "--max-nodes", "--solver", "--average", "--until-proved", "--nonsense", "-x", "--", "--version",
 )  # fmt: skip
 VALUES = (
-    "", " ", "-1", "0", "1", "2.5", "nan", "inf", "-inf", "1e400", "1e-400", "9" * 30, "0x10", "1_000", "١٢", "½", "1;2",
-    "a" * 5000, "λ", "\u202e", "\udcff", "🧩", "../../etc/passwd", "/dev/null", "/", ".", "level.txt", "~", "$HOME", "*",
-    "exact", "bwas", "mcts", "hanoi_0", "hanoi_999", "hanoi_4_99", "cube5", "lights_out_1", "sokoban_0", "puzzle16",
+    "", " ", "-1", "0", "1", "2.5", "nan", "inf", "-inf", "1e400", "1e-400", "9" * 30, "0x10", "1_000", "١٢", "½",
+    "1;2", "a" * 5000, "λ", "\u202e", "\udcff", "🧩", "../../etc/passwd", "/dev/null", "/", ".", "level.txt", "~",
+    "$HOME", "*", "exact", "bwas", "mcts", "hanoi_0", "hanoi_999", "hanoi_4_99", "cube5", "lights_out_1",
+    "sokoban_0", "puzzle16",
     "0 0 0 0", "0121 0121", "U L X", "0>0", "0>9", "1,2,3", "\n", "\t", "0\n1", "--state", "'", '"', "%s", "{0}",
 )  # fmt: skip
 TABLES = {  # right instances, by puzzle and column
@@ -159,9 +160,7 @@ def check_solutions(name: str, content: bytes) -> None:
         solved = list(csv.DictReader(file))
     kind = next(column for column in STATES if column in solved[0])
     texts = [row.get(kind) or "" for row in given]
-    if [row[kind] for row in solved] != [
-        text for text in texts if text or len(given[0]) > 1 or len(texts) == len(solved)
-    ]:
+    if [row[kind] for row in solved] not in (texts, [text for text in texts if text.strip()]):
         raise Damage(f"{len(solved)} rows of other states than the {len(given)} given")
     for row in solved:
         try:
