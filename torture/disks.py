@@ -1,4 +1,4 @@
-"""A full disk at each kind of stage: a small file system or, where none can be mounted, a limit on the size of files."""
+"""A full disk at each kind of stage: a small file system or, where none can be mounted, files of limited size."""
 
 import random
 import resource
