@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import pyarrow.parquet
 import pytest
 import torch
 from messages import is_one_sentence
@@ -234,6 +235,15 @@ def test_pickled_objects_are_refused(tmp_path):
     np.savez(path, distance=np.array([{"run": "me"}], dtype=object))
     with pytest.raises(FileError) as told:
         files.read_arrays(path)
+    assert is_one_sentence(str(told.value))
+
+
+def test_a_table_whose_metadata_is_damaged_is_told_in_one_sentence(tmp_path):
+    path, table = tmp_path / "frame.parquet", pyarrow.Table.from_pandas(FRAME)
+    said = table.schema.metadata[b"pandas"].replace(b'"pandas_type"', b'"pandas_tyqe"')
+    pyarrow.parquet.write_table(table.replace_schema_metadata({b"pandas": said}), path)
+    with pytest.raises(FileError, match="is damaged or of another format") as told:
+        files.read_frame(path)
     assert is_one_sentence(str(told.value))
 
 

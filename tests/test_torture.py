@@ -1,5 +1,7 @@
 """The trials of `make torture`: seeded, really doing harm, honest about what did not survive, and taken up again."""
 
+import asyncio
+import json
 import random
 import subprocess
 import sys
@@ -10,7 +12,7 @@ import pandas as pd
 import pytest
 
 from costtogo.params.reading import read_yaml
-from torture import page, results, shell
+from torture import files, page, results, shell
 from torture.calls import Told, amiss, call, check_solution
 from torture.files import COMMANDS
 from torture.kinds import KINDS
@@ -54,6 +56,27 @@ def test_malformed_words_tables_and_requests_are_seeded_and_differ_from_the_righ
         lambda generator: page.malformed(generator, fields),
     ):
         assert drawn(make) == drawn(make) and len(set(drawn(make))) > 20
+
+
+@pytest.mark.parametrize("command", shell.COMMANDS, ids=lambda words: " ".join(words[:4]))
+def test_the_words_that_are_spoilt_are_right_ones(command, tmp_path):
+    with shell.folder(tmp_path):
+        told = call("solve", "--json", *command)
+    assert told.code == 0, told.err
+    check_solution(told.out)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_files_that_are_spoilt_are_right_ones(name, tmp_path):
+    with files.ready(tmp_path):
+        assert call(*COMMANDS[name]).code == 0
+
+
+@pytest.mark.parametrize(("path", "fields"), page.REQUESTS)
+def test_the_requests_that_are_spoilt_are_right_ones(path, fields):
+    body = json.dumps(fields).encode()
+    status, content = asyncio.run(page.ask(page.application(), "POST", f"/api/{path}", body))
+    assert status in (200, 202), content
 
 
 def kind_of(trial) -> Kind:

@@ -119,12 +119,16 @@ async def check(app: Guard, path: str, body: bytes) -> None:
         raise Damage(f"status {status}, {content[:LONGEST]!r}")
 
 
+def application() -> Guard:
+    """The application behind its guard; its searches wait, for nothing starts them."""
+    worker = Worker("costtogo.page.core", memory=1 << 30)
+    return Guard(build(Service(Searches([worker]), InProcess(worker))), {HOST.decode()})
+
+
 @contextmanager
 def ready(work: Path) -> Iterator[Trial]:
-    """The application behind its guard; searches are queued and taken back."""
-    worker = Worker("costtogo.page.core", memory=1 << 30)
-    app = Guard(build(Service(Searches([worker]), InProcess(worker))), {HOST.decode()})
-    loop = asyncio.new_event_loop()
+    """One application for all trials; searches are queued and taken back."""
+    app, loop = application(), asyncio.new_event_loop()
 
     def trial(generator: random.Random, number: int) -> None:
         path, fields = generator.choice(REQUESTS)

@@ -23,7 +23,7 @@ COMMANDS = (  # each is right
     ("--puzzle", "puzzle8", "--solver", "exact", "--scramble", "U L D", "--seconds", "1"),
     ("--puzzle", "hanoi_7", "--scramble", "0>2 0>1 2>1", "--path-weight", "0.7", "--batch-size", "5"),
     ("--puzzle", "hanoi_7", "--state", "0000012", "--solver", "bwas", "--max-expansions", "500", "--max-nodes", "9000"),
-    ("--puzzle", "lights_out_7", "--scramble", "1 9 30", "--solver", "beam", "--seconds", "0.2"),
+    ("--puzzle", "lights_out_7", "--scramble", "r1c2 r3c3 r7c7", "--solver", "beam", "--seconds", "0.2"),
     ("--puzzle", "puzzle15", "--scramble", "U L D", "--solver", "local"),
     ("--puzzle", "data/puzzles/pyraminx.json", "--scramble", "U", "--solver", "exact", "--seconds", "1"),
     ("--puzzle", "sokoban", "--level", "level.txt", "--solver", "exact", "--seconds", "1"),

@@ -178,7 +178,8 @@ def read_frame(path: Path | str):
     import pandas
     import pyarrow
 
-    with understanding(path, pyarrow.ArrowException, OSError, ValueError):
+    errors = (pyarrow.ArrowException, OSError, ValueError, LookupError, TypeError, AttributeError)  # of its metadata
+    with understanding(path, *errors):
         return pandas.read_parquet(io.BytesIO(read_bytes(path)), engine="pyarrow")
 
 
