@@ -238,6 +238,19 @@ def test_pickled_objects_are_refused(tmp_path):
     assert is_one_sentence(str(told.value))
 
 
+@pytest.mark.parametrize(("at", "value"), [(8, 1), (10, 97), (10, 8)])
+def test_arrays_that_seem_encrypted_or_compressed_are_told_in_one_sentence(tmp_path, at, value):
+    """at: of the flags and of the method in the directory of an archive, which begins with PK 1 2."""
+    path = tmp_path / "arrays.npz"
+    files.write_arrays(path, **ARRAYS)
+    content = bytearray(path.read_bytes())
+    content[content.index(b"PK\x01\x02") + at] = value
+    path.write_bytes(content)
+    with pytest.raises(FileError, match="is damaged or of another format") as told:
+        files.read_arrays(path)
+    assert is_one_sentence(str(told.value))
+
+
 def test_a_table_whose_metadata_is_damaged_is_told_in_one_sentence(tmp_path):
     path, table = tmp_path / "frame.parquet", pyarrow.Table.from_pandas(FRAME)
     said = table.schema.metadata[b"pandas"].replace(b'"pandas_type"', b'"pandas_tyqe"')
