@@ -12,6 +12,8 @@ from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
 
+from filelock import FileLock
+
 from costtogo import cli
 from costtogo.workflow.graph import Graph
 from costtogo.workflow.stages import Stage
@@ -70,9 +72,11 @@ def finish(folder: Path, **variables: str | None) -> str:
 @contextmanager
 def finished(work: Path) -> Iterator[list[Stage]]:
     """A copy of the finished project in a folder, to work in, and the stages of its study."""
-    lay_out(FINISHED)
-    finish(FINISHED)
-    shutil.copytree(FINISHED, work, symlinks=True, dirs_exist_ok=True)
+    FINISHED.parent.mkdir(exist_ok=True)
+    with FileLock(f"{FINISHED}.lock"):  # trials of another kind may begin at the same moment
+        lay_out(FINISHED)
+        finish(FINISHED)
+        shutil.copytree(FINISHED, work, symlinks=True, dirs_exist_ok=True)
     with within(work):
         graph = Graph([Path("params.yaml")], Path("config"), words=[STUDY])
         stages = [stage for stage in graph.stages if stage.study == STUDY]

@@ -14,6 +14,7 @@ import mlflow  # noqa: F401  once, so that all processes reach the store togethe
 
 from costtogo import tracking
 from costtogo.files import digest
+from torture.calls import LONGEST
 from torture.projects import end, finished
 from torture.trials import Damage, Kind, Trial
 
@@ -35,7 +36,8 @@ def ready(work: Path) -> Iterator[Trial]:
             cards = [Path(stage.card) for stage in generator.sample(stages, TOGETHER)]
             processes = [begin(card, work) for card in cards]
             if failed := [code for code in map(end, processes) if code != 0]:
-                raise Damage(f"{len(failed)} of {TOGETHER} processes failed: {(work / 'log').read_text()[-500:]!r}")
+                said = (work / "log").read_text(encoding="utf-8") if (work / "log").exists() else ""
+                raise Damage(f"{len(failed)} of {TOGETHER} processes failed: {said[-LONGEST:]!r}")
             check(work / "mlflow.db", cards)
 
         yield trial
