@@ -6,7 +6,8 @@ STUDY ?= default
 MLFLOW_PORT ?= 5000
 export MLFLOW_DISABLE_TELEMETRY := true
 
-.PHONY: all environment test docs test-page test-slurm test-server bench net smoke ui report figures release clean
+.PHONY: all environment test docs test-page test-slurm test-server bench net torture smoke ui report figures
+.PHONY: release clean
 
 all: environment
 	$(BIN)/snakemake --cores all
@@ -22,8 +23,8 @@ environment: .venv/ready
 	touch $@
 
 test: environment
-	$(BIN)/ruff check src tests benchmarks net docs
-	$(BIN)/ruff format --check src tests benchmarks net docs
+	$(BIN)/ruff check src tests benchmarks net torture docs
+	$(BIN)/ruff format --check src tests benchmarks net torture docs
 	$(BIN)/snakefmt --check Snakefile workflow
 	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder
 
@@ -57,6 +58,9 @@ bench: .venv-bench/ready
 
 net: environment
 	$(BIN)/python -m net $(BEFORE) $(AFTER)
+
+torture: environment
+	$(BIN)/python -m torture
 
 smoke: environment
 	$(BIN)/snakemake --cores all smoke

@@ -42,6 +42,7 @@ def imported(folder: Path) -> dict[str, set[str]]:
         ("src", []),
         ("docs", ["docs"]),
         ("net", ["test"]),
+        ("torture", ["test"]),
         ("tests", ["test", "docs", "page-test"]),
         ("benchmarks", ["test", "bench"]),
     ],

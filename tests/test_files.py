@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import pyarrow.parquet
 import pytest
 import torch
 from messages import is_one_sentence
@@ -237,6 +238,28 @@ def test_pickled_objects_are_refused(tmp_path):
     assert is_one_sentence(str(told.value))
 
 
+@pytest.mark.parametrize(("at", "value"), [(8, 1), (10, 97), (10, 8)])
+def test_arrays_that_seem_encrypted_or_compressed_are_told_in_one_sentence(tmp_path, at, value):
+    """at: of the flags and of the method in the directory of an archive, which begins with PK 1 2."""
+    path = tmp_path / "arrays.npz"
+    files.write_arrays(path, **ARRAYS)
+    content = bytearray(path.read_bytes())
+    content[content.index(b"PK\x01\x02") + at] = value
+    path.write_bytes(content)
+    with pytest.raises(FileError, match="is damaged or of another format") as told:
+        files.read_arrays(path)
+    assert is_one_sentence(str(told.value))
+
+
+def test_a_table_whose_metadata_is_damaged_is_told_in_one_sentence(tmp_path):
+    path, table = tmp_path / "frame.parquet", pyarrow.Table.from_pandas(FRAME)
+    said = table.schema.metadata[b"pandas"].replace(b'"pandas_type"', b'"pandas_tyqe"')
+    pyarrow.parquet.write_table(table.replace_schema_metadata({b"pandas": said}), path)
+    with pytest.raises(FileError, match="is damaged or of another format") as told:
+        files.read_frame(path)
+    assert is_one_sentence(str(told.value))
+
+
 @pytest.mark.parametrize("name", READERS)
 def test_a_file_that_is_not_there_is_told_in_one_sentence(name, tmp_path):
     with pytest.raises(FileError, match="No such file") as told:
@@ -245,7 +268,8 @@ def test_a_file_that_is_not_there_is_told_in_one_sentence(name, tmp_path):
 
 
 ROOT = Path(__file__).parents[1]
-SOURCES = [*ROOT.glob("src/**/*.py"), *ROOT.glob("benchmarks/**/*.py"), *ROOT.glob("workflow/**/*.smk")]
+SOURCES = [*ROOT.glob("src/**/*.py"), *ROOT.glob("benchmarks/**/*.py"), *ROOT.glob("torture/*.py")]
+SOURCES += ROOT.glob("workflow/**/*.smk")
 HELPERS = [path for path in ROOT.glob("tests/*.py") if not path.name.startswith("test_")]
 OPENED = re.compile(r"(\.read_text|\.write_text|(?<!os\.)(?<!Image\.)\bopen)\(")
 BINARY_OR_UTF_8 = re.compile(r'encoding="utf-8"|"[rwax]b"')

@@ -12,7 +12,7 @@ import pytest
 from messages import is_one_sentence
 from page_server import running
 
-from costtogo.files import write_frame, write_json
+from costtogo.files import digest, write_frame, write_json
 from costtogo.heuristics import network as networks
 from costtogo.page import core
 from costtogo.page.worker import plain
@@ -34,8 +34,7 @@ def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "networks").mkdir()
     monkeypatch.setattr(at_hand, "packaged_folder", lambda: tmp_path / "networks")
-    save(tmp_path / "networks" / "puzzle8.safetensors", bias=7.0)
-    write_json(tmp_path / "networks" / "puzzle8.json", {"puzzle": "puzzle8", "numbers": {"solved_percent": 100}})
+    pack(tmp_path / "networks" / "puzzle8.safetensors", bias=7.0)
     for name, outputs in (("policy", "policy"), ("values", "state")):
         models = tmp_path / "results" / "default" / "models"
         save(models / name / "checkpoints" / "000000.safetensors", bias=3.0, outputs=outputs)
@@ -52,6 +51,13 @@ def save(path, bias: float, **architecture) -> None:
     network = networks.build(architecture_of(first_layers=[8], residual_blocks=0, **architecture), make("puzzle8"), 0)
     network.output.bias.data.fill_(bias)
     networks.save(path, network, {"puzzle": "puzzle8", "precision": "float32", "iteration": 0})
+
+
+def pack(path, bias: float) -> None:
+    """Such a network as one that is packaged, with its card."""
+    save(path, bias)
+    card = {"puzzle": "puzzle8", "numbers": {"solved_percent": 100}, "sha256": digest(path)}
+    write_json(path.with_suffix(".json"), card)
 
 
 def silent(progress: dict) -> None:
@@ -94,7 +100,7 @@ def test_a_network_is_the_one_of_its_name_though_another_goes_first():
 
 def test_a_network_that_was_trained_anew_is_the_new_one(folder):
     core.values("puzzle8", "puzzle8", [NEAR], silent)
-    save(folder / "networks" / "puzzle8.safetensors", bias=70.0)
+    pack(folder / "networks" / "puzzle8.safetensors", bias=70.0)
     assert core.values("puzzle8", "puzzle8", [NEAR], silent)["cost_to_go"][0] == pytest.approx(70, abs=1)
 
 

@@ -13,7 +13,7 @@ from messages import is_one_sentence
 from costtogo import progress, solving
 from costtogo.commands import drawing
 from costtogo.exact.descent import Descent
-from costtogo.files import write_arrays
+from costtogo.files import digest, write_arrays
 from costtogo.heuristics import network as networks
 from costtogo.params.training import architecture_of
 from costtogo.puzzles import make
@@ -43,8 +43,8 @@ def save(path, puzzle: str = "puzzle15", bias: float = 3.0):
 
 def package(folder, name: str = "puzzle15", **numbers):
     """A packaged network with its card."""
-    save(folder / "networks" / f"{name}.safetensors", name)
-    card = {"puzzle": name, "numbers": numbers}
+    path = save(folder / "networks" / f"{name}.safetensors", name)
+    card = {"puzzle": name, "numbers": numbers, "sha256": digest(path)}
     (folder / "networks" / f"{name}.json").write_text(json.dumps(card), encoding="utf-8")
 
 
@@ -113,6 +113,17 @@ def test_a_network_of_a_study_goes_before_the_packaged_one_and_either_can_be_nam
     assert at_hand.find_model(None, "puzzle15").origin == at_hand.PACKAGED
     assert at_hand.find_model("puzzle15", "puzzle15/values") == found
     assert [card.name for card in solving.models()] == ["puzzle15/values", "puzzle15"]
+
+
+@pytest.mark.parametrize("suffix", [".safetensors", ".json"])
+def test_a_packaged_network_that_is_not_the_measured_one_is_refused(folder, suffix):
+    package(folder)
+    path = folder / "networks" / f"puzzle15{suffix}"
+    content = path.read_bytes()
+    path.write_bytes(content[:-9] + bytes([content[-9] ^ 1]) + content[-8:] if suffix != ".json" else b"{}")
+    with pytest.raises(UserError, match="is damaged.*; install costtogo again") as told:
+        at_hand.find_model("puzzle15").checkpoint()
+    assert is_one_sentence(str(told.value))
 
 
 def test_a_puzzle_without_a_network_is_told_in_one_sentence(folder):

@@ -2,7 +2,11 @@
 
 import subprocess
 
-from costtogo.files import write_text
+import pytest
+from messages import is_one_sentence
+
+from costtogo import recipes
+from costtogo.files import FileError, write_text
 from costtogo.stages.stage_run import commit
 
 
@@ -21,3 +25,10 @@ def test_a_tree_differs_by_what_people_change_and_not_by_what_a_run_writes(tmp_p
     assert commit() == head
     write_text("params.yaml", "after")
     assert commit() == f"{head}+"
+
+
+def test_results_that_cannot_be_replaced_are_told_in_one_sentence(tmp_path):
+    (tmp_path / "tables" / "hanoi_4.json").mkdir(parents=True)  # which cannot be removed as a file, by root neither
+    with pytest.raises(FileError, match="Cannot replace .*hanoi_4.json: ") as told:
+        recipes.begin(tmp_path / "tables", "hanoi_4")
+    assert is_one_sentence(str(told.value))

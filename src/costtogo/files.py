@@ -12,6 +12,7 @@ import os
 import secrets
 import stat
 import zipfile
+import zlib
 from collections.abc import Container, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -178,7 +179,8 @@ def read_frame(path: Path | str):
     import pandas
     import pyarrow
 
-    with understanding(path, pyarrow.ArrowException, OSError, ValueError):
+    errors = (pyarrow.ArrowException, OSError, ValueError, LookupError, TypeError, AttributeError)  # of its metadata
+    with understanding(path, *errors):
         return pandas.read_parquet(io.BytesIO(read_bytes(path)), engine="pyarrow")
 
 
@@ -209,7 +211,8 @@ def write_arrays(path: Path | str, **arrays: np.ndarray) -> None:
 
 def read_arrays(path: Path | str) -> dict[str, np.ndarray]:
     """Read named arrays from npz; objects are refused."""
-    errors = (TypeError, ValueError, EOFError, KeyError, AttributeError, zipfile.BadZipFile)
+    # RuntimeError: flags that say it is encrypted, or compressed as no other is
+    errors = (TypeError, ValueError, EOFError, KeyError, AttributeError, RuntimeError, zlib.error, zipfile.BadZipFile)
     with understanding(path, *errors), np.load(io.BytesIO(read_bytes(path)), allow_pickle=False) as archive:
         return {name: archive[name] for name in archive.files}
 

@@ -164,10 +164,15 @@ def progress(environment: Mapping[str, str]) -> str:
 
 
 def begin(folder: Path, name: str) -> None:
-    """Take back the marks and the card of a stage that is about to be made: it is not finished until it ends."""
-    for mark in marks(folder, name):
-        mark.path.unlink(missing_ok=True)
-    (folder / f"{name}.json").unlink(missing_ok=True)
+    """Take back the marks and the card of a stage that is about to be made: it is not finished until it ends.
+
+    FileError where they cannot be removed.
+    """
+    for path in [*(mark.path for mark in marks(folder, name)), folder / f"{name}.json"]:
+        try:
+            path.unlink(missing_ok=True)
+        except OSError as error:
+            raise FileError(f"Cannot replace {path}: {error.strerror}; make it writable, then run again.") from error
 
 
 def finish(recipe: Path, folder: Path, card: Path, timings: list[Path]) -> Path:

@@ -10,7 +10,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from costtogo.files import FileError, read_frame, read_json
+from costtogo.files import FileError, digest, read_frame, read_json
 from costtogo.puzzles import make, title
 from costtogo.puzzles.base import is_listed
 from costtogo.types import UserError, excerpt
@@ -46,7 +46,12 @@ class ModelCard:
         return f"{model} of the study {study}" if self.origin == STUDY else str(self.path)
 
     def checkpoint(self) -> Path:
-        """The file: of a model's folder the selected checkpoint, else the last."""
+        """The file: of a model's folder the selected checkpoint, else the last.
+
+        FileError where a packaged one is not the file that was measured.
+        """
+        if self.origin == PACKAGED and digest(self.path) != _packed(self.path)["sha256"]:
+            raise FileError(f"{self.path} is damaged: it is not the network that was measured; install costtogo again.")
         if not self.path.is_dir():
             return self.path
         from costtogo.stages.search.loading import checkpoint
@@ -66,12 +71,20 @@ def packaged_folder() -> Path:
 def packaged(puzzle: str | None = None) -> list[ModelCard]:
     """The packaged networks, of one puzzle or of all, by name."""
     paths = sorted(packaged_folder().glob("*.safetensors"))
-    cards = [(path.stem, path, read_json(path.with_suffix(".json"))) for path in paths]
+    cards = [(path.stem, path, _packed(path)) for path in paths]
     return [
         ModelCard(name, card["puzzle"], PACKAGED, path, card["numbers"])
         for name, path, card in cards
         if puzzle in (None, card["puzzle"])
     ]
+
+
+def _packed(path: Path) -> dict[str, Any]:
+    """The card beside a packaged network; FileError where it is damaged."""
+    match read_json(path.with_suffix(".json")):
+        case {"puzzle": str(), "sha256": str(), "numbers": dict()} as card:
+            return card
+    raise FileError(f"{path.with_suffix('.json')} is damaged; install costtogo again.")
 
 
 def of_studies(puzzle: str) -> list[ModelCard]:

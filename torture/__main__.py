@@ -1,0 +1,67 @@
+"""Do harm on purpose and see what survives: trials of several kinds, each drawn from the seed and its number.
+
+What survived is kept in .torture and not tried again. The counts go into torture/results.csv and torture/README.md; if
+any trial did not survive, each is a line and the exit code is 1.
+"""
+
+import argparse
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from torture import results
+from torture.kinds import KINDS
+from torture.trials import run
+
+PROJECT = Path(__file__).parents[1]
+KEPT = PROJECT / ".torture"
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """The exit code: 0 where all trials survived."""
+    asked = parse(arguments)
+    os.environ["COSTTOGO_TRACKING"] = "off"
+    whole = True
+    for kind in KINDS:
+        if kind.name not in (asked.kinds or [kind.name]):
+            continue
+        count = kind.count if asked.count is None else min(asked.count, kind.count)
+        with tempfile.TemporaryDirectory(prefix="torture-") as work:
+            outcomes = run(kind, asked.seed, count, KEPT / f"{kind.name}-{asked.seed}.jsonl", Path(work) / "w", say)
+        found = results.row(kind, outcomes, asked.seed, commit())
+        results.write(PROJECT / "torture", KINDS, found)
+        say(f"{kind.name}: {found['survived']} of {found['tried']} survived, {found['minutes']} minutes")
+        whole = whole and found["survived"] == found["tried"]
+    return 0 if whole else 1
+
+
+def parse(arguments: list[str] | None) -> argparse.Namespace:
+    """The command line; a mistake in it ends the program with code 2."""
+    names = [kind.name for kind in KINDS]
+    parser = argparse.ArgumentParser(prog="python -m torture", description=__doc__)
+    parser.add_argument("kinds", nargs="*", metavar="kind", help=f"some of {', '.join(names)}; all if left out")
+    parser.add_argument("--seed", type=int, default=1, help="what the trials are drawn from (1)")
+    parser.add_argument("--count", type=int, help="trials of each kind, if it has more")
+    asked = parser.parse_args(arguments)
+    if unknown := [name for name in asked.kinds if name not in names]:
+        parser.error(f"there is no kind '{unknown[0]}'; there are {', '.join(names)}")
+    if asked.count is not None and asked.count < 1:
+        parser.error("--count must be 1 or more")
+    return asked
+
+
+def commit() -> str:
+    """The commit of the working tree."""
+    done = subprocess.run(["git", "rev-parse", "--short", "HEAD"], cwd=PROJECT, capture_output=True, text=True)
+    return done.stdout.strip()
+
+
+def say(line: str) -> None:
+    """Print a line at once."""
+    print(line, flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,79 @@
+"""A full disk at each kind of stage: a small file system or, where none can be mounted, files of limited size."""
+
+import random
+import resource
+import shutil
+import subprocess
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from costtogo.workflow.stages import Stage
+from torture.calls import is_sentence
+from torture.kills import Maker, check_left
+from torture.projects import MODULES, end, finished, preload
+from torture.trials import Damage, Kind, Trial
+
+EACH = 5  # trials of each kind of stage
+SIZE = 64  # MiB of the file system
+Room = Callable[[int | None], None]  # leaves so many bytes to write, or as many as one likes
+
+
+@contextmanager
+def small_disk(folder: Path) -> Iterator[Room]:
+    """A folder as a file system of its own, where that may be mounted; else each file can have so many bytes."""
+    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={SIZE}m", "tmpfs", folder], capture_output=True)
+    if mounted.returncode != 0:
+        yield lambda room: resource.setrlimit(resource.RLIMIT_FSIZE, (-1 if room is None else room, -1))
+        return
+    filler = folder / "filler"
+
+    def leave(room: int | None) -> None:
+        filler.unlink(missing_ok=True)
+        if room is not None:
+            free = shutil.disk_usage(folder).free
+            subprocess.run(["fallocate", "--length", str(free - room), filler], check=True)
+
+    try:
+        yield leave
+    finally:
+        subprocess.run(["umount", "--lazy", folder], check=True)
+
+
+@contextmanager
+def ready(work: Path) -> Iterator[Trial]:
+    """A finished study on a small disk, of which each trial makes one stage anew while too little room is left."""
+    disk = work / "disk"
+    disk.mkdir()
+    with small_disk(disk) as leave, finished(disk / "project") as stages:
+        preload()
+        maker = Maker(stages, work / "log")
+
+        def trial(generator: random.Random, number: int) -> None:
+            stage = maker.choose(generator, number)
+            room = generator.randrange(sum(Path(path).stat().st_size for path in stage.outputs))
+            maker.undo(stage)
+            try:
+                leave(room)
+                code = end(maker.begin(stage))
+                leave(None)
+                check_refusal(maker, stage, code)
+                maker.make(stage)
+            except Damage as damage:
+                leave(None)
+                maker.restore()
+                raise Damage(f"{stage.id} with {room} bytes of room: {damage}") from damage
+
+        yield trial
+
+
+def check_refusal(maker: Maker, stage: Stage, code: int) -> None:
+    """Damage unless a stage without room ended with one sentence, or found all the room it needed."""
+    lines = maker.said().splitlines()
+    sentence = lines[-1].removeprefix("costtogo: ") if lines else ""
+    if code != 0 and (code != 1 or not is_sentence(sentence) or any("Traceback" in line for line in lines)):
+        raise Damage(f"exit code {code}, {maker.said()!r}")
+    check_left(maker, stage)
+
+
+KIND = Kind("disk", "A disk that is full while a stage writes, then that stage again", EACH * len(MODULES), ready)
