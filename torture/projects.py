@@ -160,5 +160,8 @@ def kill_after(process: int, seconds: float) -> int:
         if ended:
             return os.waitstatus_to_exitcode(status)
         time.sleep(0.002)
-    os.killpg(process, signal.SIGKILL)
+    try:
+        os.killpg(process, signal.SIGKILL)
+    except ProcessLookupError:  # it is not the head of a group yet
+        os.kill(process, signal.SIGKILL)
     return end(process)
