@@ -89,7 +89,7 @@ def checks(scaling: pd.Series, found: pd.DataFrame) -> list[str]:
         title, paper = foretold[row.check]
         both = f"{amount(paper)} {row.unit} | {amount(row.measured)} {row.unit}"
         lines.append(f"| {title} | {both} | {row.measured / paper:.2f} |")
-    return [*lines, "", f"Measured on {found['machine'].iloc[0]}"]
+    return [*lines, "", found["machine"].iloc[0]]
 
 
 def works(scaling: pd.Series, default: dict) -> list[str]:
