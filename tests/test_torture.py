@@ -66,6 +66,16 @@ def test_the_words_that_are_spoilt_are_right_ones(command, tmp_path):
     check_solution(told.out)
 
 
+@pytest.mark.parametrize(("puzzle", "column"), shell.TABLES)
+def test_the_tables_that_are_spoilt_are_right_ones(puzzle, column, tmp_path):
+    content = "\n".join([column, *(f'"{text}"' for text in shell.TABLES[puzzle, column])])
+    with shell.folder(tmp_path):
+        Path("in.csv").write_text(content, encoding="utf-8")
+        words = ("--puzzle", puzzle, "--solver", "exact", "--instances", "in.csv", "--out", "out.csv")
+        assert call("solve", *words).code == 0
+        shell.check_solutions(puzzle, content.encode())
+
+
 @pytest.mark.parametrize("name", COMMANDS)
 def test_the_files_that_are_spoilt_are_right_ones(name, tmp_path):
     with files.ready(tmp_path):

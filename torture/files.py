@@ -59,7 +59,7 @@ def write_all() -> None:
     files.write_tensors("values.safetensors", {"weights": torch.arange(100.0)}, {"puzzle": "hanoi_4"})
     files.write_json("values.json", {"name": "λ", "numbers": list(range(50))})
     files.write_csv("values.csv", numbers)
-    files.write_text("values.yaml", "name: {first: [1, 2, 3], second: 'λ'}\n")
+    Path("values.yaml").write_text("name: {first: [1, 2, 3], second: 'λ'}\n", encoding="utf-8")
     shutil.copy(f"networks/{NETWORK}.safetensors", "model.safetensors")
     Path("made_up.gap").write_text(GAP, encoding="utf-8")
     Path("boards.pkl").write_bytes(pickled_boards())

@@ -20,11 +20,11 @@ LEVEL = "#####\n#@-.#\n#-$-#\n#---#\n#####\n"
 COMMANDS = (  # each is right
     ("--puzzle", "hanoi_4", "--solver", "exact", "--state", "0121"),
     ("--puzzle", "lights_out_5", "--solver", "exact", "--state", "11000 10000 00000 00000 00000"),
-    ("--puzzle", "puzzle8", "--solver", "exact", "--scramble", "U L D", "--seconds", "1"),
+    ("--puzzle", "puzzle8", "--solver", "exact", "--scramble", "D R U", "--seconds", "1"),
     ("--puzzle", "hanoi_7", "--scramble", "0>2 0>1 2>1", "--path-weight", "0.7", "--batch-size", "5"),
     ("--puzzle", "hanoi_7", "--state", "0000012", "--solver", "bwas", "--max-expansions", "500", "--max-nodes", "9000"),
     ("--puzzle", "lights_out_7", "--scramble", "r1c2 r3c3 r7c7", "--solver", "beam", "--seconds", "0.2"),
-    ("--puzzle", "puzzle15", "--scramble", "U L D", "--solver", "local"),
+    ("--puzzle", "puzzle15", "--scramble", "D R U", "--solver", "local"),
     ("--puzzle", "data/puzzles/pyraminx.json", "--scramble", "U", "--solver", "exact", "--seconds", "1"),
     ("--puzzle", "sokoban", "--level", "level.txt", "--solver", "exact", "--seconds", "1"),
 )
@@ -42,7 +42,7 @@ VALUES = (
 TABLES = {  # right instances, by puzzle and column
     ("hanoi_4", "state"): ("0121", "2222", "0000", "0001"),
     ("lights_out_3", "lights"): ("110 101 011", "000 000 000", "111 111 111"),
-    ("puzzle8", "scramble"): ("U L D", "", "U U L L"),
+    ("puzzle8", "scramble"): ("D R U", "", "D D R R"),
 }
 CELLS = ("", " ", "x", "-1", "1e3", "9" * 400, "nan", '"', "a" * 70000, "0 1\n2", "λ", "\x00", "0121,0121", "٠١٢١")
 
@@ -160,7 +160,7 @@ def check_solutions(name: str, content: bytes) -> None:
         solved = list(csv.DictReader(file))
     kind = next(column for column in STATES if column in solved[0])
     texts = [row.get(kind) or "" for row in given]
-    if [row[kind] for row in solved] not in (texts, [text for text in texts if text.strip()]):
+    if [row[kind] for row in solved] not in (texts, [text for text in texts if text.strip() or not text]):
         raise Damage(f"{len(solved)} rows of other states than the {len(given)} given")
     for row in solved:
         try:
