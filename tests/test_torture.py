@@ -13,6 +13,7 @@ import pytest
 
 from costtogo.params.reading import read_yaml
 from torture import files, page, results, shell
+from torture.__main__ import main
 from torture.calls import Told, amiss, call, check_solution
 from torture.files import COMMANDS
 from torture.kinds import KINDS
@@ -195,6 +196,20 @@ def test_the_committed_table_is_of_todays_kinds():
     assert len(names) == len(KINDS) and {*table["kind"]} <= names
     assert {*pd.read_csv(ROOT / "torture" / "mended.csv")["kind"]} <= names
     assert all((ROOT / "src" / "costtogo" / name).exists() for name in COMMANDS if name.startswith("networks/"))
+
+
+def test_several_kinds_are_tried_in_processes_of_their_own_and_one_that_fails_is_the_exit_code(monkeypatch):
+    codes = {"shell": 0, "page": 1, "files": -9}
+
+    def ran(command, cwd):
+        assert command[1:3] == ["-m", "torture"] and command[4:] == ["--seed", "3", "--count", "2"]
+        return subprocess.CompletedProcess(command, codes[command[3]])
+
+    monkeypatch.setattr(subprocess, "run", ran)
+    for kinds, code in ((["shell", "page"], 1), (["shell", "files"], 1)):
+        assert main([*kinds, "--seed", "3", "--count", "2"]) == code
+    codes |= {"page": 0}
+    assert main(["shell", "page", "--seed", "3", "--count", "2"]) == 0
 
 
 def test_an_unknown_kind_is_one_sentence():

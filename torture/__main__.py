@@ -13,7 +13,7 @@ from pathlib import Path
 
 from torture import results
 from torture.kinds import KINDS
-from torture.trials import run
+from torture.trials import Kind, run
 
 PROJECT = Path(__file__).parents[1]
 KEPT = PROJECT / ".torture"
@@ -22,19 +22,32 @@ KEPT = PROJECT / ".torture"
 def main(arguments: list[str] | None = None) -> int:
     """The exit code: 0 where all trials survived."""
     asked = parse(arguments)
+    chosen = [kind for kind in KINDS if kind.name in (asked.kinds or [kind.name])]
+    if len(chosen) > 1:  # each in a process of its own: one that has computed with threads must not be forked
+        return max(alone(kind, asked) for kind in chosen)
     os.environ["COSTTOGO_TRACKING"] = "off"
-    whole = True
-    for kind in KINDS:
-        if kind.name not in (asked.kinds or [kind.name]):
-            continue
-        count = kind.count if asked.count is None else min(asked.count, kind.count)
-        with tempfile.TemporaryDirectory(prefix="torture-") as work:
-            outcomes = run(kind, asked.seed, count, KEPT / f"{kind.name}-{asked.seed}.jsonl", Path(work) / "w", say)
-        found = results.row(kind, outcomes, asked.seed, commit())
-        results.write(PROJECT / "torture", KINDS, found)
-        say(f"{kind.name}: {found['survived']} of {found['tried']} survived, {found['minutes']} minutes")
-        whole = whole and found["survived"] == found["tried"]
-    return 0 if whole else 1
+    return try_all(*chosen, asked.seed, asked.count)
+
+
+def alone(kind: Kind, asked: argparse.Namespace) -> int:
+    """The exit code of a process that tries one kind; 1 where a signal ended it."""
+    count = [] if asked.count is None else ["--count", str(asked.count)]
+    command = [sys.executable, "-m", "torture", kind.name, "--seed", str(asked.seed), *count]
+    code = subprocess.run(command, cwd=PROJECT).returncode
+    if code not in (0, 1):
+        say(f"{kind.name}: the process of its trials ended with {code}")
+    return min(abs(code), 1)
+
+
+def try_all(kind: Kind, seed: int, most: int | None) -> int:
+    """Try a kind and write down what came of it; the exit code."""
+    count = kind.count if most is None else min(most, kind.count)
+    with tempfile.TemporaryDirectory(prefix="torture-") as work:
+        outcomes = run(kind, seed, count, KEPT / f"{kind.name}-{seed}.jsonl", Path(work) / "w", say)
+    found = results.row(kind, outcomes, seed, commit())
+    results.write(PROJECT / "torture", KINDS, found)
+    say(f"{kind.name}: {found['survived']} of {found['tried']} survived, {found['minutes']} minutes")
+    return 0 if found["survived"] == found["tried"] else 1
 
 
 def parse(arguments: list[str] | None) -> argparse.Namespace:
