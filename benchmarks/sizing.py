@@ -89,7 +89,8 @@ def checks(scaling: pd.Series, found: pd.DataFrame) -> list[str]:
         title, paper = foretold[row.check]
         both = f"{amount(paper)} {row.unit} | {amount(row.measured)} {row.unit}"
         lines.append(f"| {title} | {both} | {row.measured / paper:.2f} |")
-    return [*lines, "", found["machine"].iloc[0]]
+    where = found["machine"].iloc[0].removeprefix("Measured last on ").removesuffix(".")
+    return [*lines, f"| the machine | | {where} | |"]
 
 
 def works(scaling: pd.Series, default: dict) -> list[str]:
