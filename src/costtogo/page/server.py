@@ -4,6 +4,7 @@ import ipaddress
 import os
 import secrets
 import socket
+from contextlib import suppress
 from webbrowser import open_new_tab
 
 import uvicorn
@@ -33,10 +34,9 @@ def serve(host: str, port: int, browse: bool) -> None:
     print(f"The page is at {page} (Ctrl-C ends it).", flush=True)
     if browse:
         open_new_tab(page)
-    try:
+    with suppress(KeyboardInterrupt):  # an interrupt that comes while it ends is one no more
         run(service(), guard_names(host, address), listening, token)
-    except KeyboardInterrupt:
-        print("The server is stopped.")
+    print("The server is stopped.")
 
 
 def run(running: Service, own: set[str], listening: socket.socket, token: str | None) -> None:
