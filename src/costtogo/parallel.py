@@ -27,7 +27,7 @@ from torch.autograd.function import once_differentiable
 
 from costtogo.types import States, UserError
 
-BACKENDS = {"cpu": "gloo", "cuda": "cpu:gloo,cuda:nccl"}  # by device; what is evaluated lies in the memory of the CPU
+BACKENDS = {"cpu": "gloo", "cuda": "cpu:gloo,cuda:nccl"}  # by device; values of states are summed on the CPU
 LONGEST = timedelta(minutes=30)  # that a process waits for the others at one point
 ENDING = 10  # seconds that a process has to end by itself
 
@@ -42,7 +42,7 @@ def processes() -> int:
 
 
 def own(rows: int) -> slice:
-    """The part of so many rows that this process computes; the parts differ by one row at the most."""
+    """The rows, of 0 to rows - 1, that this process computes. No process has two rows more than another."""
     rank, count = (distributed.get_rank(), processes()) if distributed.is_initialized() else (0, 1)
     return slice(rows * rank // count, rows * (rank + 1) // count)
 
@@ -110,7 +110,7 @@ def of_first(content: Any) -> Any:
 
 @contextmanager
 def together(count: int, device: str, follow: Callable[..., None], *given: Any) -> Iterator[None]:
-    """A block as the first of so many processes on this machine, while each of the others calls follow(*given).
+    """Run the block as the first of `count` processes on this machine. Each of the others calls follow(*given).
 
     The others are started here and end with the block, whatever ends it.  device: cpu, or cuda, one for each process.
     Raises LostError, which says what became of it, where one of them ends before.

@@ -32,6 +32,7 @@ from costtogo.files import digest, read_json, write_json
 from costtogo.tracking import faults, place, store
 from costtogo.types import UserError
 
+EXPERIMENTS = "/".join(("tmp", "exps"))  # where DVC copies a project to, below .dvc
 RECORD_TOGETHER = """
 import multiprocessing, sys
 from pathlib import Path
@@ -150,13 +151,13 @@ def test_a_store_that_came_with_a_copied_project_is_told_and_never_writes_to_the
     ("folder", "project", "experiment"),
     [
         ("/a/b", "/a/b", None),
-        ("/a/.dvc/tmp/exps/standalone/tmp1a2b3c4d", "/a", "tmp1a2b3c4d"),
-        ("/a/.dvc/tmp/exps/tmp1a2b3c4d", "/a", "tmp1a2b3c4d"),
-        ("/a/b/.dvc/tmp/exps/standalone/tmp1a2b3c4d/b", "/a/b", "tmp1a2b3c4d"),
-        ("/a/.dvc/tmp/exps/tmp1/.dvc/tmp/exps/standalone/tmp2", "/a", "tmp1"),
-        ("/a/.dvc/tmp/other/tmp1a2b3c4d", "/a/.dvc/tmp/other/tmp1a2b3c4d", None),
-        ("/tmp/exps/standalone/a", "/tmp/exps/standalone/a", None),
-        ("/a/.dvc/tmp/exps", "/a/.dvc/tmp/exps", None),
+        (f"/a/.dvc/{EXPERIMENTS}/standalone/tmp1a2b3c4d", "/a", "tmp1a2b3c4d"),
+        (f"/a/.dvc/{EXPERIMENTS}/tmp1a2b3c4d", "/a", "tmp1a2b3c4d"),
+        (f"/a/b/.dvc/{EXPERIMENTS}/standalone/tmp1a2b3c4d/b", "/a/b", "tmp1a2b3c4d"),
+        (f"/a/.dvc/{EXPERIMENTS}/tmp1/.dvc/{EXPERIMENTS}/standalone/tmp2", "/a", "tmp1"),
+        ("/a/.dvc/other/tmp1a2b3c4d", "/a/.dvc/other/tmp1a2b3c4d", None),
+        (f"/{EXPERIMENTS}/standalone/a", f"/{EXPERIMENTS}/standalone/a", None),
+        (f"/a/.dvc/{EXPERIMENTS}", f"/a/.dvc/{EXPERIMENTS}", None),
     ],
 )
 def test_a_temporary_copy_by_dvc_records_in_its_project(folder, project, experiment, monkeypatch):
@@ -178,7 +179,7 @@ def test_the_names_of_temporary_copies_are_those_that_dvc_gives():
 def test_a_temporary_experiment_is_recorded_beside_the_project_s_own_runs(root, recorded, monkeypatch):
     tracking.track([write_study(root)], root)
     best = client_of(root).get_model_version_by_alias("tiny.net", "best").version
-    copy = root / ".dvc/tmp/exps/standalone/tmp1a2b3c4d"
+    copy = root / f".dvc/{EXPERIMENTS}/standalone/tmp1a2b3c4d"
     copy.mkdir(parents=True)
     monkeypatch.chdir(copy)
     monkeypatch.setenv("DVC_EXP_NAME", "dusty-moth")
@@ -203,7 +204,7 @@ def test_a_temporary_experiment_is_recorded_beside_the_project_s_own_runs(root, 
 
 def test_a_project_that_takes_an_experiment_s_results_has_runs_of_its_own(root, monkeypatch):
     first = tracking.log_card(write_training(root), root)
-    copy = root / ".dvc/tmp/exps/tmp1a2b3c4d"
+    copy = root / f".dvc/{EXPERIMENTS}/tmp1a2b3c4d"
     copy.mkdir(parents=True)
     theirs = tracking.log_card(write_training(copy, 0.01, weights="others"), copy)
     own = tracking.log_card(write_training(root, 0.01, weights="others"), root)

@@ -245,8 +245,8 @@ class Study(Params):
     """A whole study, as the stages see it: recipes and architectures are resolved into the models.
 
     tables: puzzles of which only the exact table is made.  device: where every network computes, in trainings, audits
-    and searches; auto is cuda where torch finds it, else cpu.  documents: those of data/reported whose numbers stand
-    beside ours; all if none is named.
+    and searches; auto is cuda where torch finds it, else cpu.  documents: those of data/reported that the report
+    compares with; all of them if none is named.
     """
 
     study: StudyName

@@ -80,7 +80,7 @@ def packaged(puzzle: str | None = None) -> list[ModelCard]:
 
 
 def _packed(path: Path) -> dict[str, Any]:
-    """The card beside a packaged network; FileError where it is damaged."""
+    """Read the card of a packaged network. FileError where the card is damaged."""
     match read_json(path.with_suffix(".json")):
         case {"puzzle": str(), "sha256": str(), "numbers": dict()} as card:
             return card

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 from costtogo.files import write_text
 
 SWITCH = "COSTTOGO_TRACKING"  # off turns recording off
-OFF, AWAY = "off", "away"  # away: the store was of no use; what is finished waits for the next run of the workflow
+OFF, AWAY = "off", "away"  # away: the store failed; finished stages are recorded by the next run
 TEMPORARY = ".dvc/tmp/exps"  # below it `dvc exp run --temp` and `dvc queue start` make copies of the project
 ARTIFACTS = "mlruns"  # the folder of the artifacts beside the project's own store
 STANDALONE = "standalone"  # the folder in it of those that --temp makes
@@ -32,7 +32,7 @@ def is_away() -> bool:
 def store_root(root: Path) -> Path:
     """The project that keeps the records of a folder: the folder itself, or for a temporary copy by DVC its origin.
 
-    /project/.dvc/tmp/exps/standalone/tmp1a2b3c4d -> /project: DVC deletes the copy when its experiment ends.
+    <project>/.dvc/tmp/exps/standalone/<name> -> <project>: DVC deletes the copy when its experiment ends.
     """
     copy = COPY.match(str(Path(root).resolve()))
     return Path(copy["project"]) if copy else Path(root).resolve()
