@@ -8,21 +8,19 @@ from pathlib import Path
 from costtogo.workflow.stages import Stage
 from costtogo.workflow.state import State
 from torture.calls import is_sentence
-from torture.kills import Maker
+from torture.kills import Maker, making
 from torture.parameters import spoilt
-from torture.projects import contents, end, finished, preload
+from torture.projects import contents, end
 from torture.trials import Damage, Kind, Trial
 
 
 @contextmanager
 def ready(work: Path) -> Iterator[Trial]:
     """A finished study, of which each trial spoils one file."""
-    with finished(work / "project") as stages:
-        preload()
-        maker = Maker(stages, work / "log")
+    with making(work, work / "log") as maker:
 
         def trial(generator: random.Random, number: int) -> None:
-            stage = generator.choice(stages)
+            stage = generator.choice(maker.stages)
             path = Path(generator.choice([*stage.results, *stage.documents, *stage.drawn, stage.card]))
             done, content = spoilt(generator, path.read_bytes())
             if content == path.read_bytes():

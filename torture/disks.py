@@ -10,8 +10,8 @@ from pathlib import Path
 
 from costtogo.workflow.stages import Stage
 from torture.calls import is_sentence
-from torture.kills import Maker, check_left
-from torture.projects import MODULES, end, finished, preload
+from torture.kills import Maker, check_left, making
+from torture.projects import MODULES, end
 from torture.trials import Damage, Kind, Trial
 
 EACH = 5  # trials of each kind of stage
@@ -45,9 +45,7 @@ def ready(work: Path) -> Iterator[Trial]:
     """A finished study on a small disk, of which each trial makes one stage anew while too little room is left."""
     disk = work / "disk"
     disk.mkdir()
-    with small_disk(disk) as leave, finished(disk / "project") as stages:
-        preload()
-        maker = Maker(stages, work / "log")
+    with small_disk(disk) as leave, making(disk, work / "log") as maker:
 
         def trial(generator: random.Random, number: int) -> None:
             stage = maker.choose(generator, number)

@@ -85,14 +85,20 @@ class Maker:
 
 
 @contextmanager
+def making(folder: Path, log: Path) -> Iterator[Maker]:
+    """A finished study in a folder, and what makes its stages anew in processes that start at once."""
+    with finished(folder / "project") as stages:
+        preload()
+        yield Maker(stages, log)
+
+
+@contextmanager
 def ready_stages(work: Path) -> Iterator[Trial]:
     """A finished study, of which each trial makes one stage anew and kills it on the way."""
-    with finished(work / "project") as stages:
-        preload()
-        maker = Maker(stages, work / "log")
+    with making(work, work / "log") as maker:
 
         def trial(generator: random.Random, number: int) -> None:
-            stage = maker.choose(generator, number)
+            stage, after, code = maker.choose(generator, number), 0.0, 0
             try:
                 if stage.id not in maker.seconds:
                     maker.undo(stage)

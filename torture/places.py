@@ -11,7 +11,7 @@ from pathlib import Path
 
 from costtogo.workflow.stages import Stage
 from torture.calls import LONGEST, Told, amiss, check_solution
-from torture.kills import Maker
+from torture.kills import Maker, making
 from torture.projects import (
     STUDY,
     begin,
@@ -20,8 +20,6 @@ from torture.projects import (
     end,
     environment,
     finish,
-    finished,
-    preload,
     words_of,
 )
 from torture.trials import Damage, Kind, Trial
@@ -117,13 +115,11 @@ def unwritable(folder: Path) -> Iterator[None]:
 @contextmanager
 def ready(work: Path) -> Iterator[Trial]:
     """A finished study, of which each trial undoes two stages and makes them again in odd surroundings."""
-    with finished(work / "project") as stages:
-        preload()
-        maker = Maker(stages, work / "log")
+    with making(work, work / "log") as maker:
 
         def trial(generator: random.Random, number: int) -> None:
             case = CASES[number % len(CASES)]
-            undone = generator.sample(stages, 2)
+            undone = generator.sample(maker.stages, 2)
             for stage in undone:
                 maker.undo(stage)
             try:
