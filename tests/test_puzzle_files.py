@@ -17,7 +17,7 @@ from costtogo.files import write_arrays
 from costtogo.heuristics import network as networks
 from costtogo.params.loading import load
 from costtogo.params.training import architecture_of
-from costtogo.puzzles import files, make, names_of_files, noun, rules, title
+from costtogo.puzzles import files, make, named, names_of_files, noun, rules, title
 from costtogo.puzzles.base import apply, is_listed, solves
 from costtogo.puzzles.puzzle_files import read
 from costtogo.types import NO_STATE, UserError
@@ -364,6 +364,19 @@ def test_a_file_anywhere_is_solved_exactly_by_its_path(tmp_path, capsys):
     puzzle, moves = make("row"), told.partition("solution")[2].splitlines()[0].strip()
     start = apply(puzzle, puzzle.goal, puzzle.parse_moves("L L X"))
     assert solves(puzzle, start[None], [puzzle.parse_moves(moves)]).all() and "length          3 moves" in told
+
+
+def test_a_path_leads_to_its_file_whatever_folder_one_works_in_later_and_hides_no_other(folder, tmp_path, monkeypatch):
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    write(elsewhere, name="moved", goal="abcd")
+    monkeypatch.chdir(elsewhere)
+    assert named("moved.json") == "moved"
+    monkeypatch.chdir(tmp_path)
+    assert files("moved") == [elsewhere / "moved.json"]
+    (elsewhere / "moved.json").unlink()
+    write(folder, name="moved")
+    assert files("moved") == [folder / "moved.json"]
 
 
 def test_a_table_of_all_states_is_no_end_of_an_exact_search(tmp_path, monkeypatch, capsys):

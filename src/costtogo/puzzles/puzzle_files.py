@@ -72,14 +72,16 @@ def folder() -> Path:
 
 def let_be_found(path: Path) -> str:
     """Let this process find a file that lies elsewhere, too; returns the name of its puzzle."""
-    _elsewhere[path.stem] = path
+    _elsewhere[path.stem] = path.absolute()  # the working folder may change
     return path.stem
 
 
 def path_of(name: str) -> Path | None:
     """The file of a puzzle; None where there is none of this name."""
-    path = _elsewhere.get(name) or folder() / f"{name}.json"
-    return path if NAME.fullmatch(name) and path.is_file() else None
+    if not NAME.fullmatch(name):
+        return None
+    candidates = (_elsewhere.get(name), folder() / f"{name}.json")
+    return next((path for path in candidates if path and path.is_file()), None)
 
 
 def names() -> list[str]:
