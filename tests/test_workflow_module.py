@@ -21,7 +21,7 @@ from costtogo.puzzles import modules
 from costtogo.recipes import Mark, Recipe
 from costtogo.types import UserError
 from costtogo.workflow import stages as stage_table
-from costtogo.workflow.graph import Graph
+from costtogo.workflow.graph import Graph, names_of
 from costtogo.workflow.stages import Stage, stages_of
 from costtogo.workflow.state import State
 
@@ -306,6 +306,21 @@ def test_a_study_says_how_many_of_its_stages_are_finished(study, finished):
     recipes.begin(Path("results/smoke/audits"), "DNN_reduced_0")
     assert f"; {len(stages) - 2} of" in recipes.progress({"COSTTOGO_PLAN": str(plan)})
     assert recipes.progress({}) == ""
+
+
+@pytest.mark.parametrize(
+    "path", [ROOT / f"config/{name}.yaml" for name in names_of(ROOT / "config")], ids=lambda path: path.stem
+)
+def test_a_file_of_config_is_the_same_study_as_configfile_and_as_target(path):
+    """Of others, those that are not like the default study, nothing of params.yaml may come along."""
+    assert Graph([ROOT / "params.yaml", path], ROOT / "config", words=[]).study == load([path])
+
+
+def test_a_file_elsewhere_is_laid_over_the_default_study(tmp_path):
+    path = tmp_path / "other.yaml"
+    path.write_text("study: other\nseed: 7\n")
+    study = Graph([ROOT / "params.yaml", path], ROOT / "config", words=[]).study
+    assert (study.study, study.seed, [*study.models]) == ("other", 7, [*load([ROOT / "params.yaml"]).models])
 
 
 def test_all_recipes_of_a_study_are_there_once_one_stage_is_asked_for(tmp_path, monkeypatch):

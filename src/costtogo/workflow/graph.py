@@ -42,10 +42,10 @@ class Graph:
     """The stages of the study that is run and of studies of a folder, in an order in which they can be made.
 
     Made from what files say, without a look at results.  What is finished is read when it is asked for.
-    files: those of the study that is run, later ones over earlier ones; changes: values laid over them; folder:
-    config/; words: of the command line, which name studies of the folder or their files, or groups; all if left out.
-    job: whether this is a process on another machine that makes one stage of a run: then its marks and recipes are
-    those that the run has named, whatever has changed since.
+    files: those of the study that is run, later ones over earlier ones, but one of the folder stands for itself;
+    changes: values laid over them; folder: config/; words: of the command line, which name studies of the folder or
+    their files, or groups; all if left out.  job: whether this is a process on another machine that makes one stage of
+    a run: then its marks and recipes are those that the run has named, whatever has changed since.
     Raises UserError where parameters are wrong.
     """
 
@@ -57,7 +57,7 @@ class Graph:
         words: Iterable[str] | None = None,
         job: bool = False,
     ):
-        self.study = load(files, changes)
+        self.study = load(_laid_over(list(map(Path, files)), folder), changes)
         self.names = [name for name in [*names_of(folder), *without_study(folder)] if name != self.study.study]
         self._groups = groups(folder, [*self.names, self.study.study])
         self._studies = {self.study.study: self.study}
@@ -162,6 +162,12 @@ class Graph:
     def _recipe(self, stage: Stage) -> str:
         """The recipe of a stage, which is named as its mark is."""
         return str(RECIPES / stage.study / stage.group / f"{Path(self.mark(stage)).stem}.json")
+
+
+def _laid_over(files: list[Path], folder: Path) -> list[Path]:
+    """The files of a study without those before the last one of a folder, which is a study by itself."""
+    whole = [number for number, path in enumerate(files) if path.resolve().parent == folder.resolve()]
+    return files[whole[-1] :] if whole else files
 
 
 def _study_of(word: str) -> str:
