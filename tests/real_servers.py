@@ -113,10 +113,10 @@ class Postgres:
 class MlflowServer:
     """MLflow's server as compose.yaml starts it, but for where its database and its files are."""
 
-    def __init__(self, folder: Path, database: Postgres) -> None:
+    def __init__(self, folder: Path, database: str, password: str = "") -> None:
         self.folder, self.port, self.artifacts = folder, free_port(), folder / "artifacts"
         self.uri = f"http://127.0.0.1:{self.port}"
-        ours = {"--backend-store-uri": database.uri, "--artifacts-destination": str(self.artifacts)}
+        ours = {"--backend-store-uri": database, "--artifacts-destination": str(self.artifacts)}
         ours |= {"--host": "127.0.0.1", "--port": str(self.port)}
         options = shlex.split(COMPOSE["services"]["mlflow"]["command"])
         assert options[:2] == ["mlflow", "server"] and ours.keys() <= {*options}
@@ -126,14 +126,15 @@ class MlflowServer:
         self.environment = {name: value for name, value in os.environ.items() if name not in of_mlflow}
         told = COMPOSE["services"]["mlflow"]["environment"]
         self.environment |= {name: value for name, value in told.items() if "$" not in value}
-        self.environment["PGPASSWORD"] = database.password
+        self.environment["PGPASSWORD"] = password
 
     @contextmanager
-    def running(self) -> Iterator[None]:
-        """While it runs."""
-        with started(self.command, self.folder / "log", env=self.environment, cwd=self.folder) as process:
+    def running(self) -> Iterator[subprocess.Popen]:
+        """While it runs: the head of the group of its processes."""
+        options = {"env": self.environment, "cwd": self.folder, "start_new_session": True}
+        with started(self.command, self.folder / "log", **options) as process:
             wait_until(lambda: answers(f"{self.uri}/health"), "MLflow's server", process)
-            yield
+            yield process
 
 
 @contextmanager
@@ -146,7 +147,7 @@ def mlflow_on_postgres(folder: Path) -> Iterator[MlflowServer]:
         Path(place).chmod(0o755)
         database = Postgres(Path(place))
         with database.running():
-            yield MlflowServer(folder, database)
+            yield MlflowServer(folder, database.uri, database.password)
 
 
 @contextmanager

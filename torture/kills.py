@@ -69,6 +69,10 @@ class Maker:
         self.seconds[stage.id] = time.monotonic() - begun
         if code != 0:
             raise Damage(f"{stage.id} fails with {code}: {self.said()!r}")
+        self.check(stage)
+
+    def check(self, stage: Stage) -> None:
+        """Damage unless a stage is finished and all bytes are those of at first."""
         if reason := State(self.stages).reason(stage):
             raise Damage(f"{stage.id} is made and not finished: {reason}")
         check_same(contents(Path.cwd()), self.whole)

@@ -1,6 +1,6 @@
 """All kinds of trials, the cheap ones first."""
 
-from torture import damage, disks, files, kills, memory, page, parameters, places, shell, stores
+from torture import damage, disks, files, kills, memory, page, parameters, places, servers, shell, stores
 
 KINDS = (
     parameters.KIND,
@@ -10,6 +10,7 @@ KINDS = (
     files.KIND,
     damage.KIND,
     stores.KIND,
+    servers.KIND,
     places.KIND,
     memory.KIND,
     disks.KIND,

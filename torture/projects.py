@@ -7,7 +7,7 @@ import subprocess
 import sys
 import time
 import traceback
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
@@ -124,7 +124,17 @@ def words_of(stage: Stage, mark: Path) -> list[str]:
 
 
 def begin(words: list[str], log: Path) -> int:
-    """Fork a process that runs the command, as the head of a group of its own; its number."""
+    """Fork a process that runs the command; its number."""
+
+    def run() -> None:
+        sys.argv = ["costtogo", *words]
+        cli.main()
+
+    return fork(run, log)
+
+
+def fork(work: Callable[[], object], log: Path) -> int:
+    """Fork a process that does some work, as the head of a group of its own; its number.  log: what it prints."""
     sys.stdout.flush()
     process = os.fork()
     if process:
@@ -135,8 +145,8 @@ def begin(words: list[str], log: Path) -> int:
         descriptor = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644)
         os.dup2(descriptor, 1)
         os.dup2(descriptor, 2)
-        sys.argv = ["costtogo", *words]
-        cli.main()
+        work()
+        code = 0
     except SystemExit as left:
         code = int(left.code or 0)
     except BaseException:
