@@ -163,9 +163,10 @@ def content(root: Path, folder_of: Callable[[str], Path] | None = None) -> dict:
         key = (keys[run.data.tags["mlflow.parentRunId"]], run.info.run_name)
         assert key not in cells, f"two runs for {run.info.run_name}"
         cells[key] = (run.info.status, run.data.params, run.data.metrics, run.data.tags["result"])
-    versions = {
-        (int(version.version), version.tags["sha256"]): files_below(folder_of(version.source))
-        for version in client.search_model_versions("name = 'tiny.net'")
+    in_order = sorted(client.search_model_versions("name = 'tiny.net'"), key=lambda version: int(version.version))
+    versions = {  # numbers may have gaps: those of versions that several clones registered at the same moment
+        (place, version.tags["sha256"]): files_below(folder_of(version.source))
+        for place, version in enumerate(in_order, start=1)
     }
     return {"runs": found, "cells": cells, "versions": versions}
 

@@ -27,8 +27,18 @@ app = typer.Typer(
 Solvers = Literal["auto", "bwas", "greedy", "beam", "rising", "mcts", "exact", "local"]
 EXACT = (None, None, None, 1, False)  # options of searches over networks, left out
 KINDS = ("scramble", "state", "level")  # options that give the state to solve
-LARGEST = 2**63 - 1  # of the whole numbers that searches count with
 INTERRUPTED = 130  # typer's exit code
+
+
+def count(text: str) -> int:
+    """A whole number from 1 up to the largest that searches count with, which the help need not tell."""
+    try:
+        number = int(text)
+    except ValueError as error:
+        raise typer.BadParameter(f"{excerpt(text)} is no whole number.") from error
+    if not 1 <= number < 2**63:
+        raise typer.BadParameter(f"{excerpt(text)} is not {'1 or more' if number < 1 else 'below 2^63'}.")
+    return number
 
 
 def _show_version(asked: bool) -> None:
@@ -102,7 +112,8 @@ def solve(
     batch_size: Annotated[
         int | None,
         typer.Option(
-            max=LARGEST,
+            parser=count,
+            metavar="<int>",
             help="N of bwas and rising, nodes expanded at a time; 5, of puzzles too large to list 1,000, of rising "
             "500.",
         ),
@@ -110,8 +121,8 @@ def solve(
     max_expansions: Annotated[
         int | None,
         typer.Option(
-            min=1,
-            max=LARGEST,
+            parser=count,
+            metavar="<int>",
             help="A search by bwas ends unsolved after as many; 200,000, or 10,000,000 of large ones; one by mcts "
             "after as many states evaluated, 100,000.",
         ),
@@ -119,8 +130,8 @@ def solve(
     max_nodes: Annotated[
         int | None,
         typer.Option(
-            min=1,
-            max=LARGEST,
+            parser=count,
+            metavar="<int>",
             help="Nodes kept in memory at once, about 100 bytes each; a search over a network ends there; 40,000,000 "
             "if left out.",
         ),
@@ -145,8 +156,8 @@ def solve(
     average: Annotated[
         int,
         typer.Option(
-            min=1,
-            max=LARGEST,
+            parser=count,
+            metavar="<int>",
             help="Symmetric images of a state over which its cost-to-go is averaged; cube3 has 48.",
         ),
     ] = 1,

@@ -4,6 +4,7 @@ import multiprocessing
 import os
 import re
 import shutil
+import traceback
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import SimpleNamespace
@@ -16,6 +17,7 @@ from synthetic_cards import OfCubes, client_of, content, local_path, training_fi
 from costtogo import tracking
 from costtogo.files import read_json, write_json
 from costtogo.tracking import place, runs, store
+from costtogo.tracking.faults import StoreError
 
 SERVICES = COMPOSE["services"]
 PINNED = re.compile(r"[\w./-]+:\S*\d[\w.-]*")  # an image with a version
@@ -53,20 +55,92 @@ def test_an_address_with_a_password_is_printed_without_it(monkeypatch):
     assert tracking.pages.addresses.base(Path()) == "https://server:80/team"
 
 
-@pytest.mark.parametrize(("uri", "tries"), [("http://127.0.0.1:9", store.TRIES), ("sqlite:///mlflow.db", 1)])
-def test_what_a_server_refuses_is_tried_again_and_then_told(uri, tries, monkeypatch):
-    from mlflow.exceptions import RestException
+class Registry:
+    """Of a server the registered models, by their names."""
 
+    tracking_uri = "http://127.0.0.1:9"
+
+    def __init__(self, held: str) -> None:
+        self.models = {store.TURN: {place.CLONE: held}}
+        self.asked = 0
+
+    def create_registered_model(self, name, tags):
+        self.asked += 1
+        if name in self.models:
+            self.refuse("RESOURCE_ALREADY_EXISTS")
+        self.models[name] = tags
+
+    def get_registered_model(self, name):
+        return (
+            SimpleNamespace(tags=self.models[name]) if name in self.models else self.refuse("RESOURCE_DOES_NOT_EXIST")
+        )
+
+    def delete_registered_model(self, name):
+        self.models.pop(name)
+
+    def refuse(self, code: str):
+        from mlflow.exceptions import RestException
+
+        raise RestException({"error_code": code})
+
+
+OURS = {place.CLONE: "ours"}
+
+
+@pytest.fixture
+def at_once(monkeypatch):
+    """A clone that waits asks again at once."""
     monkeypatch.setattr(store, "PAUSE", (0, 0))
-    calls = []
 
-    def refused():
-        calls.append(1)
-        raise RestException({"error_code": "RESOURCE_ALREADY_EXISTS"})
 
-    with pytest.raises(RestException):
-        store.beside_others(SimpleNamespace(tracking_uri=uri), refused)
-    assert len(calls) == tries
+def test_a_clone_waits_until_the_turn_of_another_has_ended(at_once):
+    class Ending(Registry):
+        def get_registered_model(self, name):
+            found = super().get_registered_model(name)
+            if self.asked == 3:
+                del self.models[name]
+            return found
+
+    registry = Ending(held="theirs")
+    with store._turn_of_clone(registry, OURS):
+        assert registry.models == {store.TURN: OURS} and registry.asked == 4
+    assert registry.models == {}
+
+
+def test_a_turn_that_ends_while_a_clone_asks_for_its_own_is_no_error(at_once):
+    class Between(Registry):
+        def create_registered_model(self, name, tags):
+            if self.models.pop(name, None):
+                self.refuse(store.ENDED)  # MLflow's, which looks for what hinders it
+            super().create_registered_model(name, tags)
+
+    registry = Between(held="theirs")
+    with store._turn_of_clone(registry, OURS):
+        assert registry.models == {store.TURN: OURS}
+
+
+def test_a_turn_that_a_killed_process_of_this_clone_has_left_is_its_own():
+    registry = Registry(held="ours")
+    with pytest.raises(KeyError), store._turn_of_clone(registry, OURS):
+        assert registry.asked == 1
+        raise KeyError
+    assert registry.models == {}, "an error ends it too"
+
+
+def test_a_turn_that_another_clone_holds_unchanged_for_long_is_taken_away(at_once, monkeypatch):
+    monkeypatch.setattr(store, "HELD_SECONDS", 0.1)
+    registry = Registry(held="theirs")
+    with store._turn_of_clone(registry, OURS):
+        assert registry.models == {store.TURN: OURS} and registry.asked > 2
+
+
+def test_a_server_whose_turn_never_comes_is_told_as_busy(at_once, monkeypatch):
+    monkeypatch.setattr(store, "QUEUE_SECONDS", 0.1)
+    with (
+        pytest.raises(StoreError, match="held by another process"),
+        store._turn_of_clone(Registry(held="theirs"), OURS),
+    ):
+        pass
 
 
 def test_a_clone_is_told_from_others_on_a_server_alone(tmp_path, monkeypatch):
@@ -126,11 +200,20 @@ def together(calls: list[Callable[[], object]]) -> None:
     import mlflow.pyfunc  # noqa: F401
 
     context = multiprocessing.get_context("fork")
-    started = [context.Process(target=call) for call in calls]
+    faults = context.SimpleQueue()
+
+    def run(call: Callable[[], object]) -> None:
+        try:
+            call()
+        except BaseException:
+            faults.put(traceback.format_exc())
+
+    started = [context.Process(target=run, args=(call,)) for call in calls]
     for process in started:
         process.start()
     for process in started:
         process.join()
+    assert faults.empty(), faults.get()
     assert [process.exitcode for process in started] == [0] * len(calls)
 
 

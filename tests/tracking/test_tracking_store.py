@@ -258,6 +258,8 @@ def test_what_a_server_answers_is_told(root, monkeypatch):
         def do_GET(self):
             self.send_error(401)
 
+        do_POST = do_GET
+
         def log_message(self, *arguments):
             pass
 

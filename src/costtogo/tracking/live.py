@@ -18,7 +18,7 @@ from costtogo.tracking.runs import (
     name_runs,
     stage_of,
 )
-from costtogo.tracking.store import beside_others, session
+from costtogo.tracking.store import session
 
 
 class LiveRun:
@@ -61,7 +61,7 @@ class LiveRun:
     def _open(self) -> None:
         """Begin a run, unless the result is recorded; what earlier trainings left unfinished goes."""
         with session(self._root) as client:
-            self._client, self.run_id = client, beside_others(client, lambda: self._begin(client))
+            self._client, self.run_id = client, self._begin(client)
 
     def _begin(self, client) -> str | None:
         """The id of the new run; None where there is none."""

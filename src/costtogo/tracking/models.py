@@ -37,7 +37,7 @@ def _version(client, run, model: Stage, iteration: int | None = None):
     if not client.search_registered_models(f"name = '{name}'"):
         client.create_registered_model(name, description=notes.model_note(model, None))
     same = f"name = '{name}' and tags.sha256 = '{sha256}'"
-    if versions := _of_live_runs(client, same):
+    if versions := client.search_model_versions(same):
         return versions[0]
     tags = {"sha256": sha256, "iteration": str(checkpoint.name)} | experiment_of(model.card)
     logged = _logged_model(client, run, model, model.path.with_suffix("") / checkpoint["file"], tags)
@@ -45,20 +45,8 @@ def _version(client, run, model: Stage, iteration: int | None = None):
     source = logged.model_uri if is_server(client.tracking_uri) else logged.artifact_location
     told = notes.version_note(checkpoint.name, iteration is not None)
     version = client.create_model_version(name, source, run_id, tags=tags, description=told, model_id=logged.model_id)
-    first = next(iter(_of_live_runs(client, same)), version)
-    for other in client.search_model_versions(same):  # what other clones have registered at the same moment
-        if other.version != first.version:
-            client.delete_model_version(name, other.version)
-    if first.version != version.version:
-        return first
     client.log_outputs(run_id, [LoggedModelOutput(logged.model_id, int(checkpoint.name))])
     return version
-
-
-def _of_live_runs(client, condition: str) -> list:
-    """The versions that a condition finds, the oldest first, less those whose run another clone has removed."""
-    found = sorted(client.search_model_versions(condition), key=lambda each: int(each.version))
-    return [each for each in found if client.get_run(each.run_id).info.lifecycle_stage == "active"]
 
 
 def _logged_model(client, run, model: Stage, checkpoint: Path, tags: dict[str, str]):

@@ -12,7 +12,7 @@ from costtogo.tracking import cells, models, names, notes, record
 from costtogo.tracking.faults import best_effort, one_sentence
 from costtogo.tracking.place import CLONE, artifact_location, clone, enabled, is_away
 from costtogo.tracking.record import Card, Points, Stage, experiment_of
-from costtogo.tracking.store import beside_others, session
+from costtogo.tracking.store import session
 
 WORTH_LOADING = 60.0  # seconds of a stage, beside which those that MLflow takes to load are few
 WAITING = ".mlflow-waiting"  # a file for each card to be recorded, named as the card is
@@ -34,7 +34,7 @@ def log_card(card_path: Path, root: Path) -> str | None:
         return None
     with one_sentence(str(card_path), root), session(root) as client:
         stage = record.read_stage(Path(card_path), Path(root))
-        return beside_others(client, lambda: _record(client, stage))
+        return _record(client, stage)
 
 
 def log_stage(card_path: Path, root: Path, seconds: float) -> None:
@@ -81,7 +81,7 @@ def _record(client, stage: Stage) -> str:
     if run is None:
         run_id = _write(client, experiment, stage).info.run_id
         client.set_tag(run_id, "logged", content)
-        run = _first(client, find(client, experiment, card, key | {"logged": content}))
+        run = client.get_run(run_id)
     if notes.NOTE not in run.data.tags:
         client.set_tag(run.info.run_id, notes.NOTE, notes.run_note(stage, experiment))
     if run.data.tags.get(RESULT) != CURRENT:
@@ -91,21 +91,6 @@ def _record(client, stage: Stage) -> str:
         _mark(client, run, CURRENT)
     name_runs(client, experiment, card)
     return run.info.run_id
-
-
-def _first(client, same: list):
-    """Of the runs of one result the one that stays: clones that share a server may have recorded it at the same moment.
-
-    Where several stay for a moment, all clones choose alike: what is current, what has networks, the least id.
-    """
-
-    def rank(run) -> tuple[bool, bool, str]:
-        has_networks = bool(run.outputs and run.outputs.model_outputs)
-        return run.data.tags.get(RESULT) != CURRENT, not has_networks, run.info.run_id
-
-    first, *others = sorted(same, key=rank)
-    _delete(client, others)
-    return first
 
 
 def _mark(client, run, result: str) -> None:

@@ -6,16 +6,17 @@ import random
 import sqlite3
 import tempfile
 import time
-from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, nullcontext, suppress
 from pathlib import Path
-from typing import TypeVar
 from urllib.parse import unquote, urlsplit
 
 from costtogo.tracking import faults
 from costtogo.tracking.faults import StoreError, best_effort, one_sentence
 from costtogo.tracking.place import (
     ARTIFACTS,
+    CLONE,
+    clone,
     database_path,
     enabled,
     is_server,
@@ -28,8 +29,10 @@ from costtogo.tracking.place import (
 LOCK_SECONDS = 300.0  # longest wait for the one process that is recording; a server may be slow
 QUEUE_SECONDS = 600.0  # longest wait for the turns of others
 POLL_SECONDS = 0.01
-TRIES, PAUSE = 5, (0.1, 1.0)  # of recording on a server that refuses it; seconds between them
-Result = TypeVar("Result")
+TURN = "costtogo.turn"  # registered model that is there while a clone records on a server
+EXISTS, ENDED = "RESOURCE_ALREADY_EXISTS", "RESOURCE_DOES_NOT_EXIST"  # what MLflow says of it
+HELD_SECONDS = 120.0  # after which the turn of another clone is over, for its process must have been killed
+PAUSE = (0.05, 0.3)  # seconds until a clone asks again whether it is its turn
 PLACES = "SELECT artifact_location FROM experiments WHERE name LIKE 'costtogo/%' AND artifact_location LIKE 'file:%'"
 SETTINGS = {
     "MLFLOW_DISABLE_TELEMETRY": "true",
@@ -68,23 +71,9 @@ def session(root: Path) -> Iterator:
         if path is not None and not path.exists():
             _create(path)
         _look(uri, root)
-        yield MlflowClient(uri, registry_uri=uri)
-
-
-def beside_others(client, record: Callable[[], Result]) -> Result:
-    """Record something; on a server, where it refuses, do so again a few times.
-
-    Another clone of the project may do the same there at this moment, whose lock is another.  What is recorded twice is
-    found the second time, so that each try completes the one before.
-    """
-    from mlflow.exceptions import RestException
-
-    for _ in range(TRIES - 1 if is_server(client.tracking_uri) else 0):
-        try:
-            return record()
-        except RestException:
-            time.sleep(random.uniform(*PAUSE))
-    return record()
+        client = MlflowClient(uri, registry_uri=uri)
+        with _turn_of_clone(client, clone(root)) if is_server(uri) else nullcontext():
+            yield client
 
 
 @contextmanager
@@ -107,6 +96,51 @@ def _turn(path: Path, uri: str) -> Iterator[None]:
         yield
     finally:
         lock.release()
+
+
+@contextmanager
+def _turn_of_clone(client, own: dict[str, str]) -> Iterator[None]:
+    """Hold a server that clones on several machines share; own: the tag of this one.
+
+    The lock is an empty registered model, for of each name there is one at most. One that this clone has left there,
+    killed, is its own; that of another clone is taken away after HELD_SECONDS without a change.
+    """
+    from mlflow.exceptions import MlflowException, RestException
+
+    seen, since, begun = "", time.monotonic(), time.monotonic()
+    while (holder := _take_turn(client, own)) not in (None, own[CLONE]):
+        now = time.monotonic()
+        if holder != seen:
+            seen, since = holder, now
+        elif now - since > HELD_SECONDS:
+            with suppress(RestException):  # another clone has seen it, too
+                client.delete_registered_model(TURN)
+        if now - begun > QUEUE_SECONDS:
+            raise StoreError(faults.BUSY.format(shown(client.tracking_uri)))
+        time.sleep(random.uniform(*PAUSE))
+    try:
+        yield
+    finally:
+        with suppress(MlflowException):  # the server is gone: what this clone leaves there is its own
+            client.delete_registered_model(TURN)
+
+
+def _take_turn(client, own: dict[str, str]) -> str | None:
+    """Take a server's lock; returns who holds it already, None where nobody did."""
+    from mlflow.exceptions import RestException
+
+    try:
+        client.create_registered_model(TURN, own)
+        return None
+    except RestException as error:
+        if error.error_code not in (EXISTS, ENDED):  # MLflow looks for the other's, too, which may just have gone
+            raise
+    try:
+        return client.get_registered_model(TURN).tags.get(CLONE, "")
+    except RestException as error:
+        if error.error_code != ENDED:
+            raise
+        return ""
 
 
 def _create(database: Path) -> None:
