@@ -111,7 +111,7 @@ TOO_LARGE = str(2**63)
 
 
 @pytest.mark.parametrize("option", ["--max-nodes", "--max-expansions", "--batch-size", "--average"])
-@pytest.mark.parametrize("number", [TOO_LARGE, "9" * 5000])
+@pytest.mark.parametrize("number", [TOO_LARGE, "9" * 5000, "0", "-1", "1.5"])
 def test_a_number_that_no_search_counts_to_is_a_usage_error(command, model, option, number):
     code, out, err = command("solve", "--model", model, "--state", "222", option, number)
     assert code == 2 and out == "" and f"Invalid value for '{option}'" in err and len(err) < 300
@@ -434,7 +434,7 @@ BAD_CHOICES = {
     "wrong puzzle": (("--puzzle", "cube2", "--state", "222"), "was trained on hanoi_3, not on cube2"),
     "unknown puzzle": (("--puzzle", "cube4", "--state", "222"), "Unknown puzzle 'cube4'"),
     "path weight": (("--state", "222", "--path-weight", "2.5"), "λ must lie between 0 and 2, not at 2.5"),
-    "batch size": (("--state", "222", "--batch-size", "0"), "N must lie between 1 and 1,000,000, not at 0"),
+    "batch size": (("--state", "222", "--batch-size", "1000001"), "N must lie between 1 and 1,000,000, not at 1000001"),
     "too few expansions": (("--state", "222", "--max-expansions", "1"), "raise --max-expansions"),
     "no out": (("--instances", "in.csv"), "give --out"),
     "missing file": (("--instances", "none.csv", "--out", "out.csv"), "Cannot read none.csv: No such file"),
