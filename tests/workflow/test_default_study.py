@@ -7,6 +7,7 @@ import shutil
 import signal
 import subprocess
 import time
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -38,6 +39,14 @@ def project(tmp_path_factory) -> Path:
 def test_a_complete_study_leaves_nothing_to_do(project):
     assert "Nothing to be done" in snakemake(project)
     assert "didn't change" in run(project, "dvc", "repro")
+
+
+def test_a_finished_study_becomes_one_file_with_its_figures_for_a_supplement(project, tmp_path):
+    snakemake(project, "--report", str(tmp_path / "supplement.zip"))
+    names = zipfile.ZipFile(tmp_path / "supplement.zip").namelist()
+    figures = {path.name for path in (project / "reports/default/figures").glob("*.png")}
+    assert figures and figures <= {Path(name).name for name in names}
+    assert any(name.endswith("report.html") for name in names)
 
 
 def begun(folder: Path, *arguments: str) -> subprocess.Popen:
