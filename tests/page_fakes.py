@@ -83,6 +83,7 @@ def walked(name: str, text: str) -> dict:
         "length": len(moves),
         "metric": "moves",
         "lower_bound": float("inf"),
+        "lower_bound_holds": True,
         "proved": False,
         "optimum": None,
         "states": [state.tolist() for state in states],

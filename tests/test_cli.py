@@ -359,9 +359,10 @@ def test_solve_finds_the_network_of_a_large_boards_study_and_tells_its_length_in
 
 
 @pytest.mark.parametrize("name", BOARDS)
-def test_a_large_board_without_a_network_is_told_with_what_trains_one(name, refused, monkeypatch):
+def test_a_large_board_without_a_network_is_told_with_what_trains_one(name, refused, monkeypatch, tmp_path):
     studies = Path(__file__).parents[1] / "config"
     monkeypatch.setattr(at_hand, "STUDIES", studies)
+    monkeypatch.setattr(at_hand, "packaged_folder", lambda: tmp_path / "none")
     told = refused("solve", "--puzzle", name, "--state", BOARDS[name][0])
     study = f"snakemake --cores all {name}" if (studies / f"{name}.yaml").exists() else "by a study of yours"
     assert f"no trained network of {name}" in told and study in told

@@ -127,6 +127,7 @@ def test_a_solution_has_its_states_and_what_is_known_of_each(solver, model):
     assert (found["exact"][0], found["exact"][-1], found["optimum"]) == (2, 0, 2)
     assert all(np.isnan(value) == (model is None) for value in found["cost_to_go"])
     assert found["proved"] == (found["length"] == 2)
+    assert found["lower_bound_holds"] == (solver != "bwas" and solver != "auto")
 
 
 def test_a_search_that_finds_nothing_says_why():

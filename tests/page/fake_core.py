@@ -89,6 +89,7 @@ def _solution(puzzle: Puzzle, start: States, actions: list[int], is_shortest: bo
         "length": len(actions),
         "metric": "moves",
         "lower_bound": float(len(actions)) if is_shortest else 0.0,
+        "lower_bound_holds": is_shortest,
         "proved": is_shortest,
         "optimum": len(actions) if is_shortest else None,
         "states": [state.tolist() for state in states],

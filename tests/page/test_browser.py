@@ -311,6 +311,18 @@ def test_a_scramble_is_solved_and_played(open_page, expect):
     assert carried(page)["state"] == after("cube3", "R U F")  # the link keeps the state that was solved
 
 
+OPTIMAL = """async (solution) => {
+  const { searchRows } = await import("/static/numbers.js");
+  return Object.fromEntries(searchRows({ best_length: null, solution })).Optimal;
+}"""
+
+
+def test_a_lower_bound_is_told_with_its_condition(open_page):
+    page, found = open_page(), {"length": 50, "metric": "moves", "optimum": None, "proved": False, "lower_bound": 49.2}
+    told = [page.evaluate(OPTIMAL, found | {"lower_bound_holds": holds}) for holds in (True, False)]
+    assert told == ["unknown; at least 50", "unknown; at least 50 if the network never overestimates"]
+
+
 def test_the_solution_is_stepped_by_buttons_keys_slider_and_chart(open_page, expect):
     page = open_page(link(puzzle="puzzle8", state=after("puzzle8", "D D R R"), solver="shortest"))
     solve(page)

@@ -25,7 +25,7 @@ from costtogo.solving.at_hand import ModelCard, find_model
 from costtogo.solving.exact import exact_values, is_tabled
 from costtogo.solving.searches import make_ready
 from costtogo.solving.setting import WITHOUT_NETWORK, Setting
-from costtogo.solving.solution import FACTS, METRICS, Solution, solution_of
+from costtogo.solving.solution import METRICS, Solution, solution_of
 from costtogo.types import UserError, excerpt
 
 if TYPE_CHECKING:
@@ -105,7 +105,7 @@ def _lines(solution: Solution, chosen: Chosen) -> Iterator[tuple[str, str]]:
 
 def _condition(solution: Solution, card: ModelCard | None) -> str:
     """What a lower bound rests on."""
-    if solution.solver in FACTS:
+    if solution.holds:
         return ""
     over = card.numbers.get("overestimated_percent") if card else None
     audit = f"; on {over:g} % of the states of its audit it does" if over else ""
@@ -128,6 +128,7 @@ def _record(solution: Solution, chosen: Chosen) -> dict:
         "optimum": solution.optimum,
         "proved": solution.proved,
         "lower_bound": round(solution.lower_bound, 4),
+        "lower_bound_holds": solution.holds,
         "nodes_expanded": solution.nodes_expanded,
         "nodes_generated": solution.nodes_generated,
         "seconds": round(solution.seconds, 4),

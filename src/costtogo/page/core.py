@@ -150,6 +150,7 @@ def _solution(puzzle: Puzzle, model: str | None, found: solving.Solution) -> dic
         "length": found.length,
         "metric": found.metric,
         "lower_bound": float(found.lower_bound),
+        "lower_bound_holds": found.holds,
         "proved": bool(found.proved),
         "optimum": found.optimum,
         "states": states.tolist(),

@@ -151,6 +151,7 @@ class Values(BaseModel):
 class SolutionInfo(BaseModel):
     """A solution that was replayed. states: the start, and what each move leads to, length + 1 of them.
 
+    lower_bound_holds: whether the bound holds in any case, else if the network never overestimates.
     cost_to_go, exact: of each state, null where there is no network or the exact value is not known.
     """
 
@@ -159,6 +160,7 @@ class SolutionInfo(BaseModel):
     length: int
     metric: str
     lower_bound: float | None
+    lower_bound_holds: bool
     proved: bool
     optimum: int | None
     states: list[list[int]]

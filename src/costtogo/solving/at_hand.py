@@ -41,7 +41,7 @@ class ModelCard:
     def told(self) -> str:
         """Which network this is, for a line of output."""
         if self.origin == PACKAGED:
-            return f"the network that comes with costtogo for the {title(self.puzzle)}"
+            return f"the network that comes with costtogo ({title(self.puzzle)})"
         study, _, model = self.name.rpartition("/")
         return f"{model} of the study {study}" if self.origin == STUDY else str(self.path)
 

@@ -19,8 +19,8 @@ class Solution:
     """One search from one start.
 
     start: uint8 [D].  actions: the moves of the solution, empty where there is none.
-    lower_bound: moves; no solution is shorter: in any case by exact and the solvers in FACTS, else if the network never
-    overestimates.  ended: "solved", "memory", "seconds" or "expansions".  solver: by name.
+    lower_bound: moves; no solution is shorter, on the condition that `holds` tells.
+    ended: "solved", "memory", "seconds" or "expansions".  solver: by name.
     """
 
     puzzle: Puzzle
@@ -76,7 +76,12 @@ class Solution:
     def proved(self) -> bool:
         """True if no solution can be shorter, whatever the network is like."""
         known = self.optimum is not None and self.length == self.optimum
-        return self.solved and (known or (self.solver in FACTS and self.lower_bound >= self.length))
+        return self.solved and (known or (self.holds and self.lower_bound >= self.length))
+
+    @property
+    def holds(self) -> bool:
+        """True where the lower bound holds whatever the network is like, else if it never overestimates."""
+        return self.solver in (*FACTS, "exact")
 
     @cached_property
     def states(self) -> States:

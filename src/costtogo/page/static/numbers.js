@@ -28,9 +28,11 @@ export function searchRows(report) {
   ];
 }
 
-function optimality({ length, optimum, proved, lower_bound: bound }) {
+function optimality({ length, optimum, proved, lower_bound: bound, lower_bound_holds: holds }) {
   if (optimum !== null && optimum !== undefined)
     return optimum === length ? "yes" : `no, the optimum is ${whole(optimum)}`;
   if (proved) return "yes, proved";
-  return bound > 0 ? `unknown; lower bound ${whole(Math.ceil(bound - 1e-6))}` : "unknown";
+  if (!(bound > 0)) return "unknown";
+  const least = `unknown; at least ${whole(Math.ceil(bound - 1e-6))}`;
+  return holds ? least : `${least} if the network never overestimates`;
 }
