@@ -8,14 +8,17 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
 
 from costtogo.files import parse_csv, read_bytes
 from costtogo.puzzles import levels_of
 from costtogo.puzzles.base import Puzzle, apply
 from costtogo.types import States, UserError, excerpt
+
+if TYPE_CHECKING:
+    import pandas
 
 STATES = ("scramble", "state", "tiles", "lights")  # columns that tell states
 LEVEL = "level"  # whose names stand where other files have states
@@ -50,6 +53,8 @@ def load(puzzle: Puzzle, path: Path) -> Instances:
     if not puzzle.one_goal and path.suffix != ".csv":
         names, states = levels_of(puzzle).read(path)
         return Instances(LEVEL, names, states, np.full(len(names), np.nan))
+    from pandas import RangeIndex  # loads for a fifth of a second, which states by hand need not wait for
+
     content = read_bytes(path)
     frame = parse_csv(path, content, dtype=str, keep_default_na=False)
     kind = next((name for name in STATES if name in frame.columns), None)
@@ -58,7 +63,7 @@ def load(puzzle: Puzzle, path: Path) -> Instances:
     if frame.empty:
         raise UserError(f"{path} has no instances below its first line.")
     place = partial(_place, path, content)
-    if not isinstance(frame.index, pd.RangeIndex):
+    if not isinstance(frame.index, RangeIndex):
         raise UserError(f"{place(0)}: there are more cells than the file's first line names.")
     texts = frame[kind].tolist()
     told = next((_whole_numbers(frame[name], place) for name in OPTIMA if name in frame.columns), None)
@@ -93,7 +98,7 @@ def _parsed(puzzle: Puzzle, kind: str, text: str, place: Callable[[int], str], r
         raise UserError(f"{place(row)}: {error}") from error
 
 
-def _whole_numbers(column: pd.Series, place: Callable[[int], str]) -> np.ndarray:
+def _whole_numbers(column: "pandas.Series", place: Callable[[int], str]) -> np.ndarray:
     """The column as int64; UserError names the first line that is no whole number."""
     for row in np.flatnonzero(~column.str.fullmatch(r"[0-9]{1,9}")):
         raise UserError(f"{place(row)}: {column.name} is '{excerpt(column[row])}', not a whole number.")

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
 
 from costtogo.commands.drawing import drawn, is_terminal
 from costtogo.external import Instances, state_of
@@ -29,6 +28,8 @@ from costtogo.solving.solution import METRICS, Solution, solution_of
 from costtogo.types import UserError, excerpt
 
 if TYPE_CHECKING:
+    import pandas
+
     from costtogo.heuristics.network import NetworkHeuristic
 
 
@@ -216,9 +217,11 @@ def _check_out(instances: Path, out: Path) -> None:
         raise UserError(f"--out {excerpt(str(out))} is the file of --instances, which it would replace: name another.")
 
 
-def _solved(instances: Instances, optimal: np.ndarray | None, solutions: list[Solution]) -> pd.DataFrame:
+def _solved(instances: Instances, optimal: np.ndarray | None, solutions: list[Solution]) -> "pandas.DataFrame":
     """The instances searched so far with what was found."""
-    rows = pd.DataFrame([_row(solution) for solution in solutions]).round({"seconds": 4})
+    from pandas import DataFrame  # loads for a fifth of a second, which one state need not wait for
+
+    rows = DataFrame([_row(solution) for solution in solutions]).round({"seconds": 4})
     lengths = [name for name in rows if name.startswith("length")]
     rows[lengths] = rows[lengths].where(rows["solved"]).astype("Int64")
     rows.insert(0, instances.kind, instances.texts[: len(rows)])
