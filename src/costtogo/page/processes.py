@@ -51,7 +51,7 @@ class Worker:
     async def start(self) -> None:
         """Start a process unless there is a living one; return when it is ready for a job. Raises Ended."""
         async with self._lock:
-            if self._killed_for and self.process is not None:
+            if self.process is not None and (self._killed_for or self._has_ended()):
                 await self.process.wait()
             if self.process is None or self.process.returncode is not None:
                 await self._spawn()
@@ -89,6 +89,13 @@ class Worker:
         self.kill()
         if self.process is not None:
             await self.process.wait()
+
+    def _has_ended(self) -> bool:
+        """True where the process is gone, which asyncio learns a moment later."""
+        try:
+            return os.waitid(os.P_PID, self.process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+        except ChildProcessError:  # asyncio has asked for its end before
+            return True
 
     async def _spawn(self) -> None:
         threads = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"), str(self.threads))
