@@ -19,7 +19,7 @@ class Solution:
     """One search from one start.
 
     start: uint8 [D].  actions: the moves of the solution, empty where there is none.
-    lower_bound: moves; no solution is shorter, on the condition that `holds` tells.
+    lower_bound: moves that every solution has at least; `holds` says whether that rests on the network.
     ended: "solved", "memory", "seconds" or "expansions".  solver: by name.
     """
 
