@@ -37,6 +37,7 @@ def study(tmp_path, monkeypatch):
     monkeypatch.setattr(pack, "packaged_folder", lambda: tmp_path / "networks")
     monkeypatch.setattr(pack, "commit", lambda: CLEAN)
     monkeypatch.setattr(measuring, "INSTANCES", 4)
+    monkeypatch.setattr(measuring, "SECONDS", 60)  # no search takes as long, on a busy machine either
     return model
 
 
@@ -69,11 +70,21 @@ def test_no_network_is_packed_from_changed_files(study, monkeypatch, where):
     assert is_one_sentence(str(told.value)) and not list(at_hand.packaged_folder().iterdir())
 
 
-def test_a_network_too_large_for_the_package_leaves_nothing_there(study, monkeypatch):
-    monkeypatch.setattr(pack, "MOST_BYTES", 100)
-    with pytest.raises(UserError, match="too large for the package") as told:
+@pytest.mark.parametrize(("lack", "told"), [("room", "too large for the package"), ("solutions", "none of 4 searches")])
+def test_a_network_too_large_or_that_solves_nothing_leaves_the_package_as_it_was(study, monkeypatch, lack, told):
+    before = pack.run(study)
+    kept = {path: path.read_bytes() for path in (before, before.with_suffix(".json"))}
+    networks.save(study / "7.safetensors", networks.build(architecture_of(first_layers=[8]), make("hanoi_4"), seed=1),
+                  {"puzzle": "hanoi_4", "precision": "float32", "iteration": 7})  # fmt: skip
+    if lack == "room":
+        monkeypatch.setattr(pack, "MOST_BYTES", 100)
+    else:
+        nothing = {"solved_percent": 0.0, "instances": 4, "solver": "bwas"}
+        monkeypatch.setattr(pack, "measure", lambda network: nothing)
+    with pytest.raises(UserError, match=told) as error:
         pack.run(study)
-    assert is_one_sentence(str(told.value)) and not list(at_hand.packaged_folder().iterdir())
+    assert is_one_sentence(str(error.value))
+    assert {path: path.read_bytes() for path in at_hand.packaged_folder().iterdir()} == kept
 
 
 def test_a_weight_beyond_16_bits_is_refused_and_a_whole_number_kept():

@@ -4,12 +4,14 @@ The card has what the file itself does, `numbers`, and what the float32 checkpoi
 anybody sees what the rounding costs. `costtogo networks --measure` takes the measurement again.
 """
 
+import hashlib
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import torch
 
-from costtogo.files import digest, read_json, read_tensors, write_json, write_tensors
+from costtogo.files import digest, read_bytes, read_json, read_tensors, write_bytes, write_json, write_tensors
 from costtogo.heuristics.network import load, load_network
 from costtogo.progress import say
 from costtogo.solving.at_hand import FILE, ModelCard, packaged, packaged_folder
@@ -24,7 +26,8 @@ MOST_BYTES = 3_000_000  # of one network
 def run(model: Path) -> Path:
     """Pack the selected checkpoint of a model's folder, results/<study>/models/<model>; returns the file.
 
-    Raises UserError where the model was trained, or is packed, from a working tree with changes.
+    Raises UserError, and leaves the package as it was, where the model was trained, or is packed, from a working tree
+    with changes, is too large, or solves nothing.
     """
     study, name = model.resolve().parents[1], model.name
     timing = read_json(study / "timings" / "models" / f"{name}.json")
@@ -34,13 +37,19 @@ def run(model: Path) -> Path:
             raise UserError(f"{name} would be packed from changed files ({place}): commit them first.")
     checkpoint = ModelCard(name, "", FILE, model).checkpoint()
     puzzle, network, description = load_network(checkpoint)
-    target = packaged_folder() / f"{puzzle.name}.safetensors"
     rounded = {key: halved(tensor) for key, tensor in read_tensors(checkpoint)[0].items()}
-    write_tensors(target, rounded, description)
-    if target.stat().st_size > MOST_BYTES:
-        target.unlink()
-        raise UserError(f"{checkpoint} is too large for the package even in 16 bits; train a smaller network.")
-    say(f"{puzzle.name}: measuring the network with 16-bit weights, then with the weights as they were trained")
+    target = packaged_folder() / f"{puzzle.name}.safetensors"
+    with TemporaryDirectory() as apart:
+        file = Path(apart) / target.name
+        write_tensors(file, rounded, description)
+        content = read_bytes(file)
+        if len(content) > MOST_BYTES:
+            raise UserError(f"{checkpoint} is too large for the package even in 16 bits; train a smaller network.")
+        say(f"{puzzle.name}: measuring the network with 16-bit weights, then with the weights as they were trained")
+        numbers = measure(load(file))
+    if numbers["solved_percent"] == 0:
+        searched = f"none of {numbers['instances']} searches by {numbers['solver']} found a solution"
+        raise UserError(f"{checkpoint} is not packed: over it {searched}.")
     card = {
         "puzzle": puzzle.name,
         "study": study.name,
@@ -48,13 +57,14 @@ def run(model: Path) -> Path:
         "iteration": description["iteration"],
         "training": {key: timing[key] for key in ("commit", "processor", "seconds") if key in timing},
         "checkpoint_sha256": digest(checkpoint),
-        "sha256": digest(target),
+        "sha256": hashlib.sha256(content).hexdigest(),
         "weights": sum(parameter.numel() for parameter in network.parameters()),
-        "bytes": target.stat().st_size,
+        "bytes": len(content),
         "measured_at": here,
-        "numbers": measure(load(target)),
+        "numbers": numbers,
         "as_trained": measure(load(checkpoint)),
     }
+    write_bytes(target, content)
     write_json(target.with_suffix(".json"), card)
     return target
 
