@@ -402,6 +402,16 @@ def test_every_time_of_the_document_stands_in_the_table_of_times(final_year):
     assert shown.count("\n") == len(times) + 2 and "nodes generated a second" in shown
 
 
+@pytest.mark.parametrize("timed", [False, True])
+def test_the_document_on_local_value_iteration_is_held_against_studies_of_its_own_puzzle_alone(tmp_path, timed):
+    for puzzle in ("puzzle15", "puzzle8"):
+        asked = synthetic_local_vi.study_of().model_copy(update={"puzzle": puzzle})
+        synthetic_local_vi.write_results(asked, tmp_path / puzzle)
+        own = StudyResults(tmp_path / puzzle / "local_vi", whole(asked), timed=timed)
+        rows = compare_texts(own)
+        assert (len(rows) > 0) == (puzzle == "puzzle15") and "verdict" in rows
+
+
 def test_a_class_of_which_no_board_was_drawn_has_no_answer(tmp_path):
     asked = synthetic_local_vi.study_of()
     path = synthetic_local_vi.write_results(asked, tmp_path) / "local_vi/puzzle15/boards.parquet"

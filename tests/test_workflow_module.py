@@ -21,7 +21,7 @@ from costtogo.puzzles import modules
 from costtogo.recipes import Mark, Recipe
 from costtogo.types import UserError
 from costtogo.workflow import stages as stage_table
-from costtogo.workflow.graph import Graph, names_of
+from costtogo.workflow.graph import Graph, names_of, read_by
 from costtogo.workflow.stages import Stage, stages_of
 from costtogo.workflow.state import State
 
@@ -341,6 +341,21 @@ def test_the_graph_has_every_study_and_each_target_once():
     assert len(set(written)) == len(written), "no two stages write the same file"
     position = {stage.id: place for place, stage in enumerate(graph.stages)}
     assert all(position[need.id] < position[stage.id] for stage in graph.stages for need in stage.needs)
+
+
+def test_a_study_may_compare_with_its_own_network_and_with_another_only_if_a_study_makes_it():
+    def compared(study: str):
+        solvers = {"study": study, "model": "tiles", "pattern_database": "3-4-4-4", "boards": 1, "max_generated": 1}
+        local_vi = {"boards": 1, "sizes": [1], "compared": {**solvers, "path_weight": 1, "batch_size": 1}}
+        return load([ROOT / "config" / "puzzle15-smoke.yaml"], {"puzzles": {"puzzle15": {"local_vi": local_vi}}})
+
+    own, other = compared("puzzle15-smoke"), compared("other")
+    (stage,) = (stage for stage in stages_of(own) if stage.group == "compared")
+    assert {need.id.partition("/")[2] for need in stage.needs} == {"models/tiles", "pattern_databases/3-4-4-4"}
+    assert read_by(own) == [] and read_by(other) == ["other"]
+    with pytest.raises(UserError, match="compares with other/models/tiles, which no study makes") as told:
+        stages_of(other)
+    assert is_one_sentence(str(told.value))
 
 
 def test_a_device_that_is_not_there_is_told_before_a_stage_that_asks_for_it_runs(monkeypatch):

@@ -7,7 +7,7 @@ import pandas as pd
 SOLVERS = {
     "bwas_network": "BWAS over the learned network",
     "ida_star_manhattan": "IDA*, Manhattan distance with linear conflicts",
-    "ida_star_pattern_database": "IDA*, 7-8 pattern database",
+    "ida_star_pattern_database": "IDA*, pattern database",
 }
 
 

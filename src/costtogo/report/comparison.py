@@ -178,10 +178,12 @@ def scoreboard(rows: pd.DataFrame) -> pd.DataFrame:
 def compare_texts(own: StudyResults) -> pd.DataFrame:
     """The numbers of that document beside ours; where wall-clock times may be seen, times alone.
 
+    It tells of one puzzle: of another there is nothing.
     Added are reproduced, as text, verdict and reason; not run are those of steps that the study does not take.
     """
     reported = read_local_vi(own.references.reported / LOCAL_VI)
-    reported = reported[(reported["kind"] == COST) == own.timed].drop(columns="erratum")
+    told = ((reported["kind"] == COST) == own.timed) & (own.puzzle == local_vi.PUZZLE)
+    reported = reported[told].drop(columns="erratum")
     rows, sizes = [], local_vi.sizes(own)
     for row in reported.to_dict("records"):
         asked = row | {"quantity": local_vi.PREFIX + row["quantity"]}

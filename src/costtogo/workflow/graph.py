@@ -207,6 +207,6 @@ def groups(folder: Path, names: list[str]) -> dict[str, list[str]]:
 
 
 def read_by(study: Study) -> list[str]:
-    """The studies whose results a study reads, which come first."""
+    """The other studies whose results a study reads, which come first."""
     compared = [puzzle.local_vi.compared for puzzle in study.puzzles.values() if puzzle.local_vi]
-    return [each.study for each in compared if each is not None]
+    return [each.study for each in compared if each is not None and each.study != study.study]

@@ -281,8 +281,9 @@ class _Table:
         if compared is None:
             return
         places = {"model": f"models/{compared.model}", "database": f"pattern_databases/{compared.pattern_database}"}
-        reads = [(option, f"{compared.study}/{place}") for option, place in places.items()]
-        if missing := [need for _, need in reads if need not in self.others]:
+        study = "" if compared.study == self.study.study else f"{compared.study}/"
+        reads = [(option, study + place) for option, place in places.items()]
+        if missing := [need for _, need in reads if need not in self.made | self.others]:
             raise UserError(f"The study {self.study.study} compares with {missing[0]}, which no study makes.")
         message = "The same boards by local value iteration, over the network and by IDA*."
         self.add(f"compared/{puzzle}", "search.compared", message, reads, clock=True)

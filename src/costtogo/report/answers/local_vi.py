@@ -12,6 +12,7 @@ from costtogo.report.answer import Answer, Row, answers
 from costtogo.report.results import StudyResults, alike
 
 PREFIX = "local_vi/"
+PUZZLE = "puzzle15"  # the document's
 DRAWN = 100_000  # the document's random boards
 RARE = 1e-3  # the chance of a sample without a board so long
 DEVIATIONS = 3  # of a sampled number from the exact one, in standard deviations
