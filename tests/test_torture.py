@@ -18,10 +18,11 @@ from torture.calls import Told, amiss, call, check_solution
 from torture.files import COMMANDS
 from torture.kinds import KINDS
 from torture.parameters import edit, places, spoilt
-from torture.projects import check_same
+from torture.projects import MODULES, check_same
 from torture.trials import Damage, Kind, Outcome, recalled, run
 
 ROOT = Path(__file__).parents[1]
+STAGES = ROOT / "src" / "costtogo" / "stages"
 SEEDS = range(40)
 
 
@@ -196,6 +197,15 @@ def test_the_committed_table_is_of_todays_kinds():
     assert len(names) == len(KINDS) and {*table["kind"]} <= names
     assert {*pd.read_csv(ROOT / "torture" / "mended.csv")["kind"]} <= names
     assert all((ROOT / "src" / "costtogo" / name).exists() for name in COMMANDS if name.startswith("networks/"))
+
+
+def test_every_kind_of_stage_is_tried_but_the_one_of_another_program():
+    found = {
+        ".".join(path.relative_to(STAGES).with_suffix("").parts)
+        for path in STAGES.rglob("*.py")
+        if "\ndef run(" in path.read_text(encoding="utf-8")
+    }
+    assert found - {*MODULES} == {"search.two_phase"} and found >= {*MODULES} and len({*MODULES}) == len(MODULES)
 
 
 def test_several_kinds_are_tried_in_processes_of_their_own_and_one_that_fails_is_the_exit_code(monkeypatch):

@@ -9,10 +9,16 @@ import os
 import subprocess
 import sys
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 
+from filelock import FileLock
+
+from costtogo.external_files import VARIABLE
 from torture import results
 from torture.kinds import KINDS
+from torture.projects import EXTERNAL
 from torture.trials import Kind, run
 
 PROJECT = Path(__file__).parents[1]
@@ -24,8 +30,9 @@ def main(arguments: list[str] | None = None) -> int:
     asked = parse(arguments)
     chosen = [kind for kind in KINDS if kind.name in (asked.kinds or [kind.name])]
     if len(chosen) > 1:  # each in a process of its own: one that has computed with threads must not be forked
-        return max(alone(kind, asked) for kind in chosen)
-    os.environ["COSTTOGO_TRACKING"] = "off"
+        with ThreadPoolExecutor(asked.at_once) as pool:
+            return max(pool.map(partial(alone, asked=asked), chosen))
+    os.environ |= {"COSTTOGO_TRACKING": "off", VARIABLE: EXTERNAL}
     return try_all(*chosen, asked.seed, asked.count)
 
 
@@ -45,7 +52,8 @@ def try_all(kind: Kind, seed: int, most: int | None) -> int:
     with tempfile.TemporaryDirectory(prefix="torture-") as work:
         outcomes = run(kind, seed, count, KEPT / f"{kind.name}-{seed}.jsonl", Path(work) / "w", say)
     found = results.row(kind, outcomes, seed, commit())
-    results.write(PROJECT / "torture", KINDS, found)
+    with FileLock(KEPT / "results.lock"):  # another kind may end at the same moment
+        results.write(PROJECT / "torture", KINDS, found)
     say(f"{kind.name}: {found['survived']} of {found['tried']} survived, {found['minutes']} minutes")
     return 0 if found["survived"] == found["tried"] else 1
 
@@ -57,11 +65,13 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("kinds", nargs="*", metavar="kind", help=f"some of {', '.join(names)}; all if left out")
     parser.add_argument("--seed", type=int, default=1, help="what the trials are drawn from (1)")
     parser.add_argument("--count", type=int, help="trials of each kind, if it has more")
+    parser.add_argument("--at-once", type=int, default=2, help="kinds that are tried at the same time (2)")
     asked = parser.parse_args(arguments)
     if unknown := [name for name in asked.kinds if name not in names]:
         parser.error(f"there is no kind '{unknown[0]}'; there are {', '.join(names)}")
-    if asked.count is not None and asked.count < 1:
-        parser.error("--count must be 1 or more")
+    for option in ("count", "at_once"):
+        if (getattr(asked, option) or 1) < 1:
+            parser.error(f"--{option.replace('_', '-')} must be 1 or more")
     return asked
 
 

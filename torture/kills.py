@@ -56,7 +56,8 @@ class Maker:
         """Remove all that a stage has made."""
         for path in [*stage.outputs, State(self.stages).mark(stage)]:
             Path(path).unlink(missing_ok=True)
-        shutil.rmtree(f"results/{stage.study}/resume/{stage.name}", ignore_errors=True)
+        for name in (stage.name, f"{stage.group}_{stage.name}"):
+            shutil.rmtree(f"results/{stage.study}/resume/{name}", ignore_errors=True)
 
     def begin(self, stage: Stage) -> int:
         """Begin to make a stage; the number of the process."""

@@ -15,6 +15,7 @@ from pathlib import Path
 from filelock import FileLock
 
 from costtogo import cli
+from costtogo.external_files import VARIABLE
 from costtogo.workflow.graph import Graph
 from costtogo.workflow.stages import Stage
 from net.adapters.kinds import is_time
@@ -26,7 +27,13 @@ FINISHED = PROJECT / ".torture" / "project"
 STUDY = "tiny"
 COPIED, LINKED = ("workflow", "profiles", "config", "Snakefile", "params.yaml"), ("src", "data")
 MADE = ("results", "reports", ".snakemake", "logs")  # by Snakemake
-MODULES = ("tables", "instances", "train", "audit", "search.exhaustive", "figures", "report")  # of the study's stages
+EXTERNAL = "external"  # its folder of external instances
+MODULES = (  # of the study's stages
+    *("tables", "instances", "train", "audit", "search.exhaustive", "figures", "report"),
+    *("pattern_databases", "audit_samples", "footprints", "local_vi"),
+    *("search.optima", "search.grids", "search.beams", "search.policy_beams", "search.trees"),
+    *("search.anytime", "search.external", "search.compared"),
+)
 MOST_SECONDS = 1800  # of a run of Snakemake
 
 
@@ -44,12 +51,14 @@ def lay_out(folder: Path) -> None:
         (folder / name).unlink(missing_ok=True)
         (folder / name).symlink_to(PROJECT / name)
     shutil.copy(PROJECT / "torture" / f"{STUDY}.yaml", folder / "config")
+    (folder / EXTERNAL).mkdir(exist_ok=True)
+    shutil.copy(PROJECT / "torture" / "puzzle8.csv", folder / EXTERNAL)
 
 
 def environment(**variables: str | None) -> dict[str, str]:
     """That of a command in such a project; variables of None are left out."""
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
-    whole = {**os.environ, "PATH": path, "COSTTOGO_TRACKING": "off"} | variables
+    whole = {**os.environ, "PATH": path, "COSTTOGO_TRACKING": "off", VARIABLE: EXTERNAL} | variables
     return {name: value for name, value in whole.items() if value is not None and name != "PYTHONPATH"}
 
 
@@ -62,11 +71,17 @@ def snakemake(folder: Path, *words: str, **variables: str | None) -> subprocess.
 
 
 def finish(folder: Path, **variables: str | None) -> str:
-    """Bring the tiny study to its end; Damage, with what Snakemake said last, where it does not get there."""
-    done = snakemake(folder, STUDY, **variables)
-    if done.returncode != 0:
-        raise Damage(f"the study is not finished: {(done.stdout + done.stderr)[-LONGEST:]!r}")
-    return done.stdout + done.stderr
+    """Bring the tiny study to its end; Damage, with what Snakemake said last, where it does not get there.
+
+    The external instances are a target of their own, after which the report tells of them.
+    """
+    told = ""
+    for targets in ((STUDY, f"{STUDY}-external"), (STUDY,)):
+        done = snakemake(folder, *targets, **variables)
+        told += done.stdout + done.stderr
+        if done.returncode != 0:
+            raise Damage(f"the study is not finished: {told[-LONGEST:]!r}")
+    return told
 
 
 @contextmanager
