@@ -13,6 +13,7 @@ from synthetic_answers import REPORTED, MadeUp
 from costtogo.files import FileError, read_csv, write_frame, write_json
 from costtogo.report import answers
 from costtogo.report.answer import answer, answered
+from costtogo.report.answers.cells import is_no_merit
 from costtogo.report.quantities import OTHERS
 from costtogo.report.results import StudyResults
 from costtogo.report.words import NOT_COMPARABLE, NOT_REACHED
@@ -122,12 +123,20 @@ def test_a_claim_on_all_models_is_answered_by_the_one_that_decides_it(study, rel
     assert (found.value, found.note) == (value, "over 2 models")
 
 
-def test_a_share_that_no_heuristic_reaches_too_is_said_to_be_no_merit(study):
+def test_a_share_that_no_heuristic_reaches_too_is_said_to_be_no_merit_whoever_trained(study):
     zero = {"heuristic": ["zero", "exact"], "set": "test", "path_weight": 0.7, "batch_size": 5}
     study.tables["searches/baseline_cube2/grid"] = pd.DataFrame(zero | {"optimal_percent": [97.9, 100.0]})
-    assert "no heuristic" not in ask(study).note
-    study.tables["searches/baseline_cube2/grid"]["optimal_percent"] = [98.0, 100.0]
-    assert ask(study).note == "convergence point 11, iteration 1100; no heuristic at all does as well"
+    results = study.results()
+    assert is_no_merit(results, ROW, 97.9) and is_no_merit(results, ROW, 97.0)
+    for change in (
+        {},
+        {"ours": None},
+        {"distance": 3.0},
+        {"set": "start"},
+        {"quantity": "length"},
+        {"repeated": False},
+    ):
+        assert not is_no_merit(results, ROW | change, 98.0 if not change else 97.0)
 
 
 def test_a_claim_over_all_batch_sizes_is_answered_by_the_one_that_decides_it(study):
@@ -139,6 +148,15 @@ def test_a_claim_over_all_batch_sizes_is_answered_by_the_one_that_decides_it(stu
 def test_a_search_that_found_nothing_has_no_length(study):
     study.tables["searches/walker/checkpoints"]["length"] = [127.0, NAN, 127.0]
     assert ask(study, quantity="length", value=127.0, **FREE).missing == NOT_REACHED
+
+
+def test_the_interval_of_a_share_of_states_on_walks_is_the_audits_own(study):
+    measures = {"iteration": 1100, "convergence_point": 11, "scope": ["sample", "all"], "states": [9990, 3_674_160]}
+    measures |= {"mean_absolute_error": 2.0, "admissible_percent": [90.0, 91.0]}
+    ends = {"admissible_low": [85.0, NAN], "admissible_high": [93.0, NAN]}
+    study.tables["audits/walker/measures"] = pd.DataFrame(measures | ends)
+    found = ask(study, quantity="admissible_percent", set="sample")
+    assert (found.value, found.low, found.high) == (90.0, 85.0, 93.0)
 
 
 def test_an_audit_answers_over_the_sample_and_over_all_states(study):

@@ -186,11 +186,19 @@ def test_the_scoreboard_counts_results_apart_from_facts_and_no_setting():
     assert NOT_JUDGED not in found.columns and found[REPRODUCED].tolist() == [1, 1]
 
 
+@pytest.mark.parametrize(("value", "verdict"), [(99.9, BETTER), (99.0, REPRODUCED), (97.0, WORSE)])
+def test_a_share_that_no_heuristic_reaches_too_is_not_better_and_else_judged_as_any(value, verdict):
+    assert judge(JUDGED, Answer(value))[0] == verdict
+    assert judge(JUDGED, Answer(value, no_merit=True))[0] == (CANNOT_TELL if verdict == BETTER else verdict)
+
+
 def test_the_rules_are_printed_with_their_numbers():
     rows = pd.DataFrame([ROW, ROW | EXPANDED])
     text = rules_text(rows)
     assert all(f"*{verdict}*" in text for verdict in VERDICTS) and "wider than 5 points" in text
-    assert "optimal, % ± 0.5; nodes expanded ± 10 %." in text
+    assert "optimal, % ± 0.5; nodes expanded ± 10 %." in text and "local value iteration" not in text
+    text = rules_text(rows.assign(source="local_value_iteration"))
+    assert "lie 3 standard deviations off" in text and "sample in 1,000 stays" in text
 
 
 def test_the_thesis_is_judged_by_its_own_tolerances_and_named_as_its_own():

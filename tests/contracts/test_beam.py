@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from messages import is_one_sentence
 
-from costtogo.exact.nearby import nearby_table
+from costtogo.exact.nearby import GoalAlone, nearby_table
 from costtogo.heuristics.children import child_costs
 from costtogo.heuristics.manhattan import Manhattan
 from costtogo.heuristics.network import NetworkHeuristic, build
@@ -16,7 +16,7 @@ from costtogo.puzzles.base import solves
 from costtogo.search import bwas
 from costtogo.search.anytime import WIDTHS, images, schedule, solve_images, solve_with_weights, solve_within
 from costtogo.search.beam import BeamLimits, solve
-from costtogo.types import UserError
+from costtogo.types import SearchResult, UserError
 
 CUBE = make("cube3")
 
@@ -224,6 +224,21 @@ def test_an_anytime_search_gives_the_shortest_of_its_solutions_each_of_another_i
     found = solve_within(CUBE, Descending(), start, seconds=6, nearby=nearby)
     assert len(calls) > 1 and found.cost[0] == min(cost for _, cost in calls)
     assert solves(CUBE, start[None], found.solutions)[0]
+
+
+@pytest.mark.parametrize(("name", "most"), [("lights_out_7", 49_000), ("lights_out_7", 490), ("cube3", 60_000)])
+def test_no_beam_of_an_anytime_search_is_so_wide_that_a_step_holds_more_nodes_than_it_may(name, most, monkeypatch):
+    puzzle, widths, now = make(name), [], iter(range(1000))
+
+    def searched(puzzle, heuristic, starts, *, width, nearby, limits):
+        widths.append(width)
+        return SearchResult.from_rows([(np.inf, 1, 1, 0.0, [], False, True)])
+
+    monkeypatch.setattr("costtogo.search.beam.solve", searched)
+    monkeypatch.setattr("costtogo.search.anytime.time.monotonic", lambda: next(now) / 1000)
+    goal = GoalAlone(puzzle)
+    assert not solve_within(puzzle, None, puzzle.goal, seconds=0.5, nearby=goal, max_nodes=most).solved[0]
+    assert len(widths) > 20 and max(widths) == most // max(30, len(puzzle.actions))
 
 
 def test_bwas_from_several_images_gives_the_shortest_solution_as_one_of_the_state_itself(monkeypatch):

@@ -27,7 +27,8 @@ class Answer:
     training has a part in it.  text: the number as it is written beside one that is text.
     missing: the verdict where there is no number: a training or a search did not get so far, or was of other terms.
     told: the number is the source's own, read from its file.  error_share: of a network, its mean absolute error over
-    the states concerned as a share of their mean distance.  seeds: how many trainings it is the mean of.
+    the states concerned as a share of their mean distance.  no_merit: whether no heuristic at all does as well.
+    seeds: how many trainings it is the mean of.
     """
 
     value: float | Fraction
@@ -41,6 +42,7 @@ class Answer:
     missing: str = ""
     told: bool = False
     error_share: float = NAN
+    no_merit: bool = False
     seeds: int = 1
 
 

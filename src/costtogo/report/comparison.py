@@ -5,6 +5,7 @@ compare makes one frame, which is reported_vs_reproduced.csv; claims counts it, 
 
 import math
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pandas as pd
 
@@ -12,6 +13,7 @@ from costtogo.analysis.documents import LOCAL_VI
 from costtogo.analysis.literature import read_local_vi, rows_on
 from costtogo.report.answer import NAN, Answer, Row, answer
 from costtogo.report.answers import local_vi
+from costtogo.report.answers.cells import NO_MERIT, is_no_merit
 from costtogo.report.answers.search import exact, external, known
 from costtogo.report.quantities import TIMES, quantity_of
 from costtogo.report.results import StudyResults
@@ -25,6 +27,7 @@ from costtogo.report.standing import (
     OURS,
     Standing,
     has_trained,
+    ours,
     recipe_of,
     stand,
     terms_of,
@@ -88,6 +91,8 @@ def compare_all(own: StudyResults) -> pd.DataFrame:
 def _compared(own: StudyResults, row: Row) -> Row:
     standing = stand(own, row)
     found = standing.basis
+    if found and is_no_merit(own, row | {"ours": ours(own, row)}, found.value):
+        found = replace(found, no_merit=True, note="; ".join(filter(None, [found.note, NO_MERIT])))
     verdict, why = judge(row, found)
     if found is None and verdict == NOT_RUN:
         verdict, why = next(_why_not(own, row, standing))

@@ -13,6 +13,7 @@ from costtogo.analysis.listings import Replay
 from costtogo.analysis.literature import DOCUMENTS
 from costtogo.puzzles import family
 from costtogo.report import verdicts
+from costtogo.report.answers import local_vi
 from costtogo.report.answers.search import NEARLY_ALL
 from costtogo.report.comparison import scoreboard
 from costtogo.report.markdown import Format, amount, code, is_missing, short, table
@@ -67,6 +68,9 @@ def rules_text(comparison: pd.DataFrame) -> str:
         "unlearned": 100 * verdicts.UNLEARNED,
         "half_learned": 100 * verdicts.HALF_LEARNED,
         "nearly_all": 100 * NEARLY_ALL,
+        "local_vi": (comparison["source"] == "local_value_iteration").any(),
+        "deviations": local_vi.DEVIATIONS,
+        "rare": round(1 / local_vi.RARE),
     }
     return render("rules", tolerances=tolerant, **limits)
 

@@ -105,6 +105,8 @@ def _differs(row: Row, found: Answer) -> Verdict:
     better = quantity_of(row["quantity"], row["repeated"]).better * (found.value - row["value"]) > 0
     if better and row["quantity"] in TRIVIAL and found.error_share > HALF_LEARNED:
         return CANNOT_TELL, f"{by}, but {_error(found)}"
+    if better and found.no_merit:
+        return CANNOT_TELL, by
     return BETTER if better else WORSE, by
 
 

@@ -24,7 +24,7 @@ from costtogo.search.shorten import shorten, shortest
 from costtogo.types import ActionHeuristic, Heuristic, SearchResult, States
 
 WIDTHS = ((1_000, 1), (40_000, 8), (160_000, 32))  # a width, from how many images; the last goes on, four times wider
-LEVELS = 30  # of a beam, about: what the memory must hold at once is its width times as many nodes
+LEVELS = 30  # of a beam, about, all of which the memory must hold
 MARGIN = 1.2  # times longer than the search before may a search of the same width take
 
 
@@ -159,12 +159,13 @@ def solve_within(
     """
     deadline, best, every = time.monotonic() + seconds, Best(), images(puzzle)
     rate = 0.0  # seconds that the widest search took for each state of its width
+    widest = max(1, max_nodes // max(LEVELS, len(puzzle.actions)))  # a step may hold all children of a level
     for width, number in schedule(len(every)):
         begun = time.monotonic()
-        if rate:
-            width = min(width, int((deadline - begun) / (MARGIN * rate)), max_nodes // LEVELS)
-        if rate and width < WIDTHS[0][0]:
+        in_time = int((deadline - begun) / (MARGIN * rate)) if rate else width
+        if in_time < WIDTHS[0][0]:
             break
+        width = min(width, in_time, widest)
         limits = BeamLimits(max_moves=best.at_most(nearby), max_nodes=max_nodes, seconds=deadline - begun)
         found = beam.solve(puzzle, heuristic, every[number].of(start), width=width, nearby=nearby, limits=limits)
         best.take(found, every[number])

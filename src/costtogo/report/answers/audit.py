@@ -96,12 +96,17 @@ def measure(results: StudyResults, row: Row, measures: pd.DataFrame) -> Answer |
     value, exhaustive = decisive[row["quantity"]], extreme(scopes["all"][row["quantity"]], row)
     if math.isnan(value) and row["quantity"] == "overestimation_mean":
         return absent(CANNOT_TELL, f"{note}: no state is overestimated, and the mean of nothing is no number")
-    bounded = (
-        "percent" in row["quantity"] and decisive["states"] < row["states"]
-    )  # else the sample is full of repetitions
-    found = share(value, decisive["states"], note) if bounded else Answer(value, note)
+    found = Answer(value, note)
+    if "percent" in row["quantity"] and decisive["states"] < row["states"]:  # else the sample is full of repetitions
+        found = _over_walks(share(value, decisive["states"], note), decisive, row["quantity"])
     error = scopes["all"]["mean_absolute_error"].max() / results.metric(f"tables/{row['puzzle']}", "mean_distance")
     return replace(found, exhaustive=exhaustive, error_share=error)
+
+
+def _over_walks(found: Answer, measures: pd.Series, quantity: str) -> Answer:
+    """A share of the states on some walks with the interval over the walks, where the audit has written it."""
+    low, high = (measures.get(quantity.replace("percent", end), math.nan) for end in ("low", "high"))
+    return found if math.isnan(low) else replace(found, low=low, high=high)
 
 
 def _decisive(measures: pd.DataFrame, row: Row) -> pd.Series:

@@ -37,23 +37,28 @@ def of_cell(results: StudyResults, row: Row) -> Answer | None:
     if values.isna().any():  # no length where nothing was solved
         return absent(NOT_REACHED, f"{note}: not solved")
     decisive = chosen.loc[values.idxmin() if row["relation"].startswith(">") else values.idxmax()]
-    if (
-        row["quantity"] == "optimal_percent"
-        and without_heuristic(results, decisive, row) >= decisive["optimal_percent"]
-    ):
-        note = "; ".join(filter(None, [note, NO_MERIT]))
     found = Answer(decisive[row["quantity"]], note, file=results.place(address))
     return within(found, decisive) if row["quantity"] == "optimal_percent" else found
 
 
-def without_heuristic(results: StudyResults, cell: pd.Series, row: Row) -> float:
-    """The share of optimal solutions of the same searches with no heuristic at all; NaN where they were not made."""
-    puzzle = results.training(row["ours"])["puzzle"]
-    grid = results.find(f"searches/baseline_{puzzle}/grid") if math.isnan(row["distance"]) else None
+def is_no_merit(results: StudyResults, row: Row, value: float) -> bool:
+    """Whether the same searches with no heuristic at all have as large a share of optimal solutions.
+
+    results: those of the study, which has made them, whoever has made the row's own.
+    """
+    if (
+        row["quantity"] != "optimal_percent"
+        or not row["repeated"]
+        or not row["ours"]
+        or not math.isnan(row["distance"])
+    ):
+        return False
+    grid = results.find(f"searches/baseline_{results.training(row['ours'])['puzzle']}/grid")
     if grid is None:
-        return math.nan
-    zero = alike(grid[(grid["heuristic"] == "zero") & (grid["set"] == cell["set"])], cell, "path_weight", "batch_size")
-    return float(zero["optimal_percent"].max())
+        return False
+    zero = grid[(grid["heuristic"] == "zero") & (grid["set"] == set_of(results, row))]
+    shares = alike(zero, row, "path_weight", "batch_size")["optimal_percent"]
+    return not shares.empty and extreme(shares, row) >= value
 
 
 def within(found: Answer, cell: pd.Series) -> Answer:
