@@ -103,6 +103,14 @@ def test_every_number_on_the_other_boards_has_a_verdict_with_a_reason_of_its_own
         assert (told["actions"], told["actions_edge"], told["actions_corner"]) == (4, 3, 2)
 
 
+def test_the_first_page_has_our_numbers_of_external_instances_where_the_literature_has_none(tmp_path):
+    study = study_of("lights_out_7")
+    folder = run(study, write_results(study, tmp_path / "results").parent, tmp_path / "reports")
+    text = (folder / "report.md").read_text(encoding="utf-8").partition("Beside the literature")[2]
+    rows = dict(re.findall(r"^\| ([a-z ,%]+) \| (\S+) \| ", text, re.MULTILINE))
+    assert {"solved, %", "mean length, moves", "shortest solutions, %"} < set(rows) and "–" not in rows.values()
+
+
 def test_every_reason_is_of_a_quantity_that_the_literature_has():
     read = read_reported(sorted(BESIDE.reported.glob("*/*.csv")))
     named = {name for name, quantity in OTHERS.items() if quantity.reason}

@@ -185,14 +185,19 @@ class Chapter:
         return found[found["iteration"] == found.groupby("model")["iteration"].transform("max")]
 
     def networks_beside(self) -> str:
-        """Ours beside each of the literature's networks, one row a quantity; a network's own document comes first."""
+        """Ours beside each of the literature's networks, one row a quantity; a network's own document comes first.
+
+        Ours is what answers a number of theirs, else what the table of external instances has of the headline model.
+        """
         comparison = self.comparison[self.comparison["distance"].isna()]
         told = {model: numbers_of(comparison, model) for model in NETWORKS}
         told = {model: numbers for model, numbers in told.items() if len(numbers)}
+        external = self.longest_budget().iloc[0] if "external" in self.tables else {}
         rows = []
         for heading, quantities in KEY_QUANTITIES.items():
             alike = [numbers[numbers["quantity"].isin(quantities)] for numbers in told.values()]
-            ours = [value for numbers in alike for value in numbers["reproduced"].dropna().tolist()[:1]]
+            ours = [value for numbers in alike for value in numbers["reproduced"].dropna().tolist()]
+            ours += [value for value in [external.get(quantities[0])] if pd.notna(value)]
             theirs = [amount(numbers["reported"].iloc[0]) if len(numbers) else "–" for numbers in alike]
             rows.append([heading, amount(ours[0]) if ours else "–", *theirs])
         return table(["", "this study", *(DOCUMENTS[NETWORKS[model]] for model in told)], rows)
