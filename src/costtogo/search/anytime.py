@@ -155,17 +155,20 @@ def solve_within(
 ) -> SearchResult:
     """Improve the solution of one start, uint8 [D], until the time is up or the solution is known to be optimal.
 
-    A search that cannot find a shorter solution any more ends; one that would not end in time is made narrower.
+    A search that cannot find a shorter solution any more ends; one that would not end in time is made narrower. All end
+    once beams from all images were as wide as the memory allows.
     """
     deadline, best, every = time.monotonic() + seconds, Best(), images(puzzle)
+    at_widest = 0  # beams that were
     rate = 0.0  # seconds that the widest search took for each state of its width
     widest = max(1, max_nodes // max(LEVELS, len(puzzle.actions)))  # a step may hold all children of a level
     for width, number in schedule(len(every)):
         begun = time.monotonic()
         in_time = int((deadline - begun) / (MARGIN * rate)) if rate else width
-        if in_time < WIDTHS[0][0]:
+        if in_time < WIDTHS[0][0] or at_widest == len(every):
             break
         width = min(width, in_time, widest)
+        at_widest += width == widest
         limits = BeamLimits(max_moves=best.at_most(nearby), max_nodes=max_nodes, seconds=deadline - begun)
         found = beam.solve(puzzle, heuristic, every[number].of(start), width=width, nearby=nearby, limits=limits)
         best.take(found, every[number])
