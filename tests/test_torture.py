@@ -222,6 +222,13 @@ def test_several_kinds_are_tried_in_processes_of_their_own_and_one_that_fails_is
     assert main(["shell", "page", "--seed", "3", "--count", "2"]) == 0
 
 
+@pytest.mark.parametrize("option", ["--count", "--at-once"])
+def test_a_number_below_one_is_refused_in_a_sentence(option, capsys):
+    with pytest.raises(SystemExit) as left:
+        main(["shell", option, "0"])
+    assert left.value.code == 2 and f"{option} must be 1 or more" in capsys.readouterr().err
+
+
 def test_an_unknown_kind_is_one_sentence():
     done = subprocess.run([sys.executable, "-m", "torture", "shel"], cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 2 and "there is no kind 'shel'; there are parameters, shell" in done.stderr

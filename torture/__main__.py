@@ -70,7 +70,7 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
     if unknown := [name for name in asked.kinds if name not in names]:
         parser.error(f"there is no kind '{unknown[0]}'; there are {', '.join(names)}")
     for option in ("count", "at_once"):
-        if (getattr(asked, option) or 1) < 1:
+        if (number := getattr(asked, option)) is not None and number < 1:
             parser.error(f"--{option.replace('_', '-')} must be 1 or more")
     return asked
 

@@ -4,7 +4,6 @@ The card has what the file itself does, `numbers`, and what the float32 checkpoi
 anybody sees what the rounding costs. `costtogo networks --measure` takes the measurement again.
 """
 
-import hashlib
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -42,7 +41,7 @@ def run(model: Path) -> Path:
     with TemporaryDirectory() as apart:
         file = Path(apart) / target.name
         write_tensors(file, rounded, description)
-        content = read_bytes(file)
+        content, sha256 = read_bytes(file), digest(file)
         if len(content) > MOST_BYTES:
             raise UserError(f"{checkpoint} is too large for the package even in 16 bits; train a smaller network.")
         say(f"{puzzle.name}: measuring the network with 16-bit weights, then with the weights as they were trained")
@@ -57,7 +56,7 @@ def run(model: Path) -> Path:
         "iteration": description["iteration"],
         "training": {key: timing[key] for key in ("commit", "processor", "seconds") if key in timing},
         "checkpoint_sha256": digest(checkpoint),
-        "sha256": hashlib.sha256(content).hexdigest(),
+        "sha256": sha256,
         "weights": sum(parameter.numel() for parameter in network.parameters()),
         "bytes": len(content),
         "measured_at": here,

@@ -183,7 +183,7 @@ def scoreboard(rows: pd.DataFrame) -> pd.DataFrame:
 def compare_texts(own: StudyResults) -> pd.DataFrame:
     """The numbers of that document beside ours; where wall-clock times may be seen, times alone.
 
-    It tells of one puzzle: of another there is nothing.
+    The document is about one puzzle; a study of another puzzle has no rows.
     Added are reproduced, as text, verdict and reason; not run are those of steps that the study does not take.
     """
     reported = read_local_vi(own.references.reported / LOCAL_VI)

@@ -81,7 +81,7 @@ def literature(results: StudyResults, comparison: pd.DataFrame) -> str:
 
 
 def differences(results: StudyResults, comparison: pd.DataFrame) -> str:
-    """Where the document does not hold, and why; nothing where it tells of another puzzle."""
+    """Where the document does not hold, and why. Empty if the document is about another puzzle."""
     if comparison.empty:
         return ""
     subproblems = one_tile_a_step(local(results, "subproblems"))

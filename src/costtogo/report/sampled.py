@@ -185,9 +185,10 @@ class Chapter:
         return found[found["iteration"] == found.groupby("model")["iteration"].transform("max")]
 
     def networks_beside(self) -> str:
-        """Ours beside each of the literature's networks, one row a quantity; a network's own document comes first.
+        """Our numbers beside those of each network of the literature, a row for each quantity.
 
-        Ours is what answers a number of theirs, else what the table of external instances has of the headline model.
+        Ours is the answer to a number of theirs, first of all of the network's own document. If there is none, it is
+        that of the headline model in the table of external instances.
         """
         comparison = self.comparison[self.comparison["distance"].isna()]
         told = {model: numbers_of(comparison, model) for model in NETWORKS}
@@ -197,7 +198,8 @@ class Chapter:
         for heading, quantities in KEY_QUANTITIES.items():
             alike = [numbers[numbers["quantity"].isin(quantities)] for numbers in told.values()]
             ours = [value for numbers in alike for value in numbers["reproduced"].dropna().tolist()]
-            ours += [value for value in [external.get(quantities[0])] if pd.notna(value)]
+            if pd.notna(external.get(quantities[0])):
+                ours.append(external[quantities[0]])
             theirs = [amount(numbers["reported"].iloc[0]) if len(numbers) else "–" for numbers in alike]
             rows.append([heading, amount(ours[0]) if ours else "–", *theirs])
         return table(["", "this study", *(DOCUMENTS[NETWORKS[model]] for model in told)], rows)

@@ -159,7 +159,7 @@ def solve_within(
     once beams from all images were as wide as the memory allows.
     """
     deadline, best, every = time.monotonic() + seconds, Best(), images(puzzle)
-    at_widest = 0  # beams that were
+    at_widest = 0  # beams so far that were as wide as the memory allows
     rate = 0.0  # seconds that the widest search took for each state of its width
     widest = max(1, max_nodes // max(LEVELS, len(puzzle.actions)))  # a step may hold all children of a level
     for width, number in schedule(len(every)):
