@@ -89,7 +89,7 @@ def write_training(root: Path, learning_rate: float = 0.001, weights: str = "wei
     errors |= {"mean_absolute_error": [0.0, 4.0, 0.0, 2.0]}
     write_frame(root / folder / "errors.parquet", pandas.DataFrame(errors))
     tables = [f"{folder}/{name}.parquet" for name in ("curve", "checkpoints", "errors")]
-    metrics = {"iterations": ITERATIONS, "loss": 1 / ITERATIONS, "mean_absolute_error": 1.5}
+    metrics = {"iterations": ITERATIONS, "loss": 1 / ITERATIONS, "last_mean_absolute_error": 1.5}
     return write_card(root, training_fields(learning_rate), metrics, tables + checkpoints)
 
 
@@ -102,7 +102,7 @@ def write_audit(root: Path) -> Path:
     }
     write_frame(root / "results/tiny/audits/net/measures.parquet", pandas.DataFrame(measures))
     fields = identity("audits", "audit", "net", {}, {})
-    return write_card(root, fields, {"all_admissible_percent": 75.0}, ["results/tiny/audits/net/measures.parquet"])
+    return write_card(root, fields, {"last_all_admissible_percent": 75.0}, ["results/tiny/audits/net/measures.parquet"])
 
 
 def write_search(root: Path) -> Path:

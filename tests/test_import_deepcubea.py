@@ -283,6 +283,84 @@ def test_cubes_and_boards_in_one_file_are_refused(originals, boards, imported):
     refused(imported(mixed))
 
 
-def test_levels_of_sokoban_are_refused_in_a_sentence(monkeypatch, imported):
-    state_class = forged(monkeypatch, "sokoban", "SokobanState", "agent", ("agent", "hash"))
-    assert "Sokoban" in refused(imported({"states": [state_class(np.array([1, 2]))]}))
+# Sokoban
+
+LEVELS = ("########|#.   ###|#$ @   #|#  #$$ #|#.  *  #|##  .  #|########", "#####|#@$.#|#####")
+
+
+@pytest.fixture
+def levels(monkeypatch):
+    """The dictionary of some levels of 10 × 10 cells, with the solution of the second in the originals' moves."""
+    puzzle = make("sokoban")
+
+    class State:
+        def __init__(self, board):
+            board = board.reshape(puzzle.rows, puzzle.columns)
+            self.agent = np.argwhere(np.isin(board, (4, 5)))[0]
+            self.walls, self.boxes, self.goals = board == 6, np.isin(board, (2, 3)), np.isin(board, (1, 3, 5))
+            self.hash = None
+
+    name, module = "SokobanState", "environments.sokoban"
+    slots = ["agent", "walls", "boxes", "goals", "hash"]
+    made = type(name, (State,), {"__slots__": slots, "__module__": module, "__qualname__": name})
+    for place in ("environments", module):
+        monkeypatch.setitem(sys.modules, place, ModuleType(place))
+    monkeypatch.setattr(sys.modules[module], name, made, raising=False)
+    return {"states": [made(puzzle.parse_state(level)) for level in LEVELS]}
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_imported_levels_are_those_of_the_originals(protocol, levels, imported):
+    assert imported(levels, protocol) == (0, "")
+    puzzle = make("sokoban")
+    found = external.load(puzzle, outside.find("sokoban.csv"))
+    np.testing.assert_array_equal(found.states, [puzzle.parse_state(level) for level in LEVELS])
+    assert list(read_csv(outside.find("sokoban.csv"))) == ["state"]
+
+
+def test_solutions_of_levels_are_replayed(levels, imported):
+    content = {"states": levels["states"][1:], "solutions": [[2]]}
+    assert "solution 0 does not solve" in refused(imported(content))
+    assert "is not a list of" in refused(imported(content | {"solutions": [[4]]}))
+    assert imported(content | {"solutions": [[3]]}) == (0, "")
+
+
+def cells(name, change):
+    """A mistake in an attribute of the second level."""
+
+    def mistaken(state):
+        setattr(state, name, change(getattr(state, name)))
+
+    return mistaken
+
+
+LEVEL_MISTAKES = {
+    "a player on a wall": (cells("agent", lambda agent: agent * 0), "on cells of their own"),
+    "a player outside": (cells("agent", lambda agent: agent + 6), "numbers from 0 to 9"),
+    "a player of three numbers": (cells("agent", lambda agent: np.r_[agent, 1]), "arrays of 2, 10 × 10"),
+    "no boxes": (cells("boxes", lambda boxes: boxes & False), "as many boxes as targets"),
+    "two boxes on a cell": (cells("boxes", lambda boxes: boxes * 2), "numbers from 0 to 1"),
+    "no walls": (cells("walls", lambda walls: walls & False), "border of the level is open"),
+    "a level of another size": (cells("goals", lambda goals: goals[1:]), "arrays of 2, 10 × 10"),
+    "no array": (cells("walls", lambda walls: walls.tolist()), "arrays of 2, 10 × 10"),
+}
+
+
+@pytest.mark.parametrize("kind", LEVEL_MISTAKES)
+def test_what_are_no_levels_is_told_in_one_sentence(kind, levels, imported):
+    change, reason = LEVEL_MISTAKES[kind]
+    change(levels["states"][1])
+    assert reason in refused(imported(levels))
+
+
+def test_levels_larger_than_any_board_are_told_in_one_sentence(levels, imported):
+    for state in levels["states"]:
+        state.walls, state.boxes, state.goals = (np.zeros((40, 40), dtype=bool) for _ in range(3))
+    assert "There is no sokoban_40" in refused(imported(levels))
+
+
+def test_a_player_off_a_board_that_is_no_square_is_told_in_one_sentence(levels, imported):
+    for state in levels["states"]:
+        state.walls, state.boxes, state.goals = (plane[:7] for plane in (state.walls, state.boxes, state.goals))
+        state.agent = np.array([8, 1])
+    assert "state 0: the player is not on the board" in refused(imported(levels))

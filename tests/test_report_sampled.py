@@ -325,13 +325,16 @@ def test_trainings_with_several_seeds_are_compared_pair_by_pair(tmp_path):
         pd.read_parquet(path).assign(length=length + 0.01 * seed * (variant != "walks_by_action")).to_parquet(path)
     report = run(trainers, tmp_path, tmp_path / "reports")
     found = pd.read_csv(report / "tables" / "seeds.csv")
-    found = found[(found["measure"] == "length") & found["searches"].str.contains("seconds_allowed")].set_index(
-        "variant"
-    )
+    found = found[(found["measure"] == "length") & found["searches"].str.endswith(" s each")].set_index("variant")
     assert set(found["seeds"]) == {3} and found.loc["walks_by_action", "mean"] == 30
     assert found.loc["walks_by_state", "difference_high"] < 0 < found.loc["davi_adaptive_k", "difference_high"]
     text = (report / "pages" / "cube3.md").read_text(encoding="utf-8")
     assert "## Trainings compared" in text and re.search(r"`walks_by_state` \| 3 .*\*\*-0\.5\d … -0\.4\d\*\*", text)
+    screen = (report / "report.md").read_text(encoding="utf-8").partition("## Key numbers")[0]
+    assert re.search(
+        r"3 trainings of each recipe\. Searches within seconds, .* s each: .*`walks_by_state` .* 29\.52 \[", screen
+    )
+    assert re.search(r"\(-0\.5\d to -0\.4\d beside `walks_by_action`\)", screen)
 
 
 def test_consistency_is_that_of_the_network_that_learns_the_bellman_equation_at_the_same_point(tmp_path):

@@ -15,7 +15,7 @@ from costtogo.files import write_frame
 from costtogo.params.loading import load
 from costtogo.report.answer import Answer, share
 from costtogo.report.comparison import claims, compare, compare_texts, scoreboard
-from costtogo.report.literature import repeated_table, rules_text
+from costtogo.report.literature import repeated_table, rules_text, unmet
 from costtogo.report.quantities import OTHERS, THESIS, TIMES, quantity_of
 from costtogo.report.results import StudyResults
 from costtogo.report.standing import COMPACT, EXACT
@@ -168,7 +168,7 @@ def test_every_number_says_what_kind_it_is_and_an_error_of_the_source_says_why()
 
 def counted(*rows: tuple[str | float, str, str, str]) -> pd.DataFrame:
     frame = pd.DataFrame(rows, columns=["claim", "kind", "recipe", "verdict"])
-    return frame.assign(source="thesis")
+    return frame.assign(source="thesis", quantity="length")
 
 
 def test_a_sentence_counts_once_and_has_the_least_favourable_verdict_of_its_rows():
@@ -184,6 +184,18 @@ def test_the_scoreboard_counts_results_apart_from_facts_and_no_setting():
     found = scoreboard(counted(*rows)).set_index("of")
     assert found["claims"].to_dict() == {"facts": 1, "results": 1}
     assert NOT_JUDGED not in found.columns and found[REPRODUCED].tolist() == [1, 1]
+
+
+def test_the_claims_that_are_not_met_are_counted_once_each_by_what_they_are_about():
+    rows = counted(("all", "claim", EXACT, WORSE), ("all", "claim", EXACT, REPRODUCED), (NAN, "fact", "", WORSE))
+    assert unmet(rows).startswith(
+        "- Beside the literature, 1 claim about results is worse or not reached: 1 of length, moves."
+    )
+    names = ["optimal_percent", "nodes_expanded", "consistent_percent", "admissible_percent", "solved_percent"]
+    many = counted(*[(NAN, "result", EXACT, NOT_REACHED)] * 7).assign(quantity=[*names, "solved_percent", "length"])
+    assert "7 claims about results are worse or not reached: 2 of solved, %; 1 of optimal, %;" in unmet(many)
+    assert "admissible" not in unmet(many) and "; 2 of others. [" in unmet(many)
+    assert unmet(counted((NAN, "result", EXACT, BETTER), (NAN, "cost", EXACT, WORSE))) == ""
 
 
 @pytest.mark.parametrize(("value", "verdict"), [(99.9, BETTER), (99.0, REPRODUCED), (97.0, WORSE)])

@@ -229,7 +229,7 @@ def import_instances(
 ):
     """Make external instances of a test set of DeepCubeA, a pickle: it is read as data, and nothing in it is run.
 
-    Cubes, sliding tiles and Lights Out, by the format of its published code; each solution in it is replayed.
+    Cubes, sliding tiles, Lights Out and Sokoban, by the format of its published code; each solution is replayed.
     """
     from costtogo.commands import import_deepcubea
 

@@ -54,7 +54,7 @@ def test_a_training_keeps_its_curve_thinned_with_its_last_numbers_and_the_files(
     losses = {point.step: point.value for point in client.get_metric_history(run_id, "loss")}
     assert list(losses) == [*range(1, 257), *range(258, 401, 2)]
     assert losses[400] == 1 / 400
-    errors = {point.step: point.value for point in client.get_metric_history(run_id, "mean_absolute_error")}
+    errors = {point.step: point.value for point in client.get_metric_history(run_id, "last_mean_absolute_error")}
     assert errors == {301: 3.0, 400: 1.5}
     validation = [point.step for point in client.get_metric_history(run_id, "validation_loss")]
     assert validation == [100, 200, 300, 400]

@@ -1,13 +1,15 @@
 """Import a test set of DeepCubeA, a pickle in its repository, as a CSV of external instances.
 
 The pickle is a dictionary of lists: states; where the authors solved them, solutions, and num_nodes_generated and
-times, what their optimal solver took. A state is an object of a class of theirs; a stand-in takes its one attribute:
+times, what their optimal solver took. A state is an object of a class of theirs; a stand-in takes its attributes:
 
 - Cube3State, colors (54 numbers): for each place which sticker is there. Faces come in the order U D L R B F, the
   places of a face from its lower left corner upwards, then column by column (net: U above F, D below it, L F R B in a
   row). A move is (face, 1 clockwise or -1 back).
 - NPuzzleState, tiles: row by row, 0 the blank. A move is the letter of where the tile goes that slides into the blank.
 - LOState, tiles: row by row, 1 for a light that is on. A move is the number of the cell that is pressed.
+- SokobanState, agent (row and column), and walls, boxes and goals (whether each cell has one). A move is a number: up,
+  down, left, right.
 
 The classes are as their published code declares them; the original files were not at hand when this was written.
 """
@@ -29,6 +31,7 @@ from costtogo.pickles import Array, read_pickle
 from costtogo.puzzles import make
 from costtogo.puzzles.base import Puzzle, solves
 from costtogo.puzzles.cube import FACES
+from costtogo.puzzles.sokoban import BOX, PLAYER, TARGET, WALL
 from costtogo.types import States, UserError
 
 FACE_ORDER = "UDLRBF"
@@ -44,40 +47,46 @@ MEASURES = {"num_nodes_generated": "optimal_solver_nodes", "times": "optimal_sol
 
 
 class Original:
-    """Stands for a class of the originals' states: its attribute that tells the state, and none of its code."""
+    """Stands for a class of the originals' states: its attributes that tell the state, and none of its code."""
 
-    attribute: ClassVar[str]
-    values = None
+    attributes: ClassVar[tuple[str, ...]]
+    values: tuple[np.ndarray | None, ...] = ()
 
     def __setstate__(self, state: Any) -> None:
-        """Take what the original had in its slots, or beside them."""
+        """Take what the original had in its slots, or beside them; None for what it lacks or is no array."""
         parts = state if isinstance(state, tuple) else (state,)
-        found = [part[self.attribute] for part in parts if isinstance(part, dict) and self.attribute in part]
-        self.values = found[0] if found else None
+        found = {name: value for part in parts if isinstance(part, dict) for name, value in part.items()}
+        arrays = [found.get(name) for name in self.attributes]
+        self.values = tuple(array.values if isinstance(array, Array) else None for array in arrays)
+
+    @property
+    def shapes(self) -> tuple[tuple[int, ...] | None, ...]:
+        """Of each attribute's array."""
+        return tuple(None if value is None else value.shape for value in self.values)
 
 
 class CubeState(Original):
     """Stands for environments.cube3.Cube3State."""
 
-    attribute = "colors"
+    attributes = ("colors",)
 
 
 class BoardState(Original):
     """Stands for environments.n_puzzle.NPuzzleState."""
 
-    attribute = "tiles"
+    attributes = ("tiles",)
 
 
 class LightsState(Original):
     """Stands for environments.lights_out.LOState."""
 
-    attribute = "tiles"
+    attributes = ("tiles",)
 
 
 class SokobanState(Original):
-    """Stands for environments.sokoban.SokobanState, which is refused in words of its own."""
+    """Stands for environments.sokoban.SokobanState."""
 
-    attribute = "agent"
+    attributes = ("agent", "walls", "boxes", "goals")
 
 
 CLASSES: dict[str, type[Original]] = {
@@ -92,18 +101,19 @@ CLASSES: dict[str, type[Original]] = {
 class TestSet:
     """What the states of a file are.
 
-    cells: numbers of a state.  file: of the CSV.  column: where it has the states, or scrambles that lead to them.
+    arrays: of each attribute of a state its shape, and what its numbers are below.
+    file: of the CSV.  column: where it has the states, or scrambles that lead to them.
     optimum: the column of the lengths of solutions, if these are shortest, else empty.
-    states: from the originals' numbers [N, cells] to our states.  action: of a move of theirs; ValueError for none.
+    states: from an array int64 [N, …] of each attribute to ours.  action: of a move of theirs; ValueError for none.
     """
 
     puzzle: Puzzle
-    cells: int
+    arrays: list[tuple[tuple[int, ...], int]]
     file: str
     column: str
     optimum: str
     longest: int
-    states: Callable[[np.ndarray], States]
+    states: Callable[..., States]
     action: Callable[[Any], int]
 
 
@@ -135,41 +145,44 @@ def run(pickled: Path, out: Path | None = None) -> Path:
 def kind_of(states: list, path: Path) -> TestSet:
     """What the first state says that all are; UserError where no puzzle of ours has such states."""
     first = states[0] if states else None
-    if isinstance(first, SokobanState):
-        raise UserError(
-            f"{path} has levels of Sokoban, which are not imported: give the text files of Boxoban to --instances."
-        )
-    shape = first.values.values.shape if isinstance(first, Original) and isinstance(first.values, Array) else ()
+    shape = (isinstance(first, Original) and first.shapes and first.shapes[-1]) or ()
+    if isinstance(first, SokobanState) and len(shape) == 2:
+        puzzle = make("sokoban_{}_{}".format(*shape))
+        where = {"file": f"{puzzle.name}.csv", "column": "state", "optimum": "", "longest": LONGEST}
+        theirs = {"states": partial(_levels, puzzle, path), "action": range(len(puzzle.actions)).index}
+        return TestSet(puzzle, [((2,), max(shape)), *[(shape, 2)] * 3], **where, **theirs)
     if isinstance(first, CubeState):
         puzzle, places = make("cube3"), sticker_places()
         where = {"file": "cube3_qtm.csv", "column": "scramble", "optimum": OPTIMUM, "longest": FARTHEST}
         theirs = {"states": partial(_stickers, places=places), "action": partial(_turn, puzzle)}
-        return TestSet(puzzle, STICKERS, **where, **theirs)
-    side = isqrt(shape[0]) if len(shape) == 1 else 0
+        return TestSet(puzzle, [((STICKERS,), STICKERS)], **where, **theirs)
+    side = isqrt(shape[0]) if len(shape) == 1 and not isinstance(first, SokobanState) else 0
     if side not in SIDES or side * side != shape[0]:
         raise UserError(f"{path} is not a test set of DeepCubeA: its states are no cubes and no boards that are known.")
     if isinstance(first, BoardState):
         puzzle = make(f"puzzle{side * side - 1}")
         where = {"file": f"{puzzle.name}.csv", "column": "tiles", "optimum": OPTIMA[1] if side in SOLVED else ""}
-        return TestSet(puzzle, side * side, **where, longest=LONGEST, states=_as_they_are, action=puzzle.actions.index)
+        theirs = {"states": _as_they_are, "action": puzzle.actions.index}
+        return TestSet(puzzle, [(shape, side * side)], **where, **theirs, longest=LONGEST)
     puzzle = make(f"lights_out_{side}")
     where = {"file": f"lightsout{side}.csv", "column": "lights", "optimum": "", "longest": LONGEST}
-    return TestSet(puzzle, side * side, **where, states=_as_they_are, action=range(side * side).index)
+    theirs = {"states": _as_they_are, "action": range(side * side).index}
+    return TestSet(puzzle, [(shape, puzzle.letters)], **where, **theirs)
 
 
 def read_states(states: list, kind: TestSet, path: Path) -> States:
     """The states of the originals as ours, uint8 [N, D]; UserError for what is none."""
-    values = [state.values if isinstance(state, type(states[0])) else None for state in states]
-    shapes = {value.values.shape if isinstance(value, Array) else None for value in values}
-    if shapes != {(kind.cells,)}:
-        raise UserError(f"{path}: its states are not all arrays of {kind.cells} numbers.")
-    numbers = np.stack([value.values for value in values])
-    letters = STICKERS if isinstance(states[0], CubeState) else kind.puzzle.letters
-    if ((numbers != numbers.astype(np.int64)) | (numbers < 0) | (numbers >= letters)).any():
-        raise UserError(f"{path}: its states are not all of numbers from 0 to {letters - 1}.")
-    if letters == kind.cells and (np.sort(numbers, axis=1) != np.arange(letters)).any():
-        raise UserError(f"{path}: its states do not all have each of the numbers below {letters} once.")
-    found = kind.states(numbers.astype(np.int64))
+    first, shapes = states[0], tuple(shape for shape, _ in kind.arrays)
+    if any(not isinstance(state, type(first)) or state.shapes != shapes for state in states):
+        sizes = ", ".join(" × ".join(map(str, shape)) for shape in shapes)
+        raise UserError(f"{path}: its states are not all arrays of {sizes} numbers.")
+    arrays = [np.stack(values) for values in zip(*(state.values for state in states), strict=True)]
+    for numbers, (shape, below) in zip(arrays, kind.arrays, strict=True):
+        if ((numbers != numbers.astype(np.int64)) | (numbers < 0) | (numbers >= below)).any():
+            raise UserError(f"{path}: its states are not all of numbers from 0 to {below - 1}.")
+        if shape == (below,) and (np.sort(numbers, axis=1) != np.arange(below)).any():
+            raise UserError(f"{path}: its states do not all have each of the numbers below {below} once.")
+    found = kind.states(*(numbers.astype(np.int64) for numbers in arrays))
     for row in np.flatnonzero(~kind.puzzle.is_reachable(found)) if kind.column == "tiles" else ():
         raise UserError(f"{path}: state {row} is a board that sliding cannot make of the goal.")
     return found
@@ -177,6 +190,26 @@ def read_states(states: list, kind: TestSet, path: Path) -> States:
 
 def _as_they_are(numbers: np.ndarray) -> States:
     return numbers.astype(np.uint8)
+
+
+def _levels(
+    puzzle: Puzzle, path: Path, agents: np.ndarray, walls: np.ndarray, boxes: np.ndarray, goals: np.ndarray
+) -> States:
+    """Levels of Sokoban of the originals' cells [N, rows, columns] and players [N, 2], uint8 [N, D]."""
+    for row in np.flatnonzero((agents >= walls.shape[1:]).any(axis=1)):
+        raise UserError(f"{path}: state {row}: the player is not on the board.")
+    players = np.zeros_like(walls)
+    players[np.arange(len(players)), *agents.T] = 1
+    boards = np.where(walls, WALL, goals * TARGET + boxes * BOX + players * PLAYER)
+    states = []
+    for row, board in enumerate(boards):
+        try:
+            if (walls + boxes + players)[row].max() > 1:
+                raise UserError("A wall, a box and the player are not all on cells of their own.")
+            states.append(puzzle.parse_state(puzzle.format_state(board.ravel())))
+        except UserError as error:
+            raise UserError(f"{path}: state {row}: {error}") from error
+    return np.stack(states)
 
 
 def _stickers(colors: np.ndarray, places: np.ndarray) -> States:

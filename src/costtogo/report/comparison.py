@@ -149,7 +149,7 @@ def claims(rows: pd.DataFrame) -> pd.DataFrame:
     """One row for each claim: a sentence that several rows spell out, or a row that stands alone.
 
     Columns source, kind, recipe, verdict: the least favourable of its rows, so that it holds only if it does in every
-    case; numbers, how many rows.
+    case; quantity, of the first row with that verdict; numbers, how many rows.
     """
     alone = pd.Series([f"row {place}" for place in range(len(rows))], index=rows.index)
     names = rows["claim"].where(rows["claim"].map(lambda name: isinstance(name, str) and name != ""), alone)
@@ -157,10 +157,10 @@ def claims(rows: pd.DataFrame) -> pd.DataFrame:
     for _, group in rows.groupby(["source", names], sort=False):
         verdict = min(group["verdict"], key=UNFAVOURABLE.index)
         recipes = [name for name in (COMPACT, EXACT) if (group["recipe"] == name).any()]
-        first = group.iloc[0]
+        first, quantity = group.iloc[0], group.loc[group["verdict"] == verdict, "quantity"].iloc[0]
         recipe = recipes[0] if recipes else first["recipe"]
-        found.append([first["source"], first["kind"], recipe, verdict, len(group)])
-    return pd.DataFrame(found, columns=["source", "kind", "recipe", "verdict", "numbers"])
+        found.append([first["source"], first["kind"], recipe, verdict, quantity, len(group)])
+    return pd.DataFrame(found, columns=["source", "kind", "recipe", "verdict", "quantity", "numbers"])
 
 
 def scoreboard(rows: pd.DataFrame) -> pd.DataFrame:
@@ -184,7 +184,8 @@ def compare_texts(own: StudyResults) -> pd.DataFrame:
     """The numbers of that document beside ours; where wall-clock times may be seen, times alone.
 
     The document is about one puzzle; a study of another puzzle has no rows.
-    Added are reproduced, as text, verdict and reason; not run are those of steps that the study does not take.
+    Added are recipe, reproduced, as text, seeds, verdict and reason; not run are those of steps that the study does not
+    take.
     """
     reported = read_local_vi(own.references.reported / LOCAL_VI)
     told = ((reported["kind"] == COST) == own.timed) & (own.puzzle == local_vi.PUZZLE)
@@ -195,9 +196,10 @@ def compare_texts(own: StudyResults) -> pd.DataFrame:
         found = answer(own, asked) if row["initial_size"] in sizes else None
         verdict, reason = judge_text(row, found) if found else (NOT_RUN, "")
         recipe = "" if row["kind"] == FACT else OURS
-        words = {"recipe": recipe, "reproduced": found.text if found else "–", "verdict": verdict, "reason": reason}
+        words = {"recipe": recipe, "reproduced": found.text if found else "–"}
+        words |= {"seeds": found.seeds if found and recipe else NAN, "verdict": verdict, "reason": reason}
         rows.append({"source": "local_value_iteration", **row, **words})
-    columns = ["source", *reported.columns, "recipe", "reproduced", "verdict", "reason"]
+    columns = ["source", *reported.columns, "recipe", "reproduced", "seeds", "verdict", "reason"]
     return pd.DataFrame(rows, columns=columns).drop(columns="contradicted")
 
 

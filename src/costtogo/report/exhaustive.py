@@ -36,6 +36,7 @@ from costtogo.report.tables import at_headline, audit, cells_of, headline_number
 from costtogo.report.timings import of_cells, of_settings
 from costtogo.report.trainings import training_table
 
+LEAST_INSTANCES = 30  # at a distance, for its share to be told of
 HEADLINES = (  # of the table of key numbers
     *(
         "model",
@@ -108,9 +109,22 @@ def _found(results: StudyResults) -> dict[str, Any]:
     found = {"best": best.dropna().to_dict(), "numbers": numbers, "instances": counts}
     found |= {
         "headline": standing_headline(results),
+        "hardest": _hardest(results, best["model"]),
         "trees": [trees_in_short(results, lambda own, name: name == searched["set"].iloc[0])],
     }
     return {"title": title(puzzle), "cell": cell_text(results.headline(puzzle)), **found}
+
+
+def _hardest(results: StudyResults, model: str) -> dict[str, Any]:
+    """The distance from which least searches of the headline cell find the fewest moves; empty where all alike do.
+
+    Of distances with as many instances as a share takes.
+    """
+    cells = cells_of(results, "by_distance")
+    own = cells[(cells["heuristic"] == "network") & (cells["search"] == model)]
+    own = alike(own, results.headline(results.puzzle), "set", "path_weight", "batch_size")
+    own = own[own["instances"] >= LEAST_INSTANCES]
+    return {} if own["optimal_percent"].nunique() < 2 else own.loc[own["optimal_percent"].idxmin()].to_dict()
 
 
 def literature(results: StudyResults, comparison: pd.DataFrame) -> str:

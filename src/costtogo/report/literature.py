@@ -4,6 +4,7 @@ Two kinds: repeated, on the thesis where its recipes are repeated, and documents
 and its differences: where ours is worse, and slips.
 """
 
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
@@ -15,16 +16,17 @@ from costtogo.puzzles import family
 from costtogo.report import verdicts
 from costtogo.report.answers import local_vi
 from costtogo.report.answers.search import NEARLY_ALL
-from costtogo.report.comparison import scoreboard
+from costtogo.report.comparison import claims, scoreboard
 from costtogo.report.markdown import Format, amount, code, is_missing, short, table
 from costtogo.report.quantities import OTHERS, THESIS, TIMES, form_of, quantity_of
 from costtogo.report.render import render
 from costtogo.report.results import StudyResults
 from costtogo.report.standing import COMPACT, EXACT
-from costtogo.report.words import BETTER, NOT_JUDGED, NOT_REACHED, REPRODUCED, VERDICTS, WORSE
+from costtogo.report.words import BETTER, COST, FACT, NOT_JUDGED, NOT_REACHED, REPRODUCED, VERDICTS, WORSE
 
 POINTS = "convergence_point_iteration"  # shown as one list a model
 ALIKE = ["source", "section", "quantity", "model", "iteration", "path_weight", "batch_size", "set", "unit"]
+ABOUT = 4  # quantities that a finding names
 HELD = (REPRODUCED, BETTER)
 DECIDED = (*HELD, WORSE, NOT_REACHED)
 RECIPES = {EXACT: "exact recipe", COMPACT: "compact network", "ours": "our own recipe", "": "no training"}
@@ -53,6 +55,17 @@ def claims_in_short(comparison: pd.DataFrame) -> dict[str, Any]:
     ]
     sums = {"held": held.sum(), "judged": judged.sum(), "recipes": recipes}
     return sums | {"scoreboard": scoreboard_text(comparison), "numbers": len(comparison)}
+
+
+def unmet(comparison: pd.DataFrame) -> str:
+    """A finding: how many claims about results are worse or not reached, by what they are about; empty for none."""
+    rows = comparison[~comparison["kind"].isin([COST, FACT]) & comparison["quantity"].isin(OTHERS)]
+    fallen = claims(rows.reset_index(drop=True))
+    fallen = fallen[fallen["verdict"].isin([WORSE, NOT_REACHED])]
+    titles = [quantity_of(row.quantity, row.source == "thesis").title for row in fallen.itertuples()]
+    first = Counter(titles).most_common(ABOUT)
+    others = len(titles) - sum(count for _, count in first)
+    return render("finding_unmet", count=len(titles), first=first, others=others) if titles else ""
 
 
 def rules_text(comparison: pd.DataFrame) -> str:

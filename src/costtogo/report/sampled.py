@@ -12,6 +12,7 @@ import pandas as pd
 
 from costtogo.analysis.intervals import weighted_means, wilson
 from costtogo.analysis.literature import DOCUMENTS, NETWORKS, numbers_of
+from costtogo.params.searches import AnytimeParams
 from costtogo.puzzles import make, noun, title
 from costtogo.report.answers.search import is_scrambled, trees_in_short
 from costtogo.report.answers.trees import is_of_turns
@@ -150,6 +151,19 @@ class Chapter:
             rows = rows[rows["set"] == rows["set"].iloc[0]]
         return rows.sort_values(["solved_percent", "length"], ascending=[False, True]) if len(rows) else rows
 
+    def trainings_compared(self) -> pd.DataFrame:
+        """Mean length of each recipe over its trainings, of the searches within most seconds where there are such.
+
+        As the table of seeds has it, with solved_percent.
+        """
+        found = self.tables["seeds"]
+        timed = found[found["searches"].str.startswith(AnytimeParams.words)]
+        rows = timed if len(timed) else found
+        rows = rows[rows["searches"] == rows["searches"].iloc[-1]]
+        solved = rows[rows["measure"] == "solved_percent"].set_index("variant")["mean"]
+        lengths = rows[rows["measure"] == "length"]
+        return lengths.assign(solved_percent=lengths["variant"].map(solved))
+
     def best_cells(self) -> pd.DataFrame:
         """The best λ and N of each model on each set."""
         cells = [best_cell(own) for _, own in self.tables["grid"].groupby(["set", "model"], sort=False)]
@@ -183,6 +197,13 @@ class Chapter:
         """The rows of a table of the audit at the last checkpoint of each model."""
         found = self.tables[name]
         return found[found["iteration"] == found.groupby("model")["iteration"].transform("max")]
+
+    def near_the_goal(self) -> dict[str, Any]:
+        """What the audit of the model that stands for the study found on states of known distance, and on walks."""
+        consistency = self.last_checkpoint("consistency").set_index("model")["consistent_percent"]
+        found = self.over_distances("nearby")
+        row = found[found["model"] == self.headline].iloc[0].to_dict()
+        return row | {"consistent_percent": consistency.get(self.headline, float("nan"))}
 
     def networks_beside(self) -> str:
         """Our numbers beside those of each network of the literature, a row for each quantity.

@@ -11,6 +11,7 @@ MEASURES: dict[str, tuple[str, Format]] = {
     "solved_percent": ("solved, %", percent),
     "length": ("mean length, moves", places(2)),
 }
+SETTINGS = {"width": "width {:,}", "seconds_allowed": "{:g} s each"}  # in words
 COLUMNS = ["searches", "variant", "measure", "seeds", "mean", "low", "high", "difference_low", "difference_high"]
 
 
@@ -35,7 +36,9 @@ def _of_group(results: StudyResults, group: str, base: str) -> pd.DataFrame:
         return pd.DataFrame(columns=COLUMNS)
     (first, *_), frames = results.asked.by_group[group], []
     for cell, rows in grid[grid["seed"] > 0].groupby([*first.cell], sort=False):
-        setting = ", ".join(f"{name} {value}" for name, value in zip(first.cell, cell, strict=True))
+        setting = ", ".join(
+            SETTINGS.get(name, name + " {}").format(value) for name, value in zip(first.cell, cell, strict=True)
+        )
         frames.append(compare(rows, base, list(MEASURES)).assign(searches=f"{first.words}, {setting}"))
     return pd.concat(frames)[COLUMNS]
 

@@ -16,10 +16,10 @@ from costtogo.files import remove_others, write_csv, write_json, write_text
 from costtogo.puzzles import title as puzzle_title
 from costtogo.report import exhaustive, local_vi, sampled
 from costtogo.report.figures import Figures
-from costtogo.report.literature import claims_in_short, rules_text
+from costtogo.report.literature import claims_in_short, rules_text, unmet
 from costtogo.report.pages import FIRST, FOLDER, Page, written
 from costtogo.report.provenance import kept_text, provenance_text
-from costtogo.report.render import deeper, render
+from costtogo.report.render import deeper, items, render
 from costtogo.report.results import StudyResults, Tables, by_size
 from costtogo.report.tables import headline_numbers, of_study, tables_of
 from costtogo.report.timings import search_timings, stage_timings
@@ -78,21 +78,22 @@ def first_screen(results: StudyResults, chapters: list[Chapter], by_puzzle: dict
     """What a reader sees first: the question, what was found on each puzzle, how the literature's claims came out."""
     comparison = pd.concat(each.comparison for each in chapters)
     values = claims_in_short(comparison) if len(comparison) else {"scoreboard": ""}
-    found = [each.module.findings(each.results, by_puzzle, each.comparison) for each in chapters]
+    found = [of for each in chapters for of in each.module.findings(each.results, by_puzzle, each.comparison)]
+    fallen = items(unmet(comparison))
     return render(
         "first_screen",
         puzzles=list(map(puzzle_title, results.puzzles)),
         learned=list(map(puzzle_title, results.models)),
         listed=list(map(puzzle_title, exhaustive.puzzles(results))),
-        findings=most_telling([each for of_chapter in found for each in of_chapter]),
+        findings=[*most_telling(found, FINDINGS - len(fallen)), *fallen],
         **values,
     )
 
 
-def most_telling(found: list[list[str]]) -> list[str]:
-    """The first findings of each puzzle, then the second …, up to FINDINGS; in the order of the puzzles."""
+def most_telling(found: list[list[str]], most: int) -> list[str]:
+    """The first findings of each puzzle, then the second …, up to so many; in the order of the puzzles."""
     ranked = [(place, text) for rank in zip_longest(*found) for place, text in enumerate(rank) if text]
-    return [text for _, text in sorted(ranked[:FINDINGS], key=lambda each: each[0])]
+    return [text for _, text in sorted(ranked[:most], key=lambda each: each[0])]
 
 
 def pages_of(

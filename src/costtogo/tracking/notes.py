@@ -21,7 +21,7 @@ STAGES = {
     "instances": "Sets of instances of {title}.",
     "train": "Training of the network `{name}` for {title}: the curves are under *Model metrics*.",
     "audit": "Audit of the network `{name}` on every state of {title}: does it overestimate, is it consistent, how far "
-    "is it off? `all_…`: over all states; `sample_…`: over random walks.",
+    "is it off? `last_all_…`: over all states, at each checkpoint up to the last; `last_sample_…`: over random walks.",
     "audit_samples": "Audit of the network `{name}` on sampled states of {title}.",
     "search": "Batch weighted A* on {title} over path weights λ and batch sizes N.",
     "grid": "Batch weighted A* on {title} over path weights λ and batch sizes N.",
@@ -104,7 +104,7 @@ PREDICTS = (
 )
 HEADLINE = (
     *("optimal_percent", "nodes_expanded", "length", "selected_mean_absolute_error", "selected_admissible_percent"),
-    *("loss", "mean_absolute_error", "iterations"),
+    *("loss", "last_mean_absolute_error", "iterations"),
 )
 
 

@@ -164,8 +164,8 @@ def tags(card: Card, timing: dict[str, Any]) -> dict[str, str]:
 def points(stage: Stage) -> Points:
     """Every metric of the stage; the card's own numbers stand at the last step.
 
-    One number has one name: of what a series ends in the card's copy, last_…, is left out, and so is what the card says
-    of single cells of a grid, which have runs of their own.
+    One number has one name: a series is called by what the card calls its end, last_… of audits and of errors while
+    training, so that it stands apart from selected_…. What the card says of single cells of a grid has runs of its own.
     """
     if stage.is_report:
         return verdicts(stage)
@@ -173,11 +173,12 @@ def points(stage: Stage) -> Points:
     for name, series in SERIES.items():
         found |= {} if (table := stage.table(name)) is None else series.points(table)
     last = max((step for _, step in found), default=0)
-    numbers = stage.card["metrics"] | audited(stage)
-    of_series, of_cells = {f"last_{name}" for name, _ in found}, cell_prefixes(stage)
+    numbers, of_cells = stage.card["metrics"] | audited(stage), cell_prefixes(stage)
+    ends = {name: f"last_{name}" for name, _ in found if f"last_{name}" in numbers}
+    found = {(ends.get(name, name), step): value for (name, step), value in found.items()}
     own = {name: float(value) for name, value in numbers.items() if math.isfinite(value)}
-    own = {name: value for name, value in own.items() if name not in of_series and not name.startswith(of_cells)}
-    return found | {(allowed_name(name), last): value for name, value in own.items()}
+    left = [name for name in own if name not in ends.values() and not name.startswith(of_cells)]
+    return found | {(allowed_name(name), last): own[name] for name in left}
 
 
 def cell_prefixes(stage: Stage) -> tuple[str, ...]:

@@ -16,7 +16,7 @@ from costtogo.tracking.cells import FOUND, LAMBDA, SIZE
 LOSSES = "losses"  # the key of the view of the curves
 TAG = "mlflow.sharedViewState."
 CREATED = 1_577_836_800_000  # ms, 2020-01-01 UTC: the same view is the same tag
-CURVES = {"loss": True, "mean_absolute_error": True, "validation_loss": True, "effective_k": False}  # logarithmic?
+CURVES = {"loss": True, "last_mean_absolute_error": True, "validation_loss": True, "effective_k": False}  # logarithmic?
 SEARCHED = ("optimal_percent", "nodes_expanded", "length", "selected_mean_absolute_error")
 SECTION = "Model metrics"  # the pages' own name of the section that has no name
 CURRENT = "tags.result != 'former'"
@@ -68,7 +68,7 @@ class View:
 def losses() -> View:
     """The curves of the trainings, the losses on a logarithmic axis."""
     charts = [_line(name, logarithmic) for name, logarithmic in CURVES.items()]
-    columns = (_metric("loss"), _metric("mean_absolute_error"), _param("epsilon"), _param("iterations"))
+    columns = (_metric("loss"), _metric("last_mean_absolute_error"), _param("epsilon"), _param("iterations"))
     return View(LOSSES, "Loss curves", f"tags.stage = 'train' and {CURRENT}", BY_NAME, columns, charts)
 
 
