@@ -15,20 +15,24 @@ from costtogo.report.results import References, StudyResults
 from costtogo.report.words import BETTER, CANNOT_TELL, NOT_COMPARABLE, NOT_REACHED, REPRODUCED, WORSE
 
 MODEL = "DNN_0"  # whose exact recipe has not been run, so that the study's own network is judged
+EXACT = "DNN_final_2x2x2_nr"  # whose exact recipe is judged
 TRIVIAL = ["admissible_percent", "consistent_percent", "overestimation_mean"]
 Change = Callable[[pd.DataFrame], pd.DataFrame]
 
 
 @pytest.fixture
 def judged(tmp_path):
-    """The verdicts on a model's numbers, by quantity, with tables changed; reported: or the literature's numbers."""
+    """The verdicts on a model's numbers, by quantity, with tables changed; reported: or the literature's numbers.
+
+    What is changed of the study's own network is changed of those by the same recipe with other seeds.
+    """
     measured = tmp_path / "measured"
     shutil.copytree(MEASURED, measured)
 
     def judge(tables: dict[str, Change], reported: Change = lambda rows: rows, model: str = MODEL) -> pd.DataFrame:
         for name, change in tables.items():
-            path = measured / "default" / f"{name}.csv"
-            write_csv(path, change(read_csv(path)))
+            for path in (measured / "default" / f"{name}.csv", measured / "three_seeds" / "repeats.csv"):
+                write_csv(path, change(read_csv(path)))
         rows = read_reported([REPORTED / "thesis.csv"])
         own = StudyResults.to_write_again("default", References(measured=measured))
         return compare(reported(rows[rows["model"] == model].reset_index(drop=True)), own)
@@ -45,7 +49,7 @@ def test_swapped_columns_of_the_literature_are_found_out(judged):
         other = {"admissible_percent": "consistent_percent", "consistent_percent": "admissible_percent"}
         return rows.assign(quantity=rows["quantity"].replace(other))
 
-    before, after = judged({}), judged({}, swapped)
+    before, after = judged({}, model=EXACT), judged({}, swapped, model=EXACT)
     changed = before["verdict"] != after["verdict"]
     assert changed.any() and set(before.loc[changed, "quantity"]) <= {"admissible_percent", "consistent_percent"}
 
@@ -86,3 +90,16 @@ def test_worse_searches_are_worse(judged):
 
     after = judged({f"searches_{MODEL}_checkpoints": spoilt}).query("distance.isna()")
     assert WORSE in kinds(after, "optimal_percent") and BETTER not in kinds(after, "optimal_percent")
+
+
+def test_kept_trainings_with_other_seeds_are_part_of_what_is_judged_and_others_are_not(judged, tmp_path):
+    measured = tmp_path / "measured"
+    with_others = judged({}).query("seeds == 4 and quantity == 'optimal_percent' and point == 10 and distance.isna()")
+    (measured / "three_seeds.json").unlink()
+    alone = judged({}).loc[with_others.index]
+    assert len(alone) and set(alone["seeds"]) == {1}
+    rows = read_csv(measured / "three_seeds" / "repeats.csv").query(
+        f"variant == '{MODEL}' and convergence_point == 10 and scope == 'all'"
+    )
+    mean = (alone["reproduced"].iloc[0] + rows["optimal_percent"].sum()) / 4
+    assert len(rows) == 3 and with_others["reproduced"].iloc[0] == pytest.approx(mean)

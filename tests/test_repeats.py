@@ -17,8 +17,8 @@ def study(tmp_path) -> MadeUp:
     again.cards = {f"models/walker_seed{k}": {"parameters": {"training": TRAINING | {"seed": k}}} for k in (1, 2, 3)}
     measures = {"mean_absolute_error": 2.0, "admissible_percent": 90.0, "consistent_percent": 80.0}
     rows = [
-        {"variant": "walker", "seed": k, "iteration": iteration, "selected": iteration == 20, **HEADLINE, **measures,
-         "optimal_percent": 97.0 + k, "nodes_expanded": 100.0 * k * iteration}
+        {"variant": "walker", "seed": k, "scope": "all", "iteration": iteration, "selected": iteration == 20,
+         **HEADLINE, **measures, "optimal_percent": 97.0 + k, "nodes_expanded": 100.0 * k * iteration}
         for k in (1, 2, 3) for iteration in (10, 20)
     ]  # fmt: skip
     again.tables["repeats"] = pd.DataFrame([*rows, rows[1] | {"batch_size": 7, "nodes_expanded": 9e9}])

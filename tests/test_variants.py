@@ -252,4 +252,5 @@ def test_trainings_without_a_base_are_repetitions_and_have_a_table_of_their_own(
     for model in ("wide_seed1", "wide_seed2"):
         write_finished(tmp_path, model)
     frames = variants.gather(tmp_path)
-    assert set(frames) == {"repeats"} and frames["repeats"]["variant"].tolist() == ["wide"] * 4
+    assert set(frames) == {"repeats"} and frames["repeats"]["variant"].tolist() == ["wide"] * 8
+    assert frames["repeats"]["scope"].value_counts().to_dict() == {"all": 4, "sample": 4}

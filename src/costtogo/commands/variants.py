@@ -38,7 +38,8 @@ def gather(results: Path, named: Collection[str] = ()) -> dict[str, pd.DataFrame
     variants: a row for each seed, audited checkpoint and (set, λ, N) that every checkpoint is to search; what the
     searches find is NaN of a training that has only been audited.
     admissible: a row for each model and heuristic, of the searches with λ = 1, N = 1.
-    Where no variant is a base, the first is called `repeats`, and there is no other.
+    Where no variant is a base, the first is called `repeats`, has a row for each scope of the audit, all states and
+    the sample, and there is no other.
     """
     audited, searched = (_finished(results, group) for group in ("audits", "searches"))
     trained = [model for model in audited if is_variant(model, named)]
@@ -46,6 +47,8 @@ def gather(results: Path, named: Collection[str] = ()) -> dict[str, pd.DataFrame
     if trained and not any(model.startswith(BASE) for model in trained):
         frames = {REPEATS: frames[VARIANTS]}
     else:
+        of_all = [frame[frame["scope"] == "all"].drop(columns="scope") for frame in frames[VARIANTS]]
+        frames[VARIANTS] = of_all
         frames["admissible"] = [_admissible(results, model) for model in searched if not model.startswith("baseline")]
     return {name: pd.concat(parts, ignore_index=True) for name, parts in frames.items() if parts}
 
@@ -55,11 +58,11 @@ def _finished(results: Path, group: str) -> list[str]:
 
 
 def _checkpoints(results: Path, model: str, searched: bool) -> pd.DataFrame:
-    """The audit over all states of each checkpoint of a model, beside what its searches found."""
+    """The audit of each checkpoint of a model, a row for each scope, beside what its searches found."""
     card = read_json(results / "models" / f"{model}.json")
     training, metrics = card["parameters"]["training"], card["metrics"]
     audits = read_frame(results / "audits" / model / "measures.parquet")
-    audits = audits[audits["scope"] == "all"].drop(columns=["model", "scope"])
+    audits = audits.drop(columns="model")
     kinds = read_frame(results / "models" / model / "checkpoints.parquet")[["iteration", "kind", "validation_loss"]]
     frame = audits.merge(kinds, on="iteration")
     if searched:

@@ -162,6 +162,7 @@ def trainings_of(results: StudyResults, model: str) -> list[str]:
 def pooled(found: list[Answer]) -> Answer | None:
     """The mean over trainings that differ in their seed, with the interval (95 %) in which one more would lie.
 
+    It is never narrower than those of single ones: trainings that search the same few instances may agree by chance.
     The verdict where there is no number is kept if it is that of most of them; the others are then left out.
     """
     numbers = [one for one in found if not one.missing]
@@ -174,7 +175,8 @@ def pooled(found: list[Answer]) -> Answer | None:
     if len(numbers) == 1:
         return numbers[0]
     value, low, _ = mean_interval([one.value for one in numbers])
-    half = (value - low) * math.sqrt(len(numbers) + 1)
+    single = [(one.high - one.low) / 2 for one in numbers if not math.isnan(one.low)]
+    half = max((value - low) * math.sqrt(len(numbers) + 1), float(np.mean(single or [0])))
     means = {name: float(np.mean([getattr(one, name) for one in numbers])) for name in ("exhaustive", "error_share")}
     left = f", {len(found) - len(numbers)} more have none" if len(numbers) < len(found) else ""
     note = f"mean of {len(numbers)} seeds{left}" + (f"; the first: {numbers[0].note}" if numbers[0].note else "")

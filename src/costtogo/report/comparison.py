@@ -11,11 +11,12 @@ import pandas as pd
 
 from costtogo.analysis.documents import LOCAL_VI
 from costtogo.analysis.literature import read_local_vi, rows_on
-from costtogo.report.answer import NAN, Answer, Row, answer
+from costtogo.report.answer import NAN, Answer, Row, answer, pooled
 from costtogo.report.answers import local_vi
 from costtogo.report.answers.cells import NO_MERIT, is_no_merit
 from costtogo.report.answers.search import exact, external, known
 from costtogo.report.quantities import TIMES, quantity_of
+from costtogo.report.repeats import with_other_seeds
 from costtogo.report.results import StudyResults
 from costtogo.report.standing import (
     COMPACT,
@@ -89,7 +90,7 @@ def compare_all(own: StudyResults) -> pd.DataFrame:
 
 
 def _compared(own: StudyResults, row: Row) -> Row:
-    standing = stand(own, row)
+    standing = of_all_seeds(own, row, stand(own, row))
     found = standing.basis
     if found and is_no_merit(own, row | {"ours": ours(own, row)}, found.value):
         found = replace(found, no_merit=True, note="; ".join(filter(None, [found.note, NO_MERIT])))
@@ -106,7 +107,7 @@ def _compared(own: StudyResults, row: Row) -> Row:
         "reproduced": number.value if number else NAN,
         "compact": standing.compact.value if standing.compact else NAN,
         "exhaustive": number.exhaustive if number and row["repeated"] else NAN,
-        "interval_95": interval_text(number),
+        "interval_95": interval_text(number, row["quantity"].endswith("_percent")),
         "seeds": number.seeds if trained else NAN,
         "verdict": verdict,
         "reason": "; ".join(filter(None, words)),
@@ -114,9 +115,21 @@ def _compared(own: StudyResults, row: Row) -> Row:
     }
 
 
-def interval_text(found: Answer | None) -> str:
-    """The interval of a number.  -> "[97.2, 98.8]", empty where it has none."""
-    return f"[{found.low:.6g}, {found.high:.6g}]" if found and not math.isnan(found.low) else ""
+def of_all_seeds(own: StudyResults, row: Row, standing: Standing) -> Standing:
+    """The same, a number of this study's compact network together with those of kept trainings with other seeds."""
+    single = standing.compact
+    if single is None or single.fact or not row["repeated"]:
+        return standing
+    compact = pooled([single, *with_other_seeds(own, row | {"ours": ours(own, row)})])
+    return standing._replace(compact=compact, basis=compact if standing.basis is single else standing.basis)
+
+
+def interval_text(found: Answer | None, is_share: bool) -> str:
+    """The interval of a number, that of a share within 0 and 100.  -> "[97.2, 98.8]", empty where it has none."""
+    if found is None or math.isnan(found.low):
+        return ""
+    low, high = (max(found.low, 0), min(found.high, 100)) if is_share else (found.low, found.high)
+    return f"[{low:.6g}, {high:.6g}]"
 
 
 def weigh_both(rows: pd.DataFrame) -> pd.DataFrame:

@@ -1,10 +1,17 @@
-"""How far two trainings of one recipe lie apart: this study's, repeated with several seeds by a kept study."""
+"""How far two trainings of one recipe lie apart: this study's, repeated with several seeds by a kept study.
 
+A table shows it, and a verdict on a number of such a training takes the others in.
+"""
+
+import math
 from typing import Any
 
 import pandas as pd
 
 from costtogo.figures.catalogue import kept_of
+from costtogo.report.answer import Answer, Row
+from costtogo.report.answers.audit import measure
+from costtogo.report.answers.cells import of_cells
 from costtogo.report.markdown import Format, amount, code, percent, places, table
 from costtogo.report.results import StudyResults, alike
 
@@ -16,6 +23,8 @@ MEASURES: dict[str, tuple[str, Format]] = {  # of the chosen checkpoint over all
     "optimal_percent": ("optimal, %", percent),
     "nodes_expanded": ("nodes expanded", amount),
 }
+AUDITED = ("mean_absolute_error", "admissible_percent", "overestimation_mean", "consistent_percent")
+SEARCHED = ("optimal_percent", "nodes_expanded", "length")
 COLUMNS = ["model", "study", "measure", "seeds", "mean", "least", "most"]
 
 
@@ -32,20 +41,53 @@ def repeats(results: StudyResults) -> pd.DataFrame:
 
 def _of_model(results: StudyResults, kept: StudyResults, model: str) -> pd.DataFrame | None:
     """The rows of a model, at the checkpoints chosen and the headline's λ and N; None where it was not repeated."""
-    training = results.training(model)
-    again = kept.find_card(f"models/{model}_seed1").get("parameters", {}).get("training")
-    found = kept.find(REPEATS)
-    if found is None or again is None or _without_seed(again) != _without_seed(training):
+    rows = _checkpoints(results, kept, model)
+    if rows.empty:
         return None
-    rows = alike(
-        found[found["variant"] == model], results.headline(training["puzzle"]), "set", "path_weight", "batch_size"
-    )
+    headline = results.headline(results.training(model)["puzzle"])
+    rows = alike(rows[rows["scope"] == "all"], headline, "set", "path_weight", "batch_size")
     chosen = rows[rows["selected"].astype(bool)]  # none where trainings were audited and not searched yet
     if chosen.empty:
         return None
     summary = chosen[[*MEASURES]].agg(["count", "mean", "min", "max"]).T.rename_axis("measure").reset_index()
     named = summary.rename(columns={"count": "seeds", "min": "least", "max": "most"})
     return named.assign(model=model, study=kept.study)[COLUMNS]
+
+
+def _checkpoints(results: StudyResults, kept: StudyResults, model: str) -> pd.DataFrame:
+    """What a kept study has of all seeds of a model; without rows where it has not trained it by the same recipe."""
+    again = kept.find_card(f"models/{model}_seed1").get("parameters", {}).get("training")
+    found = kept.find(REPEATS)
+    if found is None or again is None or _without_seed(again) != _without_seed(results.training(model)):
+        return pd.DataFrame()
+    return found[found["variant"] == model]
+
+
+def with_other_seeds(results: StudyResults, row: Row) -> list[Answer]:
+    """What other trainings by the recipe of the row's own, which other studies have kept, answer to a row.
+
+    At the checkpoint and the λ and N of the row; none for a number that is not kept of them.
+    """
+    model = row["ours"]
+    if not isinstance(model, str) or not results.has(f"models/{model}"):
+        return []
+    found = []
+    for path in kept_of([results.training(model)["puzzle"]], results.references.measured):
+        kept = results.kept(path.stem)
+        rows = _checkpoints(results, kept, model)
+        for seed, of_seed in rows.groupby("seed") if len(rows) else ():
+            found.append(_answered(kept, row | {"ours": f"{model}_seed{seed}"}, of_seed))
+    return [each for each in found if each is not None]
+
+
+def _answered(kept: StudyResults, row: Row, rows: pd.DataFrame) -> Answer | None:
+    """The answer of one training; rows: what is kept of its checkpoints."""
+    if row["quantity"] in AUDITED:
+        return measure(kept, row, rows.drop_duplicates(["scope", "iteration"]))
+    cell = [row["path_weight"], row["batch_size"]]
+    if row["quantity"] not in SEARCHED or not math.isnan(row["distance"]) or any(map(math.isnan, cell)):
+        return None
+    return of_cells(kept, row, rows[rows["scope"] == "all"], kept.place(REPEATS))
 
 
 def _without_seed(training: dict[str, Any]) -> dict[str, Any]:

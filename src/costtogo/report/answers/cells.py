@@ -27,8 +27,11 @@ def of_cell(results: StudyResults, row: Row) -> Answer | None:
     """A number of the searches at one λ and N; the extreme over those that the row leaves open."""
     address = f"searches/{row['ours']}/checkpoints{'' if math.isnan(row['distance']) else '_by_distance'}"
     cells = results.find(address)
-    if cells is None:
-        return None
+    return None if cells is None else of_cells(results, row, cells, results.place(address))
+
+
+def of_cells(results: StudyResults, row: Row, cells: pd.DataFrame, file: str) -> Answer | None:
+    """The same, of these searches of checkpoints; file: where a reader finds them."""
     cells = alike(cells[cells["set"] == set_of(results, row)], row, "batch_size", "distance", "path_weight")
     chosen, note, missing = matching(results, cells, row)
     if missing or chosen.empty:
@@ -37,7 +40,7 @@ def of_cell(results: StudyResults, row: Row) -> Answer | None:
     if values.isna().any():  # no length where nothing was solved
         return absent(NOT_REACHED, f"{note}: not solved")
     decisive = chosen.loc[values.idxmin() if row["relation"].startswith(">") else values.idxmax()]
-    found = Answer(decisive[row["quantity"]], note, file=results.place(address))
+    found = Answer(decisive[row["quantity"]], note, file=file)
     return within(found, decisive) if row["quantity"] == "optimal_percent" else found
 
 
