@@ -24,7 +24,7 @@ Change = Callable[[pd.DataFrame], pd.DataFrame]
 def judged(tmp_path):
     """The verdicts on a model's numbers, by quantity, with tables changed; reported: or the literature's numbers.
 
-    What is changed of the study's own network is changed of those by the same recipe with other seeds.
+    A change is made in the tables of the study's own network, and in those of its recipe with other seeds.
     """
     measured = tmp_path / "measured"
     shutil.copytree(MEASURED, measured)

@@ -53,7 +53,7 @@ class Original:
     values: tuple[np.ndarray | None, ...] = ()
 
     def __setstate__(self, state: Any) -> None:
-        """Take what the original had in its slots, or beside them; None for what it lacks or is no array."""
+        """Take the attributes of the original, with slots or without; one that is missing or no array is None."""
         parts = state if isinstance(state, tuple) else (state,)
         found = {name: value for part in parts if isinstance(part, dict) for name, value in part.items()}
         arrays = [found.get(name) for name in self.attributes]

@@ -47,8 +47,7 @@ def gather(results: Path, named: Collection[str] = ()) -> dict[str, pd.DataFrame
     if trained and not any(model.startswith(BASE) for model in trained):
         frames = {REPEATS: frames[VARIANTS]}
     else:
-        of_all = [frame[frame["scope"] == "all"].drop(columns="scope") for frame in frames[VARIANTS]]
-        frames[VARIANTS] = of_all
+        frames[VARIANTS] = [frame[frame["scope"] == "all"].drop(columns="scope") for frame in frames[VARIANTS]]
         frames["admissible"] = [_admissible(results, model) for model in searched if not model.startswith("baseline")]
     return {name: pd.concat(parts, ignore_index=True) for name, parts in frames.items() if parts}
 
@@ -58,7 +57,7 @@ def _finished(results: Path, group: str) -> list[str]:
 
 
 def _checkpoints(results: Path, model: str, searched: bool) -> pd.DataFrame:
-    """The audit of each checkpoint of a model, a row for each scope, beside what its searches found."""
+    """A row for each checkpoint of a model and scope of its audit: what the audit and the searches found."""
     card = read_json(results / "models" / f"{model}.json")
     training, metrics = card["parameters"]["training"], card["metrics"]
     audits = read_frame(results / "audits" / model / "measures.parquet")

@@ -81,7 +81,7 @@ def with_other_seeds(results: StudyResults, row: Row) -> list[Answer]:
 
 
 def _answered(kept: StudyResults, row: Row, rows: pd.DataFrame) -> Answer | None:
-    """The answer of one training; rows: what is kept of its checkpoints."""
+    """What one training answers; rows: its checkpoints, as they are kept."""
     if row["quantity"] in AUDITED:
         return measure(kept, row, rows.drop_duplicates(["scope", "iteration"]))
     cell = [row["path_weight"], row["batch_size"]]
