@@ -78,6 +78,25 @@ def check(
 
 
 @app.command()
+def estimate(
+    config: Annotated[Path, typer.Argument(help="A study of config/, or params.yaml.")],
+    model: Annotated[list[str] | None, typer.Option(help="Name of a training, again for more; else all.")] = None,
+    seconds: Annotated[float, typer.Option(min=1, max=3600, help="For which each is trained.")] = 30,
+    keep: Annotated[
+        Path | None, typer.Option(help="Folder of a kept study, as data/measured/thesis, whose report tells the hours.")
+    ] = None,
+):
+    """Say how long the trainings of a study would take on this machine, from their first seconds.
+
+    Trainings run one after the other, and nothing is left of them. On an idle machine, with nothing else running.
+    """
+    from costtogo.commands import estimate as command
+    from costtogo.params.loading import load
+
+    command.run(load([config]), model or [], seconds, keep)
+
+
+@app.command()
 def solve(
     puzzle: Annotated[
         str | None,

@@ -28,6 +28,7 @@ from costtogo.report.standing import (
     OURS,
     Standing,
     has_trained,
+    not_run,
     ours,
     recipe_of,
     stand,
@@ -227,7 +228,8 @@ def _why_not(own: StudyResults, row: Row, standing: Standing) -> Iterator[Verdic
     if row["repeated"] and standing.recipe:
         yield NOT_COMPARABLE, "not measured on these terms"
     if row["repeated"]:
-        yield NOT_RUN, "the exact recipe has not been run, and the study has no counterpart"
+        told = "; timings.md has the hours that it would take" if model in set(not_run(own)["model"]) else ""
+        yield NOT_RUN, f"the exact recipe has not been run, and the study has no counterpart{told}"
     yield from _listed(own, row) if row["listed"] else _unsolved_or_timed(own, row)
     if quantity.reason and (not row["quantity"].endswith("_tried") or model in LEARNED):
         yield NOT_RUN, quantity.reason

@@ -30,7 +30,7 @@ from costtogo.report.pages import Page
 from costtogo.report.render import items, render
 from costtogo.report.repeats import repeats_table
 from costtogo.report.results import StudyResults, Tables, alike
-from costtogo.report.standing import THESIS
+from costtogo.report.standing import THESIS, not_run
 from costtogo.report.standing import headline as standing_headline
 from costtogo.report.tables import at_headline, audit, cells_of, headline_numbers, layers_of, of_models, policy
 from costtogo.report.timings import of_cells, of_settings
@@ -130,7 +130,8 @@ def _hardest(results: StudyResults, model: str) -> dict[str, Any]:
 def literature(results: StudyResults, comparison: pd.DataFrame) -> str:
     """The literature's numbers beside ours, section by section."""
     thesis = comparison["source"] == THESIS
-    parts = [repeated(comparison[thesis]) if thesis.any() else "", documents(comparison[~thesis], _others(comparison))]
+    own = repeated(comparison[thesis], estimated=len(not_run(results)) > 0) if thesis.any() else ""
+    parts = [own, documents(comparison[~thesis], _others(comparison))]
     return "\n".join(filter(None, parts))
 
 
@@ -173,7 +174,8 @@ def timings(results: StudyResults, comparison: pd.DataFrame, figures: Figures) -
     told = repeated_table(comparison) if len(comparison) else None
     others = {title(puzzle): _by_group(results.of(puzzle)) for puzzle in results.models}
     others = {puzzle: groups for puzzle, groups in others.items() if groups}
-    values = {"searches": searches, "others": others, "comparison": told, "engine": NETWORK_ENGINE}
+    exact = not_run(results) if len(comparison) and (comparison["source"] == THESIS).any() else None
+    values = {"searches": searches, "others": others, "comparison": told, "engine": NETWORK_ENGINE, "not_run": exact}
     text = render("exhaustive_timings", **values)
     return "\n".join(filter(None, [text, figures.gallery(figures.timed(results.models))]))
 

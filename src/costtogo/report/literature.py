@@ -111,12 +111,17 @@ def related(row: dict[str, Any] | pd.Series, form: Format) -> str:
 # The thesis, where its recipes are repeated
 
 
-def repeated(comparison: pd.DataFrame) -> str:
-    """The thesis's numbers, section by section.  comparison: as costtogo.report.comparison.compare returns it."""
+def repeated(comparison: pd.DataFrame, estimated: bool) -> str:
+    """The thesis's numbers, section by section.
+
+    comparison: as costtogo.report.comparison.compare returns it.  estimated: whether timings.md has how long exact
+    recipes would take that have not been run.
+    """
     ran = comparison[comparison["quantity"] == "convergence_points"].groupby("model", sort=False)["recipe"]
     sections = comparison.groupby("section", sort=False)
     return render(
         "repeated",
+        estimated=estimated,
         waiting=[model for model, recipes in ran if EXACT not in set(recipes)],
         sections={section: [points_table(rows), repeated_table(rows)] for section, rows in sections},
     )

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import pandas as pd
 
+from costtogo.analysis.documents import ESTIMATES
 from costtogo.puzzles import make
 from costtogo.puzzles.base import is_listed
 from costtogo.report.answer import NAN, Answer, Row, answer, trainings_of
@@ -100,6 +101,18 @@ def ours(results: StudyResults, row: Row) -> str | None:
     if not row["repeated"] and (name in OPTIMAL or not isinstance(name, str)):
         name = NETWORK  # whose searches these numbers are of, too
     return name if has_trained(results, name) else None
+
+
+def not_run(results: StudyResults) -> pd.DataFrame:
+    """How long the thesis's exact recipes would take that have not been run; columns as estimates have them.
+
+    Source: data/measured/thesis/estimates.csv (costtogo.commands.estimate).
+    """
+    kept = results.kept(THESIS)
+    found = kept.find(ESTIMATES)
+    if found is None:
+        return pd.DataFrame(columns=["model"])
+    return found[[not has_trained(kept, model) for model in found["model"]]]
 
 
 def headline(results: StudyResults) -> str:

@@ -55,7 +55,7 @@ def run(params: Path, table: Path, out: Path, start: Path | None = None) -> None
     first = [] if start is None else [start / read_frame(start / "checkpoints.parquet")["file"].iloc[-1]]
     levels = level_files(training_of(**parameters_of(params)["training"]))
     stage = StageRun("train", __name__, params, out, [table, *first, *levels])
-    training = _begin(stage.parameters)
+    training = begin(stage.parameters)
     for checkpoint in first:
         training.start_from(networks.load_network(checkpoint)[1].state_dict())
     recorder = Recorder(stage, training, DistanceSample.read(table, training.puzzle))
@@ -86,7 +86,7 @@ def follow(parameters: dict, table: Path) -> None:
     parameters: the stage's.
     """
     torch.set_num_threads(parameters["threads"])
-    training = _begin(parameters)
+    training = begin(parameters)
     layers = DistanceSample.read(table, training.puzzle)
     training.restore(*of_first(None))
     for progress in trainer_of(training.params).train(training):
@@ -99,7 +99,8 @@ def trainer_of(params: ModelParams) -> ModuleType:
     return import_module(f"costtogo.learning.{params.trainer}")
 
 
-def _begin(parameters: dict) -> Training:
+def begin(parameters: dict) -> Training:
+    """A training before its first iteration, on the device that it asks for.  parameters: of its stage."""
     params = training_of(**parameters["training"])
     device = networks.present(parameters.get("device", "cpu"), params.processes)
     precision = networks.native_precision(params.precision, device)
