@@ -101,7 +101,14 @@ def test_a_point_that_was_not_reached_or_not_looked_at_has_no_other_checkpoint_i
     skipped, beyond = ask(study, point=13.0), ask(study, point=21.0)
     assert skipped.missing == NOT_COMPARABLE and "point 13 was not looked at" in skipped.note
     assert beyond.missing == NOT_REACHED and beyond.note == "20 convergence points in all, not 21"
-    assert ask(study, point=13.0, iteration=2850.0).value == 97.0, "the last stands for the last"
+    assert ask(study, point=13.0, iteration=2850.0).missing == NOT_COMPARABLE, "nor that of a training of other length"
+
+
+def test_the_ends_of_trainings_of_one_length_stand_beside_each_other(study):
+    study.cards["models/walker"]["metrics"]["iterations"] = 1200
+    found = ask(study, point=13.0, iteration=1200.0, total=1200.0)
+    assert found.value == 97.0 and "after as many iterations" in found.note
+    assert ask(study, point=21.0, iteration=1200.0, total=1200.0).missing == NOT_REACHED
 
 
 def test_an_iteration_of_a_training_as_long_is_answered_by_that_very_one(study):
@@ -134,9 +141,13 @@ def test_a_share_that_no_heuristic_reaches_too_is_said_to_be_no_merit_whoever_tr
         {"distance": 3.0},
         {"set": "start"},
         {"quantity": "length"},
+        {"quantity": "nodes_expanded"},
         {"repeated": False},
     ):
         assert not is_no_merit(results, ROW | change, 98.0 if not change else 97.0)
+    study.tables["searches/baseline_cube2/grid"]["optimal_percent"] = 100.0
+    for change in ({"distance": 3.0}, {"quantity": "length"}):
+        assert is_no_merit(study.results(), ROW | change, 97.0), "where all of its solutions are optimal"
 
 
 def test_a_claim_over_all_batch_sizes_is_answered_by_the_one_that_decides_it(study):
@@ -217,6 +228,31 @@ def test_what_was_not_measured_has_no_answer(study, change):
 def test_what_was_not_reached_says_so(study, quantity):
     found = ask(study, quantity=quantity, point=21.0)
     assert found.missing == NOT_REACHED and found.note == "20 convergence points in 2,000 iterations"
+
+
+def test_the_ratio_of_nodes_is_of_lambda_one_to_the_rows_and_the_extreme_over_batch_sizes(study):
+    cells = {(1.0, 3): 60.0, (1.0, 7): 90.0, (0.2, 3): 20.0, (0.2, 7): 45.0}
+    frame = pd.DataFrame([[weight, size, nodes] for (weight, size), nodes in cells.items()])
+    frame = frame.set_axis(["path_weight", "batch_size", "nodes_expanded"], axis=1)
+    study.tables["searches/walker/checkpoints"] = frame.assign(iteration=1100, convergence_point=11, set="test")
+    asked = {"quantity": "nodes_expanded_ratio", "path_weight": 0.2, "batch_size": NAN}
+    assert ask(study, **asked, relation=">").value == 2.0 and ask(study, **asked, relation="<").value == 3.0
+    assert ask(study, **asked | {"path_weight": 0.5}) is None
+
+
+def test_the_least_share_over_distances_and_the_most_below_another_training(study):
+    def layers(shares: list[float]) -> pd.DataFrame:
+        frame = pd.DataFrame({"distance": [8, 9, 10], "optimal_percent": shares, "instances": 200})
+        return frame.assign(iteration=1100, convergence_point=11, set="test", path_weight=0.7, batch_size=5)
+
+    study.tables["searches/walker/checkpoints_by_distance"] = layers([100.0, 95.0, 98.0])
+    least = ask(study, quantity="optimal_percent_least", relation=">")
+    assert least.value == 95.0 and least.note.endswith("distance 9") and least.low < 95.0 < least.high
+    assert ask(study, quantity="optimal_percent_difference") is None, "the other has not been searched with"
+    best = layers([99.0, 98.0, 99.5]).assign(convergence_point=10)
+    study.tables["searches/DNN_reduced_0/checkpoints_by_distance"] = best
+    study.cards["models/DNN_reduced_0"] = study.cards["models/walker"]
+    assert ask(study, quantity="optimal_percent_difference").value == 3.0
 
 
 @pytest.mark.parametrize("quantity", ["seconds", "seconds_ratio_batch_size", "seconds_ratio_path_weight"])

@@ -1,5 +1,6 @@
 """Solutions of sliding tiles made shorter: stretches become shortest paths, and nothing else changes."""
 
+import itertools
 import math
 import time
 from dataclasses import replace
@@ -75,10 +76,11 @@ def test_threads_find_the_same():
     assert len(one) < 200 and solves(SMALL, start[None], [one])[0]
 
 
-def test_a_stretch_of_many_nodes_ends_at_its_deadline():
-    far = draw_walk_ends(LARGE, 1, (1000, 2000), np.random.default_rng(4))[0]
-    begun = time.monotonic()
-    assert shortest(LARGE, far, LARGE.goal, than=300, deadline=begun, most_nodes=10**12) is None
+def test_a_stretch_of_many_nodes_ends_at_its_deadline(monkeypatch):
+    far, looks = draw_walk_ends(LARGE, 1, (1000, 2000), np.random.default_rng(4))[0], itertools.count(1)
+    monkeypatch.setattr(time, "monotonic", lambda: next(looks))  # a second from one look at the clock to the next
+    assert shortest(LARGE, far, LARGE.goal, than=300, deadline=3, most_nodes=10**12) is None
+    assert next(looks) == 4, "the third look is the last"
 
 
 def test_without_time_the_solution_stays_as_it_is():

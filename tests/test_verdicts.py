@@ -14,12 +14,13 @@ from costtogo.analysis.literature import COLUMNS, read_reported
 from costtogo.files import write_frame
 from costtogo.params.loading import load
 from costtogo.report.answer import Answer, share
+from costtogo.report.answers.cells import NO_MERIT
 from costtogo.report.comparison import claims, compare, compare_texts, scoreboard
-from costtogo.report.literature import repeated_table, rules_text, unmet
+from costtogo.report.literature import claims_in_short, repeated_table, rules_text, unmet
 from costtogo.report.quantities import OTHERS, THESIS, TIMES, quantity_of
 from costtogo.report.results import StudyResults
 from costtogo.report.standing import COMPACT, EXACT
-from costtogo.report.verdicts import judge, judge_text
+from costtogo.report.verdicts import ALL_WORSE, judge, judge_text
 from costtogo.report.words import (
     BETTER,
     CANNOT_TELL,
@@ -127,6 +128,10 @@ def test_thirty_instances_can_not_tell_a_share_and_three_hundred_can():
     assert judge(row, share(60.0, 30))[0] == CANNOT_TELL
     assert judge(row, share(60.0, 400))[0] == REPRODUCED
     assert judge(row, share(30.0, 30))[0] == CANNOT_TELL, "which way it differs does not matter"
+    told = [judge(row, share(value, 30))[1].endswith(ALL_WORSE) for value in (30.0, 60.0, 90.0)]
+    assert told == [True, False, False], "but a reader is told where even the interval is worse"
+    fewer = row | {"quantity": "at_most_kociemba_percent"}
+    assert quantity_of(fewer["quantity"]).better == 1 and judge(fewer, share(30.0, 30))[1].endswith(ALL_WORSE)
 
 
 @pytest.mark.parametrize("quantity", ["admissible_percent", "consistent_percent"])
@@ -168,7 +173,7 @@ def test_every_number_says_what_kind_it_is_and_an_error_of_the_source_says_why()
 
 def counted(*rows: tuple[str | float, str, str, str]) -> pd.DataFrame:
     frame = pd.DataFrame(rows, columns=["claim", "kind", "recipe", "verdict"])
-    return frame.assign(source="thesis", quantity="length")
+    return frame.assign(source="thesis", quantity="length", reason="")
 
 
 def test_a_sentence_counts_once_and_has_the_least_favourable_verdict_of_its_rows():
@@ -184,6 +189,16 @@ def test_the_scoreboard_counts_results_apart_from_facts_and_no_setting():
     found = scoreboard(counted(*rows)).set_index("of")
     assert found["claims"].to_dict() == {"facts": 1, "results": 1}
     assert NOT_JUDGED not in found.columns and found[REPRODUCED].tolist() == [1, 1]
+
+
+def test_the_first_screen_counts_what_holds_without_a_heuristic_and_what_is_worse_throughout():
+    rows = counted(*[("both", "claim", EXACT, REPRODUCED)] * 2, *[(NAN, "result", EXACT, BETTER)] * 2)
+    rows = pd.concat([rows, counted(*[(NAN, "result", EXACT, CANNOT_TELL)] * 3)], ignore_index=True)
+    rows["reason"] = [NO_MERIT, NO_MERIT, NO_MERIT, "", f"wide; {ALL_WORSE}", "wide", NO_MERIT]
+    told = claims_in_short(rows)
+    assert (told["held"], told["judged"], told["without"], told["all_worse"]) == (3, 3, 2, 1)
+    rows.loc[0, "reason"] = ""
+    assert claims_in_short(rows)["without"] == 1, "only where no heuristic does as well in every row of a claim"
 
 
 def test_the_claims_that_are_not_met_are_counted_once_each_by_what_they_are_about():

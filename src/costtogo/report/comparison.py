@@ -34,7 +34,7 @@ from costtogo.report.standing import (
     stand,
     terms_of,
 )
-from costtogo.report.verdicts import Verdict, judge, judge_text
+from costtogo.report.verdicts import ALL_WORSE, Verdict, judge, judge_text
 from costtogo.report.words import (
     BETTER,
     CANNOT_TELL,
@@ -163,18 +163,28 @@ def claims(rows: pd.DataFrame) -> pd.DataFrame:
     """One row for each claim: a sentence that several rows spell out, or a row that stands alone.
 
     Columns source, kind, recipe, verdict: the least favourable of its rows, so that it holds only if it does in every
-    case; quantity, of the first row with that verdict; numbers, how many rows.
+    case; quantity, of the first row with that verdict; numbers, how many rows; no_merit, whether no heuristic at all
+    does as well in every row; all_worse, whether the interval of one with that verdict is worse throughout.
     """
     alone = pd.Series([f"row {place}" for place in range(len(rows))], index=rows.index)
     names = rows["claim"].where(rows["claim"].map(lambda name: isinstance(name, str) and name != ""), alone)
-    found = []
-    for _, group in rows.groupby(["source", names], sort=False):
+    found, reasons = [], rows["reason"].astype(str)
+    for _, group in rows.assign(reason=reasons).groupby(["source", names], sort=False):
         verdict = min(group["verdict"], key=UNFAVOURABLE.index)
         recipes = [name for name in (COMPACT, EXACT) if (group["recipe"] == name).any()]
         first, quantity = group.iloc[0], group.loc[group["verdict"] == verdict, "quantity"].iloc[0]
         recipe = recipes[0] if recipes else first["recipe"]
-        found.append([first["source"], first["kind"], recipe, verdict, quantity, len(group)])
-    return pd.DataFrame(found, columns=["source", "kind", "recipe", "verdict", "quantity", "numbers"])
+        no_merit = group["reason"].str.contains(NO_MERIT, regex=False).all()
+        all_worse = group.loc[group["verdict"] == verdict, "reason"].str.contains(ALL_WORSE, regex=False).any()
+        found.append([first["source"], first["kind"], recipe, verdict, quantity, len(group), no_merit, all_worse])
+    columns = ["source", "kind", "recipe", "verdict", "quantity", "numbers", "no_merit", "all_worse"]
+    return pd.DataFrame(found, columns=columns)
+
+
+def claims_judged(rows: pd.DataFrame) -> pd.DataFrame:
+    """The claims that are judged: neither costs nor what is told alone."""
+    counted = claims(rows[rows["kind"] != COST].reset_index(drop=True))
+    return counted[counted["verdict"] != NOT_JUDGED]
 
 
 def scoreboard(rows: pd.DataFrame) -> pd.DataFrame:
@@ -183,8 +193,7 @@ def scoreboard(rows: pd.DataFrame) -> pd.DataFrame:
     Columns source, of (results, facts), recipe, claims and VERDICTS but the last: costs and what is not judged are not
     counted.
     """
-    counted = claims(rows[rows["kind"] != COST].reset_index(drop=True))
-    counted = counted[counted["verdict"] != NOT_JUDGED]
+    counted = claims_judged(rows)
     of = counted["kind"].map({FACT: "facts"}).fillna("results")
     table = counted.assign(of=of).groupby(["source", "of", "recipe"], sort=False)["verdict"].value_counts()
     wide = table.unstack(fill_value=0).reindex(columns=VERDICTS[:-1], fill_value=0)

@@ -30,7 +30,7 @@ from costtogo.report.pages import Page
 from costtogo.report.render import items, render
 from costtogo.report.repeats import repeats_table
 from costtogo.report.results import StudyResults, Tables, alike
-from costtogo.report.standing import THESIS, not_run
+from costtogo.report.standing import THESIS, not_run, thresholds_of_exact
 from costtogo.report.standing import headline as standing_headline
 from costtogo.report.tables import at_headline, audit, cells_of, headline_numbers, layers_of, of_models, policy
 from costtogo.report.timings import of_cells, of_settings
@@ -130,7 +130,8 @@ def _hardest(results: StudyResults, model: str) -> dict[str, Any]:
 def literature(results: StudyResults, comparison: pd.DataFrame) -> str:
     """The literature's numbers beside ours, section by section."""
     thesis = comparison["source"] == THESIS
-    own = repeated(comparison[thesis], estimated=len(not_run(results)) > 0) if thesis.any() else ""
+    told = {"estimated": len(not_run(results)) > 0, "thresholds": thresholds_of_exact(results)}
+    own = repeated(comparison[thesis], **told) if thesis.any() else ""
     parts = [own, documents(comparison[~thesis], _others(comparison))]
     return "\n".join(filter(None, parts))
 

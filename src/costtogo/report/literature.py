@@ -16,13 +16,13 @@ from costtogo.puzzles import family
 from costtogo.report import verdicts
 from costtogo.report.answers import local_vi
 from costtogo.report.answers.search import NEARLY_ALL
-from costtogo.report.comparison import claims, scoreboard
+from costtogo.report.comparison import claims, claims_judged, scoreboard
 from costtogo.report.markdown import Format, amount, code, is_missing, short, table
 from costtogo.report.quantities import OTHERS, THESIS, TIMES, form_of, quantity_of
 from costtogo.report.render import render
 from costtogo.report.results import StudyResults
 from costtogo.report.standing import COMPACT, EXACT
-from costtogo.report.words import BETTER, COST, FACT, NOT_JUDGED, NOT_REACHED, REPRODUCED, VERDICTS, WORSE
+from costtogo.report.words import BETTER, CANNOT_TELL, COST, FACT, NOT_JUDGED, NOT_REACHED, REPRODUCED, VERDICTS, WORSE
 
 POINTS = "convergence_point_iteration"  # shown as one list a model
 ALIKE = ["source", "section", "quantity", "model", "iteration", "path_weight", "batch_size", "set", "unit"]
@@ -45,7 +45,11 @@ def scoreboard_text(comparison: pd.DataFrame) -> str:
 
 
 def claims_in_short(comparison: pd.DataFrame) -> dict[str, Any]:
-    """How many of the claims about results that could be decided hold, in all and by recipe, and the scoreboard."""
+    """How many of the claims about results that could be decided hold, in all and by recipe, and the scoreboard.
+
+    Also how many of those that hold do so without any heuristic, and of how many that cannot be told the whole interval
+    is worse than what was reported.
+    """
     counted = scoreboard(comparison)
     results = counted[counted["of"] == "results"].groupby("recipe", sort=False)[[*DECIDED]].sum()
     held, judged = results[[*HELD]].sum(axis=1), results.sum(axis=1)
@@ -53,7 +57,15 @@ def claims_in_short(comparison: pd.DataFrame) -> dict[str, Any]:
         {"name": RECIPES[recipe], "held": held[recipe], "judged": judged[recipe]}
         for recipe in results.index[judged > 0]
     ]
-    sums = {"held": held.sum(), "judged": judged.sum(), "recipes": recipes}
+    of_results = claims_judged(comparison)
+    of_results = of_results[of_results["kind"] != FACT]
+    sums = {
+        "held": held.sum(),
+        "judged": judged.sum(),
+        "recipes": recipes,
+        "without": (of_results["verdict"].isin(HELD) & of_results["no_merit"]).sum(),
+        "all_worse": ((of_results["verdict"] == CANNOT_TELL) & of_results["all_worse"]).sum(),
+    }
     return sums | {"scoreboard": scoreboard_text(comparison), "numbers": len(comparison)}
 
 
@@ -111,17 +123,19 @@ def related(row: dict[str, Any] | pd.Series, form: Format) -> str:
 # The thesis, where its recipes are repeated
 
 
-def repeated(comparison: pd.DataFrame, estimated: bool) -> str:
+def repeated(comparison: pd.DataFrame, estimated: bool, thresholds: dict[str, float]) -> str:
     """The thesis's numbers, section by section.
 
     comparison: as costtogo.report.comparison.compare returns it.  estimated: whether timings.md has how long exact
-    recipes would take that have not been run.
+    recipes would take that have not been run.  thresholds: by model, the share of optimal solutions, %, that the
+    checkpoints of an exact recipe had to have which the one that searches use was chosen from.
     """
     ran = comparison[comparison["quantity"] == "convergence_points"].groupby("model", sort=False)["recipe"]
     sections = comparison.groupby("section", sort=False)
     return render(
         "repeated",
         estimated=estimated,
+        thresholds=thresholds,
         waiting=[model for model, recipes in ran if EXACT not in set(recipes)],
         sections={section: [points_table(rows), repeated_table(rows)] for section, rows in sections},
     )
@@ -167,11 +181,11 @@ def _worse(comparison: pd.DataFrame) -> Iterator[dict[str, Any]]:
     alike = comparison.groupby(["section", "quantity"]).size()
     fallen = comparison[comparison["verdict"].isin([WORSE, NOT_REACHED])]
     for of, rows in fallen.groupby(["section", "quantity"], sort=False):
-        apart = (rows["reproduced"] - rows["reported"]).abs()
+        apart = (rows["reproduced"] - rows["reported"]).abs().where(rows["verdict"] == WORSE)
         row = rows.loc[apart.idxmax() if apart.notna().any() else rows.index[0]].to_dict()
         form = form_of(of[1], thesis=True)
         told = {"title": _title(row), "count": len(rows), "of": alike[of], "models": rows["model"].dropna().unique()}
-        told |= {"ours": None if is_missing(row["reproduced"]) else form(row["reproduced"])}
+        told |= {"ours": form(row["reproduced"]) if row["verdict"] == WORSE else None}
         yield row | told | {"theirs": related(row, form), "where": where_text(row) or row["puzzle"]}
 
 

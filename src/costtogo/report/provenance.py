@@ -50,8 +50,13 @@ def kept_text(kept: list[StudyResults]) -> str:
 def _measured(kept: StudyResults) -> list[list[str]]:
     """The measures of the audits and searches that were kept, without those of trainings with several seeds."""
     return [
-        [code(place), name, short(value), stage["timing"].get("commit", "")[:COMMIT_LENGTH] or "–"]
+        [code(place), name, short(value), _commit(stage["timing"].get("commit", ""))]
         for place, stage in sorted(kept.cards.items())
         if place.split("/")[0] in SHOWN and not variant_of(place)[1]
         for name, value in sorted(stage["metrics"].items())
     ]
+
+
+def _commit(found: str) -> str:
+    """The first characters of a commit, with + where there were uncommitted changes; a dash where none was noted."""
+    return found[:COMMIT_LENGTH] + "+" * found.endswith("+") if found else "–"

@@ -64,7 +64,7 @@ def _checkpoints(results: StudyResults, kept: StudyResults, model: str) -> pd.Da
 
 
 def with_other_seeds(results: StudyResults, row: Row) -> list[Answer]:
-    """What other trainings by the recipe of the row's own, which other studies have kept, answer to a row.
+    """What trainings by the recipe of the row's own with other seeds, which other studies have kept, answer to a row.
 
     At the checkpoint and the λ and N of the row; none for a number that is not kept of them.
     """
@@ -75,8 +75,11 @@ def with_other_seeds(results: StudyResults, row: Row) -> list[Answer]:
     for path in kept_of([results.training(model)["puzzle"]], results.references.measured):
         kept = results.kept(path.stem)
         rows = _checkpoints(results, kept, model)
-        for seed, of_seed in rows.groupby("seed") if len(rows) else ():
-            found.append(_answered(kept, row | {"ours": f"{model}_seed{seed}"}, of_seed))
+        for number, of_seed in rows.groupby("seed") if len(rows) else ():
+            name = f"{model}_seed{number}"
+            of_own_seed = kept.training(name)["seed"] == results.training(model)["seed"]
+            if not of_own_seed:  # else it is the same training, made again
+                found.append(_answered(kept, row | {"ours": name}, of_seed))
     return [each for each in found if each is not None]
 
 

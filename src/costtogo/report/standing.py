@@ -115,6 +115,17 @@ def not_run(results: StudyResults) -> pd.DataFrame:
     return found[[not has_trained(kept, model) for model in found["model"]]]
 
 
+def thresholds_of_exact(results: StudyResults) -> dict[str, float]:
+    """By model, the share of optimal solutions, %, by which the checkpoint of a kept exact recipe was chosen.
+
+    Those of before the paired test alone, which the reports tell of.
+    """
+    kept = results.kept(THESIS).cards
+    searches = {place: card["parameters"]["search"] for place, card in kept.items() if place.startswith("searches/")}
+    name = "selection_optimal_percent"
+    return {place.split("/")[1]: asked[name] for place, asked in searches.items() if name in asked}
+
+
 def headline(results: StudyResults) -> str:
     """The model that stands for the study of a puzzle whose states are sampled."""
     return results.asked.headline or min(results.model_names)

@@ -13,9 +13,12 @@ def training_table(results: StudyResults) -> str:
     """The finished trainings of a puzzle, one column a model: the parameters that differ, and what came out."""
     models, parameters = results.trained, settings(results)
     metrics = [results.card(f"models/{model}")["metrics"] for model in models]
-    differ = parameters[(parameters[models].nunique(axis=1) > 1) & ~parameters["parameter"].isin(_keys(metrics))]
-    rows = [[f"*{key}*", *cells] for key, *cells in differ.itertuples(index=False)]
-    rows += [[key.replace("_", " "), *(_measured(found.get(key)) for found in metrics)] for key in _keys(metrics)]
+    differ = parameters[parameters[models].nunique(axis=1) > 1]
+    asked = set(differ["parameter"])
+    rows = [[f"*{key}*", *cells] for key, *cells in differ.itertuples(index=False) if key not in _keys(metrics)]
+    for key in _keys(metrics):
+        heading = key.replace("_", " ")
+        rows.append([f"*{heading}*" if key in asked else heading, *(_measured(found.get(key)) for found in metrics)])
     return table(["", *map(code, models)], rows)
 
 

@@ -179,11 +179,12 @@ def write_each(folder: Path, kind: str, contents: dict[str, Any]) -> None:
 
 def write_timings(results: StudyResults, target: Path, figures: Figures) -> None:
     """Write timings.md and timings/*.csv from results with their wall-clock times."""
-    chapters, frames = list(chapters_of(results)), {}
+    chapters = list(chapters_of(results))
+    frames = {"stages": stage_timings(results)}
     if results.model_names:
-        frames = {"stages": stage_timings(results), "searches": search_timings(results)}
+        frames["searches"] = search_timings(results)
     texts = [each.module.timings(each.results, each.comparison, figures) for each in chapters]
-    head = render("timings", study=results.study, stages=frames.get("stages"))
+    head = render("timings", study=results.study, stages=frames["stages"])
     write_text(target / "timings.md", "\n".join([head, *headed(chapters, texts)]))
     beside = pd.concat(each.comparison for each in chapters)
     write_each(target / "timings", "csv", frames | {"reported_vs_reproduced": beside})

@@ -25,7 +25,7 @@ class Checkpoint(NamedTuple):
 
 
 def matching(results: StudyResults, frame: pd.DataFrame, row: Row) -> Checkpoint:
-    """That of the row's convergence point; the last for the source's last; else of the row's iteration.
+    """That of the row's convergence point, or of the end of both trainings if it has one; else of the row's iteration.
 
     A training of another length has the checkpoint at the nearest share of its iterations instead of the last.
     frame: iteration, convergence_point.  All checkpoints where the row names none.
@@ -37,8 +37,8 @@ def matching(results: StudyResults, frame: pd.DataFrame, row: Row) -> Checkpoint
         chosen = frame[frame["convergence_point"] == row["point"]]
         chosen = chosen[chosen["iteration"] == chosen["iteration"].min()]
         at = f"convergence point {row['point']:.0f}"
-        if chosen.empty and row["iteration"] == row["total"] and not _points(results, row) < row["point"]:
-            chosen, at = frame[frame["iteration"] == frame["iteration"].max()], "the last checkpoint"
+        if chosen.empty and total == row["total"] == row["iteration"] and not _points(results, row) < row["point"]:
+            chosen, at = frame[frame["iteration"] == total], "the last checkpoint, after as many iterations"
         if chosen.empty:
             return Checkpoint(chosen, missing=_no_point(results, row))
     elif total == row["total"]:

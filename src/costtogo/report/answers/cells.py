@@ -47,21 +47,18 @@ def of_cells(results: StudyResults, row: Row, cells: pd.DataFrame, file: str) ->
 def is_no_merit(results: StudyResults, row: Row, value: float) -> bool:
     """Whether the same searches with no heuristic at all have as large a share of optimal solutions.
 
+    For a length, and for the share at a distance, whether all of theirs are optimal.
     results: those of the study, which has made them, whoever has made the row's own.
     """
-    if (
-        row["quantity"] != "optimal_percent"
-        or not row["repeated"]
-        or not row["ours"]
-        or not math.isnan(row["distance"])
-    ):
+    if row["quantity"] not in ("optimal_percent", "length") or not row["repeated"] or not row["ours"]:
         return False
     grid = results.find(f"searches/baseline_{results.training(row['ours'])['puzzle']}/grid")
     if grid is None:
         return False
     zero = grid[(grid["heuristic"] == "zero") & (grid["set"] == set_of(results, row))]
     shares = alike(zero, row, "path_weight", "batch_size")["optimal_percent"]
-    return not shares.empty and extreme(shares, row) >= value
+    is_whole = row["quantity"] == "optimal_percent" and math.isnan(row["distance"])
+    return not shares.empty and (extreme(shares, row) >= value if is_whole else shares.min() == 100)
 
 
 def within(found: Answer, cell: pd.Series) -> Answer:
