@@ -132,8 +132,8 @@ MISTAKES = {
     "a half turn": (lambda content: content | {"solutions": [[["U", 2]]] * 5}, "solution 0 is not a list of"),
     "a solution longer than any": (lambda content: content | {"solutions": [[["U", 1]] * 27] * 5}, "at most 26 moves"),
     "a measure too large": (lambda content: content | {"times": [1 << 64] * 5}, "times are not a number for each of 5"),
-    "plain states": (lambda content: content | {"states": [1] * 5}, "no cubes and no boards"),
-    "no states": (lambda content: content | {"states": [], "solutions": []}, "no cubes and no boards"),
+    "plain states": (lambda content: content | {"states": [1] * 5}, "no known cubes, boards or levels"),
+    "no states": (lambda content: content | {"states": [], "solutions": []}, "no known cubes, boards or levels"),
 }
 
 

@@ -98,7 +98,7 @@ def measured() -> dict[str, str]:
         ),
         "without a heuristic": f"{told['without']} hold without a heuristic, too",
         "of compact networks": "{} of {} by compact networks".format(*of(claims["compact network"])),
-        "of exact recipes": "{} of {} by the thesis's exact recipes".format(*of(claims["exact recipe"])),
+        "of exact recipes": "{} of {} by the sources' own recipes".format(*of(claims["exact recipe"])),
     }
 
 

@@ -173,7 +173,7 @@ def test_every_number_says_what_kind_it_is_and_an_error_of_the_source_says_why()
 
 def counted(*rows: tuple[str | float, str, str, str]) -> pd.DataFrame:
     frame = pd.DataFrame(rows, columns=["claim", "kind", "recipe", "verdict"])
-    return frame.assign(source="thesis", quantity="length", reason="")
+    return frame.assign(source="thesis", quantity="length", reason="", seeds=NAN)
 
 
 def test_a_sentence_counts_once_and_has_the_least_favourable_verdict_of_its_rows():
@@ -196,9 +196,11 @@ def test_the_first_screen_counts_what_holds_without_a_heuristic_and_what_is_wors
     rows = pd.concat([rows, counted(*[(NAN, "result", EXACT, CANNOT_TELL)] * 3)], ignore_index=True)
     rows["reason"] = [NO_MERIT, NO_MERIT, NO_MERIT, "", f"wide; {ALL_WORSE}", "wide", NO_MERIT]
     told = claims_in_short(rows)
-    assert (told["held"], told["judged"], told["without"], told["all_worse"]) == (3, 3, 2, 1)
-    rows.loc[0, "reason"] = ""
-    assert claims_in_short(rows)["without"] == 1, "only where no heuristic does as well in every row of a claim"
+    assert (told["held"], told["judged"], told["without"], told["all_worse"], told["alone"]) == (3, 3, 2, 1, 0)
+    rows.loc[0, ["reason", "seeds"]] = "", 1
+    told = claims_in_short(rows)
+    assert told["without"] == 1, "only where no heuristic does as well in every row of a claim"
+    assert told["alone"] == 1, "where one row of a claim rests on a single training"
 
 
 def test_the_claims_that_are_not_met_are_counted_once_each_by_what_they_are_about():

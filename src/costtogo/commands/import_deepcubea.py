@@ -158,7 +158,7 @@ def kind_of(states: list, path: Path) -> TestSet:
         return TestSet(puzzle, [((STICKERS,), STICKERS)], **where, **theirs)
     side = isqrt(shape[0]) if len(shape) == 1 and not isinstance(first, SokobanState) else 0
     if side not in SIDES or side * side != shape[0]:
-        raise UserError(f"{path} is not a test set of DeepCubeA: its states are no cubes and no boards that are known.")
+        raise UserError(f"{path} is not a test set of DeepCubeA: its states are no known cubes, boards or levels.")
     if isinstance(first, BoardState):
         puzzle = make(f"puzzle{side * side - 1}")
         where = {"file": f"{puzzle.name}.csv", "column": "tiles", "optimum": OPTIMA[1] if side in SOLVED else ""}

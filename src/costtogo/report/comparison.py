@@ -164,7 +164,8 @@ def claims(rows: pd.DataFrame) -> pd.DataFrame:
 
     Columns source, kind, recipe, verdict: the least favourable of its rows, so that it holds only if it does in every
     case; quantity, of the first row with that verdict; numbers, how many rows; no_merit, whether no heuristic at all
-    does as well in every row; all_worse, whether the interval of one with that verdict is worse throughout.
+    does as well in every row; all_worse, whether the interval of one with that verdict is worse throughout; alone,
+    whether a row rests on a single training.
     """
     alone = pd.Series([f"row {place}" for place in range(len(rows))], index=rows.index)
     names = rows["claim"].where(rows["claim"].map(lambda name: isinstance(name, str) and name != ""), alone)
@@ -176,8 +177,9 @@ def claims(rows: pd.DataFrame) -> pd.DataFrame:
         recipe = recipes[0] if recipes else first["recipe"]
         no_merit = group["reason"].str.contains(NO_MERIT, regex=False).all()
         all_worse = group.loc[group["verdict"] == verdict, "reason"].str.contains(ALL_WORSE, regex=False).any()
-        found.append([first["source"], first["kind"], recipe, verdict, quantity, len(group), no_merit, all_worse])
-    columns = ["source", "kind", "recipe", "verdict", "quantity", "numbers", "no_merit", "all_worse"]
+        marks = [no_merit, all_worse, (group["seeds"] == 1).any()]
+        found.append([first["source"], first["kind"], recipe, verdict, quantity, len(group), *marks])
+    columns = ["source", "kind", "recipe", "verdict", "quantity", "numbers", "no_merit", "all_worse", "alone"]
     return pd.DataFrame(found, columns=columns)
 
 
@@ -220,7 +222,7 @@ def compare_texts(own: StudyResults) -> pd.DataFrame:
         verdict, reason = judge_text(row, found) if found else (NOT_RUN, "")
         recipe = "" if row["kind"] == FACT else OURS
         words = {"recipe": recipe, "reproduced": found.text if found else "–"}
-        words |= {"seeds": found.seeds if found and recipe else NAN, "verdict": verdict, "reason": reason}
+        words |= {"seeds": NAN, "verdict": verdict, "reason": reason}  # its value functions are the same for every seed
         rows.append({"source": "local_value_iteration", **row, **words})
     columns = ["source", *reported.columns, "recipe", "reproduced", "seeds", "verdict", "reason"]
     return pd.DataFrame(rows, columns=columns).drop(columns="contradicted")

@@ -46,6 +46,7 @@ def findings(results: StudyResults, by_puzzle: dict[str, Tables], comparison: pd
         tables=by_puzzle[results.puzzle],
         count=len(comparison),
         title=title(results.puzzle),
+        classes=one_tile_a_step(by_puzzle[results.puzzle]["classes"]).to_dict("records"),
         **told,
     )
     return [items(text)]

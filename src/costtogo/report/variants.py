@@ -169,11 +169,12 @@ def _from_the_start(last: pd.DataFrame, base: str) -> Values:
     few, lines = int(last["states"].max() / FEW), []
     for variant, group in sorted(last.groupby("variant"), key=lambda pair: (pair[0] != base, pair[0])):
         searched = {cell: group[(group[CELLS] == list(cell)).all(axis=1)] for cell in cells}
-        measured = [_spread(searched[hardest][name]) for name in ("reach", "mean_absolute_error", "descending_percent")]
+        names = ("states_seen", "reach", "mean_absolute_error", "descending_percent")
+        measured = [_spread(searched[hardest][name]) for name in names]
         expanded = [_spread(found["nodes_expanded"]) for found in searched.values()]
         below = (searched[hardest]["nodes_expanded"] < few).sum()
         lines.append([code(variant), *measured, *expanded, f"{below} of {len(searched[hardest])}"])
-    header = ["variant", "disks or walk length reached", "mean absolute error, moves", "descending, %"]
+    header = ["variant", "states drawn", "disks or walk length reached", "mean absolute error, moves", "descending, %"]
     header += [f"expanded, λ = {weight:g}, N = {size}" for _, weight, size in cells]
     told = table([*header, f"seeds below {amount(few)}"], lines)
     return {"table": told, "states": last["states"].max(), "path_weight": weight, "batch_size": size}
