@@ -673,3 +673,11 @@ def test_what_searches_external_instances_is_shown_on_our_own(path):
     for puzzle, asked in (study.puzzles if study else {}).items():
         own = [budget for search in asked.by_group.get("anytime", []) for budget in search.budgets]
         assert not asked.external or own == asked.external.budgets, puzzle
+
+
+def test_the_exact_recipes_have_the_networks_of_the_thesis():
+    study = load(["config/thesis.yaml"])
+    named = {name: study.architectures[name] for name in study.models if name in study.architectures}
+    others = {name: study.architectures["DNN_0" if "DNN_0" in name else "DNN_reduced_0"] for name in study.models}
+    assert {name: model.architecture for name, model in study.models.items()} == others | named
+    assert study.architectures["DNN_reduced_0"].first_layers == [3000, 800]
