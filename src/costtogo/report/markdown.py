@@ -78,8 +78,8 @@ def code(value: str) -> str:
 
 
 def text(value: Any) -> str:
-    """A text as it is; what is missing is a dash."""
-    return value if isinstance(value, str) and value else "–" if not value or is_missing(value) else str(value)
+    """A text as it is, its stars too, which would mark it in Markdown; what is missing is a dash."""
+    return "–" if not value or is_missing(value) else str(value).replace("*", r"\*")
 
 
 def plain(value: Any) -> str:
