@@ -26,7 +26,7 @@ MICROSECONDS, HOUR = 1e6, 3600
 
 
 def run(study: Study, names: list[str], seconds: float, keep: Path | None) -> None:
-    """Train for so many seconds each, print how long the whole would take, and keep the rows where they are asked for.
+    """Train each for so many seconds, print how long the whole would take, and keep the rows if that is asked for.
 
     names: of trainings, all if empty.  keep: the folder of a kept study, whose table of estimates the rows go into, in
     place of earlier ones of the same trainings.  Nothing else is written.  Raises UserError for a name that is none.
@@ -47,7 +47,7 @@ def run(study: Study, names: list[str], seconds: float, keep: Path | None) -> No
 
 
 def estimate(parameters: dict[str, Any], seconds: float) -> dict[str, Any]:
-    """Train from the beginning for about so many seconds; parameters: of the stage of a training.
+    """Begin a training and stop it after about so many seconds.  parameters: of its stage.
 
     What a training writes and the errors that its stage measures at each convergence point are left out, and so is the
     first iteration, within which functions are compiled. microseconds: of a state, the mean, and the least and the most
@@ -82,7 +82,7 @@ def estimate(parameters: dict[str, Any], seconds: float) -> dict[str, Any]:
 
 
 def _ends(iterations: Iterable[Progress], seconds: float) -> Iterator[float]:
-    """When each iteration has ended, s, until so many seconds after the first have passed."""
+    """The time at which each iteration ends, s; stops so many seconds after the end of the first."""
     begun = None
     for _ in iterations:
         now = time.perf_counter()

@@ -184,7 +184,7 @@ def claims(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def claims_judged(rows: pd.DataFrame) -> pd.DataFrame:
-    """The claims that are judged: neither costs nor what is told alone."""
+    """The claims that are judged: costs and settings are not."""
     counted = claims(rows[rows["kind"] != COST].reset_index(drop=True))
     return counted[counted["verdict"] != NOT_JUDGED]
 

@@ -78,7 +78,7 @@ def code(value: str) -> str:
 
 
 def text(value: Any) -> str:
-    """A text as it is, its stars too, which would mark it in Markdown; what is missing is a dash."""
+    """A text as Markdown, in which a star stays a star; what is missing is a dash."""
     return "–" if not value or is_missing(value) else str(value).replace("*", r"\*")
 
 
