@@ -83,7 +83,8 @@ def estimate(
     model: Annotated[list[str] | None, typer.Option(help="Name of a training, again for more; else all.")] = None,
     seconds: Annotated[float, typer.Option(min=1, max=3600, help="For which each is trained.")] = 30,
     keep: Annotated[
-        Path | None, typer.Option(help="Folder of a kept study, as data/measured/thesis; its report then has the hours.")
+        Path | None,
+        typer.Option(help="Folder of a kept study, as data/measured/thesis; its report then has the hours."),
     ] = None,
 ):
     """Say how long the trainings of a study would take on this machine, from their first seconds.
