@@ -31,11 +31,10 @@ def run(study: Study, names: list[str], seconds: float, keep: Path | None) -> No
     names: of trainings, all if empty.  keep: the folder of a kept study, whose table of estimates the rows go into, in
     place of earlier ones of the same trainings.  Nothing else is written.  Raises UserError for a name that is none.
     """
-    parameters = slices(study)
-    rows = []
+    if unknown := [name for name in names if name not in study.models]:
+        raise UserError(f"The study {study.study} has no training {unknown[0]}{hint(unknown[0], study.models)}")
+    parameters, rows = slices(study), []
     for name in names or study.models:
-        if name not in study.models:
-            raise UserError(f"The study {study.study} has no training {name}{hint(name, study.models)}")
         rows.append(estimate(parameters[f"models/{name}"], seconds))
         print(told(rows[-1]), flush=True)
     if keep is not None:
