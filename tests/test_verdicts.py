@@ -129,7 +129,7 @@ def test_thirty_instances_can_not_tell_a_share_and_three_hundred_can():
     assert judge(row, share(60.0, 400))[0] == REPRODUCED
     assert judge(row, share(30.0, 30))[0] == CANNOT_TELL, "which way it differs does not matter"
     told = [judge(row, share(value, 30))[1].endswith(ALL_WORSE) for value in (30.0, 60.0, 90.0)]
-    assert told == [True, False, False], "but a reader is told where even the interval is worse"
+    assert told == [True, False, False], "the reason says where the whole interval is worse"
     fewer = row | {"quantity": "at_most_kociemba_percent"}
     assert quantity_of(fewer["quantity"]).better == 1 and judge(fewer, share(30.0, 30))[1].endswith(ALL_WORSE)
 

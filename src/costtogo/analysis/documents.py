@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 REPORTED = Path("data/reported")  # in its folders a file for each document
 MEASURED = Path("data/measured")  # what studies have kept
-ESTIMATES = "estimates"  # a table beside what a study kept: the hours of trainings that nobody has run to the end
+ESTIMATES = "estimates"  # the table of a kept study with the hours of its trainings that have not been run
 REPORT = "report/report"  # the address of a study's report, which one that is kept with it has
 LOCAL_VI = "local_value_iteration.csv"  # of REPORTED, the numbers of the document on it
 

@@ -26,10 +26,10 @@ MICROSECONDS, HOUR = 1e6, 3600
 
 
 def run(study: Study, names: list[str], seconds: float, keep: Path | None) -> None:
-    """Train each for so many seconds, print how long the whole would take, and keep the rows if that is asked for.
+    """Time the first seconds of each training and print how long all of it would take.
 
-    names: of trainings, all if empty.  keep: the folder of a kept study, whose table of estimates the rows go into, in
-    place of earlier ones of the same trainings.  Nothing else is written.  Raises UserError for a name that is none.
+    names: of trainings, all if empty.  keep: the folder of a kept study. Its table of estimates gets the rows, in place
+    of earlier ones of the same trainings.  Nothing else is written.  Raises UserError for a name that is none.
     """
     if unknown := [name for name in names if name not in study.models]:
         raise UserError(f"The study {study.study} has no training {unknown[0]}{hint(unknown[0], study.models)}")
@@ -46,7 +46,7 @@ def run(study: Study, names: list[str], seconds: float, keep: Path | None) -> No
 
 
 def estimate(parameters: dict[str, Any], seconds: float) -> dict[str, Any]:
-    """Begin a training and stop it after about so many seconds.  parameters: of its stage.
+    """Run a training from its beginning for about the given seconds.  parameters: those of its stage.
 
     What a training writes and the errors that its stage measures at each convergence point are left out, and so is the
     first iteration, within which functions are compiled. microseconds: of a state, the mean, and the least and the most
@@ -81,7 +81,7 @@ def estimate(parameters: dict[str, Any], seconds: float) -> dict[str, Any]:
 
 
 def _ends(iterations: Iterable[Progress], seconds: float) -> Iterator[float]:
-    """The time at which each iteration ends, s; stops so many seconds after the end of the first."""
+    """Yield the time, s, at the end of each iteration, until the given seconds have passed since the first."""
     begun = None
     for _ in iterations:
         now = time.perf_counter()

@@ -78,7 +78,7 @@ def code(value: str) -> str:
 
 
 def text(value: Any) -> str:
-    """A text as Markdown, in which a star stays a star; what is missing is a dash."""
+    """A text with its stars escaped for Markdown; a dash where it is missing."""
     return "–" if not value or is_missing(value) else str(value).replace("*", r"\*")
 
 

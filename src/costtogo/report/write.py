@@ -91,7 +91,7 @@ def first_screen(results: StudyResults, chapters: list[Chapter], by_puzzle: dict
 
 
 def most_telling(found: list[list[str]], most: int) -> list[str]:
-    """The first finding of each puzzle, then the second of each, up to so many; in the order of the puzzles."""
+    """At most so many findings: the first of each puzzle, then the second of each. Puzzles keep their order."""
     ranked = [(place, text) for rank in zip_longest(*found) for place, text in enumerate(rank) if text]
     return [text for _, text in sorted(ranked[:most], key=lambda each: each[0])]
 
