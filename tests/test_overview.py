@@ -19,7 +19,8 @@ from costtogo.types import UserError
 def reports(tmp_path):
     """Two reports: one with claims of the thesis, one whose verdicts are of an earlier kind."""
     rows = {"source": "thesis", "kind": ["result", "result", "setting"], "claim": "", "recipe": ["exact", "", "exact"]}
-    rows |= {"verdict": ["reproduced", "not run", "not judged"], "quantity": "length", "reason": "", "seeds": 1}
+    rows |= {"seeds": 1, "verdict": ["reproduced", "not run", "not judged"], "quantity": "length"}
+    rows |= {"no_merit": "", "all_worse": ""}
     for name, frame in {"default": pd.DataFrame(rows), "cube3": pd.DataFrame({"verdict": ["agrees"]})}.items():
         (tmp_path / name).mkdir()
         (tmp_path / name / "report.md").write_text("# A report\n")

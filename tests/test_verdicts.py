@@ -4,6 +4,7 @@ import math
 from fractions import Fraction
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 import synthetic_local_vi
@@ -14,13 +15,12 @@ from costtogo.analysis.literature import COLUMNS, read_reported
 from costtogo.files import write_frame
 from costtogo.params.loading import load
 from costtogo.report.answer import Answer, share
-from costtogo.report.answers.cells import NO_MERIT
 from costtogo.report.comparison import claims, compare, compare_texts, scoreboard
 from costtogo.report.literature import claims_in_short, repeated_table, rules_text, unmet
 from costtogo.report.quantities import OTHERS, THESIS, TIMES, quantity_of
 from costtogo.report.results import StudyResults
 from costtogo.report.standing import COMPACT, EXACT
-from costtogo.report.verdicts import ALL_WORSE, judge, judge_text
+from costtogo.report.verdicts import is_worse_throughout, judge, judge_text
 from costtogo.report.words import (
     BETTER,
     CANNOT_TELL,
@@ -128,10 +128,10 @@ def test_thirty_instances_can_not_tell_a_share_and_three_hundred_can():
     assert judge(row, share(60.0, 30))[0] == CANNOT_TELL
     assert judge(row, share(60.0, 400))[0] == REPRODUCED
     assert judge(row, share(30.0, 30))[0] == CANNOT_TELL, "which way it differs does not matter"
-    told = [judge(row, share(value, 30))[1].endswith(ALL_WORSE) for value in (30.0, 60.0, 90.0)]
+    told = [judge(row, share(value, 30))[1].endswith("worse than the reported number") for value in (30.0, 60.0, 90.0)]
     assert told == [True, False, False], "the reason says where the whole interval is worse"
     fewer = row | {"quantity": "at_most_kociemba_percent"}
-    assert quantity_of(fewer["quantity"]).better == 1 and judge(fewer, share(30.0, 30))[1].endswith(ALL_WORSE)
+    assert quantity_of(fewer["quantity"]).better == 1 and is_worse_throughout(fewer, share(30.0, 30))
 
 
 @pytest.mark.parametrize("quantity", ["admissible_percent", "consistent_percent"])
@@ -173,7 +173,7 @@ def test_every_number_says_what_kind_it_is_and_an_error_of_the_source_says_why()
 
 def counted(*rows: tuple[str | float, str, str, str]) -> pd.DataFrame:
     frame = pd.DataFrame(rows, columns=["claim", "kind", "recipe", "verdict"])
-    return frame.assign(source="thesis", quantity="length", reason="", seeds=NAN)
+    return frame.assign(source="thesis", quantity="length", no_merit="", all_worse="", seeds=NAN)
 
 
 def test_a_sentence_counts_once_and_has_the_least_favourable_verdict_of_its_rows():
@@ -194,10 +194,11 @@ def test_the_scoreboard_counts_results_apart_from_facts_and_no_setting():
 def test_the_first_screen_counts_what_holds_without_a_heuristic_and_what_is_worse_throughout():
     rows = counted(*[("both", "claim", EXACT, REPRODUCED)] * 2, *[(NAN, "result", EXACT, BETTER)] * 2)
     rows = pd.concat([rows, counted(*[(NAN, "result", EXACT, CANNOT_TELL)] * 3)], ignore_index=True)
-    rows["reason"] = [NO_MERIT, NO_MERIT, NO_MERIT, "", f"wide; {ALL_WORSE}", "wide", NO_MERIT]
+    rows["no_merit"] = ["yes", "yes", "yes", "", "", "", "yes"]
+    rows["all_worse"] = ["", "", "", "", "yes", "", ""]
     told = claims_in_short(rows)
     assert (told["held"], told["judged"], told["without"], told["all_worse"], told["alone"]) == (3, 3, 2, 1, 0)
-    rows.loc[0, ["reason", "seeds"]] = "", 1
+    rows.loc[0, ["no_merit", "seeds"]] = "", 1
     told = claims_in_short(rows)
     assert told["without"] == 1, "only where no heuristic does as well in every row of a claim"
     assert told["alone"] == 1, "where one row of a claim rests on a single training"
@@ -394,6 +395,26 @@ def test_every_number_has_a_verdict_and_a_note_and_an_erratum_stays(kind, final_
     assert (told == "the training has not been run: config/final_year_report.yaml") == (kind == "not run")
     if kind == "not run":
         assert set(rows.loc[rows["reproduced"].notna(), "quantity"]) == {"states", "diameter"}
+
+
+def test_lengths_have_an_interval_over_other_scrambled_states_and_extra_moves_over_other_searches(final_year):
+    grid = final_year.tables["searches/Report_DNN/grid"]
+    final_year.tables["searches/Report_DNN/grid"] = grid.assign(optimal_low=91.0, optimal_high=99.0)
+    layers = {"iteration": 5000, "scope": "all", "distance": range(4), "states": final_year.layers}
+    layers |= dict.fromkeys(["convergence_point", "mean_absolute_error"], 0.0)
+    final_year.tables["audits/Report_DNN/by_distance"] = pd.DataFrame(layers)
+    asked = {"instances": {"scrambled_1000": {"kind": "scrambled", "walk_max": 1000}}}
+    final_year.cards["instances/cube2"] = {"parameters": asked}
+    rows = answered(final_year)
+    extra, length = one(rows, "extra_moves"), one(rows, "length")
+    assert extra["interval_95"] == "[0.02, 0.18]", "of 1 and 9 % of the solutions, 2 moves longer each"
+    spread = np.std(np.repeat(range(4), final_year.layers), ddof=1) / 10
+    ends = 10.78 - np.hypot(1.96 * spread, 0.04), 10.78 + np.hypot(1.96 * spread, 0.12)
+    assert length["interval_95"] == f"[{ends[0]:.6g}, {ends[1]:.6g}]" and length["verdict"] == REPRODUCED
+    asked["instances"]["scrambled_1000"]["walk_max"] = 12
+    assert one(answered(final_year), "length")["interval_95"] == "", "states that are near the goal lie otherwise"
+    final_year.tables["searches/Report_DNN/grid"] = grid
+    assert one(answered(final_year), "extra_moves")["interval_95"] == "", "which older grids do not have"
 
 
 def test_the_searches_answer_tables_1_and_2(final_year):

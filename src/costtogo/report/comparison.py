@@ -34,7 +34,7 @@ from costtogo.report.standing import (
     stand,
     terms_of,
 )
-from costtogo.report.verdicts import ALL_WORSE, Verdict, judge, judge_text
+from costtogo.report.verdicts import Verdict, is_worse_throughout, judge, judge_text
 from costtogo.report.words import (
     BETTER,
     CANNOT_TELL,
@@ -50,7 +50,12 @@ from costtogo.report.words import (
     WORSE,
 )
 
-FOUND = ("recipe", "reproduced", "compact", "exhaustive", "interval_95", "seeds", "verdict", "reason", "results_file")
+MARKS = ("no_merit", "all_worse")  # YES in the rows that they hold of
+YES = "yes"
+FOUND = (
+    *("recipe", "reproduced", "compact", "exhaustive", "interval_95", "seeds", "verdict", *MARKS),
+    *("reason", "results_file"),
+)
 SENTENCES = {  # how a row's training is named in a reason
     EXACT: "exact recipe",
     COMPACT: "compact network; the exact recipe has not been run",
@@ -73,7 +78,9 @@ def compare(reported: pd.DataFrame, own: StudyResults) -> pd.DataFrame:
     """One row a reported number, its columns before those of FOUND.
 
     reproduced: ours, by the exact recipe where that was run.  compact: from this study's network of the same name.
-    exhaustive: over all states.  interval_95: of reproduced.  seeds: how many trainings it is the mean of.
+    exhaustive: over all states.  interval_95: of reproduced.  seeds: how many trainings it is the mean of.  no_merit:
+    "yes" where no heuristic at all does as well.  all_worse: where a verdict that cannot be told is of an interval that
+    is worse throughout.
     """
     by_puzzle = {puzzle: own.of(puzzle) for puzzle in own.puzzles}
     rows = [row | _compared(by_puzzle.get(row["puzzle"], own), row) for row in terms_of(reported, own)]
@@ -111,6 +118,8 @@ def _compared(own: StudyResults, row: Row) -> Row:
         "interval_95": interval_text(number, row["quantity"].endswith("_percent")),
         "seeds": number.seeds if trained else NAN,
         "verdict": verdict,
+        "no_merit": YES if found and found.no_merit else "",
+        "all_worse": YES if number and verdict == CANNOT_TELL and is_worse_throughout(row, number) else "",
         "reason": "; ".join(filter(None, words)),
         "results_file": number.file if number else "",
     }
@@ -169,15 +178,14 @@ def claims(rows: pd.DataFrame) -> pd.DataFrame:
     """
     alone = pd.Series([f"row {place}" for place in range(len(rows))], index=rows.index)
     names = rows["claim"].where(rows["claim"].map(lambda name: isinstance(name, str) and name != ""), alone)
-    found, reasons = [], rows["reason"].astype(str)
-    for _, group in rows.assign(reason=reasons).groupby(["source", names], sort=False):
+    found = []
+    for _, group in rows.groupby(["source", names], sort=False):
         verdict = min(group["verdict"], key=UNFAVOURABLE.index)
         recipes = [name for name in (COMPACT, EXACT) if (group["recipe"] == name).any()]
         first, quantity = group.iloc[0], group.loc[group["verdict"] == verdict, "quantity"].iloc[0]
         recipe = recipes[0] if recipes else first["recipe"]
-        no_merit = group["reason"].str.contains(NO_MERIT, regex=False).all()
-        all_worse = group.loc[group["verdict"] == verdict, "reason"].str.contains(ALL_WORSE, regex=False).any()
-        marks = [no_merit, all_worse, (group["seeds"] == 1).any()]
+        all_worse = ((group["verdict"] == verdict) & (group["all_worse"] == YES)).any()
+        marks = [(group["no_merit"] == YES).all(), all_worse, (group["seeds"] == 1).any()]
         found.append([first["source"], first["kind"], recipe, verdict, quantity, len(group), *marks])
     columns = ["source", "kind", "recipe", "verdict", "quantity", "numbers", "no_merit", "all_worse", "alone"]
     return pd.DataFrame(found, columns=columns)
@@ -208,9 +216,8 @@ def scoreboard(rows: pd.DataFrame) -> pd.DataFrame:
 def compare_texts(own: StudyResults) -> pd.DataFrame:
     """The numbers of that document beside ours; where wall-clock times may be seen, times alone.
 
-    The document is about one puzzle; a study of another puzzle has no rows.
-    Added are recipe, reproduced, as text, seeds, verdict and reason; not run are those of steps that the study does not
-    take.
+    The document is about one puzzle; a study of another puzzle has no rows. Added are recipe, reproduced, as text,
+    seeds, verdict, MARKS and reason; not run are those of steps that the study does not take.
     """
     reported = read_local_vi(own.references.reported / LOCAL_VI)
     told = ((reported["kind"] == COST) == own.timed) & (own.puzzle == local_vi.PUZZLE)
@@ -221,10 +228,10 @@ def compare_texts(own: StudyResults) -> pd.DataFrame:
         found = answer(own, asked) if row["initial_size"] in sizes else None
         verdict, reason = judge_text(row, found) if found else (NOT_RUN, "")
         recipe = "" if row["kind"] == FACT else OURS
-        words = {"recipe": recipe, "reproduced": found.text if found else "–"}
+        words = {"recipe": recipe, "reproduced": found.text if found else "–", **dict.fromkeys(MARKS, "")}
         words |= {"seeds": NAN, "verdict": verdict, "reason": reason}  # its value functions are the same for every seed
         rows.append({"source": "local_value_iteration", **row, **words})
-    columns = ["source", *reported.columns, "recipe", "reproduced", "seeds", "verdict", "reason"]
+    columns = ["source", *reported.columns, "recipe", "reproduced", "seeds", "verdict", *MARKS, "reason"]
     return pd.DataFrame(rows, columns=columns).drop(columns="contradicted")
 
 

@@ -55,7 +55,7 @@ def of_clock(clock: pd.DataFrame) -> pd.DataFrame:
 
 
 MEASURED = {"searches": "size", "seconds": "mean", "longest": "max"}  # of the searches of a setting
-ERRORS = ["iteration", "convergence_point", "scope", "distance", "mean_absolute_error"]
+ERRORS = ["iteration", "convergence_point", "scope", "distance", "states", "mean_absolute_error"]
 SEARCHED = [*CELLS, "instance", "solved", "cost", "nodes_generated"]
 without = partial(pd.DataFrame.drop, errors="ignore")
 EXTRACTS: dict[str, Extract] = {  # by the kind of table, as kind_of says it

@@ -45,7 +45,7 @@ def write_overview(reports: Path, systems: Path = SYSTEMS) -> Path:
 def _compared(folder: Path) -> pd.DataFrame | None:
     """The literature beside a study; None where its verdicts are of an earlier kind."""
     rows = read_csv(folder / "reported_vs_reproduced.csv")
-    return rows.fillna({"recipe": ""}) if "recipe" in rows else None
+    return rows.fillna({"recipe": ""}) if "no_merit" in rows else None
 
 
 def _tables(source: str, found: dict[str, pd.DataFrame]) -> list[dict[str, Any]]:

@@ -30,8 +30,6 @@ UNLEARNED = 0.9  # of the mean distance, which is the error of 0 everywhere: suc
 HALF_LEARNED = 0.5  # the same: from there on a network is not better for what it does not overestimate
 TRIVIAL = ("admissible_percent", "overestimation_mean", "consistent_percent")  # perfect of a network that says 0
 
-ALL_WORSE = "all of it is worse than the reported number"
-
 Verdict = tuple[str, str]  # one of VERDICTS, and why
 
 
@@ -82,10 +80,12 @@ def _too_few(row: Row, found: Answer) -> Verdict | None:
     if "percent" not in row["quantity"] or not half > WIDEST:
         return None
     told = f"the interval is {half:.1f} points to either side"
-    return CANNOT_TELL, f"{told}; {ALL_WORSE}" if _is_worse_throughout(row, found) else told
+    return CANNOT_TELL, f"{told}; all of it is worse than the reported number" if is_worse_throughout(
+        row, found
+    ) else told
 
 
-def _is_worse_throughout(row: Row, found: Answer) -> bool:
+def is_worse_throughout(row: Row, found: Answer) -> bool:
     """Whether both ends of the interval are worse than the reported number, or than the bound, by any amount."""
     better = quantity_of(row["quantity"], row["repeated"]).better
     return all(better * (end - row["value"]) < 0 for end in (found.low, found.high))

@@ -4,10 +4,12 @@ import math
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
-from costtogo.report.answer import Answer, Row, absent, answers, extreme, share
+from costtogo.report.answer import NAN, Answer, Row, absent, answers, extreme, share
 from costtogo.report.answers.audit import Checkpoint, matching
+from costtogo.report.answers.search import SCRAMBLED
 from costtogo.report.results import StudyResults, alike
 from costtogo.report.standing import OPTIMAL
 from costtogo.report.words import NOT_REACHED
@@ -174,7 +176,31 @@ def of_headline(results: StudyResults, row: Row, grid: pd.DataFrame) -> Answer |
     if row["model"] in OPTIMAL:
         return Answer(cell["length"] - cell["excess"], f"the mean distance of {note}")
     value = float(cell[NAMES.get(quantity, quantity)])
-    return share(value, cell["instances"], note) if quantity in SHARES else Answer(value, note)
+    if quantity in SHARES:
+        return share(value, cell["instances"], note)
+    low, high = _interval_of_moves(results, row, cell).get(quantity, (NAN, NAN))
+    return Answer(value, note, low, high)
+
+
+def _interval_of_moves(results: StudyResults, row: Row, cell: dict[str, Any]) -> dict[str, tuple[float, float]]:
+    """The intervals (95 %) of the extra moves and of the length of a cell's searches.
+
+    A grid keeps means alone. So the extra moves are the share of solutions that are longer, which has an interval,
+    times by how much those are; none where all are shortest. The length adds the distances, which spread over states
+    that are scrambled far enough as over all.
+    """
+    excess, length, longer = cell["excess"], cell["length"], 100 - cell["optimal_percent"]
+    if not longer or "optimal_low" not in cell:
+        return {}
+    low, high = (excess / longer * (100 - cell[f"optimal_{end}"]) for end in ("high", "low"))
+    layers, puzzle = results.find(f"audits/{row['ours']}/by_distance"), results.training(row["ours"])["puzzle"]
+    drawn = results.find_card(f"instances/{puzzle}").get("parameters", {}).get("instances", {}).get(cell["set"], {})
+    if layers is None or "states" not in layers or drawn.get("kind") != "scrambled" or drawn["walk_max"] < SCRAMBLED:
+        return {"extra_moves": (low, high)}
+    layers = layers[(layers["scope"] == "all") & (layers["iteration"] == layers["iteration"].max())]
+    spread = math.sqrt(np.cov(layers["distance"], fweights=layers["states"].astype(int)) / cell["instances"])
+    below, above = (math.hypot(half, 1.96 * spread) for half in (excess - low, high - excess))
+    return {"extra_moves": (low, high), "length": (length - below, length + above)}
 
 
 @answers("seconds", of="headline", table="timings/searches/{ours}")
