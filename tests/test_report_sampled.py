@@ -315,6 +315,22 @@ def test_thresholds_and_convergence_points_are_those_of_a_training_that_has_them
     assert beside(folder, quantity="loss_threshold", model="Report_DNN")["verdict"] == NOT_JUDGED
 
 
+def test_numbers_are_of_all_seeds_of_the_training_that_stands_for_the_study(tmp_path):
+    trainers = study_of("cube3-trainers")
+    folder = write_results(trainers, tmp_path)
+    for seed, cost in enumerate((24, 26, 34), start=1):
+        path = folder / "beams" / f"walks_by_action_seed{seed}" / "searches.parquet"
+        pd.read_parquet(path).assign(solved=True, cost=cost).to_parquet(path)
+    rows = compare_all(StudyResults(folder, whole(trainers), BESIDE))
+    of_report = rows[rows["model"] == "Report_DNN"].drop_duplicates("quantity").set_index("quantity")
+    length, setting = of_report.loc["length"], of_report.loc["learning_rate"]
+    assert length["reproduced"] == 28 and length["seeds"] == 3 and length["interval_95"] == "[1.71036, 54.2896]"
+    assert length["reason"].startswith("mean of 3 seeds; the first: 20 cubes of the set scrambled")
+    assert setting["seeds"] == 1 and "mean of" not in setting["reason"]
+    facts = rows[rows["kind"] == "fact"]
+    assert facts["reproduced"].notna().any() and not facts["reason"].str.contains("mean of").any()
+
+
 def test_trainings_with_several_seeds_are_compared_pair_by_pair(tmp_path):
     trainers = study_of("cube3-trainers")
     folder = write_results(trainers, tmp_path)
@@ -340,12 +356,13 @@ def test_trainings_with_several_seeds_are_compared_pair_by_pair(tmp_path):
 def test_consistency_is_that_of_the_network_that_learns_the_bellman_equation_at_the_same_point(tmp_path):
     trainers = study_of("cube3-trainers")
     folder = write_results(trainers, tmp_path)
-    name = next(name for name, model in trainers.models.items() if model.sampler.kind == "adaptive_k")
-    path = folder / "audits" / name / "consistency.parquet"
-    pd.read_parquet(path).assign(consistent_percent=lambda rows: rows["iteration"] / 100).to_parquet(path)
+    names = [name for name, model in trainers.models.items() if model.sampler.kind == "adaptive_k"]
+    for name in names:
+        path = folder / "audits" / name / "consistency.parquet"
+        pd.read_parquet(path).assign(consistent_percent=lambda rows: rows["iteration"] / 100).to_parquet(path)
     row = beside(run(trainers, tmp_path, tmp_path / "reports"), quantity="consistent_percent", point=7)
     assert row["reproduced"] == 35 and row["verdict"] == WORSE, "convergence point 7 is at iteration 3,500"
-    assert name in row["reason"] and "convergence point 7" in row["reason"]
+    assert names[0] in row["reason"] and "convergence point 7" in row["reason"]
 
 
 @of_the_cube

@@ -335,6 +335,20 @@ def test_fewer_nodes_for_worse_solutions_are_another_trade(study):
     assert rows["nodes_expanded"] == BETTER
 
 
+def test_fewer_nodes_are_not_better_where_too_few_searches_tell_whether_the_solutions_are_worse(study):
+    wide = dict.fromkeys(["optimal_low", "optimal_high"], 0.0) | {"nodes_expanded": 50.0}
+    cells = searched(11, 90.0)["searches/walker/checkpoints"].assign(
+        **wide | {"optimal_low": 80.0, "optimal_high": 99.0}
+    )
+    study.tables["searches/walker/checkpoints"] = cells
+    rows = compare(pd.DataFrame([ROW, ROW | EXPANDED]), study.results()).set_index("quantity")
+    assert set(rows["verdict"]) == {CANNOT_TELL} and "perhaps" in rows.loc["nodes_expanded", "reason"]
+    assert rows["all_worse"].to_dict() == {"optimal_percent": "yes", "nodes_expanded": ""}
+    study.tables["searches/walker/checkpoints"] = cells.assign(optimal_percent=99.9, optimal_high=100.0)
+    rows = compare(pd.DataFrame([ROW, ROW | EXPANDED]), study.results()).set_index("quantity")
+    assert rows["verdict"].to_dict() == {"optimal_percent": CANNOT_TELL, "nodes_expanded": BETTER}
+
+
 # The final-year report's numbers on the 2×2×2
 
 OTHER = read_reported([REPORTED / "cube2" / "final_year_report.csv"], "cube2")

@@ -11,7 +11,9 @@ import numpy as np
 import pandas as pd
 
 from costtogo.analysis.intervals import mean_interval, wilson
+from costtogo.params.base import variant_of
 from costtogo.report.results import StudyResults
+from costtogo.report.words import FACT, SETTING
 
 NAN = math.nan
 Row = dict[str, Any]  # a row of data/reported, with what costtogo.report.standing adds
@@ -144,11 +146,16 @@ def answer(results: StudyResults, row: Row) -> Answer | None:
 
 
 def _of_seeds(results: StudyResults, row: Row) -> Answer | None:
-    """The answer of the row's training, or of all its seeds together."""
-    seeds = trainings_of(results, row["ours"]) if row.get("ours") else []
-    if not seeds:
-        return _first(results, row)
-    return pooled([found for seed in seeds if (found := _first(results, row | {"ours": seed})) is not None])
+    """The answer of the row's training, or of all its seeds together, also where one of them stands for the study."""
+    name, number = variant_of(row.get("ours") or "")
+    if number and not row["listed"]:
+        asked = [(results.of_seed(seed), each) for seed, each in enumerate(trainings_of(results, name), start=1)]
+    else:
+        asked = [(results, each) for each in (trainings_of(results, row["ours"]) if name else [])]
+    found = [_first(seen, row | {"ours": each}) for seen, each in asked] if asked else [_first(results, row)]
+    found = [one for one in found if one is not None]
+    is_same = row["kind"] in (FACT, SETTING) or any(one.fact or one.told for one in found)
+    return found[0] if is_same and found else pooled(found)
 
 
 def trainings_of(results: StudyResults, model: str) -> list[str]:

@@ -69,6 +69,10 @@ NEEDS_OPTIMA = (
     *("overestimation_mean", "admissible_within_one_percent", "length"),
 )
 BESIDE = {"at_most_kociemba_percent": "Kociemba"}  # quantities of two solvers: the one of another document
+TRADES = {  # by the verdict on what was better by itself
+    NOT_COMPARABLE: "nodes for longer solutions, or the other way: another trade",
+    CANNOT_TELL: "nodes for solutions that may be longer, or the other way: perhaps another trade",
+}
 UNFAVOURABLE = (  # verdicts of the rows of a claim: the first of them that a row has is the claim's
     *(WORSE, NOT_REACHED, CANNOT_TELL, NOT_RUN, NOT_COMPARABLE, SOURCE_ERRS, REPRODUCED, BETTER, NOT_JUDGED),
 )
@@ -145,24 +149,29 @@ def interval_text(found: Answer | None, is_share: bool) -> str:
 def weigh_both(rows: pd.DataFrame) -> pd.DataFrame:
     """The rows with the solutions and the nodes of one search weighed together.
 
-    Better on the one and worse on the other is another trade, not a better result: not comparable.
+    Better on the one and worse on the other is another trade, not a better result: not comparable. Where the other
+    lies on the worse side, but too few searches or trainings tell, neither can this be told.
     """
-    sides = {BETTER: WORSE, WORSE: BETTER}
-    searches = rows[rows["quantity"].isin([*SOLUTIONS, *NODES]) & rows["verdict"].isin(sides)]
-    traded = []
+    sides = {NODES: SOLUTIONS, SOLUTIONS: NODES}
+    searches = rows[rows["quantity"].isin([*SOLUTIONS, *NODES])]
+    lost = pd.Series([_is_lost(row) for row in searches.to_dict("records")], index=searches.index, dtype=bool)
     for place, row in searches[searches["verdict"] == BETTER].iterrows():
-        others = NODES if row["quantity"] in SOLUTIONS else SOLUTIONS
-        alike = (searches["quantity"].isin(others)) & (searches["verdict"] == WORSE)
+        others = next(theirs for own, theirs in sides.items() if row["quantity"] in own)
+        alike = searches["quantity"].isin(others) & lost
         for name in ("source", "section", "puzzle", "model"):
             alike &= searches[name] == row[name]
         for name in TERMS:
             alike &= (searches[name] == row[name]) | searches[name].isna() | pd.isna(row[name])
         if alike.any():
-            traded += [place]
-    words = "nodes for longer solutions, or the other way: another trade"
-    reasons = rows.loc[traded, "reason"] + f"; {words}"
-    rows.loc[traded, "verdict"], rows.loc[traded, "reason"] = NOT_COMPARABLE, reasons
+            verdict = NOT_COMPARABLE if (searches.loc[alike, "verdict"] == WORSE).any() else CANNOT_TELL
+            rows.loc[place, ["verdict", "reason"]] = verdict, f"{row['reason']}; {TRADES[verdict]}"
     return rows
+
+
+def _is_lost(row: Row) -> bool:
+    """Whether a number is worse than the reported one, or lies on that side where it can not be told."""
+    on_that_side = quantity_of(row["quantity"]).better * (row["reproduced"] - row["reported"]) < 0
+    return row["verdict"] == WORSE or (row["verdict"] == CANNOT_TELL and on_that_side)
 
 
 # Claims

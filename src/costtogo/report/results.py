@@ -78,7 +78,8 @@ class StudyResults:
 
     folder: results/<study>, or data/measured/<study> of kept results.  params: the study's parameters, None of what
     another study has kept.  references: what stands beside them.  timed: whether wall-clock times, which differ from
-    run to run, may be seen.  only: the puzzles that are looked at, all of the study if None.
+    run to run, may be seen.  only: the puzzles that are looked at, all of the study if None.  seed: of trainings that
+    were made with several, the one that stands for the study; 0 for that of its headline.
     """
 
     folder: Path
@@ -87,6 +88,7 @@ class StudyResults:
     timed: bool = False
     is_kept: bool = False
     only: tuple[str, ...] | None = None
+    seed: int = 0
     _found: dict[tuple, Any] = field(default_factory=dict, repr=False, compare=False)
 
     @classmethod
@@ -115,6 +117,10 @@ class StudyResults:
     def of(self, *puzzles: str) -> "StudyResults":
         """The same results as far as they are of some puzzles, their models and what is asked of them."""
         return replace(self, only=puzzles)
+
+    def of_seed(self, seed: int) -> "StudyResults":
+        """The same results where the trainings with another seed stand for the study."""
+        return replace(self, seed=seed)
 
     @property
     def study(self) -> str:
@@ -321,7 +327,7 @@ def once(find: Find) -> Find:
 
     @wraps(find)
     def found(results: StudyResults):
-        return results._once((find, results.timed, results.only), lambda: find(results))
+        return results._once((find, results.timed, results.only, results.seed), lambda: find(results))
 
     return found
 

@@ -11,6 +11,7 @@ from typing import NamedTuple
 import pandas as pd
 
 from costtogo.analysis.documents import ESTIMATES
+from costtogo.params.base import variant_of
 from costtogo.puzzles import make
 from costtogo.puzzles.base import is_listed
 from costtogo.report.answer import NAN, Answer, Row, answer, trainings_of
@@ -128,4 +129,10 @@ def thresholds_of_exact(results: StudyResults) -> dict[str, float]:
 
 def headline(results: StudyResults) -> str:
     """The model that stands for the study of a puzzle whose states are sampled."""
-    return results.asked.headline or min(results.model_names)
+    return with_seed(results.asked.headline or min(results.model_names), results.seed)
+
+
+def with_seed(model: str, seed: int) -> str:
+    """The training of a model with another seed; the model itself for 0, or where it was trained with one alone."""
+    name, number = variant_of(model)
+    return f"{name}_seed{seed}" if number and seed else model

@@ -9,6 +9,7 @@ from costtogo.analysis.literature import SECONDS
 from costtogo.report.answer import NAN, Answer, Row, absent, answers
 from costtogo.report.extracts import EARLY
 from costtogo.report.results import StudyResults
+from costtogo.report.standing import with_seed
 from costtogo.report.words import NOT_REACHED
 
 CURVE = "models/{ours}/curve"
@@ -20,7 +21,8 @@ def with_target(results: StudyResults, row: Row) -> str | None:
         return row["ours"]
     models = {name: results.model(name) for name in results.model_names}
     kinds = {name: each.sampler.kind for name, each in models.items() if each.trainer == "davi"}
-    return next((name for name, kind in kinds.items() if (kind == "adaptive_k") == (row["model"] == "C3_DNN_0")), None)
+    alike = (name for name, kind in kinds.items() if (kind == "adaptive_k") == (row["model"] == "C3_DNN_0"))
+    return next((with_seed(name, results.seed) for name in alike), None)
 
 
 @answers("convergence_points", "convergence_point_iteration")
