@@ -166,6 +166,26 @@ def test_the_first_screen_tells_up_to_five_findings_of_every_kind_of_puzzle(stud
     assert all(any(line.startswith(title(puzzle)) for line in found) for puzzle in study.puzzles)
 
 
+@pytest.mark.parametrize("page", sorted(ROOT.glob("reports/*/report.md")), ids=lambda page: page.parent.name)
+def test_the_first_page_of_each_report_in_git_tells_five_findings(page):
+    screen = page.read_text(encoding="utf-8").partition("## Key numbers")[0]
+    assert len(re.findall(r"^- .*\d", screen, flags=re.MULTILINE)) == 5
+
+
+def test_the_ends_of_a_grid_and_the_errors_over_a_training_are_those_of_its_tables():
+    folder = ROOT / "reports" / "puzzle8"
+    text = (folder / "report.md").read_text(encoding="utf-8")
+    grid = pd.read_csv(folder / "tables" / "grid_residual.csv").query("heuristic == 'network' and set == 'scrambled'")
+    most = grid[grid["optimal_percent"] == grid["optimal_percent"].max()]["nodes_expanded"].min()
+    assert f"of the {len(grid)} pairs" in text and f": {amount(grid['nodes_expanded'].min())}, for" in text
+    assert f"for {amount(most)} nodes." in text
+    audit = pd.read_csv(folder / "tables" / "audit.csv").query("model == 'residual' and scope == 'all'")
+    errors = audit.set_index("iteration")["mean_absolute_error"]
+    assert f"of {len(audit)} checkpoints of `residual`" in text
+    last, least = (f"{value:.2f}" for value in (errors.loc[errors.index.max()], errors.min()))
+    assert f"the last errs by {last} moves" in text and f"none by less than {least} (" in text
+
+
 @pytest.mark.parametrize(
     ("text", "moved"),
     {

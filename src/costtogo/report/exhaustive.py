@@ -110,6 +110,8 @@ def _found(results: StudyResults) -> dict[str, Any]:
     found |= {
         "headline": standing_headline(results),
         "hardest": _hardest(results, best["model"]),
+        "ends": _ends_of_the_grid(results, best["model"]),
+        "errors": _errors(results, best["model"]),
         "trees": [trees_in_short(results, lambda own, name: name == searched["set"].iloc[0])],
     }
     return {"title": title(puzzle), "cell": cell_text(results.headline(puzzle)), **found}
@@ -125,6 +127,27 @@ def _hardest(results: StudyResults, model: str) -> dict[str, Any]:
     own = alike(own, results.headline(results.puzzle), "set", "path_weight", "batch_size")
     own = own[own["instances"] >= LEAST_INSTANCES]
     return {} if own["optimal_percent"].nunique() < 2 else own.loc[own["optimal_percent"].idxmin()].to_dict()
+
+
+def _ends_of_the_grid(results: StudyResults, model: str) -> dict[str, Any]:
+    """The cells of a model's largest grid with the fewest nodes, and with most optimal solutions; empty of one cell."""
+    cells = cells_of(results)
+    own = cells[(cells["heuristic"] == "network") & (cells["search"] == model)].dropna(subset="nodes_expanded")
+    own = own[own["set"] == own["set"].mode().min()]
+    if len(own) < 2 or own["optimal_percent"].nunique() < 2:
+        return {}
+    ordered = own.sort_values(["optimal_percent", "nodes_expanded"], ascending=[False, True])
+    fewest = own.loc[own["nodes_expanded"].idxmin()]
+    return {"cells": len(own), "set": fewest["set"], "fewest": fewest.to_dict(), "most": ordered.iloc[0].to_dict()}
+
+
+def _errors(results: StudyResults, model: str) -> dict[str, Any]:
+    """The errors over all states of a model's last checkpoint, of the chosen one and of that with the smallest."""
+    measures = of_models(audit)(results)
+    own = measures[(measures["model"] == model) & (measures["scope"] == "all")].sort_values("iteration")
+    rows = {"last": own.iloc[-1], "chosen": own[own["selected"]].iloc[0]}
+    rows["least"] = own.loc[own["mean_absolute_error"].idxmin()]
+    return {"checkpoints": len(own), **{name: row.to_dict() for name, row in rows.items()}}
 
 
 def literature(results: StudyResults, comparison: pd.DataFrame) -> str:

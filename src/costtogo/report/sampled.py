@@ -143,12 +143,12 @@ class Chapter:
 
     def rivals(self) -> pd.DataFrame:
         """A row a model, the best first: of external instances, else of trees or the best solver, of the widest beams,
-        of the grid."""
-        found = {"external": self.longest_budget, "side_by_side": self.best_by_solver}
-        found |= {"beams": self.widest_beams, "grid": self.best_cells}
-        rows = next((rows() for name, rows in found.items() if name in self.tables), pd.DataFrame())
-        if "set" in rows:
-            rows = rows[rows["set"] == rows["set"].iloc[0]]
+        of the grid; of the first of them that has most models."""
+        ways = {"external": self.longest_budget, "side_by_side": self.best_by_solver}
+        ways |= {"beams": self.widest_beams, "grid": self.best_cells}
+        found = [rows() for name, rows in ways.items() if name in self.tables]
+        found = [rows[rows["set"] == rows["set"].iloc[0]] if "set" in rows else rows for rows in found]
+        rows = max(found, key=lambda rows: rows["model"].nunique(), default=pd.DataFrame())
         return rows.sort_values(["solved_percent", "length"], ascending=[False, True]) if len(rows) else rows
 
     def trainings_compared(self) -> pd.DataFrame:
@@ -204,6 +204,11 @@ class Chapter:
         found = self.over_distances("nearby")
         row = found[found["model"] == self.headline].iloc[0].to_dict()
         return row | {"consistent_percent": consistency.get(self.headline, float("nan"))}
+
+    def walked_greedily(self) -> pd.DataFrame:
+        """Shares solved by greedy search with the last checkpoint of that model, the shortest walks first."""
+        found = self.last_checkpoint("greedy")
+        return found[found["model"] == self.headline].sort_values("depth")
 
     def networks_beside(self) -> str:
         """Our numbers beside those of each network of the literature, a row for each quantity.
