@@ -167,9 +167,10 @@ def test_the_first_screen_tells_up_to_five_findings_of_every_kind_of_puzzle(stud
 
 
 @pytest.mark.parametrize("page", sorted(ROOT.glob("reports/*/report.md")), ids=lambda page: page.parent.name)
-def test_the_first_page_of_each_report_in_git_tells_five_findings(page):
+def test_each_report_in_git_tells_five_findings_and_offers_to_run_nothing_that_was_not_asked(page):
     screen = page.read_text(encoding="utf-8").partition("## Key numbers")[0]
     assert len(re.findall(r"^- .*\d", screen, flags=re.MULTILINE)) == 5
+    assert not any("not run yet" in text for text in texts_of(page.parent).values())
 
 
 def test_the_ends_of_a_grid_and_the_errors_over_a_training_are_those_of_its_tables():
