@@ -39,6 +39,7 @@ ROW = {  # of the thesis, as costtogo.report.standing hands it on
     "ours": "walker",
     "listed": True,
     "repeated": True,
+    "kind": "result",
     "models": MODELS,
     "total": 2850.0,
     "states": 3_674_160,
