@@ -11,6 +11,7 @@ from costtogo.analysis.literature import DOCUMENTS
 from costtogo.files import read_csv
 from costtogo.params.base import variant_of
 from costtogo.params.loading import load
+from costtogo.report.comparison import MARKS
 from costtogo.report.overview import SYSTEMS, write_overview
 from costtogo.types import UserError
 
@@ -20,7 +21,7 @@ def reports(tmp_path):
     """Two reports: one with claims of the thesis, one whose verdicts are of an earlier kind."""
     rows = {"source": "thesis", "kind": ["result", "result", "setting"], "claim": "", "recipe": ["exact", "", "exact"]}
     rows |= {"seeds": 1, "verdict": ["reproduced", "not run", "not judged"], "quantity": "length"}
-    rows |= {"no_merit": "", "all_worse": ""}
+    rows |= dict.fromkeys(MARKS, "")
     for name, frame in {"default": pd.DataFrame(rows), "cube3": pd.DataFrame({"verdict": ["agrees"]})}.items():
         (tmp_path / name).mkdir()
         (tmp_path / name / "report.md").write_text("# A report\n")

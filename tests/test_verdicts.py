@@ -14,8 +14,9 @@ from synthetic_study import whole
 from costtogo.analysis.literature import COLUMNS, read_reported
 from costtogo.files import write_frame
 from costtogo.params.loading import load
+from costtogo.report import comparison
 from costtogo.report.answer import Answer, share
-from costtogo.report.comparison import claims, compare, compare_texts, scoreboard
+from costtogo.report.comparison import MARKS, TERMS, claims, compare, compare_texts, scoreboard, weigh_both
 from costtogo.report.literature import claims_in_short, repeated_table, rules_text, unmet
 from costtogo.report.quantities import OTHERS, THESIS, TIMES, quantity_of
 from costtogo.report.results import StudyResults
@@ -106,6 +107,22 @@ def test_a_fact_that_differs_shows_that_the_source_errs_and_is_never_better():
     assert judge(JUDGED | STATES, Answer(277.0))[0] == NOT_COMPARABLE, "a mean of other instances"
 
 
+def test_what_only_an_interval_holds_is_marked(study):
+    wide = {"optimal_low": 97.0, "optimal_high": 99.5}
+    cells = study.tables["searches/walker/checkpoints"]
+    for percent, mark in ((98.0, "yes"), (98.8, ""), (99.04, "")):
+        study.tables["searches/walker/checkpoints"] = cells.assign(optimal_percent=percent, **wide)
+        row = compared(study)
+        assert (row["verdict"], row["by_interval"]) == (REPRODUCED, mark), percent
+    study.tables["searches/walker/checkpoints"] = cells.assign(optimal_percent=96.0)
+    assert compared(study)["by_interval"] == ""
+
+
+def test_a_count_of_each_hundred_is_a_share():
+    row = JUDGED | {"repeated": False, "quantity": "states_solved", "value": 98.0}
+    assert judge(row, share(100.0, 20))[0] == CANNOT_TELL and judge(row, share(98.0, 400))[0] == REPRODUCED
+
+
 def test_what_the_source_told_us_is_not_judged():
     assert judge(JUDGED, Answer(99.04, told=True))[0] == NOT_JUDGED
 
@@ -173,7 +190,7 @@ def test_every_number_says_what_kind_it_is_and_an_error_of_the_source_says_why()
 
 def counted(*rows: tuple[str | float, str, str, str]) -> pd.DataFrame:
     frame = pd.DataFrame(rows, columns=["claim", "kind", "recipe", "verdict"])
-    return frame.assign(source="thesis", quantity="length", no_merit="", all_worse="", seeds=NAN)
+    return frame.assign(source="thesis", quantity="length", seeds=NAN, **dict.fromkeys(MARKS, ""))
 
 
 def test_a_sentence_counts_once_and_has_the_least_favourable_verdict_of_its_rows():
@@ -198,6 +215,9 @@ def test_the_first_screen_counts_what_holds_without_a_heuristic_and_what_is_wors
     rows["all_worse"] = ["", "", "", "", "yes", "", ""]
     told = claims_in_short(rows)
     assert (told["held"], told["judged"], told["without"], told["all_worse"], told["alone"]) == (3, 3, 2, 1, 0)
+    assert told["by_interval"] == 0
+    rows.loc[[0, 4], "by_interval"] = "yes"
+    assert claims_in_short(rows)["by_interval"] == 1, "one row of a claim is enough"
     rows.loc[0, ["no_merit", "seeds"]] = "", 1
     told = claims_in_short(rows)
     assert told["without"] == 1, "only where no heuristic does as well in every row of a claim"
@@ -206,13 +226,11 @@ def test_the_first_screen_counts_what_holds_without_a_heuristic_and_what_is_wors
 
 def test_the_claims_that_are_not_met_are_counted_once_each_by_what_they_are_about():
     rows = counted(("all", "claim", EXACT, WORSE), ("all", "claim", EXACT, REPRODUCED), (NAN, "fact", "", WORSE))
-    assert unmet(rows).startswith(
-        "- Beside the literature, 1 claim about results is worse or not reached: 1 of length, moves."
-    )
+    assert unmet(rows).startswith("- Beside the literature, 1 claim about results is worse or not reached: length 1. [")
     names = ["optimal_percent", "nodes_expanded", "consistent_percent", "admissible_percent", "solved_percent"]
     many = counted(*[(NAN, "result", EXACT, NOT_REACHED)] * 7).assign(quantity=[*names, "solved_percent", "length"])
-    assert "7 claims about results are worse or not reached: 2 of solved, %; 1 of optimal, %;" in unmet(many)
-    assert "admissible" not in unmet(many) and "; 2 of others. [" in unmet(many)
+    assert "7 claims about results are worse or not reached: solved 2, optimal 1," in unmet(many)
+    assert "admissible" not in unmet(many) and ", others 2. [" in unmet(many)
     assert unmet(counted((NAN, "result", EXACT, BETTER), (NAN, "cost", EXACT, WORSE))) == ""
 
 
@@ -335,6 +353,18 @@ def test_fewer_nodes_for_worse_solutions_are_another_trade(study):
     assert rows["nodes_expanded"] == BETTER
 
 
+def test_a_search_that_another_document_quotes_is_the_same_search():
+    search = {"puzzle": "cube3", "model": "DeepCube", **dict.fromkeys(TERMS, NAN)}
+    rows = pd.DataFrame(
+        [
+            search | {"source": "deepcube", "section": "2", "quantity": "nodes_expanded", "verdict": WORSE},
+            search | {"source": "another", "section": "4", "quantity": "length_ratio", "verdict": BETTER},
+            search | {"source": "another", "section": "4", "quantity": "length", "verdict": BETTER, "model": "another"},
+        ]
+    ).assign(reason="", reproduced=1.0, reported=1.0)
+    assert weigh_both(rows)["verdict"].tolist() == [WORSE, NOT_COMPARABLE, BETTER]
+
+
 def test_fewer_nodes_are_not_better_where_too_few_searches_tell_whether_the_solutions_are_worse(study):
     wide = dict.fromkeys(["optimal_low", "optimal_high"], 0.0) | {"nodes_expanded": 50.0}
     cells = searched(11, 90.0)["searches/walker/checkpoints"].assign(
@@ -347,6 +377,17 @@ def test_fewer_nodes_are_not_better_where_too_few_searches_tell_whether_the_solu
     study.tables["searches/walker/checkpoints"] = cells.assign(optimal_percent=99.9, optimal_high=100.0)
     rows = compare(pd.DataFrame([ROW, ROW | EXPANDED]), study.results()).set_index("quantity")
     assert rows["verdict"].to_dict() == {"optimal_percent": CANNOT_TELL, "nodes_expanded": BETTER}
+
+
+def test_a_claim_on_all_models_takes_in_the_seeds_that_other_studies_kept(study, monkeypatch):
+    terms = {"model": NAN, "relation": ">", "value": 96.4, "kind": "claim", "iteration": NAN, "point": NAN}
+    reported = pd.DataFrame([ROW, ROW | terms])
+    alone = compare(reported, study.results()).iloc[1]
+    assert (alone["reproduced"], alone["seeds"], alone["verdict"]) == (98.0, 1, REPRODUCED)
+    others = [Answer(95.0, low=94.0, high=96.0), Answer(96.0, low=95.0, high=97.0)]
+    monkeypatch.setattr(comparison, "with_other_seeds", lambda own, row: others)
+    pooled = compare(reported, study.results()).iloc[1]
+    assert pooled["reproduced"] == pytest.approx(289 / 3) and pooled["seeds"] == 3 and pooled["verdict"] == CANNOT_TELL
 
 
 # The final-year report's numbers on the 2×2×2
@@ -437,8 +478,9 @@ def test_the_searches_answer_tables_1_and_2(final_year):
     assert one(rows, "length", "PDB_solver")["reproduced"] == pytest.approx(10.72)
     assert one(rows, "extra_moves")["verdict"] == REPRODUCED  # 0.06 against 0.1
     assert one(rows, "states_solved")["verdict"] == REPRODUCED
-    assert one(rows, "search_iterations")["reproduced"] == 17
-    assert one(rows, "nodes_generated")["verdict"] == BETTER
+    batches, generated = one(rows, "search_iterations"), one(rows, "nodes_generated")
+    assert batches["verdict"] == NOT_RUN and "nodes, not batches" in batches["reason"]
+    assert generated["verdict"] == NOT_COMPARABLE and "12 actions" in generated["reason"], "ours have six"
     assert one(rows, "optimal_percent", relation=">")["verdict"] == REPRODUCED
     assert one(rows, "search_iterations_limit")["reproduced"] == 800
     assert one(rows, "path_weight_feasible")["reproduced"] == 1.0

@@ -248,9 +248,9 @@ class TreeParams(SearchParams):
         return settings == ("policy", "network", "parent", "shortcuts")
 
     def searched(self, exploration: float) -> str:
-        """The searches in words.  -> "trees with c = 50, ν = 10 and 8 leaves at a time, at most 2,000 states each"."""
+        """The searches in words.  -> "trees (MCTS) with c = 50, at most 2,000 states each"."""
         leaves = f", ν = {self.virtual_loss:g} and {self.leaves} leaves at a time" if self.leaves > 1 else ""
-        return f"trees with c = {exploration:g}{leaves}, at most {self.max_expansions:,} states each"
+        return f"trees (MCTS) with c = {exploration:g}{leaves}, at most {self.max_expansions:,} states each"
 
     def suits(self, model: ModelParams) -> bool:
         return self.prior == "uniform" or model.architecture.outputs == "policy"

@@ -139,8 +139,11 @@ def answer(results: StudyResults, row: Row) -> Answer | None:
     if found is not None:
         return found
     several = [one for model in row["models"] if (one := _of_seeds(results, row | {"ours": model})) is not None]
-    if len(several) < len(row["models"]):
-        return None
+    return deciding(several, row) if len(several) == len(row["models"]) else None
+
+
+def deciding(several: list[Answer], row: Row) -> Answer:
+    """The answer that decides a claim on all models, of those of each of them."""
     worst = extreme(pd.Series([one.value for one in several]), row)
     return replace(next(one for one in several if one.value == worst), note=f"over {len(several)} models")
 

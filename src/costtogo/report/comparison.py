@@ -11,11 +11,12 @@ import pandas as pd
 
 from costtogo.analysis.documents import LOCAL_VI
 from costtogo.analysis.literature import read_local_vi, rows_on
-from costtogo.report.answer import NAN, Answer, Row, answer, pooled
+from costtogo.puzzles import make
+from costtogo.report.answer import NAN, Answer, Row, absent, answer, deciding, pooled
 from costtogo.report.answers import local_vi
 from costtogo.report.answers.cells import NO_MERIT, is_no_merit
 from costtogo.report.answers.search import exact, external, known
-from costtogo.report.quantities import TIMES, quantity_of
+from costtogo.report.quantities import TIMES, is_share, quantity_of
 from costtogo.report.repeats import with_other_seeds
 from costtogo.report.results import StudyResults
 from costtogo.report.standing import (
@@ -34,7 +35,7 @@ from costtogo.report.standing import (
     stand,
     terms_of,
 )
-from costtogo.report.verdicts import Verdict, is_worse_throughout, judge, judge_text
+from costtogo.report.verdicts import Verdict, is_by_interval, is_worse_throughout, judge, judge_text
 from costtogo.report.words import (
     BETTER,
     CANNOT_TELL,
@@ -50,7 +51,7 @@ from costtogo.report.words import (
     WORSE,
 )
 
-MARKS = ("no_merit", "all_worse")  # YES in the rows that they hold of
+MARKS = ("no_merit", "all_worse", "by_interval")  # YES in the rows that they hold of
 YES = "yes"
 FOUND = (
     *("recipe", "reproduced", "compact", "exhaustive", "interval_95", "seeds", "verdict", *MARKS),
@@ -61,8 +62,11 @@ SENTENCES = {  # how a row's training is named in a reason
     COMPACT: "compact network; the exact recipe has not been run",
 }
 TERMS = ("iteration", "path_weight", "batch_size", "set", "distance")  # of a search, besides its model
-SOLUTIONS = ("optimal_percent", "solved_percent", "states_solved", "length", "extra_moves")
-NODES = ("nodes_expanded", "nodes_generated", "search_iterations")
+SOLUTIONS = (
+    *("optimal_percent", "solved_percent", "states_solved", "length", "length_most", "length_ratio"),
+    *("extra_moves", "extra_moves_2_percent", "extra_moves_4_percent"),
+)
+NODES = ("nodes_expanded", "nodes_generated")
 APART = "wall-clock times of this study differ from run to run and stand in timings.md"
 NEEDS_OPTIMA = (
     *("optimal_percent", "extra_moves", "extra_moves_2_percent", "extra_moves_4_percent", "length_ratio"),
@@ -84,7 +88,8 @@ def compare(reported: pd.DataFrame, own: StudyResults) -> pd.DataFrame:
     reproduced: ours, by the exact recipe where that was run.  compact: from this study's network of the same name.
     exhaustive: over all states.  interval_95: of reproduced.  seeds: how many trainings it is the mean of.  no_merit:
     "yes" where no heuristic at all does as well.  all_worse: where a verdict that cannot be told is of an interval that
-    is worse throughout.
+    is worse throughout.  by_interval: where the number is reproduced because the reported one lies in its interval,
+    and misses the tolerance.
     """
     by_puzzle = {puzzle: own.of(puzzle) for puzzle in own.puzzles}
     rows = [row | _compared(by_puzzle.get(row["puzzle"], own), row) for row in terms_of(reported, own)]
@@ -104,7 +109,10 @@ def compare_all(own: StudyResults) -> pd.DataFrame:
 def _compared(own: StudyResults, row: Row) -> Row:
     standing = of_all_seeds(own, row, stand(own, row))
     found = standing.basis
-    if found and is_no_merit(own, row | {"ours": ours(own, row)}, found.value):
+    if found and not found.missing and _generates_otherwise(row):
+        found = absent(NOT_COMPARABLE, f"the source expands a node by {row['actions']:.0f} actions")
+    asked = ours(own, row) or next((model for model in row["models"] if has_trained(own, model)), None)
+    if found and not found.fact and is_no_merit(own, row | {"ours": asked}, found.value):
         found = replace(found, no_merit=True, note="; ".join(filter(None, [found.note, NO_MERIT])))
     verdict, why = judge(row, found)
     if found is None and verdict == NOT_RUN:
@@ -119,30 +127,44 @@ def _compared(own: StudyResults, row: Row) -> Row:
         "reproduced": number.value if number else NAN,
         "compact": standing.compact.value if standing.compact else NAN,
         "exhaustive": number.exhaustive if number and row["repeated"] else NAN,
-        "interval_95": interval_text(number, row["quantity"].endswith("_percent")),
+        "interval_95": interval_text(number, is_share(row["quantity"])),
         "seeds": number.seeds if trained else NAN,
         "verdict": verdict,
         "no_merit": YES if found and found.no_merit else "",
         "all_worse": YES if number and verdict == CANNOT_TELL and is_worse_throughout(row, number) else "",
+        "by_interval": YES if number and verdict == REPRODUCED and is_by_interval(row, number) else "",
         "reason": "; ".join(filter(None, words)),
         "results_file": number.file if number else "",
     }
 
 
 def of_all_seeds(own: StudyResults, row: Row, standing: Standing) -> Standing:
-    """The same, a number of this study's compact network together with those of kept trainings with other seeds."""
+    """The same, a number of this study's compact network together with those of kept trainings with other seeds.
+
+    Of a claim on all models, each of them is asked for with its other seeds.
+    """
     single = standing.compact
     if single is None or single.fact or not row["repeated"]:
         return standing
-    compact = pooled([single, *with_other_seeds(own, row | {"ours": ours(own, row)})])
+    if isinstance(row["model"], str):
+        compact = pooled([single, *with_other_seeds(own, row | {"ours": ours(own, row)})])
+    else:
+        each = [row | {"model": model, "ours": model} for model in row["models"]]
+        several = [pooled([one, *with_other_seeds(own, of)]) for of in each if (one := answer(own, of)) is not None]
+        compact = deciding(several, row) if len(several) == len(each) else single
     return standing._replace(compact=compact, basis=compact if standing.basis is single else standing.basis)
 
 
-def interval_text(found: Answer | None, is_share: bool) -> str:
+def _generates_otherwise(row: Row) -> bool:
+    """Whether a row counts nodes that were generated, and its source has other actions on the puzzle than ours."""
+    return row["quantity"] == "nodes_generated" and row["actions"] not in (None, len(make(row["puzzle"]).actions))
+
+
+def interval_text(found: Answer | None, of_hundred: bool) -> str:
     """The interval of a number, that of a share within 0 and 100.  -> "[97.2, 98.8]", empty where it has none."""
     if found is None or math.isnan(found.low):
         return ""
-    low, high = (max(found.low, 0), min(found.high, 100)) if is_share else (found.low, found.high)
+    low, high = (max(found.low, 0), min(found.high, 100)) if of_hundred else (found.low, found.high)
     return f"[{low:.6g}, {high:.6g}]"
 
 
@@ -150,7 +172,8 @@ def weigh_both(rows: pd.DataFrame) -> pd.DataFrame:
     """The rows with the solutions and the nodes of one search weighed together.
 
     Better on the one and worse on the other is another trade, not a better result: not comparable. Where the other
-    lies on the worse side, but too few searches or trainings tell, neither can this be told.
+    lies on the worse side, but too few searches or trainings tell, neither can this be told. A network's searches are
+    the same ones whichever section or document quotes them.
     """
     sides = {NODES: SOLUTIONS, SOLUTIONS: NODES}
     searches = rows[rows["quantity"].isin([*SOLUTIONS, *NODES])]
@@ -158,7 +181,7 @@ def weigh_both(rows: pd.DataFrame) -> pd.DataFrame:
     for place, row in searches[searches["verdict"] == BETTER].iterrows():
         others = next(theirs for own, theirs in sides.items() if row["quantity"] in own)
         alike = searches["quantity"].isin(others) & lost
-        for name in ("source", "section", "puzzle", "model"):
+        for name in ("puzzle", "model"):
             alike &= searches[name] == row[name]
         for name in TERMS:
             alike &= (searches[name] == row[name]) | searches[name].isna() | pd.isna(row[name])
@@ -182,8 +205,9 @@ def claims(rows: pd.DataFrame) -> pd.DataFrame:
 
     Columns source, kind, recipe, verdict: the least favourable of its rows, so that it holds only if it does in every
     case; quantity, of the first row with that verdict; numbers, how many rows; no_merit, whether no heuristic at all
-    does as well in every row; all_worse, whether the interval of one with that verdict is worse throughout; alone,
-    whether a row rests on a single training.
+    does as well in every row; all_worse, whether the interval of one with that verdict is worse throughout;
+    by_interval, whether one with that verdict misses the tolerance and lies in its interval; alone, whether a row rests
+    on a single training.
     """
     alone = pd.Series([f"row {place}" for place in range(len(rows))], index=rows.index)
     names = rows["claim"].where(rows["claim"].map(lambda name: isinstance(name, str) and name != ""), alone)
@@ -193,10 +217,11 @@ def claims(rows: pd.DataFrame) -> pd.DataFrame:
         recipes = [name for name in (COMPACT, EXACT) if (group["recipe"] == name).any()]
         first, quantity = group.iloc[0], group.loc[group["verdict"] == verdict, "quantity"].iloc[0]
         recipe = recipes[0] if recipes else first["recipe"]
-        all_worse = ((group["verdict"] == verdict) & (group["all_worse"] == YES)).any()
-        marks = [(group["no_merit"] == YES).all(), all_worse, (group["seeds"] == 1).any()]
+        decisive = group[group["verdict"] == verdict]
+        either = [(decisive[mark] == YES).any() for mark in ("all_worse", "by_interval")]
+        marks = [(group["no_merit"] == YES).all(), *either, (group["seeds"] == 1).any()]
         found.append([first["source"], first["kind"], recipe, verdict, quantity, len(group), *marks])
-    columns = ["source", "kind", "recipe", "verdict", "quantity", "numbers", "no_merit", "all_worse", "alone"]
+    columns = ["source", "kind", "recipe", "verdict", "quantity", "numbers", *MARKS, "alone"]
     return pd.DataFrame(found, columns=columns)
 
 

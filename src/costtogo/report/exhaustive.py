@@ -37,6 +37,7 @@ from costtogo.report.timings import of_cells, of_settings
 from costtogo.report.trainings import training_table
 
 LEAST_INSTANCES = 30  # at a distance, for its share to be told of
+COUNTS = {"instances": "instances", "solved": "solved_percent"}  # of the searches with each kind of heuristic
 HEADLINES = (  # of the table of key numbers
     *(
         "model",
@@ -105,8 +106,9 @@ def _found(results: StudyResults) -> dict[str, Any]:
     numbers = pd.DataFrame(headline_numbers(results)).T.rename_axis("model").reset_index()
     best = numbers.sort_values(["optimal_percent", "nodes_expanded"], ascending=[False, True]).iloc[0]
     searched = alike(cells_of(results), results.headline(puzzle), "set", "path_weight", "batch_size")
-    counts = {kind: rows["instances"].iloc[0] for kind, rows in searched.groupby("heuristic")}
-    found = {"best": best.dropna().to_dict(), "numbers": numbers, "instances": counts}
+    of_kind = searched.groupby("heuristic")
+    counts = {name: of_kind[column].first().to_dict() for name, column in COUNTS.items()}
+    found = {"best": best.dropna().to_dict(), "numbers": numbers, **counts}
     found |= {
         "headline": standing_headline(results),
         "hardest": _hardest(results, best["model"]),

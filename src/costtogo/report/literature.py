@@ -47,8 +47,8 @@ def scoreboard_text(comparison: pd.DataFrame) -> str:
 def claims_in_short(comparison: pd.DataFrame) -> dict[str, Any]:
     """How many of the claims about results that could be decided hold, in all and by recipe, and the scoreboard.
 
-    Also how many of those that hold do so without any heuristic, or rest on a single training, and of how many that
-    cannot be told the whole interval is worse than what was reported.
+    Also how many of those that hold do so without any heuristic, by their interval alone, or rest on a single training,
+    and of how many that cannot be told the whole interval is worse than what was reported.
     """
     counted = scoreboard(comparison)
     results = counted[counted["of"] == "results"].groupby("recipe", sort=False)[[*DECIDED]].sum()
@@ -65,6 +65,7 @@ def claims_in_short(comparison: pd.DataFrame) -> dict[str, Any]:
         "recipes": recipes,
         "without": (of_results["verdict"].isin(HELD) & of_results["no_merit"]).sum(),
         "alone": (of_results["verdict"].isin(HELD) & of_results["alone"]).sum(),
+        "by_interval": (of_results["verdict"].isin(HELD) & of_results["by_interval"]).sum(),
         "all_worse": ((of_results["verdict"] == CANNOT_TELL) & of_results["all_worse"]).sum(),
     }
     return sums | {"scoreboard": scoreboard_text(comparison), "numbers": len(comparison)}

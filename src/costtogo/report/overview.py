@@ -10,7 +10,7 @@ import pandas as pd
 
 from costtogo.analysis.literature import DOCUMENTS
 from costtogo.files import read_csv, write_text
-from costtogo.report.comparison import scoreboard
+from costtogo.report.comparison import MARKS, scoreboard
 from costtogo.report.literature import scoreboard_text
 from costtogo.report.render import render
 from costtogo.types import UserError
@@ -45,7 +45,7 @@ def write_overview(reports: Path, systems: Path = SYSTEMS) -> Path:
 def _compared(folder: Path) -> pd.DataFrame | None:
     """The literature beside a study; None where its verdicts are of an earlier kind."""
     rows = read_csv(folder / "reported_vs_reproduced.csv")
-    return rows.fillna({"recipe": ""}) if "no_merit" in rows else None
+    return rows.fillna({"recipe": ""}) if {*MARKS} <= {*rows} else None
 
 
 def _tables(source: str, found: dict[str, pd.DataFrame]) -> list[dict[str, Any]]:

@@ -51,6 +51,11 @@ class Quantity(NamedTuple):
         return f"{100 * self.relative:g} %" if self.relative else ""
 
 
+def is_share(name: str) -> bool:
+    """Whether a quantity counts of each hundred."""
+    return "percent" in name or name == "states_solved"
+
+
 def _named(*names: str, reason: str = "") -> dict[str, Quantity]:
     """Quantities that are called as data/reported calls them."""
     return {name: Quantity(name.replace("_", " "), reason=reason, form=short) for name in names}

@@ -47,19 +47,22 @@ def terms_of(reported: pd.DataFrame, own: StudyResults) -> list[Row]:
     """The rows of data/reported with what answering them takes.
 
     Added are listed, whether all states of the puzzle are, as the study asks; repeated, whether the exact recipe and a
-    compact network answer; states, how many the puzzle has; total, the iterations at which the row's training was
-    stopped; and models, where the row makes a claim on all that are repeated.
+    compact network answer; states, how many the puzzle has; actions, how many the document says that it has, None where
+    it does not; total, the iterations at which the row's training was stopped; and models, where the row makes a claim
+    on all that are repeated.
     """
     stopped = reported["value"].where(reported["quantity"] == "total_iterations", reported["iteration"])
     totals = stopped.groupby(reported["model"]).max().to_dict()
     thesis = reported[(reported["source"] == THESIS) & reported["model"].notna()]
     models = thesis.groupby("puzzle")["model"].unique().map(list).to_dict()
+    turns = reported[reported["quantity"] == "actions"].set_index(["source", "puzzle"])["value"].to_dict()
     rows = []
     for row in reported.to_dict("records"):
         puzzle, asked = make(row["puzzle"]), own.puzzles.get(row["puzzle"])
         listed = asked.is_exhaustive if asked else is_listed(puzzle)
         repeated = listed and row["source"] == THESIS
         told = {"listed": listed, "repeated": repeated, "states": puzzle.state_count}
+        told |= {"actions": turns.get((row["source"], row["puzzle"]))}
         told |= {"total": totals.get(row["model"], NAN), "models": models.get(row["puzzle"], []) if repeated else []}
         rows.append(row | told)
     return rows

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from fractions import Fraction
 
 from costtogo.report.answer import Answer, Row
-from costtogo.report.quantities import quantity_of
+from costtogo.report.quantities import is_share, quantity_of
 from costtogo.report.words import (
     BETTER,
     CANNOT_TELL,
@@ -77,7 +77,7 @@ def _error(found: Answer) -> str:
 def _too_few(row: Row, found: Answer) -> Verdict | None:
     """The interval of a share is too wide to tell."""
     half = (found.high - found.low) / 2
-    if "percent" not in row["quantity"] or not half > WIDEST:
+    if not is_share(row["quantity"]) or not half > WIDEST:
         return None
     told = f"the interval is {half:.1f} points to either side"
     return CANNOT_TELL, f"{told}; all of it is worse than the reported number" if is_worse_throughout(
@@ -89,6 +89,15 @@ def is_worse_throughout(row: Row, found: Answer) -> bool:
     """Whether both ends of the interval are worse than the reported number, or than the bound, by any amount."""
     better = quantity_of(row["quantity"], row["repeated"]).better
     return all(better * (end - row["value"]) < 0 for end in (found.low, found.high))
+
+
+def is_by_interval(row: Row, found: Answer) -> bool:
+    """Whether ours is the reported number only by its interval, and misses the tolerance."""
+    return (
+        row["relation"] == "="
+        and not _is_close(found.value, row["value"])
+        and (abs(found.value - row["value"]) > slack_of(row))
+    )
 
 
 def _as_reported(row: Row, found: Answer) -> Verdict | None:

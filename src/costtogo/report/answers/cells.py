@@ -17,6 +17,7 @@ from costtogo.report.words import NOT_REACHED
 NETWORK_ENGINE = "network alone"  # the engine that, like the literature's, searches one instance at a time
 BY_DISTANCE = "searches/{ours}/checkpoints_by_distance"
 NO_MERIT = "no heuristic at all does as well"
+OF_MERIT = ("optimal_percent", "optimal_percent_least", "length")
 SHARES = ("states_solved", "optimal_percent")
 NAMES = {"states_solved": "solved_percent", "extra_moves": "excess", "states_sampled": "instances"}
 
@@ -49,10 +50,10 @@ def of_cells(results: StudyResults, row: Row, cells: pd.DataFrame, file: str) ->
 def is_no_merit(results: StudyResults, row: Row, value: float) -> bool:
     """Whether the same searches with no heuristic at all have as large a share of optimal solutions.
 
-    For a length, and for the share at a distance, whether all of theirs are optimal.
+    For a length, and for the share at a distance or the worst of them, whether all of theirs are optimal.
     results: those of the study, which has made them, whoever has made the row's own.
     """
-    if row["quantity"] not in ("optimal_percent", "length") or not row["repeated"] or not row["ours"]:
+    if row["quantity"] not in OF_MERIT or not row["repeated"] or not row["ours"]:
         return False
     grid = results.find(f"searches/baseline_{results.training(row['ours'])['puzzle']}/grid")
     if grid is None:
@@ -156,7 +157,7 @@ def at_headline(results: StudyResults, row: Row, cells: pd.DataFrame) -> dict[st
 
 @answers(
     *("states_solved", "optimal_percent", "extra_moves", "states_sampled", "nodes_generated", "length"),
-    *("search_iterations", "search_iterations_limit", "path_weight_chosen", "batch_size_chosen"),
+    *("search_iterations_limit", "path_weight_chosen", "batch_size_chosen"),
     of="headline",
     table="searches/{ours}/grid",
 )
@@ -171,8 +172,6 @@ def of_headline(results: StudyResults, row: Row, grid: pd.DataFrame) -> Answer |
         return Answer(cell["limit"] / cell["batch_size"], "max_expansions over N")
     at = f"λ = {cell['path_weight']:g}, N = {cell['batch_size']:.0f}"
     note = f"{cell['instances']:.0f} instances of the set {cell['set']}, {at}"
-    if quantity == "search_iterations":
-        return Answer(cell["nodes_expanded"] / cell["batch_size"], f"nodes expanded over N; {note}")
     if row["model"] in OPTIMAL:
         return Answer(cell["length"] - cell["excess"], f"the mean distance of {note}")
     value = float(cell[NAMES.get(quantity, quantity)])
