@@ -1,6 +1,7 @@
 """What is kept of a study in git: its report is written again from it to the byte, and no other report changes."""
 
 import re
+import shutil
 from pathlib import Path
 
 import pandas as pd
@@ -15,7 +16,7 @@ from costtogo.analysis.documents import MEASURED, REPORT, REPORTED, cards_kept, 
 from costtogo.cards import KEYED, short_key
 from costtogo.commands import keep
 from costtogo.commands.variants import is_variant
-from costtogo.files import read_json, write_json
+from costtogo.files import FileError, read_json, write_json
 from costtogo.report.extracts import FOR_OTHERS, LOSS_ROWS, of_curve, of_instances
 from costtogo.report.results import References, StudyResults, kept_name
 from costtogo.report.write import write
@@ -95,6 +96,19 @@ def test_pages_of_a_report_in_git_are_short_and_every_link_and_picture_is_there(
     assert all((folder / place).exists() for _, place, _ in links_of(folder))
     lengths = [text.count("\n") for name, text in texts_of(folder).items() if "/appendix_" not in name]
     assert len(lengths) > 1 and max(lengths) <= 250
+
+
+def test_a_report_is_not_written_without_a_table_that_it_was_kept_with(tmp_path):
+    shutil.copytree(MEASURED, tmp_path / "measured")
+    own = References(measured=tmp_path / "measured")
+    lost = next((tmp_path / "measured" / "puzzle8").glob("searches_*_grid.csv"))
+    lost.unlink()
+    with pytest.raises(FileError, match=f"{lost.name} is missing.*git checkout") as told:
+        write(StudyResults.to_write_again("puzzle8", own), tmp_path / "report")
+    assert is_one_sentence(str(told.value))
+    (tmp_path / "measured" / "puzzle8.json").write_text("[1]", encoding="utf-8")
+    with pytest.raises(FileError, match="puzzle8.json is damaged"):
+        StudyResults.to_write_again("puzzle8", own)
 
 
 def test_a_study_that_was_not_kept_with_its_report_is_told(tmp_path):

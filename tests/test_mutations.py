@@ -1,7 +1,7 @@
 """Verdicts follow what they are about: the kept default study, spoilt in one place, is judged otherwise there."""
 
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import pandas as pd
@@ -15,27 +15,29 @@ from costtogo.report.results import References, StudyResults
 from costtogo.report.words import BETTER, CANNOT_TELL, NOT_COMPARABLE, NOT_REACHED, REPRODUCED, WORSE
 
 MODEL = "DNN_0"  # whose exact recipe has not been run, so that the study's own network is judged
-EXACT = "DNN_final_2x2x2_nr"  # whose exact recipe is judged
+EXACT = ["DNN_final_2x2x2_nr", "DNN_final_2x2x2_nrr", "H7_DNN_0"]  # whose exact recipe is judged
 TRIVIAL = ["admissible_percent", "consistent_percent", "overestimation_mean"]
 Change = Callable[[pd.DataFrame], pd.DataFrame]
 
 
 @pytest.fixture
 def judged(tmp_path):
-    """The verdicts on a model's numbers, by quantity, with tables changed; reported: or the literature's numbers.
+    """The verdicts on the numbers of models, with tables changed; reported: or the literature's numbers.
 
     A change is made in the tables of the study's own network, and in those of its recipe with other seeds.
     """
     measured = tmp_path / "measured"
     shutil.copytree(MEASURED, measured)
 
-    def judge(tables: dict[str, Change], reported: Change = lambda rows: rows, model: str = MODEL) -> pd.DataFrame:
+    def judge(
+        tables: dict[str, Change], reported: Change = lambda rows: rows, models: Sequence[str] = (MODEL,)
+    ) -> pd.DataFrame:
         for name, change in tables.items():
             for path in (measured / "default" / f"{name}.csv", measured / "three_seeds" / "repeats.csv"):
                 write_csv(path, change(read_csv(path)))
         rows = read_reported([REPORTED / "thesis.csv"])
         own = StudyResults.to_write_again("default", References(measured=measured))
-        return compare(reported(rows[rows["model"] == model].reset_index(drop=True)), own)
+        return compare(reported(rows[rows["model"].isin(models)].reset_index(drop=True)), own)
 
     return judge
 
@@ -49,7 +51,7 @@ def test_swapped_columns_of_the_literature_are_found_out(judged):
         other = {"admissible_percent": "consistent_percent", "consistent_percent": "admissible_percent"}
         return rows.assign(quantity=rows["quantity"].replace(other))
 
-    before, after = judged({}, model=EXACT), judged({}, swapped, model=EXACT)
+    before, after = judged({}, models=EXACT), judged({}, swapped, models=EXACT)
     changed = before["verdict"] != after["verdict"]
     assert changed.any() and set(before.loc[changed, "quantity"]) <= {"admissible_percent", "consistent_percent"}
 

@@ -39,6 +39,13 @@ def test_every_document_has_its_systems_and_the_claims_of_the_studies_that_repea
     assert write_overview(reports).read_text() == text
 
 
+def test_a_damaged_table_of_verdicts_is_named(reports):
+    path = reports / "default" / "reported_vs_reproduced.csv"
+    path.write_text(path.read_text().replace("not run", "not r"), encoding="utf-8")
+    with pytest.raises(UserError, match="is damaged: costtogo report default writes it again"):
+        write_overview(reports)
+
+
 def test_claims_are_not_counted_again_in_studies_that_repeat_another_document(reports):
     copy = reports / "deepcube"
     shutil.copytree(reports / "default", copy)

@@ -115,6 +115,32 @@ def test_a_network_of_a_study_goes_before_the_packaged_one_and_either_can_be_nam
     assert [card.name for card in solving.models()] == ["puzzle15/values", "puzzle15"]
 
 
+@pytest.mark.parametrize("content", ["{}", "[]", '{"parameters": {}}'])
+def test_a_card_of_another_shape_is_named_in_one_sentence(folder, content):
+    package(folder)
+    (folder / "results" / "puzzle15" / "models").mkdir(parents=True)
+    (folder / "results" / "puzzle15" / "models" / "values.json").write_text(content, encoding="utf-8")
+    with pytest.raises(UserError, match="values.json is damaged: delete it") as told:
+        at_hand.find_model("puzzle15")
+    assert is_one_sentence(str(told.value))
+
+
+def test_a_report_of_other_puzzles_names_no_headline(folder):
+    study = folder / "results" / "puzzle15"
+    (study / "models").mkdir(parents=True)
+    (study / "models" / "values.json").write_text(json.dumps({"parameters": {"puzzle": "puzzle15"}}), encoding="utf-8")
+    for name, content in {"report": {"parameters": {"puzzles": {"cube2": {}}}}, "searches": {}}.items():
+        card = study / name / ("report.json" if name == "report" else "values.json")
+        card.parent.mkdir()
+        card.write_text(json.dumps(content), encoding="utf-8")
+    assert at_hand.find_model("puzzle15").name == "puzzle15/values"
+
+
+def test_the_root_of_the_disk_is_no_network(folder):
+    with pytest.raises(UserError):
+        at_hand.ModelCard("/", "puzzle15", at_hand.FILE, Path("/")).checkpoint()
+
+
 @pytest.mark.parametrize("suffix", [".safetensors", ".json"])
 def test_a_packaged_network_that_is_not_the_measured_one_is_refused(folder, suffix):
     package(folder)

@@ -9,10 +9,11 @@ from typing import Any
 import pandas as pd
 
 from costtogo.analysis.literature import DOCUMENTS
-from costtogo.files import read_csv, write_text
+from costtogo.files import FileError, read_csv, write_text
 from costtogo.report.comparison import MARKS, scoreboard
 from costtogo.report.literature import scoreboard_text
 from costtogo.report.render import render
+from costtogo.report.words import VERDICTS
 from costtogo.types import UserError
 
 SYSTEMS = Path("data/systems.csv")  # columns source, system, study, missing
@@ -44,7 +45,10 @@ def write_overview(reports: Path, systems: Path = SYSTEMS) -> Path:
 
 def _compared(folder: Path) -> pd.DataFrame | None:
     """The literature beside a study; None where its verdicts are of an earlier kind."""
-    rows = read_csv(folder / "reported_vs_reproduced.csv")
+    path = folder / "reported_vs_reproduced.csv"
+    rows = read_csv(path)
+    if {*MARKS} <= {*rows} and not {*rows["verdict"]} <= {*VERDICTS}:
+        raise FileError(f"{path} is damaged: costtogo report {folder.name} writes it again.")
     return rows.fillna({"recipe": ""}) if {*MARKS} <= {*rows} else None
 
 

@@ -136,7 +136,9 @@ class StudyResults:
     def _table(self, address: str) -> pd.DataFrame:
         file = self._file(address)
         if self.is_kept:
-            texts = self._entries.get(REPORT, {}).get("texts", {}).get(address, [])
+            if not file.exists():
+                raise FileError(f"{file} is missing, which the report was kept with: git checkout {file} restores it.")
+            texts = self._kept_tables.get(address, [])
             return read_csv(file, dtype=dict.fromkeys(texts, str)).fillna(dict.fromkeys(texts, ""))
         kind, name = extracts.kind_of(address), address.split("/")[1]
         if kind == "tables":
@@ -158,10 +160,15 @@ class StudyResults:
         hidden = address.startswith(f"{TIMES}/") and not self._sees_times
         if self.is_kept and self.params is None and "/" in address:
             hidden = extracts.kind_of(address) not in extracts.FOR_OTHERS
-        if hidden or not self._file(address).exists():
+        if hidden or not (self._file(address).exists() or address in self._kept_tables):
             return None
         _, external, name = address.rpartition("external/")
         return None if external and not self._is_current(name.partition("/")[0]) else self.frame(address)
+
+    @property
+    def _kept_tables(self) -> dict[str, list[str]]:
+        """The columns of text of each table that the report was kept with, by address; empty of the study's own."""
+        return self._entries.get(REPORT, {}).get("texts", {}) if self.is_kept else {}
 
     @property
     def _sees_times(self) -> bool:
@@ -235,7 +242,7 @@ class StudyResults:
         """The card of each stage, and under timing what it noted of its run, by address."""
         kept = self.folder.with_name(f"{self.study}.json")
         if self.is_kept:
-            return self._once(("entries", kept), lambda: read_json(kept)) if kept.exists() else {}
+            return self._once(("entries", kept), lambda: _entries_of(kept)) if kept.exists() else {}
         return self._once(("entries", self.folder), self._own_entries)
 
     def _own_entries(self) -> dict[str, dict[str, Any]]:
@@ -320,6 +327,14 @@ class StudyResults:
         if self.params.puzzles[self.model(model).puzzle].is_exhaustive:
             return self.selected_iteration(model)
         return int(self.frame(f"models/{model}/checkpoints")["iteration"].iloc[-1])
+
+
+def _entries_of(kept: Path) -> dict[str, dict[str, Any]]:
+    """What `costtogo keep` noted of each stage; FileError where the file is another one."""
+    entries = read_json(kept)
+    if not isinstance(entries, dict) or not all(isinstance(entry, dict) for entry in entries.values()):
+        raise FileError(f"{kept} is damaged: git checkout {kept} restores it.")
+    return entries
 
 
 def once(find: Find) -> Find:

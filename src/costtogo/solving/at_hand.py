@@ -56,7 +56,7 @@ class ModelCard:
             return self.path
         from costtogo.stages.search.loading import checkpoint
 
-        selection = self.path.resolve().parents[1] / "searches" / self.path.name / "selection.parquet"
+        selection = self.path.resolve().parent.parent / "searches" / self.path.name / "selection.parquet"
         if not selection.exists():
             return checkpoint(self.path)
         chosen = read_frame(selection)
@@ -91,12 +91,10 @@ def of_studies(puzzle: str) -> list[ModelCard]:
     """The networks of a puzzle in the study of its own or the default one, the best first: the headline of the study's
     report, else the one whose searches are optimal most often, else the first."""
     study = study_of(puzzle)
-    cards = [(path.stem, read_json(path)["parameters"]) for path in sorted((study / "models").glob("*.json"))]
-    trained = [name for name, parameters in cards if parameters["puzzle"] == puzzle]
+    trained = [path.stem for path in sorted((study / "models").glob("*.json")) if _trained_on(path) == puzzle]
     if not trained:  # and the report of the default study may not know the puzzle
         return []
-    report = study / "report" / "report.json"
-    headline = read_json(report)["parameters"]["puzzles"][puzzle]["headline"] if report.exists() else None
+    headline = _headline(study / "report" / "report.json", puzzle)
     measured = {name: _metrics(study / "searches" / f"{name}.json") for name in trained}
 
     def order(name: str) -> tuple:
@@ -115,8 +113,27 @@ def study_of(puzzle: str) -> Path:
     return RESULTS / DEFAULT if is_listed(make(puzzle)) and not study.is_dir() else study
 
 
+def _trained_on(card: Path) -> str:
+    """The puzzle of a training, by its card. FileError where the card is damaged."""
+    match read_json(card):
+        case {"parameters": {"puzzle": str(puzzle)}}:
+            return puzzle
+    raise FileError(f"{card} is damaged: delete it and run the study again.")
+
+
+def _headline(report: Path, puzzle: str) -> str | None:
+    """The network that stands for a puzzle in a report, by its card; None without a report, or of another puzzle."""
+    match read_json(report) if report.exists() else None:
+        case {"parameters": {"puzzles": dict(puzzles)}}:
+            return puzzles.get(puzzle, {}).get("headline")
+    return None
+
+
 def _metrics(card: Path) -> dict[str, Any]:
-    return read_json(card)["metrics"] if card.exists() else {}
+    match read_json(card) if card.exists() else None:
+        case {"metrics": dict(metrics)}:
+            return metrics
+    return {}
 
 
 def models(puzzle: str | None = None) -> list[ModelCard]:
@@ -129,8 +146,8 @@ def _studied() -> Iterator[str]:
     """The puzzles that studies in RESULTS have trained networks of."""
     for path in RESULTS.glob("*/models/*.json"):
         try:
-            yield read_json(path)["parameters"]["puzzle"]
-        except (FileError, KeyError):  # being written, or of an older version
+            yield _trained_on(path)
+        except FileError:  # being written, or of an older version
             continue
 
 
