@@ -106,7 +106,7 @@ def test_every_number_on_the_other_boards_has_a_verdict_with_a_reason_of_its_own
 def test_the_first_page_has_our_numbers_of_external_instances_where_the_literature_has_none(tmp_path):
     study = study_of("lights_out_7")
     folder = run(study, write_results(study, tmp_path / "results").parent, tmp_path / "reports")
-    text = (folder / "report.md").read_text(encoding="utf-8").partition("Beside the literature")[2]
+    text = (folder / "report.md").read_text(encoding="utf-8").partition("The literature beside ours")[2]
     rows = dict(re.findall(r"^\| ([a-z ,%]+) \| (\S+) \| ", text, re.MULTILINE))
     assert {"solved, %", "mean length, moves", "shortest solutions, %"} < set(rows) and "–" not in rows.values()
 
