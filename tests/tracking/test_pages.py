@@ -55,6 +55,12 @@ def test_every_printed_address_of_pictures_names_a_view_that_is_there(tracked):
     assert any("/models/tiny.net?" in line for line in lines)
 
 
+def test_of_a_study_without_runs_no_other_study_is_shown(tracked):
+    with pytest.raises(UserError, match="no run of the study nothere; it has runs of: tiny"):
+        list(tracking.links(tracked, "nothere"))
+    assert any(line.startswith("Study tiny") for line in tracking.links(tracked))
+
+
 def test_a_store_without_runs_says_how_to_have_some(root):
     (line,) = tracking.links(root)
     assert "There is no run yet" in line and "http://127.0.0.1:5000/#/experiments?" in line

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from costtogo.cards import KEYED, SHOWN, key_of
 from costtogo.files import read_json
+from costtogo.params.loading import DEFAULT
 from costtogo.tracking import addresses, notes, views
 from costtogo.tracking.cells import CELL, CELL_OF, SET, fullest_sets
 from costtogo.tracking.faults import one_sentence
@@ -101,10 +102,11 @@ def _experiments(client) -> list:
     return client.search_experiments(filter_string=f"name LIKE '{PREFIX}%'", order_by=["name ASC"])
 
 
-def links(root: Path, study: str = "default") -> Iterator[str]:
+def links(root: Path, study: str = DEFAULT) -> Iterator[str]:
     """What to open, line by line: the pictures of one study, and of each other its description.
 
-    study: the one whose pictures are named one by one; the first there is where it has none.
+    study: the one whose pictures are named one by one; where the default one has no run, the first there is.
+    Raises UserError where another study has none.
     """
     base = addresses.base(root)
     with one_sentence("the saved views", root), session(root) as client:
@@ -112,7 +114,11 @@ def links(root: Path, study: str = "default") -> Iterator[str]:
         if not experiments:
             yield f"There is no run yet: run a study, or `costtogo track`; then open {base}{addresses.experiments()}"
             return
-        named = [each for each in experiments if each.name == PREFIX + study] or experiments[:1]
+        named = [each for each in experiments if each.name == PREFIX + study]
+        if not named and study != DEFAULT:
+            known = ", ".join(each.name.removeprefix(PREFIX) for each in experiments)
+            raise UserError(f"MLflow has no run of the study {excerpt(study)}; it has runs of: {known}")
+        named = named or experiments[:1]
         for experiment in experiments:
             own = describe(client, experiment)
             if experiment in named:
