@@ -16,7 +16,7 @@ from costtogo.files import write_frame
 from costtogo.params.loading import load
 from costtogo.report import comparison
 from costtogo.report.answer import Answer, share
-from costtogo.report.comparison import MARKS, TERMS, claims, compare, compare_texts, scoreboard, weigh_both
+from costtogo.report.comparison import MARKS, TERMS, claims, compare, compare_texts, scoreboard, weigh_together
 from costtogo.report.literature import claims_in_short, repeated_table, rules_text, unmet
 from costtogo.report.quantities import OTHERS, THESIS, TIMES, quantity_of
 from costtogo.report.results import StudyResults
@@ -362,7 +362,7 @@ def test_a_search_that_another_document_quotes_is_the_same_search():
             search | {"source": "another", "section": "4", "quantity": "length", "verdict": BETTER, "model": "another"},
         ]
     ).assign(reason="", reproduced=1.0, reported=1.0)
-    assert weigh_both(rows)["verdict"].tolist() == [WORSE, NOT_COMPARABLE, BETTER]
+    assert weigh_together(rows)["verdict"].tolist() == [WORSE, NOT_COMPARABLE, BETTER]
 
 
 def test_fewer_nodes_are_not_better_where_too_few_searches_tell_whether_the_solutions_are_worse(study):
@@ -377,6 +377,25 @@ def test_fewer_nodes_are_not_better_where_too_few_searches_tell_whether_the_solu
     study.tables["searches/walker/checkpoints"] = cells.assign(optimal_percent=99.9, optimal_high=100.0)
     rows = compare(pd.DataFrame([ROW, ROW | EXPANDED]), study.results()).set_index("quantity")
     assert rows["verdict"].to_dict() == {"optimal_percent": CANNOT_TELL, "nodes_expanded": BETTER}
+
+
+def test_a_network_is_not_better_for_one_measure_where_another_is_worse():
+    network = {"puzzle": "cube2", "model": "walker", **dict.fromkeys(TERMS, NAN), "reason": "why"}
+    consistent = network | {"quantity": "consistent_percent", "reported": 60.0, "reproduced": 80.0, "verdict": BETTER}
+    admissible = network | {"quantity": "admissible_percent", "reported": 90.0, "reproduced": 80.0}
+    later = admissible | {"verdict": WORSE, "iteration": 500.0}
+
+    def weighed(*others) -> list[str]:
+        rows = weigh_together(pd.DataFrame([consistent | {"iteration": 400.0}, *others]))
+        return rows.iloc[0][["verdict", "reason"]].tolist()
+
+    assert weighed(later)[0] == BETTER, "of another checkpoint"
+    at = {"iteration": 400.0}
+    assert weighed(admissible | at | {"verdict": WORSE}) == [NOT_COMPARABLE, "why; another trade: worse in admissible"]
+    unsure = admissible | at | {"verdict": CANNOT_TELL}
+    assert weighed(unsure) == [CANNOT_TELL, "why; perhaps another trade: it may be worse in admissible"]
+    assert weighed(unsure | {"reproduced": 95.0})[0] == BETTER
+    assert weighed(admissible | at | {"verdict": REPRODUCED})[0] == BETTER
 
 
 def test_a_claim_on_all_models_takes_in_the_seeds_that_other_studies_kept(study, monkeypatch):

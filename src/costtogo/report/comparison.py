@@ -35,7 +35,7 @@ from costtogo.report.standing import (
     stand,
     terms_of,
 )
-from costtogo.report.verdicts import Verdict, is_by_interval, is_worse_throughout, judge, judge_text
+from costtogo.report.verdicts import TRIVIAL, Verdict, is_by_interval, is_worse_throughout, judge, judge_text
 from costtogo.report.words import (
     BETTER,
     CANNOT_TELL,
@@ -73,9 +73,14 @@ NEEDS_OPTIMA = (
     *("overestimation_mean", "admissible_within_one_percent", "length"),
 )
 BESIDE = {"at_most_kociemba_percent": "Kociemba"}  # quantities of two solvers: the one of another document
+BESIDES = {  # what is weighed beside a quantity: a search buys the one with the other, a network has all three at once
+    **dict.fromkeys(NODES, SOLUTIONS),
+    **dict.fromkeys(SOLUTIONS, NODES),
+    **{name: tuple(other for other in TRIVIAL if other != name) for name in TRIVIAL},
+}
 TRADES = {  # by the verdict on what was better by itself
-    NOT_COMPARABLE: "nodes for longer solutions, or the other way: another trade",
-    CANNOT_TELL: "nodes for solutions that may be longer, or the other way: perhaps another trade",
+    NOT_COMPARABLE: "another trade: worse in {}",
+    CANNOT_TELL: "perhaps another trade: it may be worse in {}",
 }
 UNFAVOURABLE = (  # verdicts of the rows of a claim: the first of them that a row has is the claim's
     *(WORSE, NOT_REACHED, CANNOT_TELL, NOT_RUN, NOT_COMPARABLE, SOURCE_ERRS, REPRODUCED, BETTER, NOT_JUDGED),
@@ -94,7 +99,7 @@ def compare(reported: pd.DataFrame, own: StudyResults) -> pd.DataFrame:
     by_puzzle = {puzzle: own.of(puzzle) for puzzle in own.puzzles}
     rows = [row | _compared(by_puzzle.get(row["puzzle"], own), row) for row in terms_of(reported, own)]
     frame = pd.DataFrame(rows, columns=[*reported.columns, *FOUND]).drop(columns="contradicted")
-    return weigh_both(frame.rename(columns={"value": "reported"}))
+    return weigh_together(frame.rename(columns={"value": "reported"}))
 
 
 def compare_all(own: StudyResults) -> pd.DataFrame:
@@ -168,26 +173,26 @@ def interval_text(found: Answer | None, of_hundred: bool) -> str:
     return f"[{low:.6g}, {high:.6g}]"
 
 
-def weigh_both(rows: pd.DataFrame) -> pd.DataFrame:
-    """The rows with the solutions and the nodes of one search weighed together.
+def weigh_together(rows: pd.DataFrame) -> pd.DataFrame:
+    """The rows with what belongs together weighed: a search's solutions and nodes, the measures of one network.
 
     Better on the one and worse on the other is another trade, not a better result: not comparable. Where the other
     lies on the worse side, but too few searches or trainings tell, neither can this be told. A network's searches are
     the same ones whichever section or document quotes them.
     """
-    sides = {NODES: SOLUTIONS, SOLUTIONS: NODES}
-    searches = rows[rows["quantity"].isin([*SOLUTIONS, *NODES])]
-    lost = pd.Series([_is_lost(row) for row in searches.to_dict("records")], index=searches.index, dtype=bool)
-    for place, row in searches[searches["verdict"] == BETTER].iterrows():
-        others = next(theirs for own, theirs in sides.items() if row["quantity"] in own)
-        alike = searches["quantity"].isin(others) & lost
+    weighed = rows[rows["quantity"].isin(BESIDES)]
+    lost = pd.Series([_is_lost(row) for row in weighed.to_dict("records")], index=weighed.index, dtype=bool)
+    for place, row in weighed[weighed["verdict"] == BETTER].iterrows():
+        alike = weighed["quantity"].isin(BESIDES[row["quantity"]]) & lost
         for name in ("puzzle", "model"):
-            alike &= searches[name] == row[name]
+            alike &= weighed[name] == row[name]
         for name in TERMS:
-            alike &= (searches[name] == row[name]) | searches[name].isna() | pd.isna(row[name])
+            alike &= (weighed[name] == row[name]) | weighed[name].isna() | pd.isna(row[name])
         if alike.any():
-            verdict = NOT_COMPARABLE if (searches.loc[alike, "verdict"] == WORSE).any() else CANNOT_TELL
-            rows.loc[place, ["verdict", "reason"]] = verdict, f"{row['reason']}; {TRADES[verdict]}"
+            others = weighed[alike]
+            verdict = NOT_COMPARABLE if (others["verdict"] == WORSE).any() else CANNOT_TELL
+            names = ", ".join(quantity_of(name).title.partition(", ")[0] for name in others["quantity"].unique())
+            rows.loc[place, ["verdict", "reason"]] = verdict, f"{row['reason']}; {TRADES[verdict].format(names)}"
     return rows
 
 
