@@ -361,7 +361,7 @@ def test_a_search_that_another_document_quotes_is_the_same_search():
             search | {"source": "another", "section": "4", "quantity": "length_ratio", "verdict": BETTER},
             search | {"source": "another", "section": "4", "quantity": "length", "verdict": BETTER, "model": "another"},
         ]
-    ).assign(reason="", reproduced=1.0, reported=1.0)
+    ).assign(reason="", reproduced=1.0, reported=1.0, interval_95="")
     assert weigh_together(rows)["verdict"].tolist() == [WORSE, NOT_COMPARABLE, BETTER]
 
 
@@ -376,11 +376,13 @@ def test_fewer_nodes_are_not_better_where_too_few_searches_tell_whether_the_solu
     assert rows["all_worse"].to_dict() == {"optimal_percent": "yes", "nodes_expanded": ""}
     study.tables["searches/walker/checkpoints"] = cells.assign(optimal_percent=99.9, optimal_high=100.0)
     rows = compare(pd.DataFrame([ROW, ROW | EXPANDED]), study.results()).set_index("quantity")
+    assert set(rows["verdict"]) == {CANNOT_TELL}, "the mean is better, the interval goes below"
+    rows = compare(pd.DataFrame([ROW | {"value": 79.0}, ROW | EXPANDED]), study.results()).set_index("quantity")
     assert rows["verdict"].to_dict() == {"optimal_percent": CANNOT_TELL, "nodes_expanded": BETTER}
 
 
 def test_a_network_is_not_better_for_one_measure_where_another_is_worse():
-    network = {"puzzle": "cube2", "model": "walker", **dict.fromkeys(TERMS, NAN), "reason": "why"}
+    network = {"puzzle": "cube2", "model": "walker", **dict.fromkeys(TERMS, NAN), "reason": "why", "interval_95": ""}
     consistent = network | {"quantity": "consistent_percent", "reported": 60.0, "reproduced": 80.0, "verdict": BETTER}
     admissible = network | {"quantity": "admissible_percent", "reported": 90.0, "reproduced": 80.0}
     later = admissible | {"verdict": WORSE, "iteration": 500.0}
@@ -394,7 +396,8 @@ def test_a_network_is_not_better_for_one_measure_where_another_is_worse():
     assert weighed(admissible | at | {"verdict": WORSE}) == [NOT_COMPARABLE, "why; another trade: worse in admissible"]
     unsure = admissible | at | {"verdict": CANNOT_TELL}
     assert weighed(unsure) == [CANNOT_TELL, "why; perhaps another trade: it may be worse in admissible"]
-    assert weighed(unsure | {"reproduced": 95.0})[0] == BETTER
+    assert weighed(unsure | {"reproduced": 95.0, "interval_95": "[91, 99]"})[0] == BETTER
+    assert weighed(unsure | {"reproduced": 95.0, "interval_95": "[89, 100]"})[0] == CANNOT_TELL
     assert weighed(admissible | at | {"verdict": REPRODUCED})[0] == BETTER
 
 

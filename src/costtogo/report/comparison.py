@@ -176,12 +176,12 @@ def interval_text(found: Answer | None, of_hundred: bool) -> str:
 def weigh_together(rows: pd.DataFrame) -> pd.DataFrame:
     """The rows with what belongs together weighed: a search's solutions and nodes, the measures of one network.
 
-    Better on the one and worse on the other is another trade, not a better result: not comparable. Where the other
-    lies on the worse side, but too few searches or trainings tell, neither can this be told. A network's searches are
-    the same ones whichever section or document quotes them.
+    Better on the one and worse on the other is another trade, not a better result: not comparable. Where too few
+    searches or trainings tell whether the other is worse, neither can this be told. A network's searches are the same
+    ones whichever section or document quotes them.
     """
     weighed = rows[rows["quantity"].isin(BESIDES)]
-    lost = pd.Series([_is_lost(row) for row in weighed.to_dict("records")], index=weighed.index, dtype=bool)
+    lost = pd.Series([_may_be_worse(row) for row in weighed.to_dict("records")], index=weighed.index, dtype=bool)
     for place, row in weighed[weighed["verdict"] == BETTER].iterrows():
         alike = weighed["quantity"].isin(BESIDES[row["quantity"]]) & lost
         for name in ("puzzle", "model"):
@@ -196,10 +196,12 @@ def weigh_together(rows: pd.DataFrame) -> pd.DataFrame:
     return rows
 
 
-def _is_lost(row: Row) -> bool:
-    """Whether a number is worse than the reported one, or lies on that side where it can not be told."""
-    on_that_side = quantity_of(row["quantity"]).better * (row["reproduced"] - row["reported"]) < 0
-    return row["verdict"] == WORSE or (row["verdict"] == CANNOT_TELL and on_that_side)
+def _may_be_worse(row: Row) -> bool:
+    """Whether a number is worse than the reported one, or cannot be told and its interval goes so far."""
+    if row["verdict"] != CANNOT_TELL:
+        return row["verdict"] == WORSE
+    ends = [float(end) for end in row["interval_95"].strip("[]").split(",") if end] or [row["reproduced"]]
+    return min(quantity_of(row["quantity"]).better * (end - row["reported"]) for end in ends) < 0
 
 
 # Claims
