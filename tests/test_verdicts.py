@@ -361,7 +361,7 @@ def test_a_search_that_another_document_quotes_is_the_same_search():
             search | {"source": "another", "section": "4", "quantity": "length_ratio", "verdict": BETTER},
             search | {"source": "another", "section": "4", "quantity": "length", "verdict": BETTER, "model": "another"},
         ]
-    ).assign(reason="", reproduced=1.0, reported=1.0, interval_95="")
+    ).assign(reason="", reproduced=1.0, reported=1.0, interval_95="", results_file="")
     assert weigh_together(rows)["verdict"].tolist() == [WORSE, NOT_COMPARABLE, BETTER]
 
 
@@ -383,6 +383,7 @@ def test_fewer_nodes_are_not_better_where_too_few_searches_tell_whether_the_solu
 
 def test_a_network_is_not_better_for_one_measure_where_another_is_worse():
     network = {"puzzle": "cube2", "model": "walker", **dict.fromkeys(TERMS, NAN), "reason": "why", "interval_95": ""}
+    network |= {"results_file": "audits/walker/measures"}
     consistent = network | {"quantity": "consistent_percent", "reported": 60.0, "reproduced": 80.0, "verdict": BETTER}
     admissible = network | {"quantity": "admissible_percent", "reported": 90.0, "reproduced": 80.0}
     later = admissible | {"verdict": WORSE, "iteration": 500.0}
@@ -399,6 +400,16 @@ def test_a_network_is_not_better_for_one_measure_where_another_is_worse():
     assert weighed(unsure | {"reproduced": 95.0, "interval_95": "[91, 99]"})[0] == BETTER
     assert weighed(unsure | {"reproduced": 95.0, "interval_95": "[89, 100]"})[0] == CANNOT_TELL
     assert weighed(admissible | at | {"verdict": REPRODUCED})[0] == BETTER
+
+
+def test_fewer_nodes_of_a_beam_are_not_better():
+    beam = {"puzzle": "cube3", "model": "walker", **dict.fromkeys(TERMS, NAN), "quantity": "nodes_expanded"}
+    beam |= {"reported": 10895.0, "reproduced": 5127.0, "interval_95": "", "reason": "why", "verdict": BETTER}
+    rows = [beam | {"results_file": f"results/study/{group}/walker/searches.parquet"} for group in ("beams", "anytime")]
+    rows.append(rows[0] | {"verdict": WORSE})
+    weighed = weigh_together(pd.DataFrame(rows))
+    assert weighed["verdict"].tolist() == [NOT_COMPARABLE, BETTER, WORSE]
+    assert "whatever the network" in weighed["reason"].iloc[0] and weighed["reason"].iloc[1] == "why"
 
 
 def test_a_claim_on_all_models_takes_in_the_seeds_that_other_studies_kept(study, monkeypatch):

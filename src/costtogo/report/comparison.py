@@ -82,6 +82,7 @@ TRADES = {  # by the verdict on what was better by itself
     NOT_COMPARABLE: "another trade: worse in {}",
     CANNOT_TELL: "perhaps another trade: it may be worse in {}",
 }
+OF_BEAM = "a beam of fixed width expands as many at each move, whatever the network"
 UNFAVOURABLE = (  # verdicts of the rows of a claim: the first of them that a row has is the claim's
     *(WORSE, NOT_REACHED, CANNOT_TELL, NOT_RUN, NOT_COMPARABLE, SOURCE_ERRS, REPRODUCED, BETTER, NOT_JUDGED),
 )
@@ -178,8 +179,11 @@ def weigh_together(rows: pd.DataFrame) -> pd.DataFrame:
 
     Better on the one and worse on the other is another trade, not a better result: not comparable. Where too few
     searches or trainings tell whether the other is worse, neither can this be told. A network's searches are the same
-    ones whichever section or document quotes them.
+    ones whichever section or document quotes them. Nodes of a beam are its width for each move, so that fewer
+    are no merit of its network: not comparable.
     """
+    by_beam = rows["quantity"].isin(NODES) & (rows["verdict"] == BETTER) & rows["results_file"].str.contains("/beams/")
+    rows.loc[by_beam, "verdict"], rows.loc[by_beam, "reason"] = NOT_COMPARABLE, rows["reason"] + f"; {OF_BEAM}"
     weighed = rows[rows["quantity"].isin(BESIDES)]
     lost = pd.Series([_may_be_worse(row) for row in weighed.to_dict("records")], index=weighed.index, dtype=bool)
     for place, row in weighed[weighed["verdict"] == BETTER].iterrows():
