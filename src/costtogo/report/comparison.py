@@ -73,7 +73,7 @@ NEEDS_OPTIMA = (
     *("overestimation_mean", "admissible_within_one_percent", "length"),
 )
 BESIDE = {"at_most_kociemba_percent": "Kociemba"}  # quantities of two solvers: the one of another document
-BESIDES = {  # what is weighed beside a quantity: a search buys the one with the other, a network has all three at once
+WEIGHED_WITH = {  # nodes of a search with its solutions, and each measure of a network with the other two
     **dict.fromkeys(NODES, SOLUTIONS),
     **dict.fromkeys(SOLUTIONS, NODES),
     **{name: tuple(other for other in TRIVIAL if other != name) for name in TRIVIAL},
@@ -184,10 +184,10 @@ def weigh_together(rows: pd.DataFrame) -> pd.DataFrame:
     """
     by_beam = rows["quantity"].isin(NODES) & (rows["verdict"] == BETTER) & rows["results_file"].str.contains("/beams/")
     rows.loc[by_beam, "verdict"], rows.loc[by_beam, "reason"] = NOT_COMPARABLE, rows["reason"] + f"; {OF_BEAM}"
-    weighed = rows[rows["quantity"].isin(BESIDES)]
+    weighed = rows[rows["quantity"].isin(WEIGHED_WITH)]
     lost = pd.Series([_may_be_worse(row) for row in weighed.to_dict("records")], index=weighed.index, dtype=bool)
     for place, row in weighed[weighed["verdict"] == BETTER].iterrows():
-        alike = weighed["quantity"].isin(BESIDES[row["quantity"]]) & lost
+        alike = weighed["quantity"].isin(WEIGHED_WITH[row["quantity"]]) & lost
         for name in ("puzzle", "model"):
             alike &= weighed[name] == row[name]
         for name in TERMS:
