@@ -11,7 +11,8 @@ export MLFLOW_DISABLE_TELEMETRY := true
 
 all: environment
 	$(BIN)/snakemake --cores all
-	@echo "Read reports/default/report.md; make ui shows the runs."
+	@echo "Read reports/default/report.md; make ui shows the runs; costtogo compare tells more of what follows:"
+	@$(BIN)/costtogo compare --format brief || test $$? -eq 3
 
 environment: .venv/ready
 

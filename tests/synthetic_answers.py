@@ -5,8 +5,9 @@ from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
+from kept_studies import keep
 
-from costtogo.files import write_arrays, write_frame, write_json
+from costtogo.files import write_arrays, write_csv, write_frame, write_json
 from costtogo.params.study import PuzzleParams, Study
 from costtogo.report.results import References, StudyResults
 
@@ -44,10 +45,7 @@ class MadeUp:
     def keep(self, name: str) -> None:
         """Keep all of it as a study of this name."""
         self.results()
-        for address, frame in self.tables.items():
-            group, *names = address.split("/")
-            place = "_".join([group, *(reversed(names) if group == "timings" else names)])
-            path = self.measured / name / f"{place}.csv"
-            path.parent.mkdir(parents=True, exist_ok=True)
-            frame.to_csv(path, index=False)
-        write_json(self.measured / f"{name}.json", self.cards)
+        alone = {address: frame for address, frame in self.tables.items() if "/" not in address}
+        folder = keep(self.measured, name, self.cards, {each: self.tables[each] for each in self.tables.keys() - alone})
+        for address, frame in alone.items():
+            write_csv(folder / f"{address}.csv", frame)

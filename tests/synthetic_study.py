@@ -10,7 +10,9 @@ from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
+from kept_studies import keep
 
+from costtogo.files import write_csv
 from costtogo.params.study import PuzzleParams, PuzzleStudy, Study
 
 CUBE_COUNTS = (1, 6, 20, 40, 30)  # states at each distance of the stand-in for the cube
@@ -50,9 +52,8 @@ def whole(asked: PuzzleStudy) -> Study:
 def write_kept(measured: Path, study="long", model="net", iterations=90) -> Path:
     """Write a training of the cube as a longer study would have kept it, and return the folder."""
     curve = _curve(np.array([8, 30]), iterations, np.random.default_rng(3))
-    _write(measured / study / f"models_{model}_curve.csv", curve.to_csv(index=False).encode())
     cards = {f"models/{model}": {"parameters": {"training": {"puzzle": "cube2", "epsilon": 0.07}}}, "tables/cube2": {}}
-    _write(measured / f"{study}.json", json.dumps(cards).encode())
+    keep(measured, study, cards, {f"models/{model}/curve": curve})
     write_repeated(measured)
     return measured
 
@@ -91,9 +92,9 @@ def write_repeated(measured: Path, study="repeated", seeds=3) -> None:
             "nodes_expanded": [40.0, 400.0, 10.0],
         }
     )
-    _write(measured / f"{study}.json", json.dumps(cards).encode())
-    _write(measured / study / "variants.csv", pd.concat(variants).to_csv(index=False).encode())
-    _write(measured / study / "admissible.csv", admissible.to_csv(index=False).encode())
+    folder = keep(measured, study, cards, {})
+    write_csv(folder / "variants.csv", pd.concat(variants))
+    write_csv(folder / "admissible.csv", admissible)
 
 
 def repeated_rows(points: int, quality: float) -> pd.DataFrame:

@@ -5,6 +5,7 @@ from copy import deepcopy
 from pathlib import Path
 from types import SimpleNamespace
 
+import kept_studies
 import numpy as np
 import pandas as pd
 import pytest
@@ -317,17 +318,15 @@ def test_times_are_seen_only_when_asked_for(study):
 def test_results_are_read_by_the_same_address_whether_own_or_kept(tmp_path):
     own, kept = StudyResults(tmp_path / "a", params=SimpleNamespace(puzzles={})), StudyResults.of_kept(tmp_path / "b")
     frame, card = pd.DataFrame({"x": [1, 2]}), {"metrics": {"loss": 0.5}}
-    names = {"searches/walker/grid": "searches_walker_grid", "timings/searches/walker": "timings_walker_searches"}
-    kept.folder.mkdir()
-    for address, name in names.items():
+    files = {"searches/walker/grid": "searches", "timings/searches/walker": "timings"}
+    kept_studies.keep(tmp_path, "b", {"searches/walker": card}, dict.fromkeys(files, frame))
+    for address, file in files.items():
         write_frame(own.folder / f"{address}.parquet", frame)
-        frame.to_csv(kept.folder / f"{name}.csv", index=False)
         assert own.place(address) == f"results/a/{address}.parquet"
-        assert kept.place(address) == f"data/measured/b/{name}.csv"
+        assert kept.place(address) == f"data/measured/b/{file}.csv"
     write_json(own.folder / "searches/walker.json", card)
-    write_json(tmp_path / "b.json", {"searches/walker": card})
     for results in (own.with_times(), kept):
-        for address in names:
+        for address in files:
             pd.testing.assert_frame_equal(results.find(address), frame)
         assert results.card("searches/walker") == results.cards["searches/walker"] == card
         assert results.has("searches/walker") and not results.has("searches/runner")

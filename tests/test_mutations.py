@@ -1,15 +1,17 @@
 """Verdicts follow what they are about: the kept default study, spoilt in one place, is judged otherwise there."""
 
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
+import kept_studies
 import numpy as np
 import pandas as pd
 import pytest
+from kept_studies import Change
 
 from costtogo.analysis.documents import MEASURED, REPORTED
 from costtogo.analysis.literature import read_reported
-from costtogo.files import read_csv, read_json, write_csv
+from costtogo.files import read_csv, read_json
 from costtogo.report.comparison import compare
 from costtogo.report.results import References, StudyResults
 from costtogo.report.words import BETTER, CANNOT_TELL, NOT_COMPARABLE, NOT_REACHED, REPRODUCED, WORSE
@@ -17,7 +19,6 @@ from costtogo.report.words import BETTER, CANNOT_TELL, NOT_COMPARABLE, NOT_REACH
 MODEL = "DNN_0"  # whose exact recipe has not been run, so that the study's own network is judged
 EXACT = ["DNN_final_2x2x2_nr", "DNN_final_2x2x2_nrr", "H7_DNN_0"]  # whose exact recipe is judged
 TRIVIAL = ["admissible_percent", "consistent_percent", "overestimation_mean"]
-Change = Callable[[pd.DataFrame], pd.DataFrame]
 
 
 @pytest.fixture
@@ -33,8 +34,8 @@ def judged(tmp_path):
         tables: dict[str, Change], reported: Change = lambda rows: rows, models: Sequence[str] = (MODEL,)
     ) -> pd.DataFrame:
         for name, change in tables.items():
-            for path in (measured / "default" / f"{name}.csv", measured / "three_seeds" / "repeats.csv"):
-                write_csv(path, change(read_csv(path)))
+            kept_studies.change(measured, "default", name, change)
+            kept_studies.change(measured, "three_seeds", "repeats", change)
         rows = read_reported([REPORTED / "thesis.csv"])
         own = StudyResults.to_write_again("default", References(measured=measured))
         return compare(reported(rows[rows["model"].isin(models)].reset_index(drop=True)), own)
@@ -63,14 +64,14 @@ def test_a_network_that_says_zero_everywhere_is_admissible_and_not_better_for_it
         return measures.assign(**perfect, mean_absolute_error=10.666)
 
     assert kinds(judged({}), *TRIVIAL) & {REPRODUCED, WORSE}
-    assert kinds(judged({f"audits_{MODEL}_measures": zeroed}), *TRIVIAL) <= {NOT_REACHED, CANNOT_TELL, "source errs"}
+    assert kinds(judged({f"audits/{MODEL}/measures": zeroed}), *TRIVIAL) <= {NOT_REACHED, CANNOT_TELL, "source errs"}
 
 
 def test_checkpoints_shifted_by_a_convergence_point_do_not_stand_for_the_others(judged):
     def shifted(rows: pd.DataFrame) -> pd.DataFrame:
         return rows.assign(convergence_point=rows["convergence_point"] + 1)
 
-    before, after = judged({}), judged({f"searches_{MODEL}_checkpoints": shifted})
+    before, after = judged({}), judged({f"searches/{MODEL}/checkpoints": shifted})
     optimal = before["quantity"].eq("optimal_percent") & before["distance"].isna()
     ours = before.loc[optimal, "reproduced"].to_numpy(), after.loc[optimal, "reproduced"].to_numpy()
     assert not np.array_equal(*ours, equal_nan=True)
@@ -83,7 +84,7 @@ def test_thirty_instances_can_not_tell(judged):
 
     optimal = {"reproduced", "better", "worse"}
     assert kinds(judged({}).query("distance.isna()"), "optimal_percent") & optimal
-    after = judged({f"searches_{MODEL}_checkpoints": shrunk}).query("distance.isna()")
+    after = judged({f"searches/{MODEL}/checkpoints": shrunk}).query("distance.isna()")
     assert not kinds(after, "optimal_percent") & optimal and CANNOT_TELL in kinds(after, "optimal_percent")
 
 
@@ -91,7 +92,7 @@ def test_worse_searches_are_worse(judged):
     def spoilt(rows: pd.DataFrame) -> pd.DataFrame:
         return rows.assign(optimal_percent=80.0, optimal_low=79.0, optimal_high=81.0)
 
-    after = judged({f"searches_{MODEL}_checkpoints": spoilt}).query("distance.isna()")
+    after = judged({f"searches/{MODEL}/checkpoints": spoilt}).query("distance.isna()")
     assert WORSE in kinds(after, "optimal_percent") and BETTER not in kinds(after, "optimal_percent")
 
 

@@ -23,9 +23,10 @@ def reports(tmp_path):
     rows |= {"seeds": 1, "verdict": ["reproduced", "not run", "not judged"], "quantity": "length"}
     rows |= dict.fromkeys(MARKS, "")
     for name, frame in {"default": pd.DataFrame(rows), "cube3": pd.DataFrame({"verdict": ["agrees"]})}.items():
-        (tmp_path / name).mkdir()
-        (tmp_path / name / "report.md").write_text("# A report\n")
-        frame.to_csv(tmp_path / name / "reported_vs_reproduced.csv", index=False)
+        folder = tmp_path / "published" / name
+        folder.mkdir(parents=True)
+        (folder / "report.md").write_text("# A report\n")
+        frame.to_csv(folder / "reported_vs_reproduced.csv", index=False)
     return tmp_path
 
 
@@ -34,23 +35,22 @@ def test_every_document_has_its_systems_and_the_claims_of_the_studies_that_repea
     assert text.count("\n## ") == len(DOCUMENTS)
     thesis = text.partition("## Thesis")[2].partition("\n## ")[0]
     assert "| thesis, results | exact recipe | 1 | 1 |  |" in thesis and "| no training | 1 |  | 1 |" in thesis
-    assert "[default](default/report.md)" in thesis and "`thesis`; seven of thirteen" in thesis
+    assert "[default](published/default/report.md)" in thesis and "`thesis`; seven of thirteen" in thesis
     assert text.rstrip().endswith("`cube3`.") and "The page that solves: `costtogo serve`, on your own machine." in text
     assert write_overview(reports).read_text() == text
 
 
 def test_a_damaged_table_of_verdicts_is_named(reports):
-    path = reports / "default" / "reported_vs_reproduced.csv"
+    path = reports / "published" / "default" / "reported_vs_reproduced.csv"
     path.write_text(path.read_text().replace("not run", "not r"), encoding="utf-8")
     with pytest.raises(UserError, match="is damaged: costtogo report default writes it again"):
         write_overview(reports)
 
 
 def test_claims_are_not_counted_again_in_studies_that_repeat_another_document(reports):
-    copy = reports / "deepcube"
-    shutil.copytree(reports / "default", copy)
+    shutil.copytree(reports / "published" / "default", reports / "published" / "deepcube")
     text = write_overview(reports).read_text()
-    assert "[deepcube](deepcube/report.md)" in text and "In [deepcube]" not in text
+    assert "[deepcube](published/deepcube/report.md)" in text and "In [deepcube]" not in text
 
 
 def test_a_folder_that_is_not_there_is_not_made(tmp_path):

@@ -12,19 +12,23 @@ import pytest
 from PIL import Image
 from typer.main import get_command
 
+from costtogo.analysis.documents import MEASURED
+from costtogo.analysis.kept import rows_of
 from costtogo.cli import app
 from costtogo.heuristics import network
 from costtogo.params.training import architecture_of
 from costtogo.puzzles import make
 from costtogo.report.comparison import scoreboard
 from costtogo.report.literature import claims_in_short
+from costtogo.report.results import StudyResults
+from costtogo.report.tables import tables_of
 from costtogo.report.words import CANNOT_TELL, NOT_REACHED, WORSE
 
 README = Path("README.md").read_text(encoding="utf-8")
 PAGES = {
     path.name: path.read_text(encoding="utf-8") for path in [Path("README.md"), *sorted(Path("docs").glob("*.md"))]
 }
-KEPT = Path("data/measured/default")
+KEPT = rows_of(MEASURED / "default")
 SETTING = {"path_weight": 0.7, "batch_size": 5}
 EVEN = {"set": "uniform"} | SETTING  # the result that README explains: states drawn evenly from all
 TEST = {"set": "test"} | SETTING  # the thesis's states, on which seeds were compared
@@ -41,9 +45,15 @@ CONSTANTS = (  # what stands in prose and is no measurement: puzzles, settings, 
 
 
 @cache
+def tables(study: str) -> dict[str, pd.DataFrame]:
+    """The tables of a study on one puzzle, from what was kept of it."""
+    return tables_of(StudyResults.to_write_again(study))
+
+
+@cache
 def compared() -> pd.DataFrame:
     """The rows of the default report's comparison with the documents."""
-    return pd.read_csv("reports/default/reported_vs_reproduced.csv").fillna({"recipe": "", "claim": ""})
+    return pd.read_csv("reports/published/default/reported_vs_reproduced.csv").fillna({"recipe": "", "claim": ""})
 
 
 def fallen_short() -> dict[str, int]:
@@ -54,17 +64,17 @@ def fallen_short() -> dict[str, int]:
 
 def states_of_the_cube() -> int:
     """All states of the 2×2×2 cube: the sum of the kept table's states by distance."""
-    known = pd.read_csv(KEPT / "instances_cube2_distributions.csv")
+    known = KEPT.table("instances/cube2/distributions")
     (count,) = known.groupby(["sampler", "walk_max"])["states"].sum().unique()
     return count
 
 
 def networks_of_the_cube() -> tuple[float, float]:
     """The least and the most share of shortest solutions, in %, of the study's seven networks."""
-    files = [path for path in KEPT.glob("searches_DNN_*_grid.csv")]
-    grids = pd.concat([pd.read_csv(path) for path in files])
+    found = [address for address in KEPT.told if re.fullmatch("searches/DNN_.*/grid", address)]
+    grids = pd.concat(map(KEPT.table, found))
     shares = grids.loc[(grids[list(EVEN)] == pd.Series(EVEN)).all(axis=1), "optimal_percent"]
-    assert len(files) == len(shares) == 7
+    assert len(found) == len(shares) == 7
     return shares.min(), shares.max()
 
 
@@ -96,7 +106,7 @@ def measured() -> dict[str, str]:
         "claims that do not": "{} came out worse, and {} were not reached; {} more".format(*fallen_short().values()),
         "without a heuristic": f"for {told['without']} no heuristic finds solutions as good",
         "nodes on Sokoban": "it generates {their_nodes_generated:,.0f} nodes, ours {nodes_generated:,.0f}".format(
-            **pd.read_csv("reports/sokoban/tables/external_beside.csv").iloc[-1]
+            **tables("sokoban")["external_beside"].iloc[-1]
         ),
         "of compact networks": "{} of {} by compact networks".format(*of(claims["compact network"])),
         "of exact recipes": "{} of {} by the sources' own recipes".format(*of(claims["exact recipe"])),
@@ -106,7 +116,7 @@ def measured() -> dict[str, str]:
 @cache
 def searches() -> dict[str, pd.Series]:
     """The searches of the result that README reads aloud, by what guides them: rows of the study's grids."""
-    grids = pd.concat(pd.read_csv(KEPT / f"searches_{name}_grid.csv") for name in ("baseline_cube2", "DNN_final_2x2x2"))
+    grids = pd.concat(KEPT.table(f"searches/{name}/grid") for name in ("baseline_cube2", "DNN_final_2x2x2"))
     asked = grids[(grids[list(EVEN)] == pd.Series(EVEN)).all(axis=1)].set_index("heuristic")
     return {name: asked.loc[name] for name in GUIDES}
 
@@ -136,13 +146,13 @@ def result_row(name: str) -> str:
 
 def large_row(study: str) -> str:
     """The row of a study in the table of larger puzzles: its longest budget, on all the instances that it searched."""
-    row = pd.read_csv(f"reports/{study}/tables/external.csv").iloc[-1]
+    row = tables(study)["external"].iloc[-1]
     known = np.isfinite(row["optimal_length"])
     ends = f"[{row['optimal_percent_low']:.0f}, {row['optimal_percent_high']:.0f}]"
     share = f"{row['optimal_percent']:.1f}".removesuffix(".0")  # not rounded up to all of them
     optimal = f"{share} {ends}" if known else "–"
     optimum = f"{row['optimal_length']:.2f}" if known else "–"
-    first = f"| [{study}](reports/{study}/report.md) | {row['seconds_allowed']:g} | {row['first']:.0f} "
+    first = f"| [{study}](reports/published/{study}/report.md) | {row['seconds_allowed']:g} | {row['first']:.0f} "
     last = f"| {optimum} | {optimal} | {of_deepcubea(study)} |"
     return first + f"| {row['solved_percent']:.0f} | {row['length']:.2f} {last}"
 
@@ -150,9 +160,8 @@ def large_row(study: str) -> str:
 def of_deepcubea(study: str) -> str:
     """DeepCubeA's share of shortest solutions of its scrambled states; its mean length where that is not told, or of
     the same states where its solutions of these are at hand."""
-    beside = Path(f"reports/{study}/tables/external_beside.csv")
-    if beside.exists():
-        return f"{pd.read_csv(beside)['their_length'].iloc[-1]:.2f} moves"
+    if "external_beside" in tables(study):
+        return f"{tables(study)['external_beside']['their_length'].iloc[-1]:.2f} moves"
     told = pd.concat(map(pd.read_csv, Path("data/reported").glob("*/deepcubea.csv")))
     told = told[(told["model"] == "DeepCubeA") & told["set"].isin(["scrambled_1000_10000", "test"])]
     told = told[told["puzzle"] == study].set_index("quantity")
@@ -203,7 +212,7 @@ def test_the_picture_shows_the_kept_searches():
 
 
 def test_the_table_of_path_weights_is_the_kept_grid():
-    grid = pd.read_csv(KEPT / "searches_DNN_final_2x2x2_grid.csv")
+    grid = KEPT.table("searches/DNN_final_2x2x2/grid")
     grid = grid[(grid["set"] == "grid") & (grid["batch_size"] == 5)]
     rows = [f"| {r.path_weight:g} | {r.optimal_percent:.2f} | {r.nodes_expanded:.0f} |" for r in grid.itertuples()]
     assert len(rows) == 4

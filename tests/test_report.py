@@ -14,6 +14,7 @@ import synthetic_local_vi
 from report_pages import anchors_of, links_of, texts_of, whole_text
 from synthetic_study import study_of, whole, write_kept, write_results
 
+from costtogo.analysis.kept import rows_of
 from costtogo.figures.catalogue import catalogue
 from costtogo.files import FileError, flatten
 from costtogo.params.instances import WalkInstances
@@ -97,7 +98,7 @@ def run(study: Study, results: Path, reports: Path) -> Path:
 
 def gathered(study: Study, results: Path, measured: Path) -> StudyResults:
     return StudyResults(
-        results / study.study, study, References(ROOT / "data/reported", measured, ROOT / "workflow/captions")
+        results / study.study, study, References(ROOT / "data/reported", measured, ROOT / "workflow/captions.yaml")
     )
 
 
@@ -166,7 +167,7 @@ def test_the_first_screen_tells_up_to_five_findings_of_every_kind_of_puzzle(stud
     assert all(any(line.startswith(title(puzzle)) for line in found) for puzzle in study.puzzles)
 
 
-@pytest.mark.parametrize("page", sorted(ROOT.glob("reports/*/report.md")), ids=lambda page: page.parent.name)
+@pytest.mark.parametrize("page", sorted(ROOT.glob("reports/published/*/report.md")), ids=lambda page: page.parent.name)
 def test_each_report_in_git_tells_five_findings_and_offers_to_run_nothing_that_was_not_asked(page):
     screen = page.read_text(encoding="utf-8").partition("## Key numbers")[0]
     assert len(re.findall(r"^- .*\d", screen, flags=re.MULTILINE)) == 5
@@ -174,13 +175,13 @@ def test_each_report_in_git_tells_five_findings_and_offers_to_run_nothing_that_w
 
 
 def test_the_ends_of_a_grid_and_the_errors_over_a_training_are_those_of_its_tables():
-    folder = ROOT / "reports" / "puzzle8"
-    text = (folder / "report.md").read_text(encoding="utf-8")
-    grid = pd.read_csv(folder / "tables" / "grid_residual.csv").query("heuristic == 'network' and set == 'scrambled'")
+    text = (ROOT / "reports" / "published" / "puzzle8" / "report.md").read_text(encoding="utf-8")
+    kept = rows_of(ROOT / "data" / "measured" / "puzzle8")
+    grid = kept.table("searches/residual/grid").query("heuristic == 'network' and set == 'scrambled'")
     most = grid[grid["optimal_percent"] == grid["optimal_percent"].max()]["nodes_expanded"].min()
     assert f"of the {len(grid)} pairs" in text and f": {amount(grid['nodes_expanded'].min())}, for" in text
     assert f"for {amount(most)} nodes." in text
-    audit = pd.read_csv(folder / "tables" / "audit.csv").query("model == 'residual' and scope == 'all'")
+    audit = kept.table("audits/residual/measures").query("scope == 'all'")
     errors = audit.set_index("iteration")["mean_absolute_error"]
     assert f"of {len(audit)} checkpoints of `residual`" in text
     last, least = (f"{value:.2f}" for value in (errors.loc[errors.index.max()], errors.min()))

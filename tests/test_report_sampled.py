@@ -27,7 +27,7 @@ from costtogo.report.write import write
 from costtogo.stages.search.external import AGAINST_THE_OPTIMUM
 
 ROOT = Path(__file__).parents[1]
-BESIDE = References(ROOT / "data/reported", ROOT / "data/none", ROOT / "workflow/captions")
+BESIDE = References(ROOT / "data/reported", ROOT / "data/none", ROOT / "workflow/captions.yaml")
 STUDIES = {name: study_of(name) for name in ("cube3", "puzzle15")}
 STUDY = STUDIES["cube3"]  # where a test is of what the cube alone has
 REPORTED = {name: read_reported(documents(name, BESIDE.reported), name) for name in STUDIES}

@@ -15,7 +15,7 @@ from costtogo.report.solvers import side_by_side
 from costtogo.report.words import NOT_REACHED, NOT_RUN
 
 ROOT = Path(__file__).parents[1]
-BESIDE = References(ROOT / "data/reported", ROOT / "data/none", ROOT / "workflow/captions")
+BESIDE = References(ROOT / "data/reported", ROOT / "data/none", ROOT / "workflow/captions.yaml")
 STUDY = load([ROOT / "config/deepcube.yaml"])
 MODEL, COUNT = "adi_cube3", 100
 WHOLE = {"virtual_loss": 10.0, "leaves": 8, "prior": "policy", "values": "network", "untried": "parent"}

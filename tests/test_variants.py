@@ -9,7 +9,7 @@ from synthetic_study import repeated_rows, write_repeated
 
 from costtogo.analysis.intervals import mean_interval
 from costtogo.analysis.variants import by_point, compare, divergence, last_checkpoints, predictions
-from costtogo.commands import keep, variants
+from costtogo.commands import publish, variants
 from costtogo.files import FileError, read_json, write_frame, write_json
 from costtogo.report.results import StudyResults
 from costtogo.report.variants import variants_text
@@ -226,12 +226,12 @@ def test_what_was_kept_of_other_seeds_stays_and_a_seed_kept_again_is_replaced(tm
     }.items():
         for model in models:
             write_finished(results, model)
-    keep.run(first, tmp_path / "kept")
+    publish.keep(first, tmp_path / "kept")
     before = (tmp_path / "kept" / "study" / "variants.csv").read_text()
-    keep.run(second, tmp_path / "kept")
+    publish.keep(second, tmp_path / "kept")
     rows = pd.read_csv(tmp_path / "kept" / "study" / "variants.csv")
     assert rows[["seed", "iteration"]].to_numpy().tolist() == [[k, i] for k in (1, 2, 3) for i in (10, 20)]
-    keep.run(first, tmp_path / "again")
+    publish.keep(first, tmp_path / "again")
     assert (tmp_path / "again" / "study" / "variants.csv").read_text() == before
 
 
@@ -239,7 +239,7 @@ def test_a_search_that_lacks_a_table_is_told_before_anything_is_written(tmp_path
     write_finished(tmp_path / "study", "alone")
     (tmp_path / "study" / "searches" / "alone" / "admissible.parquet").unlink()
     with pytest.raises(FileError, match="admissible"):
-        keep.run(tmp_path / "study", tmp_path / "kept")
+        publish.keep(tmp_path / "study", tmp_path / "kept")
     assert not (tmp_path / "kept").exists()
 
 

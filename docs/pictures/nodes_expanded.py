@@ -7,10 +7,12 @@ import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, NullLocator
 
+from costtogo.analysis.documents import MEASURED
+from costtogo.analysis.kept import rows_of
 from costtogo.figures.style import BLUE, DOTS_PER_INCH, GREEN, GREY, SETTINGS
 
 MODEL = "DNN_final_2x2x2"
-KEPT = Path("data/measured/default")
+KEPT = rows_of(MEASURED / "default")
 PICTURE = Path(__file__).with_suffix(".png")
 WORDS = {
     "zero": ("no heuristic", GREY),
@@ -21,8 +23,7 @@ WORDS = {
 
 def rows() -> pd.DataFrame:
     """The searches of states drawn evenly from all, by heuristic: nodes_expanded, instances, optimal_percent."""
-    both = [pd.read_csv(KEPT / f"searches_{name}_grid.csv") for name in ("baseline_cube2", MODEL)]
-    found = pd.concat(both)
+    found = pd.concat(KEPT.table(f"searches/{name}/grid") for name in ("baseline_cube2", MODEL))
     return found[(found["set"] == "uniform") & (found["batch_size"] == 5)].set_index("heuristic").loc[list(WORDS)]
 
 

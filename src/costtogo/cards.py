@@ -1,7 +1,7 @@
 """What is kept of the card of a finished stage, and the key that follows from it.
 
 The key names a result: reports print it, and the run of the stage in MLflow bears it. It is the same whether it is made
-of the card that lies among the results or of the one that `costtogo keep` has put into git.
+of the card that lies among the results or of the one that `costtogo publish` has put into git.
 """
 
 import hashlib

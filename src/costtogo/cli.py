@@ -321,15 +321,16 @@ def adopt(
 
 
 @app.command()
-def keep(
-    study: Annotated[str, typer.Argument(help="Name of the study.")],
+def publish(
+    study: Annotated[str, typer.Argument(help="Name of a finished study.")],
     results: Annotated[Path, typer.Option(help="Folder of all studies' results.")] = Path("results"),
-    out: Annotated[Path, typer.Option(help="Folder of what is kept, in git.")] = Path("data/measured"),
+    measured: Annotated[Path, typer.Option(help="Folder of what is kept, in git.")] = Path("data/measured"),
+    reports: Annotated[Path, typer.Option(help="Folder of all studies' reports.")] = Path("reports"),
 ):
-    """Keep in git what a study measured, so that its report can be written again, or reports of others tell of it."""
-    from costtogo.commands import keep as command
+    """Put what a study measured into git: its rows, and its report in reports/published. In a clone without changes."""
+    from costtogo.commands import publish as command
 
-    command.run(results / study, out)
+    command.run(study, results, measured, reports)
 
 
 @app.command()
@@ -355,16 +356,45 @@ def pack(
 
 @app.command()
 def report(
-    study: Annotated[str, typer.Argument(help="Name of a study that was kept with its report.")],
+    study: Annotated[str, typer.Argument(help="Name of a study that was published with its report.")],
     measured: Annotated[Path, typer.Option(help="Folder of what is kept, in git.")] = Path("data/measured"),
     reports: Annotated[Path, typer.Option(help="Folder of all studies' reports.")] = Path("reports"),
+    whole: Annotated[bool, typer.Option("--whole", help="All tables and figures, to reports/again/<study>.")] = False,
 ):
-    """Write the report of a study again, without its pictures, from what `costtogo keep` has kept of it."""
-    from costtogo.report.results import References, StudyResults
-    from costtogo.report.write import write
+    """Write the published report of a study again, from the rows that `costtogo publish` has kept of it."""
+    from costtogo.commands import publish as command
 
-    write(StudyResults.to_write_again(study, References(measured=measured)), reports / study)
-    print(f"The report of {study} is written: read {reports / study / 'report.md'}.")
+    write = command.write_whole if whole else command.write_published
+    write(study, reports / (command.AGAIN if whole else command.PUBLISHED), measured)
+
+
+@app.command()
+def compare(
+    left: Annotated[
+        str,
+        typer.Argument(help="A study; or a folder of results or kept rows; or <commit>:<study>, published there."),
+    ] = "default",
+    right: Annotated[str | None, typer.Argument(help="The same; what is published of the study if left out.")] = None,
+    results: Annotated[Path, typer.Option(help="Folder of all studies' results.")] = Path("results"),
+    measured: Annotated[Path, typer.Option(help="Folder of what is published.")] = Path("data/measured"),
+    form: Annotated[
+        Literal["table", "brief", "markdown", "json"], typer.Option("--format", help="brief: three lines.")
+    ] = "table",
+    whole: Annotated[bool, typer.Option("--all", help="Show what is the same, too.")] = False,
+):
+    """Say where two runs differ: headline numbers, verdicts, parameters, code and versions.
+
+    A number is the same, or within what another seed gives, or different. Exit code 3 if any is different, else 0.
+
+    \b
+    Examples:
+      costtogo compare                              the default study as you ran it, and as it is published
+      costtogo compare mine quick                   two studies of yours
+      costtogo compare HEAD~1:default HEAD:default  what the last commit changed in what is published
+    """
+    from costtogo.commands import compare as command
+
+    raise typer.Exit(command.run(left, right, results, measured, form, whole))
 
 
 @app.command()

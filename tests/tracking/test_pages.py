@@ -21,7 +21,7 @@ from synthetic_cards import (
 )
 
 from costtogo import cards, tracking
-from costtogo.commands import keep
+from costtogo.commands import publish
 from costtogo.files import read_json, write_json
 from costtogo.puzzles import make
 from costtogo.tracking import notes, views
@@ -202,7 +202,7 @@ def test_the_key_of_what_is_kept_in_git_is_that_of_the_card(root):
     networks = {"results/tiny/models/net/checkpoints/000400.safetensors": "1"}
     inputs = networks | {"/far/away/korf.csv": "2", "a.npz": "3"}
     card = read_json(write_report(root)) | {"inputs": inputs}
-    kept = json.loads(json.dumps(keep._few(card, "inputs")))
+    kept = json.loads(json.dumps(publish._few(card, "inputs")))
     assert kept["inputs"] == {"$COSTTOGO_EXTERNAL/korf.csv": "2", "a.npz": "3"}
     assert cards.key_of(kept) == cards.key_of(card) != cards.key_of(card | {"inputs": {"a.npz": "4"}})
 

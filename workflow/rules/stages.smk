@@ -11,6 +11,7 @@ os.environ["PATH"] = os.pathsep.join(
     [str(Path(sys.executable).parent), os.environ.get("PATH", "")]
 )
 
+from costtogo.figures.catalogue import write_captions
 from costtogo.params.loading import BASE
 from costtogo.tracking import begin_run, log_waiting
 from costtogo.types import UserError
@@ -24,6 +25,12 @@ try:
     GRAPH = Graph(files, root / "config", changes, sys.argv[1:], job)
 except UserError as error:
     raise WorkflowError(str(error))
+
+
+# Where Snakemake's own report, if it is asked for, finds the captions.
+PICTURES = Path.cwd() / ".snakemake" / "costtogo" / "captions"
+if any(word.startswith("--report") for word in sys.argv):
+    write_captions(PICTURES)
 
 
 def reads(stage):
@@ -58,7 +65,7 @@ def output(stage):
             if picture is None
             else report(
                 path,
-                caption=f"../captions/{picture.kind}.rst",
+                caption=str(PICTURES / f"{picture.kind}.rst"),
                 category=picture.puzzle,
                 subcategory=picture.model or "all models",
                 labels={"figure": picture.label, "format": path.rsplit(".")[-1]},

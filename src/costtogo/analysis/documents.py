@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from costtogo.files import damaged, read_json, read_text
+from costtogo.files import FileError, damaged, read_json, read_text
 
 if TYPE_CHECKING:
     from costtogo.params.study import Study
@@ -17,7 +17,14 @@ if TYPE_CHECKING:
 REPORTED = Path("data/reported")  # in its folders a file for each document
 MEASURED = Path("data/measured")  # what studies have kept
 ESTIMATES = "estimates"  # the table of a kept study with the hours of its trainings that have not been run
+TABLES = "tables"  # of the JSON of a kept study: what its tables' columns are, by address
 REPORT = "report/report"  # the address of a study's report, which one that is kept with it has
+SEARCHES = (
+    *("searches", "baselines", "beams", "policy_beams", "trees", "anytime", "external", "two_phase", "optima"),
+    "compared",
+)
+ALONE = ("models", "audits", "timings")  # groups that have a file
+BOARDS = "boards"  # a table that has one
 LOCAL_VI = "local_value_iteration.csv"  # of REPORTED, the numbers of the document on it
 
 
@@ -40,14 +47,43 @@ def kept_for_others(folder: Path = MEASURED) -> list[Path]:
 
 
 def cards_kept(path: Path) -> dict[str, Any]:
-    """What was kept of each stage of a study, by address; path: its JSON file."""
-    return _cards(path.resolve(), path.stat().st_mtime_ns)
+    """What was kept of each stage of a study, by address; path: its JSON file.  FileError where it is another one."""
+    return {place: card for place, card in _kept(path).items() if place != TABLES}
+
+
+def tables_kept(path: Path) -> dict[str, Any]:
+    """The columns of each table that was kept of a study, by address; path: its JSON file."""
+    return _kept(path).get(TABLES, {})
+
+
+def file_of(address: str) -> str:
+    """The file of a table below data/measured/<study>.  "beams/net/grid" -> "searches.csv"."""
+    group, *names = address.split("/")
+    if not names:
+        return f"{address}.csv"
+    if BOARDS in names:
+        return f"{BOARDS}.csv"
+    return f"{group if group in ALONE else 'searches' if group in SEARCHES else 'puzzles'}.csv"
+
+
+def whose(address: str) -> list[str]:
+    """Stage and table.  "searches/net/grid" -> "searches/net", "grid"; "timings/searches/net" -> "searches/net", ""."""
+    group, *names = address.split("/")
+    stage = names if group == "timings" else [group, *names[:1]]
+    return ["/".join(stage), "" if group == "timings" else "/".join(names[1:])]
+
+
+def _kept(path: Path) -> dict[str, Any]:
+    return _read(path.resolve(), path.stat().st_mtime_ns, path)
 
 
 @cache
-def _cards(path: Path, changed: int) -> dict[str, Any]:
-    """The same of a file as it is; changed: when it was, so that one that changes is read again."""
-    return read_json(path)
+def _read(path: Path, changed: int, named: Path) -> dict[str, Any]:
+    """A file as it is; changed: when it was, so that one that changes is read again.  named: as messages name it."""
+    found = read_json(named)
+    if not isinstance(found, dict) or not all(isinstance(entry, dict) for entry in found.values()):
+        raise FileError(f"{named} is damaged: git checkout {named} restores it.")
+    return found
 
 
 def documents(puzzle: str, folder: Path = REPORTED) -> list[Path]:

@@ -1,7 +1,7 @@
 """The one catalogue of figures: what each kind shows, of which puzzles and models, and which files it reads.
 
 A kind is a function marked with costtogo.figures.style.kind_of_figure, which bears its name and is given what the
-files hold, and a caption, workflow/captions/<kind>.rst. Importing this module and asking it loads no matplotlib and no
+files hold, and a caption in workflow/captions.yaml. Importing this module and asking it loads no matplotlib and no
 pandas, so that a workflow can ask while it is being parsed; costtogo.figures.drawing reads and draws.
 """
 
@@ -11,13 +11,26 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from costtogo.analysis.documents import LOCAL_VI, MEASURED, REPORTED, cards_kept, documents, kept_for_others
+import yaml
+
+from costtogo.analysis.documents import (
+    LOCAL_VI,
+    MEASURED,
+    REPORTED,
+    cards_kept,
+    documents,
+    file_of,
+    kept_for_others,
+    tables_kept,
+)
+from costtogo.files import read_text, write_text
 from costtogo.puzzles import family, noun
 
 if TYPE_CHECKING:
     from costtogo.params.study import PuzzleStudy, Study
     from costtogo.params.training import ModelParams
 
+CAPTIONS = Path("workflow/captions.yaml")  # of each kind
 OVER_STATES = ("variant_errors", "variant_costs")  # kinds that show the mean over all states
 KINDS = ("png", "svg")  # each figure is drawn as both
 Paths = dict[str, str | list[list[str]]]  # by argument a path, or several with their names
@@ -30,7 +43,8 @@ class FigureEntry:
     name: the stem of its files.  label: what it shows, in a few words.  kind: its function and its caption.
     part: what it is drawn together with: figures of the same model, else of the same puzzle, else of another study.
     reads: files below the study's results by the argument of the function that gets what they hold.
-    files: likewise, files that no stage of the study makes.  options: further arguments.
+    files: likewise, files that no stage of the study makes; kept:  "data/measured/a/models.csv#models/b/curve".
+    options: further arguments.
     optional: whether it is drawn only once there are results for it, for which nothing waits.
     """
 
@@ -69,9 +83,21 @@ class FigureEntry:
         return f"{'svg/' if kind == 'svg' else ''}{self.stem}.{kind}"
 
 
+def captions(path: Path = CAPTIONS) -> dict[str, str]:
+    """The caption of each kind."""
+    return yaml.safe_load(read_text(path))
+
+
+def write_captions(folder: Path) -> None:
+    """Write each caption into a file of its own, as Snakemake's own report reads it."""
+    for kind, caption in captions().items():
+        write_text(folder / f"{kind}.rst", caption)
+
+
 def paths_of(reads: Paths) -> list[str]:
-    """All paths of reads.  {"table": "a", "curves": [["one", "b"], ["other", "c"]]} -> ["a", "b", "c"]."""
-    return [path for found in reads.values() for path in ([found] if isinstance(found, str) else dict(found).values())]
+    """All paths of reads, of kept tables their files.  {"table": "a", "curves": [["one", "b#c"]]} -> ["a", "b"]."""
+    found = [path for each in reads.values() for path in ([each] if isinstance(each, str) else dict(each).values())]
+    return [path.partition("#")[0] for path in found]
 
 
 def _stage_of(path: str) -> str:
@@ -399,12 +425,12 @@ def _kept_figures(own: str, puzzles: list[str], measured: Path) -> Iterator[Figu
     from costtogo.params.trainers import loss_of
 
     for path in kept_of(puzzles, measured):
-        cards, folder = cards_kept(path), path.with_suffix("")
+        cards, folder, tables = cards_kept(path), path.with_suffix(""), tables_kept(path)
         kept: dict[str, dict[str, tuple[str, tuple[float | None, str]]]] = {}
         for place, card in sorted(cards.items()) if path.stem != own else ():
-            curve = folder / f"{place.replace('/', '_')}_curve.csv"
-            if curve.exists() and (training := card["parameters"]["training"])["puzzle"] in puzzles:
-                found = (str(curve), loss_of(training))
+            curve = f"{place}/curve"
+            if curve in tables and (training := card["parameters"]["training"])["puzzle"] in puzzles:
+                found = (f"{folder / file_of(curve)}#{curve}", loss_of(training))
                 kept.setdefault(training["puzzle"], {})[place.removeprefix("models/")] = found
         for puzzle, models in kept.items():
             files = {"curves": [[model, curve] for model, (curve, _) in models.items()]}

@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Any
 
+from costtogo.analysis.kept import rows_of
 from costtogo.collecting import collect
 from costtogo.figures.catalogue import KINDS, FigureEntry
 from costtogo.figures.style import FIGURES, Figure, image
@@ -26,7 +27,9 @@ def _content(paths: str | list[list[str]], folder: Path) -> Any:
     """What a file below a folder holds; of several files, by their names."""
     if isinstance(paths, list):
         return {name: _content(path, folder) for name, path in paths}
-    return READERS[Path(paths).suffix](folder / paths)
+    file, _, kept = paths.partition("#")
+    path = folder / file
+    return rows_of(path.parent).table(kept) if kept else READERS[path.suffix](path)
 
 
 def write(entry: FigureEntry, results: Path, reports: Path) -> list[Path]:

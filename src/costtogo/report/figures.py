@@ -2,10 +2,8 @@
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from pathlib import Path
 
-from costtogo.figures.catalogue import FigureEntry, catalogue, drawn
-from costtogo.files import read_text
+from costtogo.figures.catalogue import FigureEntry, captions, catalogue, drawn
 from costtogo.report.results import StudyResults
 
 MOST = 2  # figures of a kind on the page of a puzzle: of more there is an appendix
@@ -13,16 +11,17 @@ MOST = 2  # figures of a kind on the page of a puzzle: of more there is an appen
 
 @dataclass(frozen=True)
 class Figures:
-    """The figures whose stages have run, in the order of the catalogue.  captions: the folder of their captions."""
+    """The figures whose stages have run, in the order of the catalogue, and the captions by kind."""
 
     entries: list[FigureEntry]
-    captions: Path
+    captions: dict[str, str]
 
     @classmethod
-    def of_study(cls, results: StudyResults) -> "Figures":
-        """Those of a study, what other studies kept among them."""
+    def of_study(cls, results: StudyResults, timed: bool = True) -> "Figures":
+        """Those of a study, what other studies kept among them; timed: whether those of wall-clock time, too."""
         entries = catalogue(results.params, results.references.measured)
-        return cls(drawn(entries, results.find_card), results.references.captions)
+        shown = [entry for entry in drawn(entries, results.find_card) if timed or not entry.timed]
+        return cls(shown, captions(results.references.captions))
 
     def of(self, puzzle: str) -> Callable[..., str]:
         """A function that gives the figures of some kinds on a puzzle, of each kind all or, of more than MOST, none."""
@@ -44,8 +43,7 @@ class Figures:
         if not entries:
             return ""
         shown = [f"![{entry.label}]({entry.stem}.png)\n\n**{_title(entry.label)}.**" for entry in entries]
-        caption = " ".join(read_text(self.captions / f"{entries[0].kind}.rst").split())
-        return "\n\n".join(shown) + f" {caption}\n"
+        return "\n\n".join(shown) + f" {self.captions[entries[0].kind]}\n"
 
 
 def _title(label: str) -> str:

@@ -1,6 +1,6 @@
 """One page over all documents: which of their systems which study repeats, how their claims came out, what is missing.
 
-The systems stand in data/systems.csv; the counts are of the reports' own reported_vs_reproduced.csv.
+The systems stand in data/systems.csv; the counts are of the published reports' own reported_vs_reproduced.csv.
 """
 
 from pathlib import Path
@@ -14,21 +14,23 @@ from costtogo.report.comparison import MARKS, scoreboard
 from costtogo.report.literature import scoreboard_text
 from costtogo.report.render import render
 from costtogo.report.words import VERDICTS
+from costtogo.report.write import PUBLISHED
 from costtogo.types import UserError
 
 SYSTEMS = Path("data/systems.csv")  # columns source, system, study, missing
 
 
 def write_overview(reports: Path, systems: Path = SYSTEMS) -> Path:
-    """Write reports/README.md from the reports that are there.  Returns its path; UserError without a folder."""
-    if not reports.is_dir():
+    """Write reports/README.md from the published reports.  Returns its path; UserError without a folder of them."""
+    published = reports / PUBLISHED
+    if not published.is_dir():
         raise UserError(
-            f"There is no folder {reports}: name that of the reports, or start in the project's own folder."
+            f"There is no folder {published}: name that of all reports, or start in the project's own folder."
         )
     rows = read_csv(systems, dtype=str).fillna("")
     studies = [name for name in dict.fromkeys(rows["study"]) if name]
-    told = [name for name in studies if (reports / name / "report.md").exists()]
-    found = {name: compared for name in told if (compared := _compared(reports / name)) is not None}
+    told = [name for name in studies if (published / name / "report.md").exists()]
+    found = {name: compared for name in told if (compared := _compared(published / name)) is not None}
     documents = [
         {
             "name": DOCUMENTS[source],

@@ -6,12 +6,18 @@ the report's folder; linked makes them links from where a text stands.
 
 import posixpath
 import re
+from pathlib import Path
 from typing import NamedTuple
 
+from costtogo.files import read_text
 from costtogo.report.render import render
 
 FOLDER, FIRST = "pages", "report.md"
 LINK = re.compile(r"\]\((?!https?:)([^)#]+)(#[^)]*)?\)")
+PICTURE = re.compile(r"!\[[^]]*\]\((?:\.\./)*([^)]+)\)")
+DEEP = "/a/b/c/d/"  # any folder below the project's, for links that lead out of a report
+ROOT = "../.."  # the project's folder, as seen from a report's
+NOT_PUBLISHED = re.compile(r"(?<!!)\[([^]]*)\]\((tables|metrics|timings)/[^)]*\)")
 
 
 class Page(NamedTuple):
@@ -44,4 +50,15 @@ def written(page: Page, study: str) -> str:
 
 def linked(text: str, folder: str) -> str:
     """A text whose links are as seen from a folder.  "[t](tables/a.csv)", "pages" -> "[t](../tables/a.csv)"."""
-    return LINK.sub(lambda found: f"]({posixpath.relpath(found[1], folder)}{found[2] or ''})", text)
+    return LINK.sub(lambda found: f"]({posixpath.relpath(DEEP + found[1], DEEP + folder)}{found[2] or ''})", text)
+
+
+def published(text: str) -> str:
+    """A text as reports/published has it, one folder deeper: tables that lie there no more are named, not linked."""
+    return NOT_PUBLISHED.sub(r"*\1*", text).replace(f"]({ROOT}/", f"]({ROOT}/../")
+
+
+def pictures_of(folder: Path) -> set[str]:
+    """The pictures that the pages of a report show, as seen from its folder."""
+    pages = [folder / FIRST, folder / "timings.md", *folder.glob(f"{FOLDER}/*.md")]
+    return {picture for page in pages for picture in PICTURE.findall(read_text(page))}

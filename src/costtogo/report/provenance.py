@@ -43,7 +43,7 @@ def _checkpoint(results: StudyResults, model: str) -> list[str]:
 
 
 def kept_text(kept: list[StudyResults]) -> str:
-    """A table for each study kept by `costtogo keep`; empty where none was."""
+    """A table for each study kept by `costtogo publish`; empty where none was."""
     return render("kept", kept={each.study: _measured(each) for each in kept}) if kept else ""
 
 

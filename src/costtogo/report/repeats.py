@@ -39,14 +39,25 @@ def repeats(results: StudyResults) -> pd.DataFrame:
     return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=COLUMNS)
 
 
-def _of_model(results: StudyResults, kept: StudyResults, model: str) -> pd.DataFrame | None:
-    """The rows of a model, at the checkpoints chosen and the headline's λ and N; None where it was not repeated."""
+def of_seeds(results: StudyResults, model: str) -> pd.DataFrame:
+    """What kept trainings by a model's recipe with other seeds came to: a row a seed, at the headline's λ and N."""
+    kept = [results.kept(path.stem) for path in kept_of([results.puzzle], results.references.measured)]
+    return pd.concat([pd.DataFrame(), *(_chosen(results, each, model) for each in kept)])
+
+
+def _chosen(results: StudyResults, kept: StudyResults, model: str) -> pd.DataFrame:
+    """What a kept study has of all seeds of a model at the checkpoints chosen and the headline's λ and N."""
     rows = _checkpoints(results, kept, model)
     if rows.empty:
-        return None
+        return rows
     headline = results.headline(results.training(model)["puzzle"])
     rows = alike(rows[rows["scope"] == "all"], headline, "set", "path_weight", "batch_size")
-    chosen = rows[rows["selected"].astype(bool)]  # none where trainings were audited and not searched yet
+    return rows[rows["selected"].astype(bool)]  # none where trainings were audited and not searched yet
+
+
+def _of_model(results: StudyResults, kept: StudyResults, model: str) -> pd.DataFrame | None:
+    """The rows of a model; None where it was not repeated."""
+    chosen = _chosen(results, kept, model)
     if chosen.empty:
         return None
     summary = chosen[[*MEASURES]].agg(["count", "mean", "min", "max"]).T.rename_axis("measure").reset_index()

@@ -3,7 +3,7 @@
 Everything that a stage left has an address, its place below the study's folder without suffix:
 
     searches/<model>/grid        a table          own: results/<study>/searches/<model>/grid.parquet
-                                                  kept: data/measured/<study>/searches_<model>_grid.csv
+                                                  kept: rows of data/measured/<study>/searches.csv
     optima/<puzzle>              the one table of a stage that has no other
     timings/searches/<model>     the seconds of its searches; seen only where results are timed, or kept
     models/<model>               a card           own: results/<study>/models/<model>.json
@@ -40,10 +40,11 @@ from typing import Any, TypeVar
 import numpy as np
 import pandas as pd
 
-from costtogo.analysis.documents import MEASURED, REPORT, REPORTED
+from costtogo.analysis.documents import MEASURED, REPORT, REPORTED, cards_kept, file_of, tables_kept
+from costtogo.analysis.kept import KeptRows, rows_of
 from costtogo.cards import KEYED, short_key
-from costtogo.figures.catalogue import outdated
-from costtogo.files import FileError, read_arrays, read_csv, read_frame, read_json
+from costtogo.figures.catalogue import CAPTIONS, outdated
+from costtogo.files import FileError, read_arrays, read_frame, read_json
 from costtogo.params.study import Study
 from costtogo.report import extracts
 from costtogo.types import UserError
@@ -69,7 +70,7 @@ class References:
 
     reported: Path = REPORTED
     measured: Path = MEASURED
-    captions: Path = Path("workflow/captions")
+    captions: Path = CAPTIONS
 
 
 @dataclass(frozen=True)
@@ -93,7 +94,7 @@ class StudyResults:
 
     @classmethod
     def of_kept(cls, folder: Path) -> "StudyResults":
-        """What `costtogo keep` put into data/measured/<study> and the JSON file of that name, for another report."""
+        """What `costtogo publish` put into data/measured/<study> and the JSON file of that name, for another report."""
         return cls(folder, is_kept=True)
 
     @classmethod
@@ -102,8 +103,10 @@ class StudyResults:
         kept = cls.of_kept(references.measured / study).find_card(REPORT)
         if not kept:
             raise UserError(
-                f"{references.measured} has no report of the study {study}: run it, then `costtogo keep {study}`."
+                f"{references.measured} has no report of the study {study}: run it, then `costtogo publish {study}`."
             )
+        if not tables_kept(references.measured / f"{study}.json"):
+            raise UserError(f"{references.measured / study} is of an earlier form: it has a file for each model.")
         return cls(references.measured / study, Study(**kept["parameters"]), references, is_kept=True)
 
     def kept(self, study: str) -> "StudyResults":
@@ -134,12 +137,9 @@ class StudyResults:
         return self._once((TABLE, address), lambda: self._table(address))
 
     def _table(self, address: str) -> pd.DataFrame:
-        file = self._file(address)
         if self.is_kept:
-            if not file.exists():
-                raise FileError(f"{file} is missing, which the report was kept with: git checkout {file} restores it.")
-            texts = self._kept_tables.get(address, [])
-            return read_csv(file, dtype=dict.fromkeys(texts, str)).fillna(dict.fromkeys(texts, ""))
+            return self._kept_rows.table(address)
+        file = self._file(address)
         kind, name = extracts.kind_of(address), address.split("/")[1]
         if kind == "tables":
             return extracts.of_table(read_arrays(file))
@@ -160,15 +160,19 @@ class StudyResults:
         hidden = address.startswith(f"{TIMES}/") and not self._sees_times
         if self.is_kept and self.params is None and "/" in address:
             hidden = extracts.kind_of(address) not in extracts.FOR_OTHERS
-        if hidden or not (self._file(address).exists() or address in self._kept_tables):
+        if hidden or not (self._kept_rows.has(address) if self.is_kept else self._file(address).exists()):
             return None
         _, external, name = address.rpartition("external/")
         return None if external and not self._is_current(name.partition("/")[0]) else self.frame(address)
 
     @property
-    def _kept_tables(self) -> dict[str, list[str]]:
-        """The columns of text of each table that the report was kept with, by address; empty of the study's own."""
-        return self._entries.get(REPORT, {}).get("texts", {}) if self.is_kept else {}
+    def _kept_rows(self) -> KeptRows:
+        return self._once(("rows", self.folder), lambda: rows_of(self.folder))
+
+    @property
+    def _json(self) -> Path:
+        """The JSON of a kept study."""
+        return self.folder.with_name(f"{self.study}.json")
 
     @property
     def _sees_times(self) -> bool:
@@ -193,12 +197,11 @@ class StudyResults:
     def place(self, address: str, suffix: str | None = None) -> str:
         """Where a reader finds a table, or a file of another suffix, as seen from the project's root."""
         if self.params is None:
-            return str(MEASURED / self.study / kept_name(address))
+            return str(MEASURED / self.study / file_of(address))
         return str(RESULTS / self.study / f"{address}{'.parquet' if suffix is None else suffix}")
 
     def _file(self, address: str) -> Path:
-        own = f"{address}{'.npz' if address.startswith('tables/') else '.parquet'}"
-        return self.folder / (kept_name(address) if self.is_kept else own)
+        return self.folder / f"{address}{'.npz' if address.startswith('tables/') else '.parquet'}"
 
     # Cards
 
@@ -240,9 +243,8 @@ class StudyResults:
     @property
     def _entries(self) -> dict[str, dict[str, Any]]:
         """The card of each stage, and under timing what it noted of its run, by address."""
-        kept = self.folder.with_name(f"{self.study}.json")
         if self.is_kept:
-            return self._once(("entries", kept), lambda: _entries_of(kept)) if kept.exists() else {}
+            return self._once(("entries", self._json), lambda: cards_kept(self._json)) if self._json.exists() else {}
         return self._once(("entries", self.folder), self._own_entries)
 
     def _own_entries(self) -> dict[str, dict[str, Any]]:
@@ -329,14 +331,6 @@ class StudyResults:
         return int(self.frame(f"models/{model}/checkpoints")["iteration"].iloc[-1])
 
 
-def _entries_of(kept: Path) -> dict[str, dict[str, Any]]:
-    """What `costtogo keep` noted of each stage; FileError where the file is another one."""
-    entries = read_json(kept)
-    if not isinstance(entries, dict) or not all(isinstance(entry, dict) for entry in entries.values()):
-        raise FileError(f"{kept} is damaged: git checkout {kept} restores it.")
-    return entries
-
-
 def once(find: Find) -> Find:
     """Have a function of results, which takes nothing else, look into each only once."""
 
@@ -355,12 +349,6 @@ def alike(frame: pd.DataFrame, row: Mapping[str, Any], *names: str) -> pd.DataFr
         elif not math.isnan(row[name]):
             frame = frame[np.isclose(frame[name], row[name])]
     return frame
-
-
-def kept_name(address: str) -> str:
-    """The file of a table below data/measured/<study>.  "timings/searches/net" -> "timings_net_searches.csv"."""
-    group, *names = address.split("/")
-    return f"{'_'.join([group, *(reversed(names) if group == TIMES else names)])}.csv"
 
 
 def _in_order(address: str) -> tuple[str, str]:

@@ -17,7 +17,7 @@ from costtogo.puzzles import title as puzzle_title
 from costtogo.report import exhaustive, local_vi, sampled
 from costtogo.report.figures import Figures
 from costtogo.report.literature import claims_in_short, rules_text, unmet
-from costtogo.report.pages import FIRST, FOLDER, Page, written
+from costtogo.report.pages import FIRST, FOLDER, Page, published, written
 from costtogo.report.provenance import kept_text, provenance_text
 from costtogo.report.render import deeper, items, render
 from costtogo.report.results import StudyResults, Tables, by_size
@@ -26,6 +26,7 @@ from costtogo.report.timings import search_timings, stage_timings
 from costtogo.report.variants import variants_text
 
 FINDINGS = 5  # that the first page tells
+PUBLISHED = "published"  # the folder of the reports that git has
 
 
 class Chapter(NamedTuple):
@@ -36,34 +37,42 @@ class Chapter(NamedTuple):
     comparison: pd.DataFrame
 
 
-def write(results: StudyResults, target: Path) -> dict[str, Any]:
+def write(results: StudyResults, target: Path, short: bool = False) -> dict[str, Any]:
     """Write report.md, pages/*.md, timings.md, reported_vs_reproduced.csv, metrics/*.json, tables/*.csv, timings/*.csv.
 
-    target: reports/<study>.  All but timings come out byte-identical from the same results.  Returns the numbers that
-    stand for each model, as headline_numbers does.
+    target: reports/<study>.  short: as reports/published has it, one folder deeper: without tables, metrics, timings/
+    and the figures that no page of a puzzle shows.  All but timings come out byte-identical from the same results.
+    Returns the numbers that stand for each model, as headline_numbers does.
     """
-    numbers, figures = headline_numbers(results), Figures.of_study(results)
+    numbers, figures = headline_numbers(results), Figures.of_study(results, timed=not short)
     by_puzzle = {puzzle: tables_of(results.of(puzzle)) for puzzle in results.puzzles}
     chapters = list(chapters_of(results))
     beside = pd.concat(each.comparison for each in chapters)
-    pages = pages_of(results, chapters, by_puzzle, figures)
-    write_text(target / FIRST, first_page(results, chapters, by_puzzle, pages))
-    write_each(target / FOLDER, "md", {page.name: written(page, results.study) for page in pages})
-    write_each(target / "metrics", "json", numbers)
+    form = published if short else str
+    pages = pages_of(results, chapters, by_puzzle, figures, short)
+    write_text(target / FIRST, form(first_page(results, chapters, by_puzzle, pages, short)))
+    told = {page.name: written(page._replace(text=form(page.text)), results.study) for page in pages}
+    write_each(target / FOLDER, "md", told)
     write_csv(target / "reported_vs_reproduced.csv", beside)
-    write_each(target / "tables", "csv", of_study(results, by_puzzle))
-    write_timings(results.with_times(), target, figures)
+    text, frames = timings_of(results.with_times(), figures)
+    write_text(target / "timings.md", form(text))
+    if not short:
+        write_each(target / "metrics", "json", numbers)
+        write_each(target / "tables", "csv", of_study(results, by_puzzle))
+        write_each(target / "timings", "csv", frames)
     return numbers
 
 
-def first_page(results: StudyResults, chapters: list[Chapter], by_puzzle: dict[str, Tables], pages: list[Page]) -> str:
+def first_page(
+    results: StudyResults, chapters: list[Chapter], by_puzzle: dict[str, Tables], pages: list[Page], short: bool
+) -> str:
     """What is asked, what was found, how the literature's claims came out, key numbers, how it was done, the pages."""
     summaries = [each.module.summary(each.results, by_puzzle, each.comparison) for each in chapters]
     parts = [
         f"# {title(chapters)}: the study `{results.study}`\n",
         first_screen(results, chapters, by_puzzle),
         *headed(chapters, summaries),
-        render("pages", pages=by_kind(pages)),
+        render("pages", pages=by_kind(pages), study=results.study, short=short),
     ]
     return "\n".join(filter(None, parts))
 
@@ -97,12 +106,12 @@ def most_telling(found: list[list[str]], most: int) -> list[str]:
 
 
 def pages_of(
-    results: StudyResults, chapters: list[Chapter], by_puzzle: dict[str, Tables], figures: Figures
+    results: StudyResults, chapters: list[Chapter], by_puzzle: dict[str, Tables], figures: Figures, short: bool
 ) -> list[Page]:
-    """The pages of the puzzles, then the appendices; one that has nothing to tell is left out."""
+    """The pages of the puzzles, then the appendices, of figures unless short; one with nothing to tell is left out."""
     own = [page for each in chapters for page in each.module.pages(each.results, by_puzzle, each.comparison, figures)]
     others = list(filter(lambda page: page.text, appendices(results, chapters, figures)))
-    left = {page.name: page for page in figures_left(figures, own + others)}
+    left = {page.name: page for page in (() if short else figures_left(figures, own + others))}
     own = [with_more_figures(page, left.get(f"appendix_figures_{page.name}")) for page in own]
     return [*own, *left.values(), *others]
 
@@ -177,14 +186,13 @@ def write_each(folder: Path, kind: str, contents: dict[str, Any]) -> None:
     remove_others(folder.glob(f"*.{kind}"), target)
 
 
-def write_timings(results: StudyResults, target: Path, figures: Figures) -> None:
-    """Write timings.md and timings/*.csv from results with their wall-clock times."""
+def timings_of(results: StudyResults, figures: Figures) -> tuple[str, Tables]:
+    """The text of timings.md and the tables of timings/, of results with their wall-clock times."""
     chapters = list(chapters_of(results))
     frames = {"stages": stage_timings(results)}
     if results.model_names:
         frames["searches"] = search_timings(results)
     texts = [each.module.timings(each.results, each.comparison, figures) for each in chapters]
     head = render("timings", study=results.study, stages=frames["stages"])
-    write_text(target / "timings.md", "\n".join([head, *headed(chapters, texts)]))
-    beside = pd.concat(each.comparison for each in chapters)
-    write_each(target / "timings", "csv", frames | {"reported_vs_reproduced": beside})
+    frames["reported_vs_reproduced"] = pd.concat(each.comparison for each in chapters)
+    return "\n".join([head, *headed(chapters, texts)]), frames

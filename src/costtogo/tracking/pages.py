@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+from costtogo.analysis.documents import MEASURED, cards_kept
 from costtogo.cards import KEYED, SHOWN, key_of
 from costtogo.files import read_json
 from costtogo.params.loading import DEFAULT
@@ -22,7 +23,6 @@ COLOURS = (  # told apart by the colour-blind, too
     *("#332288", "#AA4499", "#117733", "#999933"),
 )
 REGISTRY = "All registered networks (close the notice that MLflow shows once)"
-MEASURED = Path("data/measured")
 KEY = re.compile(rf"[0-9a-f]{{{SHOWN},64}}")
 
 
@@ -178,7 +178,7 @@ def _card_of(key: str, results: Path) -> Path:
         if KEYED <= card.keys() and key_of(card).startswith(key):
             return path
     for kept in sorted(MEASURED.glob("*.json")):
-        for place, card in read_json(kept).items():
+        for place, card in cards_kept(kept).items():
             if KEYED <= card.keys() and key_of(card).startswith(key):
                 commit = card.get("timing", {}).get("commit", "")
                 raise UserError(

@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 
 from costtogo.analysis.documents import read_by_report
 from costtogo.external_files import folder as external_folder
-from costtogo.figures.catalogue import KINDS, FigureEntry, catalogue, parts, paths_of
+from costtogo.figures.catalogue import CAPTIONS, KINDS, FigureEntry, catalogue, parts, paths_of
 from costtogo.files import digest
 from costtogo.params.slices import slices
 from costtogo.params.study import PuzzleStudy, Study, files_of, modules_of
@@ -25,7 +25,6 @@ APART = {  # groups of stages that need what is not part of the project, and wha
     "two_phase": "The two-phase solver has solved the cubes of {0}: read results/{0}/two_phase.",
 }
 DOCUMENTS = ("report.md", "timings.md", "reported_vs_reproduced.csv")
-CAPTIONS = Path("workflow/captions")
 TRAINED = ("checkpoints", "curve", "errors")
 AUDITED = ("nearby", "known", "consistency", "scrambled", "greedy", "progress")  # tables of a large puzzle's audit
 OF_LEVELS = ("dead_ends", "dead_squares", "along")  # of a puzzle whose states have goals of their own, too
@@ -296,8 +295,7 @@ class _Table:
         for part, drawn in parts(entries).items():
             self.add_figures(part, drawn, options, [card for card in solved if Path(card).stem == part])
         found = [stage for stage in self.made.values() if not stage.apart]
-        captions = sorted({str(CAPTIONS / f"{entry.kind}.rst") for entry in entries})
-        files = (*map(str, read_by_report(study)), *solved, *captions)
+        files = (*map(str, read_by_report(study)), *solved, str(CAPTIONS))
         measured = [*study.models, *(["local_vi"] if any(each.local_vi for each in study.puzzles.values()) else [])]
         written = (*DOCUMENTS, *(f"metrics/{name}.json" for name in measured))
         place, message = "report/report", f"Writing the report of {study.study}."

@@ -1,0 +1,195 @@
+"""Publish what a study measured: its rows into data/measured/<study>, its report into reports/published/<study>.
+
+data/measured/<study>.json has the card of each finished stage, under timing what it noted of its run, and the tables
+beside it the rows that the study's report reads (costtogo.analysis.kept): the published report is written from these
+alone. Of a study without a report the rows are those that reports of other studies may ask for, and one table of all
+trainings repeated with several seeds that are no network of the literature; there stages kept before and gone since
+stay. Pictures are those that the run drew.
+"""
+
+import json
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import pandas as pd
+
+from costtogo.analysis.documents import ESTIMATES, REPORT, TABLES, cards_kept, kept_for_others, whose
+from costtogo.analysis.kept import as_text, rows_of, told_of, write_rows
+from costtogo.analysis.literature import read_reported
+from costtogo.cards import few
+from costtogo.commands import variants
+from costtogo.files import read_csv, read_frame, remove_others, write_bytes, write_csv, write_text
+from costtogo.params.base import variant_of
+from costtogo.params.study import Study
+from costtogo.report.extracts import FOR_OTHERS
+from costtogo.report.overview import write_overview
+from costtogo.report.pages import pictures_of
+from costtogo.report.results import TIMES, References, StudyResults
+from costtogo.report.write import PUBLISHED, write
+from costtogo.types import UserError
+
+AGAIN = "again"  # the folder of whole reports written from what was kept
+NO_MEASURES = ("timings", "resume", "figures", "report")  # folders of no stage, or of one that measures nothing
+OF_ALL = (*variants.KEYS, ESTIMATES)  # tables of all trainings of a study, each a file
+FORMATS = {"curve": "%.6g"}  # a row an iteration: figures need no more digits, and git a small file
+
+
+def run(study: str, results: Path, measured: Path, reports: Path) -> None:
+    """Keep a study's rows and write what is published of them: its report, or those that show its rows, the overview.
+
+    results, reports: the folders of all studies'.  measured: data/measured.  Raises UserError, and writes nothing,
+    where files differ from their commit, or did when a stage ran; FileError where a table is missing.
+    """
+    refuse_changes()
+    keep(results / study, measured)
+    reported = REPORT in cards_kept(measured / f"{study}.json")
+    shown_by = [path.stem for path in sorted(measured.glob("*.json")) if path not in kept_for_others(measured)]
+    for name in [study] if reported else shown_by:
+        write_published(name, reports / PUBLISHED, measured, reports / name)
+    print(f"The overview is written: read {write_overview(reports)}.")
+
+
+def refuse_changes() -> None:
+    """Raise UserError unless the folder is a clean checkout: what is published must be of a commit."""
+    asked = subprocess.run(["git", "status", "--porcelain"], capture_output=True, text=True)
+    if asked.returncode:
+        raise UserError("This is no clone of costtogo, so that nothing can be published from it: start in one.")
+    if changed := asked.stdout.splitlines():
+        first, more = changed[0][3:], f" and {len(changed) - 1} more" if len(changed) > 1 else ""
+        raise UserError(f"Commit or stash what git status shows, {first}{more}: what is published is of a commit.")
+
+
+def write_published(study: str, published: Path, measured: Path, drawn: Path | None = None) -> None:
+    """Write a study's report from what was kept of it.  published: reports/published.
+
+    drawn: the report that the run wrote, for its pictures; None for those that are there.
+    """
+    target = published / study
+    write(StudyResults.to_write_again(study, References(measured=measured)), target, short=True)
+    shown = pictures_of(target)
+    if drawn is not None:
+        for picture in (picture for picture in shown if (drawn / picture).exists()):
+            write_bytes(target / picture, (drawn / picture).read_bytes())
+    remove_others(target.glob("figures/*"), {target / picture for picture in shown})
+    for name in ("tables", "metrics", "timings", "svg"):
+        shutil.rmtree(target / name, ignore_errors=True)
+    print(f"The report of {study} is written: read {target / 'report.md'}.")
+
+
+def write_whole(study: str, again: Path, measured: Path) -> None:
+    """Write a study's report with all its tables from what was kept of it.  again: reports/again."""
+    target = again / study
+    write(StudyResults.to_write_again(study, References(measured=measured)), target)
+    print(f"The report of {study} is written: read {target / 'report.md'}.")
+
+
+def keep(results: Path, out: Path) -> Path:
+    """Keep a study's rows; results: results/<study>, out: data/measured.  Returns the folder of the rows.
+
+    Raises FileError, and writes nothing, where a table that is to be kept is missing.
+    """
+    found = StudyResults(results, references=References(measured=out)).with_times()
+    if not _cards(found):
+        raise UserError(f"{results} holds no finished stage to keep; run the study first.")
+    if changed := [place for place, timing in found.timings.items() if timing.get("commit", "").endswith("+")]:
+        raise UserError(f"{changed[0]} ran with uncommitted changes: commit, remove its card and run it again.")
+    reported = found.find_card(REPORT)
+    if reported:
+        parameters = reported["parameters"]
+        target = keep_with_report(StudyResults(results, Study(**parameters), found.references), parameters, out)
+    else:
+        target = keep_for_others(found, out)
+    print(f"{len(_cards(found))} stages of {found.study} kept in {target}")
+    return target
+
+
+def keep_with_report(results: StudyResults, parameters: dict[str, Any], out: Path) -> Path:
+    """Keep what a report reads, with its parameters: it is written elsewhere, and what it asked for on the way is kept.
+
+    results: of which nothing has been read yet.
+    """
+    with TemporaryDirectory() as folder:
+        write(results, Path(folder))
+    texts = {address: [*frame.select_dtypes(["object", "str"])] for address, frame in results.tables_read.items()}
+    tables = {address: as_text(frame) for address, frame in results.tables_read.items()}
+    cards = {place: {"timing": timing} for place, timing in results.timings.items() if place != REPORT}
+    cards |= {place: _few(card, "inputs") for place, card in _cards(results.with_times()).items()}
+    return write_study(out, results.study, cards | {REPORT: {"parameters": parameters}}, tables, texts)
+
+
+def keep_for_others(results: StudyResults, out: Path) -> Path:
+    """Keep what reports of other studies may ask for."""
+    folder, named = out / results.study, models_of_document(results.study, results.references.reported)
+    gathered, target = variants.gather(results.folder, named), folder.with_suffix(".json")
+    kept = cards_kept(target) if target.exists() else {}
+    cards = {place: _few(card, "inputs", "outputs") for place, card in _cards(results).items()}
+    repeated = {variant_of(place.split("/")[1])[0] for place in cards if variant_of(place)[1]}
+    once = {place for place in kept if place.split("/")[1] in repeated}  # kept before it was repeated with seeds
+    rows = rows_of(folder)
+    stay = [address for address in rows.told if whose(address)[0] not in cards.keys() | once]
+    tables = {address: rows.text(address) for address in stay}
+    for address, frame in _for_others(results, named):
+        tables[address] = as_text(frame, FORMATS.get(address.rpartition("/")[2]))
+    for name, frame in gathered.items():
+        write_csv(folder / f"{name}.csv", _with_kept(folder / f"{name}.csv", frame, variants.KEYS[name]))
+    cards = {place: kept[place] for place in kept.keys() - once} | cards
+    return write_study(out, results.study, cards, tables)
+
+
+def models_of_document(study: str, reported: Path) -> set[str]:
+    """The networks that data/reported names of the document whose recipes a study repeats, by its name."""
+    rows = read_reported(sorted([*reported.glob("thesis.csv"), *reported.glob("*/*.csv")]))
+    return set(rows.loc[rows["source"] == study, "model"].dropna())
+
+
+def _for_others(results: StudyResults, named: set[str]) -> Iterator[tuple[str, pd.DataFrame]]:
+    """The tables of FOR_OTHERS that there are, whole, of trainings that are not repeated, or are of the literature."""
+    for place in _cards(results):
+        group, name = place.split("/")
+        for kind in FOR_OTHERS if not variants.is_variant(name, named) else ():
+            first, table = kind.split("/")
+            address = f"{TIMES}/{place}" if kind == f"{TIMES}/{group}" else f"{place}/{table}"
+            path = results.folder / f"{address}.parquet"
+            if group in (first, table) and path.exists():
+                yield address, read_frame(path)
+
+
+def _with_kept(path: Path, frame: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
+    """The rows of a table, and those kept before of trainings that it does not have."""
+    if not path.exists():
+        return frame
+    before = read_csv(path)
+    again = pd.MultiIndex.from_frame(before[keys]).isin(pd.MultiIndex.from_frame(frame[keys]))
+    return pd.concat([before[~again], frame], ignore_index=True)
+
+
+def _cards(results: StudyResults) -> dict[str, dict[str, Any]]:
+    """The cards of all stages that have measured something, by address."""
+    paths = [path for path in results.folder.glob("*/*.json") if path.parent.name not in NO_MEASURES]
+    return {place: results.find_card(place) for place in (f"{path.parent.name}/{path.stem}" for path in paths)}
+
+
+def _few(card: dict[str, Any], *names: str) -> dict[str, Any]:
+    """A card with as few of the files that it names as are kept."""
+    return card | {name: few(card[name]) for name in names if name in card}
+
+
+def write_study(
+    out: Path, study: str, cards: dict[str, Any], tables: dict[str, pd.DataFrame], texts: dict[str, Any] | None = None
+) -> Path:
+    """Write what is kept of a study, its tables, as as_text makes them, and its JSON.  Returns the tables' folder.
+
+    A line for each stage and each table, so that git shows which have changed.  texts: the columns of text, by address.
+    """
+    written = write_rows(out / study, tables)
+    remove_others((out / study).glob("*.csv"), [*written, *(out / study / f"{name}.csv" for name in OF_ALL)])
+    told = {address: told_of(frame, (texts or {}).get(address, ())) for address, frame in sorted(tables.items())}
+    lines = [f"{json.dumps(place)}: {json.dumps(card)}" for place, card in sorted(cards.items())]
+    inner = ",\n".join(f"{json.dumps(address)}: {json.dumps(each)}" for address, each in told.items())
+    lines.append(f'"{TABLES}": {{\n{inner}\n}}')
+    write_text(out / f"{study}.json", "{\n" + ",\n".join(lines) + "\n}\n")
+    return out / study

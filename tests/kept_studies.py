@@ -1,0 +1,30 @@
+"""Studies as they are kept in git, written and changed for tests."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from costtogo.analysis.documents import cards_kept, file_of
+from costtogo.analysis.kept import as_text, rows_of
+from costtogo.commands.publish import write_study
+from costtogo.files import read_csv, write_csv
+
+Change = Callable[[pd.DataFrame], pd.DataFrame]
+
+
+def keep(measured: Path, study: str, cards: dict[str, Any], tables: dict[str, pd.DataFrame]) -> Path:
+    """Write cards and tables by address as they are kept of a study, and return its folder."""
+    return write_study(measured, study, cards, {address: as_text(frame) for address, frame in tables.items()})
+
+
+def change(measured: Path, study: str, address: str, changed: Change) -> None:
+    """Change a kept table, of a study or a file of its own."""
+    rows, path = rows_of(measured / study), measured / study / file_of(address)
+    if "/" not in address:
+        write_csv(path, changed(read_csv(path)))
+        return
+    tables = {each: rows.text(each) for each in rows.told} | {address: as_text(changed(rows.table(address)))}
+    texts = {each: told.get("texts", ()) for each, told in rows.told.items()}
+    write_study(measured, study, cards_kept(measured / f"{study}.json"), tables, texts)

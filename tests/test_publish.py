@@ -1,0 +1,219 @@
+"""What is kept of a study in git: its report is written again from it to the byte, and no other report changes."""
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import kept_studies
+import pandas as pd
+import pytest
+import synthetic_large
+import synthetic_local_vi
+from messages import is_one_sentence
+from report_pages import links_of, texts_of
+from synthetic_study import study_of, whole, write_kept, write_results
+
+from costtogo.analysis.documents import MEASURED, REPORT, REPORTED, TABLES, cards_kept, kept_for_others
+from costtogo.cards import KEYED, short_key
+from costtogo.commands import publish
+from costtogo.commands.variants import is_variant
+from costtogo.files import FileError, read_json, write_json
+from costtogo.report.extracts import FOR_OTHERS, LOSS_ROWS, of_curve, of_instances
+from costtogo.report.pages import pictures_of
+from costtogo.report.results import References, StudyResults
+from costtogo.report.write import write
+from costtogo.types import UserError
+
+PUBLISHED = Path("reports/published")
+KEPT = [path.stem for path in sorted(MEASURED.glob("*.json")) if REPORT in cards_kept(path)]
+
+
+def made_up(name: str, folder: Path):
+    """A made-up study of a kind, with its results below a folder."""
+    if name == "listed":
+        study = study_of((3,), name="listed")
+        write_results(study, folder)
+        return study
+    synthetic = synthetic_local_vi if name == "local_vi" else synthetic_large
+    asked = synthetic.study_of() if name == "local_vi" else synthetic.study_of(name)
+    synthetic.write_results(asked, folder)
+    return whole(asked)
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*.*") if path.is_file()}
+
+
+@pytest.fixture(scope="module", params=["listed", "cube3", "puzzle15", "local_vi"])
+def study(request, tmp_path_factory):
+    """A study, a folder with its results, its report and what is kept of it, and what its report was written from."""
+    folder = tmp_path_factory.mktemp("project")
+    study, references = made_up(request.param, folder / "results"), References(measured=write_kept(folder / "measured"))
+    results = folder / "results" / study.study
+    own = StudyResults(results, study, references)
+    write(own, folder / "reports")
+    publish.keep_with_report(StudyResults(results, study, references), {"study": study.study}, folder / "measured")
+    return study, folder, own
+
+
+def test_a_report_is_written_again_to_the_byte_from_what_was_kept(study, tmp_path):
+    study, folder, own = study
+    write(StudyResults(folder / "measured" / study.study, study, own.references, is_kept=True), tmp_path)
+    assert contents(tmp_path) == contents(folder / "reports")
+
+
+def test_a_study_kept_with_its_report_is_in_no_other_report(study):
+    study, folder, own = study
+    assert (folder / "measured" / f"{study.study}.json").exists()
+    assert [path.stem for path in kept_for_others(own.references.measured)] == ["long", "repeated"]
+
+
+def test_to_keep_a_study_again_gives_the_same_and_leaves_nothing_behind(study):
+    study, folder, own = study
+    before = contents(folder / "measured" / study.study)
+    gone = folder / "measured" / study.study / "gone.csv"
+    gone.write_text("")
+    again = StudyResults(folder / "results" / study.study, study, own.references)
+    publish.keep_with_report(again, {}, folder / "measured")
+    assert contents(folder / "measured" / study.study) == before
+
+
+def test_kept_tables_hold_what_the_report_saw_of_them(study):
+    study, folder, own = study
+    kept = StudyResults(folder / "measured" / study.study, study, own.references, is_kept=True)
+    assert own.tables_read
+    for address, frame in own.tables_read.items():
+        pd.testing.assert_frame_equal(kept.frame(address), frame.reset_index(drop=True), check_dtype=bool(len(frame)))
+
+
+@pytest.mark.parametrize("study", KEPT)
+def test_each_report_in_git_is_what_was_kept_of_its_study(study, tmp_path):
+    published = PUBLISHED / study
+    shutil.copytree(published / "figures", tmp_path / study / "figures")
+    (tmp_path / study / "figures" / "gone.png").write_bytes(b"")
+    publish.write_published(study, tmp_path, MEASURED)
+    assert contents(tmp_path / study) == contents(published)
+
+
+@pytest.mark.parametrize("study", KEPT)
+def test_pages_of_a_report_in_git_are_short_and_every_link_and_picture_is_there(study):
+    folder = PUBLISHED / study
+    assert all((folder / place).exists() for _, place, _ in links_of(folder))
+    assert pictures_of(folder) == {f"figures/{path.name}" for path in (folder / "figures").iterdir()}
+    lengths = [text.count("\n") for name, text in texts_of(folder).items() if "/appendix_" not in name]
+    assert len(lengths) > 1 and max(lengths) <= 250
+
+
+def test_a_report_is_not_written_without_a_table_that_it_was_kept_with(tmp_path):
+    shutil.copytree(MEASURED, tmp_path / "measured")
+    own = References(measured=tmp_path / "measured")
+    lost = tmp_path / "measured" / "puzzle8" / "searches.csv"
+    rows = lost.read_text()
+    for content, said in {
+        rows[: rows.rindex("\n", 0, -1) + 1]: "is damaged",
+        "": "searches.csv",
+        None: "is missing",
+    }.items():
+        lost.write_text(content) if content is not None else lost.unlink()
+        with pytest.raises(FileError, match=f"{said}") as told:
+            write(StudyResults.to_write_again("puzzle8", own), tmp_path / "report")
+        assert is_one_sentence(str(told.value)) and lost.name in str(told.value)
+    (tmp_path / "measured" / "puzzle8.json").write_text("[1]", encoding="utf-8")
+    with pytest.raises(FileError, match="puzzle8.json is damaged"):
+        StudyResults.to_write_again("puzzle8", own)
+
+
+def test_a_study_that_was_not_kept_with_its_report_is_told(tmp_path):
+    for name in ("long", "none"):
+        with pytest.raises(UserError, match=f"no report of the study {name}") as told:
+            StudyResults.to_write_again(name, References(measured=write_kept(tmp_path)))
+        assert is_one_sentence(str(told.value))
+
+
+def test_another_study_is_asked_for_what_is_kept_of_it_and_for_nothing_else(tmp_path):
+    addresses = {}
+    for kind in (*FOR_OTHERS, "models/errors", "instances/distributions"):
+        group, table = kind.split("/")
+        addresses[f"timings/{table}/net" if group == "timings" else f"{group}/net/{table}"] = kind
+    tables = dict.fromkeys(addresses, pd.DataFrame({"x": [1]}))
+    kept = StudyResults.of_kept(kept_studies.keep(tmp_path, "long", {}, tables))
+    for address, kind in addresses.items():
+        assert (kept.find(address) is not None) == (kind in FOR_OTHERS)
+
+
+def test_what_is_published_is_of_a_clean_clone(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(UserError, match="no clone") as told:
+        publish.refuse_changes()
+    assert is_one_sentence(str(told.value))
+    subprocess.run(["git", "init", "--quiet"], check=True)
+    publish.refuse_changes()
+    Path("a b").write_text("")
+    with pytest.raises(UserError, match="Commit or stash .*a b") as told:
+        publish.refuse_changes()
+    assert is_one_sentence(str(told.value))
+
+
+def test_a_stage_that_ran_with_changes_is_not_published(tmp_path):
+    results = tmp_path / "results" / "tiny"
+    write_json(results / "models" / "net.json", {"stage": "train"})
+    write_json(results / "timings" / "models" / "net.json", {"commit": "0123+"})
+    with pytest.raises(UserError, match="models/net ran with uncommitted changes") as told:
+        publish.keep(results, tmp_path / "measured")
+    assert is_one_sentence(str(told.value)) and not (tmp_path / "measured").exists()
+
+
+def test_a_study_without_a_finished_stage_is_refused(tmp_path):
+    with pytest.raises(UserError, match="no finished stage") as told:
+        publish.keep(tmp_path / "results" / "tiny", tmp_path / "measured")
+    assert is_one_sentence(str(told.value))
+
+
+def test_losses_are_spread_evenly_and_every_convergence_point_is_among_them():
+    curve = pd.DataFrame({"iteration": range(1, 5001), "loss": 1.0})
+    curve["validation_loss"] = curve["loss"].where(curve["iteration"] % 2 == 0)
+    curve["updated"] = curve["iteration"] % 700 == 1
+    seen = of_curve(curve)
+    assert seen["shown"].sum() == LOSS_ROWS and seen.loc[seen["shown"], "validation_loss"].notna().all()
+    assert set(curve.loc[curve["updated"], "iteration"]) <= set(seen["iteration"])
+    assert of_curve(curve.assign(validation_loss=float("nan")))["shown"].sum() == 0
+
+
+def test_states_that_a_selection_set_holds_too_are_counted_once():
+    rows = [("select", "selection", 7, 1), ("test", "test", 7, 1), ("test", "test", 7, 1), ("test", "test", 8, 2)]
+    cells = of_instances(pd.DataFrame(rows, columns=["set", "role", "rank", "distance"]))
+    test = cells[cells["set"] == "test"].set_index("distance")
+    assert test["instances"].to_dict() == {1: 2, 2: 1} and test["shared"].to_dict() == {1: 1, 2: 0}
+
+
+def test_the_card_of_a_stage_and_what_is_said_of_a_table_are_a_line_each(tmp_path):
+    path = write_kept(tmp_path) / "long.json"
+    whole, cards = read_json(path), cards_kept(path)
+    assert {*whole} - {*cards} == {TABLES} and list(whole[TABLES]) == ["models/net/curve"]
+    assert len(path.read_text().splitlines()) == len(cards) + len(whole[TABLES]) + 4
+
+
+def test_seeds_of_a_document_s_own_recipe_are_kept_with_their_tables_and_others_in_one():
+    named = publish.models_of_document("thesis", REPORTED)
+    assert "H4_DNN_reduced_0" in named and not publish.models_of_document("three_seeds", REPORTED)
+    assert not is_variant("H4_DNN_reduced_0_seed2", named) and not is_variant("DNN_0", named)
+    assert is_variant("base_cube2_seed2", named)
+
+
+def test_no_place_of_a_machine_is_kept():
+    card = {"inputs": {"/home/me/boards/puzzle15.csv": "a", "results/x/models/net/checkpoints.parquet": "b"}}
+    kept = publish._few(card, "inputs")["inputs"]
+    assert kept == {"$COSTTOGO_EXTERNAL/puzzle15.csv": "a", "results/x/models/net/checkpoints.parquet": "b"}
+    texts = [path.read_text(encoding="utf-8") for path in MEASURED.glob("*.json")]
+    assert len(texts) > 4 and not any(re.search(r'"/\w+/', text) for text in texts)
+
+
+@pytest.mark.parametrize("study", KEPT)
+def test_every_row_of_the_key_numbers_names_the_run_of_a_stage_that_is_kept(study):
+    report = (PUBLISHED / study / "report.md").read_text(encoding="utf-8")
+    kept = cards_kept(MEASURED / f"{study}.json").values()
+    keys = {short_key(card) for card in kept if KEYED <= card.keys()}
+    tables = re.findall(r"^\|.*\| run \|\n\| :--.*\n((?:\|.*\n)+)", report, re.M)
+    named = [row.rstrip(" |`").rpartition("`")[2] for rows in tables for row in rows.splitlines()]
+    assert named and set(named) <= keys
