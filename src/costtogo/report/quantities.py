@@ -24,7 +24,8 @@ class Quantity(NamedTuple):
     title: as readers see it.  better: of a result, +1 if more is better, -1 if less, 0 if neither.  absolute, relative:
     by how much two numbers may differ and be the same, in the quantity's unit and as a share of the reported value.
     clock: a clock tells it, so that it stands apart.  reason: why nothing stands beside it, where nothing does.
-    form: how its numbers are written, where not as form_of says.
+    form: how its numbers are written, where not as form_of says.  parameter: of a setting of a training, where the
+    parameters of one have it: "architecture.first_layers.0".
     """
 
     title: str
@@ -34,6 +35,7 @@ class Quantity(NamedTuple):
     clock: bool = False
     reason: str = ""
     form: Format | None = None
+    parameter: str = ""
 
     @property
     def tolerance(self) -> str:
@@ -57,7 +59,7 @@ def _read(of: str) -> dict[str, Quantity]:
 def _quantity(row: dict[str, str]) -> Quantity:
     better, absolute, relative = (float(row[name] or 0) for name in ("better", "absolute", "relative"))
     clock, form = row["clock"] == "yes", short if row["as_is"] == "yes" else None
-    return Quantity(row["title"], int(better), absolute, relative, clock, row["reason"], form)
+    return Quantity(row["title"], int(better), absolute, relative, clock, row["reason"], form, row["parameter"])
 
 
 THESIS = _read("thesis")
