@@ -9,6 +9,7 @@ from pydantic import ValidationError
 
 from costtogo.exact.bfs import distances
 from costtogo.exact.graph import graph_of
+from costtogo.exact.nearby import GoalAlone
 from costtogo.heuristics.children import child_costs
 from costtogo.heuristics.policy_guide import PolicyGuide
 from costtogo.params.searches import PolicyBeamParams
@@ -47,16 +48,12 @@ def test_a_policy_that_knows_the_way_leads_greedy_walks_and_the_narrowest_beam_s
     np.testing.assert_array_equal(beams.nodes_expanded, DISTANCE)  # one evaluation a move, not one a child
 
 
-def test_the_stage_searches_every_set_and_width_within_its_moves():
+def test_the_stage_searches_with_every_width_within_its_moves():
     stage = SimpleNamespace(puzzle=PUZZLE, parameters={"max_nodes": 1000})
     frame = pd.DataFrame({"set": "test", "instance": [0, 1], "distance": [15.0, 1.0]})
     starts = STATES[[int(DISTANCE.argmax()), int(np.flatnonzero(DISTANCE == 1)[0])]]
-    asked = [PolicyBeamParams(solver="policy_beam", set="test", widths=[1, 3], max_moves=14)]
-
-    def search(starts, **options):
-        return beam.solve(PUZZLE, PolicyGuide(Informed()), starts, **options)
-
-    rows = pd.concat(search_beams(stage, search, {"test": (frame, starts)}, asked))
+    asked = PolicyBeamParams(solver="policy_beam", set="test", widths=[1, 3], max_moves=14)
+    rows = pd.concat(search_beams(stage, Informed(), GoalAlone(PUZZLE), asked, frame, starts))
     assert rows["width"].tolist() == [1, 1, 3, 3]
     assert rows["solved"].tolist() == [False, True, False, True]
 

@@ -12,14 +12,15 @@ from messages import is_one_sentence
 from costtogo import progress
 from costtogo.analysis.intervals import mean_interval, share_interval, wilson
 from costtogo.analysis.suboptimality import separated, summarise
+from costtogo.exact.nearby import GoalAlone
 from costtogo.exact.pattern_database import build, save
 from costtogo.heuristics.table import TableHeuristic, exact, zero
 from costtogo.learning.instances import draw_prefixes
-from costtogo.params.searches import CellParams, GridParams
+from costtogo.params.searches import AnytimeParams, CellParams, GridParams
 from costtogo.puzzles import make
 from costtogo.puzzles.base import solves
 from costtogo.search import bwas
-from costtogo.stages.search import exhaustive, grids, running
+from costtogo.stages.search import anytime, exhaustive, grids, running
 from costtogo.stages.search.loading import load_heuristic
 from costtogo.types import SearchResult, UserError
 
@@ -164,6 +165,18 @@ def test_every_cell_of_a_grid_is_searched_from_every_instance(distances_of):
         ]
         solutions = [HANOI.parse_moves(text) for text in part["solution"]]
         assert solves(HANOI, np.tile(starts, (4, 1)), solutions).all()
+
+
+def test_each_budget_is_searched_with_from_the_first_instances_alone(distances_of):
+    stage = SimpleNamespace(puzzle=HANOI, parameters={"max_nodes": 1000, "threads": 1})
+    budget = {"solver": "bwas", "path_weight": [0.5, 1.0], "batch_size": 1}
+    budgets = [{**budget, "states": states, "seconds": seconds} for states, seconds in ((1, 5), (3, 6))]
+    asked = AnytimeParams(solver="anytime", set="way", budgets=budgets)
+    heuristic = TableHeuristic(HANOI, distances_of("hanoi_4_4").astype(np.float32))
+    instances, starts = INSTANCES.assign(set="way", distance=np.nan), HANOI.unrank(np.arange(4))
+    found = pd.concat(anytime.search_set(stage, heuristic, GoalAlone(HANOI), asked, instances, starts))
+    assert found[["seconds_allowed", "instance"]].to_numpy().tolist() == [[5, 0], [6, 0], [6, 1], [6, 2]]
+    assert found["cost"].tolist() == distances_of("hanoi_4_4")[[0, 0, 1, 2]].tolist()
 
 
 # The protocol where every state is listed

@@ -12,7 +12,7 @@ from costtogo.params.searches import TreeParams
 from costtogo.puzzles import make
 from costtogo.report.timings import of_settings
 from costtogo.search import mcts
-from costtogo.stages.search.trees import heuristic_of, search_sets
+from costtogo.stages.search.trees import heuristic_of, search_set
 
 PUZZLE = make("hanoi_3")
 GIVEN = {"solver": "mcts", "set": "test", "exploration": [1.0, 2.0], "max_expansions": 50}
@@ -50,14 +50,14 @@ def test_every_setting_is_searched_as_it_says(monkeypatch):
         return solve(*args, **named)
 
     monkeypatch.setattr(mcts, "solve", recorded)
-    instances = SimpleNamespace(puzzle=PUZZLE, parameters={"max_nodes": 77})
+    stage = SimpleNamespace(puzzle=PUZZLE, parameters={"max_nodes": 77})
     frame = pd.DataFrame({"set": ["test"], "instance": [0], "distance": [7]})
     asked = [
         TreeParams(**GIVEN),
         TreeParams(**GIVEN | {"exploration": [3.0]}, leaves=4, virtual_loss=2.0, untried="zero", shortening="tree"),
         TreeParams(**GIVEN | {"exploration": [4.0]}, shortening="none"),
     ]
-    rows = list(search_sets(instances, Network(), {"test": (frame, PUZZLE.start[None])}, asked))
+    rows = [part for each in asked for part in search_set(stage, Network(), each, frame, PUZZLE.start[None])]
     made = [call for call in calls if call["limits"].max_nodes == 77]
     named = ("exploration", "leaves", "virtual_loss", "from_zero", "breadth_first", "shortcuts")
     assert [tuple(call[name] for name in named) for call in made] == [

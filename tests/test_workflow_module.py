@@ -471,6 +471,15 @@ def test_the_code_of_a_stage_changes_with_its_sources_alone(file, changes, copy_
     assert (digests("train") != before) == changes
 
 
+def test_the_table_beside_a_module_is_part_of_its_code(copy_of_the_code):
+    copy, digests = copy_of_the_code
+    before, table = digests("report"), copy / "report/quantities.csv"
+    table.write_text(table.read_text(encoding="utf-8").replace("0.05", "0.5"), encoding="utf-8")
+    assert {name for name, code in digests("report")["report"].items() if code != before["report"].get(name)} == {
+        "report/quantities.csv"
+    }
+
+
 MENDED = {
     "a comment": lambda text: text + "# a comment\n",
     "empty lines": lambda text: text.replace("\n\n", "\n\n\n\n"),

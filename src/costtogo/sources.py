@@ -1,6 +1,7 @@
 """Which source files a stage runs through, the closure of its imports inside this package, and their digest.
 
-Of a puzzle of another package, the imports inside that package count too.
+Of a puzzle of another package, the imports inside that package count too; of every module, a table of its name beside
+it, as report/quantities.csv.
 
 The key of a stage holds the digest, so that a change of code makes anew what it may change. Comments, docstrings and
 formatting are no code. Of the puzzles a stage runs through its own alone. Tracking is left out, and so is what decides
@@ -23,6 +24,7 @@ PACKAGE = "costtogo"
 ROOT = Path(__file__).parent
 REGISTRY = "costtogo.puzzles"  # which only finds the modules of puzzles
 NOT_RESULTS = ("costtogo.tracking", "costtogo.recipes", "costtogo.sources", "costtogo.syntax")
+TABLE = ".csv"  # of the numbers and names that a module reads as it is imported
 # What has been parsed, by the digest of the bytes and of what parses them: parsing takes long.
 PARSER = read_bytes(syntax.__file__)
 MEMORY = Path(".snakemake/costtogo/sources.json")
@@ -59,7 +61,7 @@ def digest_of(code: dict[str, str]) -> str:
 
 @cache
 def _closure(root: Path, module: str) -> frozenset[Path]:
-    """The file of a module and those of all it imports, of its own package and of this one."""
+    """The file of a module and those of all it imports, of its own package and of this one, and their tables."""
     packages = {PACKAGE, module.split(".")[0]}
     found: dict[str, Path] = {}
     waiting = [module]
@@ -74,7 +76,8 @@ def _closure(root: Path, module: str) -> frozenset[Path]:
         if path is not None:
             found[name] = path
             waiting += [name for name in _source(path).imports if name.split(".")[0] in packages]
-    return frozenset(found.values())
+    tables = {table for path in found.values() if (table := path.with_suffix(TABLE)).is_file()}
+    return frozenset({*found.values(), *tables})
 
 
 @cache
@@ -99,6 +102,8 @@ def _folder_of(package: str) -> Path:
 def _source(path: Path) -> Source:
     """What a file holds, as it was parsed before if its bytes were."""
     content = read_bytes(path)
+    if path.suffix == TABLE:
+        return Source(hashlib.sha256(content).hexdigest(), ())
     key = hashlib.sha256(PARSER + content).hexdigest()
     known = _remembered()
     if key not in known:

@@ -81,40 +81,29 @@ def seconds_text(value: float) -> str:
     return f"{scaled:.0f} {unit}" if scaled >= 10 else f"{scaled:.2g} {unit}"
 
 
-def heat_maps(maps: dict[str, tuple], cells: pd.DataFrame, *, framed: bool = False, **options) -> Figure:
-    """Heat maps over λ and N side by side, by their names; each has the arguments of draw_cells after `places`.
+def heat_maps(maps: dict[str, tuple], cells: pd.DataFrame) -> Figure:
+    """Heat maps over λ and N side by side, the number written in each cell, those with unsolved searches framed.
 
-    cells: those whose λ and N they show; framed: and whose unsolved searches they mark.  options: of style.subplots.
+    maps: as of cell_tables. A cell that is not there is left blank.
     """
-    figure, panels = style.subplots(1, len(maps), grid=False, sharey=True, **options)
-    for axes, (name, (rows, *shown)) in zip(panels, maps.items(), strict=True):
-        draw_cells(axes, rows, weights_and_sizes(cells), *shown)
-        if framed:
-            mark_unsolved(axes, cells)
+    weights, sizes = weights_and_sizes(cells)
+    figure, panels = style.subplots(1, len(maps), grid=False, sharey=True, height=3.4)
+    for axes, (name, (value, *shown)) in zip(panels, maps.items(), strict=True):
+        table = cells.pivot(index="path_weight", columns="batch_size", values=value)
+        draw_table(axes, table.reindex(index=weights, columns=sizes), *shown)
+        axes.set_xticks(range(len(sizes)), [f"{size:,}" for size in sizes])
+        axes.set_yticks(range(len(weights)), [f"{weight:g}" for weight in weights])
+        mark_unsolved(axes, cells)
         style.name_panel(axes, name)
     panels[0].set_ylabel("path weight λ")
     figure.supxlabel("batch size N")
     frame = Patch(fill=False, edgecolor=style.VERMILION, linewidth=1.6, label=UNSOLVED)
-    return style.with_legend(figure, more=[frame] if framed else [])
+    return style.with_legend(figure, more=[frame])
 
 
 def weights_and_sizes(cells: pd.DataFrame) -> tuple[list[float], list[int]]:
     """All λ, the largest first, and all N of the cells."""
     return sorted(cells["path_weight"].unique(), reverse=True), sorted(cells["batch_size"].unique())
-
-
-def draw_cells(
-    axes: Axes, rows: pd.DataFrame, places, value: str, scale: Normalize, text, colors=style.SEQUENTIAL
-) -> None:
-    """A heat map with the value written in each cell, in black or white as the colour below asks.
-
-    places: all λ and N, as weights_and_sizes gives them; a cell that the rows lack is left blank.
-    """
-    table = rows.pivot(index="path_weight", columns="batch_size", values=value)
-    table = table.reindex(index=places[0], columns=places[1])
-    draw_table(axes, table, scale, text, colors)
-    axes.set_xticks(range(table.shape[1]), [f"{size:,}" for size in table.columns])
-    axes.set_yticks(range(table.shape[0]), [f"{weight:g}" for weight in table.index])
 
 
 def draw_table(
@@ -176,11 +165,11 @@ def grid_heat_maps(grid: pd.DataFrame, chosen: str) -> Figure:
     cells = grid[grid["set"] == chosen]
     lengths, nodes = Normalize(*_range(cells["length"], 1)), LogNorm(*_range(cells["nodes_generated"], 1))
     maps = {
-        "solved, %": (cells, "solved_percent", Normalize(0, 100), "{:.0f}".format),
-        "length, moves": (cells, "length", lengths, "{:.1f}".format, REVERSED),
-        "nodes generated": (cells, "nodes_generated", nodes, style.count_text, REVERSED),
+        "solved, %": ("solved_percent", Normalize(0, 100), "{:.0f}".format),
+        "length, moves": ("length", lengths, "{:.1f}".format, REVERSED),
+        "nodes generated": ("nodes_generated", nodes, style.count_text, REVERSED),
     }
-    return heat_maps(maps, cells, framed=True, height=3.4)
+    return heat_maps(maps, cells)
 
 
 @style.kind_of_figure
@@ -192,8 +181,8 @@ def grid_seconds(grid: pd.DataFrame, clock: pd.DataFrame, chosen: str) -> Figure
     cells = grid.merge(clock.groupby(CELLS, as_index=False)["seconds"].mean(), on=CELLS)
     cells = cells[cells["set"] == chosen]
     scale = LogNorm(*_range(cells["seconds"], 1e-3))
-    maps = {"seconds a search": (cells, "seconds", scale, seconds_text, REVERSED)}
-    figure = heat_maps(maps, cells, framed=True, height=3.4)
+    maps = {"seconds a search": ("seconds", scale, seconds_text, REVERSED)}
+    figure = heat_maps(maps, cells)
     figure.set_figwidth(3.6)  # inches
     return figure
 
@@ -205,7 +194,7 @@ def _range(values: pd.Series, least: float) -> tuple[float, float]:
 
 
 def mark_unsolved(axes: Axes, cells: pd.DataFrame) -> None:
-    """Frame the cells of draw_cells with unsolved searches, and cross out those where nothing was solved."""
+    """Frame the cells of heat_maps with unsolved searches, and cross out those where nothing was solved."""
     weights, sizes = weights_and_sizes(cells)
     for cell in cells[cells["solved_percent"] < 100].itertuples():
         x, y = sizes.index(cell.batch_size), weights.index(cell.path_weight)

@@ -10,6 +10,7 @@ from functools import cache
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from costtogo.report import markdown
+from costtogo.report.columns import columns
 
 BLOCK = re.compile(r"[#|]|!\[|```")  # what begins a heading, a row of a table, code or a picture: no text goes on there
 ITEM = "- "
@@ -30,8 +31,8 @@ def environment() -> Environment:
     """The templates, with the filters and functions that they may use."""
     loader = PackageLoader("costtogo.report")
     found = Environment(loader=loader, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    names = ("amount", "code", "columns", "interval", "percent", "places", "short", "significant", "table", "text")
-    functions = {name: getattr(markdown, name) for name in names}
+    names = ("amount", "code", "interval", "percent", "places", "short", "significant", "table", "text")
+    functions = {"columns": columns} | {name: getattr(markdown, name) for name in names}
     found.filters |= functions | {"places": lambda value, count: markdown.places(count)(value)}
     found.globals |= functions
     found.tests["missing"] = markdown.is_missing

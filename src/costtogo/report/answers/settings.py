@@ -10,29 +10,11 @@ from costtogo.puzzles import make, noun
 from costtogo.report.answer import NAN, Answer, Row, answers
 from costtogo.report.answers.search import external, is_scrambled
 from costtogo.report.answers.training import with_target
+from costtogo.report.quantities import OTHERS
 from costtogo.report.results import StudyResults, alike
 from costtogo.report.search_tables import best_cell, shortest_path_sets
 
-PLACES = {  # where the parameters of a training have a setting
-    "averaging_rate": "polyak",
-    "check_interval": "check_every",
-    "checkpoint_interval": "checkpoint_every",
-    "first_layer_neurons": "architecture.first_layers.0",
-    "forced_update_iteration": "forced_update",
-    "learning_rate": "learning_rate",
-    "learning_rate_decay": "learning_rate_factor",
-    "loss_threshold": "epsilon",
-    "residual_blocks": "architecture.residual_blocks",
-    "residual_layer_neurons": "architecture.first_layers.-1",
-    "residual_layers": "architecture.layers_per_block",
-    "scramble_moves_max": "sampler.walk_max",
-    "second_layer_neurons": "architecture.first_layers.1",
-    "states_per_iteration": "states_per_iteration",
-    "total_iterations": "iterations",
-    "training_batch_size": "minibatch",
-    "validation_states": "validation_states",
-    "walk_offset": "sampler.conv_point_offs",
-}
+PLACES = {name: each.parameter for name, each in OTHERS.items() if each.parameter}
 GRID = "searches/{ours}/grid"
 OF_TARGET = ("loss_threshold", "walk_offset")  # of trainings with a target network alone
 

@@ -1,11 +1,7 @@
-"""Monte Carlo tree search over a network with a policy: results/<study>/trees/<model>/.
-
-searches.parquet has a row for each instance and setting, grid.parquet one for each set and setting.
-"""
+"""Monte Carlo tree search over a network with a policy: results/<study>/trees/<model>/."""
 
 from collections.abc import Iterator
 from functools import partial
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -16,49 +12,37 @@ from costtogo.params.searches import TreeParams
 from costtogo.search import mcts
 from costtogo.search.bwas import Limits
 from costtogo.search.replayed import warm_up
-from costtogo.stages.search.loading import Sets, index_of, load_network, read_sets
-from costtogo.stages.search.running import finish_cells, run_searches
+from costtogo.stages.search.over_network import stage_of
+from costtogo.stages.search.running import run_searches
 from costtogo.stages.stage_run import StageRun
 from costtogo.types import CostToGo, States
 
-MEASURES = ("solved_percent", "length", "optimal_percent", "nodes_expanded")
 
-
-def run(params: Path, out: Path, table: Path, instances: Path, model: Path) -> None:
-    """Search from every instance of the sets named, with every setting; model is the folder of a training.
-
-    table: the exact table, which no tree looks into: a search ends at the goal alone.
-    """
-    stage = StageRun("trees", __name__, params, out, [instances, index_of(model)])
-    network, sets = load_network(model, stage.device), read_sets(stage.puzzle, instances)
-    asked = [TreeParams(**values) for values in stage.parameters["trees"]]
-    found = search_sets(stage, network, sets, asked)
-    finish_cells(stage, found, [*TreeParams.cell], MEASURES)
-
-
-def search_sets(
-    stage: StageRun, network: NetworkHeuristic, sets: Sets, asked: list[TreeParams]
+def search_set(
+    stage: StageRun, network: NetworkHeuristic, trees: TreeParams, instances, starts: States
 ) -> Iterator[pd.DataFrame]:
-    """The rows of one set and setting after another."""
+    """The rows of one setting after another."""
     puzzle, max_nodes = stage.puzzle, stage.parameters["max_nodes"]
-    for trees in asked:
-        heuristic = heuristic_of(trees, network)
-        for exploration in trees.exploration:
-            search = partial(
-                mcts.solve,
-                puzzle,
-                heuristic,
-                exploration=exploration,
-                virtual_loss=trees.virtual_loss,
-                leaves=trees.leaves,
-                from_zero=trees.untried == "zero",
-                breadth_first=trees.shortening != "none",
-                shortcuts=trees.shortening == "shortcuts",
-            )
-            warm_up(puzzle, partial(search, limits=Limits(max_expansions=100)))
-            search = partial(search, limits=Limits(max_expansions=trees.max_expansions, max_nodes=max_nodes))
-            cell = {name: getattr(trees, name) for name in TreeParams.cell if name not in ("set", "exploration")}
-            yield run_searches(puzzle, search, *sets[trees.set], exploration=exploration, **cell)
+    heuristic = heuristic_of(trees, network)
+    for exploration in trees.exploration:
+        search = partial(
+            mcts.solve,
+            puzzle,
+            heuristic,
+            exploration=exploration,
+            virtual_loss=trees.virtual_loss,
+            leaves=trees.leaves,
+            from_zero=trees.untried == "zero",
+            breadth_first=trees.shortening != "none",
+            shortcuts=trees.shortening == "shortcuts",
+        )
+        warm_up(puzzle, partial(search, limits=Limits(max_expansions=100)))
+        search = partial(search, limits=Limits(max_expansions=trees.max_expansions, max_nodes=max_nodes))
+        cell = {name: getattr(trees, name) for name in TreeParams.cell if name not in ("set", "exploration")}
+        yield run_searches(puzzle, search, instances, starts, exploration=exploration, **cell)
+
+
+run = stage_of(TreeParams, search_set, by_table=False)  # a search ends at the goal alone
 
 
 def heuristic_of(trees: TreeParams, network: NetworkHeuristic):
