@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
 
@@ -17,7 +18,7 @@ from costtogo import cli
 from costtogo.exact import pattern_database
 from costtogo.exact.bfs import distances
 from costtogo.exact.graph import graph_of
-from costtogo.files import read_arrays, read_frame, read_json, write_frame, write_json
+from costtogo.files import digest, read_arrays, read_frame, read_json, write_frame, write_json
 from costtogo.heuristics import network as networks
 from costtogo.heuristics.policy_guide import PolicyGuide
 from costtogo.params.training import architecture_of
@@ -548,11 +549,29 @@ def test_solve_exactly_without_a_study_builds_a_small_database_and_says_so(comma
     assert puzzle.is_goal(apply(puzzle, puzzle.parse_state(state), puzzle.parse_moves(shown(out)["solution"]))[None])
 
 
+def save_database(puzzle: str, name: str, database: pattern_database.PatternDatabase) -> None:
+    """A database of a study in the working folder, with the card that its stage writes."""
+    path = Path("results") / puzzle / "pattern_databases" / f"{name}.npz"
+    pattern_database.save(path, database)
+    card = {"parameters": {"puzzle": puzzle}, "inputs": {}, "outputs": {str(path): digest(path)}}
+    write_json(path.with_suffix(".json"), card)
+    exact._is_of_study.cache_clear()
+
+
+def test_a_pattern_database_that_no_stage_wrote_is_left_aside(command, tmp_path):
+    exact._small_database.cache_clear(), exact._is_of_study.cache_clear()
+    path = tmp_path / "results/puzzle15/pattern_databases/zeros.npz"
+    zeros = pattern_database.build(4, "-".join(["2"] * 7) + "-1")
+    pattern_database.save(path, replace(zeros, values=np.full_like(zeros.values, 60)))
+    code, out, err = command("solve", "--puzzle", "puzzle15", "--scramble", "D R U", "--solver", "exact")
+    assert code == 0 and "optimum         3 moves (proved)" in out and "zeros.npz is not what a stage wrote" in err
+
+
 def test_solve_exactly_goes_by_the_database_that_the_study_finds_optima_by(command, tmp_path):
     folder = tmp_path / "results/puzzle15"
     partitions = {"pairs": "-".join(["2"] * 7) + "-1", "threes": "3-3-3-3-3"}
     for name, partition in partitions.items():
-        pattern_database.save(folder / f"pattern_databases/{name}.npz", pattern_database.build(4, partition))
+        save_database("puzzle15", name, pattern_database.build(4, partition))
     far, nodes = "9 1 7 4 5 10 8 14 15 6 2 11 13 0 12 3", {}
     for name in ("threes", "pairs", None):
         if name is not None:
@@ -610,7 +629,7 @@ def test_solve_exactly_writes_bounds_and_compares_with_the_lengths_of_the_file(c
 
 def test_solve_exactly_tells_the_bound_when_its_time_is_up(refused, tmp_path):
     pairs = "-".join(["2"] * 12)
-    pattern_database.save(tmp_path / "results/puzzle24/pattern_databases/pairs.npz", pattern_database.build(5, pairs))
+    save_database("puzzle24", "pairs", pattern_database.build(5, pairs))
     far = " ".join(str(tile) for tile in range(24, 0, -1)) + " 0"
     told = refused("solve", "--puzzle", "puzzle24", "--state", far, "--solver", "exact", "--seconds", "0.2")
     assert "Not solved within 0.2 seconds" in told and "moves or more; raise --seconds" in told

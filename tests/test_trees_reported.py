@@ -48,7 +48,9 @@ def write_results(folder: Path, unsolved: int = 0, two_phase: bool = True, trees
         cell = [*asked[0].cell]
         counts = {"instances": ("cost", "size"), "solved_percent": ("solved", "mean"), "length": ("cost", "mean")}
         grid = rows.groupby(cell, sort=False).agg(**counts, nodes_expanded=("nodes_expanded", "mean")).reset_index()
-        grid = grid.assign(length_low=grid["length"] - 1, length_high=grid["length"] + 1, known=0, optimal_percent=50.0, excess=1.0)
+        grid = grid.assign(
+            length_low=grid["length"] - 1, length_high=grid["length"] + 1, known=0, optimal_percent=50.0, excess=1.0
+        )
         write_table(results / "trees" / MODEL / "grid.parquet", grid.assign(nodes_generated=9.0))
         write_table(results / "timings/trees" / f"{MODEL}.parquet", rows[[*cell, "instance"]].assign(seconds=0.5))
         write_card(results, "trees", MODEL, {})
