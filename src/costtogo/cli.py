@@ -185,6 +185,10 @@ def solve(
         bool, typer.Option("--until-proved", help="Go on until no open node promises a shorter solution.")
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the solution of one state as JSON.")] = False,
+    overwrite: Annotated[
+        bool,
+        typer.Option("--overwrite", help="Replace the file of --out; else one begun by the same command is ended."),
+    ] = False,
 ):
     """Solve one scramble or state, or a CSV of them, over a trained network or exactly.
 
@@ -216,9 +220,9 @@ def solve(
             raise UserError("Leave out --json: the solutions of --instances go to the CSV file of --out.")
         if out is None or scramble or state or level:
             raise UserError("With --instances give --out, a CSV file to write, and no --scramble, --state or --level.")
-        command.solve_file(puzzle, model, instances, out, setting)
+        command.solve_file(puzzle, model, instances, out, setting, overwrite)
         return
-    if out is not None:
+    if out is not None or overwrite:
         raise UserError("Leave out --out: it takes the solutions of --instances, and that of one state is printed.")
     given = {kind: value for kind, value in zip(KINDS, (scramble, state, level), strict=True) if value is not None}
     if len(given) != 1:
@@ -435,7 +439,7 @@ def main() -> None:
     except OSError as error:
         _leave_for_system(error)
     if code == INTERRUPTED:
-        _leave("interrupted; what is finished is kept.", code)
+        _leave("interrupted.", code)
     sys.exit(code)
 
 
