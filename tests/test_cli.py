@@ -20,13 +20,14 @@ from costtogo import cli
 from costtogo.exact import pattern_database
 from costtogo.exact.bfs import distances
 from costtogo.exact.graph import graph_of
-from costtogo.files import digest, read_arrays, read_frame, read_json, write_frame, write_json
+from costtogo.files import FileError, digest, read_arrays, read_frame, read_json, write_frame, write_json
 from costtogo.heuristics import network as networks
 from costtogo.heuristics.policy_guide import PolicyGuide
 from costtogo.params.training import architecture_of
 from costtogo.puzzles import make
 from costtogo.puzzles.base import apply, random_walks
 from costtogo.solving import at_hand, exact, solution
+from costtogo.types import UserError
 
 HANOI = make("hanoi_3")
 HANOI_DISTANCE = distances(graph_of(HANOI), int(HANOI.rank(HANOI.goal[None])[0]))
@@ -653,6 +654,16 @@ def test_keep_writes_metrics_with_their_provenance_and_leaves_what_was_kept_befo
     assert kept == {"models/older": {"metrics": {}}, "models/net": card | {"timing": {"seconds": 5.0}}}
     whole = (tmp_path / "kept" / "long" / "models_net_curve.csv").read_text()
     assert whole == "iteration,updated,loss\n1,False,3\n2,True,2\n3,False,0.123457\n"
+
+
+def test_what_needs_a_project_says_so_elsewhere(refused, tmp_path):
+    assert "is no trained model: name a folder results/<study>/models/<model>." in refused("pack", "x")
+    for folder, told in ((None, "; start this in the project's folder: here is none."), ("workflow", "No such file.")):
+        if folder:
+            (tmp_path / folder).mkdir()
+        with pytest.raises(UserError) as error, cli._in_project():
+            raise FileError("Cannot read workflow/captions/states.rst: No such file.")
+        assert str(error.value).endswith(told) and is_one_sentence(str(error.value))
 
 
 def test_keep_and_track_say_where_nothing_is_finished(refused):

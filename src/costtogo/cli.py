@@ -4,7 +4,8 @@ import errno
 import io
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import chdir, contextmanager
 from importlib import import_module
 from importlib.util import find_spec
 from inspect import signature
@@ -291,15 +292,20 @@ def track(
     from costtogo.tracking import open_run
     from costtogo.tracking import track as record
 
-    if key is not None:
-        if studies:
-            raise UserError("With --open give a key and no study: the key says which run is meant.")
-        print(open_run(key, results, Path.cwd()))
-        return
     names = studies or sorted(path.name for path in results.glob("*") if path.is_dir())
-    if not names:
+    if key is not None and studies:
+        raise UserError("With --open give a key and no study: the key says which run is meant.")
+    if key is None and not names:
         raise UserError(f"There is no study in {results}; run the workflow first: snakemake --cores all.")
-    record([results / name for name in names], Path.cwd())
+    if results.name != "results":
+        raise UserError(
+            f"--results {excerpt(str(results))} is no folder results of a project, as cards name its files."
+        )
+    with chdir(results.absolute().parent):  # the project, whose store it is
+        if key is not None:
+            print(open_run(key, Path("results"), Path.cwd()))
+        else:
+            record([Path("results") / name for name in names], Path.cwd())
 
 
 @app.command()
@@ -333,7 +339,8 @@ def keep(
     """Keep in git what a study measured, so that its report can be written again, or reports of others tell of it."""
     from costtogo.commands import keep as command
 
-    command.run(results / study, out)
+    with _in_project():
+        command.run(results / study, out)
 
 
 @app.command()
@@ -354,7 +361,8 @@ def pack(
     """Put a trained network into the package with 16-bit weights, and a card of what it can do. For a clone."""
     from costtogo.commands import pack as command
 
-    print(f"{command.run(model)} is written, with its card.")
+    with _in_project():
+        print(f"{command.run(model)} is written, with its card.")
 
 
 @app.command()
@@ -367,7 +375,8 @@ def report(
     from costtogo.report.results import References, StudyResults
     from costtogo.report.write import write
 
-    write(StudyResults.to_write_again(study, References(measured=measured)), reports / study)
+    with _in_project():
+        write(StudyResults.to_write_again(study, References(measured=measured)), reports / study)
     print(f"The report of {study} is written: read {reports / study / 'report.md'}.")
 
 
@@ -402,6 +411,18 @@ def stage(
     if run is None:
         raise UserError(f"There is no stage {excerpt(name)}: `snakemake -n -p` shows the command of each.")
     run(params, **_paths(run, context.args))
+
+
+@contextmanager
+def _in_project() -> Iterator[None]:
+    """Where a file cannot be read, say whether the reason is that here is no project."""
+    from costtogo.files import FileError
+
+    try:
+        yield
+    except FileError as error:
+        here = "" if Path("workflow").is_dir() else "; start this in the project's folder: here is none"
+        raise UserError(f"{str(error).rstrip('.')}{here}.") from error
 
 
 def _puzzle_named(text: str | None) -> str | None:
