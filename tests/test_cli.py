@@ -1,10 +1,13 @@
 """The command: what it prints and writes, and that a user's mistake is one sentence and exit code 1."""
 
 import os
+import signal
 import subprocess
 import sys
+from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -17,19 +20,20 @@ from costtogo import cli
 from costtogo.exact import pattern_database
 from costtogo.exact.bfs import distances
 from costtogo.exact.graph import graph_of
-from costtogo.files import read_arrays, read_frame, read_json, write_frame, write_json
+from costtogo.files import FileError, digest, read_arrays, read_frame, read_json, write_frame, write_json
 from costtogo.heuristics import network as networks
 from costtogo.heuristics.policy_guide import PolicyGuide
 from costtogo.params.training import architecture_of
 from costtogo.puzzles import make
 from costtogo.puzzles.base import apply, random_walks
-from costtogo.solving import at_hand, exact
+from costtogo.solving import at_hand, exact, solution
+from costtogo.types import UserError
 
 HANOI = make("hanoi_3")
 HANOI_DISTANCE = distances(graph_of(HANOI), int(HANOI.rank(HANOI.goal[None])[0]))
 CUBE = make("cube3")
 COLUMNS = ["solution", "length", "nodes_expanded", "seconds", "solved"]
-WITH_OPTIMA = [*COLUMNS, "optimal_moves"]  # of a puzzle whose states are all listed
+WITH_OPTIMA = [*COLUMNS, "optimal_moves", "key"]  # of a puzzle whose states are all listed
 
 
 @pytest.fixture(scope="module")
@@ -169,7 +173,7 @@ def test_a_solver_that_keeps_no_nodes_takes_no_limit_of_them(refused, name, solv
 
 def run_with(*arguments, stdout=subprocess.PIPE, **environment) -> subprocess.CompletedProcess:
     """The command in a process of its own, with an environment of its own."""
-    command = [sys.executable, "-m", "costtogo.cli", *map(str, arguments)]
+    command = [sys.executable, "-m", "costtogo", *map(str, arguments)]
     return subprocess.run(command, stdout=stdout, stderr=subprocess.PIPE, env=os.environ | environment)
 
 
@@ -216,7 +220,7 @@ def test_an_interruption_is_told_in_one_sentence(command, monkeypatch):
         raise KeyboardInterrupt
 
     monkeypatch.setattr("costtogo.params.loading.load", interrupted)
-    assert command("check") == (130, "", "costtogo: interrupted; what is finished is kept.\n")
+    assert command("check") == (130, "", "costtogo: interrupted.\n")
 
 
 def shown(out: str) -> dict[str, str]:
@@ -291,21 +295,143 @@ def test_the_solution_of_one_state_goes_to_no_file(refused, model):
     assert "Leave out --out" in refused("solve", "--model", model, "--state", "222", "--out", "out.csv")
 
 
-OFTEN = """
-from costtogo import cli
-from costtogo.commands import solve
-solve.REPORT_SECONDS, solve.told = 0, lambda starts, name: starts
-cli.main()
-"""  # a file that grows is written after each row
-
-
 def test_solutions_that_are_printed_are_printed_once_with_nothing_else(model, tmp_path):
     (tmp_path / "in.csv").write_text("state\n222\n000\n", encoding="utf-8")
     options = ["solve", "--model", model, "--instances", "in.csv", "--out", "/proc/self/fd/1"]
-    done = subprocess.run([sys.executable, "-c", OFTEN, *options], cwd=tmp_path, capture_output=True, text=True)
+    done = subprocess.run([sys.executable, "-m", "costtogo", *options], cwd=tmp_path, capture_output=True, text=True)
     lines = done.stdout.splitlines()
     assert len(lines) == 3 and lines[0] == ",".join(["state", *WITH_OPTIMA]), done
     assert "2 of 2 solved" in done.stderr and done.returncode == 0
+
+
+STATES = ["222", "000", "012", "201"]
+SOLVE_MANY = ("solve", "--solver", "exact", "--puzzle", "hanoi_3", "--instances", "in.csv", "--out", "out.csv")
+
+
+@pytest.fixture
+def many(tmp_path, monkeypatch):
+    """A file of states, and what interrupts their search as it comes to the row of a number."""
+    (tmp_path / "in.csv").write_text("\n".join(["state", *STATES, ""]))
+
+    def interrupt(row: int) -> None:
+        starts = []
+
+        def solution_of(*arguments):
+            starts.append(arguments)
+            if len(starts) > row:
+                raise KeyboardInterrupt
+            return solution.solution_of(*arguments)
+
+        monkeypatch.setattr("costtogo.commands.solve.solution_of", solution_of)
+
+    return interrupt
+
+
+def without_seconds(path) -> list:
+    return pd.read_csv(path, dtype=str).drop(columns="seconds").to_numpy().tolist()
+
+
+@pytest.mark.parametrize("row", range(4))
+def test_an_interrupted_run_keeps_its_rows_says_how_many_and_goes_on_from_them(command, many, tmp_path, row):
+    assert command(*SOLVE_MANY)[0] == 0
+    (tmp_path / "out.csv").rename(tmp_path / "whole.csv")
+    many(row)
+    code, out, err = command(*SOLVE_MANY)
+    told, last = err.splitlines()
+    assert (code, out, last) == (130, "", "costtogo: interrupted.") and is_one_sentence(told)
+    if row == 0:
+        assert told == "No row is finished, so that nothing is kept." and not (tmp_path / "out.csv").exists()
+        return
+    assert told == f"{row} of 4 rows are kept in out.csv; the same command goes on from there."
+    assert without_seconds(tmp_path / "out.csv") == without_seconds(tmp_path / "whole.csv")[:row]
+    begun = (tmp_path / "out.csv").read_text()
+    many(0)
+    assert command(*SOLVE_MANY)[2].splitlines()[1] == told and (tmp_path / "out.csv").read_text() == begun
+    many(9)
+    code, out, err = command(*SOLVE_MANY)
+    assert code == 0 and err == f"{row} of 4 rows are in out.csv already; --overwrite searches them again.\n"
+    assert out == "4 of 4 solved, written to out.csv\n4 of them at the optimal length by the exact distances\n"
+    assert (tmp_path / "out.csv").read_text().startswith(begun)
+    assert without_seconds(tmp_path / "out.csv") == without_seconds(tmp_path / "whole.csv")
+
+
+def test_rows_are_written_from_the_first_on(command, many, tmp_path, monkeypatch):
+    seen = []
+    clock = iter([0, 0, 5, 5, 10, 10, 15, 15])
+    monkeypatch.setattr("costtogo.commands.solve.time", SimpleNamespace(monotonic=clock.__next__))
+    monkeypatch.setattr("costtogo.commands.solve.with_progress", lambda states, *_: watched(states))
+
+    def watched(states):
+        for state in states:
+            yield state
+            seen.append(len(pd.read_csv(tmp_path / "out.csv")))
+
+    assert command(*SOLVE_MANY)[0] == 0 and seen == [1, 2, 3, 4]
+
+
+@pytest.mark.parametrize(
+    "content", ["mine\n1\n", "state,key\n222,0\n", "state\n222\n", "a\x00b", "{others}", "state,solution,key\n"]
+)
+def test_a_file_of_other_instances_or_settings_is_refused_and_kept_unless_it_may_be_replaced(
+    command, refused, many, tmp_path, content
+):
+    if content == "{others}":
+        (tmp_path / "other.csv").write_text("state\n111\n222\n")
+        assert command(*SOLVE_MANY[:6], "other.csv", *SOLVE_MANY[7:])[0] == 0
+    else:
+        (tmp_path / "out.csv").write_text(content)
+    before = (tmp_path / "out.csv").read_bytes()
+    refused(*SOLVE_MANY)
+    assert (tmp_path / "out.csv").read_bytes() == before
+    code, out, err = command(*SOLVE_MANY, "--overwrite")
+    assert (code, err) == (0, "") and "4 of 4 solved" in out
+    assert "other instances or settings" in refused(*SOLVE_MANY, "--seconds", "9")
+
+
+def test_a_solution_shorter_than_the_optimum_of_a_file_is_told(command, tmp_path):
+    (tmp_path / "in.csv").write_text("state,optimal_moves\n222,9\n000,0\n")
+    code, out, _ = command(*SOLVE_MANY)
+    assert code == 0 and out.splitlines()[1:] == [
+        "1 of them at the optimal length by in.csv", "1 of them shorter, so that in.csv cannot be right",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("closed", [[0], [1], [2], [0, 1, 2]])
+@pytest.mark.parametrize(
+    "words",
+    [("solve", "--puzzle", "hanoi_3", "--solver", "exact", "--state", "222"), ("check", "none.yaml"), ("--help",),
+     ("solve", "--nothing"), SOLVE_MANY, ("--version",)],
+    ids=lambda words: " ".join(words[:2]),
+)  # fmt: skip
+def test_closed_streams_leave_no_traceback(words, closed, tmp_path):
+    (tmp_path / "in.csv").write_text("state\n222\n")
+
+    def close():
+        for number in closed:
+            os.close(number)
+
+    command = [sys.executable, "-m", "costtogo", *words]
+    with (tmp_path / "out").open("w") as out, (tmp_path / "err").open("w") as err:
+        done = subprocess.run(command, cwd=tmp_path, stdout=out, stderr=err, preexec_fn=close)
+    assert done.returncode == {"check": 1, "--nothing": 2}.get(words[-1] if words[0] == "solve" else words[0], 0)
+    assert "Traceback" not in (tmp_path / "err").read_text() and ((tmp_path / "out").read_text() == "") == (
+        1 in closed or done.returncode > 0
+    )
+
+
+def test_an_interrupt_while_the_command_loads_leaves_no_traceback(tmp_path):
+    (tmp_path / "sitecustomize.py").write_text(
+        "import builtins, os, signal\nwhole = builtins.__import__\n"
+        "def imported(name, *more, **named):\n"
+        "    if name == 'typer':\n        os.kill(os.getpid(), signal.SIGINT)\n"
+        "    return whole(name, *more, **named)\n"
+        "builtins.__import__ = imported\n"
+    )
+    path = os.pathsep.join([str(tmp_path), str(Path(cli.__file__).parents[1])])
+    done = subprocess.run(
+        [sys.executable, "-m", "costtogo", "--help"], env={**os.environ, "PYTHONPATH": path}, capture_output=True
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (-signal.SIGINT, b"", b"")
 
 
 @pytest.fixture(scope="module")
@@ -352,10 +478,10 @@ def test_solve_finds_the_network_of_a_large_boards_study_and_tells_its_length_in
     moves = board_study.format_moves([1, 3])
     for column, text in (("state", state), ("scramble", moves)):
         pd.DataFrame({column: [text]}).to_csv(tmp_path / "in.csv", index=False)
-        options = ("--instances", "in.csv", "--out", "out.csv", "--seconds", "60")
+        options = ("--instances", "in.csv", "--out", f"{column}.csv", "--seconds", "60")
         assert "1 of 1 solved" in command("solve", "--puzzle", name, *options)[1]
-        written = pd.read_csv(tmp_path / "out.csv")
-        assert list(written) == [column, *COLUMNS] and written["length"].tolist() == [2]
+        written = pd.read_csv(tmp_path / f"{column}.csv")
+        assert list(written) == [column, *COLUMNS, "key"] and written["length"].tolist() == [2]
 
 
 @pytest.mark.parametrize("name", BOARDS)
@@ -530,6 +656,16 @@ def test_keep_writes_metrics_with_their_provenance_and_leaves_what_was_kept_befo
     assert whole == "iteration,updated,loss\n1,False,3\n2,True,2\n3,False,0.123457\n"
 
 
+def test_what_needs_a_project_says_so_elsewhere(refused, tmp_path):
+    assert "is no trained model: name a folder results/<study>/models/<model>." in refused("pack", "x")
+    for folder, told in ((None, "; start this in the project's folder: here is none."), ("workflow", "No such file.")):
+        if folder:
+            (tmp_path / folder).mkdir()
+        with pytest.raises(UserError) as error, cli._in_project():
+            raise FileError("Cannot read workflow/captions/states.rst: No such file.")
+        assert str(error.value).endswith(told) and is_one_sentence(str(error.value))
+
+
 def test_keep_and_track_say_where_nothing_is_finished(refused):
     assert "holds no finished stage to keep" in refused("keep", "none")
     assert "There is no study in results" in refused("track")
@@ -548,11 +684,29 @@ def test_solve_exactly_without_a_study_builds_a_small_database_and_says_so(comma
     assert puzzle.is_goal(apply(puzzle, puzzle.parse_state(state), puzzle.parse_moves(shown(out)["solution"]))[None])
 
 
+def save_database(puzzle: str, name: str, database: pattern_database.PatternDatabase) -> None:
+    """A database of a study in the working folder, with the card that its stage writes."""
+    path = Path("results") / puzzle / "pattern_databases" / f"{name}.npz"
+    pattern_database.save(path, database)
+    card = {"parameters": {"puzzle": puzzle}, "inputs": {}, "outputs": {str(path): digest(path)}}
+    write_json(path.with_suffix(".json"), card)
+    exact._is_of_study.cache_clear()
+
+
+def test_a_pattern_database_that_no_stage_wrote_is_left_aside(command, tmp_path):
+    exact._small_database.cache_clear(), exact._is_of_study.cache_clear()
+    path = tmp_path / "results/puzzle15/pattern_databases/zeros.npz"
+    zeros = pattern_database.build(4, "-".join(["2"] * 7) + "-1")
+    pattern_database.save(path, replace(zeros, values=np.full_like(zeros.values, 60)))
+    code, out, err = command("solve", "--puzzle", "puzzle15", "--scramble", "D R U", "--solver", "exact")
+    assert code == 0 and "optimum         3 moves (proved)" in out and "zeros.npz is not what a stage wrote" in err
+
+
 def test_solve_exactly_goes_by_the_database_that_the_study_finds_optima_by(command, tmp_path):
     folder = tmp_path / "results/puzzle15"
     partitions = {"pairs": "-".join(["2"] * 7) + "-1", "threes": "3-3-3-3-3"}
     for name, partition in partitions.items():
-        pattern_database.save(folder / f"pattern_databases/{name}.npz", pattern_database.build(4, partition))
+        save_database("puzzle15", name, pattern_database.build(4, partition))
     far, nodes = "9 1 7 4 5 10 8 14 15 6 2 11 13 0 12 3", {}
     for name in ("threes", "pairs", None):
         if name is not None:
@@ -598,19 +752,19 @@ def test_solve_exactly_writes_bounds_and_compares_with_the_lengths_of_the_file(c
     (tmp_path / "in.csv").write_text(f"tiles,optimal_moves\n9 1 7 4 5 10 8 14 15 6 2 11 13 0 12 3,38\n{near},3\n")
     options = ("--puzzle", "puzzle15", "--instances", "in.csv", "--out", "out.csv", "--solver", "exact")
     code, out, _ = command("solve", *options)
-    assert code == 0 and "2 of 2 solved" in out and "1 of them at the length that in.csv tells" in out
+    assert code == 0 and "2 of 2 solved" in out and "1 of them at the optimal length by in.csv" in out
     written = pd.read_csv(tmp_path / "out.csv")
     told = ["nodes_expanded", "nodes_generated", "lower_bound", "seconds", "solved", "optimal_moves"]
-    assert list(written) == ["tiles", "solution", "length", *told]
+    assert list(written) == ["tiles", "solution", "length", *told, "key"]
     assert written[["length", "lower_bound", "optimal_moves"]].values.tolist() == [[38, 38, 38], [1, 1, 3]]
-    command("solve", *options, "--seconds", "0")
+    command("solve", *options, "--seconds", "0", "--overwrite")
     written = pd.read_csv(tmp_path / "out.csv")
     assert not written["solved"].any() and written["length"].isna().all() and (written["lower_bound"] <= [38, 1]).all()
 
 
 def test_solve_exactly_tells_the_bound_when_its_time_is_up(refused, tmp_path):
     pairs = "-".join(["2"] * 12)
-    pattern_database.save(tmp_path / "results/puzzle24/pattern_databases/pairs.npz", pattern_database.build(5, pairs))
+    save_database("puzzle24", "pairs", pattern_database.build(5, pairs))
     far = " ".join(str(tile) for tile in range(24, 0, -1)) + " 0"
     told = refused("solve", "--puzzle", "puzzle24", "--state", far, "--solver", "exact", "--seconds", "0.2")
     assert "Not solved within 0.2 seconds" in told and "moves or more; raise --seconds" in told

@@ -282,6 +282,20 @@ def test_the_address_with_the_token_leaves_a_cookie_that_opens_everything(guarde
     assert guarded.ask("POST", "/api/state", STATE, cookie=f"other=1; {opened}").status == 200
 
 
+FOREIGN = (
+    'theme={"dark":true}', "a[b]=1", "name=Jürgen", "user=Doe, Jane", "flag", "a=b c", 'k="v; x"', "=", "costtogo_1=x",
+    'k="v"; ok', "x=costtogo_{port}=wrong", "costtogo_{port}=of-another-path", 'open="', "a=1;b=2",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("foreign", FOREIGN)
+def test_cookies_of_other_programs_on_the_host_shut_nobody_out(guarded, foreign):
+    foreign, own = foreign.replace("{port}", str(guarded.port)), f"costtogo_{guarded.port}=right-token"
+    for cookie in (f"{foreign}; {own}", f"{own}; {foreign}", f"{foreign};{own} ;{foreign}"):
+        assert guarded.ask("POST", "/api/state", STATE, cookie=cookie).status == 200
+    assert guarded.ask("POST", "/api/state", STATE, cookie=foreign).status == 401
+
+
 def test_a_program_shows_the_token_in_a_header(guarded):
     assert guarded.ask("POST", "/api/state", STATE, authorization="Bearer right-token").status == 200
 

@@ -70,7 +70,7 @@ def test_searches_alone_or_side_by_side_find_what_they_find_in_one_call(distance
 
 
 WRONG = {
-    "a solution that leads elsewhere": (on_the_way(moves="D' F' U' R"), "4 solutions of cube3 do not reach the goal"),
+    "a solution that leads elsewhere": (on_the_way(moves="D' F' U' R"), "4 of 4 solutions of cube3 missed the goal"),
     "an optimum that is beaten": (on_the_way(cost=(1, 2, 2, 4)), "2 of the set way is solved in 2 moves, not in the 3"),
 }
 

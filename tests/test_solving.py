@@ -9,17 +9,20 @@ import numpy as np
 import pytest
 import yaml
 from messages import is_one_sentence
+from stage_recipes import write_recipe
 
 from costtogo import progress, solving
 from costtogo.commands import drawing
 from costtogo.exact.descent import Descent
-from costtogo.files import digest, write_arrays
+from costtogo.files import digest, read_arrays, write_arrays
 from costtogo.heuristics import network as networks
 from costtogo.params.training import architecture_of
 from costtogo.puzzles import make
 from costtogo.puzzles.base import random_walks, solves
 from costtogo.solving import at_hand, cache, exact
-from costtogo.types import UserError
+from costtogo.solving.solution import solution_of
+from costtogo.stages import tables
+from costtogo.types import SearchResult, UserError
 
 CUBE = make("cube3")
 
@@ -78,27 +81,130 @@ def test_a_dead_level_has_an_infinite_cost_to_go():
 
 def test_the_cache_is_read_once_it_is_there_and_made_anew_where_it_is_damaged(tmp_path, monkeypatch):
     monkeypatch.setenv("COSTTOGO_CACHE", str(tmp_path))
-    made = []
+    puzzle, made = make("hanoi_3"), []
 
     def make_it():
         made.append(1)
         return {"a": np.arange(3)}
 
-    for _ in range(2):
-        assert cache.cached("x", "hanoi_3", make_it)["a"].tolist() == [0, 1, 2]
-    assert len(made) == 1
+    def read():
+        return {name: array.tolist() for name, array in cache.cached("x", puzzle, puzzle.rank, make_it).items()}
+
+    assert read() == read() == {"a": [0, 1, 2]} and len(made) == 1
     (path,) = tmp_path.iterdir()
     path.write_bytes(b"cut off")
-    assert cache.cached("x", "hanoi_3", make_it)["a"].tolist() == [0, 1, 2] and len(made) == 2
+    assert read() == read() == {"a": [0, 1, 2]} and len(made) == 2
     monkeypatch.setenv("COSTTOGO_CACHE", "/proc/nowhere")
-    assert cache.cached("x", "hanoi_3", make_it)["a"].tolist() == [0, 1, 2] and len(made) == 3
+    assert read() == {"a": [0, 1, 2]} and len(made) == 3
 
 
-def test_a_cached_table_of_another_size_is_not_used(tmp_path, monkeypatch):
+def changed(arrays, **others):
+    """Arrays of which some are others."""
+    return {**arrays, **others}
+
+
+SWAPPED = {
+    "of another puzzle": lambda own, other: other,
+    "of another puzzle, under our name": lambda own, other: changed(other, whose=own["whose"]),
+    "of nobody": lambda own, other: {name: array for name, array in own.items() if name != "whose"},
+    "zeros": lambda own, other: changed(own, distance=np.zeros_like(own["distance"])),
+    "reversed": lambda own, other: changed(own, distance=own["distance"][::-1]),
+    "of other numbers": lambda own, other: changed(own, distance=own["distance"].astype(np.int32)),
+    "in two dimensions": lambda own, other: changed(own, distance=own["distance"].reshape(2, -1)),
+    "shorter": lambda own, other: changed(own, distance=own["distance"][:6]),
+    "without distances": lambda own, other: changed({"whose": own["whose"]}, keys=np.zeros(2, np.uint64)),
+    "of what is said to be a number": lambda own, other: changed(own, whose=np.array(3)),
+}
+
+
+@pytest.mark.parametrize("swap", SWAPPED)
+@pytest.mark.parametrize(("what", "name", "other"), [("nearby", "cube3", "puzzle15"), ("distance", "puzzle8", "cube2")])
+def test_a_cached_table_that_is_not_our_own_is_made_anew_and_replaced(swap, what, name, other, tmp_path, monkeypatch):
     monkeypatch.setenv("COSTTOGO_CACHE", str(tmp_path))
-    exact.descent_of.cache_clear()
-    write_arrays(tmp_path / f"distance-hanoi_3.{cache.FORMAT}.npz", distance=np.zeros(2, np.uint8))
-    assert exact.descent_of(make("hanoi_3")).distance.max() == 7
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(exact, "NEARBY_STATES", 3000)
+
+    def values(of):
+        exact.descent_of.cache_clear(), exact._small_table.cache_clear()
+        puzzle = make(of)
+        return exact.exact_values(puzzle, random_walks(puzzle, 4, 3, np.random.default_rng(0))[:, -1]).tolist()
+
+    def file_of(of):
+        return next(tmp_path.glob(f"{what}-{of}.*.npz"))
+
+    known = values(name), values(other)
+    whole = file_of(name).read_bytes()
+    write_arrays(file_of(name), **SWAPPED[swap](read_arrays(file_of(name)), read_arrays(file_of(other))))
+    assert values(name) == known[0] and file_of(name).read_bytes() == whole
+    exact.descent_of.cache_clear(), exact._small_table.cache_clear()
+
+
+def test_a_cached_table_made_by_other_rules_is_made_anew(tmp_path, monkeypatch):
+    monkeypatch.setenv("COSTTOGO_CACHE", str(tmp_path))
+    puzzle, made = make("hanoi_3"), []
+
+    def make_it():
+        made.append(1)
+        return {"a": np.arange(3)}
+
+    for keyed in (puzzle.rank, puzzle.rank, lambda states: puzzle.rank(states)[::-1]):
+        cache.cached("x", puzzle, keyed, make_it)
+    assert len(made) == 2
+    monkeypatch.setattr(cache, "random_walks", lambda *_: np.array([puzzle.goal[None]]))
+    cache.cached("x", puzzle, puzzle.rank, make_it)
+    assert len(made) == 3
+
+
+def study_table(puzzle: str, depth: int) -> Path:
+    """A study's table of the states around the goal in the working folder, made as the workflow makes it."""
+    out = Path("results") / puzzle / "tables" / f"{puzzle}.npz"
+    asked = {"study": puzzle, "puzzle": puzzle, "depth": depth}
+    tables.run(write_recipe("tables", out.with_suffix(""), asked), out)
+    return out
+
+
+def test_a_table_of_a_study_is_believed_only_where_its_stage_wrote_it_of_the_puzzle(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COSTTOGO_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(exact, "NEARBY_STATES", 100)
+    exact._small_table.cache_clear()
+
+    def depth():
+        exact._is_of_study.cache_clear(), exact._table_of_study.cache_clear()
+        return exact.find_nearby(CUBE).depth
+
+    own, other = study_table("cube3", 3), study_table("puzzle15", 9)
+    assert depth() == 3 and "left aside" not in capsys.readouterr().err
+    whole, card = own.read_bytes(), own.with_suffix(".json").read_bytes()
+    for content, told in (
+        (other.read_bytes(), card),
+        (other.read_bytes(), other.with_suffix(".json").read_bytes()),
+        (whole, b"{}"),
+        (whole, card.replace(b'"cube3"', b'"cube2"')),
+        (whole[:-1], card),
+    ):
+        own.write_bytes(content), own.with_suffix(".json").write_bytes(told)
+        assert depth() == 1
+        assert (
+            is_one_sentence(line := capsys.readouterr().err.strip()) and "cube3.npz is not what a stage wrote" in line
+        )
+    own.with_suffix(".json").unlink()
+    assert depth() == 1
+    exact._small_table.cache_clear(), exact._is_of_study.cache_clear(), exact._table_of_study.cache_clear()
+
+
+@pytest.mark.parametrize(("wrong", "solver"), [(0, "greedy"), (9, "greedy"), (9, "exact")])
+def test_exact_distances_that_a_solution_contradicts_prove_nothing(wrong, solver, folder, monkeypatch):
+    monkeypatch.setattr("costtogo.solving.solution.exact_values", lambda puzzle, states: np.array([float(wrong)]))
+    start = solving.parse_start(CUBE, "R U F")
+    bound = 9.0 if solver == "exact" else 0.0
+
+    def search(starts):
+        return SearchResult.from_rows([(3, 1, 1, bound, CUBE.parse_moves("F' U' R'"))])
+
+    with pytest.raises(UserError, match="exact distances of cube3 are wrong, so nothing is proved") as told:
+        print(solution_of(CUBE, search, start, solver).optimum)
+    assert is_one_sentence(str(told.value)) and str(cache.folder()) in str(told.value)
 
 
 def test_a_network_of_a_study_goes_before_the_packaged_one_and_either_can_be_named(folder):

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import random
+import re
 import subprocess
 import sys
 from contextlib import contextmanager
@@ -10,15 +11,22 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+import yaml
+from stage_recipes import make as make_stage
 
+from costtogo.external_files import VARIABLE
+from costtogo.params.loading import load
 from costtogo.params.reading import read_yaml
-from torture import files, page, results, shell
+from costtogo.report.results import StudyResults
+from costtogo.report.write import write
+from costtogo.workflow.stages import stages_of
+from torture import files, page, parameters, results, shell
 from torture.__main__ import main
-from torture.calls import Told, amiss, call, check_solution
+from torture.calls import Told, amiss, call, check_solution, within
 from torture.files import COMMANDS
 from torture.kinds import KINDS
 from torture.parameters import edit, places, spoilt
-from torture.projects import MODULES, check_same
+from torture.projects import EXTERNAL, MODULES, STUDY, check_same, lay_out
 from torture.trials import Damage, Kind, Outcome, recalled, run
 
 ROOT = Path(__file__).parents[1]
@@ -131,6 +139,34 @@ def test_a_trial_depends_on_its_number_and_the_seed_alone(tmp_path):
         run(trial, seed, count, tmp_path / f"{seed}-{count}", tmp_path / "work", print)
         seen[seed, count] = drawn
     assert seen[1, 3][:2] == seen[1, 2] != seen[2, 2] and len({*seen[1, 3]}) == 3
+
+
+CHEAP = (parameters.KIND, shell.WORDS, shell.INSTANCES, page.KIND, files.KIND)  # a trial takes part of a second
+
+
+@pytest.mark.parametrize("kind", CHEAP, ids=lambda kind: kind.name)
+def test_the_first_trials_of_the_cheap_kinds_survive(kind, tmp_path):
+    said = []
+    assert len(run(kind, 1, 8, tmp_path / "kept.jsonl", tmp_path / "work", said.append)) == 8 and said == []
+
+
+def test_the_tiny_study_has_every_kind_of_stage_and_comes_to_its_report(tmp_path, monkeypatch):
+    """Without figures and local value iteration, which take longest."""
+    monkeypatch.setenv(VARIABLE, EXTERNAL)
+    lay_out(tmp_path)
+    with within(tmp_path):
+        config = [Path("config") / f"{STUDY}.yaml"]
+        assert {stage.module for stage in stages_of(load(config))} == {*MODULES}
+        values = read_yaml(config[0])
+        del values["puzzles"]["puzzle8"]["local_vi"]
+        config[0].write_text(yaml.safe_dump(values), encoding="utf-8")
+        study = load(config)
+        for stage in stages_of(study):
+            if stage.module not in ("figures", "report"):
+                make_stage(stage)
+        write(StudyResults(Path("results") / STUDY, study), Path("reports"))
+    text = (tmp_path / "reports/report.md").read_text(encoding="utf-8")
+    assert "`adi`" in text and "`H4_DNN_reduced_0`" in text and not re.search(r"\b(nan|None|NaN)\b", text)
 
 
 GOOD = "costtogo: There is no puzzle of this name.\n"

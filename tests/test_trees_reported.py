@@ -5,14 +5,17 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+import synthetic_large
 from synthetic_study import write_card, write_table
 
 from costtogo.figures.solvers import solver_work
 from costtogo.params.loading import load
+from costtogo.params.study import alone
 from costtogo.report.comparison import compare_all
 from costtogo.report.results import References, StudyResults
 from costtogo.report.solvers import side_by_side
 from costtogo.report.words import NOT_REACHED, NOT_RUN
+from costtogo.report.write import write
 
 ROOT = Path(__file__).parents[1]
 BESIDE = References(ROOT / "data/reported", ROOT / "data/none", ROOT / "workflow/captions.yaml")
@@ -45,7 +48,9 @@ def write_results(folder: Path, unsolved: int = 0, two_phase: bool = True, trees
         cell = [*asked[0].cell]
         counts = {"instances": ("cost", "size"), "solved_percent": ("solved", "mean"), "length": ("cost", "mean")}
         grid = rows.groupby(cell, sort=False).agg(**counts, nodes_expanded=("nodes_expanded", "mean")).reset_index()
-        grid = grid.assign(length_low=grid["length"] - 1, length_high=grid["length"] + 1, known=0, optimal_percent=50.0)
+        grid = grid.assign(
+            length_low=grid["length"] - 1, length_high=grid["length"] + 1, known=0, optimal_percent=50.0, excess=1.0
+        )
         write_table(results / "trees" / MODEL / "grid.parquet", grid.assign(nodes_generated=9.0))
         write_table(results / "timings/trees" / f"{MODEL}.parquet", rows[[*cell, "instance"]].assign(seconds=0.5))
         write_card(results, "trees", MODEL, {})
@@ -149,3 +154,17 @@ def test_a_picture_shows_each_solver_by_what_the_network_was_asked_for():
         "beams by the values": [360],
         "BWAS": [480, 600],
     }
+
+
+@pytest.mark.parametrize("parts", [[], ["beams"], ["beams", "searches", "audits"]], ids=len)
+@pytest.mark.parametrize("length", [(10, 20), (200, 300)], ids=["near", "far"])
+def test_a_study_with_trees_has_its_report_whatever_its_walks_are(tmp_path, length, parts):
+    cube = STUDY.puzzles["cube3"]
+    walks = {name: each.model_copy(update={"length": length}) for name, each in cube.instances.items()}
+    puzzles = {"cube3": cube.model_copy(update={"instances": walks})}
+    study = STUDY.model_copy(update={"puzzles": puzzles, "models": {MODEL: STUDY.models[MODEL]}, "tables": []})
+    folder = write_results(tmp_path).folder
+    synthetic_large.write_results(alone(study), tmp_path, ["optima", "models", *parts])
+    write(StudyResults(folder, study, BESIDE), tmp_path / "reports")
+    key_numbers = (tmp_path / "reports/report.md").read_text(encoding="utf-8").partition("## Key numbers")[2]
+    assert f"| `{MODEL}` |" in key_numbers and "| nan" not in key_numbers

@@ -4,7 +4,8 @@ import errno
 import io
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import chdir, contextmanager
 from importlib import import_module
 from importlib.util import find_spec
 from inspect import signature
@@ -185,6 +186,10 @@ def solve(
         bool, typer.Option("--until-proved", help="Go on until no open node promises a shorter solution.")
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the solution of one state as JSON.")] = False,
+    overwrite: Annotated[
+        bool,
+        typer.Option("--overwrite", help="Replace the file of --out; else one begun by the same command is ended."),
+    ] = False,
 ):
     """Solve one scramble or state, or a CSV of them, over a trained network or exactly.
 
@@ -216,9 +221,9 @@ def solve(
             raise UserError("Leave out --json: the solutions of --instances go to the CSV file of --out.")
         if out is None or scramble or state or level:
             raise UserError("With --instances give --out, a CSV file to write, and no --scramble, --state or --level.")
-        command.solve_file(puzzle, model, instances, out, setting)
+        command.solve_file(puzzle, model, instances, out, setting, overwrite)
         return
-    if out is not None:
+    if out is not None or overwrite:
         raise UserError("Leave out --out: it takes the solutions of --instances, and that of one state is printed.")
     given = {kind: value for kind, value in zip(KINDS, (scramble, state, level), strict=True) if value is not None}
     if len(given) != 1:
@@ -287,15 +292,20 @@ def track(
     from costtogo.tracking import open_run
     from costtogo.tracking import track as record
 
-    if key is not None:
-        if studies:
-            raise UserError("With --open give a key and no study: the key says which run is meant.")
-        print(open_run(key, results, Path.cwd()))
-        return
     names = studies or sorted(path.name for path in results.glob("*") if path.is_dir())
-    if not names:
+    if key is not None and studies:
+        raise UserError("With --open give a key and no study: the key says which run is meant.")
+    if key is None and not names:
         raise UserError(f"There is no study in {results}; run the workflow first: snakemake --cores all.")
-    record([results / name for name in names], Path.cwd())
+    if results.name != "results":
+        raise UserError(
+            f"--results {excerpt(str(results))} is no folder results of a project, as cards name its files."
+        )
+    with chdir(results.absolute().parent):  # the project, whose store it is
+        if key is not None:
+            print(open_run(key, Path("results"), Path.cwd()))
+        else:
+            record([Path("results") / name for name in names], Path.cwd())
 
 
 @app.command()
@@ -330,7 +340,8 @@ def publish(
     """Put what a study measured into git: its rows, and its report in reports/published. In a clone without changes."""
     from costtogo.commands import publish as command
 
-    command.run(study, results, measured, reports)
+    with _in_project():
+        command.run(study, results, measured, reports)
 
 
 @app.command()
@@ -351,7 +362,8 @@ def pack(
     """Put a trained network into the package with 16-bit weights, and a card of what it can do. For a clone."""
     from costtogo.commands import pack as command
 
-    print(f"{command.run(model)} is written, with its card.")
+    with _in_project():
+        print(f"{command.run(model)} is written, with its card.")
 
 
 @app.command()
@@ -365,7 +377,8 @@ def report(
     from costtogo.commands import publish as command
 
     write = command.write_whole if whole else command.write_published
-    write(study, reports / (command.AGAIN if whole else command.PUBLISHED), measured)
+    with _in_project():
+        write(study, reports / (command.AGAIN if whole else command.PUBLISHED), measured)
 
 
 @app.command()
@@ -430,6 +443,18 @@ def stage(
     run(params, **_paths(run, context.args))
 
 
+@contextmanager
+def _in_project() -> Iterator[None]:
+    """Where a file cannot be read, say whether the reason is that here is no project."""
+    from costtogo.files import FileError
+
+    try:
+        yield
+    except FileError as error:
+        here = "" if Path("workflow").is_dir() else "; start this in the project's folder: here is none"
+        raise UserError(f"{str(error).rstrip('.')}{here}.") from error
+
+
 def _puzzle_named(text: str | None) -> str | None:
     """The name of the puzzle that --puzzle gives, itself or by the path of its file."""
     from costtogo.puzzles import named
@@ -465,7 +490,7 @@ def main() -> None:
     except OSError as error:
         _leave_for_system(error)
     if code == INTERRUPTED:
-        _leave("interrupted; what is finished is kept.", code)
+        _leave("interrupted.", code)
     sys.exit(code)
 
 

@@ -27,7 +27,7 @@ from synthetic_cards import (
     write_training,
 )
 
-from costtogo import tracking
+from costtogo import cli, tracking
 from costtogo.files import digest, read_json, write_json
 from costtogo.tracking import faults, place, store
 from costtogo.types import UserError
@@ -340,6 +340,45 @@ def test_a_store_of_an_older_mlflow_is_told_with_the_command_that_migrates_it(ro
         connection.commit()
     told = sentence_of(tracking.track, [write_study(root)], root)
     assert str(root / "mlflow.db") in told and "`mlflow db upgrade`" in told
+
+
+def test_a_store_of_a_newer_mlflow_is_told_as_one(root):
+    with contextlib.closing(sqlite3.connect(root / "mlflow.db")) as connection:
+        connection.execute("UPDATE alembic_version SET version_num = 'ffffffffffff'")
+        connection.commit()
+    told = sentence_of(tracking.track, [write_study(root)], root)
+    assert str(root / "mlflow.db") in told and "is of a newer MLflow than" in told and "upgrade" not in told
+
+
+def files_below(folder: Path) -> dict[str, int]:
+    return {str(path.relative_to(folder)): path.stat().st_size for path in folder.rglob("*") if path.is_file()}
+
+
+def test_artifacts_that_were_deleted_are_brought_back(root, recorded):
+    results = write_study(root)
+    tracking.track([results], root)
+    whole = files_below(root / "mlruns")
+    assert any("checkpoint" in name or "safetensors" in name for name in whole)
+    shutil.rmtree(root / "mlruns")
+    tracking.track([results], root)
+    assert files_below(root / "mlruns").keys() == whole.keys() and content(root) == recorded
+
+
+def test_a_study_is_tracked_from_anywhere_into_the_store_of_its_project(root, recorded, monkeypatch):
+    write_study(root)
+    elsewhere = root / "elsewhere"
+    elsewhere.mkdir()
+    monkeypatch.chdir(elsewhere)
+    (study,) = (root / "results").iterdir()
+    for results in (root / "results", Path("../results"), root / "results" / "." / ""):
+        cli.app(["track", "--results", str(results), study.name], standalone_mode=False)
+    assert Path.cwd() == elsewhere and [*elsewhere.iterdir()] == []
+    monkeypatch.chdir(root)
+    assert content(root) == recorded
+    (root / "results").rename(root / "others")
+    assert "no folder results of a project" in sentence_of(
+        lambda: cli.app(["track", "--results", str(root / "others")], standalone_mode=False)
+    )
 
 
 def test_processes_that_start_together_from_nothing_share_one_store(root):

@@ -28,6 +28,8 @@ def run(model: Path) -> Path:
     Raises UserError, and leaves the package as it was, where the model was trained, or is packed, from a working tree
     with changes, is too large, or solves nothing.
     """
+    if not (model / "checkpoints.parquet").exists():
+        raise UserError(f"{excerpt(str(model))} is no trained model: name a folder results/<study>/models/<model>.")
     study, name = model.resolve().parents[1], model.name
     timing = read_json(study / "timings" / "models" / f"{name}.json")
     here = commit()

@@ -6,18 +6,20 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from costtogo.cards import SHOWN
 from costtogo.commands.drawing import drawn, is_terminal
 from costtogo.external import Instances, state_of
 from costtogo.external import load as load_instances
-from costtogo.files import is_stream, write_csv
-from costtogo.progress import REPORT_SECONDS, Progress, watching, with_progress
-from costtogo.puzzles import make
+from costtogo.files import digest, is_stream, json_text, read_csv, read_text, write_text
+from costtogo.progress import Progress, say, watching, with_progress
+from costtogo.puzzles import make, rules
 from costtogo.puzzles.base import Puzzle
 from costtogo.search.replayed import Search
 from costtogo.solving.at_hand import ModelCard, find_model
@@ -41,6 +43,12 @@ class Chosen:
     setting: Setting
     heuristic: "NetworkHeuristic | None" = None
     card: ModelCard | None = None
+
+    def key(self, *more: bool) -> str:
+        """Of what decides which solutions are found: the puzzle, the setting and the network; more: what else does."""
+        network = self.card and digest(self.card.checkpoint())
+        decides = [self.puzzle.name, rules(self.puzzle.name), asdict(self.setting), network, *more]
+        return sha256(json_text(decides).encode()).hexdigest()[:SHOWN]
 
     def ready(self) -> Search:
         """The search; what it loads or compiles first is no part of its seconds."""
@@ -174,32 +182,65 @@ def _why_unsolved(solution: Solution, setting: Setting) -> str:
     return f"Not solved within {expansions}; raise --max-expansions."
 
 
-def solve_file(puzzle_name: str | None, model: Path | None, instances: Path, out: Path, setting: Setting) -> None:
-    """Solve the rows of a CSV: its column, solution, length, nodes_expanded, seconds and solved are written.
+def solve_file(
+    puzzle_name: str | None, model: Path | None, instances: Path, out: Path, setting: Setting, overwrite: bool = False
+) -> None:
+    """Solve the rows of a CSV: its column, solution, length, nodes_expanded, seconds, solved and key are written.
 
     Of the solver exact also lower_bound and nodes_generated; where the optimal lengths are known, by the CSV or by
-    exact distances, those too. The file grows as rows are solved; a stream, which cannot be written anew, gets all at
-    the end.
+    exact distances, those too. The file grows as rows are solved, and one that was interrupted is gone on from; a
+    stream, which cannot be written anew, gets all at the end.
     """
     _check_out(instances, out)
     chosen = choose(puzzle_name, model, setting)
-    puzzle = chosen.puzzle
+    puzzle, streamed = chosen.puzzle, is_stream(out)
     wanted = load_instances(puzzle, instances)
     optimal = optimal_lengths(puzzle, wanted)
-    search, solutions, written = chosen.ready(), [], time.monotonic()
-    for start in with_progress(wanted.states, len(wanted.states), puzzle.name):
-        solutions.append(solution_of(puzzle, search, start, chosen.setting.solver))
-        if time.monotonic() - written >= REPORT_SECONDS and not is_stream(out):
-            write_csv(out, _solved(wanted, optimal, solutions))
-            written = time.monotonic()
-    solved = _solved(wanted, optimal, solutions)
-    write_csv(out, solved)
-    beside = sys.stderr if is_stream(out) else sys.stdout  # which may be that stream
+    key, there = chosen.key(optimal is not None), not streamed and os.path.isfile(out) and os.path.getsize(out) > 0
+    before, done = _begun(out, wanted, key) if there and not overwrite else ("", 0)
+    search, solutions, due = chosen.ready(), [], 0.0
+
+    def write() -> None:
+        rows = _solved(wanted, optimal, solutions, done).assign(key=key)
+        write_text(out, before + rows.to_csv(index=False, header=not before, lineterminator="\n"))
+
+    try:
+        for start in with_progress(wanted.states[done:], len(wanted.states) - done, puzzle.name):
+            solutions.append(solution_of(puzzle, search, start, chosen.setting.solver))
+            if not streamed and (begun := time.monotonic()) >= due:
+                write()
+                due = begun + max(1, 20 * (time.monotonic() - begun))  # seconds
+        if solutions or not before:
+            write()
+    except KeyboardInterrupt:
+        if solutions and not streamed:
+            write()
+        kept = 0 if streamed else done + len(solutions)
+        again = f"{kept} of {len(wanted.states)} rows are kept in {out}; the same command goes on from there."
+        say(again if kept else "No row is finished, so that nothing is kept." if not streamed else "Nothing is kept.")
+        raise
+    beside = sys.stderr if streamed else sys.stdout  # which may be that stream
+    solved = _solved(wanted, optimal, solutions, done) if streamed else read_csv(out)
     print(f"{int(solved['solved'].sum())} of {len(solved)} solved, written to {out}", file=beside)
     if "optimal_moves" in solved:
-        count = int((solved[length_names(puzzle)[0]] == solved["optimal_moves"]).sum())
+        longer = solved[length_names(puzzle)[0]] - solved["optimal_moves"]
         source = instances if np.isfinite(wanted.optimal).all() else "the exact distances"
-        print(f"{count} of them at the length that {source} tells", file=beside)
+        print(f"{(longer == 0).sum()} of them at the optimal length by {source}", file=beside)
+        if (longer < 0).any():
+            print(f"{(longer < 0).sum()} of them shorter, so that {source} cannot be right", file=beside)
+
+
+def _begun(out: Path, wanted: Instances, key: str) -> tuple[str, int]:
+    """The text of a file that the same command has begun, and its rows; UserError where it is another's."""
+    begun = read_csv(out, dtype=str, keep_default_na=False)
+    done = len(begun)
+    own = wanted.kind in begun and begun[wanted.kind].tolist() == [str(text) for text in wanted.texts[:done]]
+    if not own or "key" not in begun or {*begun["key"]} != {key}:
+        raise UserError(
+            f"--out {excerpt(str(out))} is there and of other instances or settings: name another, or give --overwrite."
+        )
+    say(f"{done} of {len(wanted.texts)} rows are in {out} already; --overwrite searches them again.")
+    return read_text(out), done
 
 
 def optimal_lengths(puzzle: Puzzle, instances: Instances) -> np.ndarray | None:
@@ -217,15 +258,18 @@ def _check_out(instances: Path, out: Path) -> None:
         raise UserError(f"--out {excerpt(str(out))} is the file of --instances, which it would replace: name another.")
 
 
-def _solved(instances: Instances, optimal: np.ndarray | None, solutions: list[Solution]) -> "pandas.DataFrame":
-    """The instances searched so far with what was found."""
+def _solved(
+    instances: Instances, optimal: np.ndarray | None, solutions: list[Solution], first: int
+) -> "pandas.DataFrame":
+    """The instances searched so far, from the first on, with what was found."""
     from pandas import DataFrame  # loads for a fifth of a second, which one state need not wait for
 
     rows = DataFrame([_row(solution) for solution in solutions]).round({"seconds": 4})
     lengths = [name for name in rows if name.startswith("length")]
     rows[lengths] = rows[lengths].where(rows["solved"]).astype("Int64")
-    rows.insert(0, instances.kind, instances.texts[: len(rows)])
-    return rows if optimal is None else rows.assign(optimal_moves=optimal[: len(rows)])
+    those = slice(first, first + len(rows))
+    rows.insert(0, instances.kind, instances.texts[those])
+    return rows if optimal is None else rows.assign(optimal_moves=optimal[those])
 
 
 def _row(solution: Solution) -> dict:

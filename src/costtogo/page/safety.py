@@ -9,7 +9,6 @@ asks for a token: it is in the address that is printed once, and the browser kee
 import asyncio
 import ipaddress
 import secrets
-from http.cookies import CookieError, SimpleCookie
 from urllib.parse import parse_qs, urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
@@ -117,11 +116,12 @@ class Guard:
                 response = RedirectResponse("/", 303)
                 response.set_cookie(self._cookie(scope), self.token, httponly=True, samesite="lax")
                 return response
-        self._compare(_bearer(headers) or _cookie(headers, self._cookie(scope)) or "")
+        bearer = _bearer(headers)
+        self._compare(*([bearer] if bearer else _cookies(headers, self._cookie(scope))))
         return None
 
-    def _compare(self, given: str) -> None:
-        if not secrets.compare_digest(given.encode(), self.token.encode()):
+    def _compare(self, *given: str) -> None:
+        if not any(secrets.compare_digest(each.encode(), self.token.encode()) for each in given):
             raise Refused(401, "The token is missing or wrong: open the whole address that the server printed.")
 
     @staticmethod
@@ -165,12 +165,10 @@ def _bearer(headers: Headers) -> str | None:
     return token.strip() if kind.lower() == "bearer" else None
 
 
-def _cookie(headers: Headers, name: str) -> str | None:
-    try:
-        cookies = SimpleCookie(headers.get("cookie", ""))
-    except CookieError:
-        return None
-    return cookies[name].value if name in cookies else None
+def _cookies(headers: Headers, name: str) -> list[str]:
+    """The values of the cookies of a name, whatever the cookies of other programs on this host look like."""
+    pairs = [pair.partition("=") for line in headers.getlist("cookie") for pair in line.split(";")]
+    return [value.strip() for own, _, value in pairs if own.strip() == name]
 
 
 async def _with_body(scope: Scope, headers: Headers, receive: Receive) -> Receive:

@@ -1,23 +1,31 @@
 """Bind the server, run it, end it."""
 
+import asyncio
 import ipaddress
 import os
+import resource
 import secrets
 import socket
+import time
 from contextlib import suppress
 from webbrowser import open_new_tab
 
 import uvicorn
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from costtogo.page.app import Service, build
 from costtogo.page.desk import Desk
 from costtogo.page.processes import Worker, most_memory
 from costtogo.page.safety import LOOPBACK, Guard
 from costtogo.page.searches import Searches
+from costtogo.progress import say
 from costtogo.types import UserError, excerpt
 
 AT_ONCE = 2  # searches that run
-BACKLOG = 128  # connections that wait to be accepted
+BACKLOG = 32  # connections that wait to be accepted, and that are accepted at a time
+MOST_CONNECTIONS = 512
+REQUEST_SECONDS = 10.0  # for the head of a request to arrive
+QUIET_SECONDS = 60.0  # between two lines on connections that cannot be accepted
 
 
 def serve(host: str, port: int, browse: bool) -> None:
@@ -57,7 +65,7 @@ def config(app: Guard) -> uvicorn.Config:
     """How requests are read. Nothing of a request is logged, so that no token is; what a proxy says is not believed."""
     return uvicorn.Config(
         app,
-        http="h11",
+        http=_Connection,
         ws="none",
         lifespan="on",
         log_level="error",
@@ -69,16 +77,66 @@ def config(app: Guard) -> uvicorn.Config:
     )
 
 
+def most_connections() -> int:
+    """How many connections are open at once: with those being accepted, far fewer than files may be open."""
+    files = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    return MOST_CONNECTIONS if files == resource.RLIM_INFINITY else max(8, min(MOST_CONNECTIONS, files // 2 - BACKLOG))
+
+
+class _Connection(H11Protocol):
+    """Is closed where no whole request arrives in time; of too many, the one that has waited longest is."""
+
+    limit: asyncio.TimerHandle
+
+    def connection_made(self, transport: asyncio.Transport) -> None:
+        super().connection_made(transport)
+        self._wait()
+        if len(self.connections) > most_connections():
+            idle = min((each for each in self.connections if each.waits), key=lambda each: each.limit.when())
+            self.connections.discard(idle)
+            idle.transport.abort()
+
+    def on_response_complete(self) -> None:
+        self.limit.cancel()
+        self._wait()
+        super().on_response_complete()
+
+    @property
+    def waits(self) -> bool:
+        """Whether no request is being answered."""
+        return self.cycle is None or self.cycle.response_complete
+
+    def _wait(self) -> None:
+        self.limit = self.loop.call_later(REQUEST_SECONDS, lambda: self.waits and self.transport.close())
+
+
 class _Server(uvicorn.Server):
     """Ends searches first, so that those who follow them are no reason to wait."""
 
     def __init__(self, running: Service, config: uvicorn.Config):
         super().__init__(config)
-        self.running = running
+        self.running, self.told = running, -QUIET_SECONDS
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        asyncio.get_running_loop().set_exception_handler(self._tell)
+        await super().startup(sockets)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         await self.running.searches.stop()
         await super().shutdown(sockets)
+
+    def handle_exit(self, *of_signal) -> None:
+        """A second interrupt hurries nothing: all ends within seconds."""
+        if not self.should_exit:
+            super().handle_exit(*of_signal)
+
+    def _tell(self, loop: asyncio.AbstractEventLoop, context: dict) -> None:
+        """Tell of errors outside requests; now and then that there are too few files for more connections."""
+        if "out of system resource" not in context["message"]:
+            loop.default_exception_handler(context)
+        elif time.monotonic() - self.told > QUIET_SECONDS:
+            self.told = time.monotonic()
+            say("Connections cannot be accepted for now: too many files are open.")
 
 
 def bind(host: str, port: int) -> socket.socket:

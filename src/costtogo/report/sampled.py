@@ -5,7 +5,7 @@ A section is a template, empty where the study does not ask for what it is about
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import pandas as pd
@@ -133,10 +133,10 @@ class Chapter:
 
     def best_by_solver(self) -> pd.DataFrame:
         """Of each model the search that solves most of the first scrambled set, of those the one with the shortest
-        solutions."""
+        solutions; of the first set where none is scrambled."""
         found = self.tables["side_by_side"]
-        scrambled = [name for name in found["set"].unique() if is_scrambled(self.results, name)]
-        order = found[found["set"].isin(scrambled[:1])].sort_values(
+        first = max(found["set"].unique(), key=partial(is_scrambled, self.results))
+        order = found[found["set"] == first].sort_values(
             ["solved_percent", "length"], ascending=[False, True], kind="stable"
         )
         return self.headline_first(order.groupby("model", sort=False).head(1))
@@ -146,7 +146,7 @@ class Chapter:
         of the grid; of the first of them that has most models."""
         ways = {"external": self.longest_budget, "side_by_side": self.best_by_solver}
         ways |= {"beams": self.widest_beams, "grid": self.best_cells}
-        found = [rows() for name, rows in ways.items() if name in self.tables]
+        found = [rows for name, way in ways.items() if name in self.tables and len(rows := way())]
         found = [rows[rows["set"] == rows["set"].iloc[0]] if "set" in rows else rows for rows in found]
         rows = max(found, key=lambda rows: rows["model"].nunique(), default=pd.DataFrame())
         return rows.sort_values(["solved_percent", "length"], ascending=[False, True]) if len(rows) else rows

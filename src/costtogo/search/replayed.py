@@ -24,5 +24,8 @@ def checked(puzzle: Puzzle, search: Search, starts: States) -> tuple[SearchResul
     solved = np.flatnonzero(found.solved)
     right = solves(puzzle, starts[solved], [found.solutions[row] for row in solved])
     if not right.all():
-        raise UserError(f"{(~right).sum()} solutions of {puzzle.name} do not reach the goal: a defect of the search.")
+        raise UserError(
+            f"Replayed, {(~right).sum()} of {len(solved)} solutions of {puzzle.name} missed the goal: the search, or "
+            "the exact table that it goes by, is at fault."
+        )
     return found, seconds

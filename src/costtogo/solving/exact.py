@@ -20,11 +20,13 @@ import numpy as np
 from costtogo.exact.bfs import distances
 from costtogo.exact.descent import Descent
 from costtogo.exact.graph import graph_of
+from costtogo.exact.hashing import hash_states
 from costtogo.exact.meeting import MeetingSearch
 from costtogo.exact.nearby import FAR, Ends, GoalAlone, NearbyTable, nearby_table
-from costtogo.files import read_json
+from costtogo.files import FileError, digest, read_json
 from costtogo.progress import say
 from costtogo.puzzles import exact_solver, find
+from costtogo.puzzles import files as files_of
 from costtogo.puzzles.base import ListedPuzzle, Puzzle, is_listed
 from costtogo.search.replayed import Search
 from costtogo.solving.cache import cached
@@ -49,10 +51,7 @@ def descent_of(puzzle: ListedPuzzle) -> Descent:
     def make() -> dict[str, np.ndarray]:
         return {"distance": distances(graph_of(puzzle), int(puzzle.rank(puzzle.goal[None])[0]))}
 
-    distance = cached("distance", puzzle.name, make).get("distance")
-    if distance is None or len(distance) != puzzle.state_count:
-        distance = make()["distance"]
-    return Descent(puzzle, distance)
+    return Descent(puzzle, **cached("distance", puzzle, puzzle.rank, make))
 
 
 def exact_values(puzzle: Puzzle, states: States) -> CostToGo:
@@ -114,8 +113,22 @@ def find_nearby(puzzle: Puzzle) -> Ends:
     if not puzzle.one_goal:
         return GoalAlone(puzzle)
     path = (RESULTS / puzzle.name / "tables" / f"{puzzle.name}.npz").absolute()
-    known = _table_of_study(puzzle, path) if path.exists() else None
+    known = _table_of_study(puzzle, path) if path.exists() and _is_of_study(puzzle, path) else None
     return known if isinstance(known, NearbyTable) else _small_table(puzzle)  # a table of all states has no edge
+
+
+@lru_cache(maxsize=8)
+def _is_of_study(puzzle: Puzzle, path: Path) -> bool:
+    """Whether a file is what a stage on the puzzle wrote, by the card beside it; where it is not, that is said."""
+    try:
+        card, rules = read_json(path.with_suffix(".json")), [digest(file) for file in files_of(puzzle.name)]
+        of = card["parameters"]["puzzle"], [*card["inputs"].values()]
+        if of == (puzzle.name, rules) and digest(path) in card["outputs"].values():
+            return True
+    except (FileError, LookupError, TypeError, AttributeError):  # no card, or one of another shape
+        pass
+    say(f"{path} is not what a stage wrote of {puzzle.name}, by the card beside it: it is left aside.")
+    return False
 
 
 @lru_cache(maxsize=1)
@@ -139,8 +152,7 @@ def _small_table(puzzle: Puzzle) -> NearbyTable:
             table = wider
         return {"keys": table.keys, "distance": table.distance, "layers": table.layers}
 
-    kept = cached("nearby", puzzle.name, make)
-    return NearbyTable(puzzle, **(kept if set(kept) == {"keys", "distance", "layers"} else make()))
+    return NearbyTable(puzzle, **cached("nearby", puzzle, partial(hash_states, puzzle), make))
 
 
 def find_database(puzzle: Puzzle) -> Callable:
@@ -148,11 +160,12 @@ def find_database(puzzle: Puzzle) -> Callable:
     study = RESULTS / puzzle.name
     optima = study / "optima" / f"{puzzle.name}.json"
     name = read_json(optima)["parameters"]["optima"]["pattern_database"] if optima.exists() else None
-    built = sorted((study / "pattern_databases").glob("*.npz"), key=lambda path: path.stat().st_size)
-    if built:
+    built = [path.absolute() for path in (study / "pattern_databases").glob("*.npz")]
+    built.sort(key=lambda path: (path.stem == name, path.stat().st_size), reverse=True)
+    if chosen := next((path for path in built if _is_of_study(puzzle, path)), None):
         from costtogo.stages.search.loading import load_heuristic
 
-        return load_heuristic(puzzle, name, database=next((path for path in built if path.stem == name), built[-1]))
+        return load_heuristic(puzzle, name, database=chosen)
     return _small_database(puzzle, study)
 
 

@@ -7,8 +7,9 @@ import numpy as np
 
 from costtogo.puzzles.base import Puzzle
 from costtogo.search.replayed import Search, checked
+from costtogo.solving.cache import folder
 from costtogo.solving.exact import exact_values
-from costtogo.types import NO_ACTION, States
+from costtogo.types import NO_ACTION, States, UserError
 
 METRICS = {"length": "moves", "length_qtm": "quarter turns", "length_htm": "moves with half turns as one"}
 FACTS = ("beam", "mcts", "local")  # solvers whose lower bound rests on no network
@@ -66,10 +67,16 @@ class Solution:
 
     @cached_property
     def optimum(self) -> int | None:
-        """Moves of a shortest solution, where that is known: by the solver exact, by a table or by a formula."""
+        """Moves of a shortest solution, where that is known: by the solver exact, by a table or by a formula.
+
+        UserError where the solution contradicts what is known.
+        """
         if self.solver == "exact":
             return self.length if self.solved else None
         value = float(exact_values(self.puzzle, self.start[None])[0])
+        if (value == 0) != self.puzzle.is_goal(self.start[None])[0]:
+            raise _contradiction(self, value)
+        _check_bound(self, value)
         return int(value) if np.isfinite(value) else None
 
     @property
@@ -95,10 +102,26 @@ class Solution:
 def solution_of(puzzle: Puzzle, search: Search, start: States, solver: str) -> Solution:
     """Search from one start, uint8 [D], and replay what was found.
 
-    Raises UserError where it does not reach the goal: a defect of the search.
+    Raises UserError where it does not reach the goal, or is shorter than what is proved.
     """
     found, seconds = checked(puzzle, search, start[None])
     actions = [int(action) for action in found.solutions[0] if action != NO_ACTION]
     counts = int(found.nodes_expanded[0]), int(found.nodes_generated[0])
     bound, solved, ended = float(found.lower_bound[0]), bool(found.solved[0]), str(found.ended[0])
-    return Solution(puzzle, solver, start, actions, solved, bound, *counts, seconds, ended)
+    solution = Solution(puzzle, solver, start, actions, solved, bound, *counts, seconds, ended)
+    _check_bound(solution, bound if solution.holds else 0)
+    return solution
+
+
+def _check_bound(solution: Solution, least: float) -> None:
+    """UserError where a solution, which was replayed, has fewer moves than what was proved; least: NaN for nothing."""
+    if solution.solved and solution.length < least:
+        raise _contradiction(solution, least)
+
+
+def _contradiction(solution: Solution, least: float) -> UserError:
+    return UserError(
+        f"The exact distances of {solution.puzzle.name} are wrong, so nothing is proved: by them every solution has "
+        f"{least:.0f} moves or more, and one of {solution.length} was found; delete the tables of {folder()} and run "
+        "the study again."
+    )

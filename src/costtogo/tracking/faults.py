@@ -1,11 +1,14 @@
 """How failures are told: one sentence each, which says what is wrong with the store where that is the cause."""
 
 import os
+import re
 import socket
 import sqlite3
 import sys
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from importlib.metadata import version
+from importlib.resources import files
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -17,6 +20,7 @@ PORTS = {"http": 80, "https": 443, "postgresql": 5432, "mysql": 3306, "mssql": 1
 
 BUSY = "The MLflow store {} is held by another process; once that has ended, run `costtogo track`."
 OLDER = "The MLflow store {} is of an older MLflow; copy it, run `mlflow db upgrade` on it, then `costtogo track`."
+NEWER = "The MLflow store {} is of a newer MLflow than {}; install that one, or set another MLFLOW_TRACKING_URI."
 REFUSED = "The MLflow store {} did not take {} ({}); mend this, then run `costtogo track`."
 SILENT = "The MLflow server {} does not answer; start it or correct MLFLOW_TRACKING_URI, then run `costtogo track`."
 USELESS = (
@@ -65,7 +69,7 @@ def fault(uri: str, error: Exception) -> str | None:
     """What is wrong with the store, and what to do about it; None where it is sound and the error of another kind."""
     path, text = database_path(uri), str(error)
     if "out-of-date database schema" in text:  # in MLflow's words
-        return OLDER.format(shown(uri))
+        return NEWER.format(shown(uri), version("mlflow")) if _is_newer(text) else OLDER.format(shown(uri))
     if path is None:
         is_silent = "failed with exception" in text or not answers(uri)  # MLflow's, of a request without an answer
         return SILENT.format(shown(uri)) if is_silent else None
@@ -73,6 +77,13 @@ def fault(uri: str, error: Exception) -> str | None:
         return BUSY.format(shown(uri))
     damage = damage_of(path) if path.is_file() else None
     return USELESS.format(path, f"is damaged ({damage})") if damage else None
+
+
+def _is_newer(text: str) -> bool:
+    """Whether this MLflow knows no revision of the name that a store has, in MLflow's words."""
+    found, migrations = re.search(r"found version (\w+)", text), files("mlflow") / "store/db_migrations/versions"
+    known = {file.name.partition("_")[0] for file in migrations.iterdir()}
+    return found is not None and found[1] not in known
 
 
 def answers(uri: str) -> bool:

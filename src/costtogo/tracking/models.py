@@ -2,9 +2,10 @@
 
 import tempfile
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from costtogo.tracking import notes
-from costtogo.tracking.place import EXPERIMENT, is_server
+from costtogo.tracking.place import EXPERIMENT, is_lost, is_server
 from costtogo.tracking.record import Stage, experiment_of, read_stage, selected_iteration
 
 LOADER = "costtogo.heuristics.pyfunc"
@@ -37,10 +38,15 @@ def _version(client, run, model: Stage, iteration: int | None = None):
     if not client.search_registered_models(f"name = '{name}'"):
         client.create_registered_model(name, description=notes.model_note(model, None))
     same = f"name = '{name}' and tags.sha256 = '{sha256}'"
+    file = model.path.with_suffix("") / checkpoint["file"]
     if versions := client.search_model_versions(same):
+        if is_lost(versions[0].source):
+            _log_files(client, Path(urlsplit(versions[0].source).path).parent.name, model, file)
         return versions[0]
     tags = {"sha256": sha256, "iteration": str(checkpoint.name)} | experiment_of(model.card)
-    logged = _logged_model(client, run, model, model.path.with_suffix("") / checkpoint["file"], tags)
+    logged = client.create_logged_model(run.info.experiment_id, model.card["name"].replace(".", "_"), run_id, tags)
+    _log_files(client, logged.model_id, model, file)
+    client.finalize_logged_model(logged.model_id, "READY")
     # A database store resolves models:/ through MLflow's global URI, which need not be this store.
     source = logged.model_uri if is_server(client.tracking_uri) else logged.artifact_location
     told = notes.version_note(checkpoint.name, iteration is not None)
@@ -49,13 +55,11 @@ def _version(client, run, model: Stage, iteration: int | None = None):
     return version
 
 
-def _logged_model(client, run, model: Stage, checkpoint: Path, tags: dict[str, str]):
-    """An MLflow model that holds the checkpoint."""
+def _log_files(client, model_id: str, model: Stage, checkpoint: Path) -> None:
+    """The files of an MLflow model that holds the checkpoint."""
     import mlflow.pyfunc
 
     versions = model.card.get("versions", {})
-    name = model.card["name"].replace(".", "_")
-    logged = client.create_logged_model(run.info.experiment_id, name, run.info.run_id, tags)
     with tempfile.TemporaryDirectory() as folder:
         mlflow.pyfunc.save_model(
             f"{folder}/model",
@@ -63,6 +67,4 @@ def _logged_model(client, run, model: Stage, checkpoint: Path, tags: dict[str, s
             data_path=str(checkpoint),
             pip_requirements=[f"{name}=={versions[name]}" if name in versions else name for name in REQUIRED],
         )
-        client.log_model_artifacts(logged.model_id, f"{folder}/model")
-    client.finalize_logged_model(logged.model_id, "READY")
-    return logged
+        client.log_model_artifacts(model_id, f"{folder}/model")

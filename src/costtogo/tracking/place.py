@@ -4,7 +4,7 @@ import os
 import re
 import uuid
 from pathlib import Path
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 from costtogo.files import write_text
 
@@ -67,6 +67,12 @@ def is_server(uri: str) -> bool:
 def artifact_location(root: Path, study: str) -> str | None:
     """Where a study's artifacts go: below mlruns, or where a tracking server puts them."""
     return None if is_server(store_uri(root)) else (store_root(root) / ARTIFACTS / study).as_uri()
+
+
+def is_lost(address: str) -> bool:
+    """True of the address of a folder of this machine that is there no more."""
+    place = urlsplit(address)
+    return place.scheme in ("", "file") and not Path(unquote(place.path)).exists()
 
 
 def clone(root: Path) -> dict[str, str]:

@@ -10,7 +10,7 @@ from urllib.parse import quote, unquote
 from costtogo.files import digest
 from costtogo.tracking import cells, models, names, notes, record
 from costtogo.tracking.faults import best_effort, one_sentence
-from costtogo.tracking.place import CLONE, artifact_location, clone, enabled, is_away
+from costtogo.tracking.place import CLONE, artifact_location, clone, enabled, is_away, is_lost
 from costtogo.tracking.record import Card, Points, Stage, experiment_of
 from costtogo.tracking.store import session
 
@@ -26,8 +26,9 @@ METRICS_PER_BATCH, PARAMETERS_PER_BATCH = 1_000, 100  # MLflow's limits
 def log_card(card_path: Path, root: Path) -> str | None:
     """Bring one finished stage into MLflow from its files; returns the run's id.
 
-    A run that already holds this card is left as it is; what live logging or an interruption left under its key is
-    replaced. The run says that it is the current result of its stage, the one before that it is a former one.
+    A run that already holds this card gets no more than files that were deleted since; what live logging or an
+    interruption left under its key is replaced. The run says that it is the current result of its stage, the one before
+    that it is a former one.
     None where tracking is off. Raises UserError.
     """
     if not enabled():
@@ -78,14 +79,19 @@ def _record(client, stage: Stage) -> str:
     same = find(client, experiment, card, key)
     run = next((run for run in same if run.data.tags.get("logged") == content), None)
     delete_unfinished(client, [other for other in same if other is not run], stage.root)
+    lost = run is not None and is_lost(run.info.artifact_uri)
     if run is None:
         run_id = _write(client, experiment, stage).info.run_id
         client.set_tag(run_id, "logged", content)
         run = client.get_run(run_id)
+    elif lost:
+        _log_files(client, run.info.run_id, stage)
     if notes.NOTE not in run.data.tags:
         client.set_tag(run.info.run_id, notes.NOTE, notes.run_note(stage, experiment))
-    if run.data.tags.get(RESULT) != CURRENT:
+    current = run.data.tags.get(RESULT) == CURRENT
+    if lost or not current:
         models.register(client, run, stage)
+    if not current:
         for other in find(client, experiment, card, stage_of(card) | {RESULT: CURRENT}):
             _mark(client, other, FORMER)
         _mark(client, run, CURRENT)
@@ -120,14 +126,18 @@ def _write(client, experiment: str, stage: Stage):
     log(client, run_id, record.points(stage), record.parameters(stage))
     if not stage.is_report:
         _log_inputs(client, run_id, stage.card["inputs"])
-    for path, folder in record.artifacts(stage):
-        client.log_artifact(run_id, str(path), folder or None)
-    if (grid := stage.table("grid")) is not None:
-        client.log_text(run_id, grid.to_csv(index=False), "grid.csv")  # MLflow's pages show it as a table
+    _log_files(client, run_id, stage)
     shared = {"study": stage.card["study"], RESULT: CURRENT} | experiment_of(stage.card)
     cells.log_cells(client, run, stage, shared, start)
     client.set_terminated(run_id, "FINISHED", start + int(timing.get("seconds", 0) * 1000))
     return run
+
+
+def _log_files(client, run_id: str, stage: Stage) -> None:
+    for path, folder in record.artifacts(stage):
+        client.log_artifact(run_id, str(path), folder or None)
+    if (grid := stage.table("grid")) is not None:
+        client.log_text(run_id, grid.to_csv(index=False), "grid.csv")  # MLflow's pages show it as a table
 
 
 def _log_inputs(client, run_id: str, inputs: dict[str, str]) -> None:
