@@ -108,6 +108,11 @@ def test_a_job_makes_what_its_run_has_named_whatever_has_changed_since(tmp_path,
     place = "smoke/instances/cube2"
     marks = [graph.mark(next(stage for stage in graph.stages if stage.id == place)) for graph in (run, other, job)]
     assert marks[0] == marks[2] != marks[1]
+    changed = Graph(files[:1], ROOT / "config", {"seed": 7}, ["smoke"], targets=["smoke"])
+    changed.begin()
+    job = Graph(files[:1], ROOT / "config", {"seed": 7}, ["--target-jobs", "smoke_instances_cube2:"], job=True)
+    assert (job.study, job.mark(job.stages[0])) == (changed.study, changed.mark(changed.stages[0]))
+    assert changed.study.seed == 7
 
 
 @pytest.fixture(scope="module")

@@ -184,7 +184,9 @@ def listing(folder: Path) -> dict[str, tuple]:
 
 def test_a_dry_run_is_dry_whatever_it_is_asked(project):
     before = listing(project)
-    assert jobs(snakemake(project, "--dry-run", "all", "puzzle15", "cube3", "--config", "seed=7"))
+    assert jobs(snakemake(project, "--dry-run", "all", "puzzle15", "cube3"))
+    assert jobs(snakemake(project, "--dry-run", "--config", "seed=7"))
+    assert jobs(snakemake(project, "--dry-run", "quick", "--config", "seed=7"))
     snakemake(project, "--list-rules")
     assert listing(project) == before
 

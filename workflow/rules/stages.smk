@@ -4,6 +4,8 @@ import os
 import sys
 from pathlib import Path
 
+from snakemake.cli import get_argument_parser
+
 SOURCE = Path(workflow.basedir) / "src"
 sys.path.insert(0, str(SOURCE))
 os.environ["PYTHONPATH"] = str(SOURCE)
@@ -21,8 +23,16 @@ from costtogo.workflow.resources import resources_of
 try:
     settings, root = workflow.config_settings, Path(workflow.basedir)
     files = [root / BASE, *settings.configfiles]
-    changes, job = dict(settings.config), workflow.remote_exec
-    GRAPH = Graph(files, root / "config", changes, sys.argv[1:], job)
+    # Snakemake reads this file before it says what is asked for: its own parser reads the command line again.
+    asked, _ = get_argument_parser().parse_known_args(sys.argv[1:])
+    GRAPH = Graph(
+        files,
+        root / "config",
+        changes=dict(settings.config),
+        words=sys.argv[1:],
+        job=workflow.remote_exec,
+        targets=asked.targets,
+    )
 except UserError as error:
     raise WorkflowError(str(error))
 

@@ -44,11 +44,11 @@ def load(paths: Iterable[Path | str], changes: dict[str, Any] | None = None) -> 
     return parse(laid(merged, changes or {}), path.stem)
 
 
-def load_own(puzzle: str, folder: Path) -> Study:
+def load_own(puzzle: str, folder: Path, changes: dict[str, Any] | None = None) -> Study:
     """The study of a puzzle that a file describes and that has no study of its own in a folder: as that of another."""
     other = OWN_LISTED if is_listed(make(puzzle)) else OWN_LARGE
     whole = _instead(_whole(folder / f"{other}.yaml"), {other: puzzle}, f"{puzzle}.json")
-    return parse(laid(whole, {"study": puzzle}), puzzle)
+    return parse(laid(laid(whole, {"study": puzzle}), changes or {}), puzzle)
 
 
 def parse(values: dict[str, Any], file: str = "") -> Study:
@@ -114,7 +114,7 @@ def _refuse_taken_name(values: dict[str, Any]) -> None:
     Values that come from the file itself have the puzzles and the models that it names.
     """
     path = Path("config") / f"{values['study']}.yaml"
-    other = _whole(path) if path.is_file() else {}
+    other = _whole(path) if path.is_file() and values["study"] != DEFAULT else {}
     if other.get("study") != values["study"]:
         return
     if any(set(values.get(key) or ()) != set(other.get(key) or ()) for key in ("puzzles", "models")):

@@ -8,8 +8,9 @@ from typing import Any
 from costtogo import sources
 from costtogo.external_files import find, folder
 from costtogo.files import recall, write_json
+from costtogo.params.base import hint
 from costtogo.params.loading import DEFAULT, load, load_own, refuse_other_name
-from costtogo.params.reading import read_yaml
+from costtogo.params.reading import read_yaml, shown
 from costtogo.params.study import Study
 from costtogo.puzzles import names_of_files
 from costtogo.recipes import RECIPES, Mark
@@ -17,7 +18,7 @@ from costtogo.types import UserError
 from costtogo.workflow.stages import APART, Stage, stages_of
 from costtogo.workflow.state import State
 
-MARKS = Path(".snakemake/costtogo/marks.json")  # of the run that goes on in this folder, for its jobs elsewhere
+RUN = Path(".snakemake/costtogo/run.json")  # the study and the marks of the run in this folder, for its jobs elsewhere
 GROUPS = Path("groups.yaml")  # beside the studies of config/: targets of several studies
 PARTS = {  # targets of the study that is run, and what they say when they are reached
     "tables": "The exact tables are complete.",
@@ -27,6 +28,8 @@ PARTS = {  # targets of the study that is run, and what they say when they are r
     "searches": "The searches are complete.",
     "figures": "The figures are complete.",
 }
+RESERVED = (*PARTS, "report", "all", DEFAULT)  # targets that no study may be called
+WRITTEN = ("results", "reports", "logs")  # folders with a folder for each study
 
 
 @dataclass(frozen=True)
@@ -43,10 +46,13 @@ class Graph:
 
     Made from what files say, without a look at results.  What is finished is read when it is asked for.
     files: those of the study that is run, later ones over earlier ones, but one of the folder stands for itself;
-    changes: values laid over them; folder: config/; words: of the command line, which name studies of the folder or
-    their files, or groups; all if left out.  job: whether this is a process on another machine that makes one stage of
-    a run: then its marks and recipes are those that the run has named, whatever has changed since.
-    Raises UserError where parameters are wrong.
+    changes: values laid over them, or over the one study that the targets name where there is no second file; folder:
+    config/; words: of the command line, which name studies of the folder or their files, or groups; all if left out.
+    targets: what is asked for, by Snakemake's reading of the command line.  job: whether this is a process on another
+    machine that makes one stage of a run: then its study, marks and recipes are those that the run has named, whatever
+    has changed since.
+    Raises UserError where parameters are wrong, where changes or files would be of no study that is asked for, and
+    where there is no such target.
     """
 
     def __init__(
@@ -56,12 +62,25 @@ class Graph:
         changes: dict[str, Any] | None = None,
         words: Iterable[str] | None = None,
         job: bool = False,
+        targets: Iterable[str] = (),
     ):
-        self.study = load(_laid_over(list(map(Path, files)), folder), changes)
-        self.names = [name for name in [*names_of(folder), *without_study(folder)] if name != self.study.study]
-        self._groups = groups(folder, [*self.names, self.study.study])
-        self._studies = {self.study.study: self.study}
-        self._studies |= {name: read(folder, name) for name in self._asked(words)}
+        files, run, said = list(map(Path, files)), recall(RUN) if job else {}, None if words is None else list(words)
+        self.names = [*names_of(folder), *without_study(folder)]
+        self._groups = groups(folder, [*self.names, DEFAULT])
+        self._refuse_reserved(folder, [*(said or []), *targets])
+        named = {name for target in targets for name in self._of(target) or [""]}  # "": of the study that is run
+        self._changed = next(iter(named)) if changes and len(files) == 1 == len(named) and not job else ""
+        if self._changed or run.get("study"):
+            self.study = read(folder, self._changed or run["study"], changes)
+        else:
+            self.study = load(_laid_over(files, folder), changes)
+        own = self.study.study
+        if not job:
+            refuse_unasked({name or own for name in named} or {own}, own, bool(changes), len(files) > 1)
+        self.names = [name for name in self.names if name != own]
+        self._studies = {own: self.study}
+        asked = self.names if said is None else {name for word in said for name in self._of(word)} - {own, DEFAULT}
+        self._studies |= {name: read(folder, name) for name in sorted(asked)}
         for name in {other for study in self._studies.values() for other in read_by(study)} - set(self._studies):
             self._studies[name] = read(folder, name)
         self.stages: list[Stage] = []
@@ -70,14 +89,15 @@ class Graph:
         self._written: set[str] = set()  # studies whose recipes are there
         self._last = {stage.study: stage for stage in self.stages if stage.group == "report"}
         self._state = State(self.stages)
-        told = recall(MARKS) if job else {}
-        self._marks = {stage.id: told.get(stage.id) or str(self._state.mark(stage)) for stage in self.stages}
+        marks = run.get("marks", {})
+        self._marks = {stage.id: marks.get(stage.id) or str(self._state.mark(stage)) for stage in self.stages}
+        self._refuse_unknown(folder, targets)
         self._state.remember()
         sources.remember()
 
     def begin(self) -> None:
-        """Write down the marks that this run is about to make, for its jobs on other machines."""
-        write_json(MARKS, self._marks)
+        """Write down the study of this run and the marks that it is about to make, for its jobs on other machines."""
+        write_json(RUN, {"study": self._changed, "marks": self._marks})
 
     def mark(self, stage: Stage) -> str:
         """The mark that says that a stage is finished."""
@@ -128,14 +148,30 @@ class Graph:
             told += f"\n    because: {reason}"
         return told.replace("{", "{{").replace("}", "}}")
 
-    def _asked(self, words: Iterable[str] | None) -> list[str]:
-        """The studies of the folder that words name, themselves or as part of a file's path or of a group."""
-        if words is None:
-            return self.names
-        said = list(words)
-        said += [name for group, members in self._groups.items() if group in said for name in members]
-        parts = {_study_of(part) for word in said for part in word.split("/")}
-        return [n for n in self.names if n in parts or any(part.startswith(f"{n}_") for part in parts)]
+    def _of(self, word: str) -> list[str]:
+        """The studies of the folder that a word names: itself, or as a group, or by a path, a file or a rule of it."""
+        if word in self._groups:
+            return self._groups[word]
+        parts = _parts(word)
+        found = [name for name in self.names if name in parts]
+        rules = [name for name in self.names if any(part.startswith(f"{name}_") for part in parts)]
+        return found or sorted(rules, key=len)[-1:]
+
+    def _refuse_reserved(self, folder: Path, words: list[str]) -> None:
+        """Leave studies out that are called like another target; UserError where words name one of them."""
+        for name in [name for name in self.names if name in RESERVED or name in self._groups]:
+            self.names.remove(name)
+            if any(name in _parts(word) for word in words):
+                raise _taken(folder, name)
+
+    def _refuse_unknown(self, folder: Path, targets: Iterable[str]) -> None:
+        """UserError where a name that is asked for is no target, or is one twice."""
+        names, rules = [target.name for target in self.targets], {stage.rule for stage in self.stages}
+        if twice := next((name for name in names if name in rules or names.count(name) > 1), None):
+            raise _taken(folder, twice)
+        for name in targets:
+            if "/" not in name and name not in {"all", *names} | rules:
+                raise UserError(f"There is no target {shown(name)}{hint(name, ['all', *names])}")
 
     @property
     def targets(self) -> list[Target]:
@@ -144,8 +180,7 @@ class Graph:
         parts = [Target(name, self.marks_of(own, name), message) for name, message in PARTS.items()]
         parts.append(Target("report", self.marks_of(own), f"The report is complete: reports/{own}/report.md."))
         told = "Study {0} is complete: read reports/{0}/report.md."
-        names = [name for name in [own, *self.names] if name != DEFAULT]
-        studies = [Target(name, self.marks_of(name), told.format(name)) for name in names]
+        studies = [Target(name, self.marks_of(name), told.format(name)) for name in [own, *self.names]]
         for group, members in self._groups.items():
             reports = f"Target {group} is complete: read the reports of {', '.join(members)}."
             studies.append(Target(group, [path for name in members for path in self.marks_of(name)], reports))
@@ -170,6 +205,31 @@ def _laid_over(files: list[Path], folder: Path) -> list[Path]:
     return files[whole[-1] :] if whole else files
 
 
+def refuse_unasked(asked: set[str], own: str, changed: bool, laid_over: bool) -> None:
+    """UserError where --config would change one of several studies, or --configfile be of none that is asked for.
+
+    asked: the studies that the targets are of.  own: the one that is run, changed by --config or laid over by
+    --configfile.
+    """
+    named = ", ".join(sorted(asked))
+    if changed and len(asked) > 1:
+        raise UserError(f"--config changes one study at a time, and the targets are of {named}: name those of one.")
+    if (changed or laid_over) and own not in asked:
+        raise UserError(f"--configfile is for the study {own}, and the targets are of {named}: leave one of them out.")
+
+
+def _taken(folder: Path, name: str) -> UserError:
+    path = folder / f"{name}.yaml"
+    place = f"{folder.name}/{path.name}" if path.is_file() else f"The study {name}"
+    return UserError(f"{place}: no study can be called {name}, which is another target; rename it.")
+
+
+def _parts(word: str) -> set[str]:
+    """The parts of a word that may name a study.  "config/cube3.yaml" -> {"config", "cube3"}."""
+    first, *others = word.split("/")
+    return {_study_of(part) for part in (others[:1] if first in WRITTEN and others else [first, *others])}
+
+
 def _study_of(word: str) -> str:
     """The study that a target or the name of a file is about.  "cube3-external" -> "cube3"."""
     word = word.removesuffix(".yaml")
@@ -186,12 +246,12 @@ def without_study(folder: Path) -> list[str]:
     return [name for name in names_of_files() if not (folder / f"{name}.yaml").is_file()]
 
 
-def read(folder: Path, name: str) -> Study:
+def read(folder: Path, name: str, changes: dict[str, Any] | None = None) -> Study:
     """A study of a folder, which goes by the name of its file; or the one that a puzzle's file has at once."""
     path = folder / f"{name}.yaml"
     if not path.is_file():
-        return load_own(name, folder)
-    study = load([path])
+        return load_own(name, folder, changes)
+    study = load([path], changes)
     refuse_other_name(study.study, path)
     return study
 
