@@ -90,10 +90,20 @@ def test_kept_tables_hold_what_the_report_saw_of_them(study):
 @pytest.mark.parametrize("study", KEPT)
 def test_each_report_in_git_is_what_was_kept_of_its_study(study, tmp_path):
     published = PUBLISHED / study
-    shutil.copytree(published / "figures", tmp_path / study / "figures")
-    (tmp_path / study / "figures" / "gone.png").write_bytes(b"")
+    target = tmp_path / "published" / study
+    shutil.copytree(published / "figures", target / "figures")
+    (target / "figures" / "gone.png").write_bytes(b"")
     publish.write_published(study, tmp_path, MEASURED)
-    assert contents(tmp_path / study) == contents(published)
+    assert contents(target) == contents(published)
+
+
+def test_the_whole_report_has_every_figure_and_table_again(tmp_path):
+    shutil.copytree(PUBLISHED / "puzzle8", tmp_path / "published" / "puzzle8")
+    publish.write_whole("puzzle8", tmp_path, MEASURED)
+    folder = tmp_path / "again" / "puzzle8"
+    places = {place.removeprefix("../../../") for _, place, _ in links_of(folder)}  # of the project's own files, too
+    assert all((folder / place).exists() or Path(place).exists() for place in places)
+    assert len(pictures_of(folder)) > len(pictures_of(PUBLISHED / "puzzle8")) and any((folder / "tables").iterdir())
 
 
 @pytest.mark.parametrize("study", KEPT)

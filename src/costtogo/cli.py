@@ -378,7 +378,7 @@ def report(
 
     write = command.write_whole if whole else command.write_published
     with _in_project():
-        write(study, reports / (command.AGAIN if whole else command.PUBLISHED), measured)
+        write(study, reports, measured)
 
 
 @app.command()

@@ -11,6 +11,7 @@ import json
 import shutil
 import subprocess
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -22,10 +23,12 @@ from costtogo.analysis.kept import as_text, rows_of, told_of, write_rows
 from costtogo.analysis.literature import read_reported
 from costtogo.cards import few
 from costtogo.commands import variants
+from costtogo.figures.drawing import write as draw
 from costtogo.files import read_csv, read_frame, remove_others, write_bytes, write_csv, write_text
 from costtogo.params.base import variant_of
 from costtogo.params.study import Study
 from costtogo.report.extracts import FOR_OTHERS
+from costtogo.report.figures import Figures, is_kept, is_whole, kept_content, tables_of_figure
 from costtogo.report.overview import write_overview
 from costtogo.report.pages import pictures_of
 from costtogo.report.results import TIMES, References, StudyResults
@@ -49,7 +52,7 @@ def run(study: str, results: Path, measured: Path, reports: Path) -> None:
     reported = REPORT in cards_kept(measured / f"{study}.json")
     shown_by = [path.stem for path in sorted(measured.glob("*.json")) if path not in kept_for_others(measured)]
     for name in [study] if reported else shown_by:
-        write_published(name, reports / PUBLISHED, measured, reports / name)
+        write_published(name, reports, measured, reports / name if name == study else None)
     print(f"The overview is written: read {write_overview(reports)}.")
 
 
@@ -63,13 +66,13 @@ def refuse_changes() -> None:
         raise UserError(f"Commit or stash what git status shows, {first}{more}: what is published is of a commit.")
 
 
-def write_published(study: str, published: Path, measured: Path, drawn: Path | None = None) -> None:
-    """Write a study's report from what was kept of it.  published: reports/published.
+def write_published(study: str, reports: Path, measured: Path, drawn: Path | None = None) -> None:
+    """Write a study's report from what was kept of it, to reports/published.  reports: of all studies.
 
     drawn: the report that the run wrote, for its pictures; None for those that are there.
     """
-    target = published / study
-    write(StudyResults.to_write_again(study, References(measured=measured)), target, short=True)
+    target = reports / PUBLISHED / study
+    write(StudyResults.to_write_again(study, References(measured=measured)), target, short=True, deeper=True)
     shown = pictures_of(target)
     if drawn is not None:
         for picture in (picture for picture in shown if (drawn / picture).exists()):
@@ -80,10 +83,20 @@ def write_published(study: str, published: Path, measured: Path, drawn: Path | N
     print(f"The report of {study} is written: read {target / 'report.md'}.")
 
 
-def write_whole(study: str, again: Path, measured: Path) -> None:
-    """Write a study's report with all its tables from what was kept of it.  again: reports/again."""
-    target = again / study
-    write(StudyResults.to_write_again(study, References(measured=measured)), target)
+def write_whole(study: str, reports: Path, measured: Path) -> None:
+    """Write a study's report with all its tables and figures from what was kept of it, to reports/again.
+
+    Figures of more than was kept, such as of every state, are those that are published.  reports: of all studies.
+    """
+    again, published = reports / AGAIN, reports / PUBLISHED
+    target, results = again / study, StudyResults.to_write_again(study, References(measured=measured))
+    write(results, target, deeper=True)
+    timed = results.with_times()
+    for entry in Figures.of_study(results).entries:
+        if is_kept(entry, timed):
+            draw(entry, Path(), target, partial(kept_content, timed))
+        elif (picture := published / study / entry.file("png")).exists():
+            write_bytes(target / entry.file("png"), picture.read_bytes())
     print(f"The report of {study} is written: read {target / 'report.md'}.")
 
 
@@ -114,6 +127,9 @@ def keep_with_report(results: StudyResults, parameters: dict[str, Any], out: Pat
     """
     with TemporaryDirectory() as folder:
         write(results, Path(folder))
+    for entry in Figures.of_study(results.with_times()).entries:
+        for address in filter(is_whole, tables_of_figure(entry)):
+            results.with_times().find(address)  # what was read is kept
     texts = {address: [*frame.select_dtypes(["object", "str"])] for address, frame in results.tables_read.items()}
     tables = {address: as_text(frame) for address, frame in results.tables_read.items()}
     cards = {place: {"timing": timing} for place, timing in results.timings.items() if place != REPORT}

@@ -1,11 +1,16 @@
 """The figures of a study's report as Markdown."""
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
 
-from costtogo.figures.catalogue import FigureEntry, captions, catalogue, drawn
-from costtogo.report.results import StudyResults
+from costtogo.figures.catalogue import FigureEntry, captions, catalogue, drawn, paths_of
+from costtogo.report.extracts import kind_of
+from costtogo.report.results import TIMES, StudyResults
 
+TABLE = ".parquet"
+NOT_WHOLE = ("models/errors", "instances")  # kinds of tables of which less is kept than figures show
 MOST = 2  # figures of a kind on the page of a puzzle: of more there is an appendix
 
 
@@ -22,6 +27,10 @@ class Figures:
         entries = catalogue(results.params, results.references.measured)
         shown = [entry for entry in drawn(entries, results.find_card) if timed or not entry.timed]
         return cls(shown, captions(results.references.captions))
+
+    def not_kept(self, results: StudyResults) -> "Figures":
+        """Those that cannot be drawn again from what was kept of a study."""
+        return replace(self, entries=[entry for entry in self.entries if not is_kept(entry, results)])
 
     def of(self, puzzle: str) -> Callable[..., str]:
         """A function that gives the figures of some kinds on a puzzle, of each kind all or, of more than MOST, none."""
@@ -49,3 +58,29 @@ class Figures:
 def _title(label: str) -> str:
     """A label with a capital, unless it begins with the name of what is shown."""
     return label if ": " in label else label[0].upper() + label[1:]
+
+
+def tables_of_figure(entry: FigureEntry) -> list[str]:
+    """The addresses of the tables that a figure shows.  "beams/net/grid.parquet" -> "beams/net/grid"."""
+    return [path.removesuffix(TABLE) for path in paths_of(entry.reads) if path.endswith(TABLE)]
+
+
+def is_whole(address: str) -> bool:
+    """Whether what is kept of a table is enough for figures."""
+    return kind_of(address) not in NOT_WHOLE
+
+
+def is_kept(entry: FigureEntry, results: StudyResults) -> bool:
+    """Whether all that a figure shows was kept with the study's report, so that it can be drawn again."""
+    tables = tables_of_figure(entry)
+    whole = all(path.endswith((TABLE, ".json")) for path in paths_of(entry.reads))
+    return whole and all(results.keeps(table) and is_whole(table) for table in tables)
+
+
+def kept_content(results: StudyResults, path: Path) -> Any:
+    """What a file of a study held, as far as it was kept.  path: as seen from the study's folder."""
+    address = str(path.with_suffix(""))
+    if path.suffix == TABLE:
+        return results.frame(address)
+    group, _, stage = address.partition("/")
+    return results.timings[stage] if group == TIMES else results.card(address)

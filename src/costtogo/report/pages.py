@@ -53,9 +53,10 @@ def linked(text: str, folder: str) -> str:
     return LINK.sub(lambda found: f"]({posixpath.relpath(DEEP + found[1], DEEP + folder)}{found[2] or ''})", text)
 
 
-def published(text: str) -> str:
-    """A text as reports/published has it, one folder deeper: tables that lie there no more are named, not linked."""
-    return NOT_PUBLISHED.sub(r"*\1*", text).replace(f"]({ROOT}/", f"]({ROOT}/../")
+def placed(text: str, short: bool, deeper: bool) -> str:
+    """A text of a report that lies one folder deeper, as reports/published does; short: without links to its tables."""
+    text = NOT_PUBLISHED.sub(r"*\1*", text) if short else text
+    return text.replace(f"]({ROOT}/", f"]({ROOT}/../") if deeper else text
 
 
 def pictures_of(folder: Path) -> set[str]:

@@ -165,6 +165,10 @@ class StudyResults:
         _, external, name = address.rpartition("external/")
         return None if external and not self._is_current(name.partition("/")[0]) else self.frame(address)
 
+    def keeps(self, address: str) -> bool:
+        """Whether a table was kept with the report."""
+        return self.is_kept and self._kept_rows.has(address)
+
     @property
     def _kept_rows(self) -> KeptRows:
         return self._once(("rows", self.folder), lambda: rows_of(self.folder))

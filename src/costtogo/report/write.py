@@ -5,6 +5,7 @@ summary for the first page; pages, of the puzzles; literature and differences fo
 """
 
 from collections.abc import Iterator
+from functools import partial
 from itertools import zip_longest
 from pathlib import Path
 from types import ModuleType
@@ -17,7 +18,7 @@ from costtogo.puzzles import title as puzzle_title
 from costtogo.report import exhaustive, local_vi, sampled
 from costtogo.report.figures import Figures
 from costtogo.report.literature import claims_in_short, rules_text, unmet
-from costtogo.report.pages import FIRST, FOLDER, Page, published, written
+from costtogo.report.pages import FIRST, FOLDER, Page, placed, written
 from costtogo.report.provenance import kept_text, provenance_text
 from costtogo.report.render import deeper, items, render
 from costtogo.report.results import StudyResults, Tables, by_size
@@ -37,18 +38,18 @@ class Chapter(NamedTuple):
     comparison: pd.DataFrame
 
 
-def write(results: StudyResults, target: Path, short: bool = False) -> dict[str, Any]:
+def write(results: StudyResults, target: Path, short: bool = False, deeper: bool = False) -> dict[str, Any]:
     """Write report.md, pages/*.md, timings.md, reported_vs_reproduced.csv, metrics/*.json, tables/*.csv, timings/*.csv.
 
-    target: reports/<study>.  short: as reports/published has it, one folder deeper: without tables, metrics, timings/
-    and the figures that no page of a puzzle shows.  All but timings come out byte-identical from the same results.
-    Returns the numbers that stand for each model, as headline_numbers does.
+    target: reports/<study>; deeper: one folder below, as reports/published/<study>.  short: without tables, metrics,
+    timings/ and the figures that can be drawn again from what was kept and that no page of a puzzle shows.  All but
+    timings come out byte-identical from the same results.  Returns the numbers that stand for each model.
     """
     numbers, figures = headline_numbers(results), Figures.of_study(results, timed=not short)
     by_puzzle = {puzzle: tables_of(results.of(puzzle)) for puzzle in results.puzzles}
     chapters = list(chapters_of(results))
     beside = pd.concat(each.comparison for each in chapters)
-    form = published if short else str
+    form = partial(placed, short=short, deeper=deeper)
     pages = pages_of(results, chapters, by_puzzle, figures, short)
     write_text(target / FIRST, form(first_page(results, chapters, by_puzzle, pages, short)))
     told = {page.name: written(page._replace(text=form(page.text)), results.study) for page in pages}
@@ -108,10 +109,11 @@ def most_telling(found: list[list[str]], most: int) -> list[str]:
 def pages_of(
     results: StudyResults, chapters: list[Chapter], by_puzzle: dict[str, Tables], figures: Figures, short: bool
 ) -> list[Page]:
-    """The pages of the puzzles, then the appendices, of figures unless short; one with nothing to tell is left out."""
+    """The pages of the puzzles, then the appendices; one that has nothing to tell is left out."""
     own = [page for each in chapters for page in each.module.pages(each.results, by_puzzle, each.comparison, figures)]
     others = list(filter(lambda page: page.text, appendices(results, chapters, figures)))
-    left = {page.name: page for page in (() if short else figures_left(figures, own + others))}
+    asked = figures.not_kept(results) if short else figures
+    left = {page.name: page for page in figures_left(asked, own + others)}
     own = [with_more_figures(page, left.get(f"appendix_figures_{page.name}")) for page in own]
     return [*own, *left.values(), *others]
 
