@@ -23,11 +23,13 @@ environment: .venv/ready
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --editable .
 	touch $@
 
+# Nothing is left in the clone, which may be read-only, may have been worked in, and may have a study running.
+test: export RUFF_NO_CACHE := true
 test: environment
 	$(BIN)/ruff check src tests benchmarks net torture docs
 	$(BIN)/ruff format --check src tests benchmarks net torture docs
 	$(BIN)/snakefmt --check Snakefile workflow
-	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder
+	$(BIN)/python -m pytest --numprocesses 2 --dist worksteal -p no:cacheprovider
 
 docs: environment
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet

@@ -1,29 +1,64 @@
-"""Puzzles and their exact distances, shared by all tests; nothing reaches MLflow unless a test asks for it."""
+"""Puzzles and their exact distances, shared by all tests, which stand alone; nothing reaches MLflow unless asked to."""
 
 import os
-import tempfile
 from functools import cache
 
 import pytest
 import torch
 from hypothesis import settings
+from isolation import Guard, clear_environment, enter_view
 from known_puzzles import LISTED
 
 from costtogo.exact.bfs import distances
 from costtogo.exact.graph import graph_of
 from costtogo.puzzles import make
 
-os.environ.setdefault("COSTTOGO_TRACKING", "off")
-CACHE = tempfile.TemporaryDirectory(prefix="costtogo-cache-")  # no test reads what another run has left
-os.environ["COSTTOGO_CACHE"] = CACHE.name
+clear_environment()
+GUARD = pytest.StashKey[Guard]()
+LONG = {"test_default_study.py"}, {"test_large_studies.py", "test_docs.py", "test_warm.py"}
 torch.set_num_threads(1)  # small networks: more threads would only wait for each other
-settings.register_profile("costtogo", max_examples=25, deadline=None, derandomize=True)
+settings.register_profile("costtogo", max_examples=25, deadline=None, derandomize=True, database=None)
 settings.load_profile("costtogo")
 
 
 def pytest_collection_modifyitems(items):
-    """Begin with the workflow: its two files of minutes run side by side, and the many short ones fill the rest."""
-    items.sort(key=lambda item: "workflow" not in item.path.parts)
+    """File by file, in two halves as long as each other, for `--dist worksteal` gives one to each of two processes.
+
+    Each begins with what takes minutes; the many short tests after it are taken over by whoever is done first.
+    """
+    places = {path: place for place, path in enumerate(dict.fromkeys(item.path for item in items))}
+    items.sort(key=lambda item: places[item.path])
+    halves = [[item for item in items if item.path.name in names] for names in LONG]
+    rest = [item for item in items if item.path.name not in LONG[0] | LONG[1]]
+    middle = max(0, len(items) // 2 - len(halves[0]))
+    items[:] = halves[0] + rest[:middle] + halves[1] + rest[middle:]
+
+
+def pytest_sessionstart(session):
+    """Collect and run tests in a view of the clone, under guard; with pytest-xdist its processes do, not the first."""
+    options = session.config.option
+    if hasattr(session.config, "workerinput") or not getattr(options, "numprocesses", None):
+        for name in ("ignore", "ignore_glob"):  # which pytest takes from the folder that it is in
+            setattr(options, name, [os.path.abspath(path) for path in getattr(options, name) or []])
+        session.config.stash[GUARD] = Guard(enter_view())
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item):
+    result = yield
+    item.config.stash[GUARD].check()
+    return result
+
+
+def pytest_sessionfinish(session):
+    if GUARD in session.config.stash:
+        session.config.stash[GUARD].watching = False
+
+
+@pytest.fixture
+def guard(request) -> Guard:
+    """What watches the clone."""
+    return request.config.stash[GUARD]
 
 
 @pytest.fixture(scope="session", params=LISTED)

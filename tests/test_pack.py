@@ -25,14 +25,19 @@ CLEAN = "a" * 40
 
 @pytest.fixture
 def study(tmp_path, monkeypatch):
-    """The folder of a model of a study that ran at a clean commit, and an empty folder of packaged networks."""
+    """The folder of a model of a study that ran at a clean commit, and an empty folder of packaged networks.
+
+    The working folder is empty: a network of a study there would go before a packaged one.
+    """
     puzzle, model = make("hanoi_4"), tmp_path / "results" / "tiny" / "models" / "towers"
     network = networks.build(architecture_of(first_layers=[8], residual_blocks=1), puzzle, seed=0)
     description = {"puzzle": puzzle.name, "precision": "float32", "iteration": 7}
     networks.save(model / "7.safetensors", network, description)
     write_frame(model / "checkpoints.parquet", pd.DataFrame({"iteration": [7], "file": ["7.safetensors"]}))
     write_json(model.parents[1] / "timings" / "models" / "towers.json", {"commit": CLEAN, "seconds": 3.5})
-    (tmp_path / "networks").mkdir()
+    for name in ("networks", "elsewhere"):
+        (tmp_path / name).mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
     monkeypatch.setattr(at_hand, "packaged_folder", lambda: tmp_path / "networks")
     monkeypatch.setattr(pack, "packaged_folder", lambda: tmp_path / "networks")
     monkeypatch.setattr(pack, "commit", lambda: CLEAN)

@@ -61,6 +61,12 @@ BAD = {
     "another port's origin": (403, post("/api/state", STATE, origin="http://127.0.0.1:1")),
     "no origin at all": (403, post("/api/state", STATE, origin="null")),
     "another origin that only looks": (403, ("GET", "/api/puzzles", None, {"origin": "http://evil.example"})),
+    "an origin that ends like the host": (
+        403, ("GET", "/", None, {"host": "localhost:8000", "origin": "http://evil-localhost:8000"})
+    ),
+    "an origin that begins like the host": (
+        403, ("GET", "/", None, {"host": "localhost", "origin": "http://localhost.evil.example"})
+    ),
     "a script of another site": (403, ("GET", "/static/deep/page.js", None, {"sec_fetch_site": "cross-site"})),
     "a request of another port's page": (403, ("GET", "/api/puzzles", None, {"sec_fetch_site": "same-site"})),
     "a frame of another site": (403, ("GET", "/", None, {"sec_fetch_site": "cross-site", "sec_fetch_dest": "iframe"})),

@@ -220,15 +220,13 @@ def test_recipes_that_are_like_one_another_without_end_are_refused():
 
 
 @pytest.mark.parametrize("name", ["cube3", "puzzle15", "lights_out_7", "local_vi"])
-def test_a_study_over_params_yaml_named_as_one_in_a_file_of_its_own_is_refused(name, monkeypatch):
-    monkeypatch.chdir(ROOT)
+def test_a_study_over_params_yaml_named_as_one_in_a_file_of_its_own_is_refused(name):
     with refused(f"^Parameter study: '{name}' is another study, that of config/{name}.yaml; choose another"):
         listed({"study": name})
 
 
 @pytest.mark.parametrize("name", ["puzzle8", "quick", "thesis"])
 def test_a_study_named_as_a_config_with_other_puzzles_or_models_is_refused(name, monkeypatch):
-    monkeypatch.chdir(ROOT)
     with refused(f"^Parameter study: '{name}' is another study, that of config/{name}.yaml; choose another name.$"):
         listed({"study": name})
     assert load([CONFIG / f"{name}.yaml"], {"seed": 7}).study == name, "the study itself with another number"

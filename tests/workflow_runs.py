@@ -5,27 +5,26 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
+import warm
 import yaml
+from isolation import ROOT, once
 
 from costtogo.params.loading import laid
 
-ROOT = Path(__file__).parents[1]
-BIN = Path(sys.executable).parent
 MODEL = "hanoi_4_uniform"
 OTHER = "H4_DNN_reduced_0"
 
 
 def environment(**variables: str) -> dict[str, str]:
     """That of a command in the project."""
-    paths = os.pathsep.join([str(BIN), os.environ["PATH"]])
-    return {**os.environ, "PATH": paths, "COSTTOGO_TRACKING": "off", **variables}
+    return {**os.environ, "COSTTOGO_TRACKING": "off", **variables}
 
 
 def run(folder: Path, *command: str, fails: bool = False, **variables: str) -> str:
-    """The output of a command in the project; it must succeed, or fail where it should."""
+    """The output of a command in the project, begun warm; it must succeed, or fail where it should."""
+    variables = {"PATH": os.pathsep.join([str(warm.programs()), os.environ["PATH"]])} | variables
     options = {"env": environment(**variables), "capture_output": True, "text": True, "timeout": 900}
     done = subprocess.run(command, cwd=folder, **options)
     assert (done.returncode != 0) == fails, done.stdout + done.stderr
@@ -70,16 +69,25 @@ def contents(folder: Path) -> dict[str, bytes]:
 def share_compiled_code(target: Path) -> None:
     """Let a copy take and leave compiled code where the project does, by links that its repository has too.
 
-    Python and Numba both look whether it is of these sources, so that a copy with others compiles them.
+    Python and Numba both look whether it is of these sources, so that a copy with others compiles them. Where the
+    project cannot be written, copies share a folder of this run.
     """
     for folder in {path.parent for path in (ROOT / "src").rglob("*.py")}:
         cache = folder / "__pycache__"
-        cache.mkdir(exist_ok=True)
-        (target / cache.relative_to(ROOT)).symlink_to(cache)
+        if os.access(folder, os.W_OK):
+            cache.mkdir(exist_ok=True)
+        else:
+            cache = once("compiled", Path.touch) / cache.relative_to(ROOT)
+            cache.mkdir(parents=True, exist_ok=True)
+        (target / folder.relative_to(ROOT) / "__pycache__").symlink_to(cache)
 
 
 def copy_project(target: Path) -> Path:
     """The files that git would take, with tiny parameters, in a repository of their own."""
+    return shutil.copytree(once("project", _make_copy), target, symlinks=True, dirs_exist_ok=True)
+
+
+def _make_copy(target: Path) -> None:
     listed = subprocess.run(
         ["git", "ls-files", "--cached", "--others", "--exclude-standard"], cwd=ROOT, capture_output=True, text=True
     )
@@ -96,4 +104,3 @@ def copy_project(target: Path) -> Path:
     run(target, "git", "config", "user.name", "t")
     run(target, "git", "config", "user.email", "t@localhost")
     commit(target)
-    return target

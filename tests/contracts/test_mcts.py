@@ -212,7 +212,7 @@ def test_a_leaf_that_waits_turns_others_away_by_the_virtual_loss(distances_of):
 
 def test_what_is_not_shortened_may_be_longer_and_shortcuts_may_be_shorter_still(distances_of):
     puzzle, distance = make("puzzle8"), distances_of("puzzle8")
-    starts, guide = states_of(puzzle, distance, 40), Guide(puzzle, distance, noise=8)
+    starts, guide = states_of(puzzle, distance, 12), Guide(puzzle, distance, noise=8)
     switches = [{"breadth_first": False}, {"shortcuts": False}, {}]
     found = [mcts.solve(puzzle, guide, starts, exploration=20.0, **switch) for switch in switches]
     for result in found:

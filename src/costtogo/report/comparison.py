@@ -220,18 +220,18 @@ def claims(rows: pd.DataFrame) -> pd.DataFrame:
     by_interval, whether one with that verdict misses the tolerance and lies in its interval; alone, whether a row rests
     on a single training.
     """
-    alone = pd.Series([f"row {place}" for place in range(len(rows))], index=rows.index)
-    names = rows["claim"].where(rows["claim"].map(lambda name: isinstance(name, str) and name != ""), alone)
+    groups: dict[tuple, list[Row]] = {}
+    for place, row in enumerate(rows.to_dict("records")):  # quicker than groups of pandas by far
+        is_named = isinstance(row["claim"], str) and row["claim"] != ""
+        groups.setdefault((row["source"], row["claim"] if is_named else place), []).append(row)
     found = []
-    for _, group in rows.groupby(["source", names], sort=False):
-        verdict = min(group["verdict"], key=UNFAVOURABLE.index)
-        recipes = [name for name in (COMPACT, EXACT) if (group["recipe"] == name).any()]
-        first, quantity = group.iloc[0], group.loc[group["verdict"] == verdict, "quantity"].iloc[0]
-        recipe = recipes[0] if recipes else first["recipe"]
-        decisive = group[group["verdict"] == verdict]
-        either = [(decisive[mark] == YES).any() for mark in ("all_worse", "by_interval")]
-        marks = [(group["no_merit"] == YES).all(), *either, (group["seeds"] == 1).any()]
-        found.append([first["source"], first["kind"], recipe, verdict, quantity, len(group), *marks])
+    for group in groups.values():
+        verdict = min((row["verdict"] for row in group), key=UNFAVOURABLE.index)
+        decisive, recipes = [row for row in group if row["verdict"] == verdict], {row["recipe"] for row in group}
+        first, recipe = group[0], next((name for name in (COMPACT, EXACT) if name in recipes), group[0]["recipe"])
+        either = [any(row[mark] == YES for row in decisive) for mark in ("all_worse", "by_interval")]
+        marks = [all(row["no_merit"] == YES for row in group), *either, any(row["seeds"] == 1 for row in group)]
+        found.append([first["source"], first["kind"], recipe, verdict, decisive[0]["quantity"], len(group), *marks])
     columns = ["source", "kind", "recipe", "verdict", "quantity", "numbers", *MARKS, "alone"]
     return pd.DataFrame(found, columns=columns)
 
