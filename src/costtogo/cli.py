@@ -4,8 +4,8 @@ import errno
 import io
 import os
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import chdir, contextmanager
+from collections.abc import Callable
+from contextlib import chdir
 from importlib import import_module
 from importlib.util import find_spec
 from inspect import signature
@@ -28,6 +28,7 @@ app = typer.Typer(
 Solvers = Literal["auto", "bwas", "greedy", "beam", "rising", "mcts", "exact", "local"]
 EXACT = (None, None, None, 1, False)  # options of searches over networks, left out
 KINDS = ("scramble", "state", "level")  # options that give the state to solve
+IN_PROJECT = ("keep", "pack", "report")  # commands that work in a clone alone
 INTERRUPTED = 130  # typer's exit code
 
 
@@ -292,20 +293,19 @@ def track(
     from costtogo.tracking import open_run
     from costtogo.tracking import track as record
 
+    results = results.absolute()
     names = studies or sorted(path.name for path in results.glob("*") if path.is_dir())
     if key is not None and studies:
         raise UserError("With --open give a key and no study: the key says which run is meant.")
-    if key is None and not names:
+    if not results.is_dir() or (key is None and not names):
         raise UserError(f"There is no study in {results}; run the workflow first: snakemake --cores all.")
     if results.name != "results":
-        raise UserError(
-            f"--results {excerpt(str(results))} is no folder results of a project, as cards name its files."
-        )
-    with chdir(results.absolute().parent):  # the project, whose store it is
-        if key is not None:
-            print(open_run(key, Path("results"), Path.cwd()))
-        else:
+        raise UserError(f"--results {excerpt(str(results))} is no folder results, by which cards name their files.")
+    with chdir(results.parent):  # the project, whose store it is
+        if key is None:
             record([Path("results") / name for name in names], Path.cwd())
+        else:
+            print(open_run(key, Path("results"), Path.cwd()))
 
 
 @app.command()
@@ -340,8 +340,7 @@ def publish(
     """Put what a study measured into git: its rows, and its report in reports/published. In a clone without changes."""
     from costtogo.commands import publish as command
 
-    with _in_project():
-        command.run(study, results, measured, reports)
+    command.run(study, results, measured, reports)
 
 
 @app.command()
@@ -362,8 +361,7 @@ def pack(
     """Put a trained network into the package with 16-bit weights, and a card of what it can do. For a clone."""
     from costtogo.commands import pack as command
 
-    with _in_project():
-        print(f"{command.run(model)} is written, with its card.")
+    print(f"{command.run(model)} is written, with its card.")
 
 
 @app.command()
@@ -377,8 +375,7 @@ def report(
     from costtogo.commands import publish as command
 
     write = command.write_whole if whole else command.write_published
-    with _in_project():
-        write(study, reports, measured)
+    write(study, reports, measured)
 
 
 @app.command()
@@ -443,18 +440,6 @@ def stage(
     run(params, **_paths(run, context.args))
 
 
-@contextmanager
-def _in_project() -> Iterator[None]:
-    """Where a file cannot be read, say whether the reason is that here is no project."""
-    from costtogo.files import FileError
-
-    try:
-        yield
-    except FileError as error:
-        here = "" if Path("workflow").is_dir() else "; start this in the project's folder: here is none"
-        raise UserError(f"{str(error).rstrip('.')}{here}.") from error
-
-
 def _puzzle_named(text: str | None) -> str | None:
     """The name of the puzzle that --puzzle gives, itself or by the path of its file."""
     from costtogo.puzzles import named
@@ -486,7 +471,8 @@ def main() -> None:
     except typer.TyperException as error:
         _leave_with_usage(error)
     except UserError as error:
-        _leave(str(error), 1)
+        lost = not {*IN_PROJECT}.isdisjoint(sys.argv[1:2]) and not Path("workflow").is_dir()
+        _leave(f"{str(error)[:-1]}; start this in the project's folder: here is none." if lost else str(error), 1)
     except OSError as error:
         _leave_for_system(error)
     if code == INTERRUPTED:

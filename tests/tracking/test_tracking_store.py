@@ -376,7 +376,7 @@ def test_a_study_is_tracked_from_anywhere_into_the_store_of_its_project(root, re
     monkeypatch.chdir(root)
     assert content(root) == recorded
     (root / "results").rename(root / "others")
-    assert "no folder results of a project" in sentence_of(
+    assert "is no folder results, by which cards name" in sentence_of(
         lambda: cli.app(["track", "--results", str(root / "others")], standalone_mode=False)
     )
 

@@ -201,6 +201,8 @@ def solve_file(
     search, solutions, due = chosen.ready(), [], 0.0
 
     def write() -> None:
+        if not solutions:
+            return
         rows = _solved(wanted, optimal, solutions, done).assign(key=key)
         write_text(out, before + rows.to_csv(index=False, header=not before, lineterminator="\n"))
 
@@ -210,14 +212,12 @@ def solve_file(
             if not streamed and (begun := time.monotonic()) >= due:
                 write()
                 due = begun + max(1, 20 * (time.monotonic() - begun))  # seconds
-        if solutions or not before:
-            write()
+        write()
     except KeyboardInterrupt:
-        if solutions and not streamed:
+        if kept := done + len(solutions):
             write()
-        kept = 0 if streamed else done + len(solutions)
-        again = f"{kept} of {len(wanted.states)} rows are kept in {out}; the same command goes on from there."
-        say(again if kept else "No row is finished, so that nothing is kept." if not streamed else "Nothing is kept.")
+        again = "" if streamed else "; the same command goes on from there"
+        say(f"{kept} of {len(wanted.states)} rows are kept in {out}{again}." if kept else "No row is finished yet.")
         raise
     beside = sys.stderr if streamed else sys.stdout  # which may be that stream
     solved = _solved(wanted, optimal, solutions, done) if streamed else read_csv(out)
@@ -234,8 +234,8 @@ def _begun(out: Path, wanted: Instances, key: str) -> tuple[str, int]:
     """The text of a file that the same command has begun, and its rows; UserError where it is another's."""
     begun = read_csv(out, dtype=str, keep_default_na=False)
     done = len(begun)
-    own = wanted.kind in begun and begun[wanted.kind].tolist() == [str(text) for text in wanted.texts[:done]]
-    if not own or "key" not in begun or {*begun["key"]} != {key}:
+    own = {wanted.kind, "key"} <= {*begun} and begun[wanted.kind].tolist() == [*wanted.texts[:done]]
+    if not own or {*begun["key"]} != {key}:
         raise UserError(
             f"--out {excerpt(str(out))} is there and of other instances or settings: name another, or give --overwrite."
         )

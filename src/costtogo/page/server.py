@@ -86,8 +86,6 @@ def most_connections() -> int:
 class _Connection(H11Protocol):
     """Is closed where no whole request arrives in time; of too many, the one that has waited longest is."""
 
-    limit: asyncio.TimerHandle
-
     def connection_made(self, transport: asyncio.Transport) -> None:
         super().connection_made(transport)
         self._wait()
@@ -131,7 +129,7 @@ class _Server(uvicorn.Server):
             super().handle_exit(*of_signal)
 
     def _tell(self, loop: asyncio.AbstractEventLoop, context: dict) -> None:
-        """Tell of errors outside requests; now and then that there are too few files for more connections."""
+        """Tell of errors outside requests; that there are no files for more connections now and then."""
         if "out of system resource" not in context["message"]:
             loop.default_exception_handler(context)
         elif time.monotonic() - self.told > QUIET_SECONDS:

@@ -17,7 +17,6 @@ from costtogo.puzzles import rules as rules_of
 from costtogo.puzzles.base import Puzzle, random_walks
 from costtogo.types import States
 
-FORMAT = "2"  # part of the names of our own puzzles' files; another number leaves older ones aside
 WHOSE = "whose"  # the array that says whose the others are
 WALK = 100  # moves of the walk by whose states rules are known
 Arrays = dict[str, np.ndarray]
@@ -38,34 +37,34 @@ def cached(what: str, puzzle: Puzzle, keyed: Callable[[States], np.ndarray], mak
     """The arrays that make returns, from the cache if they are there.
 
     what: "distance" for instance, of a puzzle.  keyed: what states are found by in the arrays. A file says whose it is,
-    and what is in it: one of another puzzle, of other rules or of other content is made anew. Those of a puzzle from a
-    file are found by its rules; those of another package's puzzle, whose code may change, are not kept.
+    and what is in it: one of another puzzle, of other rules or of other content is made anew. Those of another
+    package's puzzle, whose code may change, are not kept.
     """
     place, rules = folder(), rules_of(puzzle.name)
     if place is None or not (rules or of_package(puzzle.name)):
         return make()
-    known = hashlib.sha256(json_text(rules).encode()).hexdigest()[:16] if rules else FORMAT
-    path = place / f"{what}-{puzzle.name}.{known}.npz"
     walk = random_walks(puzzle, 1, WALK, np.random.default_rng(0))[0]
-    of = f"{what} of {puzzle.name} {puzzle.actions}", {"goal": puzzle.goal, "walk": walk, "keys": keyed(walk)}
+    told = {"rules": np.array(json_text([rules, puzzle.actions])), "walk": walk, "keys": keyed(walk)}
+    whose = f"{what}-{puzzle.name}.{_digest(told | {'goal': puzzle.goal})[:16]}"
+    path = place / f"{whose}.npz"
     try:
         found = read_arrays(path)
-        if str(found.pop(WHOSE, "")) == _whose(*of, found):
+        if str(found.pop(WHOSE, "")) == f"{whose} {_digest(found)}":
             return found
     except FileError:  # not there, cut off or of another kind
         pass
     arrays = make()
     try:
-        write_arrays(path, **arrays, **{WHOSE: np.array(_whose(*of, arrays))})
+        write_arrays(path, **arrays, **{WHOSE: np.array(f"{whose} {_digest(arrays)}")})
     except FileError:  # read-only or full
         pass
     return arrays
 
 
-def _whose(of: str, rules: Arrays, arrays: Arrays) -> str:
-    """What a file says of itself: what it is of, and a digest of that, of states by the rules, and of its content."""
-    digest = hashlib.sha256(of.encode())
-    for name, array in sorted(rules.items()) + sorted(arrays.items()):
+def _digest(arrays: Arrays) -> str:
+    """SHA-256 of arrays with their names, kinds and shapes."""
+    digest = hashlib.sha256()
+    for name, array in sorted(arrays.items()):
         digest.update(f"{name} {array.dtype.str} {array.shape}".encode())
-        digest.update(np.ascontiguousarray(array))
-    return f"{of}, SHA-256 {digest.hexdigest()}"
+        digest.update(np.ascontiguousarray(array).tobytes())
+    return digest.hexdigest()

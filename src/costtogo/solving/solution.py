@@ -74,10 +74,16 @@ class Solution:
         if self.solver == "exact":
             return self.length if self.solved else None
         value = float(exact_values(self.puzzle, self.start[None])[0])
-        if (value == 0) != self.puzzle.is_goal(self.start[None])[0]:
-            raise _contradiction(self, value)
-        _check_bound(self, value)
+        self.check(np.inf if value == 0 and not self.puzzle.is_goal(self.start[None])[0] else value)
         return int(value) if np.isfinite(value) else None
+
+    def check(self, least: float) -> None:
+        """UserError where the solution, which was replayed, has fewer moves than is proved; NaN proves nothing."""
+        if self.solved and self.length < least:
+            raise UserError(
+                f"The exact distances of {self.puzzle.name} are wrong, so nothing is proved: one of its solutions has "
+                f"{self.length} moves, which they rule out; delete its tables in {folder()} and run its study again."
+            )
 
     @property
     def proved(self) -> bool:
@@ -109,19 +115,5 @@ def solution_of(puzzle: Puzzle, search: Search, start: States, solver: str) -> S
     counts = int(found.nodes_expanded[0]), int(found.nodes_generated[0])
     bound, solved, ended = float(found.lower_bound[0]), bool(found.solved[0]), str(found.ended[0])
     solution = Solution(puzzle, solver, start, actions, solved, bound, *counts, seconds, ended)
-    _check_bound(solution, bound if solution.holds else 0)
+    solution.check(bound if solution.holds else 0)
     return solution
-
-
-def _check_bound(solution: Solution, least: float) -> None:
-    """UserError where a solution, which was replayed, has fewer moves than what was proved; least: NaN for nothing."""
-    if solution.solved and solution.length < least:
-        raise _contradiction(solution, least)
-
-
-def _contradiction(solution: Solution, least: float) -> UserError:
-    return UserError(
-        f"The exact distances of {solution.puzzle.name} are wrong, so nothing is proved: by them every solution has "
-        f"{least:.0f} moves or more, and one of {solution.length} was found; delete the tables of {folder()} and run "
-        "the study again."
-    )

@@ -11,13 +11,5 @@ from costtogo.tracking.runs import log_card, log_stage, log_waiting
 from costtogo.tracking.store import begin_run, prepare_store
 
 __all__ = [
-    "LiveRun",
-    "begin_run",
-    "links",
-    "log_card",
-    "log_stage",
-    "log_waiting",
-    "open_run",
-    "prepare_store",
-    "track",
-]
+    "LiveRun", "begin_run", "links", "log_card", "log_stage", "log_waiting", "open_run", "prepare_store", "track",
+]  # fmt: skip

@@ -10,7 +10,7 @@ from urllib.parse import quote, unquote
 from costtogo.files import digest
 from costtogo.tracking import cells, models, names, notes, record
 from costtogo.tracking.faults import best_effort, one_sentence
-from costtogo.tracking.place import CLONE, artifact_location, clone, enabled, is_away, is_lost
+from costtogo.tracking.place import CLONE, artifact_location, clone, enabled, is_away, is_lost, is_server
 from costtogo.tracking.record import Card, Points, Stage, experiment_of
 from costtogo.tracking.store import session
 
@@ -79,7 +79,7 @@ def _record(client, stage: Stage) -> str:
     same = find(client, experiment, card, key)
     run = next((run for run in same if run.data.tags.get("logged") == content), None)
     delete_unfinished(client, [other for other in same if other is not run], stage.root)
-    lost = run is not None and is_lost(run.info.artifact_uri)
+    lost = run is not None and not is_server(client.tracking_uri) and is_lost(run.info.artifact_uri)
     if run is None:
         run_id = _write(client, experiment, stage).info.run_id
         client.set_tag(run_id, "logged", content)
