@@ -210,8 +210,8 @@ def _of_sampled(results: StudyResults, model: str) -> dict[str, float]:
     cells = [frame[frame["set"].isin(tests[:1])] for frame in grids if frame is not None]
     cells = [frame.reindex(columns=[*OF_SAMPLED.values(), "nodes_generated"]) for frame in cells if len(frame)]
     found = best_cell(pd.concat(cells)) if cells else {}
-    numbers = {name: found.get(column) for name, column in OF_SAMPLED.items()}
-    return numbers | {"consistent": results.metric(f"audits/{model}", "consistent_percent")}
+    consistent = results.metric(f"audits/{model}", "consistent_percent")
+    return {name: found.get(column) for name, column in OF_SAMPLED.items()} | {"consistent": consistent}
 
 
 def _in_short(numbers: dict[str, float]) -> dict[str, float]:
