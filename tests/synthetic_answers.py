@@ -38,7 +38,13 @@ class MadeUp:
             write_arrays(self.folder / "tables/cube2.npz", distance=distance)
         asked = {"cube2": PuzzleParams.model_construct(exact="all")}
         study = Study.model_construct(
-            study=self.folder.name, seed=1, threads=1, puzzles=asked, models=self.models, architectures={}
+            study=self.folder.name,
+            seed=1,
+            threads=1,
+            puzzles=asked,
+            models=self.models,
+            architectures={},
+            beside=["final_year_report", "seeds", "thesis"],
         )
         return StudyResults(self.folder, study, References(REPORTED, self.measured), timed=timed)
 

@@ -40,7 +40,8 @@ def study_of(disks=(3,), name="tiny", cube_models=("DNN_final_2x2x2_nr", "DNN_re
     }
     drawn = {"cube2": {"distributions": SimpleNamespace(walk_max=[2, 3, 5], effective_k=[1, 2, 4])}}
     asked = {puzzle: PuzzleParams.model_construct(exact="all", **drawn.get(puzzle, {})) for puzzle in puzzles}
-    return Study.model_construct(study=name, seed=1, threads=1, puzzles=asked, models=models)
+    beside = ["long", "repeated", "thesis"]  # of which write_kept writes two
+    return Study.model_construct(study=name, seed=1, threads=1, puzzles=asked, models=models, beside=beside)
 
 
 def whole(asked: PuzzleStudy) -> Study:

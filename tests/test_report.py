@@ -243,7 +243,7 @@ def test_a_study_of_several_puzzles_has_a_page_for_each_thing_it_asks_and_all_th
     } <= tables
     assert set(pd.read_csv(written / "tables/beams.csv")["model"]) == {*study.about("cube2").models, *BOARDS.models}
     numbers = metrics_of(written)
-    assert {*study.models, "local_vi"} <= set(numbers) and "1_average_moves" in numbers["local_vi"]
+    assert {*study.models, "local_vi"} <= set(numbers) and [*numbers["local_vi"]] == ["moves"]
     sources = set(pd.read_csv(written / "reported_vs_reproduced.csv", dtype={"section": str})["puzzle"].dropna())
     assert {"cube2", "hanoi_3", "puzzle15"} <= sources
 
@@ -264,8 +264,22 @@ def test_a_changed_result_changes_its_number_in_summary_and_metrics(changed, tmp
     summary = next(line for line in text.splitlines() if line.startswith("| `DNN_reduced_0`"))
     assert "12.50 [" in summary and "345.25" in summary
     metrics = metrics_of(folder)
-    assert metrics["DNN_reduced_0"]["optimal_percent"] == 12.5
-    assert metrics["DNN_final_2x2x2_nr"]["optimal_percent"] != 12.5
+    assert metrics["DNN_reduced_0"]["shortest"] == 12.5
+    assert metrics["DNN_final_2x2x2_nr"]["shortest"] != 12.5
+
+
+@listed
+def test_kept_studies_are_in_the_report_of_a_study_that_names_them_alone(results, written, tmp_path):
+    alone = STUDY.model_copy(update={"beside": []})
+    write(gathered(alone, results, write_kept(tmp_path / "measured")), tmp_path / "alone")
+    told = {
+        name: "\n".join(texts_of(folder).values()) for name, folder in (("alone", tmp_path / "alone"), ("", written))
+    }
+    for words in ("Kept from longer studies", "`repeated`"):
+        assert words in told[""] and words not in told["alone"]
+    literature = [pd.read_csv(folder / "reported_vs_reproduced.csv") for folder in (tmp_path / "alone", written)]
+    assert len(literature[0]) == len(literature[1]), "the literature's numbers stay"
+    assert "beside: [thesis]" in told["alone"] and "beside: [thesis]" not in told[""]
 
 
 def metrics_of(folder: Path) -> dict[str, dict[str, float]]:
@@ -274,13 +288,11 @@ def metrics_of(folder: Path) -> dict[str, dict[str, float]]:
 
 
 @listed
-def test_metrics_are_finite_numbers_of_every_model(written):
+def test_metrics_are_a_few_finite_numbers_of_every_model(written):
     metrics = metrics_of(written)
     assert set(metrics) == set(STUDY.models)
     for measures in metrics.values():
-        assert {"selected_iteration", "selected_mean_absolute_error", "optimal_percent", "zero_nodes_expanded"} <= set(
-            measures
-        )
+        assert set(measures) == {"shortest", "moves", "nodes", "error", "admissible", "consistent"}
         assert all(math.isfinite(value) for value in measures.values())
 
 

@@ -68,9 +68,11 @@ def check(
     ] = None,
 ):
     """Check the parameters of a study and say what it will do."""
+    from costtogo.analysis.documents import read_by_report
     from costtogo.params.loading import BASE, load
 
     study = load(configs or [BASE])
+    read_by_report(study)
     print(f"Study {study.study}: {len(study.listed)} puzzles listed, {len(study.models)} trainings.")
     for name, puzzle in study.puzzles.items():
         asked = [key for key in ("audit", "searches", "optima", "baselines", "external", "local_vi")]

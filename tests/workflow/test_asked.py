@@ -7,11 +7,13 @@ import pytest
 from messages import is_one_sentence
 from workflow_runs import ROOT, run
 
+from costtogo.analysis.documents import kept_for_others
 from costtogo.params.loading import load
 from costtogo.types import UserError
 from costtogo.workflow.graph import PARTS, RESERVED, Graph
 
 BASE = ROOT / "params.yaml"
+KEPT = [path.stem for path in kept_for_others(ROOT / "data" / "measured")]
 
 
 def graph(*targets: str, changes: dict | None = None, files: tuple = (), folder: Path = ROOT / "config") -> Graph:
@@ -120,3 +122,51 @@ def test_snakemake_ends_with_the_sentence():
     ):
         told = run(ROOT, "snakemake", "--cores", "1", "--dry-run", *arguments, fails=True)
         assert words in told and "Traceback" not in told
+
+
+# What stands beside a study's own results
+
+
+def kept_figures(study: str, folder: Path) -> list[str]:
+    stages = [stage for stage in graph(study, folder=folder).stages if stage.study == study]
+    return [stage.name for stage in stages if stage.group == "figures" and stage.name in KEPT]
+
+
+def own_study(folder: Path, like: str, text: str = "") -> str:
+    (folder / "mine.yaml").write_text(f"like: {like}\nstudy: mine\n{text}")
+    return "mine"
+
+
+@pytest.mark.parametrize("like", ["default", "quick", "puzzle8", "deepcube"])
+def test_a_study_of_one_s_own_shows_its_own_results_alone(folder, like):
+    name = own_study(folder, like)
+    assert kept_figures(name, folder) == []
+    (report,) = (stage for stage in graph(name, folder=folder).stages if stage.id == "mine/report/report")
+    assert not [path for path in report.files if "measured" in path]
+    assert [path for path in report.files if "reported" in path], "the literature's numbers stay"
+
+
+def test_a_study_shows_the_kept_results_that_its_file_names(folder):
+    name = own_study(folder, "quick", "beside: [thesis, lookahead]\n")
+    assert sorted(kept_figures(name, folder)) == ["lookahead", "thesis"]
+    (report,) = (stage for stage in graph(name, folder=folder).stages if stage.id == "mine/report/report")
+    assert {path.split("/")[2] for path in report.files if "measured" in path} == {
+        *("lookahead", "lookahead.json", "thesis", "thesis.json")
+    }
+    assert {*kept_figures("default", ROOT / "config")} == {*KEPT} - {"targets", "three_seeds"}
+
+
+def test_a_file_laid_over_the_default_study_shows_its_own_results_alone(tmp_path):
+    other = tmp_path / "other.yaml"
+    other.write_text("study: other\n")
+    assert graph(files=(other,)).study.beside == [] != graph().study.beside
+    other.write_text("seed: 7\n")
+    assert graph(files=(other,)).study.beside == graph().study.beside
+
+
+@pytest.mark.parametrize(
+    ("named", "words"), [("[lookahaed]", "did you mean 'lookahead'"), ("[puzzle8]", "is kept for other reports")]
+)
+def test_a_study_that_was_not_kept_cannot_stand_beside_another(folder, named, words):
+    told = refused(own_study(folder, "quick", f"beside: {named}\n"), folder=folder)
+    assert told.startswith("Parameter beside: no study") and words in told

@@ -83,6 +83,11 @@ def test_a_study_killed_and_begun_again_loses_nothing_finished_and_ends_in_the_s
     assert [name for name in first if first[name] != second[name]] == []
 
 
+def rows_of(table: str) -> list[list[str]]:
+    """The cells of a table of DVC."""
+    return [line.split() for line in table.splitlines() if line.startswith(("Path", "reports/"))]
+
+
 def test_a_changed_parameter_reruns_only_what_depends_on_it(project):
     change(project, MODEL, iterations=30)
     told = snakemake(project, "--dry-run")
@@ -94,6 +99,7 @@ def test_a_changed_parameter_reruns_only_what_depends_on_it(project):
     assert trained_iterations(project, MODEL) == 30
     assert "Nothing to be done" in snakemake(project, "--dry-run")
     assert f"metrics/{MODEL}.json" in run(project, "dvc", "metrics", "diff")
+    assert set(map(len, rows_of(run(project, "dvc", "metrics", "show")))) == {7}, "a row a model, a few numbers"
     assert f"models.{MODEL}.iterations" in run(project, "dvc", "params", "diff")
     run(project, "git", "reset", "--hard", "--quiet")
     run(project, "dvc", "checkout", "--allow-missing")
@@ -113,8 +119,10 @@ def test_a_temporary_experiment_follows_its_parameter_and_redoes_nothing_else(pr
     assert not any(OTHER in job or "distance from" in job for job in jobs(output))
     refs = run(project, "git", "for-each-ref", "--format=%(refname)", "refs/exps").split()
     ref = next(ref for ref in refs if ref.endswith("/shorter"))
-    shown = json.loads(run(project, "git", "show", f"{ref}:reports/default/metrics/{MODEL}.json"))
-    assert shown["selected_iteration"] <= 20
+    shown = run(project, "dvc", "exp", "diff", "HEAD", ref.rpartition("/")[2])
+    assert f"reports/default/metrics/{MODEL}.json" in shown and f"models.{MODEL}.iterations" in shown
+    table = run(project, "dvc", "exp", "show", "--no-pager", "--csv", "--only-changed", "--drop", "results")
+    assert f"reports/default/metrics/{MODEL}.json" in table and OTHER not in table
     assert trained_iterations(project, MODEL) == 40
 
 
@@ -186,7 +194,7 @@ def test_a_dry_run_is_dry_whatever_it_is_asked(project):
     before = listing(project)
     assert jobs(snakemake(project, "--dry-run", "all", "puzzle15", "cube3"))
     assert jobs(snakemake(project, "--dry-run", "--config", "seed=7"))
-    assert jobs(snakemake(project, "--dry-run", "quick", "--config", "seed=7"))
+    assert jobs(snakemake(project, "--dry-run", "puzzle15-smoke", "--config", "seed=7"))
     snakemake(project, "--list-rules")
     assert listing(project) == before
 

@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from costtogo.files import FileError, damaged, read_json, read_text
+from costtogo.params.base import hint
+from costtogo.types import UserError
 
 if TYPE_CHECKING:
     from costtogo.params.study import Study
@@ -29,13 +31,19 @@ LOCAL_VI = "local_value_iteration.csv"  # of REPORTED, the numbers of the docume
 
 
 def read_by_report(study: "Study") -> list[Path]:
-    """The files that the report of a study reads besides results: what documents tell, and what other studies kept."""
+    """The files that the report of a study reads besides results: what documents tell, and what studies beside it kept.
+
+    UserError where a study that is to stand beside it was not kept for that; a clone without any shows none.
+    """
+    known = [path.stem for path in kept_for_others()]
+    if known and (unknown := [name for name in study.beside if name not in known]):
+        raise UserError(f"Parameter beside: no study {unknown[0]} is kept for other reports{hint(unknown[0], known)}")
     asked = [study.about(puzzle) for puzzle in study.puzzles]
     files = {path for each in asked for path in documents(each.puzzle)}
     if any(each.local_vi for each in asked):
         files.add(REPORTED / LOCAL_VI)
     if any(each.models and each.is_exhaustive for each in asked):
-        kept = kept_for_others()
+        kept = kept_beside(study)
         tables = {table for path in kept for table in path.with_suffix("").glob("*.csv")}
         files |= {*REPORTED.glob("**/*.csv"), *kept, *tables}
     return sorted(files)
@@ -44,6 +52,11 @@ def read_by_report(study: "Study") -> list[Path]:
 def kept_for_others(folder: Path = MEASURED) -> list[Path]:
     """The JSON files of the studies that were kept for reports of others: not with a report of their own."""
     return [path for path in sorted(folder.glob("*.json")) if REPORT not in cards_kept(path)]
+
+
+def kept_beside(study: "Study", folder: Path = MEASURED) -> list[Path]:
+    """Those of the studies that a study's report shows."""
+    return [path for path in kept_for_others(folder) if path.stem in study.beside]
 
 
 def cards_kept(path: Path) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from typing import Any
 
 import pandas as pd
 
-from costtogo.analysis.documents import ESTIMATES, REPORT, TABLES, cards_kept, kept_for_others, whose
+from costtogo.analysis.documents import ESTIMATES, REPORT, TABLES, cards_kept, whose
 from costtogo.analysis.kept import as_text, rows_of, told_of, write_rows
 from costtogo.analysis.literature import read_reported
 from costtogo.cards import few
@@ -49,9 +49,9 @@ def run(study: str, results: Path, measured: Path, reports: Path) -> None:
     """
     refuse_changes()
     keep(results / study, measured)
-    reported = REPORT in cards_kept(measured / f"{study}.json")
-    shown_by = [path.stem for path in sorted(measured.glob("*.json")) if path not in kept_for_others(measured)]
-    for name in [study] if reported else shown_by:
+    cards = {path.stem: cards_kept(path) for path in sorted(measured.glob("*.json"))}
+    shown = {name: kept[REPORT]["parameters"].get("beside", ()) for name, kept in cards.items() if REPORT in kept}
+    for name in [study] if study in shown else [name for name, beside in shown.items() if study in beside]:
         write_published(name, reports, measured, reports / name if name == study else None)
     print(f"The overview is written: read {write_overview(reports)}.")
 

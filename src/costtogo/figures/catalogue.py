@@ -20,7 +20,7 @@ from costtogo.analysis.documents import (
     cards_kept,
     documents,
     file_of,
-    kept_for_others,
+    kept_beside,
     tables_kept,
 )
 from costtogo.files import read_text, write_text
@@ -355,12 +355,12 @@ GROUPS = (EXHAUSTIVE, SAMPLED, SOLVED, SOLVED_LOCALLY)
 def catalogue(study: "Study", measured: Path = MEASURED) -> list[FigureEntry]:
     """All figures of a study, by puzzle and then by model, in the order of its parameters.
 
-    measured: the folder of what other studies kept; shown is what they kept of trainings on a puzzle of this study.
+    measured: the folder of what other studies kept; shown is what those beside this one kept of its puzzles.
     """
     asked = [study.about(puzzle) for puzzle in study.puzzles]
     own = [entry for each in asked for entry in of_puzzle(each)]
     listed = [each.puzzle for each in asked if EXHAUSTIVE.where(each)]
-    return [*own, *_kept_figures(study.study, listed, measured)]
+    return [*own, *_kept_figures(study, listed, measured)]
 
 
 def of_puzzle(asked: "PuzzleStudy") -> list[FigureEntry]:
@@ -403,14 +403,14 @@ def parts(entries: Iterable[FigureEntry]) -> dict[str, list[FigureEntry]]:
     return found
 
 
-def kept_of(puzzles: Iterable[str], measured: Path = MEASURED) -> list[Path]:
-    """The files of the studies that were kept for others and have results of any of these puzzles."""
+def kept_of(study: "Study", puzzles: Iterable[str], measured: Path = MEASURED) -> list[Path]:
+    """The files of the kept studies that stand beside a study and have results of any of these puzzles."""
 
     def told_of(path: Path) -> set[str]:
         parameters = [card.get("parameters", {}) for card in cards_kept(path).values()]
         return {part.get("puzzle", part.get("training", {}).get("puzzle")) for part in parameters}
 
-    return [path for path in kept_for_others(measured) if told_of(path) & {*puzzles}]
+    return [path for path in kept_beside(study, measured) if told_of(path) & {*puzzles}]
 
 
 def mean_distance_at_looks(cards: dict[str, Any], puzzle: str) -> float | None:
@@ -420,14 +420,14 @@ def mean_distance_at_looks(cards: dict[str, Any], puzzle: str) -> float | None:
     return cards[f"tables/{puzzle}"]["metrics"]["mean_distance"] if looked else None
 
 
-def _kept_figures(own: str, puzzles: list[str], measured: Path) -> Iterator[FigureEntry]:
-    """The figures of what studies have kept of some puzzles; own: the study that they are for."""
+def _kept_figures(study: "Study", puzzles: list[str], measured: Path) -> Iterator[FigureEntry]:
+    """The figures of what the studies beside a study have kept of some puzzles."""
     from costtogo.params.trainers import loss_of
 
-    for path in kept_of(puzzles, measured):
+    for path in kept_of(study, puzzles, measured):
         cards, folder, tables = cards_kept(path), path.with_suffix(""), tables_kept(path)
         kept: dict[str, dict[str, tuple[str, tuple[float | None, str]]]] = {}
-        for place, card in sorted(cards.items()) if path.stem != own else ():
+        for place, card in sorted(cards.items()) if path.stem != study.study else ():
             curve = f"{place}/curve"
             if curve in tables and (training := card["parameters"]["training"])["puzzle"] in puzzles:
                 found = (f"{folder / file_of(curve)}#{curve}", loss_of(training))

@@ -145,8 +145,13 @@ def overlay(base: dict[str, Any], over: dict[str, Any], place: str = "") -> dict
 
 
 def laid(base: dict[str, Any], over: dict[str, Any]) -> dict[str, Any]:
-    """A file laid over another; a puzzle or recipe may be like one that `only` leaves out."""
+    """A file laid over another; a puzzle or recipe may be like one that `only` leaves out.
+
+    Another study does not take over what stands beside the results of the base.
+    """
     base, over = dict(base), dict(over)
+    if over.get("study", base.get("study")) != base.get("study"):
+        base.pop("beside", None)
     for key in ("puzzles", "recipes"):
         mine, theirs = over.get(key), base.get(key)
         if not (isinstance(mine, dict) and isinstance(theirs, dict) and isinstance(mine.get("only"), list)):

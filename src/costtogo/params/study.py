@@ -246,7 +246,8 @@ class Study(Params):
 
     tables: puzzles of which only the exact table is made.  device: where every network computes, in trainings, audits
     and searches; auto is cuda where torch finds it, else cpu.  documents: those of data/reported that the report
-    compares with; all of them if none is named.
+    compares with; all of them if none is named.  beside: studies kept in data/measured whose results the report shows
+    too, on the puzzles whose states are all listed; a study that is like another does not take this from there.
     """
 
     study: StudyName
@@ -255,6 +256,7 @@ class Study(Params):
     device: Literal["auto", "cpu", "cuda"] = "cpu"
     tables: list[PuzzleName] = []
     documents: list[Document] = []
+    beside: list[StudyName] = []
     puzzles: dict[PuzzleName, PuzzleParams] = {}
     models: dict[ModelName, Model] = {}
     architectures: dict[str, Architecture] = {}

@@ -290,7 +290,7 @@ def _why_not(own: StudyResults, row: Row, standing: Standing) -> Iterator[Verdic
         yield NOT_JUDGED, APART
     if row["repeated"] and standing.recipe:
         yield NOT_COMPARABLE, "not measured on these terms"
-    if row["repeated"]:
+    if row["repeated"] and row["source"] in own.params.beside:
         told = "; timings.md has the hours that it would take" if model in set(not_run(own)["model"]) else ""
         yield NOT_RUN, f"the exact recipe has not been run, and the study has no counterpart{told}"
     yield from _listed(own, row) if row["listed"] else _unsolved_or_timed(own, row)

@@ -32,7 +32,7 @@ from costtogo.report.repeats import repeats_table
 from costtogo.report.results import StudyResults, Tables, alike
 from costtogo.report.standing import THESIS, not_run, thresholds_of_exact
 from costtogo.report.standing import headline as standing_headline
-from costtogo.report.tables import at_headline, audit, cells_of, headline_numbers, layers_of, of_models, policy
+from costtogo.report.tables import at_headline, audit, cells_of, chosen_numbers, layers_of, of_models, policy
 from costtogo.report.timings import of_cells, of_settings
 from costtogo.report.trainings import training_table
 
@@ -75,7 +75,7 @@ def summary(results: StudyResults, by_puzzle: dict[str, Tables], comparison: pd.
         {"model": model, "puzzle": each.puzzle, "cell": cell_text(each.headline(each.puzzle)), **numbers}
         | {"run": each.run(f"searches/{model}")}
         for each in puzzles
-        for model, numbers in headline_numbers(each).items()
+        for model, numbers in chosen_numbers(each).items()
     ]
     sizes = [{"title": title(each.puzzle), **each.card(f"tables/{each.puzzle}")["metrics"]} for each in puzzles]
     headlines = pd.DataFrame(headlines).reindex(columns=HEADLINES)
@@ -103,7 +103,7 @@ def findings(results: StudyResults, by_puzzle: dict[str, Tables], comparison: pd
 def _found(results: StudyResults) -> dict[str, Any]:
     """The numbers of each model of a puzzle, and the one with most optimal solutions and the fewest nodes expanded."""
     puzzle = results.puzzle
-    numbers = pd.DataFrame(headline_numbers(results)).T.rename_axis("model").reset_index()
+    numbers = pd.DataFrame(chosen_numbers(results)).T.rename_axis("model").reset_index()
     best = numbers.sort_values(["optimal_percent", "nodes_expanded"], ascending=[False, True]).iloc[0]
     searched = alike(cells_of(results), results.headline(puzzle), "set", "path_weight", "batch_size")
     of_kind = searched.groupby("heuristic")
@@ -156,6 +156,7 @@ def literature(results: StudyResults, comparison: pd.DataFrame) -> str:
     """The literature's numbers beside ours, section by section."""
     thesis = comparison["source"] == THESIS
     told = {"estimated": len(not_run(results)) > 0, "thresholds": thresholds_of_exact(results)}
+    told["exact"] = THESIS in results.params.beside
     own = repeated(comparison[thesis], **told) if thesis.any() else ""
     parts = [own, documents(comparison[~thesis], _others(comparison))]
     return "\n".join(filter(None, parts))
@@ -177,8 +178,9 @@ def _others(comparison: pd.DataFrame) -> str:
 
 
 def kept(results: StudyResults) -> list[StudyResults]:
-    """What other studies have kept of trainings on the puzzles."""
-    return [results.kept(path.stem) for path in kept_of(puzzles(results), results.references.measured)]
+    """What the studies beside this one have kept of trainings on the puzzles."""
+    paths = kept_of(results.params, puzzles(results), results.references.measured)
+    return [results.kept(path.stem) for path in paths]
 
 
 def instance_sets(results: StudyResults) -> str:
@@ -228,7 +230,7 @@ def _puzzle(results: StudyResults, figures: Figures) -> str:
         headline=results.headline(puzzle),
         cells=_at_headline(results),
         farthest=_from_the_farthest(results),
-        metrics=headline_numbers(results),
+        metrics=chosen_numbers(results),
         start=_from_the_start(results),
     )
 

@@ -125,12 +125,13 @@ def related(row: dict[str, Any] | pd.Series, form: Format) -> str:
 # The thesis, where its recipes are repeated
 
 
-def repeated(comparison: pd.DataFrame, estimated: bool, thresholds: dict[str, float]) -> str:
+def repeated(comparison: pd.DataFrame, estimated: bool, thresholds: dict[str, float], exact: bool) -> str:
     """The thesis's numbers, section by section.
 
     comparison: as costtogo.report.comparison.compare returns it.  estimated: whether timings.md has how long exact
     recipes would take that have not been run.  thresholds: by model, the share of optimal solutions, %, that the
-    checkpoints of an exact recipe had to have which the one that searches use was chosen from.
+    checkpoints of an exact recipe had to have which the one that searches use was chosen from.  exact: whether the
+    kept exact recipes stand beside the study.
     """
     ran = comparison[comparison["quantity"] == "convergence_points"].groupby("model", sort=False)["recipe"]
     sections = comparison.groupby("section", sort=False)
@@ -138,6 +139,7 @@ def repeated(comparison: pd.DataFrame, estimated: bool, thresholds: dict[str, fl
         "repeated",
         estimated=estimated,
         thresholds=thresholds,
+        exact=exact,
         waiting=[model for model, recipes in ran if EXACT not in set(recipes)],
         sections={section: [points_table(rows), repeated_table(rows)] for section, rows in sections},
     )

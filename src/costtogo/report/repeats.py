@@ -33,7 +33,8 @@ def repeats(results: StudyResults) -> pd.DataFrame:
 
     Columns model, study, measure, seeds, and the mean, the least and the most over the seeds.
     """
-    kept = [results.kept(path.stem) for path in kept_of([results.puzzle], results.references.measured)]
+    paths = kept_of(results.params, [results.puzzle], results.references.measured)
+    kept = [results.kept(path.stem) for path in paths]
     frames = [_of_model(results, each, model) for model in results.trained for each in kept]
     frames = [frame for frame in frames if frame is not None]
     return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=COLUMNS)
@@ -41,8 +42,8 @@ def repeats(results: StudyResults) -> pd.DataFrame:
 
 def of_seeds(results: StudyResults, model: str) -> pd.DataFrame:
     """What kept trainings by a model's recipe with other seeds came to: a row a seed, at the headline's λ and N."""
-    kept = [results.kept(path.stem) for path in kept_of([results.puzzle], results.references.measured)]
-    return pd.concat([pd.DataFrame(), *(_chosen(results, each, model) for each in kept)])
+    paths = kept_of(results.params, [results.puzzle], results.references.measured)
+    return pd.concat([pd.DataFrame(), *(_chosen(results, results.kept(path.stem), model) for path in paths)])
 
 
 def _chosen(results: StudyResults, kept: StudyResults, model: str) -> pd.DataFrame:
@@ -83,7 +84,7 @@ def with_other_seeds(results: StudyResults, row: Row) -> list[Answer]:
     if not isinstance(model, str) or not results.has(f"models/{model}"):
         return []
     found = []
-    for path in kept_of([results.training(model)["puzzle"]], results.references.measured):
+    for path in kept_of(results.params, [results.training(model)["puzzle"]], results.references.measured):
         kept = results.kept(path.stem)
         rows = _checkpoints(results, kept, model)
         for number, of_seed in rows.groupby("seed") if len(rows) else ():

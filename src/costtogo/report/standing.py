@@ -27,6 +27,7 @@ OTHER_SETS = {  # of the literature that ours do not stand for, and why
     "farthest_17": "the study has no states so far away",
     "figure_2": "a board of that document",
 }
+NOTHING = "none"  # which nobody kept
 EXACT, COMPACT, OURS = "exact", "compact", "ours"  # recipes
 
 
@@ -94,7 +95,12 @@ def has_trained(results: StudyResults, model: str | None) -> bool:
 def recipe_of(own: StudyResults, row: Row) -> StudyResults:
     """The results of the row's own recipe, this study's or kept ones."""
     has_it = not row["listed"] or (not row["repeated"] and own.has(f"models/{NETWORK}"))
-    return own if has_it else own.kept(row["source"])
+    return own if has_it else beside(own, row["source"])
+
+
+def beside(own: StudyResults, study: str) -> StudyResults:
+    """What a study has kept, where it stands beside ours; else nothing."""
+    return own.kept(study if study in own.params.beside else NOTHING)
 
 
 def ours(results: StudyResults, row: Row) -> str | None:
@@ -112,7 +118,7 @@ def not_run(results: StudyResults) -> pd.DataFrame:
 
     Source: data/measured/thesis/estimates.csv (costtogo.commands.estimate).
     """
-    kept = results.kept(THESIS)
+    kept = beside(results, THESIS)
     found = kept.find(ESTIMATES)
     if found is None:
         return pd.DataFrame(columns=["model"])
@@ -124,7 +130,7 @@ def thresholds_of_exact(results: StudyResults) -> dict[str, float]:
 
     Those of before the paired test alone, which the reports tell of.
     """
-    kept = results.kept(THESIS).cards
+    kept = beside(results, THESIS).cards
     searches = {place: card["parameters"]["search"] for place, card in kept.items() if place.startswith("searches/")}
     name = "selection_optimal_percent"
     return {place.split("/")[1]: asked[name] for place, asked in searches.items() if name in asked}

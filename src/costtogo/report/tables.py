@@ -14,7 +14,7 @@ from costtogo.figures.chosen import START
 from costtogo.report.local_vi import LOCAL_VI_TABLES, sizes
 from costtogo.report.repeats import repeats
 from costtogo.report.results import StudyResults, Tables, alike
-from costtogo.report.search_tables import SEARCH_TABLES, left_by_stages
+from costtogo.report.search_tables import SEARCH_TABLES, best_cell, left_by_stages
 from costtogo.report.seeds import seeds
 from costtogo.report.solvers import side_by_side
 from costtogo.report.trainings import settings
@@ -23,7 +23,14 @@ MEASURES = ("admissible_percent", "overestimation_mean", "overestimation_max", "
 AUDITS = (  # of a network on sampled states
     *("nearby", "known", "consistency", "scrambled", "greedy", "progress", "dead_ends", "dead_squares"),
 )
-GROUPS = ("models", "audits", "searches", "beams", "external")  # of stages whose metrics stand for a model
+LARGE = 1000  # from here on a headline number is whole
+OF_SEARCH = {"shortest": "optimal_percent", "moves": "length", "nodes": "nodes_expanded"}  # headline numbers by column
+OF_LISTED = OF_SEARCH | {
+    "error": "selected_mean_absolute_error",
+    "admissible": "admissible_percent",
+    "consistent": "consistent_percent",
+}
+OF_SAMPLED = {"solved": "solved_percent", **OF_SEARCH}
 ADOPTED = 12  # characters of a commit between which a stage was taken over
 Table = Callable[[StudyResults], pd.DataFrame]
 
@@ -173,21 +180,49 @@ def adoptions(card: dict[str, Any]) -> str:
     return " ".join(f"{step['before'][:ADOPTED]}..{step['after'][:ADOPTED]}" for step in steps)
 
 
-def headline_numbers(results: StudyResults) -> dict[str, Any]:
-    """The numbers that stand for each model, by model and measure; what was not measured is left out.
+def headline_numbers(results: StudyResults) -> dict[str, dict[str, float]]:
+    """The few numbers by which models are compared, of each model; what was not measured is left out.
 
-    Of a model audited on every state those of its chosen checkpoint and of the headline's search; of another what the
-    cards of its stages have measured, a measure's name beginning with its group; of local value iteration its averages.
+    solved, shortest: searches that found a solution, and one of the fewest moves, %.  moves, nodes: of a solution, and
+    expanded by a search, on average.  error: mean absolute, moves.  admissible, consistent: by the audit, %.
+    Of a model audited on every state those of its chosen checkpoint and of the headline's search; of another those of
+    its best search on the set that the study searches first; of local value iteration its last average.
     """
-    numbers: dict[str, Any] = {}
+    numbers: dict[str, dict[str, float]] = {}
     for puzzle in results.puzzles:
         own = results.of(puzzle)
-        of_model = of_chosen_checkpoint if own.asked.is_exhaustive else of_cards
+        of_model = _of_listed if own.asked.is_exhaustive else _of_sampled
         numbers |= {model: of_model(own, model) for model in own.model_names}
         if own.asked.local_vi:
-            found = {f"{row.initial_size}_average_moves": row.average_moves for row in sizes(own).itertuples()}
-            numbers["local_vi"] = found
-    return numbers
+            numbers["local_vi"] = {"moves": sizes(own)["average_moves"].iloc[-1]}
+    return {model: _in_short(found) for model, found in numbers.items()}
+
+
+def _of_listed(results: StudyResults, model: str) -> dict[str, float]:
+    found = of_chosen_checkpoint(results, model)
+    return {name: found.get(column) for name, column in OF_LISTED.items()}
+
+
+def _of_sampled(results: StudyResults, model: str) -> dict[str, float]:
+    asked = results.asked
+    grids = [results.find(f"{group}/{model}/grid") for group in dict.fromkeys(("searches", *asked.by_group))]
+    tests = [search.set for search in asked.searches if getattr(asked.instances[search.set], "role", "test") == "test"]
+    cells = [frame[frame["set"].isin(tests[:1])] for frame in grids if frame is not None]
+    cells = [frame.reindex(columns=[*OF_SAMPLED.values(), "nodes_generated"]) for frame in cells if len(frame)]
+    found = best_cell(pd.concat(cells)) if cells else {}
+    consistent = results.metric(f"audits/{model}", "consistent_percent")
+    return {name: found.get(column) for name, column in OF_SAMPLED.items()} | {"consistent": consistent}
+
+
+def _in_short(numbers: dict[str, float]) -> dict[str, float]:
+    """Numbers to three digits behind the point, large ones to none; without those that were not measured."""
+    found = {name: float(value) for name, value in numbers.items() if value is not None and math.isfinite(value)}
+    return {name: round(value, 3) if abs(value) < LARGE else round(value) for name, value in found.items()}
+
+
+def chosen_numbers(results: StudyResults) -> dict[str, dict[str, float]]:
+    """Audit and headline search of each model of the one puzzle, whose states are all listed."""
+    return {model: of_chosen_checkpoint(results, model) for model in results.model_names}
 
 
 def of_chosen_checkpoint(results: StudyResults, model: str) -> dict[str, float]:
@@ -208,13 +243,6 @@ def of_chosen_checkpoint(results: StudyResults, model: str) -> dict[str, float]:
     for rows in found:
         numbers |= rows.iloc[0].to_dict() if len(rows) else {}
     return {name: value for name, value in numbers.items() if value is not None and math.isfinite(value)}
-
-
-def of_cards(results: StudyResults, model: str) -> dict[str, float]:
-    """What the cards of a model's stages have measured."""
-    groups = dict.fromkeys((*GROUPS, *results.asked.by_group))
-    cards = {group: results.find_card(f"{group}/{model}").get("metrics", {}) for group in groups}
-    return {f"{group}_{name}": value for group, metrics in cards.items() for name, value in metrics.items()}
 
 
 EXHAUSTIVE = {  # of a puzzle whose networks are audited on every state

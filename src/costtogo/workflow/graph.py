@@ -68,7 +68,8 @@ class Graph:
         self.names = [*names_of(folder), *without_study(folder)]
         self._groups = groups(folder, [*self.names, DEFAULT])
         self._refuse_reserved(folder, [*(said or []), *targets])
-        named = {name for target in targets for name in self._of(target) or [""]}  # "": of the study that is run
+        named = {name for target in targets for name in self._of(target) or [DEFAULT]}
+        named = {"" if name == DEFAULT else name for name in named}  # "": of the study that is run
         self._changed = next(iter(named)) if changes and len(files) == 1 == len(named) and not job else ""
         if self._changed or run.get("study"):
             self.study = read(folder, self._changed or run["study"], changes)
@@ -206,11 +207,7 @@ def _laid_over(files: list[Path], folder: Path) -> list[Path]:
 
 
 def refuse_unasked(asked: set[str], own: str, changed: bool, laid_over: bool) -> None:
-    """UserError where --config would change one of several studies, or --configfile be of none that is asked for.
-
-    asked: the studies that the targets are of.  own: the one that is run, changed by --config or laid over by
-    --configfile.
-    """
+    """UserError where --config would change one of several studies asked for, or --configfile is of none of them."""
     named = ", ".join(sorted(asked))
     if changed and len(asked) > 1:
         raise UserError(f"--config changes one study at a time, and the targets are of {named}: name those of one.")
