@@ -24,8 +24,8 @@ environment: .venv/ready
 	touch $@
 
 test: environment
-	$(BIN)/ruff check src tests benchmarks net torture docs
-	$(BIN)/ruff format --check src tests benchmarks net torture docs
+	$(BIN)/ruff check src tests benchmarks net tools torture docs
+	$(BIN)/ruff format --check src tests benchmarks net tools torture docs
 	$(BIN)/snakefmt --check Snakefile workflow
 	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder
 

@@ -91,7 +91,6 @@ def test_help_names_every_command():
     commands = (
         "check",
         "solve",
-        "import-instances",
         "import-puzzle",
         "networks",
         "pack",

@@ -245,23 +245,6 @@ def serve(
 
 
 @app.command()
-def import_instances(
-    pickled: Annotated[Path, typer.Argument(help="One of DeepCubeA's data/<puzzle>/test/data_0.pkl.")],
-    out: Annotated[
-        Path | None,
-        typer.Option(help="CSV to write; in the folder of external instances, under the puzzle's name, if left out."),
-    ] = None,
-):
-    """Make external instances of a test set of DeepCubeA, a pickle: it is read as data, and nothing in it is run.
-
-    Cubes, sliding tiles, Lights Out and Sokoban, by the format of its published code; each solution is replayed.
-    """
-    from costtogo.commands import import_deepcubea
-
-    import_deepcubea.run(pickled, out)
-
-
-@app.command()
 def import_puzzle(
     source: Annotated[
         Path, typer.Argument(help="A .gap file of CayleyPy's, or a .json file with a graph's arguments.")
@@ -476,12 +459,12 @@ def _paths(run: Callable[..., None], words: list[str]) -> dict[str, Path | list[
     return {name: paths if known[name].default == () else paths[-1] for name, paths in given.items()}
 
 
-def main() -> None:
+def main(command: typer.Typer = app) -> None:
     """Run the command; a user's mistake is one sentence and exit code 1, one in the options typer's own and 2."""
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")  # for letters that the locale does not know
     try:
-        code = app(standalone_mode=False)
+        code = command(standalone_mode=False)
         print(end="", flush=True)  # a full disk is met here, not as Python ends
     except typer.TyperException as error:
         _leave_with_usage(error)
