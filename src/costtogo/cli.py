@@ -11,7 +11,7 @@ from importlib.util import find_spec
 from inspect import signature
 from itertools import zip_longest
 from pathlib import Path
-from typing import Annotated, Literal, NoReturn
+from typing import Annotated, Any, Literal, NoReturn
 
 import typer
 
@@ -26,7 +26,6 @@ app = typer.Typer(
     "The workflow is run by `snakemake --cores all`; these commands are for you.",
 )
 Solvers = Literal["auto", "bwas", "greedy", "beam", "rising", "mcts", "exact", "local"]
-EXACT = (None, None, None, 1, False)  # options of searches over networks, left out
 KINDS = ("scramble", "state", "level")  # options that give the state to solve
 INTERRUPTED = 130  # typer's exit code
 
@@ -40,6 +39,11 @@ def count(text: str) -> int:
     if not 1 <= number < 2**63:
         raise typer.BadParameter(f"{excerpt(text)} is not {'1 or more' if number < 1 else 'below 2^63'}.")
     return number
+
+
+def counted(told: str) -> Any:
+    """An option that is such a number; told: what the help says."""
+    return typer.Option(parser=count, metavar="<int>", help=told)
 
 
 def _show_version(asked: bool) -> None:
@@ -132,29 +136,22 @@ def solve(
     ] = None,
     batch_size: Annotated[
         int | None,
-        typer.Option(
-            parser=count,
-            metavar="<int>",
-            help="N of bwas and rising, nodes expanded at a time; 5, of puzzles too large to list 1,000, of rising "
-            "500.",
+        counted(
+            "N of bwas and rising, nodes expanded at a time; 5, of puzzles too large to list 1,000, of rising 500."
         ),
     ] = None,
     max_expansions: Annotated[
         int | None,
-        typer.Option(
-            parser=count,
-            metavar="<int>",
-            help="A search by bwas ends unsolved after as many; 200,000, or 10,000,000 of large ones; one by mcts "
-            "after as many states evaluated, 100,000.",
+        counted(
+            "A search by bwas ends unsolved after as many; 200,000, or 10,000,000 of large ones; one by mcts "
+            "after as many states evaluated, 100,000."
         ),
     ] = None,
     max_nodes: Annotated[
         int | None,
-        typer.Option(
-            parser=count,
-            metavar="<int>",
-            help="Nodes kept in memory at once, about 100 bytes each; a search over a network ends there; 40,000,000 "
-            "if left out.",
+        counted(
+            "Nodes kept in memory at once, about 100 bytes each; a search over a network ends there; 40,000,000 "
+            "if left out."
         ),
     ] = None,
     solver: Annotated[
@@ -175,12 +172,7 @@ def solve(
         ),
     ] = None,
     average: Annotated[
-        int,
-        typer.Option(
-            parser=count,
-            metavar="<int>",
-            help="Symmetric images of a state over which its cost-to-go is averaged; cube3 has 48.",
-        ),
+        int, counted("Symmetric images of a state over which its cost-to-go is averaged; cube3 has 48.")
     ] = 1,
     until_proved: Annotated[
         bool, typer.Option("--until-proved", help="Go on until no open node promises a shorter solution.")
@@ -204,18 +196,11 @@ def solve(
       costtogo solve --puzzle sokoban --level level.txt --solver exact
     """
     from costtogo.commands import solve as command
-    from costtogo.solving.setting import MOST_NODES, Setting
+    from costtogo.solving.setting import Setting
 
-    if solver == "greedy" and (path_weight, batch_size) != (None, None):
-        raise UserError("The solver greedy is bwas with λ = 0 and N = 1: leave out --path-weight and --batch-size.")
-    if solver in ("exact", "local") and (path_weight, batch_size, max_expansions, average, until_proved) != EXACT:
-        raise UserError(f"The solver {solver} searches over no network: leave out the options of those that do.")
-    if solver in ("exact", "local") and max_nodes is not None:
-        raise UserError(f"The solver {solver} keeps no nodes in memory: leave out --max-nodes.")
-    if solver == "local" and seconds is not None:
-        raise UserError("The solver local is done at once: leave out --seconds.")
-    most = MOST_NODES if max_nodes is None else max_nodes
-    setting = Setting(path_weight, batch_size, max_expansions, most, until_proved, solver, seconds, average)
+    options = {"path_weight": path_weight, "batch_size": batch_size, "max_expansions": max_expansions}
+    options |= {} if max_nodes is None else {"max_nodes": max_nodes}
+    setting = Setting(**options, until_proved=until_proved, solver=solver, seconds=seconds, average=average)
     if instances is not None:
         if as_json:
             raise UserError("Leave out --json: the solutions of --instances go to the CSV file of --out.")
