@@ -93,7 +93,6 @@ def test_help_names_every_command():
         "solve",
         "import-puzzle",
         "networks",
-        "pack",
         "track",
         "adopt",
         "keep",
@@ -655,12 +654,12 @@ def test_keep_writes_metrics_with_their_provenance_and_leaves_what_was_kept_befo
     assert whole == "iteration,updated,loss\n1,False,3\n2,True,2\n3,False,0.123457\n"
 
 
-def test_what_needs_a_project_says_so_elsewhere(refused, tmp_path):
-    assert "is no trained model: name a folder results/<study>/models/<model>." in refused("pack", "x")
+def test_what_needs_a_project_says_so_elsewhere(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     for folder, told in ((None, "; start this in the project's folder: here is none."), ("workflow", "No such file.")):
         if folder:
             (tmp_path / folder).mkdir()
-        with pytest.raises(UserError) as error, cli._in_project():
+        with pytest.raises(UserError) as error, cli.in_project():
             raise FileError("Cannot read workflow/captions/states.rst: No such file.")
         assert str(error.value).endswith(told) and is_one_sentence(str(error.value))
 

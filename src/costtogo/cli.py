@@ -308,7 +308,7 @@ def publish(
     """Put what a study measured into git: its rows, and its report in reports/published. In a clone without changes."""
     from costtogo.commands import publish as command
 
-    with _in_project():
+    with in_project():
         command.run(study, results, measured, reports)
 
 
@@ -318,20 +318,9 @@ def networks(
     measured: Annotated[bool, typer.Option("--measure", help="Measure the networks again, in minutes.")] = False,
 ):
     """List the networks that come with costtogo, with what was measured of each."""
-    from costtogo.commands import pack as command
+    from costtogo.commands import networks as command
 
     command.show(puzzle, measured)
-
-
-@app.command()
-def pack(
-    model: Annotated[Path, typer.Argument(help="Folder of a trained model: results/<study>/models/<model>.")],
-):
-    """Put a trained network into the package with 16-bit weights, and a card of what it can do. For a clone."""
-    from costtogo.commands import pack as command
-
-    with _in_project():
-        print(f"{command.run(model)} is written, with its card.")
 
 
 @app.command()
@@ -345,7 +334,7 @@ def report(
     from costtogo.commands import publish as command
 
     write = command.write_whole if whole else command.write_published
-    with _in_project():
+    with in_project():
         write(study, reports / (command.AGAIN if whole else command.PUBLISHED), measured)
 
 
@@ -412,7 +401,7 @@ def stage(
 
 
 @contextmanager
-def _in_project() -> Iterator[None]:
+def in_project() -> Iterator[None]:
     """Where a file cannot be read, say whether the reason is that here is no project."""
     from costtogo.files import FileError
 
