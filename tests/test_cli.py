@@ -94,7 +94,6 @@ def test_help_names_every_command():
         "import-puzzle",
         "networks",
         "track",
-        "adopt",
         "keep",
         "stage",
     )

@@ -277,28 +277,6 @@ def track(
 
 
 @app.command()
-def adopt(
-    net: Annotated[Path, typer.Option(help="Record of the net: make net BEFORE=<commit that made the results>.")],
-    studies: Annotated[
-        list[str] | None, typer.Argument(help="Names of studies; that of params.yaml and its overlays if left out.")
-    ] = None,
-    configfile: Annotated[
-        list[Path] | None, typer.Option(help="Overlay of params.yaml, as for snakemake; any number.")
-    ] = None,
-):
-    """Take finished results over to new code that makes the same, as a record of the net shows."""
-    from costtogo.commands import adopt as command
-    from costtogo.params.loading import BASE
-    from costtogo.workflow.graph import Graph
-
-    graph = Graph([Path(BASE), *(configfile or [])], Path("config"))
-    names = studies or [graph.study.study]
-    if unknown := [name for name in names if name not in {each.study for each in graph.stages}]:
-        raise UserError(f"There is no study {unknown[0]}: name one of config/ or the one of {BASE}.")
-    command.run([each for each in graph.stages if each.study in names], net)
-
-
-@app.command()
 def publish(
     study: Annotated[str, typer.Argument(help="Name of a finished study.")],
     results: Annotated[Path, typer.Option(help="Folder of all studies' results.")] = Path("results"),
