@@ -26,8 +26,8 @@ environment: .venv/ready
 # Nothing is left in the clone, which may be read-only, may have been worked in, and may have a study running.
 test: export RUFF_NO_CACHE := true
 test: environment
-	$(BIN)/ruff check src tests benchmarks net torture docs
-	$(BIN)/ruff format --check src tests benchmarks net torture docs
+	$(BIN)/ruff check src tests benchmarks net tools torture docs
+	$(BIN)/ruff format --check src tests benchmarks net tools torture docs
 	$(BIN)/snakefmt --check Snakefile workflow
 	$(BIN)/python -m pytest --numprocesses 2 --dist worksteal -p no:cacheprovider
 

@@ -5,7 +5,6 @@ from pathlib import Path
 import pytest
 from messages import is_one_sentence
 
-from costtogo.commands import adopt
 from costtogo.files import digest, read_json, write_json
 from costtogo.params.study import Study
 from costtogo.report.results import StudyResults
@@ -15,6 +14,7 @@ from costtogo.stages import tables
 from costtogo.types import UserError
 from costtogo.workflow.stages import Stage, stages_of
 from costtogo.workflow.state import State
+from tools import adopt
 
 ROOT = Path(__file__).parents[1]
 STUDY = Study(study="tiny", seed=1, threads=1, tables=["hanoi_3", "hanoi_4"], puzzles={}, models={})

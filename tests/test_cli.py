@@ -90,12 +90,9 @@ def test_help_names_every_command():
     commands = (
         "check",
         "solve",
-        "import-instances",
         "import-puzzle",
         "networks",
-        "pack",
         "track",
-        "adopt",
         "keep",
         "stage",
     )
@@ -656,16 +653,14 @@ def test_keep_writes_metrics_with_their_provenance_and_leaves_what_was_kept_befo
 
 
 def test_what_needs_a_project_says_so_elsewhere(refused, tmp_path):
-    assert "is no trained model: name a folder results/<study>/models/<model>" in refused("pack", "x")
-    for words in (("keep", "none"), ("report", "none"), ("pack", "x")):
+    for words in (("publish", "none"), ("report", "none"), ("compare", "none")):
         assert refused(*words).endswith("; start this in the project's folder: here is none.")
     (tmp_path / "workflow").mkdir()
-    for words in (("keep", "none"), ("report", "none"), ("pack", "x")):
+    for words in (("publish", "none"), ("report", "none"), ("compare", "none")):
         assert "start this in" not in refused(*words)
 
 
-def test_keep_and_track_say_where_nothing_is_finished(refused):
-    assert "holds no finished stage to keep" in refused("keep", "none")
+def test_track_says_where_nothing_is_finished(refused):
     assert f"There is no study in {Path('results').absolute()}" in refused("track")
 
 

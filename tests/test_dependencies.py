@@ -43,6 +43,7 @@ def imported(folder: Path) -> dict[str, set[str]]:
         ("docs", ["docs"]),
         ("net", ["test"]),
         ("torture", ["test"]),
+        ("tools", []),
         ("tests", ["test", "docs", "page-test"]),
         ("benchmarks", ["test", "bench"]),
     ],

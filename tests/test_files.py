@@ -269,6 +269,7 @@ def test_a_file_that_is_not_there_is_told_in_one_sentence(name, tmp_path):
 
 ROOT = Path(__file__).parents[1]
 SOURCES = [*ROOT.glob("src/**/*.py"), *ROOT.glob("benchmarks/**/*.py"), *ROOT.glob("torture/*.py")]
+SOURCES += ROOT.glob("tools/*.py")
 SOURCES += ROOT.glob("workflow/**/*.smk")
 HELPERS = [path for path in ROOT.glob("tests/*.py") if not path.name.startswith("test_")]
 OPENED = re.compile(r"(\.read_text|\.write_text|(?<!os\.)(?<!Image\.)\bopen)\(")

@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 from messages import is_one_sentence
 
-from costtogo import cli, external
+from costtogo import external
 from costtogo import external_files as outside
-from costtogo.commands.import_deepcubea import sticker_places
 from costtogo.files import read_csv
 from costtogo.puzzles import make
 from costtogo.puzzles.base import apply
+from tools.import_deepcubea import main, sticker_places
 
 CUBE = make("cube3")
 SCRAMBLES = ["B U' R U U R U D R F", "R", "L D' F F", "", "U R' B"]
@@ -69,9 +69,9 @@ def imported(tmp_path, monkeypatch, capsys):
     def run(content, protocol=4) -> tuple[int, str]:
         path = tmp_path / "data_0.pkl"
         path.write_bytes(pickle.dumps(content, protocol))
-        monkeypatch.setattr(sys, "argv", ["costtogo", "import-instances", str(path)])
+        monkeypatch.setattr(sys, "argv", ["import_deepcubea", str(path)])
         with pytest.raises(SystemExit) as left:
-            cli.main()
+            main()
         return left.value.code or 0, capsys.readouterr().err
 
     return run

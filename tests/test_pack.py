@@ -1,6 +1,7 @@
 """Networks that come with the package: what packing writes, refuses and measures."""
 
 import json
+import sys
 
 import numpy as np
 import pandas as pd
@@ -9,7 +10,6 @@ import torch
 from messages import is_one_sentence
 
 from costtogo import cli, solving
-from costtogo.commands import pack
 from costtogo.exact.bfs import distances
 from costtogo.exact.graph import graph_of
 from costtogo.files import digest, read_json, read_tensors, write_frame, write_json
@@ -19,6 +19,7 @@ from costtogo.params.training import architecture_of
 from costtogo.puzzles import make
 from costtogo.solving import at_hand, measuring
 from costtogo.types import UserError
+from tools import pack
 
 CLEAN = "a" * 40
 
@@ -136,3 +137,15 @@ def test_what_is_packaged_is_what_its_cards_say():
         assert not whole["training"]["commit"].endswith("+") and not whole["measured_at"].endswith("+")
         total += card.path.stat().st_size
     assert total <= 12_000_000
+
+
+def test_packing_is_a_command_that_tells_a_mistake_in_one_sentence(study, monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", ["pack", str(study)])
+    with pytest.raises(SystemExit) as left:
+        cli.main(pack.app)
+    assert not left.value.code and "hanoi_4.safetensors is written, with its card." in capsys.readouterr().out
+    monkeypatch.setattr(sys, "argv", ["pack", "x"])
+    with pytest.raises(SystemExit) as left:
+        cli.main(pack.app)
+    told = "costtogo: x is no trained model: name a folder results/<study>/models/<model>.\n"
+    assert left.value.code == 1 and capsys.readouterr().err == told

@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 from messages import is_one_sentence
 
-from costtogo import pickles
-from costtogo.pickles import Array, read_pickle
 from costtogo.types import UserError
+from tools import pickles
+from tools.pickles import Array, read_pickle
 
 PROTOCOLS = range(3, pickle.HIGHEST_PROTOCOL + 1)
 HUGE = struct.pack("<Q", 1 << 29)  # a length that a process can have and a file of few bytes has not
@@ -209,7 +209,7 @@ HARMLESS = {
 }
 READ = """
 import resource, sys
-from costtogo.pickles import read_pickle
+from tools.pickles import read_pickle
 from costtogo.types import UserError
 resource.setrlimit(resource.RLIMIT_DATA, (1 << 30, 1 << 30))
 for path in sys.argv[1:]:

@@ -89,7 +89,7 @@ def test_the_tables_that_are_spoilt_are_right_ones(puzzle, column, tmp_path):
 @pytest.mark.parametrize("name", COMMANDS)
 def test_the_files_that_are_spoilt_are_right_ones(name, tmp_path):
     with files.ready(tmp_path):
-        assert call(*COMMANDS[name]).code == 0
+        assert files.run(name).code == 0
 
 
 @pytest.mark.parametrize(("path", "fields"), page.REQUESTS)

@@ -30,7 +30,6 @@ PACKAGE = ROOT / "src" / "costtogo"
 LAYERS = [  # each imports from those above it alone; stages is the last that results run through
     {"types", "syntax", "collecting", "progress"},
     {"files", "parallel"},
-    {"pickles"},
     {"puzzles", "external_files"},
     {"sources"},
     {"memory"},

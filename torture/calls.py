@@ -7,7 +7,7 @@ import re
 import signal
 import sys
 import traceback
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
@@ -67,13 +67,13 @@ def within(folder: Path) -> Iterator[None]:
         os.chdir(before)
 
 
-def call(*words: str) -> Told:
-    """Run the command; Damage where it raises, hangs, or refuses otherwise than it should."""
+def call(*words: str, command: Callable[[], None] | None = None) -> Told:
+    """Run costtogo, or another command; Damage where it raises, hangs, or refuses otherwise than it should."""
     out, err, before = io.StringIO(), io.StringIO(), sys.argv
     sys.argv = ["costtogo", *words]
     try:
         with alarmed(), redirect_stdout(out), redirect_stderr(err):
-            cli.main()
+            (command or cli.main)()
         code = 0
     except SystemExit as left:
         code = int(left.code or 0)

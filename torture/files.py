@@ -19,7 +19,8 @@ from costtogo import files
 from costtogo.params.reading import read_yaml
 from costtogo.solving import at_hand
 from costtogo.types import UserError
-from torture.calls import call, check_solution, is_sentence
+from tools import import_deepcubea
+from torture.calls import Told, call, check_solution, is_sentence
 from torture.parameters import spoilt
 from torture.shell import folder
 from torture.trials import Damage, Kind, Trial
@@ -46,9 +47,10 @@ COMMANDS: dict[str, tuple[str, ...]] = {  # each reads the file of its name and 
     "level.txt": (
         "solve", "--json", "--puzzle", "sokoban", "--level", "level.txt", "--solver", "exact", "--seconds", "1",
     ),
-    "boards.pkl": ("import-instances", "boards.pkl", "--out", "made.csv"),
+    "boards.pkl": ("boards.pkl", "--out", "made.csv"),
     "made_up.gap": ("import-puzzle", "made_up.gap", "--out", "made.json"),
 }  # fmt: skip
+TOOLS = {"boards.pkl": import_deepcubea.main}  # what reads a file where costtogo does not
 
 
 def write_all() -> None:
@@ -113,9 +115,14 @@ def read(reader: Callable, path: Path) -> None:
             raise Damage(f"refused with {str(error)!r}") from error
 
 
+def run(name: str) -> Told:
+    """Run the command of a file."""
+    return call(*COMMANDS[name], command=TOOLS.get(name))
+
+
 def use(name: str, whole: bool) -> None:
     """Damage where a command makes anything senseless of a spoilt file."""
-    told = call(*COMMANDS[name])
+    told = run(name)
     if told.code == 0 and name == f"networks/{NETWORK}.safetensors" and not whole:
         raise Damage("a network that is not the one that was measured was searched with")
     if told.code == 0 and "--json" in COMMANDS[name]:

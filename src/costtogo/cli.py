@@ -11,7 +11,7 @@ from importlib.util import find_spec
 from inspect import signature
 from itertools import zip_longest
 from pathlib import Path
-from typing import Annotated, Literal, NoReturn
+from typing import Annotated, Any, Literal, NoReturn
 
 import typer
 
@@ -26,9 +26,8 @@ app = typer.Typer(
     "The workflow is run by `snakemake --cores all`; these commands are for you.",
 )
 Solvers = Literal["auto", "bwas", "greedy", "beam", "rising", "mcts", "exact", "local"]
-EXACT = (None, None, None, 1, False)  # options of searches over networks, left out
 KINDS = ("scramble", "state", "level")  # options that give the state to solve
-IN_PROJECT = ("keep", "pack", "report")  # commands that work in a clone alone
+IN_PROJECT = ("publish", "report", "compare")  # commands that work in a clone alone
 INTERRUPTED = 130  # typer's exit code
 
 
@@ -41,6 +40,11 @@ def count(text: str) -> int:
     if not 1 <= number < 2**63:
         raise typer.BadParameter(f"{excerpt(text)} is not {'1 or more' if number < 1 else 'below 2^63'}.")
     return number
+
+
+def counted(told: str) -> Any:
+    """An option that is such a number; told: what the help says."""
+    return typer.Option(parser=count, metavar="<int>", help=told)
 
 
 def _show_version(asked: bool) -> None:
@@ -135,29 +139,22 @@ def solve(
     ] = None,
     batch_size: Annotated[
         int | None,
-        typer.Option(
-            parser=count,
-            metavar="<int>",
-            help="N of bwas and rising, nodes expanded at a time; 5, of puzzles too large to list 1,000, of rising "
-            "500.",
+        counted(
+            "N of bwas and rising, nodes expanded at a time; 5, of puzzles too large to list 1,000, of rising 500."
         ),
     ] = None,
     max_expansions: Annotated[
         int | None,
-        typer.Option(
-            parser=count,
-            metavar="<int>",
-            help="A search by bwas ends unsolved after as many; 200,000, or 10,000,000 of large ones; one by mcts "
-            "after as many states evaluated, 100,000.",
+        counted(
+            "A search by bwas ends unsolved after as many; 200,000, or 10,000,000 of large ones; one by mcts "
+            "after as many states evaluated, 100,000."
         ),
     ] = None,
     max_nodes: Annotated[
         int | None,
-        typer.Option(
-            parser=count,
-            metavar="<int>",
-            help="Nodes kept in memory at once, about 100 bytes each; a search over a network ends there; 40,000,000 "
-            "if left out.",
+        counted(
+            "Nodes kept in memory at once, about 100 bytes each; a search over a network ends there; 40,000,000 "
+            "if left out."
         ),
     ] = None,
     solver: Annotated[
@@ -178,12 +175,7 @@ def solve(
         ),
     ] = None,
     average: Annotated[
-        int,
-        typer.Option(
-            parser=count,
-            metavar="<int>",
-            help="Symmetric images of a state over which its cost-to-go is averaged; cube3 has 48.",
-        ),
+        int, counted("Symmetric images of a state over which its cost-to-go is averaged; cube3 has 48.")
     ] = 1,
     until_proved: Annotated[
         bool, typer.Option("--until-proved", help="Go on until no open node promises a shorter solution.")
@@ -207,18 +199,11 @@ def solve(
       costtogo solve --puzzle sokoban --level level.txt --solver exact
     """
     from costtogo.commands import solve as command
-    from costtogo.solving.setting import MOST_NODES, Setting
+    from costtogo.solving.setting import Setting
 
-    if solver == "greedy" and (path_weight, batch_size) != (None, None):
-        raise UserError("The solver greedy is bwas with λ = 0 and N = 1: leave out --path-weight and --batch-size.")
-    if solver in ("exact", "local") and (path_weight, batch_size, max_expansions, average, until_proved) != EXACT:
-        raise UserError(f"The solver {solver} searches over no network: leave out the options of those that do.")
-    if solver in ("exact", "local") and max_nodes is not None:
-        raise UserError(f"The solver {solver} keeps no nodes in memory: leave out --max-nodes.")
-    if solver == "local" and seconds is not None:
-        raise UserError("The solver local is done at once: leave out --seconds.")
-    most = MOST_NODES if max_nodes is None else max_nodes
-    setting = Setting(path_weight, batch_size, max_expansions, most, until_proved, solver, seconds, average)
+    options = {"path_weight": path_weight, "batch_size": batch_size, "max_expansions": max_expansions}
+    options |= {} if max_nodes is None else {"max_nodes": max_nodes}
+    setting = Setting(**options, until_proved=until_proved, solver=solver, seconds=seconds, average=average)
     if instances is not None:
         if as_json:
             raise UserError("Leave out --json: the solutions of --instances go to the CSV file of --out.")
@@ -245,23 +230,6 @@ def serve(
     from costtogo.page.server import serve as command
 
     command(host, port, browse)
-
-
-@app.command()
-def import_instances(
-    pickled: Annotated[Path, typer.Argument(help="One of DeepCubeA's data/<puzzle>/test/data_0.pkl.")],
-    out: Annotated[
-        Path | None,
-        typer.Option(help="CSV to write; in the folder of external instances, under the puzzle's name, if left out."),
-    ] = None,
-):
-    """Make external instances of a test set of DeepCubeA, a pickle: it is read as data, and nothing in it is run.
-
-    Cubes, sliding tiles, Lights Out and Sokoban, by the format of its published code; each solution is replayed.
-    """
-    from costtogo.commands import import_deepcubea
-
-    import_deepcubea.run(pickled, out)
 
 
 @app.command()
@@ -311,28 +279,6 @@ def track(
 
 
 @app.command()
-def adopt(
-    net: Annotated[Path, typer.Option(help="Record of the net: make net BEFORE=<commit that made the results>.")],
-    studies: Annotated[
-        list[str] | None, typer.Argument(help="Names of studies; that of params.yaml and its overlays if left out.")
-    ] = None,
-    configfile: Annotated[
-        list[Path] | None, typer.Option(help="Overlay of params.yaml, as for snakemake; any number.")
-    ] = None,
-):
-    """Take finished results over to new code that makes the same, as a record of the net shows."""
-    from costtogo.commands import adopt as command
-    from costtogo.params.loading import BASE
-    from costtogo.workflow.graph import Graph
-
-    graph = Graph([Path(BASE), *(configfile or [])], Path("config"))
-    names = studies or [graph.study.study]
-    if unknown := [name for name in names if name not in {each.study for each in graph.stages}]:
-        raise UserError(f"There is no study {unknown[0]}: name one of config/ or the one of {BASE}.")
-    command.run([each for each in graph.stages if each.study in names], net)
-
-
-@app.command()
 def publish(
     study: Annotated[str, typer.Argument(help="Name of a finished study.")],
     results: Annotated[Path, typer.Option(help="Folder of all studies' results.")] = Path("results"),
@@ -351,19 +297,9 @@ def networks(
     measured: Annotated[bool, typer.Option("--measure", help="Measure the networks again, in minutes.")] = False,
 ):
     """List the networks that come with costtogo, with what was measured of each."""
-    from costtogo.commands import pack as command
+    from costtogo.commands import networks as command
 
     command.show(puzzle, measured)
-
-
-@app.command()
-def pack(
-    model: Annotated[Path, typer.Argument(help="Folder of a trained model: results/<study>/models/<model>.")],
-):
-    """Put a trained network into the package with 16-bit weights, and a card of what it can do. For a clone."""
-    from costtogo.commands import pack as command
-
-    print(f"{command.run(model)} is written, with its card.")
 
 
 @app.command()
@@ -463,12 +399,12 @@ def _paths(run: Callable[..., None], words: list[str]) -> dict[str, Path | list[
     return {name: paths if known[name].default == () else paths[-1] for name, paths in given.items()}
 
 
-def main() -> None:
+def main(command: typer.Typer = app) -> None:
     """Run the command; a user's mistake is one sentence and exit code 1, one in the options typer's own and 2."""
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")  # for letters that the locale does not know
     try:
-        code = app(standalone_mode=False)
+        code = command(standalone_mode=False)
         print(end="", flush=True)  # a full disk is met here, not as Python ends
     except typer.TyperException as error:
         _leave_with_usage(error)

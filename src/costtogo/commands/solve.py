@@ -58,6 +58,7 @@ class Chosen:
 def choose(puzzle_name: str | None, model: Path | None, setting: Setting) -> Chosen:
     """What to search over, and the setting with its solver named; UserError where something does not fit."""
     if setting.solver in WITHOUT_NETWORK:
+        setting.refuse()
         if model is not None:
             raise UserError(f"The solver {setting.solver} needs no network: leave out --model.")
         if puzzle_name is None:

@@ -1,7 +1,7 @@
 """Trained networks at hand: those of the user's own studies, and those that come with the package.
 
 A network of a study goes first. The package has one network a puzzle, with 16-bit weights, in the folder `networks`: a
-checkpoint <puzzle>.safetensors and its card <puzzle>.json, which `costtogo pack` writes.
+checkpoint <puzzle>.safetensors and its card <puzzle>.json, which tools/pack.py writes.
 """
 
 from collections.abc import Iterator

@@ -23,7 +23,19 @@ LISTED = {"path_weight": 0.7, "batch_size": 5, "max_expansions": 200_000}  # BWA
 LARGE = {"path_weight": 0.4, "batch_size": 1000, "max_expansions": 10_000_000}
 SECONDS = 30.0
 MOST_NODES = 40_000_000  # of which a search by action has room on 7 × 7 lights
-NO_TREE = (None, None, False, 1)  # options that mcts does not have, left out
+OF_BWAS = ("path_weight", "max_expansions", "until_proved")  # options that make auto choose it for large puzzles, too
+REFUSED = (  # solvers, options that they do not take, and why
+    ("greedy", ("path_weight", "batch_size"), "is bwas with λ = 0 and N = 1: leave out --path-weight and --batch-size"),
+    ("exact local", (*OF_BWAS, "batch_size", "average"),
+     "searches over no network: leave out the options of those that do"),
+    ("exact local", ("max_nodes",), "keeps no nodes in memory: leave out --max-nodes"),
+    ("local", ("seconds",), "is done at once: leave out --seconds"),
+    ("beam", ("batch_size",), "chooses its widths by its --seconds: leave out --batch-size"),
+    ("mcts", ("path_weight", "batch_size", "until_proved", "average"),
+     "has no λ, N, proof or average: leave out --path-weight, --batch-size, --until-proved and --average"),
+    ("beam rising", OF_BWAS, "ends with its --seconds or --max-nodes: leave out --path-weight, --max-expansions and "
+     "--until-proved, or choose --solver bwas"),
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -45,6 +57,16 @@ class Setting:
     seconds: float | None = None
     average: int = 1
 
+    def refuse(self) -> None:
+        """UserError where an option is given that the solver does not take."""
+        for solvers, options, why in REFUSED:
+            if self.solver in solvers.split() and self._has(options):
+                raise UserError(f"The solver {self.solver} {why}.")
+
+    def _has(self, options: tuple[str, ...]) -> bool:
+        """True if one of some options is given."""
+        return any(getattr(self, name) != getattr(Setting, name) for name in options)
+
     def resolved(self, puzzle: Puzzle, by_action: bool, has_policy: bool) -> "Setting":
         """The same with a solver named in place of auto: bwas where the puzzle can be listed or one of its options is
         given.
@@ -52,24 +74,12 @@ class Setting:
         by_action, has_policy: what the network offers, see NetworkHeuristic.
         UserError where the solver is another and does not take an option, or needs a policy that is not there.
         """
-        asked = (self.path_weight, self.max_expansions, self.until_proved) != (None, None, False)
-        if self.solver == "beam" and self.batch_size is not None:
-            raise UserError("The solver beam chooses its widths by its --seconds: leave out --batch-size.")
         if self.solver == "mcts" and not has_policy:
             raise UserError("The solver mcts needs a network with a policy: give --model of a training by adi.")
-        if self.solver == "mcts" and NO_TREE != (self.path_weight, self.batch_size, self.until_proved, self.average):
-            raise UserError(
-                "The solver mcts has no λ, N, proof or average: leave out --path-weight, --batch-size, --until-proved "
-                "and --average."
-            )
-        if self.solver in ("beam", "rising") and asked:
-            raise UserError(
-                f"The solver {self.solver} ends with its --seconds or --max-nodes: leave out --path-weight, "
-                "--max-expansions and --until-proved, or choose --solver bwas."
-            )
+        self.refuse()
         if self.solver != "auto":
             return self
-        if is_listed(puzzle) or asked:
+        if is_listed(puzzle) or self._has(OF_BWAS):
             return replace(self, solver="bwas")
         # Where moves cannot be undone, beams end in dead ends.
         beam = (by_action or has_policy) and puzzle.has_inverses

@@ -1,4 +1,6 @@
-"""Take finished results over to new code that makes the same: `costtogo adopt`.
+"""Take finished results over to new code that makes the same.
+
+In a clone: python -m tools.adopt --net record.json default
 
 Whether it makes the same is for the net to say, which ran both commits on small studies (`make net`): its record must
 be of commits, of this kind of processor and these versions, name the digests of the code that the results were made by
@@ -17,19 +19,42 @@ import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-from costtogo import recipes
+import typer
+
+from costtogo import cli, recipes
 from costtogo.files import FileError, digest, json_text, read_json, write_json
+from costtogo.params.loading import BASE
 from costtogo.progress import say
 from costtogo.recipes import shortened
 from costtogo.sources import digest_of
 from costtogo.stages.stage_run import processor, versions
 from costtogo.types import UserError
+from costtogo.workflow.graph import Graph
 from costtogo.workflow.stages import Stage
 from costtogo.workflow.state import State
 
 MADE_ANEW = ("figures", "report", "external")  # of the clock's making, or made in seconds
+app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
+
+
+@app.command()
+def adopt(
+    net: Annotated[Path, typer.Option(help="Record of the net: make net BEFORE=<commit that made the results>.")],
+    studies: Annotated[
+        list[str] | None, typer.Argument(help="Names of studies; that of params.yaml and its overlays if left out.")
+    ] = None,
+    configfile: Annotated[
+        list[Path] | None, typer.Option(help="Overlay of params.yaml, as for snakemake; any number.")
+    ] = None,
+):
+    """Take finished results over to new code that makes the same, as a record of the net shows."""
+    graph = Graph([Path(BASE), *(configfile or [])], Path("config"))
+    names = studies or [graph.study.study]
+    if unknown := [name for name in names if name not in {each.study for each in graph.stages}]:
+        raise UserError(f"There is no study {unknown[0]}: name one of config/ or the one of {BASE}.")
+    run([each for each in graph.stages if each.study in names], net)
 
 
 @dataclass(frozen=True)
@@ -180,3 +205,7 @@ def take_over(stage: Stage, net: Net) -> None:
     recipe = stage.recipe.write(stage.folder, stage.name)
     timings = [Path(path) for path in stage.timings if Path(path).exists()]
     recipes.finish(recipe, stage.folder, Path(stage.card), timings)
+
+
+if __name__ == "__main__":
+    cli.main(app)

@@ -1,5 +1,7 @@
 """Import a test set of DeepCubeA, a pickle in its repository, as a CSV of external instances.
 
+In a clone: python -m tools.import_deepcubea data_0.pkl
+
 The pickle is a dictionary of lists: states; where the authors solved them, solutions, and num_nodes_generated and
 times, what their optimal solver took. A state is an object of a class of theirs; a stand-in takes its attributes:
 
@@ -19,20 +21,22 @@ from dataclasses import dataclass
 from functools import partial
 from math import isqrt
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 import pandas as pd
+import typer
 
+from costtogo import cli
 from costtogo.external import OPTIMA, OPTIMUM
 from costtogo.external_files import folder
 from costtogo.files import write_csv
-from costtogo.pickles import Array, read_pickle
 from costtogo.puzzles import make
 from costtogo.puzzles.base import Puzzle, solves
 from costtogo.puzzles.cube import FACES
 from costtogo.puzzles.sokoban import BOX, PLAYER, TARGET, WALL
 from costtogo.types import States, UserError
+from tools.pickles import Array, read_pickle
 
 FACE_ORDER = "UDLRBF"
 SIDE = 3
@@ -117,10 +121,20 @@ class TestSet:
     action: Callable[[Any], int]
 
 
-def run(pickled: Path, out: Path | None = None) -> Path:
-    """Write the states and the optimal lengths of a pickle as CSV; every solution in it is replayed first.
+app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
 
-    out: the file; in the folder of external instances under the puzzle's name if left out.  Returns it.
+
+@app.command()
+def run(
+    pickled: Annotated[Path, typer.Argument(help="One of DeepCubeA's data/<puzzle>/test/data_0.pkl.")],
+    out: Annotated[
+        Path | None,
+        typer.Option(help="CSV to write; in the folder of external instances, under the puzzle's name, if left out."),
+    ] = None,
+):
+    """Make external instances of a test set of DeepCubeA, a pickle: it is read as data, and nothing in it is run.
+
+    Cubes, sliding tiles, Lights Out and Sokoban, by the format of its published code; each solution is replayed.
     """
     content = read_pickle(pickled, CLASSES)
     states = _field(content, "states", pickled)
@@ -139,7 +153,6 @@ def run(pickled: Path, out: Path | None = None) -> Path:
     target = out or folder() / kind.file
     write_csv(target, frame)
     print(f"{len(frame)} states of {kind.puzzle.name}, every solution replayed, written to {target}")
-    return target
 
 
 def kind_of(states: list, path: Path) -> TestSet:
@@ -273,3 +286,12 @@ def _measure(content: dict, name: str, path: Path) -> list:
 
 def _is_number(value: Any) -> bool:
     return type(value) in (int, float) and not abs(value) >= LARGEST
+
+
+def main() -> None:
+    """Run the command as costtogo runs its own: a user's mistake is one sentence and exit code 1."""
+    cli.main(app)
+
+
+if __name__ == "__main__":
+    main()

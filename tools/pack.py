@@ -1,25 +1,36 @@
 """Put a trained network into the package: its weights in 16 bits, and a card of what was measured of that file.
 
 The card has what the file itself does, `numbers`, and what the float32 checkpoint does in the same measurement, so that
-anybody sees what the rounding costs. `costtogo networks --measure` takes the measurement again.
+anybody sees what the rounding costs. `costtogo networks --measure` takes the measurement again. In a clone:
+
+    python -m tools.pack results/<study>/models/<model>
 """
 
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Annotated
 
 import torch
+import typer
 
+from costtogo import cli
 from costtogo.files import digest, read_bytes, read_json, read_tensors, write_bytes, write_json, write_tensors
 from costtogo.heuristics.network import load, load_network
 from costtogo.progress import say
-from costtogo.solving.at_hand import FILE, ModelCard, packaged, packaged_folder
-from costtogo.solving.measuring import SECONDS, measure
+from costtogo.solving.at_hand import FILE, ModelCard, packaged_folder
+from costtogo.solving.measuring import measure
 from costtogo.stages.stage_run import commit
 from costtogo.types import UserError, excerpt
 
 DIRTY = "+"  # ends the commit of a working tree with changes
 MOST_BYTES = 3_000_000  # of one network
+app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
+
+
+@app.command()
+def pack(model: Annotated[Path, typer.Argument(help="A trained model's folder: results/<study>/models/<model>.")]):
+    """Put a trained network into the package with 16-bit weights, and a card of what it can do."""
+    print(f"{run(model)} is written, with its card.")
 
 
 def run(model: Path) -> Path:
@@ -80,34 +91,5 @@ def halved(tensor: torch.Tensor) -> torch.Tensor:
     return half
 
 
-def show(name: str | None, measured: bool) -> None:
-    """Print the packaged networks, one or all; with measured, measure them again and print that too."""
-    cards = [card for card in packaged() if name in (None, card.name)]
-    if not cards:
-        there = ", ".join(card.name for card in packaged()) or "none at all"
-        raise UserError(f"No network of {excerpt(name or 'any puzzle')} comes with costtogo; there are {there}.")
-    for card in cards:
-        whole = read_json(card.path.with_suffix(".json"))
-        trained = whole["training"]
-        print(f"{card.name}: {whole['weights']:,} weights of 16 bits, trained in {trained['seconds'] / 60:.0f} minutes")
-        print(f"  model {whole['model']} of the study {whole['study']}, at commit {trained['commit'][:7]}")
-        _tell("the card", whole["numbers"])
-        _tell("with 32 bits, as trained", whole["as_trained"])
-        if measured:
-            _tell("measured now", measure(load(card.path)))
-
-
-def _tell(title: str, numbers: dict[str, Any]) -> None:
-    """Print what `measure` returned, or a card has of it, in words."""
-    of = f"{numbers['instances']} searches by {numbers['solver']}"
-    limit = f", of at most {SECONDS:g} s where its time is its limit"
-    optimal = "" if numbers["optimal_percent"] is None else f", {numbers['optimal_percent']:g} % by a shortest solution"
-    length = "" if numbers["length"] is None else f", {numbers['length']:g} moves on average"
-    print(f"  {title}: {of}{limit}")
-    print(
-        f"    solved {numbers['solved_percent']:g} %{optimal}{length}, {numbers['nodes_expanded']:,.0f} nodes expanded"
-    )
-    print(
-        f"    values of {numbers['states']:,} states: {numbers['mean_absolute_error']:.2g} moves from the exact "
-        f"distance on average, {numbers['overestimated_percent']:.3g} % of them above it"
-    )
+if __name__ == "__main__":
+    cli.main(app)
