@@ -93,7 +93,9 @@ def test_help_names_every_command():
         "import-puzzle",
         "networks",
         "track",
-        "keep",
+        "publish",
+        "compare",
+        "report",
         "stage",
     )
     for name in commands:
@@ -150,7 +152,7 @@ NAMES = {
     "instances": ("solve", "--solver", "exact", "--puzzle", "puzzle8", "--instances", "{}", "--out", "out.csv"),
     "solutions": ("solve", "--solver", "exact", "--puzzle", "lights_out_3", "--instances", "in.csv", "--out", "{}"),
     "a scramble": ("solve", "--solver", "exact", "--puzzle", "puzzle8", "--scramble", "{}"),
-    "a study": ("keep", "{}"),
+    "a study": ("compare", "{}"),
 }
 
 
@@ -635,28 +637,11 @@ def test_table_and_instances_leave_their_results_and_cards(command, tmp_path):
     assert first == {path: path.read_bytes() for path in first} and len(first) == 5
 
 
-def test_keep_writes_metrics_with_their_provenance_and_leaves_what_was_kept_before(command, tmp_path):
-    card = {name: {"of": name} for name in ("parameters", "inputs", "outputs", "code", "versions", "metrics")}
-    networks = {"outputs": card["outputs"] | {"results/long/models/net/checkpoints/000010.safetensors": "abc"}}
-    write_json("results/long/models/net.json", card | networks)
-    write_json("results/long/timings/models/net.json", {"seconds": 5.0})
-    write_json("results/long/params/models/net.json", {"not": "a card"})
-    curve = {"iteration": [1, 2, 3], "updated": [False, True, False], "loss": [3.0, 2.0, 0.123456789]}
-    write_frame("results/long/models/net/curve.parquet", pd.DataFrame(curve))
-    write_json("kept/long.json", {"models/older": {"metrics": {}}, "models/net": {"metrics": {"old": 1}}})
-    code, out, _ = command("keep", "long", "--out", "kept")
-    assert code == 0 and "1 stages of long kept" in out
-    kept = read_json(tmp_path / "kept" / "long.json")
-    assert kept == {"models/older": {"metrics": {}}, "models/net": card | {"timing": {"seconds": 5.0}}}
-    whole = (tmp_path / "kept" / "long" / "models_net_curve.csv").read_text()
-    assert whole == "iteration,updated,loss\n1,False,3\n2,True,2\n3,False,0.123457\n"
-
-
 def test_what_needs_a_project_says_so_elsewhere(refused, tmp_path):
-    for words in (("publish", "none"), ("report", "none"), ("compare", "none")):
+    for words in (("report", "none"), ("compare", "none")):
         assert refused(*words).endswith("; start this in the project's folder: here is none.")
     (tmp_path / "workflow").mkdir()
-    for words in (("publish", "none"), ("report", "none"), ("compare", "none")):
+    for words in (("report", "none"), ("compare", "none")):
         assert "start this in" not in refused(*words)
 
 

@@ -53,7 +53,7 @@ def found(changed) -> difference.Difference:
 def test_only_what_was_changed_is_different(found):
     numbers = found.numbers.set_index(["model", "measure"])["is"]
     assert {*numbers.unique()} == {SAME, DIFFERENT} and found.differs
-    assert {*numbers[numbers == DIFFERENT].index} == {(MODEL, "optimal_percent"), (MODEL, "nodes_expanded")}
+    assert {*numbers[numbers == DIFFERENT].index} == {(MODEL, "shortest"), (MODEL, "nodes")}
 
 
 def test_numbers_of_the_literature_are_put_beside_each_other_row_by_row():
@@ -88,7 +88,7 @@ def test_the_summary_is_three_lines_and_counts_what_the_tables_have(found):
 def test_the_same_is_told_in_every_form(found, changed, capsys):
     one, other = (compare.Side(found, name) for name in ("mine", "published"))
     text = compare.as_markdown(one, other, found, whole=False)
-    assert text.count(f"| `{MODEL}` |") == 2 and "| optimal_percent |" in text
+    assert text.count(f"| `{MODEL}` |") == 2 and "| shortest |" in text
     whole = compare.as_markdown(one, other, found, whole=True)
     assert whole.count("| the same |") == (found.numbers["is"] == SAME).sum()
     told = json.loads(json.dumps(compare.as_json(one, other, found), allow_nan=False))
@@ -118,15 +118,13 @@ def test_nineteen_of_twenty_pairs_of_seeds_lie_within_what_seeds_differ_by():
 
 
 def test_seeds_of_other_studies_and_of_the_study_itself_are_part_of_the_spread(repeated):  # noqa: F811
-    numbers = {"walker": {"optimal_percent": 97.0, "selected_mean_absolute_error": 2.0, "length": 5.0}, "runner": {}}
-    numbers |= {f"other_seed{k}": {"length": 4.0 + k} for k in (1, 2)}
+    numbers = {"walker": {"shortest": 97.0, "error": 2.0, "moves": 5.0}, "runner": {}}
+    numbers |= {f"other_seed{k}": {"moves": 4.0 + k} for k in (1, 2)}
     spreads = difference._spreads(repeated.results(), numbers)
-    assert {place: seeds for place, (seeds, _) in spreads.items()} == {
-        ("walker", "optimal_percent"): 3,
-        ("walker", "selected_mean_absolute_error"): 3,
-        ("other", "length"): 2,
-    }
-    assert spreads[("walker", "selected_mean_absolute_error")][1] == 0 < spreads[("walker", "optimal_percent")][1]
+    of_walker = dict.fromkeys(["shortest", "nodes", "error", "admissible", "consistent"], 3)
+    expected = {("walker", name): seeds for name, seeds in of_walker.items()} | {("other", "moves"): 2}
+    assert {place: seeds for place, (seeds, _) in spreads.items()} == expected
+    assert spreads[("walker", "error")][1] == 0 < spreads[("walker", "shortest")][1]
 
 
 def test_a_commit_is_read_as_it_was(changed, tmp_path, monkeypatch):

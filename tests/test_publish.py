@@ -15,10 +15,11 @@ from report_pages import links_of, texts_of
 from synthetic_study import study_of, whole, write_kept, write_results
 
 from costtogo.analysis.documents import MEASURED, REPORT, REPORTED, TABLES, cards_kept, kept_for_others
+from costtogo.analysis.kept import rows_of
 from costtogo.cards import KEYED, short_key
 from costtogo.commands import publish
 from costtogo.commands.variants import is_variant
-from costtogo.files import FileError, read_json, write_json
+from costtogo.files import FileError, read_json, write_frame, write_json
 from costtogo.report.extracts import FOR_OTHERS, LOSS_ROWS, of_curve, of_instances
 from costtogo.report.pages import pictures_of
 from costtogo.report.results import References, StudyResults
@@ -172,6 +173,28 @@ def test_a_stage_that_ran_with_changes_is_not_published(tmp_path):
     with pytest.raises(UserError, match="models/net ran with uncommitted changes") as told:
         publish.keep(results, tmp_path / "measured")
     assert is_one_sentence(str(told.value)) and not (tmp_path / "measured").exists()
+
+
+def test_what_was_kept_before_of_other_stages_stays(tmp_path):
+    card = {name: {"of": name} for name in ("parameters", "inputs", "outputs", "code", "versions", "metrics")}
+    networks = {"outputs": card["outputs"] | {"results/long/models/net/checkpoints/000010.safetensors": "abc"}}
+    results, measured = tmp_path / "results" / "long", tmp_path / "kept"
+    write_json(results / "models/net.json", card | networks)
+    write_json(results / "timings/models/net.json", {"seconds": 5.0})
+    curve = pd.DataFrame({"iteration": [1, 2, 3], "updated": [False, True, False], "loss": [3.0, 2.0, 0.123456789]})
+    write_frame(results / "models/net/curve.parquet", curve)
+    tables = {"models/older/curve": curve.head(1), "models/net/curve": curve.head(1)}
+    kept_studies.keep(
+        measured, "long", {"models/older": {"metrics": {}}, "models/net": {"metrics": {"old": 1}}}, tables
+    )
+    publish.keep(results, measured)
+    kept = cards_kept(measured / "long.json")
+    assert kept == {"models/older": {"metrics": {}}, "models/net": card | {"timing": {"seconds": 5.0}}}
+    rows = rows_of(measured / "long")
+    assert rows.text("models/net/curve").to_csv(index=False) == (
+        "iteration,updated,loss\n1,False,3\n2,True,2\n3,False,0.123457\n"
+    )
+    assert rows.table("models/older/curve")["iteration"].tolist() == [1]
 
 
 def test_a_study_without_a_finished_stage_is_refused(tmp_path):

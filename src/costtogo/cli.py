@@ -27,7 +27,7 @@ app = typer.Typer(
 )
 Solvers = Literal["auto", "bwas", "greedy", "beam", "rising", "mcts", "exact", "local"]
 KINDS = ("scramble", "state", "level")  # options that give the state to solve
-IN_PROJECT = ("publish", "report", "compare")  # commands that work in a clone alone
+IN_PROJECT = ("report", "compare")  # commands that work in a clone alone
 INTERRUPTED = 130  # typer's exit code
 
 

@@ -18,14 +18,13 @@ from costtogo.report.comparison import FOUND, claims_judged
 from costtogo.report.literature import DECIDED, HELD
 from costtogo.report.repeats import of_seeds
 from costtogo.report.results import StudyResults
-from costtogo.report.tables import headline_numbers
+from costtogo.report.tables import OF_LISTED, headline_numbers
 from costtogo.report.words import FACT, VERDICTS
 from costtogo.report.write import chapters_of
 
 SAME, WITHIN, DIFFERENT, ALONE = "the same", "within seeds", "different", "in one alone"
 NUMBERS = ["model", "measure", "left", "right", "seeds", "seeds_differ_by", "is"]
 LEVEL = 0.95
-SAME_TRAINING = "selected_"  # before a measure of the headline that kept seeds have without it
 
 
 @dataclass(frozen=True)
@@ -92,9 +91,8 @@ def _spreads(results: StudyResults, numbers: dict[str, Any]) -> dict[tuple[str, 
             found.setdefault((name, measure), []).append(value)
     for model in (model for model in results.model_names if results.puzzles[results.model(model).puzzle].is_exhaustive):
         kept = of_seeds(results.of(results.model(model).puzzle), model)
-        for measure in kept.columns.intersection([each.removeprefix(SAME_TRAINING) for each in numbers[model]]):
-            asked = SAME_TRAINING + measure if SAME_TRAINING + measure in numbers[model] else measure
-            found.setdefault((model, asked), []).extend(kept[measure])
+        for measure, column in OF_LISTED.items():
+            found.setdefault((model, measure), []).extend(kept.get(column.removeprefix("selected_"), []))
     known = {place: [value for value in values if np.isfinite(value)] for place, values in found.items()}
     return {place: (len(values), _apart(values)) for place, values in known.items() if len(values) > 1}
 
