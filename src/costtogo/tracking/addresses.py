@@ -11,7 +11,6 @@ from costtogo.tracking.place import is_server, shown, store_uri
 
 PORT = "MLFLOW_PORT"  # of the pages that `make ui` opens
 MODE = {"workflowType": "machine_learning"}
-CHARTS, TABLE = "CHART", "TABLE"  # how runs are shown
 
 
 def base(root) -> str:
@@ -20,9 +19,9 @@ def base(root) -> str:
     return shown(uri) if is_server(uri) else f"http://127.0.0.1:{os.environ.get(PORT) or 5000}"
 
 
-def view(experiment: str, key: str, mode: str) -> str:
-    """A saved view of the runs of an experiment; mode: as charts, or as a table.  All below are as seen from base."""
-    query = urlencode(MODE | {"compareRunsMode": mode, "viewStateShareKey": key})
+def view(experiment: str, key: str) -> str:
+    """A saved view of the runs of an experiment, as charts.  All below are as seen from base."""
+    query = urlencode(MODE | {"compareRunsMode": "CHART", "viewStateShareKey": key})
     return f"/#/experiments/{experiment}/runs?{query}"
 
 

@@ -87,7 +87,7 @@ def _record(client, stage: Stage) -> str:
     elif lost:
         _log_files(client, run.info.run_id, stage)
     if notes.NOTE not in run.data.tags:
-        client.set_tag(run.info.run_id, notes.NOTE, notes.run_note(stage, experiment))
+        client.set_tag(run.info.run_id, notes.NOTE, notes.run_note(card))
     current = run.data.tags.get(RESULT) == CURRENT
     if lost or not current:
         models.register(client, run, stage)
