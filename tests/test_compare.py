@@ -150,6 +150,12 @@ def test_what_is_no_run_is_told_in_one_sentence(text, tmp_path):
     )
 
 
+def test_a_study_that_has_not_run_is_not_compared_with_itself(tmp_path):
+    with pytest.raises(UserError, match=f"no results of {STUDY} of yours") as told:
+        compare.run(STUDY, None, tmp_path, MEASURED, "brief", False)
+    assert is_one_sentence(str(told.value))
+
+
 def test_what_was_kept_in_an_earlier_form_is_told(tmp_path):
     write_json(tmp_path / "old.json", cards_kept(MEASURED / f"{STUDY}.json"))
     with pytest.raises(UserError, match="earlier form") as told:

@@ -25,6 +25,7 @@ from costtogo.report.results import References, StudyResults
 from costtogo.types import UserError, excerpt
 
 DIFFERS = 3  # exit code
+PUBLISHED = "published {}"  # what a study's published run is called
 MOST = 6  # parameters that the summary names
 
 
@@ -43,6 +44,10 @@ def run(left: str, right: str | None, results: Path, measured: Path, form: str, 
     with ExitStack() as opened:
         one = side(left, results, measured, opened)
         study = one.results.study
+        if right is None and one.name == PUBLISHED.format(study):
+            raise UserError(
+                f"There are no results of {study} of yours yet: snakemake --cores all {study} makes them."
+            )
         other = published(study, measured) if right is None else side(right, results, measured, opened)
         found = difference(one.results, other.results)
     if form == "json":
@@ -69,7 +74,10 @@ def side(text: str, results: Path, measured: Path, opened: ExitStack) -> Side:
     if found and not Path(text).exists():
         folder = Path(opened.enter_context(TemporaryDirectory()))
         extract(commit, folder)
-        return published(study, folder / MEASURED, folder / REPORTED)._replace(name=text)
+        try:
+            return published(study, folder / MEASURED, folder / REPORTED)._replace(name=text)
+        except UserError as error:
+            raise UserError(str(error).replace(f"{folder}/", f"{commit}:")) from error
     folder = Path(text) if Path(text).is_dir() else results / text
     if (folder / f"{REPORT}.json").exists():
         card = read_json(folder / f"{REPORT}.json")
@@ -85,7 +93,7 @@ def side(text: str, results: Path, measured: Path, opened: ExitStack) -> Side:
 
 def published(study: str, measured: Path, reported: Path = REPORTED) -> Side:
     """What is published of a study."""
-    return Side(StudyResults.to_write_again(study, References(reported, measured)), f"published {study}")
+    return Side(StudyResults.to_write_again(study, References(reported, measured)), PUBLISHED.format(study))
 
 
 def extract(commit: str, folder: Path) -> None:
