@@ -15,23 +15,18 @@ from costtogo.puzzles import make
 
 clear_environment()
 GUARD = pytest.StashKey[Guard]()
-LONG = {"test_default_study.py"}, {"test_large_studies.py", "test_docs.py", "test_warm.py"}
+LONG = ("test_default_study", "test_large_studies", "test_report_sampled", "test_docs", "test_publish", "test_keep")
+LONG += ("test_figures", "test_resume", "test_one_study", "test_report", "test_asked", "test_torture")
 torch.set_num_threads(1)  # small networks: more threads would only wait for each other
 settings.register_profile("costtogo", max_examples=25, deadline=None, derandomize=True, database=None)
 settings.load_profile("costtogo")
 
 
 def pytest_collection_modifyitems(items):
-    """File by file, in two halves as long as each other, for `--dist worksteal` gives one to each of two processes.
-
-    Each begins with what takes minutes; the many short tests after it are taken over by whoever is done first.
-    """
-    places = {path: place for place, path in enumerate(dict.fromkeys(item.path for item in items))}
-    items.sort(key=lambda item: places[item.path])
-    halves = [[item for item in items if item.path.name in names] for names in LONG]
-    rest = [item for item in items if item.path.name not in LONG[0] | LONG[1]]
-    middle = max(0, len(items) // 2 - len(halves[0]))
-    items[:] = halves[0] + rest[:middle] + halves[1] + rest[middle:]
+    """File by file, for each process takes whole ones: first those of minutes, so that short ones fill the rest."""
+    first = {name: place for place, name in enumerate(LONG)}
+    files = {path: place for place, path in enumerate(dict.fromkeys(item.path for item in items))}
+    items.sort(key=lambda item: (first.get(item.path.stem, len(LONG)), files[item.path]))
 
 
 def pytest_sessionstart(session):

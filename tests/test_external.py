@@ -38,7 +38,9 @@ needs_originals = pytest.mark.skipif(
 def folder(tmp_path, monkeypatch) -> Path:
     """A folder of external instances that the environment names, with the file cubes.csv."""
     place = tmp_path / "external"
-    place.mkdir()
+    for each in (place, tmp_path / "elsewhere"):
+        each.mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")  # recipes are written there
     monkeypatch.setenv(outside.VARIABLE, str(place))
     written(place, {"scramble": SCRAMBLES, "optimal_moves_qtm": OPTIMAL})
     return place
