@@ -35,7 +35,6 @@ GIT = "[safe]\n\tdirectory = *\n"  # the clone may belong to another user
 USERS = ("results", "logs", "mlruns", "mlartifacts", "mlflow.db", ".snakemake", ".dvc/cache", ".dvc/tmp")
 USERS += ("data/external",)
 PUBLISHED = ("README.md", "published")
-APART = (ROOT / "reports/published").is_dir()  # in clones from before, what is published lies among the user's
 CACHES = ("/__pycache__", "/.pytest_cache", "/.coverage")  # which tools write where they can
 # What was parsed of the sources, by their digests, which who reads them leaves in the working folder.
 MEMORY = re.compile(r"\.snakemake/costtogo(/\.?sources\.json(\.\w+)?)?")
@@ -100,7 +99,7 @@ def is_users(place: str) -> bool:
     """True of a path below the clone that holds what a user's runs wrote.  "results/default/report.json" -> True"""
     top, _, rest = place.partition("/")
     if top == "reports":
-        return APART and rest.partition("/")[0] not in PUBLISHED
+        return rest.partition("/")[0] not in PUBLISHED
     return any(place == user or place.startswith((f"{user}/", f"{user}-", f"{user}.")) for user in USERS)
 
 
