@@ -375,7 +375,10 @@ def stage(
     run = getattr(import_module(found.name), "run", None) if found else None
     if run is None:
         raise UserError(f"There is no stage {excerpt(name)}: `snakemake -n -p` shows the command of each.")
-    run(params, **_paths(run, context.args))
+    paths = _paths(run, context.args)
+    if "out" in paths and len(paths["out"].parts) < 2:
+        raise UserError(f"--out {excerpt(str(paths['out']))} is no place in a group: results/<study>/<group>/<name>.")
+    run(params, **paths)
 
 
 def _puzzle_named(text: str | None) -> str | None:
