@@ -19,27 +19,11 @@ def base(root) -> str:
     return shown(uri) if is_server(uri) else f"http://127.0.0.1:{os.environ.get(PORT) or 5000}"
 
 
+def page(place: str, **query: str) -> str:
+    """One of the pages as seen from base, by its place: experiments/<id>/runs/<id> of a run, models of the registry."""
+    return f"/#/{place}?{urlencode(MODE | query)}"
+
+
 def view(experiment: str, key: str) -> str:
-    """A saved view of the runs of an experiment, as charts.  All below are as seen from base."""
-    query = urlencode(MODE | {"compareRunsMode": "CHART", "viewStateShareKey": key})
-    return f"/#/experiments/{experiment}/runs?{query}"
-
-
-def experiments() -> str:
-    """All experiments."""
-    return f"/#/experiments?{urlencode(MODE)}"
-
-
-def run(number: str, run_id: str) -> str:
-    """A run of an experiment."""
-    return f"/#/experiments/{number}/runs/{run_id}?{urlencode(MODE)}"
-
-
-def models(prefix: str) -> str:
-    """The registered models whose names begin with a text."""
-    return f"/#/models?{urlencode(MODE | {'searchInput': prefix})}"
-
-
-def model(name: str) -> str:
-    """A registered model."""
-    return f"/#/models/{name}?{urlencode(MODE)}"
+    """A saved view of the runs of an experiment, as charts."""
+    return page(f"experiments/{experiment}/runs", compareRunsMode="CHART", viewStateShareKey=key)

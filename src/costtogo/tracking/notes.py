@@ -28,12 +28,8 @@ STAGES = {
 
 def run_note(card: Card) -> str:
     """The description of the run of a stage; the pages show its first lines, and the numbers of the run below it."""
-    load = f"It is registered as `{model_name(card)}`, whose page says how to load it." if _is_training(card) else ""
-    return "\n\n".join([" ".join([_first(card), load]).strip(), _files(card)])
-
-
-def _is_training(card: Card) -> bool:
-    return card["group"] == "models"
+    load = f" It is registered as `{model_name(card)}`, whose page says how to load it."
+    return "\n\n".join([_first(card) + (load if card["group"] == "models" else ""), _files(card)])
 
 
 def _first(card: Card) -> str:
@@ -104,18 +100,13 @@ def version_note(iteration: int | str, selected: bool) -> str:
 
 def study_note(study: str, experiment: str, views: list[View]) -> str:
     """The description of an experiment."""
-    return "\n\n".join(
-        [
-            f"The study `{study}`. Its report is `reports/{study}/report.md`; `costtogo track --open KEY` prints the "
-            "address of a run that the report names.",
-            f"Pictures, also under the button at the top right: {_links(views, experiment)}.",
-            _link("Its networks in the registry", addresses.models(f"{study}.")) + ": each says how to load it.",
-        ]
+    pictures = ", ".join(_link(view.name, addresses.view(experiment, view.key)) for view in views)
+    registry = _link("Its networks in the registry", addresses.page("models", searchInput=f"{study}."))
+    return (
+        f"The study `{study}`. Its report is `reports/{study}/report.md`; `costtogo track --open KEY` prints the "
+        f"address of a run that the report names.\n\nPictures, also under the button at the top right: {pictures}.\n\n"
+        f"{registry}: each says how to load it."
     )
-
-
-def _links(views: list[View], experiment: str) -> str:
-    return ", ".join(_link(view.name, addresses.view(experiment, view.key)) for view in views)
 
 
 def _link(text: str, address: str) -> str:

@@ -62,11 +62,12 @@ def describe(client, experiment) -> list[views.View]:
 
 
 def _views(client, number: str) -> list[views.View]:
-    """The views of an experiment, by the cells that it has."""
+    """The views of an experiment; of each search by a network the set with most cells, as the others are no grids."""
     cells = client.search_runs([number], f"tags.stage = '{CELL}' and {views.CURRENT}", max_results=5_000)
-    pairs = [(cell.data.tags[CELL_OF], cell.data.tags.get(SET, "")) for cell in cells]
+    pairs = [(search, cell.data.tags.get(SET, "")) for cell in cells if " " not in (search := cell.data.tags[CELL_OF])]
     settings = {cell.data.tags[CELL_OF]: sorted(cell.data.params) for cell in cells}
-    return views.of_study(fullest_sets(pairs), settings)
+    of_cells = [views.cells(search, chosen, settings[search]) for search, chosen in sorted(fullest_sets(pairs).items())]
+    return [views.losses(), views.networks(), *of_cells]
 
 
 def describe_all(root: Path) -> None:
@@ -91,7 +92,8 @@ def links(root: Path, study: str = DEFAULT) -> Iterator[str]:
     with one_sentence("the saved views", root), session(root) as client:
         experiments = _experiments(client)
         if not experiments:
-            yield f"There is no run yet: run a study, or `costtogo track`; then open {base}{addresses.experiments()}"
+            address = base + addresses.page("experiments")
+            yield f"There is no run yet: run a study, or `costtogo track`; then open {address}"
             return
         named = [each for each in experiments if each.name == PREFIX + study]
         if not named and study != DEFAULT:
@@ -119,9 +121,9 @@ def _of_study(client, base: str, experiment, own: list[views.View]) -> Iterator[
     of_best = [view for view in own[2:] if f"/{name}'" in view.runs]
     shown = [(view.name, addresses.view(number, view.key)) for view in [*own[:2], *(of_best or own[2:])[:1]]]
     if best and client.search_registered_models(f"name = '{study}.{name}'"):
-        shown.append((f"{name}, and how to load it", addresses.model(f"{study}.{name}")))
+        shown.append((f"{name}, and how to load it", addresses.page(f"models/{study}.{name}")))
     yield f"Study {study}; other searches are under the button at the top right of its pages:"
-    for text, address in [*shown, (REGISTRY, addresses.models(f"{study}."))]:
+    for text, address in [*shown, (REGISTRY, addresses.page("models", searchInput=f"{study}."))]:
         yield from (f"  {text}", f"    {base}{address}")
     yield from ("  The run of a row of its report", "    costtogo track --open KEY")
 
@@ -139,7 +141,7 @@ def open_run(key: str, results: Path, root: Path) -> str:
         log_card(_card_of(key, results), root)
         describe_all(root)
         run = _find(key, root)
-    return addresses.base(root) + addresses.run(run.info.experiment_id, run.info.run_id)
+    return addresses.base(root) + addresses.page(f"experiments/{run.info.experiment_id}/runs/{run.info.run_id}")
 
 
 def _find(key: str, root: Path):

@@ -130,12 +130,3 @@ def _line(metric: str, logarithmic: bool) -> dict[str, Any]:
 def _scatter(x: str, y: str) -> dict[str, Any]:
     axes = {"xaxis": {"key": x, "type": "METRIC"}, "yaxis": {"key": y, "type": "METRIC"}}
     return _chart("SCATTER") | axes | {"displayName": f"{y} over {x}"}
-
-
-def of_study(sets: dict[str, str], settings: dict[str, list[str]]) -> list[View]:
-    """All views of a study; sets: the set with most cells of each search; settings: what tells its cells apart.
-
-    Searches by no network are left out, which are no one's grid.
-    """
-    named = [pair for pair in sorted(sets.items()) if " " not in pair[0]]
-    return [losses(), networks(), *(cells(search, instances, settings[search]) for search, instances in named)]
