@@ -11,7 +11,6 @@ import pandas
 from costtogo.files import digest, write_frame, write_json, write_text
 from costtogo.puzzles import make
 from costtogo.tracking import store
-from costtogo.tracking.pages import COLOUR  # which a run has once the study is described
 from costtogo.tracking.place import CLONE
 
 STUDY = "tiny"
@@ -180,7 +179,7 @@ def _run_content(client, run, folder_of: Callable[[str], Path]) -> dict:
             for name in run.data.metrics
             for points in [client.get_metric_history(run.info.run_id, name)]
         },
-        "tags": {name: value for name, value in run.data.tags.items() if name not in (COLOUR, CLONE)},
+        "tags": {name: value for name, value in run.data.tags.items() if name != CLONE},
         "inputs": sorted((item.dataset.name, item.dataset.digest) for item in run.inputs.dataset_inputs),
         "models": len(run.outputs.model_outputs) if run.outputs else 0,
         "files": files_below(folder_of(run.info.artifact_uri)),

@@ -2,7 +2,6 @@
 
 import json
 import re
-import shutil
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
@@ -137,10 +136,8 @@ def test_descriptions_say_the_numbers_the_files_the_report_and_the_key(tracked):
     for run in all_runs(tracked):
         note, key = run.data.tags[notes.NOTE], run.data.tags["key"][: cards.SHOWN]
         assert f"costtogo track --open {key}" in note and "reports/tiny/report.md" in note
-    search = all_runs(tracked, "tags.stage = 'search'")[0].data.tags[notes.NOTE]
-    assert "| λ=0.2 N=3 test net | 90 | 10.5 | 70.5 |" in search and "viewStateShareKey=searches-net-test" in search
     study = experiment_of(tracked).tags[notes.NOTE]
-    assert "[search net](#/experiments/1/runs/" in study and "reports/tiny/report.md" in study
+    assert "viewStateShareKey=searches-net-test" in study and "reports/tiny/report.md" in study
     model = client_of(tracked).get_registered_model("tiny.net").description
     assert "| nodes expanded | 70.5 |" in model and "predict" in model
     told = {version.tags["iteration"]: version.description for version in client_of(tracked).search_model_versions()}
@@ -162,20 +159,6 @@ def test_the_example_in_the_description_of_a_network_runs(root, monkeypatch, cap
     finally:
         mlflow.set_tracking_uri("")
     assert f"[{make('cube2').goal.sum()}.]" in capsys.readouterr().out
-
-
-def test_a_network_has_one_colour_in_all_pictures_and_keeps_it(root):
-    from costtogo.tracking.pages import COLOUR, COLOURS
-
-    tracking.track([write_study(root)], root)
-    (search,), (training,) = all_runs(root, "tags.stage = 'search'"), all_runs(root, "tags.stage = 'train'")
-    assert search.data.tags[COLOUR] == training.data.tags[COLOUR] == COLOURS[0]
-    other = write_training(root)
-    write_json(other.with_name("other.json"), read_json(other) | {"name": "other"})
-    shutil.copytree(other.with_suffix(""), other.with_name("other"))
-    tracking.track([root / "results/tiny"], root)
-    colours = {run.data.tags["name"]: run.data.tags[COLOUR] for run in all_runs(root, "tags.stage = 'train'")}
-    assert colours == {"net": COLOURS[0], "other": COLOURS[1]}
 
 
 def test_tracking_again_changes_no_description_and_no_view(root):

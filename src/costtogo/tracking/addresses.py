@@ -11,7 +11,6 @@ from costtogo.tracking.place import is_server, shown, store_uri
 
 PORT = "MLFLOW_PORT"  # of the pages that `make ui` opens
 MODE = {"workflowType": "machine_learning"}
-CHARTS, TABLE = "CHART", "TABLE"  # how runs are shown
 
 
 def base(root) -> str:
@@ -20,27 +19,11 @@ def base(root) -> str:
     return shown(uri) if is_server(uri) else f"http://127.0.0.1:{os.environ.get(PORT) or 5000}"
 
 
-def view(experiment: str, key: str, mode: str) -> str:
-    """A saved view of the runs of an experiment; mode: as charts, or as a table.  All below are as seen from base."""
-    query = urlencode(MODE | {"compareRunsMode": mode, "viewStateShareKey": key})
-    return f"/#/experiments/{experiment}/runs?{query}"
+def page(place: str, **query: str) -> str:
+    """One of the pages as seen from base, by its place: experiments/<id>/runs/<id> of a run, models of the registry."""
+    return f"/#/{place}?{urlencode(MODE | query)}"
 
 
-def experiments() -> str:
-    """All experiments."""
-    return f"/#/experiments?{urlencode(MODE)}"
-
-
-def run(number: str, run_id: str) -> str:
-    """A run of an experiment."""
-    return f"/#/experiments/{number}/runs/{run_id}?{urlencode(MODE)}"
-
-
-def models(prefix: str) -> str:
-    """The registered models whose names begin with a text."""
-    return f"/#/models?{urlencode(MODE | {'searchInput': prefix})}"
-
-
-def model(name: str) -> str:
-    """A registered model."""
-    return f"/#/models/{name}?{urlencode(MODE)}"
+def view(experiment: str, key: str) -> str:
+    """A saved view of the runs of an experiment, as charts."""
+    return page(f"experiments/{experiment}/runs", compareRunsMode="CHART", viewStateShareKey=key)

@@ -24,10 +24,3 @@ def run_names(card: Card, runs: list, former: set[str]) -> dict[str, str]:
         is_former = "former" if run.info.run_id in former else ""
         names[run.info.run_id] = " · ".join(filter(None, [stage_name(card), told, is_former]))
     return names
-
-
-def rename(client, card: Card, runs: list, former: set[str]) -> None:
-    """Give all runs of a stage the names that tell them apart, as far as they have others."""
-    for run_id, name in run_names(card, runs, former).items():
-        if name != next(run.info.run_name for run in runs if run.info.run_id == run_id):
-            client.update_run(run_id, name=name)

@@ -3,19 +3,16 @@
 MLflow's pages show them as Markdown, and links in them by the part of the address after #.
 """
 
-from collections.abc import Iterator
 from typing import Any
 
 from costtogo.cards import SHOWN
 from costtogo.puzzles import title
 from costtogo.tracking import addresses, record
-from costtogo.tracking.cells import FOUND, SET, cells_in, fullest_sets, numbers_of, searched_by, settings_of, titles
 from costtogo.tracking.place import is_server, shown, store_uri
 from costtogo.tracking.record import Card, Stage
-from costtogo.tracking.views import View, views_of_cells
+from costtogo.tracking.views import View
 
 NOTE = "mlflow.note.content"  # MLflow's tag of a description
-MOST_ROWS = 30  # of a table in a description
 STAGES = {
     "table": "All states of {title} and their exact distances, by breadth-first search.",
     "instances": "Sets of instances of {title}.",
@@ -29,41 +26,16 @@ STAGES = {
 }
 
 
-def run_note(stage: Stage, experiment: str) -> str:
-    """The description of the run of a stage; experiment: the id of its experiment.
-
-    The pages show its first lines, and the numbers of the run below it.
-    """
-    card = stage.card
-    load = f"It is registered as `{model_name(card)}`, whose page says how to load it." if _is_training(card) else ""
-    return "\n\n".join(filter(None, [" ".join([_first(card), load]).strip(), _files(card), *_cells(stage, experiment)]))
-
-
-def _is_training(card: Card) -> bool:
-    return card["group"] == "models"
+def run_note(card: Card) -> str:
+    """The description of the run of a stage; the pages show its first lines, and the numbers of the run below it."""
+    load = f" It is registered as `{model_name(card)}`, whose page says how to load it."
+    return "\n\n".join([_first(card) + (load if card["group"] == "models" else ""), _files(card)])
 
 
 def _first(card: Card) -> str:
     words = STAGES.get(card["stage"], f"{card['stage'].replace('_', ' ').capitalize()} of {{title}}: `{{name}}`.")
     puzzle = card["parameters"].get("puzzle")
     return words.format(name=card["name"], title=f"the {title(puzzle)}" if puzzle else "the puzzle")
-
-
-def _cells(stage: Stage, experiment: str) -> Iterator[str]:
-    """The cells of a search as a table if they are few, and links to the views that show them."""
-    rows = cells_in(stage)
-    columns = [name for name in FOUND if any(name in row for row in rows)]
-    if rows and len(rows) <= MOST_ROWS:
-        found = [
-            [f"{text} {searched_by(stage.card, row)}", *(_short(numbers_of(row).get(name)) for name in columns)]
-            for text, row in zip(titles(rows), rows, strict=True)
-        ]
-        yield _table(["cell", *(name.replace("_", " ") for name in columns)], found)
-    group = stage.card["group"]
-    sets = fullest_sets((f"{group}/{searched_by(stage.card, row)}", row.get(SET, "")) for row in rows)
-    views = views_of_cells(sets, {search: list(settings_of(rows[0])) for search in sets})
-    if views:
-        yield f"The cells are runs below this one; as pictures: {_links(views, experiment)}."
 
 
 def _files(card: Card) -> str:
@@ -126,32 +98,15 @@ def version_note(iteration: int | str, selected: bool) -> str:
     return f"The checkpoint of iteration {int(iteration):,}: {why}. The page of the model says how to load it."
 
 
-def study_note(study: str, experiment: str, views: list[View], runs: list) -> str:
-    """The description of an experiment; runs: those whose numbers stand for a network, as MLflow has them."""
-    columns = [
-        name for name in (*FOUND, "selected_mean_absolute_error") if any(name in run.data.metrics for run in runs)
-    ]
-    rows = [
-        [
-            _link(run.info.run_name, addresses.run(experiment, run.info.run_id)),
-            *(_short(run.data.metrics.get(name)) for name in columns),
-            f"`{run.data.tags['key'][:SHOWN]}`",
-        ]
-        for run in runs
-    ]
-    head = ["run", *(name.replace("_", " ") for name in columns), "named in the report"]
-    parts = [
+def study_note(study: str, experiment: str, views: list[View]) -> str:
+    """The description of an experiment."""
+    pictures = ", ".join(_link(view.name, addresses.view(experiment, view.key)) for view in views)
+    registry = _link("Its networks in the registry", addresses.page("models", searchInput=f"{study}."))
+    return (
         f"The study `{study}`. Its report is `reports/{study}/report.md`; `costtogo track --open KEY` prints the "
-        "address of a run that the report names.",
-        f"Pictures, also under the button at the top right: {_links(views, experiment)}.",
-        _link("Its networks in the registry", addresses.models(f"{study}.")) + ": each says how to load it.",
-        _table(head, rows),
-    ]
-    return "\n\n".join(filter(None, parts))
-
-
-def _links(views: list[View], experiment: str) -> str:
-    return ", ".join(_link(view.name, addresses.view(experiment, view.key, view.mode)) for view in views)
+        f"address of a run that the report names.\n\nPictures, also under the button at the top right: {pictures}.\n\n"
+        f"{registry}: each says how to load it."
+    )
 
 
 def _link(text: str, address: str) -> str:

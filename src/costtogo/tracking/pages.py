@@ -17,11 +17,6 @@ from costtogo.tracking.store import session
 from costtogo.types import UserError, excerpt
 
 PREFIX = "costtogo/"  # of the names of experiments
-COLOUR = "mlflow.runColor"  # MLflow's tag
-COLOURS = (  # told apart by the colour-blind, too
-    *("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#661100", "#6E6E6E", "#F0E442"),
-    *("#332288", "#AA4499", "#117733", "#999933"),
-)
 REGISTRY = "All registered networks (close the notice that MLflow shows once)"
 KEY = re.compile(rf"[0-9a-f]{{{SHOWN},64}}")
 
@@ -56,38 +51,23 @@ def describe(client, experiment) -> list[views.View]:
     """Give an experiment its saved views and its description; returns the views.  What is there already stays."""
     number, study = experiment.experiment_id, experiment.name.removeprefix(PREFIX)
     found = _views(client, number)
-    runs = client.search_runs([number], views.HEADLINES, max_results=notes.MOST_ROWS, order_by=["attributes.run_name"])
-    tags = {notes.NOTE: notes.study_note(study, number, found, runs)}
+    tags = {notes.NOTE: notes.study_note(study, number, found)}
     for view in found:
         shown = client.search_runs([number], view.runs, max_results=1_000)
         tags |= dict([view.tag({name for run in shown for name in run.data.metrics})])
     for name, value in tags.items():
         if experiment.tags.get(name) != value:
             client.set_experiment_tag(number, name, value)
-    _colour(client, number)
     return found
 
 
-def _colour(client, number: str) -> None:
-    """Give each network a colour of its own, as far as there are some, in all runs that pictures show by name.
-
-    A colour that a run has already stays: perhaps a reader chose it.
-    """
-    shown = [run for view in (views.losses(), views.networks()) for run in client.search_runs([number], view.runs)]
-    colours = {run.data.tags["name"]: run.data.tags[COLOUR] for run in shown if COLOUR in run.data.tags}
-    for name in sorted({run.data.tags["name"] for run in shown} - colours.keys()):
-        colours[name] = min(COLOURS, key=[*colours.values()].count)
-    for run in shown:
-        if COLOUR not in run.data.tags:
-            client.set_tag(run.info.run_id, COLOUR, colours[run.data.tags["name"]])
-
-
 def _views(client, number: str) -> list[views.View]:
-    """The views of an experiment, by the cells that it has."""
+    """The views of an experiment; of each search by a network the set with most cells, as the others are no grids."""
     cells = client.search_runs([number], f"tags.stage = '{CELL}' and {views.CURRENT}", max_results=5_000)
-    pairs = [(cell.data.tags[CELL_OF], cell.data.tags.get(SET, "")) for cell in cells]
+    pairs = [(search, cell.data.tags.get(SET, "")) for cell in cells if " " not in (search := cell.data.tags[CELL_OF])]
     settings = {cell.data.tags[CELL_OF]: sorted(cell.data.params) for cell in cells}
-    return views.of_study(fullest_sets(pairs), settings)
+    of_cells = [views.cells(search, chosen, settings[search]) for search, chosen in sorted(fullest_sets(pairs).items())]
+    return [views.losses(), views.networks(), *of_cells]
 
 
 def describe_all(root: Path) -> None:
@@ -112,7 +92,8 @@ def links(root: Path, study: str = DEFAULT) -> Iterator[str]:
     with one_sentence("the saved views", root), session(root) as client:
         experiments = _experiments(client)
         if not experiments:
-            yield f"There is no run yet: run a study, or `costtogo track`; then open {base}{addresses.experiments()}"
+            address = base + addresses.page("experiments")
+            yield f"There is no run yet: run a study, or `costtogo track`; then open {address}"
             return
         named = [each for each in experiments if each.name == PREFIX + study]
         if not named and study != DEFAULT:
@@ -127,7 +108,7 @@ def links(root: Path, study: str = DEFAULT) -> Iterator[str]:
         if others:
             yield "Loss curves of other studies; make ui STUDY=<name> names the other pictures of one:"
         for each in others:
-            address = addresses.view(each.experiment_id, views.LOSSES, addresses.CHARTS)
+            address = addresses.view(each.experiment_id, views.LOSSES)
             yield from (f"  {each.name.removeprefix(PREFIX)}", f"    {base}{address}")
 
 
@@ -138,11 +119,11 @@ def _of_study(client, base: str, experiment, own: list[views.View]) -> Iterator[
     best = client.search_runs([number], views.HEADLINES, max_results=1, order_by=order)
     name = best[0].data.tags["name"] if best else ""
     of_best = [view for view in own[2:] if f"/{name}'" in view.runs]
-    shown = [(view.name, addresses.view(number, view.key, view.mode)) for view in [*own[:2], *(of_best or own[2:])[:1]]]
+    shown = [(view.name, addresses.view(number, view.key)) for view in [*own[:2], *(of_best or own[2:])[:1]]]
     if best and client.search_registered_models(f"name = '{study}.{name}'"):
-        shown.append((f"{name}, and how to load it", addresses.model(f"{study}.{name}")))
+        shown.append((f"{name}, and how to load it", addresses.page(f"models/{study}.{name}")))
     yield f"Study {study}; other searches are under the button at the top right of its pages:"
-    for text, address in [*shown, (REGISTRY, addresses.models(f"{study}."))]:
+    for text, address in [*shown, (REGISTRY, addresses.page("models", searchInput=f"{study}."))]:
         yield from (f"  {text}", f"    {base}{address}")
     yield from ("  The run of a row of its report", "    costtogo track --open KEY")
 
@@ -160,7 +141,7 @@ def open_run(key: str, results: Path, root: Path) -> str:
         log_card(_card_of(key, results), root)
         describe_all(root)
         run = _find(key, root)
-    return addresses.base(root) + addresses.run(run.info.experiment_id, run.info.run_id)
+    return addresses.base(root) + addresses.page(f"experiments/{run.info.experiment_id}/runs/{run.info.run_id}")
 
 
 def _find(key: str, root: Path):

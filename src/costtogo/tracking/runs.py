@@ -87,7 +87,7 @@ def _record(client, stage: Stage) -> str:
     elif lost:
         _log_files(client, run.info.run_id, stage)
     if notes.NOTE not in run.data.tags:
-        client.set_tag(run.info.run_id, notes.NOTE, notes.run_note(stage, experiment))
+        client.set_tag(run.info.run_id, notes.NOTE, notes.run_note(card))
     current = run.data.tags.get(RESULT) == CURRENT
     if lost or not current:
         models.register(client, run, stage)
@@ -112,9 +112,12 @@ def stage_of(card: Card) -> dict[str, str]:
 
 
 def name_runs(client, experiment: str, card: Card) -> None:
-    """Give the runs of a stage names that tell them apart."""
+    """Give the runs of a stage names that tell them apart, as far as they have others."""
     found = find(client, experiment, card, stage_of(card))
-    names.rename(client, card, found, {run.info.run_id for run in found if run.data.tags.get(RESULT) == FORMER})
+    former = {run.info.run_id for run in found if run.data.tags.get(RESULT) == FORMER}
+    for run, name in zip(found, names.run_names(card, found, former).values(), strict=True):
+        if name != run.info.run_name:
+            client.update_run(run.info.run_id, name=name)
 
 
 def _write(client, experiment: str, stage: Stage):

@@ -10,7 +10,6 @@ from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import Any
 
-from costtogo.tracking.addresses import CHARTS
 from costtogo.tracking.cells import FOUND, LAMBDA, SIZE
 
 LOSSES = "losses"  # the key of the view of the curves
@@ -35,7 +34,6 @@ class View:
     order: tuple[str, bool]
     columns: tuple[str, ...]
     charts: list[dict[str, Any]] = field(default_factory=list)
-    mode: str = CHARTS
 
     def state(self, metrics: Collection[str]) -> dict[str, Any]:
         """What the pages keep of the view; metrics: the names of all numbers of its runs."""
@@ -132,15 +130,3 @@ def _line(metric: str, logarithmic: bool) -> dict[str, Any]:
 def _scatter(x: str, y: str) -> dict[str, Any]:
     axes = {"xaxis": {"key": x, "type": "METRIC"}, "yaxis": {"key": y, "type": "METRIC"}}
     return _chart("SCATTER") | axes | {"displayName": f"{y} over {x}"}
-
-
-def views_of_cells(sets: dict[str, str], settings: dict[str, list[str]]) -> list[View]:
-    """The views of searches by name, each on one of its sets; without those by no network, which are no one's grid."""
-    return [
-        cells(search, instances, settings[search]) for search, instances in sorted(sets.items()) if " " not in search
-    ]
-
-
-def of_study(sets: dict[str, str], settings: dict[str, list[str]]) -> list[View]:
-    """All views of a study; sets: the set with most cells of each search; settings: what tells its cells apart."""
-    return [losses(), networks(), *views_of_cells(sets, settings)]
