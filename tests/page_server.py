@@ -14,7 +14,6 @@ from pathlib import Path
 import uvicorn
 
 from costtogo.page.app import Service, build
-from costtogo.page.desk import Desk
 from costtogo.page.processes import Worker
 from costtogo.page.safety import Guard
 from costtogo.page.searches import Searches
@@ -97,9 +96,7 @@ def running(
     """A server at a free port of this machine; limits are those of Searches."""
     before = os.environ.get("PYTHONPATH")
     os.environ["PYTHONPATH"] = os.pathsep.join([str(TESTS), *([before] if before else [])])
-    service = Service(
-        Searches([Worker(module, memory) for _ in range(workers)], **limits), Desk(Worker(module, memory))
-    )
+    service = Service(Searches([Worker(module, memory) for _ in range(workers)], **limits), Worker(module, memory))
     listening = bind("127.0.0.1", 0)
     port = listening.getsockname()[1]
     app = Guard(build(service, static), guard_names("127.0.0.1", "127.0.0.1"), addresses=addresses, token=token)
@@ -119,7 +116,7 @@ def running(
 
 def main() -> None:
     """Serve in this process until it ends, with one search that never does, whose process is printed."""
-    service = Service(Searches([Worker("page_fakes", MEMORY) for _ in range(2)]), Desk(Worker("page_fakes", MEMORY)))
+    service = Service(Searches([Worker("page_fakes", MEMORY) for _ in range(2)]), Worker("page_fakes", MEMORY))
     listening = bind("127.0.0.1", 0)
     page = Page(listening.getsockname()[1], service, None)
 

@@ -232,7 +232,7 @@ def test_an_error_of_the_program_is_no_fault_of_the_request(page):
 
 
 def test_questions_that_are_too_many_are_refused(page, monkeypatch):
-    monkeypatch.setattr("costtogo.page.desk.MOST_ASKING", 0)
+    monkeypatch.setattr("costtogo.page.app.MOST_ASKING", 0)
     assert page.ask("POST", "/api/values", {"puzzle": "puzzle8", "model": None, "states": [STATE]}).status == 429
 
 

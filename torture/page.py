@@ -10,7 +10,6 @@ from typing import Any
 
 from costtogo.page import core
 from costtogo.page.app import Service, build
-from costtogo.page.desk import Desk
 from costtogo.page.processes import Worker
 from costtogo.page.safety import Guard
 from costtogo.page.searches import Searches
@@ -42,8 +41,8 @@ VALUES = (
 HOST = b"localhost"
 
 
-class InProcess(Desk):
-    """A desk that answers its questions itself instead of asking a process, as costtogo.page.worker would."""
+class InProcess(Service):
+    """A service that answers its questions itself instead of asking a process, as costtogo.page.worker would."""
 
     async def ask(self, call: str, **fields) -> dict:
         """The answer of costtogo.page.core."""
@@ -122,7 +121,7 @@ async def check(app: Guard, path: str, body: bytes) -> None:
 def application() -> Guard:
     """The application behind its guard; its searches wait, for nothing starts them."""
     worker = Worker("costtogo.page.core", memory=1 << 30)
-    return Guard(build(Service(Searches([worker]), InProcess(worker))), {HOST.decode()})
+    return Guard(build(InProcess(Searches([worker]), worker)), {HOST.decode()})
 
 
 @contextmanager

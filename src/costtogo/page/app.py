@@ -19,8 +19,7 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from costtogo.page import catalogue, schemas
-from costtogo.page.desk import Desk, Failed
-from costtogo.page.processes import Ended
+from costtogo.page.processes import Ended, Worker
 from costtogo.page.safety import refusal
 from costtogo.page.searches import MOST_LISTENERS, Full, Search, Searches
 from costtogo.page.worker import FAILED
@@ -36,6 +35,8 @@ KINDS = {  # of files that are served, by suffix; no others are
     ".ico": "image/x-icon",
     ".txt": "text/plain; charset=utf-8",
 }
+MOST_ASKING = 16  # short questions at once, the one that is being answered among them
+ANSWER_SECONDS = 60.0
 OFFERS_SECONDS = 20.0  # until networks are looked for again: a study may have trained one
 NO_SEARCH = "There is no such search: it never was, or it ended some time ago and is forgotten."
 RETRY = {"retry-after": "2"}  # seconds
@@ -49,18 +50,25 @@ SENTENCES = {  # for what Starlette says
 }
 
 
+class Failed(Exception):
+    """The program made an error, told in one sentence."""
+
+
 @dataclass
 class Service:
-    """What answers the API: the queue of searches and the desk for short questions.
+    """What answers the API: the queue of searches and a worker for short questions, one after another.
 
     offers: by puzzle, the networks and solvers as core.offers tells them.  asked: when they were last looked for.
+    asking: how many questions there are now.
     """
 
     searches: Searches
-    desk: Desk
+    worker: Worker
     offers: dict = field(default_factory=dict)
     asked: float = -math.inf
+    asking: int = 0
     _looking: asyncio.Lock = field(default_factory=asyncio.Lock)
+    _turn: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     @asynccontextmanager
     async def running(self, app: FastAPI) -> AsyncIterator[None]:
@@ -71,7 +79,7 @@ class Service:
         finally:
             beginning.cancel()
             await self.searches.stop()
-            await self.desk.stop()
+            await self.worker.stop()
 
     async def _begin(self) -> None:
         """First what the page asks for first: processes that start side by side make each other wait."""
@@ -80,6 +88,22 @@ class Service:
         except (UserError, Failed, Ended):
             pass  # who asks next is told
         self.searches.start()
+
+    async def ask(self, call: str, **fields) -> dict:
+        """The answer of the worker. Raises Full, UserError, Failed, and processes.Ended where its process ended."""
+        if self.asking >= MOST_ASKING:
+            raise Full
+        self.asking += 1
+        try:
+            async with self._turn:
+                message = await self.worker.run(call, ANSWER_SECONDS, lambda progress: None, **fields)
+        finally:
+            self.asking -= 1
+        if "refused" in message:
+            raise UserError(message["refused"])
+        if "failed" in message:
+            raise Failed(message["failed"])
+        return message["done"]
 
     async def of(self, name: str) -> dict:
         """The models and solvers of a puzzle: {"models", "solvers"}."""
@@ -90,7 +114,7 @@ class Service:
         """Look for networks again after a while; of those who come at the same time one asks for all."""
         async with self._looking:
             if time.monotonic() - self.asked > OFFERS_SECONDS:
-                self.offers = await self.desk.ask("offers", puzzles=list(catalogue.SCRAMBLES))
+                self.offers = await self.ask("offers", puzzles=list(catalogue.SCRAMBLES))
                 self.asked = time.monotonic()
 
 
@@ -233,7 +257,7 @@ def _add_puzzles(app: FastAPI, service: Service) -> None:
             return [puzzle.format_state(puzzle.parse_state(text)) for text in asked.states]
 
         states = await run_in_threadpool(texts)
-        return await service.desk.ask("values", puzzle=asked.puzzle, model=asked.model, states=states)
+        return await service.ask("values", puzzle=asked.puzzle, model=asked.model, states=states)
 
 
 async def _model(service: Service, puzzle: str, name: str) -> dict:
