@@ -239,7 +239,7 @@ def test_every_kind_of_stage_is_tried_but_the_one_of_another_program():
     found = {
         ".".join(path.relative_to(STAGES).with_suffix("").parts)
         for path in STAGES.rglob("*.py")
-        if "\ndef run(" in path.read_text(encoding="utf-8")
+        if re.search(r"^(def run\(|run = )", path.read_text(encoding="utf-8"), re.MULTILINE)
     }
     assert found - {*MODULES} == {"search.two_phase"} and found >= {*MODULES} and len({*MODULES}) == len(MODULES)
 

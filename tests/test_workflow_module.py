@@ -47,6 +47,7 @@ LAYERS = [  # each imports from those above it alone; stages is the last that re
     {"commands"},
     {"page"},
     {"cli"},
+    {"__main__"},
 ]
 LAYER = {name: place for place, names in enumerate(LAYERS) for name in names}
 MODULES = sorted(path for path in PACKAGE.rglob("*.py") if path != PACKAGE / "__init__.py")

@@ -102,7 +102,7 @@ def extract(commit: str, folder: Path) -> None:
     packed = subprocess.run(asked, capture_output=True)
     if packed.returncode:
         raise UserError(f"git has no commit {excerpt(commit)} with {MEASURED}: give one as in HEAD~1:default.")
-    with tarfile.open(fileobj=io.BytesIO(packed.stdout)) as archive:
+    with tarfile.TarFile(fileobj=io.BytesIO(packed.stdout)) as archive:
         archive.extractall(folder, filter="data")
 
 
