@@ -1,7 +1,7 @@
 """Where two runs of a study differ: their headline numbers, their verdicts, and what they were made with.
 
 A number is *the same*; or *within seeds*, no farther apart than two trainings of one recipe with other seeds
-would be in 19 of 20 cases; or *different*. A verdict is the same or another.
+would be in nineteen of twenty cases; or *different*. A verdict is the same or another.
 """
 
 from collections.abc import Iterator
@@ -32,7 +32,7 @@ class Difference:
     """Two runs side by side, the left the one that is asked about.
 
     numbers: NUMBERS; seeds: of how many trainings their spread is known, seeds_differ_by: what two of them differ by at
-    most in 19 of 20 cases.  rows: each number of the literature, its columns and left, right, left_verdict,
+    most in nineteen of twenty cases.  rows: each number of the literature, its columns and left, right, left_verdict,
     right_verdict, is.  counts: claims by verdict, columns left and right.  settings: place, left, right of each
     parameter, version, commit and processor that is not the same.
     """
@@ -83,7 +83,7 @@ def _is(one: float, other: float, apart: float) -> str:
 
 
 def _spreads(results: StudyResults, numbers: dict[str, Any]) -> dict[tuple[str, str], tuple[int, float]]:
-    """By recipe and measure how many seeds there are, and what two of them differ by at most in 19 of 20 cases."""
+    """By recipe and measure how many seeds there are, and what two of them differ by at most, as _apart says."""
     found: dict[tuple[str, str], list[float]] = {}
     for model, of_model in numbers.items():
         name, seed = variant_of(model)
@@ -98,7 +98,7 @@ def _spreads(results: StudyResults, numbers: dict[str, Any]) -> dict[tuple[str, 
 
 
 def _apart(values: list[float]) -> float:
-    """What two more trainings would differ by at most in 19 of 20 cases, from the spread of some (Student's t)."""
+    """What two more trainings would differ by at most in LEVEL of cases, from the spread of some (Student's t)."""
     return float(t.ppf((1 + LEVEL) / 2, len(values) - 1) * np.std(values, ddof=1) * np.sqrt(2))
 
 
