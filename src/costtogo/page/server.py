@@ -5,6 +5,7 @@ import ipaddress
 import os
 import resource
 import secrets
+import signal
 import socket
 import time
 from contextlib import suppress
@@ -38,12 +39,20 @@ def serve(host: str, port: int, browse: bool) -> None:
     address = listening.getsockname()[0]
     token = None if ipaddress.ip_address(address).is_loopback else secrets.token_urlsafe(24)
     page = url(host, listening.getsockname()[1], token)
-    print(f"The page is at {page} (Ctrl-C ends it).", flush=True)
-    if browse:
-        open_new_tab(page)
-    with suppress(KeyboardInterrupt):  # an interrupt that comes while it ends is one no more
+    if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
+        signal.signal(signal.SIGINT, _once)
+    with suppress(KeyboardInterrupt):
+        print(f"The page is at {page} (Ctrl-C ends it).", flush=True)
+        if browse:
+            open_new_tab(page)
         run(service(), guard_names(host, address), listening, token)
     print("The server is stopped.")
+
+
+def _once(*of_signal) -> None:
+    """An interrupt that comes while it ends is one no more."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    raise KeyboardInterrupt
 
 
 def run(running: Service, own: set[str], listening: socket.socket, token: str | None) -> None:
