@@ -45,9 +45,7 @@ def run(left: str, right: str | None, results: Path, measured: Path, form: str, 
         one = side(left, results, measured, opened)
         study = one.results.study
         if right is None and one.name == PUBLISHED.format(study):
-            raise UserError(
-                f"There are no results of {study} of yours yet: snakemake --cores all {study} makes them."
-            )
+            raise UserError(f"There are no results of {study} of yours yet: snakemake --cores all {study} makes them.")
         other = published(study, measured) if right is None else side(right, results, measured, opened)
         found = difference(one.results, other.results)
     if form == "json":
