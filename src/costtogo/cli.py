@@ -338,7 +338,7 @@ def compare(
     Examples:
       costtogo compare                              the default study as you ran it, and as it is published
       costtogo compare mine quick                   two studies of yours
-      costtogo compare HEAD~1:default HEAD:default  what the last commit changed in what is published
+      costtogo compare HEAD~1:default HEAD:default  changes of the last commit to the published numbers
     """
     from costtogo.commands import compare as command
 
