@@ -137,6 +137,13 @@ def test_what_too_many_files_forbid_is_said_once_in_a_while(capsys):
     assert is_one_sentence(capsys.readouterr().err.strip())
 
 
+def test_however_many_interrupts_come_all_is_ended_in_order():
+    ended = server._Server(None, server.config(None))
+    for _ in range(2):
+        ended.handle_exit(signal.SIGINT, None)
+    assert ended.should_exit and not ended.force_exit
+
+
 @pytest.mark.parametrize("pause", [0.0, 0.1, 0.3])
 @pytest.mark.parametrize("after", [0.0, 0.8])
 def test_a_second_interrupt_leaves_no_traceback(served, tmp_path, after, pause):

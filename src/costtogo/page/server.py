@@ -132,9 +132,9 @@ class _Server(uvicorn.Server):
         await super().shutdown(sockets)
 
     def handle_exit(self, *of_signal) -> None:
-        """A second interrupt hurries nothing: all ends within seconds."""
-        if not self.should_exit:
-            super().handle_exit(*of_signal)
+        """A second interrupt, also one that comes while the first is handled, hurries nothing: all ends in seconds."""
+        super().handle_exit(*of_signal)
+        self.force_exit = False
 
     def _tell(self, loop: asyncio.AbstractEventLoop, context: dict) -> None:
         """Tell of errors outside requests; that there are no files for more connections now and then."""
