@@ -10,9 +10,9 @@ from pydantic import ValidationError
 
 from costtogo.params.searches import TreeParams
 from costtogo.puzzles import make
-from costtogo.report.timings import of_settings
 from costtogo.search import mcts
 from costtogo.stages.search.trees import heuristic_of, search_set
+from costtogo.tables.timings import of_settings
 
 PUZZLE = make("hanoi_3")
 GIVEN = {"solver": "mcts", "set": "test", "exploration": [1.0, 2.0], "max_expansions": 50}

@@ -4,10 +4,11 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from costtogo.analysis.documents import MEASURED, cards_kept
 from costtogo.cards import KEYED, SHOWN, key_of
 from costtogo.files import read_json
 from costtogo.params.loading import DEFAULT
+from costtogo.tables.kept import cards_kept
+from costtogo.tables.places import MEASURED
 from costtogo.tracking import addresses, notes, views
 from costtogo.tracking.cells import CELL, CELL_OF, SET, fullest_sets
 from costtogo.tracking.faults import one_sentence
