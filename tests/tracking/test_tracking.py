@@ -294,7 +294,7 @@ def test_tracking_that_is_off_touches_nothing(root, monkeypatch):
     (root / "mlflow.db").unlink()
     path = write_training(root)
     before = set(root.rglob("*"))
-    tracking.prepare_store(root)
+    tracking.begin_run(root)
     tracking.LiveRun(root, training_fields()).log([{"iteration": 1}])
     assert tracking.log_card(path, root) is None
     assert set(root.rglob("*")) == before

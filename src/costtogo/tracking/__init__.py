@@ -7,8 +7,8 @@ COSTTOGO_TRACKING=off turns it off.
 
 from costtogo.tracking.finished import log_card, log_stage, log_waiting, open_run, track, ui_lines
 from costtogo.tracking.live import LiveRun
-from costtogo.tracking.store import begin_run, prepare_store
+from costtogo.tracking.store import begin_run
 
 __all__ = [
-    "LiveRun", "begin_run", "log_card", "log_stage", "log_waiting", "open_run", "prepare_store", "track", "ui_lines",
+    "LiveRun", "begin_run", "log_card", "log_stage", "log_waiting", "open_run", "track", "ui_lines",
 ]  # fmt: skip

@@ -12,7 +12,7 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from costtogo.tracking import faults
-from costtogo.tracking.faults import StoreError, best_effort, one_sentence
+from costtogo.tracking.faults import StoreError, best_effort
 from costtogo.tracking.location import (
     ARTIFACTS,
     CLONE,
@@ -41,13 +41,6 @@ SETTINGS = {
     "MLFLOW_HTTP_REQUEST_MAX_RETRIES": "1",
     "MLFLOW_HTTP_REQUEST_TIMEOUT": "30",
 }
-
-
-def prepare_store(root: Path) -> None:
-    """Create the store once, before the processes that use it start."""
-    if enabled():
-        with one_sentence("anything", root), session(root):
-            pass
 
 
 def begin_run(root: Path) -> None:
