@@ -1,4 +1,4 @@
-"""Where the records of a project go: its store, its artifacts, and the experiment they belong to."""
+"""Where the records of a project go: its store, its artifacts, the tags of its clone, the address of the UI."""
 
 import os
 import re
@@ -8,29 +8,31 @@ from urllib.parse import unquote, urlsplit
 
 from costtogo.files import write_text
 
-SWITCH = "COSTTOGO_TRACKING"  # off turns recording off
-OFF, AWAY = "off", "away"  # away: the store failed; finished stages are recorded by the next run
-TEMPORARY = ".dvc/tmp/exps"  # below it `dvc exp run --temp` and `dvc queue start` make copies of the project
-ARTIFACTS = "mlruns"  # the folder of the artifacts beside the project's own store
-STANDALONE = "standalone"  # the folder in it of those that --temp makes
+SWITCH = "COSTTOGO_TRACKING"  # environment variable
+OFF, AWAY = "off", "away"  # away: the store failed, and the next run records finished stages
+PORT = "MLFLOW_PORT"  # environment variable: where `make ui` opens the UI
+TEMPORARY = ".dvc/tmp/exps"  # `dvc exp run --temp` and `dvc queue start` copy the project to a folder below it
+STANDALONE = "standalone"  # the folder in it for the copies of --temp
 COPY = re.compile(rf"(?P<project>.+?)/{re.escape(TEMPORARY)}/(?:{STANDALONE}/)?(?P<name>[^/]+)")
+PREFIX = "costtogo/"  # of the names of experiments; then the study
+ARTIFACTS = "mlruns"  # the folder of the artifacts, next to the project's own store
 EXPERIMENT = "dvc_experiment"  # tag of the runs of such a copy
-CLONE = "clone"  # tag of the runs on a server: which clone of the project recorded them
-CLONE_FILE = ".mlflow-clone"  # the value of that tag
+CLONE = "clone"  # tag of the runs on a server: the clone of the project that recorded them
+CLONE_FILE = ".mlflow-clone"  # holds the value of that tag
 
 
 def enabled() -> bool:
-    """False where the environment says COSTTOGO_TRACKING=off, or where the store was found to be of no use."""
+    """False if COSTTOGO_TRACKING is off, or if the store has failed."""
     return os.environ.get(SWITCH, "").lower() not in (OFF, AWAY)
 
 
 def is_away() -> bool:
-    """True where the store was found to be of no use, in this process or in the one that started it."""
+    """True if the store has failed in this process or in the one that started it."""
     return os.environ.get(SWITCH) == AWAY
 
 
 def store_root(root: Path) -> Path:
-    """The project that keeps the records of a folder: the folder itself, or for a temporary copy by DVC its origin.
+    """The project that keeps the records of a folder: the folder itself, or the origin of a temporary copy by DVC.
 
     <project>/.dvc/tmp/exps/standalone/<name> -> <project>: DVC deletes the copy when its experiment ends.
     """
@@ -39,13 +41,13 @@ def store_root(root: Path) -> Path:
 
 
 def temporary_experiment(root: Path) -> str | None:
-    """The name of the experiment that a temporary copy by DVC was made for, else its folder; None for a project."""
+    """The name of the DVC experiment that a temporary copy was made for, else its folder's; None for a project."""
     copy = COPY.match(str(Path(root).resolve()))
     return (os.environ.get("DVC_EXP_NAME") or copy["name"]) if copy else None
 
 
 def store_uri(root: Path) -> str:
-    """MLFLOW_TRACKING_URI where it is set, else the project's own SQLite store."""
+    """MLFLOW_TRACKING_URI if it is set, else the project's own SQLite store."""
     return os.environ.get("MLFLOW_TRACKING_URI") or f"sqlite:///{own_database(root)}"
 
 
@@ -65,20 +67,20 @@ def is_server(uri: str) -> bool:
 
 
 def artifact_location(root: Path, study: str) -> str | None:
-    """Where a study's artifacts go: below mlruns, or where a tracking server puts them."""
+    """The address of a study's artifacts below mlruns; None on a tracking server, which chooses one itself."""
     return None if is_server(store_uri(root)) else (store_root(root) / ARTIFACTS / study).as_uri()
 
 
 def is_lost(address: str) -> bool:
-    """True of the address of a folder of this machine that is there no more."""
-    place = urlsplit(address)
-    return place.scheme in ("", "file") and not Path(unquote(place.path)).exists()
+    """True for the address of a local folder that no longer exists."""
+    location = urlsplit(address)
+    return location.scheme in ("", "file") and not Path(unquote(location.path)).exists()
 
 
 def clone(root: Path) -> dict[str, str]:
-    """The tag by which a server's runs of this clone are told from those of others; none in the project's own store.
+    """The tag that separates this clone's runs on a server from those of other clones; empty for a local store.
 
-    It is drawn once and kept in a file, for the nodes of a cluster share a folder and differ in their names.
+    Its value is drawn once and kept in a file: the nodes of a cluster share a folder but not a host name.
     """
     if not is_server(store_uri(root)):
         return {}
@@ -89,7 +91,13 @@ def clone(root: Path) -> dict[str, str]:
 
 
 def shown(uri: str) -> str:
-    """A store as messages name it: its file, or its server without a password."""
+    """The name of a store in messages: its file, or its server without a password."""
     address = urlsplit(uri)
     server = f"{address.scheme}://{address.netloc.rpartition('@')[2]}{address.path.rstrip('/')}"
     return str(database_path(uri) or (server if address.netloc else uri))
+
+
+def ui_address(root: Path) -> str:
+    """The address of MLflow's UI: that of the tracking server, else of the UI that `make ui` starts."""
+    uri = store_uri(root)
+    return shown(uri) if is_server(uri) else f"http://127.0.0.1:{os.environ.get(PORT) or 5000}"

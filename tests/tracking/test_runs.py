@@ -1,9 +1,10 @@
-"""What a newcomer meets in MLflow's pages: pictures by address, names that tell runs apart, descriptions."""
+"""What a newcomer meets in MLflow's UI: its address, names that tell runs apart, cells of searches, descriptions."""
 
 import json
 import re
+import subprocess
+import sys
 from pathlib import Path
-from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from messages import is_one_sentence
@@ -23,9 +24,10 @@ from costtogo import cards, tracking
 from costtogo.commands import publish
 from costtogo.files import read_json, write_json
 from costtogo.puzzles import make
-from costtogo.tracking import notes, views
+from costtogo.tracking import location, record
 from costtogo.types import UserError
 
+PAGE = Path(__file__).parents[2] / "docs/mlflow.md"
 SEARCH = "results/tiny/searches/net.json"
 
 
@@ -33,77 +35,61 @@ def experiment_of(root):
     return client_of(root).get_experiment_by_name("costtogo/tiny")
 
 
-def state_of(root, key: str) -> dict:
-    """A saved view as the pages read it."""
-    envelope = json.loads(experiment_of(root).tags[f"mlflow.sharedViewState.{key}"])
-    assert isinstance(envelope["name"], str) and isinstance(envelope["createdAt"], int)
-    return json.loads(envelope["state"])
-
-
 def names_of(root, stage: str) -> list[str]:
     return sorted(run.info.run_name for run in all_runs(root, f"tags.stage = '{stage}'"))
 
 
-def test_every_printed_address_of_pictures_names_a_view_that_is_there(tracked):
-    lines = list(tracking.links(tracked, "tiny"))
-    queries = [parse_qs(urlsplit(line.strip()).fragment.partition("?")[2]) for line in lines if "#/" in line]
-    keys = [query["viewStateShareKey"][0] for query in queries if "viewStateShareKey" in query]
-    assert keys == ["losses", "networks", "searches-net-test"]
-    assert all(state_of(tracked, key)["compareRunCharts"] for key in keys)
-    assert all(query["workflowType"] == ["machine_learning"] for query in queries)
-    assert any("/models/tiny.net?" in line for line in lines)
-
-
-def test_of_a_study_without_runs_no_other_study_is_shown(tracked):
-    with pytest.raises(UserError, match="no run of the study nothere; it has runs of: tiny"):
-        list(tracking.links(tracked, "nothere"))
-    assert any(line.startswith("Study tiny") for line in tracking.links(tracked))
-
-
-def test_a_store_without_runs_says_how_to_have_some(root):
-    (line,) = tracking.links(root)
-    assert "There is no run yet" in line and "http://127.0.0.1:5000/#/experiments?" in line
-
-
-def test_addresses_are_those_of_the_tracking_server_where_there_is_one(root, monkeypatch):
-    from costtogo.tracking import addresses
-
+def test_the_address_of_the_ui_is_that_of_the_tracking_server_where_there_is_one(root, monkeypatch):
     monkeypatch.setenv("MLFLOW_PORT", "5005")
-    assert addresses.base(root) == "http://127.0.0.1:5005"
+    assert location.ui_address(root) == "http://127.0.0.1:5005"
     monkeypatch.setenv("MLFLOW_TRACKING_URI", "http://server:80/")
-    assert addresses.base(root) == "http://server:80"
+    assert location.ui_address(root) == "http://server:80"
 
 
-def test_curves_are_drawn_on_a_logarithmic_axis_and_constants_are_not_drawn(tracked):
-    charts = state_of(tracked, views.LOSSES)["compareRunCharts"]
-    scales = {chart["metricKey"]: chart.get("scaleType") for chart in charts if not chart["deleted"]}
-    assert scales["loss"] == scales["last_mean_absolute_error"] == "log"
-    (training,) = all_runs(tracked, "tags.stage = 'train'")
-    left_out = {chart["metricKey"] for chart in charts if chart["deleted"]}
-    assert left_out == training.data.metrics.keys() - scales.keys() >= {"iterations", "convergence_points"}
+def test_the_ui_has_an_address_for_each_study_and_one_for_the_networks(tracked):
+    number = experiment_of(tracked).experiment_id
+    assert tracking.ui_lines(tracked) == [
+        f"tiny: http://127.0.0.1:5000/#/experiments/{number}/runs",
+        "networks: http://127.0.0.1:5000/#/models",
+    ]
 
 
-def test_a_cell_is_a_run_whose_name_begins_with_it_and_the_view_of_the_grid_shows_the_cells_alone(tracked):
-    state = state_of(tracked, "searches-net-test")
-    shown = all_runs(tracked, state["searchFilter"])
+def test_a_store_is_made_before_the_ui_opens_and_says_how_to_have_runs(tmp_path, monkeypatch):
+    monkeypatch.setenv("COSTTOGO_TRACKING", "on")
+    monkeypatch.delenv("MLFLOW_TRACKING_URI", raising=False)
+    monkeypatch.delenv("MLFLOW_PORT", raising=False)
+    told = subprocess.run([sys.executable, "-m", "costtogo.tracking"], cwd=tmp_path, capture_output=True, text=True)
+    first, second = told.stdout.splitlines()
+    assert first.startswith("There is no run yet") and second == "networks: http://127.0.0.1:5000/#/models"
+    assert (tmp_path / "mlflow.db").exists()
+
+
+CELLS = "tags.cell_of = 'searches/net' and tags.set = 'test' and tags.result != 'former'"  # as docs/mlflow.md says
+
+
+def test_a_cell_is_a_child_run_whose_name_begins_with_it_and_a_filter_shows_the_cells_of_a_search_alone(tracked):
+    shown = all_runs(tracked, CELLS)
     assert sorted(run.info.run_name for run in shown) == [
         f"λ={weight} N={size} test net" for weight in (0.2, 0.5) for size in (3, 5)
     ]
+    (search,) = all_runs(tracked, "tags.stage = 'search'")
+    assert {run.data.tags["mlflow.parentRunId"] for run in shown} == {search.info.run_id}
     assert shown[0].data.metrics.keys() == {"optimal_percent", "nodes_expanded", "length"}
     assert shown[0].data.params.keys() == {"path_weight", "batch_size"}
-    assert state["orderByKey"] != "attributes.start_time", "by the date, the pages show cells below their search alone"
-    axes = [(chart["xaxis"]["key"], chart["yaxis"]["key"]) for chart in state["compareRunCharts"][:2]]
-    assert axes == [("path_weight", "batch_size")] * 2
 
 
-def test_cells_of_a_former_search_are_former_and_leave_the_view(root):
+def test_the_page_on_mlflow_gives_the_filter_that_the_tests_use():
+    assert CELLS.replace("/net", "/DNN_0") in PAGE.read_text(encoding="utf-8")
+
+
+def test_cells_of_a_former_search_are_former_and_leave_the_filter(root):
     write_training(root)
     path = write_search(root)
     tracking.track([root / "results/tiny"], root)
     write_json(path, read_json(path) | {"code": "d" * 64})
     tracking.track([root / "results/tiny"], root)
     assert len(all_runs(root, "tags.stage = 'cell'")) == 8
-    assert len(all_runs(root, state_of(root, "searches-net-test")["searchFilter"])) == 4
+    assert len(all_runs(root, CELLS)) == 4
 
 
 def test_runs_of_a_changed_parameter_have_names_that_say_it(root):
@@ -132,36 +118,45 @@ def test_a_search_tells_what_the_audit_found_of_the_checkpoint_that_it_selected(
     assert run.data.metrics["selected_admissible_percent"] == 50.0, "of iteration 301"
 
 
-def test_descriptions_say_the_numbers_the_files_the_report_and_the_key(tracked):
-    for run in all_runs(tracked):
-        note, key = run.data.tags[notes.NOTE], run.data.tags["key"][: cards.SHOWN]
-        assert f"costtogo track --open {key}" in note and "reports/tiny/report.md" in note
-    study = experiment_of(tracked).tags[notes.NOTE]
-    assert "viewStateShareKey=searches-net-test" in study and "reports/tiny/report.md" in study
-    model = client_of(tracked).get_registered_model("tiny.net").description
-    assert "| nodes expanded | 70.5 |" in model and "predict" in model
-    told = {version.tags["iteration"]: version.description for version in client_of(tracked).search_model_versions()}
-    assert "chosen on instances" in told["301"] and "last of the training" in told["400"]
+def test_descriptions_say_study_stage_numbers_files_report_and_key(tracked):
+    told = {run.data.tags["stage"]: run.data.tags[record.DESCRIPTION] for run in all_runs(tracked)}
+    keys = {run.data.tags["stage"]: run.data.tags["key"][: cards.SHOWN] for run in all_runs(tracked)}
+    assert len(told) == 5 and all(len(text) < 400 for text in told.values())
+    assert told["search"] == (
+        "Study `tiny`, search of `net`: optimal percent 90, nodes expanded 70.5, length 10.5, "
+        "selected admissible percent 50. Files: "
+        f"`results/tiny/searches/net*`; report: `reports/tiny/report.md`; key: `{keys['search']}`."
+    )
+    assert "loss 0.0025" in told["train"] and "states 24" in told["table"] and "verdict better 2" in told["report"]
+    assert "reports/tiny/report.md" in experiment_of(tracked).tags[record.DESCRIPTION]
 
 
-def test_the_example_in_the_description_of_a_network_runs(root, monkeypatch, capsys):
+def test_a_registered_network_says_what_it_is_and_how_to_load_it(tracked):
+    client = client_of(tracked)
+    model = client.get_registered_model("tiny.net").description
+    assert "2×2×2" in model and 'load_model("models:/tiny.net@best")' in model and "predict" in model
+    assert {version.tags["iteration"] for version in client.search_model_versions()} == {"301", "400"}
+
+
+def test_the_example_that_loads_a_network_runs(root, monkeypatch, capsys):
     import mlflow
 
     from costtogo.heuristics import network
 
+    (code,) = re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
+    monkeypatch.chdir(root)
     monkeypatch.setenv("MLFLOW_TRACKING_URI", "")  # which the example sets, so that it is put back
     monkeypatch.setattr(network, "load", lambda path: OfCubes())
     tracking.track([write_study(root)], root)  # of its own: MLflow writes into the folder of what it loads
-    (code,) = re.findall(r"```python\n(.*?)```", client_of(root).get_registered_model("tiny.net").description, re.S)
-    assert len(code.splitlines()) == 5
+    assert code.count("default.DNN_final_2x2x2") == 1
     try:
-        exec(code, {})
+        exec(code.replace("default.DNN_final_2x2x2", "tiny.net"), {})
     finally:
         mlflow.set_tracking_uri("")
     assert f"[{make('cube2').goal.sum()}.]" in capsys.readouterr().out
 
 
-def test_tracking_again_changes_no_description_and_no_view(root):
+def test_tracking_again_changes_no_description(root):
     study = write_study(root)
     tracking.track([study], root)
     before = experiment_of(root).tags
@@ -174,7 +169,7 @@ def test_the_key_of_a_report_s_row_opens_its_run_which_is_recorded_first_if_need
     key = cards.short_key(read_json(root / SEARCH))
     address = tracking.open_run(key, root / "results", root)
     (run,) = all_runs(root, "tags.stage = 'search'")
-    assert address == f"http://127.0.0.1:5000/#/experiments/1/runs/{run.info.run_id}?workflowType=machine_learning"
+    assert address == f"http://127.0.0.1:5000/#/experiments/1/runs/{run.info.run_id}"
     tracking.track([study], root)
     assert tracking.open_run(key, root / "results", root) == address
     assert len(cards_of(study, root)) == 5 == len(all_runs(root))
