@@ -27,8 +27,8 @@ from synthetic_cards import (
 )
 
 from costtogo import tracking
-from costtogo.analysis.finished import cards_of as cards_of_study
 from costtogo.files import read_csv, read_frame, read_json, write_frame, write_json
+from costtogo.tables.finished import cards_of as cards_of_study
 from costtogo.tracking import finished, record
 from costtogo.types import UserError
 from costtogo.workflow.graph import Graph

@@ -5,8 +5,8 @@ import sys
 from pathlib import Path
 from urllib.parse import quote, unquote
 
-from costtogo.analysis.finished import card_of, cards_of, checked_key
 from costtogo.files import digest
+from costtogo.tables.finished import card_of, cards_of, checked_key
 from costtogo.tracking import cells, models, record, runs
 from costtogo.tracking.faults import best_effort, one_sentence
 from costtogo.tracking.location import PREFIX, clone, enabled, is_away, is_lost, is_server, ui_address

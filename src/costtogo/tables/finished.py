@@ -4,9 +4,10 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from costtogo.analysis.documents import MEASURED, cards_kept
 from costtogo.cards import KEYED, SHOWN, Card, key_of
 from costtogo.files import read_json
+from costtogo.tables.kept import cards_kept
+from costtogo.tables.places import MEASURED
 from costtogo.types import UserError, excerpt
 
 KEY = re.compile(rf"[0-9a-f]{{{SHOWN},64}}")
