@@ -4,7 +4,7 @@ from typing import Any
 
 import pandas as pd
 
-from costtogo.params.used import used_parameters
+from costtogo.params.trainers import used_parameters
 from costtogo.report.markdown import amount, code, is_missing, short, table
 from costtogo.report.results import StudyResults
 

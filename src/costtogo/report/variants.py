@@ -17,7 +17,7 @@ from costtogo.analysis.variants import (
 )
 from costtogo.figures.catalogue import mean_distance_at_looks
 from costtogo.params.base import variant_of
-from costtogo.params.used import used_parameters
+from costtogo.params.trainers import used_parameters
 from costtogo.puzzles import family
 from costtogo.report.markdown import Format, amount, cell_text, code, is_missing, places, short, table
 from costtogo.report.render import render
