@@ -78,7 +78,7 @@ FAMILIES = (
            ("costtogo.puzzles.lights_out", "LightsOut")),
     Family("sokoban", "sokoban", "sokoban, sokoban_<side>, sokoban_<rows>_<columns>", "Sokoban", "level",
            ("costtogo.puzzles.sokoban", "sokoban"), bound=("costtogo.heuristics.matching", "MatchingBound"),
-           levels=("costtogo.learning.sokoban", "Levels"), exact=("costtogo.search.sokoban", "solve_exactly")),
+           levels=("costtogo.learning.sokoban", "Levels"), exact=("costtogo.search.exact_levels", "solve_exactly")),
 )  # fmt: skip
 
 

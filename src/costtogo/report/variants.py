@@ -17,7 +17,7 @@ from costtogo.analysis.variants import (
     predictions,
 )
 from costtogo.params.base import variant_of
-from costtogo.params.used import used_parameters
+from costtogo.params.trainers import used_parameters
 from costtogo.puzzles import family
 from costtogo.report.markdown import cell_text, code, table
 from costtogo.report.render import render

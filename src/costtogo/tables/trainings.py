@@ -5,7 +5,7 @@ from typing import Any
 import pandas as pd
 
 from costtogo.analysis.numbers import short
-from costtogo.params.used import used_parameters
+from costtogo.params.trainers import used_parameters
 from costtogo.tables.results import StudyResults
 
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from costtogo.cards import SHOWN, Card, key_of
 from costtogo.files import flatten, read_csv, read_frame, read_json
-from costtogo.params.used import used_parameters
+from costtogo.params.trainers import used_parameters
 from costtogo.tracking.location import EXPERIMENT, temporary_experiment
 from costtogo.types import UserError
 

@@ -5,9 +5,9 @@ from itertools import product
 import numpy as np
 import pytest
 
+from costtogo.exact.sliding_words import automaton, forbidden_words
 from costtogo.puzzles import make
 from costtogo.puzzles.sliding import ACTIONS
-from costtogo.search.duplicates import automaton, forbidden_words
 from costtogo.types import NO_STATE
 
 
