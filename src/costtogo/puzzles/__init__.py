@@ -83,8 +83,7 @@ FAMILIES = (
 
 
 def make(name: str) -> "Puzzle":
-    """The puzzle with a name such as cube2, hanoi_7 (three pegs), hanoi_7_4 (four), puzzle15, lights_out_7 or sokoban.
-    """
+    """The puzzle of a name such as cube2, hanoi_7 (three pegs), hanoi_7_4 (four), puzzle15, lights_out_7 or sokoban."""
     family, arguments = find(name)
     return _made(family.made, *arguments)
 
@@ -157,8 +156,7 @@ def exact_solver(puzzle: "Puzzle") -> Callable[..., Any]:
 
 
 def find(name: str) -> tuple[Family, list[Any]]:
-    """The family of a puzzle and the arguments of its maker: its numbers, or its file; UserError for an unknown puzzle.
-    """
+    """The family of a puzzle and what its maker takes: the numbers, or the file; UserError for an unknown puzzle."""
     if found := of_package(name):
         return found
     if path := puzzle_files.path_of(name):

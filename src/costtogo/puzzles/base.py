@@ -162,8 +162,7 @@ class Puzzle(ABC):
         return self.legal(states)
 
     def step_back(self, states: States, steps: np.ndarray) -> States:
-        """Each state after its step back; steps: int64 [N].  Returns uint8 [N, D]; NO_ACTION leaves a state unchanged.
-        """
+        """Each state after its step back, uint8 [N, D]; steps: int64 [N], where NO_ACTION leaves a state unchanged."""
         stepped = self.move(states, np.maximum(steps, 0))
         stays = steps == NO_ACTION
         return np.where(stays[:, None], states, stepped) if stays.any() else stepped
@@ -240,8 +239,7 @@ def inverses(puzzle: Puzzle) -> np.ndarray:
 
 @njit(cache=True)
 def permuted(states, turns, actions):
-    """Puzzle.move if actions permute the cells and are always legal; turns: where each cell's value comes from, [A, D].
-    """
+    """Puzzle.move if actions permute the cells and are always legal; turns: where each value comes from, [A, D]."""
     turned = np.empty_like(states)
     for row in range(states.shape[0]):
         turn = turns[actions[row]]

@@ -226,8 +226,7 @@ class Cube(Puzzle):
 
 
 def parse_turns(text: str) -> Iterator[tuple[str, bool, int]]:
-    """ "R U2 F'" → for each move the face, whether it turns back, and the quarter turns; UserError for an unknown move.
-    """
+    """ "R U2 F'" → for each move the face, True if it turns back, the quarter turns; UserError for an unknown move."""
     for move in not_too_many(text.replace("’", "'").split()):
         face, suffix = move[0], move[1:]
         if face not in FACES or suffix not in ("", "'", "2", "2'"):

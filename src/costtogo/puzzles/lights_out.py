@@ -81,8 +81,7 @@ class LightsOut(Puzzle):
         return action
 
     def is_reachable(self, states: States) -> np.ndarray:
-        """Which boards can be made from the goal by presses, bool [N]: an even number of lights on in every quiet set.
-        """
+        """Which boards presses can make from the goal, bool [N]: an even number of lights on in every quiet set."""
         return ~(states.astype(np.float32) @ self.quiet.T % 2).any(axis=1)
 
     def parse_moves(self, text: str) -> list[int]:
