@@ -220,9 +220,7 @@ def _spread(level, ranks, distance, forth, farthest):
 
 @njit(cache=True)
 def _nothing_on(cells):
-    """NOTHING for each cell, and BLOCKED for the wall, their last neighbour: int16 [F + 1]; a box has its place
-    instead.
-    """
+    """NOTHING for each cell, BLOCKED for their last neighbour, the wall: int16 [F + 1]; boxes come in place of it."""
     standing = np.full(cells + 1, NOTHING, dtype=np.int16)
     standing[cells] = BLOCKED
     return standing
