@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import pandas
 
 STATES = ("scramble", "state", "tiles", "lights")  # columns with states
-LEVEL = "level"  # level files have names instead of states
+LEVEL = "level"  # the kind of level files, whose texts are names
 OPTIMUM = "optimal_moves_qtm"
 OPTIMA = (OPTIMUM, "optimal_moves")  # columns that may have the length of a shortest solution
 
@@ -46,7 +46,7 @@ class Instances:
 def load(puzzle: Puzzle, path: Path) -> Instances:
     """The instances of a file such as cube3_qtm.csv or puzzle15.csv: scrambles or states, and optimal lengths if any.
 
-    If each state of the puzzle has its own goal, any other file, or a folder of files, has levels.
+    If each state of the puzzle has its own goal, the path may also be another file, or a folder of files, with levels.
     Raises UserError if a column is missing, or a row is no state of the puzzle.
     """
     if not puzzle.one_goal and path.suffix != ".csv":

@@ -48,8 +48,7 @@ def own(rows: int) -> slice:
 
 
 def summed(tensor: torch.Tensor) -> torch.Tensor:
-    """The sum of the tensors of all processes, in place and byte for byte equal in each. LostError without the others.
-    """
+    """The sum of the tensors of all processes, in place and byte for byte equal in each; LostError if one is lost."""
     with _others_there():
         distributed.all_reduce(tensor)
     return tensor
