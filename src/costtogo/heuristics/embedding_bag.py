@@ -27,8 +27,7 @@ class EmbeddingBagIndex(NamedTuple):
     fixed: torch.Tensor  # int64 [F]
 
     def summed(self, rows: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        """From rows of weights [D · letters, width]: the rows of sums [T, width], and the part of all states [width].
-        """
+        """From rows of weights [D · letters, width]: the rows of sums [T, width], and the shared part [width]."""
         with_zeros = torch.cat([rows, rows.new_zeros(1, rows.shape[1])])
         return with_zeros[self.members].sum(dim=1), rows[self.fixed].sum(dim=0)
 

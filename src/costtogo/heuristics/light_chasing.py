@@ -55,8 +55,7 @@ class LightChasingNetwork(Network):
         return torch.cat([self._before(lights[:, 1:], known[:, 1:], after), last[:, None]], dim=1).flatten(1)
 
     def _read(self, lights: torch.Tensor, last: torch.Tensor) -> list[torch.Tensor]:
-        """The log odds of the presses in the row before the first and in all rows but the last, from the last row's ±1.
-        """
+        """The log odds of the presses before the first row and in all rows but the last, from the last row's ±1."""
         found, row, after = [], last, torch.zeros_like(last)
         for place in reversed(range(self.side)):
             found.insert(0, self._before(lights[:, place], row, after))

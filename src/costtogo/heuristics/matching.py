@@ -39,8 +39,7 @@ class Pushes(NamedTuple):
 
 
 class MatchingBound:
-    """A lower bound of the steps of states, uint8 [N, D] -> float32 [N]: admissible, consistent; inf for some dead
-    ones.
+    """A lower bound of steps, uint8 [N, D] -> float32 [N]: admissible and consistent; inf for some dead states.
 
     States may be of any levels, but those of one level should be consecutive. The pushes of levels seen are kept.
     """

@@ -39,7 +39,7 @@ class TileSums(NamedTuple):
     sign: np.ndarray  # int8 [S, D, A], the sign of what passed tiles add: 0 if the move is sideways in the image
     past: np.ndarray  # int32 [S, D, D], what the second tile adds when the first moves down past it in the image
     symmetry: np.ndarray  # uint8 [S, D], the symmetry of the tile's pattern
-    sources: np.ndarray  # uint8 [D, A], the cell of the tile that an action moves, by the blank's cell; that cell for none
+    sources: np.ndarray  # uint8 [D, A], the cell of the tile that an action moves, by the blank's cell; itself for none
     between: np.ndarray  # uint8 [symmetries, D, A, side - 1], cells that a tile passes on its way to the blank's cell
     lines: Lines
 
