@@ -31,7 +31,7 @@ SET = {"COSTTOGO_TRACKING": "off", "MLFLOW_DISABLE_TELEMETRY": "true", "DVC_NO_A
 FOLDERS = {"COSTTOGO_CACHE": "cache", "DVC_SITE_CACHE_DIR": "dvc", "HYPOTHESIS_STORAGE_DIRECTORY": "hypothesis"}
 GIT = "[safe]\n\tdirectory = *\n"  # the clone may belong to another user
 
-# Places of the user below the clone. Of the reports all but the published ones.
+# Places of the user below the clone; of the reports, all but the published ones.
 USERS = ("results", "logs", "mlruns", "mlartifacts", "mlflow.db", ".snakemake", ".dvc/cache", ".dvc/tmp")
 USERS += ("data/external",)
 PUBLISHED = ("README.md", "published")
