@@ -9,6 +9,7 @@ import math
 import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
@@ -23,6 +24,15 @@ MOST_NODES = 20_000_000  # of one stretch, which is left as it is then
 SLICE = 200_000  # nodes from one look at the clock to the next
 NONE, PAUSED = -1, -2  # how a search ends that has found no path
 NODES = 4  # the place of the nodes so far in where a search stands: depth, estimate, cell of the blank, bound, nodes
+
+
+class Rules(NamedTuple):
+    """What a search between two boards goes by."""
+
+    sources: np.ndarray  # int64 [D, A], the cell whose tile a move takes, by the cell of the blank
+    undo: np.ndarray  # int64 [A], the action that undoes each
+    distances: np.ndarray  # int64 [D, D], Manhattan distance between cells
+    wanted: np.ndarray  # int64 [D], the cell of each tile on the board to be reached
 
 
 def shorten(
@@ -109,9 +119,9 @@ def shortest(
     estimate = distances[wanted[start], cells][tiles].sum()
     place = np.array([0, estimate, start.argmin(), estimate, 0])
     taken, following = np.zeros(than + 1, dtype=np.int8), np.zeros(than + 2, dtype=np.int64)
-    board, rules = start.copy(), (puzzle.sources, inverses(puzzle), distances, wanted)
+    board, rules = start.copy(), Rules(puzzle.sources, inverses(puzzle), distances, wanted)
     while True:
-        moves = _go_on(board, place, taken, following, *rules, min(SLICE, most_nodes - place[NODES]))
+        moves = _go_on(board, place, taken, following, rules, min(SLICE, most_nodes - place[NODES]))
         if moves != PAUSED:
             return None if moves == NONE else taken[:moves]
         if place[NODES] >= most_nodes or time.monotonic() >= deadline:
@@ -125,11 +135,12 @@ def _distances(side: int) -> np.ndarray:
 
 
 @njit(cache=True, nogil=True)
-def _go_on(board, place, taken, following, sources, undo, distances, wanted, nodes):
+def _go_on(board, place, taken, following, rules, nodes):
     """Search on for so many nodes: the moves of a shortest path that taken holds then, NONE, or PAUSED.
 
     All but the rules is left where the search stands. following: the action to be tried next at each depth.
     """
+    sources, undo, distances, wanted = rules
     depth, h, blank, bound, seen = place
     longest, last = len(taken) - 2, seen + nodes
     moves = NONE
