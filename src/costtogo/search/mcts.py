@@ -312,11 +312,11 @@ def _grow(forest, count, expanded, evaluated, rules):
     expanded: rows of memory so far.
     Keeps true: a state is one node of its tree; an expanded node that is not closed has an open action.
     """
-    nodes, memory, slots, place = forest.nodes, forest.memory, forest.slots, forest.place
+    nodes, slots, numbers, searches, place, memory = forest
     for k in range(len(evaluated.leaf)):
         leaf, row = evaluated.leaf[k], expanded + k
         search = nodes.search[leaf]
-        its = forest.searches[search]
+        its = searches[search]
         its.expanded += 1
         place[leaf] = row + 1
         opened = False
@@ -331,7 +331,8 @@ def _grow(forest, count, expanded, evaluated, rules):
             its.generated += 1
             # Make a node of a state that the tree does not have yet; else it belongs to the parent that came first.
             others = evaluated.children[k]
-            slot = _find(forest, others, action, search)
+            hashed = hash_in(others, action, search, numbers)
+            slot = slot_of_state(nodes.state, nodes.search, slots, hashed, others, action, search)
             if slots[slot] != 0:
                 continue
             node, count = count, count + 1
@@ -354,13 +355,6 @@ def _grow(forest, count, expanded, evaluated, rules):
 
 
 @njit(cache=True, inline="always")
-def _find(forest, states, row, search):
-    """The slot of the node that the state of a row is in a tree, or where it would stand."""
-    hashed = hash_in(states, row, search, forest.numbers)
-    return slot_of_state(forest.nodes.state, forest.nodes.search, forest.slots, hashed, states, row, search)
-
-
-@njit(cache=True, inline="always")
 def _close(forest, its, node):
     """Close the action that leads to a node without open actions, and so on upwards; at the start the tree ends."""
     nodes, memory = forest.nodes, forest.memory
@@ -379,11 +373,15 @@ def _close(forest, its, node):
 @njit(cache=True)
 def _look_up(forest, children, legal, search):
     """The node of a tree that each legal child, uint8 [N, A, D], is, or NOTHING: int32 [N, A]."""
+    nodes, slots, numbers, _, _, _ = forest
     found = np.full(legal.shape, NOTHING, dtype=np.int32)
     for row in range(legal.shape[0]):
         for action in range(legal.shape[1]):
             if legal[row, action]:
-                found[row, action] = forest.slots[_find(forest, children[row], action, search)] - 1
+                others = children[row]
+                hashed = hash_in(others, action, search, numbers)
+                slot = slot_of_state(nodes.state, nodes.search, slots, hashed, others, action, search)
+                found[row, action] = slots[slot] - 1
     return found
 
 
