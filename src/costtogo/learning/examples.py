@@ -19,7 +19,7 @@ from costtogo.types import States
 
 @dataclass(frozen=True)
 class Examples(ABC):
-    """States uint8 [N, D], and what is known of each: fields of as many rows."""
+    """States, uint8 [N, D], with their targets: fields of N rows each."""
 
     states: States
 
@@ -28,7 +28,7 @@ class Examples(ABC):
         return type(self)(*(getattr(self, field.name)[rows] for field in fields(self)))
 
     def told(self, device: torch.device) -> tuple[torch.Tensor, ...]:
-        """What the network is told beside the states while it learns."""
+        """What the network is given with the states while it learns."""
         return ()
 
     @abstractmethod

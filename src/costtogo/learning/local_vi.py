@@ -137,7 +137,7 @@ class Local:
         return [tiles[first : first + self.size] for first in range(0, len(tiles), self.size)]
 
     def subproblem(self, step: int, more: int) -> Subproblem:
-        """A step that may move the last so many of the tiles at home, too."""
+        """A step that may also move the last `more` of the tiles at home."""
         if (step, more) not in self._problems:
             tiles = self.order(self.puzzle.side)
             first, last = step * self.size - more, min((step + 1) * self.size, len(tiles))
@@ -199,7 +199,7 @@ class Local:
 class LocalSolutions:
     """How starts were solved, step by step.
 
-    actions: int8 [B, most], the moves of each, of which so many count as length says, int64 [B].
+    actions: int8 [B, most], the moves of each, of which the first `length` count, int64 [B].
     sizes: uint8 [B, steps], tiles considered at once in each step.  moves: int64 [B, steps], of each step.
     lower_bound: int64 [B], moves of the first step, which fixes nothing.
     """
@@ -218,7 +218,7 @@ class LocalSolutions:
         return cls(np.zeros((starts, 0), dtype=np.int8), length, sizes, moves, lower_bound)
 
     def make_room(self, moves: int) -> None:
-        """Let a solution have so many moves."""
+        """Make room for solutions of that many moves."""
         if moves > self.actions.shape[1]:
             self.actions = np.pad(self.actions, ((0, 0), (0, moves - self.actions.shape[1])))
 

@@ -26,7 +26,7 @@ class Pressed(Examples):
     presses: np.ndarray
 
     def told(self, device: torch.device) -> tuple[torch.Tensor, ...]:
-        """What the network is told beside the states while it learns: the presses."""
+        """What the network is given with the states while it learns: the presses."""
         return (torch.from_numpy(self.presses).to(device),)
 
     def error(self, outputs: torch.Tensor, reduction: str = "mean") -> torch.Tensor:

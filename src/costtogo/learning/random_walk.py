@@ -39,7 +39,7 @@ class Walks(Examples):
     onward: np.ndarray
 
     def error(self, outputs: torch.Tensor, reduction: str = "mean") -> torch.Tensor:
-        """Squared error of the lengths that walks tell of, in moves²; outputs [N] or [N, A]."""
+        """Squared error against the lengths of the walks, in moves²; outputs [N] or [N, A]."""
         length = torch.from_numpy(self.length).to(outputs.device)
         if outputs.ndim == 1:
             return functional.mse_loss(outputs, length, reduction=reduction)
@@ -60,7 +60,7 @@ def validate(training: Training, walks: Walks) -> float:
 
 
 def draw_walks(puzzle: Puzzle, count: int, length: int, generator: np.random.Generator) -> Walks:
-    """Whole walks of so many moves, at least count states in all: what each of their states tells."""
+    """Whole walks of `length` moves, at least `count` states in all, with the targets of each state."""
     draws = generator.random((math.ceil(count / length), length + 1))
     states, steps = puzzle.walk(draws)
     onward = steps[:, 1:] if puzzle.has_inverses else np.full_like(steps[:, 1:], NO_ACTION)

@@ -1,6 +1,6 @@
-"""Beam search: of all children of a level, the width best that no level before had make the next.
+"""Beam search: the best `width` children of a level that no level before had make the next level.
 
-With a heuristic that tells the cost-to-go of each child, one evaluation of a parent serves all of its children; any
+With a heuristic that gives the cost-to-go of each child, one evaluation of a parent serves all of its children; any
 other is asked for the new children alone. The search ends at the first level that touches the table of exact distances
 around the goal; the rest of the path is read from it.
 """

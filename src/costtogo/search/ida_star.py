@@ -33,7 +33,7 @@ LONGEST = 1023  # moves of a path
 LONGEST_WORD = 12  # moves of a forbidden word
 SLICE = 1_000_000  # nodes that a thread generates between two looks at the clock
 UNCUT = 1_000_000  # nodes generated before the tree is cut
-SUBTREES = 10_000  # at least so many then
+SUBTREES = 10_000  # that it is cut into, at least
 NEVER = LONGEST + 1  # f of nothing
 NO_ROOT = -1
 
@@ -72,7 +72,7 @@ class Path(NamedTuple):
     """The path that a thread searches, a row for each depth below its root; a search may stop anywhere and go on."""
 
     board: np.ndarray  # uint8 [D], at the end of the path
-    ranks: np.ndarray  # int64 [S, P], where the values of the board stand
+    ranks: np.ndarray  # int64 [S, P], the place of the board's values in each pattern's table
     blank: np.ndarray  # uint8 [depths], its cell
     reader: np.ndarray  # int32 [depths], state of the automaton
     todo: np.ndarray  # uint8 [depths], mask of the actions not yet tried
@@ -92,7 +92,7 @@ def solve(
 ) -> SearchResult:
     """Shortest solutions of sliding-tile puzzles; the heuristic is Manhattan or a pattern database.
 
-    A search that reaches a limit ends as unsolved; its lower_bound, that of the iteration it was in, is a fact.
+    A search that reaches a limit ends as unsolved; its lower_bound is that of its last iteration, and a fact.
     threads: work on one search at a time.  starts: uint8 [B, D]; UserError where one cannot be solved.
     """
     for row in np.flatnonzero(~puzzle.is_reachable(starts))[:1]:
@@ -250,7 +250,7 @@ def _take_next(context, race):
 
 @njit(cache=True, nogil=True)
 def _search(path, roots, race, bound, sums, moves, allowed, gap):
-    """Go on searching: until there are no more subtrees or one led to the goal (True), or so many nodes (False).
+    """Go on searching: until no subtree is left or one led to the goal (True), or for `allowed` nodes (False).
 
     bound: without the moves to the roots.  gap: of side - 1 numbers, whose count is then known when this is compiled.
     """
@@ -351,7 +351,7 @@ def _enter(path, board, reader, sums, moves):
 
 @njit(cache=True)
 def _tell(roots, root, expanded, generated, least):
-    """Enter what was found of a subtree since it was told last."""
+    """Add what was found in a subtree since the last call."""
     roots.counts[root, 0] += expanded
     roots.counts[root, 1] += generated
     roots.beyond[root] = min(roots.beyond[root], least)

@@ -23,7 +23,7 @@ OVERLAP = 4  # stretches of a length begin a fourth of it after one another
 MOST_NODES = 20_000_000  # of one stretch, which is left as it is then
 SLICE = 200_000  # nodes from one look at the clock to the next
 NONE, PAUSED = -1, -2  # how a search ends that has found no path
-NODES = 4  # the place of the nodes so far in where a search stands: depth, estimate, cell of the blank, bound, nodes
+NODES = 4  # the place of the nodes so far in the progress of a search: depth, estimate, cell of the blank, bound, nodes
 
 
 class Rules(NamedTuple):
@@ -108,7 +108,7 @@ def shortest(
     deadline: float = math.inf,
     most_nodes: int = MOST_NODES,
 ) -> np.ndarray | None:
-    """A shortest path from one board, uint8 [D], to another, int8 [moves], if it is shorter than so many moves.
+    """A shortest path from one board, uint8 [D], to another, int8 [moves], if it is shorter than `than` moves.
 
     None where there is none, or where the search has not found it within most_nodes or before the deadline, on the
     monotonic clock.
@@ -136,9 +136,10 @@ def _distances(side: int) -> np.ndarray:
 
 @njit(cache=True, nogil=True)
 def _go_on(board, place, taken, following, rules, nodes):
-    """Search on for so many nodes: the moves of a shortest path that taken holds then, NONE, or PAUSED.
+    """Search on for that many nodes: the moves of a shortest path that taken holds then, NONE, or PAUSED.
 
-    All but the rules is left where the search stands. following: the action to be tried next at each depth.
+    The arguments but the rules keep the progress, to go on from there. following: the action to be tried next at each
+    depth.
     """
     sources, undo, distances, wanted = rules
     depth, h, blank, bound, seen = place
