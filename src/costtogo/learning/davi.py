@@ -192,8 +192,10 @@ def train(training: DaviTraining) -> Iterator[Progress]:
     params, curriculum = training.params, training.curriculum
     while training.iteration < params.iterations:
         training.iteration += 1
+        # A tower that has not grown for its patience begins anew, from other weights.
         if curriculum.overdue(training.iteration):
             begin_anew(training)
+        # Each iteration has a generator of its own, so that a resumed training draws the same.
         generator = np.random.default_rng([params.seed, training.iteration])
         longest = curriculum.longest(training.convergence_points)
         set_learning_rate(training)
@@ -235,12 +237,15 @@ def bellman_targets(puzzle: Puzzle, states: States, costs: CostToGo) -> CostToGo
 
 def fit(training: DaviTraining, drawn: States, generator: np.random.Generator) -> float:
     """One pass over the states in shuffled minibatches; returns the mean loss over them."""
+    # Targets are computed once, in the order drawn, and shuffled with their states.
     costs = training.child_costs(drawn)
     order = generator.permutation(len(drawn))
     states, targets = drawn[order], training.targets(drawn, costs)[order]
+    # A network above a bound learns the difference.
     if training.bound is not None:
         targets -= training.bound(states)
     targets = torch.from_numpy(targets).to(training.device)
+    # Greedy walks go on by the same costs, at no further evaluation.
     if training.walks is not None:
         training.walks = go_on(training.puzzle, training.params.sampler, drawn, costs, generator)
     training.network.train()
@@ -250,6 +255,7 @@ def fit(training: DaviTraining, drawn: States, generator: np.random.Generator) -
     total, size = 0.0, training.params.minibatch
     for first in range(0, len(states), size):
         batch, wanted = states[first : first + size], targets[first : first + size]
+        # Each process takes its part of the minibatch; step sums their gradients.
         part = own(len(batch))
         inputs = training.network.encoded(batch[part])
         total += step(training, inputs, partial(squared_error, targets=wanted[part])) * len(batch)

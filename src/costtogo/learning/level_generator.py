@@ -79,6 +79,7 @@ def generate(puzzle: Sokoban, count: int, boxes: int, seed: int) -> States:
     keys = np.zeros(1 << (2 * count).bit_length(), dtype=np.uint64)
     yard, numbers = _yard(puzzle, boxes), hash_numbers(puzzle.cells, puzzle.letters)
     own_seed = derive_seed(seed, "levels", puzzle.name, str(boxes))
+    # In chunks, between which an interrupt is heard.
     for first in range(0, count, CHUNK):
         asked = levels[first : first + CHUNK]
         if (made := _fill(asked, first, own_seed, keys, numbers, yard)) < len(asked):
@@ -204,6 +205,7 @@ def _walk_back(level, best, yard):
     player = _begin(yard)
     distance, changes, home, last = 0, 0, yard.boxes, 0  # home: boxes on targets
     for _ in range(PULLS_PER_BOX * yard.boxes):
+        # Pull one box by one cell.
         cell, step = _choose_pull(player, yard)
         if step == 0:
             break
@@ -213,6 +215,7 @@ def _walk_back(level, best, yard):
         changes += box != last
         player, last = _pull(cell, step, yard), cell
         home += yard.board[cell] == BOX_ON_TARGET
+        # Keep the position if it is a level, and the best so far.
         fit = home == 0 and yard.board[player] == FLOOR and distance >= FEWEST_PUSHES
         if fit and distance * distance * changes > best:
             best = distance * distance * changes

@@ -158,6 +158,7 @@ class Local:
 
         rows: int64 [N], each solvable.  ranks_in: the ranks of rows in a subproblem.
         """
+        # Move as few of the tiles at home as will do: with each one more, there are many more states.
         for more in range(step * self.size + 1):
             if not len(rows):
                 return

@@ -52,6 +52,7 @@ def train(training: Training) -> Iterator[Progress]:
 
 def draw(puzzle: Puzzle, count: int, walk_max: int, generator: np.random.Generator) -> Pressed:
     """Boards after 1 to walk_max random presses, each number as likely."""
+    # Rows have walk_max presses, of which the first ones are made; two of the same light undo each other.
     made = np.arange(walk_max) < generator.integers(1, walk_max + 1, size=count)[:, None]
     pressed = np.zeros((count, len(puzzle.actions)), dtype=np.uint8)
     rows = np.broadcast_to(np.arange(count)[:, None], made.shape)

@@ -43,6 +43,7 @@ class Walks(Examples):
         length = torch.from_numpy(self.length).to(outputs.device)
         if outputs.ndim == 1:
             return functional.mse_loss(outputs, length, reduction=reduction)
+        # A walk gives two of a state's outputs: the child it came from is a move nearer, the one it goes to, farther.
         told = [torch.from_numpy(actions)[:, None].to(outputs.device) for actions in (self.back, self.onward)]
         told = told if (self.onward != NO_ACTION).all() else told[:1]
         errors = [outputs.gather(1, taken)[:, 0] - length - ahead for taken, ahead in zip(told, (-1, 1), strict=False)]

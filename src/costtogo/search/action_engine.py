@@ -129,6 +129,8 @@ def run(
     no_parent = np.full(len(starts), NOTHING, dtype=np.int32)
     no_cost = np.zeros(len(starts), dtype=np.float32)
     batch = Batch(np.arange(len(starts), dtype=np.int32), no_parent, no_cost, starts)
+    # The first batch has the starts. A node is expanded when it is entered: one evaluation serves all its children,
+    # which are made only when their entries are popped.
     while pool.searches["running"].any():
         rows, nodes = pool.enter(batch, pool.in_time(rules, deadline), path_weight)
         pool.push(batch.search[rows], nodes, heuristic.children(batch.states[rows]), path_weight)
@@ -276,6 +278,7 @@ def _push(opened, nodes, searches, search_of, new, values, inverse, path_weight)
         fs, heap, size, path = opened.f[search], opened.entry[search], counts[search], g[node] + 1
         back = inverse[action_of[node]] if action_of[node] != NO_ACTION else NO_ACTION
         for action in range(actions):
+            # An action that is not legal, or from which no goal can be reached, has no entry.
             if np.isinf(values[row, action]):
                 continue
             searches[search].generated += 1

@@ -141,6 +141,7 @@ def solve_images(
         narrower = replace(limits, max_moves=min(limits.max_moves, best.at_most(nearby)))
         found = beam.solve(puzzle, heuristic, image.of(start), width=width, nearby=nearby, limits=narrower)
         best.take(found, image)
+        # A solution as short as the bound is optimal.
         if best.cost <= best.lower_bound:
             break
     return best.result()

@@ -106,6 +106,7 @@ def _solve_one(
     """A row of a SearchResult."""
     end = time.monotonic() + limits.seconds
     search = Deepening(puzzle, heuristic, start)
+    # A short search is over before its tree is worth cutting.
     search.run(1, end, min(limits.max_generated, UNCUT))
     if search.solution is None and time.monotonic() < end and search.counts[1] < limits.max_generated:
         search.cut()
@@ -141,6 +142,7 @@ class Deepening:
         with ThreadPoolExecutor(threads) as pool:
             ended = True
             while self.solution is None and ended and (least := int(self.roots.beyond.min())) < NEVER:
+                # The next bound is the least f that the last one cut off: no solution lies between.
                 self.bound = least + self.roots.ways.shape[1]
                 race = np.array([0, len(self.roots.boards)])
                 work = partial(self._work, race, least, end, max_generated, threads)
@@ -197,11 +199,13 @@ class Deepening:
         boards, readers, ways = self.roots.boards, self.roots.readers, self.roots.ways
         before = _as_one(boards[:0])
         while len(boards) < SUBTREES:
+            # Expand the layer by the words of moves that are not forbidden.
             children, legal = self.puzzle.expand(boards)
             read = self.moves.onward[readers]
             rows, actions = np.nonzero(legal & (read != NO_STATE))
             found = children[rows, actions]
             self.counts += len(boards), len(rows)
+            # Keep each board once, with the first way to it, and none of the layer before: moves can be undone.
             new = np.sort(np.unique(_as_one(found), return_index=True)[1])
             new = new[~np.isin(_as_one(found[new]), before)]
             if self.puzzle.is_goal(found[new]).any():
@@ -262,6 +266,7 @@ def _search(path, roots, race, bound, sums, moves, allowed, gap):
     reached = np.empty(count, dtype=np.int64)
     depth, root = place[DEPTH], place[ROOT]
     expanded, generated, seen, least = 0, 0, 0, NEVER
+    # Another thread has solved an earlier root: this one no longer matters.
     if root > race[SOLVED]:
         root = NO_ROOT
     while generated < allowed:

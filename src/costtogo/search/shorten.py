@@ -46,6 +46,7 @@ def shorten(
     deadline, window = time.monotonic() + seconds, FIRST_WINDOW
     sweeps = Sweeps(puzzle, start, deadline, threads)
     while True:
+        # Look at all stretches of a length; where none got shorter, longer ones may.
         before = len(solution)
         for offset in range(0, window, window // OVERLAP):
             if time.monotonic() >= deadline:
@@ -75,6 +76,7 @@ class Sweeps:
         boards, new = self._boards(solution), []
         for first in range(offset, len(solution), window):
             last = min(first + window, len(solution))
+            # What did not get shorter before will not now: its ends are known.
             name = boards[[first, last]].tobytes()
             if name not in self.known:
                 self.known.add(name)
@@ -86,6 +88,7 @@ class Sweeps:
 
         with ThreadPoolExecutor(self.threads) as pool:
             found = list(pool.map(look, new))
+        # From the last stretch to the first, so that the places of those before stay right.
         for (first, last), shorter in reversed(list(zip(new, found, strict=True))):
             if shorter is not None:
                 solution = np.concatenate([solution[:first], shorter, solution[last:]])

@@ -92,6 +92,7 @@ def solve_in_step(
         group = groups.popleft()
         pool = StepPool(puzzle, heuristic, starts[group])
         run(pool, heuristic, path_weight[group], rules, deadline)
+        # Searches that still run have outgrown the memory together: they begin again with fewer others.
         running = pool.searches["running"]
         for place in np.flatnonzero(~running):
             rows[group[place]] = pool.row(place)
@@ -108,6 +109,7 @@ def run(pool: StepPool, heuristic: Heuristic, path_weight: np.ndarray, rules: Ru
     """
     running, room = pool.searches["running"], max(rules.max_nodes, NODES_IN_STEP)
     while running.any() and (len(running) == 1 or pool.count <= room):
+        # Pop a batch from each search, evaluate all new children in one call, and push what was reached.
         parents = pool.pop(pool.in_time(rules, deadline))
         if len(parents):
             reached, path = pool.insert(parents, heuristic)

@@ -59,6 +59,7 @@ def _solve_one(puzzle: Puzzle, program: str, start: States, seconds: float) -> t
         return np.inf, 0, 0, 1, [], False, True
     except OSError as error:
         raise UserError(f"The two-phase solver {program} cannot be started: {error.strerror}.") from error
+    # The program writes why it refuses a cube as its last line.
     if ran.returncode:
         told = (ran.stderr or ran.stdout).strip().splitlines() or [f"exit code {ran.returncode}"]
         raise UserError(f"The two-phase solver {program} refuses a cube: {told[-1]}.")

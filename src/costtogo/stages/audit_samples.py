@@ -50,7 +50,7 @@ from costtogo.stages.tables import read_exact, read_nearby
 from costtogo.types import Heuristic, States
 
 Checkpoints: TypeAlias = dict[int, NetworkHeuristic]  # by iteration, ascending
-Walks: TypeAlias = Callable[[int, tuple[int, int], np.random.Generator], States]  # ends of walks: how many, of which lengths
+Walks: TypeAlias = Callable[[int, tuple[int, int], np.random.Generator], States]  # walks' ends: count, lengths
 OF_A_STATE = ["mean_absolute_error", "bias", "admissible_percent", "overestimation_mean", "overestimation_max"]
 MEASURES = [*OF_A_STATE, "consistent_percent", "descending_percent"]
 ALONG = ["set", "instance", "step", "state", "distance", "cost_to_go", "push"]

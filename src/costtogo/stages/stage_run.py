@@ -117,7 +117,7 @@ class StageRun:
         tracked: bool = True,
         **timing,
     ) -> None:
-        """Write the timing file, the card and the mark, then record it in MLflow, best effort, unless it is not tracked.
+        """Write the timing file, the card and the mark, then record it in MLflow, best effort, unless not tracked.
 
         clocks: files of wall-clock times besides the stage's own; the mark has their digests, not the card.
         """
