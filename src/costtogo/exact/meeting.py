@@ -41,15 +41,18 @@ class MeetingSearch:
         while met is None:
             layer = layers[-1]
             count = len(layer) * actions
+            # End before a layer that would go beyond the limits: what is bounded is the work, not what it finds.
             late = time.monotonic() > deadline
             if late or not count or generated + count > self.max_generated:
                 return np.inf, expanded, generated, self.nearby.depth + len(layers), [], not late, late
             expanded, generated = expanded + len(layer), generated + count
+            # The children of the last layer are looked up in the table and not kept: that saves the memory.
             last = generated + count * actions > self.max_generated
             found, met = self._next_layer(layer, None if last else seen, deadline, (expanded, generated))
             if found is None:
                 return np.inf, expanded, generated, self.nearby.depth + len(layers), [], False, True
             layers.append(found)
+        # From the start to the meeting by the layers, from there by the table.
         solution = self._back(met, layers[:-1]) + self.nearby.path(met)
         return len(solution), expanded, generated, len(solution), solution
 

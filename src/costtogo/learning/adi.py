@@ -69,8 +69,10 @@ def draw(training: Training, puzzle: Puzzle, count: int, walk_max: int, generato
     sample_states returns one walk after another, each from its first move on, so D follows from a row's place.
     """
     states = sample_states(puzzle, training.params.sampler, count, walk_max, generator)
+    # One step of policy improvement, by the network as it is now.
     costs = child_costs(puzzle, states, training.heuristic)
     scrambles = 1 + np.arange(count) % walk_max
+    # Nothing is to be chosen at the goal, so it does not count.
     weight = np.where(puzzle.is_goal(states), 0, 1 / scrambles if training.params.weighted else 1)
     targets = bellman_targets(puzzle, states, costs)
     return Improved(

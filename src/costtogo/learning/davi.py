@@ -4,18 +4,18 @@ Two networks of one architecture: the target network gives J_k, the trained one 
 J_{k+1}(s) = min over actions of 1 + J_k(child), with 0 at the goal. When its validation loss, looked at every
 check_every iterations on states drawn anew, falls below epsilon, its weights become the target's: a
 convergence point; forced_update makes one whatever the loss (final-year report, 4.2.2). With polyak the target follows
-at every iteration instead, by so much of the difference; by all of it, there is no target network but for a lag.
+at every iteration instead, by that share of the difference; a share of 1 leaves no target network but for a lag.
 
 A network with an output for each child approaches J_{k+1} of all children of a state at once: the target network is
 evaluated on the children, as often as for the one value of the state.
 
-With lookahead 2 the targets look two moves ahead: in place of the J_k of a child stands its Bellman backup, from the
+With lookahead 2 the targets look two moves ahead: the J_k of a child is replaced by its Bellman backup, from the
 children of the child, the state itself among them (the depth-2 search of DeepCubeA's comparison of update strategies).
 
-A network above a lower bound learns what is missing from it, so that J_0 is near that bound already: value iteration
-from a consistent bound rises to the optimum as from 0, from nearer by.
+A network above a lower bound learns the difference to it, so that J_0 is near that bound already: value iteration from
+a consistent bound rises to the optimum as from 0, and has less far to go.
 
-With greedy_share, so many of the states of an iteration lie on walks that follow J_k instead: greedy_walks.
+greedy_share is the share of an iteration's states that come from walks that follow J_k instead: greedy_walks.
 """
 
 from collections.abc import Iterator
@@ -62,7 +62,7 @@ class DaviTraining(Training):
 
     @property
     def position(self) -> dict[str, Any]:
-        """Where the training and its curriculum stand."""
+        """The progress of the training and of its curriculum."""
         return super().position | {"convergence_points": self.convergence_points} | self.curriculum.position
 
     def to(self, device: str) -> "DaviTraining":
@@ -192,8 +192,10 @@ def train(training: DaviTraining) -> Iterator[Progress]:
     params, curriculum = training.params, training.curriculum
     while training.iteration < params.iterations:
         training.iteration += 1
+        # A tower that has not grown for its patience begins anew, from other weights.
         if curriculum.overdue(training.iteration):
             begin_anew(training)
+        # Each iteration has a generator of its own, so that a resumed training draws the same.
         generator = np.random.default_rng([params.seed, training.iteration])
         longest = curriculum.longest(training.convergence_points)
         set_learning_rate(training)
@@ -235,12 +237,15 @@ def bellman_targets(puzzle: Puzzle, states: States, costs: CostToGo) -> CostToGo
 
 def fit(training: DaviTraining, drawn: States, generator: np.random.Generator) -> float:
     """One pass over the states in shuffled minibatches; returns the mean loss over them."""
+    # Targets are computed once, in the order drawn, and shuffled with their states.
     costs = training.child_costs(drawn)
     order = generator.permutation(len(drawn))
     states, targets = drawn[order], training.targets(drawn, costs)[order]
+    # A network above a bound learns the difference.
     if training.bound is not None:
         targets -= training.bound(states)
     targets = torch.from_numpy(targets).to(training.device)
+    # Greedy walks go on by the same costs, at no further evaluation.
     if training.walks is not None:
         training.walks = go_on(training.puzzle, training.params.sampler, drawn, costs, generator)
     training.network.train()
@@ -250,6 +255,7 @@ def fit(training: DaviTraining, drawn: States, generator: np.random.Generator) -
     total, size = 0.0, training.params.minibatch
     for first in range(0, len(states), size):
         batch, wanted = states[first : first + size], targets[first : first + size]
+        # Each process takes its part of the minibatch; step sums their gradients.
         part = own(len(batch))
         inputs = training.network.encoded(batch[part])
         total += step(training, inputs, partial(squared_error, targets=wanted[part])) * len(batch)

@@ -19,7 +19,7 @@ from costtogo.types import States
 
 @dataclass(frozen=True)
 class Examples(ABC):
-    """States uint8 [N, D], and what is known of each: fields of as many rows."""
+    """States, uint8 [N, D], with their targets: fields of N rows each."""
 
     states: States
 
@@ -28,7 +28,7 @@ class Examples(ABC):
         return type(self)(*(getattr(self, field.name)[rows] for field in fields(self)))
 
     def told(self, device: torch.device) -> tuple[torch.Tensor, ...]:
-        """What the network is told beside the states while it learns."""
+        """What the network is given with the states while it learns."""
         return ()
 
     @abstractmethod
@@ -59,8 +59,10 @@ def train(
         training.iteration += 1
         generator = np.random.default_rng([params.seed, training.iteration])
         set_learning_rate(training)
+        # Draw examples and take a pass over them.
         drawn = draw(puzzle, params.states_per_iteration, walk_max, generator)
         loss = training.finite(fit(training, drawn, generator))
+        # Validate on examples of their own where a checkpoint is made.
         checkpoints, since = divmod(training.iteration, params.check_every)
         updated = since == 0 or training.iteration == params.iterations
         validation_loss = math.nan
@@ -78,6 +80,7 @@ def fit(training: Training, drawn: Examples, generator: np.random.Generator) -> 
     total, size = 0.0, training.params.minibatch
     for first in range(0, len(order), size):
         batch = order[first : first + size]
+        # Each process takes its part of the minibatch; step sums their gradients.
         part = drawn.at(batch[own(len(batch))])
         inputs = training.network.encoded(part.states)
         total += step(training, inputs, part.error, *part.told(training.device)) * len(batch)

@@ -21,8 +21,10 @@ def go_on(
     make up the share.  costs: float32 [N, A], the cost-to-go of each child, inf where illegal.  A walk ends at the
     goal, and else with probability 1 / greedy_moves at each move; greedy_random of the moves are random.
     """
+    # The walks' own states come first, then as many new ones as are needed: both have the costs of this iteration.
     walks = round(sampler.greedy_share * len(states))
     random = pick_legal(np.isfinite(costs[:walks]), generator.random(walks))
     actions = np.where(generator.random(walks) < sampler.greedy_random, random, costs[:walks].argmin(axis=1))
+    # Some walks end at each move, so that new ones begin where states are drawn.
     reached = puzzle.move(states[:walks], actions)
     return reached[(generator.random(walks) * sampler.greedy_moves >= 1) & ~puzzle.is_goal(reached)]

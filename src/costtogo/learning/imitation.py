@@ -53,6 +53,7 @@ class ImitationTraining(Training):
         """The distances that the network learns of states: float32 [N] or, by action, [N, A] and NaN where illegal."""
         if self.params.architecture.outputs == "state":
             return self.table(states)
+        # An action that is not legal has no distance, and squared_error leaves out what is NaN.
         costs = child_costs(self.puzzle, states, self.table)
         return np.where(np.isinf(costs), np.float32(np.nan), costs)
 

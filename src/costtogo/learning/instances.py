@@ -1,6 +1,6 @@
 """Test sets: how the literature draws them, uniform, and stratified over distances; each with exact distances.
 
-scrambled: the ends of walks of exactly so many moves (final-year report, 5.0); the other kinds of walks: samplers.
+scrambled: the ends of walks of exactly walk_max moves (final-year report, 5.0); the other kinds of walks: samplers.
 """
 
 from typing import NamedTuple
@@ -20,7 +20,7 @@ SMALL = 100_000  # states; below it selection sets may share states with test se
 class Drawn(NamedTuple):
     """The states of a set, arrays of one length.
 
-    ranks: int64.  weights: float64, how many drawn states each stands for.  walks: int64, the random walk it lies on.
+    ranks: int64.  weights: float64, how many drawn states each counts for.  walks: int64, the random walk it lies on.
     """
 
     ranks: Ranks

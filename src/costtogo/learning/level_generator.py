@@ -32,7 +32,7 @@ CARVED = np.array(  # what the walk carves around where it is, as rows and colum
         [(0, 0), (0, -1), (1, 0), (1, -1)],  # a square
     ]
 )
-STRAIGHT = 3  # the walk draws a new direction every so many steps on average
+STRAIGHT = 3  # steps, on average, after which the walk draws a new direction
 CELLS_PER_STEP = 1.5  # of the board without its border, for each step of the walk
 LONGER = 100  # attempts at a level until its walk is twice as long: many boxes need a larger room
 WALKS = 30  # walks back from each solved position
@@ -67,7 +67,7 @@ class Yard(NamedTuple):
 
 
 def generate(puzzle: Sokoban, count: int, boxes: int, seed: int) -> States:
-    """The starts of different levels with so many boxes; neither these nor the player are on targets: uint8 [count, D].
+    """The starts of different levels with `boxes` boxes; no box and no player is on a target: uint8 [count, D].
 
     Level i depends on the seed, the board, the number of boxes and i, and not on how many are asked for. Each level has
     up to MOST_ATTEMPTS attempts, random numbers of their own each, and keeps the first that gives a level none before
@@ -79,6 +79,7 @@ def generate(puzzle: Sokoban, count: int, boxes: int, seed: int) -> States:
     keys = np.zeros(1 << (2 * count).bit_length(), dtype=np.uint64)
     yard, numbers = _yard(puzzle, boxes), hash_numbers(puzzle.cells, puzzle.letters)
     own_seed = derive_seed(seed, "levels", puzzle.name, str(boxes))
+    # In chunks, between which an interrupt is heard.
     for first in range(0, count, CHUNK):
         asked = levels[first : first + CHUNK]
         if (made := _fill(asked, first, own_seed, keys, numbers, yard)) < len(asked):
@@ -195,15 +196,16 @@ def _furnish(yard):
 
 @njit(cache=True)
 def _walk_back(level, best, yard):
-    """Pull boxes from where they stand when solved; whatever scores more than the best so far becomes the level.
+    """Pull boxes off their targets; a position that scores more than the best so far becomes the level.
 
-    The score is the product of how far boxes are from where they stood, squared, and how often another box is pulled;
+    The score is the product of how far boxes are from their targets, squared, and how often another box is pulled;
     0 while a box or the player is on a target. Squared, because random pulls change the box more often than they carry
     it far. Returns the best score.
     """
     player = _begin(yard)
     distance, changes, home, last = 0, 0, yard.boxes, 0  # home: boxes on targets
     for _ in range(PULLS_PER_BOX * yard.boxes):
+        # Pull one box by one cell.
         cell, step = _choose_pull(player, yard)
         if step == 0:
             break
@@ -213,6 +215,7 @@ def _walk_back(level, best, yard):
         changes += box != last
         player, last = _pull(cell, step, yard), cell
         home += yard.board[cell] == BOX_ON_TARGET
+        # Keep the position if it is a level, and the best so far.
         fit = home == 0 and yard.board[player] == FLOOR and distance >= FEWEST_PUSHES
         if fit and distance * distance * changes > best:
             best = distance * distance * changes

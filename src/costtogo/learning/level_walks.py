@@ -35,7 +35,7 @@ def walk_ends(
 
 @njit(cache=True, inline="always")
 def _shuts(state, player, step, steps):
-    """Whether a pull leaves no floor beside the player."""
+    """True if a pull leaves no free cell next to the player."""
     for other in steps:
         cell = player - step + other
         if cell != player and state[cell] <= TARGET:

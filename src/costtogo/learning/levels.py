@@ -106,7 +106,7 @@ def _parsed(puzzle: Sokoban, file: Path, line: int, text: str) -> States:
 
 
 def _layouts(puzzle: Sokoban, states: States) -> np.ndarray:
-    """A hash of the walls and targets of each state, however they are turned and wherever they stand: uint64 [N]."""
+    """A hash of the walls and targets of each state, the same however they are turned or moved: uint64 [N]."""
     layouts, columns = bare(states), puzzle.columns
     return np.min([hash_states(puzzle, _moved_up(layouts[:, cells], columns)) for cells in _turned(puzzle)], axis=0)
 
@@ -120,7 +120,7 @@ def _turned(puzzle: Sokoban) -> list[np.ndarray]:
 
 @njit(cache=True)
 def _moved_up(layouts, columns):
-    """Layouts, uint8 [N, D], moved up and to the left until what is no wall begins in the first row and column."""
+    """Layouts, uint8 [N, D], moved up and to the left until the first row and column have a cell that is no wall."""
     moved = np.full_like(layouts, WALL)
     for row in range(len(layouts)):
         top = left = layouts.shape[1]

@@ -10,6 +10,7 @@ import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property, partial
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
@@ -23,6 +24,14 @@ OUTSIDE = -1  # of a cell that a subproblem keeps as it is
 LOCAL_SIZES = {3: 4, 4: 5}  # by side, tiles a step in reading order; elsewhere 2 by bands
 
 Order = Callable[[int], tuple[int, ...]]
+
+
+class Digits(NamedTuple):
+    """How the states of a subproblem are ranked, for kernels."""
+
+    places: np.ndarray  # int64 [D], the digit of each cell, OUTSIDE of those that stay
+    tiles: np.ndarray  # int64 [k], in the order of their digits
+    base: int  # F
 
 
 @dataclass(frozen=True)
@@ -58,6 +67,11 @@ class Subproblem:
     def numbers(self) -> np.ndarray:
         """The tiles, int64 [k]."""
         return np.array(self.tiles)
+
+    @property
+    def digits(self) -> Digits:
+        """How its states are ranked."""
+        return Digits(self.places, self.numbers, len(self.cells))
 
     @property
     def ranks(self) -> int:
@@ -123,7 +137,7 @@ class Local:
         return [tiles[first : first + self.size] for first in range(0, len(tiles), self.size)]
 
     def subproblem(self, step: int, more: int) -> Subproblem:
-        """A step that may move the last so many of the tiles at home, too."""
+        """A step that may also move the last `more` of the tiles at home."""
         if (step, more) not in self._problems:
             tiles = self.order(self.puzzle.side)
             first, last = step * self.size - more, min((step + 1) * self.size, len(tiles))
@@ -144,6 +158,7 @@ class Local:
 
         rows: int64 [N], each solvable.  ranks_in: the ranks of rows in a subproblem.
         """
+        # Move as few of the tiles at home as will do: with each one more, there are many more states.
         for more in range(step * self.size + 1):
             if not len(rows):
                 return
@@ -177,16 +192,15 @@ class Local:
         """Take the moves of a subproblem in the given rows of the boards, whose ranks are given."""
         values = self.value_function(problem)
         found.make_room(int((found.length[rows] + values[ranks]).max(initial=0)))
-        board_of = (problem.places, problem.numbers, len(problem.cells))
-        rules = (self.puzzle.sources, np.array(self.preference))
-        _follow(values, ranks, boards, rows, found.actions, found.length, *board_of, *rules)
+        moves = self.puzzle.sources, np.array(self.preference)
+        _follow(values, ranks, boards, rows, found.actions, found.length, problem.digits, moves)
 
 
 @dataclass
 class LocalSolutions:
     """How starts were solved, step by step.
 
-    actions: int8 [B, most], the moves of each, of which so many count as length says, int64 [B].
+    actions: int8 [B, most], the moves of each, of which the first `length` count, int64 [B].
     sizes: uint8 [B, steps], tiles considered at once in each step.  moves: int64 [B, steps], of each step.
     lower_bound: int64 [B], moves of the first step, which fixes nothing.
     """
@@ -205,7 +219,7 @@ class LocalSolutions:
         return cls(np.zeros((starts, 0), dtype=np.int8), length, sizes, moves, lower_bound)
 
     def make_room(self, moves: int) -> None:
-        """Let a solution have so many moves."""
+        """Make room for solutions of that many moves."""
         if moves > self.actions.shape[1]:
             self.actions = np.pad(self.actions, ((0, 0), (0, moves - self.actions.shape[1])))
 
@@ -228,11 +242,12 @@ def local_search(puzzle: SlidingTiles) -> Callable[[States], SearchResult]:
 
 def ranks_of(problem: Subproblem, boards: States) -> np.ndarray:
     """The ranks of the states in which whole boards, uint8 [N, D], are; int64 [N]."""
-    return _rank(boards, problem.places, problem.numbers, len(problem.cells))
+    return _rank(boards, problem.digits)
 
 
 @njit(cache=True)
-def _rank(boards, places, tiles, base):
+def _rank(boards, digits):
+    places, tiles, base = digits
     ranks = np.empty(len(boards), dtype=np.int64)
     where = np.empty(boards.shape[1], dtype=np.int64)
     for row in range(len(boards)):
@@ -253,6 +268,7 @@ def _search_backwards(found, cells, places, homes, sources, states):
     queue = np.empty(states, dtype=np.int64)
     digits = np.empty(tiles + 1, dtype=np.int64)
     tail = 0
+    # The goals: the tiles are home, and the blank is on any other cell.
     for blank in range(base):
         rank, free = blank * weights[0], True
         for tile in range(tiles):
@@ -263,6 +279,7 @@ def _search_backwards(found, cells, places, homes, sources, states):
             tail += 1
     head = 0
     while head < tail:
+        # Take the nearest state whose neighbours have not been looked at.
         rank = queue[head]
         head += 1
         rest = rank
@@ -274,10 +291,12 @@ def _search_backwards(found, cells, places, homes, sources, states):
             source = places[sources[cells[blank], action]]
             if source == OUTSIDE or source == blank:
                 continue
+            # The blank moves; so does a tile of the subproblem, if it is one that the blank changes places with.
             child = rank + (source - blank) * weights[0]
             for tile in range(1, tiles + 1):
                 if digits[tile] == source:
                     child += (blank - source) * weights[tile]
+            # Moves can be undone: a state reached first is one move farther.
             if found[child] == UNREACHED:
                 if found[rank] + 1 == UNREACHED:
                     return False
@@ -287,8 +306,13 @@ def _search_backwards(found, cells, places, homes, sources, states):
 
 
 @njit(cache=True)
-def _follow(values, ranks, boards, rows, actions, length, places, tiles, base, sources, preference):
-    """Move until the tiles are home: each move the first, by preference, that comes nearer by the value function."""
+def _follow(values, ranks, boards, rows, actions, length, digits, moves):
+    """Move until the tiles are home: each move the first, by preference, that comes nearer by the value function.
+
+    moves: the cell that the blank goes to by cell and action, and the actions by preference.
+    """
+    (places, tiles, base), (sources, preference) = digits, moves
+    # What a digit counts in a rank, by tile; 0 of a tile that is not of the subproblem.
     weight = np.zeros(boards.shape[1], dtype=np.int64)
     weight[BLANK] = base ** len(tiles)
     for i in range(len(tiles)):
@@ -307,6 +331,7 @@ def _follow(values, ranks, boards, rows, actions, length, places, tiles, base, s
                 tile = board[source]
                 step = places[source] - places[blank]
                 child = rank + step * (weight[BLANK] - weight[tile])
+                # The function is exact, so some move comes nearer by one.
                 if values[child] == values[rank] - 1:
                     board[blank], board[source], blank = tile, BLANK, source
                     actions[row, length[row]] = action

@@ -26,7 +26,7 @@ class Pressed(Examples):
     presses: np.ndarray
 
     def told(self, device: torch.device) -> tuple[torch.Tensor, ...]:
-        """What the network is told beside the states while it learns: the presses."""
+        """What the network is given with the states while it learns: the presses."""
         return (torch.from_numpy(self.presses).to(device),)
 
     def error(self, outputs: torch.Tensor, reduction: str = "mean") -> torch.Tensor:
@@ -52,6 +52,7 @@ def train(training: Training) -> Iterator[Progress]:
 
 def draw(puzzle: Puzzle, count: int, walk_max: int, generator: np.random.Generator) -> Pressed:
     """Boards after 1 to walk_max random presses, each number as likely."""
+    # Rows have walk_max presses, of which the first ones are made; two of the same light undo each other.
     made = np.arange(walk_max) < generator.integers(1, walk_max + 1, size=count)[:, None]
     pressed = np.zeros((count, len(puzzle.actions)), dtype=np.uint8)
     rows = np.broadcast_to(np.arange(count)[:, None], made.shape)

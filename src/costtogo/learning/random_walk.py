@@ -39,10 +39,11 @@ class Walks(Examples):
     onward: np.ndarray
 
     def error(self, outputs: torch.Tensor, reduction: str = "mean") -> torch.Tensor:
-        """Squared error of the lengths that walks tell of, in moves²; outputs [N] or [N, A]."""
+        """Squared error against the lengths of the walks, in moves²; outputs [N] or [N, A]."""
         length = torch.from_numpy(self.length).to(outputs.device)
         if outputs.ndim == 1:
             return functional.mse_loss(outputs, length, reduction=reduction)
+        # A walk gives two of a state's outputs: the child it came from is a move nearer, the one it goes to, farther.
         told = [torch.from_numpy(actions)[:, None].to(outputs.device) for actions in (self.back, self.onward)]
         told = told if (self.onward != NO_ACTION).all() else told[:1]
         errors = [outputs.gather(1, taken)[:, 0] - length - ahead for taken, ahead in zip(told, (-1, 1), strict=False)]
@@ -60,7 +61,7 @@ def validate(training: Training, walks: Walks) -> float:
 
 
 def draw_walks(puzzle: Puzzle, count: int, length: int, generator: np.random.Generator) -> Walks:
-    """Whole walks of so many moves, at least count states in all: what each of their states tells."""
+    """Whole walks of `length` moves, at least `count` states in all, with the targets of each state."""
     draws = generator.random((math.ceil(count / length), length + 1))
     states, steps = puzzle.walk(draws)
     onward = steps[:, 1:] if puzzle.has_inverses else np.full_like(steps[:, 1:], NO_ACTION)

@@ -15,7 +15,7 @@ from costtogo.learning.training import Tensors, Training, part, prefixed
 
 
 def save(path: Path, training: Training, extra: Tensors, description: dict, files: dict[str, str]) -> None:
-    """Write networks, optimiser and position, with further tensors and a description beside them.
+    """Write networks, optimiser and position, with further tensors and a description.
 
     files: SHA-256 of the files that belong to the resume point, by their paths from its folder.
     """
@@ -30,7 +30,7 @@ def on_cpu(tensors: Tensors) -> Tensors:
 
 
 def load(path: Path, training: Training, key: str) -> tuple[Tensors, dict] | None:
-    """Bring a training to its resume point; returns what save was given beside it, or None where there is none.
+    """Bring a training to its resume point; returns the further tensors and the description, None without a point.
 
     Raises FileError, and leaves the training untouched, where the point or a file that belongs to it is not what was
     saved, or where its key is another.

@@ -79,7 +79,7 @@ def thinned_walks(
 
 
 def tower_states(puzzle: Puzzle, disks: int) -> int:
-    """How many states of a tower have all but so many of the smallest disks at the goal: their ranks come first."""
+    """How many states of a tower have all but the smallest `disks` disks at the goal: their ranks come first."""
     if not puzzle.disks:
         raise UserError(f"A growing tower is a sampler of the Towers of Hanoi; {puzzle.name} has no disks.")
     return puzzle.letters ** min(disks, puzzle.disks)

@@ -51,7 +51,7 @@ class Levels:
 
 @lru_cache(maxsize=4)
 def training_levels(puzzle: Sokoban, levels: int | str, boxes: int) -> States:
-    """The solved levels of a training, uint8 [L, D]: so many generated ones, or those of a folder for training."""
+    """The solved levels of a training, uint8 [L, D]: that many generated ones, or those of a folder for training."""
     if isinstance(levels, int):
         return solved_levels(draw_levels(puzzle, levels, boxes, TRAINING_SEED, "training"))
     _, read = read_levels(puzzle, Path(levels))

@@ -1,4 +1,4 @@
-"""What every training has: its network, its optimiser, where it stands, and how it lies on disk."""
+"""What every training has: its network, its optimiser, its progress, and how it is kept on disk."""
 
 import math
 from collections.abc import Callable
@@ -40,7 +40,7 @@ class DivergedError(UserError):
 
 @dataclass
 class Training:
-    """All that an interrupted training needs to go on to the same end.
+    """Everything that an interrupted training needs to go on to the same end.
 
     name: what messages call it.  points: likewise, what an iteration that updates ends in.
     """
@@ -56,7 +56,7 @@ class Training:
 
     @property
     def position(self) -> dict[str, Any]:
-        """What a resume point keeps beside the tensors."""
+        """What a resume point keeps with the tensors."""
         return {"iteration": self.iteration}
 
     @property
@@ -134,7 +134,7 @@ def step(
     """One step of the optimiser on the mean error of a minibatch, which is returned as it was before the step.
 
     inputs: this process's part of the minibatch.  error: that of the network's outputs on it, by its reduction.
-    told: what the network takes beside the inputs while it learns.
+    told: what the network takes with the inputs while it learns.
     """
     training.optimizer.zero_grad(set_to_none=True)
     with torch.autocast(inputs.device.type, dtype=torch.bfloat16, enabled=training.precision == "bfloat16"):

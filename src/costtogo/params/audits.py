@@ -12,9 +12,9 @@ PathWeight = Annotated[float, Field(ge=0, le=LARGEST_PATH_WEIGHT)]
 
 
 class ExhaustiveAudit(Params):
-    """Which checkpoints are audited, the last so many and those at some points or iterations, and on which sample.
+    """The checkpoints that are audited, the last `checkpoints` and those at some points or iterations, and the sample.
 
-    Each on every state, and on a sample drawn by the literature's protocol: so many walks of so many moves.
+    Each on every state, and on a sample drawn by the literature's protocol: `walks` walks of walk_max moves.
     """
 
     kind: Literal["every_state"] = "every_state"
@@ -63,7 +63,7 @@ class SampledAudit(Params):
 class LargerBoards(Params):
     """Random boards of a side that are solved row by row, the last two rows column by column.
 
-    exact: whether all boards are followed beside them.
+    exact: whether all boards are followed, too.
     """
 
     side: int = Field(ge=3, le=15)

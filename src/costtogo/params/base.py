@@ -37,7 +37,7 @@ def named(words: str, pattern: str) -> AfterValidator:
 
 
 MOST_NAMES = 25  # in one sentence
-TAGS = ("kind", "trainer", "optimizer")  # keys that tell the kinds of a parameter apart
+TAGS = ("kind", "trainer", "optimizer")  # keys whose values name the kind of a parameter
 # Every number has a bound: a generous one, by what it counts.
 Positive = Annotated[int, Field(ge=1, le=10**9)]  # states, iterations, steps
 Nodes = Annotated[int, Field(ge=1, le=10**12)]  # of one search
@@ -63,7 +63,7 @@ FileName = Annotated[  # in a folder of the folder of external instances, or in 
 
 
 class UnknownKey(ValueError):
-    """A key that a table of parameters does not have; the end of a sentence tells the nearest."""
+    """A key that a table of parameters does not have; the sentence ends with the nearest key."""
 
     def __init__(self, key: str, known: Iterable[str]):
         super().__init__(f"there is no key '{key}'{hint(key, known)}")
@@ -89,7 +89,7 @@ class Params(BaseModel):
         return values
 
     def problems(self) -> Iterator[str]:
-        """What makes no sense about values that do each by itself; the first is told, and the next may rely on it."""
+        """What makes no sense together; only the first problem is shown, and the next may rely on its absence."""
         yield from ()
 
     @model_validator(mode="after")
@@ -195,7 +195,7 @@ class Kind(Params):
 
 
 def _same(value: Any, other: Any) -> bool:
-    """True for equal values of one type: a record tells 0 from 0.0."""
+    """True for equal values of one type: in a record, 0 and 0.0 differ."""
     return (type(value), value) == (type(other), other)
 
 
@@ -216,7 +216,7 @@ def _checked(kind: type[Kind], name: str, value: Any) -> Any:
 def union_of(kinds: Iterable[type[Kind]], key: str, *keys: str) -> Any:
     """The type of a parameter that is one of some kinds, by the value of a key, and of the next where that is alike.
 
-    Each kind has its own value of the key as its annotation; a default there stands for a key that is left out.
+    Each kind has its own value of the key as its annotation; a default there applies where the key is left out.
     """
     alike: dict[str, list[type[Kind]]] = {}
     for kind in kinds:
@@ -228,7 +228,7 @@ def union_of(kinds: Iterable[type[Kind]], key: str, *keys: str) -> Any:
         found = values.get(key, default) if isinstance(values, dict) else getattr(values, key, default)
         return None if found is None else str(found)
 
-    tag.__name__ = key  # which pydantic tells of
+    tag.__name__ = key  # which pydantic's messages name
     members = {name: few[0] if len(few) == 1 else union_of(few, *keys) for name, few in alike.items()}
     return Annotated[reduce(or_, [Annotated[kind, Tag(name)] for name, kind in members.items()]), Discriminator(tag)]
 

@@ -33,14 +33,14 @@ class UniformInstances(RankedInstances):
 
 
 class StratifiedInstances(RankedInstances):
-    """So many different states at each distance, all where there are fewer."""
+    """`states` different states at each distance, all where there are fewer."""
 
     kind: Literal["stratified"]
     states: Positive = 1
 
 
 class StartInstances(RankedInstances):
-    """The customary start; disks: only so many of the smallest disks are off the goal."""
+    """The customary start; disks: how many of the smallest disks are off the goal."""
 
     kind: Literal["start"]
     disks: Few | None = None

@@ -33,7 +33,7 @@ KINDS = {"architecture": ArchitectureParams, "sampler": SamplerParams}  # the ta
 
 
 def load(paths: Iterable[Path | str], changes: dict[str, Any] | None = None) -> Study:
-    """Read a study: later files over earlier ones, but a file that is like another stands for itself.
+    """Read a study: later files over earlier ones, but a file that is like another is read without those before it.
 
     changes: values laid over it all.  Raises UserError, which names file, key and nearest name.
     """
@@ -147,7 +147,7 @@ def overlay(base: dict[str, Any], over: dict[str, Any], place: str = "") -> dict
 def laid(base: dict[str, Any], over: dict[str, Any]) -> dict[str, Any]:
     """A file laid over another; a puzzle or recipe may be like one that `only` leaves out.
 
-    Another study does not take over what stands beside the results of the base.
+    Another study does not take over which kept studies the report of the base shows.
     """
     base, over = dict(base), dict(over)
     if over.get("study", base.get("study")) != base.get("study"):
@@ -198,7 +198,7 @@ def resolve(values: dict[str, Any]) -> dict[str, Any]:
 
 
 def _audited(puzzle: dict[str, Any], place: str) -> dict[str, Any]:
-    """A puzzle with the kind of its audit, which follows from what is listed and is not written in a file."""
+    """A puzzle with the kind of its audit, which follows from the states that are listed; no file gives it."""
     exact, audit = puzzle.get("exact"), puzzle.get("audit")
     if exact is None and audit is None:
         return puzzle
@@ -243,7 +243,7 @@ def _name_of(kinds: type[Kind], values: dict[str, Any]) -> str:
 
 
 def _repeated(models: dict[str, Any]) -> dict[str, Any]:
-    """A model with the key seeds, n, stands for n trainings, name_seed1 to name_seedn; the first has the usual seed."""
+    """A model with the key seeds, n, makes n trainings, name_seed1 to name_seedn; the first has the usual seed."""
     repeated = {}
     for name, model in models.items():
         seeds = model.pop("seeds", None)
@@ -320,7 +320,7 @@ def explain(error: ValidationError, values: dict[str, Any]) -> str:
     message = re.sub("^(Input|List|Tuple) should", "it should", message).replace("valid tuple", "valid list")
     is_told = finding["type"] == "value_error" or isinstance(given, dict)
     value = "" if is_told else f" (given: {shown(given)})"
-    where = f"{place}: " if place else ""  # of what concerns several places the message tells where
+    where = f"{place}: " if place else ""  # a message about several places names them itself
     told = " ".join(f"Parameter {where}{message}{value}{_advice(finding)}".splitlines())
     return told if told.endswith("?") else f"{told}."
 
@@ -332,7 +332,7 @@ def _unknown(finding: Any) -> UnknownKey | None:
 
 
 def _keys_on_the_way(location: tuple, values: Any) -> tuple:
-    """A location of pydantic without what is no key: kinds of unions, marks of keys themselves."""
+    """A location of pydantic reduced to keys: without kinds of unions and marks of keys themselves."""
     keys = []
     for part in location:
         known = values if isinstance(values, dict) else range(len(values)) if isinstance(values, list) else ()

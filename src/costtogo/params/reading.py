@@ -15,7 +15,7 @@ NESTING = 20  # tables and lists in one another; ours go 7 deep
 LONGEST_NAME = 100  # letters of a key, which may become the name of a file
 LONGEST_TEXT = 1_000  # letters
 LARGEST_NUMBER = 2**63 - 1
-MOST_VALUES = 100_000  # an alias counts as often as it stands there
+MOST_VALUES = 100_000  # an alias counts as often as it is used
 LARGEST_FILE = 200_000  # bytes
 FLAT = 1_000  # brackets and letters of the longest line of a text that cannot be nested so deep as to crash libyaml
 ADVICE = "check indentation and colons there"
@@ -34,7 +34,7 @@ class _Refused(yaml.MarkedYAMLError):
 
 
 class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # the fast one, if any
-    """YAML in which no key stands twice in a table, and whose wrong values have a line."""
+    """YAML in which no key is twice in a table, and whose wrong values have a line."""
 
     def __init__(self, stream):
         super().__init__(stream)

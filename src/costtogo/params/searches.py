@@ -25,7 +25,7 @@ Exploration = Annotated[float, Field(ge=0, le=10_000)]  # c of a tree
 class SearchParams(Params):
     """Searches that a study asks of its networks.
 
-    group: of the stages.  words: for what they do.  cell: the columns of their rows that tell settings apart.
+    group: of the stages.  words: for what they do.  cell: the columns of their rows that name a setting.
     measures: of the summaries, those that cards have.  wants: what a network must have that they can go by; of searches
     that can go by any, nothing.  by_table: whether they look at the exact distances around the goal.
     alone: whether each instance is searched from by itself, else all of a set in one call.
@@ -135,9 +135,9 @@ class SearchProtocol(Params):
     """How networks of a puzzle whose states are listed are chosen and searched with.
 
     selection: the setting at which checkpoints are compared on instances of their own: of those that search at most ten
-    times the fewest nodes, and that a paired test does not tell from the one with most optimal solutions, the one with
-    fewest expansions stands for the model.
-    headline: the setting whose result stands for the model.
+    times the fewest nodes, and that a paired test does not separate from the one with most optimal solutions, the one
+    with fewest expansions is taken for the model.
+    headline: the setting whose result is quoted for the model.
     """
 
     selection: CellParams
@@ -330,7 +330,7 @@ class ExternalParams(Params):
     budgets: list[ExternalBudget] = Field(min_length=1)
 
     def budget(self, seconds: float) -> ExternalBudget:
-        """The budget of so many seconds, of which there is one."""
+        """The one budget of that many seconds."""
         return next(budget for budget in self.budgets if budget.seconds == seconds)
 
     def problems(self) -> Iterator[str]:

@@ -62,7 +62,7 @@ PuzzleName = Annotated[str, AfterValidator(_puzzle_exists)]
 
 
 class Around(Params):
-    """The states up to so many moves from the goal; beyond 30, no puzzle's table fits.
+    """The states up to `around` moves from the goal; beyond 30, no puzzle's table fits.
 
     goal_alone: whether searches over networks test for the goal alone, and only audits look into the table.
     """
@@ -99,7 +99,7 @@ class PuzzleParams(Params):
     exact: which states are listed by their distance: all, those around the goal, or those of some levels. What else is
     asked goes by it.
     search: how networks are chosen and searched with where all are.  searches: grids of BWAS, beams and others.
-    headline: the model that stands for the study beside the literature; the first by name if left out.
+    headline: the model that is compared with the literature; the first by name if left out.
     pattern_databases: the partitions of the tiles by name, as exact.partition reads them: 7-8, or "1 2 3 6 | 4 5 7 8".
     baselines: what else BWAS goes by on the grids of the networks: pattern databases and manhattan of sliding tiles,
     matching and zero of Sokoban.

@@ -15,7 +15,7 @@ Layers = Annotated[list[Width], Field(min_length=1)]
 class ArchitectureParams(Kind):
     """A network. outputs: the cost-to-go of the state, that of each of its children, or value and policy of the state.
 
-    above: the network tells what is missing from this lower bound.
+    above: the network gives what is missing from this lower bound.
     """
 
     absent = {"channels": ()}
@@ -39,7 +39,7 @@ class BatchNormParams(ArchitectureParams):
 class Residual(BatchNormParams):
     """A fully connected network with residual blocks.
 
-    inputs: the letter of each cell; of a cube, where each piece stands and how it is turned, as DeepCube has it; or, of
+    inputs: the letter of each cell; of a cube, the place of each piece and how it is turned, as DeepCube has it; or, of
     Sokoban, the planes of player, boxes, targets and walls, as DeepCubeA has them.
     """
 
@@ -189,8 +189,8 @@ SteadySampler = union_of([DeepCubeSampler, DeepCubeASampler, UniformSampler, Non
 class ModelParams(Kind):
     """A training: everything that decides its outcome.
 
-    checkpoint_iterations: a checkpoint every so many iterations, besides those by checkpoint_every; checkpoints_at: and
-    at these iterations.
+    checkpoint_iterations: iterations from one checkpoint to the next, besides those by checkpoint_every;
+    checkpoints_at: further iterations with one.
     starts_from: the model of the study whose last weights it begins with, in place of random ones.
     processes: that compute it together on one machine, each with the study's threads, or with a CUDA device of its own.
     loss: what the trainer's loss is, with its unit.

@@ -1,9 +1,9 @@
-"""BWAS over a heuristic that tells the cost-to-go of each child: batch Q* search, many searches in step.
+"""BWAS over a heuristic that gives the cost-to-go of each child: batch Q* search, many searches in step.
 
 An open entry is a child that is still to be made: its parent, the action, and what the parent's evaluation said of it
 (Agostinelli et al. 2021, "A* Search Without Expansions", arXiv:2102.04518). One evaluation serves all children of a
-node, and states are made, kept and told apart only when they are about to be expanded. Entries that lead to one state
-are found out there: of a batch of N entries those are dropped whose state was reached before at no greater cost.
+node, and states are made, kept and compared only when they are about to be expanded. Entries that lead to one state
+are found then: of a batch of N entries those are dropped whose state was reached before at no greater cost.
 """
 
 import time
@@ -19,7 +19,7 @@ from costtogo.search.pool import NOTHING, Nodes, Rules, SearchPool, hash_in, slo
 from costtogo.types import NO_ACTION, ActionHeuristic, CostToGo, SearchResult, States, UserError
 
 ENTRY_BYTES = 12
-NODE_BYTES = 33  # beside the state: search, parent, action, g, h, and slots of the hash table
+NODE_BYTES = 33  # without the state: search, parent, action, g, h, and slots of the hash table
 MEMORY = 4 << 30  # bytes that the searches in step may fill together
 ENTRIES = np.iinfo(np.int32).max  # an entry is a node and an action in one number
 
@@ -129,6 +129,8 @@ def run(
     no_parent = np.full(len(starts), NOTHING, dtype=np.int32)
     no_cost = np.zeros(len(starts), dtype=np.float32)
     batch = Batch(np.arange(len(starts), dtype=np.int32), no_parent, no_cost, starts)
+    # The first batch has the starts. A node is expanded when it is entered: one evaluation serves all its children,
+    # which are made only when their entries are popped.
     while pool.searches["running"].any():
         rows, nodes = pool.enter(batch, pool.in_time(rules, deadline), path_weight)
         pool.push(batch.search[rows], nodes, heuristic.children(batch.states[rows]), path_weight)
@@ -233,7 +235,7 @@ def _moves_to(g, entry, actions):
 
 @njit(cache=True, inline="always")
 def _find(where, states, row, search):
-    """The slot of the node that the state of a row has in a search, or where it would stand."""
+    """The slot of the node that the state of a row has in a search, or the slot where it would go."""
     hashed = hash_in(states, row, search, where.numbers)
     return slot_of_state(where.nodes.state, where.nodes.search, where.slots, hashed, states, row, search)
 
@@ -276,6 +278,7 @@ def _push(opened, nodes, searches, search_of, new, values, inverse, path_weight)
         fs, heap, size, path = opened.f[search], opened.entry[search], counts[search], g[node] + 1
         back = inverse[action_of[node]] if action_of[node] != NO_ACTION else NO_ACTION
         for action in range(actions):
+            # An action that is not legal, or from which no goal can be reached, has no entry.
             if np.isinf(values[row, action]):
                 continue
             searches[search].generated += 1

@@ -92,7 +92,7 @@ def images(puzzle: Puzzle) -> list[Image]:
 
 
 def schedule(count: int) -> Iterator[tuple[int, int]]:
-    """Widths and numbers of images, of so many there are, without end: each width with other images than the last."""
+    """Widths and numbers of images below `count`, without end: each width with other images than the last."""
     numbers, (widest, most) = cycle(range(count)), WIDTHS[-1]
     wider = ((widest * 4**times, most) for times in counted(1))
     for width, times in chain(WIDTHS, wider):
@@ -134,13 +134,14 @@ def solve_images(
     nearby: Ends,
     limits: BeamLimits = BeamLimits(),
 ) -> SearchResult:
-    """The shortest solution of one start, uint8 [1, D], by beams of one width from the first so many of its images."""
+    """The shortest solution of one start, uint8 [1, D], by beams of one width from the first `count` of its images."""
     best, (start,) = Best(), starts
     for image in images(puzzle)[:count]:
         # A beam that goes on for as long as the best solution so far cannot find a shorter one.
         narrower = replace(limits, max_moves=min(limits.max_moves, best.at_most(nearby)))
         found = beam.solve(puzzle, heuristic, image.of(start), width=width, nearby=nearby, limits=narrower)
         best.take(found, image)
+        # A solution as short as the bound is optimal.
         if best.cost <= best.lower_bound:
             break
     return best.result()

@@ -1,6 +1,6 @@
-"""Beam search: of all children of a level, the width best that no level before had make the next.
+"""Beam search: the best `width` children of a level that no level before had make the next level.
 
-With a heuristic that tells the cost-to-go of each child, one evaluation of a parent serves all of its children; any
+With a heuristic that gives the cost-to-go of each child, one evaluation of a parent serves all of its children; any
 other is asked for the new children alone. The search ends at the first level that touches the table of exact distances
 around the goal; the rest of the path is read from it.
 """
@@ -65,6 +65,7 @@ def solve(
 
 def _search(puzzle, heuristic, start, *, width, nearby, limits, deadline) -> tuple:
     """One row of a SearchResult."""
+    # The first level is the start alone, whose bound is a fact: no search makes it larger.
     seen, levels = HashTable(), [Level(start[None], np.zeros(1, dtype=np.int32), np.zeros(1, dtype=np.int8))]
     hashes = hash_states(puzzle, levels[0].states)
     seen.enter(hashes)
@@ -75,16 +76,19 @@ def _search(puzzle, heuristic, start, *, width, nearby, limits, deadline) -> tup
     next_level = _next_by_action if getattr(heuristic, "by_action", False) else _next_by_state
     begun = time.monotonic()
     while path is None and len(levels) <= limits.max_moves and seen.count <= limits.max_nodes:
+        # A level takes about as long as the last one: none is begun that would end too late.
         took, begun, work = time.monotonic() - begun, time.monotonic(), (expanded, generated)
         report(lambda work=work: work)
         late = begun + took > deadline
         if late or not len(levels[-1].states):
             break
+        # Expand the level.
         level, hashes, count = next_level(puzzle, heuristic, levels[-1].states, width, seen)
         expanded += len(levels[-1].states)
         generated += count
         levels[-1].states = levels[-1].states[:0]  # no longer needed: paths are read from parents and actions
         levels.append(level)
+        # The table of exact distances reaches out to meet the beam, so that it ends some moves before the goal.
         path = _finish(puzzle, nearby, levels, hashes)
     cost = np.inf if path is None else len(path)
     return cost, expanded, generated, bound, path or [], seen.count > limits.max_nodes, late
@@ -97,6 +101,7 @@ def _next_by_state(puzzle: Puzzle, heuristic, states: States, width: int, seen: 
     places = np.flatnonzero(legal)
     children = children.reshape(-1, puzzle.cells)[places]
     hashes = hash_states(puzzle, children)
+    # Only new states are evaluated; those left out may still be reached, and taken, later.
     new = seen.new(hashes)
     best = new[np.argsort(heuristic(children[new]), kind="stable")[:width]]
     seen.enter(hashes[best])
@@ -111,6 +116,7 @@ def _next_by_action(
     scores = heuristic.children(states)
     none = np.zeros(0, dtype=np.int64)
     parts, room = [(states[:0], none, none, np.zeros(0, dtype=np.uint64))], width
+    # Children are made in the order of their scores until width of them are new: the others are never made.
     for chosen in _in_order(scores.ravel(), width):
         parents, actions = np.divmod(chosen, scores.shape[1])
         children = puzzle.move(states[parents], actions)
@@ -128,6 +134,7 @@ def _next_by_action(
 
 def _in_order(scores: np.ndarray, width: int):
     """Indices of the finite scores from the least on, of equal ones the first first, in pieces of at most width."""
+    # Sorting a few of many is slow, and the first few are mostly enough.
     first = CANDIDATES * width
     if len(scores) > first:
         parted = np.argpartition(scores, first)

@@ -2,7 +2,7 @@
 
 Three engines behind one signature. Over a table the whole search runs compiled, on ranks. Over any other
 heuristic many searches run in step: one call evaluates the new children of all of them, or, where the heuristic
-tells the cost-to-go of each child, the nodes that they expand.
+gives the cost-to-go of each child, the nodes that they expand.
 """
 
 from dataclasses import dataclass

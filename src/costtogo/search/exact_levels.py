@@ -11,7 +11,7 @@ from costtogo.search.bwas import Limits
 from costtogo.types import SearchResult, States
 
 MEMORY = 8 << 30  # bytes that the nodes of one search by A* may fill
-NODE_BYTES = 140  # beside the state
+NODE_BYTES = 140  # without the state
 
 
 def solve_exactly(puzzle: Sokoban, starts: States, *, seconds: float = np.inf) -> SearchResult:
@@ -22,7 +22,7 @@ def solve_exactly(puzzle: Sokoban, starts: States, *, seconds: float = np.inf) -
 def solve(puzzle: Sokoban, bound: MatchingBound, starts: States, *, seconds: float = np.inf) -> SearchResult:
     """A shortest solution of each start, uint8 [B, D].
 
-    bound: the heuristic of A*, which ends after so many seconds for each level, or where its nodes fill MEMORY;
+    bound: the heuristic of A*, which ends after `seconds` for each level, or where its nodes fill MEMORY;
     lower_bound is a fact even where it finds no solution.
     """
     rows: list[tuple] = [()] * len(starts)

@@ -26,12 +26,15 @@ def solve(puzzle: Puzzle, heuristic: ActionHeuristic, starts: States, *, max_mov
     for step in range(max_moves):
         if not len(walking):
             break
+        # Evaluate the children of all walks in one call.
         values = heuristic.children(states[walking])
         expanded[walking] += 1
         generated[walking] += np.isfinite(values).sum(axis=1)
         scores = _scores(puzzle, states[walking], values, way[walking, : step + 1])
+        # Leave out walks that have come through every child.
         onward = scores.min(axis=1) < np.inf
         walking, best = walking[onward], scores[onward].argmin(axis=1)
+        # Go on to the best child, and end at the goal.
         actions[walking, step] = best
         states[walking] = puzzle.move(states[walking], best)
         way[walking, step + 1] = hash_states(puzzle, states[walking])

@@ -1,6 +1,6 @@
 """Compiled heaps of open nodes: the least f first, the first pushed first among equals.
 
-A binary heap is two arrays, of f and of what tells the order and names the entry. Where many searches share memory, the
+A binary heap is two arrays: f, and a number that breaks ties and names the entry. Where many searches share memory, the
 open list of each is a skew heap: entries of one pool that point at each other, so that none needs room of its own.
 """
 
@@ -12,7 +12,7 @@ NOTHING = -1  # no entry
 
 @njit(cache=True, inline="always")
 def before(f, order, other_f, other_order):
-    """Does (f, order) leave the heap before the other?"""
+    """True if (f, order) leaves the heap before the other."""
     return f < other_f or (f == other_f and order < other_order)
 
 

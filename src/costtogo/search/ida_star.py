@@ -33,7 +33,7 @@ LONGEST = 1023  # moves of a path
 LONGEST_WORD = 12  # moves of a forbidden word
 SLICE = 1_000_000  # nodes that a thread generates between two looks at the clock
 UNCUT = 1_000_000  # nodes generated before the tree is cut
-SUBTREES = 10_000  # at least so many then
+SUBTREES = 10_000  # that it is cut into, at least
 NEVER = LONGEST + 1  # f of nothing
 NO_ROOT = -1
 
@@ -72,7 +72,7 @@ class Path(NamedTuple):
     """The path that a thread searches, a row for each depth below its root; a search may stop anywhere and go on."""
 
     board: np.ndarray  # uint8 [D], at the end of the path
-    ranks: np.ndarray  # int64 [S, P], where the values of the board stand
+    ranks: np.ndarray  # int64 [S, P], the place of the board's values in each pattern's table
     blank: np.ndarray  # uint8 [depths], its cell
     reader: np.ndarray  # int32 [depths], state of the automaton
     todo: np.ndarray  # uint8 [depths], mask of the actions not yet tried
@@ -92,7 +92,7 @@ def solve(
 ) -> SearchResult:
     """Shortest solutions of sliding-tile puzzles; the heuristic is Manhattan or a pattern database.
 
-    A search that reaches a limit ends as unsolved; its lower_bound, that of the iteration it was in, is a fact.
+    A search that reaches a limit ends as unsolved; its lower_bound is that of its last iteration, and a fact.
     threads: work on one search at a time.  starts: uint8 [B, D]; UserError where one cannot be solved.
     """
     for row in np.flatnonzero(~puzzle.is_reachable(starts))[:1]:
@@ -106,6 +106,7 @@ def _solve_one(
     """A row of a SearchResult."""
     end = time.monotonic() + limits.seconds
     search = Deepening(puzzle, heuristic, start)
+    # A short search is over before its tree is worth cutting.
     search.run(1, end, min(limits.max_generated, UNCUT))
     if search.solution is None and time.monotonic() < end and search.counts[1] < limits.max_generated:
         search.cut()
@@ -141,6 +142,7 @@ class Deepening:
         with ThreadPoolExecutor(threads) as pool:
             ended = True
             while self.solution is None and ended and (least := int(self.roots.beyond.min())) < NEVER:
+                # The next bound is the least f that the last one cut off: no solution lies between.
                 self.bound = least + self.roots.ways.shape[1]
                 race = np.array([0, len(self.roots.boards)])
                 work = partial(self._work, race, least, end, max_generated, threads)
@@ -197,11 +199,13 @@ class Deepening:
         boards, readers, ways = self.roots.boards, self.roots.readers, self.roots.ways
         before = _as_one(boards[:0])
         while len(boards) < SUBTREES:
+            # Expand the layer by the words of moves that are not forbidden.
             children, legal = self.puzzle.expand(boards)
             read = self.moves.onward[readers]
             rows, actions = np.nonzero(legal & (read != NO_STATE))
             found = children[rows, actions]
             self.counts += len(boards), len(rows)
+            # Keep each board once, with the first way to it, and none of the layer before: moves can be undone.
             new = np.sort(np.unique(_as_one(found), return_index=True)[1])
             new = new[~np.isin(_as_one(found[new]), before)]
             if self.puzzle.is_goal(found[new]).any():
@@ -250,7 +254,7 @@ def _take_next(context, race):
 
 @njit(cache=True, nogil=True)
 def _search(path, roots, race, bound, sums, moves, allowed, gap):
-    """Go on searching: until there are no more subtrees or one led to the goal (True), or so many nodes (False).
+    """Go on searching: until no subtree is left or one led to the goal (True), or for `allowed` nodes (False).
 
     bound: without the moves to the roots.  gap: of side - 1 numbers, whose count is then known when this is compiled.
     """
@@ -262,6 +266,7 @@ def _search(path, roots, race, bound, sums, moves, allowed, gap):
     reached = np.empty(count, dtype=np.int64)
     depth, root = place[DEPTH], place[ROOT]
     expanded, generated, seen, least = 0, 0, 0, NEVER
+    # Another thread has solved an earlier root: this one no longer matters.
     if root > race[SOLVED]:
         root = NO_ROOT
     while generated < allowed:
@@ -351,7 +356,7 @@ def _enter(path, board, reader, sums, moves):
 
 @njit(cache=True)
 def _tell(roots, root, expanded, generated, least):
-    """Enter what was found of a subtree since it was told last."""
+    """Add what was found in a subtree since the last call."""
     roots.counts[root, 0] += expanded
     roots.counts[root, 1] += generated
     roots.beyond[root] = min(roots.beyond[root], least)

@@ -32,7 +32,7 @@ from costtogo.heuristics.rewards import value_of
 from costtogo.progress import report
 from costtogo.puzzles.base import Puzzle
 from costtogo.search.bwas import Limits
-from costtogo.search.pool import NOTHING, SearchPool, hash_in, slot_of_state
+from costtogo.search.pool import NOTHING, Nodes, SearchPool, hash_in, slot_of_state
 from costtogo.types import NO_ACTION, CostToGo, Heuristic, PolicyHeuristic, SearchResult, States, UserError
 
 WAITING = -1  # the place of a leaf that is being evaluated
@@ -58,6 +58,17 @@ class Places(NamedTuple):
     """Where a node has its row of Memory."""
 
     place: np.ndarray  # int32 [capacity], row + 1, UNEXPANDED or WAITING
+
+
+class Forest(NamedTuple):
+    """The arrays of all trees, as kernels write on them."""
+
+    nodes: Nodes
+    slots: np.ndarray  # int32, a hash table: node + 1, or 0
+    numbers: np.ndarray  # uint64 [D, letters], of hashes
+    searches: np.ndarray  # SEARCH [B]
+    place: np.ndarray  # int32 [capacity], where a node has its row of memory: see Places
+    memory: Memory
 
 
 class TreeRules(NamedTuple):
@@ -89,9 +100,14 @@ class TreePool(SearchPool):
         self.searches["cost"][solved], self.searches["goal_node"][solved] = 0, np.flatnonzero(solved)
         self.searches["running"], self.searches["bound"][solved] = ~solved, 0
 
+    @property
+    def forest(self) -> Forest:
+        """The arrays as they are now: those that grow are made anew."""
+        return Forest(self.nodes, self.slots, self.numbers, self.searches, self.places.place, self.memory)
+
     def descend(self, rules: TreeRules) -> np.ndarray:
         """The next leaves of all running trees, int32 [K]: up to rules.leaves of each, tree by tree."""
-        return _descend(self.nodes, self.places.place, self.memory, self.searches, rules)
+        return _descend(self.forest, rules)
 
     def grow(self, leaves: np.ndarray, prior: np.ndarray, value: np.ndarray, rules: TreeRules) -> None:
         """Add the children of leaves, int32 [K], to their trees and take the leaves' values up to the starts.
@@ -106,10 +122,7 @@ class TreePool(SearchPool):
             self.widen("memory", self.expanded + len(leaves))
         goal = self.puzzle.is_goal(children.reshape(-1, self.puzzle.cells)).reshape(legal.shape)
         evaluated = Evaluated(leaves, children, legal, goal, prior.astype(np.float32), value.astype(np.float32))
-        self.count = _grow(
-            self.nodes, self.slots, self.numbers, self.places.place, self.memory, self.searches, self.count,
-            self.expanded, evaluated, rules,
-        )  # fmt: skip
+        self.count = _grow(self.forest, self.count, self.expanded, evaluated, rules)
         self.expanded += len(leaves)
 
     def nodes_of(self) -> list[np.ndarray]:
@@ -128,7 +141,7 @@ class TreePool(SearchPool):
         for first in range(0, len(left), EXPANDED_AT_ONCE):
             part = left[first : first + EXPANDED_AT_ONCE]
             children, legal = self.puzzle.expand(self.nodes.state[part])
-            found = _look_up(self.nodes, self.slots, self.numbers, children, legal, search)
+            found = _look_up(self.forest, children, legal, search)
             leads[np.searchsorted(mine, part)] = np.where(found == NOTHING, NOTHING, np.searchsorted(mine, found))
         goal = np.searchsorted(mine, self.searches["goal_node"][search])
         return _breadth_first(leads, goal).tolist()
@@ -176,8 +189,10 @@ def solve(
     rules = TreeRules(float(exploration), float(virtual_loss), int(leaves), bool(from_zero), *ends)
     deadline, together, rows = time.monotonic() + limits.seconds, trees_in_step(puzzle, rules), []
     for first in range(0, len(starts), together):
+        # Grow as many trees at a time as the memory has room for.
         pool = TreePool(puzzle, np.ascontiguousarray(starts[first : first + together]))
         run(pool, heuristic, rules, deadline)
+        # A tree finds the goal by a long way; a search in it finds a shorter one.
         for search, nodes in enumerate(pool.nodes_of()):
             row = pool.row(search)
             if breadth_first and 0 < row[0] < np.inf:
@@ -202,6 +217,7 @@ def run(pool: TreePool, heuristic: Heuristic | PolicyHeuristic, rules: TreeRules
         if time.monotonic() >= deadline:
             pool.searches["out_of_time"] |= pool.searches["running"]
             break
+        # Simulate: down to the leaves, evaluated all in one call, and back up.
         leaves = pool.descend(rules)
         if len(leaves):
             prior, cost_to_go = evaluate(pool.puzzle, heuristic, pool.nodes.state[leaves])
@@ -220,17 +236,19 @@ def evaluate(puzzle: Puzzle, heuristic: Heuristic | PolicyHeuristic, states: Sta
 
 
 @njit(cache=True)
-def _descend(nodes, place, memory, searches, rules):
+def _descend(forest, rules):
     """Leaves of the running trees, int32 [K], each WAITING from now on; ends trees that are at their limits.
 
     Keeps true: flights of an action are the waiting leaves below it.
     """
-    found = np.empty(len(searches) * rules.leaves, dtype=np.int32)
+    place, memory = forest.place, forest.memory
+    found = np.empty(len(forest.searches) * rules.leaves, dtype=np.int32)
     used = 0
-    for search in range(len(searches)):
-        its = searches[search]
+    for search in range(len(forest.searches)):
+        its = forest.searches[search]
         if not its.running:
             continue
+        # End the tree at its limits; the expansions that it has left bound its leaves.
         its.out_of_memory = its.stored > rules.max_nodes
         if its.out_of_memory or its.expanded >= rules.max_expansions:
             its.running = False
@@ -245,7 +263,7 @@ def _descend(nodes, place, memory, searches, rules):
                 node = memory.child[row, action]
             # Two simulations may not wait for one leaf: take the second back, and let the tree wait.
             if place[node] == WAITING:
-                _climb(nodes, place, memory, node, 0.0, False)
+                _climb(forest, node, 0.0, False)
                 break
             place[node] = WAITING
             found[used] = node
@@ -257,6 +275,7 @@ def _descend(nodes, place, memory, searches, rules):
 def _best(memory, row, rules):
     """The open action of greatest U + Q of an expanded state; of equal ones that of the greatest prior."""
     actions = memory.child.shape[1]
+    # U grows with the visits of the state, so that each action is tried again in time.
     total = 0
     for action in range(actions):
         total += memory.visits[row, action]
@@ -274,11 +293,12 @@ def _best(memory, row, rules):
 
 
 @njit(cache=True, inline="always")
-def _climb(nodes, place, memory, node, value, count):
+def _climb(forest, node, value, count):
     """Take a simulation back from its leaf up to the start: its flights and, to be counted, its visits and value."""
+    nodes, memory = forest.nodes, forest.memory
     while nodes.parent[node] != NOTHING:
         action, node = nodes.action[node], nodes.parent[node]
-        row = place[node] - 1
+        row = forest.place[node] - 1
         memory.flights[row, action] -= 1
         if count:
             memory.visits[row, action] += 1
@@ -286,20 +306,22 @@ def _climb(nodes, place, memory, node, value, count):
 
 
 @njit(cache=True)
-def _grow(nodes, slots, numbers, place, memory, searches, count, expanded, evaluated, rules):
+def _grow(forest, count, expanded, evaluated, rules):
     """Expand leaves with what the heuristic said of them; returns how many nodes there are.
 
+    expanded: rows of memory so far.
     Keeps true: a state is one node of its tree; an expanded node that is not closed has an open action.
     """
+    nodes, slots, numbers, searches, place, memory = forest
     for k in range(len(evaluated.leaf)):
         leaf, row = evaluated.leaf[k], expanded + k
         search = nodes.search[leaf]
         its = searches[search]
         its.expanded += 1
         place[leaf] = row + 1
-        # Add the children that the tree does not have yet.
         opened = False
         for action in range(evaluated.legal.shape[1]):
+            # Remember the action as not tried and, until it leads to a new node, as closed.
             memory.child[row, action] = NOTHING
             memory.prior[row, action] = evaluated.prior[k, action]
             memory.worth[row, action] = 0.0 if rules.from_zero else evaluated.value[k]
@@ -307,6 +329,7 @@ def _grow(nodes, slots, numbers, place, memory, searches, count, expanded, evalu
             if not evaluated.legal[k, action]:
                 continue
             its.generated += 1
+            # Make a node of a state that the tree does not have yet; else it belongs to the parent that came first.
             others = evaluated.children[k]
             hashed = hash_in(others, action, search, numbers)
             slot = slot_of_state(nodes.state, nodes.search, slots, hashed, others, action, search)
@@ -320,25 +343,27 @@ def _grow(nodes, slots, numbers, place, memory, searches, count, expanded, evalu
             nodes.parent[node], nodes.action[node] = leaf, action
             memory.child[row, action] = node
             opened = True
+            # The tree ends with its nearest goal.
             if evaluated.goal[k, action] and nodes.g[node] < its.cost:
                 its.cost, its.goal_node, its.running = nodes.g[node], node, False
         # Take the value up.
-        _climb(nodes, place, memory, leaf, evaluated.value[k], True)
+        _climb(forest, leaf, evaluated.value[k], True)
         # Close what nothing is left below.
         if not opened:
-            _close(nodes, place, memory, its, leaf)
+            _close(forest, its, leaf)
     return count
 
 
 @njit(cache=True, inline="always")
-def _close(nodes, place, memory, its, node):
+def _close(forest, its, node):
     """Close the action that leads to a node without open actions, and so on upwards; at the start the tree ends."""
+    nodes, memory = forest.nodes, forest.memory
     while True:
         if nodes.parent[node] == NOTHING:
             its.running = False
             return
         action, node = nodes.action[node], nodes.parent[node]
-        row = place[node] - 1
+        row = forest.place[node] - 1
         memory.child[row, action] = NOTHING
         for other in range(memory.child.shape[1]):
             if memory.child[row, other] != NOTHING:
@@ -346,8 +371,9 @@ def _close(nodes, place, memory, its, node):
 
 
 @njit(cache=True)
-def _look_up(nodes, slots, numbers, children, legal, search):
+def _look_up(forest, children, legal, search):
     """The node of a tree that each legal child, uint8 [N, A, D], is, or NOTHING: int32 [N, A]."""
+    nodes, slots, numbers, _, _, _ = forest
     found = np.full(legal.shape, NOTHING, dtype=np.int32)
     for row in range(legal.shape[0]):
         for action in range(legal.shape[1]):
@@ -365,6 +391,7 @@ def _breadth_first(leads, goal):
     came, by = np.full(len(leads), NOTHING), np.full(len(leads), NO_ACTION)
     queue, ready, taken = np.zeros(len(leads), dtype=np.int64), 1, 0
     came[0] = 0
+    # Take rows in the order in which they were reached, nearest first, until the goal is.
     while came[goal] == NOTHING:
         row = queue[taken]
         taken += 1
@@ -374,6 +401,7 @@ def _breadth_first(leads, goal):
                 came[reached], by[reached] = row, action
                 queue[ready] = reached
                 ready += 1
+    # Read the path back from the goal.
     path = np.empty(len(leads), dtype=np.int64)
     length, row = 0, goal
     while row != 0:

@@ -1,4 +1,4 @@
-"""What searches in step have in common: a pool of the nodes of all, and where each of them stands.
+"""What searches in step have in common: a pool of the nodes of all, and the progress of each.
 
 Nodes lie one after another in arrays that grow together, so that memory is shared and bounded, and are found through
 one hash table. Searches do not see each other's nodes: a state is looked for as that of a search.
@@ -17,7 +17,7 @@ from costtogo.puzzles.base import Puzzle
 NOTHING = -1  # no node, no search
 HASHED = 1024  # nodes at a time
 SPREAD = np.uint64(0x9E3779B97F4A7C15)  # takes the slots of a state in one search far from those in another
-SEARCH = np.dtype(  # where a search stands
+SEARCH = np.dtype(  # the progress of a search
     [
         ("cost", np.float64),  # g of the goal's node, inf until it is found
         ("bound", np.float64),  # the least g + h left open where it ended
@@ -57,7 +57,7 @@ class Nodes(NamedTuple):
 class SearchPool:
     """Searches that have seen nothing yet, and room for their nodes.
 
-    searches: SEARCH [B].  nodes: so many as count.  slots: int32, a hash table: node + 1, or 0.
+    searches: SEARCH [B].  nodes: the first `count` rows.  slots: int32, a hash table: node + 1, or 0.
     numbers: uint64 [D, letters], of hashes.
     """
 
@@ -81,7 +81,7 @@ class SearchPool:
             self.rehash()
 
     def widen(self, name: str, needed: int) -> None:
-        """Give the arrays of a named tuple room for so many rows, or for twice as many as they have if that is more.
+        """Give the arrays of a named tuple room for `needed` rows, or for twice as many as they have if that is more.
 
         One after another, so that memory holds only one of them twice.
         """
@@ -123,13 +123,13 @@ class SearchPool:
 
 
 def empty_slots(nodes: int) -> np.ndarray:
-    """A hash table with room for so many nodes: at least four slots a node, a power of two."""
+    """A hash table with room for that many nodes: at least four slots a node, a power of two."""
     return np.zeros(1 << (4 * nodes - 1).bit_length(), dtype=np.int32)
 
 
 @njit(cache=True, inline="always")
 def same(states, row, others, other):
-    """Whether two rows are the same state."""
+    """True if two rows are the same state."""
     different = np.uint8(0)
     for cell in range(states.shape[1]):  # all cells, so that many are compared at a time
         different |= states[row, cell] ^ others[other, cell]
@@ -144,7 +144,7 @@ def hash_in(states, row, search, numbers):
 
 @njit(cache=True, inline="always")
 def slot_of_state(state, searches, slots, hashed, others, row, search):
-    """The slot of the node, by its state and its search, that a row of others is, or where it would stand."""
+    """The slot of the node of a search that has the state of a row of others, or the slot where it would go."""
     slot = first_slot(hashed, slots)
     while slots[slot] != 0:
         node = slots[slot] - 1
@@ -158,7 +158,7 @@ def slot_of_state(state, searches, slots, hashed, others, row, search):
 def _rehash(state, searches, count, numbers, slots):
     """Enter nodes, whose states are different, in empty slots.
 
-    Some are hashed before their slots are looked at, so that many accesses to far memory go on at a time.
+    Some are hashed before their slots are read, so that many accesses to far memory go on at a time.
     """
     hashes = np.empty(HASHED, dtype=np.uint64)
     for first in range(0, count, HASHED):

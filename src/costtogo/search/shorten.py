@@ -9,6 +9,7 @@ import math
 import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
@@ -22,7 +23,16 @@ OVERLAP = 4  # stretches of a length begin a fourth of it after one another
 MOST_NODES = 20_000_000  # of one stretch, which is left as it is then
 SLICE = 200_000  # nodes from one look at the clock to the next
 NONE, PAUSED = -1, -2  # how a search ends that has found no path
-NODES = 4  # the place of the nodes so far in where a search stands: depth, estimate, cell of the blank, bound, nodes
+NODES = 4  # the place of the nodes so far in the progress of a search: depth, estimate, cell of the blank, bound, nodes
+
+
+class Rules(NamedTuple):
+    """What a search between two boards goes by."""
+
+    sources: np.ndarray  # int64 [D, A], the cell whose tile a move takes, by the cell of the blank
+    undo: np.ndarray  # int64 [A], the action that undoes each
+    distances: np.ndarray  # int64 [D, D], Manhattan distance between cells
+    wanted: np.ndarray  # int64 [D], the cell of each tile on the board to be reached
 
 
 def shorten(
@@ -36,6 +46,7 @@ def shorten(
     deadline, window = time.monotonic() + seconds, FIRST_WINDOW
     sweeps = Sweeps(puzzle, start, deadline, threads)
     while True:
+        # Look at all stretches of a length; where none got shorter, longer ones may.
         before = len(solution)
         for offset in range(0, window, window // OVERLAP):
             if time.monotonic() >= deadline:
@@ -65,6 +76,7 @@ class Sweeps:
         boards, new = self._boards(solution), []
         for first in range(offset, len(solution), window):
             last = min(first + window, len(solution))
+            # What did not get shorter before will not now: its ends are known.
             name = boards[[first, last]].tobytes()
             if name not in self.known:
                 self.known.add(name)
@@ -76,6 +88,7 @@ class Sweeps:
 
         with ThreadPoolExecutor(self.threads) as pool:
             found = list(pool.map(look, new))
+        # From the last stretch to the first, so that the places of those before stay right.
         for (first, last), shorter in reversed(list(zip(new, found, strict=True))):
             if shorter is not None:
                 solution = np.concatenate([solution[:first], shorter, solution[last:]])
@@ -98,7 +111,7 @@ def shortest(
     deadline: float = math.inf,
     most_nodes: int = MOST_NODES,
 ) -> np.ndarray | None:
-    """A shortest path from one board, uint8 [D], to another, int8 [moves], if it is shorter than so many moves.
+    """A shortest path from one board, uint8 [D], to another, int8 [moves], if it is shorter than `than` moves.
 
     None where there is none, or where the search has not found it within most_nodes or before the deadline, on the
     monotonic clock.
@@ -109,9 +122,9 @@ def shortest(
     estimate = distances[wanted[start], cells][tiles].sum()
     place = np.array([0, estimate, start.argmin(), estimate, 0])
     taken, following = np.zeros(than + 1, dtype=np.int8), np.zeros(than + 2, dtype=np.int64)
-    board, rules = start.copy(), (puzzle.sources, inverses(puzzle), distances, wanted)
+    board, rules = start.copy(), Rules(puzzle.sources, inverses(puzzle), distances, wanted)
     while True:
-        moves = _go_on(board, place, taken, following, *rules, min(SLICE, most_nodes - place[NODES]))
+        moves = _go_on(board, place, taken, following, rules, min(SLICE, most_nodes - place[NODES]))
         if moves != PAUSED:
             return None if moves == NONE else taken[:moves]
         if place[NODES] >= most_nodes or time.monotonic() >= deadline:
@@ -125,11 +138,13 @@ def _distances(side: int) -> np.ndarray:
 
 
 @njit(cache=True, nogil=True)
-def _go_on(board, place, taken, following, sources, undo, distances, wanted, nodes):
-    """Search on for so many nodes: the moves of a shortest path that taken holds then, NONE, or PAUSED.
+def _go_on(board, place, taken, following, rules, nodes):
+    """Search on for that many nodes: the moves of a shortest path that taken holds then, NONE, or PAUSED.
 
-    All but the rules is left where the search stands. following: the action to be tried next at each depth.
+    The arguments but the rules keep the progress, to go on from there. following: the action to be tried next at each
+    depth.
     """
+    sources, undo, distances, wanted = rules
     depth, h, blank, bound, seen = place
     longest, last = len(taken) - 2, seen + nodes
     moves = NONE

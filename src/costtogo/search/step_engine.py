@@ -21,7 +21,7 @@ NODES_IN_STEP = 20_000_000  # of a group of searches; each has at most about 140
 
 
 class Entries(NamedTuple):
-    """Nodes as they stand in open lists."""
+    """Entries of the open lists."""
 
     f: np.ndarray  # float64
     node: np.ndarray  # int32
@@ -33,7 +33,7 @@ class Entries(NamedTuple):
 class StepPool(SearchPool):
     """Searches, each with its start as the only open node; f of a start is its h.
 
-    entries: so many as entry_count.  roots: int32 [B], the top entry of each open list.
+    entries: the first `entry_count` rows.  roots: int32 [B], the top entry of each open list.
     """
 
     def __init__(self, puzzle: Puzzle, heuristic: Heuristic, starts: States):
@@ -92,6 +92,7 @@ def solve_in_step(
         group = groups.popleft()
         pool = StepPool(puzzle, heuristic, starts[group])
         run(pool, heuristic, path_weight[group], rules, deadline)
+        # Searches that still run have outgrown the memory together: they begin again with fewer others.
         running = pool.searches["running"]
         for place in np.flatnonzero(~running):
             rows[group[place]] = pool.row(place)
@@ -108,6 +109,7 @@ def run(pool: StepPool, heuristic: Heuristic, path_weight: np.ndarray, rules: Ru
     """
     running, room = pool.searches["running"], max(rules.max_nodes, NODES_IN_STEP)
     while running.any() and (len(running) == 1 or pool.count <= room):
+        # Pop a batch from each search, evaluate all new children in one call, and push what was reached.
         parents = pool.pop(pool.in_time(rules, deadline))
         if len(parents):
             reached, path = pool.insert(parents, heuristic)
@@ -170,7 +172,7 @@ def _pop(nodes, searches, entries, roots, rules):
         if its.running:
             its.expanded += taken
             continue
-        # Give back what was taken: it is as open as what still stands in the heap.
+        # Give back what was taken: it is as open as what is still in the heap.
         its.bound = _least_open(g, h, entries, roots[search])
         for row in range(first, used):
             its.bound = min(its.bound, g[batch[row]] + np.float64(h[batch[row]]))
@@ -201,8 +203,8 @@ def _insert(nodes, slots, numbers, searches, count, parents, children, legal):
     """Enter the legal children, uint8 [M · A, D], of parents, int32 [M].
 
     Returns the nodes reached first or by a cheaper path, int32 [K], their g, int32 [K], and how many nodes there are.
-    Keeps true: a state has one node in each search, which its slot names. Children are hashed first, and what stands
-    in their slots is asked for, so that many accesses to far memory go on at a time.
+    Keeps true: a state has one node in each search, which its slot names. Children are hashed first, and their slots
+    are read, so that many accesses to far memory go on at a time.
     """
     state, search_of, g, parent_of, action_of = nodes.state, nodes.search, nodes.g, nodes.parent, nodes.action
     actions = legal.shape[1]

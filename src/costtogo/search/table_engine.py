@@ -3,7 +3,7 @@
 What a search knows of a state and what the table says of it lie side by side, so that one access to memory brings both;
 those of a whole batch's children are asked for first and looked at afterwards. While they are, the children of the best
 of them are on their way, for mostly it is expanded next; so are those of the next search's start. Open nodes lie in
-buckets by f: only the bucket of least f is kept as a heap, and most nodes never come to stand in it.
+buckets by f: only the bucket of least f is kept as a heap, and most nodes never enter it.
 """
 
 from typing import NamedTuple
@@ -23,7 +23,7 @@ from costtogo.types import NO_ACTION, NO_STATE, Ranks, SearchResult
 
 STATE = np.dtype([("search", np.int32), ("g", np.int32), ("h", np.float32), ("arrived_by", np.int8)], align=True)
 ENTRY = np.dtype([("f", np.float64), ("state", np.int32), ("g", np.int32), ("next", np.int32)], align=True)
-PROGRESS = np.dtype(  # where a search stands
+PROGRESS = np.dtype(  # the progress of a search
     [
         ("size", np.int64),  # entries in the heap
         ("linked", np.int64),  # entries in buckets,
@@ -55,7 +55,7 @@ class Task(NamedTuple):
 class Memory(NamedTuple):
     """What searches write on, one after the other. Between searches the buckets are empty."""
 
-    entries: np.ndarray  # ENTRY, of this search; their numbers tell their order
+    entries: np.ndarray  # ENTRY, of this search, in the order in which they were made
     fs: np.ndarray  # float64, the heap: f,
     orders: np.ndarray  # int64, and which entries
     head: np.ndarray  # int32 [BUCKETS], the first entry of each
@@ -194,7 +194,7 @@ def _begin(memory, at, states, search, start):
 def _advance(memory, at, task, path_weight, rules, search):
     """Go on until the search is over (True) or lacks room for entries (False).
 
-    Keeps true: entries of buckets above `nearest` are linked, in their order, from head to tail; all others stand in
+    Keeps true: entries of buckets above `nearest` are linked, in their order, from head to tail; all others are in
     the heap. No array is bound anew in a loop: numba would count its references each time.
     """
     actions = task.graph.first.shape[1]

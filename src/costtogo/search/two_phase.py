@@ -1,4 +1,4 @@
-"""Kociemba's two-phase solver of the 3×3×3 cube, as a program of its own beside ours.
+"""Kociemba's two-phase solver of the 3×3×3 cube, called as a program of its own.
 
 It is the package `kociemba` of the Python index, under the GPL: it is called as a process for each cube, and neither
 imported nor part of this project. It ends with the first solution of at most 24 face turns, which takes it milliseconds
@@ -25,7 +25,7 @@ READ_AS = "URFDLB"  # the order of the faces in what the program reads, each row
 def solve(puzzle: Puzzle, starts: States, *, seconds: float = 10.0) -> SearchResult:
     """The solutions of starts, uint8 [B, D], one after another.
 
-    seconds: after which the program is stopped and a cube counts as unsolved. Nodes are not told: 0.
+    seconds: after which the program is stopped and a cube counts as unsolved. The program does not count nodes: 0.
     Raises UserError where the program is not installed or does not do what it should.
     """
     program = find()
@@ -33,7 +33,7 @@ def solve(puzzle: Puzzle, starts: States, *, seconds: float = 10.0) -> SearchRes
 
 
 def find() -> str:
-    """The program, beside Python or on the path; UserError where there is none."""
+    """The program, from Python's own folder or the path; UserError where there is none."""
     beside = Path(sys.executable).with_name(PROGRAM)
     if found := shutil.which(str(beside)) or shutil.which(PROGRAM):
         return found
@@ -50,7 +50,7 @@ def facelets(state: States) -> str:
 
 
 def _solve_one(puzzle: Puzzle, program: str, start: States, seconds: float) -> tuple:
-    """One row of a SearchResult. A solved cube has no moves, of which the program tells some that undo each other."""
+    """One row of a SearchResult. A solved cube needs no moves; the program would print some that undo each other."""
     if puzzle.is_goal(start[None])[0]:
         return 0, 0, 0, 0, []
     try:
@@ -59,6 +59,7 @@ def _solve_one(puzzle: Puzzle, program: str, start: States, seconds: float) -> t
         return np.inf, 0, 0, 1, [], False, True
     except OSError as error:
         raise UserError(f"The two-phase solver {program} cannot be started: {error.strerror}.") from error
+    # The program writes why it refuses a cube as its last line.
     if ran.returncode:
         told = (ran.stderr or ran.stdout).strip().splitlines() or [f"exit code {ran.returncode}"]
         raise UserError(f"The two-phase solver {program} refuses a cube: {told[-1]}.")

@@ -57,7 +57,7 @@ def run(params: Path, table: Path, model: Path, out: Path) -> None:
 
 
 def wanted_checkpoints(checkpoints: pd.DataFrame, wanted: ExhaustiveAudit) -> pd.DataFrame:
-    """The checkpoints of the wanted convergence points and iterations, as far as there are any, and the last so many.
+    """The checkpoints of the wanted convergence points and iterations, where there are any, and the last few wanted.
 
     The last of all where that leaves none.
     """

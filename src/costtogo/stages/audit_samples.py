@@ -50,11 +50,11 @@ from costtogo.stages.tables import read_exact, read_nearby
 from costtogo.types import Heuristic, States
 
 Checkpoints: TypeAlias = dict[int, NetworkHeuristic]  # by iteration, ascending
-Walks: TypeAlias = Callable[[int, tuple[int, int], np.random.Generator], States]  # ends of so many, of such lengths
+Walks: TypeAlias = Callable[[int, tuple[int, int], np.random.Generator], States]  # walks' ends: count, lengths
 OF_A_STATE = ["mean_absolute_error", "bias", "admissible_percent", "overestimation_mean", "overestimation_max"]
 MEASURES = [*OF_A_STATE, "consistent_percent", "descending_percent"]
 ALONG = ["set", "instance", "step", "state", "distance", "cost_to_go", "push"]
-PROGRESS = ["set", "path_weight", "batch_size", "iteration"]  # what tells its rows apart
+PROGRESS = ["set", "path_weight", "batch_size", "iteration"]  # the columns that name a row
 SHOWN = ["admissible_percent", "mean_absolute_error", "overestimation_max"]  # on the card
 
 

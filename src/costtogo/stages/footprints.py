@@ -1,6 +1,6 @@
 """What a study's heuristics need: results/<study>/footprints/<puzzle>.parquet has the memory of each in bytes.
 
-Their speed stands among the timings: seconds for the children of a state, asked for one state and for many at a time
+Their speed is among the timings: seconds for the children of a state, asked for one state and for many at a time
 (DeepCubeA, tables 2 and 3).
 """
 
@@ -51,7 +51,7 @@ def run(params: Path, out: Path, model: Sequence[Path] = (), database: Sequence[
 
 
 def draw_states(puzzle: Puzzle, seed: int, boxes: int) -> States:
-    """States that the speed is measured on, uint8 [STATES, D]: scrambled ones, or starts of levels of so many boxes."""
+    """States that the speed is measured on, uint8 [STATES, D]: scrambled ones, or starts of levels with boxes."""
     if not puzzle.one_goal:
         return levels_of(puzzle).draw(STATES, boxes, seed, "selection")
     return draw_walk_ends(puzzle, STATES, WALKS, np.random.default_rng(seed))

@@ -1,6 +1,6 @@
 """Instance sets of a puzzle: results/<study>/instances/<puzzle>.parquet.
 
-Of a puzzle whose states are all listed each has its exact distance; beside them <puzzle>/distributions.parquet has how
+Of a puzzle whose states are all listed each has its exact distance; with them <puzzle>/distributions.parquet has how
 the states of each sampler spread over the distances. Of another a distance is known where the instances are the
 beginnings of a shortest path or lie within the exact table around the goal, and missing elsewhere. A mirrored state is
 as far as its original.

@@ -187,7 +187,7 @@ def training_seconds(locals_: dict[int, Local]) -> Clock:
 
 
 def solve(puzzle: SlidingTiles, local: Local, starts: States) -> tuple[LocalSolutions, float]:
-    """Solve boards whose value functions are made, in so many seconds; every solution is replayed."""
+    """Solve boards whose value functions are made, and take the seconds; every solution is replayed."""
     local.solve(starts)
     begun = time.perf_counter()
     solved = local.solve(starts)

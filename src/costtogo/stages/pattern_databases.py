@@ -24,7 +24,7 @@ def run(params: Path, out: Path) -> None:
 
 
 def measures(database: PatternDatabase, file: Path) -> dict[str, int]:
-    """What the card tells of a database: patterns that are images of each other share a table."""
+    """What the card says of a database: patterns that are images of each other share a table."""
     return {
         "patterns": len(database.partition),
         "tables": len(database.starts) - 1,

@@ -117,7 +117,7 @@ class StageRun:
         tracked: bool = True,
         **timing,
     ) -> None:
-        """Write the timing file, the card and the mark, then tell MLflow, best effort, unless it is not tracked.
+        """Write the timing file, the card and the mark, then record it in MLflow, best effort, unless not tracked.
 
         clocks: files of wall-clock times besides the stage's own; the mark has their digests, not the card.
         """
@@ -146,7 +146,7 @@ def parameters_of(recipe: Path) -> dict:
 
 
 def clocks_of(reports: Path) -> list[Path]:
-    """The documents of a report that tell wall-clock times; reports: the study's folder."""
+    """The documents of a report with wall-clock times; reports: the study's folder."""
     return [reports / "timings.md", *sorted((reports / "timings").glob("*.csv"))]
 
 
@@ -158,7 +158,7 @@ def cards_of(results: Path) -> list[Path]:
 def refuse_damaged(read: dict[str, str]) -> None:
     """Set aside a result that is not what its stage wrote, so that the next run makes it again.
 
-    read: digests by path. What no card beside it, or beside a folder above it, names as written is not judged.
+    read: digests by path. Only a file is judged that a card next to it, or next to a folder above it, says was written.
     """
     for path, found in read.items():
         places = [place for place in (Path(path), *Path(path).parents) if place.name]
@@ -223,7 +223,7 @@ def commit() -> str:
 
 
 def processor() -> str:
-    """The processor's name where the system tells it."""
+    """The processor's name where the system gives it."""
     try:
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
         return next(line.partition(":")[2].strip() for line in lines if line.startswith("model name"))

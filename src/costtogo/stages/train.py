@@ -81,7 +81,7 @@ def run(params: Path, table: Path, out: Path, start: Path | None = None) -> None
 
 
 def follow(parameters: dict, table: Path) -> None:
-    """Train as one of the processes after the first, from where that stands; nothing is written.
+    """Train as one of the processes after the first, from where the first is; nothing is written.
 
     parameters: the stage's.
     """

@@ -1,6 +1,6 @@
 """The settings of external instances, searched with on the study's own: results/<study>/anytime/<model>/.
 
-A search has so many seconds, so the results depend on the machine, as those of external instances do.
+A search has a limit of seconds, so the results depend on the machine, as those of external instances do.
 """
 
 from functools import partial

@@ -1,7 +1,7 @@
-"""Local value iteration beside the other solvers on the same random boards: results/<study>/compared/<puzzle>.parquet.
+"""Local value iteration and the other solvers on the same random boards: results/<study>/compared/<puzzle>.parquet.
 
 A row for each solver and board; the optimum is that of IDA* over the pattern database. Each board is solved alone, and
-the seconds stand among the timings.
+the seconds are among the timings.
 """
 
 from functools import partial

@@ -111,7 +111,7 @@ class Found(NamedTuple):
 
 
 def search_model(stage: StageRun, protocol: Protocol, audit: Path, model: Path) -> Found:
-    """Search with every audited checkpoint; the one chosen on the selection set stands for the model.
+    """Search with every audited checkpoint; the one chosen on the selection set is taken for the model.
 
     lower_bound has the heuristic's largest overestimate taken off: it is never above the optimum.
     """
@@ -163,7 +163,7 @@ def select(protocol: Protocol, tables: dict[int, TableHeuristic], points: pd.Ser
     """One row per audited checkpoint; selected is the one of fewest expansions among those that are optimal enough.
 
     Of those that expand at most BLIND times the fewest nodes, optimal enough are the one that solves most instances
-    optimally, and those that a paired test does not tell from it (separated). A network that knows little searches
+    optimally, and those that a paired test does not separate from it. A network that knows little searches
     nearly all states, and finds shortest solutions so. Of equally few expansions the later counts. Instances have their
     weights, so that shares are those of the set before it lost the states of the test sets.
     points: convergence points by iteration.
@@ -193,7 +193,7 @@ def select(protocol: Protocol, tables: dict[int, TableHeuristic], points: pd.Ser
 def search_cells(
     protocol: Protocol, name: str, heuristic: Heuristic, cells: list[CellParams], place: str = ""
 ) -> pd.DataFrame:
-    """The rows of some cells; place is told beside the progress."""
+    """The rows of some cells; place: the end of the name in lines of progress."""
     warm_up(protocol.puzzle, protocol.of(heuristic, protocol.asked.headline, max_nodes=2000))
     frames = []
     for cell in cells:

@@ -54,6 +54,6 @@ def searches(given: Given, asked: GridParams) -> Searches:
 
 
 def in_step(path_weights: list[float], states: int) -> list[list[float]]:
-    """The λ whose cells are searched together: as many as one call of the network holds, each with so many states."""
+    """The λ whose cells are searched together: as many as one call of the network holds, each with `states` states."""
     together = max(1, STATES_IN_STEP // states)
     return [path_weights[first : first + together] for first in range(0, len(path_weights), together)]
