@@ -35,7 +35,7 @@ LAYERS = [  # each imports from those above it alone; stages is the last that re
     {"memory"},
     {"exact"},
     {"params"},
-    {"recipes", "external", "cards"},
+    {"recipes", "external", "cards", "solve_options"},
     {"heuristics"},
     {"learning", "search"},
     {"analysis"},

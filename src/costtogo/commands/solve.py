@@ -19,13 +19,13 @@ from costtogo.external import Instances, state_of
 from costtogo.external import load as load_instances
 from costtogo.files import digest, is_stream, json_text, read_csv, read_text, write_text
 from costtogo.progress import Progress, say, watching, with_progress
-from costtogo.puzzles import make, rules
+from costtogo.puzzles import make, named, rules
 from costtogo.puzzles.base import Puzzle
 from costtogo.search.replayed import Search
+from costtogo.solve_options import WITHOUT_NETWORK, Setting, Task
 from costtogo.solving.at_hand import ModelCard, find_model
 from costtogo.solving.exact import exact_values, is_tabled
 from costtogo.solving.searches import make_ready
-from costtogo.solving.setting import WITHOUT_NETWORK, Setting
 from costtogo.solving.solution import METRICS, Solution, solution_of
 from costtogo.types import UserError, excerpt
 
@@ -55,18 +55,25 @@ class Chosen:
         return make_ready(self.puzzle, self.heuristic, self.setting)
 
 
+def run(task: Task, setting: Setting) -> None:
+    """Solve one state and print the solution, or many and write them; UserError where options do not fit."""
+    name = None if task.puzzle is None else named(task.puzzle)
+    task.refuse(setting)
+    chosen = choose(name, task.model, setting)
+    if task.instances is None:
+        solve_one(chosen, *task.start, task.json)
+    else:
+        solve_file(chosen, task.instances, task.out, task.overwrite)
+
+
 def choose(puzzle_name: str | None, model: Path | None, setting: Setting) -> Chosen:
     """What to search over, and the setting with its solver named; UserError where something does not fit."""
+    puzzle = None if puzzle_name is None else make(puzzle_name)
     if setting.solver in WITHOUT_NETWORK:
-        setting.refuse()
-        if model is not None:
-            raise UserError(f"The solver {setting.solver} needs no network: leave out --model.")
-        if puzzle_name is None:
-            raise UserError("Name the puzzle with --puzzle.")
-        return Chosen(make(puzzle_name), setting)
+        return Chosen(puzzle, setting)
     from costtogo.heuristics.network import load
 
-    name = None if puzzle_name is None else make(puzzle_name).name
+    name = None if puzzle is None else puzzle.name
     card = find_model(name, model)
     path = card.checkpoint()
     heuristic = load(path)
@@ -76,11 +83,8 @@ def choose(puzzle_name: str | None, model: Path | None, setting: Setting) -> Cho
     return Chosen(heuristic.puzzle, resolved, heuristic, card)
 
 
-def solve_one(
-    puzzle_name: str | None, model: Path | None, kind: str, text: str, setting: Setting, as_json: bool = False
-) -> None:
+def solve_one(chosen: Chosen, kind: str, text: str, as_json: bool) -> None:
     """Print the solution of one scramble or state; UserError where none was found within the limits."""
-    chosen = choose(puzzle_name, model, setting)
     start = state_of(chosen.puzzle, kind, text)
     search = chosen.ready()
     with progress_shown() as watch, watching(watch):
@@ -183,17 +187,13 @@ def _why_unsolved(solution: Solution, setting: Setting) -> str:
     return f"Not solved within {expansions}; raise --max-expansions."
 
 
-def solve_file(
-    puzzle_name: str | None, model: Path | None, instances: Path, out: Path, setting: Setting, overwrite: bool = False
-) -> None:
+def solve_file(chosen: Chosen, instances: Path, out: Path, overwrite: bool) -> None:
     """Solve the rows of a CSV: its column, solution, length, nodes_expanded, seconds, solved and key are written.
 
     Of the solver exact also lower_bound and nodes_generated; where the optimal lengths are known, by the CSV or by
     exact distances, those too. The file grows as rows are solved, and one that was interrupted is gone on from; a
     stream, which cannot be written anew, gets all at the end.
     """
-    _check_out(instances, out)
-    chosen = choose(puzzle_name, model, setting)
     puzzle, streamed = chosen.puzzle, is_stream(out)
     wanted = load_instances(puzzle, instances)
     optimal = optimal_lengths(puzzle, wanted)
@@ -249,14 +249,6 @@ def optimal_lengths(puzzle: Puzzle, instances: Instances) -> np.ndarray | None:
     if np.isfinite(instances.optimal).all():
         return instances.optimal.astype(np.int64)
     return exact_values(puzzle, instances.states).astype(np.int64) if is_tabled(puzzle) else None
-
-
-def _check_out(instances: Path, out: Path) -> None:
-    """UserError where the solutions would replace the instances, or can only be refused once they are found."""
-    if os.path.isdir(out):
-        raise UserError(f"--out {excerpt(str(out))} is a folder: name the CSV file to write.")
-    if os.path.isfile(instances) and os.path.exists(out) and os.path.samefile(instances, out):
-        raise UserError(f"--out {excerpt(str(out))} is the file of --instances, which it would replace: name another.")
 
 
 def _solved(

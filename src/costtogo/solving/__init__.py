@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING
 from costtogo.progress import Progress, watching
 from costtogo.puzzles import make
 from costtogo.puzzles.base import Puzzle, apply
+from costtogo.solve_options import SOLVERS, WITHOUT_NETWORK, Setting
 from costtogo.solving.at_hand import ModelCard, find_model, models
-from costtogo.solving.setting import SOLVERS, WITHOUT_NETWORK, Setting
 from costtogo.solving.solution import Solution, solution_of
 from costtogo.types import CostToGo, States, UserError
 

@@ -15,9 +15,9 @@ from costtogo.heuristics.table import tabulate
 from costtogo.puzzles import levels_of
 from costtogo.puzzles.base import Puzzle, random_walks
 from costtogo.search.replayed import checked
+from costtogo.solve_options import Setting
 from costtogo.solving.exact import descent_of, exact_values, find_nearby, is_tabled
 from costtogo.solving.searches import make_ready
-from costtogo.solving.setting import Setting
 from costtogo.types import CostToGo, States
 
 SEED = 2022
