@@ -120,13 +120,7 @@ class Task:
 
 @dataclass(frozen=True)
 class Setting:
-    """How to search. What is None depends on the puzzle: LISTED or LARGE.
-
-    solver: one of SOLVERS; exact and local need no network.
-    until_proved: go on after the first solution.  seconds: the effort of beam and rising for each state, the limit of
-    exact, SECONDS where none are given; a limit of bwas, greedy and mcts where they are.
-    average: symmetric images of a state over which values are averaged.
-    """
+    """How to search; each field says what it is for. None means: what suits the puzzle, LISTED or LARGE."""
 
     solver: Literal[*SOLVERS] = option(
         "auto",

@@ -1,12 +1,7 @@
 """What is known exactly of a puzzle: distances by a table or a formula, and solvers that prove their solutions.
 
-Which there are follows from the abilities of the puzzle:
-
-all states listed       breadth-first search over all of them, kept in the cache
-presses                 linear algebra over GF(2)
-an own exact solver     that of its family: levels of Sokoban, all of whose states are listed
-a pattern database      IDA*
-inverse moves           breadth-first search from both ends, where the state is not too far from the goal
+Where all states can be listed, breadth-first search over all of them, kept in the cache. Elsewhere the exact solver of
+the puzzle's family (exact.solver), over the tables and pattern databases that are at hand.
 """
 
 import os
@@ -21,19 +16,16 @@ from costtogo.exact.bfs import distances
 from costtogo.exact.descent import Descent
 from costtogo.exact.graph import graph_of
 from costtogo.exact.hashing import hash_states
-from costtogo.exact.meeting import MeetingSearch
 from costtogo.exact.nearby import FAR, Ends, GoalAlone, NearbyTable, nearby_table
+from costtogo.exact.solver import ExactSearch, Means, exact_solver
 from costtogo.files import FileError, digest, read_json
 from costtogo.progress import say
-from costtogo.puzzles import exact_solver, find
 from costtogo.puzzles import files as files_of
 from costtogo.puzzles.base import ListedPuzzle, Puzzle, is_listed
-from costtogo.search.replayed import Search
 from costtogo.solving.cache import cached
-from costtogo.types import CostToGo, SearchResult, States
+from costtogo.types import CostToGo, States
 
 NEARBY_STATES = 250_000  # of a table around the goal made for one command, about: a second's work
-MOST_BETWEEN = 150_000_000  # children that breadth-first search looks up; of the 3×3×3 all up to 8 moves away
 SMALL = {3: "4-4", 4: "5-5-5", 5: "4-5-5-5-5", 6: "4-4-4-4-4-4-4-4-3", 7: "3-3-3-3-3-3-3-3-3-3-3-3-3-3-3-3"}  # by side
 MOST_LISTED = 1 << 26  # states of a table made for one command: 64 MB, and five times that while it is made
 RESULTS = Path("results")
@@ -58,12 +50,10 @@ def exact_values(puzzle: Puzzle, states: States) -> CostToGo:
     """Moves to the goal where these are known without a search, float32 [N], NaN elsewhere; inf of dead ends."""
     if is_tabled(puzzle):
         return descent_of(puzzle)(states)
-    if puzzle.presses is not None:
-        from costtogo.exact.lights_out import FewestPresses
-
-        return FewestPresses(puzzle)(states)
     if not puzzle.one_goal:
         return _of_levels(puzzle, states)
+    if by_rules := exact_solver(puzzle):
+        return by_rules(states).cost.astype(np.float32)
     near = find_nearby(puzzle)(states)
     return np.where(near == FAR, np.nan, near).astype(np.float32)
 
@@ -81,28 +71,12 @@ def _of_levels(puzzle: Puzzle, states: States) -> CostToGo:
     return values
 
 
-def exact_search(puzzle: Puzzle, seconds: float) -> Search:
-    """The solver that proves its solutions; it ends as unsolved after some seconds."""
+def exact_search(puzzle: Puzzle, seconds: float) -> ExactSearch:
+    """The solver that proves its solutions, on all cores; it ends as unsolved after some seconds."""
     if is_tabled(puzzle):
         return descent_of(puzzle).solve
-    if puzzle.presses is not None:
-        from costtogo.exact import lights_out
-
-        return partial(lights_out.solve, puzzle, lights_out.FewestPresses(puzzle))
-    family = find(puzzle.name)[0]
-    if family.exact:
-        return partial(exact_solver(puzzle), seconds=seconds)
-    if family.database:
-        return partial(_deepening, puzzle, seconds)
-    return MeetingSearch(puzzle, find_nearby(puzzle), MOST_BETWEEN, seconds).solve
-
-
-def _deepening(puzzle: Puzzle, seconds: float, starts: States) -> SearchResult:
-    """IDA* over the pattern database at hand, on all cores."""
-    from costtogo.search import ida_star
-
-    limits = ida_star.IdaLimits(seconds=seconds)
-    return ida_star.solve(puzzle, find_database(puzzle), starts, limits=limits, threads=os.cpu_count() or 1)
+    at_hand = partial(find_nearby, puzzle), partial(find_database, puzzle)
+    return exact_solver(puzzle, Means(*at_hand, seconds=seconds, threads=os.cpu_count() or 1))
 
 
 def find_nearby(puzzle: Puzzle) -> Ends:
