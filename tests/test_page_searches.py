@@ -17,9 +17,8 @@ from messages import is_one_sentence
 from page_fakes import MOVES
 from page_server import MEMORY, TESTS, running
 
-from costtogo.page import searches as module
-from costtogo.page.processes import Worker
-from costtogo.page.searches import EVENT_SECONDS
+from costtogo.page import workers as module
+from costtogo.page.workers import EVENT_SECONDS, Worker
 from costtogo.puzzles import make
 
 STATE = "1 2 3 4 5 6 7 0 8"
@@ -232,7 +231,7 @@ def test_an_error_of_the_program_is_no_fault_of_the_request(page):
 
 
 def test_questions_that_are_too_many_are_refused(page, monkeypatch):
-    monkeypatch.setattr("costtogo.page.app.MOST_ASKING", 0)
+    monkeypatch.setattr(page.service.questions, "most", 0)
     assert page.ask("POST", "/api/values", {"puzzle": "puzzle8", "model": None, "states": [STATE]}).status == 429
 
 

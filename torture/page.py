@@ -10,10 +10,9 @@ from typing import Any
 
 from costtogo.page import core
 from costtogo.page.app import Service, build
-from costtogo.page.processes import Worker
 from costtogo.page.safety import Guard
-from costtogo.page.searches import Searches
 from costtogo.page.worker import plain
+from costtogo.page.workers import Jobs, Worker
 from torture.calls import LONGEST, alarmed, is_sentence, within
 from torture.parameters import nested, spoilt
 from torture.shell import changed_letters
@@ -121,7 +120,7 @@ async def check(app: Guard, path: str, body: bytes) -> None:
 def application() -> Guard:
     """The application behind its guard; its searches wait, for nothing starts them."""
     worker = Worker("costtogo.page.core", memory=1 << 30)
-    return Guard(build(InProcess(Searches([worker]), worker)), {HOST.decode()})
+    return Guard(build(InProcess(Jobs([worker]), worker)), {HOST.decode()})
 
 
 @contextmanager

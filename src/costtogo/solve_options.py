@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from costtogo.puzzles import find
 from costtogo.types import UserError, excerpt
 
 if TYPE_CHECKING:
@@ -45,6 +46,13 @@ REFUSED = (  # solvers, options that they do not take, and why
     ("beam rising", OF_BWAS, "ends with its --seconds or --max-nodes: leave out --path-weight, --max-expansions and "
      "--until-proved, or choose --solver bwas"),
 )  # fmt: skip
+
+
+def solvers(puzzle: "Puzzle", *, has_policy: bool = False) -> list[str]:
+    """The names of the solvers that apply to a puzzle, given what its network offers; auto comes first."""
+    missing = {"mcts"} if not has_policy else set()
+    missing |= {"local"} if find(puzzle.name)[0].local is None else set()
+    return [name for name in SOLVERS if name not in missing]
 
 
 def option(default: Any, help: str, **bounds: Any) -> Any:

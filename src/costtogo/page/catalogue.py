@@ -1,10 +1,12 @@
 """The puzzles that the page offers, their states and scrambles, without networks: nothing here loads torch."""
 
 import math
-from typing import NamedTuple
+from collections.abc import Iterable
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from costtogo.page.schemas import Position
 from costtogo.puzzles import levels_of, make, title
 from costtogo.puzzles.base import Puzzle, apply
 from costtogo.types import States, UserError, excerpt
@@ -25,7 +27,6 @@ SCRAMBLES = {  # the puzzles offered, and the moves of a scramble where none are
     "hanoi_7": 400,
     "sokoban": 0,
 }
-MOST_SCRAMBLED = 2000  # moves
 BOXES = 3  # of a generated level
 
 
@@ -100,11 +101,18 @@ def state_of_moves(puzzle: Puzzle, start: States, moves: str) -> tuple[list[int]
     return actions, apply(puzzle, start, actions)
 
 
-def position(puzzle: Puzzle, state: States) -> dict:
-    """A state, uint8 [D], as the page shows it."""
-    return {
-        "state": puzzle.format_state(state),
-        "cells": state.tolist(),
-        "solved": bool(puzzle.is_goal(state[None])[0]),
-        "legal": puzzle.legal(state[None])[0].tolist(),
-    }
+def position(
+    puzzle: Puzzle, state: States, kind: type[Position] = Position, actions: Iterable[int] = (), **more: Any
+) -> Position:
+    """A state, uint8 [D], as the page shows it.  kind: the answer to make.  actions: those that led to it.
+
+    more: other fields of the answer.
+    """
+    return kind(
+        state=puzzle.format_state(state),
+        cells=state.tolist(),
+        solved=bool(puzzle.is_goal(state[None])[0]),
+        legal=puzzle.legal(state[None])[0].tolist(),
+        actions=[puzzle.actions[action] for action in actions],
+        **more,
+    )

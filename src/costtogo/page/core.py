@@ -11,7 +11,7 @@ from safetensors import SafetensorError, safe_open
 
 from costtogo import solving
 from costtogo.files import understanding
-from costtogo.page.processes import most_memory
+from costtogo.page.workers import most_memory
 from costtogo.puzzles import make
 from costtogo.puzzles.base import Puzzle
 from costtogo.types import CostToGo, UserError, excerpt
@@ -23,6 +23,7 @@ Report = Callable[[dict], None]
 
 NODE_BYTES = 200  # of memory for each node that a search keeps, with what else it needs
 
+OF_SOLUTION = ("moves", "text", "length", "metric", "lower_bound", "proved", "optimum")  # of solving.Solution
 REASONS = {  # why a search found nothing, by what ended it
     "memory": "Not solved: the search kept as many states as it may.",
     "seconds": "Not solved within the seconds of the search: give it more, or try another solver.",
@@ -145,14 +146,8 @@ def _solution(puzzle: Puzzle, model: str | None, found: solving.Solution) -> dic
     """A solution as the page shows it: its states, and at each what the network says and what is known exactly."""
     states = found.states
     return {
-        "moves": found.moves,
-        "text": found.text,
-        "length": found.length,
-        "metric": found.metric,
-        "lower_bound": float(found.lower_bound),
+        **{name: getattr(found, name) for name in OF_SOLUTION},
         "lower_bound_holds": found.holds,
-        "proved": bool(found.proved),
-        "optimum": found.optimum,
         "states": states.tolist(),
         "state_texts": [puzzle.format_state(state) for state in states],
         **_values(puzzle, model, states),

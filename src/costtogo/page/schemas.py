@@ -4,12 +4,11 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from costtogo.page.catalogue import MOST_SCRAMBLED
-
 LONGEST_TEXT = 20_000  # letters of moves
 LONGEST_STATE = 4_000  # letters of a state: a board of Sokoban has at most 32 × 33
 MOST_CELLS = 1_024
 MOST_STATES = 512  # whose values are asked for at once
+MOST_SCRAMBLED = 2000  # moves
 MOST_SECONDS = 120.0
 LARGEST_SEED = 2**53 - 1  # that a browser counts to
 
@@ -84,6 +83,13 @@ class SolverInfo(BaseModel):
     name: str
     told: str
     needs_model: bool
+
+
+class Offer(BaseModel):
+    """The networks of a puzzle, the best first, and its solvers."""
+
+    models: list[ModelInfo]
+    solvers: list[SolverInfo]
 
 
 class PuzzleInfo(BaseModel):

@@ -15,9 +15,8 @@ import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from costtogo.page.app import Service, build
-from costtogo.page.processes import Worker, most_memory
 from costtogo.page.safety import LOOPBACK, Guard
-from costtogo.page.searches import Searches
+from costtogo.page.workers import Jobs, Worker, most_memory
 from costtogo.progress import say
 from costtogo.types import UserError, excerpt
 
@@ -66,7 +65,7 @@ def service(module: str = "costtogo.page.core") -> Service:
     memory = most_memory()
     threads = max(1, (os.cpu_count() or 1) // AT_ONCE)
     searching = [Worker(module, memory, threads) for _ in range(AT_ONCE)]
-    return Service(Searches(searching), Worker(module, memory, prepare=False))
+    return Service(Jobs(searching), Worker(module, memory, prepare=False))
 
 
 def config(app: Guard) -> uvicorn.Config:

@@ -17,8 +17,9 @@ from typing import TYPE_CHECKING
 from costtogo.progress import Progress, watching
 from costtogo.puzzles import make
 from costtogo.puzzles.base import Puzzle, apply
-from costtogo.solve_options import SOLVERS, WITHOUT_NETWORK, Setting
+from costtogo.solve_options import SOLVERS, WITHOUT_NETWORK, Setting, solvers
 from costtogo.solving.at_hand import ModelCard, find_model, models
+from costtogo.solving.exact import exact_values
 from costtogo.solving.solution import Solution, solution_of
 from costtogo.types import CostToGo, States, UserError
 
@@ -101,17 +102,3 @@ def parse_start(puzzle: Puzzle, text: str) -> States:
     except UserError:
         moves = None
     return puzzle.parse_state(text) if moves is None else apply(puzzle, puzzle.goal, moves)
-
-
-def solvers(puzzle: Puzzle, *, has_policy: bool = False) -> list[str]:
-    """The names of the solvers that apply to a puzzle, given what its network offers; auto comes first."""
-    from costtogo.solving.searches import solvers as applying
-
-    return applying(puzzle, has_policy=has_policy)
-
-
-def exact_values(puzzle: Puzzle, states: States) -> CostToGo:
-    """Moves to the goal where these are known without a search, float32 [N]; NaN elsewhere, inf of dead ends."""
-    from costtogo.solving.exact import exact_values as known
-
-    return known(puzzle, states)

@@ -26,13 +26,6 @@ SHORTENING = 0.1  # of its seconds, for making solutions of sliding tiles shorte
 TREES_LISTED, TREES_LARGE = {"exploration": 50.0, "virtual_loss": 10.0, "leaves": 8}, {"exploration": 40.0}
 
 
-def solvers(puzzle: Puzzle, *, has_policy: bool = False) -> list[str]:
-    """The names of the solvers that apply to a puzzle, given what its network offers; auto comes first."""
-    family = find(puzzle.name)[0]
-    over_network = ["auto", "bwas", "greedy", "beam", "rising", *(["mcts"] if has_policy else [])]
-    return [*over_network, "exact", *(["local"] if family.local else [])]
-
-
 def make_ready(puzzle: Puzzle, heuristic: Heuristic | None, setting: Setting) -> Search:
     """The search of a setting, once a first small one is done, so that no seconds hold the loading of compiled code.
 
