@@ -47,7 +47,7 @@ def gone(process: psutil.Process) -> bool:
 
 def workers() -> set[int]:
     """The worker processes of all servers of this test."""
-    return {child.pid for child in psutil.Process().children() if "costtogo.page.worker" in child.cmdline()}
+    return {child.pid for child in psutil.Process().children() if "costtogo.page.worker_process" in child.cmdline()}
 
 
 def running_search(page, id: str) -> dict:
@@ -264,7 +264,7 @@ def test_a_process_that_was_killed_does_no_more_jobs(monkeypatch):
 
 def test_a_process_that_holds_pythons_lock_ends_by_itself_some_time_after_its_server_has_gone():
     worker = subprocess.Popen(
-        [sys.executable, "-m", "costtogo.page.worker", "page_fakes"],
+        [sys.executable, "-m", "costtogo.page.worker_process", "page_fakes"],
         env={**os.environ, "PYTHONPATH": os.pathsep.join([str(TESTS), str(TESTS.parent / "src")])},
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,

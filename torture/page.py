@@ -11,7 +11,7 @@ from typing import Any
 from costtogo.page import core
 from costtogo.page.app import Service, build
 from costtogo.page.safety import Guard
-from costtogo.page.worker import plain
+from costtogo.page.worker_process import plain
 from costtogo.page.workers import Jobs, Worker
 from torture.calls import LONGEST, alarmed, is_sentence, within
 from torture.parameters import nested, spoilt
@@ -41,7 +41,7 @@ HOST = b"localhost"
 
 
 class InProcess(Service):
-    """A service that answers its questions itself instead of asking a process, as costtogo.page.worker would."""
+    """A service that answers its questions itself instead of asking a process, as a worker process would."""
 
     async def ask(self, call: str, **fields) -> dict:
         """The answer of costtogo.page.core."""

@@ -1,4 +1,4 @@
-"""The command costtogo: the stages of the workflow, and what a user runs by hand."""
+"""The command costtogo: what a user runs by hand, and the stages of the workflow."""
 
 import errno
 import io
@@ -32,7 +32,7 @@ INTERRUPTED = 130  # typer's exit code
 
 
 def count(text: str) -> int:
-    """A whole number from 1 up to the largest that searches count with, which the help need not tell."""
+    """A whole number from 1 to the largest that searches can count to, which the help need not mention."""
     try:
         number = int(text)
     except ValueError as error:
@@ -80,7 +80,7 @@ def options(
         bool, typer.Option("--version", help="Show the version and exit.", is_eager=True, callback=_show_version)
     ] = False,
 ) -> None:
-    """Take the options that stand before a command."""
+    """Take the options that come before a command."""
 
 
 @app.command()
@@ -306,7 +306,7 @@ def stage(
 
 
 def _paths(run: Callable[..., None], words: list[str]) -> dict[str, Path | list[Path]]:
-    """The paths that options such as `--table FILE` give to the arguments of a stage; UserError where one is amiss."""
+    """The paths that options such as `--table FILE` give to the arguments of a stage; UserError if one is wrong."""
     known = {argument.name: argument for argument in list(signature(run).parameters.values())[1:]}
     told = ", ".join(f"--{name}" for name in known)
     given: dict[str, list[Path]] = {}
@@ -320,7 +320,7 @@ def _paths(run: Callable[..., None], words: list[str]) -> dict[str, Path | list[
 
 
 def main(command: typer.Typer = app) -> None:
-    """Run the command; a user's mistake is one sentence and exit code 1, one in the options typer's own and 2."""
+    """Run the command. A user's mistake ends in one sentence and exit code 1; a wrong option in typer's words and 2."""
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")  # for letters that the locale does not know
     try:
@@ -344,7 +344,7 @@ def _leave(sentence: str, code: int) -> NoReturn:
 
 
 def _leave_with_usage(error: typer.TyperException) -> NoReturn:
-    """Tell what is wrong with the options, in typer's words."""
+    """Say in typer's words what is wrong with the options."""
     for word in sys.argv[1:]:
         error.message = error.message.replace(word, excerpt(word))
     error.show()
@@ -352,7 +352,7 @@ def _leave_with_usage(error: typer.TyperException) -> NoReturn:
 
 
 def _leave_for_system(error: OSError) -> NoReturn:
-    """Leave where a name is too long or what is printed has no room; quietly where nobody reads it any more.
+    """Leave with a sentence if a name is too long or the output has no room; quietly if nobody reads the output.
 
     Other errors are raised again.
     """

@@ -4,8 +4,8 @@ from typing import Any
 
 from costtogo.files import read_json
 from costtogo.heuristics.network import load
-from costtogo.solving.at_hand import packaged
 from costtogo.solving.measuring import SECONDS, measure
+from costtogo.solving.model_cards import packaged
 from costtogo.types import UserError, excerpt
 
 

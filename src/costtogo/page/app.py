@@ -20,7 +20,7 @@ from starlette.routing import Route
 
 from costtogo.page import catalogue, schemas
 from costtogo.page.safety import refusal
-from costtogo.page.worker import FAILED
+from costtogo.page.worker_process import FAILED
 from costtogo.page.workers import CANCELLED, KILLED, MEMORY, TIME, Ended, Full, Job, Jobs, Worker
 from costtogo.types import UserError, excerpt
 
@@ -60,7 +60,7 @@ SENTENCES = {  # for what Starlette says
 
 
 class Failed(Exception):
-    """The program made an error, told in one sentence."""
+    """The program made an error; the argument is one sentence for the user."""
 
 
 @dataclass
@@ -81,7 +81,7 @@ class Service:
 
     @asynccontextmanager
     async def running(self, app: FastAPI) -> AsyncIterator[None]:
-        """Processes as long as the server runs."""
+        """Run the processes as long as the server runs."""
         self.questions.start()
         beginning = asyncio.create_task(self._begin())
         try:
@@ -92,8 +92,8 @@ class Service:
             await self.questions.stop()
 
     async def _begin(self) -> None:
-        """First what the page asks for first: processes that start side by side make each other wait."""
-        with suppress(UserError, Failed, Ended):  # who asks next is told
+        """Answer the page's first question first: processes that start together slow each other down."""
+        with suppress(UserError, Failed, Ended):  # the next one who asks gets the error
             await self._look()
         self.searches.start()
 
@@ -117,7 +117,7 @@ class Service:
         return self.offers[name]
 
     async def _look(self) -> None:
-        """Look for networks again after a while; of those who come at the same time one asks for all."""
+        """Look for networks again after OFFERS_SECONDS; requests that come together share one question."""
         async with self._looking:
             if time.monotonic() - self.asked > OFFERS_SECONDS:
                 found = await self.ask("offers", puzzles=list(catalogue.SCRAMBLES))
@@ -144,7 +144,7 @@ def build(service: Service, static: Traversable | None = None) -> FastAPI:
 
 
 def _pages(folder: Traversable) -> list[Route]:
-    """A route for each file of the page: what is not listed here at the start cannot be asked for."""
+    """A route for each file of the page; files added later cannot be requested."""
     routes = [_page(f"/static/{name}", file) for name, file in _listing(folder, "")]
     index = folder / "index.html"
     return [*routes, _page("/", index)] if index.is_file() else routes
@@ -161,7 +161,7 @@ def _listing(folder: Traversable, above: str) -> list[tuple[str, Traversable]]:
 
 
 def _page(path: str, file: Traversable) -> Route:
-    """A file, read when it is asked for; a browser asks each time and is told where nothing has changed."""
+    """A file, read on each request; a browser asks every time and gets 304 if nothing has changed."""
 
     def answer(request: Request) -> Response:
         content = file.read_bytes()
@@ -203,7 +203,7 @@ def _add_errors(app: FastAPI) -> None:
 
 
 def _sentence(error: dict) -> str:
-    """What is wrong with a body or an address, by the first error that pydantic found."""
+    """One sentence on the first error that pydantic found in a body or an address."""
     where = ".".join(str(part) for part in error["loc"] if part not in ("body", "path", "query"))
     if error["type"] == "json_invalid":
         return "The body is not JSON."
@@ -268,7 +268,7 @@ def _add_puzzles(app: FastAPI, service: Service) -> None:
 
 
 async def _model(service: Service, puzzle: str, name: str) -> schemas.ModelInfo:
-    """The network of a name; UserError where the puzzle has none such."""
+    """The network of a name; UserError if the puzzle has none of this name."""
     for model in (await service.of(puzzle)).models:
         if model.name == name:
             return model
@@ -276,7 +276,7 @@ async def _model(service: Service, puzzle: str, name: str) -> schemas.ModelInfo:
 
 
 async def _check_solver(service: Service, asked: schemas.SearchRequest) -> None:
-    """UserError where a solver does not suit the puzzle and the network, or there is none such."""
+    """UserError if the solver is unknown or does not suit the puzzle and the network."""
     if asked.model is not None:
         suiting = (await _model(service, asked.puzzle, asked.model)).solvers
     else:
@@ -302,7 +302,7 @@ def _outcome(job: Job) -> dict[str, str]:
 
 
 def _add_searches(app: FastAPI, service: Service) -> None:
-    """Searches, and what becomes of them."""
+    """The addresses of searches."""
     searches = service.searches
 
     def known(id: str) -> Job:
@@ -327,7 +327,7 @@ def _add_searches(app: FastAPI, service: Service) -> None:
 
     @app.get("/api/searches/{id}", responses=UNKNOWN)
     async def look(id: str) -> schemas.SearchInfo:
-        """How far a search is, and its solution once it has one."""
+        """The progress of a search, and its solution once it has one."""
         return info(known(id))
 
     @app.get("/api/searches/{id}/events", responses=UNKNOWN, response_class=StreamingResponse)

@@ -19,13 +19,13 @@ Status = Literal["queued", "running", "solved", "unsolved", "cancelled", "failed
 
 
 class Request(BaseModel):
-    """What a body holds: exactly these fields, of exactly these types."""
+    """The body of a request: exactly these fields, of exactly these types."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
 
 class ScrambleRequest(Request):
-    """A scramble of so many moves; the same seed gives the same one."""
+    """A scramble of `length` moves; the same seed gives the same scramble."""
 
     puzzle: Name
     length: Annotated[int, Field(ge=0, le=MOST_SCRAMBLED)] | None = None
@@ -44,7 +44,7 @@ class StateRequest(Request):
 
 
 class ValuesRequest(Request):
-    """The cost-to-go of states by a network, null for none, and exactly where that is known."""
+    """The cost-to-go of states: by a network unless that is null, and exactly where it is known."""
 
     puzzle: Name
     model: Name | None

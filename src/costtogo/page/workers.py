@@ -1,6 +1,6 @@
 """Worker processes, and a bounded queue of jobs for them: a few jobs run at once, some wait, more are refused.
 
-A server and its processes exchange lines of JSON, see costtogo.page.worker; nothing is unpickled.
+A server and its processes exchange lines of JSON, see costtogo.page.worker_process; nothing is unpickled.
 """
 
 import asyncio
@@ -42,15 +42,16 @@ class Full(Exception):
 
 
 class Ended(Exception):
-    """A process ended before its job: its argument is KILLED, TIME or MEMORY, or "" where it ended by itself."""
+    """A process ended before its job: the argument is KILLED, TIME or MEMORY, or "" if it ended by itself."""
 
 
 @dataclass
 class Worker:
-    """A process that does one job at a time; what follows a job that ended it is done by another process.
+    """A process that does one job at a time; if a job ends it, another process does the next one.
 
-    module: what it computes with, see costtogo.page.worker.  memory: bytes that it may keep resident.
-    threads: of each library in it.  prepare: whether a new process loads at once what its jobs may need.
+    module: the module with the functions that it calls, see costtogo.page.worker_process.
+    memory: bytes that it may keep resident.  threads: of each library in the process.
+    prepare: True if a new process loads at once what its jobs may need.
     """
 
     module: str
@@ -63,7 +64,7 @@ class Worker:
     _lock: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     async def start(self) -> None:
-        """Start a process unless there is a living one; return when it is ready for a job. Raises Ended."""
+        """Start a process unless one is alive, and wait until it is ready for a job. Raises Ended."""
         async with self._lock:
             if self.process is not None and (self._killed_for or self._has_ended()):
                 await self.process.wait()
@@ -74,7 +75,7 @@ class Worker:
                 self._ready = True
 
     async def run(self, call: str, limit: float, report: Callable[[dict], None], **fields) -> dict:
-        """Do a job, within some seconds; its last line. Raises Ended."""
+        """Do a job within `limit` seconds and return its last line; report gets each progress. Raises Ended."""
         await self.start()
         watch = asyncio.create_task(self._watch())
         try:
@@ -105,7 +106,7 @@ class Worker:
             await self.process.wait()
 
     def _has_ended(self) -> bool:
-        """True where the process is gone, which asyncio learns a moment later."""
+        """True if the process is gone; asyncio learns it a moment later."""
         try:
             return os.waitid(os.P_PID, self.process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
         except ChildProcessError:  # asyncio has asked for its end before
@@ -113,8 +114,9 @@ class Worker:
 
     async def _spawn(self) -> None:
         threads = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"), str(self.threads))
+        prepare = ["prepare"] if self.prepare else []
         self.process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-P", "-m", "costtogo.page.worker", self.module, *(["prepare"] if self.prepare else [])),
+            *(sys.executable, "-P", "-m", "costtogo.page.worker_process", self.module, *prepare),
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             limit=LONGEST_LINE,
@@ -124,7 +126,7 @@ class Worker:
         self._ready, self._killed_for = False, ""
 
     async def _message(self, seconds: float) -> dict:
-        """The next line of the process, within some seconds; Ended where there is none, and then it is gone."""
+        """The next line of the process, within some seconds; if none comes, the process is killed. Raises Ended."""
         try:
             async with asyncio.timeout(seconds):
                 return json.loads(await self.process.stdout.readline())
@@ -137,7 +139,7 @@ class Worker:
         raise Ended(why)
 
     async def _watch(self) -> None:
-        """Kill the process when it keeps more memory than it may."""
+        """Kill the process when it keeps more memory than allowed."""
         try:
             process = psutil.Process(self.process.pid)
             while process.memory_info().rss <= self.memory:
@@ -259,7 +261,7 @@ class Jobs:
     async def _work(self, worker: Worker) -> None:
         """Do one job after another; a process that a job ended is replaced at once."""
         while True:
-            with suppress(Ended):  # a job finds that out again, and its user is told
+            with suppress(Ended):  # the next job fails to start it, too, and says so
                 await worker.start()
             await self._arrived.acquire()
             if waiting := self.waiting:

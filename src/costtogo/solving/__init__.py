@@ -18,8 +18,8 @@ from costtogo.progress import Progress, watching
 from costtogo.puzzles import make
 from costtogo.puzzles.base import Puzzle, apply
 from costtogo.solve_options import SOLVERS, WITHOUT_NETWORK, Setting, solvers
-from costtogo.solving.at_hand import ModelCard, find_model, models
 from costtogo.solving.exact import exact_values
+from costtogo.solving.model_cards import ModelCard, find_model, models
 from costtogo.solving.solution import Solution, solution_of
 from costtogo.types import CostToGo, States, UserError
 
@@ -36,7 +36,7 @@ Watch = Callable[[Progress], None]
 
 @dataclass(frozen=True, eq=False)
 class Model:
-    """A trained network of a puzzle, ready to guide searches."""
+    """A trained network, ready to guide searches."""
 
     card: ModelCard
     heuristic: "NetworkHeuristic"
@@ -47,11 +47,11 @@ class Model:
         return self.heuristic.puzzle
 
     def cost_to_go(self, states: States) -> CostToGo:
-        """What the network says of states, uint8 [N, D]: moves to the goal, float32 [N]."""
+        """The network's values of states, uint8 [N, D]: moves to the goal, float32 [N]."""
         return self.heuristic(states)
 
     def setting(self, **options) -> Setting:
-        """The setting of some options with its solver named; UserError where they do not go together."""
+        """The setting of some options, with a solver in place of auto; UserError if they cannot be combined."""
         return Setting(**options).resolved(self.puzzle, self.heuristic.by_action, self.heuristic.has_policy)
 
     def solve(self, start: States | str, *, watch: Watch | None = None, **options) -> Solution:
@@ -78,7 +78,7 @@ def load(named: Path | str) -> Model:
 def solve_without_network(
     puzzle: Puzzle | str, start: States | str, *, watch: Watch | None = None, **options
 ) -> Solution:
-    """The same by the solver exact, or local, which need no network: options are those of Setting."""
+    """Search from one start by the solver exact (the default) or local.  options: those of Setting."""
     puzzle = make(puzzle) if isinstance(puzzle, str) else puzzle
     return _solve(puzzle, None, start, Setting(**{"solver": "exact"} | options), watch)
 
@@ -93,9 +93,9 @@ def _solve(puzzle: Puzzle, heuristic, start: States | str, setting: Setting, wat
 
 
 def parse_start(puzzle: Puzzle, text: str) -> States:
-    """The state, uint8 [D], that a text is, or that the moves of a scramble make of the goal.
+    """Read a text as a state, or as a scramble, which is applied to the goal: uint8 [D].
 
-    UserError where it is neither, or where a move is not legal.
+    UserError if it is neither, or if a move is not legal.
     """
     try:
         moves = puzzle.parse_moves(text) if puzzle.one_goal else None

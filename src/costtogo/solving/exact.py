@@ -1,7 +1,7 @@
-"""What is known exactly of a puzzle: distances by a table or a formula, and solvers that prove their solutions.
+"""Exact distances by a table or a formula, and solvers that prove their solutions shortest.
 
-Where all states can be listed, breadth-first search over all of them, kept in the cache. Elsewhere the exact solver of
-the puzzle's family (exact.solver), over the tables and pattern databases that are at hand.
+If all states can be listed: breadth-first search over all of them, kept in the cache. Else the exact solver of the
+puzzle's family (exact.solver), over the tables and pattern databases of the user's studies or small ones made now.
 """
 
 import os
@@ -32,13 +32,13 @@ RESULTS = Path("results")
 
 
 def is_tabled(puzzle: Puzzle) -> TypeGuard[ListedPuzzle]:
-    """True if the exact distances of all states can be had at once."""
+    """True if the exact distances of all states can be computed for one command."""
     return is_listed(puzzle) and puzzle.state_count <= MOST_LISTED
 
 
 @lru_cache(maxsize=2)
 def descent_of(puzzle: ListedPuzzle) -> Descent:
-    """The exact distances of all states, made in seconds at most and kept in the cache."""
+    """The exact distances of all states, computed within seconds and kept in the cache."""
 
     def make() -> dict[str, np.ndarray]:
         return {"distance": distances(graph_of(puzzle), int(puzzle.rank(puzzle.goal[None])[0]))}
@@ -47,7 +47,7 @@ def descent_of(puzzle: ListedPuzzle) -> Descent:
 
 
 def exact_values(puzzle: Puzzle, states: States) -> CostToGo:
-    """Moves to the goal where these are known without a search, float32 [N], NaN elsewhere; inf of dead ends."""
+    """Moves to the goal where they are known without a search, float32 [N]; NaN elsewhere, inf for dead ends."""
     if is_tabled(puzzle):
         return descent_of(puzzle)(states)
     if not puzzle.one_goal:
@@ -59,7 +59,7 @@ def exact_values(puzzle: Puzzle, states: States) -> CostToGo:
 
 
 def _of_levels(puzzle: Puzzle, states: States) -> CostToGo:
-    """The same of levels small enough to list."""
+    """exact_values for levels that are small enough to list."""
     from costtogo.exact.sokoban import TooLarge, by_level, list_level
 
     values = np.full(len(states), np.nan, dtype=np.float32)
@@ -75,14 +75,14 @@ def exact_search(puzzle: Puzzle, seconds: float) -> ExactSearch:
     """The solver that proves its solutions, on all cores; it ends as unsolved after some seconds."""
     if is_tabled(puzzle):
         return descent_of(puzzle).solve
-    at_hand = partial(find_nearby, puzzle), partial(find_database, puzzle)
-    return exact_solver(puzzle, Means(*at_hand, seconds=seconds, threads=os.cpu_count() or 1))
+    means = partial(find_nearby, puzzle), partial(find_database, puzzle)
+    return exact_solver(puzzle, Means(*means, seconds=seconds, threads=os.cpu_count() or 1))
 
 
 def find_nearby(puzzle: Puzzle) -> Ends:
-    """The exact distances around the goal: the study's table where there is one, else a smaller one, kept in the cache.
+    """The exact distances around the goal: the study's table if there is one, else a smaller one, kept in the cache.
 
-    Where each state has its own goal, a test for solved states alone.
+    If each state has its own goal, only a test for solved states.
     """
     if not puzzle.one_goal:
         return GoalAlone(puzzle)
@@ -93,7 +93,7 @@ def find_nearby(puzzle: Puzzle) -> Ends:
 
 @lru_cache(maxsize=8)
 def _is_of_study(puzzle: Puzzle, path: Path) -> bool:
-    """Whether a file is what a stage on the puzzle wrote, by the card beside it; where it is not, that is said."""
+    """True if a stage on the puzzle wrote this file, according to its card; a line on stderr says if not."""
     try:
         card, rules = read_json(path.with_suffix(".json")), [digest(file) for file in files_of(puzzle.name)]
         of = card["parameters"]["puzzle"], [*card["inputs"].values()]
@@ -107,7 +107,7 @@ def _is_of_study(puzzle: Puzzle, path: Path) -> bool:
 
 @lru_cache(maxsize=1)
 def _table_of_study(puzzle: Puzzle, path: Path) -> Ends:
-    """The exact distances around the goal in the file of a study; the goal alone where that lists all states."""
+    """The exact distances around the goal in a study's file; only the goal if the file lists all states."""
     from costtogo.stages.tables import read_nearby
 
     return read_nearby(path, puzzle)
@@ -115,7 +115,7 @@ def _table_of_study(puzzle: Puzzle, path: Path) -> Ends:
 
 @lru_cache(maxsize=1)
 def _small_table(puzzle: Puzzle) -> NearbyTable:
-    """The exact distances as far as NEARBY_STATES reach, one move at least."""
+    """The exact distances of about NEARBY_STATES states around the goal, to a depth of at least one move."""
 
     def make() -> dict[str, np.ndarray]:
         table = nearby_table(puzzle, 1)
@@ -130,7 +130,7 @@ def _small_table(puzzle: Puzzle) -> NearbyTable:
 
 
 def find_database(puzzle: Puzzle) -> Callable:
-    """The database that the puzzle's study finds optima by, else its largest, else a small one made now."""
+    """The pattern database for the optima of the puzzle's study, else its largest one, else a small one made now."""
     study = RESULTS / puzzle.name
     optima = study / "optima" / f"{puzzle.name}.json"
     name = read_json(optima)["parameters"]["optima"]["pattern_database"] if optima.exists() else None

@@ -27,7 +27,7 @@ TREES_LISTED, TREES_LARGE = {"exploration": 50.0, "virtual_loss": 10.0, "leaves"
 
 
 def make_ready(puzzle: Puzzle, heuristic: Heuristic | None, setting: Setting) -> Search:
-    """The search of a setting, once a first small one is done, so that no seconds hold the loading of compiled code.
+    """The search of a setting, after a first small search, so that its seconds exclude loading compiled code.
 
     heuristic: None for the solvers that need no network.
     """
@@ -75,7 +75,7 @@ def _limits(setting: Setting, max_expansions: int) -> Limits:
 
 
 def without_network(puzzle: Puzzle, setting: Setting) -> Search:
-    """The solver exact or local; UserError where there is none of the puzzle."""
+    """The solver exact or local; UserError if the puzzle has none."""
     if setting.solver not in WITHOUT_NETWORK:
         raise UserError(f"The solver {setting.solver} searches over a network: give one, or choose exact.")
     if setting.solver == "exact":
