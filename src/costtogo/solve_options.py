@@ -13,6 +13,7 @@ from costtogo.puzzles import find
 from costtogo.types import UserError, excerpt
 
 if TYPE_CHECKING:
+    from costtogo.heuristics.network import NetworkHeuristic
     from costtogo.puzzles.base import Puzzle
 
 SOLVERS = {  # by name, in the order of help: what each does
@@ -96,7 +97,7 @@ class Task:
         return [(kind, value) for kind in STARTS if (value := getattr(self, kind)) is not None]
 
     def refuse(self, setting: "Setting") -> None:
-        """UserError where options cannot be combined with each other, or with the solver of a setting."""
+        """UserError if options cannot be combined with each other, or with the solver of a setting."""
         if self.instances is not None:
             self._refuse_for_many()
         elif self.out is not None or self.overwrite:
@@ -114,7 +115,7 @@ class Task:
             raise UserError("Name the puzzle with --puzzle.")
 
     def _refuse_for_many(self) -> None:
-        """UserError where solutions of many states cannot be written, or would replace the file of these states."""
+        """UserError if solutions of many states cannot be written, or would replace the file of these states."""
         if self.json:
             raise UserError("Leave out --json: the solutions of --instances go to the CSV file of --out.")
         if self.out is None or self.scramble or self.state or self.level:
@@ -172,7 +173,7 @@ class Setting:
     )
 
     def refuse(self) -> None:
-        """UserError where an option is given that the solver does not take."""
+        """UserError if an option is given that the solver does not take."""
         for solvers, options, why in REFUSED:
             if self.solver in solvers.split() and self._has(options):
                 raise UserError(f"The solver {self.solver} {why}.")
@@ -181,24 +182,23 @@ class Setting:
         """True if one of some options is given."""
         return any(getattr(self, name) != getattr(Setting, name) for name in options)
 
-    def resolved(self, puzzle: "Puzzle", by_action: bool, has_policy: bool) -> "Setting":
-        """The same with a solver named in place of auto: bwas where the puzzle can be listed or one of its options is
-        given.
+    def resolved(self, network: "NetworkHeuristic") -> "Setting":
+        """The same setting with a solver in place of auto: bwas if the puzzle can be listed or one of its options is
+        given, else beam or rising.
 
-        by_action, has_policy: what the network offers, see NetworkHeuristic.
-        UserError where the solver is another and does not take an option, or needs a policy that is not there.
+        UserError if the solver is another one and does not take an option, or needs a policy that the network lacks.
         """
         from costtogo.puzzles.base import is_listed
 
-        if self.solver == "mcts" and not has_policy:
+        if self.solver == "mcts" and not network.has_policy:
             raise UserError("The solver mcts needs a network with a policy: give --model of a training by adi.")
         self.refuse()
         if self.solver != "auto":
             return self
-        if is_listed(puzzle) or self._has(OF_BWAS):
+        if is_listed(network.puzzle) or self._has(OF_BWAS):
             return replace(self, solver="bwas")
         # Where moves cannot be undone, beams end in dead ends.
-        beam = (by_action or has_policy) and puzzle.has_inverses
+        beam = (network.by_action or network.has_policy) and network.puzzle.has_inverses
         return replace(self, solver="beam" if beam else "rising")
 
     @property

@@ -79,8 +79,7 @@ def choose(puzzle_name: str | None, model: Path | None, setting: Setting) -> Cho
     heuristic = load(path)
     if name not in (None, heuristic.puzzle.name):
         raise UserError(f"{path} was trained on {heuristic.puzzle.name}, not on {name}; choose another --model.")
-    resolved = setting.resolved(heuristic.puzzle, heuristic.by_action, heuristic.has_policy)
-    return Chosen(heuristic.puzzle, resolved, heuristic, card)
+    return Chosen(heuristic.puzzle, setting.resolved(heuristic), heuristic, card)
 
 
 def solve_one(chosen: Chosen, kind: str, text: str, as_json: bool) -> None:

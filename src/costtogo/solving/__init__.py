@@ -52,7 +52,7 @@ class Model:
 
     def setting(self, **options) -> Setting:
         """The setting of some options, with a solver in place of auto; UserError if they cannot be combined."""
-        return Setting(**options).resolved(self.puzzle, self.heuristic.by_action, self.heuristic.has_policy)
+        return Setting(**options).resolved(self.heuristic)
 
     def solve(self, start: States | str, *, watch: Watch | None = None, **options) -> Solution:
         """Search from one start: a state, uint8 [D] or its text, or moves from the goal.

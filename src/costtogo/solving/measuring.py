@@ -37,8 +37,7 @@ def measure(heuristic: NetworkHeuristic) -> dict[str, Any]:
     mean_absolute_error: in moves.  instances, solved_percent, length, nodes_expanded: of searches by the default
     solver, `solver`, with up to SECONDS each; optimal_percent: of those whose optimum is known.
     """
-    puzzle = heuristic.puzzle
-    setting = Setting(seconds=SECONDS).resolved(puzzle, heuristic.by_action, heuristic.has_policy)
+    setting = Setting(seconds=SECONDS).resolved(heuristic)
     return {"solver": setting.solver, **errors(heuristic), **found(heuristic, setting)}
 
 
