@@ -2,7 +2,6 @@
 PYTHON ?= python3
 TORCH ?= torch==2.13.0
 BIN := .venv/bin
-STUDY ?= default
 MLFLOW_PORT ?= 5000
 export MLFLOW_DISABLE_TELEMETRY := true
 
@@ -69,9 +68,9 @@ smoke: environment
 	$(BIN)/snakemake --cores all smoke
 
 ui: environment
-	@MLFLOW_PORT=$(MLFLOW_PORT) $(BIN)/python -m costtogo.tracking $(STUDY)
+	@MLFLOW_PORT=$(MLFLOW_PORT) $(BIN)/python -m costtogo.tracking
 	@case "$$MLFLOW_TRACKING_URI" in http*) exit ;; esac; \
-	echo "The pages are ready in about 10 seconds; Ctrl-C ends them."; \
+	echo "The UI is ready in about 10 seconds; Ctrl-C ends it."; \
 	MLFLOW_SERVER_ENABLE_JOB_EXECUTION=false $(BIN)/mlflow ui --host 127.0.0.1 --port $(MLFLOW_PORT) \
 	--backend-store-uri "$${MLFLOW_TRACKING_URI:-sqlite:///$(CURDIR)/mlflow.db}"
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 TEXTS = ("str", "StudyName")
-Place = tuple[str, str]  # a module below the package, and the name of what it defines: "report.tables", "Results.card"
+Place = tuple[str, str]  # a module below the package, and the name of what it defines: "tables.whole", "Results.card"
 
 
 @dataclass

@@ -15,8 +15,8 @@ from costtogo.puzzles import make
 
 clear_environment()
 GUARD = pytest.StashKey[Guard]()
-LONG = ("test_default_study", "test_large_studies", "test_report_sampled", "test_docs", "test_publish", "test_keep")
-LONG += ("test_figures", "test_resume", "test_one_study", "test_report", "test_asked", "test_torture")
+LONG = ("test_default_study", "test_large_studies", "test_solving", "test_report_sampled", "test_docs")
+LONG += ("test_publish", "test_figures", "test_resume", "test_one_study", "test_report", "test_asked", "test_torture")
 torch.set_num_threads(1)  # small networks: more threads would only wait for each other
 settings.register_profile("costtogo", max_examples=25, deadline=None, derandomize=True, database=None)
 settings.load_profile("costtogo")

@@ -6,10 +6,10 @@ from typing import Any
 
 import pandas as pd
 
-from costtogo.analysis.documents import cards_kept, file_of
-from costtogo.analysis.kept import as_text, rows_of
 from costtogo.commands.publish import write_study
 from costtogo.files import read_csv, write_csv
+from costtogo.tables.kept import cards_kept, file_of
+from costtogo.tables.rows import as_text, rows_of
 
 Change = Callable[[pd.DataFrame], pd.DataFrame]
 

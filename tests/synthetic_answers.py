@@ -9,7 +9,7 @@ from kept_studies import keep
 
 from costtogo.files import write_arrays, write_csv, write_frame, write_json
 from costtogo.params.study import PuzzleParams, Study
-from costtogo.report.results import References, StudyResults
+from costtogo.tables.results import References, StudyResults
 
 REPORTED = Path(__file__).parents[1] / "data/reported"
 

@@ -11,7 +11,7 @@ import pandas
 from costtogo.files import digest, write_frame, write_json, write_text
 from costtogo.puzzles import make
 from costtogo.tracking import store
-from costtogo.tracking.place import CLONE
+from costtogo.tracking.location import CLONE
 
 STUDY = "tiny"
 ITERATIONS = 400

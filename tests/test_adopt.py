@@ -7,10 +7,10 @@ from messages import is_one_sentence
 
 from costtogo.files import digest, read_json, write_json
 from costtogo.params.study import Study
-from costtogo.report.results import StudyResults
-from costtogo.report.tables import provenance
 from costtogo.sources import digest_of
 from costtogo.stages import tables
+from costtogo.tables.provenance import provenance
+from costtogo.tables.results import StudyResults
 from costtogo.types import UserError
 from costtogo.workflow.stages import Stage, stages_of
 from costtogo.workflow.state import State

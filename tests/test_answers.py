@@ -12,16 +12,16 @@ import pytest
 from synthetic_answers import REPORTED, MadeUp
 
 from costtogo.files import FileError, read_csv, write_frame, write_json
-from costtogo.report import answers
-from costtogo.report.answer import answer, answered
-from costtogo.report.answers.cells import is_no_merit
-from costtogo.report.quantities import OTHERS
-from costtogo.report.results import StudyResults
-from costtogo.report.words import NOT_COMPARABLE, NOT_REACHED
+from costtogo.literature import answers
+from costtogo.literature.answers.listed_searches import is_no_merit
+from costtogo.literature.finding import answer, answered
+from costtogo.literature.quantities import OTHERS
+from costtogo.literature.words import NOT_COMPARABLE, NOT_REACHED
+from costtogo.tables.results import StudyResults
 
 NAN = math.nan
 MODELS = ["walker", "runner"]
-ROW = {  # of the thesis, as costtogo.report.standing hands it on
+ROW = {  # of the thesis, as costtogo.literature.standing hands it on
     "source": "thesis",
     "section": "5.7",
     "quantity": "optimal_percent",

@@ -13,13 +13,14 @@ import pytest
 from messages import is_one_sentence
 from test_repeats import study as repeated  # noqa: F401
 
-from costtogo.analysis.documents import MEASURED, REPORT, REPORTED, cards_kept
 from costtogo.commands import compare
 from costtogo.files import read_json, write_json
+from costtogo.literature.comparison import FOUND
 from costtogo.report import difference
-from costtogo.report.comparison import FOUND
 from costtogo.report.difference import ALONE, DIFFERENT, SAME, WITHIN
-from costtogo.report.results import StudyResults
+from costtogo.tables.kept import REPORT, cards_kept
+from costtogo.tables.places import MEASURED, REPORTED
+from costtogo.tables.results import StudyResults
 from costtogo.types import UserError
 
 STUDY, MODEL = "puzzle8", "residual"

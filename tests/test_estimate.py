@@ -5,14 +5,14 @@ import pytest
 from messages import is_one_sentence
 from synthetic_study import study_of, write_results
 
-from costtogo.analysis.documents import ESTIMATES
 from costtogo.commands import estimate
 from costtogo.files import read_csv, write_csv
+from costtogo.literature.estimates import not_run
 from costtogo.params.loading import load
 from costtogo.params.slices import slices
-from costtogo.report.results import References, StudyResults
-from costtogo.report.standing import not_run
 from costtogo.report.write import write
+from costtogo.tables.kept import ESTIMATES
+from costtogo.tables.results import References, StudyResults
 from costtogo.types import UserError
 
 STUDY = load(["config/smoke.yaml"])

@@ -25,14 +25,14 @@ from costtogo.params.study import alone
 from costtogo.params.training import architecture_of
 from costtogo.puzzles import make
 from costtogo.puzzles.base import solves
-from costtogo.report.results import StudyResults
-from costtogo.report.search_tables import best_cell, compared, heuristics, speeds
 from costtogo.search.action_engine import solve_by_action
 from costtogo.search.bwas import Limits
 from costtogo.search.pool import Rules
 from costtogo.search.step_engine import solve_in_step
 from costtogo.stages import audit_samples, footprints, pattern_databases
 from costtogo.stages.search import grids, optima
+from costtogo.tables.results import StudyResults
+from costtogo.tables.searches import best_cell, compared, heuristics, speeds
 from costtogo.types import UserError
 
 EIGHT = make("puzzle8")

@@ -250,10 +250,10 @@ def test_searches_by_beams_are_not_taken_for_those_of_bwas_nor_those_of_another_
 ):
     beams, weights, solve = killed_after(None), [], anytime.solve_with_weights
 
-    def told_of(*arguments, path_weights, seconds, **options):
+    def told_of(puzzle, heuristic, start, weighted, *, seconds, **options):
         if seconds != WARMING_UP:
-            weights.append(path_weights)
-        return solve(*arguments, path_weights=path_weights, seconds=seconds, **options)
+            weights.append(weighted.path_weights)
+        return solve(puzzle, heuristic, start, weighted, seconds=seconds, **options)
 
     monkeypatch.setattr(anytime, "solve_with_weights", told_of)
     for budget in ((2, 0.3), (2, 0.3, 0.8, 10), (2, 0.3, [0.6, 1.2], 10), (2, 0.3, [0.6, 1.2], 10)):

@@ -12,13 +12,13 @@ from messages import is_one_sentence
 from costtogo import external
 from costtogo import external_files as outside
 from costtogo.exact.pattern_database import build, load
+from costtogo.exact.sliding_words import automaton
 from costtogo.heuristics.manhattan import Manhattan
 from costtogo.heuristics.pattern_database import PatternDatabaseHeuristic
 from costtogo.learning.random_walk import draw_walks
 from costtogo.puzzles import make
 from costtogo.puzzles.base import solves
 from costtogo.search import ida_star
-from costtogo.search.duplicates import automaton
 from costtogo.search.ida_star import LONGEST_WORD, IdaLimits, solve
 from costtogo.types import NO_STATE, UserError
 

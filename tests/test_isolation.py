@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 from isolation import FOLDERS, READ, ROOT, SET, SHARED, SWITCHES, USERS, Touched, drop_stale_code, once
 
+from costtogo.tracking.store import SETTINGS
+
 OURS = ("README.md", "data/measured/default.json", "config/smoke.yaml", "src/costtogo/cli.py", "reports/README.md")
 
 
@@ -77,7 +79,7 @@ def test_who_looks_for_packages_may_look_everywhere(guard):
 def test_the_environment_is_that_of_the_tests(tmp_path):
     shared = Path(os.environ[SHARED])
     assert Path.home() == shared / "home" and Path.home().is_dir()
-    own = {*SET, *FOLDERS, *SWITCHES, "COLUMNS", "LINES"}  # the last two are set by libraries as they are imported
+    own = {*SET, *FOLDERS, *SWITCHES, *SETTINGS, "COLUMNS", "LINES"}  # libraries set the last two as they are imported
     assert not [name for name in os.environ if name.startswith(READ) and name not in own]
     foreign = {"MLFLOW_TRACKING_URI": "http://there", "COSTTOGO_PUZZLES": "nowhere", "XDG_CACHE_HOME": str(tmp_path)}
     code = "import os, isolation; isolation.clear_environment(); print(*sorted(os.environ)); print(os.environ['HOME'])"

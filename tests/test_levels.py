@@ -6,8 +6,9 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from messages import is_one_sentence
 
-from costtogo.learning import levels
-from costtogo.learning.levels import generate, is_new_layout, read_levels
+from costtogo.learning import level_generator
+from costtogo.learning.level_generator import generate
+from costtogo.learning.levels import is_new_layout, read_levels
 from costtogo.puzzles import make
 from costtogo.puzzles.sokoban import BOX, TARGET, WALL, is_box, is_player, sokoban
 from costtogo.types import UserError
@@ -68,7 +69,7 @@ def test_a_longer_run_begins_with_the_levels_of_a_shorter_one(made):
 
 
 def test_runs_in_several_parts_give_the_same_levels(made, monkeypatch):
-    monkeypatch.setattr(levels, "CHUNK", 7)
+    monkeypatch.setattr(level_generator, "CHUNK", 7)
     np.testing.assert_array_equal(generate(PUZZLE, MANY, 4, seed=1), made)
 
 
@@ -102,7 +103,7 @@ def test_every_level_has_a_solution_of_a_few_pushes():
 def test_one_box_is_pushed_at_least_twice():
     for level in generate(make("sokoban_5"), 40, 1, seed=3):
         box, target = np.argwhere(level.reshape(5, 5) == BOX)[0], np.argwhere(level.reshape(5, 5) == TARGET)[0]
-        assert np.abs(box - target).sum() >= levels.FEWEST_PUSHES
+        assert np.abs(box - target).sum() >= level_generator.FEWEST_PUSHES
 
 
 def test_levels_look_like_those_of_boxoban(made):

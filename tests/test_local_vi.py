@@ -11,8 +11,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from messages import is_one_sentence
 
-from costtogo.analysis.documents import LOCAL_VI
-from costtogo.analysis.literature import read_local_vi
 from costtogo.analysis.local_vi import exact, placements, sizes_of_uniform_blank
 from costtogo.files import read_csv
 from costtogo.learning.local_vi import (
@@ -24,6 +22,8 @@ from costtogo.learning.local_vi import (
     distances,
     reading_order,
 )
+from costtogo.literature.documents import LOCAL_VI
+from costtogo.literature.reported import read_local_vi
 from costtogo.params.audits import LocalVi
 from costtogo.params.loading import load
 from costtogo.params.study import PuzzleParams, Study

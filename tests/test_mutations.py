@@ -9,12 +9,12 @@ import pandas as pd
 import pytest
 from kept_studies import Change
 
-from costtogo.analysis.documents import MEASURED, REPORTED
-from costtogo.analysis.literature import read_reported
 from costtogo.files import read_csv, read_json
-from costtogo.report.comparison import compare
-from costtogo.report.results import References, StudyResults
-from costtogo.report.words import BETTER, CANNOT_TELL, NOT_COMPARABLE, NOT_REACHED, REPRODUCED, WORSE
+from costtogo.literature.comparison import compare
+from costtogo.literature.reported import read_reported
+from costtogo.literature.words import BETTER, CANNOT_TELL, NOT_COMPARABLE, NOT_REACHED, REPRODUCED, WORSE
+from costtogo.tables.places import MEASURED, REPORTED
+from costtogo.tables.results import References, StudyResults
 
 MODEL = "DNN_0"  # whose exact recipe has not been run, so that the study's own network is judged
 EXACT = ["DNN_final_2x2x2_nr", "DNN_final_2x2x2_nrr", "H7_DNN_0"]  # whose exact recipe is judged

@@ -6,13 +6,14 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from costtogo.analysis.documents import MEASURED, cards_kept
-from costtogo.analysis.literature import DOCUMENTS
 from costtogo.files import read_csv
+from costtogo.literature.claims import MARKS
+from costtogo.literature.reported import DOCUMENTS
 from costtogo.params.base import variant_of
 from costtogo.params.loading import load
-from costtogo.report.comparison import MARKS
 from costtogo.report.overview import SYSTEMS, write_overview
+from costtogo.tables.kept import cards_kept
+from costtogo.tables.places import MEASURED
 from costtogo.types import UserError
 
 

@@ -9,7 +9,7 @@ import pytest
 import yaml
 from messages import is_one_sentence
 
-from costtogo.analysis.literature import read_reported
+from costtogo.literature.reported import read_reported
 from costtogo.params.audits import ExhaustiveAudit, SampledAudit
 from costtogo.params.base import derive_seed, variant_of
 from costtogo.params.loading import laid, load, overlay, parse, resolve

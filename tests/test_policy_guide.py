@@ -15,7 +15,8 @@ from costtogo.heuristics.policy_guide import PolicyGuide
 from costtogo.params.searches import PolicyBeamParams
 from costtogo.puzzles import make
 from costtogo.search import beam, greedy
-from costtogo.stages.search.policy_beams import search_beams
+from costtogo.stages.search.cells import Given, rows_of
+from costtogo.stages.search.policy_beams import searches
 
 PUZZLE = make("hanoi_4")
 STATES = PUZZLE.unrank(np.arange(PUZZLE.state_count))
@@ -49,11 +50,11 @@ def test_a_policy_that_knows_the_way_leads_greedy_walks_and_the_narrowest_beam_s
 
 
 def test_the_stage_searches_with_every_width_within_its_moves():
-    stage = SimpleNamespace(puzzle=PUZZLE, parameters={"max_nodes": 1000})
     frame = pd.DataFrame({"set": "test", "instance": [0, 1], "distance": [15.0, 1.0]})
     starts = STATES[[int(DISTANCE.argmax()), int(np.flatnonzero(DISTANCE == 1)[0])]]
     asked = PolicyBeamParams(solver="policy_beam", set="test", widths=[1, 3], max_moves=14)
-    rows = pd.concat(search_beams(stage, Informed(), GoalAlone(PUZZLE), asked, frame, starts))
+    given = Given(PUZZLE, {"test": (frame, starts)}, Informed(), GoalAlone(PUZZLE), max_nodes=1000)
+    rows = pd.concat(rows_of(given, asked, searches))
     assert rows["width"].tolist() == [1, 1, 3, 3]
     assert rows["solved"].tolist() == [False, True, False, True]
 

@@ -14,16 +14,17 @@ from messages import is_one_sentence
 from report_pages import links_of, texts_of
 from synthetic_study import study_of, whole, write_kept, write_results
 
-from costtogo.analysis.documents import MEASURED, REPORT, REPORTED, TABLES, cards_kept, kept_for_others
-from costtogo.analysis.kept import rows_of
 from costtogo.cards import KEYED, short_key
 from costtogo.commands import publish
 from costtogo.commands.variants import is_variant
 from costtogo.files import FileError, read_json, write_frame, write_json
-from costtogo.report.extracts import FOR_OTHERS, LOSS_ROWS, of_curve, of_instances
 from costtogo.report.pages import pictures_of
-from costtogo.report.results import References, StudyResults
 from costtogo.report.write import write
+from costtogo.tables.extracts import FOR_OTHERS, LOSS_ROWS, of_curve, of_instances
+from costtogo.tables.kept import REPORT, TABLES, cards_kept, kept_for_others
+from costtogo.tables.places import MEASURED, REPORTED
+from costtogo.tables.results import References, StudyResults
+from costtogo.tables.rows import rows_of
 from costtogo.types import UserError
 
 PUBLISHED = Path("reports/published")

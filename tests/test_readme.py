@@ -12,17 +12,17 @@ import pytest
 from PIL import Image
 from typer.main import get_command
 
-from costtogo.analysis.documents import MEASURED
-from costtogo.analysis.kept import rows_of
 from costtogo.cli import app
 from costtogo.heuristics import network
+from costtogo.literature.claims import scoreboard
+from costtogo.literature.words import CANNOT_TELL, NOT_REACHED, WORSE
 from costtogo.params.training import architecture_of
 from costtogo.puzzles import make
-from costtogo.report.comparison import scoreboard
-from costtogo.report.literature import claims_in_short
-from costtogo.report.results import StudyResults
-from costtogo.report.tables import tables_of
-from costtogo.report.words import CANNOT_TELL, NOT_REACHED, WORSE
+from costtogo.report.beside import claims_in_short
+from costtogo.tables.places import MEASURED
+from costtogo.tables.results import StudyResults
+from costtogo.tables.rows import rows_of
+from costtogo.tables.whole import tables_of
 
 README = Path("README.md").read_text(encoding="utf-8")
 PAGES = {

@@ -4,7 +4,8 @@ import pandas as pd
 import pytest
 from synthetic_answers import MadeUp
 
-from costtogo.report.repeats import repeats, repeats_table
+from costtogo.report.several_seeds import repeats_table
+from costtogo.tables.repeats import repeats
 
 HEADLINE = {"set": "test", "path_weight": 0.7, "batch_size": 5}
 TRAINING = {"puzzle": "cube2", "seed": 1, "epsilon": 0.05}

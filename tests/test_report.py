@@ -14,22 +14,23 @@ import synthetic_local_vi
 from report_pages import anchors_of, links_of, texts_of, whole_text
 from synthetic_study import study_of, whole, write_kept, write_results
 
-from costtogo.analysis.kept import rows_of
+from costtogo.analysis.numbers import amount, percent, places, short
 from costtogo.figures.catalogue import catalogue
 from costtogo.files import FileError, flatten
+from costtogo.literature.claims import claims
+from costtogo.literature.quantities import THESIS, TIMES
+from costtogo.literature.words import BETTER, NOT_JUDGED, NOT_REACHED, NOT_RUN, REPRODUCED, VERDICTS, WORSE
 from costtogo.params.instances import WalkInstances
 from costtogo.params.searches import BeamParams
 from costtogo.params.study import Study
 from costtogo.puzzles import title
-from costtogo.report.comparison import claims
 from costtogo.report.figures import MOST, Figures
-from costtogo.report.markdown import amount, interval, percent, places, short
+from costtogo.report.markdown import interval
 from costtogo.report.pages import linked
-from costtogo.report.quantities import THESIS, TIMES
-from costtogo.report.results import References, StudyResults
-from costtogo.report.tables import learning_curve
-from costtogo.report.words import BETTER, NOT_JUDGED, NOT_REACHED, NOT_RUN, REPRODUCED, VERDICTS, WORSE
 from costtogo.report.write import write
+from costtogo.tables.results import References, StudyResults
+from costtogo.tables.rows import rows_of
+from costtogo.tables.whole import learning_curve
 
 ROOT = Path(__file__).parent.parent
 LINES = 250  # of a page that is no appendix

@@ -13,18 +13,18 @@ from report_pages import texts_of, whole_text
 from synthetic_large import PARTS, names_of, study_of, write_results
 from synthetic_study import whole
 
-from costtogo.analysis.documents import documents
-from costtogo.analysis.literature import DOCUMENTS, read_reported, trainings
 from costtogo.files import digest
+from costtogo.literature.comparison import compare_all
+from costtogo.literature.documents import documents
+from costtogo.literature.quantities import OTHERS, TIMES
+from costtogo.literature.reported import DOCUMENTS, read_reported, trainings
+from costtogo.literature.standing import OTHER_SETS
+from costtogo.literature.words import NOT_COMPARABLE, NOT_JUDGED, NOT_RUN, REPRODUCED, VERDICTS, WORSE
 from costtogo.params.base import variant_of
 from costtogo.params.trainers import training_of
-from costtogo.report.comparison import compare_all
-from costtogo.report.quantities import OTHERS, TIMES
-from costtogo.report.results import References, StudyResults
-from costtogo.report.standing import OTHER_SETS
-from costtogo.report.words import NOT_COMPARABLE, NOT_JUDGED, NOT_RUN, REPRODUCED, VERDICTS, WORSE
 from costtogo.report.write import write
 from costtogo.stages.search.external import AGAINST_THE_OPTIMUM
+from costtogo.tables.results import References, StudyResults
 
 ROOT = Path(__file__).parents[1]
 BESIDE = References(ROOT / "data/reported", ROOT / "data/none", ROOT / "workflow/captions.yaml")

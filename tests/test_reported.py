@@ -6,13 +6,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from costtogo.analysis.listings import replay
 from costtogo.exact.bfs import layer_counts
 from costtogo.files import flatten, read_csv
+from costtogo.literature.answers.settings import PLACES
+from costtogo.literature.listings import replay
 from costtogo.params.base import variant_of
 from costtogo.params.loading import load
 from costtogo.puzzles import make
-from costtogo.report.answers.settings import PLACES
 from costtogo.types import UserError
 
 FOLDER = Path(__file__).parents[1] / "data" / "reported"

@@ -11,8 +11,8 @@ import pytest
 from messages import is_one_sentence
 from test_reported import COLUMNS, FOLDER, RELATIONS
 
-from costtogo.analysis.documents import documents
 from costtogo.files import FileError, read_csv
+from costtogo.literature.documents import documents
 from costtogo.puzzles import make
 
 FILES = sorted(FOLDER.glob("*/*.csv"))

@@ -21,6 +21,7 @@ from costtogo.puzzles import make
 from costtogo.puzzles.base import solves
 from costtogo.search import bwas
 from costtogo.stages.search import anytime, exhaustive, grids, running
+from costtogo.stages.search.cells import Given, rows_of
 from costtogo.stages.search.loading import load_heuristic
 from costtogo.types import SearchResult, UserError
 
@@ -157,7 +158,8 @@ def test_every_cell_of_a_grid_is_searched_from_every_instance(distances_of):
     asked = {"solver": "bwas", "path_weight": [0.5, 1.0], "batch_size": [1, 2000]}
     wanted = [GridParams(set=name, **asked) for name in sets]
     heuristic = TableHeuristic(HANOI, distances_of("hanoi_4_4").astype(np.float32))
-    found = pd.concat(grids.search_grids(HANOI, heuristic, sets, wanted))
+    given = Given(HANOI, sets, heuristic)
+    found = pd.concat([rows for each in wanted for rows in rows_of(given, each, grids.searches)])
     for name, (rows, starts) in sets.items():
         part = found[found["set"] == name]
         assert part[["batch_size", "path_weight", "instance"]].to_numpy().tolist() == [
@@ -168,13 +170,13 @@ def test_every_cell_of_a_grid_is_searched_from_every_instance(distances_of):
 
 
 def test_each_budget_is_searched_with_from_the_first_instances_alone(distances_of):
-    stage = SimpleNamespace(puzzle=HANOI, parameters={"max_nodes": 1000, "threads": 1})
     budget = {"solver": "bwas", "path_weight": [0.5, 1.0], "batch_size": 1}
     budgets = [{**budget, "states": states, "seconds": seconds} for states, seconds in ((1, 5), (3, 6))]
     asked = AnytimeParams(solver="anytime", set="way", budgets=budgets)
     heuristic = TableHeuristic(HANOI, distances_of("hanoi_4_4").astype(np.float32))
-    instances, starts = INSTANCES.assign(set="way", distance=np.nan), HANOI.unrank(np.arange(4))
-    found = pd.concat(anytime.search_set(stage, heuristic, GoalAlone(HANOI), asked, instances, starts))
+    sets = {"way": (INSTANCES.assign(set="way", distance=np.nan), HANOI.unrank(np.arange(4)))}
+    given = Given(HANOI, sets, heuristic, GoalAlone(HANOI), max_nodes=1000)
+    found = pd.concat(rows_of(given, asked, anytime.searches))
     assert found[["seconds_allowed", "instance"]].to_numpy().tolist() == [[5, 0], [6, 0], [6, 1], [6, 2]]
     assert found["cost"].tolist() == distances_of("hanoi_4_4")[[0, 0, 1, 2]].tolist()
 

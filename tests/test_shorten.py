@@ -13,7 +13,7 @@ from costtogo.learning.instances import draw_walk_ends
 from costtogo.puzzles import make
 from costtogo.puzzles.base import inverses, random_walks, solves
 from costtogo.search import anytime, bwas
-from costtogo.search.anytime import solve_with_weights
+from costtogo.search.anytime import Weighted, solve_with_weights
 from costtogo.search.shorten import Sweeps, shorten, shortest
 
 SMALL, LARGE = make("puzzle8"), make("puzzle24")
@@ -91,10 +91,10 @@ def test_without_time_the_solution_stays_as_it_is():
 
 def test_what_bwas_finds_is_shortened_where_time_is_kept_for_it(distances_of):
     starts = SMALL.unrank(np.random.default_rng(2).integers(SMALL.state_count, size=8))
-    asked = {"path_weights": [0.0], "batch_size": 1, "seconds": 30}
+    plainly, shortened = Weighted([0.0], 1), Weighted([0.0], 1, shortening=0.5)
     for start in starts:
-        plain = solve_with_weights(SMALL, Manhattan(SMALL), start, **asked)
-        found = solve_with_weights(SMALL, Manhattan(SMALL), start, **asked, shortening=0.5)
+        plain = solve_with_weights(SMALL, Manhattan(SMALL), start, plainly, seconds=30)
+        found = solve_with_weights(SMALL, Manhattan(SMALL), start, shortened, seconds=30)
         optimum = distances_of("puzzle8")[SMALL.rank(start[None])[0]]
         assert found.cost[0] == len(found.solutions[0]) == optimum <= plain.cost[0]
         assert found.nodes_generated[0] == plain.nodes_generated[0], "those of shortening are not counted"
@@ -109,8 +109,7 @@ class Scaled:
 
 def test_no_lower_bound_is_above_the_cost():
     for start in SMALL.unrank(np.random.default_rng(5).integers(SMALL.state_count, size=5)):
-        asked = {"path_weights": [0.2, 1.0], "batch_size": 1, "seconds": 30}
-        found = solve_with_weights(SMALL, Scaled(), start, **asked, shortening=0.5)
+        found = solve_with_weights(SMALL, Scaled(), start, Weighted([0.2, 1.0], 1, shortening=0.5), seconds=30)
         assert found.lower_bound[0] <= found.cost[0]
 
 
@@ -127,8 +126,8 @@ def test_time_is_kept_for_shortening_once_there_is_a_solution(monkeypatch):
     bwas_solve, start = bwas.solve, SMALL.unrank(np.array([100_000]))[0]
     monkeypatch.setattr(bwas, "solve", searched)
     monkeypatch.setattr(anytime.time, "monotonic", lambda: clock[0])
-    asked = {"batch_size": 5, "seconds": 10, "shortening": 0.4}
-    solve_with_weights(SMALL, Manhattan(SMALL), start, path_weights=[0, 0.5, 1, 0.9, 0.8], **asked)
+    weighted = Weighted([0, 0.5, 1, 0.9, 0.8], 5, shortening=0.4)
+    solve_with_weights(SMALL, Manhattan(SMALL), start, weighted, seconds=10)
     assert given == [10, 8, 2], "10 s; 2 have passed; 4 have passed and 4 are kept; then none is left"
 
 
@@ -144,11 +143,10 @@ def test_a_wider_search_is_tried_where_it_should_end_in_time(monkeypatch):
     bwas_solve, start = bwas.solve, SMALL.unrank(np.array([100_000]))[0]
     monkeypatch.setattr(bwas, "solve", searched)
     monkeypatch.setattr(anytime.time, "monotonic", lambda: clock[0])
-    asked = {"batch_size": 10, "seconds": 10, "path_weights": [0.5, 1]}
-    solve_with_weights(SMALL, Manhattan(SMALL), start, **asked)
+    solve_with_weights(SMALL, Manhattan(SMALL), start, Weighted([0.5, 1], 10), seconds=10)
     assert batches == [10, 10]
     batches.clear()
     clock[0] = 0.0
-    solve_with_weights(SMALL, Manhattan(SMALL), start, **asked, widening=True)
+    solve_with_weights(SMALL, Manhattan(SMALL), start, Weighted([0.5, 1], 10, widening=True), seconds=10)
     wider = int(9.8 / (1.2 * 0.01))
     assert batches == [10, 10, wider], "9.8 s are left, 1.6 s after the wider one"

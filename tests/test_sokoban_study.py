@@ -21,8 +21,8 @@ from costtogo.params.loading import load
 from costtogo.puzzles import levels_of, make
 from costtogo.puzzles.base import solves
 from costtogo.puzzles.sokoban import BOX_ON_TARGET, is_box
-from costtogo.report.search_tables import beside
 from costtogo.stages.tables import read_exact, read_nearby
+from costtogo.tables.searches import beside
 from costtogo.types import UserError
 from costtogo.workflow.stages import stages_of
 

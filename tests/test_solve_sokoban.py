@@ -5,7 +5,7 @@ import pytest
 from messages import is_one_sentence
 
 from costtogo import cli
-from costtogo.learning.levels import generate
+from costtogo.learning.level_generator import generate
 from costtogo.puzzles import make
 from costtogo.types import UserError
 

@@ -17,8 +17,8 @@ from stage_recipes import make as make_stage
 from costtogo.external_files import VARIABLE
 from costtogo.params.loading import load
 from costtogo.params.reading import read_yaml
-from costtogo.report.results import StudyResults
 from costtogo.report.write import write
+from costtogo.tables.results import StudyResults
 from costtogo.workflow.stages import stages_of
 from torture import files, page, parameters, results, shell
 from torture.__main__ import main

@@ -10,9 +10,10 @@ from pydantic import ValidationError
 
 from costtogo.params.searches import TreeParams
 from costtogo.puzzles import make
-from costtogo.report.timings import of_settings
 from costtogo.search import mcts
-from costtogo.stages.search.trees import heuristic_of, search_set
+from costtogo.stages.search.cells import Given, rows_of
+from costtogo.stages.search.trees import heuristic_of, searches
+from costtogo.tables.timings import of_settings
 
 PUZZLE = make("hanoi_3")
 GIVEN = {"solver": "mcts", "set": "test", "exploration": [1.0, 2.0], "max_expansions": 50}
@@ -50,14 +51,14 @@ def test_every_setting_is_searched_as_it_says(monkeypatch):
         return solve(*args, **named)
 
     monkeypatch.setattr(mcts, "solve", recorded)
-    stage = SimpleNamespace(puzzle=PUZZLE, parameters={"max_nodes": 77})
     frame = pd.DataFrame({"set": ["test"], "instance": [0], "distance": [7]})
+    given = Given(PUZZLE, {"test": (frame, PUZZLE.start[None])}, Network(), max_nodes=77)
     asked = [
         TreeParams(**GIVEN),
         TreeParams(**GIVEN | {"exploration": [3.0]}, leaves=4, virtual_loss=2.0, untried="zero", shortening="tree"),
         TreeParams(**GIVEN | {"exploration": [4.0]}, shortening="none"),
     ]
-    rows = [part for each in asked for part in search_set(stage, Network(), each, frame, PUZZLE.start[None])]
+    rows = [part for each in asked for part in rows_of(given, each, searches)]
     made = [call for call in calls if call["limits"].max_nodes == 77]
     named = ("exploration", "leaves", "virtual_loss", "from_zero", "breadth_first", "shortcuts")
     assert [tuple(call[name] for name in named) for call in made] == [

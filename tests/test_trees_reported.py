@@ -9,13 +9,13 @@ import synthetic_large
 from synthetic_study import write_card, write_table
 
 from costtogo.figures.solvers import solver_work
+from costtogo.literature.comparison import compare_all
+from costtogo.literature.words import NOT_REACHED, NOT_RUN
 from costtogo.params.loading import load
 from costtogo.params.study import alone
-from costtogo.report.comparison import compare_all
-from costtogo.report.results import References, StudyResults
-from costtogo.report.solvers import side_by_side
-from costtogo.report.words import NOT_REACHED, NOT_RUN
 from costtogo.report.write import write
+from costtogo.tables.results import References, StudyResults
+from costtogo.tables.side_by_side import side_by_side
 
 ROOT = Path(__file__).parents[1]
 BESIDE = References(ROOT / "data/reported", ROOT / "data/none", ROOT / "workflow/captions.yaml")

@@ -11,8 +11,8 @@ from costtogo.analysis.intervals import mean_interval
 from costtogo.analysis.variants import by_point, compare, divergence, last_checkpoints, predictions
 from costtogo.commands import publish, variants
 from costtogo.files import FileError, read_json, write_frame, write_json
-from costtogo.report.results import StudyResults
 from costtogo.report.variants import variants_text
+from costtogo.tables.results import StudyResults
 
 PUZZLES = ["cube2", "hanoi_3"]
 

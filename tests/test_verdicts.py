@@ -11,18 +11,16 @@ import synthetic_local_vi
 from synthetic_answers import REPORTED, MadeUp
 from synthetic_study import whole
 
-from costtogo.analysis.literature import COLUMNS, read_reported
 from costtogo.files import write_frame
-from costtogo.params.loading import load
-from costtogo.report import comparison
-from costtogo.report.answer import Answer, share
-from costtogo.report.comparison import MARKS, TERMS, claims, compare, compare_texts, scoreboard, weigh_together
-from costtogo.report.literature import claims_in_short, repeated_table, rules_text, unmet
-from costtogo.report.quantities import OTHERS, THESIS, TIMES, quantity_of
-from costtogo.report.results import StudyResults
-from costtogo.report.standing import COMPACT, EXACT
-from costtogo.report.verdicts import is_worse_throughout, judge, judge_text
-from costtogo.report.words import (
+from costtogo.literature import comparison
+from costtogo.literature.claims import MARKS, claims, scoreboard
+from costtogo.literature.comparison import TERMS, compare, compare_texts, weigh_together
+from costtogo.literature.finding import Answer, share
+from costtogo.literature.quantities import OTHERS, THESIS, TIMES, quantity_of
+from costtogo.literature.reported import COLUMNS, read_reported
+from costtogo.literature.standing import COMPACT, EXACT
+from costtogo.literature.verdicts import is_worse_throughout, judge, judge_text
+from costtogo.literature.words import (
     BETTER,
     CANNOT_TELL,
     KINDS,
@@ -35,6 +33,9 @@ from costtogo.report.words import (
     VERDICTS,
     WORSE,
 )
+from costtogo.params.loading import load
+from costtogo.report.beside import claims_in_short, repeated_table, rules_text, unmet
+from costtogo.tables.results import StudyResults
 
 ROOT = Path(__file__).parents[1]
 NAN = math.nan

@@ -64,5 +64,7 @@ def test_only_the_entry_of_a_report_takes_the_study_and_the_rest_its_results():
     reached = package.reachable([("stages.report", "run")])
     taking = package.taking("study", reached)
     modules = {module for module, _ in taking}
-    of_reports = {module for module in modules if module.startswith(("report", "stages", "analysis"))}
-    assert of_reports <= {"analysis.documents"}, "which finds the documents that a report reads"
+    of_reports = {
+        module for module in modules if module.startswith(("report", "tables", "literature", "stages", "analysis"))
+    }
+    assert of_reports <= {"literature.documents", "tables.kept"}, "which find the files that a report reads"

@@ -13,7 +13,7 @@ from unittest.mock import patch
 import mlflow  # noqa: F401  so that each stage is recorded at its end
 
 from costtogo import tracking
-from costtogo.tracking.runs import WAITING
+from costtogo.tracking.finished import WAITING
 from costtogo.workflow.stages import Stage
 from tests.messages import is_one_sentence
 from tests.real_servers import MlflowServer

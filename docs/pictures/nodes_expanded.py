@@ -7,9 +7,9 @@ import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, NullLocator
 
-from costtogo.analysis.documents import MEASURED
-from costtogo.analysis.kept import rows_of
 from costtogo.figures.style import BLUE, DOTS_PER_INCH, GREEN, GREY, SETTINGS
+from costtogo.tables.places import MEASURED
+from costtogo.tables.rows import rows_of
 
 MODEL = "DNN_final_2x2x2"
 KEPT = rows_of(MEASURED / "default")

@@ -15,8 +15,8 @@ import synthetic_local_vi
 import synthetic_study
 
 from costtogo.files import read_frame
-from costtogo.report.results import References, StudyResults
 from costtogo.report.write import write
+from costtogo.tables.results import References, StudyResults
 
 LARGE = ("cube3", "cube3-trainers", "puzzle15", "lights_out_7")
 RESULTS, REPORTS, MEASURED = Path("results"), Path("reports"), Path("measured")

@@ -91,7 +91,7 @@ def check(
     ] = None,
 ):
     """Check the parameters of a study and say what it will do."""
-    from costtogo.analysis.documents import read_by_report
+    from costtogo.literature.documents import read_by_report
     from costtogo.params.loading import BASE, load
 
     study = load(configs or [BASE])

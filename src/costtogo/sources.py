@@ -1,7 +1,7 @@
 """Which source files a stage runs through, the closure of its imports inside this package, and their digest.
 
 Of a puzzle of another package, the imports inside that package count too; of every module, a table of its name beside
-it, as report/quantities.csv.
+it, as literature/quantities.csv.
 
 The key of a stage holds the digest, so that a change of code makes anew what it may change. Comments, docstrings and
 formatting are no code. Of the puzzles a stage runs through its own alone. Tracking is left out, and so is what decides

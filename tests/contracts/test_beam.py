@@ -14,7 +14,15 @@ from costtogo.params.training import architecture_of
 from costtogo.puzzles import make
 from costtogo.puzzles.base import solves
 from costtogo.search import bwas
-from costtogo.search.anytime import WIDTHS, images, schedule, solve_images, solve_with_weights, solve_within
+from costtogo.search.anytime import (
+    WIDTHS,
+    Weighted,
+    images,
+    schedule,
+    solve_images,
+    solve_with_weights,
+    solve_within,
+)
 from costtogo.search.beam import BeamLimits, solve
 from costtogo.types import SearchResult, UserError
 
@@ -243,11 +251,11 @@ def test_no_beam_of_an_anytime_search_is_so_wide_that_a_step_holds_more_nodes_th
 
 def test_bwas_from_several_images_gives_the_shortest_solution_as_one_of_the_state_itself(monkeypatch):
     puzzle = make("puzzle8")
-    heuristic, asked = Manhattan(puzzle), {"path_weights": [0], "batch_size": 1, "seconds": 1000}
-    shorter = set()
+    heuristic, one, two, shorter = Manhattan(puzzle), Weighted([0], 1), Weighted([0], 1, count=2), set()
     for start in draw_walk_ends(puzzle, 20, (40, 60), np.random.default_rng(2)):
-        alone = [solve_with_weights(puzzle, heuristic, image.of(start)[0], **asked).cost[0] for image in images(puzzle)]
-        found = solve_with_weights(puzzle, heuristic, start, count=2, **asked)
+        starts = [image.of(start)[0] for image in images(puzzle)]
+        alone = [solve_with_weights(puzzle, heuristic, each, one, seconds=1000).cost[0] for each in starts]
+        found = solve_with_weights(puzzle, heuristic, start, two, seconds=1000)
         assert found.cost[0] == min(alone) and solves(puzzle, start[None], found.solutions)[0]
         shorter.add(int(np.sign(alone[1] - alone[0])))
     assert shorter == {-1, 0, 1}
@@ -255,16 +263,15 @@ def test_bwas_from_several_images_gives_the_shortest_solution_as_one_of_the_stat
     monkeypatch.setattr(
         bwas, "solve", lambda *args, **named: given.append(named["limits"].seconds) or search(*args, **named)
     )
-    solve_with_weights(puzzle, heuristic, start, count=2, **asked)
+    solve_with_weights(puzzle, heuristic, start, two, seconds=1000)
     assert 499 < given[0] <= 500 and 990 < given[1] <= 1000
 
 
 def test_bwas_with_several_weights_gives_the_shortest_solution_and_counts_the_work_of_all(distances_of, monkeypatch):
     puzzle, weights = make("hanoi_5"), (0.0, 0.5, 1.0)
     heuristic = Overestimating(puzzle, distances_of("hanoi_5"))
-    asked = {"batch_size": 1, "seconds": 1000}
-    alone = [solve_with_weights(puzzle, heuristic, puzzle.start, path_weights=[w], **asked) for w in weights]
-    together = solve_with_weights(puzzle, heuristic, puzzle.start, path_weights=weights, **asked)
+    alone = [solve_with_weights(puzzle, heuristic, puzzle.start, Weighted([w], 1), seconds=1000) for w in weights]
+    together = solve_with_weights(puzzle, heuristic, puzzle.start, Weighted(weights, 1), seconds=1000)
     costs = [found.cost[0] for found in alone]
     assert together.cost[0] == min(costs) < costs[0]
     assert together.nodes_expanded[0] == sum(found.nodes_expanded[0] for found in alone)
@@ -273,7 +280,7 @@ def test_bwas_with_several_weights_gives_the_shortest_solution_and_counts_the_wo
     monkeypatch.setattr(
         bwas, "solve", lambda *args, **named: searched.append(named["path_weight"]) or search(*args, **named)
     )
-    late = solve_with_weights(puzzle, heuristic, puzzle.start, path_weights=weights, batch_size=1, seconds=0)
+    late = solve_with_weights(puzzle, heuristic, puzzle.start, Weighted(weights, 1), seconds=0)
     assert not late.solved[0] and searched == [0.0], "the time is up before the second"
 
 

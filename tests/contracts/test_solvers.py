@@ -35,7 +35,7 @@ CASES = {  # puzzle, what is known of it, setting; of a solver that needs none, 
     "anytime": (EIGHT, TILES, {"seconds": 1000, "max_nodes": 10_000, "nearby": AROUND}),
     "gf2": (LIGHTS, FewestPresses(LIGHTS), {}),
     "local_vi": (EIGHT, Local(EIGHT, 4), {}),
-    "sokoban": (LEVEL, MatchingBound(LEVEL), {}),
+    "exact_levels": (LEVEL, MatchingBound(LEVEL), {}),
 }
 
 

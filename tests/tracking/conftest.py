@@ -16,7 +16,7 @@ def empty_store(tmp_path_factory):
     """A database made once and copied by the tests, for a creation takes a second."""
     root = tmp_path_factory.mktemp("store")
     environment = {name: value for name, value in os.environ.items() if not name.startswith("MLFLOW")}
-    script = f"from pathlib import Path; from costtogo import tracking; tracking.prepare_store(Path({str(root)!r}))"
+    script = f"from pathlib import Path; from costtogo import tracking; tracking.ui_lines(Path({str(root)!r}))"
     subprocess.run([sys.executable, "-c", script], check=True, env=environment | {"COSTTOGO_TRACKING": ""})
     return root / "mlflow.db"
 

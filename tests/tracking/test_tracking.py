@@ -28,7 +28,8 @@ from synthetic_cards import (
 
 from costtogo import tracking
 from costtogo.files import read_csv, read_frame, read_json, write_frame, write_json
-from costtogo.tracking import pages, record, runs
+from costtogo.tables.finished import cards_of as cards_of_study
+from costtogo.tracking import finished, record
 from costtogo.types import UserError
 from costtogo.workflow.graph import Graph
 
@@ -107,7 +108,7 @@ def test_every_stage_of_every_study_is_recorded(root, monkeypatch):
     stages = Graph([PROJECT / "params.yaml"], PROJECT / "config").stages
     for stage in stages:
         write_json(Path(stage.card), {})
-    found = [path for study in {stage.study for stage in stages} for path in pages._finished(Path("results") / study)]
+    found = [path for study in {stage.study for stage in stages} for path in cards_of_study(Path("results") / study)]
     assert {str(path) for path in found} == {stage.card for stage in stages if not stage.pictures}
 
 
@@ -189,21 +190,21 @@ def test_a_registered_network_loads_and_predicts_through_mlflow(root, monkeypatc
 
 def test_short_stages_wait_until_mlflow_is_loaded_or_the_workflow_ends(root, recorded, monkeypatch):
     cards = cards_of(write_study(root), root)
-    monkeypatch.setattr(runs, "sys", SimpleNamespace(modules={}))
+    monkeypatch.setattr(finished, "sys", SimpleNamespace(modules={}))
     for card in cards:
         tracking.log_stage(card, root, seconds=1)
-    assert len(list((root / runs.WAITING).iterdir())) == len(cards) and not all_runs(root)
+    assert len(list((root / finished.WAITING).iterdir())) == len(cards) and not all_runs(root)
     tracking.log_waiting(root)
-    assert content(root) == recorded and not list((root / runs.WAITING).iterdir())
+    assert content(root) == recorded and not list((root / finished.WAITING).iterdir())
 
 
 @pytest.mark.parametrize(("seconds", "modules"), [(100, {}), (1, {"mlflow": None})])
 def test_a_long_stage_or_one_with_mlflow_at_hand_records_what_waits(root, recorded, monkeypatch, seconds, modules):
     *others, last = cards_of(write_study(root), root)
-    monkeypatch.setattr(runs, "sys", SimpleNamespace(modules={}))
+    monkeypatch.setattr(finished, "sys", SimpleNamespace(modules={}))
     for card in others:
         tracking.log_stage(card, root, seconds=1)
-    runs.sys.modules.update(modules)
+    finished.sys.modules.update(modules)
     tracking.log_stage(last, root, seconds)
     assert content(root) == recorded
 
@@ -213,15 +214,15 @@ def test_a_card_that_cannot_be_recorded_is_one_warning_and_holds_the_others_up_o
     curve_file = study / "models/net/curve.parquet"
     whole = curve_file.read_bytes()
     curve_file.unlink()
-    (root / runs.WAITING).mkdir()
+    (root / finished.WAITING).mkdir()
     for card in cards_of(study, root):
-        (root / runs.WAITING / quote(str(card), safe="")).touch()
+        (root / finished.WAITING / quote(str(card), safe="")).touch()
     tracking.log_waiting(root)
     assert len(capfd.readouterr().err.splitlines()) == 1
     curve_file.write_bytes(whole)
     monkeypatch.setenv("COSTTOGO_TRACKING", "on")
     tracking.log_waiting(root)
-    assert not capfd.readouterr().err and not list((root / runs.WAITING).iterdir())
+    assert not capfd.readouterr().err and not list((root / finished.WAITING).iterdir())
     tracking.track([study], root)
     assert content(root)["runs"].keys() == recorded["runs"].keys()
 
@@ -293,7 +294,7 @@ def test_tracking_that_is_off_touches_nothing(root, monkeypatch):
     (root / "mlflow.db").unlink()
     path = write_training(root)
     before = set(root.rglob("*"))
-    tracking.prepare_store(root)
+    tracking.begin_run(root)
     tracking.LiveRun(root, training_fields()).log([{"iteration": 1}])
     assert tracking.log_card(path, root) is None
     assert set(root.rglob("*")) == before

@@ -7,8 +7,8 @@ import pytest
 from messages import is_one_sentence
 from workflow_runs import ROOT, run
 
-from costtogo.analysis.documents import kept_for_others
 from costtogo.params.loading import load
+from costtogo.tables.kept import kept_for_others
 from costtogo.types import UserError
 from costtogo.workflow.graph import PARTS, RESERVED, Graph
 

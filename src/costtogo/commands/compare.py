@@ -12,16 +12,18 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from costtogo.analysis.documents import MEASURED, REPORT, REPORTED
-from costtogo.analysis.literature import DOCUMENTS
+from costtogo.analysis.numbers import short
 from costtogo.commands.drawing import is_terminal
 from costtogo.files import read_json
+from costtogo.literature.reported import DOCUMENTS
 from costtogo.params.study import Study
+from costtogo.report.beside import where_text
 from costtogo.report.difference import ALONE, DIFFERENT, SAME, WITHIN, Difference, decided, difference, held
-from costtogo.report.literature import where_text
-from costtogo.report.markdown import code, short
+from costtogo.report.markdown import code
 from costtogo.report.render import render
-from costtogo.report.results import References, StudyResults
+from costtogo.tables.kept import REPORT
+from costtogo.tables.places import MEASURED, REPORTED
+from costtogo.tables.results import References, StudyResults
 from costtogo.types import UserError, excerpt
 
 DIFFERS = 3  # exit code

@@ -10,7 +10,6 @@ import numpy as np
 import pandas as pd
 import torch
 
-from costtogo.analysis.documents import ESTIMATES
 from costtogo.files import read_csv, write_csv
 from costtogo.learning.training import Progress
 from costtogo.params.base import hint
@@ -18,6 +17,7 @@ from costtogo.params.slices import slices
 from costtogo.params.study import Study
 from costtogo.stages.stage_run import commit, processor
 from costtogo.stages.train import begin, trainer_of
+from costtogo.tables.kept import ESTIMATES
 from costtogo.types import UserError
 
 NAMES = ("microseconds", "microseconds_least", "microseconds_most")

@@ -1,7 +1,7 @@
 """Publish what a study measured: its rows into data/measured/<study>, its report into reports/published/<study>.
 
 data/measured/<study>.json has the card of each finished stage, under timing what it noted of its run, and the tables
-beside it the rows that the study's report reads (costtogo.analysis.kept): the published report is written from these
+beside it the rows that the study's report reads (costtogo.tables.rows): the published report is written from these
 alone. Of a study without a report the rows are those that reports of other studies may ask for, and one table of all
 trainings repeated with several seeds that are no network of the literature; there stages kept before and gone since
 stay. Pictures are those that the run drew.
@@ -18,21 +18,21 @@ from typing import Any
 
 import pandas as pd
 
-from costtogo.analysis.documents import ESTIMATES, REPORT, TABLES, cards_kept, whose
-from costtogo.analysis.kept import as_text, rows_of, told_of, write_rows
-from costtogo.analysis.literature import read_reported
 from costtogo.cards import few
 from costtogo.commands import variants
 from costtogo.figures.drawing import write as draw
 from costtogo.files import read_csv, read_frame, remove_others, write_bytes, write_csv, write_text
+from costtogo.literature.reported import read_reported
 from costtogo.params.base import variant_of
 from costtogo.params.study import Study
-from costtogo.report.extracts import FOR_OTHERS
 from costtogo.report.figures import Figures, is_kept, is_whole, kept_content, tables_of_figure
 from costtogo.report.overview import write_overview
 from costtogo.report.pages import pictures_of
-from costtogo.report.results import TIMES, References, StudyResults
 from costtogo.report.write import PUBLISHED, write
+from costtogo.tables.extracts import FOR_OTHERS
+from costtogo.tables.kept import ESTIMATES, REPORT, TABLES, cards_kept, whose
+from costtogo.tables.results import TIMES, References, StudyResults
+from costtogo.tables.rows import as_text, rows_of, told_of, write_rows
 from costtogo.types import UserError
 
 AGAIN = "again"  # the folder of whole reports written from what was kept

@@ -13,24 +13,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import yaml
 
-from costtogo.analysis.documents import (
-    LOCAL_VI,
-    MEASURED,
-    REPORTED,
-    cards_kept,
-    documents,
-    file_of,
-    kept_beside,
-    tables_kept,
-)
 from costtogo.files import read_text, write_text
+from costtogo.literature.documents import LOCAL_VI, documents
 from costtogo.puzzles import family, noun
+from costtogo.tables.kept import cards_kept, file_of, kept_of, mean_distance_at_looks, outdated, tables_kept
+from costtogo.tables.places import CAPTIONS, MEASURED, REPORTED
 
 if TYPE_CHECKING:
     from costtogo.params.study import PuzzleStudy, Study
     from costtogo.params.training import ModelParams
 
-CAPTIONS = Path("workflow/captions.yaml")  # of each kind
 OVER_STATES = ("variant_errors", "variant_costs")  # kinds that show the mean over all states
 KINDS = ("png", "svg")  # each figure is drawn as both
 Paths = dict[str, str | list[list[str]]]  # by argument a path, or several with their names
@@ -244,7 +236,6 @@ CLOCK = {"clock": "timings/searches/{model}.parquet"}
 CURVE, CARD = {"curve": "models/{model}/curve.parquet"}, {"card": "models/{model}.json"}
 LENGTHS = {"classes": "local_vi/{puzzle}/classes.parquet", "boards": "local_vi/{puzzle}/boards.parquet"}
 GRIDS, CLOCKS = {"grids": "{heuristics}/grid.parquet"}, {"clocks": "timings/{heuristics}.parquet"}
-
 EXHAUSTIVE = Group(  # networks on a puzzle whose states are all listed
     lambda asked: asked.models and asked.is_exhaustive,
     (
@@ -283,7 +274,6 @@ EXHAUSTIVE = Group(  # networks on a puzzle whose states are all listed
              lambda of: _puzzle(of) | {"walk_max": of.training.sampler.walk_max}),
     ),
 )  # fmt: skip
-
 SAMPLED = Group(  # networks on a puzzle that has too many states to list
     lambda asked: asked.models and not asked.is_exhaustive,
     (
@@ -315,7 +305,6 @@ SAMPLED = Group(  # networks on a puzzle that has too many states to list
              lambda of: of.asked.baselines, lambda of: {"chosen": _grid_sets(of)[0]}),
     ),
 )  # fmt: skip
-
 SOLVED = Group(  # networks that beams and searches of external instances go by
     lambda asked: asked.models,
     of_model=(
@@ -335,7 +324,6 @@ SOLVED = Group(  # networks that beams and searches of external instances go by
              {"searches": "external/{model}/searches.parquet"}, lambda of: of.asked.external, _puzzle, optional=True),
     ),
 )  # fmt: skip
-
 SOLVED_LOCALLY = Group(  # a puzzle solved by local value iteration
     lambda asked: asked.local_vi,
     (
@@ -348,7 +336,6 @@ SOLVED_LOCALLY = Group(  # a puzzle solved by local value iteration
              lambda of: of.asked.local_vi.compared, file="compared"),
     ),
 )  # fmt: skip
-
 GROUPS = (EXHAUSTIVE, SAMPLED, SOLVED, SOLVED_LOCALLY)
 
 
@@ -387,37 +374,12 @@ def drawn(entries: Iterable[FigureEntry], card: Callable[[str], dict[str, Any]])
     return [entry for entry in there if not (entry.optional and outdated(entry.model, card))]
 
 
-def outdated(model: str, card: Callable[[str], dict[str, Any]]) -> bool:
-    """Whether external instances were solved with another network than the model has now; card: as in drawn."""
-    files = (card(f"external/{model}").get("inputs", {}), card(f"models/{model}").get("outputs", {}))
-    network = f"models/{model}/checkpoints.parquet"
-    solved_with, now = ({found[path] for path in found if path.endswith(network)} for found in files)
-    return not solved_with <= now
-
-
 def parts(entries: Iterable[FigureEntry]) -> dict[str, list[FigureEntry]]:
     """The figures by the part that they are drawn with."""
     found: dict[str, list[FigureEntry]] = {}
     for entry in entries:
         found.setdefault(entry.part, []).append(entry)
     return found
-
-
-def kept_of(study: "Study", puzzles: Iterable[str], measured: Path = MEASURED) -> list[Path]:
-    """The files of the kept studies that stand beside a study and have results of any of these puzzles."""
-
-    def told_of(path: Path) -> set[str]:
-        parameters = [card.get("parameters", {}) for card in cards_kept(path).values()]
-        return {part.get("puzzle", part.get("training", {}).get("puzzle")) for part in parameters}
-
-    return [path for path in kept_beside(study, measured) if told_of(path) & {*puzzles}]
-
-
-def mean_distance_at_looks(cards: dict[str, Any], puzzle: str) -> float | None:
-    """The mean distance of a puzzle where its trainings were looked at every so many iterations, None where not."""
-    trainings = [card["parameters"]["training"] for place, card in cards.items() if place.startswith("models/")]
-    looked = any(each["puzzle"] == puzzle and each.get("checkpoint_iterations") for each in trainings)
-    return cards[f"tables/{puzzle}"]["metrics"]["mean_distance"] if looked else None
 
 
 def _kept_figures(study: "Study", puzzles: list[str], measured: Path) -> Iterator[FigureEntry]:

@@ -3,8 +3,6 @@
 import numpy as np
 import pandas as pd
 
-START = "start"  # the instance set that holds the start state alone
-
 
 def selected_iteration(selection: pd.DataFrame) -> int:
     """The iteration of the checkpoint that the searches of a model use; selection: iteration, selected (bool)."""

@@ -4,11 +4,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from costtogo.analysis.kept import rows_of
 from costtogo.collecting import collect
 from costtogo.figures.catalogue import KINDS, FigureEntry
 from costtogo.figures.style import FIGURES, Figure, image
 from costtogo.files import read_arrays, read_csv, read_frame, read_json, write_bytes
+from costtogo.tables.rows import rows_of
 
 collect("costtogo.figures")
 Read = Callable[[Path], Any]

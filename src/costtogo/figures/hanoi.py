@@ -8,9 +8,10 @@ from matplotlib.colors import CenteredNorm
 from matplotlib.figure import Figure
 
 from costtogo.figures import style
-from costtogo.figures.chosen import START, network_error, weight_text
+from costtogo.figures.chosen import network_error, weight_text
 from costtogo.puzzles import make
 from costtogo.puzzles.base import ListedPuzzle, apply
+from costtogo.tables.results import START
 
 PEGS = 3
 CORNERS = np.array([[1.0, 0.0], [0.5, np.sqrt(3) / 2], [0.0, 0.0]])  # of pegs 0, 1, 2: goal right, start left

@@ -5,10 +5,10 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from costtogo.analysis.literature import COLUMNS, trainings
 from costtogo.analysis.variants import CELLS
 from costtogo.figures import style
 from costtogo.figures.chosen import in_cell, weight_text
+from costtogo.literature.reported import COLUMNS, trainings
 from costtogo.params.trainers import loss_of
 
 SEVERAL = "loss, in the unit of each trainer"

@@ -8,6 +8,7 @@ that no step leads to, so that no search comes by them.
 import numpy as np
 from numba import njit
 
+from costtogo.learning.random_numbers import remainder, xor_shift
 from costtogo.puzzles.sokoban import BOX_ON_TARGET, FLOOR, PLAYER, TARGET, WALL, Sokoban, back, back_allowed
 from costtogo.types import NO_ACTION, States
 
@@ -33,21 +34,6 @@ def walk_ends(
 
 
 @njit(cache=True, inline="always")
-def _next(random):
-    """The next of a sequence of random numbers, uint64: xorshift64 (Marsaglia 2003)."""
-    random ^= random << np.uint64(13)
-    random ^= random >> np.uint64(7)
-    random ^= random << np.uint64(17)
-    return random
-
-
-@njit(cache=True, inline="always")
-def _below(random, count):
-    """A number 0 … count - 1 by a random one."""
-    return np.int64((random >> np.uint64(33)) % np.uint64(count))
-
-
-@njit(cache=True, inline="always")
 def _shuts(state, player, step, steps):
     """Whether a pull leaves no floor beside the player."""
     for other in steps:
@@ -59,26 +45,26 @@ def _shuts(state, player, step, steps):
 
 @njit(cache=True)
 def _walk_ends(states, lengths, seeds, steps, pulls):
-    """Each walk in turn, in place of its solved level."""
+    """Each walk in turn, in place of its solved level.
+
+    A choice is the action of a step back without a pull or, if it is at least A, with one.
+    """
     actions = len(steps)
     allowed = np.empty(2 * actions, dtype=np.int64)
     for row in range(len(states)):
         state, random = states[row], seeds[row]
-        # Put the player on a floor.
+        # Put the player on a floor, each as likely.
         floors = 0
         for cell in range(len(state)):
             floors += state[cell] == FLOOR
         if floors == 0:
             continue
-        random = _next(random)
-        order, player = _below(random, floors), 0
-        while state[player] != FLOOR or order > 0:
-            order -= state[player] == FLOOR
-            player += 1
+        random = xor_shift(random)
+        player = _floor(state, remainder(random, floors))
         state[player] += PLAYER
-        # Step back.
-        last = NO_ACTION  # the step back that would undo the last one
+        last = NO_ACTION  # the choice that would undo the last step
         for _ in range(lengths[row]):
+            # Find the steps that are possible: plain ones come first in allowed, then pulls.
             free = pulling = 0
             for choice in range(2 * actions):
                 step, pulled = steps[choice % actions], choice >= actions
@@ -89,17 +75,29 @@ def _walk_ends(states, lengths, seeds, steps, pulls):
                     pulling += choice >= actions
             if free == 0 and last == NO_ACTION:
                 break
-            random = _next(random)
+            # Choose one: a pull or not by its chance where there are both, then each as likely.
+            random = xor_shift(random)
             if free == 0:  # undoing is all that is left
                 choice = last
-            elif 0 < pulling < free:  # plain steps come first in allowed
-                pull = (random >> np.uint64(11)) * (1.0 / 9007199254740992.0) < pulls
-                random = _next(random)
-                choice = allowed[free - pulling + _below(random, pulling) if pull else _below(random, free - pulling)]
+            elif 0 < pulling < free:
+                pull, plain = (random >> np.uint64(11)) * (1.0 / 9007199254740992.0) < pulls, free - pulling
+                random = xor_shift(random)
+                choice = allowed[plain + remainder(random, pulling) if pull else remainder(random, plain)]
             else:
-                choice = allowed[_below(random, free)]
+                choice = allowed[remainder(random, free)]
+            # Take it.
             step, pulled = steps[choice % actions], choice >= actions
             back(state, player, step, pulled)
             player -= step
             last = NO_ACTION if pulled else choice ^ 1
     return states
+
+
+@njit(cache=True, inline="always")
+def _floor(state, order):
+    """The cell of a floor, by its place among the floors of a level."""
+    cell = 0
+    while state[cell] != FLOOR or order > 0:
+        order -= state[cell] == FLOOR
+        cell += 1
+    return cell

@@ -1,101 +1,30 @@
-"""Where levels of Sokoban come from: made at random in the manner of Boxoban, or read from text files.
+"""Levels of Sokoban for training, selection and test: read from text files, or generated, and kept apart for good.
 
-A level is made in four steps, as those of Boxoban are (Guez et al. 2019, "An investigation of model-free planning",
-ICML; levels at github.com/google-deepmind/boxoban-levels): a random walk carves a room out of walls, boxes on targets
-and a player are put anywhere in it, boxes are pulled off at random, and of all positions on the way the best by a score
-is kept. Where Boxoban searches the positions depth first, a few short walks are enough here. The constants below are
-fitted to 30,000 of its training levels: free cells, distances from boxes to targets, steps of shortest solutions.
-
-A level is solvable because it was made by steps back from a solved one.
+Two levels with the same walls and targets have the same layout, however it is turned. Each layout belongs to one part
+of all, so that no network is trained on a level that it is chosen by or tested on.
 """
 
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 from numba import njit
 
-from costtogo.exact.hashing import EMPTY, ONE, hash_numbers, hash_of, hash_states, slot_of
+from costtogo.exact.hashing import hash_states
 from costtogo.exact.sokoban import bare
 from costtogo.files import read_text
-from costtogo.params.base import derive_seed
-from costtogo.puzzles.sokoban import BOX_ON_TARGET, FLOOR, PLAYER, WALL, Sokoban, back, back_allowed, player_of
+from costtogo.learning.level_generator import generate
+from costtogo.puzzles.sokoban import WALL, Sokoban
 from costtogo.types import States, UserError
 
-CHUNK = 1000  # levels that are made at a time, between which the user can stop
-MOST_ATTEMPTS = 1000  # at one level
 COMMENT = ";"  # begins a line that is a title or a comment
-
 SHARES = 10  # of all layouts, by their hash
 PARTS = {"training": (0, 8), "selection": (8, 9), "test": (9, 10)}  # from which share of layouts to which
-
-CARVED = np.array(  # what the walk carves around where it is, as rows and columns from there
-    [
-        [(0, 0), (0, -1), (0, 1), (0, 0)],  # a row of three cells
-        [(0, 0), (-1, 0), (1, 0), (0, 0)],  # a column of three
-        [(0, 0), (0, -1), (1, 0), (0, 0)],  # a corner
-        [(0, 0), (0, 1), (1, 0), (0, 0)],  # the other corner
-        [(0, 0), (0, -1), (1, 0), (1, -1)],  # a square
-    ]
-)
-STRAIGHT = 3  # the walk draws a new direction every so many steps on average
-CELLS_PER_STEP = 1.5  # of the board without its border, for each step of the walk
-LONGER = 100  # attempts at a level until its walk is twice as long: many boxes need a larger room
-WALKS = 30  # walks back from each solved position
-PULLS_PER_BOX = 15  # of a walk back
-AWAY = 3  # times as likely is a pull that takes a box farther from where it stood when solved
-FEWEST_PUSHES = 2  # of any level's solutions
-
-
-class Yard(NamedTuple):
-    """What levels are made with; each level overwrites what the one before left.
-
-    rows, columns, boxes: of every level.  steps: int64 [A], what each action adds to the player's cell.
-    carved: int64 [patterns, cells, 2], CARVED.
-    solved: uint8 [D], the room with boxes on all targets and the player.
-    board: uint8 [D], the position of a walk back, without the player.
-    home: int64 [D], of each cell with a box on it the target that this box stood on when solved.
-    seen, queue: bool [D] and int64 [D], the cells that the player can come to.
-    noise: uint64 [1], the state of the random numbers.
-    """
-
-    rows: int
-    columns: int
-    boxes: int
-    steps: np.ndarray
-    carved: np.ndarray
-    solved: States
-    board: States
-    home: np.ndarray
-    seen: np.ndarray
-    queue: np.ndarray
-    noise: np.ndarray
-
-
-def generate(puzzle: Sokoban, count: int, boxes: int, seed: int) -> States:
-    """The starts of different levels with so many boxes; neither these nor the player are on targets: uint8 [count, D].
-
-    Level i depends on the seed, the board, the number of boxes and i, and not on how many are asked for. Each level has
-    up to MOST_ATTEMPTS attempts, random numbers of their own each, and keeps the first that gives a level none before
-    it is: not the same walls, targets, boxes and player.
-    Raises UserError where no attempt gives one, and so where boxes have no room.
-    """
-    _refuse_no_room(puzzle, count, boxes)
-    levels = np.empty((count, puzzle.cells), dtype=np.uint8)
-    keys = np.zeros(1 << (2 * count).bit_length(), dtype=np.uint64)
-    yard, numbers = _yard(puzzle, boxes), hash_numbers(puzzle.cells, puzzle.letters)
-    own_seed = derive_seed(seed, "levels", puzzle.name, str(boxes))
-    for first in range(0, count, CHUNK):
-        asked = levels[first : first + CHUNK]
-        if (made := _fill(asked, first, own_seed, keys, numbers, yard)) < len(asked):
-            raise _too_few(puzzle, first + made, count, boxes)
-    return levels
 
 
 def read_levels(puzzle: Sokoban, path: Path) -> tuple[list[str], States]:
     """The levels of a text file, or of all files *.txt of a folder in the order of their names: uint8 [N, D].
 
-    Between levels stand blank lines, or titles and comments, which begin with a semicolon. A level's name is the last
+    Between levels are blank lines, or titles and comments, which begin with a semicolon. A level's name is the last
     of those before it, else its number in the file, from 0; of a folder with the file's: "17" of a file, "000/17".
     Raises UserError where there is no level, and with file and line where one is none of the puzzle's.
     """
@@ -108,16 +37,6 @@ def read_levels(puzzle: Sokoban, path: Path) -> tuple[list[str], States]:
             names.append(f"{file.stem}/{name}" if path.is_dir() else name)
             levels.append(_parsed(puzzle, file, line, text))
     return names, np.array(levels)
-
-
-def is_new_layout(puzzle: Sokoban, states: States, *others: States) -> np.ndarray:
-    """Which states, uint8 [N, D], have walls and targets that none of the others has, however turned: bool [N].
-
-    Turned and mirrored ones count as the same: in 8 ways on a square board, in 4 on another. Layouts are compared by
-    64-bit hashes: in one of very many cases a new one is taken for a known one, never the other way round.
-    """
-    known = [_layouts(puzzle, other) for other in others]
-    return ~np.isin(_layouts(puzzle, states), np.concatenate(known)) if known else np.ones(len(states), dtype=bool)
 
 
 def draw_levels(puzzle: Sokoban, count: int, boxes: int, seed: int, part: str) -> States:
@@ -137,6 +56,16 @@ def draw_levels(puzzle: Sokoban, count: int, boxes: int, seed: int, part: str) -
         asked = int(1.2 * count * asked / max(1, len(levels))) + 100
 
 
+def is_new_layout(puzzle: Sokoban, states: States, *others: States) -> np.ndarray:
+    """Which states, uint8 [N, D], have walls and targets that none of the others has, however turned: bool [N].
+
+    Turned and mirrored ones count as the same: in 8 ways on a square board, in 4 on another. Layouts are compared by
+    64-bit hashes: in one of very many cases a new one is taken for a known one, never the other way round.
+    """
+    known = [_layouts(puzzle, other) for other in others]
+    return ~np.isin(_layouts(puzzle, states), np.concatenate(known)) if known else np.ones(len(states), dtype=bool)
+
+
 def is_of_part(puzzle: Sokoban, states: States, part: str) -> np.ndarray:
     """Which states have walls and targets, however turned, that are for training, selection or test: bool [N].
 
@@ -146,37 +75,6 @@ def is_of_part(puzzle: Sokoban, states: States, part: str) -> np.ndarray:
     first, last = PARTS[part]
     share = _layouts(puzzle, states) % np.uint64(SHARES)
     return (first <= share) & (share < last)
-
-
-def _refuse_no_room(puzzle: Sokoban, count: int, boxes: int) -> None:
-    """UserError where it is plain that there are no such levels: each box needs a target and a cell off it."""
-    if count < 0 or boxes < 1:
-        raise UserError(f"There are no {count} levels with {boxes} boxes: ask for 0 or more levels with 1 box or more.")
-    if 2 * boxes + 1 > (puzzle.rows - 2) * (puzzle.columns - 2):
-        raise _too_few(puzzle, 0, count, boxes)
-
-
-def _too_few(puzzle: Sokoban, made: int, count: int, boxes: int) -> UserError:
-    """The error where attempts at a level ran out."""
-    with_boxes = f"with {boxes} {'box' if boxes == 1 else 'boxes'}"
-    if made:
-        return UserError(
-            f"Only {made:,} of {count:,} different levels of {puzzle.name} {with_boxes} were found: ask for fewer "
-            "levels, fewer boxes or a larger board."
-        )
-    return UserError(
-        f"{puzzle.name} has no room for levels {with_boxes}: its board has {puzzle.rows - 2} × {puzzle.columns - 2} "
-        "cells without the border; ask for fewer boxes, or for a larger board."
-    )
-
-
-def _yard(puzzle: Sokoban, boxes: int) -> Yard:
-    """Room to make levels in, on the board of a puzzle."""
-    cells = puzzle.cells
-    boards = np.empty((2, cells), dtype=np.uint8)
-    numbers = np.empty((2, cells), dtype=np.int64)
-    seen, noise = np.empty(cells, dtype=np.bool_), np.empty(1, dtype=np.uint64)
-    return Yard(puzzle.rows, puzzle.columns, boxes, puzzle.steps, CARVED, *boards, numbers[0], seen, numbers[1], noise)
 
 
 def _blocks(file: Path) -> list[tuple[str, int, str]]:
@@ -233,196 +131,3 @@ def _moved_up(layouts, columns):
             if layouts[row, cell] != WALL:
                 moved[row, cell - top * columns - left] = layouts[row, cell]
     return moved
-
-
-@njit(cache=True)
-def _fill(levels, first, seed, keys, numbers, yard):
-    """Make levels, uint8 [N, D], the first of which has the number `first`; how many were made, N if all.
-
-    keys, uint64 [slots], holds the hashes of all levels so far; the new ones are entered.
-    """
-    for row in range(len(levels)):
-        attempt = 0
-        while not (_make(levels[row], first + row, attempt, seed, yard) and _is_new(levels, row, keys, numbers)):
-            attempt += 1
-            if attempt == MOST_ATTEMPTS:
-                return row
-    return len(levels)
-
-
-@njit(cache=True)
-def _is_new(levels, row, keys, numbers):
-    """Whether no level so far equals that of the row; its hash is entered."""
-    hashed = hash_of(levels, row, numbers)
-    hashed = hashed if hashed != EMPTY else ONE
-    slot = slot_of(hashed, keys)
-    new = keys[slot] == EMPTY
-    keys[slot] = hashed
-    return new
-
-
-@njit(cache=True)
-def _make(level, number, attempt, seed, yard):
-    """One attempt at a level, uint8 [D]: whether it is one."""
-    yard.noise[0] = seed
-    yard.noise[0] = _random(yard.noise) ^ np.uint64(number)
-    yard.noise[0] = _random(yard.noise) ^ np.uint64(attempt)
-    _carve(attempt, yard)
-    if not _furnish(yard):
-        return False
-    best = 0
-    for _ in range(WALKS):
-        best = _walk_back(level, best, yard)
-    if best > 0:
-        _place_player(level, yard)
-    return best > 0
-
-
-@njit(cache=True)
-def _random(noise):
-    """The next random number of 64 bits (splitmix64, Steele et al. 2014)."""
-    noise[0] += np.uint64(0x9E3779B97F4A7C15)
-    mixed = noise[0]
-    mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return mixed ^ (mixed >> np.uint64(31))
-
-
-@njit(cache=True)
-def _below(noise, count):
-    """A random number 0 … count - 1."""
-    return np.int64((_random(noise) >> np.uint64(32)) * np.uint64(count) >> np.uint64(32))
-
-
-@njit(cache=True)
-def _carve(attempt, yard):
-    """A room between walls: what a random walk carves that stays off the border, longer with each attempt."""
-    rows, columns, noise = yard.rows, yard.columns, yard.noise
-    yard.solved[:] = WALL
-    row, column, way = 1 + _below(noise, rows - 2), 1 + _below(noise, columns - 2), _below(noise, 4)
-    for _ in range(int((rows - 2) * (columns - 2) * (1 + attempt / LONGER) / CELLS_PER_STEP)):
-        if _below(noise, STRAIGHT) == 0:
-            way = _below(noise, 4)
-        row = min(max(row + (way == 1) - (way == 0), 1), rows - 2)
-        column = min(max(column + (way == 3) - (way == 2), 1), columns - 2)
-        for down, right in yard.carved[_below(noise, len(yard.carved))]:
-            if 0 < row + down < rows - 1 and 0 < column + right < columns - 1:
-                yard.solved[(row + down) * columns + column + right] = FLOOR
-
-
-@njit(cache=True)
-def _furnish(yard):
-    """Put boxes on targets and the player on different cells of the room, all as likely; false without enough cells."""
-    free, cells = 0, yard.queue
-    for cell in range(len(yard.solved)):
-        if yard.solved[cell] == FLOOR:
-            cells[free] = cell
-            free += 1
-    if free < 2 * yard.boxes + 1:
-        return False
-    for place in range(yard.boxes + 1):
-        other = place + _below(yard.noise, free - place)
-        cells[place], cells[other] = cells[other], cells[place]
-        yard.solved[cells[place]] = BOX_ON_TARGET if place < yard.boxes else PLAYER
-    return True
-
-
-@njit(cache=True)
-def _walk_back(level, best, yard):
-    """Pull boxes from where they stand when solved; whatever scores more than the best so far becomes the level.
-
-    The score is the product of how far boxes are from where they stood, squared, and how often another box is pulled;
-    0 while a box or the player is on a target. Squared, because random pulls change the box more often than they carry
-    it far. Returns the best score.
-    """
-    player = _begin(yard)
-    distance, changes, home, last = 0, 0, yard.boxes, 0  # home: boxes on targets
-    for _ in range(PULLS_PER_BOX * yard.boxes):
-        cell, step = _choose_pull(player, yard)
-        if step == 0:
-            break
-        box = cell + step
-        home -= yard.board[box] == BOX_ON_TARGET
-        distance += _farther(box, cell, yard)
-        changes += box != last
-        player, last = _pull(cell, step, yard), cell
-        home += yard.board[cell] == BOX_ON_TARGET
-        fit = home == 0 and yard.board[player] == FLOOR and distance >= FEWEST_PUSHES
-        if fit and distance * distance * changes > best:
-            best = distance * distance * changes
-            level[:] = yard.board
-            level[player] += PLAYER
-    return best
-
-
-@njit(cache=True)
-def _begin(yard):
-    """Set up the solved position without the player; returns the player's cell."""
-    player = player_of(yard.solved)
-    yard.board[:] = yard.solved
-    yard.board[player] -= PLAYER
-    for cell in range(len(yard.home)):
-        yard.home[cell] = cell
-    return player
-
-
-@njit(cache=True)
-def _choose_pull(player, yard):
-    """One of the pulls that the player can come to, at random: the player's cell before it and its step, 0 if none."""
-    chosen_cell, chosen_step, total = player, 0, 0
-    for place in range(_reach(yard.board, player, yard)):
-        cell = yard.queue[place]
-        for step in yard.steps:
-            if back_allowed(yard.board, cell, step, True):
-                weight = AWAY if _farther(cell + step, cell, yard) > 0 else 1
-                total += weight
-                if _below(yard.noise, total) < weight:
-                    chosen_cell, chosen_step = cell, step
-    return chosen_cell, chosen_step
-
-
-@njit(cache=True)
-def _farther(box, cell, yard):
-    """How much farther from home, in rows and columns, a box is on another cell."""
-    row, column = divmod(yard.home[box], yard.columns)
-    before = abs(box // yard.columns - row) + abs(box % yard.columns - column)
-    return abs(cell // yard.columns - row) + abs(cell % yard.columns - column) - before
-
-
-@njit(cache=True)
-def _pull(cell, step, yard):
-    """The player comes to a cell and takes a step back, with a pull; returns its cell then."""
-    yard.board[cell] += PLAYER
-    back(yard.board, cell, step, True)
-    yard.board[cell - step] -= PLAYER
-    yard.home[cell] = yard.home[cell + step]
-    return cell - step
-
-
-@njit(cache=True)
-def _reach(board, player, yard):
-    """List the cells that the player can come to, its own first, in yard.queue; how many there are."""
-    yard.seen[:] = False
-    yard.seen[player], yard.queue[0] = True, player
-    found, place = 1, 0
-    while place < found:
-        cell = yard.queue[place]
-        for step in yard.steps:
-            if back_allowed(board, cell, step, False) and not yard.seen[cell - step]:
-                yard.seen[cell - step], yard.queue[found] = True, cell - step
-                found += 1
-        place += 1
-    return found
-
-
-@njit(cache=True)
-def _place_player(level, yard):
-    """Move the player to any cell that it can come to and that is no target, all as likely."""
-    player, floors = player_of(level), 0
-    level[player] -= PLAYER
-    for place in range(_reach(level, player, yard)):
-        if level[yard.queue[place]] == FLOOR:
-            floors += 1
-            if _below(yard.noise, floors) == 0:
-                player = yard.queue[place]
-    level[player] += PLAYER

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from difflib import get_close_matches
 from functools import cache, reduce
 from operator import or_
-from typing import Annotated, Any, ClassVar, get_args
+from typing import Annotated, Any, ClassVar, TypeVar, get_args
 
 from pydantic import (
     AfterValidator,
@@ -20,6 +20,7 @@ from pydantic import (
     model_serializer,
     model_validator,
 )
+from pydantic.fields import FieldInfo
 
 from costtogo.params.reading import shown
 
@@ -98,17 +99,26 @@ class Params(BaseModel):
         return self
 
 
+MISSING = ...  # in a record: a parameter that no kind has a default for
+LATER = object()
+Kept = TypeVar("Kept")
+Later = Annotated[Kept, LATER]  # the type of a parameter that was added after results were kept
+
+
 class Kind(Params):
     """One of several kinds: it has the parameters that it looks at, and no others.
 
-    It is written out as one flat record, alike for all kinds, which checkpoints hold; a record is read again as it was.
-    unused: what stood there for other kinds, as a recipe has it that a training is like.
-    absent: what a record has of a parameter that no kind gives a default; later: keys that came after results stood,
-    in a record only where they are set; fixed: what a record has in place of a value that stood there unused.
+    It is written as one flat record with the parameters of all kinds, as checkpoints and recipes hold it, and a record
+    is read again as it was. What a record has of each parameter follows from these rules, the last that applies:
+
+    default: that of this kind, else of the first kind that has one, else `absent`.
+    unused: what a recipe that this training is like says of a parameter that only other kinds look at.
+    fixed: what this kind fixes of such a parameter, whatever a recipe says.
+    own: the value of a parameter that this kind looks at.
+    later: a parameter whose type is Later is left out where it has its default.
     """
 
     absent: ClassVar[dict[str, Any]] = {}
-    later: ClassVar[tuple[str, ...]] = ()
     fixed: ClassVar[dict[str, Any]] = {}
     unused: dict[str, Any] = Field(default={}, repr=False)
 
@@ -119,17 +129,6 @@ class Kind(Params):
         return _leaves(next(parent for parent in cls.__mro__ if Kind in parent.__bases__))
 
     @classmethod
-    @cache
-    def known(cls) -> dict[str, Any]:
-        """The parameters of all kinds with their defaults, those of this kind before the others'."""
-        found: dict[str, Any] = {}
-        for kind in [cls, *cls.kinds()]:
-            for name, field in kind.model_fields.items():
-                if name != "unused" and (name not in found or found[name] is ...):
-                    found[name] = ... if field.is_required() else field.get_default(call_default_factory=True)
-        return {name: (cls.absent | cls.fixed).get(name, default) for name, default in found.items()}
-
-    @classmethod
     def of(cls, values: dict[str, Any]) -> type["Kind"] | None:
         """The kind that a table of values names, None where it names none."""
         for kind in cls.kinds():
@@ -138,29 +137,66 @@ class Kind(Params):
                 return kind
         return None
 
+    @classmethod
+    @cache
+    def fields_of_all(cls) -> dict[str, list[FieldInfo]]:
+        """The parameters of all kinds by name, as this kind has each first, then as the others have it."""
+        found: dict[str, list[FieldInfo]] = {}
+        for kind in [cls, *cls.kinds()]:
+            for name, field in kind.model_fields.items():
+                if name != "unused":
+                    found.setdefault(name, []).append(field)
+        return found
+
+    @classmethod
+    @cache
+    def defaults(cls) -> dict[str, Any]:
+        """What a record of this kind has of each parameter where nothing is set."""
+        found = {}
+        for name, fields in cls.fields_of_all().items():
+            known = (field.get_default(call_default_factory=True) for field in fields if not field.is_required())
+            found[name] = next(known, MISSING)
+        return found | cls.absent | cls.fixed
+
+    @classmethod
+    @cache
+    def idle(cls) -> list[str]:
+        """The parameters that only other kinds look at."""
+        return [name for name in cls.fields_of_all() if name not in cls.model_fields]
+
+    @classmethod
+    @cache
+    def later(cls) -> list[str]:
+        """The parameters that were added after results were kept."""
+        return [name for name, fields in cls.fields_of_all().items() if any(LATER in each.metadata for each in fields)]
+
     @model_validator(mode="before")
     @classmethod
     def _set_apart(cls, values: Any) -> Any:
-        """Take what other kinds look at out of the values, as far as it is not what a record has of it anyway."""
+        """Move what only other kinds look at into `unused`, as far as a record says something else without it."""
         if not isinstance(values, dict):
             return values
-        known, rest = cls.known(), dict(values)
-        apart = dict(rest.pop("unused", {}))
-        for name in [name for name in rest if name in known and name not in cls.model_fields]:
-            value, default = rest.pop(name), (type(known[name]), known[name])
-            if (type(value), value) != default:
-                value = cls.fixed[name] if name in cls.fixed else _checked(cls, name, value)
-            if (type(value), value) != default:
-                apart[name] = value
-        return rest | ({"unused": apart} if apart else {})
+        idle, apart = {name: values[name] for name in values if name in cls.idle()}, dict(values.get("unused", {}))
+        for name, value in idle.items():
+            if name not in cls.fixed and not _same(value, cls.defaults()[name]):
+                checked = _checked(cls, name, value)
+                apart |= {} if _same(checked, cls.defaults()[name]) else {name: checked}
+        own = {name: value for name, value in values.items() if name not in idle}
+        return own | ({"unused": apart} if apart else {})
 
     @model_serializer(mode="wrap")
     def _record(self, write) -> dict[str, Any]:
-        own = write(self)
+        """The record by the rules above."""
+        own, defaults = write(self), self.defaults()
         own.pop("unused", None)
-        known, later = self.known(), {name for kind in [type(self), *self.kinds()] for name in kind.later}
-        whole = {**{name: default for name, default in known.items() if default is not ...}, **self.unused, **own}
-        return {name: value for name, value in whole.items() if not (name in later and value == known[name])}
+        whole = defaults | self.unused | own
+        left_out = [name for name in self.later() if name in whole and whole[name] == defaults[name]]
+        return {name: value for name, value in whole.items() if value is not MISSING and name not in left_out}
+
+
+def _same(value: Any, other: Any) -> bool:
+    """True for equal values of one type: a record tells 0 from 0.0."""
+    return (type(value), value) == (type(other), other)
 
 
 def _leaves(kind: type[Kind]) -> list[type[Kind]]:

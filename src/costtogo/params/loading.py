@@ -7,7 +7,7 @@ study may be like another with other puzzles in place of its own: `instead`, a t
 import re
 from collections.abc import Callable, Iterable
 from copy import deepcopy
-from functools import partial, reduce
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -177,9 +177,9 @@ def resolve(values: dict[str, Any]) -> dict[str, Any]:
         raise UserError("Parameter like: it is for a file of config/, which is read from there.")
     recipes, architectures, puzzles, models = (_tables(values, key) for key in TABLES)
     for name, recipe in recipes.items():
-        _refuse_unknown(f"recipes.{name}", recipe, [*ModelParams.known(), "like", "only"])
+        _refuse_unknown(f"recipes.{name}", recipe, [*ModelParams.fields_of_all(), "like", "only"])
     for name, architecture in architectures.items():
-        _refuse_unknown(f"architectures.{name}", architecture, [*ArchitectureParams.known()])
+        _refuse_unknown(f"architectures.{name}", architecture, [*ArchitectureParams.fields_of_all()])
         _refuse_unused(f"architectures.{name}", ArchitectureParams, architecture, architecture)
     laid_over = partial(_training, architectures=architectures)
     recipes = {name: _like(recipes, name, "recipes", laid_over) for name in recipes}
@@ -230,7 +230,7 @@ def _refuse_unused(place: str, kinds: type[Kind], given: Any, whole: Any) -> Non
     """UserError where a parameter is given that the kind does not look at; whole: with all that it is laid over."""
     if not isinstance(given, dict) or (kind := kinds.of(whole)) is None:
         return
-    if key := next((key for key in given if key in kind.known() and key not in kind.model_fields), None):
+    if key := next((key for key in given if key in kind.idle()), None):
         raise UserError(f"Parameter {place}.{key}: {_name_of(kinds, whole)} does not look at it; leave it out.")
 
 
@@ -279,22 +279,18 @@ def _table(value: Any, place: str) -> dict[str, Any]:
     return value
 
 
-def _like(table: dict[str, Any], name: str, place: str, lay: Callable = overlay) -> dict[str, Any]:
-    """The entry of a name, laid over the entry that its key `like` names, and so on."""
-    chain = _chain(table, name, place)
-    return reduce(lambda base, step: lay(base, step[1], f"{place}.{step[0]}"), reversed(chain), {})
+def _like(table: dict[str, Any], name: str, place: str, lay: Callable = overlay, ages: tuple[str, ...] = ()) -> Any:
+    """The entry of a name, laid over the entry that its key `like` names, and so on.
 
-
-def _chain(table: dict[str, Any], name: str, place: str) -> list[tuple[str, dict[str, Any]]]:
-    """The entry of a name and those that it is like, the oldest last, each with its name."""
-    rest, chain = dict(table), [(name, _named(table, name, place))]
-    while (other := chain[-1][1].pop("like", None)) is not None:
-        del rest[name]
-        if len(chain) >= GENERATIONS:
-            raise UserError(f"Parameter {place}.{name}.like: it goes on for more than {GENERATIONS} generations.")
-        chain.append((other, _named(rest, other, f"{place}.{name}.like")))
-        name = other
-    return chain
+    ages: the names that led to this one, in order; it may be like none of them.
+    """
+    asked_by = f"{place}.{ages[-1]}.like" if ages else place
+    entry = _named({other: each for other, each in table.items() if other not in ages}, name, asked_by)
+    if (other := entry.pop("like", None)) is None:
+        return lay({}, entry, f"{place}.{name}")
+    if len(ages) + 1 >= GENERATIONS:
+        raise UserError(f"Parameter {place}.{name}.like: it goes on for more than {GENERATIONS} generations.")
+    return lay(_like(table, other, place, lay, (*ages, name)), entry, f"{place}.{name}")
 
 
 def _named(table: dict[str, Any], name: str, place: str) -> dict[str, Any]:

@@ -17,18 +17,29 @@ DatabaseName = Annotated[
     str,
     named(f"up to 64 small letters, digits, _ and -, not {MANHATTAN}", rf"(?!{MANHATTAN}$)[a-z0-9][a-z0-9_-]{{0,63}}"),
 ]
-
-
+SOLUTIONS = ("solved_percent", "length", "optimal_percent")
+WORK = (*SOLUTIONS, "nodes_expanded")
 Exploration = Annotated[float, Field(ge=0, le=10_000)]  # c of a tree
 
 
 class SearchParams(Params):
     """Searches that a study asks of its networks.
 
-    wants: what a network must have that they can go by; of searches that can go by any, nothing.
+    group: of the stages.  words: for what they do.  cell: the columns of their rows that tell settings apart.
+    measures: of the summaries, those that cards have.  wants: what a network must have that they can go by; of searches
+    that can go by any, nothing.  by_table: whether they look at the exact distances around the goal.
+    alone: whether each instance is searched from by itself, else all of a set in one call.
+    tells_why: whether rows say why a search ended.
     """
 
+    group: ClassVar[str]
+    words: ClassVar[str]
+    cell: ClassVar[tuple[str, ...]]
+    measures: ClassVar[tuple[str, ...]] = WORK
     wants: ClassVar[str] = ""
+    by_table: ClassVar[bool] = True
+    alone: ClassVar[bool] = True
+    tells_why: ClassVar[bool] = True
 
     def suits(self, model: ModelParams) -> bool:
         """True if they can go by the network of a training."""
@@ -54,6 +65,9 @@ class GridParams(SearchParams):
     every_checkpoint: with every audited checkpoint, not with the chosen one alone; for puzzles whose states are listed.
     """
 
+    cell: ClassVar[tuple[str, ...]] = ("set", "path_weight", "batch_size")
+    measures: ClassVar[tuple[str, ...]] = (*WORK, "out_of_memory_percent")
+    alone: ClassVar[bool] = False
     solver: Literal["bwas"]
     set: str
     path_weight: list[PathWeight] = Field(min_length=1)  # λ
@@ -78,6 +92,7 @@ class BeamParams(SearchParams):
     group: ClassVar[str] = "beams"
     words: ClassVar[str] = "Beam search"
     cell: ClassVar[tuple[str, ...]] = ("set", "width")
+    tells_why: ClassVar[bool] = False
     solver: Literal["beam"]
     set: str
     widths: list[Positive] = Field(min_length=1)
@@ -101,6 +116,7 @@ class PolicyBeamParams(SearchParams):
     group: ClassVar[str] = "policy_beams"
     words: ClassVar[str] = "Beam search by the policy"
     cell: ClassVar[tuple[str, ...]] = ("set", "width")
+    tells_why: ClassVar[bool] = False
     wants: ClassVar[str] = "a policy, as a training by adi has"
     solver: Literal["policy_beam"]
     set: str
@@ -156,9 +172,11 @@ class OptimaParams(Params):
         return not self.sets or name in self.sets
 
 
-class TwoPhaseParams(Params):
+class TwoPhaseParams(SearchParams):
     """Kociemba's two-phase solver on the study's own instance sets, each search stopped after some seconds."""
 
+    cell: ClassVar[tuple[str, ...]] = ("set",)
+    measures: ClassVar[tuple[str, ...]] = SOLUTIONS
     sets: list[str] = Field(min_length=1)
     seconds: Amount = 10
 
@@ -225,6 +243,8 @@ class TreeParams(SearchParams):
         *("set", "exploration", "virtual_loss", "leaves", "prior", "values", "untried", "shortening", "max_expansions"),
     )
     wants: ClassVar[str] = "a policy, as a training by adi has; or say prior: uniform"
+    by_table: ClassVar[bool] = False  # a search ends at the goal alone
+    alone: ClassVar[bool] = False
     solver: Literal["mcts"]
     set: str
     exploration: list[Exploration] = Field(min_length=1)  # c
@@ -280,6 +300,7 @@ class AnytimeParams(SearchParams):
     group: ClassVar[str] = "anytime"
     words: ClassVar[str] = "Searches within seconds"
     cell: ClassVar[tuple[str, ...]] = ("set", "seconds_allowed")
+    measures: ClassVar[tuple[str, ...]] = SOLUTIONS
     solver: Literal["anytime"]
     set: str
     budgets: list[ExternalBudget] = Field(min_length=1)
@@ -292,8 +313,7 @@ class AnytimeParams(SearchParams):
         return [(self.set, budget.seconds) for budget in self.budgets]
 
 
-# Each kind but BWAS has a group, of stages of the module costtogo.stages.search.<group>, words for what it does, and
-# a cell, the columns of its rows that tell settings apart.
+# Each kind but BWAS has a group, of stages of the module costtogo.stages.search.<group>.
 Search = Annotated[
     GridParams | BeamParams | PolicyBeamParams | AnytimeParams | TreeParams, Field(discriminator="solver")
 ]

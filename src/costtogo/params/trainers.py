@@ -4,14 +4,17 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import Field
 
-from costtogo.params.base import Amount, Positive, Share, maker, union_of
+from costtogo.files import flatten
+from costtogo.params.base import Amount, Later, Positive, Share, maker, union_of
 from costtogo.params.training import (
     AdamParams,
+    ArchitectureParams,
     DeepCubeASampler,
     DeepCubeSampler,
     GradientParams,
     ModelParams,
     NonBacktrackingSampler,
+    SamplerParams,
     SteadySampler,
 )
 
@@ -28,9 +31,9 @@ class Davi(AdamParams):
     trainer: Literal["davi"] = "davi"
     epsilon: Amount
     polyak: Share = 0
-    forced_update: Positive | None = None
-    lookahead: int = Field(default=1, ge=1, le=2)
-    ceiling: Amount | None = None
+    forced_update: Later[Positive | None] = None
+    lookahead: Later[int] = Field(default=1, ge=1, le=2)
+    ceiling: Later[Amount | None] = None
 
 
 class DaviLbfgs(ModelParams):
@@ -41,15 +44,14 @@ class DaviLbfgs(ModelParams):
     lbfgs_steps: Positive = 60
     epsilon: Amount
     polyak: Share = 0
-    forced_update: Positive | None = None
-    lookahead: int = Field(default=1, ge=1, le=2)
-    ceiling: Amount | None = None
+    forced_update: Later[Positive | None] = None
+    lookahead: Later[int] = Field(default=1, ge=1, le=2)
+    ceiling: Later[Amount | None] = None
 
 
 class RandomWalk(AdamParams):
     """Regression on the length of walks that never undo their last move."""
 
-    fixed = {"polyak": 0.0}
     trainer: Literal["random_walk"]
     sampler: NonBacktrackingSampler
 
@@ -62,22 +64,19 @@ class Adi(GradientParams):
     rmsprop_smoothing: the share of the running mean of squared gradients that each step keeps.
     """
 
-    later = ("weighted", "bounded", "rmsprop_smoothing")
     loss: ClassVar[str] = "squared error, moves², and cross-entropy, nats"
-    fixed = {"polyak": 0.0}
     trainer: Literal["adi"]
     optimizer: Literal["rmsprop"] = "rmsprop"
     sampler: DeepCubeSampler
-    weighted: bool = True
-    bounded: bool = False
-    rmsprop_smoothing: float = Field(default=0.99, ge=0, lt=1)
+    weighted: Later[bool] = True
+    bounded: Later[bool] = False
+    rmsprop_smoothing: Later[float] = Field(default=0.99, ge=0, lt=1)
 
 
 class Presses(AdamParams):
     """Supervised by the presses that made a board of Lights Out."""
 
     loss: ClassVar[str] = "cross-entropy, nats a press"
-    fixed = {"polyak": 0.0}
     trainer: Literal["presses"]
     sampler: DeepCubeASampler
 
@@ -85,7 +84,6 @@ class Presses(AdamParams):
 class Imitation(AdamParams):
     """Regression on exact distances, of a puzzle whose states are all listed."""
 
-    fixed = {"polyak": 0.0}
     trainer: Literal["imitation"]
     sampler: SteadySampler
 
@@ -99,3 +97,16 @@ def loss_of(record: dict[str, Any]) -> tuple[float | None, str]:
     of a training, or of the part of one that names its trainer."""
     kind = ModelParams.of(record)
     return record["epsilon"] if "epsilon" in kind.model_fields else None, kind.loss
+
+
+def used_parameters(training: dict[str, Any]) -> dict[str, Any]:
+    """The parameters in a record of a training that have an effect, by dotted key: those that its trainer, its sampler
+    and its network look at."""
+    kinds = {"": ModelParams, "sampler": SamplerParams, "architecture": ArchitectureParams}
+    idle = {"epsilon"} if training.get("polyak") else set()
+    for place, kind in kinds.items():
+        own = kind.of(training.get(place, {}) if place else training)
+        idle |= {f"{place}.{name}".removeprefix(".") for name in (own.idle() if own else ())}
+    if training.get("architecture", {}).get("kind") in ("automaton", "gru"):
+        idle.add("architecture.outputs")  # they have one output alone
+    return {key: value for key, value in flatten(training).items() if key not in idle}

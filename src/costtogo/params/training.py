@@ -6,7 +6,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from costtogo.params.base import Amount, Few, Kind, Moves, Positive, Rate, Seed, Share, Width, maker, union_of
+from costtogo.params.base import Amount, Few, Kind, Later, Moves, Positive, Rate, Seed, Share, Width, maker, union_of
 
 Channels = Annotated[tuple[Width, ...], Field(strict=False, min_length=1)]  # of each convolution
 Layers = Annotated[list[Width], Field(min_length=1)]
@@ -18,10 +18,9 @@ class ArchitectureParams(Kind):
     above: the network tells what is missing from this lower bound.
     """
 
-    later = ("channels", "kernel", "norm_after_relu", "above", "inputs")
-    absent = {"first_layers": [], "channels": ()}
+    absent = {"channels": ()}
     outputs: Literal["state", "actions", "policy"] = "state"
-    above: Literal["", "manhattan"] = ""
+    above: Later[Literal["", "manhattan"]] = ""
 
 
 class BatchNormParams(ArchitectureParams):
@@ -30,7 +29,7 @@ class BatchNormParams(ArchitectureParams):
     batch_norm: bool = True
     batch_norm_momentum: Share = 0.99
     batch_norm_epsilon: Amount = 1e-3
-    norm_after_relu: bool = False
+    norm_after_relu: Later[bool] = False
 
     def problems(self) -> Iterator[str]:
         if self.above and self.outputs != "state":
@@ -45,7 +44,7 @@ class Residual(BatchNormParams):
     """
 
     kind: Literal["residual"] = "residual"
-    inputs: Literal["cells", "pieces", "planes"] = "cells"
+    inputs: Later[Literal["cells", "pieces", "planes"]] = "cells"
     first_layers: Layers
     residual_blocks: int = Field(default=0, ge=0, le=1_000)
     layers_per_block: Few = 2
@@ -55,8 +54,8 @@ class Convolutional(BatchNormParams):
     """Convolutions over cells that lie in a square, then fully connected layers; kernel: cells, a side of a patch."""
 
     kind: Literal["convolutional"]
-    channels: Channels
-    kernel: Few = 2
+    channels: Later[Channels]
+    kernel: Later[Few] = 2
     first_layers: list[Width] = []
 
 
@@ -99,15 +98,13 @@ class SamplerParams(Kind):
     walks at one state part again.
     """
 
-    later = ("spacing", "greedy_share", "greedy_moves", "greedy_random", "levels", "boxes", "pulls")
-
 
 class WalkingSampler(SamplerParams):
     """States of which some may lie on greedy walks."""
 
-    greedy_share: Share = 0
-    greedy_moves: Moves = 50
-    greedy_random: Share = 0.05
+    greedy_share: Later[Share] = 0
+    greedy_moves: Later[Moves] = 50
+    greedy_random: Later[Share] = 0.05
 
 
 class DeepCubeSampler(WalkingSampler):
@@ -134,9 +131,9 @@ class LevelSampler(WalkingSampler):
 
     kind: Literal["levels"]
     walk_max: Moves = 1
-    levels: Positive | str = 10_000
-    boxes: Few = 4
-    pulls: Share = 0.5
+    levels: Later[Positive | str] = 10_000
+    boxes: Later[Few] = 4
+    pulls: Later[Share] = 0.5
 
 
 class UniformSampler(WalkingSampler):
@@ -165,7 +162,7 @@ class NonBacktrackingSampler(WalkingSampler):
     kind: Literal["non_backtracking"]
     walk_max: Moves = 1
     stride: Moves = 10
-    spacing: float = Field(default=1, ge=1, le=100)
+    spacing: Later[float] = Field(default=1, ge=1, le=100)
 
 
 class GrowingTowerSampler(SamplerParams):
@@ -202,11 +199,7 @@ class ModelParams(Kind):
     loss: ClassVar[str] = "mean squared error, moves²"
 
     written = ("recipe", "seeds")
-    later = (
-        *("learning_rate_factor", "forced_update", "checkpoint_iterations", "checkpoints_at", "starts_from"),
-        *("lookahead", "ceiling", "processes"),
-    )
-    absent = {"epsilon": 1.0}
+    absent, fixed = {"epsilon": 1.0}, {"polyak": 0.0}
     puzzle: str
     seed: Seed
     precision: Literal["auto", "float32", "bfloat16"]
@@ -217,10 +210,10 @@ class ModelParams(Kind):
     validation_states: Positive
     check_every: Positive
     checkpoint_every: Positive
-    checkpoint_iterations: Positive | None = None
-    checkpoints_at: list[Positive] = []
-    starts_from: str | None = None
-    processes: int = Field(default=1, ge=1, le=64)
+    checkpoint_iterations: Later[Positive | None] = None
+    checkpoints_at: Later[list[Positive]] = []
+    starts_from: Later[str | None] = None
+    processes: Later[int] = Field(default=1, ge=1, le=64)
 
     def problems(self) -> Iterator[str]:
         if (self.trainer == "presses") != (self.architecture.kind == "rows"):
@@ -248,7 +241,7 @@ class GradientParams(ModelParams):
     minibatch: Positive
     learning_rate: Rate
     learning_rate_decay: Share
-    learning_rate_factor: float = Field(default=1, gt=0, le=1)
+    learning_rate_factor: Later[float] = Field(default=1, gt=0, le=1)
 
 
 class AdamParams(GradientParams):

@@ -82,7 +82,7 @@ FAMILIES = (
            exact=("costtogo.exact.lights_out", "exact_search"), exact_by="linear algebra"),
     Family("sokoban", "sokoban", "sokoban, sokoban_<side>, sokoban_<rows>_<columns>", "Sokoban", "level",
            ("costtogo.puzzles.sokoban", "sokoban"), bound=("costtogo.heuristics.matching", "MatchingBound"),
-           levels=("costtogo.learning.sokoban", "Levels"), exact=("costtogo.search.sokoban", "exact_search"),
+           levels=("costtogo.learning.sokoban", "Levels"), exact=("costtogo.search.exact_levels", "exact_search"),
            exact_by="breadth-first search from the solved states"),
 )  # fmt: skip
 

@@ -1,7 +1,8 @@
 """Columns of data frames as tables of a report; columns.csv says how each is headed and written.
 
-form: the name of a function of costtogo.report.markdown, with its number of places if it takes one. "interval" is
-followed by the columns of a value and of the ends of its interval, and by the form of all three.
+form: the name of a function of costtogo.analysis.numbers or costtogo.report.markdown, with its number of places if it
+takes one. "interval" is followed by the columns of a value and of the ends of its interval, and by the form of all
+three.
 """
 
 import csv
@@ -11,9 +12,11 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
+from costtogo.analysis import numbers
+from costtogo.analysis.numbers import Format
 from costtogo.files import read_text
 from costtogo.report import markdown
-from costtogo.report.markdown import Format, interval, plain, table
+from costtogo.report.markdown import interval, plain, table
 
 TABLE = Path(__file__).with_suffix(".csv")
 
@@ -45,7 +48,7 @@ def _column(name: str, other: "str | tuple[str, Format] | None") -> Column:
 
 
 def _format(name: str, *count: str) -> Format:
-    found = getattr(markdown, name)
+    found = (vars(numbers) | vars(markdown))[name]
     return found(*map(int, count)) if count else found
 
 

@@ -13,14 +13,14 @@ import pandas as pd
 from scipy.stats import t
 
 from costtogo.files import flatten
+from costtogo.literature.claims import claims_judged
+from costtogo.literature.comparison import FOUND
+from costtogo.literature.words import DECIDED, FACT, HELD, VERDICTS
 from costtogo.params.base import variant_of
-from costtogo.report.comparison import FOUND, claims_judged
-from costtogo.report.literature import DECIDED, HELD
-from costtogo.report.repeats import of_seeds
-from costtogo.report.results import StudyResults
-from costtogo.report.tables import OF_LISTED, headline_numbers
-from costtogo.report.words import FACT, VERDICTS
 from costtogo.report.write import chapters_of
+from costtogo.tables.repeats import of_seeds
+from costtogo.tables.results import StudyResults
+from costtogo.tables.whole import OF_LISTED, headline_numbers
 
 SAME, WITHIN, DIFFERENT, ALONE = "the same", "within seeds", "different", "in one alone"
 NUMBERS = ["model", "measure", "left", "right", "seeds", "seeds_differ_by", "is"]

@@ -6,35 +6,29 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from costtogo.analysis.literature import DOCUMENTS
+from costtogo.analysis.numbers import amount, places
 from costtogo.analysis.suboptimality import SEPARATED
-from costtogo.figures.catalogue import kept_of
-from costtogo.figures.chosen import START
 from costtogo.learning.instances import SMALL
+from costtogo.literature.answers.listed_searches import NETWORK_ENGINE
+from costtogo.literature.answers.puzzle import listings
+from costtogo.literature.answers.sampled_searches import trees_in_short
+from costtogo.literature.comparison import compare_all
+from costtogo.literature.estimates import not_run, thresholds_of_exact
+from costtogo.literature.reported import DOCUMENTS
+from costtogo.literature.standing import THESIS
 from costtogo.puzzles import family, make, title
 from costtogo.report import sampled
-from costtogo.report.answers.cells import NETWORK_ENGINE
-from costtogo.report.answers.puzzle import listings
-from costtogo.report.answers.search import trees_in_short
-from costtogo.report.comparison import compare_all
+from costtogo.report.beside import documents, documents_differences, repeated, repeated_differences, repeated_table
 from costtogo.report.figures import Figures
-from costtogo.report.literature import (
-    documents,
-    documents_differences,
-    repeated,
-    repeated_differences,
-    repeated_table,
-)
-from costtogo.report.markdown import amount, cell_text, code, places
+from costtogo.report.markdown import cell_text, code
 from costtogo.report.pages import Page
 from costtogo.report.render import items, render
-from costtogo.report.repeats import repeats_table
-from costtogo.report.results import StudyResults, Tables, alike
-from costtogo.report.standing import THESIS, not_run, thresholds_of_exact
-from costtogo.report.standing import headline as standing_headline
-from costtogo.report.tables import at_headline, audit, cells_of, chosen_numbers, layers_of, of_models, policy
-from costtogo.report.timings import of_cells, of_settings
+from costtogo.report.several_seeds import repeats_table
 from costtogo.report.trainings import training_table
+from costtogo.tables.kept import kept_of
+from costtogo.tables.results import START, StudyResults, Tables, alike
+from costtogo.tables.timings import of_cells, of_settings
+from costtogo.tables.whole import at_headline, audit, cells_of, chosen_numbers, layers_of, of_models, policy
 
 LEAST_INSTANCES = 30  # at a distance, for its share to be told of
 COUNTS = {"instances": "instances", "solved": "solved_percent"}  # of the searches with each kind of heuristic
@@ -72,7 +66,7 @@ def summary(results: StudyResults, by_puzzle: dict[str, Tables], comparison: pd.
     """The numbers that stand for each model, and what was done."""
     puzzles = [results.of(puzzle) for puzzle in results.models]
     headlines = [
-        {"model": model, "puzzle": each.puzzle, "cell": cell_text(each.headline(each.puzzle)), **numbers}
+        {"model": model, "puzzle": each.puzzle, "cell": cell_text(each.headline_cell(each.puzzle)), **numbers}
         | {"run": each.run(f"searches/{model}")}
         for each in puzzles
         for model, numbers in chosen_numbers(each).items()
@@ -105,18 +99,18 @@ def _found(results: StudyResults) -> dict[str, Any]:
     puzzle = results.puzzle
     numbers = pd.DataFrame(chosen_numbers(results)).T.rename_axis("model").reset_index()
     best = numbers.sort_values(["optimal_percent", "nodes_expanded"], ascending=[False, True]).iloc[0]
-    searched = alike(cells_of(results), results.headline(puzzle), "set", "path_weight", "batch_size")
+    searched = alike(cells_of(results), results.headline_cell(puzzle), "set", "path_weight", "batch_size")
     of_kind = searched.groupby("heuristic")
     counts = {name: of_kind[column].first().to_dict() for name, column in COUNTS.items()}
     found = {"best": best.dropna().to_dict(), "numbers": numbers, **counts}
     found |= {
-        "headline": standing_headline(results),
+        "headline": results.headline_model,
         "hardest": _hardest(results, best["model"]),
         "ends": _ends_of_the_grid(results, best["model"]),
         "errors": _errors(results, best["model"]),
         "trees": [trees_in_short(results, lambda own, name: name == searched["set"].iloc[0])],
     }
-    return {"title": title(puzzle), "cell": cell_text(results.headline(puzzle)), **found}
+    return {"title": title(puzzle), "cell": cell_text(results.headline_cell(puzzle)), **found}
 
 
 def _hardest(results: StudyResults, model: str) -> dict[str, Any]:
@@ -126,7 +120,7 @@ def _hardest(results: StudyResults, model: str) -> dict[str, Any]:
     """
     cells = cells_of(results, "by_distance")
     own = cells[(cells["heuristic"] == "network") & (cells["search"] == model)]
-    own = alike(own, results.headline(results.puzzle), "set", "path_weight", "batch_size")
+    own = alike(own, results.headline_cell(results.puzzle), "set", "path_weight", "batch_size")
     own = own[own["instances"] >= LEAST_INSTANCES]
     return {} if own["optimal_percent"].nunique() < 2 else own.loc[own["optimal_percent"].idxmin()].to_dict()
 
@@ -227,7 +221,7 @@ def _puzzle(results: StudyResults, figures: Figures) -> str:
         training=training_table(results),
         audit=_audited(results),
         policy=_policies(results),
-        headline=results.headline(puzzle),
+        headline=results.headline_cell(puzzle),
         cells=_at_headline(results),
         farthest=_from_the_farthest(results),
         metrics=chosen_numbers(results),

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from costtogo.figures.catalogue import FigureEntry, captions, catalogue, drawn, paths_of
-from costtogo.report.extracts import kind_of
-from costtogo.report.results import TIMES, StudyResults
+from costtogo.tables.extracts import kind_of
+from costtogo.tables.results import TIMES, StudyResults
 
 TABLE = ".parquet"
 NOT_WHOLE = ("models/errors", "instances")  # kinds of tables of which less is kept than figures show

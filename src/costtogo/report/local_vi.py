@@ -1,21 +1,18 @@
 """The report's chapter on local value iteration, and its tables."""
 
 from collections.abc import Iterator
-from fractions import Fraction
-from functools import partial
 from typing import Any
 
 import pandas as pd
 
-from costtogo.analysis.local_solutions import lengths_by_size, solver_name
+from costtogo.literature.comparison import compare_texts
+from costtogo.literature.words import REPRODUCED, SOURCE_ERRS, WORSE
 from costtogo.puzzles import make, title
-from costtogo.report.answers.local_vi import local
-from costtogo.report.comparison import compare_texts
 from costtogo.report.figures import Figures
 from costtogo.report.pages import Page
 from costtogo.report.render import items, render
-from costtogo.report.results import StudyResults, Tables
-from costtogo.report.words import REPRODUCED, SOURCE_ERRS, WORSE
+from costtogo.tables.local_vi import local, solvers
+from costtogo.tables.results import StudyResults, Tables
 
 EXCHANGED = "1 2 4 3 5 6 7 8 9 10 11 12 13 15 14 0"
 TOLD = {
@@ -122,39 +119,3 @@ def _exchanged(subproblems: pd.DataFrame, puzzle) -> dict[str, Any]:
     alike = (subproblems["tile"] == pair[-1]) & (subproblems["considered"] == len(pair))
     states = {"states": subproblems.loc[alike, "solvable"].iloc[0], "largest": subproblems["solvable"].max()}
     return {"board": puzzle.draw(state), "pair": pair, "others": others, "home": list(range(1, pair[0])), **states}
-
-
-def classes(results: StudyResults) -> pd.DataFrame:
-    """The classes of boards with their fractions as numbers beside them."""
-    found = local(results, "classes").rename(columns={"share": "share_exact", "average_moves": "average_exact"})
-    found["share_percent"] = [float(100 * Fraction(text)) for text in found["share_exact"]]
-    found["average_moves"] = [float(Fraction(text)) for text in found["average_exact"]]
-    return found
-
-
-def sizes(results: StudyResults) -> pd.DataFrame:
-    """By initial size: averages and most moves of the boards drawn and of all boards, states of the subproblems."""
-    states = local(results, "subproblems").groupby("initial_size")["states"].sum()
-    found = lengths_by_size(local(results, "classes"), local(results, "boards"))
-    return found.assign(states=found["initial_size"].map(states))
-
-
-def solvers(results: StudyResults) -> pd.DataFrame:
-    """A row for each solver: share solved, and length beside the optimum of the boards it solved."""
-    if results.asked.local_vi.compared is None:
-        return pd.DataFrame()
-    rows = []
-    for solver, boards in results.frame(f"compared/{results.puzzle}").groupby("solver", sort=False):
-        length, optimal = (boards.dropna(subset="length")[name].mean() for name in ("length", "optimal"))
-        solved = 100 * boards["length"].count() / len(boards)
-        row = {"solver": solver_name(solver), "boards": len(boards), "solved_percent": solved, "length": length}
-        rows.append(row | {"optimal_length": optimal, "ratio": length / optimal})
-    return pd.DataFrame(rows)
-
-
-LOCAL_VI_TABLES = {
-    "classes": classes,
-    "sizes": sizes,
-    **{name: partial(local, name=name) for name in ("larger", "shares", "subproblems", "preferences")},
-    "solvers": solvers,
-}

@@ -8,12 +8,12 @@ from typing import Any
 
 import pandas as pd
 
-from costtogo.analysis.literature import DOCUMENTS
 from costtogo.files import FileError, read_csv, write_text
-from costtogo.report.comparison import MARKS, scoreboard
-from costtogo.report.literature import scoreboard_text
+from costtogo.literature.claims import MARKS, scoreboard
+from costtogo.literature.reported import DOCUMENTS
+from costtogo.literature.words import VERDICTS
+from costtogo.report.beside import scoreboard_text
 from costtogo.report.render import render
-from costtogo.report.words import VERDICTS
 from costtogo.report.write import PUBLISHED
 from costtogo.types import UserError
 

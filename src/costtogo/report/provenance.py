@@ -1,11 +1,12 @@
 """Where the numbers come from: versions, digests, and what longer studies kept."""
 
+from costtogo.analysis.numbers import short
 from costtogo.files import flatten
 from costtogo.params.base import variant_of
-from costtogo.report.markdown import code, short
+from costtogo.report.markdown import code
 from costtogo.report.render import render
-from costtogo.report.results import StudyResults
-from costtogo.report.tables import adoptions
+from costtogo.tables.provenance import adoptions
+from costtogo.tables.results import StudyResults
 
 DIGEST_LENGTH = 16  # characters of a digest that the report shows; tables/provenance.csv has all of them
 COMMIT_LENGTH = 12

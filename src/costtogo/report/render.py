@@ -9,6 +9,7 @@ from functools import cache
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
+from costtogo.analysis import numbers
 from costtogo.report import markdown
 from costtogo.report.columns import columns
 
@@ -31,11 +32,12 @@ def environment() -> Environment:
     """The templates, with the filters and functions that they may use."""
     loader = PackageLoader("costtogo.report")
     found = Environment(loader=loader, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    forms = vars(numbers) | vars(markdown)
     names = ("amount", "code", "interval", "percent", "places", "short", "significant", "table", "text")
-    functions = {"columns": columns} | {name: getattr(markdown, name) for name in names}
-    found.filters |= functions | {"places": lambda value, count: markdown.places(count)(value)}
+    functions = {"columns": columns} | {name: forms[name] for name in names}
+    found.filters |= functions | {"places": lambda value, count: numbers.places(count)(value)}
     found.globals |= functions
-    found.tests["missing"] = markdown.is_missing
+    found.tests["missing"] = numbers.is_missing
     words = found.get_template("words.md.j2").module
     found.globals |= {"not_run": words.not_run, "solved": words.solved}
     return found

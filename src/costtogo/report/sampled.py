@@ -11,24 +11,25 @@ from typing import Any
 import pandas as pd
 
 from costtogo.analysis.intervals import weighted_means, wilson
-from costtogo.analysis.literature import DOCUMENTS, NETWORKS, numbers_of
+from costtogo.analysis.numbers import amount, percent, places, short
+from costtogo.literature.answers.sampled_searches import is_scrambled, trees_in_short
+from costtogo.literature.answers.trees import is_of_turns
+from costtogo.literature.comparison import compare_all
+from costtogo.literature.reported import DOCUMENTS, NETWORKS, numbers_of
 from costtogo.params.searches import AnytimeParams
 from costtogo.puzzles import make, noun, title
-from costtogo.report.answers.search import is_scrambled, trees_in_short
-from costtogo.report.answers.trees import is_of_turns
-from costtogo.report.comparison import compare_all
+from costtogo.report.beside import documents, documents_differences, documents_table, explanations, related
 from costtogo.report.figures import Figures
-from costtogo.report.literature import documents, documents_differences, documents_table, explanations, related
-from costtogo.report.markdown import amount, code, percent, places, short, table
+from costtogo.report.markdown import code, table
 from costtogo.report.pages import FOLDER, Page
 from costtogo.report.render import items, render
-from costtogo.report.results import StudyResults, Tables, alike
-from costtogo.report.search_tables import beams_text, best_cell, shortest_path_sets, speeds
-from costtogo.report.search_tables import compared as solvers
-from costtogo.report.seeds import seeds_table
-from costtogo.report.solvers import side_by_side
-from costtogo.report.timings import of_settings
+from costtogo.report.several_seeds import seeds_table
 from costtogo.report.trainings import training_table
+from costtogo.tables.results import StudyResults, Tables, alike
+from costtogo.tables.searches import beams_text, best_cell, shortest_path_sets, speeds
+from costtogo.tables.searches import compared as solvers
+from costtogo.tables.side_by_side import side_by_side
+from costtogo.tables.timings import of_settings
 
 SLIGHT = 0.005  # moves of mean error at every distance, of a network that is nearly exact
 POOLED = ["distance", "mean_cost_to_go", "mean_absolute_error", "admissible_percent"]
@@ -110,11 +111,6 @@ class Chapter:
         """What trees of the model that stands for the study found: of scrambled states, and of those less scrambled."""
         return [trees_in_short(self.results, of) for of in (is_scrambled, is_of_turns)]
 
-    @property
-    def headline(self) -> str:
-        """The model that stands for the study."""
-        return self.results.asked.headline or min(self.results.model_names)
-
     def longest_budget(self) -> pd.DataFrame:
         """The rows of external with the most seconds, of these with the most instances; one a model."""
         order = ["seconds_allowed", "first"]
@@ -177,7 +173,7 @@ class Chapter:
         """On each set the network and the best baseline at the network's best λ and N."""
         shown = self.tables["compared"]
         for _, rows in shown[shown["solver"] == "BWAS"].groupby("set", sort=False):
-            own = rows[rows["heuristic"] == self.headline]
+            own = rows[rows["heuristic"] == self.results.headline_model]
             others = alike(rows[~rows["learned"]], own.iloc[0], "path_weight", "batch_size") if len(own) else own
             if len(others):
                 yield own.iloc[0].to_dict(), best_cell(others).to_dict()
@@ -202,13 +198,13 @@ class Chapter:
         """What the audit of the model that stands for the study found on states of known distance, and on walks."""
         consistency = self.last_checkpoint("consistency").set_index("model")["consistent_percent"]
         found = self.over_distances("nearby")
-        row = found[found["model"] == self.headline].iloc[0].to_dict()
-        return row | {"consistent_percent": consistency.get(self.headline, float("nan"))}
+        row = found[found["model"] == self.results.headline_model].iloc[0].to_dict()
+        return row | {"consistent_percent": consistency.get(self.results.headline_model, float("nan"))}
 
     def walked_greedily(self) -> pd.DataFrame:
         """Shares solved by greedy search with the last checkpoint of that model, the shortest walks first."""
         found = self.last_checkpoint("greedy")
-        return found[found["model"] == self.headline].sort_values("depth")
+        return found[found["model"] == self.results.headline_model].sort_values("depth")
 
     def networks_beside(self) -> str:
         """Our numbers beside those of each network of the literature, a row for each quantity.

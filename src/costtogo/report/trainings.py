@@ -1,12 +1,9 @@
 """The parameters and the measures of trainings, as their cards have them, side by side."""
 
-from typing import Any
-
-import pandas as pd
-
-from costtogo.params.used import used_parameters
-from costtogo.report.markdown import amount, code, is_missing, short, table
-from costtogo.report.results import StudyResults
+from costtogo.analysis.numbers import amount, is_missing
+from costtogo.report.markdown import code, table
+from costtogo.tables.results import StudyResults
+from costtogo.tables.trainings import keys_of, settings
 
 
 def training_table(results: StudyResults) -> str:
@@ -15,23 +12,11 @@ def training_table(results: StudyResults) -> str:
     metrics = [results.card(f"models/{model}")["metrics"] for model in models]
     differ = parameters[parameters[models].nunique(axis=1) > 1]
     asked = set(differ["parameter"])
-    rows = [[f"*{key}*", *cells] for key, *cells in differ.itertuples(index=False) if key not in _keys(metrics)]
-    for key in _keys(metrics):
+    rows = [[f"*{key}*", *cells] for key, *cells in differ.itertuples(index=False) if key not in keys_of(metrics)]
+    for key in keys_of(metrics):
         heading = key.replace("_", " ")
         rows.append([f"*{heading}*" if key in asked else heading, *(_measured(found.get(key)) for found in metrics)])
     return table(["", *map(code, models)], rows)
-
-
-def settings(results: StudyResults) -> pd.DataFrame:
-    """Every parameter of the finished trainings of a puzzle as text, one column a model; a dash where one has none."""
-    cards = [results.card(f"models/{model}") for model in results.trained]
-    used = [used_parameters(card["parameters"]["training"]) for card in cards]
-    rows = [[key, *(short(flat.get(key, "–")) for flat in used)] for key in _keys(used)]
-    return pd.DataFrame(rows, columns=["parameter", *results.trained])
-
-
-def _keys(dictionaries: list[dict[str, Any]]) -> list[str]:
-    return list(dict.fromkeys(key for entries in dictionaries for key in entries))
 
 
 def _measured(value) -> str:

@@ -5,6 +5,7 @@ from typing import Any
 
 import pandas as pd
 
+from costtogo.analysis.numbers import Format, amount, is_missing, places, short
 from costtogo.analysis.variants import (
     BASE,
     CELLS,
@@ -15,13 +16,13 @@ from costtogo.analysis.variants import (
     longest,
     predictions,
 )
-from costtogo.figures.catalogue import mean_distance_at_looks
 from costtogo.params.base import variant_of
-from costtogo.params.used import used_parameters
+from costtogo.params.trainers import used_parameters
 from costtogo.puzzles import family
-from costtogo.report.markdown import Format, amount, cell_text, code, is_missing, places, short, table
+from costtogo.report.markdown import cell_text, code, table
 from costtogo.report.render import render
-from costtogo.report.results import StudyResults
+from costtogo.tables.kept import mean_distance_at_looks
+from costtogo.tables.results import StudyResults
 
 MEASURES = {  # of a checkpoint, over all states, and of the searches with it: heading and format
     "mean_absolute_error": ("mean absolute error, moves", places(3)),

@@ -16,15 +16,15 @@ import pandas as pd
 from costtogo.files import remove_others, write_csv, write_json, write_text
 from costtogo.puzzles import title as puzzle_title
 from costtogo.report import exhaustive, local_vi, sampled
+from costtogo.report.beside import claims_in_short, rules_text, unmet
 from costtogo.report.figures import Figures
-from costtogo.report.literature import claims_in_short, rules_text, unmet
 from costtogo.report.pages import FIRST, FOLDER, Page, placed, written
 from costtogo.report.provenance import kept_text, provenance_text
 from costtogo.report.render import deeper, items, render
-from costtogo.report.results import StudyResults, Tables, by_size
-from costtogo.report.tables import headline_numbers, of_study, tables_of
-from costtogo.report.timings import search_timings, stage_timings
 from costtogo.report.variants import variants_text
+from costtogo.tables.results import StudyResults, Tables, by_size
+from costtogo.tables.timings import search_timings, stage_timings
+from costtogo.tables.whole import headline_numbers, of_study, tables_of
 
 FINDINGS = 5  # that the first page tells
 PUBLISHED = "published"  # the folder of the reports that git has

@@ -15,7 +15,7 @@ from numba import njit
 from costtogo.puzzles.base import Puzzle, inverses
 from costtogo.search.heap import pop as pop_first
 from costtogo.search.heap import push as push_entry
-from costtogo.search.pool import NOTHING, Rules, SearchPool, hash_in, slot_of_state
+from costtogo.search.pool import NOTHING, Nodes, Rules, SearchPool, hash_in, slot_of_state
 from costtogo.types import NO_ACTION, ActionHeuristic, CostToGo, SearchResult, States, UserError
 
 ENTRY_BYTES = 12
@@ -41,6 +41,16 @@ class Batch(NamedTuple):
     states: States
 
 
+class Where(NamedTuple):
+    """Where the states of entries are looked for and nodes are made: the arrays of a pool, as kernels write on them."""
+
+    nodes: Nodes
+    slots: np.ndarray  # int32, a hash table: node + 1, or 0
+    numbers: np.ndarray  # uint64 [D, letters], of hashes
+    searches: np.ndarray  # SEARCH [B]
+    open: Open
+
+
 class ActionPool(SearchPool):
     """Searches whose open entries are actions of nodes."""
 
@@ -64,10 +74,9 @@ class ActionPool(SearchPool):
         Returns the rows of the batch that are to be expanded, int64 [K], and their nodes, int32 [K].
         """
         self.reserve(len(batch.search))
-        kept, nodes, self.count = _enter(
-            self.nodes, self.slots, self.numbers, self.searches, self.open, self.count, batch,
-            self.puzzle.is_goal(batch.states), len(self.inverse), rules, path_weight,
-        )  # fmt: skip
+        where = Where(self.nodes, self.slots, self.numbers, self.searches, self.open)
+        solved, actions = self.puzzle.is_goal(batch.states), len(self.inverse)
+        kept, nodes, self.count = _enter(where, self.count, batch, solved, actions, rules, path_weight)
         return kept, nodes
 
     def push(self, search: np.ndarray, nodes: np.ndarray, values: np.ndarray, path_weight: np.ndarray) -> None:
@@ -171,75 +180,89 @@ def _pop(opened, g, searches, actions, batch_size, path_weight):
 
 
 @njit(cache=True)
-def _enter(nodes, slots, numbers, searches, opened, count, batch, solved, actions, rules, path_weight):
+def _enter(where, count, batch, solved, actions, rules, path_weight):
     """Make nodes of the entries of a batch whose states are new in their search or reached at less cost.
 
     Returns the rows of the batch that are to be expanded, int64 [K], their nodes, int32 [K], and how many nodes there
     are. Keeps true: a slot names the cheapest node of its state in its search; dearer ones stay where they are, as
     parents of open entries; a search that has ended has its bound, and none of its rows are expanded.
     """
-    state, search_of, g, h, parent_of, action_of, _ = nodes
-    search_of_row, entries, rest, states = batch
-    kept, made = np.empty(len(entries), dtype=np.int64), np.empty(len(entries), dtype=np.int32)
+    kept, made = np.empty(len(batch.entry), dtype=np.int64), np.empty(len(batch.entry), dtype=np.int32)
     used, row = 0, 0
-    for search in range(len(searches)):
-        its = searches[search]
+    for search in range(len(where.searches)):
+        its = where.searches[search]
         if not its.running:
             continue
-        first, first_row, kept_open = used, row, its.stored + opened.count[search]
-        while row < len(entries) and search_of_row[row] == search:
-            entry = entries[row]
-            parent = entry // actions
-            path = g[parent] + 1 if entry >= 0 else 0
-            # Find the state's node, if it has one.
-            hashed = hash_in(states, row, search, numbers)
-            slot = slot_of_state(state, search_of, slots, hashed, states, row, search)
-            known = slots[slot] - 1
-            # Make a node of it, unless one is as cheap, the goal is, or the search has just ended.
-            if its.running and (known < 0 or path < g[known]) and path < its.cost:
-                node, count = count, count + 1
+        first, first_row, kept_open = used, row, its.stored + where.open.count[search]
+        while row < len(batch.entry) and batch.search[row] == search:
+            path = _moves_to(where.nodes.g, batch.entry[row], actions)
+            slot = _find(where, batch.states, row, search)
+            known = where.slots[slot] - 1
+            # Make a node of the state, unless one is as cheap, the goal is, or the search has just ended.
+            if its.running and (known < 0 or path < where.nodes.g[known]) and path < its.cost:
+                _make(where, batch, row, slot, count, path, actions)
                 its.stored += 1
-                slots[slot] = node + 1
-                if known >= 0:
-                    search_of[known] = NOTHING
-                for cell in range(state.shape[1]):
-                    state[node, cell] = states[row, cell]
-                search_of[node], g[node], h[node] = search, path, rest[row]
-                parent_of[node] = parent if entry >= 0 else NOTHING
-                action_of[node] = entry % actions if entry >= 0 else NO_ACTION
                 if solved[row]:
-                    its.cost, its.goal_node = path, node
+                    its.cost, its.goal_node = path, count
                     its.running = rules.until_proved
                 else:
-                    kept[used], made[used] = row, node
+                    kept[used], made[used] = row, count
                     used += 1
+                count += 1
             row += 1
         # End the search where nothing is left or a limit is reached.
         taken = used - first
         if its.running:
             its.out_of_memory = kept_open > rules.max_nodes
-            exhausted = taken == 0 and opened.count[search] == 0
-            if exhausted or its.expanded + taken > rules.max_expansions or its.out_of_memory:
-                its.running = False
+            exhausted = taken == 0 and where.open.count[search] == 0
+            its.running = not (exhausted or its.expanded + taken > rules.max_expansions or its.out_of_memory)
         if its.running:
             its.expanded += taken
         else:
-            its.bound = _least_open(opened, g, batch, search, first_row, row, actions, path_weight[search])
+            # None of its rows are expanded, so that they are as open as its entries.
+            its.bound = _least_open(where, batch, search, first_row, row, actions, path_weight[search])
             used = first
     return kept[:used], made[:used], count
 
 
+@njit(cache=True, inline="always")
+def _moves_to(g, entry, actions):
+    """The moves from the start to the state of an entry by its parent; 0 of a start, which has none."""
+    return g[entry // actions] + 1 if entry >= 0 else 0
+
+
+@njit(cache=True, inline="always")
+def _find(where, states, row, search):
+    """The slot of the node that the state of a row has in a search, or where it would stand."""
+    hashed = hash_in(states, row, search, where.numbers)
+    return slot_of_state(where.nodes.state, where.nodes.search, where.slots, hashed, states, row, search)
+
+
+@njit(cache=True, inline="always")
+def _make(where, batch, row, slot, node, path, actions):
+    """Make a node of a row, which takes the slot of its state; the dearer node that had it is found no more."""
+    nodes, entry = where.nodes, batch.entry[row]
+    known = where.slots[slot] - 1
+    if known >= 0:
+        nodes.search[known] = NOTHING
+    where.slots[slot] = node + 1
+    for cell in range(nodes.state.shape[1]):
+        nodes.state[node, cell] = batch.states[row, cell]
+    nodes.search[node], nodes.g[node], nodes.h[node] = batch.search[row], path, batch.h[row]
+    nodes.parent[node] = entry // actions if entry >= 0 else NOTHING
+    nodes.action[node] = entry % actions if entry >= 0 else NO_ACTION
+
+
 @njit(cache=True)
-def _least_open(opened, g, batch, search, first, last, actions, path_weight):
+def _least_open(where, batch, search, first, last, actions, path_weight):
     """The least g + h of what a search has open: its entries, and its rows of the batch from first to last."""
-    least = np.inf
-    fs, entries = opened.f[search], opened.entry[search]
-    for place in range(opened.count[search]):
+    least, g = np.inf, where.nodes.g
+    fs, entries = where.open.f[search], where.open.entry[search]
+    for place in range(where.open.count[search]):
         path = g[entries[place] // actions] + 1
         least = min(least, path + np.float64(_rest(fs[place], path_weight, path)))
     for row in range(first, last):
-        path = g[batch.entry[row] // actions] + 1 if batch.entry[row] >= 0 else 0
-        least = min(least, path + np.float64(batch.h[row]))
+        least = min(least, _moves_to(g, batch.entry[row], actions) + np.float64(batch.h[row]))
     return least
 
 

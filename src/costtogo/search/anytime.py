@@ -113,14 +113,15 @@ def solve(
 ) -> SearchResult:
     """The best solution of one start, uint8 [1, D], within some seconds: by BWAS where λ are given, else by beams.
 
-    nearby: exact distances around the goal, which beams need.  options: those of solve_with_weights.
+    nearby: exact distances around the goal, which beams need.  options: the other fields of Weighted.
     """
     (start,) = starts
     if not path_weights:
         return solve_within(puzzle, heuristic, start, seconds=seconds, nearby=nearby, max_nodes=max_nodes)
     known = heuristic if nearby is None else NearbyHeuristic(heuristic, nearby)
-    options |= {"path_weights": path_weights, "seconds": seconds, "max_nodes": max_nodes}
-    return solve_with_weights(puzzle, known, start, **options)
+    return solve_with_weights(
+        puzzle, known, start, Weighted(path_weights, **options), seconds=seconds, max_nodes=max_nodes
+    )
 
 
 def solve_images(
@@ -136,6 +137,7 @@ def solve_images(
     """The shortest solution of one start, uint8 [1, D], by beams of one width from the first so many of its images."""
     best, (start,) = Best(), starts
     for image in images(puzzle)[:count]:
+        # A beam that goes on for as long as the best solution so far cannot find a shorter one.
         narrower = replace(limits, max_moves=min(limits.max_moves, best.at_most(nearby)))
         found = beam.solve(puzzle, heuristic, image.of(start), width=width, nearby=nearby, limits=narrower)
         best.take(found, image)
@@ -163,10 +165,12 @@ def solve_within(
     rate = 0.0  # seconds that the widest search took for each state of its width
     widest = max(1, max_nodes // max(LEVELS, len(puzzle.actions)))  # a step may hold all children of a level
     for width, number in schedule(len(every)):
+        # The width that should end in time, by the seconds that searches took so far.
         begun = time.monotonic()
         in_time = int((deadline - begun) / (MARGIN * rate)) if rate else width
         if in_time < WIDTHS[0][0] or at_widest == len(every):
             break
+        # Search from another image, only for solutions shorter than the best.
         width = min(width, in_time, widest)
         at_widest += width == widest
         limits = BeamLimits(max_moves=best.at_most(nearby), max_nodes=max_nodes, seconds=deadline - begun)
@@ -178,50 +182,91 @@ def solve_within(
     return best.result()
 
 
+@dataclass(frozen=True)
+class Turn:
+    """One search by BWAS.
+
+    image: of the state, from which it searches.  waiting: images that this λ has not been searched with yet, this one
+    among them: they share the time.
+    """
+
+    path_weight: float
+    batch_size: int
+    image: Image
+    waiting: int = 1
+
+    def limits(self, deadline: float, max_nodes: int) -> bwas.Limits:
+        """Its share of the time until a deadline on the monotonic clock."""
+        return bwas.Limits(max_nodes=max_nodes, seconds=max(0, deadline - time.monotonic()) / self.waiting)
+
+    def wider(self, took: float, left: float) -> "Turn | None":
+        """The same with as large an N as should end in the seconds left; None where that is not twice as large.
+
+        took: the seconds of this search, which grow with N.
+        """
+        batch_size = int(min(self.batch_size * left / (MARGIN * took), bwas.LARGEST_BATCH))
+        return replace(self, batch_size=batch_size, waiting=1) if batch_size >= 2 * self.batch_size else None
+
+
+@dataclass(frozen=True)
+class Weighted:
+    """Which searches by BWAS make up one within some seconds.
+
+    path_weights: each λ, in turn.  batch_size: N.  count: the images of a state that each λ searches from.
+    widening: whether the last λ is searched with again, and again, as large an N each time as should end in time.
+    shortening: the share of the time that is left, once there is a solution, for making the best one shorter by
+    stretches (search.shorten), of sliding tiles alone.  threads: that do so; their work is not counted.
+    """
+
+    path_weights: Sequence[float]
+    batch_size: int
+    count: int = 1
+    widening: bool = False
+    shortening: float = 0
+    threads: int = 1
+
+    def turns(self, puzzle: Puzzle) -> Iterator[Turn]:
+        """The searches that are made in any case, as long as there is time."""
+        some = images(puzzle)[: self.count]
+        for weight in self.path_weights:
+            for place, image in enumerate(some):
+                yield Turn(weight, self.batch_size, image, len(some) - place)
+
+
 def solve_with_weights(
     puzzle: Puzzle,
     heuristic: Heuristic,
     start: States,
+    weighted: Weighted,
     *,
-    path_weights: Sequence[float],
-    batch_size: int,
     seconds: float,
-    count: int = 1,
-    widening: bool = False,
-    shortening: float = 0,
-    threads: int = 1,
     max_nodes: int = bwas.Limits.max_nodes,
 ) -> SearchResult:
-    """The shortest of the solutions of one start, uint8 [D], by BWAS with each λ in turn until the time is up.
-
-    count: from how many of its images each λ searches; those still to be searched from share the time that is left.
-    widening: whether the last λ is searched with again, and again, as large an N each time as should end in time.
-    shortening: the share of the time that is left, once there is a solution, to making the best one shorter by
-    stretches (search.shorten), of sliding tiles alone. The work of that, by so many threads, is not counted.
-    """
-    share = shortening if puzzle.family == "sliding" else 0
+    """The shortest of the solutions of one start, uint8 [D], by BWAS with each λ in turn until the time is up."""
+    share = weighted.shortening if puzzle.family == "sliding" else 0
     if share:
         shortest(puzzle, puzzle.goal, puzzle.goal, than=0)  # so that no later time holds the loading of compiled code
     deadline, best, kept = time.monotonic() + seconds, Best(), 0.0
-    some = images(puzzle)[:count]
-    turns = [
-        (weight, batch_size, image, len(some) - place) for weight in path_weights for place, image in enumerate(some)
-    ]
-    while turns:
-        (weight, batch, image, waiting), begun = turns.pop(0), time.monotonic()
-        limits = bwas.Limits(max_nodes=max_nodes, seconds=max(0, deadline - kept - begun) / waiting)
-        found = bwas.solve(puzzle, heuristic, image.of(start), path_weight=weight, batch_size=batch, limits=limits)
-        best.take(found, image)
+    planned = weighted.turns(puzzle)
+    turn = next(planned, None)
+    while turn is not None:
+        # Search with one λ from one image.
+        begun, limits = time.monotonic(), turn.limits(deadline - kept, max_nodes)
+        setting = {"path_weight": turn.path_weight, "batch_size": turn.batch_size, "limits": limits}
+        found = bwas.solve(puzzle, heuristic, turn.image.of(start), **setting)
+        best.take(found, turn.image)
+        # Time is kept for shortening only once there is something to shorten.
         kept = share * seconds if np.isfinite(best.cost) else 0.0
         ended = time.monotonic()
         left = deadline - kept - ended
         if left <= 0:
             break
-        if widening and not turns and found.solved[0]:
-            wider = int(min(batch * left / (MARGIN * (ended - begun)), bwas.LARGEST_BATCH))
-            turns = [(weight, wider, image, 1)] if wider >= 2 * batch else []
+        # Go on with the next λ or image; after the last one, with a larger N, which finds shorter solutions.
+        last, turn = turn, next(planned, None)
+        if turn is None and weighted.widening and found.solved[0]:
+            turn = last.wider(ended - begun, left)
     if share and np.isfinite(best.cost):
         left = deadline - time.monotonic()
-        best.solution = shorten(puzzle, start, best.solution, seconds=left, threads=threads)
+        best.solution = shorten(puzzle, start, best.solution, seconds=left, threads=weighted.threads)
         best.cost = float(len(best.solution))
     return best.result()

@@ -3,7 +3,7 @@
 Depth-first searches with a growing bound on f = g + h; the first that reaches the goal has found a shortest solution.
 Nothing is stored but the path. A move changes the rank of one pattern in each sum of the heuristic: the ranks are
 followed from move to move, and a child beyond the bound in the first sum is not looked up in the others. Words of moves
-that another word makes needless are not tried (search.duplicates).
+that another word makes needless are not tried (exact.sliding_words).
 
 A long search is cut into the subtrees of its first layer of many boards, each board once. Those that took most nodes in
 an iteration come first in the next: there the goal is likeliest. A thread that has searched one takes the next. The
@@ -24,11 +24,11 @@ from numba import njit, types
 from numba.extending import intrinsic
 
 from costtogo.exact import meeting
+from costtogo.exact.sliding_words import automaton
 from costtogo.exact.solver import ExactSearch, Means
 from costtogo.heuristics.tile_sums import TileSumHeuristic, TileSums, conflict_moves, enter_ranks, line_number
 from costtogo.progress import SECONDS_BETWEEN, report
 from costtogo.puzzles.sliding import SlidingTiles
-from costtogo.search.duplicates import automaton
 from costtogo.types import NO_STATE, SearchResult, States, UserError
 
 LONGEST = 1023  # moves of a path
@@ -201,8 +201,8 @@ class Deepening:
     def cut(self) -> None:
         """Cut the tree into the subtrees of its first layer of SUBTREES boards or more.
 
-        A board is kept with the first way to it in the order of words, as search.duplicates requires. The layer is one
-        before the goal's.
+        A board is kept with the first way to it in the order of words, as exact.sliding_words requires. The layer is
+        one before the goal's.
         """
         boards, readers, ways = self.roots.boards, self.roots.readers, self.roots.ways
         before = _as_one(boards[:0])

@@ -2,14 +2,14 @@
 
 from pathlib import Path
 
-from costtogo.analysis.documents import read_by_report
 from costtogo.files import flatten
+from costtogo.literature.documents import read_by_report
 from costtogo.params.study import Study
 from costtogo.report.figures import Figures
-from costtogo.report.results import References, StudyResults
 from costtogo.report.write import write
 from costtogo.stages.figures import remove_figures
 from costtogo.stages.stage_run import StageRun, clocks_of, parameters_of, whole_cards
+from costtogo.tables.results import References, StudyResults
 
 WRITTEN = ("report.md", "pages/*.md", "reported_vs_reproduced.csv", "metrics/*.json", "tables/*.csv", "figures/*.png")
 

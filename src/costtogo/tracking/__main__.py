@@ -1,13 +1,12 @@
-"""Make the store ready before MLflow's pages are opened, and say what to open: python -m costtogo.tracking [study]."""
+"""Prepare the store for MLflow's UI and print the addresses to open: python -m costtogo.tracking."""
 
 import sys
 from pathlib import Path
 
-from costtogo.tracking import links, prepare_store
+from costtogo.tracking import ui_lines
 from costtogo.types import UserError
 
 try:
-    prepare_store(Path.cwd())
-    print(*links(Path.cwd(), *sys.argv[1:2]), sep="\n", flush=True)
+    print(*ui_lines(Path.cwd()), sep="\n", flush=True)
 except UserError as error:
     sys.exit(str(error))

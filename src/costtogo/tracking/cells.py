@@ -1,83 +1,58 @@
-"""The cells of a search's grid as runs of their own, below that of the search: MLflow draws them as one picture.
+"""The cells of a search's grid as child runs of the search, so that MLflow's charts can compare them.
 
-A cell is a row of the table grid: settings, up to the column `instances`, and what the searches with them found.
+A cell is a row of the stage's table `grid`: its settings, up to the column `instances`, then what the searches found.
 """
 
 import math
-from collections import Counter
-from collections.abc import Iterable
 from typing import Any
 
 from costtogo.tracking.record import Card, Stage
 
-PARENT = "mlflow.parentRunId"  # MLflow's own tag
-CELL, CELL_OF, SET = "cell", "cell_of", "set"  # the stage of a cell; its search and its set of instances
-LAMBDA, SIZE, HEURISTIC, INSTANCES = "path_weight", "batch_size", "heuristic", "instances"  # columns
-LETTERS = {LAMBDA: "λ", SIZE: "N"}  # of the literature
+PARENT = "mlflow.parentRunId"  # MLflow's tag of a child run
+CELL, CELL_OF, SET = "cell", "cell_of", "set"  # a cell's stage; tags: its search, its set of instances
+HEURISTIC, INSTANCES = "heuristic", "instances"  # columns
+LETTERS = {"path_weight": "λ", "batch_size": "N"}  # as the literature names them
 FOUND = ("solved_percent", "optimal_percent", "length", "nodes_expanded")
-NETWORK = "network"  # what the searches of a model go by, where the table names it
-
-
-def cells_in(stage: Stage) -> list[dict[str, Any]]:
-    """The rows of the stage's grid; empty of a stage that has none."""
-    grid = stage.table("grid")
-    return [] if grid is None or INSTANCES not in grid else grid.to_dict("records")
-
-
-def settings_of(cell: dict[str, Any]) -> dict[str, Any]:
-    """The settings of a cell, but its set and its heuristic."""
-    names = list(cell)[: list(cell).index(INSTANCES)]
-    return {name: cell[name] for name in names if name not in (SET, HEURISTIC)}
-
-
-def titles(cells: list[dict[str, Any]]) -> list[str]:
-    """The settings of each cell in short, those that differ and λ and N.  -> "λ=0.7 N=5 test"."""
-    settings = [settings_of(cell) for cell in cells]
-    varying = [name for name in settings[0] if name in LETTERS or len({each[name] for each in settings}) > 1]
-    told = [" ".join(f"{LETTERS.get(name, name)}={_text(each[name])}" for name in varying) for each in settings]
-    return [" ".join(filter(None, [text, str(cell.get(SET, ""))])) for text, cell in zip(told, cells, strict=True)]
+NETWORK = "network"  # the heuristic that needs no mention in a name
 
 
 def log_cells(client, run, stage: Stage, tags: dict[str, str], start: int) -> None:
-    """A finished run for each cell of a search; tags: what all of them bear.  Nothing for another stage."""
+    """Log a finished child run for each cell of a search; does nothing for a stage without a grid.
+
+    tags: the tags that all cells share.  start: in ms.
+    """
     from mlflow.entities import Metric, Param
 
-    if not (rows := cells_in(stage)):
-        return
-    for row, title in zip(rows, titles(rows), strict=True):
-        name = searched_by(stage.card, row)
-        own = {PARENT: run.info.run_id, "stage": CELL, CELL_OF: f"{stage.card['group']}/{name}", SET: row.get(SET, "")}
-        cell = client.create_run(run.info.experiment_id, start, tags | own, f"{title} {name}")
-        metrics = [Metric(name, value, start, 0) for name, value in numbers_of(row).items()]
-        params = [Param(name, _text(value)) for name, value in settings_of(row).items()]
-        client.log_batch(cell.info.run_id, metrics, params)
-        client.set_terminated(cell.info.run_id, "FINISHED", start)
+    grid = stage.table("grid")
+    cells = [] if grid is None or INSTANCES not in grid else grid.to_dict("records")
+    for cell in cells:
+        name, settings = _searched_by(stage.card, cell), _settings(cell)
+        title = [f"{LETTERS.get(key, key)}={value}" for key, value in settings.items()]
+        own = {PARENT: run.info.run_id, "stage": CELL, CELL_OF: f"{stage.card['group']}/{name}", SET: cell.get(SET, "")}
+        child = client.create_run(
+            run.info.experiment_id, start, tags | own, " ".join(filter(None, [*title, own[SET], name]))
+        )
+        numbers = {key: float(cell[key]) for key in FOUND if key in cell and math.isfinite(cell[key])}
+        metrics = [Metric(key, value, start, 0) for key, value in numbers.items()]
+        params = [Param(key, value) for key, value in settings.items()]
+        client.log_batch(child.info.run_id, metrics, params)
+        client.set_terminated(child.info.run_id, "FINISHED", start)
 
 
-def numbers_of(cell: dict[str, Any]) -> dict[str, float]:
-    """What the searches of a cell found; there is no length where nothing was solved."""
-    return {name: float(cell[name]) for name in FOUND if name in cell and math.isfinite(cell[name])}
+def with_cells(client, run) -> list:
+    """The cells of a search's run, then the run itself."""
+    condition = f"tags.`{PARENT}` = '{run.info.run_id}'"
+    return [*client.search_runs([run.info.experiment_id], condition, max_results=1_000), run]
 
 
-def searched_by(card: Card, cell: dict[str, Any]) -> str:
-    """What a cell is called after: the network; without one also what its searches go by: baseline_cube2 exact."""
+def _settings(cell: dict[str, Any]) -> dict[str, str]:
+    """The settings of a cell without its set and its heuristic.  -> {"path_weight": "0.7", "batch_size": "5"}"""
+    names = list(cell)[: list(cell).index(INSTANCES)]
+    values = {name: cell[name] for name in names if name not in (SET, HEURISTIC)}
+    return {name: f"{value:g}" if isinstance(value, float) else str(value) for name, value in values.items()}
+
+
+def _searched_by(card: Card, cell: dict[str, Any]) -> str:
+    """The name of the network, or of the stage and the heuristic that guided the search.  -> "baseline_cube2 exact"."""
     heuristic = cell.get(HEURISTIC, NETWORK)
     return card["name"] if heuristic == NETWORK else f"{card['name']} {heuristic}"
-
-
-def fullest_sets(cells: Iterable[tuple[str, str]]) -> dict[str, str]:
-    """The set with most cells of each search; cells: search and set of each."""
-    found: dict[str, str] = {}
-    for (search, instances), _ in sorted(Counter(cells).items(), key=lambda item: (-item[1], item[0])):
-        found.setdefault(search, instances)
-    return found
-
-
-def cells_of(client, run) -> list:
-    """The cells of a search's run."""
-    condition = f"tags.`{PARENT}` = '{run.info.run_id}'"
-    return list(client.search_runs([run.info.experiment_id], condition, max_results=1_000))
-
-
-def _text(value: Any) -> str:
-    return f"{value:g}" if isinstance(value, float) else str(value)

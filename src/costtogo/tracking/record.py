@@ -1,4 +1,4 @@
-"""What MLflow shall hold about a finished stage, read from its files; nothing here needs MLflow."""
+"""The content of a finished stage's run in MLflow, read from the stage's files; nothing here needs MLflow."""
 
 import json
 import math
@@ -10,10 +10,10 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from costtogo.cards import Card, key_of
+from costtogo.cards import SHOWN, Card, key_of
 from costtogo.files import flatten, read_csv, read_frame, read_json
-from costtogo.params.used import used_parameters
-from costtogo.tracking.place import EXPERIMENT, temporary_experiment
+from costtogo.params.trainers import used_parameters
+from costtogo.tracking.location import EXPERIMENT, temporary_experiment
 from costtogo.types import UserError
 
 Points: TypeAlias = dict[tuple[str, int], float]  # (metric, step) -> value
@@ -24,6 +24,9 @@ TRAINING = "training"  # the parameters of a training, in its card
 SMALL_FILE = 5_000_000  # bytes; larger tables stay in results/
 COPIED_KINDS = {".parquet", ".csv", ".json", ".md", ".png"}
 COMPARISON = "reported_vs_reproduced.csv"
+DESCRIPTION = "mlflow.note.content"  # MLflow's tag for a description in Markdown
+HEADLINE = ("optimal_percent", "nodes_expanded", "length", "last_mean_absolute_error", "loss", "verdict reproduced")
+MOST_FOUND = 4  # numbers in a description
 
 
 def thinned(curve):
@@ -45,8 +48,8 @@ def by_checkpoint(errors):
 class Series(NamedTuple):
     """Columns of a stage's table that are metrics by iteration.
 
-    by: the column that tells several series apart; name: of a metric, by the value there and the column; rows: which
-    rows of the table count.
+    by: the column whose values separate several series.  name: the pattern of a metric's name, filled with that value
+    and the column.  rows: selects the rows of the table to use.
     """
 
     columns: tuple[str, ...]
@@ -55,7 +58,7 @@ class Series(NamedTuple):
     rows: Callable = lambda table: table
 
     def points(self, table) -> Points:
-        """The points of a data frame; missing values are left out."""
+        """The points of a data frame, without missing values."""
         found: Points = {}
         rows = self.rows(table)
         for by, part in rows.groupby(self.by) if self.by else [("", rows)]:
@@ -68,8 +71,8 @@ class Series(NamedTuple):
 
 
 AUDITED = ("admissible_percent", "consistent_percent", "overestimation_mean", "overestimation_max")
-SELECTED = ("mean_absolute_error", "admissible_percent", "consistent_percent")  # of the audit, told by a search
-SERIES = {  # by the table of a stage
+SELECTED = ("mean_absolute_error", "admissible_percent", "consistent_percent")  # of the audit, for the search
+SERIES = {  # by the name of a stage's table
     "curve": Series(("loss", "validation_loss", "effective_k", "convergence_points"), rows=thinned),
     "errors": Series(("mean_absolute_error",), rows=by_checkpoint),
     "measures": Series((*AUDITED, "mean_absolute_error", "bias"), "scope", "{by}_{column}"),
@@ -80,7 +83,7 @@ SERIES = {  # by the table of a stage
 
 @dataclass(frozen=True)
 class Stage:
-    """A finished stage: its card and where the card and the project lie."""
+    """A finished stage: its card, the path of the card and the folder of the project."""
 
     path: Path
     root: Path
@@ -93,11 +96,11 @@ class Stage:
 
     @property
     def is_report(self) -> bool:
-        """True for the report of a study, whose card has the parameters, inputs and numbers of all its stages."""
+        """True for the report of a study, whose card repeats the parameters, inputs and numbers of all its stages."""
         return self.card["group"] == "report"
 
     def table(self, name: str):
-        """The data frame <name>.parquet of the stage; None where it has none."""
+        """The data frame <name>.parquet of the stage; None if there is none."""
         path = self.path.with_suffix("") / f"{name}.parquet"
         return read_frame(path) if path.exists() else None
 
@@ -108,23 +111,23 @@ def read_stage(path: Path, root: Path) -> Stage:
 
 
 def placed(card: Card, root: Path) -> Card:
-    """The card, with the experiment's name where it lies in a temporary copy of the project."""
+    """The card, with the name of the DVC experiment if root is a temporary copy of the project."""
     name = temporary_experiment(root)
     return card | {EXPERIMENT: name} if name else card
 
 
 def experiment_of(card: Card) -> dict[str, str]:
-    """The field of a temporary experiment, where the card is of one: such runs are apart from the project's."""
+    """The name of the card's temporary experiment as a tag, which keeps its runs apart; empty for the project's own."""
     return {EXPERIMENT: card[EXPERIMENT]} if EXPERIMENT in card else {}
 
 
 def run_key(card: Card) -> str:
-    """The key of the card, and of its experiment."""
+    """The key of the card and its experiment."""
     return key_of(card, **experiment_of(card))
 
 
 def parameters(stage: Stage) -> dict[str, str]:
-    """The stage's parameters; of a report those that are its own."""
+    """The stage's parameters; for a report only its own."""
     given = stage.card["parameters"]
     if stage.is_report:
         given = {name: value for name, value in given.items() if not isinstance(value, dict | list)}
@@ -134,7 +137,7 @@ def parameters(stage: Stage) -> dict[str, str]:
 def flat_parameters(given: dict[str, Any]) -> dict[str, str]:
     """{"limits": {"states": 9}} -> {"limits.states": "9"}; lists become JSON.
 
-    Those of a training come without its name before them, and without those that have no effect.
+    Parameters of a training lose the prefix "training.", and those without an effect are left out.
     """
     others = {name: value for name, value in given.items() if name != TRAINING}
     flat = flatten(others) | (used_parameters(given[TRAINING]) if TRAINING in given else {})
@@ -143,18 +146,18 @@ def flat_parameters(given: dict[str, Any]) -> dict[str, str]:
 
 
 def allowed_name(name: str) -> str:
-    """The name with characters that MLflow refuses replaced by an underscore."""
+    """The name, with an underscore for each character that MLflow refuses."""
     return re.sub(r"[^/\w.\- :]", "_", name)
 
 
 def timing(stage: Stage) -> dict[str, Any]:
-    """The stage's wall-clock record, empty where there is none."""
+    """The stage's wall-clock record; empty if there is none."""
     path = stage.study_folder / "timings" / stage.path.parent.name / stage.path.name
     return read_json(path) if path.exists() else {}
 
 
 def tags(card: Card, timing: dict[str, Any]) -> dict[str, str]:
-    """What tells the run apart: key, stage, code, commit and machine."""
+    """The tags of the run: key, stage, code, commit and machine."""
     found = {field: card[field] for field in ("stage", "study", "group", "name", "code")} | experiment_of(card)
     found |= {"key": run_key(card), "mlflow.source.name": f"costtogo {card['stage']}", "mlflow.source.type": "LOCAL"}
     measured = {"processor": "processor", "threads": "threads", "commit": "mlflow.source.git.commit"}
@@ -162,10 +165,10 @@ def tags(card: Card, timing: dict[str, Any]) -> dict[str, str]:
 
 
 def points(stage: Stage) -> Points:
-    """Every metric of the stage; the card's own numbers stand at the last step.
+    """Every metric of the stage; the numbers of the card itself are logged at the last step.
 
-    One number has one name: a series is called by what the card calls its end, last_… of audits and of errors while
-    training, so that it stands apart from selected_…. What the card says of single cells of a grid has runs of its own.
+    A number has one name. Where the card names the end of a series last_…, the whole series has that name, which keeps
+    it apart from selected_…. The card's numbers for single cells of a grid are left out: cells have their own runs.
     """
     if stage.is_report:
         return verdicts(stage)
@@ -182,15 +185,15 @@ def points(stage: Stage) -> Points:
 
 
 def cell_prefixes(stage: Stage) -> tuple[str, ...]:
-    """What the names of numbers of single cells begin with: the sets of instances of a stage's grid."""
+    """The prefixes of the card's numbers for single cells: the sets of instances of the stage's grid."""
     grid = stage.table("grid")
     return () if grid is None or "set" not in grid else tuple(f"{name}_" for name in grid["set"].unique())
 
 
 def audited(stage: Stage) -> dict[str, float]:
-    """What the audit found, over all states, of the checkpoint that a search has selected, as selected_….
+    """The audit of the checkpoint that a search selected, over all states, as selected_…; empty for another stage.
 
-    The audit was finished before the search; empty for another stage.
+    The audit finishes before the search.
     """
     iteration = selected_iteration(stage)
     path = stage.study_folder / "audits" / stage.path.stem / "measures.parquet"
@@ -203,9 +206,24 @@ def audited(stage: Stage) -> dict[str, float]:
 
 
 def selected_iteration(stage: Stage) -> int | None:
-    """The iteration of the checkpoint that a search has selected; None for another stage."""
+    """The iteration of the checkpoint that a search selected; None for another stage."""
     selection = stage.table("selection")
     return None if selection is None else int(selection.loc[selection["selected"], "iteration"].iloc[0])
+
+
+def description(card: Card, points: Points) -> str:
+    """Study, stage, headline numbers, files and key of a run, in Markdown.
+
+    Headline numbers come first, then others by name, up to MOST_FOUND; of a curve, the last value.
+    """
+    last = {name: value for (name, _), value in sorted(points.items())}
+    names = [*(name for name in HEADLINE if name in last), *(name for name in last if name not in HEADLINE)]
+    numbers = ", ".join(f"{name.replace('_', ' ')} {last[name]:,.6g}" for name in names[:MOST_FOUND])
+    study, stage, name, key = card["study"], card["stage"].replace("_", " "), card["name"], run_key(card)[:SHOWN]
+    return (
+        f"Study `{study}`, {stage} of `{name}`" + (f": {numbers}" if numbers else "") + ". "
+        f"Files: `results/{study}/{card['group']}/{name}*`; report: `reports/{study}/report.md`; key: `{key}`."
+    )
 
 
 def verdicts(stage: Stage) -> Points:
@@ -216,7 +234,7 @@ def verdicts(stage: Stage) -> Points:
 
 
 def artifacts(stage: Stage) -> Iterator[tuple[Path, str]]:
-    """The files worth a copy, small tables and figures, and the folder of the run each goes to."""
+    """The files to copy, which are the card, small tables and figures, each with its folder in the run."""
     yield stage.path, ""
     for output in (Path(output) for output in stage.card["outputs"] if Path(output).suffix in COPIED_KINDS):
         path, reports = stage.root / output, Path("reports", stage.card["study"])

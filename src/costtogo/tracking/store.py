@@ -1,4 +1,4 @@
-"""A session on the MLflow store: one process at a time, each in its turn."""
+"""A session on the MLflow store: one process at a time, in the order of their requests."""
 
 import logging
 import os
@@ -12,10 +12,11 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from costtogo.tracking import faults
-from costtogo.tracking.faults import StoreError, best_effort, one_sentence
-from costtogo.tracking.place import (
+from costtogo.tracking.faults import StoreError, best_effort
+from costtogo.tracking.location import (
     ARTIFACTS,
     CLONE,
+    PREFIX,
     clone,
     database_path,
     enabled,
@@ -26,14 +27,13 @@ from costtogo.tracking.place import (
     store_uri,
 )
 
-LOCK_SECONDS = 300.0  # longest wait for the one process that is recording; a server may be slow
+LOCK_SECONDS = 300.0  # longest wait for the process that is recording; a server may be slow
 QUEUE_SECONDS = 600.0  # longest wait for the turns of others
 POLL_SECONDS = 0.01
-TURN = "costtogo.turn"  # registered model that is there while a clone records on a server
-EXISTS, ENDED = "RESOURCE_ALREADY_EXISTS", "RESOURCE_DOES_NOT_EXIST"  # what MLflow says of it
-HELD_SECONDS = 120.0  # after which the turn of another clone is over, for its process must have been killed
-PAUSE = (0.05, 0.3)  # seconds until a clone asks again whether it is its turn
-PLACES = "SELECT artifact_location FROM experiments WHERE name LIKE 'costtogo/%' AND artifact_location LIKE 'file:%'"
+TURN = "costtogo.turn"  # registered model that exists while a clone records on a server
+EXISTS, ENDED = "RESOURCE_ALREADY_EXISTS", "RESOURCE_DOES_NOT_EXIST"  # MLflow's error codes for it
+HELD_SECONDS = 120.0  # longest turn of another clone; after that its process must have been killed
+PAUSE = (0.05, 0.3)  # seconds until a clone asks again for its turn
 SETTINGS = {
     "MLFLOW_DISABLE_TELEMETRY": "true",
     "MLFLOW_UV_AUTO_DETECT": "false",
@@ -43,35 +43,30 @@ SETTINGS = {
 }
 
 
-def prepare_store(root: Path) -> None:
-    """Create the store, once, before processes that use it start together."""
-    if enabled():
-        with one_sentence("anything", root), session(root):
-            pass
-
-
 def begin_run(root: Path) -> None:
-    """Look at the store before a run of the workflow, so that one of no use is told once and not by each stage."""
+    """Check the store before a run of the workflow, so that a broken one causes one warning and not one per stage."""
     if enabled():
         with best_effort("anything", root):
-            _look(store_uri(root), root)
+            _look(store_uri(root))
 
 
 @contextmanager
 def session(root: Path) -> Iterator:
-    """An MlflowClient on the store, held by this process alone: find-then-create steps stay atomic."""
+    """An MlflowClient on the store, which only this process uses: find-then-create steps stay atomic."""
     uri = store_uri(root)
     path = database_path(uri)
     os.environ.update({name: value for name, value in SETTINGS.items() if name not in os.environ})
     from mlflow import MlflowClient
 
-    logging.getLogger("mlflow").setLevel(logging.CRITICAL)  # its exceptions say all
+    logging.getLogger("mlflow").setLevel(logging.CRITICAL)  # its exceptions say it all
     logging.getLogger("alembic").setLevel(logging.WARNING)
     with _turn(path or own_database(root), uri):
         if path is not None and not path.exists():
             _create(path)
-        _look(uri, root)
+        _look(uri)
         client = MlflowClient(uri, registry_uri=uri)
+        if path is not None and path.resolve() == own_database(root):
+            _refuse_others(client, root)
         with _turn_of_clone(client, clone(root)) if is_server(uri) else nullcontext():
             yield client
 
@@ -80,8 +75,8 @@ def session(root: Path) -> Iterator:
 def _turn(path: Path, uri: str) -> Iterator[None]:
     """Hold the store's lock.
 
-    Those who wait queue for it, and only the first of them looks whether it is free: a process that records stage after
-    stage would else have it again before any other looks.
+    Waiting processes form a queue, and only the first checks whether the lock is free. Otherwise a process that records
+    stage after stage would get it again before the others check.
     """
     from filelock import FileLock, Timeout
 
@@ -100,10 +95,10 @@ def _turn(path: Path, uri: str) -> Iterator[None]:
 
 @contextmanager
 def _turn_of_clone(client, own: dict[str, str]) -> Iterator[None]:
-    """Hold a server that clones on several machines share; own: the tag of this one.
+    """Hold a server that clones on several machines share; own: the tag of this clone.
 
-    The lock is an empty registered model, for of each name there is one at most. One that this clone has left there,
-    killed, is its own; that of another clone is taken away after HELD_SECONDS without a change.
+    The lock is an empty registered model, because its name is unique. If a killed process of this clone left one, this
+    process takes it over; that of another clone is deleted after HELD_SECONDS without a change.
     """
     from mlflow.exceptions import MlflowException, RestException
 
@@ -113,7 +108,7 @@ def _turn_of_clone(client, own: dict[str, str]) -> Iterator[None]:
         if holder != seen:
             seen, since = holder, now
         elif now - since > HELD_SECONDS:
-            with suppress(RestException):  # another clone has seen it, too
+            with suppress(RestException):  # another clone may have deleted it
                 client.delete_registered_model(TURN)
         if now - begun > QUEUE_SECONDS:
             raise StoreError(faults.BUSY.format(shown(client.tracking_uri)))
@@ -121,32 +116,28 @@ def _turn_of_clone(client, own: dict[str, str]) -> Iterator[None]:
     try:
         yield
     finally:
-        with suppress(MlflowException):  # the server is gone: what this clone leaves there is its own
+        with suppress(MlflowException):  # the server is gone: this clone takes its lock over later
             client.delete_registered_model(TURN)
 
 
 def _take_turn(client, own: dict[str, str]) -> str | None:
-    """Take a server's lock; returns who holds it already, None where nobody did."""
+    """Take a server's lock, or return the clone that holds it; None if this process now has it."""
     from mlflow.exceptions import RestException
 
     try:
         client.create_registered_model(TURN, own)
         return None
     except RestException as error:
-        if error.error_code not in (EXISTS, ENDED):  # MLflow looks for the other's, too, which may just have gone
+        if error.error_code not in (EXISTS, ENDED):  # ENDED: the other clone's lock vanished as MLflow looked it up
             raise
-    try:
-        return client.get_registered_model(TURN).tags.get(CLONE, "")
-    except RestException as error:
-        if error.error_code != ENDED:
-            raise
-        return ""
+    held = client.search_registered_models(f"name = '{TURN}'")
+    return held[0].tags.get(CLONE, "") if held else ""
 
 
 def _create(database: Path) -> None:
-    """Make a SQLite store under a temporary name, so that an interrupted creation leaves nothing behind.
+    """Create a SQLite store under a temporary name, so that an interruption leaves no half store.
 
-    The log of a store that was deleted would be read as this one's: it goes first.
+    The log of a deleted store is removed first, because SQLite would read it as the log of the new one.
     """
     from mlflow import MlflowClient
 
@@ -158,10 +149,10 @@ def _create(database: Path) -> None:
         os.replace(temporary, database)
 
 
-def _look(uri: str, root: Path) -> None:
-    """Find at once what is wrong with a store, for MLflow would try again for minutes; none there yet is right.
+def _look(uri: str) -> None:
+    """Find at once what is wrong with a store, because MLflow would retry for minutes; a store may be absent.
 
-    Write-ahead logging lets pages be read while stages write.  sqlite3.Error for a damaged or locked store.
+    Write-ahead logging lets the UI read while stages write.  sqlite3.Error for a damaged or locked store.
     """
     path = database_path(uri)
     if path is None and not faults.answers(uri):
@@ -171,19 +162,22 @@ def _look(uri: str, root: Path) -> None:
     with closing(sqlite3.connect(path, timeout=faults.WAIT_SECONDS)) as connection:
         if connection.execute("PRAGMA journal_mode").fetchone()[0] != "wal":
             connection.execute("PRAGMA journal_mode = WAL")
-        tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
-        places = [place for (place,) in connection.execute(PLACES)] if "experiments" in tables else []
-    _refuse_others(path, places, root)
+        connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
 
 
-def _refuse_others(path: Path, places: list[str], root: Path) -> None:
-    """UserError where the project's own store was moved or copied from another folder; places: of its artifacts.
+def _refuse_others(client, root: Path) -> None:
+    """StoreError if the project's own store was moved or copied from another folder.
 
-    MLflow keeps them as absolute addresses and has no way to change them, so that a copy would go on filling the
+    Addresses of artifacts are absolute, and MLflow has no way to change them: a copied store would write into the
     folder that it came from.
     """
-    folder = (store_root(root) / ARTIFACTS).as_uri()
-    strange = [place for place in places if not place.startswith(f"{folder}/")]
-    if strange and path.resolve() == own_database(root):
+    from mlflow.entities import ViewType
+
+    own = (store_root(root) / ARTIFACTS).as_uri()
+    experiments = client.search_experiments(ViewType.ALL, filter_string=f"name LIKE '{PREFIX}%'")
+    folders = [experiment.artifact_location for experiment in experiments]
+    strange = [folder for folder in folders if folder.startswith("file:") and not folder.startswith(f"{own}/")]
+    if strange:
         other = unquote(urlsplit(strange[0]).path).rpartition(f"/{ARTIFACTS}/")[0]
-        raise StoreError(faults.USELESS.format(path, f"belongs to the folder {other}, where its artifacts are"))
+        reason = f"belongs to the folder {other}, where its artifacts are"
+        raise StoreError(faults.USELESS.format(own_database(root), reason))

@@ -9,15 +9,16 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from costtogo.analysis.documents import read_by_report
 from costtogo.external_files import folder as external_folder
-from costtogo.figures.catalogue import CAPTIONS, KINDS, FigureEntry, catalogue, parts, paths_of
+from costtogo.figures.catalogue import KINDS, FigureEntry, catalogue, parts, paths_of
 from costtogo.files import digest
+from costtogo.literature.documents import read_by_report
 from costtogo.params.slices import slices
 from costtogo.params.study import PuzzleStudy, Study, files_of, modules_of
 from costtogo.params.training import level_files
 from costtogo.recipes import Recipe
 from costtogo.sources import code_of
+from costtogo.tables.places import CAPTIONS
 from costtogo.types import UserError
 
 APART = {  # groups of stages that need what is not part of the project, and what is told when they are done

@@ -1,22 +1,19 @@
-"""How searches are run, checked and timed, and how their rows are told and written: the same for every solver.
+"""How searches are run, checked and timed, and how their rows are described: the same for every solver.
 
 A search is a solver with its puzzle, its heuristic and its settings: a function of starts alone.
 """
 
-from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pandas as pd
 
 from costtogo.analysis.suboptimality import summarise
-from costtogo.progress import say, with_progress
+from costtogo.progress import with_progress
 from costtogo.puzzles.base import Puzzle
 from costtogo.search.replayed import Search, checked
-from costtogo.stages.stage_run import StageRun
 from costtogo.types import States, UserError
 
-ROW = ["instance", "distance", "solved", "cost", "nodes_expanded", "nodes_generated", "ended", "solution"]
 SUMMARY = ["instances", "solved_percent", "length", "length_low", "length_high", "known", "optimal_length",
            "optimal_percent", "excess", "nodes_expanded", "nodes_generated", "out_of_memory_percent"]  # fmt: skip
 
@@ -96,24 +93,6 @@ def describe(searches: pd.DataFrame) -> str:
         f"{row['solved_percent']:.1f} % of {row['instances']} solved{length}{optimal}, "
         f"{row['nodes_generated']:,.0f} nodes generated, {seconds.mean():.3g} s each, {seconds.max():.3g} at most"
     )
-
-
-def finish_cells(stage: StageRun, found: Iterable[pd.DataFrame], cell: list[str], measures: tuple[str, ...]) -> None:
-    """Write searches as they are found and a summary of each cell; cell: the columns that tell cells apart.
-
-    measures: those of the summary that go to the card.  Of ROW and SUMMARY the columns that the solver tells are kept.
-    """
-    frames = []
-    for rows in found:
-        frames.append(rows)
-        for key, part in rows.groupby(cell, sort=False):
-            place = ", ".join(f"{name} {value}" for name, value in zip(cell, key, strict=True))
-            say(f"{stage.out.name}, {place}: {describe(part)}")
-    searches = pd.concat(frames, ignore_index=True)
-    grid = summarise(searches, cell).filter([*cell, *SUMMARY])
-    tables = {"searches": searches.filter([*cell, *ROW]), "grid": grid}
-    metrics, threads = metrics_of(grid, cell, measures), stage.parameters.get("threads", 1)
-    stage.finish_tables(tables, metrics, searches[[*cell, "instance", "seconds"]], threads=threads)
 
 
 def metrics_of(summary: pd.DataFrame, by: list[str], measures: tuple[str, ...]) -> dict[str, float]:

@@ -1,10 +1,8 @@
 """Monte Carlo tree search over a network with a policy: results/<study>/trees/<model>/."""
 
-from collections.abc import Iterator
 from functools import partial
 
 import numpy as np
-import pandas as pd
 
 from costtogo.heuristics.network import NetworkHeuristic
 from costtogo.heuristics.rewards import cost_to_go_of
@@ -12,37 +10,24 @@ from costtogo.params.searches import TreeParams
 from costtogo.search import mcts
 from costtogo.search.bwas import Limits
 from costtogo.search.replayed import warm_up
-from costtogo.stages.search.over_network import stage_of
-from costtogo.stages.search.running import run_searches
-from costtogo.stages.stage_run import StageRun
+from costtogo.stages.search.cells import Given, Searches, stage_of
 from costtogo.types import CostToGo, States
 
 
-def search_set(
-    stage: StageRun, network: NetworkHeuristic, trees: TreeParams, instances, starts: States
-) -> Iterator[pd.DataFrame]:
-    """The rows of one setting after another."""
-    puzzle, max_nodes = stage.puzzle, stage.parameters["max_nodes"]
-    heuristic = heuristic_of(trees, network)
-    for exploration in trees.exploration:
-        search = partial(
-            mcts.solve,
-            puzzle,
-            heuristic,
-            exploration=exploration,
-            virtual_loss=trees.virtual_loss,
-            leaves=trees.leaves,
-            from_zero=trees.untried == "zero",
-            breadth_first=trees.shortening != "none",
-            shortcuts=trees.shortening == "shortcuts",
-        )
-        warm_up(puzzle, partial(search, limits=Limits(max_expansions=100)))
-        search = partial(search, limits=Limits(max_expansions=trees.max_expansions, max_nodes=max_nodes))
-        cell = {name: getattr(trees, name) for name in TreeParams.cell if name not in ("set", "exploration")}
-        yield run_searches(puzzle, search, instances, starts, exploration=exploration, **cell)
+def searches(given: Given, asked: TreeParams) -> Searches:
+    """One for each exploration constant."""
+    grown = {"virtual_loss": asked.virtual_loss, "leaves": asked.leaves, "from_zero": asked.untried == "zero"}
+    shortened = {"breadth_first": asked.shortening != "none", "shortcuts": asked.shortening == "shortcuts"}
+    solve = partial(mcts.solve, given.puzzle, heuristic_of(asked, given.heuristic), **grown, **shortened)
+    limits = Limits(max_expansions=asked.max_expansions, max_nodes=given.max_nodes)
+    for name, *setting in asked.settings:
+        cell = dict(zip(asked.cell[1:], setting, strict=True))
+        search = partial(solve, exploration=cell["exploration"])
+        warm_up(given.puzzle, partial(search, limits=Limits(max_expansions=100)))
+        yield given.sets[name], cell, partial(search, limits=limits)
 
 
-run = stage_of(TreeParams, search_set, by_table=False)  # a search ends at the goal alone
+run = stage_of(TreeParams, searches)
 
 
 def heuristic_of(trees: TreeParams, network: NetworkHeuristic):

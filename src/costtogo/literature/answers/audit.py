@@ -1,0 +1,159 @@
+"""What a network says of states: how far off it is, whether it overestimates and whether neighbours fit."""
+
+import math
+from dataclasses import replace
+from typing import NamedTuple
+
+import pandas as pd
+
+from costtogo.literature.answers.sampled_searches import judged, share_of
+from costtogo.literature.answers.training import with_target
+from costtogo.literature.finding import Answer, Row, absent, answers, extreme, mean, share
+from costtogo.literature.words import CANNOT_TELL, NOT_COMPARABLE, NOT_REACHED
+from costtogo.tables.results import StudyResults
+
+
+class Checkpoint(NamedTuple):
+    """The rows of the checkpoint that answers a row of the literature.
+
+    note: how it was chosen.  missing: without rows, the answer that says why there are none.
+    """
+
+    rows: pd.DataFrame
+    note: str = ""
+    missing: Answer | None = None
+
+
+def matching(results: StudyResults, frame: pd.DataFrame, row: Row) -> Checkpoint:
+    """That of the row's convergence point, or of the end of both trainings if it has one; else of the row's iteration.
+
+    A training of another length has the checkpoint at the nearest share of its iterations instead of the last.
+    frame: iteration, convergence_point.  All checkpoints where the row names none.
+    """
+    if math.isnan(row["iteration"]) or frame.empty:
+        return Checkpoint(frame)
+    total = results.metric(f"models/{row['ours']}", "iterations")
+    if not math.isnan(row["point"]):
+        chosen = frame[frame["convergence_point"] == row["point"]]
+        chosen = chosen[chosen["iteration"] == chosen["iteration"].min()]
+        at = f"convergence point {row['point']:.0f}"
+        if chosen.empty and total == row["total"] == row["iteration"] and not _points(results, row) < row["point"]:
+            chosen, at = frame[frame["iteration"] == total], "the last checkpoint, after as many iterations"
+        if chosen.empty:
+            return Checkpoint(chosen, missing=_no_point(results, row))
+    elif total == row["total"]:
+        chosen = frame[frame["iteration"] == row["iteration"]]
+        at = "the same iteration"
+        if chosen.empty:
+            why = f"the checkpoint of iteration {row['iteration']:.0f} was not looked at"
+            return Checkpoint(chosen, missing=absent(NOT_COMPARABLE, why))
+    else:
+        near = (frame["iteration"] / total - row["iteration"] / row["total"]).abs()
+        chosen = frame[near == near.min()]
+        done = chosen["iteration"].iloc[0] / total
+        at = f"{100 * done:.0f} % of the training (the thesis's {100 * row['iteration'] / row['total']:.0f} %)"
+    return Checkpoint(chosen, f"{at}, iteration {chosen['iteration'].iloc[0]:.0f}")
+
+
+def _no_point(results: StudyResults, row: Row) -> Answer:
+    """Why there is no checkpoint of the row's convergence point."""
+    points, point = _points(results, row), row["point"]
+    if points < point:
+        return absent(NOT_REACHED, f"{points:.0f} convergence points in all, not {point:.0f}")
+    return absent(NOT_COMPARABLE, f"the checkpoint of convergence point {point:.0f} was not looked at")
+
+
+def _points(results: StudyResults, row: Row) -> float:
+    """The convergence points of our training."""
+    return results.metric(f"models/{row['ours']}", "convergence_points")
+
+
+@answers("mean_absolute_error", of="repeated", table="audits/{ours}/by_distance")
+def error_at_distance(results: StudyResults, row: Row, layers: pd.DataFrame) -> Answer | None:
+    """The error over the states at a distance."""
+    if math.isnan(row["distance"]):
+        return None
+    here = layers[(layers["scope"] == row["set"]) & (layers["distance"] == row["distance"])]
+    found = matching(results, here, row)
+    value = found.rows["mean_absolute_error"].max()
+    return found.missing or Answer(value, found.note, exhaustive=value)
+
+
+@answers(
+    *("mean_absolute_error", "admissible_percent", "overestimation_mean", "consistent_percent"),
+    of="repeated",
+    table="audits/{ours}/measures",
+)
+def measure(results: StudyResults, row: Row, measures: pd.DataFrame) -> Answer | None:
+    """A measure of an exhaustive audit: over the literature's sample, and over all states."""
+    chosen, note, missing = matching(results, measures, row)
+    if missing:
+        return missing
+    scopes = dict(list(chosen.groupby("scope")))
+    if row["set"] not in scopes or not math.isnan(row["distance"]):
+        return None
+    decisive = _decisive(scopes[row["set"]], row)
+    value, exhaustive = decisive[row["quantity"]], extreme(scopes["all"][row["quantity"]], row)
+    if math.isnan(value) and row["quantity"] == "overestimation_mean":
+        return absent(CANNOT_TELL, f"{note}: no state is overestimated, and the mean of nothing is no number")
+    found = Answer(value, note)
+    if "percent" in row["quantity"] and decisive["states"] < row["states"]:  # else the sample is full of repetitions
+        found = _over_walks(share(value, decisive["states"], note), decisive, row["quantity"])
+    error = scopes["all"]["mean_absolute_error"].max() / results.metric(f"tables/{row['puzzle']}", "mean_distance")
+    return replace(found, exhaustive=exhaustive, error_share=error)
+
+
+def _over_walks(found: Answer, measures: pd.Series, quantity: str) -> Answer:
+    """A share of the states on some walks with the interval over the walks, where the audit has written it."""
+    low, high = (measures.get(quantity.replace("percent", end), math.nan) for end in ("low", "high"))
+    return found if math.isnan(low) else replace(found, low=low, high=high)
+
+
+def _decisive(measures: pd.DataFrame, row: Row) -> pd.Series:
+    """The checkpoint that decides whether a claim on all of them holds; the first where none has a number."""
+    values = measures[row["quantity"]]
+    if values.isna().all():
+        return measures.iloc[0]
+    return measures.loc[values.idxmin() if row["relation"].startswith(">") else values.idxmax()]
+
+
+@answers("consistent_percent", of="learned")
+def consistent_on_walks(results: StudyResults, row: Row) -> Answer | None:
+    """Of the states on random walks, by the network that learns the Bellman equation, at the row's convergence point.
+
+    What a network learns from the length of walks has no reason to be consistent, and is not compared.
+    """
+    model = with_target(results, row)
+    if model is None:
+        return absent(NOT_COMPARABLE, "no network of the study learns the Bellman equation")
+    shares = results.find(f"audits/{model}/consistency")
+    if shares is None:
+        return None
+    looks = results.frame(f"models/{model}/checkpoints")[["iteration", "convergence_point"]]
+    chosen = matching(results, shares.merge(looks, on="iteration"), row | {"ours": model})
+    if chosen.missing:
+        return chosen.missing
+    last = chosen.rows.sort_values("iteration").iloc[-1]
+    note = f"{model}, {chosen.note or 'the last checkpoint'}"
+    return share(last["consistent_percent"], last["states"], note, results.place(f"audits/{model}/consistency"))
+
+
+@answers("admissible_percent", "admissible_within_one_percent", "overestimation_mean", of="sampled")
+def where_optima_are_known(results: StudyResults, row: Row) -> Answer | None:
+    """Of external instances, those not overestimated or by at most a move, and the mean overestimate of the others."""
+    found = judged(results)
+    if found is None:
+        return None
+    over, of = found.rows["cost_to_go"] - found.rows["optimal"], found.what.split(",")[0]
+    if row["quantity"] == "overestimation_mean":
+        return mean(over[over > 0], f"over the {(over > 0).sum()} overestimated of {of}", found.file)
+    slack = 1 if row["quantity"] == "admissible_within_one_percent" else 0
+    holds = found.rows["cost_to_go"] <= found.rows["optimal"] + slack
+    return share_of(found, holds, f"cost-to-go of {of}, all scrambled by 1,000 moves or more")
+
+
+@answers("admissible_percent", of="sampled", table="audits/{ours}/nearby")
+def admissible_nearby(results: StudyResults, row: Row, near: pd.DataFrame) -> Answer:
+    """The same of states in the exact table around the goal."""
+    percent = (near["admissible_percent"] * near["states"]).sum() / near["states"].sum()
+    return Answer(percent, f"states up to {near['distance'].max()} moves away, where distances are known")

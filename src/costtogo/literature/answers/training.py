@@ -1,0 +1,117 @@
+"""How a training went: its convergence points, what it saw, how long it took."""
+
+import math
+from typing import Any
+
+import pandas as pd
+
+from costtogo.literature.finding import NAN, Answer, Row, absent, answers
+from costtogo.literature.reported import SECONDS
+from costtogo.literature.words import NOT_REACHED
+from costtogo.tables.extracts import EARLY
+from costtogo.tables.results import StudyResults
+
+CURVE = "models/{ours}/curve"
+
+
+def with_target(results: StudyResults, row: Row) -> str | None:
+    """The model by value iteration, which has convergence points, beside a row's: with adaptive K for the thesis's."""
+    if row["listed"]:
+        return row["ours"]
+    models = {name: results.model(name) for name in results.model_names}
+    kinds = {name: each.sampler.kind for name, each in models.items() if each.trainer == "davi"}
+    alike = (name for name, kind in kinds.items() if (kind == "adaptive_k") == (row["model"] == "C3_DNN_0"))
+    return next((results.with_seed(name) for name in alike), None)
+
+
+@answers("convergence_points", "convergence_point_iteration")
+def convergence_points(results: StudyResults, row: Row) -> Answer | None:
+    """How many there are up to the row's iteration, or the iteration of one of them."""
+    model = with_target(results, row)
+    curve = results.find(f"models/{model}/curve")
+    if curve is None:
+        return None
+    at, notes = curve.loc[curve["updated"].astype(bool), "iteration"], [] if row["listed"] else [model]
+    if row["quantity"] == "convergence_points":
+        value = len(at) if math.isnan(row["iteration"]) else int((at <= row["iteration"]).sum())
+        upto = min(results.metric(f"models/{model}", "iterations"), row["iteration"])
+        notes.append(f"in {upto:,.0f} iterations")
+    else:
+        if len(at) < row["point"]:
+            return absent(NOT_REACHED, f"{len(at)} convergence points in {curve['iteration'].max():,.0f} iterations")
+        value = at.iloc[int(row["point"]) - 1]
+    return Answer(value, ", ".join(notes), file=results.place(f"models/{model}/curve"))
+
+
+@answers("validation_loss", of="repeated", table=CURVE)
+def validation_loss(results: StudyResults, row: Row, curve: pd.DataFrame) -> float:
+    """The largest of the early iterations that the thesis tells of."""
+    return curve.loc[curve["iteration"].between(*EARLY), "validation_loss"].max()
+
+
+@answers("states_seen", "states_seen_percent", "times_seen", of="repeated", table=CURVE)
+def seen_until_point(results: StudyResults, row: Row, curve: pd.DataFrame) -> Answer | None:
+    """States drawn until a convergence point, and by the states of the puzzle."""
+    chosen = curve[curve["updated"].astype(bool) & (curve["convergence_points"] == row["point"])]
+    if chosen.empty:
+        points = int(curve["updated"].sum())
+        return absent(NOT_REACHED, f"{points} convergence points in {curve['iteration'].max():,.0f} iterations")
+    iteration, each = chosen["iteration"].iloc[0], results.training(row["ours"])["states_per_iteration"]
+    return Answer(_by_states(iteration * each, row), f"iteration {iteration}")
+
+
+@answers("states_seen", "states_seen_percent", of="learned")
+def seen_in_all(results: StudyResults, row: Row) -> Answer:
+    """The same of all trainings that led to the model."""
+    seen = sum(results.metric(f"models/{model}", "states_seen") for model in results.asked.lineage(row["ours"]))
+    file = results.place(f"models/{row['ours']}", ".json")
+    return Answer(_by_states(seen, row), _lineage_text(results, row["ours"]), file=file)
+
+
+def _by_states(seen: float, row: Row) -> float:
+    """States seen as they are, as a share of all states, or as how often one was seen."""
+    counted = {"states_seen_percent": 100 * seen / row["states"], "times_seen": seen / row["states"]}
+    return counted.get(row["quantity"], seen)
+
+
+def _lineage_text(results: StudyResults, model: str) -> str:
+    trainers = [f"{name} ({results.model(name).trainer.replace('_', ' ')})" for name in results.asked.lineage(model)]
+    return f"the whole training of {' and '.join(trainers)}"
+
+
+def _seconds(timing: dict[str, Any]) -> float:
+    """Seconds of a training, the runs before it was resumed among them; NaN where they may not be seen."""
+    return timing.get("seconds", NAN) + timing.get("earlier_seconds", 0.0)
+
+
+@answers("training_time", of="listed")
+def training_time(results: StudyResults, row: Row) -> Answer:
+    """The time of the training up to the row's iteration, every iteration taking the same."""
+    timing, note = results.find_card(f"models/{row['ours']}").get("timing", {}), ""
+    seconds, total = _seconds(timing), results.metric(f"models/{row['ours']}", "iterations")
+    if not math.isnan(row["iteration"]):
+        upto = min(row["iteration"], total)
+        seconds, note = seconds * (upto / total), f"{upto:,.0f} iterations "
+    note += f"on {timing.get('threads', 1)} thread of {timing.get('processor', '')}"
+    return Answer(seconds / SECONDS[row["unit"]], note, file=results.place(CURVE.format_map(row)))
+
+
+@answers("training_time", "iteration_time", of="learned")
+def time_of_all(results: StudyResults, row: Row) -> Answer:
+    """The time of all trainings that led to the model, or of an iteration of them."""
+    models = results.asked.lineage(row["ours"])
+    value = sum(_seconds(results.find_card(f"models/{model}").get("timing", {})) for model in models)
+    value /= SECONDS[row["unit"]]
+    if row["quantity"] == "iteration_time":
+        value /= sum(results.metric(f"models/{model}", "iterations") for model in models)
+    file = results.place(f"timings/models/{row['ours']}", ".json")
+    return Answer(value, _lineage_text(results, row["ours"]), file=file)
+
+
+@answers("training_diverges", of="others", table="audits/{ours}/measures")
+def training_diverges(results: StudyResults, row: Row, measures: pd.DataFrame) -> Answer:
+    """1 where the last network is worse than none: its error over all states is more than their mean distance."""
+    mean = results.metric(f"tables/{row['puzzle']}", "mean_distance")
+    error = float(measures[measures["scope"] == "all"].sort_values("iteration")["mean_absolute_error"].iloc[-1])
+    note = f"the last network errs by {error:.3g} moves, none at all by {mean:.3g}"
+    return Answer(NAN if math.isnan(mean) else float(error > mean), note)

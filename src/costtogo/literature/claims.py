@@ -1,0 +1,70 @@
+"""The claims of the literature: a sentence of a source counts once, with the least favourable of its verdicts."""
+
+import pandas as pd
+
+from costtogo.literature.finding import Row
+from costtogo.literature.standing import COMPACT, EXACT
+from costtogo.literature.words import (
+    BETTER,
+    CANNOT_TELL,
+    COST,
+    FACT,
+    NOT_COMPARABLE,
+    NOT_JUDGED,
+    NOT_REACHED,
+    NOT_RUN,
+    REPRODUCED,
+    SOURCE_ERRS,
+    VERDICTS,
+    WORSE,
+)
+
+MARKS = ("no_merit", "all_worse", "by_interval")  # YES in the rows that they hold of
+YES = "yes"
+UNFAVOURABLE = (  # verdicts of the rows of a claim: the first of them that a row has is the claim's
+    *(WORSE, NOT_REACHED, CANNOT_TELL, NOT_RUN, NOT_COMPARABLE, SOURCE_ERRS, REPRODUCED, BETTER, NOT_JUDGED),
+)
+
+
+def claims(rows: pd.DataFrame) -> pd.DataFrame:
+    """One row for each claim: a sentence that several rows spell out, or a row that stands alone.
+
+    Columns source, kind, recipe, verdict: the least favourable of its rows, so that it holds only if it does in every
+    case; quantity, of the first row with that verdict; numbers, how many rows; no_merit, whether no heuristic at all
+    does as well in every row; all_worse, whether the interval of one with that verdict is worse throughout;
+    by_interval, whether one with that verdict misses the tolerance and lies in its interval; alone, whether a row rests
+    on a single training.
+    """
+    groups: dict[tuple, list[Row]] = {}
+    for place, row in enumerate(rows.to_dict("records")):  # quicker than groups of pandas by far
+        is_named = isinstance(row["claim"], str) and row["claim"] != ""
+        groups.setdefault((row["source"], row["claim"] if is_named else place), []).append(row)
+    found = []
+    for group in groups.values():
+        verdict = min((row["verdict"] for row in group), key=UNFAVOURABLE.index)
+        decisive, recipes = [row for row in group if row["verdict"] == verdict], {row["recipe"] for row in group}
+        first, recipe = group[0], next((name for name in (COMPACT, EXACT) if name in recipes), group[0]["recipe"])
+        either = [any(row[mark] == YES for row in decisive) for mark in ("all_worse", "by_interval")]
+        marks = [all(row["no_merit"] == YES for row in group), *either, any(row["seeds"] == 1 for row in group)]
+        found.append([first["source"], first["kind"], recipe, verdict, decisive[0]["quantity"], len(group), *marks])
+    columns = ["source", "kind", "recipe", "verdict", "quantity", "numbers", *MARKS, "alone"]
+    return pd.DataFrame(found, columns=columns)
+
+
+def claims_judged(rows: pd.DataFrame) -> pd.DataFrame:
+    """The claims that are judged: costs and settings are not."""
+    counted = claims(rows[rows["kind"] != COST].reset_index(drop=True))
+    return counted[counted["verdict"] != NOT_JUDGED]
+
+
+def scoreboard(rows: pd.DataFrame) -> pd.DataFrame:
+    """How many claims have which verdict, a row for each document, recipe and kind, results apart from facts.
+
+    Columns source, of (results, facts), recipe, claims and VERDICTS but the last: costs and what is not judged are not
+    counted.
+    """
+    counted = claims_judged(rows)
+    of = counted["kind"].map({FACT: "facts"}).fillna("results")
+    table = counted.assign(of=of).groupby(["source", "of", "recipe"], sort=False)["verdict"].value_counts()
+    wide = table.unstack(fill_value=0).reindex(columns=VERDICTS[:-1], fill_value=0)
+    return wide.assign(claims=wide.sum(axis=1)).reset_index()[["source", "of", "recipe", "claims", *VERDICTS[:-1]]]

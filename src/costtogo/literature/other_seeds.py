@@ -1,0 +1,45 @@
+"""What kept trainings by the same recipe with other seeds answer to a number of the literature."""
+
+import math
+
+import pandas as pd
+
+from costtogo.literature.answers.audit import measure
+from costtogo.literature.answers.listed_searches import of_cells
+from costtogo.literature.finding import Answer, Row
+from costtogo.tables.kept import kept_of
+from costtogo.tables.repeats import REPEATS, checkpoints_of_recipe
+from costtogo.tables.results import StudyResults
+
+AUDITED = ("mean_absolute_error", "admissible_percent", "overestimation_mean", "consistent_percent")
+SEARCHED = ("optimal_percent", "nodes_expanded", "length")
+
+
+def with_other_seeds(results: StudyResults, row: Row) -> list[Answer]:
+    """What trainings by the recipe of the row's own with other seeds, which other studies have kept, answer to a row.
+
+    At the checkpoint and the λ and N of the row; none for a number that is not kept of them.
+    """
+    model = row["ours"]
+    if not isinstance(model, str) or not results.has(f"models/{model}"):
+        return []
+    found = []
+    for path in kept_of(results.params, [results.training(model)["puzzle"]], results.references.measured):
+        kept = results.kept(path.stem)
+        rows = checkpoints_of_recipe(results, kept, model)
+        for number, of_seed in rows.groupby("seed") if len(rows) else ():
+            name = f"{model}_seed{number}"
+            of_own_seed = kept.training(name)["seed"] == results.training(model)["seed"]
+            if not of_own_seed:  # else it is the same training, made again
+                found.append(_answered(kept, row | {"ours": name}, of_seed))
+    return [each for each in found if each is not None]
+
+
+def _answered(kept: StudyResults, row: Row, rows: pd.DataFrame) -> Answer | None:
+    """What one training answers; rows: its checkpoints, as they are kept."""
+    if row["quantity"] in AUDITED:
+        return measure(kept, row, rows.drop_duplicates(["scope", "iteration"]))
+    cell = [row["path_weight"], row["batch_size"]]
+    if row["quantity"] not in SEARCHED or not math.isnan(row["distance"]) or any(map(math.isnan, cell)):
+        return None
+    return of_cells(kept, row, rows[rows["scope"] == "all"], kept.place(REPEATS))

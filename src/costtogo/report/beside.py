@@ -1,0 +1,275 @@
+"""The literature's numbers beside ours as parts of the report: scoreboard, rules, tables, what is worse and why, slips.
+
+Two kinds: repeated, on the thesis where its recipes are repeated, and documents, on all else. Each has its numbers,
+and its differences: where ours is worse, and slips.
+"""
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+import pandas as pd
+
+from costtogo.analysis.numbers import Format, amount, is_missing, short
+from costtogo.literature import verdicts
+from costtogo.literature.answers import local_vi
+from costtogo.literature.answers.sampled_searches import NEARLY_ALL
+from costtogo.literature.claims import claims, claims_judged, scoreboard
+from costtogo.literature.listings import Replay
+from costtogo.literature.quantities import OTHERS, THESIS, TIMES, form_of, quantity_of
+from costtogo.literature.reported import DOCUMENTS
+from costtogo.literature.standing import COMPACT, EXACT
+from costtogo.literature.words import CANNOT_TELL, COST, DECIDED, FACT, HELD, NOT_JUDGED, NOT_REACHED, VERDICTS, WORSE
+from costtogo.puzzles import family
+from costtogo.report.markdown import code, table
+from costtogo.report.render import render
+from costtogo.tables.results import StudyResults
+
+POINTS = "convergence_point_iteration"  # shown as one list a model
+ALIKE = ["source", "section", "quantity", "model", "iteration", "path_weight", "batch_size", "set", "unit"]
+ABOUT = 4  # quantities that a finding names
+RECIPES = {EXACT: "exact recipe", COMPACT: "compact network", "ours": "our own recipe", "": "no training"}
+
+
+def scoreboard_text(comparison: pd.DataFrame) -> str:
+    """How many claims of each document have which verdict, results by recipe and apart from facts."""
+    counted = scoreboard(comparison)
+    words = [word for word in VERDICTS if word != NOT_JUDGED and counted[word].any()]
+    lines = [
+        [f"{DOCUMENTS[row['source']]}, {row['of']}", RECIPES[row["recipe"]], amount(row["claims"])]
+        + [amount(row[word]) if row[word] else "" for word in words]
+        for row in counted.to_dict("records")
+    ]
+    return table(["", "ours from", "claims", *words], lines)
+
+
+def claims_in_short(comparison: pd.DataFrame) -> dict[str, Any]:
+    """How many of the claims about results that could be decided hold, in all and by recipe, and the scoreboard.
+
+    Also how many of those that hold do so without any heuristic, by their interval alone, or rest on a single training,
+    and of how many that cannot be told the whole interval is worse than what was reported.
+    """
+    counted = scoreboard(comparison)
+    results = counted[counted["of"] == "results"].groupby("recipe", sort=False)[[*DECIDED]].sum()
+    held, judged = results[[*HELD]].sum(axis=1), results.sum(axis=1)
+    recipes = [
+        {"name": RECIPES[recipe], "held": held[recipe], "judged": judged[recipe]}
+        for recipe in results.index[judged > 0]
+    ]
+    of_results = claims_judged(comparison)
+    of_results = of_results[of_results["kind"] != FACT]
+    sums = {
+        "held": held.sum(),
+        "judged": judged.sum(),
+        "recipes": recipes,
+        "without": (of_results["verdict"].isin(HELD) & of_results["no_merit"]).sum(),
+        "alone": (of_results["verdict"].isin(HELD) & of_results["alone"]).sum(),
+        "by_interval": (of_results["verdict"].isin(HELD) & of_results["by_interval"]).sum(),
+        "all_worse": ((of_results["verdict"] == CANNOT_TELL) & of_results["all_worse"]).sum(),
+    }
+    return sums | {"scoreboard": scoreboard_text(comparison), "numbers": len(comparison)}
+
+
+def unmet(comparison: pd.DataFrame) -> str:
+    """A finding: how many claims about results are worse or not reached, by what they are about; empty for none."""
+    rows = comparison[~comparison["kind"].isin([COST, FACT]) & comparison["quantity"].isin(OTHERS)]
+    fallen = claims(rows.reset_index(drop=True))
+    fallen = fallen[fallen["verdict"].isin([WORSE, NOT_REACHED])]
+    titles = [quantity_of(row.quantity, row.source == "thesis").title for row in fallen.itertuples()]
+    first = Counter(titles).most_common(ABOUT)
+    others = len(titles) - sum(count for _, count in first)
+    return render("finding_unmet", count=len(titles), first=first, others=others) if titles else ""
+
+
+def rules_text(comparison: pd.DataFrame) -> str:
+    """The rules of the verdicts, with the numbers that they go by and the tolerances of the quantities compared."""
+    judged = comparison[comparison["kind"].isin(["result", "claim", "fact"]) & comparison["quantity"].isin(OTHERS)]
+    tolerant = {}
+    for name, is_thesis in judged[["quantity", "source"]].drop_duplicates().itertuples(index=False):
+        quantity = quantity_of(name, is_thesis == "thesis")
+        if quantity.tolerance:
+            tolerant[quantity.title] = quantity.tolerance
+    limits = {
+        "widest": verdicts.WIDEST,
+        "unlearned": 100 * verdicts.UNLEARNED,
+        "half_learned": 100 * verdicts.HALF_LEARNED,
+        "nearly_all": 100 * NEARLY_ALL,
+        "local_vi": (comparison["source"] == "local_value_iteration").any(),
+        "deviations": local_vi.DEVIATIONS,
+        "rare": round(1 / local_vi.RARE),
+    }
+    return render("rules", tolerances=tolerant, **limits)
+
+
+def where_text(row: dict[str, Any]) -> str:
+    """The checkpoint, set, λ, N and distance that a row names.  -> "iteration 795 (point 11), grid, λ = 0.7, N = 5"."""
+    parts = []
+    if not is_missing(row["iteration"]):
+        point = "" if is_missing(row["point"]) else f" (point {row['point']:.0f})"
+        parts.append(f"iteration {amount(row['iteration'])}{point}")
+    if isinstance(row["set"], str):
+        parts.append(row["set"])
+    if isinstance(row["model"], str) and family(row["puzzle"]) == "hanoi":
+        parts.append(row["puzzle"])
+    signs = {"path_weight": "λ = ", "batch_size": "N = ", "distance": "distance "}
+    parts += [f"{sign}{short(float(row[name]))}" for name, sign in signs.items() if not is_missing(row[name])]
+    return ", ".join(parts)
+
+
+def related(row: dict[str, Any] | pd.Series, form: Format) -> str:
+    """The literature's number with its relation.  -> "> 96.4", "99"."""
+    return ("" if row["relation"] == "=" else f"{row['relation']} ") + form(row["reported"])
+
+
+# The thesis, where its recipes are repeated
+def repeated(comparison: pd.DataFrame, estimated: bool, thresholds: dict[str, float], exact: bool) -> str:
+    """The thesis's numbers, section by section.
+
+    comparison: as costtogo.literature.comparison.compare returns it.  estimated: whether timings.md has how long exact
+    recipes would take that have not been run.  thresholds: by model, the share of optimal solutions, %, that the
+    checkpoints of an exact recipe had to have which the one that searches use was chosen from.  exact: whether the
+    kept exact recipes stand beside the study.
+    """
+    ran = comparison[comparison["quantity"] == "convergence_points"].groupby("model", sort=False)["recipe"]
+    sections = comparison.groupby("section", sort=False)
+    return render(
+        "repeated",
+        estimated=estimated,
+        thresholds=thresholds,
+        exact=exact,
+        waiting=[model for model, recipes in ran if EXACT not in set(recipes)],
+        sections={section: [points_table(rows), repeated_table(rows)] for section, rows in sections},
+    )
+
+
+def repeated_differences(comparison: pd.DataFrame, listings: dict[float, Replay]) -> str:
+    """Where ours is worse than the thesis, and its slips."""
+    slips = comparison[comparison["erratum"].notna()].groupby(["section", "erratum"], sort=False)
+    worse = list(_worse(comparison))
+    return render("repeated_differences", worse=worse, slips=[_slip(rows) for _, rows in slips], listings=listings)
+
+
+def repeated_table(rows: pd.DataFrame) -> str:
+    """A row for each number but those of the list of convergence points, empty where there is none."""
+    header = ["model", "where", "quantity", "thesis", "exact recipe", "compact", "all states", "verdict"]
+    lines = [_repeated_line(row) for row in rows.to_dict("records") if row["quantity"] != POINTS]
+    return table(header, lines) if lines else ""
+
+
+def _repeated_line(row: dict[str, Any]) -> list[str]:
+    form = form_of(row["quantity"], thesis=True)
+    exact = row["reproduced"] if row["recipe"] != COMPACT else None
+    compact = row["compact"] if row["recipe"] else None
+    ours = ["–" if is_missing(value) else form(value) for value in (exact, compact, row["exhaustive"])]
+    unit = f" {row['unit']}" if row["quantity"] in TIMES and row["quantity"] in THESIS else ""
+    name = code(row["model"]) if isinstance(row["model"], str) else row["puzzle"]
+    return [name, where_text(row), _title(row), related(row, form) + unit, *ours, row["verdict"]]
+
+
+def points_table(rows: pd.DataFrame) -> str:
+    """The iterations of convergence points, a list a model and recipe; empty where there is none."""
+    lines = []
+    for model, group in rows[rows["quantity"] == POINTS].groupby("model", sort=False):
+        exact = group["reproduced"].where(group["recipe"] == EXACT)
+        lists = {"thesis": group["reported"], "exact recipe": exact, "compact": group["compact"]}
+        told = {name: list(map(amount, values)) for name, values in lists.items() if values.notna().any()}
+        lines += [[code(model) if name == "thesis" else "", name, ", ".join(values)] for name, values in told.items()]
+    return table(["model", "", "iterations"], lines) if lines else ""
+
+
+def _worse(comparison: pd.DataFrame) -> Iterator[dict[str, Any]]:
+    """Of each quantity of a section that is worse or not reached how often, and the number that is farthest off."""
+    alike = comparison.groupby(["section", "quantity"]).size()
+    fallen = comparison[comparison["verdict"].isin([WORSE, NOT_REACHED])]
+    for of, rows in fallen.groupby(["section", "quantity"], sort=False):
+        apart = (rows["reproduced"] - rows["reported"]).abs().where(rows["verdict"] == WORSE)
+        row = rows.loc[apart.idxmax() if apart.notna().any() else rows.index[0]].to_dict()
+        form = form_of(of[1], thesis=True)
+        told = {"title": _title(row), "count": len(rows), "of": alike[of], "models": rows["model"].dropna().unique()}
+        told |= {"ours": form(row["reproduced"]) if row["verdict"] == WORSE else None}
+        yield row | told | {"theirs": related(row, form), "where": where_text(row) or row["puzzle"]}
+
+
+def _slip(rows: pd.DataFrame) -> dict[str, Any]:
+    """An erratum, and the numbers that it is about."""
+    row, numbers = rows.iloc[0].to_dict(), dict.fromkeys(f"{value:g}" for value in rows["reported"])
+    return row | {"title": _title(row), "numbers": " and ".join(numbers)}
+
+
+def _title(row: dict[str, Any], thesis: bool = True) -> str:
+    return quantity_of(row["quantity"], thesis).title
+
+
+# All other documents
+def documents(comparison: pd.DataFrame, title: str) -> str:
+    """The numbers of these documents, below a title; empty where there is none."""
+    compared = comparison[comparison["reproduced"].notna()].groupby("source", sort=False)
+    sections = {DOCUMENTS[source]: documents_table(rows) for source, rows in compared}
+    count = comparison["source"].nunique()
+    return render("documents", title=title, count=count, sections=sections) if count else ""
+
+
+def documents_differences(comparison: pd.DataFrame, title: str, walks: bool = False, beams: bool = False) -> str:
+    """Where ours is worse, where there is none, and slips.  walks, beams: what explanations returns."""
+    if comparison.empty:
+        return ""
+    left_out = comparison[comparison["reproduced"].isna()]
+    reasons = left_out["reason"].str.replace(r"(; )?erratum: .*", "", regex=True)
+    counted = pd.DataFrame({"verdict": left_out["verdict"], "reason": reasons}).value_counts()
+    fallen = comparison[comparison["verdict"].isin([WORSE, NOT_REACHED])].groupby(ALIKE, sort=False, dropna=False)
+    slips = comparison[comparison["erratum"].notna()].to_dict("records")
+    return render(
+        "documents_differences",
+        title=title,
+        documents=DOCUMENTS,
+        worse=[_falls_short(rows) for _, rows in fallen],
+        walks=walks,
+        beams=beams,
+        reasons=[[reason, verdict, amount(count)] for (verdict, reason), count in counted.items()],
+        slips=[row | {"number": f"{_title(row, False)} {form_of(row['quantity'])(row['reported'])}"} for row in slips],
+    )
+
+
+def documents_table(rows: pd.DataFrame) -> str:
+    """A row for each number, and one for all that differ in their distance alone."""
+    lines = [_line_of(group) for _, group in rows.groupby(ALIKE, sort=False, dropna=False)]
+    return table(["model", "where", "quantity", "reported", "ours", "verdict"], lines)
+
+
+def _line_of(group: pd.DataFrame) -> list[str]:
+    row, distances, form = group.iloc[0].to_dict(), group["distance"], form_of(group["quantity"].iloc[0])
+    several = len(group) > 1 and distances.notna().all()
+    where = where_text(row | {"distance": None} if several else row)
+    where += f", distances {distances.min():.0f} to {distances.max():.0f}" if several else ""
+    unit = f" {row['unit']}" if row["quantity"] in TIMES else ""
+    theirs = [
+        ("" if relation == "=" else f"{relation} ") + _range(numbers["reported"], form) + unit
+        for relation, numbers in group.groupby("relation", sort=False)
+    ]
+    counted = group["verdict"].value_counts(sort=False)
+    verdict = ", ".join(f"{count} {name}" for name, count in counted.items()) if len(group) > 1 else row["verdict"]
+    name = code(row["model"]) if isinstance(row["model"], str) else "–"
+    ours = _range(group["reproduced"], form)
+    return [name, where or "–", _title(row, False), " and ".join(theirs), ours, verdict]
+
+
+def _range(values: pd.Series, form: Format) -> str:
+    """A value, or the least and the greatest of several."""
+    low, high = form(values.min()), form(values.max())
+    return low if low == high else f"{low} … {high}"
+
+
+def _falls_short(rows: pd.DataFrame) -> dict[str, Any]:
+    """What is worse and by how much; the numbers of one quantity with the same terms once."""
+    row = rows.iloc[0].to_dict()
+    *what, by = row["reason"].split("; erratum: ")[0].split("; ")
+    return row | {"title": _title(row, False), "count": len(rows), "what": "; ".join(what), "by": by}
+
+
+def explanations(results: StudyResults) -> dict[str, bool]:
+    """What the study does that explains where it falls short: whether it learns walks, and searches by beams."""
+    asked = results.asked
+    return {
+        "walks": any(results.model(name).trainer == "random_walk" for name in results.model_names),
+        "beams": asked.external is None or asked.external.budgets[-1].solver == "beam",
+    }

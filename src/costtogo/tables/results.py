@@ -1,0 +1,377 @@
+"""The results of a study as its report reads them: its own, below results/, or those kept below data/measured/.
+
+Everything that a stage left has an address, its place below the study's folder without suffix:
+
+    searches/<model>/grid        a table          own: results/<study>/searches/<model>/grid.parquet
+                                                  kept: rows of data/measured/<study>/searches.csv
+    optima/<puzzle>              the one table of a stage that has no other
+    timings/searches/<model>     the seconds of its searches; seen only where results are timed, or kept
+    models/<model>               a card           own: results/<study>/models/<model>.json
+                                                  kept: an entry of data/measured/<study>.json
+    tables/<puzzle>              states at each distance, where all are listed; own: of tables/<puzzle>.npz
+
+StudyResults(folder, params) is made once, where a report begins, and handed on; it also has the study's parameters, so
+that nothing else takes the study. Of a large table a report sees an extract, which is also what is kept of it
+(costtogo.tables.extracts).
+
+    results.frame(address)       a table; FileError where there is none      results.find(address)       or None
+    results.card(address)        what a stage noted; FileError likewise      results.find_card(address)  or {}
+    results.run(address)         the key of its run in MLflow
+    results.metric(address, name)    a number that a stage measured; NaN where it has not run
+    results.place(address)       where a reader finds a table, from the project's root
+    results.kept(study)          what another study has kept
+    results.with_times()         the same results with their wall-clock times
+    results.study                the study's name
+    results.puzzles[puzzle]      what the study asks of a puzzle: its instances, searches, audit …
+    results.of(puzzle)           the same results, of one puzzle alone, or of several
+    results.puzzle, .asked       the puzzle of a study of one, and what is asked of it
+    results.models[puzzle]       the names of the models of a puzzle
+    results.model(name)          the parameters of a training; .model_names, .trained
+    results.of_each(names, address)   a table of each name, one under the other; "beams/{}/grid"
+"""
+
+import math
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property, wraps
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+import pandas as pd
+
+from costtogo.cards import KEYED, short_key
+from costtogo.files import FileError, read_arrays, read_frame, read_json
+from costtogo.params.base import variant_of
+from costtogo.params.study import Study
+from costtogo.tables import extracts
+from costtogo.tables.kept import REPORT, cards_kept, file_of, outdated, tables_kept
+from costtogo.tables.places import CAPTIONS, MEASURED, REPORTED, RESULTS
+from costtogo.tables.rows import KeptRows, rows_of
+from costtogo.types import UserError
+
+CARDS = (  # the groups of the stages whose cards the report lists
+    *("tables", "pattern_databases", "instances", "optima", "models", "audits", "searches"),
+    *("baselines", "footprints", "beams", "external"),
+)
+TIMES, TABLE = "timings", "table"
+Tables = dict[str, pd.DataFrame]  # of a report, by the stems of their files
+Find = TypeVar("Find", bound=Callable[["StudyResults"], Any])
+
+
+@dataclass(frozen=True)
+class References:
+    """What stands beside a study's results in its report; the defaults are the project's own.
+
+    reported: the literature's numbers and listings.  measured: what longer studies kept.  captions: of the figures.
+    """
+
+    reported: Path = REPORTED
+    measured: Path = MEASURED
+    captions: Path = CAPTIONS
+
+
+@dataclass(frozen=True)
+class StudyResults:
+    """The results of one study, each file read once.
+
+    folder: results/<study>, or data/measured/<study> of kept results.  params: the study's parameters, None of what
+    another study has kept.  references: what stands beside them.  timed: whether wall-clock times, which differ from
+    run to run, may be seen.  only: the puzzles that are looked at, all of the study if None.  seed: of trainings that
+    were made with several, the one that stands for the study; 0 for that of its headline.
+    """
+
+    folder: Path
+    params: Any = None
+    references: References = References()
+    timed: bool = False
+    is_kept: bool = False
+    only: tuple[str, ...] | None = None
+    seed: int = 0
+    _found: dict[tuple, Any] = field(default_factory=dict, repr=False, compare=False)
+
+    @classmethod
+    def of_kept(cls, folder: Path) -> "StudyResults":
+        """What `costtogo publish` put into data/measured/<study> and the JSON file of that name, for another report."""
+        return cls(folder, is_kept=True)
+
+    @classmethod
+    def to_write_again(cls, study: str, references: References = References()) -> "StudyResults":
+        """The same, for the study's own report; UserError where a study was not kept with its report."""
+        kept = cls.of_kept(references.measured / study).find_card(REPORT)
+        if not kept:
+            raise UserError(
+                f"{references.measured} has no report of the study {study}: run it, then `costtogo publish {study}`."
+            )
+        if not tables_kept(references.measured / f"{study}.json"):
+            raise UserError(f"{references.measured / study} is of an earlier form: it has a file for each model.")
+        return cls(references.measured / study, Study(**kept["parameters"]), references, is_kept=True)
+
+    def kept(self, study: str) -> "StudyResults":
+        """What another study has kept, empty where it has not."""
+        return self._once(("kept", study), lambda: StudyResults.of_kept(self.references.measured / study))
+
+    def with_times(self) -> "StudyResults":
+        """The same results with their wall-clock times; what was read is not read again."""
+        return replace(self, timed=True)
+
+    def of(self, *puzzles: str) -> "StudyResults":
+        """The same results as far as they are of some puzzles, their models and what is asked of them."""
+        return replace(self, only=puzzles)
+
+    def of_seed(self, seed: int) -> "StudyResults":
+        """The same results where the trainings with another seed stand for the study."""
+        return replace(self, seed=seed)
+
+    @property
+    def study(self) -> str:
+        """The study's name."""
+        return self.folder.name
+
+    # Tables and arrays
+
+    def frame(self, address: str) -> pd.DataFrame:
+        """A table of a stage; FileError where there is none."""
+        return self._once((TABLE, address), lambda: self._table(address))
+
+    def _table(self, address: str) -> pd.DataFrame:
+        if self.is_kept:
+            return self._kept_rows.table(address)
+        file = self._file(address)
+        kind, name = extracts.kind_of(address), address.split("/")[1]
+        if kind == "tables":
+            return extracts.of_table(read_arrays(file))
+        if kind == "models/errors":
+            return extracts.of_errors(read_frame(file), self.frame(f"tables/{self.model(name).puzzle}"))
+        return extracts.EXTRACTS.get(kind, pd.DataFrame)(read_frame(file))
+
+    @property
+    def tables_read(self) -> dict[str, pd.DataFrame]:
+        """The tables that have been asked for so far, by address."""
+        return {key[1]: found for key, found in self._found.items() if key[0] == TABLE}
+
+    def find(self, address: str) -> pd.DataFrame | None:
+        """A table of a stage; None where there is none that may be seen.
+
+        The searches of external instances may be seen as long as the model has the network that they were made with.
+        """
+        hidden = address.startswith(f"{TIMES}/") and not self._sees_times
+        if self.is_kept and self.params is None and "/" in address:
+            hidden = extracts.kind_of(address) not in extracts.FOR_OTHERS
+        if hidden or not (self._kept_rows.has(address) if self.is_kept else self._file(address).exists()):
+            return None
+        _, external, name = address.rpartition("external/")
+        return None if external and not self._is_current(name.partition("/")[0]) else self.frame(address)
+
+    def keeps(self, address: str) -> bool:
+        """Whether a table was kept with the report."""
+        return self.is_kept and self._kept_rows.has(address)
+
+    @property
+    def _kept_rows(self) -> KeptRows:
+        return self._once(("rows", self.folder), lambda: rows_of(self.folder))
+
+    @property
+    def _json(self) -> Path:
+        """The JSON of a kept study."""
+        return self.folder.with_name(f"{self.study}.json")
+
+    @property
+    def _sees_times(self) -> bool:
+        return self.timed or self.params is None
+
+    def _is_current(self, model: str) -> bool:
+        return self.params is None or (self.has(f"external/{model}") and not outdated(model, self.find_card))
+
+    def of_each(self, names: Iterable[str], address: str) -> pd.DataFrame:
+        """A table of each that has it, one under the other; {} of the address is the name, which becomes a column.
+
+        Column model, first: the name.  Without rows where none has it.
+        """
+        found = {name: self.find(address.format(name)) for name in names}
+        frames = [frame.assign(model=name)[["model", *frame]] for name, frame in found.items() if frame is not None]
+        return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()
+
+    def has(self, address: str) -> bool:
+        """Whether a stage has left its card, so that it has run."""
+        return bool(self.find_card(address))
+
+    def place(self, address: str, suffix: str | None = None) -> str:
+        """Where a reader finds a table, or a file of another suffix, as seen from the project's root."""
+        if self.params is None:
+            return str(MEASURED / self.study / file_of(address))
+        return str(RESULTS / self.study / f"{address}{'.parquet' if suffix is None else suffix}")
+
+    def _file(self, address: str) -> Path:
+        return self.folder / f"{address}{'.npz' if address.startswith('tables/') else '.parquet'}"
+
+    # Cards
+
+    def card(self, address: str) -> dict[str, Any]:
+        """What a stage noted of itself, its wall-clock times under timing where they may be seen; FileError if none."""
+        if found := self.find_card(address):
+            return found
+        raise FileError(f"{self.folder / address}.json is missing: run the study again.")
+
+    def find_card(self, address: str) -> dict[str, Any]:
+        """The same, empty where the stage has not run."""
+        entry = self._entries.get(address, {})
+        card = {name: value for name, value in entry.items() if name != "timing" or self._sees_times}
+        return card if set(card) != {"timing"} else {}
+
+    def metric(self, address: str, name: str) -> float:
+        """A number that a stage measured; NaN where it has not run."""
+        return self.find_card(address).get("metrics", {}).get(name, math.nan)
+
+    def run(self, address: str) -> str:
+        """The key of a stage's run in MLflow; empty where the stage has not run, or where too little is kept of it."""
+        card = self.find_card(address)
+        return short_key(card) if KEYED <= card.keys() else ""
+
+    @cached_property
+    def cards(self) -> dict[str, dict[str, Any]]:
+        """The cards of all stages that a report draws on, by address."""
+        found = [place for place, entry in self._entries.items() if set(entry) != {"timing"}]
+        groups = dict.fromkeys([*CARDS, *(group for asked in self.puzzles.values() for group in asked.by_group)])
+        places = [place for group in groups for place in sorted(found, key=_in_order) if place.startswith(f"{group}/")]
+        return {place: self.find_card(place) for place in places}
+
+    @cached_property
+    def timings(self) -> dict[str, dict[str, Any]]:
+        """What each stage noted of its run, by address: seconds, threads, processor …"""
+        found = {place: entry["timing"] for place, entry in self._entries.items() if entry.get("timing")}
+        return {place: found[place] for place in sorted(found, key=_in_order)}
+
+    @property
+    def _entries(self) -> dict[str, dict[str, Any]]:
+        """The card of each stage, and under timing what it noted of its run, by address."""
+        if self.is_kept:
+            return self._once(("entries", self._json), lambda: cards_kept(self._json)) if self._json.exists() else {}
+        return self._once(("entries", self.folder), self._own_entries)
+
+    def _own_entries(self) -> dict[str, dict[str, Any]]:
+        """The same from the files of the stages themselves."""
+        found = {f"{path.parent.name}/{path.stem}": read_json(path) for path in self.folder.glob("*/*.json")}
+        for path in (self.folder / TIMES).glob("*/*.json"):
+            found.setdefault(f"{path.parent.name}/{path.stem}", {})["timing"] = read_json(path)
+        return found
+
+    def _once(self, key: tuple, read: Callable[[], Any]) -> Any:
+        if key not in self._found:
+            self._found[key] = read()
+        return self._found[key]
+
+    # Parameters
+
+    @cached_property
+    def puzzles(self) -> dict[str, Any]:
+        """What the study asks of each puzzle, by the puzzle's name, the smaller of a kind first."""
+        if self.params is None:
+            return {}
+        shown = sorted(self.params.puzzles if self.only is None else self.only, key=by_size)
+        return {puzzle: self.params.about(puzzle) for puzzle in shown}
+
+    @property
+    def puzzle(self) -> str:
+        """The puzzle of a study that has one."""
+        return next(iter(self.puzzles))
+
+    @property
+    def asked(self) -> Any:
+        """What the study asks of that puzzle."""
+        return self.puzzles[self.puzzle]
+
+    @property
+    def listed(self) -> list[str]:
+        """The puzzles of the study whose states are all listed, the smaller first."""
+        return sorted(self.params.listed, key=by_size)
+
+    @cached_property
+    def models(self) -> dict[str, list[str]]:
+        """The names of the models by puzzle, the smaller puzzle of a kind first; without puzzles that have none."""
+        return {puzzle: list(asked.models) for puzzle, asked in self.puzzles.items() if asked.models}
+
+    @property
+    def model_names(self) -> list[str]:
+        """Those of all puzzles."""
+        return [model for models in self.models.values() for model in models]
+
+    @property
+    def trained(self) -> list[str]:
+        """Those whose training is finished."""
+        return [model for model in self.model_names if self.has(f"models/{model}")]
+
+    def training(self, model: str) -> dict[str, Any]:
+        """The parameters of a training in plain values: as its card has them, or as they are if it has not run."""
+        card = self.find_card(f"models/{model}")
+        return card["parameters"]["training"] if card else self.model(model).model_dump()
+
+    def model(self, name: str) -> Any:
+        """The parameters of a training."""
+        return self.params.models[name]
+
+    # What the searches of a puzzle that can be listed go by
+
+    @property
+    def headline_model(self) -> str:
+        """The model that represents the study beside the literature where one puzzle's states are sampled."""
+        return self.with_seed(self.asked.headline or min(self.model_names))
+
+    def with_seed(self, model: str) -> str:
+        """The training of a model that has this view's seed; the model itself where it was trained with one seed."""
+        name, number = variant_of(model)
+        return f"{name}_seed{self.seed}" if number and self.seed else model
+
+    def headline_cell(self, puzzle: str) -> dict[str, Any]:
+        """set, path_weight and batch_size of the search that stands for each model of a puzzle."""
+        return self.card(f"searches/{self.models[puzzle][0]}")["parameters"]["search"]["headline"]
+
+    def selected_iteration(self, model: str) -> int:
+        """The iteration of the checkpoint that the searches of a model use."""
+        selection = self.frame(f"searches/{model}/selection")
+        chosen = selection.loc[selection["selected"], "iteration"]
+        if chosen.size != 1:
+            raise FileError(
+                f"searches/{model}/selection.parquet selects {chosen.size} checkpoints; it must select one."
+            )
+        return int(chosen.iloc[0])
+
+    def searched_iteration(self, model: str) -> int:
+        """The iteration of the checkpoint that a model's searches use: the chosen one, or the last."""
+        if self.params.puzzles[self.model(model).puzzle].is_exhaustive:
+            return self.selected_iteration(model)
+        return int(self.frame(f"models/{model}/checkpoints")["iteration"].iloc[-1])
+
+
+def once(find: Find) -> Find:
+    """Have a function of results, which takes nothing else, look into each only once."""
+
+    @wraps(find)
+    def found(results: StudyResults):
+        return results._once((find, results.timed, results.only, results.seed), lambda: find(results))
+
+    return found
+
+
+def alike(frame: pd.DataFrame, row: Mapping[str, Any], *names: str) -> pd.DataFrame:
+    """The rows of a frame that have the numbers or texts of one in some columns, as far as it has any there."""
+    for name in names:
+        if isinstance(row[name], str):
+            frame = frame[frame[name] == row[name]]
+        elif not math.isnan(row[name]):
+            frame = frame[np.isclose(frame[name], row[name])]
+    return frame
+
+
+def _in_order(address: str) -> tuple[str, str]:
+    """A key that sorts stages as their files."""
+    group, name = address.split("/")
+    return group, f"{name}.json"
+
+
+def by_size(name: str) -> tuple[int, str]:
+    """A key that sorts hanoi_9 before hanoi_10."""
+    return len(name), name
+
+
+START = "start"  # the instance set that holds the start state alone
