@@ -1,1 +1,1 @@
-"""Benchmarks beside peers: python -m benchmarks, or make bench."""
+"""Comparisons with other libraries: python -m benchmarks, or make bench."""

@@ -16,7 +16,7 @@ WAITING = ("OMP_WAIT_POLICY", "GOMP_SPINCOUNT")
 
 
 def main() -> None:
-    """Measure the works asked for; those that were measured before and are not asked for keep their rows."""
+    """Measure the requested works; the others keep the rows of earlier measurements."""
     names, hours = [work.name for work in WORKS], [work.name for work in WORKS if work.asked_for]
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument(
@@ -37,9 +37,9 @@ def main() -> None:
 
 
 def measure(work: Work, rounds: int) -> Outcome:
-    """Both sides in turn, the other one first in every second round; a side that fails is not run again.
+    """Run both sides alternately, the other one first in every second round; a side that fails is not run again.
 
-    Where ours fails there is nothing to compare with, and the other side is not run either.
+    If our side fails there is nothing to compare, and the other side is not run either.
     """
     sides = ["ours"] + ([work.peer] if work.peer else [])
     measured: dict[str, list[dict]] = {side: [] for side in sides}
@@ -61,7 +61,7 @@ def run_side(work: Work, side: str) -> dict[str, float]:
     words = [word for name, value in options.items() for word in (f"--{name.replace('_', '-')}", str(value))]
     threads = str(options.get("threads", 2))
     environment = os.environ | {"OMP_NUM_THREADS": threads, "MKL_NUM_THREADS": threads}
-    if side != "ours":  # how its threads wait for each other is the peer's own affair; costtogo set it when imported
+    if side != "ours":  # the peer decides how its threads wait for each other; costtogo set this at import
         environment = {name: value for name, value in environment.items() if name not in WAITING}
     done = subprocess.run(
         [sys.executable, "-m", f"benchmarks.sides.{work.side}", side, *words],
@@ -71,7 +71,7 @@ def run_side(work: Work, side: str) -> dict[str, float]:
 
 
 def reason(error: Exception) -> str:
-    """Why a side failed, in a line."""
+    """The reason why a side failed, in one line."""
     if isinstance(error, subprocess.CalledProcessError):
         return (error.stderr or error.stdout or "no message").strip().splitlines()[-1][:120]
     return str(error).splitlines()[0][:120]

@@ -1,4 +1,4 @@
-"""What was measured, as rows of results.csv, a table of README.md and a picture."""
+"""Measurements as rows of results.csv, a table of README.md and a picture."""
 
 import platform
 from dataclasses import dataclass
@@ -19,14 +19,14 @@ PEERS = ("cayleypy", "deepxube", "torch", "numba", "numpy")
 
 @dataclass(frozen=True)
 class Outcome:
-    """The measures of each round of both sides, and why a side failed."""
+    """The measures of both sides in each round, and the reason if a side failed."""
 
     ours: list[dict[str, float]]
     peer: list[dict[str, float]]
     failed: dict[str, str]
 
     def told(self, work: Work) -> str:
-        """One line on it."""
+        """One line about it."""
         return "; ".join(
             f"{row['benchmark']}: {row['ours']:.4g} {row['unit']}"
             + (f", ratio {row['ratio_median']:.2f}" if not np.isnan(row["ratio_median"]) else "")
@@ -57,7 +57,7 @@ class Outcome:
 
 
 def write(folder: Path, work: Work, outcome: Outcome) -> None:
-    """Put the rows of a work in their place among the others, then table and picture anew."""
+    """Replace the rows of a work among the others, then write table and picture again."""
     path = folder / "results.csv"
     known = pd.read_csv(path) if path.exists() else pd.DataFrame(columns=COLUMNS)
     rows = pd.DataFrame(outcome.rows(work), columns=COLUMNS)
@@ -71,7 +71,7 @@ def write(folder: Path, work: Work, outcome: Outcome) -> None:
 
 
 def write_table(readme: Path, table: pd.DataFrame) -> None:
-    """The table between its two marks, and the machine above it."""
+    """Write the table between its two marks, and the machine above it."""
     lines = [
         machine(),
         "",
@@ -87,19 +87,19 @@ def write_table(readme: Path, table: pd.DataFrame) -> None:
 
 
 def put_between(readme: Path, begin: str, end: str, lines: list[str]) -> None:
-    """Replace what stands between two marks."""
+    """Replace the text between two marks."""
     head, rest = readme.read_text(encoding="utf-8").split(begin)
     write_bytes(readme, (head + begin + "\n" + "\n".join(lines) + "\n" + end + rest.split(end)[1]).encode())
 
 
 def processor() -> str:
-    """Its name."""
+    """The name of the processor."""
     lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
     return next((line.split(":")[1].strip() for line in lines if "model name" in line), platform.processor())
 
 
 def machine() -> str:
-    """Processor and versions in a sentence."""
+    """Processor and versions in one sentence."""
     versions = ", ".join(f"{name} {version(name)}" for name in PEERS)
     return f"Measured last on {processor()}, Python {platform.python_version()}, {versions}."
 
@@ -113,7 +113,7 @@ def version(name: str) -> str:
 
 
 def amount(value: float) -> str:
-    """A measure with three digits that tell."""
+    """A measure with three significant digits."""
     if np.isnan(value):
         return "–"
     return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"

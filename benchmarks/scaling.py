@@ -25,20 +25,20 @@ BEGIN, END = "<!-- scaling: written by python -m benchmarks.scaling -->", "<!-- 
 
 @dataclass(frozen=True)
 class Series:
-    """A measure of our own side of some work, for each size and each number of threads."""
+    """A measure of our side of a work, for each size and each number of threads."""
 
     title: str
     side: str
-    option: str  # that the sizes are values of
+    option: str  # whose values are the sizes
     sizes: tuple[int, ...]
     measure: str
     unit: str
     threads: tuple[int, ...] = (1, 2)
     options: dict[str, Any] = field(default_factory=dict)
-    form: str = "{}"  # of the option's value
+    form: str = "{}"  # for the option's value
 
     def run(self, size: int, threads: int) -> float:
-        """The measure once."""
+        """Measure once."""
         options = self.options | {self.option: self.form.format(size), "threads": threads}
         return run_side(Work(self.title, self.side, None, (), options), "ours")[self.measure]
 
@@ -48,7 +48,7 @@ HANOI = {"option": "puzzle", "sizes": tuple(range(8, 15)), "form": "hanoi_{}", "
 DAVI = {"batch": 1000, "iterations": 10, "precision": "float32"}
 NODES = (100_000, 300_000, 1_000_000, 3_000_000)
 STORED = {"option": "nodes", "sizes": NODES, "measure": "bytes_per_node", "unit": "bytes", "threads": ONE}
-PROCESSES = tuple(sorted({1, 2, os.cpu_count() or 1}))  # one beside itself tells how far rounds differ anyway
+PROCESSES = tuple(sorted({1, 2, os.cpu_count() or 1}))  # one process against itself shows how far rounds differ
 SERIES = (
     Series("breadth-first search of H(n, 3), time, by n", "bfs", measure="seconds", unit="s", **HANOI),
     Series("breadth-first search of H(n, 3), memory, by n", "bfs", measure="megabytes", unit="MB", **HANOI),
@@ -72,7 +72,7 @@ SERIES = (
 
 
 def main() -> None:
-    """Measure the series asked for; the others keep their rows."""
+    """Measure the requested series; the others keep their rows."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.scaling", description=__doc__)
     parser.add_argument("sides", nargs="*", help="of which modules of benchmarks/sides; all if none is named")
     parser.add_argument("--rounds", type=int, default=3, help="how often each point is measured (3)")
@@ -90,7 +90,7 @@ def main() -> None:
 
 
 def points(series: Series, rounds: int) -> list[tuple]:
-    """A row for each size and number of threads; one that fails ends the series, and says why."""
+    """A row for each size and number of threads; a failure ends the series and prints the reason."""
     rows = []
     for threads in series.threads:
         for size in series.sizes:
@@ -105,7 +105,7 @@ def points(series: Series, rounds: int) -> list[tuple]:
 
 
 def write(folder: Path, rows: pd.DataFrame) -> None:
-    """Put the rows of a series in their place among the others, then table and picture anew."""
+    """Replace the rows of a series among the others, then write table and picture again."""
     path = folder / "scaling.csv"
     known = pd.read_csv(path) if path.exists() else pd.DataFrame(columns=COLUMNS)
     kept = known[~known["series"].isin(rows["series"])]

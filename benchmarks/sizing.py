@@ -15,19 +15,19 @@ from costtogo.files import read_json, write_bytes
 
 BEGIN, END = "<!-- sizing: written by python -m benchmarks.sizing -->", "<!-- end of sizing -->"
 SEARCH, DAVI = "breadth-first search of H(n, 3), {}, by n", "DAVI on cube3, by width"
-INPUTS, ACTIONS, BLOCKS = 324, 12, 2  # of the 3×3×3 cube; of the networks measured
-WIDEST, DISKS = 1024, (13, 14)  # the largest points measured
+INPUTS, ACTIONS, BLOCKS = 324, 12, 2  # of the 3×3×3 cube; of the measured networks
+WIDEST, DISKS = 1024, (13, 14)  # the largest measured points
 HOUR, GB = 3600, 1e9
 LISTED = 10**9  # states
 SEEDS, MODEL = 1000, "DNN_final_2x2x2"
 CHECKPOINTS = 24
-DEEPCUBEA = 10_000 * 1_000_000  # training states of its full budget (Methods)
+DEEPCUBEA = 10_000 * 1_000_000  # training states in its full budget (Methods)
 DEEPCUBEA_WEIGHTS = INPUTS * 5000 + 5000 * 1000 + 4 * 2 * 1000 * 1000
-LARGER, WIDER = 15, 2048  # the checks: disks, and width
+LARGER, WIDER = 15, 2048  # for the checks: disks, and width
 
 
 def main() -> None:
-    """Write the tables; with --measure after measuring the checks."""
+    """Write the tables; with --measure, measure the checks before."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.sizing", description=__doc__)
     parser.add_argument("--measure", action="store_true", help="measure the checks first, in a minute")
     folder = PROJECT / "benchmarks"
@@ -40,7 +40,7 @@ def main() -> None:
 
 
 def measured() -> pd.DataFrame:
-    """The checks, each once: columns check, measured, unit, machine."""
+    """The checks, each measured once: columns check, measured, unit, machine."""
     listing = ours("bfs", puzzle=f"hanoi_{LARGER}", threads=1)
     training = ours("training", width=WIDER, batch=1000, iterations=10, precision="float32", threads=2)
     rows = [
@@ -52,12 +52,12 @@ def measured() -> pd.DataFrame:
 
 
 def ours(side: str, **options) -> dict[str, float]:
-    """What our own side of a work measures."""
+    """The measures of our side of a work."""
     return run_side(Work(side, side, None, (), options), "ours")
 
 
 def listing(scaling: pd.Series, states: float) -> tuple[float, float]:
-    """Seconds and MB of breadth-first search: on the line through its two largest points, by the number of states."""
+    """Seconds and MB of breadth-first search for a number of states, on the line through its two largest points."""
     low, high = (3**disks for disks in DISKS)
     ends = []
     for measure in ("time", "memory"):
@@ -67,17 +67,17 @@ def listing(scaling: pd.Series, states: float) -> tuple[float, float]:
 
 
 def weights(width: int) -> int:
-    """Weights in the matrices of the networks measured."""
+    """Weights in the matrices of the measured networks."""
     return INPUTS * width + BLOCKS * 2 * width * width
 
 
 def states_per_second(scaling: pd.Series, count: int) -> float:
-    """Of DAVI on the 3×3×3, two cores: as many operations a second as the widest network measured reaches."""
+    """DAVI on the 3×3×3, two cores, with the operations per second of the widest measured network."""
     return scaling[DAVI, 2, WIDEST] * weights(WIDEST) / count
 
 
 def checks(scaling: pd.Series, found: pd.DataFrame) -> list[str]:
-    """The table of what was foretold and then measured."""
+    """The table of estimates and their measurements."""
     seconds, memory = listing(scaling, 3**LARGER)
     foretold = {
         "seconds": (f"listing H({LARGER}, 3), {3**LARGER:,} states: seconds", seconds),
@@ -94,7 +94,7 @@ def checks(scaling: pd.Series, found: pd.DataFrame) -> list[str]:
 
 
 def works(scaling: pd.Series, default: dict) -> list[str]:
-    """The table of works that nobody ran here."""
+    """The table of works that were never run here."""
     seconds, memory = listing(scaling, LISTED)
     disk = CHECKPOINTS * 4 * DEEPCUBEA_WEIGHTS / GB
     training = DEEPCUBEA / states_per_second(scaling, DEEPCUBEA_WEIGHTS) * 2 / HOUR

@@ -1,4 +1,4 @@
-"""What is measured, and beside what. A work is run by both sides in turn; each row tells one of its measures."""
+"""The measured works and their peers. Both sides run a work alternately; each row has one of its measures."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -8,9 +8,9 @@ MORE, LESS = "more", "less"
 
 @dataclass(frozen=True)
 class Row:
-    """A line of the table. measure: the name that both sides give it.  better: MORE of it, or LESS.
+    """A line of the table. measure: its name on both sides.  better: MORE or LESS of it.
 
-    at_least: what the ratio should be, or where there is no peer the measure itself (at most, where LESS is better).
+    at_least: the ratio that is expected or, without a peer, the measure itself; an upper bound if LESS is better.
     """
 
     benchmark: str
@@ -23,7 +23,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Work:
-    """A module of benchmarks.sides, the peer's name or none, the options of both sides and those of ours alone."""
+    """A module of benchmarks.sides, the peer's name or none, the options of both sides and those of ours only."""
 
     name: str
     side: str
@@ -31,8 +31,8 @@ class Work:
     rows: tuple[Row, ...]
     options: dict[str, Any] = field(default_factory=dict)
     ours: dict[str, Any] = field(default_factory=dict)
-    seconds: int = 900  # that a side may take
-    asked_for: bool = False  # measured only where it is named, for time
+    seconds: int = 900  # the limit for a side
+    asked_for: bool = False  # measured only by name, because it takes long
 
 
 def training(batch: int, precision: str) -> Work:
@@ -47,7 +47,7 @@ def training(batch: int, precision: str) -> Work:
 
 
 def search(kind: str, size: int, puzzle: str, precision: str, steps: int, at_least: float) -> Work:
-    """A search over a network."""
+    """A search with a network."""
     what = f"BWAS, N = {size:,}" if kind == "bwas" else f"beams of {size:,}"
     name = "cube3" if puzzle == "cube3" else "the 15-puzzle"
     note = "width 256, 2 blocks, λ = 0.6" if kind == "bwas" else "width 256, 2 blocks; the peer keeps duplicates"

@@ -1,1 +1,1 @@
-"""The net: two commits of this project run on this machine, and what must not move compared. See __main__."""
+"""The net: runs two commits of this project on this machine and compares results that must not move. See __main__."""

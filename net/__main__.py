@@ -24,7 +24,7 @@ PARTS = explained.PARTS
 
 
 def main(arguments: list[str] | None = None, project: Path = PROJECT) -> int:
-    """The exit code: 0 without a difference that nothing explains, 1 with one, 2 where it cannot be told."""
+    """The exit code: 0 if every difference is explained, 1 if one is not, 2 if the comparison fails."""
     asked = parse(arguments)
     try:
         if asked.accept:
@@ -64,7 +64,7 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
 
 @contextmanager
 def folder_for(kept: Path | None) -> Iterator[Path]:
-    """A folder for both checkouts, removed in the end unless it is to be kept."""
+    """A folder for both checkouts, removed at the end unless it should be kept."""
     if kept is None:
         with tempfile.TemporaryDirectory(prefix="net-", ignore_cleanup_errors=True) as work:
             yield Path(work)
@@ -77,7 +77,7 @@ def folder_for(kept: Path | None) -> Iterator[Path]:
 
 
 def compare(asked: argparse.Namespace, project: Path, work: Path) -> int:
-    """Run the parts that are asked for on both sides, tell the differences, write the record."""
+    """Run the requested parts on both sides, print the differences, write the record."""
     sides = check_out_both(asked, project, work)
     explanations = explained.read(sides[1].folder / "net" / "explained.yaml")
     parts, seconds = [], {}
@@ -98,7 +98,7 @@ def compare(asked: argparse.Namespace, project: Path, work: Path) -> int:
 
 
 def check_out_both(asked: argparse.Namespace, project: Path, work: Path) -> list[Checkout]:
-    """The two sides; NetError where a commit is unknown or the working tree is not what its commit says."""
+    """The two sides; NetError if a commit is unknown or the working tree differs from its commit."""
     names = [asked.before, asked.after or "HEAD"]
     commits = [checkouts.resolve(project, name) for name in names]
     if not asked.after and not asked.dirty and checkouts.is_dirty(project):
@@ -110,7 +110,7 @@ def check_out_both(asked: argparse.Namespace, project: Path, work: Path) -> list
 
 
 def run(part: str, side: Checkout, work: Path, cores: str) -> Files:
-    """Run a part of a side; the files that it leaves."""
+    """Run a part of a side; returns its files."""
     if part == record.SMOKE:
         for name in ("results", "reports"):
             checkouts.empty(side.folder / name)
@@ -123,7 +123,7 @@ def run(part: str, side: Checkout, work: Path, cores: str) -> Files:
 
 @contextmanager
 def timed(what: str) -> Iterator[dict[str, float]]:
-    """Say what is begun and, in the end, the seconds it took, its own and those of all processors."""
+    """Print the beginning of a step and, at its end, its seconds, by the clock and over all processors."""
     say(f"{what} …")
     took, begun, used = {}, time.monotonic(), processor_seconds()
     yield took
@@ -133,13 +133,13 @@ def timed(what: str) -> Iterator[dict[str, float]]:
 
 
 def processor_seconds() -> float:
-    """Seconds of processors that all commands run so far took."""
+    """Processor seconds of all commands run so far."""
     usage = resource.getrusage(resource.RUSAGE_CHILDREN)
     return usage.ru_utime + usage.ru_stime
 
 
 def summary(part: Part) -> str:
-    """One line on a part."""
+    """One line about a part."""
     times = f", {len(part.not_compared):,} of times not compared" if part.not_compared else ""
     return f"{part.name}: {len(part.digests):,} files compared{times}, {len(part.lines):,} differences"
 
@@ -151,5 +151,5 @@ def say(line: str) -> None:
 
 if __name__ == "__main__":
     for stream in (sys.stdout, sys.stderr):
-        stream.reconfigure(errors="backslashreplace")  # → where the terminal has no letter for it
+        stream.reconfigure(errors="backslashreplace")  # the terminal may have no letter for →
     sys.exit(main())

@@ -1,4 +1,4 @@
-"""The two checkouts that are compared: commits in folders of their own, and commands that run in them."""
+"""The two checkouts to compare: commits in separate folders, and commands that run in them."""
 
 import os
 import re
@@ -11,21 +11,21 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ADAPTERS = Path("net/adapters")
-PLACE = Path(__file__).parents[1]  # the checkout whose adapters are taken for commits from before the net
-LOG_LINES = 40  # of a command that failed
-LOOK_SECONDS = 20  # from one look at the progress of a command to the next
+PLACE = Path(__file__).parents[1]  # its adapters serve commits from before the net
+LOG_LINES = 40  # shown of a command that failed
+LOOK_SECONDS = 20  # between two checks of a command's progress
 STEPS = re.compile(r"(\d+) of (\d+) (?:steps|stages)")
 FOREIGN = ("PYTHONPATH", "SNAKEMAKE_PROFILE", "MLFLOW_TRACKING_URI")
 SETTINGS = {"COSTTOGO_TRACKING": "off", "COSTTOGO_EXTERNAL": "nowhere", "PYTHONUTF8": "1"}
 
 
 class NetError(Exception):
-    """The comparison cannot be made: a sentence that says why."""
+    """The comparison cannot be made: a sentence with the reason."""
 
 
 @dataclass(frozen=True)
 class Checkout:
-    """One side: its files in a folder, and what they are of; dirty: they differ from the commit."""
+    """One side: its files in a folder, and its commit; dirty: True if the files differ from the commit."""
 
     side: str  # before or after
     folder: Path
@@ -40,12 +40,12 @@ class Checkout:
 
     @property
     def adapters(self) -> Path:
-        """The scripts that know its API: its own, or ours where it is older than the net."""
+        """The scripts that know its API: its own, or ours if it is older than the net."""
         own = self.folder / ADAPTERS
         return own if own.is_dir() else PLACE / ADAPTERS
 
     def environment(self) -> dict[str, str]:
-        """The variables under which its commands run: its own sources come first, nothing outside is reached."""
+        """The environment of its commands: its own sources come first, and nothing outside is reached."""
         known = {name: value for name, value in os.environ.items() if name not in FOREIGN}
         paths = [str(Path(sys.executable).parent), known.get("PATH", "")]
         sources = [self.folder / "src", self.folder / "tests", self.adapters.parents[1] / "tests"]
@@ -53,7 +53,7 @@ class Checkout:
         return known | SETTINGS | places
 
     def run(self, part: str, *arguments: str, log: Path) -> None:
-        """Run the adapter of a part in its root; NetError, and the end of its log, where it fails."""
+        """Run the adapter of a part in its root; if it fails, NetError with the end of its log."""
         command = [sys.executable, str(self.adapters / f"{part}.py"), *arguments]
         with log.open("w") as output:
             options = {"cwd": self.folder, "env": self.environment(), "stdout": output, "stderr": subprocess.STDOUT}
@@ -64,7 +64,7 @@ class Checkout:
 
 
 def _watch(command: list[str], options: dict, look: Callable[[], None]) -> int:
-    """Run a command to its end, looking now and then; interrupted, it and its children end too."""
+    """Run a command to its end, calling `look` now and then; if interrupted, the command and its children end too."""
     process = subprocess.Popen(command, start_new_session=True, **options)
     try:
         while True:
@@ -79,7 +79,7 @@ def _watch(command: list[str], options: dict, look: Callable[[], None]) -> int:
 
 
 class Progress:
-    """Called now and then, it says how many steps of Snakemake's are done by a log, if that has changed."""
+    """Prints, when called, how many steps Snakemake has done according to a log, if the number has changed."""
 
     def __init__(self, what: str, log: Path):
         self.what, self.log, self.said = what, log, ("0", "")
@@ -92,7 +92,7 @@ class Progress:
 
 
 def _where(log: Path) -> str:
-    """The study whose log Snakemake names where a rule failed, if it does."""
+    """The study whose log Snakemake names for a failed rule, if any."""
     found = re.search(r"^Error in rule .*?logs/([\w-]+)/", _text(log), re.MULTILINE | re.DOTALL)
     return f" in the study {found[1]}" if found else ""
 
@@ -102,7 +102,7 @@ def _text(log: Path) -> str:
 
 
 def git(project: Path, *arguments: str) -> str:
-    """What git prints in a repository; NetError where it fails."""
+    """The output of git in a repository; NetError if it fails."""
     done = subprocess.run(["git", *arguments], cwd=project, capture_output=True, text=True)
     if done.returncode != 0:
         told = (done.stderr.strip() or "no message").splitlines()[-1]
@@ -111,7 +111,7 @@ def git(project: Path, *arguments: str) -> str:
 
 
 def resolve(project: Path, given: str) -> str:
-    """The commit that a name stands for."""
+    """The commit of a name."""
     try:
         return git(project, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{given}^{{commit}}")
     except NetError as error:
@@ -119,17 +119,17 @@ def resolve(project: Path, given: str) -> str:
 
 
 def is_dirty(project: Path) -> bool:
-    """Whether files differ from the last commit, or are new."""
+    """True if files differ from the last commit, or are new."""
     return bool(git(project, "status", "--porcelain"))
 
 
 def empty(folder: Path) -> None:
-    """Remove a folder, so that all in it is of the commands that come."""
+    """Empty a folder, so that everything in it comes from later commands."""
     shutil.rmtree(folder, ignore_errors=True)
 
 
 def check_out(project: Path, side: str, commit: str, work: Path) -> Checkout:
-    """Put the files of a commit into a folder of work; the repository is left as it is."""
+    """Put the files of a commit into a folder of work; the repository is unchanged."""
     folder = work / side
     git(project, "clone", "--quiet", "--shared", "--no-checkout", str(project), str(folder))
     git(folder, "checkout", "--quiet", "--detach", commit)
@@ -137,7 +137,7 @@ def check_out(project: Path, side: str, commit: str, work: Path) -> Checkout:
 
 
 def check_out_working_tree(project: Path, side: str, work: Path) -> Checkout:
-    """The last commit with the files as they are now, new ones among them, but not those that git ignores."""
+    """The last commit with the files as they are now, including new ones, without those that git ignores."""
     clean = check_out(project, side, resolve(project, "HEAD"), work)
     for name in git(project, "ls-files", "-z", "--cached", "--others", "--exclude-standard").split("\0"):
         source, target = project / name, clean.folder / name

@@ -1,4 +1,4 @@
-"""Two sides of a part compared: files by their places, differences as lines, digests of all that was compared."""
+"""Comparison of two sides of a part: files by place, differences as lines, digests of everything compared."""
 
 import hashlib
 import json
@@ -9,15 +9,15 @@ from pathlib import Path
 from net.adapters.kinds import is_card, is_result
 from net.contents import differing
 
-Files = dict[str, Path]  # by place, as results/smoke/tables/cube2.npz
+Files = dict[str, Path]  # by place, for example results/smoke/tables/cube2.npz
 
 
 @dataclass(frozen=True)
 class Part:
-    """What a comparison of a part found; digests: of both sides, None where a place is missing.
+    """The result of comparing a part; digests: of both sides, None if a side lacks the place.
 
-    not_compared: the places of wall-clock times.  codes: for each stage, which digests of code its cards name on both
-    sides, with the places of those cards.
+    not_compared: the places of wall-clock times.  codes: for each stage, the digests of code that its cards name on
+    both sides, with the places of those cards.
     """
 
     name: str
@@ -28,7 +28,7 @@ class Part:
 
     @property
     def results_equal(self) -> bool:
-        """Whether there are results, and every one is the same on both sides."""
+        """True if there are results, and all are the same on both sides."""
         results = [pair for place, pair in self.digests.items() if is_result(place)]
         return bool(results) and all(before == after for before, after in results)
 
@@ -56,7 +56,7 @@ def digest(path: Path | None) -> str | None:
 
 
 def difference(place: str, before: Files, after: Files) -> Iterator[str]:
-    """How the files of a place differ, in lines."""
+    """The differences between the files of a place, as lines."""
     if place not in before or place not in after:
         yield "only after" if place in after else "only before"
     else:
@@ -64,7 +64,7 @@ def difference(place: str, before: Files, after: Files) -> Iterator[str]:
 
 
 def codes(before: Files, after: Files) -> dict[str, list[dict]]:
-    """The digests of code that stages' cards name, before and after, by stage."""
+    """For each stage, the digests of code that its cards name, before and after."""
     sides = [{place: card for place, path in side.items() if (card := read_card(path))} for side in (before, after)]
     pairs: dict[tuple, list[str]] = {}
     for place in sorted(sides[0].keys() | sides[1].keys()):
@@ -78,7 +78,7 @@ def codes(before: Files, after: Files) -> dict[str, list[dict]]:
 
 
 def read_card(path: Path) -> dict | None:
-    """The card of a finished stage, None if a file is none."""
+    """The card of a finished stage, None if the file is no card."""
     if path.suffix != ".json":
         return None
     try:

@@ -1,4 +1,4 @@
-"""How two files of one kind differ, told in lines: JSON by key, tables by column, arrays by name, text by line."""
+"""Differences of two files of one kind as lines: JSON by key, tables by column, arrays by name, text by line."""
 
 import difflib
 import io
@@ -14,18 +14,18 @@ import pandas as pd
 
 from net.adapters.kinds import is_card
 
-DIGEST, SHOWN, BEFORE_IT = 12, 60, 20  # characters: of a digest, of a text, of it before the first that differs
-MOST_LINES = 4000  # of texts in which lines that were moved are looked for
+DIGEST, SHOWN, BEFORE_IT = 12, 60, 20  # characters shown of a digest, of a text, and before its first difference
+MOST_LINES = 4000  # of texts that are searched for moved lines
 TENSORS = {"F64": "<f8", "F32": "<f4", "F16": "<f2", "I64": "<i8", "I32": "<i4", "I16": "<i2", "I8": "i1", "U8": "u1",
            "BF16": "<u2", "BOOL": "?"}  # fmt: skip
 
 
 def differing(name: str, before: bytes, after: bytes) -> Iterator[str]:
-    """A line for each difference of two files that differ, at least one; name: theirs, which says their kind."""
+    """A line for each difference of two files that differ, at least one; name: of both, which gives their kind."""
     told = []
     try:
         told = list(READERS.get(Path(name).suffix, _no_lines)(before, after))
-    except Exception as error:  # whatever a damaged file does to its reader is a difference, not the end
+    except Exception as error:  # if a reader fails on a damaged file, that is a difference
         told = [f"cannot be read on both sides ({type(error).__name__})"]
     yield from told or [f"same values, other bytes ({len(before):,} → {len(after):,})"]
 
@@ -35,7 +35,7 @@ def _no_lines(before: bytes, after: bytes) -> Iterator[str]:
 
 
 def json_lines(before: bytes, after: bytes) -> Iterator[str]:
-    """A line for each key, however deep; of cards that differ in their code alone, one that says so."""
+    """A line for each key, however deep; one line for cards that differ only in their code."""
     contents = [json.loads(content) for content in (before, after)]
     sides = [leaves(content) for content in contents]
     keys = [key for key in sides[0] | sides[1] if sides[0].get(key) != sides[1].get(key)]
@@ -55,7 +55,7 @@ def leaves(content: Any, place: str = "") -> dict[str, str]:
 
 
 def changed(before: str | None, after: str | None) -> str:
-    """What became of a text; None where a side has none."""
+    """The change of a text; None if a side lacks it."""
     if before is None or after is None:
         return f"only after, {short(after)}" if before is None else f"only before, {short(before)}"
     first = len(os.path.commonprefix([before, after]))
@@ -64,7 +64,7 @@ def changed(before: str | None, after: str | None) -> str:
 
 
 def short(text: str) -> str:
-    """A text that is not too long; of a digest its beginning."""
+    """A shortened text; of a digest, its beginning."""
     bare = text.strip('"')
     if len(bare) == 64 and set(bare) <= set("0123456789abcdef"):
         return bare[:DIGEST]
@@ -72,7 +72,7 @@ def short(text: str) -> str:
 
 
 def text_lines(before: bytes, after: bytes) -> Iterator[str]:
-    """A line for each line that differs, numbered as after, or as before where it is only there."""
+    """A line for each line that differs, with its number after, or before if it exists only there."""
     sides = [content.decode().splitlines() for content in (before, after)]
     if max(map(len, sides)) > MOST_LINES:
         parts = [("replace", 0, len(sides[0]), 0, len(sides[1]))]
@@ -86,7 +86,7 @@ def text_lines(before: bytes, after: bytes) -> Iterator[str]:
 
 
 def csv_lines(before: bytes, after: bytes) -> Iterator[str]:
-    """A line for each column, or for each line where the values are the same."""
+    """A line for each column, or for each line if the values are the same."""
     told = list(frame_lines(*(pd.read_csv(io.BytesIO(content), low_memory=False) for content in (before, after))))
     yield from told or text_lines(before, after)
 
@@ -97,7 +97,7 @@ def parquet_lines(before: bytes, after: bytes) -> Iterator[str]:
 
 
 def frame_lines(before: pd.DataFrame, after: pd.DataFrame) -> Iterator[str]:
-    """A line for each column that differs, is on one side alone, or where the number of rows differs."""
+    """A line for each column that differs or is only on one side, and one if the number of rows differs."""
     named = [list(frame.columns) for frame in (before, after)]
     if set(named[0]) == set(named[1]) and named[0] != named[1]:
         yield "the columns stand in another order"
@@ -108,7 +108,7 @@ def frame_lines(before: pd.DataFrame, after: pd.DataFrame) -> Iterator[str]:
 
 
 def array_lines(before: dict[str, np.ndarray], after: dict[str, np.ndarray], shapes: bool = True) -> Iterator[str]:
-    """A line for each array that differs or is on one side alone; shapes: whether arrays of other shapes do."""
+    """A line for each array that differs or is only on one side; shapes: False to ignore arrays of other shapes."""
     for name in before | after:
         if name not in before or name not in after:
             yield f"{name}: only {'after' if name in after else 'before'}"
@@ -122,7 +122,7 @@ def array_lines(before: dict[str, np.ndarray], after: dict[str, np.ndarray], sha
 
 
 def value_lines(before: np.ndarray, after: np.ndarray) -> Iterator[str]:
-    """A line on the values of two arrays [N], none if they are the same; NaN is as NaN."""
+    """A line about the values of two arrays [N], none if they are the same; NaN equals NaN."""
     numbers = all(np.issubdtype(side.dtype, np.number) for side in (before, after))
     if numbers:
         rows = np.flatnonzero((before != after) & ~(np.isnan(before) & np.isnan(after)))
@@ -144,7 +144,7 @@ def npz_lines(before: bytes, after: bytes) -> Iterator[str]:
 
 
 def tensor_lines(before: bytes, after: bytes) -> Iterator[str]:
-    """A line for each tensor, and for each key of what the file says of itself."""
+    """A line for each tensor, and for each key of the file's description."""
     sides = [tensors(content) for content in (before, after)]
     yield from array_lines(*(found for found, _ in sides))
     told = [json.dumps(json.loads(text)).encode() for _, text in sides]
@@ -152,7 +152,7 @@ def tensor_lines(before: bytes, after: bytes) -> Iterator[str]:
 
 
 def tensors(content: bytes) -> tuple[dict[str, np.ndarray], str]:
-    """The tensors of a safetensors file, those of bfloat16 as their bits, and its description."""
+    """The tensors of a safetensors file, bfloat16 as bits, and its description."""
     length = int.from_bytes(content[:8], "little")
     header, data = json.loads(content[8 : 8 + length]), content[8 + length :]
     description = header.pop("__metadata__", {}).get("description", "{}")

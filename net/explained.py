@@ -1,4 +1,4 @@
-"""Differences that are meant: the entries of explained.yaml, and which lines each explains."""
+"""Intended differences: the entries of explained.yaml, and the lines that each explains."""
 
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -9,12 +9,12 @@ import yaml
 from net.checkouts import NetError
 
 PARTS = ("slices", "reports", "smoke")
-SHOWN = 100  # lines that nothing explains; the record has all
+SHOWN = 100  # unexplained lines; the record has all
 
 
 @dataclass(frozen=True)
 class Explanation:
-    """Lines that match a pattern differ for a reason."""
+    """A reason why lines that match a pattern differ."""
 
     pattern: str
     reason: str
@@ -24,7 +24,7 @@ class Explanation:
 
 
 def read(path: Path) -> list[Explanation]:
-    """The entries of a file, none where there is no file; NetError names what is wrong with one."""
+    """The entries of a file, none if there is no file; NetError if an entry is wrong."""
     if not path.exists():
         return []
     try:
@@ -45,12 +45,12 @@ def _checked(entry, number: int, path: Path) -> Explanation:
 
 
 def reasons(lines: list[str], explanations: list[Explanation]) -> dict[str, str | None]:
-    """The reason of each line, by the first entry that explains it; None where there is none."""
+    """The reason of each line, from the first entry that explains it; None if there is none."""
     return {line: next((each.reason for each in explanations if each.explains(line)), None) for line in lines}
 
 
 def told(found: dict[str, str | None], explanations: list[Explanation]) -> list[str]:
-    """The differences by reason, with a count and an example; then those that nothing explains, and idle entries."""
+    """The differences by reason, with a count and an example; then the unexplained ones, and unused entries."""
     groups: dict[str, list[str]] = {}
     for line, reason in found.items():
         if reason is not None:

@@ -1,4 +1,4 @@
-"""Digests in git of what no processor changes: every slice of the parameters, and the reports of made-up results."""
+"""Digests in git of files that are the same on every processor: parameter slices, and reports of made-up results."""
 
 import json
 import tempfile
@@ -10,12 +10,12 @@ from net.comparison import digest, files
 
 FOLDER = Path("tests/golden")
 PARTS = ("slices", "reports")
-LETTERS = 16  # of a digest: enough to tell two files apart
-LEFT_OUT = ("*/tables/provenance.csv",)  # digests of parquet files, whose bytes follow processor and pyarrow
+LETTERS = 16  # of a digest: enough to distinguish two files
+LEFT_OUT = ("*/tables/provenance.csv",)  # has digests of parquet files, whose bytes depend on processor and pyarrow
 
 
 def digests(project: Path, part: str) -> dict[str, str]:
-    """The digests of all that a part of the working tree writes, by place."""
+    """The digests of all files that a part of the working tree writes, by place."""
     with tempfile.TemporaryDirectory() as work:
         folder = Path(work, part)
         Checkout("working tree", project, "", "").run(part, str(folder), log=Path(work, "log"))
@@ -32,14 +32,14 @@ def read(project: Path, part: str) -> dict[str, str]:
 
 
 def moved(before: dict[str, str], after: dict[str, str]) -> list[str]:
-    """The places whose digests differ, each with what became of it."""
+    """The places whose digests differ, each with the change."""
     words = {(True, False): "gone", (False, True): "new", (True, True): "changed"}
     places = [place for place in sorted(before.keys() | after.keys()) if before.get(place) != after.get(place)]
     return [f"{place}: {words[place in before, place in after]}" for place in places]
 
 
 def accept(project: Path) -> None:
-    """Take the digests of the working tree as those in git, and say which moved."""
+    """Make the digests of the working tree those in git, and print which moved."""
     for part in PARTS:
         path, found = project / FOLDER / f"{part}.json", digests(project, part)
         known = read(project, part) if path.exists() else {}

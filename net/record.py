@@ -1,4 +1,4 @@
-"""What a comparison found, as JSON: enough to tell later whether results of one commit stand for those of the other."""
+"""The result of a comparison as JSON: enough to decide later if results of one commit are valid for the other."""
 
 import json
 import platform
@@ -16,7 +16,7 @@ SMOKE = "smoke"
 
 
 def record(sides: list[Checkout], parts: list[Part], reasons: dict[str, str | None], seconds: dict) -> dict[str, Any]:
-    """The whole record; reasons: of each difference, by its line; seconds: by part and side."""
+    """The whole record; reasons: for each difference, by its line; seconds: by part and side."""
     smoke = next((part for part in parts if part.name == SMOKE), None)
     return {
         **{side.side: described(side) for side in sides},
@@ -34,13 +34,13 @@ def record(sides: list[Checkout], parts: list[Part], reasons: dict[str, str | No
 
 
 def described(side: Checkout) -> dict[str, Any]:
-    """What a side is of; adapters: the digests of the scripts and configurations that ran it."""
+    """The source of a side; adapters: the digests of the scripts and configurations that ran it."""
     scripts = {place: digest(path) for place, path in files(side.adapters).items() if "__pycache__" not in place}
     return {"commit": side.commit, "tree": side.tree, "dirty": side.dirty, "adapters": scripts}
 
 
 def card_fields(smoke: Part) -> dict[str, int]:
-    """How many differences the fields of cards have: {"code": 80} where the code alone moved."""
+    """The number of differences in each field of cards: {"code": 80} if only the code changed."""
     cards = {place for pairs in smoke.codes.values() for pair in pairs for place in pair["cards"]}
     counted: Counter[str] = Counter()
     for line in smoke.lines:
@@ -51,7 +51,7 @@ def card_fields(smoke: Part) -> dict[str, int]:
 
 
 def processor() -> str:
-    """The processor's name where the system tells it; of the net's own, which leans on none of the code it judges."""
+    """The processor's name if the system gives it; written here, since the net uses none of the code it judges."""
     path = Path("/proc/cpuinfo")
     lines = path.read_text().splitlines() if path.exists() else []
     named = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))

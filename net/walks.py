@@ -1,10 +1,10 @@
-"""Which functions take a parameter, of those that an entry can reach: what is passed from hand to hand.
+"""The functions with a given parameter that an entry can reach: the values passed from function to function.
 
     python -m net.walks src/costtogo study stages.report:write stages.report_large:write
 
-A function reaches what its text names: what its module defines or imports under that name, and every method of a class
-within reach that bears the name of an attribute it reads. This is by names alone, so that some are counted that no call
-comes to, and a dictionary of functions is followed like a function.
+A function reaches the definitions or imports of its module whose names it uses, and every method of a reachable class
+with the name of an attribute it reads. This looks only at names, so it counts some functions that are never called, and
+follows a dictionary of functions like a function.
 """
 
 import ast
@@ -14,12 +14,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 TEXTS = ("str", "StudyName")
-Place = tuple[str, str]  # a module below the package, and the name of what it defines: "tables.whole", "Results.card"
+Place = tuple[str, str]  # a module below the package, and a name it defines: "tables.whole", "Results.card"
 
 
 @dataclass
 class Package:
-    """The definitions of a package, and what its modules import: their names for places in it."""
+    """The definitions of a package, and the imports of its modules: their names for places in it."""
 
     name: str
     definitions: dict[Place, ast.stmt] = field(default_factory=dict)
@@ -38,7 +38,7 @@ class Package:
         return package
 
     def reachable(self, entries: list[Place]) -> set[Place]:
-        """The definitions that the entries lead to, the entries among them."""
+        """The definitions that the entries lead to, including the entries."""
         found: set[Place] = set()
         names: set[str] = set()  # that any of them reads as an attribute
         ahead = list(entries)
@@ -64,14 +64,14 @@ class Package:
         return found
 
     def taking(self, parameter: str, places: set[Place]) -> set[Place]:
-        """Those of some definitions that have a parameter of this name, or a class a field, that is no text."""
+        """The definitions with a parameter of this name, or classes with such a field, that is no text."""
         return {place for place in places if parameter in _parameters(self.definitions[place])}
 
     def _resolved(self, module: str, name: str) -> Place:
         return self.imports[module].get(name, (module, name))
 
     def _modules(self, module: str) -> list[Place]:
-        """The modules that a module has imported whole."""
+        """The modules that a module has imported as a whole."""
         whole = [(f"{package}.{name}".strip("."), "") for package, name in self.imports[module].values()]
         return [place for place in whole if place[0] in self.imports]
 
@@ -92,7 +92,7 @@ def _defined(tree: ast.Module) -> Iterator[tuple[str, ast.stmt]]:
 
 
 def _imported(tree: ast.Module, package: str) -> Iterator[tuple[str, Place]]:
-    """Names that stand for something in the package."""
+    """Names that refer to something in the package."""
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom) and node.module and node.module.split(".")[0] == package:
             module = node.module.partition(".")[2]
@@ -100,7 +100,7 @@ def _imported(tree: ast.Module, package: str) -> Iterator[tuple[str, Place]]:
 
 
 def _mentioned(statement: ast.stmt) -> tuple[set[str], set[str]]:
-    """The names and the attributes that a statement reads; of a class without those of its methods."""
+    """The names and attributes that a statement reads; for a class, without those of its methods."""
     parts = [statement]
     if isinstance(statement, ast.ClassDef):
         parts = [*statement.bases, *(each for each in statement.body if not isinstance(each, ast.FunctionDef))]
@@ -110,7 +110,7 @@ def _mentioned(statement: ast.stmt) -> tuple[set[str], set[str]]:
 
 
 def _parameters(statement: ast.stmt) -> set[str]:
-    """The names of a function's parameters, or of the fields that a class declares; not those that are texts."""
+    """The names of a function's parameters, or of a class's fields, except texts."""
     if isinstance(statement, ast.FunctionDef):
         own = statement.args
         given = [(each.arg, each.annotation) for each in (*own.posonlyargs, *own.args, *own.kwonlyargs)]
@@ -123,7 +123,7 @@ def _parameters(statement: ast.stmt) -> set[str]:
 
 
 def main(folder: str, parameter: str, *entries: str) -> None:
-    """Print the functions and how many they are."""
+    """Print the functions and their number."""
     package = Package.read(Path(folder))
     places = [tuple(entry.split(":")) for entry in entries]
     if missing := [":".join(place) for place in places if place not in package.definitions]:

@@ -1,4 +1,4 @@
-"""Puzzles and their exact distances, shared by all tests, which stand alone; nothing reaches MLflow unless asked to."""
+"""Puzzles and their exact distances for all tests, which run in isolation; MLflow gets nothing unless a test asks."""
 
 import os
 from functools import cache
@@ -23,17 +23,17 @@ settings.load_profile("costtogo")
 
 
 def pytest_collection_modifyitems(items):
-    """File by file, for each process takes whole ones: first those of minutes, so that short ones fill the rest."""
+    """Run file by file, since each process takes whole files: the slowest first, so that short ones fill the rest."""
     first = {name: place for place, name in enumerate(LONG)}
     files = {path: place for place, path in enumerate(dict.fromkeys(item.path for item in items))}
     items.sort(key=lambda item: (first.get(item.path.stem, len(LONG)), files[item.path]))
 
 
 def pytest_sessionstart(session):
-    """Collect and run tests in a view of the clone, under guard; with pytest-xdist its processes do, not the first."""
+    """Collect and run tests in a guarded view of the clone; with pytest-xdist the worker processes do this."""
     options = session.config.option
     if hasattr(session.config, "workerinput") or not getattr(options, "numprocesses", None):
-        for name in ("ignore", "ignore_glob"):  # which pytest takes from the folder that it is in
+        for name in ("ignore", "ignore_glob"):  # which pytest takes from the current folder
             setattr(options, name, [os.path.abspath(path) for path in getattr(options, name) or []])
         session.config.stash[GUARD] = Guard(enter_view())
 
@@ -52,19 +52,19 @@ def pytest_sessionfinish(session):
 
 @pytest.fixture
 def guard(request) -> Guard:
-    """What watches the clone."""
+    """The guard of the clone."""
     return request.config.stash[GUARD]
 
 
 @pytest.fixture(scope="session", params=LISTED)
 def puzzle(request):
-    """Each puzzle that the contracts run for."""
+    """Each puzzle of the contracts."""
     return make(request.param)
 
 
 @pytest.fixture(scope="session")
 def distances_of():
-    """The exact distances [S] of a puzzle by its name, computed once a session."""
+    """The exact distances [S] of a puzzle by name, computed once per session."""
 
     @cache
     def computed(name: str):

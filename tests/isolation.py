@@ -1,11 +1,11 @@
-"""Tests that stand alone: an environment, a home and a working folder of their own, and a guard on the clone.
+"""Isolation of tests: a separate environment, home and working folder, and a guard on the clone.
 
-Whoever runs the tests may have worked in the clone, and a study may be running there: its results, reports and
-MLflow store are the user's. No test reads them, and none writes into the clone.
+The user may have worked in the clone, and a study may be running there: its results, reports and MLflow store belong to
+the user. No test reads them, and none writes into the clone.
 
 - Environment variables that studies and their tools read are removed; HOME is an empty folder.
-- The working folder is a view of the clone: links to what is in it, without what is the user's.
-- A guard watches paths below the clone. A test that opens what is the user's, or writes anything, fails.
+- The working folder is a view of the clone: links to its content, without the user's files.
+- A guard watches paths below the clone. A test fails if it opens a file of the user, or writes anything.
 
 Programs that a test starts inherit the environment and the working folder, or run in a copy of the project.
 """
@@ -22,7 +22,7 @@ from filelock import FileLock
 
 ROOT = Path(__file__).parents[1]
 SHARED = "TESTS_SHARED"  # names the folder of this run, which all its processes share
-# What a user may set for the tests, and what else begins with a name that studies or their tools read.
+# Variables that a user may set for the tests, and other variables with a prefix that studies or their tools read.
 SWITCHES = {"COSTTOGO_SLURM", "COSTTOGO_SERVERS", "COSTTOGO_CHROMIUM", "COSTTOGO_KILLS", "COSTTOGO_PATTERN_DATABASE"}
 READ = ("COSTTOGO_", "MLFLOW_", "DVC_", "SNAKEMAKE_", "GIT_", "XDG_", "MPL", "JUPYTER_", "IPYTHON", "HYPOTHESIS_")
 READ += ("NUMBA_CACHE_DIR", "PYTHONDONTWRITEBYTECODE", "NO_COLOR", "FORCE_COLOR", "COLUMNS", "LINES")
@@ -31,12 +31,12 @@ SET = {"COSTTOGO_TRACKING": "off", "MLFLOW_DISABLE_TELEMETRY": "true", "DVC_NO_A
 FOLDERS = {"COSTTOGO_CACHE": "cache", "DVC_SITE_CACHE_DIR": "dvc", "HYPOTHESIS_STORAGE_DIRECTORY": "hypothesis"}
 GIT = "[safe]\n\tdirectory = *\n"  # the clone may belong to another user
 
-# What is the user's, below the clone. Of the reports only the published ones are not.
+# Places of the user below the clone; of the reports, all but the published ones.
 USERS = ("results", "logs", "mlruns", "mlartifacts", "mlflow.db", ".snakemake", ".dvc/cache", ".dvc/tmp")
 USERS += ("data/external",)
 PUBLISHED = ("README.md", "published")
-CACHES = ("/__pycache__", "/.pytest_cache", "/.coverage")  # which tools write where they can
-# What was parsed of the sources, by their digests, which who reads them leaves in the working folder.
+CACHES = ("/__pycache__", "/.pytest_cache", "/.coverage")  # which tools write wherever they can
+# The parsed sources, by digest, which their reader leaves in the working folder.
 MEMORY = re.compile(r"\.snakemake/costtogo(/\.?sources\.json(\.\w+)?)?")
 READS = {"open", "os.listdir", "os.scandir", "sqlite3.connect"}
 WRITES = {"os.mkdir", "os.remove", "os.rmdir", "os.rename", "os.link", "os.symlink", "os.chmod"}
@@ -45,13 +45,13 @@ WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC
 
 
 class Touched(BaseException):
-    """A test touched what is the user's; no code that handles errors catches it."""
+    """A test touched a file of the user; no code that handles errors catches this."""
 
 
 def clear_environment() -> None:
-    """Take what is the user's from the environment of this process and of those that it starts.
+    """Remove the user's variables from the environment of this process and of its children.
 
-    Programs of this environment and the sources of this clone are found first.
+    Programs of this environment and the sources of this clone come first in the search.
     """
     if SHARED in os.environ:  # a process of pytest-xdist, which has inherited all this
         return
@@ -70,9 +70,9 @@ def clear_environment() -> None:
 
 
 def drop_stale_code(sources: Path = ROOT / "src") -> None:
-    """Remove what Numba compiled before a source of compiled code was changed.
+    """Remove code that Numba compiled before a source of compiled code was changed.
 
-    Numba itself looks only at the file of a function, not at those of the functions that it calls.
+    Numba itself checks only the file of a function, not the files of the functions that it calls.
     """
     compiled = [path for path in sources.rglob("*.py") if b"njit" in path.read_bytes()]
     newest = max((path.stat().st_mtime_ns for path in compiled), default=0)
@@ -81,11 +81,11 @@ def drop_stale_code(sources: Path = ROOT / "src") -> None:
             path.unlink(missing_ok=True)
 
 
-RUN: list[tempfile.TemporaryDirectory] = []  # the folder of this run, in the process that made it, until that ends
+RUN: list[tempfile.TemporaryDirectory] = []  # the folder of this run, in the process that made it, until it ends
 
 
 def once(name: str, make: Callable[[Path], object]) -> Path:
-    """A folder of this run that the first process to ask for it makes, for all of them: make fills it."""
+    """A folder of this run for all processes; the first process that asks for it fills it with make."""
     folder = Path(os.environ[SHARED]) / name
     with FileLock(f"{folder}.lock"):
         if not Path(f"{folder}.made").exists():
@@ -96,7 +96,7 @@ def once(name: str, make: Callable[[Path], object]) -> Path:
 
 
 def is_users(place: str) -> bool:
-    """True of a path below the clone that holds what a user's runs wrote.  "results/default/report.json" -> True"""
+    """True for a path below the clone with output of a user's runs.  "results/default/report.json" -> True"""
     top, _, rest = place.partition("/")
     if top == "reports":
         return rest.partition("/")[0] not in PUBLISHED
@@ -104,7 +104,7 @@ def is_users(place: str) -> bool:
 
 
 def enter_view() -> Path:
-    """Go to a view of the clone: a folder with links to what is in the clone and is not the user's."""
+    """Go to a view of the clone: a folder with links to its content, without the user's files."""
     view = Path(tempfile.mkdtemp(prefix="view-", dir=os.environ[SHARED]))
     mixed = {"reports"} | {user.partition("/")[0] for user in USERS if "/" in user}
     places = [path for path in ROOT.iterdir() if path.name not in {".git", *mixed}]
@@ -119,10 +119,10 @@ def enter_view() -> Path:
 
 
 class Guard:
-    """Looks at each file that this process opens, lists or changes.
+    """Checks each file that this process opens, lists or changes.
 
     view: the working folder, which links to the clone.
-    seen: what a test did that it must not. It fails the test also where the error was lost, in a thread say.
+    seen: forbidden accesses of a test. They fail the test even if the error was lost, for example in a thread.
     """
 
     def __init__(self, view: Path):
@@ -134,7 +134,7 @@ class Guard:
             return
         writes = event in WRITES or (event == "open" and bool((arguments[2] or 0) & WRITING))
         changed = {"os.rename": arguments[:2], "os.link": arguments[1:2], "os.symlink": arguments[1:2]}
-        if event in WRITES and arguments[-1] != -1:  # the path begins at an open folder, whose path is not told
+        if event in WRITES and arguments[-1] != -1:  # the path is relative to an open folder whose path is unknown
             return
         if event == "os.listdir" and sys._getframe(1).f_code.co_filename == pkgutil.__file__:
             return  # it looks for packages in every folder of the clone, which is on the path
@@ -144,7 +144,7 @@ class Guard:
                 raise Touched(fault)
 
     def fault(self, path: str | bytes | os.PathLike, writes: bool = False) -> str:
-        """What is wrong with opening a path; empty if nothing is."""
+        """The reason why a path must not be opened; empty if it may be."""
         path = os.path.abspath(os.fsdecode(path))
         if writes:
             path = os.path.join(os.path.realpath(os.path.dirname(path)), os.path.basename(path))

@@ -1,4 +1,4 @@
-"""Studies as they are kept in git, written and changed for tests."""
+"""Studies in the form that git keeps, written and changed for tests."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -15,12 +15,12 @@ Change = Callable[[pd.DataFrame], pd.DataFrame]
 
 
 def keep(measured: Path, study: str, cards: dict[str, Any], tables: dict[str, pd.DataFrame]) -> Path:
-    """Write cards and tables by address as they are kept of a study, and return its folder."""
+    """Write cards and tables by address as a kept study has them, and return its folder."""
     return write_study(measured, study, cards, {address: as_text(frame) for address, frame in tables.items()})
 
 
 def change(measured: Path, study: str, address: str, changed: Change) -> None:
-    """Change a kept table, of a study or a file of its own."""
+    """Change a kept table, in a study's file or in its own file."""
     rows, path = rows_of(measured / study), measured / study / file_of(address)
     if "/" not in address:
         write_csv(path, changed(read_csv(path)))

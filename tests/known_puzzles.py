@@ -1,4 +1,4 @@
-"""The puzzles that the contracts run for, and what each can do beside what all can; "listed": its states have ranks."""
+"""The puzzles of the contracts, and the abilities that only some have; "listed": its states have ranks."""
 
 ABILITIES = {
     "cube2": {"listed", "half_turn_length", "turns", "pieces"},

@@ -1,7 +1,7 @@
-"""What a message to the user looks like."""
+"""The form of a message to the user."""
 
 
 def is_one_sentence(text: str) -> bool:
-    """One line that begins like a sentence and ends like one, not a Python exception."""
+    """True for one line that begins and ends like a sentence, and is no Python exception."""
     ends = (".", "?", ".)", ".'")
     return "\n" not in text and "Traceback" not in text and len(text.split()) >= 4 and text.endswith(ends)

@@ -1,4 +1,4 @@
-"""A stand-in for costtogo.page.core, whose searches do what the name of their solver says."""
+"""A stand-in for costtogo.page.core; the name of a solver says what its searches do."""
 
 import os
 import re
@@ -22,7 +22,7 @@ MOVES = 4
 
 
 def prepare() -> None:
-    """Nothing is loaded."""
+    """Load nothing."""
 
 
 def offers(puzzles: list[str], report: Callable) -> dict:
@@ -67,8 +67,8 @@ def search(puzzle: str, model: str | None, solver: str, state: str, seconds: flo
 
 
 def walked(name: str, text: str) -> dict:
-    """A solution in form alone: a few legal moves, each the first that is legal."""
-    import numpy as np  # here, so that most of these processes start at once
+    """A solution only in form: a few moves, each the first legal one."""
+    import numpy as np  # imported here, so that most of these processes start at once
 
     from costtogo.puzzles import make
 

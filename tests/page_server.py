@@ -1,4 +1,4 @@
-"""The page's server for tests: in a thread, over worker processes of any module, asked through plain sockets."""
+"""The page's server for tests: in a thread, with worker processes of any module; requests go through plain sockets."""
 
 import json
 import os
@@ -24,7 +24,7 @@ MEMORY = 1 << 30
 
 @dataclass
 class Answer:
-    """What came back."""
+    """The answer to a request."""
 
     status: int
     headers: dict[str, str]
@@ -50,7 +50,7 @@ class Page:
         return f"http://127.0.0.1:{self.port}"
 
     def ask(self, method: str, path: str, body=None, **headers) -> Answer:
-        """Send a request: body as JSON unless it is bytes; a header of None is left out."""
+        """Send a request: body as JSON unless it is bytes; a header that is None is left out."""
         content = body if isinstance(body, bytes | None) else json.dumps(body).encode()
         named = {"content-type": "application/json"} if content is not None else {}
         named |= self.sent | {name.replace("_", "-"): value for name, value in headers.items()}
@@ -63,13 +63,13 @@ class Page:
             connection.close()
 
     def raw(self, request: bytes) -> bytes:
-        """Send bytes as they are; all that comes back until the server closes the connection."""
+        """Send bytes unchanged; returns the answer up to the end of the connection."""
         with socket.create_connection(("127.0.0.1", self.port), timeout=30) as stream:
             stream.sendall(request)
             return b"".join(iter(lambda: stream.recv(65536), b""))
 
     def begin(self, solver: str, seconds: float = 30, **fields) -> Answer:
-        """Ask for a search by one of the fake solvers."""
+        """Request a search with one of the fake solvers."""
         asked = {"puzzle": "puzzle8", "model": "net", "solver": solver, "state": "1 2 3 4 5 6 7 0 8"}
         return self.ask("POST", "/api/searches", asked | {"seconds": seconds} | fields)
 
@@ -92,7 +92,7 @@ def running(
     static: Path | None = None,
     **limits,
 ) -> Iterator[Page]:
-    """A server at a free port of this machine; limits are those of Jobs."""
+    """A server on a free port of this machine; limits are those of Jobs."""
     before = os.environ.get("PYTHONPATH")
     os.environ["PYTHONPATH"] = os.pathsep.join([str(TESTS), *([before] if before else [])])
     service = Service(Jobs([Worker(module, memory) for _ in range(workers)], **limits), Worker(module, memory))
@@ -114,7 +114,7 @@ def running(
 
 
 def main() -> None:
-    """Serve in this process until it ends, with one search that never does, whose process is printed."""
+    """Serve in this process until it ends, with one endless search, whose process is printed."""
     service = Service(Jobs([Worker("page_fakes", MEMORY) for _ in range(2)]), Worker("page_fakes", MEMORY))
     listening = bind("127.0.0.1", 0)
     page = Page(listening.getsockname()[1], service, None)

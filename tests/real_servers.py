@@ -1,4 +1,4 @@
-"""Real servers, each in a folder of its own: PostgreSQL, MLflow on it, sshd; and moto, a stand-in for S3.
+"""Real servers, each in a separate folder: PostgreSQL, MLflow with it, sshd; and moto, a stand-in for S3.
 
 They start only with COSTTOGO_SERVERS=1, which `make test-server` sets.
 """
@@ -33,7 +33,7 @@ real = pytest.mark.skipif(os.environ.get(SWITCH) != "1", reason=HOW)
 
 
 def program(name: str) -> str:
-    """The path of a program of Debian's packages; fails where it is not there, for it was asked for."""
+    """The path of a program of Debian's packages; fails if it is missing, because the user asked for it."""
     found = shutil.which(name, path=os.pathsep.join([*PLACES, os.environ["PATH"]]))
     assert found, f"{name} is missing. {HOW}"
     return found
@@ -46,7 +46,7 @@ def free_port() -> int:
 
 
 def wait_until(is_ready: Callable[[], object], what: str, process: subprocess.Popen) -> None:
-    """Until a server answers, five minutes at the longest; its process must live."""
+    """Wait up to five minutes until a server answers; its process must stay alive."""
     for _ in range(3_000):
         assert process.poll() is None, f"{what} ended with {process.returncode}"
         if is_ready():
@@ -56,13 +56,13 @@ def wait_until(is_ready: Callable[[], object], what: str, process: subprocess.Po
 
 
 def takes_calls(port: int) -> bool:
-    """True once somebody listens on a port of this machine."""
+    """True if somebody listens on a port of this machine."""
     with socket.socket() as call:
         return call.connect_ex(("127.0.0.1", port)) == 0
 
 
 def answers(address: str) -> bool:
-    """True once a page is there."""
+    """True if there is a page at the address."""
     try:
         urllib.request.urlopen(address, timeout=5).close()
     except OSError:
@@ -72,7 +72,7 @@ def answers(address: str) -> bool:
 
 @contextmanager
 def started(command: list[str], log: Path, **options) -> Iterator[subprocess.Popen]:
-    """A server's process, ended by its own signal to end; its output goes to a file."""
+    """A server's process, ended by the right signal; its output goes to a file."""
     with log.open("a", encoding="utf-8") as file:
         process = subprocess.Popen(command, stdout=file, stderr=file, **options)
     try:
@@ -83,7 +83,7 @@ def started(command: list[str], log: Path, **options) -> Iterator[subprocess.Pop
 
 
 class Postgres:
-    """A database server of its own, with a password; as root it runs as Debian's user postgres."""
+    """A separate database server, with a password; as root it runs as Debian's user postgres."""
 
     def __init__(self, folder: Path) -> None:
         self.data, self.log, self.port = folder / "data", folder / "log", free_port()
@@ -101,7 +101,7 @@ class Postgres:
 
     @contextmanager
     def running(self) -> Iterator[None]:
-        """While it runs; SIGTERM would wait for clients to leave, so that it is told to end at once."""
+        """Run it during the block; SIGTERM would wait for clients to leave, so another signal ends it at once."""
         where = ["-D", str(self.data), "-p", str(self.port), "-h", "127.0.0.1", "-k", ""]
         with started([program("postgres"), *where], self.log, cwd="/", **self._as) as process:
             wait_until(lambda: takes_calls(self.port), "PostgreSQL", process)
@@ -111,7 +111,7 @@ class Postgres:
 
 
 class MlflowServer:
-    """MLflow's server as compose.yaml starts it, but for where its database and its files are."""
+    """MLflow's server as compose.yaml starts it, except for the places of its database and its files."""
 
     def __init__(self, folder: Path, database: str, password: str = "") -> None:
         self.folder, self.port, self.artifacts = folder, free_port(), folder / "artifacts"
@@ -130,7 +130,7 @@ class MlflowServer:
 
     @contextmanager
     def running(self) -> Iterator[subprocess.Popen]:
-        """While it runs: the head of the group of its processes."""
+        """Run it during the block; gives the head of its process group."""
         options = {"env": self.environment, "cwd": self.folder, "start_new_session": True}
         with started(self.command, self.folder / "log", **options) as process:
             wait_until(lambda: answers(f"{self.uri}/health"), "MLflow's server", process)
@@ -139,9 +139,9 @@ class MlflowServer:
 
 @contextmanager
 def mlflow_on_postgres(folder: Path) -> Iterator[MlflowServer]:
-    """A database that runs and MLflow's server on it, which does not yet.
+    """A running database, and MLflow's server for it, not yet running.
 
-    The database is not in a folder of pytest's, which the user postgres may not enter.
+    The database is outside pytest's folders, which the user postgres may not enter.
     """
     with tempfile.TemporaryDirectory(prefix="costtogo-postgres-") as place:
         Path(place).chmod(0o755)
@@ -152,7 +152,7 @@ def mlflow_on_postgres(folder: Path) -> Iterator[MlflowServer]:
 
 @contextmanager
 def ssh_remote(folder: Path) -> Iterator[tuple[str, dict[str, str], dict[str, str]]]:
-    """An sshd for the user of the tests, with keys of its own.  -> a remote of DVC: its url, settings, variables"""
+    """An sshd for the user of the tests, with its own keys.  -> a remote of DVC: its url, settings, variables"""
     host_key, key, port, log = folder / "host_key", folder / "key", free_port(), folder / "log"
     for path in (host_key, key):
         subprocess.run([program("ssh-keygen"), "-q", "-t", "ed25519", "-N", "", "-f", path], check=True)
@@ -162,7 +162,7 @@ def ssh_remote(folder: Path) -> Iterator[tuple[str, dict[str, str], dict[str, st
     lines = "".join(f"{name} {value}\n" for name, value in config.items())
     (folder / "sshd_config").write_text(lines, encoding="utf-8")
     if os.geteuid() == 0:
-        Path("/run/sshd").mkdir(exist_ok=True)  # which sshd wants of root
+        Path("/run/sshd").mkdir(exist_ok=True)  # sshd needs it when run by root
     with started([program("sshd"), "-D", "-e", "-f", str(folder / "sshd_config")], log) as process:
         wait_until(lambda: takes_calls(port), "sshd", process)
         url = f"ssh://{getpass.getuser()}@127.0.0.1:{port}{folder}/store"
@@ -171,7 +171,7 @@ def ssh_remote(folder: Path) -> Iterator[tuple[str, dict[str, str], dict[str, st
 
 @contextmanager
 def s3_remote(folder: Path) -> Iterator[tuple[str, dict[str, str], dict[str, str]]]:
-    """The same of moto, which speaks S3 and keeps all in memory."""
+    """The same for moto, which speaks S3 and keeps everything in memory."""
     port = free_port()
     address = f"http://127.0.0.1:{port}"
     secret = {"AWS_ACCESS_KEY_ID": "anyone", "AWS_SECRET_ACCESS_KEY": secrets.token_hex(8)}

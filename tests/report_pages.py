@@ -1,4 +1,4 @@
-"""What tests read of a written report: its pages, and what these link."""
+"""The parts of a written report that tests read: its pages, and their links."""
 
 import posixpath
 import re
@@ -7,18 +7,18 @@ from pathlib import Path
 
 
 def texts_of(folder: Path) -> dict[str, str]:
-    """The first page of a report and the others by their places; folder: reports/<study>."""
+    """The first page of a report and the others, by place; folder: reports/<study>."""
     places = [folder / "report.md", *sorted(folder.glob("pages/*.md"))]
     return {path.relative_to(folder).as_posix(): path.read_text(encoding="utf-8") for path in places}
 
 
 def whole_text(folder: Path) -> str:
-    """All that these pages say."""
+    """The whole text of these pages."""
     return "\n".join(texts_of(folder).values())
 
 
 def links_of(folder: Path) -> Iterator[tuple[str, str, str]]:
-    """The page, the place as seen from the folder and the anchor of every link and picture, those of timings.md too."""
+    """For every link and picture, also in timings.md: the page, the place seen from the folder, and the anchor."""
     for page, text in (texts_of(folder) | {"timings.md": (folder / "timings.md").read_text(encoding="utf-8")}).items():
         for link in re.findall(r"\]\((?!https?:)([^)]+)\)", text):
             path, _, anchor = link.partition("#")
@@ -26,6 +26,6 @@ def links_of(folder: Path) -> Iterator[tuple[str, str, str]]:
 
 
 def anchors_of(text: str) -> set[str]:
-    """What headings can be linked by.  "## The thesis's text" -> "the-thesiss-text"."""
+    """The anchors of the headings.  "## The thesis's text" -> "the-thesiss-text"."""
     headings = re.findall(r"^#+ (.*)$", text, flags=re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", heading).lower().replace(" ", "-") for heading in headings}

@@ -1,7 +1,7 @@
-"""A Slurm cluster of one node on this machine, for tests: started for real, and gone afterwards.
+"""A Slurm cluster of one node on this machine, for tests: really started, and removed afterwards.
 
-Slurm reads /etc/slurm/slurm.conf and no other file in the jobs it runs. The cluster therefore lives in a mount
-namespace of its own, in which a temporary folder stands in that place: nothing of this machine is changed.
+Slurm reads /etc/slurm/slurm.conf and no other file in the jobs it runs. So the cluster runs in its own mount namespace,
+in which a temporary folder replaces that place: nothing on this machine changes.
 """
 
 import os
@@ -49,7 +49,7 @@ PartitionName=all Nodes={host} Default=YES MaxTime=INFINITE State=UP
 
 
 def missing() -> str:
-    """Why no cluster can be started here; empty if one can."""
+    """The reason why no cluster can start here; empty if one can."""
     if os.environ.get("COSTTOGO_SLURM") != "1":
         return "make test-slurm runs it, or COSTTOGO_SLURM=1 pytest tests/test_slurm.py"
     if absent := [program for program in PROGRAMS if shutil.which(program) is None]:
@@ -60,7 +60,7 @@ def missing() -> str:
 
 
 class Cluster:
-    """A running cluster; inside: how a command is begun in its mount namespace."""
+    """A running cluster; inside: the words that begin a command in its mount namespace."""
 
     def __init__(self, inside: list[str], folder: Path):
         self.inside, self.folder = inside, folder
@@ -85,7 +85,7 @@ def free_port() -> int:
 
 
 def configure(folder: Path) -> None:
-    """Write what the cluster's programs read; folder: of the cluster."""
+    """Write the files that the cluster's programs read; folder: of the cluster."""
     for name in ("etc", "state", "spool"):
         (folder / name).mkdir(parents=True)
     memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2**20
@@ -124,7 +124,7 @@ def cluster(folder: Path) -> Iterator[Cluster]:
 
 
 def wait_for(condition, seconds: float = 60) -> None:
-    """Return once a condition holds; it must within some seconds."""
+    """Wait until a condition holds, up to some seconds."""
     end = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < end, "it took too long"

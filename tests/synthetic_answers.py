@@ -1,4 +1,4 @@
-"""Results of a made-up study as the answers to the literature read them: a few tables and cards, by address."""
+"""Results of a made-up study for the answers to the literature: a few tables and cards, by address."""
 
 from pathlib import Path
 from types import SimpleNamespace
@@ -15,7 +15,7 @@ REPORTED = Path(__file__).parents[1] / "data/reported"
 
 
 class MadeUp:
-    """A study of the 2×2×2 cube, written when its results are asked for.
+    """A study of the 2×2×2 cube, written when its results are requested.
 
     tables, cards: by address.  layers: states at each distance, if it has an exact table.  models: their parameters.
     """
@@ -28,7 +28,7 @@ class MadeUp:
         self.models = {model: SimpleNamespace(puzzle="cube2") for model in models}
 
     def results(self, timed: bool = True) -> StudyResults:
-        """The results as the report has them."""
+        """The results in the form that the report reads."""
         for address, frame in self.tables.items():
             write_frame(self.folder / f"{address}.parquet", frame)
         for address, card in self.cards.items():
@@ -49,7 +49,7 @@ class MadeUp:
         return StudyResults(self.folder, study, References(REPORTED, self.measured), timed=timed)
 
     def keep(self, name: str) -> None:
-        """Keep all of it as a study of this name."""
+        """Keep all of it as a study with this name."""
         self.results()
         alone = {address: frame for address, frame in self.tables.items() if "/" not in address}
         folder = keep(self.measured, name, self.cards, {each: self.tables[each] for each in self.tables.keys() - alone})

@@ -1,4 +1,4 @@
-"""A finished study of five stages, made of cards and small files, and what a store holds of it."""
+"""A finished study of five stages, made of cards and small files, and the content of a store about it."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -15,7 +15,7 @@ from costtogo.tracking.location import CLONE
 
 STUDY = "tiny"
 ITERATIONS = 400
-CONVERGENCE_ITERATIONS = (301, 399)  # odd: thinning alone would drop them
+CONVERGENCE_ITERATIONS = (301, 399)  # odd, so that thinning by itself would drop them
 
 
 def identity(group: str, stage: str, name: str, parameters: dict, inputs: dict) -> dict:
@@ -43,7 +43,7 @@ def training_fields(learning_rate: float = 0.001) -> dict:
     training = {
         "trainer": "davi",
         "optimizer": "adam",
-        "lbfgs_steps": 60,  # of the other optimizer
+        "lbfgs_steps": 60,  # for the other optimizer
         "learning_rate": learning_rate,
         "epsilon": 0.25,
         "sampler": {"kind": "deepcubea", "walk_max": 30, "disks": 3},
@@ -120,7 +120,7 @@ def write_search(root: Path) -> Path:
 
 
 def write_report(root: Path) -> Path:
-    """Its card has the parameters, the inputs and the numbers of the whole study, as a report's has."""
+    """Write a report, whose card has the parameters, the inputs and the numbers of the whole study."""
     names = ["reports/tiny/report.md", "reports/tiny/figures/loss.png", "reports/tiny/figures/loss.svg"]
     for name in names:
         write_text(root / name, name)
@@ -138,16 +138,16 @@ def client_of(root: Path):
 
 
 def all_runs(root: Path, condition: str = "tags.stage != 'cell'") -> list:
-    """The runs of stages, or those that meet another condition."""
+    """The runs of stages, or the runs that meet another condition."""
     client = client_of(root)
     experiment = client.get_experiment_by_name(f"costtogo/{STUDY}")
     return client.search_runs([experiment.experiment_id], condition) if experiment else []
 
 
 def content(root: Path, folder_of: Callable[[str], Path] | None = None) -> dict:
-    """Everything recorded, without MLflow's own identifiers and times of creation; every run must be whole.
+    """All recorded content, without MLflow's own identifiers and times of creation; every run must be whole.
 
-    folder_of: finds the folder of an address of files; if left out, they are files of this machine.
+    folder_of: finds the folder of an address of files; by default they are files of this machine.
     """
     folder_of = folder_of or local_path
     client = client_of(root)
@@ -163,7 +163,7 @@ def content(root: Path, folder_of: Callable[[str], Path] | None = None) -> dict:
         assert key not in cells, f"two runs for {run.info.run_name}"
         cells[key] = (run.info.status, run.data.params, run.data.metrics, run.data.tags["result"])
     in_order = sorted(client.search_model_versions("name = 'tiny.net'"), key=lambda version: int(version.version))
-    versions = {  # numbers may have gaps: those of versions that several clones registered at the same moment
+    versions = {  # numbers may have gaps, of versions that several clones registered at the same moment
         (place, version.tags["sha256"]): files_below(folder_of(version.source))
         for place, version in enumerate(in_order, start=1)
     }
@@ -214,6 +214,6 @@ class Sums:
 
 
 class OfCubes(Sums):
-    """One of the 2×2×2."""
+    """A heuristic of the 2×2×2."""
 
     puzzle = make("cube2")

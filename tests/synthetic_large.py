@@ -52,7 +52,7 @@ def write_results(study: PuzzleStudy, folder: Path, parts=PARTS) -> Path:
 
 
 def names_of(study: PuzzleStudy, part: str) -> list[str]:
-    """What a part of the results has a card of."""
+    """The names in a part of the results that have a card."""
     names = {
         "pattern_databases": list(study.pattern_databases),
         "instances": [study.puzzle],
@@ -78,7 +78,7 @@ def walk(puzzle: Puzzle, length: int, random) -> list[int]:
 
 
 def count_of(study: PuzzleStudy, name: str) -> int:
-    """How many instances a set has."""
+    """The number of instances in a set."""
     kind = study.instances[name]
     if kind.kind == "mirrored":
         return count_of(study, kind.of)
@@ -113,7 +113,7 @@ def _write_pattern_database(results, study, name, random) -> None:
 
 
 def optimum(study: PuzzleStudy, instance: int) -> float:
-    """The made-up distance of an instance of a scrambled set whose optimum the study finds, else NaN."""
+    """The made-up distance of an instance of a scrambled set, if the study finds its optimum, else NaN."""
     return 20.0 + instance % 3 if study.optima else np.nan
 
 
@@ -243,7 +243,7 @@ def _write_searches(results, study, name, random, group="searches") -> None:
 
 
 def write_beams(results, study, name, random) -> None:
-    """The beam searches over a model."""
+    """Write the beam searches with a model."""
     rows, puzzle, state = [], make(study.puzzle), goal_text(study)
     for beams in study.beams:
         known = study.instances[beams.set].kind == "prefixes"
@@ -305,7 +305,7 @@ def _write_external(results, study, name, random) -> None:
 
 
 def _external(study, budget, random) -> pd.DataFrame:
-    """The searches of the external instances under one budget."""
+    """The searches of the external instances with one budget."""
     count, puzzle = budget.states, make(study.puzzle)
     text = "scramble" if study.puzzle == "cube3" else "tiles"
     optimal = random.choice([19, 20, 21, 22], count, p=[0.1, 0.35, 0.45, 0.1])

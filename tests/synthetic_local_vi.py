@@ -68,7 +68,7 @@ def tables(study: PuzzleStudy, random) -> dict[str, pd.DataFrame]:
 
 
 def steps() -> dict[str, pd.DataFrame]:
-    """The tables of the steps, in each of which up to five tiles are considered, and of the classes of boards."""
+    """The tables of the steps, each of which considers up to five tiles, and of the classes of boards."""
     named = ["initial_size", "tile", "considered"]
     rows = table(named, product(SIZES, range(1, TILES + 1), CONSIDERED))
     places, alone = rows["tile"] * rows["considered"], rows["considered"] == 1
@@ -104,7 +104,7 @@ def larger(study: PuzzleStudy) -> pd.DataFrame:
 
 
 def compared(study: PuzzleStudy, random) -> pd.DataFrame:
-    """Some boards by every solver, the last of which finds the optimum; IDA* over a weaker bound misses some."""
+    """Some boards solved by every solver; the last finds the optimum, IDA* with a weaker bound misses some."""
     instance = np.arange(study.local_vi.compared.boards)
     optimal = 50.0 + instance % 3
     frames = []

@@ -15,7 +15,7 @@ from kept_studies import keep
 from costtogo.files import write_csv
 from costtogo.params.study import PuzzleParams, PuzzleStudy, Study
 
-CUBE_COUNTS = (1, 6, 20, 40, 30)  # states at each distance of the stand-in for the cube
+CUBE_COUNTS = (1, 6, 20, 40, 30)  # states at each distance, in place of the cube's
 GRIDS = {"cube2": ((0.2, 0.5, 0.7, 1.0), (3, 5, 7)), "hanoi": ((0.3, 0.5, 0.7, 1.0), (1, 7))}
 HEADLINES = {
     "cube2": {"set": "test", "path_weight": 0.7, "batch_size": 5},
@@ -40,18 +40,18 @@ def study_of(disks=(3,), name="tiny", cube_models=("DNN_final_2x2x2_nr", "DNN_re
     }
     drawn = {"cube2": {"distributions": SimpleNamespace(walk_max=[2, 3, 5], effective_k=[1, 2, 4])}}
     asked = {puzzle: PuzzleParams.model_construct(exact="all", **drawn.get(puzzle, {})) for puzzle in puzzles}
-    beside = ["long", "repeated", "thesis"]  # of which write_kept writes two
+    beside = ["long", "repeated", "thesis"]  # write_kept writes two of them
     return Study.model_construct(study=name, seed=1, threads=1, puzzles=asked, models=models, beside=beside)
 
 
 def whole(asked: PuzzleStudy) -> Study:
-    """The study that does only what is asked of one puzzle."""
+    """The study that does only the work for one puzzle."""
     common = {name: getattr(asked, name) for name in ("study", "seed", "threads", "device", "models")}
     return Study.model_construct(**common, puzzles={asked.puzzle: asked})
 
 
 def write_kept(measured: Path, study="long", model="net", iterations=90) -> Path:
-    """Write a training of the cube as a longer study would have kept it, and return the folder."""
+    """Write a training of the cube as kept from a longer study, and return the folder."""
     curve = _curve(np.array([8, 30]), iterations, np.random.default_rng(3))
     cards = {f"models/{model}": {"parameters": {"training": {"puzzle": "cube2", "epsilon": 0.07}}}, "tables/cube2": {}}
     keep(measured, study, cards, {f"models/{model}/curve": curve})
@@ -60,7 +60,7 @@ def write_kept(measured: Path, study="long", model="net", iterations=90) -> Path
 
 
 def write_repeated(measured: Path, study="repeated", seeds=3) -> None:
-    """Write what a study with repeated trainings would have kept: two variants of the cube, two of a tower."""
+    """Write the kept rows of a study with repeated trainings: two variants of the cube, two of a tower."""
     variants, cards, random = [], {}, np.random.default_rng(4)
     for puzzle, names in {"cube2": ("base_cube2", "wide"), "hanoi_3": ("base_hanoi_3", "slow")}.items():
         for place, variant in enumerate(names):
@@ -99,7 +99,7 @@ def write_repeated(measured: Path, study="repeated", seeds=3) -> None:
 
 
 def repeated_rows(points: int, quality: float) -> pd.DataFrame:
-    """The checkpoints of a training: its last is no convergence point; quality moves every measure."""
+    """The checkpoints of a training: the last is no convergence point; quality changes every measure."""
     place = np.arange(points)
     return pd.DataFrame(
         {
@@ -162,7 +162,7 @@ def hanoi_distances(puzzle: str) -> np.ndarray:
 
 
 def hanoi_solution(disks: int, source: int = 2, target: int = 0) -> list[str]:
-    """The least moves of a tower, each "from>to"."""
+    """A shortest solution of a tower, each move as "from>to"."""
     if disks == 0:
         return []
     other = 3 - source - target
@@ -170,7 +170,7 @@ def hanoi_solution(disks: int, source: int = 2, target: int = 0) -> list[str]:
 
 
 def _write_instances(folder, puzzle, distance, count, random) -> dict[str, np.ndarray]:
-    """The sets of a puzzle as distances of their instances."""
+    """Write the sets of a puzzle as distances of their instances."""
     if puzzle == "cube2":
         sets = {name: random.choice(distance, count) for name in ("test", "grid", "selection", "uniform")}
         sets["test"] = random.choice(distance, 2 * count)
@@ -221,7 +221,7 @@ def _curve(at, iterations, random) -> pd.DataFrame:
 
 
 def _write_model(folder, puzzle, model, distance, checkpoints, iterations, number, random) -> int:
-    """Training and audit of one model; returns the iteration of the checkpoint that is selected."""
+    """Write training and audit of one model; returns the iteration of the selected checkpoint."""
     at = np.unique(np.geomspace(min(20, iterations / 4), iterations, checkpoints).astype(int))
     write_table(folder / "models" / model / "curve.parquet", _curve(at, iterations, random))
     values = np.stack([_value(distance, step, at.size, number, random) for step in range(at.size)])

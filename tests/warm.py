@@ -1,9 +1,9 @@
-"""Commands of the project that begin at once: forked from a process that has imported what they import.
+"""Commands of the project that start fast: forked from a process that has already imported their libraries.
 
-A tiny study is thirteen short commands, and most of their time goes into imports of torch, Numba, pandas and Snakemake.
-One process imports those and forks for each command. Of the project itself it imports nothing: a command takes the
-sources of the folder that it runs in. Working folder, environment, limits, standard files, signals and the exit code
-are those of the caller, so that a test sees no difference but the time.
+A tiny study is thirteen short commands, and importing torch, Numba, pandas and Snakemake takes most of their time. One
+process imports these and forks for each command. It imports nothing of the project: a command uses the sources in the
+folder where it runs. Working folder, environment, limits, standard files, signals and the exit code are those of the
+caller, so a test sees no difference except the time.
 """
 
 import atexit
@@ -33,12 +33,12 @@ FORWARDED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 @cache
 def programs() -> Path:
-    """A folder with the commands, for the head of PATH. What serves them ends with this process."""
+    """A folder with the commands, for the front of PATH. The process that serves them ends with this one."""
     folder = Path(tempfile.mkdtemp(prefix="warm-", dir=os.environ.get("TESTS_SHARED")))
     address = folder / "socket"
     for name in COMMANDS:
         _script(folder / name, f'{sys.executable} -ISB {__file__} ask {address} {BIN / name} "$@"')
-    _script(folder / "python", f'{sys.executable} "$@"')  # the rules look for the commands beside it
+    _script(folder / "python", f'{sys.executable} "$@"')  # the rules look for the commands next to it
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"} | WAITING
     command = [sys.executable, __file__, "serve", address]
     server = subprocess.Popen(command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=folder)
@@ -53,7 +53,7 @@ def _script(path: Path, command: str) -> None:
 
 
 def ask(address: str, *command: str) -> None:
-    """Have a command run as if it were this process: end as it ends."""
+    """Let the server run a command in place of this process, and end as it ends."""
     limits = [[limit, resource.getrlimit(limit)] for limit in LIMITS]
     asked = json.dumps([command, os.getcwd(), dict(os.environ), limits]).encode()
     with socket.socket(socket.AF_UNIX) as server:
@@ -127,7 +127,7 @@ def _request(caller: socket.socket) -> tuple[list[int], list]:
 
 
 def _tell(callers: dict[int, socket.socket], selector: selectors.BaseSelector) -> None:
-    """Tell callers of commands that have ended how they did."""
+    """Report to callers how their finished commands ended."""
     while callers:
         process, status = os.waitpid(-1, os.WNOHANG)
         if not process:
@@ -155,7 +155,7 @@ def _kill(process: int) -> None:
 
 
 def run(files: list[int], command: list[str], folder: str, environment: dict[str, str], limits: list) -> None:
-    """Be a command of the caller's: in a fork, what is left of this process."""
+    """Run as the command of the caller: in a fork, until this process ends."""
     signal.set_wakeup_fd(-1)
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     for number, file in enumerate(files):

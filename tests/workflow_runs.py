@@ -1,4 +1,4 @@
-"""The project copied and run as its users run it, for the tests of the workflow."""
+"""Runs of a copy of the project, as users run it, for the tests of the workflow."""
 
 import json
 import os
@@ -18,12 +18,12 @@ OTHER = "H4_DNN_reduced_0"
 
 
 def environment(**variables: str) -> dict[str, str]:
-    """That of a command in the project."""
+    """The environment of a command in the project."""
     return {**os.environ, "COSTTOGO_TRACKING": "off", **variables}
 
 
 def run(folder: Path, *command: str, fails: bool = False, **variables: str) -> str:
-    """The output of a command in the project, begun warm; it must succeed, or fail where it should."""
+    """The output of a command in the project, started warm; it must succeed, or fail if it should."""
     variables = {"PATH": os.pathsep.join([str(warm.programs()), os.environ["PATH"]])} | variables
     options = {"env": environment(**variables), "capture_output": True, "text": True, "timeout": 900}
     done = subprocess.run(command, cwd=folder, **options)
@@ -59,7 +59,7 @@ def trained_iterations(folder: Path, name: str) -> int:
 
 
 def contents(folder: Path) -> dict[str, bytes]:
-    """Every result and report file but timings, and the marks, which hold the digests of those."""
+    """Every result and report file except timings and the marks, which hold digests of timings."""
     paths = [path for top in ("results", "reports") for path in (folder / top).rglob("*") if path.is_file()]
     return {
         str(p.relative_to(folder)): p.read_bytes() for p in paths if "timings" not in str(p) and "done" not in p.parts
@@ -67,9 +67,9 @@ def contents(folder: Path) -> dict[str, bytes]:
 
 
 def share_compiled_code(target: Path) -> None:
-    """Let a copy take and leave compiled code where the project does, by links that its repository has too.
+    """Let a copy use and leave compiled code where the project does, by links that its repository also has.
 
-    Python and Numba both look whether it is of these sources, so that a copy with others compiles them. Where the
+    Python and Numba both check that it belongs to these sources, so a copy with other sources compiles them. If the
     project cannot be written, copies share a folder of this run.
     """
     for folder in {path.parent for path in (ROOT / "src").rglob("*.py")}:
@@ -83,7 +83,7 @@ def share_compiled_code(target: Path) -> None:
 
 
 def copy_project(target: Path) -> Path:
-    """The files that git would take, with tiny parameters, in a repository of their own."""
+    """The files that git would take, with tiny parameters, in a separate repository."""
     return shutil.copytree(once("project", _make_copy), target, symlinks=True, dirs_exist_ok=True)
 
 

@@ -1,13 +1,12 @@
-"""Take finished results over to new code that makes the same.
+"""Keep finished results for new code that makes the same results.
 
 In a clone: python -m tools.adopt --net record.json default
 
-Whether it makes the same is for the net to say, which ran both commits on small studies (`make net`): its record must
-be of commits, of this kind of processor and these versions, name the digests of the code that the results were made by
-and of today's, and have found every result equal. Parameters whose shape has changed are taken for the same where the
+The net, which ran both commits on small studies (`make net`), decides if the results are the same. Its record must be
+of commits, of this kind of processor and of these versions; it must name the digests of the code that made the results
+and of today's code, and have found every result equal. Parameters whose shape has changed count as the same if the
 record has both shapes of the slice that the study's own file makes. Then the cheapest stage of each kind is made again
-beside the results and must come out the same to the byte. Cards keep what was done under `adopted`, and reports mark
-such rows.
+in a separate folder and must be the same byte for byte. Cards record this under `adopted`, and reports mark such rows.
 """
 
 import hashlib
@@ -35,7 +34,7 @@ from costtogo.workflow.graph import Graph
 from costtogo.workflow.stages import Stage
 from costtogo.workflow.state import State
 
-MADE_ANEW = ("figures", "report", "external")  # of the clock's making, or made in seconds
+MADE_ANEW = ("figures", "report", "external")  # decided by the clock, or made in seconds
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
 
 
@@ -61,8 +60,8 @@ def adopt(
 class Net:
     """A record of the net.
 
-    codes: (stage, digest before, digest after) of code that made the same; one before may have become several, each for
-    other puzzles.  slices: the digests of each stage's slice of the parameters on both sides, by its place.
+    codes: (stage, digest before, digest after) of code with the same results; one digest before may have several after,
+    for different puzzles.  slices: the digests of each stage's slice of the parameters on both sides, by place.
     """
 
     path: Path
@@ -72,7 +71,7 @@ class Net:
 
     @classmethod
     def read(cls, path: Path) -> "Net":
-        """Read a record; UserError where it does not hold for this machine, or has found a difference."""
+        """Read a record; UserError if it is not valid for this machine, or found a difference."""
         content = read_json(path)
         try:
             pairs = {
@@ -98,15 +97,15 @@ class Net:
         return cls(path, content, pairs, slices)
 
     def same_parameters(self, stage: Stage, before: dict[str, Any]) -> bool:
-        """True if a stage's parameters are those of its card, or what these have become in the new shape."""
+        """True if a stage's parameters are those of its card, or the same ones in the new shape."""
         pair = [hashlib.sha256(json_text(each).encode()).hexdigest() for each in (before, stage.parameters)]
         return pair[0] == pair[1] or self.slices.get(f"{stage.id}.json") == pair
 
 
 def run(stages: list[Stage], net: Path) -> int:
-    """Take over what can be of some studies' stages, each after those that it needs; returns how many were.
+    """Keep the results of some studies' stages where possible, each after those that it needs; returns their number.
 
-    Raises UserError, and changes nothing, where the record does not hold or a stage made again comes out otherwise.
+    Raises UserError, and changes nothing, if the record is not valid or a stage made again differs.
     """
     record = Net.read(net)
     state = State(stages)
@@ -129,7 +128,7 @@ def run(stages: list[Stage], net: Path) -> int:
 
 
 def refusal(stage: Stage, net: Net, adopted: set[str], state: State) -> str | None:
-    """Why a stage cannot be taken over, empty where there is nothing to take over; None if it can."""
+    """Why a stage cannot be kept, empty if there is no result to keep; None if it can."""
     card_path = Path(stage.card)
     if stage.group in MADE_ANEW or not card_path.exists() or not state.reason(stage):
         return ""
@@ -148,18 +147,18 @@ def refusal(stage: Stage, net: Net, adopted: set[str], state: State) -> str | No
 
 
 def cheapest(stages: list[Stage]) -> Iterator[Stage]:
-    """Of each kind the stage that took the fewest seconds."""
+    """For each kind, the stage that took the fewest seconds."""
     yield from {stage.module: stage for stage in sorted(stages, key=seconds_of, reverse=True)}.values()
 
 
 def seconds_of(stage: Stage) -> float:
-    """How long a stage took."""
+    """The seconds that a stage took."""
     clock = Path(stage.timings[0])
     return float(read_json(clock).get("seconds", 0)) if clock.exists() else 0.0
 
 
 def make_again(stage: Stage) -> None:
-    """Make a stage in a folder of its own, over links to what it reads; UserError where a byte comes out otherwise."""
+    """Make a stage in a separate folder, with links to its inputs; UserError if a byte differs."""
     written = read_json(stage.card)["outputs"]
     with tempfile.TemporaryDirectory(prefix=".adopt-", dir=".") as name:
         folder = Path(name).resolve()
@@ -183,7 +182,7 @@ def make_again(stage: Stage) -> None:
 
 
 def linked(stage: Stage) -> Iterator[Path]:
-    """The files and cards of the stages that a stage reads from, and the folders beside the cards."""
+    """The files and cards of the stages that a stage reads from, and the folders next to the cards."""
     for need in stage.needs:
         yield Path(need.card)
         folder = need.folder / need.name
@@ -193,7 +192,7 @@ def linked(stage: Stage) -> Iterator[Path]:
 
 
 def take_over(stage: Stage, net: Net) -> None:
-    """Write old and new digest of the code into the card, and leave today's mark."""
+    """Write the old and new digest of the code into the card, and leave today's mark."""
     card, code = read_json(stage.card), digest_of(stage.recipe.code)
     step = {"from": card["code"], "to": code, "net": digest(net.path)}
     step |= {side: net.content[side]["commit"] for side in ("before", "after")}

@@ -2,18 +2,20 @@
 
 In a clone: python -m tools.import_deepcubea data_0.pkl
 
-The pickle is a dictionary of lists: states; where the authors solved them, solutions, and num_nodes_generated and
-times, what their optimal solver took. A state is an object of a class of theirs; a stand-in takes its attributes:
+The pickle is a dictionary of lists: states; if the authors solved them, also solutions, and the num_nodes_generated and
+times of their optimal solver. A state is an object of one of their classes; a stand-in takes its attributes:
 
-- Cube3State, colors (54 numbers): for each place which sticker is there. Faces come in the order U D L R B F, the
+- Cube3State, colors (54 numbers): for each place the sticker that is there. Faces come in the order U D L R B F, the
   places of a face from its lower left corner upwards, then column by column (net: U above F, D below it, L F R B in a
   row). A move is (face, 1 clockwise or -1 back).
-- NPuzzleState, tiles: row by row, 0 the blank. A move is the letter of where the tile goes that slides into the blank.
-- LOState, tiles: row by row, 1 for a light that is on. A move is the number of the cell that is pressed.
-- SokobanState, agent (row and column), and walls, boxes and goals (whether each cell has one). A move is a number: up,
-  down, left, right.
+- NPuzzleState, tiles: row by row, 0 the blank. A move is the letter of the direction of the tile that slides into the
+  blank.
+- LOState, tiles: row by row, 1 for a light that is on. A move is the number of the pressed cell.
+- SokobanState, agent (row and column), and walls, boxes and goals (True for each cell that has one). A move is a
+number:
+  up, down, left, right.
 
-The classes are as their published code declares them; the original files were not at hand when this was written.
+The classes follow their published code; the original files were not at hand when this was written.
 """
 
 from collections.abc import Callable
@@ -41,23 +43,23 @@ from tools.pickles import Array, read_pickle
 FACE_ORDER = "UDLRBF"
 SIDE = 3
 STICKERS = 6 * SIDE * SIDE
-TURNS = [1, -1]  # clockwise, and back, which has a prime
+TURNS = [1, -1]  # clockwise, and back, written with a prime
 FARTHEST = 26  # quarter turns: no cube is farther from the goal
 LONGEST = 1_000  # moves of a solution of another puzzle that are read
 SIDES = range(3, 8)  # of boards that are read
-SOLVED = (4, 5)  # sides of sliding tiles whose solutions in these files are shortest
-LARGEST = 2**63  # of the whole numbers that a column of a CSV holds
+SOLVED = (4, 5)  # sides of sliding tiles with shortest solutions in these files
+LARGEST = 2**63  # for the whole numbers in a column of a CSV
 MEASURES = {"num_nodes_generated": "optimal_solver_nodes", "times": "optimal_solver_seconds"}
 
 
 class Original:
-    """Stands for a class of the originals' states: its attributes that tell the state, and none of its code."""
+    """A stand-in for a class of the originals' states: the attributes that define the state, and none of its code."""
 
     attributes: ClassVar[tuple[str, ...]]
     values: tuple[np.ndarray | None, ...] = ()
 
     def __setstate__(self, state: Any) -> None:
-        """Take the attributes of the original, with slots or without; one that is missing or no array is None."""
+        """Take the attributes of the original, with or without slots; None for one that is missing or no array."""
         parts = state if isinstance(state, tuple) else (state,)
         found = {name: value for part in parts if isinstance(part, dict) for name, value in part.items()}
         arrays = [found.get(name) for name in self.attributes]
@@ -65,30 +67,30 @@ class Original:
 
     @property
     def shapes(self) -> tuple[tuple[int, ...] | None, ...]:
-        """Of each attribute's array."""
+        """The shape of each attribute's array."""
         return tuple(None if value is None else value.shape for value in self.values)
 
 
 class CubeState(Original):
-    """Stands for environments.cube3.Cube3State."""
+    """The stand-in for environments.cube3.Cube3State."""
 
     attributes = ("colors",)
 
 
 class BoardState(Original):
-    """Stands for environments.n_puzzle.NPuzzleState."""
+    """The stand-in for environments.n_puzzle.NPuzzleState."""
 
     attributes = ("tiles",)
 
 
 class LightsState(Original):
-    """Stands for environments.lights_out.LOState."""
+    """The stand-in for environments.lights_out.LOState."""
 
     attributes = ("tiles",)
 
 
 class SokobanState(Original):
-    """Stands for environments.sokoban.SokobanState."""
+    """The stand-in for environments.sokoban.SokobanState."""
 
     attributes = ("agent", "walls", "boxes", "goals")
 
@@ -103,12 +105,12 @@ CLASSES: dict[str, type[Original]] = {
 
 @dataclass(frozen=True)
 class TestSet:
-    """What the states of a file are.
+    """The kind of the states in a file.
 
-    arrays: of each attribute of a state its shape, and what its numbers are below.
-    file: of the CSV.  column: where it has the states, or scrambles that lead to them.
-    optimum: the column of the lengths of solutions, if these are shortest, else empty.
-    states: from an array int64 [N, …] of each attribute to ours.  action: of a move of theirs; ValueError for none.
+    arrays: for each attribute of a state, its shape and an upper bound of its numbers.
+    file: the name of the CSV.  column: its column with the states, or with scrambles that lead to them.
+    optimum: the column for the lengths of solutions, if these are shortest, else empty.
+    states: from an array int64 [N, …] of each attribute to ours.  action: from a move of theirs; ValueError if unknown.
     """
 
     puzzle: Puzzle
@@ -143,7 +145,7 @@ def run(
     frame = pd.DataFrame({kind.column: [kind.puzzle.format_state(start) for start in starts]})
     if "solutions" in content or kind.column == "scramble":
         solutions = replayed(_field(content, "solutions", pickled), starts, kind, pickled)
-        if kind.column == "scramble":  # the originals tell none: the inverse of its solution leads to a state
+        if kind.column == "scramble":  # the originals have none: the inverse of its solution leads to a state
             frame["scramble"] = [_scramble(kind.puzzle, solution) for solution in solutions]
         if kind.optimum:
             measures = {
@@ -156,7 +158,7 @@ def run(
 
 
 def kind_of(states: list, path: Path) -> TestSet:
-    """What the first state says that all are; UserError where no puzzle of ours has such states."""
+    """The kind of all states, from the first one; UserError if none of our puzzles has such states."""
     first = states[0] if states else None
     shape = (isinstance(first, Original) and first.shapes and first.shapes[-1]) or ()
     if isinstance(first, SokobanState) and len(shape) == 2:
@@ -184,7 +186,7 @@ def kind_of(states: list, path: Path) -> TestSet:
 
 
 def read_states(states: list, kind: TestSet, path: Path) -> States:
-    """The states of the originals as ours, uint8 [N, D]; UserError for what is none."""
+    """The states of the originals as ours, uint8 [N, D]; UserError if one is not valid."""
     first, shapes = states[0], tuple(shape for shape, _ in kind.arrays)
     if any(not isinstance(state, type(first)) or state.shapes != shapes for state in states):
         sizes = ", ".join(" × ".join(map(str, shape)) for shape in shapes)
@@ -208,7 +210,7 @@ def _as_they_are(numbers: np.ndarray) -> States:
 def _levels(
     puzzle: Puzzle, path: Path, agents: np.ndarray, walls: np.ndarray, boxes: np.ndarray, goals: np.ndarray
 ) -> States:
-    """Levels of Sokoban of the originals' cells [N, rows, columns] and players [N, 2], uint8 [N, D]."""
+    """Levels of Sokoban from the originals' cells [N, rows, columns] and players [N, 2], uint8 [N, D]."""
     for row in np.flatnonzero((agents >= walls.shape[1:]).any(axis=1)):
         raise UserError(f"{path}: state {row}: the player is not on the board.")
     players = np.zeros_like(walls)
@@ -226,21 +228,21 @@ def _levels(
 
 
 def _stickers(colors: np.ndarray, places: np.ndarray) -> States:
-    """The cubes whose stickers the originals number, uint8 [N, 54]; places: which of our stickers each of theirs is."""
+    """Cubes from the originals' sticker numbers, uint8 [N, 54]; places: our sticker for each of theirs."""
     found = np.empty(colors.shape, dtype=np.uint8)
     found[:, places] = places[colors] // (SIDE * SIDE)
     return found
 
 
 def sticker_places() -> np.ndarray:
-    """Which of our stickers each of the originals' is, int64 [54]."""
+    """Our sticker for each sticker of the originals, int64 [54]."""
     face, column, height = np.unravel_index(np.arange(STICKERS), (len(FACE_ORDER), SIDE, SIDE))
     ours = np.array([FACES.index(letter) for letter in FACE_ORDER])[face]
     return np.ravel_multi_index((ours, SIDE - 1 - height, column), (len(FACES), SIDE, SIDE))
 
 
 def replayed(solutions: list, starts: States, kind: TestSet, path: Path) -> list[list[int]]:
-    """The actions of each state's solution; UserError where one does not solve its state."""
+    """The actions of each state's solution; UserError if a solution does not solve its state."""
     if len(starts) != len(solutions):
         raise UserError(f"{path} has {len(starts)} states and {len(solutions)} solutions.")
     actions = [_actions(kind, solution, path, row) for row, solution in enumerate(solutions)]
@@ -250,7 +252,7 @@ def replayed(solutions: list, starts: States, kind: TestSet, path: Path) -> list
 
 
 def _actions(kind: TestSet, solution: Any, path: Path, row: int) -> list[int]:
-    """The actions of a solution, a list of the originals' moves; UserError for one that is none, or longer than any."""
+    """The actions of a solution, a list of the originals' moves; UserError for an unknown move or too many."""
     try:
         if not isinstance(solution, list) or len(solution) > kind.longest:
             raise ValueError
@@ -277,7 +279,7 @@ def _field(content: Any, name: str, path: Path) -> list:
 
 
 def _measure(content: dict, name: str, path: Path) -> list:
-    """A list of the pickled dictionary with a number for each state."""
+    """A list of the pickled dictionary, with a number for each state."""
     found = _field(content, name, path)
     if len(found) != len(content["states"]) or not all(_is_number(value) for value in found):
         raise UserError(f"{path}: its {name} are not a number for each of {len(content['states'])} states.")
@@ -289,7 +291,7 @@ def _is_number(value: Any) -> bool:
 
 
 def main() -> None:
-    """Run the command as costtogo runs its own: a user's mistake is one sentence and exit code 1."""
+    """Run the command as costtogo runs its commands: a user's mistake is one sentence and exit code 1."""
     cli.main(app)
 
 

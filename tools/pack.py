@@ -1,7 +1,7 @@
-"""Put a trained network into the package: its weights in 16 bits, and a card of what was measured of that file.
+"""Put a trained network into the package: its weights in 16 bits, and a card with measurements of that file.
 
-The card has what the file itself does, `numbers`, and what the float32 checkpoint does in the same measurement, so that
-anybody sees what the rounding costs. `costtogo networks --measure` takes the measurement again. In a clone:
+The card has the measurements of the file, `numbers`, and the same ones of the float32 checkpoint, which shows the cost
+of rounding. `costtogo networks --measure` measures again. In a clone:
 
     python -m tools.pack results/<study>/models/<model>
 """
@@ -23,7 +23,7 @@ from costtogo.stages.stage_run import commit
 from costtogo.types import UserError, excerpt
 
 DIRTY = "+"  # ends the commit of a working tree with changes
-MOST_BYTES = 3_000_000  # of one network
+MOST_BYTES = 3_000_000  # for one network
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
 
 
@@ -36,8 +36,8 @@ def pack(model: Annotated[Path, typer.Argument(help="A trained model's folder: r
 def run(model: Path) -> Path:
     """Pack the selected checkpoint of a model's folder, results/<study>/models/<model>; returns the file.
 
-    Raises UserError, and leaves the package as it was, where the model was trained, or is packed, from a working tree
-    with changes, is too large, or solves nothing.
+    Raises UserError, and leaves the package unchanged, if the model was trained, or is packed, from a working tree with
+    changes, is too large, or solves nothing.
     """
     if not (model / "checkpoints.parquet").exists():
         raise UserError(f"{excerpt(str(model))} is no trained model: name a folder results/<study>/models/<model>.")
@@ -82,7 +82,7 @@ def run(model: Path) -> Path:
 
 
 def halved(tensor: torch.Tensor) -> torch.Tensor:
-    """A tensor of numbers in 16 bits; whole numbers stay as they are. UserError where one is too large for that."""
+    """A tensor of numbers in 16 bits; whole numbers are unchanged. UserError if a number is too large for that."""
     if not tensor.is_floating_point():
         return tensor
     half = tensor.half()

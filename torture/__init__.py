@@ -1,1 +1,1 @@
-"""Faults made on purpose, counted: python -m torture, or make torture."""
+"""Deliberate faults, counted: python -m torture, or make torture."""

@@ -26,10 +26,10 @@ KEPT = PROJECT / ".torture"
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """The exit code: 0 where all trials survived."""
+    """The exit code: 0 if all trials survived."""
     asked = parse(arguments)
     chosen = [kind for kind in KINDS if kind.name in (asked.kinds or [kind.name])]
-    if len(chosen) > 1:  # each in a process of its own: one that has computed with threads must not be forked
+    if len(chosen) > 1:  # each in its own process: a process that has computed with threads must not be forked
         with ThreadPoolExecutor(asked.at_once) as pool:
             return max(pool.map(partial(alone, asked=asked), chosen))
     os.environ |= {"COSTTOGO_TRACKING": "off", VARIABLE: EXTERNAL}
@@ -37,7 +37,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def alone(kind: Kind, asked: argparse.Namespace) -> int:
-    """The exit code of a process that tries one kind; 1 where a signal ended it."""
+    """The exit code of a process that tries one kind; 1 if a signal ended it."""
     count = [] if asked.count is None else ["--count", str(asked.count)]
     command = [sys.executable, "-m", "torture", kind.name, "--seed", str(asked.seed), *count]
     code = subprocess.run(command, cwd=PROJECT).returncode
@@ -47,7 +47,7 @@ def alone(kind: Kind, asked: argparse.Namespace) -> int:
 
 
 def try_all(kind: Kind, seed: int, most: int | None) -> int:
-    """Try a kind and write down what came of it; the exit code."""
+    """Try a kind and save its outcomes; returns the exit code."""
     count = kind.count if most is None else min(most, kind.count)
     with tempfile.TemporaryDirectory(prefix="torture-") as work:
         outcomes = run(kind, seed, count, KEPT / f"{kind.name}-{seed}.jsonl", Path(work) / "w", say)

@@ -1,4 +1,4 @@
-"""The command costtogo within this process, and what may come of a call."""
+"""The command costtogo within this process, and the allowed outcomes of a call."""
 
 import io
 import json
@@ -20,19 +20,19 @@ from costtogo.types import UserError
 from tests.messages import is_one_sentence
 from torture.trials import Damage
 
-MOST_SECONDS = {  # of a call: of the processor, and by the clock, on a machine that does other work too
+MOST_SECONDS = {  # for a call: processor time, and clock time, on a machine that also does other work
     signal.ITIMER_PROF: 120,
     signal.ITIMER_REAL: 900,
 }
 SIGNALS = {signal.ITIMER_PROF: signal.SIGPROF, signal.ITIMER_REAL: signal.SIGALRM}
 LONGEST = 600  # letters of a refusal
-FAULTS = ("Traceback", "Error:")  # in a refusal, of a program that did not expect it
+FAULTS = ("Traceback", "Error:")  # in a refusal: signs of an error that the program did not expect
 USAGE = re.compile(r"(Usage: .*\n\n)?Error: .*\n", re.DOTALL)
 
 
 @dataclass(frozen=True)
 class Told:
-    """What a call of the command left: its exit code and what it printed."""
+    """The exit code and the output of a call of the command."""
 
     code: int
     out: str
@@ -41,7 +41,7 @@ class Told:
 
 @contextmanager
 def alarmed() -> Iterator[None]:
-    """Damage where a block takes too long."""
+    """Damage if a block takes too long."""
 
     def ring(*_):
         raise Damage(f"took longer than {MOST_SECONDS[signal.ITIMER_PROF]} seconds")
@@ -68,7 +68,7 @@ def within(folder: Path) -> Iterator[None]:
 
 
 def call(*words: str, command: Callable[[], None] | None = None) -> Told:
-    """Run costtogo, or another command; Damage where it raises, hangs, or refuses otherwise than it should."""
+    """Run costtogo, or another command; Damage if it raises, hangs, or refuses in a wrong way."""
     out, err, before = io.StringIO(), io.StringIO(), sys.argv
     sys.argv = ["costtogo", *words]
     try:
@@ -93,7 +93,7 @@ def call(*words: str, command: Callable[[], None] | None = None) -> Told:
 
 
 def amiss(told: Told) -> str:
-    """What is wrong with how a call ended; empty where it succeeded or refused as it should.
+    """The fault in how a call ended; empty if it succeeded or refused correctly.
 
     A user's mistake is one sentence and exit code 1, one in the options a usage message and 2.
     """
@@ -107,17 +107,17 @@ def amiss(told: Told) -> str:
 
 
 def is_sentence(text: str) -> bool:
-    """True of one short sentence for users."""
+    """True for one short sentence for users."""
     return is_one_sentence(text) and len(text) <= LONGEST and not any(fault in text for fault in FAULTS)
 
 
 def shown(words: tuple[str, ...]) -> str:
-    """Words of a command as a report shows them."""
+    """The words of a command as a report shows them."""
     return " ".join(repr(word if len(word) <= 80 else f"{word[:80]}…") for word in words)
 
 
 def check_solution(text: str) -> None:
-    """Damage unless what `costtogo solve --json` printed is a solution: its moves lead from its state to the goal."""
+    """Damage unless the output of `costtogo solve --json` is a solution: its moves lead from its state to the goal."""
     found = json.loads(text)
     puzzle = make(found["puzzle"])
     try:

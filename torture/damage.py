@@ -1,4 +1,4 @@
-"""Results damaged after their stage has finished: noticed, never built on, and made again to the same bytes."""
+"""Results damaged after their stage has finished: they are noticed, never used, and made again byte for byte."""
 
 import random
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ from torture.trials import Damage, Kind, Trial
 
 @contextmanager
 def ready(work: Path) -> Iterator[Trial]:
-    """A finished study, of which each trial spoils one file."""
+    """A finished study; each trial damages one file."""
     with making(work, work / "log") as maker:
 
         def trial(generator: random.Random, number: int) -> None:
@@ -37,7 +37,7 @@ def ready(work: Path) -> Iterator[Trial]:
 
 
 def check(maker: Maker, stage: Stage, path: Path) -> None:
-    """Damage unless a spoilt file is noticed by the workflow and by a stage that reads it, and made again."""
+    """Damage unless the workflow and a stage that reads it notice a damaged file, and it is made again."""
     if not State(maker.stages).reason(stage):
         raise Damage("not noticed")
     readers = [other for other in maker.stages if stage in other.needs]

@@ -1,4 +1,4 @@
-"""A full disk at each kind of stage: a small file system or, where none can be mounted, files of limited size."""
+"""A full disk at each kind of stage: a small file system or, if none can be mounted, files of limited size."""
 
 import random
 import resource
@@ -16,12 +16,12 @@ from torture.trials import Damage, Kind, Trial
 
 EACH = 5  # trials of each kind of stage
 SIZE = 64  # MiB of the file system
-Room = Callable[[int | None], None]  # leaves so many bytes to write, or as many as one likes
+Room = Callable[[int | None], None]  # leaves this many bytes to write, or any number
 
 
 @contextmanager
 def small_disk(folder: Path) -> Iterator[Room]:
-    """A folder as a file system of its own, where that may be mounted; else each file can have so many bytes."""
+    """A folder as a separate file system, if it can be mounted; else the size of each file is limited."""
     mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={SIZE}m", "tmpfs", folder], capture_output=True)
     if mounted.returncode != 0:
         yield lambda room: resource.setrlimit(resource.RLIMIT_FSIZE, (-1 if room is None else room, -1))
@@ -42,7 +42,7 @@ def small_disk(folder: Path) -> Iterator[Room]:
 
 @contextmanager
 def ready(work: Path) -> Iterator[Trial]:
-    """A finished study on a small disk, of which each trial makes one stage anew while too little room is left."""
+    """A finished study on a small disk; each trial makes one stage again with too little room."""
     disk = work / "disk"
     disk.mkdir()
     with small_disk(disk) as leave, making(disk, work / "log") as maker:
@@ -66,7 +66,7 @@ def ready(work: Path) -> Iterator[Trial]:
 
 
 def check_refusal(maker: Maker, stage: Stage, code: int) -> None:
-    """Damage unless a stage without room ended with one sentence, or found all the room it needed."""
+    """Damage unless a stage without room ended with one sentence, or had all the room it needed."""
     lines = maker.said().splitlines()
     sentence = lines[-1].removeprefix("costtogo: ") if lines else ""
     if code != 0 and (code != 1 or not is_sentence(sentence) or any("Traceback" in line for line in lines)):

@@ -1,4 +1,4 @@
-"""Damaged files of each kind that is read by hand: networks, puzzles, levels, pickles, and what stages write."""
+"""Damaged files of each kind that users supply: networks, puzzles, levels, pickles, and outputs of stages."""
 
 import json
 import pickle
@@ -36,7 +36,7 @@ READERS: dict[str, Callable] = {
     "values.csv": files.read_csv,
     "values.yaml": read_yaml,
 }
-COMMANDS: dict[str, tuple[str, ...]] = {  # each reads the file of its name and is right while that is whole
+COMMANDS: dict[str, tuple[str, ...]] = {  # each reads the file in its key, and succeeds while that file is whole
     "networks/hanoi_7.safetensors": ("solve", "--json", "--puzzle", NETWORK, *SCRAMBLE),
     "networks/hanoi_7.json": ("solve", "--json", "--puzzle", NETWORK, *SCRAMBLE),
     "model.safetensors": ("solve", "--json", "--model", "model.safetensors", *SCRAMBLE),
@@ -50,7 +50,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {  # each reads the file of its name and 
     "boards.pkl": ("boards.pkl", "--out", "made.csv"),
     "made_up.gap": ("import-puzzle", "made_up.gap", "--out", "made.json"),
 }  # fmt: skip
-TOOLS = {"boards.pkl": import_deepcubea.main}  # what reads a file where costtogo does not
+TOOLS = {"boards.pkl": import_deepcubea.main}  # readers of files that costtogo does not read
 
 
 def write_all() -> None:
@@ -68,7 +68,7 @@ def write_all() -> None:
 
 
 def pickled_boards() -> bytes:
-    """A test set of two boards as DeepCubeA's classes are pickled."""
+    """A test set of two boards, pickled like DeepCubeA's classes."""
     module = ModuleType("environments.n_puzzle")
     module.NPuzzleState = type("NPuzzleState", (), {"__module__": module.__name__})
     states = [module.NPuzzleState(), module.NPuzzleState()]
@@ -80,7 +80,7 @@ def pickled_boards() -> bytes:
 
 @contextmanager
 def ready(work: Path) -> Iterator[Trial]:
-    """Whole files, of which each trial spoils one."""
+    """Whole files; each trial damages one."""
 
     def trial(generator: random.Random, number: int) -> None:
         name = generator.choice([*READERS, *COMMANDS])
@@ -107,7 +107,7 @@ def ready(work: Path) -> Iterator[Trial]:
 
 
 def read(reader: Callable, path: Path) -> None:
-    """Damage where a reader raises anything but one sentence."""
+    """Damage if a reader raises anything but one sentence."""
     try:
         reader(path)
     except UserError as error:
@@ -116,12 +116,12 @@ def read(reader: Callable, path: Path) -> None:
 
 
 def run(name: str) -> Told:
-    """Run the command of a file."""
+    """Run the command for a file."""
     return call(*COMMANDS[name], command=TOOLS.get(name))
 
 
 def use(name: str, whole: bool) -> None:
-    """Damage where a command makes anything senseless of a spoilt file."""
+    """Damage if a command makes nonsense of a damaged file."""
     told = run(name)
     if told.code == 0 and name == f"networks/{NETWORK}.safetensors" and not whole:
         raise Damage("a network that is not the one that was measured was searched with")

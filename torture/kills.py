@@ -34,12 +34,12 @@ from torture.projects import (
 from torture.trials import Damage, Kind, Trial
 
 KILLS = 20
-MOST_SECONDS = 40  # until a kill; the whole study takes longer
-IN_A_ROW = 4  # kills of one study, from nothing to its end
+MOST_SECONDS = 40  # before a kill; the whole study takes longer
+IN_A_ROW = 4  # kills of one study, from its beginning to its end
 
 
 class Maker:
-    """Makes single stages of a finished study anew, and compares."""
+    """Makes single stages of a finished study again, and compares."""
 
     def __init__(self, stages: list[Stage], log: Path):
         self.stages, self.log = stages, log
@@ -48,23 +48,23 @@ class Maker:
         self.seconds: dict[str, float] = {}
 
     def choose(self, generator: random.Random, number: int) -> Stage:
-        """A stage of the kind whose turn it is."""
+        """The next stage by kind, in turn."""
         module = MODULES[number % len(MODULES)]
         return generator.choice([stage for stage in self.stages if stage.module == module])
 
     def undo(self, stage: Stage) -> None:
-        """Remove all that a stage has made."""
+        """Remove all outputs of a stage."""
         for path in [*stage.outputs, State(self.stages).mark(stage)]:
             Path(path).unlink(missing_ok=True)
         for name in (stage.name, f"{stage.group}_{stage.name}"):
             shutil.rmtree(f"results/{stage.study}/resume/{name}", ignore_errors=True)
 
     def begin(self, stage: Stage) -> int:
-        """Begin to make a stage; the number of the process."""
+        """Begin to make a stage; returns the number of the process."""
         return begin(words_of(stage, self.marks[stage.id]), self.log)
 
     def make(self, stage: Stage) -> None:
-        """Make a stage to its end; Damage where it fails or leaves other bytes than at first."""
+        """Make a stage to its end; Damage if it fails or its bytes differ from the first ones."""
         begun = time.monotonic()
         code = end(self.begin(stage))
         self.seconds[stage.id] = time.monotonic() - begun
@@ -73,17 +73,17 @@ class Maker:
         self.check(stage)
 
     def check(self, stage: Stage) -> None:
-        """Damage unless a stage is finished and all bytes are those of at first."""
+        """Damage unless a stage is finished and all its bytes equal the first ones."""
         if reason := State(self.stages).reason(stage):
             raise Damage(f"{stage.id} is made and not finished: {reason}")
         check_same(contents(Path.cwd()), self.whole)
 
     def said(self) -> str:
-        """The end of what the last process printed."""
+        """The end of the last process's output."""
         return self.log.read_text(encoding="utf-8", errors="replace")[-LONGEST:]
 
     def restore(self) -> None:
-        """Bring back the results of the finished study after damage."""
+        """Restore the results of the finished study after damage."""
         for name in ("results", "reports"):
             shutil.rmtree(name, ignore_errors=True)
             shutil.copytree(FINISHED / name, name, symlinks=True)
@@ -91,7 +91,7 @@ class Maker:
 
 @contextmanager
 def making(folder: Path, log: Path) -> Iterator[Maker]:
-    """A finished study in a folder, and what makes its stages anew in processes that start at once."""
+    """A finished study in a folder, and a Maker whose processes start at once."""
     with finished(folder / "project") as stages:
         preload()
         yield Maker(stages, log)
@@ -99,7 +99,7 @@ def making(folder: Path, log: Path) -> Iterator[Maker]:
 
 @contextmanager
 def ready_stages(work: Path) -> Iterator[Trial]:
-    """A finished study, of which each trial makes one stage anew and kills it on the way."""
+    """A finished study; each trial makes one stage again and kills it on the way."""
     with making(work, work / "log") as maker:
 
         def trial(generator: random.Random, number: int) -> None:
@@ -121,7 +121,7 @@ def ready_stages(work: Path) -> Iterator[Trial]:
 
 
 def check_left(maker: Maker, stage: Stage) -> None:
-    """Damage where a killed stage left anything half-written, or counts as finished without all its files."""
+    """Damage if a killed stage left a half-written file, or counts as finished without all its files."""
     found = contents(Path.cwd())
     if wrong := [place for place in found if found[place] != maker.whole.get(place) and not is_remnant(place)]:
         raise Damage(f"half-written: {wrong[:3]}")
@@ -131,7 +131,7 @@ def check_left(maker: Maker, stage: Stage) -> None:
 
 @contextmanager
 def ready_study(work: Path) -> Iterator[Trial]:
-    """An empty project in which the study is run by two jobs and killed several times before it may end."""
+    """An empty project, in which two jobs run the study and are killed several times before it may end."""
     with finished(work):
         whole = contents(work)
 

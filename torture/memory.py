@@ -1,4 +1,4 @@
-"""Searches that may keep so many nodes: the memory that they take stays below what that many nodes need."""
+"""Searches with a limit of nodes: the memory that they take stays below the need of that many nodes."""
 
 import os
 import random
@@ -13,14 +13,14 @@ from torture.projects import begin
 from torture.trials import Damage, Kind, Trial
 
 PUZZLE = "lights_out_7"
-FEW, MANY = 300_000, 3_000_000  # nodes; with the few a beam is wide enough that its batches are full, too
+FEW, MANY = 300_000, 3_000_000  # nodes; even with FEW a beam is wide enough to fill its batches
 SECONDS = "20"
-SLACK = 64 << 20  # bytes, whatever the number of nodes: batches on their way through a network
+SLACK = 64 << 20  # bytes, for any number of nodes: batches on their way through a network
 
 
 @contextmanager
 def ready(work: Path) -> Iterator[Trial]:
-    """Each trial measures a search with many nodes beside the same one with few."""
+    """Each trial measures a search with many nodes and the same one with few."""
     import torch  # noqa: F401  in the processes that are forked, too
 
     log = work / "log"
@@ -35,7 +35,7 @@ def ready(work: Path) -> Iterator[Trial]:
 
 
 def peak(log: Path, generator: random.Random, nodes: int) -> int:
-    """The bytes that a process held at most which searched from a random state with room for so many nodes."""
+    """The peak of bytes of a process that searched from a random state with room for `nodes` nodes."""
     presses = " ".join(generator.sample(make(PUZZLE).actions, 20))
     weight, solver = str(generator.choice([0.6, 0.8, 1])), generator.choice([["bwas"], ["rising"], ["beam"]])
     if solver == ["bwas"]:

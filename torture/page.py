@@ -1,4 +1,4 @@
-"""Malformed requests to the API of `costtogo serve`: the application itself is asked, within this process."""
+"""Malformed requests to the API of `costtogo serve`: they go to the application itself, within this process."""
 
 import asyncio
 import json
@@ -19,7 +19,7 @@ from torture.shell import changed_letters
 from torture.trials import Damage, Kind, Trial
 
 GOAL = "1 2 3 4 5 6 7 8 0"
-REQUESTS = (  # each is right
+REQUESTS = (  # all valid
     ("scramble", {"puzzle": "cube3", "length": 20, "seed": 7}),
     ("scramble", {"puzzle": "sokoban", "seed": 7}),
     ("state", {"puzzle": "hanoi_4", "state": "0121"}),
@@ -41,7 +41,7 @@ HOST = b"localhost"
 
 
 class InProcess(Service):
-    """A service that answers its questions itself instead of asking a process, as a worker process would."""
+    """A service that answers its questions itself, without a worker process."""
 
     async def ask(self, call: str, **fields) -> dict:
         """The answer of costtogo.page.core."""
@@ -49,7 +49,7 @@ class InProcess(Service):
 
 
 def malformed(generator: random.Random, fields: dict[str, Any]) -> bytes:
-    """The body of a request with a few changes of its fields, or with its bytes spoilt."""
+    """The body of a request with a few changes of its fields, or with damaged bytes."""
     if generator.random() < 0.2:
         return spoilt(generator, json.dumps(fields).encode())[1]
     fields = dict(fields)
@@ -74,7 +74,7 @@ def malformed(generator: random.Random, fields: dict[str, Any]) -> bytes:
 
 
 async def ask(app: Guard, method: str, path: str, body: bytes) -> tuple[int, bytes]:
-    """Send a request: the status and the body of the answer."""
+    """Send a request; returns the status and the body of the answer."""
     length = str(len(body)).encode()
     headers = [(b"host", HOST), (b"content-type", b"application/json"), (b"content-length", length)]
     scope = {
@@ -97,7 +97,7 @@ async def ask(app: Guard, method: str, path: str, body: bytes) -> tuple[int, byt
 
 
 async def check(app: Guard, path: str, body: bytes) -> None:
-    """Damage unless a request is answered with sense or refused in one sentence."""
+    """Damage unless a request gets a sensible answer or a refusal of one sentence."""
     status, content = await ask(app, "POST", f"/api/{path}", body)
     answer = json.loads(content)
     if 400 <= status < 500:
@@ -118,14 +118,14 @@ async def check(app: Guard, path: str, body: bytes) -> None:
 
 
 def application() -> Guard:
-    """The application behind its guard; its searches wait, for nothing starts them."""
+    """The application behind its guard; its searches wait, because nothing starts them."""
     worker = Worker("costtogo.page.core", memory=1 << 30)
     return Guard(build(InProcess(Jobs([worker]), worker)), {HOST.decode()})
 
 
 @contextmanager
 def ready(work: Path) -> Iterator[Trial]:
-    """One application for all trials; searches are queued and taken back."""
+    """One application for all trials; searches are queued and cancelled."""
     app, loop = application(), asyncio.new_event_loop()
 
     def trial(generator: random.Random, number: int) -> None:

@@ -1,4 +1,4 @@
-"""Parameter files with seeded edits, through `costtogo check` and, where that accepts them, the graph of stages."""
+"""Parameter files with seeded edits, for `costtogo check` and, if it accepts them, the graph of stages."""
 
 import random
 import shutil
@@ -18,7 +18,7 @@ from torture.trials import Damage, Kind, Trial
 PROJECT = Path(__file__).parents[1]
 HUGE = (10**30, 2**63, -(2**70), 10**400, 1e300)
 NESTED = 60  # levels
-ODD = (b"\x00", b"\xff\xfe", b"\t", b"- ", b": ", b"{", b'"', b"*a", b"&a ", b"!!python/object:os.x ")  # put into files
+ODD = (b"\x00", b"\xff\xfe", b"\t", b"- ", b": ", b"{", b'"', b"*a", b"&a ", b"!!python/object:os.x ")  # to insert
 TEXTS = ("", " ", "many", "λ", "../..", "a" * 5000, "%s {0} {{", "-1", "1e-3", "yes", "\u202e", "x\ny", "null", "🧩")
 
 
@@ -30,14 +30,15 @@ class Place(NamedTuple):
 
     @property
     def value(self) -> Any:
-        """What stands there."""
+        """The value at the place."""
         return self.inside[self.key]
 
 
 class Edit(NamedTuple):
     """A change of a value.
 
-    suits: which values it is for.  change: the new value of an old one.  wrong: whether no parameter can have it.
+    suits: True for values it can change.  change: from an old value to the new one.  wrong: True if no parameter can
+    have it.
     """
 
     name: str
@@ -47,12 +48,12 @@ class Edit(NamedTuple):
 
 
 def is_number(value: Any) -> bool:
-    """True of numbers, which True and False are not."""
+    """True for numbers, but not for True and False."""
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def nested(levels: int) -> list:
-    """A list in a list in a list."""
+    """A list in a list, `levels` deep."""
     return [nested(levels - 1)] if levels else []
 
 
@@ -80,7 +81,7 @@ EDITS = (
 
 
 def places(values: dict | list) -> Iterator[Place]:
-    """Every value, in tables before what they hold."""
+    """Every value, each table before its values."""
     for key in list(values) if isinstance(values, dict) else range(len(values)):
         yield Place(values, key)
         if isinstance(values[key], dict | list):
@@ -88,7 +89,7 @@ def places(values: dict | list) -> Iterator[Place]:
 
 
 def edit(generator: random.Random, values: dict) -> tuple[str, bool]:
-    """Change one value in its place: what was done, and whether no check may accept it."""
+    """Change one value in place; returns the change, and True if no check may accept it."""
     if generator.random() < 0.15:
         place = generator.choice(list(places(values)))
         what = f"{place.key} left out"
@@ -105,7 +106,7 @@ def edit(generator: random.Random, values: dict) -> tuple[str, bool]:
 
 
 def spoilt(generator: random.Random, content: bytes) -> tuple[str, bytes]:
-    """The content of a file cut off, with bits turned, with bytes put in, or with a part twice; always another."""
+    """The content of a file, cut off, with flipped bits, inserted bytes or a repeated part; always different."""
     start = generator.randrange(len(content))
     end = min(len(content), start + generator.choice([1, 10, 1000]))
     odd = generator.choice(ODD)
@@ -122,7 +123,7 @@ def spoilt(generator: random.Random, content: bytes) -> tuple[str, bytes]:
 
 @contextmanager
 def ready(work: Path) -> Iterator[Trial]:
-    """The parameters of all studies in a folder, where each trial spoils one file."""
+    """The parameters of all studies in a folder; each trial damages one file."""
     shutil.copytree(PROJECT / "config", work / "config")
     shutil.copy(PROJECT / "params.yaml", work)
     shutil.copytree(PROJECT / "data" / "puzzles", work / "data" / "puzzles")
@@ -153,12 +154,12 @@ def ready(work: Path) -> Iterator[Trial]:
 
 
 def is_study(path: Path) -> bool:
-    """True of a file of config/ that is a study."""
+    """True for a file of config/ that is a study."""
     return path.stem != "groups"
 
 
 def check(path: Path) -> bool:
-    """Whether `costtogo check` accepts a file; what it accepts must make a graph of stages, or a refusal."""
+    """True if `costtogo check` accepts a file; then it must give a graph of stages or a refusal."""
     if call("check", str(path)).code != 0:
         return False
     try:

@@ -1,4 +1,4 @@
-"""Odd places and surroundings: two runs in one folder, strange names, read-only results, no home, the C locale."""
+"""Unusual places and environments: two runs in one folder, strange names, read-only results, no home, the C locale."""
 
 import os
 import random
@@ -31,7 +31,7 @@ EACH = 2
 
 
 def two_runs(maker: Maker, undone: list[Stage]) -> None:
-    """Two runs of Snakemake at once: one may be refused, and what comes out is the same."""
+    """Two runs of Snakemake at once: one may be refused, and the results are the same."""
     options = {"env": environment(), "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
     running = [subprocess.Popen(["snakemake", "--cores", "1", STUDY], **options) for _ in range(2)]
     told = [each.communicate()[0] for each in running]
@@ -44,7 +44,7 @@ def two_runs(maker: Maker, undone: list[Stage]) -> None:
 
 
 def strange_names(maker: Maker, undone: list[Stage]) -> None:
-    """The project below a folder with spaces, quotes and letters of other scripts."""
+    """The project in a folder whose path has spaces, quotes and letters of other scripts."""
     folder = maker.log.parent / STRANGE
     shutil.copytree(Path.cwd(), folder, symlinks=True)
     try:
@@ -69,14 +69,14 @@ def read_only(maker: Maker, undone: list[Stage]) -> None:
 
 
 def no_home(maker: Maker, undone: list[Stage]) -> None:
-    """No variable that names a home or a user."""
+    """No variable with a home or a user."""
     nobody = dict.fromkeys(("HOME", "USER", "LOGNAME", "XDG_CACHE_HOME"))
     finish(Path.cwd(), **nobody)
     solve(Path.cwd(), **nobody)
 
 
 def c_locale(maker: Maker, undone: list[Stage]) -> None:
-    """A locale that knows ASCII alone."""
+    """A locale with only ASCII."""
     finish(Path.cwd(), **ASCII)
     solve(Path.cwd(), **ASCII)
 
@@ -98,7 +98,7 @@ def solve(folder: Path, **variables: str | None) -> None:
 
 @contextmanager
 def unwritable(folder: Path) -> Iterator[None]:
-    """A folder in which nothing can be written, not by root either, who must be able to mount."""
+    """A folder in which nobody can write, not even root, who must be able to mount."""
     if os.geteuid() == 0:
         subprocess.run(["mount", "--bind", folder, folder], check=True, capture_output=True)
         undo = ["umount", folder]
@@ -114,7 +114,7 @@ def unwritable(folder: Path) -> Iterator[None]:
 
 @contextmanager
 def ready(work: Path) -> Iterator[Trial]:
-    """A finished study, of which each trial undoes two stages and makes them again in odd surroundings."""
+    """A finished study; each trial removes two stages and makes them again in an unusual environment."""
     with making(work, work / "log") as maker:
 
         def trial(generator: random.Random, number: int) -> None:

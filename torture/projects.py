@@ -1,4 +1,4 @@
-"""A project of its own whose tiny study is finished, and commands in it that can be killed."""
+"""A separate project whose tiny study is finished, and commands in it that can be killed."""
 
 import os
 import shutil
@@ -28,17 +28,17 @@ STUDY = "tiny"
 COPIED, LINKED = ("workflow", "profiles", "config", "Snakefile", "params.yaml"), ("src", "data")
 MADE = ("results", "reports", ".snakemake", "logs")  # by Snakemake
 EXTERNAL = "external"  # its folder of external instances
-MODULES = (  # of the study's stages
+MODULES = (  # for the study's stages
     *("tables", "instances", "train", "audit", "search.exhaustive", "figures", "report"),
     *("pattern_databases", "audit_samples", "footprints", "local_vi"),
     *("search.optima", "search.grids", "search.beams", "search.policy_beams", "search.trees"),
     *("search.anytime", "search.external", "search.compared"),
 )
-MOST_SECONDS = 1800  # of a run of Snakemake
+MOST_SECONDS = 1800  # for a run of Snakemake
 
 
 def lay_out(folder: Path) -> None:
-    """Put the project's files as they are now into a folder; what Snakemake has made there stays."""
+    """Put the current files of the project into a folder; outputs of Snakemake there stay."""
     folder.mkdir(parents=True, exist_ok=True)
     for name in COPIED:
         target = folder / name
@@ -56,7 +56,7 @@ def lay_out(folder: Path) -> None:
 
 
 def environment(**variables: str | None) -> dict[str, str]:
-    """That of a command in such a project; variables of None are left out."""
+    """The environment of a command in such a project; variables that are None are left out."""
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
     whole = {**os.environ, "PATH": path, "COSTTOGO_TRACKING": "off", VARIABLE: EXTERNAL} | variables
     return {name: value for name, value in whole.items() if value is not None and name != "PYTHONPATH"}
@@ -71,9 +71,9 @@ def snakemake(folder: Path, *words: str, **variables: str | None) -> subprocess.
 
 
 def finish(folder: Path, **variables: str | None) -> str:
-    """Bring the tiny study to its end; Damage, with what Snakemake said last, where it does not get there.
+    """Finish the tiny study; Damage, with Snakemake's last output, if it does not finish.
 
-    The external instances are a target of their own, after which the report tells of them.
+    The external instances are a separate target; after it the report includes them.
     """
     told = ""
     for targets in ((STUDY, f"{STUDY}-external"), (STUDY,)):
@@ -86,7 +86,7 @@ def finish(folder: Path, **variables: str | None) -> str:
 
 @contextmanager
 def finished(work: Path) -> Iterator[list[Stage]]:
-    """A copy of the finished project in a folder, to work in, and the stages of its study."""
+    """A copy of the finished project in a folder for work, and the stages of its study."""
     FINISHED.parent.mkdir(exist_ok=True)
     with FileLock(f"{FINISHED}.lock"):  # trials of another kind may begin at the same moment
         lay_out(FINISHED)
@@ -103,7 +103,7 @@ def finished(work: Path) -> Iterator[list[Stage]]:
 
 
 def contents(folder: Path) -> dict[str, bytes]:
-    """Every result and report file, by its place, but times and the marks, which hold digests of those."""
+    """Every result and report file by its place, without times and the marks, which hold digests of times."""
     found = {}
     for top in ("results", "reports"):
         for path in sorted((folder / top).rglob("*")):
@@ -114,7 +114,7 @@ def contents(folder: Path) -> dict[str, bytes]:
 
 
 def check_same(found: dict[str, bytes], whole: dict[str, bytes]) -> None:
-    """Damage where files are others than those of an undisturbed run; resume points and temporary files are none."""
+    """Damage if files differ from those of an undisturbed run; resume points and temporary files do not count."""
     differing = [place for place in whole if found.get(place) != whole[place]]
     more = [place for place in found.keys() - whole.keys() if not is_remnant(place)]
     if differing or more:
@@ -122,24 +122,24 @@ def check_same(found: dict[str, bytes], whole: dict[str, bytes]) -> None:
 
 
 def is_remnant(place: str) -> bool:
-    """True of what a killed stage may leave: a file under its temporary name, and what a training goes on from."""
+    """True for files that a killed stage may leave: one with a temporary name, or a training's resume point."""
     return place.rpartition("/")[2].startswith(".") or "/resume/" in place
 
 
 def preload() -> None:
-    """Import what stages import, so that processes that are forked spend their time on the stage itself."""
+    """Import the modules of stages, so that forked processes spend their time on the stage itself."""
     for module in MODULES:
         import_module(f"costtogo.stages.{module}")
 
 
 def words_of(stage: Stage, mark: Path) -> list[str]:
-    """The command that makes a stage; mark: of its last making, which names its recipe."""
+    """The command that makes a stage; mark: of the last time it was made, which names its recipe."""
     recipe = Path(".snakemake/costtogo/recipes") / stage.study / stage.group / f"{mark.stem}.json"
     return ["stage", stage.module, "--params", str(recipe), *stage.options.split()]
 
 
 def begin(words: list[str], log: Path) -> int:
-    """Fork a process that runs the command; its number."""
+    """Fork a process that runs the command; returns its number."""
 
     def run() -> None:
         sys.argv = ["costtogo", *words]
@@ -149,7 +149,7 @@ def begin(words: list[str], log: Path) -> int:
 
 
 def fork(work: Callable[[], object], log: Path) -> int:
-    """Fork a process that does some work, as the head of a group of its own; its number.  log: what it prints."""
+    """Fork a process that does some work, as the head of its own group; returns its number.  log: gets its output."""
     sys.stdout.flush()
     process = os.fork()
     if process:
@@ -173,12 +173,12 @@ def fork(work: Callable[[], object], log: Path) -> int:
 
 
 def end(process: int) -> int:
-    """Wait for a process: its exit code, negative where a signal ended it."""
+    """Wait for a process; returns its exit code, negative if a signal ended it."""
     return os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
 
 
 def kill_after(process: int, seconds: float) -> int:
-    """Kill a group after some seconds unless its head has ended before; the exit code of that."""
+    """Kill a group after some seconds unless its head has ended; returns the exit code of the head."""
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
         ended, status = os.waitpid(process, os.WNOHANG)

@@ -1,4 +1,4 @@
-"""What the trials found, as results.csv and the table of README.md."""
+"""The outcomes of the trials, as results.csv and the table of README.md."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -21,9 +21,9 @@ def row(kind: Kind, outcomes: list[Outcome], seed: int, commit: str) -> dict:
 
 
 def write(folder: Path, kinds: Iterable[Kind], found: dict) -> None:
-    """Put a line in its place among the others of results.csv, then write the table anew.
+    """Replace a line in results.csv, then write the table again.
 
-    Mends are written by hand in mended.csv: the kind whose trials found the fault, the commit and what it was.
+    Repairs are entered by hand in mended.csv: the kind whose trials found the fault, the commit and a description.
     """
     path = folder / "results.csv"
     known = read_csv(path).to_dict("records") if path.exists() else []
@@ -34,7 +34,7 @@ def write(folder: Path, kinds: Iterable[Kind], found: dict) -> None:
 
 
 def told(table: pd.DataFrame, mended: pd.DataFrame) -> list[str]:
-    """The table as Markdown, and what was mended."""
+    """The table as Markdown, and the list of repairs."""
     lines = [f"On {processor()}.", "", "| what was tried | name | tried | survived | mended |"]
     lines.append("| :-- | :-- | --: | --: | --: |")
     counts = mended["kind"].value_counts()

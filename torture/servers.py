@@ -1,4 +1,4 @@
-"""MLflow's server killed or frozen before, during and after a stage that is recorded there, and then back."""
+"""MLflow's server killed or frozen before, during and after a stage that is recorded there, then restored."""
 
 import os
 import random
@@ -23,21 +23,21 @@ from torture.stores import check
 from torture.trials import Damage, Kind, Trial
 
 WAYS = {"gone before": None, "killed during": signal.SIGKILL, "frozen during": signal.SIGSTOP, "killed after": None}
-MOST_SECONDS = 300  # for a stage to end, though its server does not answer
+MOST_SECONDS = 300  # for a stage to end, even if its server does not answer
 WAIT_SECONDS = 5  # for an answer
 WARNING = "Warning: "
 
 
 @contextmanager
 def ready(work: Path) -> Iterator[Trial]:
-    """A finished study and a server, which each trial takes away from a stage that is made anew."""
+    """A finished study and a server; each trial removes the server from a stage that is made again."""
     with making(work, work / "log") as maker, patch.dict(os.environ):
         database, fresh = work / "server.db", work / "fresh.db"
         server = MlflowServer(work, f"sqlite:///{database}")
         os.environ.pop("COSTTOGO_TRACKING", None)
         os.environ |= {"MLFLOW_TRACKING_URI": server.uri, "MLFLOW_HTTP_REQUEST_TIMEOUT": str(WAIT_SECONDS)}
         with server.running():
-            pass  # it makes its tables, which takes long
+            pass  # it creates its tables, which takes long
         shutil.copy(database, fresh)
 
         def trial(generator: random.Random, number: int) -> None:
@@ -55,7 +55,7 @@ def ready(work: Path) -> Iterator[Trial]:
                 with server.running():
                     if code := end(fork(lambda: tracking.log_waiting(Path.cwd()), maker.log)):
                         raise Damage(f"recording it afterwards fails with {code}: {maker.said()!r}")
-                check(database, [] if stage.pictures else [Path(stage.card)])  # those are in the run of the report
+                check(database, [] if stage.pictures else [Path(stage.card)])  # figures are in the run of the report
             except Damage as damage:
                 maker.restore()
                 raise Damage(f"{stage.id}, {way}: {damage}") from damage
@@ -64,9 +64,9 @@ def ready(work: Path) -> Iterator[Trial]:
 
 
 def take_away(server: MlflowServer, maker: Maker, stage: Stage, way: str, share: float) -> None:
-    """Make a stage whose server is taken away; share: of the stage's seconds, until that.
+    """Make a stage whose server is removed; share: the part of the stage's seconds before that.
 
-    Damage where the stage does not end well, in time, with the same bytes and at most one sentence about it.
+    Damage unless the stage ends well, in time, with the same bytes and at most one sentence about it.
     """
     if way == "gone before":
         code = kill_after(maker.begin(stage), MOST_SECONDS)

@@ -17,7 +17,7 @@ from torture.parameters import PROJECT, spoilt
 from torture.trials import Damage, Kind, Trial
 
 LEVEL = "#####\n#@-.#\n#-$-#\n#---#\n#####\n"
-COMMANDS = (  # each is right
+COMMANDS = (  # all valid
     ("--puzzle", "hanoi_4", "--solver", "exact", "--state", "0121"),
     ("--puzzle", "lights_out_5", "--solver", "exact", "--state", "11000 10000 00000 00000 00000"),
     ("--puzzle", "puzzle8", "--solver", "exact", "--scramble", "D R U", "--seconds", "1"),
@@ -39,7 +39,7 @@ VALUES = (
     "sokoban_0", "puzzle16",
     "0 0 0 0", "0121 0121", "U L X", "0>0", "0>9", "1,2,3", "\n", "\t", "0\n1", "--state", "'", '"', "%s", "{0}",
 )  # fmt: skip
-TABLES = {  # right instances, by puzzle and column
+TABLES = {  # valid instances, by puzzle and column
     ("hanoi_4", "state"): ("0121", "2222", "0000", "0001"),
     ("lights_out_3", "lights"): ("110 101 011", "000 000 000", "111 111 111"),
     ("puzzle8", "scramble"): ("D R U", "", "D D R R"),
@@ -48,7 +48,7 @@ CELLS = ("", " ", "x", "-1", "1e3", "9" * 400, "nan", '"', "a" * 70000, "0 1\n2"
 
 
 def changed_letters(generator: random.Random, word: str) -> str:
-    """A word with a letter left out, put in, exchanged or with a part many times."""
+    """A word with a letter removed, inserted or replaced, or with a part repeated many times."""
     at = generator.randrange(len(word) + 1)
     letter = generator.choice(" 0129UDx>'-.,;|#@λ\x7f")
     ways = [word[:at] + word[at + 1 :], word[:at] + letter + word[at:], word[:at] + letter + word[at + 1 :]]
@@ -56,7 +56,7 @@ def changed_letters(generator: random.Random, word: str) -> str:
 
 
 def malformed(generator: random.Random, words: list[str]) -> list[str]:
-    """Words of a command with a few changes; values of --seconds stay small, for what is asked for is done."""
+    """Words of a command with a few changes; values of --seconds stay small, because the command runs."""
     for _ in range(generator.choice([1, 1, 2, 3])):
         at = generator.randrange(len(words))
         value = generator.choice(VALUES)
@@ -79,7 +79,7 @@ def malformed(generator: random.Random, words: list[str]) -> list[str]:
 
 @contextmanager
 def folder(work: Path) -> Iterator[None]:
-    """A folder with puzzle files and a level, to work in."""
+    """A folder for work with puzzle files and a level."""
     shutil.copytree(PROJECT / "data" / "puzzles", work / "data" / "puzzles")
     (work / "level.txt").write_text(LEVEL, encoding="utf-8")
     with within(work):
@@ -88,7 +88,7 @@ def folder(work: Path) -> Iterator[None]:
 
 @contextmanager
 def ready_words(work: Path) -> Iterator[Trial]:
-    """Commands with malformed words; what is solved all the same must be solved."""
+    """Commands with malformed words; if one prints a solution, it must solve the state."""
 
     def trial(generator: random.Random, number: int) -> None:
         words = malformed(generator, list(generator.choice(COMMANDS)))
@@ -106,7 +106,7 @@ def ready_words(work: Path) -> Iterator[Trial]:
 
 
 def table(generator: random.Random, column: str, texts: tuple[str, ...]) -> bytes:
-    """A CSV of instances with one thing wrong in its cells, or with its bytes spoilt."""
+    """A CSV of instances with one fault in its cells, or with damaged bytes."""
     rows = [[column, "optimal_moves"][: generator.choice([1, 2])]]
     rows += [[text, str(generator.randrange(30))][: len(rows[0])] for text in texts]
     row, odd = generator.choice(rows), generator.choice(CELLS)
@@ -132,7 +132,7 @@ def table(generator: random.Random, column: str, texts: tuple[str, ...]) -> byte
 
 @contextmanager
 def ready_instances(work: Path) -> Iterator[Trial]:
-    """Malformed CSV files; what is accepted must have a row that solves each of its own."""
+    """Malformed CSV files; for an accepted one, each row must have a valid solution."""
 
     def trial(generator: random.Random, number: int) -> None:
         (puzzle, column), texts = generator.choice(list(TABLES.items()))

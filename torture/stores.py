@@ -24,7 +24,7 @@ LOGGED = "SELECT value, COUNT(*) FROM tags WHERE key = 'logged' GROUP BY value"
 
 @contextmanager
 def ready(work: Path) -> Iterator[Trial]:
-    """A finished study whose stages each trial records in a store that is not there yet."""
+    """A finished study; each trial records its stages in a store that does not exist yet."""
     with finished(work) as stages, patch.dict(os.environ):
         for name in ("COSTTOGO_TRACKING", "MLFLOW_TRACKING_URI"):
             os.environ.pop(name, None)
@@ -44,7 +44,7 @@ def ready(work: Path) -> Iterator[Trial]:
 
 
 def begin(card: Path, root: Path) -> int:
-    """Fork a process that records a card; its number."""
+    """Fork a process that records a card; returns its number."""
     process = os.fork()
     if process:
         return process
@@ -59,7 +59,7 @@ def begin(card: Path, root: Path) -> int:
 
 
 def check(database: Path, cards: list[Path]) -> None:
-    """Damage unless a store is whole and has one run of each card."""
+    """Damage unless a store is whole and has one run for each card."""
     with closing(sqlite3.connect(database)) as connection:
         whole = connection.execute("PRAGMA integrity_check").fetchone()[0]
         logged = dict(connection.execute(LOGGED).fetchall())

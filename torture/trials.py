@@ -1,4 +1,4 @@
-"""Kinds of trials, each trial drawn from its number and the seed; those that survived are kept and not repeated."""
+"""Kinds of trials; each trial is drawn from its number and the seed. Trials that survived are kept and not repeated."""
 
 import json
 import random
@@ -10,19 +10,19 @@ from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-Trial = Callable[[random.Random, int], None]  # from a generator and its number; raises Damage
+Trial = Callable[[random.Random, int], None]  # gets a generator and its number; raises Damage
 
 
 class Damage(Exception):
-    """What a trial did harm, or what was accepted though it is senseless: what was done and what came of it."""
+    """A trial did harm, or nonsense was accepted: the action and its outcome."""
 
 
 @dataclass(frozen=True)
 class Kind:
     """Trials of one kind.
 
-    told: what is tried, for the table.  count: how many there are.  ready: makes what all trials of the kind share,
-    in a folder that is theirs, and gives what tries one.
+    told: the description in the table.  count: the number of trials.  ready: makes the common data of all trials, in
+    their folder, and returns the function for one trial.
     """
 
     name: str
@@ -33,7 +33,7 @@ class Kind:
 
 @dataclass(frozen=True)
 class Outcome:
-    """One trial: its number, why it did not survive, or an empty text, and the seconds it took."""
+    """One trial: its number, its fault, or an empty text if it survived, and its seconds."""
 
     number: int
     damage: str
@@ -41,14 +41,14 @@ class Outcome:
 
     @property
     def survived(self) -> bool:
-        """True where nothing was damaged."""
+        """True if nothing was damaged."""
         return not self.damage
 
 
 def run(kind: Kind, seed: int, count: int, kept: Path, work: Path, say: Callable[[str], None]) -> list[Outcome]:
-    """The outcomes of the first trials of a kind; a trial that did not survive before is tried again.
+    """The outcomes of the first trials of a kind; a trial that failed before is tried again.
 
-    kept: the file that outcomes are added to, a line each.  work: a folder, made anew.
+    kept: the file to which outcomes are added, one line each.  work: a folder, created empty.
     """
     known = recalled(kept)
     ahead = [number for number in range(count) if number not in known or not known[number].survived]
@@ -68,7 +68,7 @@ def run(kind: Kind, seed: int, count: int, kept: Path, work: Path, say: Callable
 
 
 def recalled(kept: Path) -> dict[int, Outcome]:
-    """The outcomes of a file by their numbers, the last of each; a line that was cut off counts for nothing."""
+    """The outcomes in a file by number, the last of each; a line that was cut off is ignored."""
     found: dict[int, Outcome] = {}
     for line in kept.read_text(encoding="utf-8").splitlines() if kept.exists() else []:
         try:
@@ -80,7 +80,7 @@ def recalled(kept: Path) -> dict[int, Outcome]:
 
 
 def attempt(trial: Trial, generator: random.Random, number: int) -> Outcome:
-    """Try one; an error of any kind counts as damage."""
+    """Run one trial; an error of any kind counts as damage."""
     begun, damage = time.monotonic(), ""
     try:
         trial(generator, number)

@@ -1,1 +1,1 @@
-"""The two sides of each comparison, a module a work; each runs in a process of its own and ends with a line of JSON."""
+"""The two sides of each comparison, one module per work; each runs as a process and ends with a line of JSON."""

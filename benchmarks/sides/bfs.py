@@ -1,6 +1,6 @@
 """All distances of the 2×2×2 cube in quarter turns of R, U and B or of all faces: 3,674,160 states.
 
-Ours also those of another puzzle whose states can be listed, for benchmarks.scaling.
+For benchmarks.scaling, our side also lists other puzzles.
 """
 
 from benchmarks.sides.measuring import memory_of, run, seconds_of
@@ -25,7 +25,7 @@ def ours(asked) -> dict[str, float]:
 
 
 def cayleypy(asked) -> dict[str, float]:
-    """Its breadth-first search over layers of states, which it keeps apart from the graph that is made before."""
+    """CayleyPy's breadth-first search over layers of states, with all layers kept; the graph is made before."""
     import torch
     from cayleypy import CayleyGraph, prepare_graph
 

@@ -1,4 +1,4 @@
-"""Whole processes as a user starts them, from the project's folder: seconds from the shell to the shell."""
+"""Whole processes as a user starts them in the project's folder: seconds from shell to shell."""
 
 import os
 import shutil
@@ -22,9 +22,9 @@ COMMANDS = {
 
 
 def ours(asked) -> dict[str, float]:
-    """The command asked for; its output goes nowhere. Its exit status must be 0.
+    """The requested command; its output is discarded. Its exit status must be 0.
 
-    Before some of them the study smoke is made, once, which takes two minutes.
+    Some commands need the study smoke, which is made once before and takes two minutes.
     """
     environment = os.environ | {"PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}"}
 
@@ -35,7 +35,7 @@ def ours(asked) -> dict[str, float]:
     if asked.command in ("solve", "no_op"):
         once(*SMOKE)
     command = partial(once, *COMMANDS[asked.command])
-    command()  # files are read into memory, compiled code is made
+    command()  # reads files into memory and compiles code
     return {"seconds": seconds_of(command)[0]}
 
 

@@ -1,4 +1,4 @@
-"""The default study from nothing, in a clone of its own: this commit beside the one before the engine grew faster."""
+"""The default study from nothing, in a fresh clone: this commit compared with the one before the engine got faster."""
 
 import os
 import shutil
@@ -15,17 +15,17 @@ BEFORE = "e6c9b6a"
 
 
 def ours(_) -> dict[str, float]:
-    """As it is committed now."""
+    """At the current commit."""
     return study_of("HEAD")
 
 
 def before(_) -> dict[str, float]:
-    """As it was before the engine grew faster."""
+    """At the commit before the engine got faster."""
     return study_of(BEFORE)
 
 
 def study_of(commit: str) -> dict[str, float]:
-    """snakemake in a fresh clone at a commit: its results, records and report; what is compiled is compiled anew."""
+    """Run snakemake in a fresh clone at a commit: results, records and report; compiled code is compiled again."""
     with tempfile.TemporaryDirectory() as folder:
         clone = Path(folder) / "study"
         for command in (["git", "clone", "--quiet", PROJECT, clone], ["git", "-C", clone, "checkout", "-q", commit]):

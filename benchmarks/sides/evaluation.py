@@ -9,11 +9,11 @@ from torch import nn
 from benchmarks.sides.measuring import run, seconds_of
 
 ARCHITECTURE = {"first_layers": [1024, 256], "residual_blocks": 2}
-SAMPLE = 10_000  # states on which both are compared with float32
+SAMPLE = 10_000  # states on which both sides are compared with float32
 
 
 def made(asked):
-    """The puzzle and a network with random weights whose batch norms have seen states."""
+    """The puzzle, and a network with random weights whose batch normalisation has seen states."""
     from costtogo.heuristics.network import build, encode
     from costtogo.params.training import architecture_of
     from costtogo.puzzles import make
@@ -27,7 +27,7 @@ def made(asked):
 
 
 def ours(asked) -> dict[str, float]:
-    """heuristics.network, frozen: batch norm folded, the first layer a sum of rows; in the precision asked for."""
+    """heuristics.network, frozen: batch norm folded, the first layer a sum of rows; in the requested precision."""
     from costtogo.heuristics.network import NetworkHeuristic
     from costtogo.heuristics.table import tabulate
 
@@ -42,7 +42,7 @@ def ours(asked) -> dict[str, float]:
 
 @torch.inference_mode()
 def plain(asked) -> dict[str, float]:
-    """torch as one writes it down: one-hot states times the first layer, float32, batches of 10,000."""
+    """Plain torch: one-hot states times the first layer, float32, batches of 10,000."""
     puzzle, network = made(asked)
     for layer in network.modules():
         if isinstance(layer, nn.Linear):

@@ -6,7 +6,7 @@ from benchmarks.sides.measuring import run, seconds_of
 
 
 def ours(asked) -> dict[str, float]:
-    """search.ida_star over an additive pattern database; it is built before."""
+    """search.ida_star with an additive pattern database, which is built before."""
     from costtogo.exact.pattern_database import build
     from costtogo.heuristics.pattern_database import PatternDatabaseHeuristic
     from costtogo.learning.instances import draw_walk_ends

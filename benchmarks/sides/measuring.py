@@ -1,4 +1,4 @@
-"""What every side does: read its options, measure, and print what it measured as the last line of its output."""
+"""The common part of all sides: read options, measure, and print the measures as the last line of output."""
 
 import argparse
 import json
@@ -11,7 +11,7 @@ Side = Callable[[argparse.Namespace], dict[str, float]]
 
 
 def run(sides: dict[str, Side], **options: Any) -> None:
-    """The side that the command line names, with options of their own defaults; prints its measures.
+    """Run the side that the command line names, with the default options given here; prints its measures.
 
     Every side has --threads.
     """
@@ -29,21 +29,21 @@ def run(sides: dict[str, Side], **options: Any) -> None:
 
 
 def seconds_of(work: Callable[[], Any]) -> tuple[float, Any]:
-    """How long a call takes, and what it returns."""
+    """The seconds that a call takes, and its result."""
     begun = time.perf_counter()
     result = work()
     return time.perf_counter() - begun, result
 
 
 def memory_of(work: Callable[[], Any]) -> tuple[float, Any]:
-    """The MB by which the process grows beyond what it held, at the most, and what the call returns."""
-    Path("/proc/self/clear_refs").write_text("5", encoding="utf-8")  # the peak so far is forgotten
+    """The peak of memory, in MB, above what the process held before the call, and the result of the call."""
+    Path("/proc/self/clear_refs").write_text("5", encoding="utf-8")  # resets the peak
     before = _status("VmRSS")
     result = work()
     return (_status("VmHWM") - before) / 1e3, result
 
 
 def _status(name: str) -> int:
-    """A line of the kernel's on this process, in kB."""
+    """A value of the kernel about this process, in kB."""
     lines = Path("/proc/self/status").read_text(encoding="utf-8").splitlines()
     return int(next(line for line in lines if line.startswith(name)).split()[1])

@@ -1,8 +1,7 @@
-"""Searches from one scrambled 3×3×3 cube, or 15-puzzle, over a network with random weights, which does not lead to the
-goal: nodes generated a second.
+"""Nodes per second of a search with a network of random weights, which does not lead to the goal.
 
-Generated are the legal children of expanded nodes before duplicates are removed: 12 a cube, and of a board as many
-as it has, where the peer counts four.
+It starts from one scrambled 3×3×3 cube or 15-puzzle. Generated nodes are the legal children of expanded nodes before
+duplicates are removed: 12 for a cube; for a board the legal ones, where the peer counts four.
 """
 
 import numpy as np
@@ -15,7 +14,7 @@ SCRAMBLE = 1000  # moves
 
 
 def ours(asked) -> dict[str, float]:
-    """search.bwas, or beam search; the network is asked for each child of the nodes expanded."""
+    """search.bwas, or beam search; the network evaluates each child of the expanded nodes."""
     from costtogo.heuristics.network import NetworkHeuristic, build
     from costtogo.learning.instances import draw_walk_ends
     from costtogo.params.training import architecture_of
@@ -41,7 +40,7 @@ def ours(asked) -> dict[str, float]:
 
 
 def deepxube(asked) -> dict[str, float]:
-    """Its graph_v, or beam_v, step by step."""
+    """DeepXube's graph_v, or beam_v, step by step."""
     from deepxube.factories.pathfinding_factory import get_pathfind_functions
     from deepxube.utils.command_line_utils import (
         get_domain_from_arg,

@@ -1,4 +1,4 @@
-"""What the machine can do: products of large matrices in float32 and bfloat16, and copying memory."""
+"""The limits of the machine: products of large matrices in float32 and bfloat16, and copying of memory."""
 
 import time
 from functools import partial
@@ -12,7 +12,7 @@ COPIED = 1 << 28  # bytes
 
 
 def per_second(work, amount: float) -> float:
-    """So much work in a call, by the fastest of the calls that end in SECONDS."""
+    """The rate of the fastest call within SECONDS; amount: the work of one call."""
     work()
     fastest, begun = float("inf"), time.perf_counter()
     while time.perf_counter() - begun < SECONDS:
@@ -29,7 +29,7 @@ def ours(asked) -> dict[str, float]:
     torch.set_num_threads(asked.threads)
     left, right = torch.randn(2, SIDE, SIDE)
     works = {"float32": partial(torch.matmul, left, right), "float32_onednn": partial(product, left, right)}
-    if multiplies_bfloat16():  # where oneDNN does not, a product takes minutes
+    if multiplies_bfloat16():  # without oneDNN a product takes minutes
         works["bfloat16"] = partial(product, left.bfloat16(), right.bfloat16())
     found = {"bfloat16": float("nan")} | {name: per_second(work, 2 * SIDE**3) / 1e9 for name, work in works.items()}
     source, target = torch.zeros(COPIED, dtype=torch.uint8), torch.zeros(COPIED, dtype=torch.uint8)

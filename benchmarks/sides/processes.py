@@ -1,11 +1,11 @@
-"""Value iteration as in training, in one process and then in several: how many times as fast the several are."""
+"""Value iteration as in training, with one process and with several: the speed-up of several."""
 
 from benchmarks.sides import training
 from benchmarks.sides.measuring import run
 
 
 def ours(asked) -> dict[str, float]:
-    """parallel, each process with as many threads as the one has; how they start is not timed."""
+    """costtogo.parallel; each process has as many threads as the single one. Starting the processes is not timed."""
     from costtogo.parallel import together
 
     found = []

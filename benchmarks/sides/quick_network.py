@@ -1,4 +1,4 @@
-"""A network of the 2×2×2 cube from nothing, and how well it solves: the training alone is timed.
+"""A network of the 2×2×2 cube from nothing, and how well it solves: only the training is timed.
 
 The network is that of the last convergence point.
 """
@@ -11,7 +11,7 @@ import torch
 from benchmarks.sides.measuring import run, seconds_of
 
 PROJECT = Path(__file__).parents[2]
-STARTS, WALK = 9990, 30  # as many states as the default study's test set, drawn as it is
+STARTS, WALK = 9990, 30  # as many states as the default study's test set, drawn in the same way
 LAMBDA, SIZE = 0.7, 5
 
 
@@ -21,12 +21,12 @@ def ours(asked) -> dict[str, float]:
 
 
 def default(asked) -> dict[str, float]:
-    """The default study's DNN_final_2x2x2, with as many threads."""
+    """The default study's DNN_final_2x2x2, with the same number of threads."""
     return trained(asked, model="DNN_final_2x2x2")
 
 
 def trained(asked, *, overlays: tuple[str, ...] = (), model: str) -> dict[str, float]:
-    """Train a model of params.yaml, under overlays of config, then search from every start over its values."""
+    """Train a model of params.yaml with overlays from config, then search from every start with its values."""
     from costtogo.exact.bfs import distances
     from costtogo.exact.graph import graph_of
     from costtogo.heuristics.network import NetworkHeuristic

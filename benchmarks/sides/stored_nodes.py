@@ -1,4 +1,4 @@
-"""Memory of a search by the nodes that it keeps: it runs until it has stored so many of them."""
+"""Memory per node that a search keeps: the search runs until it has stored a given number of nodes."""
 
 import numpy as np
 
@@ -8,7 +8,7 @@ SCRAMBLE = (1000, 2000)  # moves
 
 
 def of_states(asked):
-    """BWAS over Manhattan distance on the 24-puzzle."""
+    """BWAS with Manhattan distance on the 24-puzzle."""
     from costtogo.heuristics.manhattan import Manhattan
     from costtogo.learning.instances import draw_walk_ends
     from costtogo.puzzles import make
@@ -25,7 +25,7 @@ def of_states(asked):
 
 
 class Blind:
-    """A heuristic by action that knows nothing but which actions are legal."""
+    """A heuristic by action that only knows which actions are legal."""
 
     by_action = True
 
@@ -37,12 +37,12 @@ class Blind:
         return np.zeros(len(states), dtype=np.float32)
 
     def children(self, states):
-        """0 where legal, else inf, float32 [N, A]."""
+        """0 if legal, else inf, float32 [N, A]."""
         return np.where(self.puzzle.legal(states), np.float32(0), np.float32(np.inf))
 
 
 def of_children(asked):
-    """BWAS over a heuristic by action on the 3×3×3 cube."""
+    """BWAS with a heuristic by action on the 3×3×3 cube."""
     from costtogo.learning.instances import draw_walk_ends
     from costtogo.puzzles import make
     from costtogo.search.bwas import Limits, solve
@@ -58,7 +58,7 @@ def of_children(asked):
 
 
 def beams(asked):
-    """Beams of 10,000 over a heuristic that knows nothing, on the 3×3×3 cube."""
+    """Beams of 10,000 with a heuristic that is 0 everywhere, on the 3×3×3 cube."""
     from costtogo.learning.instances import draw_walk_ends
     from costtogo.puzzles import make
     from costtogo.search.beam import BeamLimits, solve
@@ -76,7 +76,7 @@ SEARCHES = {"bwas": of_states, "bwas_by_action": of_children, "beam": beams}
 
 
 def ours(asked) -> dict[str, float]:
-    """Bytes a node; a small search before it loads what is compiled."""
+    """Bytes per node; a small search before it loads the compiled code."""
     search = SEARCHES[asked.search](asked)
     search(1000)
     megabytes, (seconds, found) = memory_of(lambda: seconds_of(lambda: search(asked.nodes)))

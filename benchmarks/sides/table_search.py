@@ -1,4 +1,4 @@
-"""Weighted A* over a table of the cost-to-go of the 2×2×2 cube, its distances blurred: λ = 0.7, N = 1."""
+"""Weighted A* with a table of the cost-to-go of the 2×2×2 cube, its distances blurred: λ = 0.7, N = 1."""
 
 import heapq
 from concurrent.futures import ThreadPoolExecutor
@@ -13,7 +13,7 @@ LAMBDA = 0.7
 
 
 def problem(starts: int):
-    """The puzzle, the table and random starts, as ranks; as many starts as states are all of them."""
+    """The puzzle, the table and random starts, as ranks; with as many starts as states, all states."""
     from costtogo.exact.bfs import distances
     from costtogo.exact.graph import graph_of
     from costtogo.heuristics.table import TableHeuristic
@@ -30,7 +30,7 @@ def problem(starts: int):
 
 
 def ours(asked) -> dict[str, float]:
-    """search.bwas over the table, a part of the starts on each core."""
+    """search.bwas with the table, a part of the starts on each core."""
     from costtogo.search.bwas import solve
 
     puzzle, table, ranks = problem(asked.starts)
@@ -46,7 +46,7 @@ def ours(asked) -> dict[str, float]:
 
 
 def plain(asked) -> dict[str, float]:
-    """Python's heapq and dictionaries, over lists of neighbours made before."""
+    """Python's heapq and dictionaries, with lists of neighbours made before."""
     from costtogo.exact.graph import neighbour_table
 
     puzzle, table, ranks = problem(asked.starts)

@@ -1,4 +1,4 @@
-"""Value iteration on the 3×3×3 cube: states a second, each with the cost-to-go of its 12 children for its target."""
+"""Value iteration on the 3×3×3 cube: states per second, each with the cost-to-go of its 12 children as target."""
 
 import subprocess
 import sys
@@ -14,7 +14,7 @@ WALK = 30  # moves
 
 
 def ours(asked) -> dict[str, float]:
-    """learning.davi; a few iterations pass before the clock runs."""
+    """learning.davi; the clock starts after a few iterations."""
     iterations = iterations_of(asked)
     for _ in range(asked.warm):
         next(iterations)
@@ -24,7 +24,7 @@ def ours(asked) -> dict[str, float]:
 
 
 def iterations_of(asked) -> Iterator:
-    """The iterations of the training, those among them that pass before the clock runs."""
+    """The iterations of the training, including those before the clock starts."""
     import torch
 
     from costtogo.learning.davi import begin, train
@@ -44,7 +44,7 @@ def iterations_of(asked) -> Iterator:
 
 
 def deepxube(asked) -> dict[str, float]:
-    """Its command train: two updates of the data less one, so that starting its processes does not count."""
+    """DeepXube's command train: the difference of two updates and one, so that its start does not count."""
     states = asked.batch * asked.iterations
     one, two = (seconds_of(partial(_train, asked, updates))[0] for updates in (1, 2))
     return {"states_per_second": states / (two - one)}

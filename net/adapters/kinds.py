@@ -1,4 +1,4 @@
-"""What the files below results/ and reports/ are, by their places."""
+"""The kinds of files below results/ and reports/, by their places."""
 
 from pathlib import PurePosixPath
 
@@ -10,7 +10,7 @@ def is_time(place: str) -> bool:
 
 
 def is_result(place: str) -> bool:
-    """True for what a stage computed: not its card, its slice of the parameters or a marker, and no report."""
+    """True for data that a stage computed: not its card, its slice of the parameters or a mark, and no report."""
     path = PurePosixPath(place)
     return path.parts[0] == "results" and path.suffix not in (".json", ".done")
 

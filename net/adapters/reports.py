@@ -1,6 +1,6 @@
 """Write the reports of made-up results: reports.py FOLDER, in the root of a checkout.
 
-The results are those of tests/synthetic_*.py, their times too, so that nothing is trained and every text and CSV of a
+The results come from tests/synthetic_*.py, including their times, so nothing is trained and every text and CSV of a
 report can be compared: FOLDER/<study>/report.md, timings.md, metrics/*.json, *.csv.
 """
 
@@ -21,11 +21,11 @@ from costtogo.tables.results import References, StudyResults
 LARGE = ("cube3", "cube3-trainers", "puzzle15", "lights_out_7")
 RESULTS, REPORTS, MEASURED = Path("results"), Path("reports"), Path("measured")
 KINDS = ("*.md", "*.csv", "metrics/*.json")
-PLACES = 6  # of made-up numbers: what processors differ by in a logarithm is rounded away
+PLACES = 6  # in made-up numbers: processors differ in the last digits of a logarithm
 
 
 def write_results(listed, large, local) -> None:
-    """Make the results up: of puzzles that can be listed, of each one too large to list, of local value iteration."""
+    """Make up the results: for puzzles that can be listed, for each too large to list, for local value iteration."""
     synthetic_study.write_results(listed, RESULTS)
     synthetic_study.write_kept(MEASURED)
     for study in large:
@@ -44,7 +44,7 @@ def write_reports(listed, large, local) -> None:
 
 
 def main(folder: Path) -> None:
-    """Write results and reports, and keep what can be read of the reports."""
+    """Write results and reports, and keep the readable files of the reports."""
     root, folder = Path.cwd(), folder.absolute()
     listed, local = synthetic_study.study_of((3, 4), name="listed"), synthetic_local_vi.study_of()
     studies = listed, [synthetic_large.study_of(name) for name in LARGE], local

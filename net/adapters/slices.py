@@ -1,6 +1,6 @@
 """Write every stage's slice of the parameters of every study: slices.py FOLDER, in the root of a checkout.
 
-A slice is FOLDER/<study>/<slice>.json, in the bytes that the workflow gives it; a study is named as its file.
+A slice is FOLDER/<study>/<slice>.json, with the bytes that the workflow writes; a study has the name of its file.
 """
 
 import sys

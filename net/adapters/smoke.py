@@ -1,6 +1,6 @@
 """Run smoke studies of every kind in a checkout: smoke.py CORES, in its root. They leave results/ and reports/.
 
-The files of configs/ are laid over the checkout's own of the same names, which makes its studies tiny.
+The files of configs/ override those of the same names in the checkout, which makes its studies tiny.
 """
 
 import subprocess
@@ -19,7 +19,7 @@ DEFAULT = CONFIG / "smoke.yaml"  # the study of the target all
 
 
 def make_tiny() -> None:
-    """Lay the overlays over the checkout's files."""
+    """Override the checkout's files with the tiny configurations."""
     for path in sorted(OVERLAYS.glob("*.yaml")):
         target = CONFIG / path.name
         target.write_text(yaml.safe_dump(overlay(read_yaml(target), read_yaml(path)), sort_keys=False))

@@ -2,9 +2,9 @@
 
 import os
 
-# Threads of torch spin for some microseconds while they wait for each other, then sleep, unless the user says
-# otherwise: where they spin for long, a training that shares its cores with another program crawls, and where they
-# sleep at once, waking up takes twice the time of the work on some machines.
+# Waiting threads of torch spin for some microseconds, then sleep, unless the user sets another policy. With long
+# spinning, a training that shares its cores with another program becomes very slow; with no spinning, waking up takes
+# twice as long as the work on some machines.
 if "OMP_WAIT_POLICY" not in os.environ:
     os.environ["OMP_WAIT_POLICY"] = "passive"
     os.environ.setdefault("GOMP_SPINCOUNT", "1000")

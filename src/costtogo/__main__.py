@@ -1,19 +1,19 @@
-"""The command costtogo as a process: an interrupt while it loads, or while it ends, leaves no traceback."""
+"""The command costtogo as a process: an interrupt while it loads or ends leaves no traceback."""
 
 import os
 import signal
 import sys
 
-OWN = signal.getsignal(signal.SIGINT)  # of a job in the background: to ignore it
+OWN = signal.getsignal(signal.SIGINT)  # in a background job: SIG_IGN
 if OWN is signal.default_int_handler:
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def main() -> None:
-    """Run the command of the process; what a closed stream would get goes nowhere."""
+    """Run the command; output to a closed stream is discarded."""
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
-            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # takes the number of the closed one
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # gets the number of the closed one
     from costtogo.cli import main as command
 
     signal.signal(signal.SIGINT, OWN)

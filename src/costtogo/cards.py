@@ -1,7 +1,7 @@
-"""What is kept of the card of a finished stage, and the key that follows from it.
+"""The part of a finished stage's card that is kept, and the key made from it.
 
-The key names a result: reports print it, and the run of the stage in MLflow bears it. It is the same whether it is made
-of the card that lies among the results or of the one that `costtogo publish` has put into git.
+The key names a result: reports print it, and the stage's run in MLflow carries it. A card among the results and the one
+that `costtogo publish` put into git give the same key.
 """
 
 import hashlib
@@ -12,31 +12,31 @@ from typing import Any, TypeAlias
 Card: TypeAlias = dict[str, Any]
 
 KEY_FIELDS = ("stage", "study", "name", "parameters", "inputs", "code")
-KEYED = {*KEY_FIELDS}  # the fields of a card that has a key
-SHOWN = 12  # hexadecimal digits of a key that reports print
+KEYED = {*KEY_FIELDS}  # the fields of every card with a key
+SHOWN = 12  # hexadecimal digits of a key in reports
 CHECKPOINTS = "/checkpoints/"
 
 
 def few(files: dict[str, str]) -> dict[str, str]:
-    """Digests by path without those of single networks; that of their index, checkpoints.parquet, stays.
+    """Digests by path, without the files of single networks; their index, checkpoints.parquet, stays.
 
-    External instances, wherever their folder is, are named as seen from it.
+    External instances have a path relative to their folder, wherever it is.
     """
     return {_place(path): found for path, found in files.items() if CHECKPOINTS not in path}
 
 
 def _place(path: str) -> str:
-    """A file of the project by its path; another, of the folder of external instances, without where that lies."""
+    """A project file keeps its path; a file of external instances gets one without the location of its folder."""
     return f"$COSTTOGO_EXTERNAL/{Path(path).name}" if Path(path).is_absolute() else path
 
 
 def key_of(card: Card, **more: str) -> str:
-    """SHA-256 of what decides a stage's result: parameters, digests of what it read, code; more: what else does."""
+    """SHA-256 of everything that decides a stage's result: parameters, digests of its inputs, code, and `more`."""
     fields = {field: card[field] for field in KEY_FIELDS} | more
     text = json.dumps(fields | {"inputs": few(card["inputs"])}, sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()
 
 
 def short_key(card: Card) -> str:
-    """The digits of a card's key that reports print, and `costtogo track --open` takes."""
+    """The digits of a card's key that reports print and `costtogo track --open` takes."""
     return key_of(card)[:SHOWN]

@@ -1,5 +1,4 @@
-"""Test states from outside, read from CSV files, with optimal lengths where their authors computed them; levels of
-Sokoban from text files."""
+"""Test states from CSV files, with optimal lengths if their authors computed them; Sokoban levels from text files."""
 
 import csv
 import io
@@ -20,18 +19,18 @@ from costtogo.types import States, UserError, excerpt
 if TYPE_CHECKING:
     import pandas
 
-STATES = ("scramble", "state", "tiles", "lights")  # columns that tell states
-LEVEL = "level"  # whose names stand where other files have states
+STATES = ("scramble", "state", "tiles", "lights")  # columns with states
+LEVEL = "level"  # the kind of level files, whose texts are names
 OPTIMUM = "optimal_moves_qtm"
-OPTIMA = (OPTIMUM, "optimal_moves")  # columns that may tell the length of a shortest solution
+OPTIMA = (OPTIMUM, "optimal_moves")  # columns that may have the length of a shortest solution
 
 
 @dataclass(frozen=True)
 class Instances:
     """The states of a file, in its order.
 
-    texts: as the file has them, in its column kind; of levels their names.  states: uint8 [N, D].
-    optimal: float64 [N], moves of a shortest solution; NaN where the file has no such column.
+    texts: the content of the file's column `kind`; for levels, their names.  states: uint8 [N, D].
+    optimal: float64 [N], moves of a shortest solution; NaN if the file has no such column.
     """
 
     kind: str
@@ -40,20 +39,20 @@ class Instances:
     optimal: np.ndarray
 
     def first(self, count: int) -> "Instances":
-        """Those at the beginning of the file; all where there are fewer."""
+        """The first `count` instances of the file; all if there are fewer."""
         return Instances(self.kind, self.texts[:count], self.states[:count], self.optimal[:count])
 
 
 def load(puzzle: Puzzle, path: Path) -> Instances:
     """The instances of a file such as cube3_qtm.csv or puzzle15.csv: scrambles or states, and optimal lengths if any.
 
-    Of a puzzle whose states have goals of their own any other file, or a folder of them, is one of levels.
-    Raises UserError where a column is missing, or a row is none of the puzzle's.
+    If each state of the puzzle has its own goal, the path may also be another file, or a folder of files, with levels.
+    Raises UserError if a column is missing, or a row is no state of the puzzle.
     """
     if not puzzle.one_goal and path.suffix != ".csv":
         names, states = levels_of(puzzle).read(path)
         return Instances(LEVEL, names, states, np.full(len(names), np.nan))
-    from pandas import RangeIndex  # loads for a fifth of a second, which states by hand need not wait for
+    from pandas import RangeIndex  # takes a fifth of a second to load; states given by hand do not need it
 
     content = read_bytes(path)
     frame = parse_csv(path, content, dtype=str, keep_default_na=False)
@@ -73,10 +72,7 @@ def load(puzzle: Puzzle, path: Path) -> Instances:
 
 
 def state_of(puzzle: Puzzle, kind: str, text: str) -> States:
-    """The state, uint8 [D], that a text is, that the moves of a scramble make of the goal, or of the level in a file.
-
-    Raises UserError where it is none of the puzzle's, or a move is unknown or not legal.
-    """
+    """The state, uint8 [D], that a text describes: a state, a scramble from the goal, or the path of one level."""
     if kind == "scramble" and not puzzle.one_goal:
         raise UserError(f"There is no one goal of {puzzle.name} that moves could scramble: give --state or --level.")
     if kind == LEVEL and puzzle.one_goal:
@@ -99,17 +95,17 @@ def _parsed(puzzle: Puzzle, kind: str, text: str, place: Callable[[int], str], r
 
 
 def _whole_numbers(column: "pandas.Series", place: Callable[[int], str]) -> np.ndarray:
-    """The column as int64; UserError names the first line that is no whole number."""
+    """The column as int64; UserError names the first line without a whole number."""
     for row in np.flatnonzero(~column.str.fullmatch(r"[0-9]{1,9}")):
         raise UserError(f"{place(row)}: {column.name} is '{excerpt(column[row])}', not a whole number.")
     return column.to_numpy().astype(np.int64)
 
 
 def _place(path: Path, content: bytes, row: int) -> str:
-    """The file and the line on which a row begins; blank lines count, and those that cells in quotes spread over."""
+    """The file and the line on which a row begins; blank lines and lines within quoted cells count."""
     csv.field_size_limit(sys.maxsize)
     lines = io.StringIO(content.decode(), newline="").readlines()
-    reader, begins, rows = csv.reader(lines), 0, 0  # rows before this one, with the one that names the columns
+    reader, begins, rows = csv.reader(lines), 0, 0  # rows before this one, including the one with the column names
     for _ in reader:
         filled = any(line.strip() for line in lines[begins : reader.line_num])
         if filled and rows == row + 1:

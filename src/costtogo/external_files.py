@@ -1,6 +1,6 @@
-"""Where the CSV files of external instances lie: the folder that COSTTOGO_EXTERNAL names, else data/external.
+"""The location of the CSV files of external instances: the folder that COSTTOGO_EXTERNAL names, else data/external.
 
-They are not part of the project, and nothing is trained or chosen on them; the README says where a user gets them.
+They are not part of the project, and nothing is trained or chosen on them; the README says where to get them.
 """
 
 import os
@@ -13,12 +13,12 @@ DEFAULT = Path("data/external")
 
 
 def folder() -> Path:
-    """Where the files are: the folder that the environment names, else data/external."""
+    """The folder of the files: the one that the environment names, else data/external."""
     return Path(os.environ.get(VARIABLE) or DEFAULT)
 
 
 def find(name: str) -> Path:
-    """The path of a file; UserError where the folder or the file is missing."""
+    """The path of a file; UserError if the folder or the file is missing."""
     place = folder()
     advice = f"set {VARIABLE} to the folder that has {name}, or import the originals as the README says"
     if not place.is_dir():

@@ -1,8 +1,8 @@
 """Atomic reading and writing of results: parquet, npz, safetensors, JSON, CSV and text.
 
-A file is written under a temporary name in its own folder and renamed when complete, so that a
-reader finds the old content or the new, never a part. Text is UTF-8, whatever the locale. A file
-that cannot be read or written raises FileError with one sentence.
+A file is written under a temporary name in its own folder and renamed when complete, so a reader finds either the old
+content or the new, never a part. Text is UTF-8 in every locale. A file that cannot be read or written raises FileError
+with one sentence.
 """
 
 import hashlib
@@ -22,8 +22,8 @@ import numpy as np
 
 from costtogo.types import FULL, UserError, excerpt
 
-LONGEST_REASON = 200  # letters of what a library says of damage
-LONGEST_NAME = 255  # letters of a path that a message shows: a file's own name has no more
+LONGEST_REASON = 200  # letters of a library's message about damage
+LONGEST_NAME = 255  # letters of a path in a message: file names are no longer
 
 
 class FileError(UserError):
@@ -31,10 +31,10 @@ class FileError(UserError):
 
 
 def write_bytes(path: Path | str, content: bytes) -> None:
-    """Replace the file by the content, atomically, and make it durable.
+    """Replace the file by the content, atomically and durably.
 
-    A symbolic link stays one: what it leads to is replaced. A device, a pipe or the standard output takes the content
-    as it comes; BrokenPipeError where nobody reads it.
+    A symbolic link stays a link, and its target is replaced. Content for a device, a pipe or the standard output is
+    appended; BrokenPipeError if nobody reads it.
     """
     try:
         if os.path.isdir(path):
@@ -52,7 +52,7 @@ def write_bytes(path: Path | str, content: bytes) -> None:
 
 
 def is_stream(path: Path | str) -> bool:
-    """True of a device, a pipe, and a file that is the standard output or error: it can be added to, not replaced."""
+    """True for a device, a pipe, and the standard output or error in a file: they are appended to, not replaced."""
     try:
         status = os.stat(path)
         return not stat.S_ISREG(status.st_mode) or any(os.path.samestat(status, os.fstat(own)) for own in (1, 2))
@@ -61,7 +61,7 @@ def is_stream(path: Path | str) -> bool:
 
 
 def _linked(path: Path) -> Path:
-    """What a symbolic link leads to; the link itself where that is read-only, as a cache keeps what it links to."""
+    """The target of a symbolic link; the link itself if the target is read-only, as files in a cache are."""
     target = Path(os.path.realpath(path))
     kept = path.is_symlink() and target.exists() and not target.stat().st_mode & 0o222
     return path if kept else target
@@ -82,7 +82,7 @@ def _replace(path: Path, content: bytes) -> None:
 
 
 def _named(path: Path | str) -> str:
-    """A path as a message shows it."""
+    """A path as messages show it."""
     return excerpt(str(path), LONGEST_NAME)
 
 
@@ -95,14 +95,14 @@ def read_bytes(path: Path | str) -> bytes:
 
 
 def damaged(path: Path | str, error: Exception) -> FileError:
-    """The error for a file that is there but cannot be understood."""
+    """The error for a file that exists but cannot be understood."""
     reason = excerpt(str(error).splitlines()[0], LONGEST_REASON) if str(error) else type(error).__name__
     return FileError(f"{_named(path)} is damaged or of another format ({reason}).")
 
 
 @contextmanager
 def understanding(path: Path | str, *errors: type[Exception]) -> Iterator[None]:
-    """Turn errors of a block that cannot understand a file into one that says so."""
+    """Turn the given errors of a block, which say that a file cannot be understood, into a FileError."""
     try:
         yield
     except errors as error:
@@ -142,7 +142,7 @@ def read_json(path: Path | str) -> Any:
 
 
 def recall(path: Path | str) -> dict[str, Any]:
-    """The table that an earlier process wrote to be faster, as JSON; an empty one where that cannot be read."""
+    """The table that an earlier process saved as JSON to save time; an empty one if it cannot be read."""
     try:
         known = read_json(path)
     except FileError:
@@ -159,7 +159,7 @@ def flatten(nested: dict[str, Any], prefix: str = "") -> dict[str, Any]:
 
 
 def set_aside(path: Path) -> None:
-    """Rename a damaged result and raise FileError: its stage has lost a file, so that the next run makes it again."""
+    """Rename a damaged result and raise FileError: its stage then lacks a file, so the next run makes it again."""
     os.replace(path, f"{path}.damaged")
     raise FileError(
         f"{path} is not what its stage wrote (cut off or changed since): it is set aside as {path}.damaged, "
@@ -179,7 +179,7 @@ def read_frame(path: Path | str):
     import pandas
     import pyarrow
 
-    errors = (pyarrow.ArrowException, OSError, ValueError, LookupError, TypeError, AttributeError)  # of its metadata
+    errors = (pyarrow.ArrowException, OSError, ValueError, LookupError, TypeError, AttributeError)  # from its metadata
     with understanding(path, *errors):
         return pandas.read_parquet(io.BytesIO(read_bytes(path)), engine="pyarrow")
 
@@ -195,7 +195,7 @@ def read_csv(path: Path | str, **options):
 
 
 def parse_csv(path: Path | str, content: bytes, **options):
-    """The data frame that the content of a CSV file is."""
+    """The data frame in the content of a CSV file."""
     import pandas
 
     with understanding(path, pandas.errors.ParserError, pandas.errors.EmptyDataError, UnicodeDecodeError):
@@ -211,14 +211,14 @@ def write_arrays(path: Path | str, **arrays: np.ndarray) -> None:
 
 def read_arrays(path: Path | str) -> dict[str, np.ndarray]:
     """Read named arrays from npz; objects are refused."""
-    # RuntimeError: flags that say it is encrypted, or compressed as no other is
+    # RuntimeError: flags for encryption, or for an unknown compression
     errors = (TypeError, ValueError, EOFError, KeyError, AttributeError, RuntimeError, zlib.error, zipfile.BadZipFile)
     with understanding(path, *errors), np.load(io.BytesIO(read_bytes(path)), allow_pickle=False) as archive:
         return {name: archive[name] for name in archive.files}
 
 
 def write_tensors(path: Path | str, tensors: dict, description: dict[str, Any]) -> None:
-    """Write torch tensors as safetensors with a JSON description of themselves."""
+    """Write torch tensors as safetensors with a JSON description."""
     from safetensors.torch import save
 
     metadata = {"description": json.dumps(description, sort_keys=True)}
@@ -239,7 +239,7 @@ def read_tensors(path: Path | str) -> tuple[dict, dict[str, Any]]:
 
 
 def remove_others(found: Iterable[Path], written: Container[Path]) -> None:
-    """Remove the files found that are not among those written: what an earlier run wrote and this one no longer has."""
+    """Remove the files found that are not among those written: files of an earlier run that this run did not write."""
     for path in sorted(found):
         if path not in written:
             path.unlink()

@@ -1,4 +1,4 @@
-"""How much memory the stages of a puzzle that is listed need, and how much this machine has."""
+"""The memory that the stages of a listed puzzle need, and the memory of this machine."""
 
 import math
 import os
@@ -10,20 +10,20 @@ if TYPE_CHECKING:
     from costtogo.puzzles.base import Puzzle
 
 MOST_STATES = 2**31 - 1  # their ranks are int32
-# Bytes a state beside a neighbour table of four bytes an action, measured on towers and on the 2×2×2 cube.
-OF_TABLE = 10  # of breadth-first search
-OF_AUDIT = 75  # of the audit of one checkpoint
+# Bytes per state besides a neighbour table of four bytes per action, measured on towers and on the 2×2×2 cube.
+OF_TABLE = 10  # for breadth-first search
+OF_AUDIT = 75  # for the audit of one checkpoint
 
 
 def machine_memory() -> int:
-    """Bytes of this machine's memory."""
+    """Bytes of memory of this machine."""
     return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
 
 
 def refuse_unlisted(puzzle: "Puzzle", audited: bool) -> None:
-    """UserError where the states of a puzzle have no ranks, or are more than this machine can hold.
+    """UserError if the states of a puzzle have no ranks, or are more than this machine can hold.
 
-    audited: whether networks are audited on every state, not only an exact table made.
+    audited: True if networks are audited on every state, False if only an exact table is made.
     """
     from costtogo.puzzles.base import is_listed
 

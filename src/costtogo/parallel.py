@@ -1,9 +1,9 @@
-"""Several processes that train one network: which part each computes, and how the parts come together.
+"""Several processes that train one network: the part each one computes, and how the parts are combined.
 
-All begin with the same weights, draw the same numbers and decide the same. Two things take nearly all the time, and of
-these each process computes a part: the states that a network evaluates (by_parts), and the rows of a minibatch
-(backward). torch.distributed sums the parts over all processes, so that all go on from the same numbers. A process that
-is alone computes all of it, and nothing is summed.
+All processes begin with the same weights, draw the same numbers and take the same decisions. Two tasks take nearly all
+the time, and each process computes a part of them: the states that a network evaluates (by_parts), and the rows of a
+minibatch (backward). torch.distributed sums the parts over all processes, so all continue from the same numbers. A
+single process computes everything, and nothing is summed.
 """
 
 import os
@@ -27,35 +27,35 @@ from torch.autograd.function import once_differentiable
 
 from costtogo.types import States, UserError
 
-BACKENDS = {"cpu": "gloo", "cuda": "cpu:gloo,cuda:nccl"}  # by device; values of states are summed on the CPU
-LONGEST = timedelta(minutes=30)  # that a process waits for the others at one point
-ENDING = 10  # seconds that a process has to end by itself
+BACKENDS = {"cpu": "gloo", "cuda": "cpu:gloo,cuda:nccl"}  # by device; the values of states are summed on the CPU
+LONGEST = timedelta(minutes=30)  # that a process waits at one point for the others
+ENDING = 10  # seconds that a process has to end on its own
 
 
 class LostError(UserError):
-    """A process of a group that does not answer any more."""
+    """A process of a group does not answer any more."""
 
 
 def processes() -> int:
-    """How many processes train together, 1 if this one is alone."""
+    """The number of processes that train together, 1 if this one is alone."""
     return distributed.get_world_size() if distributed.is_initialized() else 1
 
 
 def own(rows: int) -> slice:
-    """The rows, of 0 to rows - 1, that this process computes. No process has two rows more than another."""
+    """The rows out of 0 to rows - 1 that this process computes. The parts differ by at most one row."""
     rank, count = (distributed.get_rank(), processes()) if distributed.is_initialized() else (0, 1)
     return slice(rows * rank // count, rows * (rank + 1) // count)
 
 
 def summed(tensor: torch.Tensor) -> torch.Tensor:
-    """The sum of the tensors of all processes, the same to the byte in each; in place. LostError without the others."""
+    """The sum of the tensors of all processes, in place and byte for byte equal in each; LostError if one is lost."""
     with _others_there():
         distributed.all_reduce(tensor)
     return tensor
 
 
 class Summed(torch.autograd.Function):
-    """The same as a step that gradients go back through: each process's value counts for the errors of all."""
+    """The same with gradients: each process's value contributes to the errors of all."""
 
     @staticmethod
     def forward(context, values):
@@ -68,7 +68,7 @@ class Summed(torch.autograd.Function):
 
 
 def by_parts(evaluate: Callable[[States], np.ndarray], states: States) -> np.ndarray:
-    """What a function says of states, a row each; each process calls it with its own part of them."""
+    """The values of a function of states, one row each; each process calls it with its part of the states."""
     if processes() == 1:
         return evaluate(states)
     part = evaluate(states[own(len(states))])
@@ -78,7 +78,7 @@ def by_parts(evaluate: Callable[[States], np.ndarray], states: States) -> np.nda
 
 
 def backward(error: Callable[..., torch.Tensor], parameters: Iterable[torch.nn.Parameter]) -> torch.Tensor:
-    """Set the gradients of the mean of all errors, those of the other processes among them; returns that mean.
+    """Set the gradients of the mean of all errors, over all processes; returns that mean.
 
     error: the errors of this process's part by their reduction, mean or none.
     """
@@ -99,7 +99,7 @@ def backward(error: Callable[..., torch.Tensor], parameters: Iterable[torch.nn.P
 
 
 def of_first(content: Any) -> Any:
-    """What the first process gives, in every process."""
+    """The content that the first process has, in every process."""
     if processes() == 1:
         return content
     told = [content]
@@ -112,8 +112,8 @@ def of_first(content: Any) -> Any:
 def together(count: int, device: str, follow: Callable[..., None], *given: Any) -> Iterator[None]:
     """Run the block as the first of `count` processes on this machine. Each of the others calls follow(*given).
 
-    The others are started here and end with the block, whatever ends it.  device: cpu, or cuda, one for each process.
-    Raises LostError, which says what became of it, where one of them ends before.
+    The others are started here and end with the block, however it ends.  device: cpu, or cuda, one per process.
+    Raises LostError, which says what happened, if one of them ends before the block.
     """
     if count == 1:
         yield
@@ -138,8 +138,8 @@ def together(count: int, device: str, follow: Callable[..., None], *given: Any) 
 
 
 def _follow(rank: int, count: int, device: str, meeting: Path, follow: Callable[..., None], given: tuple) -> None:
-    """Be one of the others. What ends them all is said by the first, which they do not outlive."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the first, too, which ends the others
+    """Be one of the others. The first process reports whatever ends them, and they do not outlive it."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C also reaches the first, which ends the others
     threading.Thread(target=_end_with, args=(parent_process(),), daemon=True).start()
     if device == "cuda":
         torch.cuda.set_device(rank)
@@ -149,13 +149,13 @@ def _follow(rank: int, count: int, device: str, meeting: Path, follow: Callable[
 
 
 def _end_with(first: BaseProcess) -> None:
-    """Wait for the end of the first process, and end this one there and then."""
+    """Wait for the end of the first process, then end this one at once."""
     connection.wait([first.sentinel])
     os._exit(0)
 
 
 def _meet(rank: int, count: int, device: str, meeting: Path, others: Sequence[BaseProcess] = ()) -> None:
-    """Join the group through a file; the first waits until the others are there, LostError where one ends before."""
+    """Join the group through a file; the first waits for the others: LostError if one of them ends before it joins."""
     os.environ.setdefault("GLOO_SOCKET_IFNAME", _loopback())
     store = distributed.FileStore(str(meeting), count)
     store.set(f"started {rank}", "")
@@ -169,7 +169,7 @@ def _meet(rank: int, count: int, device: str, meeting: Path, others: Sequence[Ba
 
 @contextmanager
 def _others_there() -> Iterator[None]:
-    """LostError where torch finds in the block that another process has gone."""
+    """LostError if torch finds during the block that another process has gone."""
     try:
         yield
     except RuntimeError as error:
@@ -177,12 +177,12 @@ def _others_there() -> Iterator[None]:
 
 
 def _loopback() -> str:
-    """The name of the network interface by which a machine reaches itself alone."""
+    """The name of the loopback network interface, by which a machine reaches only itself."""
     return next(name for _, name in socket.if_nameindex() if name.startswith("lo"))
 
 
 def _what_became(others: list[BaseProcess]) -> str:
-    """A sentence on the one of the others that has ended, or that none has."""
+    """A sentence about the process that has ended, or one saying that none has."""
     connection.wait([other.sentinel for other in others], timeout=ENDING)
     for number, other in enumerate(others, start=2):
         if other.exitcode is not None and other.exitcode < 0:

@@ -1,6 +1,6 @@
-"""How far long work has come: lines on stderr, and what a search tells whoever watches it.
+"""The progress of long work: lines on stderr, and the reports of a search to a watcher.
 
-Solvers report from where they look at the clock. Nobody watches unless `watching` says so; a report costs nothing then.
+Solvers report where they check the clock. Nobody watches unless `watching` is used; without it a report costs nothing.
 """
 
 import sys
@@ -12,17 +12,17 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-REPORT_SECONDS = 10  # between lines of progress
-SECONDS_BETWEEN = 0.2  # of two calls of a watcher
+REPORT_SECONDS = 10  # between two lines of progress
+SECONDS_BETWEEN = 0.2  # between two calls of a watcher
 
 
 def say(line: str) -> None:
-    """A line of progress on stderr."""
+    """Write a line of progress to stderr."""
     print(line, file=sys.stderr, flush=True)
 
 
 def with_progress(items: Iterable, count: int, name: str) -> Iterator:
-    """The items, of which there are so many, with a line of progress every REPORT_SECONDS."""
+    """The `count` items, with a line of progress every REPORT_SECONDS."""
     begun = said = time.monotonic()
     for done, item in enumerate(items):
         if done and (now := time.monotonic()) - said >= REPORT_SECONDS:
@@ -34,7 +34,7 @@ def with_progress(items: Iterable, count: int, name: str) -> Iterator:
 
 @dataclass(frozen=True)
 class Progress:
-    """Work done so far.  best_length: moves of the best solution found, inf while there is none."""
+    """Work done so far.  best_length: moves of the best solution found, inf if there is none."""
 
     nodes_expanded: int
     nodes_generated: int
@@ -55,7 +55,7 @@ _watch: ContextVar[Watch | None] = ContextVar("watch", default=None)
 
 @contextmanager
 def watching(call: Callable[[Progress], None] | None) -> Iterator[None]:
-    """Call a watcher, if any, up to five times a second from within the searches of the block."""
+    """Let the searches in the block call a watcher, if any, up to five times a second."""
     token = _watch.set(None if call is None else Watch(call))
     try:
         yield
@@ -64,7 +64,7 @@ def watching(call: Callable[[Progress], None] | None) -> Iterator[None]:
 
 
 def report(searches: Callable[[], tuple[int, int]]) -> None:
-    """Say how far the search that runs has come.  searches: returns its nodes expanded and generated."""
+    """Report the progress of the running search.  searches: returns its nodes expanded and generated."""
     watch = _watch.get()
     if watch is None or (now := time.monotonic()) - watch.last < SECONDS_BETWEEN:
         return
@@ -74,7 +74,7 @@ def report(searches: Callable[[], tuple[int, int]]) -> None:
 
 
 def report_ended(nodes_expanded: int, nodes_generated: int, best_length: float) -> None:
-    """Count the work of the searches that have ended, and the best solution so far, in all later reports."""
+    """Set the total work of the searches that have ended, and the best solution so far, for all later reports."""
     watch = _watch.get()
     if watch is not None:
         watch.ended = Progress(nodes_expanded, nodes_generated, best_length)

@@ -1,10 +1,10 @@
-"""What decides the result of a stage, its key, and the mark that the stage is finished.
+"""Recipes: everything that decides a stage's result; their keys; and the marks of finished stages.
 
 A recipe holds the stage's slice of the parameters, the digests of its code and of the files that no stage makes, and
-the keys of the stages that it reads from. Its digest is the key: nothing of a result enters it. The Snakefile writes
-each recipe to .snakemake/costtogo/recipes/<study>/<group>/<name>.<key>.json, a cache whose files never change; a stage
-that has finished leaves results/<study>/done/<group>/<name>.<key>.done. So a changed parameter asks for another mark,
-and a parameter that is changed back finds the old one: dates play no part.
+the keys of the stages it reads from. Its digest is the key; no result enters it. The Snakefile writes each recipe to
+.snakemake/costtogo/recipes/<study>/<group>/<name>.<key>.json, a cache whose files never change. A finished stage leaves
+results/<study>/done/<group>/<name>.<key>.done. So a changed parameter asks for another mark, and a parameter changed
+back finds the old one: file dates play no part.
 """
 
 import hashlib
@@ -21,16 +21,16 @@ from costtogo.sources import code_of
 from costtogo.types import UserError
 
 RECIPES = Path(".snakemake/costtogo/recipes")
-PLAN = "COSTTOGO_PLAN"  # the recipe of the last stage of the study that is run
+PLAN = "COSTTOGO_PLAN"  # the recipe of the last stage of the running study
 KEY_LENGTH = 12  # hexadecimal digits
 NAME = re.compile(r"(?P<name>.+)\.(?P<key>[0-9a-f]{12})(?:\.(?P<time>\d+))?")
 
 
 @dataclass(frozen=True)
 class Recipe:
-    """What decides the result of a stage.
+    """Everything that decides the result of a stage.
 
-    parameters: its slice.  code: the digest of each source file it runs through.  inputs: the key of each stage that it
+    parameters: its slice.  code: the digest of each source file it depends on.  inputs: the key of each stage that it
     reads from, by "<study>/<group>/<name>".  files: the digest of each file that no stage makes.
     """
 
@@ -50,9 +50,9 @@ class Recipe:
         return key_of(self.text)
 
     def write(self, folder: Path, name: str, time: int = 1, within: Path = RECIPES) -> Path:
-        """Write the recipe of the stage that makes folder/name, unless it is there; returns the file.
+        """Write the recipe of the stage that makes folder/name, unless it exists; returns the file.
 
-        folder: results/<study>/<group>.  time: how often the stage is made with this key, counted from 1.
+        folder: results/<study>/<group>.  time: the number of times the stage was made with this key, counted from 1.
         """
         path = within / folder.parent.name / folder.name / f"{stem(name, self.key, time)}.json"
         if _text_of(path) != self.text:
@@ -66,12 +66,12 @@ def key_of(text: str) -> str:
 
 
 def stem(name: str, key: str, time: int = 1) -> str:
-    """The name of a recipe and of a mark, without suffix."""
+    """The file name of a recipe and of a mark, without suffix."""
     return f"{name}.{key}" + (f".{time}" if time > 1 else "")
 
 
 def _text_of(path: Path) -> str:
-    """The text of a file, empty where it cannot be read."""
+    """The text of a file, empty if it cannot be read."""
     try:
         return read_text(path)
     except FileError:
@@ -79,7 +79,7 @@ def _text_of(path: Path) -> str:
 
 
 def read_recipe(path: Path) -> Recipe:
-    """Read a recipe; FileError where it is damaged, UserError where it is none of today's code."""
+    """Read a recipe; FileError if it is damaged."""
     text = read_text(path)
     found = NAME.fullmatch(path.stem)
     if found is None or key_of(text) != found["key"]:
@@ -93,7 +93,7 @@ def puzzle_files(recipe: Recipe) -> list[Path]:
 
 
 def refuse_others(recipe: Recipe, module: str, subject: str) -> None:
-    """Raise UserError where the code is no longer that of a recipe; module: of the stage; subject: names the stage."""
+    """UserError if the code is no longer the recipe's; module: of the stage; subject: the stage in the message."""
     now = code_of(module, modules_of(recipe.parameters))
     if now != recipe.code:
         changed = sorted(name for name, _ in now.items() ^ recipe.code.items())
@@ -104,7 +104,7 @@ def refuse_others(recipe: Recipe, module: str, subject: str) -> None:
 
 
 def shortened(names: list[str], most: int = 3) -> str:
-    """Names in a row, the first of many.  -> "a.py, b.py, c.py and 4 more"."""
+    """Names in a row, only the first if there are many.  -> "a.py, b.py, c.py and 4 more"."""
     names = list(dict.fromkeys(names))
     rest = f" and {len(names) - most} more" if len(names) > most else ""
     return ", ".join(names[:most]) + rest
@@ -112,7 +112,7 @@ def shortened(names: list[str], most: int = 3) -> str:
 
 @dataclass(frozen=True)
 class Mark:
-    """The mark of a finished stage: its file, and what the name says."""
+    """The mark of a finished stage: its file, and the parts of the file's name."""
 
     path: Path
     name: str
@@ -121,13 +121,13 @@ class Mark:
 
     @classmethod
     def of(cls, path: Path) -> "Mark | None":
-        """The mark that a file is by its name; None for another file."""
+        """The mark in a file, from the file's name; None for another file."""
         found = NAME.fullmatch(path.stem) if path.suffix == ".done" else None
         return cls(path, found["name"], found["key"], int(found["time"] or 1)) if found else None
 
     @property
     def content(self) -> dict[str, Any]:
-        """The digests of the card, of each file of code, of each file of wall-clock times; FileError where damaged."""
+        """The digests of the card, of each code file and of each file of wall-clock times; FileError if damaged."""
         match read_json(self.path):
             case {"card": str(), "code": dict(), "timings": dict()} as content:
                 return content
@@ -135,7 +135,7 @@ class Mark:
 
 
 def marks(folder: Path, name: str | None = None) -> list[Mark]:
-    """The marks of the stages that make folder/<name>, or of one of them, the newest last.
+    """The marks of the stages that make folder/<name>, or of one stage, newest last.
 
     folder: results/<study>/<group>.
     """
@@ -145,12 +145,12 @@ def marks(folder: Path, name: str | None = None) -> list[Mark]:
 
 
 def mark_path(folder: Path, name: str, key: str, time: int = 1) -> Path:
-    """Where the mark of a stage lies; folder: results/<study>/<group>."""
+    """The path of a stage's mark; folder: results/<study>/<group>."""
     return folder.parent / "done" / folder.name / f"{stem(name, key, time)}.done"
 
 
 def progress(environment: Mapping[str, str]) -> str:
-    """How many stages of the study that is run are finished; empty where COSTTOGO_PLAN names no recipe.
+    """How many stages of the running study are finished; empty if COSTTOGO_PLAN names no recipe.
 
     -> "; 19 of 21 stages of smoke are finished"
     """
@@ -164,9 +164,9 @@ def progress(environment: Mapping[str, str]) -> str:
 
 
 def begin(folder: Path, name: str) -> None:
-    """Take back the marks and the card of a stage that is about to be made: it is not finished until it ends.
+    """Remove the marks and the card of a stage that is about to run: it is unfinished until it ends.
 
-    FileError where they cannot be removed.
+    FileError if they cannot be removed.
     """
     for path in [*(mark.path for mark in marks(folder, name)), folder / f"{name}.json"]:
         try:
@@ -176,7 +176,7 @@ def begin(folder: Path, name: str) -> None:
 
 
 def finish(recipe: Path, folder: Path, card: Path, timings: list[Path]) -> Path:
-    """Leave the mark of a stage that has finished; recipe: its file; timings: its files of wall-clock times."""
+    """Write the mark of a finished stage; recipe: its file; timings: its files of wall-clock times."""
     path = folder.parent / "done" / folder.name / f"{recipe.stem}.done"
     code = read_recipe(recipe).code
     clocks = {str(clock): digest(clock) for clock in timings}

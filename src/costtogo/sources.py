@@ -1,11 +1,11 @@
-"""Which source files a stage runs through, the closure of its imports inside this package, and their digest.
+"""The source files that a stage depends on, the closure of its imports inside this package, and their digest.
 
-Of a puzzle of another package, the imports inside that package count too; of every module, a table of its name beside
-it, as literature/quantities.csv.
+For a puzzle of another package, the imports inside that package count too. For every module, a table next to it with
+the same name counts, such as literature/quantities.csv.
 
-The key of a stage holds the digest, so that a change of code makes anew what it may change. Comments, docstrings and
-formatting are no code. Of the puzzles a stage runs through its own alone. Tracking is left out, and so is what decides
-which stages are made: they see results, they do not make them.
+The key of a stage contains the digest, so a change of code runs again the stages it may affect. Comments, docstrings
+and formatting do not count. Of the puzzles, a stage depends only on its own. Tracking does not count, and neither does
+the code that decides which stages run: they do not make results.
 """
 
 import hashlib
@@ -22,25 +22,25 @@ from costtogo.types import UserError
 
 PACKAGE = "costtogo"
 ROOT = Path(__file__).parent
-REGISTRY = "costtogo.puzzles"  # which only finds the modules of puzzles
+REGISTRY = "costtogo.puzzles"  # only finds the modules of puzzles
 NOT_RESULTS = ("costtogo.tracking", "costtogo.recipes", "costtogo.sources", "costtogo.syntax")
-TABLE = ".csv"  # of the numbers and names that a module reads as it is imported
-# What has been parsed, by the digest of the bytes and of what parses them: parsing takes long.
+TABLE = ".csv"  # numbers and names that a module reads when it is imported
+# Parsing is slow, so results are kept by the digest of the file's bytes and of the parser.
 PARSER = read_bytes(syntax.__file__)
 MEMORY = Path(".snakemake/costtogo/sources.json")
 
 
 class Source(NamedTuple):
-    """What a source file holds: the digest of its code and the modules that it imports."""
+    """The content of a source file: the digest of its code and the modules that it imports."""
 
     code: str
     imports: tuple[str, ...]
 
 
 def code_of(module: str, others: Iterable[str] = ()) -> dict[str, str]:
-    """The digest of the code of each file that a module such as costtogo.stages.train runs through, itself among them.
+    """The digest of each file that a module such as costtogo.stages.train depends on, including its own.
 
-    By the file's path below the package, sorted; of other packages by the path below outside/.
+    By the file's path below the package, sorted; for other packages by the path below outside/.
     others: modules that it imports by name.
     """
     found = {_place(path, start): _source(path).code for start in (module, *others) for path in _closure(ROOT, start)}
@@ -48,20 +48,20 @@ def code_of(module: str, others: Iterable[str] = ()) -> dict[str, str]:
 
 
 def _place(path: Path, start: str) -> str:
-    """The name of a file that a module runs through.  -> "puzzles/cube.py", "outside/their_package/rules.py"."""
+    """The name of a file that a module depends on.  -> "puzzles/cube.py", "outside/their_package/rules.py"."""
     if path.is_relative_to(ROOT):
         return path.relative_to(ROOT).as_posix()
     return f"outside/{path.relative_to(_folder_of(start.split('.')[0])).as_posix()}"
 
 
 def digest_of(code: dict[str, str]) -> str:
-    """SHA-256 over what code_of returns."""
+    """SHA-256 of the result of code_of."""
     return hashlib.sha256(json.dumps(code, sort_keys=True).encode()).hexdigest()
 
 
 @cache
 def _closure(root: Path, module: str) -> frozenset[Path]:
-    """The file of a module and those of all it imports, of its own package and of this one, and their tables."""
+    """The files of a module and of all its imports, in its own package and in this one, and their tables."""
     packages = {PACKAGE, module.split(".")[0]}
     found: dict[str, Path] = {}
     waiting = [module]
@@ -90,7 +90,7 @@ def _file(root: Path, name: str) -> Path | None:
 
 @cache
 def _folder_of(package: str) -> Path:
-    """The folder that another package, or a module alone, lies in."""
+    """The folder of another package, or of a single module."""
     spec = find_spec(package)
     if spec is None or spec.origin is None or not spec.origin.endswith(".py"):
         raise UserError(f"The package {package} has no source file, and a stage depends on the code it runs through.")
@@ -100,7 +100,7 @@ def _folder_of(package: str) -> Path:
 
 @cache
 def _source(path: Path) -> Source:
-    """What a file holds, as it was parsed before if its bytes were."""
+    """The content of a file, from an earlier parse if its bytes are the same."""
     content = read_bytes(path)
     if path.suffix == TABLE:
         return Source(hashlib.sha256(content).hexdigest(), ())
@@ -115,11 +115,11 @@ def _source(path: Path) -> Source:
 
 @cache
 def _remembered() -> dict[str, list]:
-    """What earlier processes have parsed, and this one."""
+    """Everything that earlier processes and this one have parsed."""
     return recall(MEMORY)
 
 
 def remember() -> None:
-    """Write down what has been parsed in this process for the next ones; needless where nothing was."""
+    """Save what this process has parsed for later ones; does nothing if there is nothing new."""
     if recall(MEMORY) != _remembered():
         write_json(MEMORY, _remembered())

@@ -1,25 +1,25 @@
-"""What a source text means to Python: a digest that comments, docstrings and formatting leave as it is.
+"""The meaning of a source text to Python: a digest that ignores comments, docstrings and formatting.
 
-The standard library alone is needed, and every Python that the project supports gives the same digest: the walk over
-the syntax tree writes down the fields that hold something, so that fields which a newer Python adds, empty where the
-source does not use them, change nothing.
+Only the standard library is needed, and every Python that the project supports gives the same digest: the walk over the
+syntax tree writes only fields that are not empty, so fields that a newer Python adds, empty where the source does not
+use them, change nothing.
 """
 
 import ast
 import hashlib
 from collections.abc import Iterator
 
-HINTS = ("kind", "type_comment", "type_ignores", "ctx")  # fields that change nothing of what a program does
+HINTS = ("kind", "type_comment", "type_ignores", "ctx")  # fields without effect on the program
 DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 
 
 def digest(source: str) -> str:
-    """SHA-256 of what a source text does, in hexadecimal.  "x=1  # one" and "x = 1" have the same."""
+    """SHA-256 of the code in a source text, in hexadecimal.  "x=1  # one" and "x = 1" have the same."""
     return hashlib.sha256(written(ast.parse(source)).encode()).hexdigest()
 
 
 def imports(source: str) -> list[str]:
-    """The modules that a source text imports, in functions too, and the names that it takes from them.
+    """The modules that a source text imports, also inside functions, and the names it takes from them.
 
     "from a.b import c" -> ["a.b", "a.b.c"], 'collect("a.b")' -> ["a.b.*"].  Imports are absolute.
     """
@@ -35,7 +35,7 @@ def imports(source: str) -> list[str]:
 
 
 def written(node: object) -> str:
-    """A syntax tree as text, without places, hints, docstrings and empty fields."""
+    """A syntax tree as text, without positions, hints, docstrings and empty fields."""
     if isinstance(node, ast.Constant):
         return f"{type(node.value).__name__}:{node.value!r}"
     if isinstance(node, ast.JoinedStr):
@@ -50,7 +50,7 @@ def written(node: object) -> str:
 
 
 def _field(node: ast.AST, name: str) -> object:
-    """A field of a node; the body of what has a docstring comes without it."""
+    """A field of a node; a body comes without its docstring."""
     value = getattr(node, name, None)
     if name == "body" and isinstance(node, DOCUMENTED) and value and _is_text(value[0]):
         return value[1:]
@@ -58,13 +58,13 @@ def _field(node: ast.AST, name: str) -> object:
 
 
 def _is_text(statement: ast.stmt) -> bool:
-    """True if a statement is a string alone."""
+    """True if a statement is only a string."""
     value = statement.value if isinstance(statement, ast.Expr) else None
     return isinstance(value, ast.Constant) and isinstance(value.value, str)
 
 
 def _pieces(joined: ast.JoinedStr) -> Iterator[str]:
-    """The parts of an f-string; neighbouring texts are one, since not every Python joins them."""
+    """The parts of an f-string; adjacent texts are joined, since not every Python does so."""
     text = ""
     for part in joined.values:
         if isinstance(part, ast.Constant):

@@ -1,4 +1,4 @@
-"""A browser, and the page's server over a stand-in for the solving core."""
+"""A browser, and the page's server with a stand-in for the solving core."""
 
 import os
 import shutil
@@ -7,15 +7,15 @@ from collections.abc import Callable, Iterator
 import pytest
 from page_server import running
 
-NAMES = ("chromium", "chromium-browser", "google-chrome")  # of the browser's program
-WAIT = 60_000  # ms that anything on the page may take on a busy machine
+NAMES = ("chromium", "chromium-browser", "google-chrome")  # names of the browser's program
+WAIT = 60_000  # ms: the limit for any step of the page, on a busy machine
 NO_PLAYWRIGHT = "The browser tests need Playwright: pip install -e '.[page-test]'."
 NO_CHROMIUM = "The browser tests need Chromium (apt install chromium), or its path in COSTTOGO_CHROMIUM."
 
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator:
-    """Debian's Chromium, or another by the path in COSTTOGO_CHROMIUM; skips where there is none."""
+    """Debian's Chromium, or the browser at the path in COSTTOGO_CHROMIUM; skips if there is none."""
     api = pytest.importorskip("playwright.sync_api", reason=NO_PLAYWRIGHT)
     program = os.environ.get("COSTTOGO_CHROMIUM") or next(filter(None, map(shutil.which, NAMES)), None)
     if program is None:
@@ -37,13 +37,13 @@ def expect(browser):
 
 @pytest.fixture(scope="module")
 def searches_at_once() -> int:
-    """How many searches run; others wait."""
+    """The number of searches that run at once; others wait."""
     return 2
 
 
 @pytest.fixture(scope="module")
 def server(browser, searches_at_once) -> Iterator:
-    """The page's server in a thread; it starts only where there is a browser."""
+    """The page's server in a thread; it starts only if there is a browser."""
     with running("page.fake_core", workers=searches_at_once) as server:
         yield server
 
@@ -52,8 +52,8 @@ def server(browser, searches_at_once) -> Iterator:
 def open_page(browser, server) -> Iterator[Callable]:
     """open_page(fragment, refusals, **options) → a page that has restored its link; options are those of a context.
 
-    At the end of the test the page must have logged no error, which a violation of its content policy would be.
-    refusals: whether the test means a request to be refused or to fail, which the browser logs.
+    At the end of the test the page must have logged no error; a violation of its content policy would be one.
+    refusals: True if the test expects a request to be refused or to fail, which the browser logs.
     """
     contexts, errors = [], []
 

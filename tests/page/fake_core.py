@@ -1,4 +1,4 @@
-"""A stand-in for costtogo.page.core in browser tests: breadth-first search without any trained network, at once."""
+"""A stand-in for costtogo.page.core in browser tests: immediate breadth-first search, without a trained network."""
 
 import time
 from collections.abc import Callable
@@ -19,7 +19,7 @@ MODEL = {"name": "net", "told": "A stand-in for a trained network.", "origin": "
 
 
 def prepare() -> None:
-    """Nothing is loaded."""
+    """Load nothing."""
 
 
 def offers(puzzles: list[str], report: Callable) -> dict:

@@ -1,4 +1,4 @@
-"""A project's folder with an empty store, and what a store holds that was filled from files."""
+"""A project's folder with an empty store, and the content of a store that was filled from files."""
 
 import os
 import shutil
@@ -13,7 +13,7 @@ from costtogo import tracking
 
 @pytest.fixture(scope="session")
 def empty_store(tmp_path_factory):
-    """A database made once and copied by the tests, for a creation takes a second."""
+    """A database made once and copied by the tests, because making one takes a second."""
     root = tmp_path_factory.mktemp("store")
     environment = {name: value for name, value in os.environ.items() if not name.startswith("MLFLOW")}
     script = f"from pathlib import Path; from costtogo import tracking; tracking.ui_lines(Path({str(root)!r}))"
@@ -33,7 +33,7 @@ def root(tmp_path, empty_store, monkeypatch):
 
 @pytest.fixture
 def tracked(tracked_study, monkeypatch):
-    """The folder of a tracked study, to look at: nothing may be recorded there."""
+    """The folder of a tracked study, for reading: nothing may be recorded there."""
     monkeypatch.delenv("MLFLOW_TRACKING_URI", raising=False)
     monkeypatch.setenv("COSTTOGO_TRACKING", "on")
     monkeypatch.chdir(tracked_study)
@@ -42,7 +42,7 @@ def tracked(tracked_study, monkeypatch):
 
 @pytest.fixture(scope="session")
 def recorded(tracked_study):
-    """What a store holds that was filled from a finished study's files alone."""
+    """The content of a store that was filled only from a finished study's files."""
     with pytest.MonkeyPatch.context() as patch:
         patch.delenv("MLFLOW_TRACKING_URI", raising=False)
         return content(tracked_study)

@@ -6,11 +6,11 @@ from numba import njit
 from costtogo.exact.graph import Graph
 from costtogo.types import NO_STATE, UserError
 
-UNREACHED = (255, 65535)  # in one byte and in two
+UNREACHED = (255, 65535)  # in one byte and in two bytes
 
 
 def distances(graph: Graph, goal: int) -> np.ndarray:
-    """Moves from each state to the goal (moves can be undone), uint8 [S], or uint16 above 254 moves.
+    """Moves from each state to the goal if every move can be undone, uint8 [S], or uint16 above 254 moves.
 
     Raises UserError if some state cannot reach the goal.
     """
@@ -31,7 +31,7 @@ def distances(graph: Graph, goal: int) -> np.ndarray:
 
 @njit(cache=True)
 def _next_layer(graph, distance, queue, head, tail, moves, unreached):
-    """Enter the states that queue[head:tail] lead to and that were not reached before; returns where they end."""
+    """Add the new states that queue[head:tail] lead to; returns the end of the queue."""
     first, second = graph
     rows, end = len(second), tail
     for place in range(head, tail):

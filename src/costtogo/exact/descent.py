@@ -1,4 +1,4 @@
-"""Shortest solutions of a puzzle whose states are all listed: down the table of exact distances to the goal."""
+"""Shortest solutions of a puzzle whose states are all listed: they follow the table of exact distances to the goal."""
 
 import numpy as np
 
@@ -7,7 +7,7 @@ from costtogo.types import SearchResult, States
 
 
 class Descent:
-    """Shortest solutions by a table.  distance: moves from each state to the goal, uint8 or uint16 [S], by rank."""
+    """Shortest solutions from a table.  distance: moves from each state to the goal, uint8 or uint16 [S], by rank."""
 
     def __init__(self, puzzle: ListedPuzzle, distance: np.ndarray):
         self.puzzle, self.distance = puzzle, distance
@@ -17,9 +17,9 @@ class Descent:
         return self.distance[self.puzzle.rank(states)].astype(np.float32)
 
     def solve(self, starts: States) -> SearchResult:
-        """A shortest solution of each start, uint8 [B, D]: the first action, of those that lead nearer, is taken.
+        """A shortest solution of each start, uint8 [B, D]; of the actions that lead nearer, it takes the first.
 
-        nodes_expanded: the states on the way.
+        nodes_expanded: the number of states on the way.
         """
         states, far = starts.copy(), self(starts).astype(np.int64)
         actions = np.empty((len(starts), far.max(initial=0)), dtype=np.int8)

@@ -1,10 +1,10 @@
-"""How states are told apart: a 64-bit hash of each, and one way of open addressing for all that is found by it.
+"""How states are told apart: a 64-bit hash of each, and one kind of open addressing for all tables of hashes.
 
-A table has a power of two of slots. What is looked for stands in the slot that the low bits of its hash name, or in one
-of those that follow, before the first empty one; slots never become empty again.
+The number of slots of a table is a power of two. An entry is in the slot that the low bits of its hash name, or in one
+of the next slots before the first empty one; a slot never becomes empty again.
 
-Two states with one hash are possible and rare (among 10⁸ lookups in a table of 10⁷ states about one chance in 20,000).
-Whoever looks for hashes alone must bear that; search.pool compares the states.
+Two states may share a hash, but rarely do: 10⁸ lookups in a table of 10⁷ states have a chance of about one in 20,000.
+Code that compares only hashes must accept that; search.pool compares the states.
 """
 
 from dataclasses import dataclass, field
@@ -22,7 +22,7 @@ NONE = -1
 
 
 def hash_states(puzzle: Puzzle, states: States) -> Hashes:
-    """A 64-bit hash of each state (Zobrist: a random number for each value of each cell, added up bitwise)."""
+    """A 64-bit hash of each state (Zobrist: the bitwise sum of a random number for the value of each cell)."""
     return _hash_all(states, hash_numbers(puzzle.cells, puzzle.letters))
 
 
@@ -40,9 +40,9 @@ def hash_numbers(cells: int, letters: int) -> np.ndarray:
 
 @dataclass
 class HashTable:
-    """Hashes with a byte each. It grows: at least three slots for two hashes.
+    """A set of hashes with one byte each. It grows: it has at least three slots for every two hashes.
 
-    keys: uint64 [slots], EMPTY where nothing stands.  values: uint8 [slots].  count: hashes that were entered.
+    keys: uint64 [slots], EMPTY in an empty slot.  values: uint8 [slots].  count: number of hashes entered.
     """
 
     keys: Hashes = field(default_factory=lambda: np.zeros(1 << 10, dtype=np.uint64))
@@ -50,14 +50,14 @@ class HashTable:
     count: int = 0
 
     def enter(self, hashes: Hashes, value: int = 0) -> np.ndarray:
-        """Enter those that are not there yet with a value; which were new, of equal ones the first: bool [N]."""
+        """Enter the new hashes with a value; returns which were new, of equal ones only the first: bool [N]."""
         self._make_room(len(hashes))
         fresh = _enter(hashes, self.keys, self.values, value)
         self.count += int(fresh.sum())
         return fresh
 
     def new(self, hashes: Hashes) -> np.ndarray:
-        """Which are not there, of equal ones the first alone, as rows in their order, int64 [M]."""
+        """The rows of the new hashes, of equal ones only the first, in order, int64 [M]."""
         first = distinct(hashes)[0]
         return first[~holds(hashes[first], self.keys)]
 
@@ -73,7 +73,7 @@ class HashTable:
 
 @njit(cache=True, inline="always")
 def hash_of(states, row, numbers):
-    """The hash of a row of states before the exception for EMPTY: uint64."""
+    """The hash of a row of states, before EMPTY is avoided: uint64."""
     mixed = EMPTY
     for cell in range(states.shape[1]):
         mixed ^= numbers[cell, states[row, cell]]
@@ -82,19 +82,19 @@ def hash_of(states, row, numbers):
 
 @njit(cache=True, inline="always")
 def first_slot(hashed, slots):
-    """Where to look for a hash first."""
+    """The first slot to look in for a hash."""
     return hashed & np.uint64(len(slots) - 1)
 
 
 @njit(cache=True, inline="always")
 def next_slot(slot, slots):
-    """Where to look after a slot that something else stands in."""
+    """The slot to look in after one that holds another hash."""
     return (slot + ONE) & np.uint64(len(slots) - 1)
 
 
 @njit(cache=True, inline="always")
 def slot_of(key, keys):
-    """Where a hash stands among keys, or the empty slot where it would stand."""
+    """The slot of a hash among the keys, or the empty slot where it would go."""
     slot = first_slot(key, keys)
     while keys[slot] != EMPTY and keys[slot] != key:
         slot = next_slot(slot, keys)
@@ -103,7 +103,7 @@ def slot_of(key, keys):
 
 @njit(cache=True)
 def look_up(hashes, keys, values, missing):
-    """The value of each hash, uint8 [N], or what stands for missing ones."""
+    """The value of each hash, uint8 [N], or `missing`."""
     found = np.empty(len(hashes), dtype=np.uint8)
     for row in range(len(hashes)):
         slot = slot_of(hashes[row], keys)
@@ -122,7 +122,7 @@ def holds(hashes, keys):
 
 @njit(cache=True)
 def distinct(hashes):
-    """Of hashes, uint64 [N]: where each stands first, int64 [K], and which of these each is, int64 [N]."""
+    """Distinct hashes of uint64 [N]: the first row of each, int64 [K], and each row's index among them, int64 [N]."""
     size = 2
     while size < 2 * len(hashes):
         size *= 2

@@ -1,4 +1,4 @@
-"""What stands in place of a table of exact distances where each state has its own goal: some levels, listed whole."""
+"""The replacement for a table of exact distances if each state has its own goal: some levels with all their states."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -11,11 +11,11 @@ from costtogo.types import States
 
 @dataclass(frozen=True, eq=False)
 class LevelSample:
-    """Some levels, and states of theirs spread evenly over the distances.
+    """Some levels, and states of these levels spread evenly over the distances.
 
-    levels: uint8 [L, D], a state of each.
+    levels: uint8 [L, D], one state of each level.
     states: uint8 [N, D].  distance: int64 [N], moves to the nearest solved state.
-    layers: int64 [d + 1], how many states of all levels are at each distance.
+    layers: int64 [d + 1], the number of states of all levels at each distance.
     """
 
     puzzle: Puzzle
@@ -35,7 +35,7 @@ def list_levels(
 ) -> LevelSample:
     """List all states of some levels, uint8 [L, D], and keep about `states` of them.
 
-    table_of: of a level, uint8 [D], its table: distance by rank, layers, and states_of ranks.
+    table_of: returns the table of a level, uint8 [D]: distance by rank, layers, and states_of ranks.
     """
     kept, moves, layers = [], [], np.zeros(1, dtype=np.int64)
     for level in levels:

@@ -11,8 +11,9 @@ from costtogo.types import CostToGo, SearchResult, States, UserError
 class FewestPresses:
     """The exact cost-to-go of any batch of boards, and their shortest solutions.
 
-    One solution of a board is a matrix product; all others differ from it by a quiet set of presses, of which there are
-    16 on side 4, 4 on side 5, 256 on side 9, elsewhere only the empty one. The one of fewest presses is taken.
+    A matrix product gives one solution of a board; all others differ from it by a quiet set of presses. There are 16
+    such sets on side 4, 4 on side 5, 256 on side 9; on other sides only the empty set. The solution with the fewest
+    presses is chosen.
     """
 
     def __init__(self, puzzle: LightsOut):
@@ -24,19 +25,19 @@ class FewestPresses:
         self._quiet = np.packbits((choices @ puzzle.quiet % 2).astype(np.uint8), axis=1)
 
     def __call__(self, states: States) -> CostToGo:
-        """Presses to the goal, float32 [N]; UserError where a board has no solution."""
+        """Presses to the goal, float32 [N]; UserError if a board has no solution."""
         return _count(self._packed(states)).astype(np.float32)
 
     def presses(self, states: States) -> np.ndarray:
-        """The cells of a shortest solution of each board, uint8 [N, D], 1 where one is pressed; errors as above."""
+        """The cells of a shortest solution of each board, uint8 [N, D], 1 for a pressed cell; UserError as above."""
         return np.unpackbits(self._packed(states), axis=1, count=self.puzzle.cells)
 
     def solutions(self, states: States) -> list[np.ndarray]:
-        """The same as actions, int8 arrays, row by row over the board."""
+        """The same solutions as actions, int8 arrays, row by row over the board."""
         return [np.flatnonzero(row).astype(np.int8) for row in self.presses(states)]
 
     def solve(self, states: States) -> SearchResult:
-        """The same in the form of a search, which expands nothing."""
+        """The same solutions as the result of a search that expands nothing."""
         return SearchResult.from_rows((len(found), 0, 0, len(found), found) for found in self.solutions(states))
 
     def _packed(self, states: States) -> np.ndarray:
@@ -53,7 +54,7 @@ class FewestPresses:
 
 
 def solve(puzzle: LightsOut, fewest: FewestPresses, starts: States) -> SearchResult:
-    """FewestPresses.solve in the form that all solvers have."""
+    """FewestPresses.solve with the signature of all solvers."""
     return fewest.solve(starts)
 
 
@@ -63,5 +64,5 @@ def exact_search(puzzle: LightsOut, means: Means) -> ExactSearch:
 
 
 def _count(packed: np.ndarray) -> np.ndarray:
-    """The bits that are set in each row, int64 [N]."""
+    """The number of bits set in each row, int64 [N]."""
     return np.bitwise_count(packed).sum(axis=1, dtype=np.int64)

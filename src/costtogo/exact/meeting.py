@@ -1,8 +1,8 @@
-"""Shortest solutions by breadth-first search from both ends: from a start, until it meets the states around the goal.
+"""Shortest solutions by breadth-first search from both ends: from the start, until it meets the states around the goal.
 
-A table of the states up to t moves from the goal and s layers of states around the start prove every distance up to
-t + s: the first layer that has a state within the table has one on a shortest path. States are told apart by their
-hashes alone, as those of the table; the solution is replayed by whoever asked for it.
+A table of the states up to t moves from the goal and s layers of states around the start prove every distance up to t +
+s: the first layer with a state in the table has a state on a shortest path. States are told apart only by their hashes,
+as in the table; the caller replays the solution.
 """
 
 import time
@@ -28,9 +28,9 @@ def exact_search(puzzle: Puzzle, means: Means) -> ExactSearch | None:
 
 
 class MeetingSearch:
-    """Breadth-first search from starts towards a table; moves must be undone by moves.
+    """Breadth-first search from starts towards a table; every move must have an inverse.
 
-    max_generated: children of one start after which the search ends as unsolved.  seconds: the same, of the whole call.
+    max_generated: children of one start after which its search ends unsolved.  seconds: a limit for the whole call.
     """
 
     def __init__(self, puzzle: Puzzle, nearby: NearbyTable, max_generated: int, seconds: float = np.inf):
@@ -39,13 +39,13 @@ class MeetingSearch:
     def solve(self, starts: States) -> SearchResult:
         """Shortest solutions of starts, uint8 [B, D], one after another.
 
-        lower_bound: of an unsolved start the fewest moves that are not ruled out.
+        lower_bound: for an unsolved start, the smallest number of moves that is not ruled out.
         """
         deadline = time.monotonic() + self.seconds
         return SearchResult.from_rows(self._solve_one(start, deadline) for start in starts)
 
     def _solve_one(self, start: States, deadline: float) -> tuple:
-        """One row of a SearchResult.  deadline: of time.monotonic."""
+        """One row of a SearchResult.  deadline: a value of time.monotonic."""
         actions, layers, seen = len(self.puzzle.actions), [start[None]], HashTable()
         seen.enter(hash_states(self.puzzle, start[None]))
         expanded, generated, met = 0, 0, self._within(start[None])
@@ -67,10 +67,10 @@ class MeetingSearch:
     def _next_layer(
         self, states: States, seen: HashTable | None, deadline: float, work: tuple[int, int]
     ) -> tuple[States | None, States | None]:
-        """The children that no layer before had, each once, and one that is within the table, if any.
+        """The children that are in no earlier layer, each once, and one that is in the table, if any.
 
-        Without what was seen, where no further layer will be asked for, they are looked up and not kept. None where the
-        time is up before all were looked up. work: nodes expanded and generated, for whoever watches.
+        If seen is None, no further layer is needed: the children are looked up and not kept. Returns None for the layer
+        if the time is up before all were looked up. work: nodes expanded and generated, for a watcher.
         """
         parts = [states[:0]]
         for children in children_of(self.puzzle, states):
@@ -86,11 +86,11 @@ class MeetingSearch:
         return np.concatenate(parts), None
 
     def _within(self, states: States) -> States | None:
-        """The first of some states if it is within the table."""
+        """The first of these states, if it is in the table."""
         return states[0] if self.nearby(states)[0] != FAR else None
 
     def _back(self, state: States, layers: list[States]) -> list[int]:
-        """The actions from the start to a state of the layer after these: each step back is to a state of the last."""
+        """The actions from the start to a state of the layer after these, found by steps back from layer to layer."""
         actions: list[int] = []
         for layer in reversed(layers):
             known = np.sort(hash_states(self.puzzle, layer))

@@ -1,6 +1,6 @@
 """Exact distances near the goal of a puzzle too large to list: breadth-first search to a depth that fits in memory.
 
-States are told apart by their hashes alone (exact.hashing), so what rests on a distance is replayed: see path.
+States are told apart only by their hashes (exact.hashing), so results that depend on a distance are replayed: see path.
 """
 
 from collections.abc import Iterator
@@ -13,17 +13,17 @@ from costtogo.exact.hashing import EMPTY, HashTable, hash_children, hash_states,
 from costtogo.puzzles.base import Puzzle
 from costtogo.types import Hashes, States, UserError
 
-FAR = 255  # beyond the table's depth
-CHILDREN = 12 << 17  # made at a time
-LARGEST = 1 << 28  # states of a table: with slots, 6 GiB
+FAR = 255  # beyond the depth of the table
+CHILDREN = 12 << 17  # children made at once
+LARGEST = 1 << 28  # states in a table: with slots, 6 GiB
 
 
 @dataclass(frozen=True, eq=False)
 class NearbyTable:
-    """The distance of every state within depth moves of the goal.
+    """The distance of every state within `depth` moves of the goal.
 
-    keys, distance: uint64 and uint8 [slots], those of a HashTable.
-    layers: int64 [depth + 1], states at each distance.
+    keys, distance: uint64 and uint8 [slots], from a HashTable.
+    layers: int64 [depth + 1], the number of states at each distance.
     """
 
     puzzle: Puzzle
@@ -33,30 +33,30 @@ class NearbyTable:
 
     @property
     def depth(self) -> int:
-        """The largest distance that the table holds."""
+        """The largest distance in the table."""
         return len(self.layers) - 1
 
     def __call__(self, states: States) -> np.ndarray:
-        """Moves to the goal, uint8 [N]; FAR beyond the table's depth."""
+        """Moves to the goal, uint8 [N]; FAR beyond the depth of the table."""
         return self.of_hashes(hash_states(self.puzzle, states))
 
     def of_hashes(self, hashes: Hashes) -> np.ndarray:
-        """The same by hash_states of the states, uint8 [N]."""
+        """The same from the hashes of the states, as hash_states gives them, uint8 [N]."""
         return look_up(hashes, self.keys, self.distance, FAR)
 
     def near(self, states: States, hashes: Hashes) -> np.ndarray:
-        """The same of states whose hashes are known."""
+        """The same for states with known hashes."""
         return self.of_hashes(hashes)
 
     def of_children(self, states: States) -> np.ndarray:
-        """The same of all children of states, uint8 [N, A]."""
+        """The same for all children of states, uint8 [N, A]."""
         hashes = hash_children(self.puzzle, states)
         return self.of_hashes(hashes.ravel()).reshape(hashes.shape)
 
     def path(self, state: States) -> list[int]:
-        """Actions of a shortest path from a state within the table, uint8 [D], to the goal.
+        """Actions of a shortest path to the goal from a state in the table, uint8 [D].
 
-        Raises UserError where the state is not in the table; its hash may still be that of another.
+        Raises UserError if the state is not in the table; its hash may still be that of another state.
         """
         actions: list[int] = []
         distance = int(self(state[None])[0])
@@ -75,34 +75,34 @@ class NearbyTable:
 
 @dataclass(frozen=True, eq=False)
 class GoalAlone:
-    """Distance 0 of solved states, whichever they are: what there is to know without a table."""
+    """Distance 0 for every solved state: all that is known without a table."""
 
     puzzle: Puzzle
     depth: ClassVar[int] = 0
 
     def __call__(self, states: States) -> np.ndarray:
-        """0 of solved states, else FAR, uint8 [N]."""
+        """0 for solved states, else FAR, uint8 [N]."""
         return np.where(self.puzzle.is_goal(states), 0, FAR).astype(np.uint8)
 
     def near(self, states: States, hashes: Hashes) -> np.ndarray:
-        """The same of states whose hashes are known."""
+        """The same for states with known hashes."""
         return self(states)
 
     def of_children(self, states: States) -> np.ndarray:
-        """The same of all children of states, uint8 [N, A]."""
+        """The same for all children of states, uint8 [N, A]."""
         children = self.puzzle.expand(states)[0]
         return self(children.reshape(-1, self.puzzle.cells)).reshape(children.shape[:2])
 
     def path(self, state: States) -> list[int]:
-        """No actions: of a solved state, uint8 [D]."""
+        """No actions, for a solved state, uint8 [D]."""
         return []
 
 
-Ends = NearbyTable | GoalAlone  # where a search may end
+Ends = NearbyTable | GoalAlone  # the states at which a search may end
 
 
 def nearby_table(puzzle: Puzzle, depth: int) -> NearbyTable:
-    """Breadth-first search from the goal; moves must be undone by moves. UserError above LARGEST states."""
+    """Breadth-first search from the goal; every move must have an inverse. UserError above LARGEST states."""
     table, frontier = HashTable(), puzzle.goal[None]
     table.enter(hash_states(puzzle, frontier), 0)
     layers = [1]
@@ -122,7 +122,7 @@ def nearby_table(puzzle: Puzzle, depth: int) -> NearbyTable:
 
 
 def children_of(puzzle: Puzzle, states: States) -> Iterator[States]:
-    """The legal children of states, uint8 [N, D] each, some at a time."""
+    """The legal children of states, in batches of uint8 [N, D]."""
     chunk = CHILDREN // len(puzzle.actions)
     for first in range(0, len(states), chunk):
         children, legal = puzzle.expand(states[first : first + chunk])
@@ -130,10 +130,10 @@ def children_of(puzzle: Puzzle, states: States) -> Iterator[States]:
 
 
 def draw_by_distance(table: NearbyTable, count: int, generator: np.random.Generator) -> tuple[States, np.ndarray]:
-    """Up to count different states at each distance, all where there are fewer: uint8 [N, D], distances int64 [N].
+    """Up to `count` different states at each distance, all if there are fewer: uint8 [N, D], distances int64 [N].
 
-    The table holds hashes alone: count of them are drawn at each distance, and breadth-first search from the goal
-    finds the states that have them. Of the last layer, the largest, only those are kept.
+    The table holds only hashes: `count` of them are drawn at each distance, and breadth-first search from the goal
+    finds their states. In the last layer, the largest, only these states are kept.
     """
     layer = table.puzzle.goal[None]
     drawn = [layer]
@@ -146,7 +146,7 @@ def draw_by_distance(table: NearbyTable, count: int, generator: np.random.Genera
 
 
 def _next_layer(table: NearbyTable, states: States, moves: int, wanted: Hashes | None) -> tuple[States, Hashes]:
-    """The children that are so many moves from the goal, each once, and their hashes; with wanted, those alone."""
+    """The children `moves` moves from the goal, each once, and their hashes; `wanted`: keep only these hashes."""
     parts = []
     for children in children_of(table.puzzle, states):
         hashes = hash_states(table.puzzle, children)

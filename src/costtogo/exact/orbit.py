@@ -1,7 +1,7 @@
-"""All states that the moves of a puzzle reach from its goal, found by breadth-first search, and ranks by their order.
+"""All states that the moves of a puzzle reach from its goal, found by breadth-first search and ranked in that order.
 
-A permutation puzzle from a file has no formula for the rank of a state: a hash table of the states that were found
-has. Ranks grow with the distance; that of the goal is 0.
+A permutation puzzle from a file has no formula for the rank of a state, so a hash table of the found states gives it.
+Ranks grow with the distance; the goal has rank 0.
 """
 
 from functools import cached_property
@@ -16,17 +16,17 @@ from costtogo.puzzles.generators import Generators
 from costtogo.puzzles.puzzle_files import PuzzleFile
 from costtogo.types import NO_STATE, Neighbours, Ranks, States, UserError, excerpt
 
-MOST_STATES = 10_000_000  # that are listed
+MOST_STATES = 10_000_000  # in a listing
 LARGEST_LISTING = 4 << 30  # bytes
-UNKNOWN = -2  # where a move leads
-AT_FIRST = 1 << 12  # states that there is room for
+UNKNOWN = -2  # the target of a move
+AT_FIRST = 1 << 12  # states with room in the first arrays
 
 
 class Orbit(NamedTuple):
     """The states in the order in which they were found.
 
-    states: uint8 [S, D].  neighbours: int32 [S, A], NO_STATE where a move changes nothing.
-    slots: int32, the number of a state where its hash or those before it say, NONE where nothing stands.
+    states: uint8 [S, D].  neighbours: int32 [S, A], NO_STATE if a move changes nothing.
+    slots: int32, the number of the state in each slot of the hash table (exact.hashing), NONE if it is empty.
     """
 
     states: States
@@ -35,9 +35,9 @@ class Orbit(NamedTuple):
 
 
 def puzzle_of(file: PuzzleFile) -> Generators:
-    """The puzzle of a file: with ranks where all states fit into memory, else without.
+    """The puzzle of a file: with ranks if all states fit into memory, else without.
 
-    UserError where the file does not say how many states there are and they are too many to be counted.
+    UserError if the file does not give the number of states and there are too many to count.
     """
     large = Generators(file)
     most = min(MOST_STATES, LARGEST_LISTING // _bytes_a_state(large))
@@ -50,7 +50,7 @@ def puzzle_of(file: PuzzleFile) -> Generators:
 
 
 class ListedGenerators(Generators, ListedPuzzle):
-    """A permutation puzzle of a file, all of whose states are listed."""
+    """A permutation puzzle from a file, with all states listed."""
 
     def __init__(self, file: PuzzleFile, most: int = MOST_STATES):
         super().__init__(file)
@@ -58,7 +58,7 @@ class ListedGenerators(Generators, ListedPuzzle):
 
     @cached_property
     def orbit(self) -> Orbit:
-        """All states; UserError where they are more than can be listed, or not as many as the file says."""
+        """All states; UserError if they are too many to list, or not as many as the file says."""
         said = self.file.states
         orbit = find_orbit(self, self._most if said is None else said)
         if orbit is None and said is None:
@@ -76,11 +76,11 @@ class ListedGenerators(Generators, ListedPuzzle):
 
     @property
     def state_count(self) -> int:
-        """S: what the file says, or what was counted."""
+        """S: the number in the file, or the number counted."""
         return self.file.states or len(self.orbit.states)
 
     def rank(self, states: States) -> Ranks:
-        """The place of each state in the order in which they were found, int64 [N]; NO_STATE where it was not."""
+        """The place of each state in the order in which they were found, int64 [N]; NO_STATE if it was not found."""
         return _look_up(states, self.orbit, hash_numbers(self.cells, self.letters))
 
     def unrank(self, ranks: Ranks) -> States:
@@ -88,11 +88,11 @@ class ListedGenerators(Generators, ListedPuzzle):
         return self.orbit.states[ranks]
 
     def neighbours(self) -> Neighbours:
-        """As the search has found them, int32 [S, A]."""
+        """The neighbours that the search found, int32 [S, A]."""
         return self.orbit.neighbours
 
     def parse_state(self, text: str) -> States:
-        """A state, which moves can make; UserError where they cannot."""
+        """A state, uint8 [D]; UserError if moves cannot make it."""
         state = super().parse_state(text)
         if self.rank(state[None])[0] == NO_STATE:
             raise UserError(f"Impossible state: no moves of {self.name} make '{excerpt(text.strip())}'.")
@@ -100,7 +100,7 @@ class ListedGenerators(Generators, ListedPuzzle):
 
 
 def find_orbit(puzzle: Generators, most: int) -> Orbit | None:
-    """Breadth-first search from the goal; None where there are more than `most` states."""
+    """Breadth-first search from the goal; None if there are more than `most` states."""
     numbers, actions = hash_numbers(puzzle.cells, puzzle.letters), len(puzzle.actions)
     goal = Orbit(puzzle.goal[None], np.full((1, actions), UNKNOWN, dtype=np.int32), np.empty(0))
     orbit = _room(goal, AT_FIRST, numbers)
@@ -114,12 +114,12 @@ def find_orbit(puzzle: Generators, most: int) -> Orbit | None:
 
 
 def _bytes_a_state(puzzle: Generators) -> int:
-    """Of memory that an orbit takes, its slots twice as many as the states at most four times."""
+    """Bytes of memory for each state of an orbit, with up to four slots for a state."""
     return puzzle.cells + 4 * len(puzzle.actions) + 16
 
 
 def _room(orbit: Orbit, states: int, numbers: np.ndarray) -> Orbit:
-    """The same with room for some number of states, and a table of slots that stays at most half full."""
+    """The same orbit with room for `states` states, and a table of slots that stays at most half full."""
     count, (cells, actions) = len(orbit.states), (orbit.states.shape[1], orbit.neighbours.shape[1])
     larger = np.empty((states, cells), dtype=np.uint8), np.empty((states, actions), dtype=np.int32)
     larger[0][:count], larger[1][:count] = orbit.states, orbit.neighbours
@@ -130,10 +130,10 @@ def _room(orbit: Orbit, states: int, numbers: np.ndarray) -> Orbit:
 
 @njit(cache=True)
 def _search(orbit, done, count, turns, undo, numbers):
-    """Make the moves of the states from number `done` on, as long as there is room for all that they lead to.
+    """Make the moves of the states from number `done` on, while there is room for all states they may lead to.
 
-    Of the states those before `count` are known; all those before `done` have neighbours. A move that leads to a state
-    tells the move that leads back from there: so each pair of neighbours is looked up once.  Returns both again.
+    The states before `count` are known; those before `done` have all their neighbours. A move to a state also gives the
+    move back, so each pair of neighbours is looked up once.  Returns done and count.
     """
     states, neighbours, slots = orbit
     actions, cells = turns.shape
@@ -163,7 +163,7 @@ def _search(orbit, done, count, turns, undo, numbers):
 
 @njit(cache=True)
 def _slot_of(wanted, row, states, slots, numbers):
-    """Where the number of a state stands, or the empty slot where it would stand; states of one hash are compared."""
+    """The slot of a state's number, or the empty slot where it would go; states with equal hashes are compared."""
     slot = first_slot(hash_of(wanted, row, numbers), slots)
     while slots[slot] != NONE:
         known, cell = states[slots[slot]], 0
@@ -183,7 +183,7 @@ def _enter_all(states, count, slots, numbers):
 
 @njit(cache=True)
 def _look_up(wanted, orbit, numbers):
-    """The number of each state, int64 [N], NO_STATE where it is not known."""
+    """The number of each state, int64 [N], NO_STATE if it is unknown."""
     ranks = np.empty(len(wanted), dtype=np.int64)
     for row in range(len(wanted)):
         slot = _slot_of(wanted, row, orbit.states, orbit.slots, numbers)

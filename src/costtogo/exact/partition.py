@@ -1,7 +1,7 @@
 """How the tiles of a sliding-tile puzzle are divided into patterns, and which patterns can share one table.
 
-A partition is a tuple of patterns, a pattern a tuple of tiles. The goal is 1, 2, …, side² - 1, 0, so that tile t
-belongs in cell t - 1 and the blank in the last cell.
+A partition is a tuple of patterns, a pattern a tuple of tiles. The goal is 1, 2, …, side² - 1, 0: tile t belongs in
+cell t - 1, the blank in the last cell.
 """
 
 import re
@@ -20,14 +20,14 @@ STANDARD = {  # by side; 7-8 and 6-6-6-6 as Korf and Felner 2002, turned so that
     4: {"7-8": "1 2 3 4 5 6 7 8 | 9 10 11 12 13 14 15", "5-5-5": "1 2 3 5 6 | 4 7 8 11 12 | 9 10 13 14 15"},
     5: {"6-6-6-6": "1 2 3 6 7 8 | 4 5 9 10 14 15 | 11 12 16 17 21 22 | 13 18 19 20 23 24"},
 }
-TRANSPOSED = 1  # the place of the reflection in the main diagonal among the symmetries
+TRANSPOSED = 1  # the index of the reflection in the main diagonal among the symmetries
 
 
 def parse_partition(side: int, text: str) -> Partition:
     """A partition of the tiles from its name or from the patterns themselves.
 
-    "7-8" is the standard one of these sizes, or, where there is none, takes so many tiles in a row for each pattern;
-    "1 2 3 6 | 4 5 7 8" lists the tiles. UserError where a tile is missing, unknown or named twice.
+    "7-8" is the standard partition with these sizes; without one, each pattern takes the next tiles in order. "1 2 3 6
+    | 4 5 7 8" lists the tiles. UserError if a tile is missing, unknown or named twice.
     """
     text = text.strip()
     tiles = side * side - 1
@@ -45,7 +45,7 @@ def parse_partition(side: int, text: str) -> Partition:
 
 
 def check_partition(side: int, partition: Sequence[Sequence[int]]) -> None:
-    """UserError, in one sentence, unless every tile of the board is in one pattern and no pattern is empty."""
+    """UserError, in one sentence, unless every tile of the board is in exactly one pattern and no pattern is empty."""
     named = [tile for pattern in partition for tile in pattern]
     if unknown := sorted(set(named) - set(range(1, side * side))):
         raise UserError(
@@ -66,7 +66,7 @@ def format_partition(partition: Partition) -> str:
 
 @lru_cache(maxsize=8)
 def symmetries(side: int) -> np.ndarray:
-    """Where each cell goes under the eight symmetries of the square, int64 [8, D]: the identity, TRANSPOSED, others."""
+    """Where each cell goes under the eight symmetries of the square, int64 [8, D]: identity, TRANSPOSED, others."""
     cells = np.arange(side * side).reshape(side, side)
     turned = [np.rot90(image, quarter) for quarter in range(4) for image in (cells, cells.T)]
     return np.array([np.argsort(image, axis=None) for image in turned])
@@ -74,10 +74,10 @@ def symmetries(side: int) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Shared:
-    """The table that holds the values of a pattern: that of the tiles, seen in a symmetric image of the board.
+    """The table with the values of a pattern: the table of `tiles`, seen in a symmetric image of the board.
 
-    tiles: the pattern that the table was built for, in the order of its ranks.
-    symmetry: the symmetry by which the pattern becomes that one.  table: its number among the tables of a partition.
+    tiles: the pattern for which the table was built, in the order of its ranks.
+    symmetry: the symmetry that maps the pattern to `tiles`.  table: the table's number in the partition.
     """
 
     tiles: tuple[int, ...]
@@ -86,10 +86,10 @@ class Shared:
 
 
 def shared_tables(side: int, partition: Partition) -> list[Shared]:
-    """For each pattern the table it is read from: of patterns that are images of each other only the first is built.
+    """The table from which each pattern is read: of patterns that are images of each other only the first is built.
 
-    The image must take the goal cells to the goal cells, and the cells that the blank can reach from its goal cell
-    without moving a tile of the pattern to those of the other.
+    The symmetry must map the goal cells of one pattern to those of the other. It must also map the cells that the blank
+    can reach from its goal cell, without moving a tile of the pattern, to those of the other.
     """
     shared: list[Shared] = []
     built: list[tuple[int, ...]] = []
@@ -116,14 +116,14 @@ def _is_image(side: int, pattern: tuple[int, ...], tiles: tuple[int, ...], goes:
 
 
 def blank_region(side: int, pattern: Sequence[int]) -> int:
-    """The cells, as a mask, that the blank can reach from its goal while the tiles of the pattern stay at theirs."""
+    """A mask of the cells that the blank can reach from its goal while the tiles of the pattern stay at theirs."""
     everywhere, not_first, not_last = columns(side)
     free = everywhere & ~sum(1 << tile - 1 for tile in pattern)
     return flood(side * side - 1, free, side, not_first, not_last)
 
 
 def columns(side: int) -> tuple[int, int, int]:
-    """All cells, those not in the first column, those not in the last, as masks. Also compiled."""
+    """Masks of all cells, those not in the first column, and those not in the last. Also compiled."""
     everywhere, first = (1 << (side * side)) - 1, 0
     for row in range(side):
         first |= 1 << (row * side)
@@ -131,7 +131,7 @@ def columns(side: int) -> tuple[int, int, int]:
 
 
 def flood(cell: int, free: int, side: int, not_first: int, not_last: int) -> int:
-    """The cells that can be reached from a cell through free ones, as a mask. Also compiled."""
+    """A mask of the cells that can be reached from a cell through free cells. Also compiled."""
     region, before = 1 << cell, 0
     while region != before:
         before = region

@@ -1,13 +1,14 @@
-"""Additive pattern databases of the sliding-tile puzzles (Korf and Felner 2002, doi:10.1016/S0004-3702(01)00092-3;
-Felner, Korf and Hanan 2004, doi:10.1613/jair.1480).
+"""Additive pattern databases of the sliding-tile puzzles.
 
-The tiles are divided into patterns. A table holds, for every placing of a pattern's tiles, the least number of moves
-of these tiles that brings them home, wherever the blank is; moves of other tiles are free. No move is counted in two
+Korf and Felner 2002, doi:10.1016/S0004-3702(01)00092-3; Felner, Korf and Hanan 2004, doi:10.1613/jair.1480.
+
+The tiles are divided into patterns. For every placing of a pattern's tiles, a table holds the least number of moves of
+these tiles that brings them home, wherever the blank is; moves of other tiles are free. No move is counted in two
 tables, so the sum over the patterns never overestimates.
 
-The rank of a placing (p₀, p₁, …) is Σ digitᵢ · weightᵢ with digitᵢ = pᵢ less the earlier tiles on cells before it. A
-tile that moves sideways changes its own digit by one; one that moves up or down also changes place with the tiles
-that it passes, see slide.
+The rank of a placing (p₀, p₁, …) is Σ digitᵢ · weightᵢ with digitᵢ = pᵢ less the number of earlier tiles on cells
+before it. A tile that moves sideways changes its own digit by one; a tile that moves up or down also changes place with
+the tiles that it passes, see slides.
 """
 
 from collections.abc import Callable, Sequence
@@ -38,7 +39,7 @@ from costtogo.memory import machine_memory
 from costtogo.types import UserError
 
 UNREACHED = 255
-TAIL = 3  # last tiles of a pattern whose placings are enumerated together, one block for each placing of the others
+TAIL = 3  # last tiles of a pattern; their placings are enumerated together, one block for each placing of the others
 
 _columns, _flood = njit(cache=True)(columns), njit(cache=True)(flood)
 
@@ -56,12 +57,12 @@ class PatternDatabase:
 
     @cached_property
     def shared(self) -> list[Shared]:
-        """For each pattern the table that holds its values."""
+        """The table with the values of each pattern."""
         return shared_tables(self.side, self.partition)
 
     @cached_property
     def starts(self) -> list[int]:
-        """Where each table begins in values; at last their length."""
+        """The start of each table in values, and their total length."""
         return table_starts(self.side, self.shared)
 
 
@@ -72,7 +73,7 @@ def weights(side: int, tiles: int) -> np.ndarray:
 
 
 def table_starts(side: int, shared: Sequence[Shared]) -> list[int]:
-    """Where each table of a partition begins when they stand one after another; at last their length."""
+    """The start of each table of a partition if they are stored one after another, and their total length."""
     sizes = {image.table: perm(side * side, len(image.tiles)) for image in shared}
     return list(accumulate((sizes[table] for table in sorted(sizes)), initial=0))
 
@@ -80,8 +81,8 @@ def table_starts(side: int, shared: Sequence[Shared]) -> list[int]:
 def build(side: int, partition: Partition | str, progress: Callable[[str], None] | None = None) -> PatternDatabase:
     """The database of a partition (its text, or its patterns); patterns that are images of each other share a table.
 
-    progress: told one line before each table.  Raises UserError where the machine's memory is too small: beside the
-    finished tables, that being built takes 5 bytes an entry on boards of up to 16 cells, 9 up to 32, 17 above.
+    progress: called with one line before each table.  Raises UserError if the machine has too little memory: besides
+    the finished tables, building one takes 5 bytes an entry on boards of up to 16 cells, 9 up to 32, 17 above.
     """
     partition = parse_partition(side, partition) if isinstance(partition, str) else partition
     check_partition(side, partition)
@@ -114,21 +115,21 @@ def _mask_type(side: int) -> np.dtype:
 
 
 def build_table(side: int, tiles: Sequence[int]) -> np.ndarray:
-    """The least moves of the tiles that bring them home, over all places of the blank, uint8 by the rank of a placing.
+    """The fewest moves of the tiles that bring them home, wherever the blank is, uint8 by the rank of a placing.
 
-    Breadth-first search backwards from the goal over placings and the cells that the blank can reach in them: moves
-    of other tiles are free, so the blank stands in a whole region at once. Placings at odd and at even distance
-    differ in the parity of their cells, so what is found for the next layer can be marked in the same array.
+    Breadth-first search backwards from the goal over placings and the cells that the blank can reach in them: moves of
+    other tiles are free, so the blank is in a whole region at once. Placings at odd and even distances differ in the
+    parity of their cells, so states of the next layer can be marked in the same array.
     """
     size, masks = perm(side * side, len(tiles)), _mask_type(side)
     values = np.full(size, UNREACHED, dtype=np.uint8)
     reached, pending = np.zeros(size, dtype=masks), np.zeros(size, dtype=masks)
     weight = weights(side, len(tiles))
-    # Enter the goal, with the blank wherever it can go while the tiles stay at home.
+    # Enter the goal, with the blank wherever it can go while the tiles are at home.
     home = rank_of(np.array(tiles, dtype=np.int64) - 1, weight)
     values[home], reached[home] = 0, blank_region(side, tiles)
     pending[home] = reached[home]
-    # Expand layer after layer until no region is new.
+    # Expand one layer after another until no region is new.
     head = max(0, len(tiles) - TAIL)
     places = np.array(list(permutations(range(side * side - head), len(tiles) - head)), dtype=np.int64)
     layer = 0
@@ -141,7 +142,7 @@ def build_table(side: int, tiles: Sequence[int]) -> np.ndarray:
 
 @intrinsic
 def _lowest(context, mask):
-    """The number of the lowest bit of a mask that is not 0."""
+    """The number of the lowest set bit of a mask other than 0."""
 
     def generate(context, builder, signature, arguments):
         return builder.cttz(arguments[0], ir.Constant(ir.IntType(1), 1))
@@ -151,7 +152,7 @@ def _lowest(context, mask):
 
 @njit(cache=True)
 def rank_of(placing, weight):
-    """The rank of a placing, int64 [tiles]."""
+    """The rank of a placing; placing: int64 [tiles]."""
     rank = 0
     for i in range(len(placing)):
         digit = placing[i]
@@ -162,10 +163,10 @@ def rank_of(placing, weight):
 
 
 def slides(weight: np.ndarray) -> np.ndarray:
-    """What tile i adds to the rank when it moves down past tile j, beside side · weightᵢ: int64 [tiles, tiles + 1].
+    """The change of the rank, apart from side · weightᵢ, when tile i moves down past tile j: int64 [tiles, tiles + 1].
 
-    An earlier tile is now counted in the digit of i; a later one no longer counts i in its own. Moving up takes the
-    same away. The last column is for what is no tile of the pattern: 0.
+    The digit of i now counts an earlier tile; the digit of a later tile no longer counts i. A move up subtracts the
+    same. The last column, 0, is for cells without a tile of the pattern.
     """
     tiles = len(weight)
     earlier = np.arange(tiles) < np.arange(tiles)[:, None]
@@ -175,7 +176,7 @@ def slides(weight: np.ndarray) -> np.ndarray:
 
 @njit(cache=True, inline="always")
 def _next_to(region, direction, side, not_first, not_last):
-    """The cells from which a tile that moves up, down, left or right comes into the region."""
+    """The cells from which a tile that moves up, down, left or right enters the region."""
     if direction == 0:
         return region << side
     if direction == 1:
@@ -185,18 +186,19 @@ def _next_to(region, direction, side, not_first, not_last):
 
 @njit(cache=True)
 def _grow(values, reached, pending, layer, side, weight, past, places):
-    """Expand the placings pending at a layer in the order of their ranks; whether any region was new.
+    """Expand the placings pending at a layer in the order of their ranks; returns True if any region was new.
 
-    places: int64 [placings, tail], of the last tiles among the cells that the first ones leave, in the order of ranks.
-    Keeps true: a region that is pending has been reached; one that is expanded is no longer pending.
+    places: int64 [placings, tail], the last tiles' places among the cells that the first tiles leave, in the order of
+    ranks.
+    Keeps true: a pending region has been reached; an expanded region is no longer pending.
     """
     cells, tiles = side * side, len(weight)
     everywhere, not_first, not_last = _columns(side)
     head = tiles - places.shape[1]
     size = len(places)
     placing, at = np.empty(tiles, dtype=np.int64), np.full(cells, tiles, dtype=np.int64)  # at: the tile in a cell
-    left = np.empty(cells, dtype=np.int64)  # cells not taken by the first tiles
-    steps = (-side, side, -1, 1)  # of a tile that moves up, down, left, right
+    left = np.empty(cells, dtype=np.int64)  # cells without one of the first tiles
+    steps = (-side, side, -1, 1)  # for a tile that moves up, down, left, right
     grown = False
     for block in range(len(values) // size):
         if not _any(pending, block * size, size):
@@ -226,7 +228,7 @@ def _grow(values, reached, pending, layer, side, weight, past, places):
                 cell = left[places[number, i - head]]
                 placing[i], at[cell] = cell, i
                 free &= ~(1 << cell)
-            # Move each tile beside the region into it.
+            # Move each tile next to the region into it.
             for direction in range(4):
                 movers = _next_to(region, direction, side, not_first, not_last) & everywhere & ~free
                 while movers:
@@ -240,7 +242,7 @@ def _grow(values, reached, pending, layer, side, weight, past, places):
                         for passed in range(1, side):
                             change += past[i, at[first + passed]]
                         change = change if target > cell else -change
-                    # Enter the region of the blank, which now stands where the tile was, unless it is known.
+                    # Enter the region of the blank, which is now where the tile was, unless it is known.
                     reaches = rank + change
                     if (np.int64(reached[reaches]) >> cell) & 1:
                         continue
@@ -258,7 +260,7 @@ def _grow(values, reached, pending, layer, side, weight, past, places):
 
 @njit(cache=True)
 def _any(pending, first, size):
-    """Whether any of so many entries is not 0; without a branch, so that many are read at a time."""
+    """True if any of `size` entries from `first` on is not 0; without a branch, so that many are read at once."""
     found = pending[first]
     for place in range(first, first + size):
         found |= pending[place]
@@ -267,7 +269,7 @@ def _any(pending, first, size):
 
 @njit(cache=True)
 def _take_digit(placing, at, i, digit):
-    """Place tile i of the first tiles on the cell that its digit names: the digit-th that no earlier tile has."""
+    """Place tile i of the first tiles on the cell with number `digit` among the cells that no earlier tile has."""
     cell = -1
     for _ in range(digit + 1):
         cell += 1
@@ -277,7 +279,7 @@ def _take_digit(placing, at, i, digit):
 
 
 def save(path: Path | str, database: PatternDatabase) -> None:
-    """Write a database that describes itself, as npz."""
+    """Write a database with its description, as npz."""
     write_arrays(
         path,
         side=np.array(database.side),
@@ -287,7 +289,7 @@ def save(path: Path | str, database: PatternDatabase) -> None:
 
 
 def load(path: Path | str) -> PatternDatabase:
-    """Read a database; FileError where the file is missing, damaged or none."""
+    """Read a database; FileError if the file is missing, damaged or no database."""
     arrays = read_arrays(path)
     try:
         side, values = int(arrays["side"]), arrays["values"]

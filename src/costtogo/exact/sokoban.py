@@ -1,9 +1,9 @@
-"""Levels of Sokoban solved exactly: all states of a level that can still be solved, each with its fewest steps.
+"""Levels of Sokoban solved exactly: all solvable states of a level, each with its fewest steps.
 
-Breadth-first search back from all solved states of a level at once reaches every state that can still be solved, and no
-other. A state is a set of cells for the boxes and a cell for the player, of the F cells that are no walls. Sets of k
-cells are numbered by the combinatorial number system, so that a level has C(F, k) · F states: 1.15 million with 32 free
-cells and four boxes, 41 million with 64.
+Breadth-first search back from all solved states of a level at once reaches every solvable state, and no other. A state
+is a set of cells for the boxes and a cell for the player, out of the F cells without walls. Sets of k cells are
+numbered by the combinatorial number system, so a level has C(F, k) · F states: 1.15 million with 32 free cells and four
+boxes, 41 million with 64.
 """
 
 from dataclasses import dataclass
@@ -16,42 +16,43 @@ from numba import njit
 from costtogo.puzzles.sokoban import BOX, PLAYER, STEPS, WALL, Sokoban, is_box
 from costtogo.types import NO_STATE, CostToGo, Ranks, SearchResult, States, UserError
 
-UNREACHED = 65535  # no number of steps: no solution is left, or there is no such state
+UNREACHED = 65535  # in place of steps: there is no solution, or no such state
 FARTHEST = UNREACHED - 1  # steps that a table can hold
-LARGEST = 1 << 30  # states of a table: 2 GiB, and the layers at hand while it is made
+LARGEST = 1 << 30  # states in a table: 2 GiB, and the layers that are in use while it is made
 NO_CELL = -1  # the number of a wall
-NOTHING, BLOCKED = -1, -2  # what stands on a cell without a box, and on a wall
+NOTHING, BLOCKED = -1, -2  # on a cell without a box, and on a wall
 ACTIONS, STEPS_BACK = len(STEPS), 2 * len(STEPS)
 
 
 class TooLarge(UserError):
-    """A level with more states than can be listed."""
+    """A level has too many states to list."""
 
 
 class Floor(NamedTuple):
-    """The cells of a level that are not walls, numbered row by row: F of them. The border always counts as walls."""
+    """The F cells of a level that are not walls, numbered row by row. The border always counts as walls."""
 
     bare: np.ndarray  # uint8 [D], the level without boxes and player: FLOOR, TARGET or WALL
-    number: np.ndarray  # int64 [D], of each cell of the board, NO_CELL for walls
+    number: np.ndarray  # int64 [D], for each cell of the board, NO_CELL for walls
     cell: np.ndarray  # int64 [F], on the board
-    neighbour: np.ndarray  # int64 [F, 4], the number of the cell that each action leads to, F for walls
+    neighbour: np.ndarray  # int64 [F, 4], the number of the cell that each action leads to, F for a wall
 
 
 class Level(NamedTuple):
-    """What the states of a level are counted by."""
+    """The tables that number the states of a level."""
 
     floor: Floor
-    boxes: np.ndarray  # uint16 [C(F, k), k], the cells of each set by number, rising
+    boxes: np.ndarray  # uint16 [C(F, k), k], the cells of each set by number, ascending
     binomials: np.ndarray  # int64 [F, k + 1], C(cell, place): what a box adds to the rank of its set
 
 
 @dataclass(frozen=True, eq=False)
 class LevelTable:
-    """The fewest steps of every state of a level that can still be solved.
+    """The fewest steps of every solvable state of a level.
 
-    distance: uint16 [C(F, k) · F], by rank: that of the set of box cells times F plus the number of the player's cell;
-    UNREACHED for states without a solution and for ranks that are no state, with the player on a box.
-    layers: int64 [most steps + 1], states at each distance.  generated: legal steps back taken to list them.
+    distance: uint16 [C(F, k) · F], by rank: the rank of the set of box cells times F, plus the number of the player's
+    cell; UNREACHED for states without a solution and for ranks with the player on a box, which are no states.
+    layers: int64 [most steps + 1], the number of states at each distance.  generated: legal steps back taken to list
+    them.
     """
 
     puzzle: Sokoban
@@ -62,23 +63,23 @@ class LevelTable:
 
     @property
     def live(self) -> int:
-        """How many states can still be solved."""
+        """The number of solvable states."""
         return int(self.layers.sum())
 
     def __call__(self, states: States) -> CostToGo:
-        """Steps to the nearest solved state, float32 [N], inf for dead states; UserError for another level's."""
+        """Steps to the nearest solved state, float32 [N], inf for dead states; UserError for states of other levels."""
         steps = self.distance[self.ranks(states)]
         return np.where(steps == UNREACHED, np.inf, steps).astype(np.float32)
 
     def ranks(self, states: States) -> Ranks:
-        """The rank of each state, int64 [N]; UserError where one is not of this level."""
+        """The rank of each state, int64 [N]; UserError if a state is not of this level."""
         ranks = _ranks(self.level, states)
         for row in np.flatnonzero(ranks == NO_STATE)[:1]:
             raise UserError(f"State {row} is not of the level listed: walls, targets or the number of boxes differ.")
         return ranks
 
     def states_of(self, ranks: Ranks) -> States:
-        """The states of ranks, uint8 [N, D]; UserError for a rank that has the player on a box."""
+        """The states of ranks, uint8 [N, D]; UserError for a rank with the player on a box."""
         sets, players = np.divmod(ranks, len(self.level.floor.cell))
         boxes = self.level.boxes[sets].astype(np.int64)
         for rank in ranks[(boxes == players[:, None]).any(axis=1)][:1]:
@@ -89,21 +90,21 @@ class LevelTable:
         return states
 
     def path(self, state: States) -> list[int]:
-        """Actions of a shortest solution of a state, uint8 [D]; UserError where it has none."""
+        """Actions of a shortest solution of a state, uint8 [D]; UserError if it has none."""
         (rank,) = self.ranks(state[None])
         if self.distance[rank] == UNREACHED:
             raise UserError("The state has no solution: no steps bring all of its boxes onto targets.")
         return _path(self.level, self.distance, rank).tolist()
 
     def reachable(self, start: States) -> np.ndarray:
-        """Which states steps from a start, uint8 [D], lead to, bool, by rank; those UNREACHED of them are dead."""
+        """Which states can be reached from a start, uint8 [D]: bool, by rank; those that are UNREACHED are dead."""
         return _listed(self.level, self.ranks(start[None]), forth=True)[0] != UNREACHED
 
 
 def list_level(puzzle: Sokoban, state: States, largest: int = LARGEST) -> LevelTable:
-    """The table of the level that a state, uint8 [D], belongs to, by its walls, targets and number of boxes.
+    """The table of the level of a state, uint8 [D], given by its walls, targets and number of boxes.
 
-    TooLarge, a UserError, where it would have more than `largest` states, or some are farther than FARTHEST steps.
+    TooLarge, a UserError, if it would have more than `largest` states, or some state is farther than FARTHEST steps.
     """
     floor, boxes = floor_of(puzzle, state), int(is_box(state).sum())
     cells = len(floor.cell)
@@ -120,8 +121,8 @@ def list_level(puzzle: Sokoban, state: States, largest: int = LARGEST) -> LevelT
 def solve(puzzle: Sokoban, starts: States) -> SearchResult:
     """Shortest solutions of starts, uint8 [B, D], of any levels: each level is listed once, one after another.
 
-    A start without a solution has cost and lower_bound inf. nodes_expanded and nodes_generated are those of its whole
-    level, for each start. UserError where a level is too large to list.
+    A start without a solution has cost and lower_bound inf. For each start, nodes_expanded and nodes_generated count
+    its whole level. UserError if a level is too large to list.
     """
     rows: list[tuple] = [()] * len(starts)
     for group in by_level(starts):
@@ -133,7 +134,7 @@ def solve(puzzle: Sokoban, starts: States) -> SearchResult:
 
 
 def by_level(states: States) -> list[np.ndarray]:
-    """The rows of the states, uint8 [N, D], of each level: int64 arrays, each rising."""
+    """The rows of the states, uint8 [N, D], that belong to each level: int64 arrays, each ascending."""
     boxes = is_box(states).sum(axis=1, dtype=np.uint16)[:, None]
     keys = np.column_stack([bare(states), boxes.view(np.uint8)])
     _, levels = np.unique(keys.view(f"V{keys.shape[1]}").ravel(), return_inverse=True)  # a row as one value
@@ -167,7 +168,7 @@ def _solved(level: Level) -> Ranks:
 
 
 def _listed(level: Level, ranks: Ranks, forth: bool) -> tuple[np.ndarray, np.ndarray, int]:
-    """Steps from the nearest of some states by rank, uint16; states at each distance, int64; and how many were made."""
+    """Steps from the nearest of some states by rank, uint16; states at each distance, int64; number of legal steps."""
     distance = np.full(len(level.boxes) * len(level.floor.cell), UNREACHED, dtype=np.uint16)
     distance[ranks] = 0
     layers, generated = _spread(level, ranks, distance, forth, FARTHEST)
@@ -178,14 +179,14 @@ def _listed(level: Level, ranks: Ranks, forth: bool) -> tuple[np.ndarray, np.nda
 
 @njit(cache=True)
 def _spread(level, ranks, distance, forth, farthest):
-    """Breadth-first search forth or back from states by their ranks, int64, up to the farthest steps.
+    """Breadth-first search, forward or back, from states given by rank, int64, up to `farthest` steps.
 
-    Returns the states of each layer and how many steps were legal.
-    Keeps true: distance has what was reached, and frontier[:count] those reached by the last step.
+    Returns the number of states in each layer and the number of legal steps.
+    Keeps true: distance holds every state reached, and frontier[:count] those reached by the last step.
     """
     boxes, cells, count = level.boxes, len(level.floor.cell), len(ranks)
     standing, made = _nothing_on(cells), np.empty(ACTIONS if forth else STEPS_BACK, dtype=np.int64)
-    frontier = np.empty(count + STEPS_BACK, dtype=np.int32)  # twice as many have room for a state more
+    frontier = np.empty(count + STEPS_BACK, dtype=np.int32)  # after doubling there is room for one state's steps
     following = np.empty_like(frontier)
     frontier[:count] = ranks
     layers, generated, moves = [count], 0, 0
@@ -219,7 +220,7 @@ def _spread(level, ranks, distance, forth, farthest):
 
 @njit(cache=True)
 def _nothing_on(cells):
-    """What stands on each of the cells and on the wall, their last neighbour: int16 [F + 1]; else the box's place."""
+    """NOTHING for each cell, BLOCKED for their last neighbour, the wall: int16 [F + 1]; boxes come in place of it."""
     standing = np.full(cells + 1, NOTHING, dtype=np.int16)
     standing[cells] = BLOCKED
     return standing
@@ -241,7 +242,7 @@ def _take(standing, boxes, rank):
 
 @njit(cache=True)
 def _after(level, standing, rank, player, made):
-    """Fill made, int64 [4], with the state that each action leads to, NO_STATE where it is not legal."""
+    """Fill made, int64 [4], with the state that each action leads to, NO_STATE if it is not legal."""
     neighbour = level.floor.neighbour
     for action in range(ACTIONS):
         there, moved = neighbour[player, action], rank
@@ -274,7 +275,7 @@ def _before(level, standing, rank, player, made):
 
 @njit(cache=True)
 def _moved(level, rank, place, cell):
-    """The rank of a set after one of its boxes came to a free cell; boxes that it passes in order change places."""
+    """The rank of a set after one of its boxes moved to a free cell; it may change places with boxes in the order."""
     boxes, binomials = level.boxes, level.binomials
     moved, most = rank - binomials[boxes[rank, place], place + 1], boxes.shape[1] - 1
     while place < most and boxes[rank, place + 1] < cell:
@@ -290,12 +291,12 @@ def _moved(level, rank, place, cell):
 
 @njit(cache=True)
 def _combinations(cells, size, count):
-    """All sets of cells of a size, rising, in the order of the combinatorial number system: uint16 [count, size]."""
+    """All sets of `size` cells, ascending, in the order of the combinatorial number system: uint16 [count, size]."""
     sets, current = np.empty((count, size), dtype=np.uint16), np.arange(size)
     for rank in range(count):
         for place in range(size):
             sets[rank, place] = current[place]
-        # Move the first cell that has room on by one, and those before it back to the beginning.
+        # Advance the first cell that has room by one, and move those before it back to the beginning.
         place = 0
         while place < size - 1 and current[place] + 1 == current[place + 1]:
             current[place] = place
@@ -307,7 +308,7 @@ def _combinations(cells, size, count):
 
 @njit(cache=True)
 def _ranks(level, states):
-    """LevelTable.ranks, NO_STATE for those not of the level."""
+    """LevelTable.ranks, with NO_STATE for states of other levels."""
     floor, boxes, binomials = level
     ranks = np.empty(len(states), dtype=np.int64)
     for row in range(len(states)):

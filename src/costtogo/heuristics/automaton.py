@@ -1,10 +1,10 @@
 """A weighted automaton as a value network: a linear recurrent network of second order.
 
-It reads the cells of a state from the last to the first; each letter has a matrix of its own, which the memory is
-multiplied by: h ← h · M[letter]. The cost-to-go is linear in the last memory. (Giles et al. 1992,
-doi:10.1162/neco.1992.4.3.393, for second order; Rabusseau, Li and Precup 2019, arXiv:1807.01406, for the automaton.)
-On the Towers of Hanoi a cell is a disk, the last the largest; the same matrices serve every disk, so what is learned
-of small towers holds in large ones.
+It reads the cells of a state from the last to the first. Each letter has its own matrix, which multiplies the memory: h
+← h · M[letter]. The cost-to-go is linear in the last memory. (Giles et al. 1992, doi:10.1162/neco.1992.4.3.393, for
+second order; Rabusseau, Li and Precup 2019, arXiv:1807.01406, for the automaton.) On the Towers of Hanoi a cell is a
+disk, the last cell the largest disk; the same matrices serve every disk, so what the network learns on small towers
+holds on large ones.
 """
 
 import torch
@@ -15,7 +15,7 @@ from costtogo.params.training import ArchitectureParams
 from costtogo.puzzles.base import Puzzle
 from costtogo.types import UserError
 
-SPREAD = 0.5  # standard deviation of the first weights around the identity
+SPREAD = 0.5  # standard deviation of the initial weights around the identity
 
 
 class AutomatonNetwork(Network):
@@ -32,14 +32,14 @@ class AutomatonNetwork(Network):
         self.register_buffer("start", still[0].clone())
 
     def initialise(self) -> None:
-        """First weights, from torch's generator."""
+        """Set the initial weights, from torch's generator."""
         with torch.no_grad():
             self.matrices += SPREAD * torch.randn_like(self.matrices)
             self.output += SPREAD * torch.randn_like(self.output)
 
     def forward(self, values: torch.Tensor) -> torch.Tensor:
-        """values: [N, cells · letters]; all is computed in float64, for products of many matrices."""
-        still = torch.cat([self.start[None], self.matrices[0, 1:]])  # letter 0 leaves the first memory as it is
+        """values: [N, cells · letters]; everything is computed in float64, since it multiplies many matrices."""
+        still = torch.cat([self.start[None], self.matrices[0, 1:]])  # letter 0 leaves the first memory unchanged
         matrices = torch.cat([still[None], self.matrices[1:]])
         chosen = values.double().view(-1, self.cells, self.letters, 1)
         every = matrices.permute(1, 0, 2).reshape(len(self.start), -1)  # [size, letters · size]

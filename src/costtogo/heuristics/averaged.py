@@ -1,4 +1,4 @@
-"""The mean of what a heuristic says of several images of a state, which are as far from the goal as the state."""
+"""The mean of a heuristic over several images of a state, all as far from the goal as the state."""
 
 import numpy as np
 
@@ -8,11 +8,12 @@ from costtogo.types import ActionHeuristic, CostToGo, States, UserError
 
 
 class AveragedHeuristic:
-    """A heuristic that looks at the first so many symmetric images of each state, itself the first, and at the
-    inverses of these, where asked for: heuristics that know each child have no inverses, since a child of the inverse
-    is not the inverse of a child.
+    """A heuristic averaged over the first `count` symmetric images of each state, the state itself being the first.
 
-    Every image costs an evaluation. UserError where the puzzle has not so many images.
+    With `inverses`, also over the inverses of these images. A heuristic by action has no inverses, since a child of the
+    inverse is not the inverse of a child.
+
+    Every image costs one evaluation. UserError if the puzzle has fewer images.
     """
 
     def __init__(self, puzzle: Puzzle, heuristic: ActionHeuristic, count: int, inverses: bool = False):
@@ -33,7 +34,7 @@ class AveragedHeuristic:
         return np.mean([self.heuristic(image) for image in images], axis=0, dtype=np.float32)
 
     def children(self, states: States) -> np.ndarray:
-        """Cost-to-go of each child, float32 [N, A]; inf where the action is not legal."""
+        """Cost-to-go of each child, float32 [N, A]; inf if the action is not legal."""
         if not self.by_action:
             return child_costs(self.puzzle, states, self)
         values = [self.heuristic.children(image.apply(states))[:, image.actions] for image in self.symmetries]

@@ -1,4 +1,4 @@
-"""The cost-to-go of the children of states, by a heuristic that tells one of a state."""
+"""The cost-to-go of the children of states, by a heuristic that evaluates states."""
 
 from collections.abc import Callable
 
@@ -12,10 +12,10 @@ from costtogo.types import Children, CostToGo, Heuristic, States
 def child_costs(
     puzzle: Puzzle, states: States, cost_to_go: Heuristic, within: Callable[[Children], np.ndarray] | None = None
 ) -> CostToGo:
-    """The cost-to-go of each child, float32 [N, A], inf where the action is not legal.
+    """The cost-to-go of each child, float32 [N, A], inf if the action is not legal.
 
-    A state that is the child of several, as each within a walk is, is evaluated once; those of one hash are taken for
-    one. within: which children count, bool [N, A]; the others are as illegal.
+    A state that is the child of several states, as each state within a walk is, is evaluated once; states with equal
+    hashes are treated as one. within: which children count, bool [N, A]; the others count as illegal.
     """
     children, legal = puzzle.expand(states)
     if within is not None:

@@ -1,8 +1,8 @@
-"""A convolutional value network for puzzles whose cells lie in a square, as the final-year report's for the 15-puzzle.
+"""A convolutional value network for square boards, as in the final-year report for the 15-puzzle.
 
 Its 4.2.4: convolutions with kernels of 2 × 2 cells and strides of 1, the first with a padding of one cell, the others
-with none, then fully connected layers. Each letter is a channel. A convolution is a linear layer over the patches of
-the board, which one matrix product serves.
+with none, then fully connected layers. Each letter is a channel. A convolution is computed as a linear layer over the
+patches of the board, in one matrix product.
 """
 
 from functools import partial
@@ -26,11 +26,11 @@ from costtogo.params.training import ArchitectureParams
 from costtogo.puzzles.base import Puzzle
 from costtogo.types import UserError
 
-PADDING = 1  # cells around the board, of the first convolution
+PADDING = 1  # cells around the board, for the first convolution
 
 
 class ConvolutionalNetwork(Network):
-    """One-hot states [N, D · letters] → cost-to-go [N], or that of each child [N, A] where the architecture says so."""
+    """One-hot states [N, D · letters] → cost-to-go [N], or that of each child [N, A] if the architecture says so."""
 
     def __init__(self, architecture: ArchitectureParams, puzzle: Puzzle):
         super().__init__(architecture, puzzle)
@@ -55,12 +55,12 @@ class ConvolutionalNetwork(Network):
         return self._through([*(partial(self._layer, *pair) for pair in pairs), self.output], values)
 
     def _layer(self, layer: nn.Linear, norm: nn.Module, values: torch.Tensor) -> torch.Tensor:
-        """A layer in training: values [..., width], normalised over all but the last axis."""
+        """A layer in training; values: [..., width], normalised over all but the last axis."""
         made = layer(values)
         return normalised(made.flatten(0, -2), norm, self.architecture.norm_after_relu).view(made.shape)
 
     def _through(self, layers: list[Layer], values: torch.Tensor) -> torch.Tensor:
-        """One-hot states through the convolutions and then the other layers: what the last one gives."""
+        """One-hot states through the convolutions and the other layers: the output of the last one."""
         board = values.view(-1, self.side, self.side, self.letters)
         board = functional.pad(board, (0, 0, PADDING, PADDING, PADDING, PADDING))
         count = len(self.architecture.channels)

@@ -1,4 +1,4 @@
-"""A heuristic that knows which states of Sokoban are lost because a box is where it can be pushed to no target."""
+"""A heuristic that detects lost states of Sokoban, in which a box is where it can be pushed to no target."""
 
 import numpy as np
 
@@ -8,7 +8,7 @@ from costtogo.types import ActionHeuristic, CostToGo, States
 
 
 class WithDeadSquares:
-    """inf where a box stands on a dead square, elsewhere what the other heuristic says, asked as it is made."""
+    """inf if a box is on a dead square, else the value of the other heuristic, whose by_action it keeps."""
 
     def __init__(self, puzzle: Sokoban, heuristic: ActionHeuristic):
         self.puzzle, self.heuristic = puzzle, heuristic
@@ -19,7 +19,7 @@ class WithDeadSquares:
         return np.where(is_dead(self.puzzle, states), np.float32(np.inf), self.heuristic(states))
 
     def children(self, states: States) -> np.ndarray:
-        """Cost-to-go of each child, float32 [N, A]; inf where the action is not legal."""
+        """Cost-to-go of each child, float32 [N, A]; inf if the action is not legal."""
         children, legal = self.puzzle.expand(states)
         dead = is_dead(self.puzzle, children.reshape(-1, self.puzzle.cells)).reshape(legal.shape)
         return np.where(dead, np.float32(np.inf), self.heuristic.children(states))

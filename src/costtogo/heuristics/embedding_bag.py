@@ -1,4 +1,4 @@
-"""Sums of a layer's weights for whole pieces of a puzzle: where cells always move together, one row stands for them."""
+"""Sums of a layer's weights for whole pieces of a puzzle: if cells always move together, one row replaces theirs."""
 
 from functools import lru_cache
 from typing import NamedTuple
@@ -12,11 +12,11 @@ from costtogo.puzzles.base import Puzzle
 class EmbeddingBagIndex(NamedTuple):
     """How a state chooses among T rows of sums, one for each of the P places of pieces and each way to fill it.
 
-    The code of a place, states · places, has the letters of its cells as digits; its row is first +
-    numbers[offset + code].
-    members: the rows of weights that are summed, and one row of zeros where a piece has fewer cells.
-    fixed: those of cells that never change.
-    Only for states that can be reached: what no piece shows counts as the first way.
+    The code of a place, states · places, has the letters of its cells as digits; its row is first + numbers[offset +
+    code].
+    members: the rows of weights that are summed, padded with a row of zeros if a piece has fewer cells.
+    fixed: the rows of weights of cells that never change.
+    Only for reachable states: letters that no piece can show count as the first way.
     """
 
     places: torch.Tensor  # float32 [D, P]
@@ -27,12 +27,12 @@ class EmbeddingBagIndex(NamedTuple):
     fixed: torch.Tensor  # int64 [F]
 
     def summed(self, rows: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        """Of rows of weights [D · letters, width] the rows of sums [T, width] and what all states share, [width]."""
+        """From rows of weights [D · letters, width]: the rows of sums [T, width], and the shared part [width]."""
         with_zeros = torch.cat([rows, rows.new_zeros(1, rows.shape[1])])
         return with_zeros[self.members].sum(dim=1), rows[self.fixed].sum(dim=0)
 
     def chosen(self, states: torch.Tensor) -> torch.Tensor:
-        """The rows whose sum a layer gives for each state, uint8 [N, D]: int32 [N, P]."""
+        """The rows whose sum is a layer's output for each state, uint8 [N, D]: int32 [N, P]."""
         codes = torch.addmm(self.offsets, states.float(), self.places).int()  # small whole numbers: exact
         return self.numbers.index_select(0, codes.view(-1)).view(codes.shape).add_(self.first)
 
@@ -52,7 +52,7 @@ def index_of(puzzle: Puzzle, device: torch.device) -> EmbeddingBagIndex:
             first.append(used)
             members += (cells * puzzle.letters + shown).tolist()
             used += len(shown)
-        numbers += pieces.index.clip(0).ravel().tolist()  # rows of zeros that fill up a batch need a number, too
+        numbers += pieces.index.clip(0).ravel().tolist()  # the rows of zeros that pad a batch also need a number
         codes += pieces.index.size
     longest, nothing = max(len(summed) for summed in members), puzzle.cells * puzzle.letters
     members = [summed + [nothing] * (longest - len(summed)) for summed in members]

@@ -1,7 +1,7 @@
-"""A gated recurrent unit as a value network (Cho et al. 2014, arXiv:1406.1078), beside which the automaton is held.
+"""A gated recurrent unit as a value network (Cho et al. 2014, arXiv:1406.1078), for comparison with the automaton.
 
-It reads the cells of a state from the last to the first, as the automaton does; the cost-to-go is linear in the
-last memory.
+It reads the cells of a state from the last to the first, as the automaton does; the cost-to-go is linear in the last
+memory.
 """
 
 import torch
@@ -21,7 +21,7 @@ class GatedNetwork(Network):
         self.output = nn.Linear(architecture.states, 1)
 
     def initialise(self) -> None:
-        """First weights, from torch's generator, as torch begins."""
+        """Set the initial weights from torch's generator, as torch does by default."""
         self.unit.reset_parameters()
         self.output.reset_parameters()
 

@@ -1,17 +1,18 @@
-"""What value networks share: their base, products of matrices, batch normalisation, layers in inference mode.
+"""The shared parts of value networks: base class, matrix products, batch normalisation, layers in inference mode.
 
-Which library multiplies depends on the processor, for neither that comes with torch is the quickest everywhere, and
-trainings spend most of their time in products (benchmarks/README.md):
+Which library multiplies depends on the processor: neither library that comes with torch is the fastest everywhere, and
+training spends most of its time in products (benchmarks/README.md):
 
-- float32: torch calls MKL, which on AMD's processors with AVX-512 reaches less than half of what oneDNN does. There
-  products of FEW_ROWS rows or more are oneDNN's (outruns_mkl), in training (Linear) and in inference mode (rectified).
-- bfloat16: oneDNN's wherever the processor multiplies it natively (multiplies_bfloat16).
-- The first layer of a frozen network has one-hot inputs: it sums rows of weights, unless a product is as quick
+- float32: torch calls MKL, which on AMD processors with AVX-512 reaches less than half the speed of oneDNN. There,
+  oneDNN computes products of FEW_ROWS rows or more (outruns_mkl), in training (Linear) and in inference mode
+  (rectified).
+- bfloat16: oneDNN, wherever the processor multiplies it natively (multiplies_bfloat16).
+- The first layer of a frozen network has one-hot inputs: it sums rows of weights, unless a product is as fast
   (frozen_first).
 - On other devices torch decides.
 
-torch has no public call for oneDNN's product with what follows it in the same pass; product and rectified_sum use the
-one that torch.compile makes.
+torch has no public call for oneDNN's product together with the next step in one pass; product and rectified_sum use the
+call that torch.compile uses.
 """
 
 from collections.abc import Callable, Iterable
@@ -33,13 +34,13 @@ from costtogo.types import States
 
 Layer = Callable[[torch.Tensor], torch.Tensor]
 
-FEW_LETTERS = 8  # of a cell, with which a product of one-hot values takes no longer than to sum the rows they choose
-FEW_LETTERS_ON_TILES = 32  # the same where the processor multiplies on tiles (AMX)
-FEW_ROWS = 64  # of values in float32; fewer are sooner multiplied by MKL
+FEW_LETTERS = 8  # of a cell; up to here a product of one-hot values takes no longer than a sum of the rows they choose
+FEW_LETTERS_ON_TILES = 32  # the same if the processor multiplies on tiles (AMX)
+FEW_ROWS = 64  # of float32 values; MKL is faster with fewer rows
 
 
 class Linear(nn.Linear):
-    """A linear layer that multiplies float32 as by_onednn says, in training, too."""
+    """A linear layer that multiplies float32 with oneDNN if by_onednn says so, also in training."""
 
     def forward(self, values: torch.Tensor) -> torch.Tensor:
         """values: [..., inputs]."""
@@ -50,7 +51,7 @@ class Linear(nn.Linear):
 
 
 class _Products(torch.autograd.Function):
-    """The three products of a linear layer, of its values and of both gradients, by oneDNN."""
+    """The three products of a linear layer with oneDNN: its output and both gradients."""
 
     @staticmethod
     def forward(context, values, weight, bias):
@@ -69,14 +70,14 @@ class _Products(torch.autograd.Function):
 def product(
     values: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | None = None, then: str = "none"
 ) -> torch.Tensor:
-    """values · weightᵀ + bias by oneDNN, and what follows, all in one pass."""
+    """values · weightᵀ + bias with oneDNN, and the function `then` of it, all in one pass."""
     return torch.ops.mkldnn._linear_pointwise.default(values, weight, bias, then, [], "")
 
 
 class BatchNorm(nn.BatchNorm1d):
-    """Batch normalisation as Keras does it: the running variance follows the biased variance of a batch.
+    """Batch normalisation as in Keras: the running variance follows the biased variance of a batch.
 
-    Where several processes train together, a batch is that of all of them.
+    If several processes train together, the batch is that of all of them.
     """
 
     def forward(self, values: torch.Tensor) -> torch.Tensor:
@@ -97,7 +98,7 @@ class BatchNorm(nn.BatchNorm1d):
         return normalised
 
     def _of_all_processes(self, values: torch.Tensor) -> torch.Tensor:
-        """The rows of this process by mean and variance of those of all; what torch has for it needs CUDA."""
+        """The rows of this process, normalised by mean and variance over all processes; torch's version needs CUDA."""
         given = values.float()
         whole = Summed.apply(torch.cat([given.sum(0), given.new_tensor([len(given)])]))
         mean, count = whole[:-1] / whole[-1], whole[-1]
@@ -110,13 +111,13 @@ class BatchNorm(nn.BatchNorm1d):
         return (centred * torch.rsqrt(variance + self.eps) * self.weight + self.bias).to(values.dtype)
 
     def scale_and_shift(self) -> tuple[torch.Tensor, torch.Tensor]:
-        """What it does in inference mode: values · scale + shift."""
+        """Its effect in inference mode: values · scale + shift."""
         scale = self.weight / torch.sqrt(self.running_var + self.eps)
         return scale, self.bias - self.running_mean * scale
 
 
 class Network(nn.Module):
-    """One-hot states [N, D · letters] → cost-to-go [N], or that of each child [N, A] where the architecture says so."""
+    """One-hot states [N, D · letters] → cost-to-go [N], or that of each child [N, A] if the architecture says so."""
 
     def __init__(self, architecture: ArchitectureParams, puzzle: Puzzle):
         super().__init__()
@@ -124,12 +125,12 @@ class Network(nn.Module):
         self.view = VIEWS[getattr(architecture, "inputs", "cells")](puzzle)
 
     def encoded(self, states: States) -> torch.Tensor:
-        """What the network is trained on of states, uint8 [N, D]: one-hot, made on its device from one byte a cell."""
+        """The input of the network for states, uint8 [N, D]: one-hot, made on its device from one byte per cell."""
         given = torch.from_numpy(np.ascontiguousarray(states)).to(next(self.parameters()).device)
         return one_hot(self.view.of(given), self.view.letters, torch.float32)
 
     def initialise(self) -> None:
-        """First weights from torch's generator: Glorot uniform and zero biases, as Keras begins."""
+        """Set the initial weights from torch's generator: Glorot uniform and zero biases, as Keras does."""
         for module in self.modules():
             if isinstance(module, nn.Linear):
                 nn.init.xavier_uniform_(module.weight)
@@ -138,19 +139,19 @@ class Network(nn.Module):
     def frozen(self, dtype: torch.dtype) -> Layer:
         """The network in inference mode as a function of states, a tensor uint8 [N, D], computed in the given type.
 
-        Here in that of its weights whatever the given type, and never below 0.
+        This base class computes in the type of the weights instead, and returns at least 0.
         """
         network = deepcopy(self).eval()
         return lambda states: network(one_hot(states, self.letters, torch.float32)).clamp(min=0)
 
     @property
     def parameter_count(self) -> int:
-        """Trainable parameters."""
+        """The number of trainable parameters."""
         return sum(parameter.numel() for parameter in self.parameters())
 
 
 class Output(nn.Linear):
-    """The last layer, in float32 whatever the others compute in: [N, width] -> [N], or [N, A] by action.
+    """The last layer, in float32 even if the others compute in another type: [N, width] -> [N], or [N, A] by action.
 
     With a policy [N, 1 + A]: the value, then the logits of the actions.
     """
@@ -165,25 +166,25 @@ class Output(nn.Linear):
             return squeezed(super().forward(values.float()))
 
     def frozen(self) -> Layer:
-        """The layer as it is now, whatever becomes of its weights."""
+        """The layer as it is now: later changes of its weights do not change the result."""
         weight, bias = self.weight.detach().clone(), self.bias.detach().clone()
         return lambda values: squeezed(functional.linear(values.float(), weight, bias))
 
 
 def squeezed(outputs: torch.Tensor) -> torch.Tensor:
-    """[N, 1] -> [N]; wider outputs stay."""
+    """[N, 1] -> [N]; wider outputs are unchanged."""
     return outputs[:, 0] if outputs.shape[1] == 1 else outputs
 
 
 def through(layers: Iterable[Layer], values: torch.Tensor) -> torch.Tensor:
-    """Values through one layer after another."""
+    """Values after one layer after another."""
     for layer in layers:
         values = layer(values)
     return values
 
 
 def norm_of(architecture: ArchitectureParams, width: int) -> nn.Module:
-    """The batch normalisation of an architecture, or nothing where it has none."""
+    """The batch normalisation of an architecture, or the identity if it has none."""
     if not architecture.batch_norm:
         return nn.Identity()
     momentum = 1 - architecture.batch_norm_momentum  # torch weighs the new batch, Keras the old average
@@ -191,12 +192,12 @@ def norm_of(architecture: ArchitectureParams, width: int) -> nn.Module:
 
 
 def normalised(values: torch.Tensor, norm: nn.Module, after_relu: bool) -> torch.Tensor:
-    """Batch normalisation and ReLU, in this order or, after_relu, the other way round; values: [N, width]."""
+    """Batch normalisation and ReLU, in this order or, with after_relu, in reverse; values: [N, width]."""
     return norm(functional.relu(values)) if after_relu else functional.relu(norm(values))
 
 
 def fold(layer: nn.Linear, norm: nn.Module, dtype: torch.dtype) -> tuple[torch.Tensor, torch.Tensor]:
-    """Weight and bias of a linear layer with the batch normalisation right after it, copies in the given type."""
+    """Weight and bias of a linear layer, copies in the given type, with the batch normalisation after it folded in."""
     weight, bias = layer.weight, layer.bias
     if isinstance(norm, BatchNorm):
         scale = norm.weight / torch.sqrt(norm.running_var + norm.eps)
@@ -212,7 +213,7 @@ def frozen_layer(layer: nn.Linear, norm: nn.Module, dtype: torch.dtype, after_re
 
 
 def frozen_norm(norm: nn.Module, dtype: torch.dtype) -> Layer:
-    """Batch normalisation, or nothing, in inference mode."""
+    """Batch normalisation, or the identity, in inference mode."""
     if not isinstance(norm, BatchNorm):
         return lambda values: values
     scale, shift = (part.to(dtype, copy=True) for part in norm.scale_and_shift())
@@ -220,11 +221,11 @@ def frozen_norm(norm: nn.Module, dtype: torch.dtype) -> Layer:
 
 
 def frozen_first(layer: nn.Linear, norm: nn.Module, dtype: torch.dtype, after_relu: bool, view: View) -> Layer:
-    """As frozen_layer, but of states uint8 [N, D]: they choose rows of the weights, or of sums of them, to be summed.
+    """As frozen_layer, but of states uint8 [N, D]: they choose the rows of weights, or of their sums, to add up.
 
-    view: what the network sees of them.
+    view: the network's view of states.
 
-    Where oneDNN multiplies bfloat16, the product of one-hot values of few letters is quicker than the sums.
+    If oneDNN multiplies bfloat16, the product of one-hot values with few letters is faster than the sums.
     """
     few = FEW_LETTERS_ON_TILES if torch.cpu._is_amx_tile_supported() else FEW_LETTERS
     device = layer.weight.device
@@ -246,15 +247,15 @@ def frozen_first(layer: nn.Linear, norm: nn.Module, dtype: torch.dtype, after_re
 
 
 def one_hot(states: torch.Tensor, letters: int, dtype: torch.dtype) -> torch.Tensor:
-    """One-hot encoding of states uint8 [N, D], in their order: [N, D · letters]."""
+    """One-hot encoding of states uint8 [N, D], in order: [N, D · letters]."""
     rows = torch.eye(letters, dtype=dtype, device=states.device)
     return rows.index_select(0, states.reshape(-1).int()).view(len(states), states.shape[1] * letters)
 
 
 def by_onednn(dtype: torch.dtype, device: torch.device, rows: int) -> bool:
-    """Whether oneDNN multiplies so many rows of the given type, and does what follows a product in the same pass.
+    """True if oneDNN multiplies `rows` rows of the given type, together with the next step in one pass.
 
-    bfloat16 wherever it can, many rows of float32 where it outruns MKL.
+    bfloat16 wherever it can, many rows of float32 where it is faster than MKL.
     """
     if device.type != "cpu":
         return False
@@ -265,13 +266,13 @@ def by_onednn(dtype: torch.dtype, device: torch.device, rows: int) -> bool:
 
 @lru_cache(maxsize=1)
 def multiplies_bfloat16() -> bool:
-    """Whether oneDNN multiplies bfloat16 on this processor; without AVX-512 it refuses."""
+    """True if oneDNN multiplies bfloat16 on this processor; without AVX-512 it refuses."""
     return torch.backends.mkldnn.is_available() and torch.ops.mkldnn._is_mkldnn_bf16_supported()
 
 
 @lru_cache(maxsize=1)
 def outruns_mkl() -> bool:
-    """Whether oneDNN multiplies float32 faster than MKL: on AMD's processors with AVX-512, twice as fast."""
+    """True if oneDNN multiplies float32 faster than MKL: on AMD processors with AVX-512, twice as fast."""
     processor = torch.cpu.get_capabilities()
     made_by_amd = "AMD" in processor.get("cpu_name", "")
     return made_by_amd and processor.get("avx512_f", False) and torch.backends.mkldnn.is_available()
@@ -285,12 +286,12 @@ def rectified(values: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor) ->
 
 
 def rectified_sum(values: torch.Tensor, other: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor) -> torch.Tensor:
-    """ReLU of the sum of a linear layer of values and of other, all [N, width]."""
+    """ReLU of the sum of `other` and a linear layer of values, both [N, width]."""
     if by_onednn(values.dtype, values.device, rows_of(values)):
         return torch.ops.mkldnn._linear_pointwise.binary(values, other, weight, bias, "add").relu_()
     return functional.linear(values, weight, bias).add_(other).relu_()
 
 
 def rows_of(values: torch.Tensor) -> int:
-    """How many rows a product has whose values are [..., width]."""
+    """The number of rows of a product with values [..., width]."""
     return values.shape[:-1].numel()

@@ -1,10 +1,10 @@
-"""A network for Lights Out that tells which lights to press, row by row from the last to the first.
+"""A network for Lights Out that predicts which lights to press, row by row from the last to the first.
 
-The lights of a row follow from the presses of the row itself, of the one after it and of the one before it. So where
-two of these are known, a unit that sees three cells of each in a row can learn the third; one unit serves all cells.
-The presses of the last row have none after them to go by. The unit first reads the board as if there were none in the
-last row, and what it would then press before the first row tells a second unit which there are. (By hand this is
-known as chasing the lights.) The architecture knows that a press acts on its neighbours alone; how, both units learn.
+The lights of a row follow from the presses of the row itself, of the row after it and of the row before it. So if two
+of these are known, a unit that sees three cells of each in a row can learn the third; one unit serves all cells. The
+last row has no later presses to use. The unit first reads the board as if the last row had no presses; from the presses
+it would then make before the first row, a second unit predicts the presses of the last row. (Done by hand, this is
+known as chasing the lights.) The architecture only knows that a press acts on its neighbours; both units learn how.
 """
 
 from collections.abc import Callable
@@ -35,8 +35,10 @@ class LightChasingNetwork(Network):
         self.last = _layers([puzzle.side, *architecture.first_layers, puzzle.side])
 
     def forward(self, values: torch.Tensor, presses: torch.Tensor | None = None) -> torch.Tensor:
-        """values: [N, 2 · side²].  presses: [N, side²], 1 where a light is pressed, if the unit is to go by the true
-        presses of later rows and not by its own. All is computed in float32."""
+        """Predict the log odds of the presses, float32; values: [N, 2 · side²].
+
+        presses: [N, side²], 1 for a pressed light, if the unit is to use the true presses of later rows, not its own.
+        """
         with torch.autocast(values.device.type, enabled=False):
             return self._told(values.float(), presses)
 
@@ -53,7 +55,7 @@ class LightChasingNetwork(Network):
         return torch.cat([self._before(lights[:, 1:], known[:, 1:], after), last[:, None]], dim=1).flatten(1)
 
     def _read(self, lights: torch.Tensor, last: torch.Tensor) -> list[torch.Tensor]:
-        """The log odds of the presses in the row before the first and in each but the last, by those of the last ±1."""
+        """The log odds of the presses before the first row and in all rows but the last, from the last row's ±1."""
         found, row, after = [], last, torch.zeros_like(last)
         for place in reversed(range(self.side)):
             found.insert(0, self._before(lights[:, place], row, after))
@@ -61,7 +63,7 @@ class LightChasingNetwork(Network):
         return found
 
     def _before(self, *rows: torch.Tensor) -> torch.Tensor:
-        """The log odds of the presses before a row, by its lights and presses and the presses after it: [..., side]."""
+        """The log odds of the presses before a row, from its lights, its presses and those after it: [..., side]."""
         edge = WINDOW // 2
         windows = [functional.pad(row, (edge, edge)).unfold(-1, WINDOW, 1) for row in rows]
         return self.unit(torch.cat(windows, dim=-1))[..., 0]
@@ -69,7 +71,7 @@ class LightChasingNetwork(Network):
     def frozen(self, dtype: torch.dtype) -> Callable[[torch.Tensor], torch.Tensor]:
         """The cost-to-go of each child, float32 [N, side²], as a function of states uint8 [N, D].
 
-        It is how many presses are expected, one less or more after one of them; in float32 whatever the given type.
+        It is the expected number of presses, one fewer or one more after each of them; always in float32.
         """
         network = deepcopy(self).eval()
 
@@ -87,5 +89,5 @@ def _layers(widths: list[int]) -> nn.Sequential:
 
 
 def _signs(true: torch.Tensor) -> torch.Tensor:
-    """1 where true, -1 where not; 0 stands for what is beyond the board."""
+    """1 if true, -1 if not; 0 marks cells beyond the board."""
     return 2 * true.float() - 1

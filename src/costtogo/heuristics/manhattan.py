@@ -1,8 +1,8 @@
 """Manhattan distance and linear conflicts of the sliding-tile puzzles.
 
 The Manhattan distance is the additive pattern database whose patterns are single tiles. Linear conflicts (Hansson,
-Mayer and Yung 1992, doi:10.1016/0020-0255(92)90070-O): tiles in the row that they belong to, but not in the order of
-their goals, cannot all stay in it; each that must leave and come back costs two moves more; so in columns.
+Mayer and Yung 1992, doi:10.1016/0020-0255(92)90070-O): tiles in their goal row, but not in the order of their goals,
+cannot all stay in it; each that must leave and come back costs two more moves; the same holds for columns.
 """
 
 from functools import lru_cache
@@ -16,9 +16,9 @@ from costtogo.puzzles.sliding import SlidingTiles
 
 
 class Manhattan(TileSumHeuristic):
-    """Rows and columns between each tile and its goal, added up; optionally with linear conflicts.
+    """The sum of rows and columns between each tile and its goal; optionally with linear conflicts.
 
-    Admissible and consistent either way.
+    Admissible and consistent in both cases.
     """
 
     def __init__(self, puzzle: SlidingTiles, linear_conflicts: bool = False):
@@ -29,16 +29,16 @@ class Manhattan(TileSumHeuristic):
 
 @lru_cache(maxsize=4)
 def with_conflicts(puzzle: SlidingTiles) -> Manhattan:
-    """Manhattan distance with linear conflicts, above which a network may lie; made once a process."""
+    """Manhattan distance with linear conflicts, a bound that networks may add to; made once per process."""
     return Manhattan(puzzle, linear_conflicts=True)
 
 
 @lru_cache(maxsize=4)
 @njit(cache=True)
 def conflicts_of_lines(side):
-    """Moves added by the order of tiles in a line, by its number (tile_sums.line_number): uint8 [(side + 1) ** side].
+    """Moves added for the order of tiles in a line, by tile_sums.line_number: uint8 [(side + 1) ** side].
 
-    A line with m of its own tiles keeps a longest rising subsequence of them; each other tile adds two moves.
+    A line keeps a longest ascending subsequence of its own tiles; each of its other tiles adds two moves.
     """
     moves = np.empty((side + 1) ** side, dtype=np.uint8)
     goal, longest = np.empty(side, dtype=np.int64), np.empty(side, dtype=np.int64)

@@ -1,13 +1,13 @@
-"""A lower bound of the steps that a level of Sokoban needs: pushes by a matching of boxes to targets, and a first walk.
+"""A lower bound of the steps to solve a Sokoban level: pushes from a matching of boxes to targets, and a first walk.
 
-Each box comes to a target of its own, by at least as many pushes as it would need if it were the only box. So the
+Each box comes to a different target, with at least as many pushes as it would need if it were the only box. So the
 cheapest perfect matching of boxes to targets by these pushes, M, never exceeds the steps to go. A lone box's pushes
-depend on its cell and on the side of it that the player can walk to. A walk changes neither; at a push M falls by at
+depend on its cell and on the side of it that the player can walk to. A walk changes neither; a push reduces M by at
 most 1.
 
-The bound looks one push ahead: it is the least walk + 1 + M after the push, of all pushes that the player can walk to
-now. That is M or more. It is consistent: a step of the walk makes it less by 1 at most, and where a push is next it is
-at most 1 + M after that push.
+The bound looks one push ahead: it is the smallest walk + 1 + M after the push, over all pushes that the player can walk
+to now. That is at least M. The bound is consistent: a step of the walk reduces it by at most 1, and if a push is next
+it is at most 1 + M after that push.
 """
 
 from typing import NamedTuple
@@ -21,14 +21,15 @@ from costtogo.types import CostToGo, States
 
 ACTIONS = len(STEPS)
 ELSEWHERE = ACTIONS  # the side of a player who cannot walk to the box
-NO_PUSHES = 1 << 40  # the box cannot come to the target; more than all pushes of a matching together
-KEPT = 1 << 26  # bytes of levels kept by a bound, about 10,000 of 10 × 10
+NO_PUSHES = 1 << 40  # the box cannot reach the target; more than all pushes of a matching together
+KEPT = 1 << 26  # bytes of levels that a bound keeps, about 10,000 levels of 10 × 10
 
 
 class Pushes(NamedTuple):
-    """What boxes need in a level where each is alone.
+    """The pushes that each box of a level needs if it is alone.
 
-    side: uint8 [F, F], by the cells of box and player: the part next to the box, of up to four, he is in, or ELSEWHERE.
+    side: uint8 [F, F], by the cells of box and player: which of up to four parts next to the box the player is in, or
+    ELSEWHERE.
     pushes: int64 [F, 5, targets], from a box's cell and the player's side to each target, or NO_PUSHES.
     """
 
@@ -38,9 +39,9 @@ class Pushes(NamedTuple):
 
 
 class MatchingBound:
-    """Steps that each state needs at least, uint8 [N, D] -> float32 [N]: admissible and consistent; inf for some dead.
+    """A lower bound of steps, uint8 [N, D] -> float32 [N]: admissible and consistent; inf for some dead states.
 
-    States may be of any levels; those of one level are best in a row. The pushes of levels seen are kept.
+    States may be of any levels, but those of one level should be consecutive. The pushes of levels seen are kept.
     """
 
     def __init__(self, puzzle: Sokoban):
@@ -49,14 +50,14 @@ class MatchingBound:
         self._bytes = 0
 
     def __call__(self, states: States) -> CostToGo:
-        """0 for solved states alone; inf where no matching is left or no push, float32 [N]."""
+        """float32 [N]: 0 only for solved states; inf if there is no matching or no push left."""
         bounds, row = np.empty(len(states), dtype=np.float32), 0
         while row < len(states):
             row = _bounds(self.pushes_of(states[row]), states, row, bounds)
         return bounds
 
     def pushes_of(self, state: States) -> Pushes:
-        """What boxes need in the level of a state, uint8 [D]; kept for later, and all forgotten at KEPT bytes."""
+        """The Pushes of a state's level, uint8 [D]; kept for later, and all dropped at KEPT bytes."""
         key = bare(state).tobytes()
         if (known := self._kept.get(key)) is not None:
             return known
@@ -70,14 +71,14 @@ class MatchingBound:
 
 
 def pushes_alone(puzzle: Sokoban, state: States) -> Pushes:
-    """What boxes need in the level of a state, uint8 [D], by breadth-first search from its targets."""
+    """The Pushes of a state's level, uint8 [D], by breadth-first search from its targets."""
     floor = floor_of(puzzle, state)
     side = _sides(floor.neighbour)
     return Pushes(floor, side, _pushes(floor.neighbour, side, np.flatnonzero(floor.bare[floor.cell] % 2 == 1)))
 
 
 def dead_squares(puzzle: Sokoban, states: States) -> np.ndarray:
-    """The free cells from which a box can be pushed to no target, even if it were alone: bool [N, D]."""
+    """The free cells from which even a lone box can be pushed to no target: bool [N, D]."""
     dead = np.zeros(states.shape, dtype=bool)
     for group in by_level(states):
         floor, _, pushes = pushes_alone(puzzle, states[group[0]])
@@ -86,13 +87,13 @@ def dead_squares(puzzle: Sokoban, states: States) -> np.ndarray:
 
 
 def is_dead(puzzle: Sokoban, states: States) -> np.ndarray:
-    """Which states have a box on a dead square, bool [N]; an infinite MatchingBound finds more of those to give up."""
+    """Which states have a box on a dead square, bool [N]; an infinite MatchingBound finds more dead states."""
     return (dead_squares(puzzle, states) & is_box(states)).any(axis=1)
 
 
 @njit(cache=True)
 def _sides(neighbour):
-    """Pushes.side: for each cell of a box, the parts that it divides the floor into, in the order of its neighbours."""
+    """Pushes.side: for each cell of a box, the parts into which it splits the floor, in the order of its neighbours."""
     cells = len(neighbour)
     side, stack = np.full((cells, cells), ELSEWHERE, dtype=np.uint8), np.empty(cells, dtype=np.int64)
     for box in range(cells):
@@ -116,7 +117,7 @@ def _sides(neighbour):
 
 @njit(cache=True)
 def _pushes(neighbour, side, targets):
-    """Pushes.pushes: breadth-first search by pulls from each target, where the player may be on any side at the end."""
+    """Pushes.pushes: breadth-first search by pulls from each target, where the player may end on any side."""
     cells = len(neighbour)
     pushes = np.full((cells, ACTIONS + 1, len(targets)), NO_PUSHES, dtype=np.int64)
     queue = np.empty((cells * ACTIONS, 2), dtype=np.int64)
@@ -129,7 +130,7 @@ def _pushes(neighbour, side, targets):
             box, part = queue[head]
             head += 1
             for action in range(ACTIONS):
-                # The last push moved the box here from `before`, where the player is now, who stood `behind` it.
+                # The last push moved the box here from `before`, where the player is now; it came from `behind`.
                 before = neighbour[box, action]
                 if before == cells or side[box, before] != part:
                     continue
@@ -144,9 +145,9 @@ def _pushes(neighbour, side, targets):
 
 @njit(cache=True)
 def _bounds(level, states, row, bounds):
-    """Enter the bounds of states from a row on, until one is of another level; return its row.
+    """Enter the bounds of states from a row on, until a state is of another level; returns its row.
 
-    Keeps true: standing has the boxes of the row at hand, by their order, and nothing else but the wall.
+    Keeps true: standing has the boxes of the current row, by their order, and otherwise only the wall.
     """
     floor, side, pushes = level.floor, level.side, level.pushes
     cells, targets = len(floor.cell), pushes.shape[2]
@@ -185,17 +186,18 @@ def _bounds(level, states, row, bounds):
 
 
 class Walk(NamedTuple):
-    """Room for breadth-first search by the player."""
+    """Arrays for the player's breadth-first search."""
 
-    mark: np.ndarray  # int64 [F], the last row in which he came to a cell
-    queue: np.ndarray  # int64 [F], the cells that he came to
+    mark: np.ndarray  # int64 [F], the last row in which the player reached a cell
+    queue: np.ndarray  # int64 [F], the cells that the player reached
 
 
 @njit(cache=True)
 def _after_a_push(level, walk, standing, player, row, cost, count, matching, match):
-    """The least walk + 1 + matching after the push, of all first pushes; NO_PUSHES where there is none.
+    """The smallest walk + 1 + matching after the push, over all first pushes; NO_PUSHES if there is none.
 
-    cost, matching: before the push. None after a longer walk is better once walk + matching is as much as the best.
+    cost, matching: before the push. The search ends once walk + matching reaches the best value: longer walks cannot
+    improve it.
     """
     neighbour, side, pushes = level.floor.neighbour, level.side, level.pushes
     mark, queue = walk
@@ -224,13 +226,13 @@ def _after_a_push(level, walk, standing, player, row, cost, count, matching, mat
 
 
 class Matching(NamedTuple):
-    """Room for the work of _least_matching with T targets: the last place of those of T + 1 is no target."""
+    """Arrays for _least_matching with T targets: in arrays of T + 1 the last place is no target."""
 
     box_price: np.ndarray  # int64 [T]
     target_price: np.ndarray  # int64 [T + 1]
     box_of: np.ndarray  # int64 [T + 1], of each target, or NOTHING
-    slack: np.ndarray  # int64 [T], what an edge to a target costs above the prices, at least
-    before: np.ndarray  # int64 [T], the target that the path came from
+    slack: np.ndarray  # int64 [T], a lower bound of what an edge to a target costs above the prices
+    before: np.ndarray  # int64 [T], the previous target on the path
     done: np.ndarray  # bool [T + 1]
 
 
@@ -242,16 +244,16 @@ def _empty_matching(targets):
 
 @njit(cache=True)
 def _least_matching(cost, count, match):
-    """The least cost of a target for each of count boxes, each another, by the Hungarian method; cost: int64 [k, T].
+    """The least total cost of different targets for `count` boxes, by the Hungarian method; cost: int64 [k, T].
 
-    Keeps true: prices of a box and a target never exceed their cost together, and equal it where they are matched; the
+    Keeps true: the prices of a box and a target never exceed their cost together, and equal it if they are matched; the
     boxes matched so far are matched at the least cost.
     """
     box_price, target_price, box_of, slack, before, done = match
     targets = len(box_price)
     target_price[:], box_of[:] = 0, NOTHING
     for box in range(count):
-        # Find the cheapest path from the box to a target that is free: from box to target, and on to the box matched.
+        # Find the cheapest path from the box to a free target: from box to target, then on to the target's matched box.
         box_price[box], box_of[targets], target = 0, box, targets
         slack[:], done[:] = np.iinfo(np.int64).max, False
         while box_of[target] != NOTHING:
@@ -272,7 +274,7 @@ def _least_matching(cost, count, match):
                 elif other < targets:
                     slack[other] -= least
             target = nearest
-        # Hand the targets along the path on.
+        # Shift the targets along the path.
         while target != targets:
             box_of[target] = box_of[before[target]]
             target = before[target]

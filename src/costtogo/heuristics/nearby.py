@@ -1,4 +1,4 @@
-"""A heuristic that knows the exact distances around the goal and asks another one beyond them."""
+"""A heuristic that is exact around the goal and uses another heuristic beyond."""
 
 import numpy as np
 
@@ -7,10 +7,10 @@ from costtogo.types import ActionHeuristic, CostToGo, States
 
 
 class NearbyHeuristic:
-    """The exact distance of every state in the table, elsewhere what the other heuristic says.
+    """The exact distance of every state in the table, the value of the other heuristic elsewhere.
 
-    A search over it that comes within the table's depth walks straight to the goal. heuristic is asked as it is made:
-    for states, or for their children where its by_action is true. Two states may have one hash: see exact.nearby.
+    A search with it that comes within the table's depth walks straight to the goal. heuristic is called by state, or by
+    child if its by_action is true. Two states may have equal hashes: see exact.nearby.
     """
 
     def __init__(self, heuristic: ActionHeuristic, nearby: Ends):
@@ -22,7 +22,7 @@ class NearbyHeuristic:
         return self._known(self.nearby(states), self.heuristic(states))
 
     def children(self, states: States) -> np.ndarray:
-        """Cost-to-go of each child, float32 [N, A]; inf where the action is not legal."""
+        """Cost-to-go of each child, float32 [N, A]; inf if the action is not legal."""
         values = self.heuristic.children(states)
         return np.where(np.isfinite(values), self._known(self.nearby.of_children(states), values), values)
 

@@ -1,4 +1,4 @@
-"""Value networks of all architectures: how they are made, evaluated as heuristics, and kept as checkpoints."""
+"""Value networks of all architectures: how they are made, evaluated as heuristics, and saved as checkpoints."""
 
 from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache, partial
@@ -22,7 +22,7 @@ from costtogo.puzzles import find, made, make, rules
 from costtogo.puzzles.base import Puzzle
 from costtogo.types import CostToGo, Heuristic, States, UserError
 
-CHUNK, LEAST = 2048, 256  # states evaluated at a time: enough for the products of matrices, few enough for the cache
+CHUNK, LEAST = 2048, 256  # states evaluated at once: enough for fast matrix products, few enough for the cache
 
 
 NETWORKS: dict[str, type[Network]] = {
@@ -35,12 +35,12 @@ NETWORKS: dict[str, type[Network]] = {
 
 
 def of_architecture(architecture: ArchitectureParams, puzzle: Puzzle) -> Network:
-    """A network whose weights are still to be set."""
+    """A network whose weights are not set yet."""
     return NETWORKS[architecture.kind](architecture, puzzle)
 
 
 def build(architecture: ArchitectureParams, puzzle: Puzzle, seed: int) -> Network:
-    """A fresh network with its first weights."""
+    """A new network with its initial weights."""
     torch.manual_seed(seed)
     network = of_architecture(architecture, puzzle)
     network.initialise()
@@ -57,9 +57,9 @@ def native_precision(precision: str, device: str) -> str:
 
 
 def present(device: str, processes: int = 1) -> str:
-    """The device, cpu or cuda, if torch can use it, else UserError; of auto the one that there is.
+    """The device, cpu or cuda, UserError if torch cannot use it; "auto" gives the one that there is.
 
-    processes: of which each needs a CUDA device of its own.
+    processes: each needs its own CUDA device.
     """
     if device == "auto":
         device = "cuda" if torch.cuda.is_available() else "cpu"
@@ -76,11 +76,11 @@ def present(device: str, processes: int = 1) -> str:
 class NetworkHeuristic:
     """A frozen network as a heuristic: uint8 [N, D] → float32 [N], 0 at the goal.
 
-    by_action: whether the network tells the cost-to-go of each child; children() is cheap then, and the cost-to-go
-    of a state is 1 + the least of its children.
-    has_policy: True if it has a value and a policy of each state; with_policy() returns both from one evaluation.
-    bound: where the architecture lies above one, what is added to the network's output, which then counts from 0 on;
-    the cost-to-go is never below it.
+    by_action: True if the network gives the cost-to-go of each child; children() is cheap then, and the cost-to-go of a
+    state is 1 + the smallest of its children.
+    has_policy: True if it gives a value and a policy of each state; with_policy() returns both from one evaluation.
+    bound: a lower bound, if the architecture has one. The network's output, at least 0, is added to it; so the
+    cost-to-go is never below it.
     """
 
     def __init__(self, puzzle: Puzzle, network: Network, precision: str):
@@ -100,7 +100,7 @@ class NetworkHeuristic:
         return values
 
     def outputs(self, states: States) -> CostToGo:
-        """What the network itself says, at the goal too, float32 [N]."""
+        """The network's own output, also at the goal, float32 [N]."""
         if self.by_action:
             return 1 + self.children(states).min(axis=1)
         values = self._evaluated(states)
@@ -109,7 +109,7 @@ class NetworkHeuristic:
         return values if self.bound is None else self.bound(states) + np.maximum(values, 0)
 
     def with_policy(self, states: States) -> tuple[np.ndarray, CostToGo]:
-        """The probability of each action, float32 [N, A], 0 where it is not legal; and the cost-to-go, float32 [N]."""
+        """The probability of each action, float32 [N, A], 0 if it is not legal; and the cost-to-go, float32 [N]."""
         values, legal = self._evaluated(states), self.puzzle.legal(states)
         logits = np.where(legal, values[:, 1:], -np.inf)
         weights = np.exp(logits - logits.max(axis=1, keepdims=True))
@@ -118,24 +118,24 @@ class NetworkHeuristic:
         return (weights / weights.sum(axis=1, keepdims=True)).astype(np.float32), costs
 
     def predicted(self, states: States) -> np.ndarray:
-        """What the network is trained on: outputs float32 [N], children [N, A] or, of a policy, all [N, 1 + A]."""
+        """The values that training fits: outputs float32 [N], children [N, A] or, with a policy, all [N, 1 + A]."""
         if self.has_policy:
             return self._evaluated(states)
         return self.children(states) if self.by_action else self.outputs(states)
 
     def children(self, states: States) -> np.ndarray:
-        """Cost-to-go of each child, float32 [N, A]; inf where the action is not legal."""
+        """Cost-to-go of each child, float32 [N, A]; inf if the action is not legal."""
         if not self.by_action:
             return child_costs(self.puzzle, states, self)
         legal, values = self.puzzle.legal(states), self._evaluated(states)
         return values if legal.all() else np.where(legal, values, np.float32(np.inf))
 
     def _evaluated(self, states: States) -> np.ndarray:
-        """The network's outputs, float32 [N], [N, A] or [N, 1 + A]; each process of a training has a part of them."""
+        """The network's outputs, float32 [N], [N, A] or [N, 1 + A]; processes that train together share the states."""
         return by_parts(self._by_threads, states)
 
     def _by_threads(self, states: States) -> np.ndarray:
-        """The outputs of a part of the states, of many of them a part on each thread."""
+        """The outputs for a part of the states; if there are many, each thread evaluates a part of them."""
         threads = torch.get_num_threads() if self.device.type == "cpu" else 1
         in_turn = -(-len(states) // (CHUNK * threads))
         size = max(LEAST, -(-len(states) // max(1, in_turn * threads)))
@@ -152,7 +152,7 @@ class NetworkHeuristic:
 
     @torch.inference_mode()
     def _of_part(self, states: States) -> np.ndarray:
-        rows = max(1, len(states))  # torch cannot tell the shape of some layers from no rows
+        rows = max(1, len(states))  # for some layers torch cannot infer the shape from zero rows
         if by_onednn(self.dtype, self.device, rows):
             rows = rounded(rows)
         evaluated = self.evaluate(torch.from_numpy(with_rows(states, rows)).to(self.device))
@@ -161,16 +161,16 @@ class NetworkHeuristic:
 
 @lru_cache(maxsize=1)
 def workers(threads: int) -> ThreadPoolExecutor:
-    """Threads that evaluate one part of the states each: torch's own would wait for each other after every layer.
+    """Threads that evaluate one part of the states each; torch's own would wait for each other after every layer.
 
-    Each is told to compute alone: a library that it calls would start threads of its own otherwise, and where there are
-    more of them than cores, all of torch's sleep at once wherever they wait.
+    Each is set to compute alone, since a library that it calls would otherwise start threads too; with more threads
+    than cores, all threads of torch sleep at once whenever they wait.
     """
     return ThreadPoolExecutor(threads, initializer=torch.set_num_threads, initargs=(1,))
 
 
 def bound_of(architecture: ArchitectureParams, puzzle: Puzzle) -> Heuristic | None:
-    """The lower bound that a network of the architecture lies above, if any; UserError where the puzzle has none."""
+    """The lower bound that the architecture adds to, if any; UserError if the puzzle has none."""
     if not architecture.above:
         return None
     bound = find(puzzle.name)[0].bound
@@ -180,15 +180,15 @@ def bound_of(architecture: ArchitectureParams, puzzle: Puzzle) -> Heuristic | No
 
 
 def rounded(rows: int) -> int:
-    """The next power of two, from 64 on the next multiple of 64.
+    """The next power of two up to 64, then the next multiple of 64.
 
-    oneDNN compiles a kernel for each number of rows, which may take longer than their evaluation.
+    oneDNN compiles a kernel for each number of rows, which may take longer than the evaluation.
     """
     return -(-rows // 64) * 64 if rows > 64 else 1 << (rows - 1).bit_length()
 
 
 def with_rows(states: States, rows: int) -> States:
-    """The states, uint8 [N, D], one after another in memory, with rows of zeros after them: [rows, D]."""
+    """The states, uint8 [N, D], contiguous in memory and followed by rows of zeros: [rows, D]."""
     if rows == len(states):
         return np.ascontiguousarray(states)
     more = np.zeros((rows, states.shape[1]), dtype=np.uint8)
@@ -197,7 +197,7 @@ def with_rows(states: States, rows: int) -> States:
 
 
 def save(path: Path | str, network: Network, description: dict) -> None:
-    """Write a checkpoint that describes itself; description holds at least puzzle, precision and iteration."""
+    """Write a checkpoint with its description, which holds at least puzzle, precision and iteration."""
     whole = {**description, "architecture": network.architecture.model_dump(), "kind": "value network"}
     if (known := rules(description["puzzle"])) is not None:
         whole["rules"] = known
@@ -221,7 +221,7 @@ def load_network(path: Path | str) -> tuple[Puzzle, Network, dict]:
 
 
 def _refuse_other_rules(path: Path | str, description: dict) -> None:
-    """FileError where the file that describes a puzzle has changed since a network was trained on it."""
+    """FileError if the file that describes a puzzle has changed since the network was trained."""
     if description.get("rules") != rules(description["puzzle"]):
         raise FileError(
             f"{path} was trained on another {description['puzzle']}: its file has other moves or another goal by now; "
@@ -230,9 +230,9 @@ def _refuse_other_rules(path: Path | str, description: dict) -> None:
 
 
 def load(path: Path | str, precision: str | None = None, device: str = "cpu") -> NetworkHeuristic:
-    """A checkpoint as a heuristic, in the precision given.
+    """A checkpoint as a heuristic, in the given precision.
 
-    Without one in float32 or, if it was trained in bfloat16 and the device multiplies it natively, in bfloat16.
+    The default is float32, or bfloat16 if it was trained in bfloat16 and the device multiplies it natively.
     """
     puzzle, network, description = load_network(path)
     device = present(device)

@@ -9,10 +9,10 @@ from costtogo.types import UserError
 
 
 class PatternDatabaseHeuristic(TileSumHeuristic):
-    """The sum over the patterns; with reflected, the larger of that and the sum of the board reflected in its diagonal.
+    """The sum over the patterns; with `reflected`, the larger of it and that of the board reflected in its diagonal.
 
-    Admissible, and not consistent: the best place of the blank may be another one after a move, so that the value falls
-    by three or more (Zahavi et al. 2007). UserError where the database is that of a board of another side.
+    Admissible but not consistent: the best place of the blank may change with a move, so the value may fall by three or
+    more (Zahavi et al. 2007). UserError if the database is for a board of another side.
     """
 
     def __init__(self, puzzle: SlidingTiles, database: PatternDatabase, reflected: bool = True):

@@ -1,4 +1,4 @@
-"""A policy as what searches by action go by."""
+"""A policy as a guide for searches by action."""
 
 import numpy as np
 
@@ -6,11 +6,11 @@ from costtogo.types import CostToGo, PolicyHeuristic, States
 
 
 class PolicyGuide:
-    """The children of states in the order of a policy, told by one evaluation of the states themselves.
+    """The children of states in the order of a policy, from one evaluation of the states.
 
-    A child counts as the cost-to-go of its parent less ln p, where p is the probability of the action that leads to it.
-    So a greedy walk takes the most probable action, and a beam weighs what a parent is worth against how improbable the
-    policy finds the move.
+    The cost-to-go of a child is that of its parent minus ln p, where p is the probability of the action that leads to
+    it. So a greedy walk takes the most probable action, and a beam weighs the value of the parent against the
+    improbability of the move.
     """
 
     by_action = True
@@ -23,7 +23,7 @@ class PolicyGuide:
         return self.heuristic.with_policy(states)[1]
 
     def children(self, states: States) -> np.ndarray:
-        """float32 [N, A]; inf where the action is not legal."""
+        """The cost-to-go of each child, float32 [N, A]; inf if the action is not legal."""
         probability, cost_to_go = self.heuristic.with_policy(states)
         with np.errstate(divide="ignore"):
             return cost_to_go[:, None] - np.log(probability)

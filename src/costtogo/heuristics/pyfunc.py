@@ -12,16 +12,16 @@ from costtogo.types import CostToGo, Heuristic
 
 @dataclass(frozen=True)
 class NetworkModel:
-    """A checkpoint behind MLflow's interface."""
+    """A checkpoint with MLflow's interface."""
 
     heuristic: Heuristic
 
     def predict(self, data: Any) -> CostToGo:
         """Estimate the moves to go.
 
-        data: states [N, D] as an array, a list or a data frame with one column a cell.
-        Returns float32 [N], of no meaning for a state that cannot be reached. Raises ValueError where a row does not
-        have the puzzle's cells and letters.
+        data: states [N, D] as an array, a list or a data frame with one column per cell.
+        Returns float32 [N], meaningless for a state that cannot be reached. Raises ValueError if a row does not have
+        the puzzle's cells and letters.
         """
         states, puzzle = np.asarray(data), self.heuristic.puzzle
         inside = 0 <= states.min(initial=0) and states.max(initial=0) < puzzle.letters

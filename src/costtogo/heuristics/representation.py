@@ -1,7 +1,9 @@
-"""What a network sees of a state: the letter of each cell; of a cube, where each piece stands and how it is turned; or
-planes, each of which shows one thing and where it is.
+"""The view of a state that a network gets: letters, pieces or planes.
 
-DeepCube describes the 3×3×3 by its 20 pieces that move, each of which can stand in 24 ways: 8 places of a corner with 3
+The letter of each cell; for a cube, the place and twist of each piece; or planes, each of which marks the cells of one
+thing.
+
+DeepCube describes the 3×3×3 by its 20 moving pieces, each of which has 24 positions: 8 places of a corner with 3
 twists, 12 of an edge with 2.
 """
 
@@ -17,21 +19,21 @@ from costtogo.types import UserError
 
 
 class Cells:
-    """The state as it is.  cells, letters, pieces: those of the puzzle."""
+    """The state unchanged.  cells, letters, pieces: as in the puzzle."""
 
     def __init__(self, puzzle: Puzzle):
         self.puzzle, self.pieces = puzzle, puzzle.pieces
         self.cells, self.letters = puzzle.cells, puzzle.letters
 
     def of(self, states: torch.Tensor) -> torch.Tensor:
-        """States, uint8 [N, D], as they are."""
+        """States, uint8 [N, D], unchanged."""
         return states
 
 
 class Planes:
-    """What stands on each cell, plane by plane, as DeepCubeA has Sokoban: player, boxes, targets and walls.
+    """The content of each cell, plane by plane, as DeepCubeA encodes Sokoban: player, boxes, targets and walls.
 
-    cells: those of all planes; letters: nothing there, or something.
+    cells: the cells of all planes; letters: 0 for nothing, 1 for something.
     """
 
     letters: ClassVar[int] = 2
@@ -52,7 +54,8 @@ class Planes:
 class _Kind:
     """One kind of pieces as tensors on a device.
 
-    codes: int64 [k], what the colours of a place are multiplied by.  seen: int64 [6ᵏ], k · piece + twist by their sum.
+    codes: int64 [k], the factors for the colours of a place.  seen: int64 [6ᵏ], k · piece + twist by the sum of
+    products.
     """
 
     stickers: torch.Tensor  # int64 [P, k]
@@ -61,9 +64,9 @@ class _Kind:
 
 
 class PlacesOfPieces:
-    """Where each piece stands and how it is turned.  cells: pieces; letters: ways to stand, of the kind with most."""
+    """The place and twist of each piece.  cells: pieces; letters: positions, for the kind with the most."""
 
-    pieces: tuple = ()  # whose cells move together: here each moves alone
+    pieces: tuple = ()  # cells that move together: here each moves alone
 
     def __init__(self, puzzle: Puzzle):
         if not puzzle.pieces:
@@ -73,7 +76,7 @@ class PlacesOfPieces:
         self.letters = max(kind.stickers.size for kind in puzzle.pieces)
 
     def of(self, states: torch.Tensor) -> torch.Tensor:
-        """k · place + twist of each piece of states, uint8 [N, D]: uint8 [N, pieces]."""
+        """k · place + twist of each piece, uint8 [N, pieces], for states, uint8 [N, D]."""
         parts = []
         for kind in _kinds(self.puzzle, states.device):
             places, size = kind.stickers.shape
@@ -85,7 +88,7 @@ class PlacesOfPieces:
 
 @lru_cache(maxsize=4)
 def _kinds(puzzle: Puzzle, device: torch.device) -> list[_Kind]:
-    """What no piece shows, as rows of zeros that fill up a batch do, counts as the first piece."""
+    """The kinds of pieces. Colours that no piece shows, as in rows that pad a batch, count as the first piece."""
     found = []
     for kind in puzzle.pieces:
         codes = puzzle.letters ** np.arange(kind.size)[::-1]
@@ -95,5 +98,5 @@ def _kinds(puzzle: Puzzle, device: torch.device) -> list[_Kind]:
 
 
 View = Cells | PlacesOfPieces | Planes
-# By the inputs of an architecture:
+# By the `inputs` of an architecture:
 VIEWS: dict[str, type[View]] = {"cells": Cells, "pieces": PlacesOfPieces, "planes": Planes}

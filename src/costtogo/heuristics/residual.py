@@ -1,8 +1,8 @@
 """The fully connected residual network of DeepCubeA.
 
-Layers are named as in Agostinelli et al. 2019 (doi:10.1038/s42256-019-0070-z) and thesis 4.6: fully connected
-layers, then residual blocks as wide as the last of them, batch normalisation before each ReLU, one output. With
-norm_after_relu it follows each ReLU, and a block ends with the sum, as in the final-year report (4.2.4).
+Layers are named as in Agostinelli et al. 2019 (doi:10.1038/s42256-019-0070-z) and thesis 4.6: fully connected layers,
+then residual blocks as wide as the last of them, batch normalisation before each ReLU, one output. With norm_after_relu
+it follows each ReLU, and a block ends with the sum, as in the final-year report (4.2.4).
 """
 
 import torch
@@ -58,7 +58,7 @@ class ResidualBlock(nn.Module):
 
 
 class ResidualNetwork(Network):
-    """One-hot states [N, inputs] → cost-to-go [N], or that of each child [N, A] where the architecture says so."""
+    """One-hot states [N, inputs] → cost-to-go [N], or that of each child [N, A] if the architecture says so."""
 
     def __init__(self, architecture: ArchitectureParams, puzzle: Puzzle):
         super().__init__(architecture, puzzle)

@@ -1,12 +1,12 @@
-"""Values by the rewards of DeepCube, 1 for a move that ends at the goal and -1 for any other, and cost-to-go.
+"""Conversion between cost-to-go and the values of DeepCube's rewards: 1 for a move to the goal, -1 for any other.
 
-The values that a policy collects on the shortest way add up to 2 - cost-to-go, and the goal, where nothing is left to
-collect, has none: one state away from it the value is 1.
+The rewards on the shortest way add up to 2 - cost-to-go: one move from the goal the value is 1. The goal has no value,
+since no reward is left.
 """
 
 import numpy as np
 
-VALUE_AND_COST = 2.0  # their sum, anywhere but at the goal
+VALUE_AND_COST = 2.0  # their sum, everywhere but at the goal
 
 
 def value_of(cost_to_go: np.ndarray) -> np.ndarray:

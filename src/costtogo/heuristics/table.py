@@ -1,4 +1,4 @@
-"""Heuristics that are read from a table over all states of a puzzle."""
+"""Heuristics read from a table over all states of a puzzle."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -22,9 +22,9 @@ class TableHeuristic:
 
 
 class Remembered:
-    """A heuristic that evaluates each state of a listed puzzle once, when it is first asked for.
+    """A heuristic that evaluates each state of a listed puzzle once, at its first use.
 
-    values: float32 [S] by rank, NaN where the state has not been asked for.
+    values: float32 [S] by rank, NaN for a state not yet evaluated.
     """
 
     def __init__(self, puzzle: Puzzle, heuristic: Heuristic):
@@ -41,12 +41,12 @@ class Remembered:
 
 
 def exact(puzzle: Puzzle, distance: np.ndarray) -> TableHeuristic:
-    """The exact cost-to-go: the floor of every comparison."""
+    """The exact cost-to-go: the best case in every comparison."""
     return TableHeuristic(puzzle, distance.astype(np.float32))
 
 
 def zero(puzzle: Puzzle) -> TableHeuristic:
-    """No knowledge at all: the ceiling of every comparison."""
+    """No knowledge at all: the worst case in every comparison."""
     return TableHeuristic(puzzle, np.zeros(puzzle.state_count, dtype=np.float32))
 
 
@@ -61,7 +61,7 @@ def tabulate(puzzle: Puzzle, heuristic, chunk: int = 1 << 16) -> TableHeuristic:
 def tabulate_policy(
     puzzle: Puzzle, heuristic: PolicyHeuristic, chunk: int = 1 << 16
 ) -> tuple[TableHeuristic, np.ndarray]:
-    """The same of one with a policy, and the probability of each action in every state, float32 [S, A]."""
+    """The same for a heuristic with a policy, and the probability of each action in every state, float32 [S, A]."""
     values = np.empty(puzzle.state_count, dtype=np.float32)
     prior = np.empty((puzzle.state_count, len(puzzle.actions)), dtype=np.float32)
     for ranks in _in_chunks(puzzle, chunk):

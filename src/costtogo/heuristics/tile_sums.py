@@ -1,7 +1,7 @@
 """Heuristics of the sliding-tile puzzles that add up table values over patterns of tiles.
 
-Several sums may be kept, each of the board seen in another way; the heuristic is the largest. The tables below serve
-both the evaluation of whole boards and searches that follow the ranks from move to move.
+There may be several sums, each for another view of the board; the heuristic is the largest. The tables below serve both
+the evaluation of whole boards and searches that update the ranks from move to move.
 """
 
 from typing import NamedTuple
@@ -16,36 +16,36 @@ from costtogo.types import CostToGo, States
 
 
 class Lines(NamedTuple):
-    """Moves that the order of tiles in rows and columns adds. A line has a number, a digit for each of its cells."""
+    """Moves added for the order of tiles in rows and columns. A line's number has a digit for each of its cells."""
 
-    moves: np.ndarray  # uint8 [(side + 1) ** side], by the number of a line; empty where none are added
+    moves: np.ndarray  # uint8 [(side + 1) ** side], by the number of a line; empty if none are added
     digits: np.ndarray  # int64 [2, D, side], digit of a tile in a row or column: 1 + its goal's place there, else 0
-    powers: np.ndarray  # int64 [side], of side + 1, by the place of a digit
+    powers: np.ndarray  # int64 [side], powers of side + 1, by the place of a digit
 
 
 class TileSums(NamedTuple):
-    """Where the values of S sums over P patterns of up to K tiles are found. Tile 0 is the blank, in no pattern.
+    """The tables for the values of S sums over P patterns of up to K tiles. Tile 0 is the blank, in no pattern.
 
-    A pattern's table may be that of its image under a symmetry of the board: cells and moves are then seen there.
+    A pattern may use the table of its image under a symmetry of the board: cells and moves are then seen in the image.
     """
 
     values: np.ndarray  # uint8 [entries], all tables
-    start: np.ndarray  # int64 [P], where each pattern's table begins
-    members: np.ndarray  # int64 [S, P, K], the tiles of each pattern in the order of its ranks, 0 where there are fewer
-    cells: np.ndarray  # int64 [S, P, D], where each cell is seen
-    weight: np.ndarray  # int64 [S, D], of each tile's digit
+    start: np.ndarray  # int64 [P], the start of each pattern's table
+    members: np.ndarray  # int64 [S, P, K], the tiles of each pattern in the order of its ranks, padded with 0
+    cells: np.ndarray  # int64 [S, P, D], the place of each cell in the image
+    weight: np.ndarray  # int64 [S, D], the weight of each tile's digit
     pattern: np.ndarray  # uint8 [S, D], the pattern of each tile
-    step: np.ndarray  # int64 [S, D, A], what a tile's move adds to the rank where it passes no tile of its pattern
-    sign: np.ndarray  # int8 [S, D, A], of what the tiles passed add: 0 where the move is seen sideways
-    past: np.ndarray  # int32 [S, D, D], what the second tile adds when the first is seen to move down past it
-    symmetry: np.ndarray  # uint8 [S, D], how the tile's pattern is seen
-    sources: np.ndarray  # uint8 [D, A], by the blank's cell that of the tile an action moves; itself for none
+    step: np.ndarray  # int64 [S, D, A], what a tile's move adds to the rank if it passes no tile of its pattern
+    sign: np.ndarray  # int8 [S, D, A], the sign of what passed tiles add: 0 if the move is sideways in the image
+    past: np.ndarray  # int32 [S, D, D], what the second tile adds when the first moves down past it in the image
+    symmetry: np.ndarray  # uint8 [S, D], the symmetry of the tile's pattern
+    sources: np.ndarray  # uint8 [D, A], the cell of the tile that an action moves, by the blank's cell; itself for none
     between: np.ndarray  # uint8 [symmetries, D, A, side - 1], cells that a tile passes on its way to the blank's cell
     lines: Lines
 
 
 def tile_sums(database: PatternDatabase, reflected: bool, conflicts: np.ndarray | None = None) -> TileSums:
-    """The sum over the patterns, and with reflected also that of the board reflected in its main diagonal."""
+    """The sum over the patterns, and with `reflected` also that of the board reflected in its main diagonal."""
     side, shared = database.side, database.shared
     images, cells = symmetries(side), side * side
     sums, patterns = 1 + reflected, len(shared)
@@ -81,18 +81,18 @@ def tile_sums(database: PatternDatabase, reflected: bool, conflicts: np.ndarray 
 
 
 def _is_legal(sources: np.ndarray) -> np.ndarray:
-    """Which actions there are by the blank's cell, bool [D, A]."""
+    """Which actions are legal, by the blank's cell, bool [D, A]."""
     return sources != np.arange(len(sources))[:, None]
 
 
 def _seen_steps(sources: np.ndarray, images: np.ndarray) -> np.ndarray:
-    """By how many cells a tile is seen to move under each symmetry and action, int64 [symmetries, A]."""
+    """The number of cells by which a tile moves under each symmetry and action, int64 [symmetries, A]."""
     blank, action = np.argmax(_is_legal(sources), axis=0), np.arange(sources.shape[1])
     return images[:, blank] - images[:, sources[blank, action]]
 
 
 def _cells_between(sources: np.ndarray, images: np.ndarray, side: int) -> np.ndarray:
-    """The cells strictly between a tile's and the blank's, row by row of the board as it is seen."""
+    """The cells strictly between a tile's and the blank's, row by row of the image."""
     between = np.zeros((len(images), *sources.shape, side - 1), dtype=np.uint8)
     for number, goes in enumerate(images):
         came_from = np.argsort(goes)
@@ -114,7 +114,7 @@ def _lines(side: int, conflicts: np.ndarray | None) -> Lines:
 
 @njit(cache=True)
 def enter_ranks(state, sums, ranks):
-    """Write where each pattern's value stands, int64 [S, P], for a state."""
+    """Write the place of each pattern's value, int64 [S, P], for a state."""
     where = np.empty(len(state), dtype=np.int64)
     for cell in range(len(state)):
         where[state[cell]] = cell
@@ -135,7 +135,7 @@ def enter_ranks(state, sums, ranks):
 
 @njit(cache=True)
 def line_number(state, kind, line, lines):
-    """The number of a row (kind 0) or column (1) by the order of its own tiles in it; others count as none."""
+    """The number of a row (kind 0) or column (1) from the order of its own tiles in it; other tiles count as none."""
     side = len(lines.powers)
     number = 0
     for place in range(side):
@@ -146,7 +146,7 @@ def line_number(state, kind, line, lines):
 
 @njit(cache=True)
 def conflict_moves(state, lines):
-    """The moves that the orders of tiles in all rows and columns add."""
+    """The moves added for the orders of tiles in all rows and columns."""
     moves = 0
     if len(lines.moves):
         for kind in range(2):
@@ -170,9 +170,9 @@ def _evaluate(states, sums, found):
 
 
 class TileSumHeuristic:
-    """A heuristic that is the largest of sums of table values: uint8 [N, D] → float32 [N], in moves, 0 at the goal.
+    """The largest of sums of table values: uint8 [N, D] → float32 [N], in moves, 0 at the goal.
 
-    by_action: BWAS asks for the children of a state, so that networks by action and tables are searched by one engine.
+    by_action: True, so that BWAS evaluates children and one engine searches both networks by action and tables.
     """
 
     by_action = True
@@ -181,13 +181,13 @@ class TileSumHeuristic:
         self.puzzle, self.sums = puzzle, sums
 
     def __call__(self, states: States) -> CostToGo:
-        """Never above the cost-to-go, float32 [N]."""
+        """Never above the true cost-to-go, float32 [N]."""
         found = np.empty(len(states), dtype=np.float32)
         _evaluate(states, self.sums, found)
         return found
 
     def children(self, states: States) -> np.ndarray:
-        """The same of each child, float32 [N, A]; inf where the action is not legal."""
+        """The same for each child, float32 [N, A]; inf if the action is not legal."""
         children, legal = self.puzzle.expand(states)
         values = self(children.reshape(-1, self.puzzle.cells)).reshape(legal.shape)
         return np.where(legal, values, np.float32(np.inf))

@@ -1,4 +1,4 @@
-"""No heuristic at all: a cost-to-go of 0 everywhere, beside which what others save can be seen."""
+"""No heuristic: a cost-to-go of 0 everywhere, the baseline for what others save."""
 
 import numpy as np
 

@@ -1,10 +1,10 @@
-"""The puzzles by name: the only place that knows them all.
+"""The puzzles by name: the only module that knows them all.
 
-A name is that of a puzzle of this package, of a JSON file of generators (puzzle_files), or of a puzzle of another
-package that is installed: one with an entry point of the group costtogo.puzzles, which is a Family.
+A name belongs to a puzzle of this package, to a JSON file of generators (puzzle_files), or to a puzzle of another
+installed package. That package has an entry point of the group costtogo.puzzles, which is a Family.
 
-A puzzle's module is imported when it is asked for. So a stage runs through the modules of its own puzzles, and a puzzle
-that is added or changed leaves what was found of the others as it is: see costtogo.sources.
+A puzzle's module is imported when the puzzle is first used. So a stage depends only on the modules of its own puzzles,
+and adding or changing one puzzle leaves the results of the others valid: see costtogo.sources.
 """
 
 import re
@@ -30,19 +30,19 @@ GROUP = "costtogo.puzzles"  # of entry points
 
 
 class Family(NamedTuple):
-    """Puzzles of one kind, by its key: example, a name; form, how names are written, <numbers> among them.
+    """Puzzles of one kind. key: its name; example: a puzzle's name; form: how names are written, with <numbers>.
 
-    title: the name of a puzzle in reports, with its numbers and then 3, the pegs of a tower that names none.
-    noun: what is solved, in the words of reports.
-    made: a module and what of it makes the puzzle of these numbers.
-    bound: what makes a lower bound of the distance, where networks may lie above one.
-    database: what makes a heuristic of a pattern database's file, where there are any.
-    local: what solves the puzzle a few tiles at a time, where that is possible.
-    levels: what stands in for a goal of all states: learning.sokoban.Levels.
-    exact: what makes the solver that proves its solutions shortest, see exact.solver.
-    exact_by: how that one finds them, in the words of reports.
-    pattern: the numbers in a name, where not every number makes a puzzle.
-    picture: what draws a state, a function of axes, puzzle and state; costtogo.figures knows those of our own puzzles.
+    title: a puzzle's name in reports; {} stand for its numbers and then 3, the pegs of a tower that names none.
+    noun: the object that is solved, as reports call it.
+    made: the module and the class or function in it that makes the puzzle from its numbers.
+    bound: makes a lower bound of the distance that networks may be built on.
+    database: makes a heuristic from the file of a pattern database, if the family has any.
+    local: solves the puzzle a few tiles at a time, where that is possible.
+    levels: replaces the one goal where each state has its own: learning.sokoban.Levels.
+    exact: makes the solver that proves its solutions shortest, see exact.solver.
+    exact_by: how that solver finds them, as reports say it.
+    pattern: a regular expression with the numbers as groups, where not every number makes a puzzle.
+    picture: draws a state, a function of axes, puzzle and state; costtogo.figures draws the puzzles of this package.
     """
 
     key: str
@@ -61,7 +61,7 @@ class Family(NamedTuple):
     exact_by: str = "breadth-first search from both ends"
 
     def numbers(self, name: str) -> list[int] | None:
-        """The numbers in the name of a puzzle; None where it is none of the family."""
+        """The numbers in the name of a puzzle; None if the puzzle is not of this family."""
         pattern = self.pattern or re.sub("<[a-z]+>", NUMBER, self.form).replace(", ", "|")
         match = re.fullmatch(pattern, name)
         return [int(number) for number in match.groups() if number is not None] if match else None
@@ -95,12 +95,12 @@ def make(name: str) -> "Puzzle":
 
 @lru_cache(maxsize=256)
 def _made(place: tuple[str, str], *arguments: Any) -> "Puzzle":
-    """A puzzle that was made before, if its name and what its file says are the same."""
+    """A puzzle made before, if its name and the content of its file are the same."""
     return made(place)(*arguments)
 
 
 def named(text: str) -> str:
-    """The name of a puzzle, of which a user has given that or the path of its file; UserError for no such file."""
+    """The name of a puzzle, given by name or by the path of its file; UserError if there is no such file."""
     path = Path(text)
     if path.suffix != ".json":
         return text
@@ -111,23 +111,23 @@ def named(text: str) -> str:
 
 
 def family(name: str) -> str:
-    """The key of a puzzle's family: "hanoi" of hanoi_7, "sliding" of puzzle15."""
+    """The key of a puzzle's family: "hanoi" for hanoi_7, "sliding" for puzzle15."""
     return find(name)[0].key
 
 
 def title(name: str) -> str:
-    """A puzzle's name for readers: "2×2×2 cube" of cube2, "Towers of Hanoi H(7, 3)" of hanoi_7, "15-puzzle"."""
+    """A puzzle's name for readers: "2×2×2 cube" for cube2, "Towers of Hanoi H(7, 3)" for hanoi_7, "15-puzzle"."""
     family, arguments = find(name)
     return family.title.format(*arguments, 3)
 
 
 def noun(name: str) -> str:
-    """What is solved of a puzzle: "cube" of cube3, "board" of puzzle15."""
+    """The object that is solved: "cube" for cube3, "board" for puzzle15."""
     return find(name)[0].noun
 
 
 def modules(name: str, exactly: bool = False) -> list[str]:
-    """The modules of a puzzle: its rules, and what makes its bound, its pattern databases and its picture.
+    """The modules of a puzzle: its rules, and the makers of its bound, its pattern databases and its picture.
 
     exactly: with its exact solver, which levels always need.
     """
@@ -143,24 +143,24 @@ def files(name: str) -> list[Path]:
 
 
 def rules(name: str) -> dict[str, Any] | None:
-    """The rules of a puzzle that a file describes, which a network knows it by; of others their code is the rules."""
+    """The rules of a puzzle from a file, by which a network knows it; None for others, whose rules are their code."""
     family, arguments = find(name)
     return arguments[0].rules if family.key == FILE else None
 
 
 def made(place: tuple[str, str]) -> Callable[..., Any]:
-    """What of a module makes something, by both names: so other puzzles do not depend on the module."""
+    """The maker with this name in this module, imported only now: so other puzzles do not depend on the module."""
     module, maker = place
     return getattr(import_module(module), maker)
 
 
 def levels_of(puzzle: "Puzzle") -> Any:
-    """Where levels of a puzzle come from whose states have goals of their own."""
+    """The source of levels for a puzzle whose states each have their own goal."""
     return made(find(puzzle.name)[0].levels)(puzzle)
 
 
 def find(name: str) -> tuple[Family, list[Any]]:
-    """The family of a puzzle and what it is made of: the numbers in its name, or its file; UserError for no puzzle."""
+    """The family of a puzzle and what its maker takes: the numbers, or the file; UserError for an unknown puzzle."""
     if found := of_package(name):
         return found
     if path := puzzle_files.path_of(name):
@@ -178,7 +178,7 @@ def find(name: str) -> tuple[Family, list[Any]]:
 
 
 def names_of_files() -> list[str]:
-    """The puzzles of all files, sorted; UserError where one has the name of another puzzle."""
+    """The names of all puzzles with files, sorted; UserError if one has the name of another puzzle."""
     names = puzzle_files.names()
     if taken := [name for name in names if of_package(name)]:
         raise UserError(f"{puzzle_files.path_of(taken[0])}: {taken[0]} is another puzzle; give yours another name.")
@@ -186,30 +186,30 @@ def names_of_files() -> list[str]:
 
 
 def of_package(name: str) -> tuple[Family, list[int]] | None:
-    """The family of a puzzle of this package, and the numbers in its name; None where the name is none of these."""
+    """The family and numbers of a puzzle of this package; None if the name belongs to none of them."""
     return _first(FAMILIES, name)
 
 
 def _first(families: tuple[Family, ...], name: str) -> tuple[Family, list[int]] | None:
-    """The first of some families that has a puzzle of a name, and the numbers in it."""
+    """The first of the families that has a puzzle with this name, and the numbers in the name."""
     numbered = ((family, family.numbers(name)) for family in families)
     return next(((family, numbers) for family, numbers in numbered if numbers is not None), None)
 
 
 def _of_file(path: Path) -> tuple[Family, list[Any]]:
-    """The family of a file, which it makes alone."""
+    """The family of a file, which has this one puzzle."""
     file = puzzle_files.read(path)
     return Family(FILE, file.name, file.name, file.title, file.noun, ("costtogo.exact.orbit", "puzzle_of")), [file]
 
 
 @lru_cache(maxsize=4)
 def _families_outside(path: tuple[str, ...]) -> tuple[Family, ...]:
-    """The families of other packages; path: where Python looks for these."""
+    """The families of other packages; path: where Python looks for packages."""
     return tuple(_load(point) for point in sorted(entry_points(group=GROUP)))
 
 
 def _load(point: Any) -> Family:
-    """The family that an entry point names; UserError where there is none."""
+    """The family that an entry point names; UserError if there is none."""
     try:
         family = point.load()
     except Exception as error:  # whatever the other package raises

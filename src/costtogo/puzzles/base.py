@@ -1,4 +1,4 @@
-"""What every puzzle offers, and what follows from it for all of them.
+"""The interface of every puzzle, and the functions that all puzzles share.
 
 A state is a row of small integers, one per cell; every function takes a batch [N, D] and returns one.
 """
@@ -14,15 +14,15 @@ from numba import njit
 
 from costtogo.types import NO_ACTION, NO_STATE, Children, Legal, Neighbours, Ranks, States, UserError, excerpt
 
-MOST_MOVES = 100_000  # of a text; H(16, 3) is solved in 65,535
-CHUNK = 1 << 16  # states whose children are made at a time
+MOST_MOVES = 100_000  # in a text; H(16, 3) is solved in 65,535
+CHUNK = 1 << 16  # states whose children are made at once
 
 
 class StepsBack(NamedTuple):
-    """The ways to go back from a state to one that an action leads from: B of them.
+    """The B ways to step back from a state to a state that an action leads from.
 
-    action: int64 [B], the action that leads forth again.  undone_by: int64 [B], the step back that undoes this one,
-    NO_ACTION where none does.
+    action: int64 [B], the action that leads forward again.  undone_by: int64 [B], the step back that undoes this one,
+    NO_ACTION if none does.
     """
 
     action: np.ndarray
@@ -32,31 +32,31 @@ class StepsBack(NamedTuple):
 class Puzzle(ABC):
     """Rules of a puzzle with unit step costs.
 
-    family: the key of its kind in puzzles.FAMILIES, "hanoi" of hanoi_7.  name: the name in params.yaml.
-    cells: D.  letters: values that a cell takes, 0 … letters - 1.  actions: a name for each action, length A.
+    family: the key of its kind in puzzles.FAMILIES, "hanoi" for hanoi_7.  name: the name in params.yaml.
+    cells: D.  letters: number of values a cell can have, 0 … letters - 1.  actions: a name for each action, length A.
     state_count: S, the number of states reachable from the goal.
 
-    Abilities that only some puzzles have are attributes of all; a puzzle without one leaves it as it is here. Code
-    that needs one looks at the attribute, never at the class or the name of the puzzle:
+    Every puzzle has an attribute for each ability below; a puzzle without the ability keeps the default here. Code that
+    needs an ability checks the attribute, never the class or the name of the puzzle:
 
     start: the customary start, uint8 [D].
-    symmetries: Symmetry after Symmetry, the first of which changes nothing.  mirror: the one that literature names so.
-    inverse_states: of states, uint8 [N, D], those that their scrambles give when reversed and inverted, uint8 [N, D].
-    half_turn_length: of a sequence of actions, its moves where a half turn counts as one.
+    symmetries: a tuple of Symmetry; the first is the identity.  mirror: the symmetry that the literature calls so.
+    inverse_states: maps states, uint8 [N, D], to the states their reversed and inverted scrambles give, uint8 [N, D].
+    half_turn_length: the number of moves in a sequence of actions if a half turn counts as one.
     turns: where each cell's value comes from under each action, int64 [A, D], if every action permutes the cells.
     pieces: cube.Pieces, whose cells always move together; cells of no piece never change.
     presses: what each action adds modulo 2, uint8 [A, D].  quiet: sets of presses that change nothing, uint8 [Q, A].
-    side: cells in a row of a square board.  disks: those of a tower, its cells.
-    planes: what each letter is made of, uint8 [letters, P], 1 where it shows in a plane.
-    is_push: of a state, uint8 [D], and actions from it, which of these push something, bool [moves].
+    side: cells in a row of a square board.  disks: the number of disks of a tower, one cell each.
+    planes: the planes in which each letter shows, uint8 [letters, P], 1 where it does.
+    is_push: from a state, uint8 [D], and actions, returns which of these push something, bool [moves].
 
-    Most puzzles have inverses and one goal; a puzzle says so where it has not:
+    Most puzzles have inverses and one goal; these attributes say so:
 
-    has_inverses: True if every action is undone by another. An action that none undoes has NO_ACTION for its inverse.
-    Walks from the goal, and trainings on them, go by steps back (reverse, steps_back): where there are inverses, these
-    are the actions themselves. Breadth-first search from the goal and search over tables need inverses.
-    one_goal: True if all states share one goal. Else each state says for itself whether it is solved, by is_goal, and
-    `goal` is an example, from which walks begin where no other is given.
+    has_inverses: True if every action is undone by another. An action that none undoes has NO_ACTION as its inverse.
+    Walks from the goal, and training on them, use steps back (reverse, steps_back): with inverses, these are the
+    actions themselves. Breadth-first search from the goal and search over tables need inverses.
+    one_goal: True if all states share one goal. Otherwise is_goal says for each state whether it is solved, and `goal`
+    is an example, from which walks begin if no other is given.
     Not every action need be legal: legal says which are.
     """
 
@@ -96,7 +96,7 @@ class Puzzle(ABC):
         """The action that undoes the given one."""
 
     def named_actions(self, moves: Sequence[str], unknown: str) -> list[int]:
-        """Actions by their names; UserError for a move that is none, in words with {} for it, and for too many."""
+        """Actions by their names; UserError for too many moves or an unknown one: `unknown` with the move for {}."""
         numbers = {name: action for action, name in enumerate(self.actions)}
         for move in not_too_many(moves):
             if move not in numbers:
@@ -105,11 +105,11 @@ class Puzzle(ABC):
 
     @abstractmethod
     def parse_moves(self, text: str) -> list[int]:
-        """Actions from the customary notation; UserError for an unknown move, and for more than MOST_MOVES."""
+        """Actions from the customary notation; UserError for an unknown move, or more than MOST_MOVES."""
 
     @abstractmethod
     def parse_state(self, text: str) -> States:
-        """A state, uint8 [D], from its text; UserError where no such state exists."""
+        """A state, uint8 [D], from its text; UserError if no such state exists."""
 
     @abstractmethod
     def format_state(self, state: States) -> str:
@@ -124,12 +124,12 @@ class Puzzle(ABC):
         return " ".join(self.actions[action] for action in actions)
 
     def legal(self, states: States) -> Legal:
-        """Which actions are legal, bool [N, A]: what expand returns beside the children. Here all are."""
+        """Which actions are legal, bool [N, A], as expand returns them with the children. By default all are."""
         return np.ones((len(states), len(self.actions)), dtype=bool)
 
     @property
     def has_inverses(self) -> bool:
-        """Whether every action is undone by another."""
+        """True if every action is undone by another."""
         return bool((inverses(self) != NO_ACTION).all())
 
     def is_goal(self, states: States) -> np.ndarray:
@@ -137,22 +137,23 @@ class Puzzle(ABC):
         return _equal(states, self.goal)
 
     def move(self, states: States, actions: np.ndarray) -> States:
-        """Each state after an action of its own, uint8 [N, D]; an illegal action leaves it as it is.
+        """Each state after its action, uint8 [N, D]; an illegal action leaves the state unchanged.
 
-        Overridden where it can be done without making all children.
+        Overridden where this is possible without making all children.
         """
         return self.expand(states)[0][np.arange(len(states)), actions]
 
     @cached_property
     def steps_back(self) -> StepsBack:
-        """What steps back there are; with inverses one for each action, which is taken itself."""
+        """The possible steps back; with inverses one for each action: that action itself."""
         undo = inverses(self)
         return StepsBack(undo, undo)
 
     def reverse(self, states: States) -> tuple[Children, Legal]:
         """Take every step back: the states one move before, uint8 [N, B, D], and legal, bool [N, B].
 
-        steps_back.action leads from each of them to the state it was made of. One that is not legal equals that state.
+        steps_back.action leads from each of them to the given state. If a step is not legal, its state is the given
+        one.
         """
         return self.expand(states)
 
@@ -161,7 +162,7 @@ class Puzzle(ABC):
         return self.legal(states)
 
     def step_back(self, states: States, steps: np.ndarray) -> States:
-        """Each state after a step back of its own, int64 [N]: uint8 [N, D]; NO_ACTION leaves it as it is."""
+        """Each state after its step back, uint8 [N, D]; steps: int64 [N], where NO_ACTION leaves a state unchanged."""
         stepped = self.move(states, np.maximum(steps, 0))
         stays = steps == NO_ACTION
         return np.where(stays[:, None], states, stepped) if stays.any() else stepped
@@ -169,9 +170,9 @@ class Puzzle(ABC):
     def walk(self, draws: np.ndarray) -> tuple[States, np.ndarray]:
         """Walks back from the goal that never undo a step, by uniform draws in [0, 1) [walks, length + 1].
 
-        Returns the states uint8 [walks, length, D] and the steps int64 [walks, length + 1], the last of which leads
-        on. Where undoing is all that is left, the walk undoes; where nothing is, it stays, and the step is NO_ACTION.
-        Here all walks take a step at a time.
+        Returns the states uint8 [walks, length, D] and the steps int64 [walks, length + 1]; the last step leads on from
+        the last state. A walk undoes its last step if no other step is legal; if none is, it stays and the step is
+        NO_ACTION. By default all walks take each step together.
         """
         path, steps = _walks(self, draws, self.steps_back.undone_by)
         return path[:, :-1], steps
@@ -189,7 +190,7 @@ class ListedPuzzle(Puzzle):
         """The states of the given ranks, uint8 [N, D]."""
 
     def neighbours(self) -> Neighbours:
-        """The rank each action leads to from each rank, int32 [S, A], NO_STATE where it is not legal."""
+        """The rank that each action leads to from each rank, int32 [S, A], NO_STATE if the action is not legal."""
         table = np.full((self.state_count, len(self.actions)), NO_STATE, dtype=np.int32)
         for first in range(0, self.state_count, CHUNK):
             ranks = np.arange(first, min(first + CHUNK, self.state_count))
@@ -199,15 +200,15 @@ class ListedPuzzle(Puzzle):
         return table
 
     def factors(self) -> tuple[Neighbours, Neighbours] | None:
-        """The two tables of an exact.graph.Graph where two parts of the puzzle move independently, else None."""
+        """The two tables of an exact.graph.Graph if two parts of the puzzle move independently, else None."""
         return None
 
 
 @dataclass(frozen=True)
 class Symmetry:
-    """Cells put elsewhere and letters exchanged so that the goal stays the goal and actions remain actions.
+    """A rearrangement of cells and letters that keeps the goal and maps actions to actions.
 
-    The image of a state: image[:, i] = letters[state[:, cells[i]]].  actions[a] is what action a becomes.
+    The image of a state: image[:, i] = letters[state[:, cells[i]]].  Action a becomes actions[a].
     """
 
     cells: np.ndarray  # int64 [D]
@@ -220,25 +221,25 @@ class Symmetry:
 
 
 def not_too_many(moves: Sequence[str]) -> Sequence[str]:
-    """The moves of a text; UserError where there are more than MOST_MOVES."""
+    """The moves of a text; UserError if there are more than MOST_MOVES."""
     if len(moves) > MOST_MOVES:
         raise UserError(f"A scramble has at most {MOST_MOVES:,} moves, but {len(moves):,} were given.")
     return moves
 
 
 def is_listed(puzzle: Puzzle) -> TypeGuard[ListedPuzzle]:
-    """Whether the states of a puzzle have ranks."""
+    """True if the states of a puzzle have ranks."""
     return isinstance(puzzle, ListedPuzzle)
 
 
 def inverses(puzzle: Puzzle) -> np.ndarray:
-    """The action that undoes each, int64 [A]."""
+    """The inverse of each action, int64 [A]."""
     return np.array([puzzle.inverse(action) for action in range(len(puzzle.actions))])
 
 
 @njit(cache=True)
 def permuted(states, turns, actions):
-    """Puzzle.move where actions permute the cells and are always legal; turns: where each cell's comes from, [A, D]."""
+    """Puzzle.move if actions permute the cells and are always legal; turns: where each value comes from, [A, D]."""
     turned = np.empty_like(states)
     for row in range(states.shape[0]):
         turn = turns[actions[row]]
@@ -248,7 +249,7 @@ def permuted(states, turns, actions):
 
 
 def apply(puzzle: Puzzle, state: States, actions) -> States:
-    """The state, uint8 [D], after a sequence of actions; UserError at the first that is not legal."""
+    """The state, uint8 [D], after a sequence of actions; UserError at the first illegal one."""
     for position, action in enumerate(actions):
         if not puzzle.legal(state[None])[0, action]:
             raise UserError(f"Move {position + 1}, {puzzle.actions[action]}, is not legal there in {puzzle.name}.")
@@ -275,7 +276,7 @@ def random_walks(puzzle: Puzzle, walks: int, length: int, generator: np.random.G
 
 
 def _walks(puzzle: Puzzle, draws: np.ndarray, undone_by: np.ndarray) -> tuple[States, np.ndarray]:
-    """Walks back from the goal by draws [walks, steps] that take what undoes the last step, int64 [B], at need alone.
+    """Walks back from the goal by draws [walks, steps]; undone_by: int64 [B]. A walk undoes its last step only at need.
 
     Returns the states after each step, uint8 [walks, steps, D], and the steps, int64 [walks, steps].
     """
@@ -292,7 +293,7 @@ def _walks(puzzle: Puzzle, draws: np.ndarray, undone_by: np.ndarray) -> tuple[St
 
 @njit(cache=True)
 def _equal(states, state):
-    """Which rows are the state, bool [N]."""
+    """Which rows equal the state, bool [N]."""
     equal = np.empty(len(states), dtype=np.bool_)
     for row in range(len(states)):
         cell = 0
@@ -305,7 +306,7 @@ def _equal(states, state):
 def pick_legal(legal: Legal, draw: np.ndarray, back: np.ndarray | None = None) -> np.ndarray:
     """The legal action that a uniform draw in [0, 1) chooses in each row, int64 [N].
 
-    back: an action in each row, int64 [N], that is taken only where no other is legal.
+    back: an action in each row, int64 [N], taken only if no other is legal.
     """
     return _pick(legal, draw, np.full(len(legal), NO_ACTION) if back is None else back)
 
@@ -320,7 +321,7 @@ def _pick(legal, draw, back):
 
 @njit(cache=True, inline="always")
 def chosen(legal, draw, back):
-    """The action that a draw in [0, 1) chooses of the legal ones, bool [A], but for back: that if none other is."""
+    """The legal action that a draw in [0, 1) chooses; legal: bool [A]; back is chosen only if no other is legal."""
     free = 0
     for action in range(len(legal)):
         free += legal[action] and action != back

@@ -1,8 +1,8 @@
-"""What cubes have in common; the 2×2×2 cube with one corner fixed (thesis, 4.2).
+"""The parts common to all cubes; the 2×2×2 cube with one corner fixed (thesis, 4.2).
 
-A state lists the colour of each sticker, face by face in the order L U F D R B, each face row by row as
-seen from outside (L, F, R, B with U above; U with B above; D with F above). A colour is the index of the
-face it belongs to. Of the 2×2×2 the corner where D, L and F meet never moves: the six actions turn the other faces.
+A state lists the colour of each sticker, face by face in the order L U F D R B, each face row by row as seen from
+outside (L, F, R, B with U above; U with B above; D with F above). A colour is the index of the face it belongs to. On
+the 2×2×2 the corner where D, L and F meet never moves: the six actions turn the other faces.
 """
 
 from abc import abstractmethod
@@ -31,15 +31,15 @@ FACE_AXES = {
     "B": ((0, 0, -1), (-1, 0, 0), (0, -1, 0)),
 }
 FIXED = (-1, -1, 1)  # the position of the corner of the 2×2×2 that never moves
-CORNERS = 7  # that move
+CORNERS = 7  # the corners that move
 ORIENTATIONS = 3**6  # the seventh follows from the others
 PERMUTATIONS = 5040
 
 
 def sticker_places(size: int) -> tuple[np.ndarray, np.ndarray]:
-    """Position and outward normal of every sticker of a size × size × size cube, int [6 · size², 3] each.
+    """The position and outward normal of every sticker of a size × size × size cube, int [6 · size², 3] each.
 
-    Positions are even or odd integers between 1 - size and size - 1 in steps of two.
+    Coordinates are integers from 1 - size to size - 1 in steps of two.
     """
     positions, normals, steps = [], [], range(1 - size, size, 2)
     for face in FACES:
@@ -51,9 +51,9 @@ def sticker_places(size: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def moved_stickers(size: int, matrix: np.ndarray) -> np.ndarray:
-    """Where each sticker goes as the whole cube is turned or reflected by an int [3, 3]: int64 [6 · size²].
+    """Where each sticker goes if an int [3, 3] matrix turns or reflects the whole cube: int64 [6 · size²].
 
-    Those of a cube of size 1 are the faces.
+    The stickers of a cube of size 1 are the faces.
     """
     places = np.concatenate(sticker_places(size), axis=1)
     numbers = {tuple(place): number for number, place in enumerate(places.tolist())}
@@ -63,7 +63,7 @@ def moved_stickers(size: int, matrix: np.ndarray) -> np.ndarray:
 
 @lru_cache
 def carried(size: int, face: str) -> np.ndarray:
-    """Where each sticker goes as the whole cube turns 90° clockwise as seen on a face, int64 [6 · size²]."""
+    """Where each sticker goes if the whole cube turns 90° clockwise as seen on a face, int64 [6 · size²]."""
     axis = np.array(FACE_AXES[face][0])
     return moved_stickers(size, np.outer(axis, axis) - np.cross(axis, np.eye(3, dtype=int)).T)
 
@@ -81,9 +81,9 @@ def clockwise_turn(size: int, face: str) -> np.ndarray:
 class Pieces:
     """Stickers that always move together: the corners or the edges of a cube.
 
-    stickers: int64 [P, k], each piece's, clockwise from the one on U or D (of middle edges on F or B).
-    colours: uint8 [k · P, k], those of a piece by k · piece + twist: the colour of each of its stickers.
-    index: int8, k axes of 6: k · piece + twist by the colours seen at a place, -1 where no piece has them.
+    stickers: int64 [P, k], the stickers of each piece, clockwise from the one on U or D (for middle edges on F or B).
+    colours: uint8 [k · P, k], indexed by k · piece + twist: the colour of each sticker of the piece.
+    index: int8, k axes of 6: k · piece + twist for the colours seen at a place, -1 if no piece has them.
     """
 
     stickers: np.ndarray
@@ -92,11 +92,11 @@ class Pieces:
 
     @property
     def size(self) -> int:
-        """k: stickers of a piece."""
+        """k: the number of stickers of a piece."""
         return self.stickers.shape[1]
 
     def seen(self, states: States) -> np.ndarray:
-        """k · piece + twist at each place, int64 [N, P]; -1 where no piece has these colours."""
+        """k · piece + twist at each place, int64 [N, P]; -1 if no piece has these colours."""
         colours = states[:, self.stickers]
         return self.index[tuple(np.moveaxis(colours, 2, 0))].astype(np.int64)
 
@@ -118,7 +118,7 @@ def pieces_of(size: int, stickers_each: int) -> Pieces:
 
 
 def _clockwise_from_top(stickers: list[int], positions: np.ndarray, normals: np.ndarray) -> list[int]:
-    """The stickers of a piece from the one on U or D, else on F or B; those of a corner clockwise."""
+    """The stickers of a piece, first the one on U or D, else on F or B; for a corner, clockwise."""
     first, *others = sorted(stickers, key=lambda s: (normals[s][1] == 0, normals[s][2] == 0))
     if len(others) == 2 and np.dot(np.cross(normals[first], normals[others[0]]), positions[first]) > 0:
         others.reverse()
@@ -128,7 +128,7 @@ def _clockwise_from_top(stickers: list[int], positions: np.ndarray, normals: np.
 class Cube(Puzzle):
     """A cube of size × size × size cubelets, in quarter turns.
 
-    faces: those that are turned, clockwise and back.
+    faces: the faces that turn, clockwise and back.
     """
 
     size: ClassVar[int]
@@ -166,7 +166,7 @@ class Cube(Puzzle):
         return states[:, self.turns], self.legal(states)
 
     def move(self, states: States, actions: np.ndarray) -> States:
-        """Each state after a turn of its own, uint8 [N, D]."""
+        """Each state after its turn, uint8 [N, D]."""
         return permuted(states, self.turns, actions)
 
     def inverse(self, action: int) -> int:
@@ -178,11 +178,11 @@ class Cube(Puzzle):
         return " ".join(self._half_turn_moves(actions))
 
     def half_turn_length(self, actions) -> int:
-        """Moves of a sequence where a half turn counts as one."""
+        """The number of moves in a sequence if a half turn counts as one."""
         return len(self._half_turn_moves(actions))
 
     def _half_turn_moves(self, actions) -> list[str]:
-        """The moves of a sequence in the half-turn metric: turns of one axis in a row commute and are added up."""
+        """The moves of a sequence in the half-turn metric: consecutive turns of one axis commute and are added up."""
         turns = [(self.actions[action][0], 3 if self.actions[action].endswith("'") else 1) for action in actions]
         moves: list[str] = []
         for _, run in groupby(turns, key=lambda turn: min(turn[0], OPPOSITE[turn[0]])):
@@ -194,7 +194,7 @@ class Cube(Puzzle):
 
     @abstractmethod
     def check_pieces(self, state: States) -> None:
-        """Refuse a colouring, with as many stickers of each colour as there must be, that no turns can make."""
+        """UserError if no turns can make this colouring; each colour already has the right number of stickers."""
 
     def parse_state(self, text: str) -> States:
         """A face letter for each sticker, face by face in the order L U F D R B."""
@@ -226,7 +226,7 @@ class Cube(Puzzle):
 
 
 def parse_turns(text: str) -> Iterator[tuple[str, bool, int]]:
-    """ "R U2 F'" → each face, whether it is turned back, and how many quarters; UserError for another move."""
+    """ "R U2 F'" → for each move the face, True if it turns back, the quarter turns; UserError for an unknown move."""
     for move in not_too_many(text.replace("’", "'").split()):
         face, suffix = move[0], move[1:]
         if face not in FACES or suffix not in ("", "'", "2", "2'"):
@@ -235,7 +235,7 @@ def parse_turns(text: str) -> Iterator[tuple[str, bool, int]]:
 
 
 def check_kind(state: States, kind: Pieces) -> np.ndarray:
-    """Which of a kind of pieces stands at each place, int64 [P]; UserError where one is missing or one is twisted."""
+    """The piece of this kind at each place, int64 [P]; UserError if a piece is missing or one is twisted."""
     noun, verb = ("corner", "twisted") if kind.size == 3 else ("edge", "flipped")
     seen, names = kind.seen(state[None])[0], ["".join(FACES[c] for c in home) for home in kind.colours[:: kind.size]]
     for place in np.flatnonzero(seen < 0):
@@ -250,8 +250,9 @@ def check_kind(state: States, kind: Pieces) -> np.ndarray:
 
 @lru_cache(maxsize=1)
 def _parts() -> tuple[np.ndarray, np.ndarray]:
-    """What stands at each of the eight places by the number of a permutation, 3 · corner, uint8 [7!, 8], and by that of
-    twists, uint8 [3⁶, 8]: their sum is the index of the colours.
+    """Two tables for the eight places, whose sum is the index of the colours.
+
+    By the number of a permutation: 3 · corner, uint8 [7!, 8]; by the number of the twists: twist, uint8 [3⁶, 8].
     """
     corners = np.full((PERMUTATIONS, CORNERS + 1), 3 * CORNERS, dtype=np.uint8)
     corners[:, :CORNERS] = 3 * unrank_permutations(np.arange(PERMUTATIONS), CORNERS)
@@ -277,7 +278,7 @@ class Cube2(Cube, ListedPuzzle):
         return (replace(corners, stickers=corners.stickers[:CORNERS]),)
 
     def rank(self, states: States) -> Ranks:
-        """Permutation of the seven corners, then their twists in base 3."""
+        """The permutation of the seven corners, then their twists in base 3."""
         seen = self.pieces[0].seen(states)
         twists = seen[:, : CORNERS - 1] % 3 @ 3 ** np.arange(CORNERS - 1)
         return rank_permutations(seen // 3) * ORIENTATIONS + twists
@@ -290,14 +291,14 @@ class Cube2(Cube, ListedPuzzle):
         return places.colours[seen].reshape(len(ranks), self.cells).take(np.argsort(places.stickers, axis=None), axis=1)
 
     def factors(self) -> tuple[Neighbours, Neighbours]:
-        """Corners and twists move independently: where each is taken, int32 [7!, 6] and [3⁶, 6]."""
+        """Corners and twists move independently: tables of where each goes, int32 [7!, 6] and [3⁶, 6]."""
         permutations = np.arange(PERMUTATIONS) * ORIENTATIONS
         corners = self.rank(self._children(permutations)).reshape(PERMUTATIONS, -1) // ORIENTATIONS
         twists = self.rank(self._children(np.arange(ORIENTATIONS))).reshape(ORIENTATIONS, -1) % ORIENTATIONS
         return corners.astype(np.int32), twists.astype(np.int32)
 
     def neighbours(self) -> Neighbours:
-        """The two tables of the factors make the whole, int32 [S, 6]."""
+        """The whole table, made from the two tables of factors, int32 [S, 6]."""
         corners, twists = self.factors()
         table = corners[:, None] * np.int32(ORIENTATIONS) + twists[None]
         return table.reshape(self.state_count, len(self.actions))
@@ -308,11 +309,11 @@ class Cube2(Cube, ListedPuzzle):
     def parse_moves(self, text: str) -> list[int]:
         """ "R U2 F'" → quarter turns of R, U and B.
 
-        A turn of L, D or F is the same turn of the opposite face and a turn of the whole cube, which carries the
-        fixed corner along: the faces named after it lie elsewhere.
+        A turn of L, D or F equals the same turn of the opposite face and a turn of the whole cube, which moves the
+        fixed corner: later faces are then named from another side.
         """
         actions = []
-        seen = np.array(list(FACES))  # which face of the cube lies where, the fixed corner being at D L F
+        seen = np.array(list(FACES))  # the face of the cube at each side, with the fixed corner at D L F
         for face, back, quarters in parse_turns(text):
             back &= quarters == 1  # a half turn is the same either way
             for _ in range(quarters):
@@ -324,7 +325,7 @@ class Cube2(Cube, ListedPuzzle):
         return actions
 
     def check_pieces(self, state: States) -> None:
-        """UserError where corners are no corners, or the fixed one is not in its place."""
+        """UserError if a corner has impossible colours, or the fixed one is not in its place."""
         corners = pieces_of(2, 3)
         check_kind(state, corners)
         if (state != self.goal)[corners.stickers[CORNERS]].any():

@@ -1,7 +1,7 @@
 """The 3×3×3 cube in quarter turns (thesis, 3.1.1 and 4.1).
 
-A state lists the colour of each sticker as that of the 2×2×2 does: face by face in the order L U F D R B, each
-face row by row. The centres never move, so a turn of each of the six faces either way makes twelve actions.
+A state lists the colour of each sticker as on the 2×2×2: face by face in the order L U F D R B, each face row by row.
+The centres never move, so the six faces, turned either way, give twelve actions.
 """
 
 from dataclasses import dataclass
@@ -30,7 +30,7 @@ STATE_COUNT = 43_252_003_274_489_856_000
 
 
 def _symmetry(matrix: np.ndarray) -> Symmetry:
-    """A rotation or reflection of the whole cube, int [3, 3], its colours exchanged."""
+    """A rotation or reflection of the whole cube, int [3, 3], with its colours exchanged."""
     colours, reflected = moved_stickers(1, matrix), int(np.linalg.det(matrix) < 0)
     actions = np.array([2 * colours[action // 2] + (action % 2 ^ reflected) for action in range(2 * len(FACES))])
     return Symmetry(np.argsort(moved_stickers(3, matrix)), colours.astype(np.uint8), actions)
@@ -52,7 +52,7 @@ class Cube3(Cube):
 
     @cached_property
     def symmetries(self) -> tuple[Symmetry, ...]:
-        """The 48 symmetries of the cube: first the one that changes nothing."""
+        """The 48 symmetries of the cube; the first is the identity."""
         orders, signs = permutations(np.eye(3, dtype=int)), product((1, -1), repeat=3)
         return tuple(_symmetry(np.diag(sign) @ order) for order, sign in product(orders, signs))
 
@@ -62,7 +62,7 @@ class Cube3(Cube):
         return _symmetry(np.diag([-1, 1, 1]))
 
     def inverse_states(self, states: States) -> States:
-        """The state that the reversed and inverted scramble of each gives, uint8 [N, 54]."""
+        """The state that each state's reversed and inverted scramble gives, uint8 [N, 54]."""
         comes_from = np.tile(np.arange(self.cells), (len(states), 1))
         for kind in self.pieces:
             seen = kind.seen(states)
@@ -76,7 +76,7 @@ class Cube3(Cube):
         return [2 * FACES.index(face) + back for face, back, quarters in turns for _ in range(quarters)]
 
     def check_pieces(self, state: States) -> None:
-        """UserError where centres are not in their places, pieces are none, or two are exchanged."""
+        """UserError if a centre is out of place, a piece has impossible colours, or two pieces are exchanged."""
         centres = state.reshape(6, FACE_CELLS)[:, FACE_CELLS // 2]
         for face in np.flatnonzero(centres != np.arange(6)):
             raise UserError(

@@ -1,7 +1,7 @@
-"""A permutation puzzle by its generators, as a file describes it: see puzzle_files.
+"""A permutation puzzle given by its generators in a file: see puzzle_files.
 
-A state lists the letter in each cell; a move permutes the cells. Letters are numbered in the order in which the goal
-has them.
+A state lists the letter in each cell; a move permutes the cells. Letters are numbered in the order in which they appear
+in the goal.
 """
 
 from collections.abc import Sequence
@@ -21,7 +21,7 @@ IN_A_ROW = 12  # cells of a picture without shapes
 class Generators(Puzzle):
     """A puzzle whose moves permute its cells.
 
-    shapes: the corners of each cell in a picture, float64 [k, 2] each.  colours: of letters that have one of their own.
+    shapes: the corners of each cell in a picture, float64 [k, 2] each.  colours: by letter, for letters that have one.
     """
 
     family: ClassVar[str] = "file"
@@ -43,46 +43,46 @@ class Generators(Puzzle):
 
     @property
     def state_count(self) -> int:
-        """How many states the file says can be reached."""
+        """The number of reachable states according to the file."""
         return self.file.states
 
     @cached_property
     def shapes(self) -> tuple[np.ndarray, ...]:
-        """Those of the file; squares in rows where it has none."""
+        """The shapes in the file; if it has none, squares in rows."""
         if self.file.shapes:
             return tuple(np.array(shape) for shape in self.file.shapes)
         square = np.array([[0, 0], [1, 0], [1, 1], [0, 1]], dtype=np.float64)
         return tuple(square + [cell % IN_A_ROW, -(cell // IN_A_ROW)] for cell in range(self.cells))
 
     def expand(self, states: States) -> tuple[Children, Legal]:
-        """Make every move: children uint8 [N, A, D]. A move is legal where it changes something."""
+        """Make every move: children uint8 [N, A, D]. A move is legal if it changes something."""
         return states[:, self.turns], self.legal(states)
 
     def legal(self, states: States) -> Legal:
-        """Which moves change something, bool [N, A]: one that exchanges equal letters alone does not."""
+        """Which moves change something, bool [N, A]: a move that only exchanges equal letters does not."""
         return _changes(states, self.turns)
 
     def move(self, states: States, actions: np.ndarray) -> States:
-        """Each state after a move of its own, uint8 [N, D]."""
+        """Each state after its move, uint8 [N, D]."""
         return permuted(states, self.turns, actions)
 
     def inverse(self, action: int) -> int:
-        """The move whose permutation undoes that of another."""
+        """The move with the inverse permutation."""
         return self._inverses[action]
 
     def parse_moves(self, text: str) -> list[int]:
-        """Names of moves, parted by spaces."""
+        """Names of moves, separated by spaces."""
         known = ", ".join(self.actions[:8]) + (" …" if len(self.actions) > 8 else "")
         unknown = f"Unknown move '{{}}': {self.name} has the moves {known.replace('{', '{{').replace('}', '}}')}."
         return self.named_actions(text.replace("’", "'").split(), unknown)
 
     @cached_property
     def _is_plain(self) -> bool:
-        """Whether each letter is a single one, so that no spaces need part them."""
+        """True if every letter is a single character, so that no spaces need separate them."""
         return all(len(letter) == 1 for letter in self.file.alphabet)
 
     def parse_state(self, text: str) -> States:
-        """The letter of each cell; parted by spaces where letters are longer than one."""
+        """The letter of each cell, separated by spaces if some letter is longer than one character."""
         letters = list("".join(text.split())) if self._is_plain else text.split()
         if len(letters) != self.cells:
             raise UserError(f"{self.name} has {self.cells} cells, but {len(letters)} letters were given.")
@@ -101,7 +101,7 @@ class Generators(Puzzle):
         return ("" if self._is_plain else " ").join(self.file.alphabet[letter] for letter in state)
 
     def draw(self, state: States) -> str:
-        """The letters where the picture has the cells."""
+        """The letters, placed like the cells in the picture."""
         rows, width = self._grid, max(map(len, self.file.alphabet)) + 1
         lines = [""] * len(rows)
         for number, row in enumerate(rows):
@@ -111,7 +111,7 @@ class Generators(Puzzle):
 
     @cached_property
     def _grid(self) -> list[list[tuple[int, int]]]:
-        """Rows of a drawing from above: of each cell its column and its number."""
+        """Rows of a drawing from above: for each cell its column and its number."""
         centres = np.array([shape.mean(axis=0) for shape in self.shapes]).round(3)
         rows = [np.flatnonzero(centres[:, 1] == y) for y in np.unique(centres[:, 1])[::-1]]
         rows = [row[np.argsort(centres[row, 0], kind="stable")] for row in rows]
@@ -120,7 +120,7 @@ class Generators(Puzzle):
 
 
 def _apart(row: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Columns and cells, sorted, no two in one column."""
+    """Columns and cells, sorted, with no two in one column."""
     placed: list[tuple[int, int]] = []
     for column, cell in row:
         placed.append((max(column, placed[-1][0] + 1) if placed else column, cell))
@@ -129,7 +129,7 @@ def _apart(row: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
 
 @njit(cache=True)
 def _changes(states, turns):
-    """Which moves change which states, bool [N, A]."""
+    """Which moves change each state, bool [N, A]."""
     changes = np.zeros((states.shape[0], turns.shape[0]), dtype=np.bool_)
     for row in range(states.shape[0]):
         for action in range(turns.shape[0]):

@@ -1,7 +1,7 @@
 """The Towers of Hanoi H(n, m): n disks on m pegs (thesis, 4.3).
 
-A state lists the peg of each disk, the smallest disk first; the goal has every disk on peg 0, the
-customary start every disk on the last peg. An action (i, j) moves the top disk of peg i to peg j.
+A state lists the peg of each disk, smallest disk first. The goal has every disk on peg 0, the customary start has every
+disk on the last peg. An action (i, j) moves the top disk of peg i to peg j.
 """
 
 from collections.abc import Sequence
@@ -30,12 +30,12 @@ class Hanoi(ListedPuzzle):
 
     @property
     def name(self) -> str:
-        """hanoi_n, or hanoi_n_m where there are not three pegs."""
+        """hanoi_n, or hanoi_n_m if the number of pegs is not three."""
         return f"hanoi_{self.disks}" + (f"_{self.pegs}" if self.pegs != 3 else "")
 
     @property
     def cells(self) -> int:
-        """One cell a disk."""
+        """One cell per disk."""
         return self.disks
 
     @property
@@ -45,7 +45,7 @@ class Hanoi(ListedPuzzle):
 
     @cached_property
     def moves(self) -> np.ndarray:
-        """From and to peg of each action, int64 [A, 2]."""
+        """The pegs that each action moves from and to, int64 [A, 2]."""
         return np.array(list(permutations(range(self.pegs), 2)))
 
     @property
@@ -69,12 +69,12 @@ class Hanoi(ListedPuzzle):
         return np.full(self.disks, self.pegs - 1, dtype=np.uint8)
 
     def top_disks(self, states: States) -> np.ndarray:
-        """The smallest disk on each peg, or n where a peg is empty, int64 [N, m]."""
+        """The smallest disk on each peg, or n if the peg is empty, int64 [N, m]."""
         on_peg = states[:, :, None] == np.arange(self.pegs)
         return np.where(on_peg.any(axis=1), on_peg.argmax(axis=1), self.disks)
 
     def expand(self, states: States) -> tuple[Children, Legal]:
-        """Move each top disk to each other peg; legal where it is smaller than the top disk there."""
+        """Move each top disk to each other peg; legal if it is smaller than the top disk there."""
         tops = self.top_disks(states)
         moved, onto = tops[:, self.moves[:, 0]], tops[:, self.moves[:, 1]]
         legal = moved < onto
@@ -84,7 +84,7 @@ class Hanoi(ListedPuzzle):
         return children, legal
 
     def legal(self, states: States) -> Legal:
-        """Where a peg's top disk is smaller than that of the peg it goes to, bool [N, A]."""
+        """True if a peg's top disk is smaller than the top disk of the peg it goes to, bool [N, A]."""
         tops = self.top_disks(states)
         return tops[:, self.moves[:, 0]] < tops[:, self.moves[:, 1]]
 
@@ -94,7 +94,7 @@ class Hanoi(ListedPuzzle):
         return self.pegs ** np.arange(self.disks, dtype=np.int64)
 
     def rank(self, states: States) -> Ranks:
-        """Pegs as digits, the smallest disk the least: states of fewer disks keep their rank."""
+        """Pegs as digits, the smallest disk the least significant: states of fewer disks keep their rank."""
         return states.astype(np.int64) @ self.place_values
 
     def unrank(self, ranks: Ranks) -> States:
@@ -122,7 +122,7 @@ class Hanoi(ListedPuzzle):
         return actions
 
     def parse_moves(self, text: str) -> list[int]:
-        """ "0>2 0>1"; a scramble, which begins at the goal, may name the disks, the smallest as 0: "0:0>2 1:0>1"."""
+        """ "0>2 0>1"; a scramble, which begins at the goal, may name the disks, the smallest being 0: "0:0>2 1:0>1"."""
         moves, names, actions = not_too_many(text.split()), self.actions, []
         for each in moves:
             pegs = each.rpartition(":")[2]
@@ -136,7 +136,7 @@ class Hanoi(ListedPuzzle):
         return actions
 
     def _check_disks(self, moves: Sequence[str], actions: list[int]) -> None:
-        """UserError where a move of a scramble names another disk than the one it moves."""
+        """UserError if a move of a scramble names another disk than the one it moves."""
         state = self.goal
         for place, (text, action) in enumerate(zip(moves, actions, strict=True), start=1):
             disk, named, _ = text.rpartition(":")

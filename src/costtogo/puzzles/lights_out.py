@@ -1,7 +1,8 @@
-"""Lights Out on a square board: a press switches a light and those beside, above and below it; all must go out.
+"""Lights Out on a square board: a press switches a light and its four neighbours; all lights must go out.
 
-A state lists the lights row by row, 1 where one is on. Action i presses cell i. Presses commute and each undoes itself,
-so a solution is a set of cells: that of a linear system over GF(2) (Anderson and Feil 1998, Mathematics Magazine 71).
+A state lists the lights row by row, 1 for a light that is on. Action i presses cell i. Presses commute and each undoes
+itself, so a solution is a set of cells, which solves a linear system over GF(2) (Anderson and Feil 1998, Mathematics
+Magazine 71).
 """
 
 from dataclasses import dataclass, field
@@ -19,7 +20,7 @@ SIDES = range(2, 10)
 
 @dataclass(frozen=True)
 class LightsOut(Puzzle):
-    """side × side lights, as many actions; UserError where there is no such board."""
+    """side × side lights and equally many actions; UserError if there is no such board."""
 
     family: ClassVar[str] = "lights_out"
     side: int = field()
@@ -46,7 +47,7 @@ class LightsOut(Puzzle):
 
     @property
     def state_count(self) -> int:
-        """2 to the number of presses that no others make up for."""
+        """2 to the number of linearly independent presses."""
         return 1 << (self.cells - len(self.quiet))
 
     @cached_property
@@ -72,7 +73,7 @@ class LightsOut(Puzzle):
         return states[:, None] ^ self.presses, self.legal(states)
 
     def move(self, states: States, actions: np.ndarray) -> States:
-        """Each state after a press of its own, uint8 [N, D]."""
+        """Each state after its press, uint8 [N, D]."""
         return states ^ self.presses[actions]
 
     def inverse(self, action: int) -> int:
@@ -80,7 +81,7 @@ class LightsOut(Puzzle):
         return action
 
     def is_reachable(self, states: States) -> np.ndarray:
-        """Which boards presses can make of the goal, bool [N]: an even number of lights on in every quiet set."""
+        """Which boards presses can make from the goal, bool [N]: an even number of lights on in every quiet set."""
         return ~(states.astype(np.float32) @ self.quiet.T % 2).any(axis=1)
 
     def parse_moves(self, text: str) -> list[int]:
@@ -92,7 +93,7 @@ class LightsOut(Puzzle):
         )
 
     def parse_state(self, text: str) -> States:
-        """The lights row by row, 1 where one is on: "1 0 1 …" or "101 …", with spaces or commas anywhere."""
+        """The lights row by row, 1 for one that is on: "1 0 1 …" or "101 …", with spaces or commas anywhere."""
         lights = "".join(text.replace(",", " ").split())
         if unknown := sorted(set(lights) - {"0", "1"}):
             raise UserError(
@@ -113,7 +114,7 @@ class LightsOut(Puzzle):
         return " ".join("".join(str(light) for light in row) for row in self._rows(state))
 
     def draw(self, state: States) -> str:
-        """# where a light is on, a dot where it is off."""
+        """# for a light that is on, a dot for one that is off."""
         return "\n".join(" ".join(".#"[light] for light in row) for row in self._rows(state))
 
     def _rows(self, state: States) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""Permutations of 0 … k - 1, a row each: their number in lexicographic order and whether they are odd."""
+"""Permutations of 0 … k - 1, one per row: their rank in lexicographic order and whether they are odd."""
 
 import numpy as np
 
@@ -6,14 +6,14 @@ from costtogo.types import Ranks
 
 
 def smaller_after(permutations: np.ndarray) -> np.ndarray:
-    """How many smaller numbers stand after each, int64 [N, k]."""
+    """For each number, how many smaller numbers come after it, int64 [N, k]."""
     places = range(permutations.shape[1])
     after = [(permutations[:, place + 1 :] < permutations[:, place : place + 1]).sum(axis=1) for place in places]
     return np.stack(after, axis=1)
 
 
 def is_odd(permutations: np.ndarray) -> np.ndarray:
-    """Which permutations are an odd number of exchanges, bool [N]."""
+    """Which permutations are odd, bool [N]."""
     return smaller_after(permutations).sum(axis=1) % 2 == 1
 
 
@@ -26,7 +26,7 @@ def rank_permutations(permutations: np.ndarray) -> Ranks:
 
 
 def unrank_permutations(ranks: Ranks, size: int) -> np.ndarray:
-    """The permutations of 0 … size - 1 of the given lexicographic ranks, int64 [N, size]."""
+    """The permutations of 0 … size - 1 with the given lexicographic ranks, int64 [N, size]."""
     permutations = np.zeros((len(ranks), size), dtype=np.int64)
     for place in range(size - 1, -1, -1):
         ranks, digit = np.divmod(ranks, size - place)

@@ -1,7 +1,7 @@
-"""Permutation puzzles written down as JSON files: where they lie, and what they say.
+"""Permutation puzzles described by JSON files: where the files are and what they contain.
 
-A file <name>.json lies in the folder that COSTTOGO_PUZZLES names, else in data/puzzles. docs/own_puzzle.md says what
-may stand in it. A file is data alone: nothing of it is run, and what makes no puzzle is refused in one sentence.
+A file <name>.json is in the folder that COSTTOGO_PUZZLES names, else in data/puzzles. docs/own_puzzle.md describes its
+content. A file is data only: nothing in it is run, and a file that makes no puzzle is refused in one sentence.
 """
 
 import json
@@ -20,7 +20,7 @@ from costtogo.types import UserError, excerpt
 
 VARIABLE = "COSTTOGO_PUZZLES"
 DEFAULT = Path("data/puzzles")
-NAME = re.compile(r"[a-z][a-z0-9_]{0,29}")  # it becomes that of files
+NAME = re.compile(r"[a-z][a-z0-9_]{0,29}")  # also the stem of file names
 COLOUR = re.compile(r"#[0-9a-fA-F]{6}")
 NEEDED = ("name", "goal", "written_as", "moves")
 OTHERS = ("title", "noun", "source", "states", "shapes", "colours")
@@ -29,22 +29,23 @@ LARGEST_FILE = 1_000_000  # bytes
 LARGEST_STATES = 10**200
 MOST_CELLS = 500
 MOST_LETTERS = 255
-MOST_MOVES = 120  # their numbers are int8
+MOST_MOVES = 120  # move numbers are int8
 MOST_CORNERS = 40  # of a shape
 LONGEST_LETTER = 8
 LONGEST_MOVE = 20
 LONGEST_WORDS = 60  # of a title
-_elsewhere: dict[str, Path] = {}  # files outside the folder that were named by their paths, by puzzle
+_elsewhere: dict[str, Path] = {}  # puzzle -> its file outside the folder, named by its path
 
 
 @dataclass(frozen=True, eq=False)
 class PuzzleFile:
-    """What a file says of a puzzle.
+    """The content of a puzzle's file.
 
-    goal: the letter of each cell, in the order of `alphabet`, length D.  moves: their names, length A.
-    turns: where each cell's letter comes from under each move, A rows of length D.  states: how many can be reached,
-    None where the file does not say.  shapes: the corners (x, y) of each cell in a picture, y upwards; none or D.
-    colours: of the letters that have one, as "#rrggbb".
+    goal: the letter of each cell, as an index into `alphabet`, length D.  moves: their names, length A.
+    turns: where each cell's letter comes from under each move, A rows of length D.  states: the number of reachable
+    states, None if the file does not say.  shapes: the corners (x, y) of each cell in a picture, y upwards; 0 or D of
+    them.
+    colours: for letters that have one, as "#rrggbb".
     """
 
     name: str
@@ -60,24 +61,24 @@ class PuzzleFile:
 
     @cached_property
     def rules(self) -> dict[str, Any]:
-        """What a network trained on the puzzle depends on, as plain values."""
+        """The rules that a network trained on the puzzle depends on, as plain values."""
         letters = [self.alphabet[letter] for letter in self.goal]
         return {"goal": letters, "moves": {name: list(turn) for name, turn in zip(self.moves, self.turns, strict=True)}}
 
 
 def folder() -> Path:
-    """Where the files are: the folder that the environment names, else data/puzzles."""
+    """The folder of the files: the one that the environment names, else data/puzzles."""
     return Path(os.environ.get(VARIABLE) or DEFAULT)
 
 
 def let_be_found(path: Path) -> str:
-    """Let this process find a file that lies elsewhere, too; returns the name of its puzzle."""
+    """Let this process also find a file outside the folder; returns the name of its puzzle."""
     _elsewhere[path.stem] = path.absolute()  # the working folder may change
     return path.stem
 
 
 def path_of(name: str) -> Path | None:
-    """The file of a puzzle; None where there is none of this name."""
+    """The file of a puzzle; None if no file has this name."""
     if not NAME.fullmatch(name):
         return None
     candidates = (_elsewhere.get(name), folder() / f"{name}.json")
@@ -90,7 +91,7 @@ def names() -> list[str]:
 
 
 def read(path: Path) -> PuzzleFile:
-    """Read a file; UserError, one sentence with the file and the key, where it makes no puzzle."""
+    """Read a file; if it makes no puzzle, UserError in one sentence with the file and the key."""
     if path.stat().st_size > LARGEST_FILE:
         raise UserError(f"{path} has {path.stat().st_size:,} bytes; the file of a puzzle has up to {LARGEST_FILE:,}.")
     return _parsed(read_bytes(path), path)
@@ -98,7 +99,7 @@ def read(path: Path) -> PuzzleFile:
 
 @lru_cache(maxsize=64)
 def _parsed(content: bytes, path: Path) -> PuzzleFile:
-    """What the content of a file says; remembered, so that the same content is the same puzzle."""
+    """The puzzle in a file's content; cached, so that the same content is the same puzzle."""
     try:
         said = json.loads(content.decode(), object_pairs_hook=_without_doubles, parse_constant=_no_number)
         return parse(said, path.stem)
@@ -109,7 +110,7 @@ def _parsed(content: bytes, path: Path) -> PuzzleFile:
 
 
 def text_of(said: dict[str, Any]) -> str:
-    """The content of the file that says so: a line for each key, and for each move and shape."""
+    """The content of a file as text: a line for each key, and for each move and shape."""
     parts = []
     for key, value in said.items():
         text = json.dumps(value, ensure_ascii=False)
@@ -123,7 +124,7 @@ def text_of(said: dict[str, Any]) -> str:
 
 
 def parse(said: Any, name: str) -> PuzzleFile:
-    """The puzzle that a table of values describes; name: that of its file.
+    """The puzzle that a table of values describes; name: the stem of its file.
 
     Raises ValueError with the middle of a sentence: what is wrong, and what to do.
     """
@@ -154,7 +155,7 @@ def parse(said: Any, name: str) -> PuzzleFile:
 
 
 def _without_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """A table of JSON, in which no key stands twice."""
+    """A JSON table; ValueError if a key appears twice."""
     table: dict[str, Any] = {}
     for key, value in pairs:
         if key in table:
@@ -184,7 +185,7 @@ def _check_keys(said: Any) -> None:
 
 
 def _words(said: dict[str, Any], key: str, default: str) -> str:
-    """A short text for readers, which stands in Markdown and in pictures."""
+    """A short text for readers, used in Markdown and in pictures."""
     words = said.get(key, default)
     fits = isinstance(words, str) and 0 < len(words) <= LONGEST_WORDS and words.isprintable()
     if not fits or set(words) & set("|<>[]`*$\\{}"):
@@ -193,7 +194,7 @@ def _words(said: dict[str, Any], key: str, default: str) -> str:
 
 
 def _letters(goal: Any) -> list[str]:
-    """The letter of each cell: of a text its letters, spaces left out, of a list its texts."""
+    """The letter of each cell: the characters of a text without its spaces, or the texts of a list."""
     letters = [letter for letter in goal if not letter.isspace()] if isinstance(goal, str) else goal
     if not isinstance(letters, list) or not all(_is_word(letter, LONGEST_LETTER) for letter in letters):
         raise ValueError(
@@ -206,7 +207,7 @@ def _letters(goal: Any) -> list[str]:
 
 
 def _is_word(value: Any, longest: int) -> bool:
-    """Whether a value is a text without spaces that is no longer than `longest` letters."""
+    """True if a value is a text without spaces and of up to `longest` characters."""
     return isinstance(value, str) and 0 < len(value) <= longest and value.isprintable() and " " not in value
 
 
@@ -224,14 +225,14 @@ def _moves(said: Any, kind: Any, cells: int) -> dict[str, tuple[int, ...]]:
 
 
 def _from_images(images: Any, cells: int, where: str) -> tuple[int, ...]:
-    """A permutation that says something of each cell."""
+    """The permutation from a list with one number for each cell."""
     if not _are_cells(images, cells) or sorted(images) != list(range(cells)):
         raise ValueError(f"{where} is no permutation: it must list each of the cells 0 to {cells - 1} once")
     return tuple(images)
 
 
 def _from_cycles(cycles: Any, cells: int, where: str) -> tuple[int, ...]:
-    """Where each cell's letter goes, by cycles: that of each cell to the next one, that of the last to the first."""
+    """Where each cell's letter goes, from cycles: to the next cell, and from the last cell to the first."""
     if not isinstance(cycles, list) or not all(_are_cells(cycle, cells) for cycle in cycles):
         raise ValueError(f"{where} is no list of cycles: each is a list of cells, from 0 to {cells - 1}")
     moved = [cell for cycle in cycles for cell in cycle]
@@ -249,12 +250,12 @@ def _are_cells(values: Any, cells: int) -> bool:
 
 
 def inverse(permutation: Sequence[int]) -> tuple[int, ...]:
-    """The permutation that undoes one.  (1, 2, 0) -> (2, 0, 1)"""
+    """The inverse permutation.  (1, 2, 0) -> (2, 0, 1)"""
     return tuple(np.argsort(permutation).tolist())
 
 
 def _check_moves(moves: dict[str, tuple[int, ...]]) -> None:
-    """ValueError where a move changes nothing, two are alike, or none undoes one of them."""
+    """ValueError if a move changes nothing, two moves are equal, or a move has no inverse."""
     known: dict[tuple[int, ...], str] = {}
     for name, turn in moves.items():
         if turn == tuple(range(len(turn))):

@@ -1,7 +1,7 @@
 """Sliding tiles in a square of 3 × 3 to 7 × 7 cells: the 8-, 15-, 24-, 35- and 48-puzzle.
 
 A state lists the tile in each cell, row by row; 0 is the blank, which is last in the goal. An action is the direction
-in which a tile slides into the blank: U is a move of the tile below it.
+in which a tile slides into the blank: U moves the tile below it.
 """
 
 import math
@@ -23,7 +23,7 @@ BLANK = 0
 
 @dataclass(frozen=True)
 class SlidingTiles(Puzzle):
-    """side × side cells: (side²)! / 2 states; four actions, three with the blank at the edge, two in a corner."""
+    """side × side cells: (side²)! / 2 states; four actions, three if the blank is at the edge, two in a corner."""
 
     family: ClassVar[str] = "sliding"
     side: int = field()
@@ -56,7 +56,7 @@ class SlidingTiles(Puzzle):
 
     @cached_property
     def sources(self) -> np.ndarray:
-        """Where the tile that each action moves lies, by the blank's cell; there itself for none: int64 [D, A]."""
+        """The cell of the tile that each action moves, by the blank's cell; the blank's cell if none: int64 [D, A]."""
         row, column = np.divmod(np.arange(self.cells), self.side)
         sources = []
         for action in self.actions:
@@ -67,32 +67,32 @@ class SlidingTiles(Puzzle):
 
     @cached_property
     def symmetries(self) -> tuple[Symmetry, ...]:
-        """The board itself, and the reflection in the diagonal through the blank of the goal."""
+        """The identity, and the reflection in the diagonal through the goal's blank."""
         cells, actions = np.arange(self.cells), np.arange(len(self.actions))
         transposed = cells.reshape(self.side, self.side).T.ravel()
         letters = np.concatenate([[BLANK], transposed[:-1] + 1]).astype(np.uint8)
-        # Up and left change places, and so do down and right.
+        # Up and left are exchanged, and so are down and right.
         return Symmetry(cells, cells.astype(np.uint8), actions), Symmetry(transposed, letters, actions ^ 2)
 
     def expand(self, states: States) -> tuple[Children, Legal]:
-        """Slide a tile in from every side: children uint8 [N, 4, D]."""
+        """Slide a tile into the blank from every side: children uint8 [N, 4, D]."""
         return _children(states, self.sources), self.legal(states)
 
     def legal(self, states: States) -> Legal:
-        """Where there is a tile to slide, bool [N, 4]."""
+        """True if there is a tile to slide, bool [N, 4]."""
         return self.legal_at[_blanks(states)]
 
     @cached_property
     def legal_at(self) -> np.ndarray:
-        """Which actions there are by the blank's cell, bool [D, A]."""
+        """Which actions are legal, by the blank's cell, bool [D, A]."""
         return self.sources != np.arange(self.cells)[:, None]
 
     def move(self, states: States, actions: np.ndarray) -> States:
-        """Each state after an action of its own, uint8 [N, D]; an illegal action leaves it as it is."""
+        """Each state after its action, uint8 [N, D]; an illegal action leaves the state unchanged."""
         return _moved(states, actions, self.sources)
 
     def walk(self, draws: np.ndarray) -> tuple[States, np.ndarray]:
-        """Walks from the goal that never undo a move, in one compiled call, each from end to end."""
+        """Walks from the goal that never undo a move, in one compiled call, one walk after another."""
         path, actions = _walked(self.goal, self.sources, self.legal_at, inverses(self), draws)
         return path[:, :-1], actions
 
@@ -101,12 +101,12 @@ class SlidingTiles(Puzzle):
         return action ^ 1
 
     def is_reachable(self, states: States) -> np.ndarray:
-        """Which arrangements of the tiles sliding can make of the goal, bool [N].
+        """Which arrangements of the tiles can be reached from the goal by sliding, bool [N].
 
-        Each move exchanges the blank with a tile, and takes it one cell nearer its corner or farther away from it.
+        Each move exchanges the blank with a tile, and takes the blank one cell nearer to its corner or farther away.
         """
         row, column = np.divmod(states.argmin(axis=1), self.side)
-        tiles = np.where(states == BLANK, self.cells, states)  # as the goal has them in ascending order
+        tiles = np.where(states == BLANK, self.cells, states)  # so that the goal is in ascending order
         return is_odd(tiles) == ((row + column) % 2 == 1)
 
     def parse_moves(self, text: str) -> list[int]:
@@ -141,7 +141,7 @@ class SlidingTiles(Puzzle):
         return " ".join(str(tile) for tile in state)
 
     def draw(self, state: States) -> str:
-        """The tiles as they lie, a dot for the blank."""
+        """The tiles in rows, a dot for the blank."""
         width = len(str(self.cells - 1))
         cells = [("." if tile == BLANK else str(tile)).rjust(width) for tile in state]
         return "\n".join(" ".join(cells[first : first + self.side]) for first in range(0, self.cells, self.side))
@@ -154,7 +154,7 @@ class ListedTiles(SlidingTiles, ListedPuzzle):
     side: int = 3
 
     def rank(self, states: States) -> Ranks:
-        """The blank's cell, then the others' tiles: with an odd side, an even permutation of them in reading order."""
+        """The blank's cell, then the tiles in reading order: with an odd side, an even permutation."""
         tiles = states[states != BLANK].reshape(len(states), self.cells - 1)
         return states.argmin(axis=1) * self._orders + rank_permutations(tiles) // 2
 
@@ -163,19 +163,19 @@ class ListedTiles(SlidingTiles, ListedPuzzle):
         blank, order = np.divmod(np.asarray(ranks), self._orders)
         tiles = unrank_permutations(2 * order, self.cells - 1) + 1
         odd = is_odd(tiles)
-        tiles[odd, -2:] = tiles[odd, :-3:-1]  # of two that differ in their last two tiles alone, the even one
+        tiles[odd, -2:] = tiles[odd, :-3:-1]  # of two orders that differ only in their last two tiles, the even one
         states = np.zeros((len(blank), self.cells), dtype=np.uint8)
         states[np.arange(self.cells) != blank[:, None]] = tiles.ravel()
         return states
 
     @property
     def _orders(self) -> int:
-        """Even permutations of the tiles."""
+        """The number of even permutations of the tiles."""
         return math.factorial(self.cells - 1) // 2
 
 
 def tiles(count: int) -> SlidingTiles:
-    """The puzzle of so many tiles; the 8-puzzle can be listed."""
+    """The puzzle with `count` tiles; the 8-puzzle is a ListedPuzzle."""
     return ListedTiles() if count == 8 else SlidingTiles(math.isqrt(count + 1))
 
 
@@ -223,7 +223,7 @@ def _moved(states, actions, sources):
 
 @njit(cache=True)
 def _walked(goal, sources, legal_at, undo, draws):
-    """The states and actions of walks, as base.Puzzle.walk takes them."""
+    """The states and actions of walks, as base.Puzzle.walk returns them."""
     walks, moves = draws.shape
     path, actions = np.empty((walks, moves, len(goal)), dtype=np.uint8), np.empty((walks, moves), dtype=np.int64)
     for walk in range(walks):

@@ -1,12 +1,12 @@
-"""Sokoban: a player pushes boxes onto targets, between walls; no push can be taken back by a push.
+"""Sokoban: a player pushes boxes onto targets, between walls; no push can undo a push.
 
-A state is a whole level, row by row: each cell is a floor or a target, with nothing, a box or the player on it, or a
-wall. So walls and targets, which no move changes, are part of what a search compares and a network sees, and each
-state has its own goal: no box off a target. An action is a step of the player, which pushes a box that is in its way.
-The length of a solution counts steps; pushes are those of them that move a box.
+A state is a whole level, row by row: each cell is a wall, a floor or a target; a floor or target may hold a box or the
+player. So a search compares, and a network sees, also the walls and targets, which no move changes. Each state has its
+own goal: no box off a target. An action is a step of the player, which pushes a box that is in its way. The length of a
+solution counts steps; pushes are the steps that move a box.
 
-Backwards a step may pull a box that stands in front of the player. Each of the four actions can have been the last one
-with a push or without, so there are eight steps back: the first four without.
+A step back may pull a box that is in front of the player. Each of the four actions may have led here with a push or
+without, so there are eight steps back: the first four are without.
 """
 
 from collections.abc import Sequence
@@ -21,8 +21,8 @@ from costtogo.puzzles.base import Puzzle, StepsBack
 from costtogo.types import NO_ACTION, Children, Legal, States, UserError, excerpt
 
 FLOOR, TARGET, BOX, BOX_ON_TARGET, PLAYER, PLAYER_ON_TARGET, WALL = range(7)
-SYMBOLS = " .$*@+#"  # of the letters; in a text - and _ are floor, too
-PLANES = np.array(  # of each letter: player, box, target, wall
+SYMBOLS = " .$*@+#"  # by letter; in a text - and _ are also floor
+PLANES = np.array(  # by letter: player, box, target, wall
     [[0, 0, 0, 0], [0, 0, 1, 0], [0, 1, 0, 0], [0, 1, 1, 0], [1, 0, 0, 0], [1, 0, 1, 0], [0, 0, 0, 1]], dtype=np.uint8
 )
 ACTIONS = ("U", "D", "L", "R")
@@ -33,7 +33,7 @@ EXAMPLE = 4  # boxes of the example, where there is room
 
 @dataclass(frozen=True)
 class Sokoban(Puzzle):
-    """Levels of rows × columns cells with any number of boxes; the border is walls. Smaller levels are filled up."""
+    """Levels of rows × columns cells with any number of boxes; the border is walls. Walls fill up smaller levels."""
 
     family: ClassVar[str] = "sokoban"
     one_goal: ClassVar[bool] = False
@@ -66,7 +66,7 @@ class Sokoban(Puzzle):
 
     @property
     def state_count(self) -> int:
-        """All that could be written, an upper bound: of what levels there are nobody keeps count."""
+        """The number of states that could be written down, an upper bound: the number of levels is unknown."""
         return self.letters**self.cells
 
     @cached_property
@@ -89,20 +89,20 @@ class Sokoban(Puzzle):
         return _children(states, self.steps)
 
     def legal(self, states: States) -> Legal:
-        """Where the player can go, bool [N, 4]."""
+        """Which ways the player can go, bool [N, 4]."""
         return _legal(states, self.steps)
 
     def move(self, states: States, actions: np.ndarray) -> States:
-        """Each state after a step of its own, uint8 [N, D]."""
+        """Each state after its step, uint8 [N, D]."""
         return _moved(states, actions, self.steps)
 
     def inverse(self, action: int) -> int:
-        """None: what is pushed stays pushed."""
+        """NO_ACTION: a push cannot be undone."""
         return NO_ACTION
 
     @cached_property
     def steps_back(self) -> StepsBack:
-        """Back without a pull, which the opposite one undoes, and with a pull, which none does."""
+        """Steps back without a pull, each undone by the opposite one, then those with a pull, which none undoes."""
         opposite = np.array([1, 0, 3, 2])
         return StepsBack(np.tile(np.arange(4), 2), np.concatenate([opposite, np.full(4, NO_ACTION)]))
 
@@ -111,11 +111,11 @@ class Sokoban(Puzzle):
         return _parents(states, self.steps)
 
     def reverse_legal(self, states: States) -> Legal:
-        """Where the player can have come from, bool [N, 8]."""
+        """Which steps can have led here, bool [N, 8]."""
         return _reverse_legal(states, self.steps)
 
     def step_back(self, states: States, steps: np.ndarray) -> States:
-        """Each state after a step back of its own, uint8 [N, D]; one that is not legal leaves it as it is."""
+        """Each state after its step back, uint8 [N, D]; an illegal step leaves the state unchanged."""
         return _stepped_back(states, steps, self.steps)
 
     def is_goal(self, states: States) -> np.ndarray:
@@ -132,7 +132,7 @@ class Sokoban(Puzzle):
         return pushes
 
     def parse_moves(self, text: str) -> list[int]:
-        """ "U L D", "ULD" or "uLd"; the customary capitals of pushes are not needed."""
+        """ "U L D", "ULD" or "uLd"; pushes need no capitals."""
         return self.named_actions(
             "".join(text.split()).upper(), "Unknown move '{}': a move is one of U D L R, a step of the player."
         )
@@ -140,8 +140,8 @@ class Sokoban(Puzzle):
     def parse_state(self, text: str) -> States:
         """A level in the customary text: # wall, @ player, $ box, . target, * and + a box or the player on one.
 
-        Rows are lines or parted by |; a level smaller than the board stands in its middle, and floor that the player
-        could not come to if there were no boxes is filled up with walls.
+        Rows are lines, or are separated by |. A level smaller than the board is placed in its middle. Floor that the
+        player could not reach even without boxes becomes walls.
         """
         lines = [line.rstrip() for line in text.replace("|", "\n").splitlines()]
         level = self._level([line for line in lines if line])
@@ -160,7 +160,7 @@ class Sokoban(Puzzle):
         return board.ravel()
 
     def _level(self, lines: list[str]) -> np.ndarray:
-        """The cells of the lines of a level, uint8 [height, width]; UserError where they are not those of any."""
+        """The cells of the lines of a level, uint8 [height, width]; UserError if the lines make no level."""
         height, width = len(lines), max(map(len, lines), default=0)
         if height > self.rows or width > self.columns:
             larger = f"sokoban_{max(height, SIDES[0])}_{max(width, SIDES[0])} has room"
@@ -180,7 +180,7 @@ class Sokoban(Puzzle):
         return np.array(cells, dtype=np.uint8).reshape(height, width)
 
     def format_state(self, state: States) -> str:
-        """The rows, parted by |, a floor as -."""
+        """The rows, separated by |, with - for floor."""
         return "|".join(line.replace(" ", "-") for line in self.draw(state).split("\n"))
 
     def draw(self, state: States) -> str:
@@ -190,7 +190,7 @@ class Sokoban(Puzzle):
 
 
 def sokoban(*sides: int) -> Sokoban:
-    """The puzzle of a board of 10 × 10, of side × side, or of rows × columns."""
+    """The puzzle on a board of 10 × 10, side × side, or rows × columns cells."""
     return Sokoban(*(sides * 2)[:2])
 
 
@@ -205,7 +205,7 @@ def is_box(cells: np.ndarray) -> np.ndarray:
 
 
 def _refuse_impossible(level: np.ndarray) -> None:
-    """UserError where cells, uint8, are no level: players, boxes and targets."""
+    """UserError if cells, uint8, are no level: wrong numbers of players, boxes or targets."""
     players, boxes = int(is_player(level).sum()), int(is_box(level).sum())
     targets = int(np.isin(level, (TARGET, BOX_ON_TARGET, PLAYER_ON_TARGET)).sum())
     if players != 1:
@@ -217,7 +217,7 @@ def _refuse_impossible(level: np.ndarray) -> None:
 
 
 def _reach(board: np.ndarray) -> np.ndarray:
-    """Where the player could walk if there were no boxes, bool [rows, columns]."""
+    """The cells that the player could reach if there were no boxes, bool [rows, columns]."""
     reached, free = is_player(board), board != WALL
     while True:
         wider = reached.copy()
@@ -233,7 +233,7 @@ def _reach(board: np.ndarray) -> np.ndarray:
 
 @njit(cache=True, inline="always")
 def _free(letter):
-    """Whether neither a wall, a box nor the player is there."""
+    """True if the cell has no wall, box or player."""
     return letter <= TARGET
 
 
@@ -259,7 +259,7 @@ def _allowed(state, player, step):
 
 @njit(cache=True, inline="always")
 def _step(state, player, step):
-    """Make a legal step, in place. A letter is what stands on a cell plus 1 on a target."""
+    """Make a legal step, in place. A letter is the code of the object on a cell, plus 1 on a target."""
     if _boxed(state[player + step]):
         state[player + step] -= BOX
         state[player + 2 * step] += BOX
@@ -269,7 +269,7 @@ def _step(state, player, step):
 
 @njit(cache=True, inline="always")
 def back_allowed(state, player, step, pulled):
-    """Whether a step led here, and pushed what is in front of the player now where something is said to be pulled."""
+    """True if a step can have led here; with `pulled`, if that step pushed the box now in front of the player."""
     return _free(state[player - step]) and (not pulled or _boxed(state[player + step]))
 
 

@@ -1,4 +1,4 @@
-"""The graph that Snakemake runs: all studies' stages, what each reads, and the targets that people name."""
+"""The graph that Snakemake runs: the stages of all studies, the files each reads, and the targets that people name."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -18,9 +18,9 @@ from costtogo.types import UserError
 from costtogo.workflow.stages import APART, Stage, stages_of
 from costtogo.workflow.state import State
 
-RUN = Path(".snakemake/costtogo/run.json")  # the study and the marks of the run in this folder, for its jobs elsewhere
-GROUPS = Path("groups.yaml")  # beside the studies of config/: targets of several studies
-PARTS = {  # targets of the study that is run, and what they say when they are reached
+RUN = Path(".snakemake/costtogo/run.json")  # study and marks of this folder's run, for its jobs elsewhere
+GROUPS = Path("groups.yaml")  # next to the studies of config/: targets of several studies
+PARTS = {  # targets of the running study, and their messages when they are reached
     "tables": "The exact tables are complete.",
     "instances": "The instance sets are complete.",
     "models": "The trainings are complete.",
@@ -28,13 +28,13 @@ PARTS = {  # targets of the study that is run, and what they say when they are r
     "searches": "The searches are complete.",
     "figures": "The figures are complete.",
 }
-RESERVED = (*PARTS, "report", "all", DEFAULT)  # targets that no study may be called
-WRITTEN = ("results", "reports", "logs")  # folders with a folder for each study
+RESERVED = (*PARTS, "report", "all", DEFAULT)  # targets whose names no study may have
+WRITTEN = ("results", "reports", "logs")  # folders with one folder per study
 
 
 @dataclass(frozen=True)
 class Target:
-    """What a user may ask for: a name, the marks of the stages it stands for, and a sentence for its end."""
+    """A target that a user may ask for: its name, the marks of its stages, and a sentence for its end."""
 
     name: str
     marks: list[str]
@@ -42,17 +42,18 @@ class Target:
 
 
 class Graph:
-    """The stages of the study that is run and of studies of a folder, in an order in which they can be made.
+    """The stages of the running study and of the studies in a folder, in an order in which they can be made.
 
-    Made from what files say, without a look at results.  What is finished is read when it is asked for.
-    files: those of the study that is run, later ones over earlier ones, but one of the folder stands for itself;
-    changes: values laid over them, or over the one study that the targets name where there is no second file; folder:
-    config/; words: of the command line, which name studies of the folder or their files, or groups; all if left out.
-    targets: what is asked for, by Snakemake's reading of the command line.  job: whether this is a process on another
-    machine that makes one stage of a run: then its study, marks and recipes are those that the run has named, whatever
-    has changed since.
-    Raises UserError where parameters are wrong, where changes or files would be of no study that is asked for, and
-    where there is no such target.
+    The graph is made from files, without looking at results.  Which stages are finished is read on demand.
+    files: the files of the running study; later ones override earlier ones, but a file of the folder is a whole study.
+    changes: values that override them, or override the one study that the targets name if there is no second file.
+    folder: config/.  words: of the command line, which name groups, or studies of the folder or their files; None for
+    all.
+    targets: the targets that Snakemake reads from the command line.
+    job: True for a process on another machine that makes one stage of a run: its study, marks and recipes are then
+    those that the run wrote down, whatever has changed since.
+    Raises UserError if parameters are wrong, if changes or files belong to no requested study, or if a target is
+    unknown.
     """
 
     def __init__(
@@ -69,7 +70,7 @@ class Graph:
         self._groups = groups(folder, [*self.names, DEFAULT])
         self._refuse_reserved(folder, [*(said or []), *targets])
         named = {name for target in targets for name in self._of(target) or [DEFAULT]}
-        named = {"" if name == DEFAULT else name for name in named}  # "": of the study that is run
+        named = {"" if name == DEFAULT else name for name in named}  # "": the running study
         self._changed = next(iter(named)) if changes and len(files) == 1 == len(named) and not job else ""
         if self._changed or run.get("study"):
             self.study = read(folder, self._changed or run["study"], changes)
@@ -87,7 +88,7 @@ class Graph:
         self.stages: list[Stage] = []
         for study in sorted(self._studies.values(), key=lambda study: len(read_by(study))):
             self.stages += stages_of(study, self.stages)
-        self._written: set[str] = set()  # studies whose recipes are there
+        self._written: set[str] = set()  # studies whose recipes are written
         self._last = {stage.study: stage for stage in self.stages if stage.group == "report"}
         self._state = State(self.stages)
         marks = run.get("marks", {})
@@ -97,21 +98,21 @@ class Graph:
         sources.remember()
 
     def begin(self) -> None:
-        """Write down the study of this run and the marks that it is about to make, for its jobs on other machines."""
+        """Write down the study of this run and the marks that it will make, for its jobs on other machines."""
         write_json(RUN, {"study": self._changed, "marks": self._marks})
 
     def mark(self, stage: Stage) -> str:
-        """The mark that says that a stage is finished."""
+        """The mark of a stage when it is finished."""
         return self._marks[stage.id]
 
     def reads(self, stage: Stage) -> list[str]:
-        """The recipe of a stage, the marks of those it needs, further files.
+        """The recipe of a stage, the marks of the stages it needs, and further files.
 
-        All recipes of its study are written here, if they are not there: Snakemake looks into their folders once.
+        All recipes of its study are written here, unless they exist: Snakemake looks into their folders once.
 
-        A finished stage does not wait for one that lost a file: under the same key the same comes out. If it does not,
-        as on another processor, the next start finds that the stage was made from something else (State).
-        Raises UserError where external instances are missing.
+        A finished stage does not wait for a stage that lost a file: the same key gives the same result. If it does not,
+        as on another processor, the next start finds that the stage was made from another input (State).
+        Raises UserError if external instances are missing.
         """
         if stage.group == "external":
             for path in stage.files:
@@ -126,7 +127,7 @@ class Graph:
         return [self._recipe(stage), *marks, *files]
 
     def refuse_absent_devices(self, rules: Iterable[str]) -> None:
-        """UserError where a stage asks for cuda that is not on this machine; rules: names of those of stages to run."""
+        """UserError if a stage asks for cuda and this machine has none; rules: names of the rules of stages to run."""
         asked = set(rules)
         for parameters in (stage.parameters for stage in self.stages if stage.rule in asked):
             if parameters.get("device") == "cuda":
@@ -135,22 +136,22 @@ class Graph:
                 present("cuda", parameters.get("training", {}).get("processes", 1))
 
     def command(self, stage: Stage) -> str:
-        """The command that makes a stage; it runs by hand too."""
+        """The command that makes a stage; it also works by hand."""
         return f"costtogo stage {stage.module} --params {self._recipe(stage)} {stage.options}"
 
     def plan(self, stage: Stage) -> str:
-        """The recipe that needs all other stages of a stage's study, from which a stage tells how many are finished."""
+        """The recipe that needs all other stages of the study; a stage uses it to count the finished ones."""
         return self._recipe(self._last[stage.study])
 
     def message(self, stage: Stage) -> str:
-        """What a stage does and, where a result lies there already, why it is made again; as Snakemake formats it."""
+        """The task of a stage and, if it has a result already, the reason to make it again; as Snakemake formats it."""
         told = stage.message if stage.study == self.study.study else f"{stage.study}: {stage.message}"
         if (reason := self._state.reason(stage)) not in ("", "new"):
             told += f"\n    because: {reason}"
         return told.replace("{", "{{").replace("}", "}}")
 
     def _of(self, word: str) -> list[str]:
-        """The studies of the folder that a word names: itself, or as a group, or by a path, a file or a rule of it."""
+        """The studies that a word names: a study or a group of the folder, by name, path, file or rule."""
         if word in self._groups:
             return self._groups[word]
         parts = _parts(word)
@@ -159,14 +160,14 @@ class Graph:
         return found or sorted(rules, key=len)[-1:]
 
     def _refuse_reserved(self, folder: Path, words: list[str]) -> None:
-        """Leave studies out that are called like another target; UserError where words name one of them."""
+        """Leave out studies with the name of another target; UserError if words name one of them."""
         for name in [name for name in self.names if name in RESERVED or name in self._groups]:
             self.names.remove(name)
             if any(name in _parts(word) for word in words):
                 raise _taken(folder, name)
 
     def _refuse_unknown(self, folder: Path, targets: Iterable[str]) -> None:
-        """UserError where a name that is asked for is no target, or is one twice."""
+        """UserError if a requested name is no target, or names two."""
         names, rules = [target.name for target in self.targets], {stage.rule for stage in self.stages}
         if twice := next((name for name in names if name in rules or names.count(name) > 1), None):
             raise _taken(folder, twice)
@@ -176,7 +177,7 @@ class Graph:
 
     @property
     def targets(self) -> list[Target]:
-        """What a user may ask for by name; `all` is in the Snakefile."""
+        """All targets that a user may ask for by name; `all` is in the Snakefile."""
         own = self.study.study
         parts = [Target(name, self.marks_of(own, name), message) for name, message in PARTS.items()]
         parts.append(Target("report", self.marks_of(own), f"The report is complete: reports/{own}/report.md."))
@@ -190,24 +191,24 @@ class Graph:
         return parts + studies
 
     def marks_of(self, study: str, group: str | None = None) -> list[str]:
-        """The marks of a study's stages, or of those of a group; stages apart are a target of their own."""
+        """The marks of a study's stages, or of one group; stages apart have their own target."""
         chosen = [stage for stage in self.stages if stage.study == study]
         chosen = [stage for stage in chosen if (stage.group == group if group else not stage.apart)]
         return [self.mark(stage) for stage in chosen]
 
     def _recipe(self, stage: Stage) -> str:
-        """The recipe of a stage, which is named as its mark is."""
+        """The recipe of a stage, which has the name of its mark."""
         return str(RECIPES / stage.study / stage.group / f"{Path(self.mark(stage)).stem}.json")
 
 
 def _laid_over(files: list[Path], folder: Path) -> list[Path]:
-    """The files of a study without those before the last one of a folder, which is a study by itself."""
+    """The files of a study without those before the last file of a folder, which is a whole study."""
     whole = [number for number, path in enumerate(files) if path.resolve().parent == folder.resolve()]
     return files[whole[-1] :] if whole else files
 
 
 def refuse_unasked(asked: set[str], own: str, changed: bool, laid_over: bool) -> None:
-    """UserError where --config would change one of several studies asked for, or --configfile is of none of them."""
+    """UserError if --config would change one of several requested studies, or --configfile belongs to none of them."""
     named = ", ".join(sorted(asked))
     if changed and len(asked) > 1:
         raise UserError(f"--config changes one study at a time, and the targets are of {named}: name those of one.")
@@ -228,23 +229,23 @@ def _parts(word: str) -> set[str]:
 
 
 def _study_of(word: str) -> str:
-    """The study that a target or the name of a file is about.  "cube3-external" -> "cube3"."""
+    """The study in the name of a target or a file.  "cube3-external" -> "cube3"."""
     word = word.removesuffix(".yaml")
     return next((word.removesuffix(f"-{group}") for group in APART if word.endswith(f"-{group}")), word)
 
 
 def names_of(folder: Path) -> list[str]:
-    """The studies of a folder, each a file."""
+    """The studies of a folder, one per file."""
     return sorted(path.stem for path in folder.glob("*.yaml") if path.name != GROUPS.name)
 
 
 def without_study(folder: Path) -> list[str]:
-    """The puzzles that files describe and that have no study of their own in a folder."""
+    """The puzzles from files that have no study in a folder."""
     return [name for name in names_of_files() if not (folder / f"{name}.yaml").is_file()]
 
 
 def read(folder: Path, name: str, changes: dict[str, Any] | None = None) -> Study:
-    """A study of a folder, which goes by the name of its file; or the one that a puzzle's file has at once."""
+    """A study of a folder, by the name of its file; or the default study that every puzzle from a file has."""
     path = folder / f"{name}.yaml"
     if not path.is_file():
         return load_own(name, folder, changes)
@@ -254,7 +255,7 @@ def read(folder: Path, name: str, changes: dict[str, Any] | None = None) -> Stud
 
 
 def groups(folder: Path, names: list[str]) -> dict[str, list[str]]:
-    """The targets of several studies, by name; UserError where a study that one names is not there."""
+    """The targets of several studies, by name; UserError if a named study does not exist."""
     path = folder / GROUPS
     found = read_yaml(path) if path.is_file() else {}
     for group, members in found.items():
@@ -264,6 +265,6 @@ def groups(folder: Path, names: list[str]) -> dict[str, list[str]]:
 
 
 def read_by(study: Study) -> list[str]:
-    """The other studies whose results a study reads, which come first."""
+    """The other studies whose results a study reads; they are made first."""
     compared = [puzzle.local_vi.compared for puzzle in study.puzzles.values() if puzzle.local_vi]
     return [each.study for each in compared if each is not None and each.study != study.study]

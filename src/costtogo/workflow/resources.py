@@ -1,7 +1,8 @@
-"""What a stage asks of a cluster: memory, minutes and a GPU; its threads are those of its study.
+"""The resources that a stage asks of a cluster: memory, minutes and a GPU; its study sets the threads.
 
-A bound and no forecast, from what a stage holds and how long kept studies took (tests/test_slurm.py compares the two).
-A job that comes to its bound is submitted again with a multiple of it, and a training goes on from its resume point.
+They are bounds, not forecasts, from the data that a stage holds and the time that kept studies took
+(tests/test_slurm.py compares the two). A job that reaches its bound is submitted again with a multiple of it, and a
+training continues from its resume point.
 """
 
 from dataclasses import dataclass
@@ -16,25 +17,25 @@ from costtogo.puzzles.base import Puzzle, is_listed
 from costtogo.workflow.stages import Stage
 
 MEGABYTE = 2**20
-PROGRAM = 2_000  # MB: Python, torch, Numba, tables and networks of the default study, which measures 200 to 700
-FRONT = 1_000  # MB: states at their distances around the goal, of 10 million states at most
-IN_STEP = 4_096  # MB: what searches in step, and trees, may fill together
+PROGRAM = 2_000  # MB: Python, torch, Numba, tables and networks of the default study, measured at 200 to 700
+FRONT = 1_000  # MB: states by distance around the goal, up to 10 million
+IN_STEP = 4_096  # MB: the limit for searches in step, and trees, together
 EXACT = 8_192  # MB: an exact search that keeps its states, from both ends or from a level's solved states
-OF_NODE = 60  # bytes: a state that a beam keeps, with its place in the hash table and the move that led to it
-OF_ENTRY = 9  # bytes: an entry of a pattern database, and the set of blanks that its construction keeps beside it
+OF_NODE = 60  # bytes: a state that a beam keeps, its place in the hash table and the move to it
+OF_ENTRY = 9  # bytes: an entry of a pattern database, and the blanks' sets while it is built
 OF_WEIGHT = 20  # bytes: a weight, its gradient, two moments of Adam, and the weight of a target network
-OF_UNIT = 16  # bytes: an output of a unit for one state, as the step back needs it
+OF_UNIT = 16  # bytes: a unit's output for one state, kept for the backward pass
 
-SHORT = 30  # minutes: stages that list, draw and write; kept studies took 20 seconds at most
-LONG = 240  # minutes: audits, searches, exact solvers; kept studies took 40 minutes at most
-TRAINING = (60, 2_880)  # minutes: of the shortest training and of the longest job
-SPEED = {"cpu": 2.5e9, "cuda": 1e12}  # multiplications a second that a training makes at least: of a thread, of a GPU
+SHORT = 30  # minutes: stages that list, draw and write; kept studies took up to 20 seconds
+LONG = 240  # minutes: audits, searches, exact solvers; kept studies took up to 40 minutes
+TRAINING = (60, 2_880)  # minutes: for the shortest training, and the longest job
+SPEED = {"cpu": 2.5e9, "cuda": 1e12}  # multiplications per second that a training makes at least: on a thread, on a GPU
 SHORT_GROUPS = {"tables", "instances", "footprints", "figures", "report"}
 
 
 @dataclass(frozen=True)
 class Resources:
-    """What a job of a stage is given. mem_mb: of memory.  runtime: minutes.  gpu: how many GPUs."""
+    """The resources of a stage's job.  mem_mb: memory.  runtime: minutes.  gpu: the number of GPUs."""
 
     mem_mb: int
     runtime: int
@@ -42,18 +43,18 @@ class Resources:
 
 
 def resources_of(stage: Stage) -> Resources:
-    """What a stage asks for at its first attempt.
+    """The resources that a stage asks for at its first attempt.
 
-    A GPU for each of its processes if its study says `device: cuda`; with `device: auto` it takes the processor.
+    One GPU for each process if its study says `device: cuda`; with `device: auto` it uses the processor.
     """
     asked = stage.parameters
-    on_gpu = "puzzle" in asked and asked.get("device") == "cuda"  # a report has the device of its study alone
+    on_gpu = "puzzle" in asked and asked.get("device") == "cuda"  # a report only has the device of its study
     gpu = asked.get("training", {}).get("processes", 1) if on_gpu else 0
     return Resources(ceil(_megabytes(stage)), ceil(_minutes(stage, gpu)), gpu)
 
 
 def _megabytes(stage: Stage) -> float:
-    """What its program, its puzzle's states, its search and its network fill at most."""
+    """The most that its program, its puzzle's states, its search and its network need."""
     asked = stage.parameters
     if "puzzle" not in asked:  # figures and reports read tables of results
         return PROGRAM
@@ -69,14 +70,14 @@ def _megabytes(stage: Stage) -> float:
 
 
 def _states(puzzle: Puzzle, stage: Stage) -> float:
-    """Megabytes of a puzzle's exact table and what stands beside it, state by state."""
+    """Megabytes of a puzzle's exact table and of the other arrays over its states."""
     if "depth" in stage.parameters or not is_listed(puzzle) or not _is_exhaustive(stage):
         return FRONT
     return puzzle.state_count * (4 * len(puzzle.actions) + OF_AUDIT) / MEGABYTE
 
 
 def _is_exhaustive(stage: Stage) -> bool:
-    """True for what a stage does on all states of its puzzle."""
+    """True if a stage works on all states of its puzzle."""
     tables = [each for each in (stage, *stage.needs) if each.group == "tables"]
     return bool(tables) and "depth" not in tables[0].parameters and "levels" not in tables[0].parameters
 
@@ -91,13 +92,13 @@ def _databases(puzzle: Puzzle, stage: Stage) -> float:
 
 
 def _network(puzzle: Puzzle, training: dict[str, Any]) -> float:
-    """Megabytes of a network and of one iteration's states in it."""
+    """Megabytes of a network and of its states in one iteration."""
     layers = _layers(puzzle, training)
     return (_weights(layers) * OF_WEIGHT + training["states_per_iteration"] * sum(layers) * OF_UNIT) / MEGABYTE
 
 
 def _layers(puzzle: Puzzle, training: dict[str, Any]) -> list[int]:
-    """How many units each layer of a network has, the one-hot cells of a state first."""
+    """The number of units in each layer of a network, the one-hot cells of a state first."""
     network = training["architecture"]
     inner = network.get("first_layers") or [network["states"] ** 2]
     channels = [puzzle.cells * width for width in network.get("channels", ())]
@@ -110,7 +111,7 @@ def _weights(layers: list[int]) -> int:
 
 
 def _minutes(stage: Stage, gpu: int) -> float:
-    """How long a stage may run."""
+    """The minutes that a stage may run."""
     asked = stage.parameters
     if "training" in asked:
         return min(max(_minutes_of_training(stage, gpu), TRAINING[0]), TRAINING[1])
@@ -121,7 +122,7 @@ def _minutes(stage: Stage, gpu: int) -> float:
 
 
 def _minutes_of_training(stage: Stage, gpu: int) -> float:
-    """From the multiplications of all iterations: a state, its children, and three times as much for the step back."""
+    """From the multiplications of all iterations: a state, its children, and three times that for the backward pass."""
     training, puzzle = stage.parameters["training"], make(stage.parameters["puzzle"])
     children = 0 if training["trainer"] in ("random_walk", "imitation", "presses") else len(puzzle.actions)
     passes = training["iterations"] * training["states_per_iteration"] * (3 + children)

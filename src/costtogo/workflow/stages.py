@@ -1,6 +1,6 @@
-"""The table of stages: what each stage of a study reads, writes and is called by.
+"""The table of stages: the inputs, outputs and command of each stage of a study.
 
-A stage is data. The Snakefile makes a rule of each, so that the files of a stage are named here alone.
+A stage is data. The Snakefile makes a rule of each, so only this module names the files of a stage.
 """
 
 from collections.abc import Iterable, Iterator
@@ -21,33 +21,33 @@ from costtogo.sources import code_of
 from costtogo.tables.places import CAPTIONS
 from costtogo.types import UserError
 
-APART = {  # groups of stages that need what is not part of the project, and what is told when they are done
+APART = {  # groups of stages that need files from outside the project, and their messages when they are done
     "external": "External instances of {0} are solved: read results/{0}/external.",
     "two_phase": "The two-phase solver has solved the cubes of {0}: read results/{0}/two_phase.",
 }
 DOCUMENTS = ("report.md", "timings.md", "reported_vs_reproduced.csv")
 TRAINED = ("checkpoints", "curve", "errors")
 AUDITED = ("nearby", "known", "consistency", "scrambled", "greedy", "progress")  # tables of a large puzzle's audit
-OF_LEVELS = ("dead_ends", "dead_squares", "along")  # of a puzzle whose states have goals of their own, too
+OF_LEVELS = ("dead_ends", "dead_squares", "along")  # also for a puzzle whose states have their own goals
 OF_CHECKPOINTS = ("selection", "checkpoints", "checkpoints_by_distance", "admissible")
 FOUND = ("grid", "by_distance", "searches")
 BY_CELL = ("searches", "grid")
 LOCAL_VI_TABLES = ("subproblems", "shares", "classes", "preferences", "policy", "boards", "larger")
-# Of a stage's result where it is a file and no folder, by the group.
+# The suffix of a stage's result by group, if it is a file and not a folder.
 SUFFIXES = {"tables": ".npz", "pattern_databases": ".npz"}
 SUFFIXES |= dict.fromkeys(("instances", "optima", "compared"), ".parquet")
 Names: TypeAlias = tuple[str, ...]
-Reads: TypeAlias = Iterable[tuple[str, str]]  # options of a stage, each with the place of the stage whose result it is
+Reads: TypeAlias = Iterable[tuple[str, str]]  # options of a stage, each with the place of the stage behind its value
 
 
 @dataclass(frozen=True, eq=False)
 class Stage:
     """A stage of a study.
 
-    group, name: its results lie in results/<study>/<group>/<name>….  module: of costtogo.stages.
+    group, name: its results are in results/<study>/<group>/<name>….  module: in costtogo.stages.
     parameters: its slice.  options: of `costtogo stage`, besides --params.
-    needs: the stages that it reads from.  files: the files it reads that no stage makes.
-    data: its files besides the card, below results/<study>/<group>/.  clock: whether it writes a table of seconds.
+    needs: the stages that it reads from.  files: its input files that no stage makes.
+    data: its files besides the card, below results/<study>/<group>/.  clock: True if it writes a table of seconds.
     pictures: the figures that it draws.  written: its documents below reports/<study>/.
     """
 
@@ -69,8 +69,10 @@ class Stage:
 
     @property
     def apart(self) -> bool:
-        """Whether it needs what is not part of the project: then it is a target of its own, `<study>-<group>`, and the
-        study's report tells of it where it has run."""
+        """True if it needs files from outside the project.
+
+        Then it has its own target, `<study>-<group>`, and the study's report includes it only if it has run.
+        """
         return self.group in APART
 
     @property
@@ -95,7 +97,7 @@ class Stage:
 
     @property
     def result(self) -> str:
-        """What it calls its result, and the stages that read it: a file or a folder."""
+        """Its result as an input of other stages: a file or a folder."""
         return f"{self.folder}/{self.name}{SUFFIXES.get(self.group, '')}"
 
     @property
@@ -116,12 +118,12 @@ class Stage:
 
     @property
     def drawn(self) -> dict[str, FigureEntry]:
-        """Its figures by their files."""
+        """Its figures, by file."""
         return {f"reports/{self.study}/{entry.file(kind)}": entry for entry in self.pictures for kind in KINDS}
 
     @cached_property
     def outputs(self) -> list[str]:
-        """All files it writes but its mark."""
+        """All files it writes except its mark."""
         return [*self.results, *self.documents, *self.drawn, self.card, *self.timings]
 
     @property
@@ -131,7 +133,7 @@ class Stage:
 
     @cached_property
     def recipe(self) -> Recipe:
-        """What decides its result."""
+        """Everything that decides its result."""
         return Recipe(
             parameters=self.parameters,
             code=_code(self.module, tuple(modules_of(self.parameters))),
@@ -147,17 +149,17 @@ def _code(module: str, others: tuple[str, ...]) -> dict[str, str]:
 
 @cache
 def _digest(path: str) -> str:
-    """The digest of a file, empty where there is none: its stage says what it misses."""
+    """The digest of a file, empty if it does not exist: its stage then reports what is missing."""
     return digest(path) if Path(path).is_file() else ""
 
 
 def stages_of(study: Study, others: Iterable[Stage] = ()) -> list[Stage]:
-    """The stages of a study, each after those that it needs; others: those of the studies that it may read from."""
+    """The stages of a study, each after those that it needs; others: stages of the studies that it may read from."""
     return list(_Table(study, {stage.id: stage for stage in others}).stages())
 
 
 class _Table:
-    """The stages of one study, as they are added: each by its place, <group>/<name>."""
+    """The stages of one study, in the order in which they are added, by place, <group>/<name>."""
 
     def __init__(self, study: Study, others: dict[str, Stage]):
         self.study, self.others = study, others
@@ -165,7 +167,7 @@ class _Table:
         self.made: dict[str, Stage] = {}
 
     def stages(self) -> Iterator[Stage]:
-        """All of them."""
+        """All stages."""
         for puzzle in self.study.listed:
             self.add(f"tables/{puzzle}", "tables", f"Listing all states by their distance from the goal of {puzzle}.")
         for puzzle in self.study.puzzles:
@@ -178,7 +180,7 @@ class _Table:
     ) -> None:
         """Add a stage.
 
-        tables: of those that it writes into a folder of its name; more: its other files, below its group's folder.
+        tables: the tables that it writes into a folder with its name; more: its other files, below its group's folder.
         """
         group, name = place.split("/")
         needs = [(option, self.made.get(need) or self.others[need]) for option, need in reads]
@@ -195,14 +197,14 @@ class _Table:
     def put(
         self, place: str, module: str, parameters: dict, options: str, message: str, needs: Iterable[Stage], **rest
     ) -> None:
-        """Add a stage with the options that it is called by; the files of its puzzles are among those that it reads."""
+        """Add a stage with the options of its command; its inputs include the files of its puzzles."""
         group, name = place.split("/")
         study = self.study.study
         rest["files"] = (*rest.get("files", ()), *map(str, files_of(parameters)))
         self.made[place] = Stage(study, group, name, module, parameters, options, message, tuple(needs), **rest)
 
     def add_puzzle(self, asked: PuzzleStudy) -> None:
-        """All that is asked of a puzzle, and of its models."""
+        """Add all stages of a puzzle and of its models."""
         puzzle, table = asked.puzzle, ("table", f"tables/{asked.puzzle}")
         if asked.exact is not None and not asked.is_exhaustive:
             self.add(f"tables/{puzzle}", "tables", f"Listing the states around the goal of {puzzle}.")
@@ -235,7 +237,7 @@ class _Table:
             self.add_local_vi(asked)
 
     def add_model(self, asked: PuzzleStudy, name: str, table: tuple[str, str], sets: tuple[str, str]) -> None:
-        """The audit of a model, and the searches over it; table, sets: the exact table and the instances they read."""
+        """Add the audit of a model, and the searches with it; table, sets: their exact table and their instances."""
         model = ("model", f"models/{name}")
         reads, audit, searches = [table, sets, model], f"audits/{name}", f"searches/{name}"
         if asked.is_exhaustive:
@@ -259,7 +261,7 @@ class _Table:
             self.add(f"external/{name}", "search.external", message, [table, model], found, files=files, clock=True)
 
     def add_baselines(self, asked: PuzzleStudy, table: tuple[str, str], sets: tuple[str, str]) -> None:
-        """The searches over heuristics that nobody trained, and what each heuristic takes."""
+        """Add the searches with untrained heuristics, and the cost of each heuristic."""
         puzzle = asked.puzzle
         if asked.search is not None:
             message = f"Searching {puzzle} with the exact and the zero heuristic over λ × N."
@@ -274,7 +276,7 @@ class _Table:
             self.add(f"footprints/{puzzle}", "footprints", message, reads, more=(found,), clock=True)
 
     def add_local_vi(self, asked: PuzzleStudy) -> None:
-        """Local value iteration, and other solvers on the same boards over what another study has made."""
+        """Add local value iteration, and other solvers on the same boards with results of another study."""
         puzzle, compared = asked.puzzle, asked.local_vi.compared
         message = f"Local value iteration on the boards of {puzzle}."
         self.add(f"local_vi/{puzzle}", "local_vi", message, tables=LOCAL_VI_TABLES, clock=True)
@@ -289,7 +291,7 @@ class _Table:
         self.add(f"compared/{puzzle}", "search.compared", message, reads, clock=True)
 
     def add_report(self) -> None:
-        """Figures and report over all that was found but by stages that are apart, which a report has if they ran."""
+        """Add figures and report over all results; those of stages apart are included only if they have run."""
         study, entries = self.study, catalogue(self.study)
         options = f"--results {self.folder} --reports reports/{study.study}"
         solved = [stage.card for stage in self.made.values() if stage.apart and Path(stage.card).exists()]
@@ -303,7 +305,7 @@ class _Table:
         self.put(place, "report", self.slices[place], options, message, found, files=files, written=written)
 
     def add_figures(self, part: str, entries: list[FigureEntry], options: str, solved: list[str]) -> None:
-        """The figures of a puzzle, a model or another study; solved: cards of stages apart that have run."""
+        """Add the figures of a puzzle, a model or another study; solved: cards of stages apart that have run."""
         waited = tuple(entry for entry in entries if not entry.optional)
         needs = [self.made[need] for need in dict.fromkeys(need for entry in waited for need in entry.needs)]
         files = (*sorted({path for entry in entries for path in paths_of(entry.files)}), *solved)
@@ -314,5 +316,5 @@ class _Table:
 
 
 def _database(asked: PuzzleStudy, name: str | None) -> Reads:
-    """The option that names a pattern database of the study; none for what is no database."""
+    """The option for a pattern database of the study; none if the name is no database."""
     return [("database", f"pattern_databases/{name}")] if name in asked.pattern_databases else []

@@ -1,8 +1,8 @@
-"""Which stages are finished, and why the others are to be made: read from marks and cards, and nothing is changed.
+"""Which stages are finished, and why the others must run: read from marks and cards, without changing anything.
 
-A stage is finished if a mark bears today's key, its card and files are as it left them, and what it read is what the
-stages before it have written. A file that is not younger than its card is taken for whole, and so is one whose digest
-was found right before: .snakemake/costtogo/compared.json remembers what has been compared.
+A stage is finished if a mark has today's key, its card and files are unchanged, and the stages before it still have the
+outputs that it read. A file that is not younger than its card is assumed to be whole, and so is a file whose digest was
+right at the last check: .snakemake/costtogo/compared.json remembers these checks.
 """
 
 import json
@@ -15,12 +15,12 @@ from costtogo.recipes import Mark, mark_path, marks, shortened
 from costtogo.workflow.stages import Stage
 
 COMPARED = Path(".snakemake/costtogo/compared.json")
-ABSENT = object()  # a parameter that one of two slices has not
+ABSENT = object()  # a parameter that only one of two slices has
 SHOWN = 3  # changed parameters or files that a reason names
 
 
 class State:
-    """What is finished of some stages."""
+    """Which of some stages are finished."""
 
     def __init__(self, stages: Iterable[Stage]):
         self.stages = {stage.id: stage for stage in stages}
@@ -29,20 +29,20 @@ class State:
         self._outputs: dict[str, dict[str, str]] = {}
 
     def reason(self, stage: Stage) -> str:
-        """Why a stage is to be made; empty if it is finished, "new" if it never was."""
+        """The reason to run a stage; empty if it is finished, "new" if it never was."""
         if stage.id not in self._reasons:
             self._reasons[stage.id] = self._find(stage)
         return self._reasons[stage.id]
 
     def mark(self, stage: Stage) -> Path:
-        """The mark that a finished stage has, or that one which is to be made will have."""
+        """The mark of a finished stage, or the mark that an unfinished stage will get."""
         own = [mark for mark in marks(stage.folder, stage.name) if mark.key == stage.recipe.key]
         if own and not self.reason(stage):
             return own[-1].path
         return mark_path(stage.folder, stage.name, stage.recipe.key, own[-1].time + 1 if own else 1)
 
     def remember(self) -> None:
-        """Write down which files have been compared, if there are others than before."""
+        """Save which files have been compared, if there are new ones."""
         if self._known != recall(COMPARED):
             write_json(COMPARED, self._known)
 
@@ -57,7 +57,7 @@ class State:
             return str(error)
 
     def _damaged(self, stage: Stage, mark: Mark) -> Iterator[str]:
-        """What is gone or no longer what the stage wrote."""
+        """Files that are missing or no longer as the stage wrote them."""
         content = mark.content
         for path, written in {stage.card: content["card"], **content["timings"]}.items():
             yield from self._compare(Path(path), written, mark.path)
@@ -65,7 +65,7 @@ class State:
             yield from self._compare(Path(path), written, Path(stage.card))
 
     def _compare(self, path: Path, written: str, witness: Path) -> Iterator[str]:
-        """A sentence where a file is not what was written; witness: the file with the digest, written after it."""
+        """A sentence if a file is not as it was written; witness: the file with its digest, written after it."""
         try:
             status = path.stat()
         except OSError:
@@ -80,7 +80,7 @@ class State:
             self._known[str(path)] = seen
 
     def _read_others(self, stage: Stage) -> Iterator[str]:
-        """What the stage has read of the stages before it that they have written anew since, with another result."""
+        """Inputs that earlier stages have written again since the stage read them, with another result."""
         read = _table(read_json(stage.card).get("inputs"))
         for need in stage.needs:
             written = self._outputs_of(need) if Path(need.card).exists() else {}
@@ -91,7 +91,7 @@ class State:
                 yield f"{need.card} is another than the one it was made from"
 
     def _wrote_anew(self, need: Stage, read: dict[str, str]) -> bool:
-        """Whether a stage has written other files since they were read."""
+        """True if a stage has written other files since they were read."""
         written = self._outputs_of(need) if Path(need.card).exists() else {}
         return any(read.get(path, now) != now for path, now in written.items())
 
@@ -101,7 +101,7 @@ class State:
         return self._outputs[stage.id]
 
     def _changed(self, stage: Stage, found: list[Mark]) -> str:
-        """What differs between the recipe and that of the result which lies there."""
+        """The differences between the recipe and that of the existing result."""
         card = Path(stage.card)
         if not found or not card.exists():
             return "new"
@@ -119,7 +119,7 @@ class State:
 
 
 def _table(value: Any) -> dict:
-    """The value if it is a table; FileError for anything else, of which nothing can be told."""
+    """The value if it is a table; FileError otherwise, since then nothing is known."""
     if not isinstance(value, dict):
         raise FileError("its card is damaged")
     return value
@@ -138,6 +138,6 @@ def _differences(before: dict[str, Any], now: dict[str, Any], prefix: str = "") 
 
 
 def _shown(value: Any) -> str:
-    """A value in a few letters."""
+    """A value in a few characters."""
     text = "none" if value is ABSENT else str(value)
     return text if len(text) <= 30 else f"{text[:27]}…"
