@@ -14,10 +14,9 @@ from pathlib import Path
 import uvicorn
 
 from costtogo.page.app import Service, build
-from costtogo.page.processes import Worker
 from costtogo.page.safety import Guard
-from costtogo.page.searches import Searches
 from costtogo.page.server import bind, config, guard_names, run
+from costtogo.page.workers import Jobs, Worker
 
 TESTS = Path(__file__).parent
 MEMORY = 1 << 30
@@ -93,10 +92,10 @@ def running(
     static: Path | None = None,
     **limits,
 ) -> Iterator[Page]:
-    """A server on a free port of this machine; limits are those of Searches."""
+    """A server on a free port of this machine; limits are those of Jobs."""
     before = os.environ.get("PYTHONPATH")
     os.environ["PYTHONPATH"] = os.pathsep.join([str(TESTS), *([before] if before else [])])
-    service = Service(Searches([Worker(module, memory) for _ in range(workers)], **limits), Worker(module, memory))
+    service = Service(Jobs([Worker(module, memory) for _ in range(workers)], **limits), Worker(module, memory))
     listening = bind("127.0.0.1", 0)
     port = listening.getsockname()[1]
     app = Guard(build(service, static), guard_names("127.0.0.1", "127.0.0.1"), addresses=addresses, token=token)
@@ -116,7 +115,7 @@ def running(
 
 def main() -> None:
     """Serve in this process until it ends, with one endless search, whose process is printed."""
-    service = Service(Searches([Worker("page_fakes", MEMORY) for _ in range(2)]), Worker("page_fakes", MEMORY))
+    service = Service(Jobs([Worker("page_fakes", MEMORY) for _ in range(2)]), Worker("page_fakes", MEMORY))
     listening = bind("127.0.0.1", 0)
     page = Page(listening.getsockname()[1], service, None)
 

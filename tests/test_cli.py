@@ -26,7 +26,7 @@ from costtogo.heuristics.policy_guide import PolicyGuide
 from costtogo.params.training import architecture_of
 from costtogo.puzzles import make
 from costtogo.puzzles.base import apply, random_walks
-from costtogo.solving import at_hand, exact, solution
+from costtogo.solving import exact, model_cards, solution
 
 HANOI = make("hanoi_3")
 HANOI_DISTANCE = distances(graph_of(HANOI), int(HANOI.rank(HANOI.goal[None])[0]))
@@ -485,8 +485,8 @@ def test_solve_finds_the_network_of_a_large_boards_study_and_tells_its_length_in
 @pytest.mark.parametrize("name", BOARDS)
 def test_a_large_board_without_a_network_is_told_with_what_trains_one(name, refused, monkeypatch, tmp_path):
     studies = Path(__file__).parents[1] / "config"
-    monkeypatch.setattr(at_hand, "STUDIES", studies)
-    monkeypatch.setattr(at_hand, "packaged_folder", lambda: tmp_path / "none")
+    monkeypatch.setattr(model_cards, "STUDIES", studies)
+    monkeypatch.setattr(model_cards, "packaged_folder", lambda: tmp_path / "none")
     told = refused("solve", "--puzzle", name, "--state", BOARDS[name][0])
     study = f"snakemake --cores all {name}" if (studies / f"{name}.yaml").exists() else "by a study of yours"
     assert f"no trained network of {name}" in told and study in told

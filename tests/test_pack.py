@@ -17,7 +17,7 @@ from costtogo.heuristics import network as networks
 from costtogo.heuristics.table import tabulate
 from costtogo.params.training import architecture_of
 from costtogo.puzzles import make
-from costtogo.solving import at_hand, measuring
+from costtogo.solving import measuring, model_cards
 from costtogo.types import UserError
 from tools import pack
 
@@ -39,7 +39,7 @@ def study(tmp_path, monkeypatch):
     for name in ("networks", "elsewhere"):
         (tmp_path / name).mkdir()
     monkeypatch.chdir(tmp_path / "elsewhere")
-    monkeypatch.setattr(at_hand, "packaged_folder", lambda: tmp_path / "networks")
+    monkeypatch.setattr(model_cards, "packaged_folder", lambda: tmp_path / "networks")
     monkeypatch.setattr(pack, "packaged_folder", lambda: tmp_path / "networks")
     monkeypatch.setattr(pack, "commit", lambda: CLEAN)
     monkeypatch.setattr(measuring, "INSTANCES", 4)
@@ -73,7 +73,7 @@ def test_no_network_is_packed_from_changed_files(study, monkeypatch, where):
         monkeypatch.setattr(pack, "commit", lambda: CLEAN + "+")
     with pytest.raises(UserError, match="commit them first") as told:
         pack.run(study)
-    assert is_one_sentence(str(told.value)) and not list(at_hand.packaged_folder().iterdir())
+    assert is_one_sentence(str(told.value)) and not list(model_cards.packaged_folder().iterdir())
 
 
 @pytest.mark.parametrize(("lack", "told"), [("room", "too large for the package"), ("solutions", "none of 4 searches")])
@@ -90,7 +90,7 @@ def test_a_network_too_large_or_that_solves_nothing_leaves_the_package_as_it_was
     with pytest.raises(UserError, match=told) as error:
         pack.run(study)
     assert is_one_sentence(str(error.value))
-    assert {path: path.read_bytes() for path in at_hand.packaged_folder().iterdir()} == kept
+    assert {path: path.read_bytes() for path in model_cards.packaged_folder().iterdir()} == kept
 
 
 def test_a_weight_beyond_16_bits_is_refused_and_a_whole_number_kept():
@@ -131,7 +131,7 @@ def test_samples_of_puzzles_too_large_to_list_have_their_exact_distances(monkeyp
 def test_what_is_packaged_is_what_its_cards_say():
     """Every network of the package: its bytes, its size, and all together small."""
     total = 0
-    for card in at_hand.packaged():
+    for card in model_cards.packaged():
         whole = json.loads(card.path.with_suffix(".json").read_text(encoding="utf-8"))
         assert whole["sha256"] == digest(card.path) and whole["puzzle"] == card.puzzle == card.name
         assert not whole["training"]["commit"].endswith("+") and not whole["measured_at"].endswith("+")

@@ -15,11 +15,11 @@ from page_server import running
 from costtogo.files import digest, write_frame, write_json
 from costtogo.heuristics import network as networks
 from costtogo.page import core
-from costtogo.page.worker import plain
+from costtogo.page.worker_process import plain
 from costtogo.params.training import architecture_of
 from costtogo.puzzles import make
 from costtogo.puzzles.base import apply, solves
-from costtogo.solving import at_hand
+from costtogo.solving import model_cards
 from costtogo.stages.search.loading import index_of
 from costtogo.types import UserError
 
@@ -33,7 +33,7 @@ def folder(tmp_path, monkeypatch):
     """A working folder with a study of the 8-puzzle, a policy and a value, and a packaged network of it."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "networks").mkdir()
-    monkeypatch.setattr(at_hand, "packaged_folder", lambda: tmp_path / "networks")
+    monkeypatch.setattr(model_cards, "packaged_folder", lambda: tmp_path / "networks")
     pack(tmp_path / "networks" / "puzzle8.safetensors", bias=7.0)
     for name, outputs in (("policy", "policy"), ("values", "state")):
         models = tmp_path / "results" / "default" / "models"
@@ -160,8 +160,9 @@ def test_the_server_solves_over_a_network_of_a_study_in_a_process_of_its_own():
 
 def test_what_the_package_offers_is_known_before_torch_is_loaded(folder):
     code = (
-        "import sys; from pathlib import Path; from costtogo.page import core; from costtogo.solving import at_hand;"
-        "at_hand.packaged_folder = lambda: Path('../networks'); found = core.offers(['puzzle8'], print)['puzzle8'];"
+        "import sys; from pathlib import Path; from costtogo.page import core;"
+        "from costtogo.solving import model_cards;"
+        "model_cards.packaged_folder = lambda: Path('../networks'); found = core.offers(['puzzle8'], print)['puzzle8'];"
         "sys.exit('torch' in sys.modules or [each['name'] for each in found['models']] != ['puzzle8'])"
     )
     (folder / "elsewhere").mkdir()

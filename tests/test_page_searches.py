@@ -17,9 +17,8 @@ from messages import is_one_sentence
 from page_fakes import MOVES
 from page_server import MEMORY, TESTS, running
 
-from costtogo.page import searches as module
-from costtogo.page.processes import Worker
-from costtogo.page.searches import EVENT_SECONDS
+from costtogo.page import workers as module
+from costtogo.page.workers import EVENT_SECONDS, Worker
 from costtogo.puzzles import make
 
 STATE = "1 2 3 4 5 6 7 0 8"
@@ -48,7 +47,7 @@ def gone(process: psutil.Process) -> bool:
 
 def workers() -> set[int]:
     """The worker processes of all servers of this test."""
-    return {child.pid for child in psutil.Process().children() if "costtogo.page.worker" in child.cmdline()}
+    return {child.pid for child in psutil.Process().children() if "costtogo.page.worker_process" in child.cmdline()}
 
 
 def running_search(page, id: str) -> dict:
@@ -232,7 +231,7 @@ def test_an_error_of_the_program_is_no_fault_of_the_request(page):
 
 
 def test_questions_that_are_too_many_are_refused(page, monkeypatch):
-    monkeypatch.setattr("costtogo.page.app.MOST_ASKING", 0)
+    monkeypatch.setattr(page.service.questions, "most", 0)
     assert page.ask("POST", "/api/values", {"puzzle": "puzzle8", "model": None, "states": [STATE]}).status == 429
 
 
@@ -265,7 +264,7 @@ def test_a_process_that_was_killed_does_no_more_jobs(monkeypatch):
 
 def test_a_process_that_holds_pythons_lock_ends_by_itself_some_time_after_its_server_has_gone():
     worker = subprocess.Popen(
-        [sys.executable, "-m", "costtogo.page.worker", "page_fakes"],
+        [sys.executable, "-m", "costtogo.page.worker_process", "page_fakes"],
         env={**os.environ, "PYTHONPATH": os.pathsep.join([str(TESTS), str(TESTS.parent / "src")])},
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,

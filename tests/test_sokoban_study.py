@@ -11,13 +11,14 @@ from stage_recipes import make as make_stage
 from costtogo.analysis.level_audit import DeadEnds, audit_level
 from costtogo.exact.level_sample import LevelSample
 from costtogo.exact.nearby import GoalAlone
+from costtogo.exact.solver import exact_solver
 from costtogo.figures.states import level_solution
 from costtogo.files import FileError, read_frame, read_json
 from costtogo.learning.level_walks import solved_levels, walk_ends
 from costtogo.learning.levels import is_new_layout, is_of_part
 from costtogo.learning.sokoban import training_levels
 from costtogo.params.loading import load
-from costtogo.puzzles import exact_solver, levels_of, make
+from costtogo.puzzles import levels_of, make
 from costtogo.puzzles.base import solves
 from costtogo.puzzles.sokoban import BOX_ON_TARGET, is_box
 from costtogo.stages.tables import read_exact, read_nearby

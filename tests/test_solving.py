@@ -19,7 +19,7 @@ from costtogo.heuristics import network as networks
 from costtogo.params.training import architecture_of
 from costtogo.puzzles import make
 from costtogo.puzzles.base import random_walks, solves
-from costtogo.solving import at_hand, cache, exact
+from costtogo.solving import cache, exact, model_cards
 from costtogo.solving.solution import solution_of
 from costtogo.stages import tables
 from costtogo.types import SearchResult, UserError
@@ -32,7 +32,7 @@ def folder(tmp_path, monkeypatch):
     """An empty working folder, and an empty one for what comes with the package."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "networks").mkdir()
-    monkeypatch.setattr(at_hand, "packaged_folder", lambda: tmp_path / "networks")
+    monkeypatch.setattr(model_cards, "packaged_folder", lambda: tmp_path / "networks")
     return tmp_path
 
 
@@ -209,15 +209,15 @@ def test_exact_distances_that_a_solution_contradicts_prove_nothing(wrong, solver
 
 def test_a_network_of_a_study_goes_before_the_packaged_one_and_either_can_be_named(folder):
     package(folder)
-    assert at_hand.find_model("puzzle15").origin == at_hand.PACKAGED
+    assert model_cards.find_model("puzzle15").origin == model_cards.PACKAGED
     study = folder / "results" / "puzzle15" / "models"
     study.mkdir(parents=True)
     (study / "values.json").write_text(json.dumps({"parameters": {"puzzle": "puzzle15"}}), encoding="utf-8")
-    found = at_hand.find_model("puzzle15")
-    assert (found.origin, found.name) == (at_hand.STUDY, "puzzle15/values")
+    found = model_cards.find_model("puzzle15")
+    assert (found.origin, found.name) == (model_cards.STUDY, "puzzle15/values")
     assert found.told == "values of the study puzzle15"
-    assert at_hand.find_model(None, "puzzle15").origin == at_hand.PACKAGED
-    assert at_hand.find_model("puzzle15", "puzzle15/values") == found
+    assert model_cards.find_model(None, "puzzle15").origin == model_cards.PACKAGED
+    assert model_cards.find_model("puzzle15", "puzzle15/values") == found
     assert [card.name for card in solving.models()] == ["puzzle15/values", "puzzle15"]
 
 
@@ -227,7 +227,7 @@ def test_a_card_of_another_shape_is_named_in_one_sentence(folder, content):
     (folder / "results" / "puzzle15" / "models").mkdir(parents=True)
     (folder / "results" / "puzzle15" / "models" / "values.json").write_text(content, encoding="utf-8")
     with pytest.raises(UserError, match="values.json is damaged: delete it") as told:
-        at_hand.find_model("puzzle15")
+        model_cards.find_model("puzzle15")
     assert is_one_sentence(str(told.value))
 
 
@@ -239,12 +239,12 @@ def test_a_report_of_other_puzzles_names_no_headline(folder):
         card = study / name / ("report.json" if name == "report" else "values.json")
         card.parent.mkdir()
         card.write_text(json.dumps(content), encoding="utf-8")
-    assert at_hand.find_model("puzzle15").name == "puzzle15/values"
+    assert model_cards.find_model("puzzle15").name == "puzzle15/values"
 
 
 def test_the_root_of_the_disk_is_no_network(folder):
     with pytest.raises(UserError):
-        at_hand.ModelCard("/", "puzzle15", at_hand.FILE, Path("/")).checkpoint()
+        model_cards.ModelCard("/", "puzzle15", model_cards.FILE, Path("/")).checkpoint()
 
 
 @pytest.mark.parametrize("suffix", [".safetensors", ".json"])
@@ -254,19 +254,19 @@ def test_a_packaged_network_that_is_not_the_measured_one_is_refused(folder, suff
     content = path.read_bytes()
     path.write_bytes(content[:-9] + bytes([content[-9] ^ 1]) + content[-8:] if suffix != ".json" else b"{}")
     with pytest.raises(UserError, match="is damaged.*; install costtogo again") as told:
-        at_hand.find_model("puzzle15").checkpoint()
+        model_cards.find_model("puzzle15").checkpoint()
     assert is_one_sentence(str(told.value))
 
 
 def test_a_puzzle_without_a_network_is_told_in_one_sentence(folder):
     with pytest.raises(UserError, match="no trained network of puzzle24") as told:
-        at_hand.find_model("puzzle24")
+        model_cards.find_model("puzzle24")
     assert is_one_sentence(str(told.value))
 
 
 def test_the_default_study_trains_what_a_message_says_it_does():
     models = yaml.safe_load(Path("params.yaml").read_text(encoding="utf-8"))["models"].values()
-    assert {model["puzzle"] for model in models if "puzzle" in model} == set(at_hand.STUDIED)
+    assert {model["puzzle"] for model in models if "puzzle" in model} == set(model_cards.STUDIED)
 
 
 def test_five_lines_load_a_network_and_solve(folder):
@@ -276,7 +276,7 @@ def test_five_lines_load_a_network_and_solve(folder):
     assert solution.solved and solution.length == solution.optimum == 5 and solution.proved
     assert solution.states.shape == (6, 16) and model.puzzle.is_goal(solution.states[-1:])[0]
     assert model.cost_to_go(solution.states)[-1] == 0 and solution.metric == "moves"
-    assert solving.load(folder / "networks" / "puzzle15.safetensors").card.origin == at_hand.FILE
+    assert solving.load(folder / "networks" / "puzzle15.safetensors").card.origin == model_cards.FILE
 
 
 def test_a_search_that_ends_unsolved_is_no_proof(folder):

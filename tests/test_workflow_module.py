@@ -45,6 +45,7 @@ LAYERS = [  # each imports from those above it alone; stages is the last that re
     {"report", "workflow"},
     {"tracking"},
     {"stages"},
+    {"solve_options"},
     {"solving"},
     {"commands"},
     {"page"},
@@ -433,7 +434,17 @@ def test_a_stage_that_searches_runs_through_its_own_solver_and_another_solver_ch
         for name in ("exhaustive", "grids", "beams", "optima", "external")
     }
     beams = {"beam", "anytime"}
-    assert found == {"exhaustive": set(), "grids": set(), "beams": beams, "optima": {"ida_star"}, "external": beams}
+    assert found == {"exhaustive": set(), "grids": set(), "beams": beams, "optima": set(), "external": beams}
+
+
+@pytest.mark.parametrize(
+    ("puzzle", "solver"),
+    [("puzzle15", "search/ida_star.py"), ("lights_out_7", "exact/lights_out.py"), ("cube3", "exact/meeting.py")],
+)
+def test_what_finds_optima_runs_through_the_exact_solver_of_its_puzzle(puzzle, solver):
+    asked = {"puzzle": puzzle, "optima": {}}
+    assert solver in sources.code_of("costtogo.stages.search.optima", modules_of(asked))
+    assert solver not in sources.code_of("costtogo.stages.search.grids", modules_of({"puzzle": puzzle}))
 
 
 @pytest.fixture

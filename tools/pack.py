@@ -17,8 +17,8 @@ from costtogo import cli
 from costtogo.files import digest, read_bytes, read_json, read_tensors, write_bytes, write_json, write_tensors
 from costtogo.heuristics.network import load, load_network
 from costtogo.progress import say
-from costtogo.solving.at_hand import FILE, ModelCard, packaged_folder
 from costtogo.solving.measuring import measure
+from costtogo.solving.model_cards import FILE, ModelCard, packaged_folder
 from costtogo.stages.stage_run import commit
 from costtogo.types import UserError, excerpt
 

@@ -17,7 +17,7 @@ import torch
 
 from costtogo import files
 from costtogo.params.reading import read_yaml
-from costtogo.solving import at_hand
+from costtogo.solving import model_cards
 from costtogo.types import UserError
 from tools import import_deepcubea
 from torture.calls import Told, call, check_solution, is_sentence
@@ -100,8 +100,8 @@ def ready(work: Path) -> Iterator[Trial]:
             for made in ("made.csv", "made.json"):
                 Path(made).unlink(missing_ok=True)
 
-    shutil.copytree(at_hand.packaged_folder(), work / "networks")
-    with folder(work), patch.object(at_hand, "packaged_folder", lambda: Path("networks")):
+    shutil.copytree(model_cards.packaged_folder(), work / "networks")
+    with folder(work), patch.object(model_cards, "packaged_folder", lambda: Path("networks")):
         write_all()
         yield trial
 

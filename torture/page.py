@@ -10,10 +10,9 @@ from typing import Any
 
 from costtogo.page import core
 from costtogo.page.app import Service, build
-from costtogo.page.processes import Worker
 from costtogo.page.safety import Guard
-from costtogo.page.searches import Searches
-from costtogo.page.worker import plain
+from costtogo.page.worker_process import plain
+from costtogo.page.workers import Jobs, Worker
 from torture.calls import LONGEST, alarmed, is_sentence, within
 from torture.parameters import nested, spoilt
 from torture.shell import changed_letters
@@ -42,7 +41,7 @@ HOST = b"localhost"
 
 
 class InProcess(Service):
-    """A service that answers its questions itself, without the process of costtogo.page.worker."""
+    """A service that answers its questions itself, without a worker process."""
 
     async def ask(self, call: str, **fields) -> dict:
         """The answer of costtogo.page.core."""
@@ -121,7 +120,7 @@ async def check(app: Guard, path: str, body: bytes) -> None:
 def application() -> Guard:
     """The application behind its guard; its searches wait, because nothing starts them."""
     worker = Worker("costtogo.page.core", memory=1 << 30)
-    return Guard(build(InProcess(Searches([worker]), worker)), {HOST.decode()})
+    return Guard(build(InProcess(Jobs([worker]), worker)), {HOST.decode()})
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""The command costtogo: the stages of the workflow, and what a user runs by hand."""
+"""The command costtogo: what a user runs by hand, and the stages of the workflow."""
 
 import errno
 import io
@@ -6,15 +6,17 @@ import os
 import sys
 from collections.abc import Callable
 from contextlib import chdir
+from dataclasses import Field, fields
 from importlib import import_module
 from importlib.util import find_spec
-from inspect import signature
+from inspect import Parameter, Signature, signature
 from itertools import zip_longest
 from pathlib import Path
 from typing import Annotated, Any, Literal, NoReturn
 
 import typer
 
+from costtogo.solve_options import Setting, Task
 from costtogo.types import FULL, UserError, excerpt
 
 app = typer.Typer(
@@ -25,14 +27,12 @@ app = typer.Typer(
     help="Learned cost-to-go heuristics for combinatorial puzzles: exact tables, DAVI training, audit, BWAS, report. "
     "The workflow is run by `snakemake --cores all`; these commands are for you.",
 )
-Solvers = Literal["auto", "bwas", "greedy", "beam", "rising", "mcts", "exact", "local"]
-KINDS = ("scramble", "state", "level")  # options that give the state to solve
 IN_PROJECT = ("report", "compare")  # commands that work in a clone alone
 INTERRUPTED = 130  # typer's exit code
 
 
 def count(text: str) -> int:
-    """A whole number from 1 up to the largest that searches count with, which the help need not tell."""
+    """A whole number from 1 to the largest that searches can count to, which the help need not mention."""
     try:
         number = int(text)
     except ValueError as error:
@@ -42,9 +42,28 @@ def count(text: str) -> int:
     return number
 
 
-def counted(told: str) -> Any:
-    """An option that is such a number; told: what the help says."""
-    return typer.Option(parser=count, metavar="<int>", help=told)
+def taking(*records: type) -> Callable[[Callable], Callable]:
+    """Make a command of a function of dataclasses: their fields are its options, see solve_options.option."""
+
+    def wrapped(function: Callable) -> Callable:
+        def command(**given: Any) -> None:
+            function(*(record(**{each.name: given[each.name] for each in fields(record)}) for record in records))
+
+        command.__name__, command.__doc__ = function.__name__, function.__doc__
+        command.__signature__ = Signature([_option(each) for record in records for each in fields(record)])
+        return command
+
+    return wrapped
+
+
+def _option(each: Field) -> Parameter:
+    """The option that a field makes: --path-weight of path_weight; a bool has no --no-... option."""
+    names = [f"--{each.name.replace('_', '-')}"] if each.type is bool else []
+    settings = dict(each.metadata)
+    if settings.pop("counts", False):
+        settings |= {"parser": count, "metavar": "<int>"}
+    annotation = Annotated[each.type, typer.Option(*names, **settings)]
+    return Parameter(each.name, Parameter.KEYWORD_ONLY, default=each.default, annotation=annotation)
 
 
 def _show_version(asked: bool) -> None:
@@ -61,7 +80,7 @@ def options(
         bool, typer.Option("--version", help="Show the version and exit.", is_eager=True, callback=_show_version)
     ] = False,
 ) -> None:
-    """Take the options that stand before a command."""
+    """Take the options that come before a command."""
 
 
 @app.command()
@@ -106,86 +125,8 @@ def estimate(
 
 
 @app.command()
-def solve(
-    puzzle: Annotated[
-        str | None,
-        typer.Option(
-            help="cube2, cube3, puzzle15, lights_out_7, hanoi_7, hanoi_4_4 …, or the JSON file of a puzzle.",
-            callback=lambda text: _puzzle_named(text),
-        ),
-    ] = None,
-    model: Annotated[
-        Path | None,
-        typer.Option(help="A checkpoint, or a model's folder; the best of the puzzle's study if left out."),
-    ] = None,
-    scramble: Annotated[str | None, typer.Option(help='Moves from the goal: "R U\' F2", "U L D" or "0>2".')] = None,
-    state: Annotated[
-        str | None,
-        typer.Option(
-            help="A state: face letters, tiles or lights row by row, pegs, or the rows of a level parted by |."
-        ),
-    ] = None,
-    level: Annotated[Path | None, typer.Option(help="A text file with one level of Sokoban, in # @ $ . * +.")] = None,
-    instances: Annotated[
-        Path | None,
-        typer.Option(
-            help="CSV with a column scramble, state, tiles or lights; optimal_moves is compared. Of Sokoban a text "
-            "file of levels, or a folder of such files."
-        ),
-    ] = None,
-    out: Annotated[Path | None, typer.Option(help="CSV to write; needed with --instances.")] = None,
-    path_weight: Annotated[
-        float | None, typer.Option(help="λ of bwas, from 0 (greedy) to 2; 0.7, of puzzles too large to list 0.4.")
-    ] = None,
-    batch_size: Annotated[
-        int | None,
-        counted(
-            "N of bwas and rising, nodes expanded at a time; 5, of puzzles too large to list 1,000, of rising 500."
-        ),
-    ] = None,
-    max_expansions: Annotated[
-        int | None,
-        counted(
-            "A search by bwas ends unsolved after as many; 200,000, or 10,000,000 of large ones; one by mcts "
-            "after as many states evaluated, 100,000."
-        ),
-    ] = None,
-    max_nodes: Annotated[
-        int | None,
-        counted(
-            "Nodes kept in memory at once, about 100 bytes each; a search over a network ends there; 40,000,000 "
-            "if left out."
-        ),
-    ] = None,
-    solver: Annotated[
-        Solvers,
-        typer.Option(
-            help="auto: bwas where the puzzle can be listed or an option of bwas is given, else beam or rising, as "
-            "suits the network; bwas: batch weighted A*; greedy: bwas with λ = 0, N = 1; beam and rising: better and "
-            "better solutions until the time is up; mcts: tree search, by a network with a policy; exact: a shortest "
-            "solution, without a network; local: sliding tiles a few at a time, without a network. More: docs/solve.md."
-        ),
-    ] = "auto",
-    seconds: Annotated[
-        float | None,
-        typer.Option(
-            min=0,
-            help="For each state: beam and rising improve until then and exact ends with a bound, after 30 if left "
-            "out; bwas, greedy and mcts end unsolved.",
-        ),
-    ] = None,
-    average: Annotated[
-        int, counted("Symmetric images of a state over which its cost-to-go is averaged; cube3 has 48.")
-    ] = 1,
-    until_proved: Annotated[
-        bool, typer.Option("--until-proved", help="Go on until no open node promises a shorter solution.")
-    ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the solution of one state as JSON.")] = False,
-    overwrite: Annotated[
-        bool,
-        typer.Option("--overwrite", help="Replace the file of --out; else one begun by the same command is ended."),
-    ] = False,
-):
+@taking(Task, Setting)
+def solve(task: Task, setting: Setting) -> None:
     """Solve one scramble or state, or a CSV of them, over a trained network or exactly.
 
     \b
@@ -199,25 +140,8 @@ def solve(
       costtogo solve --puzzle sokoban --level level.txt --solver exact
     """
     from costtogo.commands import solve as command
-    from costtogo.solving.setting import Setting
 
-    options = {"path_weight": path_weight, "batch_size": batch_size, "max_expansions": max_expansions}
-    options |= {} if max_nodes is None else {"max_nodes": max_nodes}
-    setting = Setting(**options, until_proved=until_proved, solver=solver, seconds=seconds, average=average)
-    if instances is not None:
-        if as_json:
-            raise UserError("Leave out --json: the solutions of --instances go to the CSV file of --out.")
-        if out is None or scramble or state or level:
-            raise UserError("With --instances give --out, a CSV file to write, and no --scramble, --state or --level.")
-        command.solve_file(puzzle, model, instances, out, setting, overwrite)
-        return
-    if out is not None or overwrite:
-        raise UserError("Leave out --out: it takes the solutions of --instances, and that of one state is printed.")
-    given = {kind: value for kind, value in zip(KINDS, (scramble, state, level), strict=True) if value is not None}
-    if len(given) != 1:
-        raise UserError('Give one of --scramble "moves", --state "cells", --level file.txt or --instances file.csv.')
-    ((kind, value),) = given.items()
-    command.solve_one(puzzle, model, kind, str(value), setting, as_json)
+    command.run(task, setting)
 
 
 @app.command()
@@ -381,15 +305,8 @@ def stage(
     run(params, **paths)
 
 
-def _puzzle_named(text: str | None) -> str | None:
-    """The name of the puzzle that --puzzle gives, itself or by the path of its file."""
-    from costtogo.puzzles import named
-
-    return None if text is None else named(text)
-
-
 def _paths(run: Callable[..., None], words: list[str]) -> dict[str, Path | list[Path]]:
-    """The paths that options such as `--table FILE` give to the arguments of a stage; UserError where one is amiss."""
+    """The paths that options such as `--table FILE` give to the arguments of a stage; UserError if one is wrong."""
     known = {argument.name: argument for argument in list(signature(run).parameters.values())[1:]}
     told = ", ".join(f"--{name}" for name in known)
     given: dict[str, list[Path]] = {}
@@ -403,7 +320,7 @@ def _paths(run: Callable[..., None], words: list[str]) -> dict[str, Path | list[
 
 
 def main(command: typer.Typer = app) -> None:
-    """Run the command; a user's mistake is one sentence and exit code 1, one in the options typer's own and 2."""
+    """Run the command. A user's mistake ends in one sentence and exit code 1; a wrong option in typer's words and 2."""
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")  # for letters that the locale does not know
     try:
@@ -427,7 +344,7 @@ def _leave(sentence: str, code: int) -> NoReturn:
 
 
 def _leave_with_usage(error: typer.TyperException) -> NoReturn:
-    """Tell what is wrong with the options, in typer's words."""
+    """Say in typer's words what is wrong with the options."""
     for word in sys.argv[1:]:
         error.message = error.message.replace(word, excerpt(word))
     error.show()
@@ -435,7 +352,7 @@ def _leave_with_usage(error: typer.TyperException) -> NoReturn:
 
 
 def _leave_for_system(error: OSError) -> NoReturn:
-    """Leave where a name is too long or what is printed has no room; quietly where nobody reads it any more.
+    """Leave with a sentence if a name is too long or the output has no room; quietly if nobody reads the output.
 
     Other errors are raised again.
     """

@@ -1,1 +1,1 @@
-"""What people call by name: solve, keep, adopt, import. What the workflow calls is in costtogo.stages."""
+"""The commands that people run, one a module. What the workflow runs is in costtogo.stages."""

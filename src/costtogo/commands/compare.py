@@ -32,16 +32,16 @@ MOST = 6  # parameters that the summary names
 
 
 class Side(NamedTuple):
-    """One of two runs: its results, and what it is called."""
+    """One of two runs: its results and its name."""
 
     results: StudyResults
     name: str
 
 
 def run(left: str, right: str | None, results: Path, measured: Path, form: str, whole: bool) -> int:
-    """Print how two runs differ.  left, right: as side takes them; right None for what is published of left's study.
+    """Print how two runs differ.  left, right: as in side; right None for the published results of left's study.
 
-    form: table, brief, markdown or json.  whole: whether what is the same is shown, too.  Returns the exit code.
+    form: table, brief, markdown or json.  whole: True to show equal numbers, too.  Returns the exit code.
     """
     with ExitStack() as opened:
         one = side(left, results, measured, opened)
@@ -66,9 +66,9 @@ def run(left: str, right: str | None, results: Path, measured: Path, form: str, 
 
 def side(text: str, results: Path, measured: Path, opened: ExitStack) -> Side:
     """A run: `<commit>:<study>`, published there; a folder of results or of kept rows; a study, its own results if it
-    has any, else the published ones.  opened: what is to be closed in the end.
+    has any, else the published ones.  opened: closes what is opened here.
 
-    Raises UserError where there is none.
+    Raises UserError if there is none.
     """
     commit, found, study = text.rpartition(":")
     if found and not Path(text).exists():
@@ -92,12 +92,12 @@ def side(text: str, results: Path, measured: Path, opened: ExitStack) -> Side:
 
 
 def published(study: str, measured: Path, reported: Path = REPORTED) -> Side:
-    """What is published of a study."""
+    """The published results of a study."""
     return Side(StudyResults.to_write_again(study, References(reported, measured)), PUBLISHED.format(study))
 
 
 def extract(commit: str, folder: Path) -> None:
-    """Put what a commit has published, and the literature's numbers, below a folder."""
+    """Copy the published results of a commit, and its numbers of the literature, below a folder."""
     asked = ["git", "archive", commit, "--", str(MEASURED), str(REPORTED)]
     packed = subprocess.run(asked, capture_output=True)
     if packed.returncode:
@@ -107,7 +107,7 @@ def extract(commit: str, folder: Path) -> None:
 
 
 def summary(left: str, right: str, found: Difference) -> list[str]:
-    """Three lines: numbers, claims, and what the two were made with."""
+    """Three lines: numbers, claims, and differences in parameters, code and versions."""
     numbers = found.numbers["is"].value_counts()
     told = [f"{numbers[each]} {words}" for each, words in WORDS.items() if numbers.get(each)]
     lines = [f"{left} beside {right}: of {len(found.numbers)} headline numbers {', '.join(told) or 'none'}."]
@@ -136,7 +136,7 @@ WORDS = {
 
 
 def as_markdown(one: Side, other: Side, found: Difference, whole: bool) -> str:
-    """The whole comparison; whole: with what is the same."""
+    """The comparison in Markdown; whole: with equal numbers, too."""
     numbers = found.numbers if whole else found.numbers[found.numbers["is"] != SAME]
     rows = found.rows if whole else found.changed
     cells = [
@@ -167,7 +167,7 @@ def _of_literature(row: dict[str, Any]) -> list[str]:
 
 
 def as_json(one: Side, other: Side, found: Difference) -> dict[str, Any]:
-    """The same as plain values; what is missing is null."""
+    """The comparison as plain values; missing ones are null."""
 
     def plain(frame: pd.DataFrame) -> list[dict[str, Any]]:
         return json.loads(frame.to_json(orient="records"))

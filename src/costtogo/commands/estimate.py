@@ -21,7 +21,7 @@ from costtogo.tables.kept import ESTIMATES
 from costtogo.types import UserError
 
 NAMES = ("microseconds", "microseconds_least", "microseconds_most")
-PARTS = 5  # of the time of a training, which tell how much its speed varies
+PARTS = 5  # of the time of a training, to see how much its speed varies
 MICROSECONDS, HOUR = 1e6, 3600
 
 
@@ -92,7 +92,7 @@ def _ends(iterations: Iterable[Progress], seconds: float) -> Iterator[float]:
 
 
 def told(row: dict[str, Any]) -> str:
-    """A row in a sentence."""
+    """A row as a sentence."""
     return (
         f"{row['model']}: {row['microseconds']:,.0f} µs a state ({row['microseconds_least']:,.0f} to "
         f"{row['microseconds_most']:,.0f}), {row['states']:,} states in all: {duration(row['hours'] * HOUR)}."

@@ -31,7 +31,7 @@ KEYS = ("generators", "generators_permutations", "generator_names", "central_sta
 
 
 def run(source: Path, out: Path | None, states: int | None) -> None:
-    """Write the puzzle's file, in the folder of puzzles under its own name if out is left out; say what it is."""
+    """Write the puzzle's file, by default under its own name in the folder of puzzles, and describe it in a line."""
     said = read_gap(source) if source.suffix == ".gap" else read_definition(source)
     name = out.stem if out is not None else _name_of(said.pop("name", None) or source.stem)
     out = out or puzzle_files.folder() / f"{name}.json"
@@ -50,7 +50,7 @@ def run(source: Path, out: Path | None, states: int | None) -> None:
 
 
 def closed(said: dict[str, Any]) -> dict[str, Any]:
-    """What a description says as a puzzle's file has it; generators without an inverse get one, named <name>'."""
+    """A description in the form of a puzzle's file; generators without an inverse get one, named <name>'."""
     moves = dict(said["moves"])
     there = {tuple(move) for move in moves.values()}
     for name, move in said["moves"].items():
@@ -64,7 +64,7 @@ def closed(said: dict[str, Any]) -> dict[str, Any]:
 
 
 def read_gap(path: Path) -> dict[str, Any]:
-    """The goal and the moves of a .gap file; UserError where a line is none of one."""
+    """The goal and the moves of a .gap file; UserError for a line that does not belong in one."""
     cycles: dict[str, list[list[int]]] = {}
     alike: list[list[int]] = []
     for number, line in enumerate(_text_of(path).splitlines(), 1):
@@ -138,7 +138,7 @@ def _images(cycles: list[list[int]], cells: int, name: str, path: Path) -> list[
 
 
 def read_definition(path: Path) -> dict[str, Any]:
-    """The goal and the moves of a .json file, and its name if it has one; UserError where it is none of a graph."""
+    """The goal and the moves of a .json file, and its name if it has one; UserError if it describes no graph."""
     try:
         said = json.loads(_text_of(path))
     except (json.JSONDecodeError, RecursionError) as error:

@@ -1,11 +1,11 @@
-"""The networks that come with costtogo, and what was measured of each; tools/pack.py puts them there."""
+"""The networks that come with costtogo, and the measurements of each; tools/pack.py puts them there."""
 
 from typing import Any
 
 from costtogo.files import read_json
 from costtogo.heuristics.network import load
-from costtogo.solving.at_hand import packaged
 from costtogo.solving.measuring import SECONDS, measure
+from costtogo.solving.model_cards import packaged
 from costtogo.types import UserError, excerpt
 
 
@@ -27,7 +27,7 @@ def show(name: str | None, measured: bool) -> None:
 
 
 def _tell(title: str, numbers: dict[str, Any]) -> None:
-    """Print what `measure` returned, or a card has of it, in words."""
+    """Print in words the numbers that `measure` returned, or that a card holds."""
     of = f"{numbers['instances']} searches by {numbers['solver']}"
     limit = f", of at most {SECONDS:g} s where its time is its limit"
     optimal = "" if numbers["optimal_percent"] is None else f", {numbers['optimal_percent']:g} % by a shortest solution"

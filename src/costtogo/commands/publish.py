@@ -42,7 +42,7 @@ FORMATS = {"curve": "%.6g"}  # a row an iteration: figures need no more digits, 
 
 
 def run(study: str, results: Path, measured: Path, reports: Path) -> None:
-    """Keep a study's rows and write what is published of them: its report, or those that show its rows, the overview.
+    """Keep a study's rows and write from them its report, or the reports that show its rows, and the overview.
 
     results, reports: the folders of all studies'.  measured: data/measured.  Raises UserError, and writes nothing,
     where files differ from their commit, or did when a stage ran; FileError where a table is missing.
@@ -57,7 +57,7 @@ def run(study: str, results: Path, measured: Path, reports: Path) -> None:
 
 
 def refuse_changes() -> None:
-    """Raise UserError unless the folder is a clean checkout: what is published must be of a commit."""
+    """Raise UserError unless the folder is a clean checkout: published results must belong to a commit."""
     asked = subprocess.run(["git", "status", "--porcelain"], capture_output=True, text=True)
     if asked.returncode:
         raise UserError("This is no clone of costtogo, so that nothing can be published from it: start in one.")

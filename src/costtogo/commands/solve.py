@@ -19,13 +19,13 @@ from costtogo.external import Instances, state_of
 from costtogo.external import load as load_instances
 from costtogo.files import digest, is_stream, json_text, read_csv, read_text, write_text
 from costtogo.progress import Progress, say, watching, with_progress
-from costtogo.puzzles import make, rules
+from costtogo.puzzles import make, named, rules
 from costtogo.puzzles.base import Puzzle
 from costtogo.search.replayed import Search
-from costtogo.solving.at_hand import ModelCard, find_model
+from costtogo.solve_options import WITHOUT_NETWORK, Setting, Task
 from costtogo.solving.exact import exact_values, is_tabled
+from costtogo.solving.model_cards import ModelCard, find_model
 from costtogo.solving.searches import make_ready
-from costtogo.solving.setting import WITHOUT_NETWORK, Setting
 from costtogo.solving.solution import METRICS, Solution, solution_of
 from costtogo.types import UserError, excerpt
 
@@ -45,42 +45,45 @@ class Chosen:
     card: ModelCard | None = None
 
     def key(self, *more: bool) -> str:
-        """Of what decides which solutions are found: the puzzle, the setting and the network; more: what else does."""
+        """A digest of all that decides the solutions: the puzzle, the setting, the network, and `more`."""
         network = self.card and digest(self.card.checkpoint())
         decides = [self.puzzle.name, rules(self.puzzle.name), asdict(self.setting), network, *more]
         return sha256(json_text(decides).encode()).hexdigest()[:SHOWN]
 
     def ready(self) -> Search:
-        """The search; what it loads or compiles first is no part of its seconds."""
+        """The search, loaded and compiled already, so that its seconds exclude that."""
         return make_ready(self.puzzle, self.heuristic, self.setting)
 
 
+def run(task: Task, setting: Setting) -> None:
+    """Solve one state and print the solution, or many and write them; UserError where options do not fit."""
+    name = None if task.puzzle is None else named(task.puzzle)
+    task.refuse(setting)
+    chosen = choose(name, task.model, setting)
+    if task.instances is None:
+        solve_one(chosen, *task.start, task.json)
+    else:
+        solve_file(chosen, task.instances, task.out, task.overwrite)
+
+
 def choose(puzzle_name: str | None, model: Path | None, setting: Setting) -> Chosen:
-    """What to search over, and the setting with its solver named; UserError where something does not fit."""
+    """Find the puzzle and the network, and name a solver in place of auto; UserError if they do not fit."""
+    puzzle = None if puzzle_name is None else make(puzzle_name)
     if setting.solver in WITHOUT_NETWORK:
-        setting.refuse()
-        if model is not None:
-            raise UserError(f"The solver {setting.solver} needs no network: leave out --model.")
-        if puzzle_name is None:
-            raise UserError("Name the puzzle with --puzzle.")
-        return Chosen(make(puzzle_name), setting)
+        return Chosen(puzzle, setting)
     from costtogo.heuristics.network import load
 
-    name = None if puzzle_name is None else make(puzzle_name).name
+    name = None if puzzle is None else puzzle.name
     card = find_model(name, model)
     path = card.checkpoint()
     heuristic = load(path)
     if name not in (None, heuristic.puzzle.name):
         raise UserError(f"{path} was trained on {heuristic.puzzle.name}, not on {name}; choose another --model.")
-    resolved = setting.resolved(heuristic.puzzle, heuristic.by_action, heuristic.has_policy)
-    return Chosen(heuristic.puzzle, resolved, heuristic, card)
+    return Chosen(heuristic.puzzle, setting.resolved(heuristic), heuristic, card)
 
 
-def solve_one(
-    puzzle_name: str | None, model: Path | None, kind: str, text: str, setting: Setting, as_json: bool = False
-) -> None:
-    """Print the solution of one scramble or state; UserError where none was found within the limits."""
-    chosen = choose(puzzle_name, model, setting)
+def solve_one(chosen: Chosen, kind: str, text: str, as_json: bool) -> None:
+    """Print the solution of one scramble or state; UserError if none is found within the limits."""
     start = state_of(chosen.puzzle, kind, text)
     search = chosen.ready()
     with progress_shown() as watch, watching(watch):
@@ -96,7 +99,7 @@ def solve_one(
 
 
 def _lines(solution: Solution, chosen: Chosen) -> Iterator[tuple[str, str]]:
-    """What is printed of a solution, by name."""
+    """The printed lines of a solution: name and text."""
     yield "solution", solution.text or "(solved already)"
     yield "length", f"{solution.length} {solution.metric}"
     if solution.half_turn_length is not None:
@@ -114,7 +117,7 @@ def _lines(solution: Solution, chosen: Chosen) -> Iterator[tuple[str, str]]:
 
 
 def _condition(solution: Solution, card: ModelCard | None) -> str:
-    """What a lower bound rests on."""
+    """The condition of a lower bound, in words; empty if it holds in any case."""
     if solution.holds:
         return ""
     over = card.numbers.get("overestimated_percent") if card else None
@@ -123,7 +126,7 @@ def _condition(solution: Solution, card: ModelCard | None) -> str:
 
 
 def _record(solution: Solution, chosen: Chosen) -> dict:
-    """A solution as JSON has it."""
+    """A solution in the form of --json."""
     return {
         "puzzle": solution.puzzle.name,
         "state": solution.puzzle.format_state(solution.start),
@@ -147,7 +150,7 @@ def _record(solution: Solution, chosen: Chosen) -> dict:
 
 @contextmanager
 def progress_shown() -> Iterator[Callable[[Progress], None] | None]:
-    """A line of progress on the terminal, which goes away at the end; nothing where the errors go elsewhere."""
+    """Show a line of progress on the terminal, which disappears at the end; None if stderr is no terminal."""
     if not is_terminal(sys.stderr):
         yield None
         return
@@ -165,7 +168,7 @@ def progress_shown() -> Iterator[Callable[[Progress], None] | None]:
 
 
 def _why_unsolved(solution: Solution, setting: Setting) -> str:
-    """One sentence on what ended a search, and what to raise."""
+    """One sentence on why a search ended, and which option to raise."""
     expansions = f"{solution.nodes_expanded:,} expansions"
     if setting.solver == "exact" and np.isinf(solution.lower_bound):
         return "There is no solution: whatever the moves, the goal cannot be reached from there."
@@ -183,17 +186,13 @@ def _why_unsolved(solution: Solution, setting: Setting) -> str:
     return f"Not solved within {expansions}; raise --max-expansions."
 
 
-def solve_file(
-    puzzle_name: str | None, model: Path | None, instances: Path, out: Path, setting: Setting, overwrite: bool = False
-) -> None:
-    """Solve the rows of a CSV: its column, solution, length, nodes_expanded, seconds, solved and key are written.
+def solve_file(chosen: Chosen, instances: Path, out: Path, overwrite: bool) -> None:
+    """Solve the rows of a CSV and write its column, solution, length, nodes_expanded, seconds, solved and key.
 
-    Of the solver exact also lower_bound and nodes_generated; where the optimal lengths are known, by the CSV or by
-    exact distances, those too. The file grows as rows are solved, and one that was interrupted is gone on from; a
-    stream, which cannot be written anew, gets all at the end.
+    The solver exact adds lower_bound and nodes_generated; known optimal lengths, from the CSV or from exact distances,
+    are added, too. The file grows as rows are solved, and an interrupted run goes on from there; a stream, which cannot
+    be rewritten, gets all rows at the end.
     """
-    _check_out(instances, out)
-    chosen = choose(puzzle_name, model, setting)
     puzzle, streamed = chosen.puzzle, is_stream(out)
     wanted = load_instances(puzzle, instances)
     optimal = optimal_lengths(puzzle, wanted)
@@ -232,7 +231,7 @@ def solve_file(
 
 
 def _begun(out: Path, wanted: Instances, key: str) -> tuple[str, int]:
-    """The text of a file that the same command has begun, and its rows; UserError where it is another's."""
+    """The text of a file that the same command has begun, and its number of rows; UserError if another one did."""
     begun = read_csv(out, dtype=str, keep_default_na=False)
     done = len(begun)
     own = {wanted.kind, "key"} <= {*begun} and begun[wanted.kind].tolist() == [*wanted.texts[:done]]
@@ -245,24 +244,16 @@ def _begun(out: Path, wanted: Instances, key: str) -> tuple[str, int]:
 
 
 def optimal_lengths(puzzle: Puzzle, instances: Instances) -> np.ndarray | None:
-    """Moves of shortest solutions, int64 [N]: of the file, else by the distances of all states; None elsewhere."""
+    """Moves of shortest solutions, int64 [N]: from the file, or else from the distances of all states; else None."""
     if np.isfinite(instances.optimal).all():
         return instances.optimal.astype(np.int64)
     return exact_values(puzzle, instances.states).astype(np.int64) if is_tabled(puzzle) else None
 
 
-def _check_out(instances: Path, out: Path) -> None:
-    """UserError where the solutions would replace the instances, or can only be refused once they are found."""
-    if os.path.isdir(out):
-        raise UserError(f"--out {excerpt(str(out))} is a folder: name the CSV file to write.")
-    if os.path.isfile(instances) and os.path.exists(out) and os.path.samefile(instances, out):
-        raise UserError(f"--out {excerpt(str(out))} is the file of --instances, which it would replace: name another.")
-
-
 def _solved(
     instances: Instances, optimal: np.ndarray | None, solutions: list[Solution], first: int
 ) -> "pandas.DataFrame":
-    """The instances searched so far, from the first on, with what was found."""
+    """The rows of the instances searched in this run; first: the place of the first one."""
     from pandas import DataFrame  # loads for a fifth of a second, which one state need not wait for
 
     rows = DataFrame([_row(solution) for solution in solutions]).round({"seconds": 4})
@@ -288,5 +279,5 @@ def _row(solution: Solution) -> dict:
 
 
 def length_names(puzzle: Puzzle) -> list[str]:
-    """The columns of a solution's length: in quarter and in half turns where the puzzle knows both."""
+    """The columns of a solution's length: quarter and half turns if the puzzle has both."""
     return ["length_qtm", "length_htm"] if puzzle.half_turn_length else ["length"]

@@ -1,4 +1,4 @@
-"""What became of trainings repeated with several seeds: every audited checkpoint of every seed, in one table.
+"""Results of trainings repeated with several seeds: every audited checkpoint of every seed, in one table.
 
 A model with the key `seeds` is a variant. Where there is base_<puzzle>, it is what the others of a puzzle differ from;
 a study without one repeats trainings of another study, by their names.
@@ -57,7 +57,7 @@ def _finished(results: Path, group: str) -> list[str]:
 
 
 def _checkpoints(results: Path, model: str, searched: bool) -> pd.DataFrame:
-    """A row for each checkpoint of a model and scope of its audit: what the audit and the searches found."""
+    """A row for each checkpoint of a model and scope of its audit, with the results of the audit and the searches."""
     card = read_json(results / "models" / f"{model}.json")
     training, metrics = card["parameters"]["training"], card["metrics"]
     audits = read_frame(results / "audits" / model / "measures.parquet")

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from costtogo.exact.solver import ExactSearch, Means
 from costtogo.puzzles.gf2 import eliminate
 from costtogo.puzzles.lights_out import LightsOut
 from costtogo.types import CostToGo, SearchResult, States, UserError
@@ -55,6 +56,11 @@ class FewestPresses:
 def solve(puzzle: LightsOut, fewest: FewestPresses, starts: States) -> SearchResult:
     """FewestPresses.solve with the signature of all solvers."""
     return fewest.solve(starts)
+
+
+def exact_search(puzzle: LightsOut, means: Means) -> ExactSearch:
+    """FewestPresses.solve: the rules are all it needs."""
+    return FewestPresses(puzzle).solve
 
 
 def _count(packed: np.ndarray) -> np.ndarray:

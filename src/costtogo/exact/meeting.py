@@ -11,9 +11,20 @@ import numpy as np
 
 from costtogo.exact.hashing import HashTable, hash_states
 from costtogo.exact.nearby import FAR, NearbyTable, children_of
+from costtogo.exact.solver import ExactSearch, Means
 from costtogo.progress import report
 from costtogo.puzzles.base import Puzzle
 from costtogo.types import SearchResult, States
+
+MOST_GENERATED = 150_000_000  # children of one start; of the 3×3×3 all up to 8 moves away
+
+
+def exact_search(puzzle: Puzzle, means: Means) -> ExactSearch | None:
+    """MeetingSearch.solve, where a table around the goal can be made."""
+    if means.nearby is None:
+        return None
+    limit = MOST_GENERATED if means.max_generated is None else means.max_generated
+    return MeetingSearch(puzzle, means.nearby(), limit, means.seconds).solve
 
 
 class MeetingSearch:

@@ -2,6 +2,6 @@
 
 safety: what every request has to pass and every response carries.  schemas: the shapes of requests and answers.
 catalogue: the puzzles that the page offers, their states and scrambles.  app: the addresses.
-searches: the queue of searches.  processes: the worker processes that they run in.  worker: what runs in these.
+workers: worker processes, and the queue of jobs for them.  worker_process: what runs in one.
 core: what a worker computes, the only module here that knows of networks.  server: binding and running.
 """

@@ -5,8 +5,8 @@ import math
 import secrets
 import time
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from contextlib import asynccontextmanager, suppress
+from dataclasses import InitVar, dataclass, field
 from hashlib import sha256
 from importlib.resources import files
 from importlib.resources.abc import Traversable
@@ -19,10 +19,9 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from costtogo.page import catalogue, schemas
-from costtogo.page.processes import Ended, Worker
 from costtogo.page.safety import refusal
-from costtogo.page.searches import MOST_LISTENERS, Full, Search, Searches
-from costtogo.page.worker import FAILED
+from costtogo.page.worker_process import FAILED
+from costtogo.page.workers import CANCELLED, KILLED, MEMORY, TIME, Ended, Full, Job, Jobs, Worker
 from costtogo.types import UserError, excerpt
 
 KINDS = {  # of files that are served, by suffix; no others are
@@ -36,8 +35,18 @@ KINDS = {  # of files that are served, by suffix; no others are
     ".txt": "text/plain; charset=utf-8",
 }
 MOST_ASKING = 16  # short questions at once, the one that is being answered among them
+MOST_LISTENERS = 64  # of all searches
 ANSWER_SECONDS = 60.0
 OFFERS_SECONDS = 20.0  # until networks are looked for again: a study may have trained one
+NO_PROGRESS = {"nodes_expanded": 0, "nodes_generated": 0, "best_length": None}
+WAITS, RUNS = ("queued", "The search waits for its turn."), ("running", "The search runs.")
+ENDED = {  # the status of a search without an answer, and a sentence on it, by why it ended
+    TIME: ("unsolved", "Not solved: the search went far beyond its seconds and was ended."),
+    MEMORY: ("failed", "Not solved: the search took more memory than it may; try another solver or an easier state."),
+    KILLED: ("cancelled", "The search was ended because the server stops."),
+    CANCELLED: ("cancelled", "The search was cancelled."),
+    "": ("failed", "The process of the search ended unexpectedly; try again."),
+}
 NO_SEARCH = "There is no such search: it never was, or it ended some time ago and is forgotten."
 RETRY = {"retry-after": "2"}  # seconds
 REFUSALS = {code: {"model": schemas.Refusal} for code in (403, 413, 415, 422)}
@@ -51,70 +60,68 @@ SENTENCES = {  # for what Starlette says
 
 
 class Failed(Exception):
-    """The program made an error, told in one sentence."""
+    """The program made an error; the argument is one sentence for the user."""
 
 
 @dataclass
 class Service:
-    """What answers the API: the queue of searches and a worker for short questions, one after another.
+    """What answers the API: the queue of searches, and one worker for short questions, one after another.
 
-    offers: by puzzle, the networks and solvers as core.offers tells them.  asked: when they were last looked for.
-    asking: how many questions there are now.
+    offers: the networks and solvers of each puzzle.  asked: when they were last looked for.
     """
 
-    searches: Searches
-    worker: Worker
-    offers: dict = field(default_factory=dict)
+    searches: Jobs
+    worker: InitVar[Worker]
+    offers: dict[str, schemas.Offer] = field(default_factory=dict)
     asked: float = -math.inf
-    asking: int = 0
     _looking: asyncio.Lock = field(default_factory=asyncio.Lock)
-    _turn: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+    def __post_init__(self, worker: Worker) -> None:
+        self.questions = Jobs([worker], MOST_ASKING - 1, grace=0)
 
     @asynccontextmanager
     async def running(self, app: FastAPI) -> AsyncIterator[None]:
-        """Processes as long as the server runs."""
+        """Run the processes as long as the server runs."""
+        self.questions.start()
         beginning = asyncio.create_task(self._begin())
         try:
             yield
         finally:
             beginning.cancel()
             await self.searches.stop()
-            await self.worker.stop()
+            await self.questions.stop()
 
     async def _begin(self) -> None:
-        """First what the page asks for first: processes that start side by side make each other wait."""
-        try:
+        """Answer the page's first question first: processes that start together slow each other down."""
+        with suppress(UserError, Failed, Ended):  # the next one who asks gets the error
             await self._look()
-        except (UserError, Failed, Ended):
-            pass  # who asks next is told
         self.searches.start()
 
     async def ask(self, call: str, **fields) -> dict:
-        """The answer of the worker. Raises Full, UserError, Failed, and processes.Ended where its process ended."""
-        if self.asking >= MOST_ASKING:
-            raise Full
-        self.asking += 1
-        try:
-            async with self._turn:
-                message = await self.worker.run(call, ANSWER_SECONDS, lambda progress: None, **fields)
-        finally:
-            self.asking -= 1
-        if "refused" in message:
-            raise UserError(message["refused"])
-        if "failed" in message:
-            raise Failed(message["failed"])
-        return message["done"]
+        """The answer of the worker. Raises Full, UserError, Failed, and Ended where its process ended."""
+        job = self.questions.submit(call, ANSWER_SECONDS, fields)
+        await job.finished.wait()
+        self.questions.known.pop(job.id, None)
+        match job.answer:
+            case {"done": done}:
+                return done
+            case {"refused": sentence}:
+                raise UserError(sentence)
+            case {"failed": sentence}:
+                raise Failed(sentence)
+        raise Ended(job.answer["ended"])
 
-    async def of(self, name: str) -> dict:
-        """The models and solvers of a puzzle: {"models", "solvers"}."""
+    async def of(self, name: str) -> schemas.Offer:
+        """The networks and solvers of a puzzle."""
         await self._look()
         return self.offers[name]
 
     async def _look(self) -> None:
-        """Look for networks again after a while; of those who come at the same time one asks for all."""
+        """Look for networks again after OFFERS_SECONDS; requests that come together share one question."""
         async with self._looking:
             if time.monotonic() - self.asked > OFFERS_SECONDS:
-                self.offers = await self.ask("offers", puzzles=list(catalogue.SCRAMBLES))
+                found = await self.ask("offers", puzzles=list(catalogue.SCRAMBLES))
+                self.offers = {name: schemas.Offer(**offer) for name, offer in found.items()}
                 self.asked = time.monotonic()
 
 
@@ -137,7 +144,7 @@ def build(service: Service, static: Traversable | None = None) -> FastAPI:
 
 
 def _pages(folder: Traversable) -> list[Route]:
-    """A route for each file of the page: what is not listed here at the start cannot be asked for."""
+    """A route for each file of the page; files added later cannot be requested."""
     routes = [_page(f"/static/{name}", file) for name, file in _listing(folder, "")]
     index = folder / "index.html"
     return [*routes, _page("/", index)] if index.is_file() else routes
@@ -154,7 +161,7 @@ def _listing(folder: Traversable, above: str) -> list[tuple[str, Traversable]]:
 
 
 def _page(path: str, file: Traversable) -> Route:
-    """A file, read when it is asked for; a browser asks each time and is told where nothing has changed."""
+    """A file, read on each request; a browser asks every time and gets 304 if nothing has changed."""
 
     def answer(request: Request) -> Response:
         content = file.read_bytes()
@@ -196,7 +203,7 @@ def _add_errors(app: FastAPI) -> None:
 
 
 def _sentence(error: dict) -> str:
-    """What is wrong with a body or an address, by the first error that pydantic found."""
+    """One sentence on the first error that pydantic found in a body or an address."""
     where = ".".join(str(part) for part in error["loc"] if part not in ("body", "path", "query"))
     if error["type"] == "json_invalid":
         return "The body is not JSON."
@@ -216,8 +223,9 @@ def _add_puzzles(app: FastAPI, service: Service) -> None:
     async def puzzles() -> schemas.Puzzles:
         """The puzzles of the page, each with its networks, best first, and its solvers."""
         described = await run_in_threadpool(lambda: [catalogue.describe(name) for name in catalogue.SCRAMBLES])
-        found = [{**each, **await service.of(each["name"])} for each in described]
-        return {"puzzles": found, "most_seconds": schemas.MOST_SECONDS, "most_scrambled": catalogue.MOST_SCRAMBLED}
+        found = [schemas.PuzzleInfo(**each, **dict(await service.of(each["name"]))) for each in described]
+        most = {"most_seconds": schemas.MOST_SECONDS, "most_scrambled": schemas.MOST_SCRAMBLED}
+        return schemas.Puzzles(puzzles=found, **most)
 
     @app.post("/api/scramble", responses=REFUSALS)
     def scramble(asked: schemas.ScrambleRequest) -> schemas.ScrambleAnswer:
@@ -225,9 +233,8 @@ def _add_puzzles(app: FastAPI, service: Service) -> None:
         puzzle = catalogue.find(asked.puzzle)
         seed = secrets.randbelow(schemas.LARGEST_SEED) if asked.seed is None else asked.seed
         actions, state = catalogue.scramble(puzzle, asked.length, seed)
-        names = [puzzle.actions[action] for action in actions]
         moves = puzzle.format_moves(actions)
-        return {**catalogue.position(puzzle, state), "moves": moves, "actions": names, "seed": seed}
+        return catalogue.position(puzzle, state, schemas.ScrambleAnswer, actions, moves=moves, seed=seed)
 
     @app.post("/api/state", responses=REFUSALS)
     def state(asked: schemas.StateRequest) -> schemas.StateAnswer:
@@ -244,7 +251,7 @@ def _add_puzzles(app: FastAPI, service: Service) -> None:
         else:
             start = puzzle.goal if asked.start is None else puzzle.parse_state(asked.start)
             actions, found = catalogue.state_of_moves(puzzle, start, asked.moves)
-        return {**catalogue.position(puzzle, found), "actions": [puzzle.actions[action] for action in actions]}
+        return catalogue.position(puzzle, found, schemas.StateAnswer, actions)
 
     @app.post("/api/values", responses=REFUSALS)
     async def values(asked: schemas.ValuesRequest) -> schemas.Values:
@@ -257,44 +264,57 @@ def _add_puzzles(app: FastAPI, service: Service) -> None:
             return [puzzle.format_state(puzzle.parse_state(text)) for text in asked.states]
 
         states = await run_in_threadpool(texts)
-        return await service.ask("values", puzzle=asked.puzzle, model=asked.model, states=states)
+        return schemas.Values(**await service.ask("values", puzzle=asked.puzzle, model=asked.model, states=states))
 
 
-async def _model(service: Service, puzzle: str, name: str) -> dict:
-    """The network of a name; UserError where the puzzle has none such."""
-    for model in (await service.of(puzzle))["models"]:
-        if model["name"] == name:
+async def _model(service: Service, puzzle: str, name: str) -> schemas.ModelInfo:
+    """The network of a name; UserError if the puzzle has none of this name."""
+    for model in (await service.of(puzzle)).models:
+        if model.name == name:
             return model
     raise UserError(f"There is no network '{excerpt(name)}' of {puzzle}.")
 
 
 async def _check_solver(service: Service, asked: schemas.SearchRequest) -> None:
-    """UserError where a solver does not suit the puzzle and the network, or there is none such."""
+    """UserError if the solver is unknown or does not suit the puzzle and the network."""
     if asked.model is not None:
-        suiting = (await _model(service, asked.puzzle, asked.model))["solvers"]
+        suiting = (await _model(service, asked.puzzle, asked.model)).solvers
     else:
-        solvers = (await service.of(asked.puzzle))["solvers"]
-        suiting = [solver["name"] for solver in solvers if not solver["needs_model"]]
+        suiting = [solver.name for solver in (await service.of(asked.puzzle)).solvers if not solver.needs_model]
     if asked.solver not in suiting:
         over = f"over the network {asked.model}" if asked.model else "without a network"
         choice = f"only {', '.join(suiting)}" if suiting else "nor any other"
         raise UserError(f"There is no solver '{excerpt(asked.solver)}' of {asked.puzzle} {over}, {choice}.")
 
 
+def _outcome(job: Job) -> dict[str, str]:
+    """The status of a search, and one sentence on it."""
+    match job.answer:
+        case None:
+            status, told = RUNS if job.started else WAITS
+        case {"ended": why}:
+            status, told = ENDED[why]
+        case {"done": {"solution": solution, "told": told}}:
+            status = "unsolved" if solution is None else "solved"
+        case {"refused": told} | {"failed": told}:
+            status = "failed"
+    return {"status": status, "told": told}
+
+
 def _add_searches(app: FastAPI, service: Service) -> None:
-    """Searches, and what becomes of them."""
+    """The addresses of searches."""
     searches = service.searches
 
-    def known(id: str) -> Search:
+    def known(id: str) -> Job:
         if id not in searches.known:
             raise HTTPException(404, NO_SEARCH)
         return searches.known[id]
 
-    def info(search: Search) -> schemas.SearchInfo:
-        progress = {"nodes_expanded": 0, "nodes_generated": 0, "best_length": None} | search.progress
-        named = {name: getattr(search, name) for name in ("id", "status", "solution", "told")}
-        seconds = round(search.seconds, 3)
-        return schemas.SearchInfo(**named, **progress, seconds=seconds, position=searches.position(search))
+    def info(job: Job) -> schemas.SearchInfo:
+        done = (job.answer or {}).get("done", {})
+        progress = NO_PROGRESS | job.progress | done.get("progress", {})
+        named = {"id": job.id, "seconds": round(job.duration, 3), "position": searches.position(job)}
+        return schemas.SearchInfo(**named, **progress, **_outcome(job), solution=done.get("solution"))
 
     @app.post("/api/searches", status_code=202, responses=REFUSALS | FULL)
     async def begin(asked: schemas.SearchRequest) -> schemas.SearchInfo:
@@ -302,12 +322,12 @@ def _add_searches(app: FastAPI, service: Service) -> None:
         puzzle = catalogue.find(asked.puzzle)
         await _check_solver(service, asked)
         state = await run_in_threadpool(puzzle.parse_state, asked.state)
-        job = {**asked.model_dump(), "state": puzzle.format_state(state)}
-        return info(searches.submit(job))
+        fields = {**asked.model_dump(), "state": puzzle.format_state(state)}
+        return info(searches.submit("search", asked.seconds, fields))
 
     @app.get("/api/searches/{id}", responses=UNKNOWN)
     async def look(id: str) -> schemas.SearchInfo:
-        """How far a search is, and its solution once it has one."""
+        """The progress of a search, and its solution once it has one."""
         return info(known(id))
 
     @app.get("/api/searches/{id}/events", responses=UNKNOWN, response_class=StreamingResponse)

@@ -1,10 +1,12 @@
-"""The puzzles that the page offers, their states and scrambles, without networks: nothing here loads torch."""
+"""The puzzles that the page offers, their states and scrambles. Nothing here needs a network or loads torch."""
 
 import math
-from typing import NamedTuple
+from collections.abc import Iterable
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from costtogo.page.schemas import Position
 from costtogo.puzzles import levels_of, make, title
 from costtogo.puzzles.base import Puzzle, apply
 from costtogo.types import States, UserError, excerpt
@@ -25,7 +27,6 @@ SCRAMBLES = {  # the puzzles offered, and the moves of a scramble where none are
     "hanoi_7": 400,
     "sokoban": 0,
 }
-MOST_SCRAMBLED = 2000  # moves
 BOXES = 3  # of a generated level
 
 
@@ -37,14 +38,14 @@ class Scramble(NamedTuple):
 
 
 def find(name: str) -> Puzzle:
-    """An offered puzzle; UserError where the page has none of this name."""
+    """A puzzle that the page offers; UserError for any other name."""
     if name not in SCRAMBLES:
         raise UserError(f"The page has no puzzle '{excerpt(name)}', only {', '.join(SCRAMBLES)}.")
     return make(name)
 
 
 def describe(name: str) -> dict:
-    """What the page needs to know of a puzzle to draw it."""
+    """The fields of PuzzleInfo that do not depend on networks."""
     puzzle = make(name)
     return {
         "name": name,
@@ -84,7 +85,7 @@ def scramble(puzzle: Puzzle, length: int | None, seed: int) -> Scramble:
 
 
 def state_of_cells(puzzle: Puzzle, cells: list[int]) -> States:
-    """A state painted cell by cell, uint8 [D], checked as its text is; UserError where there is none such."""
+    """A state painted cell by cell, uint8 [D], checked in the same way as a text; UserError if it is impossible."""
     if len(cells) != puzzle.cells:
         raise UserError(f"{puzzle.name} has {puzzle.cells} cells, but {len(cells)} were given.")
     for place, cell in enumerate(cells):
@@ -94,17 +95,23 @@ def state_of_cells(puzzle: Puzzle, cells: list[int]) -> States:
 
 
 def state_of_moves(puzzle: Puzzle, start: States, moves: str) -> tuple[list[int], States]:
-    """The actions of a text of moves, and the state, uint8 [D], that they lead to; UserError for one that is no move or
-    not legal."""
+    """The actions of a text of moves and the state, uint8 [D], after them; UserError for an unknown or illegal move."""
     actions = puzzle.parse_moves(moves)
     return actions, apply(puzzle, start, actions)
 
 
-def position(puzzle: Puzzle, state: States) -> dict:
-    """A state, uint8 [D], as the page shows it."""
-    return {
-        "state": puzzle.format_state(state),
-        "cells": state.tolist(),
-        "solved": bool(puzzle.is_goal(state[None])[0]),
-        "legal": puzzle.legal(state[None])[0].tolist(),
-    }
+def position(
+    puzzle: Puzzle, state: States, kind: type[Position] = Position, actions: Iterable[int] = (), **more: Any
+) -> Position:
+    """A state, uint8 [D], as the page shows it.  kind: the answer to make.  actions: those that led to it.
+
+    more: other fields of the answer.
+    """
+    return kind(
+        state=puzzle.format_state(state),
+        cells=state.tolist(),
+        solved=bool(puzzle.is_goal(state[None])[0]),
+        legal=puzzle.legal(state[None])[0].tolist(),
+        actions=[puzzle.actions[action] for action in actions],
+        **more,
+    )

@@ -1,4 +1,4 @@
-"""What a worker process computes for the page: which networks and solvers there are, searches, and values of states."""
+"""The functions that worker processes call: list networks and solvers, search, and evaluate states."""
 
 import json
 from collections.abc import Callable
@@ -11,7 +11,7 @@ from safetensors import SafetensorError, safe_open
 
 from costtogo import solving
 from costtogo.files import understanding
-from costtogo.page.processes import most_memory
+from costtogo.page.workers import most_memory
 from costtogo.puzzles import make
 from costtogo.puzzles.base import Puzzle
 from costtogo.types import CostToGo, UserError, excerpt
@@ -23,7 +23,8 @@ Report = Callable[[dict], None]
 
 NODE_BYTES = 200  # of memory for each node that a search keeps, with what else it needs
 
-REASONS = {  # why a search found nothing, by what ended it
+OF_SOLUTION = ("moves", "text", "length", "metric", "lower_bound", "proved", "optimum")  # of solving.Solution
+REASONS = {  # why a search found nothing, by its `ended`
     "memory": "Not solved: the search kept as many states as it may.",
     "seconds": "Not solved within the seconds of the search: give it more, or try another solver.",
     "expansions": "Not solved: the search has expanded as many states as it may; try another solver.",
@@ -52,7 +53,7 @@ def _offer(puzzle: Puzzle) -> dict:
 
 
 def _cards(puzzle: Puzzle) -> list[solving.ModelCard]:
-    """The networks at hand; none where the files of a study cannot be read, which must not close the page."""
+    """The networks that can be used; none if the files of a study cannot be read, so that the page still opens."""
     try:
         return solving.models(puzzle.name)
     except UserError:
@@ -60,7 +61,7 @@ def _cards(puzzle: Puzzle) -> list[solving.ModelCard]:
 
 
 def _model(puzzle: Puzzle, card: solving.ModelCard) -> dict | None:
-    """What the page offers of a network; None where it cannot be read, as while its training begins."""
+    """A network as the page offers it; None if it cannot be read, for example while its training begins."""
     try:
         description = _description(*_file(card))
     except UserError:
@@ -70,7 +71,7 @@ def _model(puzzle: Puzzle, card: solving.ModelCard) -> dict | None:
 
 
 def _file(card: solving.ModelCard) -> tuple[Path, int]:
-    """The checkpoint of a network and when it was written, by which another one in its place is known."""
+    """The checkpoint of a network and the time it was written, which changes when another one replaces it."""
     path = card.checkpoint()
     if not path.exists():
         raise UserError(f"There is no file of the network {excerpt(card.name)} any more.")
@@ -79,7 +80,7 @@ def _file(card: solving.ModelCard) -> tuple[Path, int]:
 
 @lru_cache(maxsize=256)
 def _description(path: Path, written: int) -> dict:
-    """What a checkpoint says of itself, read without its tensors and so without torch; UserError where it is none."""
+    """The description in a checkpoint, read without its tensors and so without torch; UserError for another file."""
     with understanding(path, SafetensorError, OSError, TypeError, KeyError, ValueError):
         with safe_open(path, framework="numpy") as file:
             return json.loads(file.metadata()["description"])
@@ -93,7 +94,7 @@ def _heuristic(path: Path, written: int) -> "NetworkHeuristic":
 
 
 def _loaded(puzzle: Puzzle, name: str) -> solving.Model:
-    """The network of a name; UserError where there is none any more."""
+    """Load the network of a name; UserError if it is gone."""
     for card in _cards(puzzle):
         if card.name == name:
             return solving.Model(card, _heuristic(*_file(card)))
@@ -101,13 +102,13 @@ def _loaded(puzzle: Puzzle, name: str) -> solving.Model:
 
 
 def values(puzzle: str, model: str | None, states: list[str], report: Report) -> dict:
-    """The cost-to-go of states by a network, if one is named, and exactly where that is known."""
+    """The cost-to-go of states: by a network if one is named, and exactly where it is known."""
     made = make(puzzle)
     return _values(made, model, np.array([made.parse_state(text) for text in states]))
 
 
 def _values(puzzle: Puzzle, model: str | None, states: np.ndarray) -> dict:
-    """Both as lists with NaN for what there is not; states: uint8 [N, D]."""
+    """Both as lists, NaN where a value is missing; states: uint8 [N, D]."""
     network = np.full(len(states), np.nan) if model is None else _loaded(puzzle, model).cost_to_go(states)
     return {"cost_to_go": _rounded(network), "exact": _rounded(solving.exact_values(puzzle, states))}
 
@@ -117,7 +118,7 @@ def _rounded(values: CostToGo) -> list[float]:
 
 
 def search(puzzle: str, model: str | None, solver: str, state: str, seconds: float, report: Report) -> dict:
-    """Search from a state, telling `report` how far it is: the solution, or None, and a sentence on how it ended."""
+    """Search from a state and call `report` with its progress: the solution or None, and a sentence on how it ended."""
     made = make(puzzle)
 
     def watch(progress: solving.Progress) -> None:
@@ -142,17 +143,11 @@ def _counts(expanded: int, generated: int, best: float) -> dict:
 
 
 def _solution(puzzle: Puzzle, model: str | None, found: solving.Solution) -> dict:
-    """A solution as the page shows it: its states, and at each what the network says and what is known exactly."""
+    """A solution as the page shows it: its states, each with the network's value and, where known, the exact one."""
     states = found.states
     return {
-        "moves": found.moves,
-        "text": found.text,
-        "length": found.length,
-        "metric": found.metric,
-        "lower_bound": float(found.lower_bound),
+        **{name: getattr(found, name) for name in OF_SOLUTION},
         "lower_bound_holds": found.holds,
-        "proved": bool(found.proved),
-        "optimum": found.optimum,
         "states": states.tolist(),
         "state_texts": [puzzle.format_state(state) for state in states],
         **_values(puzzle, model, states),

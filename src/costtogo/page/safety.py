@@ -1,4 +1,4 @@
-"""What every request has to pass before anything looks at it, and what every response carries.
+"""Checks that every request has to pass first, and headers that every response carries.
 
 A page of another origin must not use this server through its visitor's browser. So the Host has to be a name or
 address of this server (a name that was bound to it later, by DNS rebinding, is none), an Origin has to be the server's
@@ -37,12 +37,12 @@ LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 
 def refusal(status: int, sentence: str, headers: dict[str, str] | None = None) -> JSONResponse:
-    """An error as the API tells it."""
+    """An error in the form of the API."""
     return JSONResponse({"error": sentence}, status, headers)
 
 
 class Refused(Exception):
-    """A request that is not answered: the response that says why."""
+    """A request is refused; `response` says why."""
 
     def __init__(self, status: int, sentence: str, headers: dict[str, str] | None = None):
         super().__init__(sentence)
@@ -52,9 +52,9 @@ class Refused(Exception):
 class Guard:
     """The application behind all checks.
 
-    own: what the server may be called in Host, in lower case and without a port.
-    addresses: whether any address will do, too; only names can be bound to another machine later.
-    token: what a request has to show; None where it need show none.
+    own: the names that Host may have, in lower case and without a port.
+    addresses: True if Host may also be any IP address; only names can be bound to another machine later.
+    token: that every request has to carry; None if no token is needed.
     """
 
     def __init__(self, app: ASGIApp, own: set[str], addresses: bool = False, token: str | None = None):
@@ -86,7 +86,7 @@ class Guard:
         await self.app(scope, receive, send_safely)
 
     def _check_address(self, scope: Scope, headers: Headers) -> None:
-        """Who is asked, and on whose behalf."""
+        """Refuse a wrong Host, another origin, another method, and what is too long."""
         hosts = headers.getlist("host")
         if len(hosts) != 1 or not self._is_own(hosts[0]):
             raise Refused(403, "The Host of the request is not this server: use the address that it printed.")
@@ -107,7 +107,7 @@ class Guard:
         return name is not None and (name in self.own or (self.addresses and _is_address(name)))
 
     def _check_token(self, scope: Scope, headers: Headers) -> Response | None:
-        """Refused where the token is missing or wrong; the way to the page where it stands in the address."""
+        """Refused if the token is missing or wrong; a redirect to the page if the address holds the token."""
         if self.token is None:
             return None
         if scope["path"] == "/" and scope["method"] == "GET":

@@ -4,12 +4,11 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from costtogo.page.catalogue import MOST_SCRAMBLED
-
 LONGEST_TEXT = 20_000  # letters of moves
 LONGEST_STATE = 4_000  # letters of a state: a board of Sokoban has at most 32 × 33
 MOST_CELLS = 1_024
 MOST_STATES = 512  # whose values are asked for at once
+MOST_SCRAMBLED = 2000  # moves
 MOST_SECONDS = 120.0
 LARGEST_SEED = 2**53 - 1  # that a browser counts to
 
@@ -20,13 +19,13 @@ Status = Literal["queued", "running", "solved", "unsolved", "cancelled", "failed
 
 
 class Request(BaseModel):
-    """What a body holds: exactly these fields, of exactly these types."""
+    """The body of a request: exactly these fields, of exactly these types."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
 
 class ScrambleRequest(Request):
-    """A scramble of so many moves; the same seed gives the same one."""
+    """A scramble of `length` moves; the same seed gives the same scramble."""
 
     puzzle: Name
     length: Annotated[int, Field(ge=0, le=MOST_SCRAMBLED)] | None = None
@@ -45,7 +44,7 @@ class StateRequest(Request):
 
 
 class ValuesRequest(Request):
-    """The cost-to-go of states by a network, null for none, and exactly where that is known."""
+    """The cost-to-go of states: by a network unless that is null, and exactly where it is known."""
 
     puzzle: Name
     model: Name | None
@@ -84,6 +83,13 @@ class SolverInfo(BaseModel):
     name: str
     told: str
     needs_model: bool
+
+
+class Offer(BaseModel):
+    """The networks of a puzzle, the best first, and its solvers."""
+
+    models: list[ModelInfo]
+    solvers: list[SolverInfo]
 
 
 class PuzzleInfo(BaseModel):

@@ -15,9 +15,8 @@ import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from costtogo.page.app import Service, build
-from costtogo.page.processes import Worker, most_memory
 from costtogo.page.safety import LOOPBACK, Guard
-from costtogo.page.searches import Searches
+from costtogo.page.workers import Jobs, Worker, most_memory
 from costtogo.progress import say
 from costtogo.types import UserError, excerpt
 
@@ -50,27 +49,27 @@ def serve(host: str, port: int, browse: bool) -> None:
 
 
 def _once(*of_signal) -> None:
-    """An interrupt that comes while it ends is one no more."""
+    """Ignore further interrupts: the server is ending already."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     raise KeyboardInterrupt
 
 
 def run(running: Service, own: set[str], listening: socket.socket, token: str | None) -> None:
-    """Answer requests at a socket until the process is told to end."""
+    """Answer requests at a socket until the process gets a signal to end."""
     app = Guard(build(running), own, addresses=token is not None, token=token)
     _Server(running, config(app)).run(sockets=[listening])
 
 
 def service(module: str = "costtogo.page.core") -> Service:
-    """Worker processes of a module, see costtogo.page.worker: two for searches, one for short questions."""
+    """Worker processes of a module, see costtogo.page.worker_process: two for searches, one for short questions."""
     memory = most_memory()
     threads = max(1, (os.cpu_count() or 1) // AT_ONCE)
     searching = [Worker(module, memory, threads) for _ in range(AT_ONCE)]
-    return Service(Searches(searching), Worker(module, memory, prepare=False))
+    return Service(Jobs(searching), Worker(module, memory, prepare=False))
 
 
 def config(app: Guard) -> uvicorn.Config:
-    """How requests are read. Nothing of a request is logged, so that no token is; what a proxy says is not believed."""
+    """How requests are read. Requests are not logged, because they may hold a token; headers of proxies are ignored."""
     return uvicorn.Config(
         app,
         http=_Connection,
@@ -92,7 +91,7 @@ def most_connections() -> int:
 
 
 class _Connection(H11Protocol):
-    """Is closed where no whole request arrives in time; of too many, the one that has waited longest is."""
+    """Closes if no whole request arrives in time; with too many connections, the one idle the longest is closed."""
 
     def connection_made(self, transport: asyncio.Transport) -> None:
         super().connection_made(transport)
@@ -117,7 +116,7 @@ class _Connection(H11Protocol):
 
 
 class _Server(uvicorn.Server):
-    """Ends searches first, so that those who follow them are no reason to wait."""
+    """Ends searches first, so that the server need not wait for those who follow them."""
 
     def __init__(self, running: Service, config: uvicorn.Config):
         super().__init__(config)
@@ -132,12 +131,12 @@ class _Server(uvicorn.Server):
         await super().shutdown(sockets)
 
     def handle_exit(self, *of_signal) -> None:
-        """A second interrupt, also one that comes while the first is handled, hurries nothing: all ends in seconds."""
+        """A second interrupt, even while the first is handled, changes nothing: the server ends within seconds."""
         super().handle_exit(*of_signal)
         self.force_exit = False
 
     def _tell(self, loop: asyncio.AbstractEventLoop, context: dict) -> None:
-        """Tell of errors outside requests; that there are no files for more connections now and then."""
+        """Print errors outside requests; that too many files are open, at most every QUIET_SECONDS."""
         if "out of system resource" not in context["message"]:
             loop.default_exception_handler(context)
         elif time.monotonic() - self.told > QUIET_SECONDS:
@@ -168,7 +167,7 @@ def bind(host: str, port: int) -> socket.socket:
 
 
 def guard_names(host: str, address: str) -> set[str]:
-    """What the server may be called: by names of this machine, or as it was bound."""
+    """The host names that requests may use: those of this machine, and the one that was bound."""
     if ipaddress.ip_address(address).is_loopback:
         return {*LOOPBACK, host.lower()}
     return {*LOOPBACK, host.lower(), socket.gethostname().lower(), socket.getfqdn().lower()}

@@ -223,9 +223,7 @@ class PuzzleStudy(PuzzleParams):
         """By what shortest solutions are found, in words, of a study that asks for optima."""
         if self.optima.pattern_database is not None:
             return f"IDA* over {self.optima.pattern_database}"
-        if family(self.puzzle) == "lights_out":
-            return "linear algebra"
-        return "breadth-first search from " + ("both ends" if self.one_goal else "the solved states")
+        return find(self.puzzle)[0].exact_by
 
     def searches_over(self, model: str) -> dict[str, list[Search]]:
         """by_group, of the searches that can go by the network of a model."""
@@ -432,7 +430,9 @@ def files_of(parameters: dict[str, Any]) -> list[Path]:
 
 
 def modules_of(parameters: dict[str, Any]) -> list[str]:
-    """The modules that a stage imports by the names in its slice: of its puzzles and, if it trains, of the trainer."""
+    """The modules that a stage imports by the names in its slice: of its puzzles, with their exact solvers if it finds
+    optima, and of the trainer if it trains."""
     trainer = parameters.get("training", {}).get("trainer", "davi")
-    found = [module for puzzle in puzzles_of(parameters) for module in modules(puzzle)]
+    exactly = not {"optima", "external"}.isdisjoint(parameters)
+    found = [module for puzzle in puzzles_of(parameters) for module in modules(puzzle, exactly)]
     return [*found, f"costtogo.learning.{trainer}"] if "training" in parameters else found

@@ -11,7 +11,7 @@ import re
 import sys
 from collections.abc import Callable
 from difflib import get_close_matches
-from functools import lru_cache, partial
+from functools import lru_cache
 from importlib import import_module
 from importlib.metadata import entry_points
 from pathlib import Path
@@ -39,7 +39,8 @@ class Family(NamedTuple):
     database: makes a heuristic from the file of a pattern database, if the family has any.
     local: solves the puzzle a few tiles at a time, where that is possible.
     levels: replaces the one goal where each state has its own: learning.sokoban.Levels.
-    exact: finds shortest solutions, where the puzzle has its own solver.
+    exact: makes the solver that proves its solutions shortest, see exact.solver.
+    exact_by: how that solver finds them, as reports say it.
     pattern: a regular expression with the numbers as groups, where not every number makes a puzzle.
     picture: draws a state, a function of axes, puzzle and state; costtogo.figures draws the puzzles of this package.
     """
@@ -55,8 +56,9 @@ class Family(NamedTuple):
     local: tuple[str, str] | None = None
     pattern: str | None = None
     levels: tuple[str, str] | None = None
-    exact: tuple[str, str] | None = None
+    exact: tuple[str, str] = ("costtogo.exact.meeting", "exact_search")
     picture: tuple[str, str] | None = None
+    exact_by: str = "breadth-first search from both ends"
 
     def numbers(self, name: str) -> list[int] | None:
         """The numbers in the name of a puzzle; None if the puzzle is not of this family."""
@@ -73,12 +75,15 @@ FAMILIES = (
     Family("sliding", "puzzle15", "puzzle8, 15, 24, 35 and 48", "{}-puzzle", "board",
            ("costtogo.puzzles.sliding", "tiles"), ("costtogo.heuristics.manhattan", "with_conflicts"),
            ("costtogo.heuristics.pattern_database", "read_database"),
-           ("costtogo.learning.local_vi", "local_search"), r"puzzle(8|15|24|35|48)"),
+           ("costtogo.learning.local_vi", "local_search"), r"puzzle(8|15|24|35|48)",
+           exact=("costtogo.search.ida_star", "exact_search")),
     Family("lights_out", "lights_out_7", "lights_out_<side>", "Lights Out, {0} × {0}", "board",
-           ("costtogo.puzzles.lights_out", "LightsOut")),
+           ("costtogo.puzzles.lights_out", "LightsOut"),
+           exact=("costtogo.exact.lights_out", "exact_search"), exact_by="linear algebra"),
     Family("sokoban", "sokoban", "sokoban, sokoban_<side>, sokoban_<rows>_<columns>", "Sokoban", "level",
            ("costtogo.puzzles.sokoban", "sokoban"), bound=("costtogo.heuristics.matching", "MatchingBound"),
-           levels=("costtogo.learning.sokoban", "Levels"), exact=("costtogo.search.exact_levels", "solve_exactly")),
+           levels=("costtogo.learning.sokoban", "Levels"), exact=("costtogo.search.exact_levels", "exact_search"),
+           exact_by="breadth-first search from the solved states"),
 )  # fmt: skip
 
 
@@ -121,10 +126,14 @@ def noun(name: str) -> str:
     return find(name)[0].noun
 
 
-def modules(name: str) -> list[str]:
-    """The modules of a puzzle: its rules, and the makers of its bound, its pattern databases and its picture."""
+def modules(name: str, exactly: bool = False) -> list[str]:
+    """The modules of a puzzle: its rules, and the makers of its bound, its pattern databases and its picture.
+
+    exactly: with its exact solver, which levels always need.
+    """
     family = find(name)[0]
-    others = (family.bound, family.database, family.levels, family.exact, family.picture)
+    exact = family.exact if exactly or family.levels else None
+    others = (family.bound, family.database, family.levels, exact, family.picture)
     return [place[0] for place in (family.made, *others) if place]
 
 
@@ -148,11 +157,6 @@ def made(place: tuple[str, str]) -> Callable[..., Any]:
 def levels_of(puzzle: "Puzzle") -> Any:
     """The source of levels for a puzzle whose states each have their own goal."""
     return made(find(puzzle.name)[0].levels)(puzzle)
-
-
-def exact_solver(puzzle: "Puzzle") -> Callable[..., Any]:
-    """The puzzle's own solver: a function from starts to their shortest solutions."""
-    return partial(made(find(puzzle.name)[0].exact), puzzle)
 
 
 def find(name: str) -> tuple[Family, list[Any]]:

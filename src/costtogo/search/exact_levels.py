@@ -4,6 +4,7 @@ import numpy as np
 
 from costtogo.exact import sokoban
 from costtogo.exact.sokoban import TooLarge
+from costtogo.exact.solver import ExactSearch, Means
 from costtogo.heuristics.matching import MatchingBound
 from costtogo.puzzles.sokoban import Sokoban
 from costtogo.search import bwas
@@ -14,9 +15,13 @@ MEMORY = 8 << 30  # bytes that the nodes of one search by A* may fill
 NODE_BYTES = 140  # without the state
 
 
-def solve_exactly(puzzle: Sokoban, starts: States, *, seconds: float = np.inf) -> SearchResult:
-    """solve with a new bound."""
-    return solve(puzzle, MatchingBound(puzzle), starts, seconds=seconds)
+def exact_search(puzzle: Sokoban, means: Means) -> ExactSearch:
+    """solve with a new bound for each call, so that threads share none."""
+
+    def search(starts: States) -> SearchResult:
+        return solve(puzzle, MatchingBound(puzzle), starts, seconds=means.seconds)
+
+    return search
 
 
 def solve(puzzle: Sokoban, bound: MatchingBound, starts: States, *, seconds: float = np.inf) -> SearchResult:

@@ -23,7 +23,9 @@ from llvmlite import ir
 from numba import njit, types
 from numba.extending import intrinsic
 
+from costtogo.exact import meeting
 from costtogo.exact.sliding_words import automaton
+from costtogo.exact.solver import ExactSearch, Means
 from costtogo.heuristics.tile_sums import TileSumHeuristic, TileSums, conflict_moves, enter_ranks, line_number
 from costtogo.progress import SECONDS_BETWEEN, report
 from costtogo.puzzles.sliding import SlidingTiles
@@ -98,6 +100,14 @@ def solve(
     for row in np.flatnonzero(~puzzle.is_reachable(starts))[:1]:
         raise UserError(f"Board {row + 1} of {puzzle.name} cannot be solved: two of its tiles are exchanged.")
     return SearchResult.from_rows(_solve_one(puzzle, heuristic, start, limits, threads) for start in starts)
+
+
+def exact_search(puzzle: SlidingTiles, means: Means) -> ExactSearch | None:
+    """solve over a pattern database; without one, breadth-first search from both ends."""
+    if means.database is None:
+        return meeting.exact_search(puzzle, means)
+    limits = IdaLimits(np.inf if means.max_generated is None else means.max_generated, means.seconds)
+    return partial(solve, puzzle, means.database(), limits=limits, threads=means.threads)
 
 
 def _solve_one(

@@ -17,8 +17,9 @@ from typing import TYPE_CHECKING
 from costtogo.progress import Progress, watching
 from costtogo.puzzles import make
 from costtogo.puzzles.base import Puzzle, apply
-from costtogo.solving.at_hand import ModelCard, find_model, models
-from costtogo.solving.setting import SOLVERS, WITHOUT_NETWORK, Setting
+from costtogo.solve_options import SOLVERS, WITHOUT_NETWORK, Setting, solvers
+from costtogo.solving.exact import exact_values
+from costtogo.solving.model_cards import ModelCard, find_model, models
 from costtogo.solving.solution import Solution, solution_of
 from costtogo.types import CostToGo, States, UserError
 
@@ -35,7 +36,7 @@ Watch = Callable[[Progress], None]
 
 @dataclass(frozen=True, eq=False)
 class Model:
-    """A trained network of a puzzle, ready to guide searches."""
+    """A trained network, ready to guide searches."""
 
     card: ModelCard
     heuristic: "NetworkHeuristic"
@@ -46,12 +47,12 @@ class Model:
         return self.heuristic.puzzle
 
     def cost_to_go(self, states: States) -> CostToGo:
-        """What the network says of states, uint8 [N, D]: moves to the goal, float32 [N]."""
+        """The network's values of states, uint8 [N, D]: moves to the goal, float32 [N]."""
         return self.heuristic(states)
 
     def setting(self, **options) -> Setting:
-        """The setting of some options with its solver named; UserError where they do not go together."""
-        return Setting(**options).resolved(self.puzzle, self.heuristic.by_action, self.heuristic.has_policy)
+        """The setting of some options, with a solver in place of auto; UserError if they cannot be combined."""
+        return Setting(**options).resolved(self.heuristic)
 
     def solve(self, start: States | str, *, watch: Watch | None = None, **options) -> Solution:
         """Search from one start: a state, uint8 [D] or its text, or moves from the goal.
@@ -77,7 +78,7 @@ def load(named: Path | str) -> Model:
 def solve_without_network(
     puzzle: Puzzle | str, start: States | str, *, watch: Watch | None = None, **options
 ) -> Solution:
-    """The same by the solver exact, or local, which need no network: options are those of Setting."""
+    """Search from one start by the solver exact (the default) or local.  options: those of Setting."""
     puzzle = make(puzzle) if isinstance(puzzle, str) else puzzle
     return _solve(puzzle, None, start, Setting(**{"solver": "exact"} | options), watch)
 
@@ -92,26 +93,12 @@ def _solve(puzzle: Puzzle, heuristic, start: States | str, setting: Setting, wat
 
 
 def parse_start(puzzle: Puzzle, text: str) -> States:
-    """The state, uint8 [D], that a text is, or that the moves of a scramble make of the goal.
+    """Read a text as a state, or as a scramble, which is applied to the goal: uint8 [D].
 
-    UserError where it is neither, or where a move is not legal.
+    UserError if it is neither, or if a move is not legal.
     """
     try:
         moves = puzzle.parse_moves(text) if puzzle.one_goal else None
     except UserError:
         moves = None
     return puzzle.parse_state(text) if moves is None else apply(puzzle, puzzle.goal, moves)
-
-
-def solvers(puzzle: Puzzle, *, has_policy: bool = False) -> list[str]:
-    """The names of the solvers that apply to a puzzle, given what its network offers; auto comes first."""
-    from costtogo.solving.searches import solvers as applying
-
-    return applying(puzzle, has_policy=has_policy)
-
-
-def exact_values(puzzle: Puzzle, states: States) -> CostToGo:
-    """Moves to the goal where these are known without a search, float32 [N]; NaN elsewhere, inf of dead ends."""
-    from costtogo.solving.exact import exact_values as known
-
-    return known(puzzle, states)

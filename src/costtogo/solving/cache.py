@@ -1,7 +1,7 @@
-"""What is made once on a machine and then read: exact distances, in the user's folder for caches.
+"""Exact distances, computed once on a machine and then read from the user's cache folder.
 
-The folder is COSTTOGO_CACHE if that is set, else costtogo in XDG_CACHE_HOME or in ~/.cache. Where nothing can be
-written there, what is made is used and not kept; what cannot be read there is made anew.
+The folder is COSTTOGO_CACHE if that is set, else costtogo in XDG_CACHE_HOME or in ~/.cache. If it cannot be written,
+results are used and not kept; files that cannot be read are computed again.
 """
 
 import hashlib
@@ -36,9 +36,9 @@ def folder() -> Path | None:
 def cached(what: str, puzzle: Puzzle, keyed: Callable[[States], np.ndarray], make: Callable[[], Arrays]) -> Arrays:
     """The arrays that make returns, from the cache if they are there.
 
-    what: "distance" for instance, of a puzzle.  keyed: what states are found by in the arrays. A file says whose it is,
-    and what is in it: one of another puzzle, of other rules or of other content is made anew. Those of another
-    package's puzzle, whose code may change, are not kept.
+    what: the kind of arrays, for example "distance".  keyed: maps states to the keys by which the arrays are read.
+    A file holds a digest of its puzzle, rules and content; if any of these differs, the arrays are made again. Nothing
+    is kept for another package's puzzle, because its code may change.
     """
     place, rules = folder(), rules_of(puzzle.name)
     if place is None or not (rules or of_package(puzzle.name)):

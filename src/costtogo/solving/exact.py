@@ -1,12 +1,7 @@
-"""What is known exactly of a puzzle: distances by a table or a formula, and solvers that prove their solutions.
+"""Exact distances by a table or a formula, and solvers that prove their solutions shortest.
 
-Which there are follows from the abilities of the puzzle:
-
-all states listed       breadth-first search over all of them, kept in the cache
-presses                 linear algebra over GF(2)
-an own exact solver     that of its family: levels of Sokoban, all of whose states are listed
-a pattern database      IDA*
-inverse moves           breadth-first search from both ends, where the state is not too far from the goal
+If all states can be listed: breadth-first search over all of them, kept in the cache. Else the exact solver of the
+puzzle's family (exact.solver), over the tables and pattern databases of the user's studies or small ones made now.
 """
 
 import os
@@ -21,32 +16,29 @@ from costtogo.exact.bfs import distances
 from costtogo.exact.descent import Descent
 from costtogo.exact.graph import graph_of
 from costtogo.exact.hashing import hash_states
-from costtogo.exact.meeting import MeetingSearch
 from costtogo.exact.nearby import FAR, Ends, GoalAlone, NearbyTable, nearby_table
+from costtogo.exact.solver import ExactSearch, Means, exact_solver
 from costtogo.files import FileError, digest, read_json
 from costtogo.progress import say
-from costtogo.puzzles import exact_solver, find
 from costtogo.puzzles import files as files_of
 from costtogo.puzzles.base import ListedPuzzle, Puzzle, is_listed
-from costtogo.search.replayed import Search
 from costtogo.solving.cache import cached
-from costtogo.types import CostToGo, SearchResult, States
+from costtogo.types import CostToGo, States
 
 NEARBY_STATES = 250_000  # of a table around the goal made for one command, about: a second's work
-MOST_BETWEEN = 150_000_000  # children that breadth-first search looks up; of the 3×3×3 all up to 8 moves away
 SMALL = {3: "4-4", 4: "5-5-5", 5: "4-5-5-5-5", 6: "4-4-4-4-4-4-4-4-3", 7: "3-3-3-3-3-3-3-3-3-3-3-3-3-3-3-3"}  # by side
 MOST_LISTED = 1 << 26  # states of a table made for one command: 64 MB, and five times that while it is made
 RESULTS = Path("results")
 
 
 def is_tabled(puzzle: Puzzle) -> TypeGuard[ListedPuzzle]:
-    """True if the exact distances of all states can be had at once."""
+    """True if the exact distances of all states can be computed for one command."""
     return is_listed(puzzle) and puzzle.state_count <= MOST_LISTED
 
 
 @lru_cache(maxsize=2)
 def descent_of(puzzle: ListedPuzzle) -> Descent:
-    """The exact distances of all states, made in seconds at most and kept in the cache."""
+    """The exact distances of all states, computed within seconds and kept in the cache."""
 
     def make() -> dict[str, np.ndarray]:
         return {"distance": distances(graph_of(puzzle), int(puzzle.rank(puzzle.goal[None])[0]))}
@@ -55,21 +47,19 @@ def descent_of(puzzle: ListedPuzzle) -> Descent:
 
 
 def exact_values(puzzle: Puzzle, states: States) -> CostToGo:
-    """Moves to the goal where these are known without a search, float32 [N], NaN elsewhere; inf of dead ends."""
+    """Moves to the goal where they are known without a search, float32 [N]; NaN elsewhere, inf for dead ends."""
     if is_tabled(puzzle):
         return descent_of(puzzle)(states)
-    if puzzle.presses is not None:
-        from costtogo.exact.lights_out import FewestPresses
-
-        return FewestPresses(puzzle)(states)
     if not puzzle.one_goal:
         return _of_levels(puzzle, states)
+    if by_rules := exact_solver(puzzle):
+        return by_rules(states).cost.astype(np.float32)
     near = find_nearby(puzzle)(states)
     return np.where(near == FAR, np.nan, near).astype(np.float32)
 
 
 def _of_levels(puzzle: Puzzle, states: States) -> CostToGo:
-    """The same of levels small enough to list."""
+    """exact_values for levels that are small enough to list."""
     from costtogo.exact.sokoban import TooLarge, by_level, list_level
 
     values = np.full(len(states), np.nan, dtype=np.float32)
@@ -81,34 +71,18 @@ def _of_levels(puzzle: Puzzle, states: States) -> CostToGo:
     return values
 
 
-def exact_search(puzzle: Puzzle, seconds: float) -> Search:
-    """The solver that proves its solutions; it ends as unsolved after some seconds."""
+def exact_search(puzzle: Puzzle, seconds: float) -> ExactSearch:
+    """The solver that proves its solutions, on all cores; it ends as unsolved after some seconds."""
     if is_tabled(puzzle):
         return descent_of(puzzle).solve
-    if puzzle.presses is not None:
-        from costtogo.exact import lights_out
-
-        return partial(lights_out.solve, puzzle, lights_out.FewestPresses(puzzle))
-    family = find(puzzle.name)[0]
-    if family.exact:
-        return partial(exact_solver(puzzle), seconds=seconds)
-    if family.database:
-        return partial(_deepening, puzzle, seconds)
-    return MeetingSearch(puzzle, find_nearby(puzzle), MOST_BETWEEN, seconds).solve
-
-
-def _deepening(puzzle: Puzzle, seconds: float, starts: States) -> SearchResult:
-    """IDA* over the pattern database at hand, on all cores."""
-    from costtogo.search import ida_star
-
-    limits = ida_star.IdaLimits(seconds=seconds)
-    return ida_star.solve(puzzle, find_database(puzzle), starts, limits=limits, threads=os.cpu_count() or 1)
+    means = partial(find_nearby, puzzle), partial(find_database, puzzle)
+    return exact_solver(puzzle, Means(*means, seconds=seconds, threads=os.cpu_count() or 1))
 
 
 def find_nearby(puzzle: Puzzle) -> Ends:
-    """The exact distances around the goal: the study's table where there is one, else a smaller one, kept in the cache.
+    """The exact distances around the goal: the study's table if there is one, else a smaller one, kept in the cache.
 
-    Where each state has its own goal, a test for solved states alone.
+    If each state has its own goal, only a test for solved states.
     """
     if not puzzle.one_goal:
         return GoalAlone(puzzle)
@@ -119,7 +93,7 @@ def find_nearby(puzzle: Puzzle) -> Ends:
 
 @lru_cache(maxsize=8)
 def _is_of_study(puzzle: Puzzle, path: Path) -> bool:
-    """Whether a file is what a stage on the puzzle wrote, by the card beside it; where it is not, that is said."""
+    """True if a stage on the puzzle wrote this file, according to its card; a line on stderr says if not."""
     try:
         card, rules = read_json(path.with_suffix(".json")), [digest(file) for file in files_of(puzzle.name)]
         of = card["parameters"]["puzzle"], [*card["inputs"].values()]
@@ -133,7 +107,7 @@ def _is_of_study(puzzle: Puzzle, path: Path) -> bool:
 
 @lru_cache(maxsize=1)
 def _table_of_study(puzzle: Puzzle, path: Path) -> Ends:
-    """The exact distances around the goal in the file of a study; the goal alone where that lists all states."""
+    """The exact distances around the goal in a study's file; only the goal if the file lists all states."""
     from costtogo.stages.tables import read_nearby
 
     return read_nearby(path, puzzle)
@@ -141,7 +115,7 @@ def _table_of_study(puzzle: Puzzle, path: Path) -> Ends:
 
 @lru_cache(maxsize=1)
 def _small_table(puzzle: Puzzle) -> NearbyTable:
-    """The exact distances as far as NEARBY_STATES reach, one move at least."""
+    """The exact distances of about NEARBY_STATES states around the goal, to a depth of at least one move."""
 
     def make() -> dict[str, np.ndarray]:
         table = nearby_table(puzzle, 1)
@@ -156,7 +130,7 @@ def _small_table(puzzle: Puzzle) -> NearbyTable:
 
 
 def find_database(puzzle: Puzzle) -> Callable:
-    """The database that the puzzle's study finds optima by, else its largest, else a small one made now."""
+    """The pattern database for the optima of the puzzle's study, else its largest one, else a small one made now."""
     study = RESULTS / puzzle.name
     optima = study / "optima" / f"{puzzle.name}.json"
     name = read_json(optima)["parameters"]["optima"]["pattern_database"] if optima.exists() else None

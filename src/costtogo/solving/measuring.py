@@ -1,6 +1,6 @@
-"""What a network's card says: its errors against exact distances, and what the default solver finds with it.
+"""The numbers on a network's card: its errors against exact distances, and the results of the default solver.
 
-Where the exact distances of all states can be had, the network is held against every state. Elsewhere against a sample:
+If the exact distances of all states are known, the network is compared on every state. Else on a sample:
 states around the goal, boards whose distance is a formula, or all states of some levels.
 """
 
@@ -15,9 +15,9 @@ from costtogo.heuristics.table import tabulate
 from costtogo.puzzles import levels_of
 from costtogo.puzzles.base import Puzzle, random_walks
 from costtogo.search.replayed import checked
+from costtogo.solve_options import Setting
 from costtogo.solving.exact import descent_of, exact_values, find_nearby, is_tabled
 from costtogo.solving.searches import make_ready
-from costtogo.solving.setting import Setting
 from costtogo.types import CostToGo, States
 
 SEED = 2022
@@ -37,13 +37,12 @@ def measure(heuristic: NetworkHeuristic) -> dict[str, Any]:
     mean_absolute_error: in moves.  instances, solved_percent, length, nodes_expanded: of searches by the default
     solver, `solver`, with up to SECONDS each; optimal_percent: of those whose optimum is known.
     """
-    puzzle = heuristic.puzzle
-    setting = Setting(seconds=SECONDS).resolved(puzzle, heuristic.by_action, heuristic.has_policy)
+    setting = Setting(seconds=SECONDS).resolved(heuristic)
     return {"solver": setting.solver, **errors(heuristic), **found(heuristic, setting)}
 
 
 def errors(heuristic: NetworkHeuristic) -> dict[str, float]:
-    """How the values of the network differ from exact distances."""
+    """The errors of the network against exact distances."""
     puzzle = heuristic.puzzle
     if is_tabled(puzzle):
         values, distance = tabulate(puzzle, heuristic).values, descent_of(puzzle).distance.astype(np.float32)
@@ -70,7 +69,7 @@ def sample(puzzle: Puzzle) -> tuple[States, CostToGo]:
 
 
 def _of_levels(puzzle: Puzzle, generator: np.random.Generator) -> tuple[States, CostToGo]:
-    """States that can still be solved, of levels that no training sees, spread evenly over their distances."""
+    """Solvable states of levels that no training sees, spread evenly over their distances."""
     listed = list_levels(puzzle, starts(puzzle, LEVELS), levels_of(puzzle).table, LEVELS * OF_EACH, generator)
     return listed.states, listed.distance.astype(np.float32)
 
@@ -83,7 +82,7 @@ def starts(puzzle: Puzzle, count: int) -> States:
 
 
 def found(heuristic: NetworkHeuristic, setting: Setting) -> dict[str, float]:
-    """What the solver of a setting finds, a search at a time."""
+    """The results of the solver of a setting, one search at a time."""
     puzzle, begin = heuristic.puzzle, starts(heuristic.puzzle, INSTANCES)
     search = make_ready(puzzle, heuristic, setting)
     rows = [checked(puzzle, search, start[None])[0] for start in begin]
@@ -99,5 +98,5 @@ def found(heuristic: NetworkHeuristic, setting: Setting) -> dict[str, float]:
 
 
 def rounded(number: float) -> float:
-    """Four significant digits: what a card shows."""
+    """Four significant digits, as on a card."""
     return float(f"{number:.4g}")

@@ -3,6 +3,7 @@
 import os
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -15,27 +16,18 @@ from costtogo.puzzles.base import Puzzle, is_listed
 from costtogo.search import anytime, bwas, mcts
 from costtogo.search.bwas import Limits
 from costtogo.search.replayed import Search, warm_up
+from costtogo.solve_options import LARGE, LISTED, MOST_EVALUATED, RISING_BATCH, WITHOUT_NETWORK, Setting
 from costtogo.solving.exact import exact_search, find_nearby
-from costtogo.solving.setting import WITHOUT_NETWORK, Setting
 from costtogo.types import Heuristic, UserError
 
 RISING = (0.8, 1.0)  # λ of the solver rising: soon a solution, then a shorter one with larger and larger N
-RISING_BATCH = 500
 SHORTENING = 0.1  # of its seconds, for making solutions of sliding tiles shorter by stretches
 # Of mcts, where all states can be listed and elsewhere: among the best on own states of the 2×2×2 and the 3×3×3 cube.
 TREES_LISTED, TREES_LARGE = {"exploration": 50.0, "virtual_loss": 10.0, "leaves": 8}, {"exploration": 40.0}
-MOST_EVALUATED = 100_000  # states of a tree where nothing else is asked for
-
-
-def solvers(puzzle: Puzzle, *, has_policy: bool = False) -> list[str]:
-    """The names of the solvers that apply to a puzzle, given what its network offers; auto comes first."""
-    family = find(puzzle.name)[0]
-    over_network = ["auto", "bwas", "greedy", "beam", "rising", *(["mcts"] if has_policy else [])]
-    return [*over_network, "exact", *(["local"] if family.local else [])]
 
 
 def make_ready(puzzle: Puzzle, heuristic: Heuristic | None, setting: Setting) -> Search:
-    """The search of a setting, once a first small one is done, so that no seconds hold the loading of compiled code.
+    """The search of a setting, after a first small search, so that its seconds exclude loading compiled code.
 
     heuristic: None for the solvers that need no network.
     """
@@ -55,13 +47,10 @@ def _over_network(puzzle: Puzzle, heuristic: Heuristic, nearby: Ends | None, set
     """A search over a network; nearby: exact distances around the goal of a puzzle too large to list."""
     if setting.solver in ("bwas", "greedy"):
         known = heuristic if nearby is None else NearbyHeuristic(heuristic, nearby)
-        return partial(bwas.solve, puzzle, known, **setting.of_bwas(puzzle))
+        return partial(bwas.solve, puzzle, known, **options_of_bwas(puzzle, setting))
     if setting.solver == "mcts":
-        seconds = np.inf if setting.seconds is None else setting.seconds
-        limits = Limits(setting.max_expansions or MOST_EVALUATED, setting.max_nodes, seconds)
-        return partial(
-            mcts.solve, puzzle, heuristic, limits=limits, **(TREES_LISTED if is_listed(puzzle) else TREES_LARGE)
-        )
+        weights = TREES_LISTED if is_listed(puzzle) else TREES_LARGE
+        return partial(mcts.solve, puzzle, heuristic, limits=_limits(setting, MOST_EVALUATED), **weights)
     options = {"seconds": setting.effort, "max_nodes": setting.max_nodes, "nearby": nearby}
     if setting.solver == "rising":
         options |= {"path_weights": RISING, "batch_size": setting.batch_size or RISING_BATCH, "widening": True}
@@ -69,8 +58,24 @@ def _over_network(puzzle: Puzzle, heuristic: Heuristic, nearby: Ends | None, set
     return partial(anytime.solve, puzzle, heuristic, **options)
 
 
+def options_of_bwas(puzzle: Puzzle, setting: Setting) -> dict[str, Any]:
+    """λ, N, where a search ends, and whether it goes on: keyword arguments of bwas.solve."""
+    given = {name: value for name in LISTED if (value := getattr(setting, name)) is not None}
+    greedy = {"path_weight": 0.0, "batch_size": 1} if setting.solver == "greedy" else {}
+    options = (LISTED if is_listed(puzzle) else LARGE) | greedy | given
+    limits = _limits(setting, options.pop("max_expansions"))
+    return {**options, "limits": limits, "until_proved": setting.until_proved}
+
+
+def _limits(setting: Setting, max_expansions: int) -> Limits:
+    """Where a search ends; max_expansions: for a setting that has none."""
+    seconds = np.inf if setting.seconds is None else setting.seconds
+    most = max_expansions if setting.max_expansions is None else setting.max_expansions
+    return Limits(most, setting.max_nodes, seconds)
+
+
 def without_network(puzzle: Puzzle, setting: Setting) -> Search:
-    """The solver exact or local; UserError where there is none of the puzzle."""
+    """The solver exact or local; UserError if the puzzle has none."""
     if setting.solver not in WITHOUT_NETWORK:
         raise UserError(f"The solver {setting.solver} searches over a network: give one, or choose exact.")
     if setting.solver == "exact":

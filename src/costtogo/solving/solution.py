@@ -1,4 +1,4 @@
-"""What a search found, replayed, with the optimum where that is known."""
+"""The result of a search, replayed, with the optimum if it is known."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -19,8 +19,8 @@ FACTS = ("beam", "mcts", "local")  # solvers whose lower bound rests on no netwo
 class Solution:
     """One search from one start.
 
-    start: uint8 [D].  actions: the moves of the solution, empty where there is none.
-    lower_bound: moves that every solution has at least; `holds` says whether that rests on the network.
+    start: uint8 [D].  actions: the moves of the solution, empty if there is none.
+    lower_bound: the least moves of any solution; `holds` is True if this does not depend on the network.
     ended: "solved", "memory", "seconds" or "expansions".  solver: by name.
     """
 
@@ -52,24 +52,24 @@ class Solution:
 
     @property
     def metric(self) -> str:
-        """What length counts: "moves", or "quarter turns" of a cube."""
+        """The unit of length: "moves", or "quarter turns" for a cube."""
         return METRICS["length_qtm" if self.puzzle.half_turn_length else "length"]
 
     @property
     def half_turn_length(self) -> int | None:
-        """Moves where a half turn counts as one; None where the puzzle has no half turns."""
+        """Moves, with a half turn counted as one; None if the puzzle has no half turns."""
         return self.puzzle.half_turn_length(self.actions) if self.puzzle.half_turn_length else None
 
     @property
     def pushes(self) -> int | None:
-        """How many of the moves push something; None where nothing can be pushed."""
+        """The number of moves that push something; None if nothing can be pushed."""
         return int(self.puzzle.is_push(self.start, self.actions).sum()) if self.puzzle.is_push else None
 
     @cached_property
     def optimum(self) -> int | None:
-        """Moves of a shortest solution, where that is known: by the solver exact, by a table or by a formula.
+        """Moves of a shortest solution if they are known: from the solver exact, a table or a formula; else None.
 
-        UserError where the solution contradicts what is known.
+        UserError if the solution is shorter.
         """
         if self.solver == "exact":
             return self.length if self.solved else None
@@ -78,7 +78,7 @@ class Solution:
         return int(value) if np.isfinite(value) else None
 
     def check(self, least: float) -> None:
-        """UserError where the solution, which was replayed, has fewer moves than is proved; NaN proves nothing."""
+        """UserError if the replayed solution has fewer moves than `least`, which is proved; NaN proves nothing."""
         if self.solved and self.length < least:
             raise UserError(
                 f"The exact distances of {self.puzzle.name} are wrong, so nothing is proved: one of its solutions has "
@@ -87,13 +87,13 @@ class Solution:
 
     @property
     def proved(self) -> bool:
-        """True if no solution can be shorter, whatever the network is like."""
+        """True if no solution can be shorter, however good or bad the network."""
         known = self.optimum is not None and self.length == self.optimum
         return self.solved and (known or (self.holds and self.lower_bound >= self.length))
 
     @property
     def holds(self) -> bool:
-        """True where the lower bound holds whatever the network is like, else if it never overestimates."""
+        """True if the lower bound holds for any network; else it holds only if the network never overestimates."""
         return self.solver in (*FACTS, "exact")
 
     @cached_property
@@ -106,9 +106,9 @@ class Solution:
 
 
 def solution_of(puzzle: Puzzle, search: Search, start: States, solver: str) -> Solution:
-    """Search from one start, uint8 [D], and replay what was found.
+    """Search from one start, uint8 [D], and replay the solution.
 
-    Raises UserError where it does not reach the goal, or is shorter than what is proved.
+    Raises UserError if it misses the goal, or is shorter than the proved bound.
     """
     found, seconds = checked(puzzle, search, start[None])
     actions = [int(action) for action in found.solutions[0] if action != NO_ACTION]

@@ -28,6 +28,7 @@ from costtogo.analysis.neighbourhoods import audit_near_goal, look_around
 from costtogo.analysis.suboptimality import summarise
 from costtogo.exact.level_sample import LevelSample
 from costtogo.exact.nearby import GoalAlone, NearbyTable, draw_by_distance
+from costtogo.exact.solver import exact_solver
 from costtogo.files import read_frame
 from costtogo.heuristics.nearby import NearbyHeuristic
 from costtogo.heuristics.network import NetworkHeuristic, load
@@ -37,7 +38,7 @@ from costtogo.params.audits import ProgressParams, SampledAudit
 from costtogo.params.base import derive_seed
 from costtogo.params.training import sampler_of
 from costtogo.progress import say, with_progress
-from costtogo.puzzles import exact_solver, levels_of
+from costtogo.puzzles import levels_of
 from costtogo.puzzles.base import Puzzle
 from costtogo.search import bwas, greedy
 from costtogo.search.bwas import Limits

@@ -17,14 +17,13 @@ import numpy as np
 import pandas as pd
 
 from costtogo.analysis.suboptimality import summarise
-from costtogo.exact.lights_out import FewestPresses
+from costtogo.exact.solver import exact_solver
 from costtogo.external import Instances
 from costtogo.external import load as load_instances
 from costtogo.external_files import find
 from costtogo.files import FileError, json_text, read_csv, read_text, write_text
 from costtogo.params.searches import ExternalBudget, ExternalParams
 from costtogo.progress import say, with_progress
-from costtogo.puzzles import exact_solver
 from costtogo.puzzles.base import Puzzle
 from costtogo.search import anytime
 from costtogo.search.replayed import Search, warm_up
@@ -91,14 +90,11 @@ def read_beside(path: Path, instances: int) -> pd.DataFrame:
 
 def with_optima(puzzle: Puzzle, instances: Instances) -> Instances:
     """The instances with the lengths of shortest solutions that follow from the rules, where the file tells none."""
-    if not np.isnan(instances.optimal).any():
+    by_rules = exact_solver(puzzle) if np.isnan(instances.optimal).any() else None
+    if by_rules is None:
         return instances
-    if not puzzle.one_goal:
-        found = exact_solver(puzzle)(instances.states)
-        return replace(instances, optimal=np.where(found.solved, found.cost, np.nan))
-    if puzzle.family != "lights_out":
-        return instances
-    return replace(instances, optimal=FewestPresses(puzzle)(instances.states).astype(np.float64))
+    found = by_rules(instances.states)
+    return replace(instances, optimal=np.where(found.solved, found.cost, np.nan))
 
 
 def options_of(budget: ExternalBudget, threads: int) -> dict:

@@ -13,16 +13,12 @@ import numpy as np
 import pandas as pd
 
 from costtogo.analysis.suboptimality import summarise
-from costtogo.exact.lights_out import FewestPresses
-from costtogo.exact.meeting import MeetingSearch
 from costtogo.exact.nearby import nearby_table
+from costtogo.exact.solver import ExactSearch, Means, exact_solver
 from costtogo.params.searches import OptimaParams
 from costtogo.progress import say
-from costtogo.puzzles import exact_solver
 from costtogo.puzzles.base import Puzzle
-from costtogo.search import ida_star
-from costtogo.search.ida_star import IdaLimits
-from costtogo.search.replayed import Search, warm_up
+from costtogo.search.replayed import warm_up
 from costtogo.stages.search.loading import load_heuristic, read_sets
 from costtogo.stages.search.running import describe, metrics_of, refuse, run_alone
 from costtogo.stages.stage_run import StageRun
@@ -58,13 +54,8 @@ def run(params: Path, out: Path, instances: Path, database: Path | None = None) 
     stage.finish_tables({"": found[columns]}, metrics, searched[["set", "instance", "seconds"]])
 
 
-def exact_search(puzzle: Puzzle, asked: OptimaParams, database: Path | None) -> Search:
-    """What finds shortest solutions of the puzzle's states."""
-    if asked.pattern_database is not None:
-        heuristic = load_heuristic(puzzle, asked.pattern_database, database)
-        return partial(ida_star.solve, puzzle, heuristic, limits=IdaLimits(max_generated=asked.max_generated))
-    if puzzle.family == "lights_out":
-        return FewestPresses(puzzle).solve
-    if not puzzle.one_goal:
-        return exact_solver(puzzle)
-    return MeetingSearch(puzzle, nearby_table(puzzle, asked.around), asked.max_generated).solve
+def exact_search(puzzle: Puzzle, asked: OptimaParams, database: Path | None) -> ExactSearch:
+    """The exact solver of the puzzle, with what the parameters ask for."""
+    name = asked.pattern_database
+    heuristic = None if name is None else partial(load_heuristic, puzzle, name, database)
+    return exact_solver(puzzle, Means(partial(nearby_table, puzzle, asked.around), heuristic, asked.max_generated))

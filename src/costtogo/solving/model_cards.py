@@ -1,4 +1,4 @@
-"""Trained networks at hand: those of the user's own studies, and those that come with the package.
+"""Trained networks that can be used: those of the user's own studies, and those that come with the package.
 
 A network of a study goes first. The package has one network a puzzle, with 16-bit weights, in the folder `networks`: a
 checkpoint <puzzle>.safetensors and its card <puzzle>.json, which tools/pack.py writes.
@@ -26,9 +26,9 @@ PACKAGED, STUDY, FILE = "packaged", "study", "file"
 class ModelCard:
     """One network.
 
-    name: "cube3" of a packaged one, "study/model" of a study's, or a path.  puzzle: what it was trained on.
+    name: "cube3" for a packaged network, "study/model" for one of a study, or a path.  puzzle: that it was trained on.
     origin: PACKAGED, STUDY or FILE.  path: the checkpoint, or the folder of the model.
-    numbers: what was measured of it, by name; empty where that is not known.
+    numbers: measurements by name; empty if there are none.
     """
 
     name: str
@@ -39,7 +39,7 @@ class ModelCard:
 
     @property
     def told(self) -> str:
-        """Which network this is, for a line of output."""
+        """The network in words, for a line of output."""
         if self.origin == PACKAGED:
             return f"the network that comes with costtogo ({title(self.puzzle)})"
         study, _, model = self.name.rpartition("/")
@@ -48,7 +48,7 @@ class ModelCard:
     def checkpoint(self) -> Path:
         """The file: of a model's folder the selected checkpoint, else the last.
 
-        FileError where a packaged one is not the file that was measured.
+        FileError if a packaged one is not the file that was measured.
         """
         if self.origin == PACKAGED and digest(self.path) != _packed(self.path)["sha256"]:
             raise FileError(f"{self.path} is damaged: it is not the network that was measured; install costtogo again.")
@@ -88,8 +88,10 @@ def _packed(path: Path) -> dict[str, Any]:
 
 
 def of_studies(puzzle: str) -> list[ModelCard]:
-    """The networks of a puzzle in the study of its own or the default one, the best first: the headline of the study's
-    report, else the one whose searches are optimal most often, else the first."""
+    """The networks of a puzzle in its own study, or else in the default one, the best first.
+
+    The headline of the study's report comes first, then those whose searches are optimal most often, then by name.
+    """
     study = study_of(puzzle)
     trained = [path.stem for path in sorted((study / "models").glob("*.json")) if _trained_on(path) == puzzle]
     if not trained:  # and the report of the default study may not know the puzzle
@@ -108,7 +110,7 @@ def of_studies(puzzle: str) -> list[ModelCard]:
 
 
 def study_of(puzzle: str) -> Path:
-    """The folder of the study that trains networks of a puzzle: that of its name, else the default one."""
+    """The folder of the study that trains networks of a puzzle: the study of its name, or else the default one."""
     study = RESULTS / puzzle
     return RESULTS / DEFAULT if is_listed(make(puzzle)) and not study.is_dir() else study
 
@@ -122,7 +124,7 @@ def _trained_on(card: Path) -> str:
 
 
 def _headline(report: Path, puzzle: str) -> str | None:
-    """The network that stands for a puzzle in a report, by its card; None without a report, or of another puzzle."""
+    """The network that a report names as the headline of a puzzle; None without one."""
     match read_json(report) if report.exists() else None:
         case {"parameters": {"puzzles": dict(puzzles)}}:
             return puzzles.get(puzzle, {}).get("headline")
@@ -137,7 +139,7 @@ def _metrics(card: Path) -> dict[str, Any]:
 
 
 def models(puzzle: str | None = None) -> list[ModelCard]:
-    """All networks at hand of one puzzle, the best first; or of every puzzle that has a packaged one or a study."""
+    """All networks of one puzzle, the best first; or those of every puzzle that has any."""
     names = [puzzle] if puzzle else sorted({card.puzzle for card in packaged()} | set(_studied()))
     return [card for name in names for card in (*of_studies(name), *packaged(name))]
 
@@ -152,9 +154,9 @@ def _studied() -> Iterator[str]:
 
 
 def find_model(puzzle: str | None, named: Path | str | None = None) -> ModelCard:
-    """The network of a name, a checkpoint or a model's folder; without one the best of the puzzle.
+    """The network that is named: by its name, a checkpoint or a model's folder; if none is named, the puzzle's best.
 
-    UserError where there is none.
+    UserError if there is none.
     """
     if named is not None:
         known = next((card for card in models(puzzle) if card.name == str(named)), None)
@@ -170,7 +172,7 @@ def find_model(puzzle: str | None, named: Path | str | None = None) -> ModelCard
 
 
 def _training(puzzle: str) -> str:
-    """How a network of a puzzle is trained: by the default study, by that of its name, or by one to be written."""
+    """The way to train a network of a puzzle: by the default study, the study of its name, or one that you write."""
     if puzzle in STUDIED:
         return "make, in a clone, takes about a quarter of an hour"
     if (STUDIES / f"{puzzle}.yaml").exists():

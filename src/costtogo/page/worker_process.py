@@ -1,6 +1,6 @@
-"""A worker process: it reads jobs from its standard input and writes what becomes of them, both a line of JSON each.
+"""A worker process: it reads jobs from its standard input and writes answers, each one line of JSON.
 
-    python -m costtogo.page.worker <module> [prepare]
+    python -m costtogo.page.worker_process <module> [prepare]
 
 The module has a function for each call in CALLS, which takes the fields of the job and a function `report` for its
 progress. It also has a function `prepare` without arguments, which is called at the start if that is asked for. A job

@@ -1,0 +1,40 @@
+"""Solvers that prove their solutions shortest: every family of puzzles names its own, Family.exact.
+
+by linear algebra over GF(2)         Lights Out
+by listing a level, else by A*       Sokoban
+by IDA*                              sliding tiles, over a pattern database
+by breadth-first search, both ends   all others, and sliding tiles without a pattern database
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from costtogo.exact.nearby import Ends
+from costtogo.puzzles import find, made
+from costtogo.puzzles.base import Puzzle
+from costtogo.types import Heuristic, SearchResult, States
+
+ExactSearch = Callable[[States], SearchResult]  # of starts, uint8 [B, D]
+
+
+@dataclass(frozen=True)
+class Means:
+    """What an exact solver may use.
+
+    nearby, database: make the table around the goal and the heuristic of a pattern database; called where one is used.
+    max_generated: nodes after which a search ends as unsolved; the solver's own limit if None.
+    seconds: the same.  threads: of one search.
+    """
+
+    nearby: Callable[[], Ends] | None = None
+    database: Callable[[], Heuristic] | None = None
+    max_generated: int | None = None
+    seconds: float = np.inf
+    threads: int = 1
+
+
+def exact_solver(puzzle: Puzzle, means: Means = Means()) -> ExactSearch | None:
+    """The exact solver of a puzzle's family; None where it needs means that are not given."""
+    return made(find(puzzle.name)[0].exact)(puzzle, means)

@@ -1,0 +1,207 @@
+"""The options of `costtogo solve`, each stated once: its help, its bounds, and what it cannot be combined with.
+
+The command line makes its options from the fields of Task and Setting; the page and Python programs use Setting alone.
+Importing this loads no compiled code, so `costtogo --help` is quick.
+"""
+
+import os
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from costtogo.puzzles import find
+from costtogo.types import UserError, excerpt
+
+if TYPE_CHECKING:
+    from costtogo.heuristics.network import NetworkHeuristic
+    from costtogo.puzzles.base import Puzzle
+
+SOLVERS = {  # by name, in the order of help: what each does
+    "auto": "the solver that suits the network and the puzzle",
+    "bwas": "batch weighted A*: expands the N open nodes of least f = λ · g + h at a time",
+    "greedy": "best-first search: bwas with λ = 0 and N = 1",
+    "beam": "beams that grow wider until the time is up",
+    "rising": "bwas with λ = 0.8, then 1, then with larger and larger N, until the time is up",
+    "mcts": "Monte Carlo tree search guided by a policy",
+    "exact": "a shortest solution, without a network",
+    "local": "local value iteration: a few tiles at a time, without a network",
+}
+WITHOUT_NETWORK = ("exact", "local")
+LISTED = {"path_weight": 0.7, "batch_size": 5, "max_expansions": 200_000}  # BWAS where nothing else is asked for
+LARGE = {"path_weight": 0.4, "batch_size": 1000, "max_expansions": 10_000_000}
+RISING_BATCH = 500
+SECONDS = 30.0
+MOST_EVALUATED = 100_000  # states of a tree where nothing else is asked for
+MOST_NODES = 40_000_000  # of which a search by action has room on 7 × 7 lights
+STARTS = ("scramble", "state", "level")  # options that give the state to solve
+OF_BWAS = ("path_weight", "max_expansions", "until_proved")  # options that make auto choose it for large puzzles, too
+REFUSED = (  # solvers, options that they do not take, and why
+    ("greedy", ("path_weight", "batch_size"), "is bwas with λ = 0 and N = 1: leave out --path-weight and --batch-size"),
+    ("exact local", (*OF_BWAS, "batch_size", "average"),
+     "searches over no network: leave out the options of those that do"),
+    ("exact local", ("max_nodes",), "keeps no nodes in memory: leave out --max-nodes"),
+    ("local", ("seconds",), "is done at once: leave out --seconds"),
+    ("beam", ("batch_size",), "chooses its widths by its --seconds: leave out --batch-size"),
+    ("mcts", ("path_weight", "batch_size", "until_proved", "average"),
+     "has no λ, N, proof or average: leave out --path-weight, --batch-size, --until-proved and --average"),
+    ("beam rising", OF_BWAS, "ends with its --seconds or --max-nodes: leave out --path-weight, --max-expansions and "
+     "--until-proved, or choose --solver bwas"),
+)  # fmt: skip
+
+
+def solvers(puzzle: "Puzzle", *, has_policy: bool = False) -> list[str]:
+    """The names of the solvers that apply to a puzzle, given what its network offers; auto comes first."""
+    missing = {"mcts"} if not has_policy else set()
+    missing |= {"local"} if find(puzzle.name)[0].local is None else set()
+    return [name for name in SOLVERS if name not in missing]
+
+
+def option(default: Any, help: str, **bounds: Any) -> Any:
+    """A field that the command line offers as an option of the same name.
+
+    bounds: min or max, as typer has them; counts=True for whole numbers from 1 on.
+    """
+    return field(default=default, metadata={"help": help, **bounds})
+
+
+@dataclass(frozen=True)
+class Task:
+    """What to solve, over which network, and where the solutions go."""
+
+    puzzle: str | None = option(
+        None, "cube2, cube3, puzzle15, lights_out_7, hanoi_7, hanoi_4_4 …, or the JSON file of a puzzle."
+    )
+    model: Path | None = option(None, "A checkpoint, or a model's folder; the best of the puzzle's study if left out.")
+    scramble: str | None = option(None, 'Moves from the goal: "R U\' F2", "U L D" or "0>2".')
+    state: str | None = option(
+        None, "A state: face letters, tiles or lights row by row, pegs, or the rows of a level parted by |."
+    )
+    level: Path | None = option(None, "A text file with one level of Sokoban, in # @ $ . * +.")
+    instances: Path | None = option(
+        None,
+        "CSV with a column scramble, state, tiles or lights; optimal_moves is compared. Of Sokoban a text file of "
+        "levels, or a folder of such files.",
+    )
+    out: Path | None = option(None, "CSV to write; needed with --instances.")
+    overwrite: bool = option(False, "Replace the file of --out; else one begun by the same command is ended.")
+    json: bool = option(False, "Print the solution of one state as JSON.")
+
+    @property
+    def start(self) -> tuple[str, str]:
+        """The one state to solve: the option that gives it, and its text."""
+        ((kind, value),) = self._starts
+        return kind, str(value)
+
+    @property
+    def _starts(self) -> list[tuple[str, Any]]:
+        return [(kind, value) for kind in STARTS if (value := getattr(self, kind)) is not None]
+
+    def refuse(self, setting: "Setting") -> None:
+        """UserError if options cannot be combined with each other, or with the solver of a setting."""
+        if self.instances is not None:
+            self._refuse_for_many()
+        elif self.out is not None or self.overwrite:
+            raise UserError("Leave out --out: it takes the solutions of --instances, and that of one state is printed.")
+        elif len(self._starts) != 1:
+            raise UserError(
+                'Give one of --scramble "moves", --state "cells", --level file.txt or --instances file.csv.'
+            )
+        if setting.solver not in WITHOUT_NETWORK:
+            return
+        setting.refuse()
+        if self.model is not None:
+            raise UserError(f"The solver {setting.solver} needs no network: leave out --model.")
+        if self.puzzle is None:
+            raise UserError("Name the puzzle with --puzzle.")
+
+    def _refuse_for_many(self) -> None:
+        """UserError if solutions of many states cannot be written, or would replace the file of these states."""
+        if self.json:
+            raise UserError("Leave out --json: the solutions of --instances go to the CSV file of --out.")
+        if self.out is None or self.scramble or self.state or self.level:
+            raise UserError("With --instances give --out, a CSV file to write, and no --scramble, --state or --level.")
+        name = excerpt(str(self.out))
+        if os.path.isdir(self.out):
+            raise UserError(f"--out {name} is a folder: name the CSV file to write.")
+        if os.path.isfile(self.instances) and os.path.exists(self.out) and os.path.samefile(self.instances, self.out):
+            raise UserError(f"--out {name} is the file of --instances, which it would replace: name another.")
+
+
+@dataclass(frozen=True)
+class Setting:
+    """How to search; each field says what it is for. None means: what suits the puzzle, LISTED or LARGE."""
+
+    solver: Literal[*SOLVERS] = option(
+        "auto",
+        "auto: bwas where the puzzle can be listed or an option of bwas is given, else beam or rising, as suits the "
+        f"network; {'; '.join(f'{name}: {does}' for name, does in SOLVERS.items() if name != 'auto')}. "
+        "More: docs/solve.md.",
+    )
+    seconds: float | None = option(
+        None,
+        f"For each state: beam and rising improve until then and exact ends with a bound, after {SECONDS:g} if left "
+        "out; bwas, greedy and mcts end unsolved.",
+        min=0,
+    )
+    path_weight: float | None = option(
+        None,
+        f"λ of bwas, from 0 (greedy) to 2; {LISTED['path_weight']}, of puzzles too large to list "
+        f"{LARGE['path_weight']}.",
+    )
+    batch_size: int | None = option(
+        None,
+        f"N of bwas and rising, nodes expanded at a time; {LISTED['batch_size']}, of puzzles too large to list "
+        f"{LARGE['batch_size']:,}, of rising {RISING_BATCH}.",
+        counts=True,
+    )
+    max_expansions: int | None = option(
+        None,
+        f"A search by bwas ends unsolved after as many; {LISTED['max_expansions']:,}, or {LARGE['max_expansions']:,} "
+        f"of large ones; one by mcts after as many states evaluated, {MOST_EVALUATED:,}.",
+        counts=True,
+    )
+    max_nodes: int = option(
+        MOST_NODES,
+        "Nodes kept in memory at once, about 100 bytes each; a search over a network ends there; "
+        f"{MOST_NODES:,} if left out.",
+        counts=True,
+        show_default=False,
+    )
+    until_proved: bool = option(False, "Go on until no open node promises a shorter solution.")
+    average: int = option(
+        1, "Symmetric images of a state over which its cost-to-go is averaged; cube3 has 48.", counts=True
+    )
+
+    def refuse(self) -> None:
+        """UserError if an option is given that the solver does not take."""
+        for solvers, options, why in REFUSED:
+            if self.solver in solvers.split() and self._has(options):
+                raise UserError(f"The solver {self.solver} {why}.")
+
+    def _has(self, options: tuple[str, ...]) -> bool:
+        """True if one of some options is given."""
+        return any(getattr(self, name) != getattr(Setting, name) for name in options)
+
+    def resolved(self, network: "NetworkHeuristic") -> "Setting":
+        """The same setting with a solver in place of auto: bwas if the puzzle can be listed or one of its options is
+        given, else beam or rising.
+
+        UserError if the solver is another one and does not take an option, or needs a policy that the network lacks.
+        """
+        from costtogo.puzzles.base import is_listed
+
+        if self.solver == "mcts" and not network.has_policy:
+            raise UserError("The solver mcts needs a network with a policy: give --model of a training by adi.")
+        self.refuse()
+        if self.solver != "auto":
+            return self
+        if is_listed(network.puzzle) or self._has(OF_BWAS):
+            return replace(self, solver="bwas")
+        # Where moves cannot be undone, beams end in dead ends.
+        beam = (network.by_action or network.has_policy) and network.puzzle.has_inverses
+        return replace(self, solver="beam" if beam else "rising")
+
+    @property
+    def effort(self) -> float:
+        """The seconds that a search which improves, or proves, may take."""
+        return SECONDS if self.seconds is None else self.seconds
