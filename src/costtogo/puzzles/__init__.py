@@ -42,6 +42,7 @@ class Family(NamedTuple):
     exact: makes the solver that proves its solutions shortest, see exact.solver.
     exact_by: how that solver finds them, as reports say it.
     pattern: a regular expression with the numbers as groups, where not every number makes a puzzle.
+    notation: the module that reads what people type of the puzzle, by read_state and read_scramble.
     picture: draws a state, a function of axes, puzzle and state; costtogo.figures draws the puzzles of this package.
     """
 
@@ -59,6 +60,7 @@ class Family(NamedTuple):
     exact: tuple[str, str] = ("costtogo.exact.meeting", "exact_search")
     picture: tuple[str, str] | None = None
     exact_by: str = "breadth-first search from both ends"
+    notation: str = "costtogo.notation.named"
 
     def numbers(self, name: str) -> list[int] | None:
         """The numbers in the name of a puzzle; None if the puzzle is not of this family."""
@@ -68,22 +70,25 @@ class Family(NamedTuple):
 
 
 FAMILIES = (
-    Family("cube2", "cube2", "cube2", "2×2×2 cube", "cube", ("costtogo.puzzles.cube", "Cube2")),
-    Family("cube3", "cube3", "cube3", "3×3×3 cube", "cube", ("costtogo.puzzles.cube3", "Cube3")),
+    Family("cube2", "cube2", "cube2", "2×2×2 cube", "cube", ("costtogo.puzzles.cube", "Cube2"),
+           notation="costtogo.notation.cubes"),
+    Family("cube3", "cube3", "cube3", "3×3×3 cube", "cube", ("costtogo.puzzles.cube3", "Cube3"),
+           notation="costtogo.notation.cubes"),
     Family("hanoi", "hanoi_7", "hanoi_<disks>, hanoi_<disks>_<pegs>", "Towers of Hanoi H({}, {})", "tower",
-           ("costtogo.puzzles.hanoi", "Hanoi")),
+           ("costtogo.puzzles.hanoi", "Hanoi"), notation="costtogo.notation.towers"),
     Family("sliding", "puzzle15", "puzzle8, 15, 24, 35 and 48", "{}-puzzle", "board",
            ("costtogo.puzzles.sliding", "tiles"), ("costtogo.heuristics.manhattan", "with_conflicts"),
            ("costtogo.heuristics.pattern_database", "read_database"),
            ("costtogo.learning.local_vi", "local_search"), r"puzzle(8|15|24|35|48)",
-           exact=("costtogo.search.ida_star", "exact_search")),
+           exact=("costtogo.search.ida_star", "exact_search"), notation="costtogo.notation.tiles"),
     Family("lights_out", "lights_out_7", "lights_out_<side>", "Lights Out, {0} × {0}", "board",
            ("costtogo.puzzles.lights_out", "LightsOut"),
-           exact=("costtogo.exact.lights_out", "exact_search"), exact_by="linear algebra"),
+           exact=("costtogo.exact.lights_out", "exact_search"), exact_by="linear algebra",
+           notation="costtogo.notation.lights"),
     Family("sokoban", "sokoban", "sokoban, sokoban_<side>, sokoban_<rows>_<columns>", "Sokoban", "level",
            ("costtogo.puzzles.sokoban", "sokoban"), bound=("costtogo.heuristics.matching", "MatchingBound"),
            levels=("costtogo.learning.sokoban", "Levels"), exact=("costtogo.search.exact_levels", "exact_search"),
-           exact_by="breadth-first search from the solved states"),
+           exact_by="breadth-first search from the solved states", notation="costtogo.notation.levels"),
 )  # fmt: skip
 
 

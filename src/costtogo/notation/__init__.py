@@ -1,0 +1,31 @@
+"""What people type and bring: sequences of moves, states of each family, tables of states, level collections.
+
+A reader turns text into a Given: the state, and in one line what was understood, so that a person sees it. What cannot
+be read is one sentence with the place and what was expected there. docs/notation.md has the grammars and their sources.
+"""
+
+from importlib import import_module
+
+from costtogo.notation.given import Given
+from costtogo.puzzles import find
+from costtogo.puzzles.base import Puzzle
+from costtogo.types import UserError
+
+SCRAMBLE = "scramble"
+
+
+def read(puzzle: Puzzle, text: str, kind: str = "") -> Given:
+    """What a text is: the scramble or the state of a kind, or either where no kind is named.
+
+    UserError where it is neither: what is wrong with it as what it looks more like.
+    """
+    reader = import_module(find(puzzle.name)[0].notation)
+    if kind:
+        return reader.read_scramble(puzzle, text) if kind == SCRAMBLE else reader.read_state(puzzle, text)
+    try:
+        return reader.read_scramble(puzzle, text)
+    except UserError as error:
+        try:
+            return reader.read_state(puzzle, text)
+        except UserError as other:
+            raise (error if " " in text.strip() and puzzle.one_goal else other) from None

@@ -1,0 +1,95 @@
+"""Towers of Hanoi.
+
+state = the peg of each disk, the smallest first, as digits or a list: "2222", "[2, 2, 2, 2]", "CCCC"
+      | the disks of each peg, the largest first, as lists: "[[3, 2, 1], [], []]", the smallest disk being 1
+move  = peg ">" peg, or "-", "->", "→", "to" between them; pegs are 0, 1, 2 … or A, B, C …;
+        a disk may be named before: "0:0>2", the smallest being 0
+"""
+
+import json
+import re
+
+import numpy as np
+
+from costtogo.notation import sequences
+from costtogo.notation.given import Given
+from costtogo.puzzles.base import apply
+from costtogo.puzzles.hanoi import Hanoi
+from costtogo.types import UserError, excerpt
+
+PEGS = "ABCDEFGHI"
+MOVE = re.compile(r"(?:(\d+):)?([0-8A-I])\s*(?:->|>|-|→|TO)\s*([0-8A-I])", re.IGNORECASE)
+
+
+def read_state(puzzle: Hanoi, text: str) -> Given:
+    """The peg of each disk, uint8 [n]; UserError where there are other disks or pegs."""
+    if "[" in text and "[" in text.partition("[")[2]:
+        return _given(puzzle, _by_pegs(puzzle, text))
+    letters = re.sub(r"[\s,;|\[\]()]+", "", text).upper().translate(str.maketrans(PEGS, "012345678"))
+    if len(letters) != puzzle.disks:
+        raise UserError(f"{puzzle.name} has {puzzle.disks} disks, but the pegs of {len(letters)} were given.")
+    for place, letter in enumerate(letters):
+        if letter not in "012345678"[: puzzle.pegs]:
+            raise UserError(
+                f"Unknown peg '{excerpt(letter)}' of disk {place + 1}: the pegs of {puzzle.name} are 0 to "
+                f"{puzzle.pegs - 1}."
+            )
+    return _given(puzzle, [int(letter) for letter in letters])
+
+
+def _by_pegs(puzzle: Hanoi, text: str) -> list[int]:
+    """The peg of each disk, by the disks of each peg."""
+    try:
+        pegs = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise UserError(f"'{excerpt(text)}' is no list of pegs with their disks, such as [[2, 1], [], []].") from error
+    disks = [disk for peg in pegs for disk in peg] if all(isinstance(peg, list) for peg in pegs) else []
+    whole = sorted(disks) == [*range(1, puzzle.disks + 1)] if all(isinstance(disk, int) for disk in disks) else False
+    if not whole or len(pegs) != puzzle.pegs or any(peg != sorted(peg, reverse=True) for peg in pegs):
+        raise UserError(
+            f"{puzzle.name} has {puzzle.pegs} pegs, on which the disks 1 to {puzzle.disks} lie, the largest first: "
+            f"'{excerpt(text)}' is not such a list."
+        )
+    where = {disk: number for number, peg in enumerate(pegs) for disk in peg}
+    return [where[disk] for disk in range(1, puzzle.disks + 1)]
+
+
+def _given(puzzle: Hanoi, pegs: list[int]) -> Given:
+    state = np.array(pegs, dtype=np.uint8)
+    return Given(state, puzzle.format_state(state))
+
+
+def read_scramble(puzzle: Hanoi, text: str) -> Given:
+    """The state that moves make of the goal; UserError where a move names another disk than it moves."""
+    example = f"a move such as 0>{puzzle.pegs - 1}, from peg 0 to peg {puzzle.pegs - 1} of {puzzle.name}, or a bracket"
+    steps = sequences.read(text, sequences.Family(MOVE, lambda found: [_step(puzzle, found)], _back, example))
+    state = puzzle.goal
+    for place, (disk, actions) in enumerate(((disk, [puzzle.actions.index(name)]) for disk, name in steps), start=1):
+        top = str(puzzle.top_disks(state[None])[0, int(puzzle.actions[actions[0]][0])])
+        if disk not in (None, top):
+            found = f"moves disk {top}" if int(top) < puzzle.disks else "has no disk to move"
+            raise UserError(
+                f"Move {place}, '{disk}:{puzzle.actions[actions[0]]}', {found}, not the one it names: 0 is the "
+                "smallest, and a scramble begins at the goal."
+            )
+        try:
+            state = apply(puzzle, state, actions)
+        except UserError as error:
+            raise UserError(
+                f"Move {place}, {puzzle.actions[actions[0]]}, is not legal there in {puzzle.name}."
+            ) from error
+    return Given(state, " ".join(name for _, name in steps))
+
+
+def _step(puzzle: Hanoi, found: re.Match) -> tuple[str | None, str]:
+    """The disk that a move names, if any, and the move in the puzzle's own words."""
+    disk, first, second = found.groups()
+    name = ">".join(str(PEGS.index(peg)) if peg in PEGS else peg for peg in (first.upper(), second.upper()))
+    if name not in puzzle.actions:
+        raise UserError(f"Unknown move '{excerpt(found[0])}': the pegs of {puzzle.name} are 0 to {puzzle.pegs - 1}.")
+    return disk, name
+
+
+def _back(step: tuple[str | None, str]) -> tuple[str | None, str]:
+    """A move back."""
+    return step[0], step[1][::-1]

@@ -1,0 +1,219 @@
+"""What people type is read as they mean it: held against a cube in the hand, and against boards by hand."""
+
+import random
+
+import numpy as np
+import pytest
+from hand_cube import HandCube
+from messages import is_one_sentence
+
+from costtogo import notation
+from costtogo.notation import cubes, levels, sequences, tables
+from costtogo.puzzles import make
+from costtogo.types import UserError
+
+CUBES = {"cube2": 2, "cube3": 3}
+TURNS = {
+    2: [f + s for f in "URFDLB" for s in ("", "'", "2")] + ["x", "y'", "z2", "Rw", "Uw'", "f"],
+    3: [f + s for f in "URFDLB" for s in ("", "'", "2")] + [*"M E' S2 x y' z2 r Uw2 f' 3Rw 2U".split()],
+}
+
+
+def same_pattern(text: str, other: str) -> bool:
+    """Whether two colourings differ in the names of their colours alone."""
+    names = dict(zip(text, other, strict=True))
+    return len({*names.values()}) == len(names) and "".join(names[letter] for letter in text) == other
+
+
+@pytest.mark.parametrize("name", CUBES)
+def test_what_is_read_of_turns_is_the_cube_in_the_hand(name):
+    puzzle, size, draw = make(name), CUBES[name], random.Random(1)
+    for _ in range(200):
+        text = " ".join(draw.choices(TURNS[size], k=draw.randrange(1, 20)))
+        given = notation.read(puzzle, text, "scramble")
+        puzzle.check_pieces(given.state)
+        assert same_pattern(puzzle.format_state(given.state), HandCube(size).turn(text).facelets("LUFDRB"))
+        assert (notation.read(puzzle, given.read_as, "scramble").state == given.state).all()
+
+
+@pytest.mark.parametrize("order", ["LUFDRB", "URFDLB", "ULFRBD", "BRUFLD", "DBLUFR"])
+@pytest.mark.parametrize("name", CUBES)
+def test_facelets_are_read_in_any_order_and_colours(name, order):
+    puzzle, size, draw = make(name), CUBES[name], random.Random(2)
+    if size == 2 and order not in cubes.ORDERS:
+        pytest.skip("a cube without centres says no order of its own")
+    for _ in range(20):
+        text = " ".join(draw.choices(TURNS[2][:18], k=25))
+        shown = HandCube(size).turn(text)
+        own = notation.read(puzzle, text, "scramble").state
+        for named in (shown.facelets(order), shown.facelets(order).translate(str.maketrans("URFDLB", "WRGYOB"))):
+            assert same_pattern(
+                puzzle.format_state(notation.read(puzzle, named, "state").state), puzzle.format_state(own)
+            )
+
+
+def test_what_the_project_writes_is_read_back():
+    generator = np.random.default_rng(0)
+    for name in ("cube2", "cube3", "puzzle8", "puzzle24", "lights_out_7", "hanoi_7", "sokoban", "hanoi_4_4"):
+        puzzle = make(name)
+        for length in (0, 3, 40):
+            state = puzzle.goal
+            for _ in range(length):
+                state = puzzle.move(
+                    state[None], np.array([generator.choice(np.flatnonzero(puzzle.legal(state[None])[0]))])
+                )[0]
+            read = notation.read(puzzle, puzzle.format_state(state), "state")
+            assert (read.state == state).all() and read.names is None, name
+
+
+BRACKETS = {
+    "(R U R' U')2 F": "R U R' U' R U R' U' F",
+    "[R, U]": "R U R' U'",
+    "[R: U]": "R U R'",
+    "[R U: F2]'": "R U F2 U' R'",
+    "[[R: U], D]": "R U R' D R U' R' D'",
+    "(R U)'": "U' R'",
+    "((R)3)2": "R2",
+    "RUR'U'F2LB'": "R U R' U' F2 L B'",
+    "R U // a comment\nF2 /* another\n one */ B": "R U F2 B",
+    "R, U, F’ L2": "R U F' L2",
+    "R3 U F3": "R' U F'",
+    "R2' U": "R2 U",
+    "R'2 U": "R2 U",
+    "(R U)^3": "R U R U R U",
+    "": "",
+    "R R'": "",
+}
+
+
+@pytest.mark.parametrize("text", BRACKETS)
+def test_brackets_are_written_out(text):
+    puzzle = make("cube3")
+    assert (
+        notation.read(puzzle, text, "scramble").state == notation.read(puzzle, BRACKETS[text], "scramble").state
+    ).all()
+
+
+WRONG = {
+    "R U Q": ["'Q'", "character 5"],
+    "R U\nL Q": ["line 2", "character 3"],
+    "R (U F": ["character 3", "never closed"],
+    "R U) F": ["closes nothing"],
+    "4Rw": ["layers"],
+    "((((R2)99)99)99)99": ["at most"],
+}
+
+
+@pytest.mark.parametrize("text", [*WRONG, "R^", "[R, U, F)"])
+def test_what_is_no_move_is_named_with_its_place(text):
+    with pytest.raises(UserError) as error:
+        notation.read(make("cube3"), text, "scramble")
+    assert is_one_sentence(str(error.value)) and all(word in str(error.value) for word in WRONG.get(text, []))
+
+
+def test_depth_and_length_break_nothing():
+    deep = "(" * 10_000 + "R" + ")" * 10_000
+    assert notation.read(make("cube3"), deep, "scramble").read_as == "R"
+    for text in ("(" * 100_000, "R" * 10_000_000, "9" * 1_000_000, "[" * 10_000 + "R" + ",U]" * 10_000):
+        with pytest.raises(UserError):
+            notation.read(make("cube3"), text, "scramble")
+
+
+BOARDS = {
+    "puzzle8": ["5 3 2 1 7 0 4 8 6", "532170486", "[[5, 3, 2], [1, 7, 0], [4, 8, 6]]", "5 3 2|1 7 _|4 8 6"]
+    + ["5,3,2,1,7,x,4,8,6", "5 3 2 1 7 9 4 8 6", "5;3;2;1;7;0;4;8;6"],
+    "puzzle15": ["1 2 3 4 5 14 7 6 9 10 0 8 13 12 15 11", "12345E769A08DCFB"]
+    + ["1 2 3 4\n5 14 7 6\n9 10 . 8\n13 12 15 11", "[1 2 3 4 5 14 7 6\n 9 10 0 8 13 12 15 11]"],
+    "lights_out_3": ["101000000", "1 0 1 0 0 0 0 0 0", "[[1,0,1],[0,0,0],[0,0,0]]", "#.#\n...\n..."]
+    + ["on off on off off off off off off"],
+    "hanoi_3": ["201", "[2, 0, 1]", "CAB", "[[2], [3], [1]]"],
+}
+
+
+@pytest.mark.parametrize("name", BOARDS)
+def test_boards_of_any_form_are_the_same(name):
+    puzzle = make(name)
+    states = [notation.read(puzzle, text, "state").state.tolist() for text in BOARDS[name]]
+    assert all(state == states[0] for state in states)
+
+
+def test_a_board_with_the_blank_first_in_its_goal_is_solved_to_that_and_says_so():
+    puzzle = make("puzzle15")
+    given = notation.read(puzzle, "1 5 2 3 6 4 9 7 8 10 14 11 12 0 13 15", "state")
+    assert "blank first" in given.goal and given.names == ("D", "U", "R", "L")
+    goal = notation.read(puzzle, " ".join(map(str, range(16))), "state")
+    assert (goal.state == puzzle.goal).all()
+    with pytest.raises(UserError, match="exchanged"):
+        notation.read(puzzle, "1 2 3 4 5 6 7 8 9 10 11 12 13 15 14 0", "state")
+
+
+LEVEL = ["#######", "#     #", "# .$@ #", "#  $  #", "#  .  #", "#     #", "#######"]
+ROWS = "\n".join(LEVEL)
+SECOND = "#####\n#@$.#\n#####\n"
+COLLECTION = f"Some levels\nby nobody\n\n1\n\n{ROWS}\n\n2\n\n{SECOND}"
+AFTER = "Title: Two\nAuthor: n\nComment:\n# a remark #\nComment-End:\n"
+FIELDS = f"{ROWS}\nTitle: One\n\n{SECOND}{AFTER}"
+XML = "".join(f"<L>{row}</L>" for row in LEVEL), "".join(f"<L>{row}</L>" for row in SECOND.split())
+SLC = "<?xml version='1.0'?><SokobanLevels><Level Id='A'>{}</Level><Level Id='B'>{}</Level></SokobanLevels>".format(
+    *XML
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [(COLLECTION, ["1", "2"]), (FIELDS, ["One", "Two"]), (SLC, ["A", "B"]), ("; A\n" + "\n".join(LEVEL), ["A"]),
+     ("\n".join(row.replace(" ", "-") for row in LEVEL), ["0"]), ("7#|#5-#|#-.$@-#|#2-$2-#|#2-.2-#|#5-#|7#", ["0"])],
+)  # fmt: skip
+def test_levels_of_every_form_are_the_same(text, names):
+    found = levels.read_levels(text)
+    assert [level.name for level in found] == names
+    assert found[0].rows == LEVEL and all(level.rows == ["#####", "#@$.#", "#####"] for level in found[1:])
+
+
+def test_xml_with_entities_and_runs_without_end_are_refused():
+    bomb = "<!DOCTYPE a [<!ENTITY x 'y'>]><SokobanLevels><Level Id='A'><L>&x;</L></Level></SokobanLevels>"
+    for text in (bomb, "<SokobanLevels><Level>", "", "no level", "999999999#", "9(9(9(9(9(9(9(#)))))))"):
+        with pytest.raises(UserError):
+            levels.read_levels(text)
+
+
+def reads(kind: str, text: str) -> bool:
+    try:
+        return bool(notation.read(make("puzzle8"), text, kind))
+    except UserError:
+        return False
+
+
+TABLES = {
+    b"tiles,optimal_moves\n5 3 2 1 7 0 4 8 6,\n1 2 3 4 8 0 7 6 5,5\n": ["", "5"],
+    b"5 3 2 1 7 0 4 8 6\n1 2 3 4 8 0 7 6 5\n": ["", ""],
+    b"1 5 3 2 1 7 0 4 8 6\n2 1 2 3 4 8 0 7 6 5\n": ["", ""],
+    b"# comment\nID;State\n1;5 3 2 1 7 0 4 8 6\n\n2;1 2 3 4 8 0 7 6 5\n": ["", ""],
+    b'id,state\n0,"[5, 3, 2, 1, 7, 0, 4, 8, 6]"\n1,"[1, 2, 3, 4, 8, 0, 7, 6, 5]"\n': ["", ""],
+    "\ufeffstate\n532170486\n123480765\n".encode("utf-16"): ["", ""],
+    b"a\t532170486\nb\t123480765\n": ["", ""],
+}
+
+
+@pytest.mark.parametrize("content", TABLES)
+def test_tables_are_read_as_they_come(content):
+    table = tables.read_table(content, reads)
+    states = [notation.read(make("puzzle8"), row.text, "state").read_as for row in table.rows]
+    assert states == ["5 3 2 1 7 0 4 8 6", "1 2 3 4 8 0 7 6 5"]
+    assert [row.optimum for row in table.rows] == TABLES[content]
+
+
+def test_a_table_without_rows_or_states_is_refused():
+    for content in (b"", b"\n\n", b"# only\n", b"state\n", b"what,is\nthis,1\n", b"\xff\xfe"):
+        with pytest.raises(UserError):
+            tables.read_table(content, reads)
+
+
+def test_sequences_of_named_moves_have_brackets_too():
+    puzzle = make("hanoi_3")
+    assert (
+        notation.read(puzzle, "[0>2: 0>1]", "scramble").state == notation.read(puzzle, "A->C A-B 2>0", "scramble").state
+    ).all()
+    with pytest.raises(UserError, match="disk"):
+        notation.read(puzzle, "1:0>2", "scramble")
+    assert sequences.position("R U\nL Q", 6) == "in line 2 at character 3"
