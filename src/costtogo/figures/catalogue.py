@@ -16,7 +16,7 @@ import yaml
 from costtogo.files import read_text, write_text
 from costtogo.literature.documents import LOCAL_VI, documents
 from costtogo.puzzles import family, noun
-from costtogo.tables.kept import cards_kept, file_of, kept_of, mean_distance_at_looks, outdated, tables_kept
+from costtogo.tables.kept import cards_kept, file_of, kept_of, mean_distance_at_looks, outdated, tables_kept, whose
 from costtogo.tables.places import CAPTIONS, MEASURED, REPORTED
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 OVER_STATES = ("variant_errors", "variant_costs")  # kinds that show the mean over all states
 KINDS = ("png", "svg")  # each figure is drawn as both
-Paths = dict[str, str | list[list[str]]]  # by argument a path, or several with their names
+Addresses = dict[str, str | list[str]]  # by argument one (costtogo.tables.results), or several
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,9 +33,9 @@ class FigureEntry:
     """One figure of a study, which can be written as JSON.
 
     name: the stem of its files.  label: what it shows, in a few words.  kind: its function and its caption.
-    part: what it is drawn together with: figures of the same model, else of the same puzzle, else of another study.
-    reads: files below the study's results by the argument of the function that gets what they hold.
-    files: likewise, files that no stage of the study makes; kept:  "data/measured/a/models.csv#models/b/curve".
+    study: another study, which kept what it shows.
+    tables, cards: addresses of results, by the argument of the function that gets what they hold.
+    documents: files of data/reported, whose rows the argument `reported` gets.
     options: further arguments.
     optional: whether it is drawn only once there are results for it, for which nothing waits.
     """
@@ -43,27 +43,40 @@ class FigureEntry:
     name: str
     label: str
     kind: str
-    part: str
     puzzle: str
     model: str | None = None
-    reads: Paths = field(default_factory=dict)
-    files: Paths = field(default_factory=dict)
+    study: str | None = None
+    tables: Addresses = field(default_factory=dict)
+    cards: Addresses = field(default_factory=dict)
+    documents: list[str] = field(default_factory=list)
     options: dict[str, Any] = field(default_factory=dict)
     optional: bool = False
 
-    def paths(self, results: Path) -> list[Path]:
-        """All files that it reads; results: the study's folder."""
-        return [*(results / path for path in paths_of(self.reads)), *map(Path, paths_of(self.files))]
+    @property
+    def part(self) -> str:
+        """What it is drawn together with: figures of another study, else of the same model, else of the puzzle."""
+        return self.study or self.model or self.puzzle
+
+    @property
+    def own_tables(self) -> list[str]:
+        """The addresses of the tables of the study's own that it shows."""
+        return [] if self.study else listed(self.tables)
+
+    @property
+    def files(self) -> list[str]:
+        """The files that it reads and no stage of the study makes."""
+        kept = [str(MEASURED / self.study / file_of(address)) for address in listed(self.tables)] if self.study else []
+        return [*kept, *self.documents]
 
     @property
     def needs(self) -> list[str]:
         """The stages that it reads from: tables/cube2, audits/DNN_0."""
-        return list(dict.fromkeys(map(_stage_of, paths_of(self.reads))))
+        return list(dict.fromkeys(whose(address)[0] for address in [*self.own_tables, *listed(self.cards)]))
 
     @property
     def timed(self) -> bool:
         """Whether it shows wall-clock time."""
-        return any(path.startswith("timings/") for path in paths_of(self.reads))
+        return any(address.startswith("timings/") for address in listed(self.tables | self.cards))
 
     @property
     def stem(self) -> str:
@@ -86,16 +99,9 @@ def write_captions(folder: Path) -> None:
         write_text(folder / f"{kind}.rst", caption)
 
 
-def paths_of(reads: Paths) -> list[str]:
-    """All paths of reads, of kept tables their files.  {"table": "a", "curves": [["one", "b#c"]]} -> ["a", "b"]."""
-    found = [path for each in reads.values() for path in ([each] if isinstance(each, str) else dict(each).values())]
-    return [path.partition("#")[0] for path in found]
-
-
-def _stage_of(path: str) -> str:
-    """The stage that writes a file.  "timings/searches/net.parquet", "searches/net/grid.parquet" -> "searches/net"."""
-    group, name, *below = path.removeprefix("timings/").split("/")
-    return f"{group}/{name if below else name.rpartition('.')[0]}"
+def listed(addresses: Addresses) -> list[str]:
+    """All addresses by argument.  {"table": "a", "curves": ["b", "c"]} -> ["a", "b", "c"]."""
+    return [address for each in addresses.values() for address in ([each] if isinstance(each, str) else each)]
 
 
 @dataclass(frozen=True)
@@ -115,17 +121,15 @@ class Subject:
         sets = {beams.set: self.asked.instances[beams.set] for beams in self.asked.beams}
         return [name for name, kind in sets.items() if (kind.kind == "prefixes" and kind.shortest) == prefixes]
 
-    def paths(self, template: str) -> str | list[list[str]]:
-        """The path that a template of Kind.reads stands for, or names and paths, in an order that a recipe keeps."""
-        (place, *_) = re.findall(r"{(\w+)}", template)
+    def addresses(self, template: str) -> str | list[str]:
+        """The address that a template of a Kind makes, or several, in an order that a recipe keeps."""
+        (place,) = re.findall(r"{(\w+)}", template)
         if place in ("puzzle", "model"):
             return template.format(puzzle=self.asked.puzzle, model=self.model)
-        found = self.asked.lineage(self.model) if place == "lineage" else sorted(self.asked.models)
-        names = {name: name for name in found}
+        names = self.asked.lineage(self.model) if place == "lineage" else sorted(self.asked.models)
         if place == "heuristics":
-            names = {name: f"searches/{name}" for name in names}
-            names |= {name: f"baselines/{name}" for name in self.asked.baselines}
-        return [[name, template.format(**{place: value})] for name, value in names.items()]
+            names = [*(f"searches/{name}" for name in names), *(f"baselines/{name}" for name in self.asked.baselines)]
+        return [template.format(**{place: name}) for name in names]
 
 
 @dataclass(frozen=True)
@@ -134,20 +138,21 @@ class Kind:
 
     name: of its function and its caption.  label: what it shows, in a few words; {set} is one of `sets`, {noun} what is
     solved.
-    reads: as of an entry.  {puzzle} and {model} in a path stand for the subject's; {models} for each model of the
-    puzzle, {lineage} for each training that led to the model, {heuristics} for the searches over each network and over
-    each baseline, which makes paths by name.
-    where: whether a subject has it.  options, files: of a subject, as of an entry.
+    tables, cards: as of an entry.  {puzzle} and {model} in an address are the subject's; {models} makes an address for
+    each model of the puzzle, {lineage} for each training that led to the model, {heuristics} for the searches over each
+    network and over each baseline.
+    where: whether a subject has it.  options, documents: of a subject, as of an entry.
     sets: sets of instances that have a figure each, whose option is `chosen`; None: one figure of all.
     optional: as of an entry.  file: the stem of its files; a figure whose stem has no {subject} is labelled without it.
     """
 
     name: str
     label: str
-    reads: dict[str, str]
+    tables: dict[str, str]
     where: Callable[[Subject], Any] = lambda subject: True
     options: Callable[[Subject], dict[str, Any]] = lambda subject: {}
-    files: Callable[[Subject], Paths] = lambda subject: {}
+    cards: dict[str, str] = field(default_factory=dict)
+    documents: Callable[[Subject], Iterable[Path]] = lambda subject: ()
     sets: Callable[[Subject], Iterable[str]] | None = None
     optional: bool = False
     file: str = "{kind}_{subject}"
@@ -156,17 +161,17 @@ class Kind:
         """Its figures on a subject that has it."""
         puzzle = subject.asked.puzzle
         name = subject.model or puzzle
-        stem, reads = self.file.format(kind=self.name, subject=name), self.reads.items()
+        stem = self.file.format(kind=self.name, subject=name)
         for place, chosen in enumerate(dict.fromkeys(self.sets(subject)) if self.sets else [None]):
             yield FigureEntry(
                 name=f"{stem}_{chosen}" if place else stem,
                 label=f"{name}: " * ("{subject}" in self.file) + self.label.format(set=chosen, noun=noun(puzzle)),
                 kind=self.name,
-                part=name,
                 puzzle=puzzle,
                 model=subject.model,
-                reads={argument: subject.paths(template) for argument, template in reads},
-                files=self.files(subject),
+                tables={argument: subject.addresses(template) for argument, template in self.tables.items()},
+                cards={argument: subject.addresses(template) for argument, template in self.cards.items()},
+                documents=[*map(str, self.documents(subject))],
                 options=self.options(subject) | ({"chosen": chosen} if self.sets else {}),
                 optional=self.optional,
             )
@@ -223,41 +228,41 @@ def _example_sets(subject: Subject) -> dict[str, Any]:
     return {"puzzle": subject.asked.puzzle, "sets": drawn[:2]}
 
 
-def _document(subject: Subject) -> Paths:
-    return {"reported": str(REPORTED / LOCAL_VI)}
+def _document(subject: Subject) -> list[Path]:
+    return [REPORTED / LOCAL_VI]
 
 
-TABLE, SPREAD = {"table": "tables/{puzzle}.npz"}, {"spread": "instances/{puzzle}/distributions.parquet"}
-OF_STATES = TABLE | {"values": "audits/{model}/values.npz", "selection": "searches/{model}/selection.parquet"}
+TABLE, SPREAD = {"table": "tables/{puzzle}"}, {"spread": "instances/{puzzle}/distributions"}
+OF_STATES = TABLE | {"values": "audits/{model}/values", "selection": "searches/{model}/selection"}
 GUIDED = ("trees", "policy_beams", "beams")  # groups of searches that a policy or the values guide
-SELECTIONS = {"selections": "searches/{models}/selection.parquet"}
-GRID, BASELINE = "searches/{model}/grid.parquet", "searches/baseline_{puzzle}/grid.parquet"
-CLOCK = {"clock": "timings/searches/{model}.parquet"}
-CURVE, CARD = {"curve": "models/{model}/curve.parquet"}, {"card": "models/{model}.json"}
-LENGTHS = {"classes": "local_vi/{puzzle}/classes.parquet", "boards": "local_vi/{puzzle}/boards.parquet"}
-GRIDS, CLOCKS = {"grids": "{heuristics}/grid.parquet"}, {"clocks": "timings/{heuristics}.parquet"}
+SELECTIONS = {"selections": "searches/{models}/selection"}
+GRID, BASELINE = "searches/{model}/grid", "searches/baseline_{puzzle}/grid"
+CLOCK = {"clock": "timings/searches/{model}"}
+CURVE, CARD = {"curve": "models/{model}/curve"}, {"card": "models/{model}"}
+LENGTHS = {"classes": "local_vi/{puzzle}/classes", "boards": "local_vi/{puzzle}/boards"}
+GRIDS, CLOCKS = {"grids": "{heuristics}/grid"}, {"clocks": "timings/{heuristics}"}
 EXHAUSTIVE = Group(  # networks on a puzzle whose states are all listed
     lambda asked: asked.models and asked.is_exhaustive,
     (
         Kind("states", "the goal and a state farthest from it", TABLE, options=_puzzle),
-        Kind("distances", "states per distance", TABLE | {"instances": "instances/{puzzle}.parquet"}),
-        Kind("training", "loss", {"curves": "models/{models}/curve.parquet"},
+        Kind("distances", "states per distance", TABLE | {"instances": "instances/{puzzle}"}),
+        Kind("training", "loss", {"curves": "models/{models}/curve"},
              options=lambda of: _of_losses({name: _loss(model) for name, model in of.asked.models.items()})),
-        Kind("learning_curve", "error as training goes on", {"errors": "models/{models}/errors.parquet"}),
+        Kind("learning_curve", "error as training goes on", {"errors": "models/{models}/errors"}),
         Kind("error_by_distance", "error by distance",
-             {"errors": "audits/{models}/by_distance.parquet"} | SELECTIONS),
+             {"errors": "audits/{models}/by_distance"} | SELECTIONS),
         Kind("audit", "admissible and consistent states",
-             {"measures": "audits/{models}/measures.parquet"} | SELECTIONS),
+             {"measures": "audits/{models}/measures"} | SELECTIONS),
         Kind("optimal_by_distance", "optimal solutions by distance",
-             {"shares": "searches/{models}/by_distance.parquet", "cards": "searches/{models}.json"}),
+             {"shares": "searches/{models}/by_distance"}, cards={"cards": "searches/{models}"}),
         Kind("grid", "optimal solutions and nodes by λ and N",
-             {"networks": "searches/{models}/grid.parquet", "baseline": BASELINE}),
-        Kind("seconds", "seconds by λ and N", {"clocks": "timings/searches/{models}.parquet"}),
+             {"networks": "searches/{models}/grid", "baseline": BASELINE}),
+        Kind("seconds", "seconds by λ and N", {"clocks": "timings/searches/{models}"}),
         Kind("way", "the ways found from start to goal",
-             TABLE | {"values": "audits/{models}/values.npz", "searches": "searches/{models}/searches.parquet"}
+             TABLE | {"values": "audits/{models}/values", "searches": "searches/{models}/searches"}
              | SELECTIONS, _is_tower, _puzzle),
         Kind("from_start", "nodes expanded from the start",
-             TABLE | {"grids": "searches/{models}/grid.parquet", "baseline": BASELINE}, _is_tower),
+             TABLE | {"grids": "searches/{models}/grid", "baseline": BASELINE}, _is_tower),
         Kind("sampler_distances", "distances of the states drawn, by K", SPREAD, _walk_lengths),
         Kind("sampler_difference", "deepcubea and deepcube compared", SPREAD, _walk_lengths),
         Kind("effective_k", "distances of the states drawn, by effective K", SPREAD,
@@ -265,10 +270,10 @@ EXHAUSTIVE = Group(  # networks on a puzzle whose states are all listed
     ),
     (
         Kind("mean_costs", "loss and mean cost-to-go as training goes on",
-             {"looks": "models/{model}/checkpoints.parquet", "measures": "audits/{model}/measures.parquet",
+             {"looks": "models/{model}/checkpoints", "measures": "audits/{model}/measures",
               **TABLE}, _is_looked_at),
         Kind("optimal_by_iteration", "optimal solutions as training goes on",
-             {"shares": "searches/{model}/checkpoints_by_distance.parquet"}, _is_looked_at),
+             {"shares": "searches/{model}/checkpoints_by_distance"}, _is_looked_at),
         Kind("walk_costs", "cost-to-go by the length of walks", OF_STATES,
              lambda of: _is_looked_at(of) and hasattr(of.training.sampler, "walk_max"),
              lambda of: _puzzle(of) | {"walk_max": of.training.sampler.walk_max}),
@@ -277,24 +282,24 @@ EXHAUSTIVE = Group(  # networks on a puzzle whose states are all listed
 SAMPLED = Group(  # networks on a puzzle that has too many states to list
     lambda asked: asked.models and not asked.is_exhaustive,
     (
-        Kind("large_states", "example {noun}s", {"instances": "instances/{puzzle}.parquet"}, options=_example_sets),
+        Kind("large_states", "example {noun}s", {"instances": "instances/{puzzle}"}, options=_example_sets),
     ),
     (
-        Kind("loss_curve", "loss", CURVE | CARD),
-        Kind("training_costs", "what the training cost",
-             {"cards": "models/{lineage}.json", "clocks": "timings/models/{lineage}.json"},
-             files=lambda of: {"literature": [[str(path)] * 2 for path in documents(of.asked.puzzle)]},
+        Kind("loss_curve", "loss", CURVE, cards=CARD),
+        Kind("training_costs", "what the training cost", {},
+             cards={"cards": "models/{lineage}", "clocks": "timings/models/{lineage}"},
+             documents=lambda of: documents(of.asked.puzzle),
              options=lambda of: _puzzle(of) | {"name": f"{of.asked.study}, {of.model}"}),
-        Kind("nearby_audit", "cost-to-go near the goal", {"nearby": "audits/{model}/nearby.parquet"}),
-        Kind("known_audit", "cost-to-go where optima are known", {"known": "audits/{model}/known.parquet"},
+        Kind("nearby_audit", "cost-to-go near the goal", {"nearby": "audits/{model}/nearby"}),
+        Kind("known_audit", "cost-to-go where optima are known", {"known": "audits/{model}/known"},
              lambda of: of.asked.optima),
         Kind("level_solution", "a level, its solution and the cost-to-go along it",
-             {"along": "audits/{model}/along.parquet"}, lambda of: not of.asked.one_goal, _puzzle),
-        Kind("scrambled_costs", "cost-to-go by scramble", {"costs": "audits/{model}/scrambled.parquet"}),
-        Kind("greedy_shares", "greedy search as training goes on", {"greedy": "audits/{model}/greedy.parquet"}),
-        Kind("large_mean_costs", "cost-to-go as training goes on", {"greedy": "audits/{model}/greedy.parquet"}),
+             {"along": "audits/{model}/along"}, lambda of: not of.asked.one_goal, _puzzle),
+        Kind("scrambled_costs", "cost-to-go by scramble", {"costs": "audits/{model}/scrambled"}),
+        Kind("greedy_shares", "greedy search as training goes on", {"greedy": "audits/{model}/greedy"}),
+        Kind("large_mean_costs", "cost-to-go as training goes on", {"greedy": "audits/{model}/greedy"}),
         Kind("progress", "solutions as training goes on",
-             {"searches": "audits/{model}/progress.parquet"} | CARD, lambda of: of.asked.audit.progress),
+             {"searches": "audits/{model}/progress"}, lambda of: of.asked.audit.progress, cards=CARD),
         Kind("grid_heat_maps", "BWAS on {set} by λ and N", {"grid": GRID}, sets=_grid_sets),
         Kind("grid_seconds", "seconds of BWAS on {set} by λ and N", {"grid": GRID} | CLOCK, sets=_grid_sets),
     ),
@@ -308,31 +313,33 @@ SAMPLED = Group(  # networks on a puzzle that has too many states to list
 SOLVED = Group(  # networks that beams and searches of external instances go by
     lambda asked: asked.models,
     of_model=(
-        Kind("beam_lengths", "length by beam width", {"grid": "beams/{model}/grid.parquet"},
+        Kind("beam_lengths", "length by beam width", {"grid": "beams/{model}/grid"},
              lambda of: of.asked.beams, lambda of: {"sets": of.beams(prefixes=False)}),
         Kind("beam_seconds", "seconds and length by beam width",
-             {"searches": "beams/{model}/searches.parquet", "clock": "timings/beams/{model}.parquet"},
+             {"searches": "beams/{model}/searches", "clock": "timings/beams/{model}"},
              lambda of: of.asked.beams, lambda of: {"sets": of.beams(prefixes=False)}),
         Kind("solver_work", "what each solver makes of it",
-             {group: f"{group}/{{model}}/grid.parquet" for group in GUIDED} | {"grid": GRID},
+             {group: f"{group}/{{model}}/grid" for group in GUIDED} | {"grid": GRID},
              lambda of: {*GUIDED} <= {*of.asked.searches_over(of.model)} and of.asked.grids
              and not of.asked.is_exhaustive,
              lambda of: {"sets": of.beams(prefixes=False)}),
-        Kind("prefix_lengths", "lengths found on {set}", {"searches": "beams/{model}/searches.parquet"},
+        Kind("prefix_lengths", "lengths found on {set}", {"searches": "beams/{model}/searches"},
              sets=lambda of: of.beams(prefixes=True)),
         Kind("external_excess", "external {noun}s beside their optima",
-             {"searches": "external/{model}/searches.parquet"}, lambda of: of.asked.external, _puzzle, optional=True),
+             {"searches": "external/{model}/searches"}, lambda of: of.asked.external, _puzzle, optional=True),
     ),
 )  # fmt: skip
 SOLVED_LOCALLY = Group(  # a puzzle solved by local value iteration
     lambda asked: asked.local_vi,
     (
-        Kind("local_vi_policy", "what the policy does with each tile", {"policy": "local_vi/{puzzle}/policy.parquet"},
+        Kind("local_vi_policy", "what the policy does with each tile", {"policy": "local_vi/{puzzle}/policy"},
              options=_puzzle, file="policy"),
-        Kind("local_vi_lengths_by_size", "lengths by initial size", LENGTHS, files=_document, file="lengths_by_size"),
-        Kind("local_vi_lengths_by_class", "random boards by class", LENGTHS, files=_document, file="lengths_by_class"),
+        Kind("local_vi_lengths_by_size", "lengths by initial size", LENGTHS, documents=_document,
+             file="lengths_by_size"),
+        Kind("local_vi_lengths_by_class", "random boards by class", LENGTHS, documents=_document,
+             file="lengths_by_class"),
         Kind("local_vi_compared", "every board by every solver",
-             {"searches": "compared/{puzzle}.parquet", "clock": "timings/compared/{puzzle}.parquet"},
+             {"searches": "compared/{puzzle}", "clock": "timings/compared/{puzzle}"},
              lambda of: of.asked.local_vi.compared, file="compared"),
     ),
 )  # fmt: skip
@@ -387,23 +394,19 @@ def _kept_figures(study: "Study", puzzles: list[str], measured: Path) -> Iterato
     from costtogo.params.trainers import loss_of
 
     for path in kept_of(study, puzzles, measured):
-        cards, folder, tables = cards_kept(path), path.with_suffix(""), tables_kept(path)
-        kept: dict[str, dict[str, tuple[str, tuple[float | None, str]]]] = {}
-        for place, card in sorted(cards.items()) if path.stem != study.study else ():
-            curve = f"{place}/curve"
-            if curve in tables and (training := card["parameters"]["training"])["puzzle"] in puzzles:
-                found = (f"{folder / file_of(curve)}#{curve}", loss_of(training))
-                kept.setdefault(training["puzzle"], {})[place.removeprefix("models/")] = found
-        for puzzle, models in kept.items():
-            files = {"curves": [[model, curve] for model, (curve, _) in models.items()]}
-            options = _of_losses({model: losses for model, (_, losses) in models.items()})
-            label = f"losses of the study {path.stem}'s trainings"
-            yield _kept_figure(path, "kept_training", label, puzzle, puzzle, files, options)
-        if (folder / "variants.csv").exists():
-            yield from _variant_figures(path, cards, puzzles, {"frame": str(folder / "variants.csv")})
+        cards, tables = cards_kept(path), tables_kept(path)
+        trainings = {place: cards[place]["parameters"]["training"] for place in sorted(cards)
+                     if f"{place}/curve" in tables and path.stem != study.study}  # fmt: skip
+        for puzzle in dict.fromkeys(each["puzzle"] for each in trainings.values() if each["puzzle"] in puzzles):
+            own = {place: training for place, training in trainings.items() if training["puzzle"] == puzzle}
+            options = _of_losses({place.removeprefix("models/"): loss_of(training) for place, training in own.items()})
+            label, curves = f"losses of the study {path.stem}'s trainings", [f"{place}/curve" for place in own]
+            yield _kept_figure(path, "kept_training", label, puzzle, {"curves": curves}, options)
+        if (path.with_suffix("") / file_of("variants")).exists():
+            yield from _variant_figures(path, cards, puzzles)
 
 
-def _variant_figures(path: Path, cards: dict[str, Any], puzzles: list[str], files: Paths) -> Iterator[FigureEntry]:
+def _variant_figures(path: Path, cards: dict[str, Any], puzzles: list[str]) -> Iterator[FigureEntry]:
     """The figures of the trainings on some puzzles that a study repeated with several seeds.
 
     Those that follow the checkpoints are for trainings of which more than the last was audited.
@@ -423,12 +426,10 @@ def _variant_figures(path: Path, cards: dict[str, Any], puzzles: list[str], file
             kinds |= {"measures_by_point": "measures by convergence point", "predictors": "what predicts searches"}
         for kind, label in kinds.items():
             options = {"puzzle": puzzle} | ({"mean_distance": mean} if kind in OVER_STATES else {})
-            yield _kept_figure(path, kind, label, puzzle, puzzle, files, options)
+            yield _kept_figure(path, kind, label, puzzle, {"frame": "variants"}, options)
 
 
-def _kept_figure(
-    path: Path, kind: str, label: str, puzzle: str, about: str, files: Paths, options: dict
-) -> FigureEntry:
-    """A figure of what the study of a file of data/measured kept."""
-    name, study = f"{path.stem}_{about}", path.stem
-    return FigureEntry(f"{kind}_{name}", f"{name}: {label}", kind, study, puzzle, files=files, options=options)
+def _kept_figure(path: Path, kind: str, label: str, puzzle: str, tables: Addresses, options: dict) -> FigureEntry:
+    """A figure of what the study of a file of data/measured kept on a puzzle."""
+    name = f"{path.stem}_{puzzle}"
+    return FigureEntry(f"{kind}_{name}", f"{name}: {label}", kind, puzzle, None, path.stem, tables, options=options)

@@ -83,16 +83,16 @@ def loss_curve(curve: pd.DataFrame, card: dict) -> Figure:
 
 @style.kind_of_figure
 def training_costs(
-    cards: dict[str, dict], clocks: dict[str, dict], literature: dict[str, pd.DataFrame], puzzle: str, name: str
+    cards: dict[str, dict], clocks: dict[str, dict], puzzle: str, name: str, reported: pd.DataFrame | None = None
 ) -> Figure:
     """Hours and states of a training, with those that it starts from, above the literature's, on logarithmic scales.
 
-    cards, clocks: the cards and the wall-clock times of these trainings.  literature: files of data/reported.
-    name: of ours.
+    cards, clocks: the cards and the wall-clock times of these trainings.  name: of ours.
+    reported: rows of data/reported, of the puzzle among others; None where no document has numbers on it.
     """
     states = sum(card["metrics"]["states_seen"] for card in cards.values())
     seconds = sum(clock["seconds"] + clock.get("earlier_seconds", 0.0) for clock in clocks.values())
-    reported = pd.concat(literature.values()) if literature else pd.DataFrame(columns=COLUMNS)
+    reported = pd.DataFrame(columns=COLUMNS) if reported is None else reported
     reported = reported[reported["puzzle"] == puzzle].astype({"value": float})
     shown = trainings(reported, name, seconds, states)
     figure, panels = style.subplots(1, 2, grid=False, sharey=True, height=0.9 + 0.36 * len(shown))
