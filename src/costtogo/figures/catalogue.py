@@ -1,7 +1,7 @@
-"""The one catalogue of figures: what each kind shows, of which puzzles and models, and which files it reads.
+"""The one catalogue of figures: what each kind shows, which puzzles and models have it, and which results it reads.
 
-A kind is a function marked with costtogo.figures.style.kind_of_figure, which bears its name and is given what the
-files hold, and a caption in workflow/captions.yaml. Importing this module and asking it loads no matplotlib and no
+A kind has a function, marked with costtogo.figures.style.kind_of_figure or kinds_of_figure, which gets these results,
+and a caption in workflow/captions.yaml. Importing this module and asking it loads no matplotlib and no
 pandas, so that a workflow can ask while it is being parsed; costtogo.figures.drawing reads and draws.
 """
 
@@ -16,14 +16,22 @@ import yaml
 from costtogo.files import read_text, write_text
 from costtogo.literature.documents import LOCAL_VI, documents
 from costtogo.puzzles import family, noun
-from costtogo.tables.kept import cards_kept, file_of, kept_of, mean_distance_at_looks, outdated, tables_kept, whose
+from costtogo.tables.kept import (
+    cards_kept,
+    file_of,
+    kept_of,
+    mean_distance_at_looks,
+    name_of,
+    outdated,
+    tables_kept,
+    whose,
+)
 from costtogo.tables.places import CAPTIONS, MEASURED, REPORTED
 
 if TYPE_CHECKING:
     from costtogo.params.study import PuzzleStudy, Study
     from costtogo.params.training import ModelParams
 
-OVER_STATES = ("variant_errors", "variant_costs")  # kinds that show the mean over all states
 KINDS = ("png", "svg")  # each figure is drawn as both
 Addresses = dict[str, str | list[str]]  # by argument one (costtogo.tables.results), or several
 
@@ -207,16 +215,8 @@ def _is_looked_at(subject: Subject) -> bool:
 
 
 def _loss(training: "ModelParams") -> tuple[float | None, str]:
-    """The loss that calls for a convergence point, None of a trainer that has none, and what the loss is."""
+    """The loss that calls for a convergence point, None for a trainer that has none, and what the loss is."""
     return getattr(training, "epsilon", None), training.loss
-
-
-def _of_losses(losses: dict[str, tuple[float | None, str]]) -> dict[str, dict[str, Any]]:
-    """The options of a figure of losses, from the result of trainers.loss_of for each model."""
-    return {
-        "epsilons": {model: epsilon for model, (epsilon, _) in losses.items()},
-        "losses": {model: loss for model, (_, loss) in losses.items()},
-    }
 
 
 def _grid_sets(subject: Subject) -> list[str]:
@@ -247,7 +247,7 @@ EXHAUSTIVE = Group(  # networks on a puzzle whose states are all listed
         Kind("states", "the goal and a state farthest from it", TABLE, options=_puzzle),
         Kind("distances", "states per distance", TABLE | {"instances": "instances/{puzzle}"}),
         Kind("training", "loss", {"curves": "models/{models}/curve"},
-             options=lambda of: _of_losses({name: _loss(model) for name, model in of.asked.models.items()})),
+             options=lambda of: {"losses": {name: _loss(model) for name, model in of.asked.models.items()}}),
         Kind("learning_curve", "error as training goes on", {"errors": "models/{models}/errors"}),
         Kind("error_by_distance", "error by distance",
              {"errors": "audits/{models}/by_distance"} | SELECTIONS),
@@ -290,8 +290,8 @@ SAMPLED = Group(  # networks on a puzzle that has too many states to list
              cards={"cards": "models/{lineage}", "clocks": "timings/models/{lineage}"},
              documents=lambda of: documents(of.asked.puzzle),
              options=lambda of: _puzzle(of) | {"name": f"{of.asked.study}, {of.model}"}),
-        Kind("nearby_audit", "cost-to-go near the goal", {"nearby": "audits/{model}/nearby"}),
-        Kind("known_audit", "cost-to-go where optima are known", {"known": "audits/{model}/known"},
+        Kind("nearby_audit", "cost-to-go near the goal", {"audited": "audits/{model}/nearby"}),
+        Kind("known_audit", "cost-to-go where optima are known", {"audited": "audits/{model}/known"},
              lambda of: of.asked.optima),
         Kind("level_solution", "a level, its solution and the cost-to-go along it",
              {"along": "audits/{model}/along"}, lambda of: not of.asked.one_goal, _puzzle),
@@ -383,10 +383,18 @@ def drawn(entries: Iterable[FigureEntry], card: Callable[[str], dict[str, Any]])
 
 def parts(entries: Iterable[FigureEntry]) -> dict[str, list[FigureEntry]]:
     """The figures by the part that they are drawn with."""
-    found: dict[str, list[FigureEntry]] = {}
-    for entry in entries:
-        found.setdefault(entry.part, []).append(entry)
-    return found
+    entries = [*entries]
+    return {part: [entry for entry in entries if entry.part == part] for part in dict.fromkeys(e.part for e in entries)}
+
+
+SEEDS = {"variants": "seeds of each variant"}  # what figures of repeated trainings show, by kind
+AS_TRAINED = {  # of trainings whose networks were looked at every so many iterations
+    "variant_errors": "error as training goes on",
+    "variant_losses": "loss as training goes on",
+    "variant_costs": "mean cost-to-go as training goes on",
+}
+OVER_STATES = ("variant_errors", "variant_costs")  # those that show the mean over all states
+BY_POINT = {"measures_by_point": "measures by convergence point", "predictors": "what predicts searches"}
 
 
 def _kept_figures(study: "Study", puzzles: list[str], measured: Path) -> Iterator[FigureEntry]:
@@ -395,13 +403,13 @@ def _kept_figures(study: "Study", puzzles: list[str], measured: Path) -> Iterato
 
     for path in kept_of(study, puzzles, measured):
         cards, tables = cards_kept(path), tables_kept(path)
-        trainings = {place: cards[place]["parameters"]["training"] for place in sorted(cards)
-                     if f"{place}/curve" in tables and path.stem != study.study}  # fmt: skip
+        kept = [place for place in sorted(cards) if f"{place}/curve" in tables and path.stem != study.study]
+        trainings = {place: cards[place]["parameters"]["training"] for place in kept}
         for puzzle in dict.fromkeys(each["puzzle"] for each in trainings.values() if each["puzzle"] in puzzles):
             own = {place: training for place, training in trainings.items() if training["puzzle"] == puzzle}
-            options = _of_losses({place.removeprefix("models/"): loss_of(training) for place, training in own.items()})
+            losses = {name_of(place): loss_of(training) for place, training in own.items()}
             label, curves = f"losses of the study {path.stem}'s trainings", [f"{place}/curve" for place in own]
-            yield _kept_figure(path, "kept_training", label, puzzle, {"curves": curves}, options)
+            yield _kept_figure(path, "kept_training", label, puzzle, {"curves": curves}, {"losses": losses})
         if (path.with_suffix("") / file_of("variants")).exists():
             yield from _variant_figures(path, cards, puzzles)
 
@@ -411,19 +419,17 @@ def _variant_figures(path: Path, cards: dict[str, Any], puzzles: list[str]) -> I
 
     Those that follow the checkpoints are for trainings of which more than the last was audited.
     """
-    own = {
-        place: card["parameters"] for place, card in cards.items() if re.match(r"(audits|searches)/.*_seed\d+$", place)
-    }
-    told = {part["puzzle"] for place, part in own.items() if place.startswith("searches/")}
+    repeated = [place for place in cards if re.match(r"(audits|searches)/.*_seed\d+$", place)]
+    own = {place: cards[place]["parameters"] for place in repeated}
+    searched = {part["puzzle"] for place, part in own.items() if place.startswith("searches/")}
     audits = [part for place, part in own.items() if place.startswith("audits/")]
     ends_alone = {part["puzzle"] for part in audits if part["audit"].get("checkpoints") == 1}
-    for puzzle in sorted(told & {*puzzles}):
-        kinds = {"variants": "seeds of each variant"}
-        if (mean := mean_distance_at_looks(cards, puzzle)) is not None:
-            measures = {"errors": "error", "losses": "loss", "costs": "mean cost-to-go"}
-            kinds |= {f"variant_{name}": f"{measure} as training goes on" for name, measure in measures.items()}
+    for puzzle in sorted(searched & {*puzzles}):
+        mean, kinds = mean_distance_at_looks(cards, puzzle), SEEDS
+        if mean is not None:
+            kinds = SEEDS | AS_TRAINED
         elif family(puzzle) != "hanoi" and puzzle not in ends_alone:
-            kinds |= {"measures_by_point": "measures by convergence point", "predictors": "what predicts searches"}
+            kinds = SEEDS | BY_POINT
         for kind, label in kinds.items():
             options = {"puzzle": puzzle} | ({"mean_distance": mean} if kind in OVER_STATES else {})
             yield _kept_figure(path, kind, label, puzzle, {"frame": "variants"}, options)

@@ -56,24 +56,14 @@ def _draw_states(axes: Axes, distance: np.ndarray) -> None:
     style.by_distance(axes)
 
 
-@style.kind_of_figure
-def sampler_distances(spread: pd.DataFrame) -> Figure:
-    """Distances of the states that deepcube and deepcubea draw, for several K; spread: as in sampled_distances."""
-    return sampled_distances(spread[spread["sampler"] != ADAPTIVE], "K")
-
-
-@style.kind_of_figure
-def effective_k(spread: pd.DataFrame) -> Figure:
-    """Distances of the states that adaptive-K draws, for several effective K; spread: as in sampled_distances."""
-    return sampled_distances(spread[spread["sampler"] == ADAPTIVE], "effective K")
-
-
-def sampled_distances(spread: pd.DataFrame, symbol: str) -> Figure:
+@style.kinds_of_figure(sampler_distances={"symbol": "K"}, effective_k={"symbol": "effective K", "adaptive": True})
+def sampled_distances(spread: pd.DataFrame, symbol: str, adaptive: bool = False) -> Figure:
     """Share of states at each distance by walk length: drawn as markers, expected as lines; one panel a sampler.
 
-    spread: sampler, walk_max, distance, states, sampled, expected_percent.  symbol is the literature's name
-    of walk_max.  The pale area is the share of all states.
+    spread: sampler, walk_max, distance, states, sampled, expected_percent.  symbol: the literature's name of walk_max.
+    adaptive: True for adaptive-K alone, False for the other samplers.  The pale area is the share of all states.
     """
+    spread = spread[(spread["sampler"] == ADAPTIVE) == adaptive]
     samplers = list(dict.fromkeys(spread["sampler"]))
     figure, panels = style.subplots(1, len(samplers), sharey=True)
     for axes, sampler in zip(panels, samplers, strict=True):

@@ -10,7 +10,7 @@ from costtogo.collecting import collect
 from costtogo.figures.catalogue import KINDS, FigureEntry, listed
 from costtogo.figures.style import FIGURES, Figure, image
 from costtogo.files import read_csv, write_bytes
-from costtogo.tables.kept import whose
+from costtogo.tables.kept import name_of
 from costtogo.tables.results import StudyResults
 
 collect("costtogo.figures")
@@ -30,7 +30,7 @@ def _content(addresses: str | list[str], read: Callable[[str], Any]) -> Any:
     """What an address holds; of several addresses, by the names of their models or baselines."""
     if isinstance(addresses, str):
         return read(addresses)
-    return {whose(address)[0].partition("/")[2]: read(address) for address in addresses}
+    return {name_of(address): read(address) for address in addresses}
 
 
 def files_of(entry: FigureEntry, results: StudyResults) -> list[Path]:

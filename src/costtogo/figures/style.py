@@ -5,7 +5,8 @@ Colours are Okabe and Ito's, which people with colour-blindness tell apart; maps
 
 import io
 from collections.abc import Callable, Iterator, Sequence
-from functools import wraps
+from functools import partial, wraps
+from typing import Any
 
 import matplotlib
 import numpy as np
@@ -60,18 +61,26 @@ FIGURES: dict[str, Callable[..., Figure]] = {}  # the functions of all kinds of 
 
 
 def kind_of_figure(draw: Callable[..., Figure]) -> Callable[..., Figure]:
-    """Mark the function of a kind of figure of the catalogue.
+    """Mark the function of the kind of figure of the catalogue that bears its name."""
+    return kinds_of_figure(**{draw.__name__: {}})(draw)
+
+
+def kinds_of_figure(**kinds: dict[str, Any]) -> Callable[[Callable[..., Figure]], Callable[..., Figure]]:
+    """Mark a function that draws several kinds of figures; kinds: by name, the arguments that only this kind has.
 
     It draws with the shared settings, and matplotlib's own stay as they were.
     """
 
-    @wraps(draw)
-    def draw_in_style(*args, **options) -> Figure:
-        with matplotlib.rc_context(SETTINGS):
-            return draw(*args, **options)
+    def mark(draw: Callable[..., Figure]) -> Callable[..., Figure]:
+        @wraps(draw)
+        def draw_in_style(*args, **options) -> Figure:
+            with matplotlib.rc_context(SETTINGS):
+                return draw(*args, **options)
 
-    FIGURES[draw.__name__] = draw_in_style
-    return draw_in_style
+        FIGURES.update({name: partial(draw_in_style, **own) for name, own in kinds.items()})
+        return draw_in_style
+
+    return mark
 
 
 def image(figure: Figure, kind: str) -> bytes:

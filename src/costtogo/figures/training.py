@@ -17,34 +17,29 @@ LEAST_LOSS = 1e-4  # moves²; what lies below is not shown
 FEW_POINTS = 40  # up to so many convergence points have room for a large circle each
 
 
-@style.kind_of_figure
-def training(curves: dict[str, pd.DataFrame], epsilons: dict[str, float | None], losses: dict[str, str]) -> Figure:
+@style.kinds_of_figure(training={}, kept_training={})
+def training(curves: dict[str, pd.DataFrame], losses: dict[str, tuple[float | None, str]]) -> Figure:
     """Loss and validation loss by iteration, one panel a model; all panels share the scale of the loss, if it is one.
 
     curves: of each model iteration, loss, validation_loss (NaN where not computed), effective_k, updated.
-    epsilons: the loss that calls for a convergence point, None of a trainer that has none.
-    losses: what the loss of each model is, with its unit.
+    losses: of each model the loss that calls for a convergence point, None for a trainer that has none, and what the
+    loss is, with its unit.
     A circle marks each convergence point; the dotted line is ε.
     """
-    alike = len(set(losses.values())) == 1
+    units = list(dict.fromkeys(unit for _, unit in losses.values()))
+    alike = len(units) == 1
     figure, panels = style.small_multiples(len(curves), sharey=alike)
     for axes, (model, curve) in zip(panels, curves.items(), strict=True):
-        _draw_losses(axes, curve, epsilons[model])
-        points = f"{curve['updated'].sum():,} points"
-        style.name_panel(axes, model if epsilons[model] is None else f"{model}\nε = {epsilons[model]:g}, {points}")
+        epsilon, points = losses[model][0], f"{curve['updated'].sum():,} points"
+        _draw_losses(axes, curve, epsilon)
+        style.name_panel(axes, model if epsilon is None else f"{model}\nε = {epsilon:g}, {points}")
         style.whole_ticks(axes.xaxis, 4)
         style.show_counts(axes.xaxis)
     for axes in panels[:1] if alike else panels:
         axes.set_ylim(bottom=max(axes.get_ylim()[0], LEAST_LOSS))
-    figure.supylabel(next(iter(losses.values())) if alike else SEVERAL)
+    figure.supylabel(units[0] if alike else SEVERAL)
     figure.supxlabel("iteration")
     return style.with_legend(figure)
-
-
-@style.kind_of_figure
-def kept_training(curves: dict[str, pd.DataFrame], epsilons: dict[str, float | None], losses: dict[str, str]) -> Figure:
-    """The same of trainings that another study kept."""
-    return training(curves, epsilons, losses)
 
 
 def _draw_losses(axes: Axes, curve: pd.DataFrame, epsilon: float | None) -> None:
@@ -168,28 +163,17 @@ def optimal_by_iteration(shares: pd.DataFrame) -> Figure:
     return style.with_legend(figure, columns=6)
 
 
-@style.kind_of_figure
-def greedy_shares(greedy: pd.DataFrame) -> Figure:
-    """Share of states that greedy search solves as training goes on, one line a scramble depth.
+@style.kinds_of_figure(
+    greedy_shares={"measure": "solved_percent", "ylabel": "solved by greedy search, %", "ylim": (0, 100)},
+    large_mean_costs={"measure": "mean_cost_to_go", "ylabel": "mean cost-to-go, moves", "ylim": (0, None)},
+)
+def by_depth(greedy: pd.DataFrame, measure: str, **upwards) -> Figure:
+    """A measure of scrambled states as training goes on, one line a scramble depth.
 
-    greedy: iteration, depth, solved_percent.
+    greedy: iteration, depth and the measure.  upwards: the label and the limits of its axis.
     """
-    return _by_depth(greedy, "solved_percent", ylabel="solved by greedy search, %", ylim=(0, 100))
-
-
-@style.kind_of_figure
-def large_mean_costs(greedy: pd.DataFrame) -> Figure:
-    """Mean cost-to-go of scrambled states as training goes on, one line a scramble depth.
-
-    greedy: iteration, depth, mean_cost_to_go.
-    """
-    return _by_depth(greedy, "mean_cost_to_go", ylabel="mean cost-to-go, moves", ylim=(0, None))
-
-
-def _by_depth(frame: pd.DataFrame, measure: str, **upwards) -> Figure:
-    """A measure by iteration, one line a scramble depth; upwards: the label and the limits of its axis."""
     figure, (axes,) = style.subplots()
-    for look, group in style.lines(frame.sort_values(["depth", "iteration"]), "depth", ordered=True, clip_on=False):
+    for look, group in style.lines(greedy.sort_values(["depth", "iteration"]), "depth", ordered=True, clip_on=False):
         look["label"] = f"{look['label']} moves"
         axes.plot(group["iteration"], group[measure], **look)
     axes.set(xlim=(0, None), **upwards)
