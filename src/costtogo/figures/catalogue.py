@@ -41,11 +41,11 @@ class FigureEntry:
     """One figure of a study, which can be written as JSON.
 
     name: the stem of its files.  label: what it shows, in a few words.  kind: its function and its caption.
-    study: another study, which kept what it shows.
+    study: another study, if the figure shows what that study kept.
     tables, cards: addresses of results, by the argument of the function that gets what they hold.
     documents: files of data/reported, whose rows the argument `reported` gets.
     options: further arguments.
-    optional: whether it is drawn only once there are results for it, for which nothing waits.
+    optional: whether it is drawn only if its results exist; no stage waits for them.
     """
 
     name: str
@@ -62,17 +62,17 @@ class FigureEntry:
 
     @property
     def part(self) -> str:
-        """What it is drawn together with: figures of another study, else of the same model, else of the puzzle."""
+        """The figures that it is drawn together with: those of the other study, the same model or the same puzzle."""
         return self.study or self.model or self.puzzle
 
     @property
     def own_tables(self) -> list[str]:
-        """The addresses of the tables of the study's own that it shows."""
+        """The addresses of the study's own tables that it shows."""
         return [] if self.study else listed(self.tables)
 
     @property
     def files(self) -> list[str]:
-        """The files that it reads and no stage of the study makes."""
+        """The files that it reads but no stage of the study writes."""
         kept = [str(MEASURED / self.study / file_of(address)) for address in listed(self.tables)] if self.study else []
         return [*kept, *self.documents]
 
@@ -88,11 +88,11 @@ class FigureEntry:
 
     @property
     def stem(self) -> str:
-        """The path of its files below the study's reports, without suffix: what shows wall-clock time lies apart."""
+        """The path of its files below the study's reports, without suffix; figures of wall-clock times lie apart."""
         return f"{'timings' if self.timed else 'figures'}/{self.name}"
 
     def file(self, kind: str) -> str:
-        """The path of its file of a kind below the study's reports: PNGs are in git, SVGs lie apart in svg/."""
+        """The path of its PNG or SVG below the study's reports: PNGs are in git, SVGs are below svg/."""
         return f"{'svg/' if kind == 'svg' else ''}{self.stem}.{kind}"
 
 
@@ -102,19 +102,19 @@ def captions(path: Path = CAPTIONS) -> dict[str, str]:
 
 
 def write_captions(folder: Path) -> None:
-    """Write each caption into a file of its own, as Snakemake's own report reads it."""
+    """Write each caption into a file of its own, where Snakemake's report reads it."""
     for kind, caption in captions().items():
         write_text(folder / f"{kind}.rst", caption)
 
 
 def listed(addresses: Addresses) -> list[str]:
-    """All addresses by argument.  {"table": "a", "curves": ["b", "c"]} -> ["a", "b", "c"]."""
+    """All addresses in one list.  {"table": "a", "curves": ["b", "c"]} -> ["a", "b", "c"]."""
     return [address for each in addresses.values() for address in ([each] if isinstance(each, str) else each)]
 
 
 @dataclass(frozen=True)
 class Subject:
-    """What a figure is about: asked, what a study does with a puzzle, and one of its models or all of them."""
+    """The subject of a figure: what a study asks of a puzzle, with one of its models or, if None, with all of them."""
 
     asked: "PuzzleStudy"
     model: str | None = None
@@ -125,12 +125,12 @@ class Subject:
         return self.asked.models[self.model]
 
     def beams(self, prefixes: bool) -> list[str]:
-        """The sets that beams start from: those of the states along a shortest path, or the others."""
+        """The sets that beams start from: if prefixes, those of states along a shortest path, otherwise the others."""
         sets = {beams.set: self.asked.instances[beams.set] for beams in self.asked.beams}
         return [name for name, kind in sets.items() if (kind.kind == "prefixes" and kind.shortest) == prefixes]
 
     def addresses(self, template: str) -> str | list[str]:
-        """The address that a template of a Kind makes, or several, in an order that a recipe keeps."""
+        """The address that a template of a Kind gives, or several, in an order that a recipe keeps."""
         (place,) = re.findall(r"{(\w+)}", template)
         if place in ("puzzle", "model"):
             return template.format(puzzle=self.asked.puzzle, model=self.model)
@@ -144,14 +144,14 @@ class Subject:
 class Kind:
     """A kind of figure.
 
-    name: of its function and its caption.  label: what it shows, in a few words; {set} is one of `sets`, {noun} what is
-    solved.
-    tables, cards: as of an entry.  {puzzle} and {model} in an address are the subject's; {models} makes an address for
-    each model of the puzzle, {lineage} for each training that led to the model, {heuristics} for the searches over each
-    network and over each baseline.
-    where: whether a subject has it.  options, documents: of a subject, as of an entry.
-    sets: sets of instances that have a figure each, whose option is `chosen`; None: one figure of all.
-    optional: as of an entry.  file: the stem of its files; a figure whose stem has no {subject} is labelled without it.
+    name: the name of its function and its caption.
+    label: what it shows, in a few words; {set} is one of `sets`, {noun} is the puzzle's word for an instance.
+    tables, cards: as in FigureEntry.  {puzzle} and {model} in an address are those of the subject; {models} gives an
+    address for each model of the puzzle, {lineage} for each training that led to the model, {heuristics} for the
+    searches over each network and over each baseline.
+    where: whether a subject has the figure.  options, documents: as in FigureEntry, by subject.
+    sets: the sets of instances with a figure each, given as the option `chosen`; None: one figure for all sets.
+    optional: as in FigureEntry.  file: the stem of its files; the label names the subject only if the stem does.
     """
 
     name: str
@@ -166,7 +166,7 @@ class Kind:
     file: str = "{kind}_{subject}"
 
     def entries(self, subject: Subject) -> Iterator[FigureEntry]:
-        """Its figures on a subject that has it."""
+        """The figures of this kind on a subject."""
         puzzle = subject.asked.puzzle
         name = subject.model or puzzle
         stem = self.file.format(kind=self.name, subject=name)
@@ -188,7 +188,7 @@ class Kind:
 class Group(NamedTuple):
     """Kinds of figures that go together: of a puzzle, of each of its models, and of the puzzle after its models.
 
-    where: whether what a study does with a puzzle calls for them.
+    where: whether a study's work on a puzzle needs them.
     """
 
     where: Callable[["PuzzleStudy"], Any]
@@ -210,12 +210,12 @@ def _walk_lengths(subject: Subject) -> list[int]:
 
 
 def _is_looked_at(subject: Subject) -> bool:
-    """Checkpoints are kept every so many iterations, in place of convergence points."""
+    """Whether checkpoints are kept at regular iterations instead of at convergence points."""
     return subject.training.checkpoint_iterations is not None
 
 
 def _loss(training: "ModelParams") -> tuple[float | None, str]:
-    """The loss that calls for a convergence point, None for a trainer that has none, and what the loss is."""
+    """The loss at which a convergence point is reached, None for a trainer without one, and the loss with its unit."""
     return getattr(training, "epsilon", None), training.loss
 
 
@@ -349,7 +349,7 @@ GROUPS = (EXHAUSTIVE, SAMPLED, SOLVED, SOLVED_LOCALLY)
 def catalogue(study: "Study", measured: Path = MEASURED) -> list[FigureEntry]:
     """All figures of a study, by puzzle and then by model, in the order of its parameters.
 
-    measured: the folder of what other studies kept; shown is what those beside this one kept of its puzzles.
+    measured: the folder of kept studies; figures of those that the study names under `beside` come last.
     """
     asked = [study.about(puzzle) for puzzle in study.puzzles]
     own = [entry for each in asked for entry in of_puzzle(each)]
@@ -358,7 +358,7 @@ def catalogue(study: "Study", measured: Path = MEASURED) -> list[FigureEntry]:
 
 
 def of_puzzle(asked: "PuzzleStudy") -> list[FigureEntry]:
-    """The figures of what a study does with a puzzle."""
+    """The figures of a study's work on a puzzle."""
     whole, models = [Subject(asked)], [Subject(asked, model) for model in asked.models]
     groups = [group for group in GROUPS if group.where(asked)]
     return [
@@ -373,9 +373,9 @@ def of_puzzle(asked: "PuzzleStudy") -> list[FigureEntry]:
 
 
 def drawn(entries: Iterable[FigureEntry], card: Callable[[str], dict[str, Any]]) -> list[FigureEntry]:
-    """The figures whose stages have all run; card: what a stage noted of itself, "audits/DNN_0", empty where not.
+    """The figures whose stages have all run; card: gives the card of a stage, "audits/DNN_0", or {} before it has run.
 
-    Of external instances only what was solved with the network that the model has now.
+    External instances are shown only if they were solved with the model's present network.
     """
     there = [entry for entry in entries if all(map(card, entry.needs))]
     return [entry for entry in there if not (entry.optional and outdated(entry.model, card))]
@@ -388,17 +388,17 @@ def parts(entries: Iterable[FigureEntry]) -> dict[str, list[FigureEntry]]:
 
 
 SEEDS = {"variants": "seeds of each variant"}  # what figures of repeated trainings show, by kind
-AS_TRAINED = {  # of trainings whose networks were looked at every so many iterations
+AS_TRAINED = {  # of trainings with checkpoints at regular iterations
     "variant_errors": "error as training goes on",
     "variant_losses": "loss as training goes on",
     "variant_costs": "mean cost-to-go as training goes on",
 }
-OVER_STATES = ("variant_errors", "variant_costs")  # those that show the mean over all states
+OVER_STATES = ("variant_errors", "variant_costs")  # those that show the mean distance over all states
 BY_POINT = {"measures_by_point": "measures by convergence point", "predictors": "what predicts searches"}
 
 
 def _kept_figures(study: "Study", puzzles: list[str], measured: Path) -> Iterator[FigureEntry]:
-    """The figures of what the studies beside a study have kept of some puzzles."""
+    """The figures of the results on some puzzles that the studies named under `beside` have kept."""
     from costtogo.params.trainers import loss_of
 
     for path in kept_of(study, puzzles, measured):
@@ -417,7 +417,7 @@ def _kept_figures(study: "Study", puzzles: list[str], measured: Path) -> Iterato
 def _variant_figures(path: Path, cards: dict[str, Any], puzzles: list[str]) -> Iterator[FigureEntry]:
     """The figures of the trainings on some puzzles that a study repeated with several seeds.
 
-    Those that follow the checkpoints are for trainings of which more than the last was audited.
+    Figures over checkpoints need trainings with more than one audited checkpoint.
     """
     repeated = [place for place in cards if re.match(r"(audits|searches)/.*_seed\d+$", place)]
     own = {place: cards[place]["parameters"] for place in repeated}
@@ -436,6 +436,6 @@ def _variant_figures(path: Path, cards: dict[str, Any], puzzles: list[str]) -> I
 
 
 def _kept_figure(path: Path, kind: str, label: str, puzzle: str, tables: Addresses, options: dict) -> FigureEntry:
-    """A figure of what the study of a file of data/measured kept on a puzzle."""
+    """A figure of the results on a puzzle that a study has kept; path: its file in data/measured."""
     name = f"{path.stem}_{puzzle}"
     return FigureEntry(f"{kind}_{name}", f"{name}: {label}", kind, puzzle, None, path.stem, tables, options=options)

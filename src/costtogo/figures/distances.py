@@ -1,4 +1,4 @@
-"""How many states lie at each distance: in all, in the instance sets, and of those that samplers draw."""
+"""The number of states at each distance: of the puzzle, of instance sets, and of the states that samplers draw."""
 
 import numpy as np
 import pandas as pd
@@ -15,10 +15,9 @@ DEVIATIONS = 2  # half the height of the band of chance, in standard deviations
 
 @style.kind_of_figure
 def distances(table: dict[str, np.ndarray], instances: pd.DataFrame) -> Figure:
-    """States of a puzzle at each distance below, the share of each instance set above.
+    """The number of states at each distance (below), and the share of each instance set there (above).
 
-    table: distance [S].  instances: set, distance, one row an instance.  A set of one state is a vertical line at its
-    distance.
+    table: distance [S].  instances: set, distance, one row an instance.  A set of one state is a vertical line.
     """
     figure, (shares, states) = style.subplots(2, grid=False, sharex=True, height_ratios=(3, 2))
     _draw_sets(shares, table["distance"], instances)
@@ -90,8 +89,8 @@ def _draw_lengths(axes: Axes, spread: pd.DataFrame, symbol: str) -> None:
 def sampler_difference(spread: pd.DataFrame) -> Figure:
     """States that one sampler draws more than another at each distance, one panel a walk length.
 
-    spread: as in sampled_distances; of the two samplers besides adaptive-K, which have the same walk lengths and
-    numbers of states, the first is taken from the second.  The band is what chance alone makes likely.
+    spread: as in sampled_distances.  Both samplers other than adaptive-K have the same walk lengths and numbers of
+    states; the figure shows the second minus the first.  The band is the range that chance alone makes likely.
     """
     spread = spread[spread["sampler"] != ADAPTIVE]
     first, second = dict.fromkeys(spread["sampler"])
@@ -120,7 +119,7 @@ def _draw_difference(axes: Axes, one: pd.DataFrame, other: pd.DataFrame, label: 
 
 
 def _binned(rows: pd.DataFrame) -> pd.DataFrame:
-    """One sampler's rows of one walk length with distances gathered into bins."""
+    """The rows of one sampler and walk length, summed over bins of distance."""
     sums = rows[["distance", "states", "sampled", "expected_percent"]]
     width = bin_width(int(rows["distance"].max()))
     return sums.assign(distance=bin_middle(rows["distance"], width)).groupby("distance", as_index=False).sum()

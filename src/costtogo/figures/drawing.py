@@ -1,4 +1,4 @@
-"""From an entry of the catalogue to its files: the one place that reads for figures, and the one that writes them."""
+"""Draw an entry of the catalogue: the only module that reads results for figures and writes their files."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -27,14 +27,14 @@ def draw(entry: FigureEntry, results: StudyResults) -> Figure:
 
 
 def _content(addresses: str | list[str], read: Callable[[str], Any]) -> Any:
-    """What an address holds; of several addresses, by the names of their models or baselines."""
+    """The content of an address; for several addresses, by the names of their models or baselines."""
     if isinstance(addresses, str):
         return read(addresses)
     return {name_of(address): read(address) for address in addresses}
 
 
 def files_of(entry: FigureEntry, results: StudyResults) -> list[Path]:
-    """All files that a figure of a study's own results reads."""
+    """All files that a figure reads; results: the study's own."""
     own = [results.file(address) for address in entry.own_tables]
     return own + [results.folder / f"{address}.json" for address in listed(entry.cards)] + [*map(Path, entry.files)]
 

@@ -1,4 +1,4 @@
-"""What searches found over path weight λ and batch size N, with networks and beside baselines, and what it cost."""
+"""Solutions and costs of searches by path weight λ and batch size N, with networks and with baselines."""
 
 from collections.abc import Sequence
 
@@ -20,11 +20,11 @@ HEURISTICS = {"exact": "exact distance", "network": "network", "zero": "no heuri
 UNITS = ((1, "s"), (1e-3, "ms"), (1e-6, "µs"))  # of time, in seconds
 UNSOLVED = "not all solved"
 HALF_A_CELL = 0.5
-REVERSED = f"{style.SEQUENTIAL}_r"  # the map of what should be small: bright is good
+REVERSED = f"{style.SEQUENTIAL}_r"  # the colours of measures that should be small: bright is good
 
 
 def _range(values: pd.Series, least: float) -> tuple[float, float]:
-    """The ends of a scale of colour, at least this far apart; any where there is nothing to show."""
+    """The ends of a scale of colour, at least `least` apart; arbitrary if there are no values."""
     low = values.min() if values.notna().any() else 1.0
     return low, max(values.max() if values.notna().any() else low, low + least)
 
@@ -57,10 +57,10 @@ MAPS = {  # by column the scale of colour over some values, how a number is writ
 
 @style.kind_of_figure
 def grid(networks: dict[str, pd.DataFrame], baseline: pd.DataFrame) -> Figure:
-    """Optimal solutions, and nodes expanded, by λ and N (to the right) with each heuristic (downwards).
+    """Optimal solutions, and nodes expanded, by λ and N (columns) and heuristic (rows); brighter is better.
 
     networks: of each model set, heuristic, path_weight, batch_size, instances, optimal_percent, nodes_expanded, one row
-    a cell; baseline likewise, with the exact and the zero heuristic. The brighter the better.
+    a cell; baseline: the same with the exact and the zero heuristic.
     """
     first, beside = next(iter(networks.values())), baseline["heuristic"].map(HEURISTICS)
     own = pd.concat([rows.assign(label=model) for model, rows in networks.items()])
@@ -70,7 +70,7 @@ def grid(networks: dict[str, pd.DataFrame], baseline: pd.DataFrame) -> Figure:
 
 @style.kind_of_figure
 def seconds(clocks: dict[str, pd.DataFrame]) -> Figure:
-    """Mean seconds of one search with the network by λ and N (to the right), of each model and engine (downwards).
+    """Mean seconds of one search with the network by λ and N (columns), model and engine (rows).
 
     clocks: of each model set, heuristic, engine, precision, path_weight, batch_size, searches, seconds; one row a cell.
     """
@@ -138,9 +138,9 @@ def weights_and_sizes(cells: pd.DataFrame) -> tuple[list[float], list[int]]:
 
 
 def draw_table(axes: Axes, table: pd.DataFrame, column: str, size: float = 8) -> None:
-    """A table of numbers on colours, each written in black or white as the colour below asks; NaN is left blank.
+    """Draw a table of numbers on colours, in black or white, whichever is easier to read; NaN is left blank.
 
-    column: of MAPS, whose numbers they are.  size: of a number, in points.
+    column: the measure, of MAPS.  size: of a number, in points.
     """
     scale_of, text, colors = MAPS[column]
     scale = scale_of(pd.Series(table.to_numpy().ravel()))
@@ -159,8 +159,8 @@ def optimal_by_distance(shares: dict[str, pd.DataFrame], cards: dict[str, dict])
     """Share of instances that each model solved optimally at each distance, above the number of instances.
 
     shares: set, path_weight, batch_size, distance, instances, optimal_percent, optimal_low, optimal_high.
-    cards: of the searches, of which the first names the cell that stands for the puzzle; shown is the set that tells
-    most with its λ and N. Thin lines are 95 % intervals; a distance without instances has no marker.
+    cards: of the searches; the figure shows the headline cell of the first, or telling_cell if that is one instance.
+    Thin lines are 95 % intervals; a distance without instances has no marker.
     """
     first = next(iter(shares))
     cell = telling_cell(shares[first], cards[first]["parameters"]["search"]["headline"])
@@ -213,7 +213,7 @@ def heuristics(
     solved_percent, length (of what was solved), optimal_length, nodes_generated.
     rows: the measures, of NAMES, a row of panels each.
     clocks: of each heuristic set, path_weight, batch_size, seconds; a row a search.
-    A hollow marker: not all were solved.
+    A hollow marker shows that some instances were not solved.
     """
     cells = _on_set(grids, chosen)
     if clocks is not None:

@@ -1,4 +1,4 @@
-"""How training went: loss, convergence points, how far the states drawn reach, and what it cost."""
+"""Trainings: loss, convergence points, results as training goes on, and costs."""
 
 import numpy as np
 import pandas as pd
@@ -13,18 +13,17 @@ from costtogo.params.trainers import loss_of
 
 SEVERAL = "loss, in the unit of each trainer"
 SHOWN_DISTANCES = 6  # lines of a figure with one for each distance
-LEAST_LOSS = 1e-4  # moves²; what lies below is not shown
-FEW_POINTS = 40  # up to so many convergence points have room for a large circle each
+LEAST_LOSS = 1e-4  # moves²; smaller losses are not shown
+FEW_POINTS = 40  # with up to this many convergence points each has a large circle
 
 
 @style.kinds_of_figure(training={}, kept_training={})
 def training(curves: dict[str, pd.DataFrame], losses: dict[str, tuple[float | None, str]]) -> Figure:
-    """Loss and validation loss by iteration, one panel a model; all panels share the scale of the loss, if it is one.
+    """Loss and validation loss by iteration, one panel a model; panels share the scale if all have the same loss.
 
     curves: of each model iteration, loss, validation_loss (NaN where not computed), effective_k, updated.
-    losses: of each model the loss that calls for a convergence point, None for a trainer that has none, and what the
-    loss is, with its unit.
-    A circle marks each convergence point; the dotted line is ε.
+    losses: of each model ε, the loss at which a convergence point is reached (None for a trainer without one), and the
+    name of the loss with its unit.  A circle marks each convergence point; the dotted line is ε.
     """
     units = list(dict.fromkeys(unit for _, unit in losses.values()))
     alike = len(units) == 1
@@ -43,7 +42,7 @@ def training(curves: dict[str, pd.DataFrame], losses: dict[str, tuple[float | No
 
 
 def _draw_losses(axes: Axes, curve: pd.DataFrame, epsilon: float | None) -> None:
-    """Loss, validation loss, convergence points and, where a trainer has it, ε."""
+    """Draw loss, validation loss, convergence points and, if a trainer has it, ε."""
     validation, updates = curve.dropna(subset="validation_loss"), curve[curve["updated"]]
     pixels, many = len(curve) > style.LINE_POINTS, len(updates) > FEW_POINTS
     look = {"color": style.BLUE, "lw": 0.7, "alpha": 0.8, "rasterized": pixels}
@@ -80,10 +79,10 @@ def loss_curve(curve: pd.DataFrame, card: dict) -> Figure:
 def training_costs(
     cards: dict[str, dict], clocks: dict[str, dict], puzzle: str, name: str, reported: pd.DataFrame | None = None
 ) -> Figure:
-    """Hours and states of a training, with those that it starts from, above the literature's, on logarithmic scales.
+    """Hours and states of a training and those it starts from, above the literature's, on logarithmic scales.
 
-    cards, clocks: the cards and the wall-clock times of these trainings.  name: of ours.
-    reported: rows of data/reported, of the puzzle among others; None where no document has numbers on it.
+    cards, clocks: the cards and the wall-clock times of these trainings.  name: the label of ours.
+    reported: rows of data/reported on this puzzle and others; None if no document has numbers on it.
     """
     states = sum(card["metrics"]["states_seen"] for card in cards.values())
     seconds = sum(clock["seconds"] + clock.get("earlier_seconds", 0.0) for clock in clocks.values())
@@ -107,12 +106,12 @@ def training_costs(
 
 
 def _hours(value: float) -> str:
-    """Hours, and less than one as minutes.  0.284 -> "17 minutes", 36 -> "36"."""
+    """Hours as text, in minutes below one hour.  0.284 -> "17 minutes", 36 -> "36"."""
     return f"{value:.3g}" if value >= 1 else f"{60 * value:.2g} minutes"
 
 
 def _billions(value: float) -> str:
-    """States in few characters.  93600000 -> "94 million", 1e10 -> "10 billion"."""
+    """A number of states in few characters.  93600000 -> "94 million", 1e10 -> "10 billion"."""
     return f"{value / 1e9:.3g} billion" if value >= 1e9 else f"{value / 1e6:.3g} million"
 
 
@@ -141,8 +140,8 @@ def mean_costs(looks: pd.DataFrame, measures: pd.DataFrame, table: dict[str, np.
 def optimal_by_iteration(shares: pd.DataFrame) -> Figure:
     """Share of instances solved optimally and nodes expanded as training goes on, a line for each of some distances.
 
-    shares: set, path_weight, batch_size, iteration, distance, instances, optimal_percent, nodes_expanded; shown is the
-    cell with most instances.
+    shares: set, path_weight, batch_size, iteration, distance, instances, optimal_percent, nodes_expanded; the figure
+    shows the cell with the most instances.
     """
     cells = shares.groupby(CELLS, as_index=False)["instances"].sum()
     cell = cells.loc[cells["instances"].idxmax()].to_dict()
@@ -183,11 +182,11 @@ def by_depth(greedy: pd.DataFrame, measure: str, **upwards) -> Figure:
 
 @style.kind_of_figure
 def progress(searches: pd.DataFrame, card: dict) -> Figure:
-    """What BWAS finds as the training goes on: moves beyond the optimum (left), shares of the instances (right).
+    """Results of BWAS as training goes on: moves beyond the optimum (left), shares of the instances (right).
 
-    searches: iteration, excess (moves, over the solved of known optimum), length (moves, over the solved),
-    solved_percent, optimal_percent; NaN where nothing is known. Where no optimum is known, left is the length.
-    card: of the training; the states it saw are in proportion to the iterations.
+    searches: iteration, excess (moves, over solved instances with a known optimum), length (moves, over solved ones),
+    solved_percent, optimal_percent; NaN where unknown.  If no optimum is known, the left panel shows the length.
+    card: of the training, whose number of states is proportional to the iterations.
     """
     figure, (moves, shares) = style.subplots(1, 2, height=3.2)
     iterations, known = searches["iteration"], searches["optimal_percent"].notna().any()
