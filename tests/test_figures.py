@@ -329,7 +329,9 @@ def test_a_training_without_a_convergence_point_is_drawn():
 def test_a_training_whose_trainer_has_no_loss_to_reach_is_drawn_without_one(results):
     entry = entry_of("training_cube2")
     curve = found_in(results / "tiny").whole(entry.tables["curves"][0])
-    drawn = [FIGURES["training"]({"net": curve}, {"net": (epsilon, "nats")}) for epsilon in (0.05, None)]
+    drawn = [
+        FIGURES["training"]({"net": curve}, {"net": {"epsilon": epsilon, "name": "nats"}}) for epsilon in (0.05, None)
+    ]
     labels = [[text.get_text() for text in figure.legends[0].get_texts()] for figure in drawn]
     assert labels[0] == [*labels[1], "ε"]
 
@@ -338,7 +340,9 @@ def test_a_training_whose_trainer_has_no_loss_to_reach_is_drawn_without_one(resu
 def test_losses_share_a_scale_and_a_unit_where_they_have_one(results, losses):
     curve = found_in(results / "tiny").whole(entry_of("training_cube2").tables["curves"][0])
     curves = {"one": curve, "other": curve.assign(loss=100 * curve["loss"])}
-    figure = FIGURES["training"](curves, {name: (None, loss) for name, loss in zip(curves, losses, strict=True)})
+    figure = FIGURES["training"](
+        curves, {name: {"epsilon": None, "name": loss} for name, loss in zip(curves, losses, strict=True)}
+    )
     limits = {axes.get_ylim() for axes in figure.axes if axes.lines}
     alike = losses[0] == losses[1]
     assert (len(limits) == 1) == alike and (figure.get_supylabel() == "moves²") == alike

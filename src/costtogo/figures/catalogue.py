@@ -214,9 +214,9 @@ def _is_looked_at(subject: Subject) -> bool:
     return subject.training.checkpoint_iterations is not None
 
 
-def _loss(training: "ModelParams") -> tuple[float | None, str]:
-    """The loss at which a convergence point is reached, None for a trainer without one, and the loss with its unit."""
-    return getattr(training, "epsilon", None), training.loss
+def _loss(epsilon: float | None, name: str) -> dict[str, Any]:
+    """Of a training the loss at which a convergence point is reached, None if its trainer has none, and its name."""
+    return {"epsilon": epsilon, "name": name}
 
 
 def _grid_sets(subject: Subject) -> list[str]:
@@ -247,7 +247,8 @@ EXHAUSTIVE = Group(  # networks on a puzzle whose states are all listed
         Kind("states", "the goal and a state farthest from it", TABLE, options=_puzzle),
         Kind("distances", "states per distance", TABLE | {"instances": "instances/{puzzle}"}),
         Kind("training", "loss", {"curves": "models/{models}/curve"},
-             options=lambda of: {"losses": {name: _loss(model) for name, model in of.asked.models.items()}}),
+             options=lambda of: {"losses": {name: _loss(getattr(model, "epsilon", None), model.loss)
+                                            for name, model in of.asked.models.items()}}),
         Kind("learning_curve", "error as training goes on", {"errors": "models/{models}/errors"}),
         Kind("error_by_distance", "error by distance",
              {"errors": "audits/{models}/by_distance"} | SELECTIONS),
@@ -407,7 +408,7 @@ def _kept_figures(study: "Study", puzzles: list[str], measured: Path) -> Iterato
         trainings = {place: cards[place]["parameters"]["training"] for place in kept}
         for puzzle in dict.fromkeys(each["puzzle"] for each in trainings.values() if each["puzzle"] in puzzles):
             own = {place: training for place, training in trainings.items() if training["puzzle"] == puzzle}
-            losses = {name_of(place): loss_of(training) for place, training in own.items()}
+            losses = {name_of(place): _loss(*loss_of(training)) for place, training in own.items()}
             label, curves = f"losses of the study {path.stem}'s trainings", [f"{place}/curve" for place in own]
             yield _kept_figure(path, "kept_training", label, puzzle, {"curves": curves}, {"losses": losses})
         if (path.with_suffix("") / file_of("variants")).exists():

@@ -18,25 +18,25 @@ FEW_POINTS = 40  # with up to this many convergence points each has a large circ
 
 
 @style.kinds_of_figure(training={}, kept_training={})
-def training(curves: dict[str, pd.DataFrame], losses: dict[str, tuple[float | None, str]]) -> Figure:
+def training(curves: dict[str, pd.DataFrame], losses: dict[str, dict]) -> Figure:
     """Loss and validation loss by iteration, one panel a model; panels share the scale if all have the same loss.
 
     curves: of each model iteration, loss, validation_loss (NaN where not computed), effective_k, updated.
-    losses: of each model ε, the loss at which a convergence point is reached (None for a trainer without one), and the
-    name of the loss with its unit.  A circle marks each convergence point; the dotted line is ε.
+    losses: of each model epsilon, the loss at which a convergence point is reached (None if its trainer has none), and
+    name, the loss with its unit.  A circle marks each convergence point; the dotted line is ε.
     """
-    units = list(dict.fromkeys(unit for _, unit in losses.values()))
-    alike = len(units) == 1
+    names = list(dict.fromkeys(loss["name"] for loss in losses.values()))
+    alike = len(names) == 1
     figure, panels = style.small_multiples(len(curves), sharey=alike)
     for axes, (model, curve) in zip(panels, curves.items(), strict=True):
-        epsilon, points = losses[model][0], f"{curve['updated'].sum():,} points"
+        epsilon, points = losses[model]["epsilon"], f"{curve['updated'].sum():,} points"
         _draw_losses(axes, curve, epsilon)
         style.name_panel(axes, model if epsilon is None else f"{model}\nε = {epsilon:g}, {points}")
         style.whole_ticks(axes.xaxis, 4)
         style.show_counts(axes.xaxis)
     for axes in panels[:1] if alike else panels:
         axes.set_ylim(bottom=max(axes.get_ylim()[0], LEAST_LOSS))
-    figure.supylabel(units[0] if alike else SEVERAL)
+    figure.supylabel(names[0] if alike else SEVERAL)
     figure.supxlabel("iteration")
     return style.with_legend(figure)
 
