@@ -33,6 +33,8 @@ from costtogo.figures.training import progress
 from costtogo.files import FileError, digest, read_json
 from costtogo.puzzles import make
 from costtogo.stages import figures as stage
+from costtogo.tables.kept import whose
+from costtogo.tables.results import References, StudyResults
 
 STUDY = study_of()
 SAMPLED = {name: synthetic_large.study_of(name) for name in ("cube3", "puzzle15")}
@@ -61,9 +63,9 @@ def entry_of(name: str, study: str = "tiny") -> FigureEntry:
     return next(entry for entry in ENTRIES[study] if name in (entry.name, entry.kind))
 
 
-def card_in(folder: Path):
-    """What reads a card below a folder, empty where there is none."""
-    return lambda stage: read_json(path) if (path := folder / f"{stage}.json").exists() else {}
+def found_in(folder: Path) -> StudyResults:
+    """The results of a study, and what the made-up studies of MEASURED have kept."""
+    return StudyResults(folder, references=References(measured=MEASURED))
 
 
 def test_listing_the_figures_loads_no_heavy_package():
@@ -74,7 +76,7 @@ def test_listing_the_figures_loads_no_heavy_package():
 
 def test_every_kind_has_one_function_and_one_caption_and_the_other_way_round():
     kinds = [kind.name for group in GROUPS for some in group[1:] for kind in some]
-    kept = {entry.kind for entry in ENTRIES["tiny"] if entry.files}
+    kept = {entry.kind for entry in ENTRIES["tiny"] if entry.study}
     assert len(set(kinds)) == len(kinds) and not kept & set(kinds)
     assert set(FIGURES) == {*kinds, *kept} == {*SAID}
     here = {entry.kind for entries in ENTRIES.values() for entry in entries}
@@ -100,13 +102,13 @@ def test_every_figure_has_a_name_of_its_own_and_every_model_has_figures(study):
     entries = ENTRIES[study]
     assert len({entry.stem for entry in entries}) == len(entries)
     models = SAMPLED[study].models if study in SAMPLED else STUDY.models if study == "tiny" else ()
-    told = {name for entry in entries for paths in entry.reads.values() if isinstance(paths, list) for name, _ in paths}
+    told = {whose(address)[0].split("/")[1] for entry in entries for address in entry.own_tables}
     assert set(models) <= told | {entry.model for entry in entries}
 
 
 @pytest.mark.parametrize(("study", "entry"), ALL)
 def test_a_figure_can_be_read(study, entry, results):
-    figure = draw(entry, results / study)
+    figure = draw(entry, found_in(results / study))
     image(figure, "png")
     boxes = [axes.get_window_extent() for axes in figure.axes]
     assert boxes and all(box.height >= LEAST_HEIGHT for box in boxes if study != "tiny")
@@ -121,7 +123,7 @@ def test_seven_models_of_long_names_are_told_apart_in_a_legend_that_fits(tmp_pat
     folder = write_results(study, tmp_path)
     for entry in catalogue(study, MEASURED):
         if entry.kind in ("error_by_distance", "optimal_by_distance"):
-            figure = draw(entry, folder)
+            figure = draw(entry, found_in(folder))
             image(figure, "png")
             (legend,) = figure.legends
             box = legend.get_window_extent()
@@ -138,21 +140,28 @@ def test_the_models_of_a_puzzle_have_a_panel_or_a_row_each_in_one_figure_of_a_ki
     folder = write_results(study := study_of((), cube_models=names), tmp_path)
     found = {entry.kind: entry for entry in catalogue(study, MEASURED) if entry.puzzle == "cube2"}
     for kind in ("training", "learning_curve"):
-        titles = [axes.get_title(loc="left") for axes in draw(found[kind], folder).axes]
+        titles = [axes.get_title(loc="left") for axes in draw(found[kind], found_in(folder)).axes]
         assert [title.partition("\n")[0] for title in titles if title] == names, kind
     for kind in ("audit", "grid", "seconds"):
-        axes = draw(found[kind], folder).axes[0]
+        axes = draw(found[kind], found_in(folder)).axes[0]
         rows = [label.get_text() for label in axes.get_yticklabels()]
         assert [name for name in names if any(row.startswith(name) for row in rows)] == names, kind
 
 
 def test_pictures_hold_no_version_and_no_date_and_leave_the_settings_of_matplotlib_alone(results):
     before = dict(matplotlib.rcParams)
-    figure = draw(entry_of("distances"), results / "tiny")
+    figure = draw(entry_of("distances"), found_in(results / "tiny"))
     for kind in KINDS:
         assert matplotlib.__version__.encode() not in image(figure, kind)
     assert b"<dc:date>" not in image(figure, "svg")
     assert dict(matplotlib.rcParams) == before
+
+
+def test_a_figure_reads_no_card_but_its_own(tmp_path):
+    folder = write_results(study := study_of(()), tmp_path)
+    (folder / "models" / "written_at_this_moment.json").write_text("{")
+    entry = next(entry for entry in catalogue(study, MEASURED) if entry.cards)
+    assert draw(entry, found_in(folder)).axes
 
 
 @pytest.fixture
@@ -161,6 +170,8 @@ def project(results, tmp_path, monkeypatch) -> Path:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COSTTOGO_TRACKING", "off")
     Path("results").symlink_to(results)
+    Path("data").mkdir()
+    Path("data/measured").symlink_to(MEASURED)
     return tmp_path
 
 
@@ -216,7 +227,7 @@ def test_a_part_needs_the_stages_that_its_figures_read_and_no_others():
 
 @pytest.mark.parametrize("study", SAMPLED)
 def test_figures_are_shown_of_what_has_run_and_of_external_instances_with_the_network_of_now(study, results, tmp_path):
-    everything = card_in(results / study)
+    everything = found_in(results / study).find_card
     external, model = entry_of("external_excess", study), next(iter(SAMPLED[study].models))
     solved = {
         f"results/{study}/models/{model}/checkpoints.parquet": digest(
@@ -317,17 +328,21 @@ def test_a_training_without_a_convergence_point_is_drawn():
 
 def test_a_training_whose_trainer_has_no_loss_to_reach_is_drawn_without_one(results):
     entry = entry_of("training_cube2")
-    curve = pd.read_parquet(results / "tiny" / entry.reads["curves"][0][1])
-    drawn = [FIGURES["training"]({"net": curve}, {"net": epsilon}, {"net": "nats"}) for epsilon in (0.05, None)]
+    curve = found_in(results / "tiny").whole(entry.tables["curves"][0])
+    drawn = [
+        FIGURES["training"]({"net": curve}, {"net": {"epsilon": epsilon, "name": "nats"}}) for epsilon in (0.05, None)
+    ]
     labels = [[text.get_text() for text in figure.legends[0].get_texts()] for figure in drawn]
     assert labels[0] == [*labels[1], "ε"]
 
 
 @pytest.mark.parametrize("losses", [("moves²", "moves²"), ("moves²", "nats")])
 def test_losses_share_a_scale_and_a_unit_where_they_have_one(results, losses):
-    curve = pd.read_parquet(results / "tiny" / entry_of("training_cube2").reads["curves"][0][1])
+    curve = found_in(results / "tiny").whole(entry_of("training_cube2").tables["curves"][0])
     curves = {"one": curve, "other": curve.assign(loss=100 * curve["loss"])}
-    figure = FIGURES["training"](curves, dict.fromkeys(curves), dict(zip(curves, losses, strict=True)))
+    figure = FIGURES["training"](
+        curves, {name: {"epsilon": None, "name": loss} for name, loss in zip(curves, losses, strict=True)}
+    )
     limits = {axes.get_ylim() for axes in figure.axes if axes.lines}
     alike = losses[0] == losses[1]
     assert (len(limits) == 1) == alike and (figure.get_supylabel() == "moves²") == alike
@@ -335,7 +350,7 @@ def test_losses_share_a_scale_and_a_unit_where_they_have_one(results, losses):
 
 def test_the_goal_where_every_network_says_0_takes_no_part_of_the_learning_curve(results):
     entry = entry_of("learning_curve")
-    errors = {name: pd.read_parquet(results / "tiny" / path) for name, path in entry.reads["errors"]}
+    errors = {address: found_in(results / "tiny").whole(address) for address in entry.tables["errors"]}
     axes = drawn_from(entry, errors=errors).axes[0]
     assert axes.get_ylim()[0] > 0
 

@@ -11,7 +11,6 @@ import json
 import shutil
 import subprocess
 from collections.abc import Iterator
-from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -25,7 +24,7 @@ from costtogo.files import read_csv, read_frame, remove_others, write_bytes, wri
 from costtogo.literature.reported import read_reported
 from costtogo.params.base import variant_of
 from costtogo.params.study import Study
-from costtogo.report.figures import Figures, is_kept, is_whole, kept_content, tables_of_figure
+from costtogo.report.figures import Figures, is_kept, is_whole
 from costtogo.report.overview import write_overview
 from costtogo.report.pages import pictures_of
 from costtogo.report.write import PUBLISHED, write
@@ -94,7 +93,7 @@ def write_whole(study: str, reports: Path, measured: Path) -> None:
     timed = results.with_times()
     for entry in Figures.of_study(results).entries:
         if is_kept(entry, timed):
-            draw(entry, Path(), target, partial(kept_content, timed))
+            draw(entry, timed, target)
         elif (picture := published / study / entry.file("png")).exists():
             write_bytes(target / entry.file("png"), picture.read_bytes())
     print(f"The report of {study} is written: read {target / 'report.md'}.")
@@ -128,7 +127,7 @@ def keep_with_report(results: StudyResults, parameters: dict[str, Any], out: Pat
     with TemporaryDirectory() as folder:
         write(results, Path(folder))
     for entry in Figures.of_study(results.with_times()).entries:
-        for address in filter(is_whole, tables_of_figure(entry)):
+        for address in filter(is_whole, entry.own_tables):
             results.with_times().find(address)  # what was read is kept
     texts = {address: [*frame.select_dtypes(["object", "str"])] for address, frame in results.tables_read.items()}
     tables = {address: as_text(frame) for address, frame in results.tables_read.items()}

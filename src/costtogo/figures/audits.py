@@ -1,4 +1,4 @@
-"""What a network says of states whose distance is known, and of those whose distance is not."""
+"""The cost-to-go that a network gives states, where the exact distance is known and where it is not."""
 
 import numpy as np
 import pandas as pd
@@ -14,17 +14,17 @@ from costtogo.puzzles import make
 
 SHARES = {"admissible_percent": "not admissible: overestimated", "consistent_percent": "not consistent"}
 RING = {"ls": "none", "marker": "o", "markersize": 11, "mfc": "none"}  # around the checkpoint of the searches
-LEAST_SHARE = 0.001  # per cent; what is less is drawn there
+LEAST_SHARE = 0.001  # per cent; smaller shares are drawn at this value
 
 
 @style.kind_of_figure
 def audit(measures: dict[str, pd.DataFrame], selections: dict[str, pd.DataFrame]) -> Figure:
-    """Shares of states that break each property, on a logarithmic scale: a line a model, a dot a checkpoint.
+    """Share of states that break each property, on a logarithmic scale: a line for each model, a dot a checkpoint.
 
     measures: of each model iteration, scope, admissible_percent, consistent_percent.
     selections: iteration and selected (bool) of each model's checkpoints.
-    Filled dots are over all states, hollow ones over the literature's sample; a ring marks the checkpoint of the
-    searches.
+    Filled dots are over all states, hollow ones over the literature's sample; a ring marks the checkpoint that the
+    searches use.
     """
     figure, panels = style.subplots(1, 2, sharey=True, grid=False, height=1.4 + 0.36 * len(measures))
     places = range(len(measures))[::-1]
@@ -40,7 +40,7 @@ def audit(measures: dict[str, pd.DataFrame], selections: dict[str, pd.DataFrame]
 
 
 def _draw_shares(axes: Axes, place: int, rows: pd.DataFrame, chosen: pd.Series) -> None:
-    """The checkpoints of a model on its line; rows: scope and broken, in per cent."""
+    """Draw the checkpoints of a model on its line; rows: scope and broken, in per cent."""
     looks = {"all": (style.BLUE, "all states", 0.12), "sample": ("white", "sample", -0.12)}
     for scope, (fill, label, up) in looks.items():
         dots = rows[rows["scope"] == scope]
@@ -51,28 +51,17 @@ def _draw_shares(axes: Axes, place: int, rows: pd.DataFrame, chosen: pd.Series) 
     axes.plot(ringed["broken"], np.full(len(ringed), place + 0.12), **RING, **ring)
 
 
-@style.kind_of_figure
-def nearby_audit(nearby: pd.DataFrame) -> Figure:
-    """Mean cost-to-go, and share of admissible states, at each distance of the exact table.
+@style.kinds_of_figure(nearby_audit={}, known_audit={"least_bin": 2})  # a walk of even length ends at an even distance
+def costs_and_shares(audited: pd.DataFrame, least_bin: int = 0) -> Figure:
+    """Mean cost-to-go with the exact distance, and share of admissible states, by exact distance.
 
-    nearby: distance, mean_cost_to_go, admissible_percent.
+    audited: distance, mean_cost_to_go, admissible_percent and, if a distance may have several rows, states.
+    least_bin: the least number of distances in a bin; 0 if audited has one row for each distance.
     """
-    return _costs_and_shares(nearby)
-
-
-@style.kind_of_figure
-def known_audit(known: pd.DataFrame) -> Figure:
-    """Mean cost-to-go, and share of admissible states, of instances whose distance is known, by distance.
-
-    known: distance, states, mean_cost_to_go, admissible_percent; a row for each set and distance.
-    """
-    farthest = int(known["distance"].max()) if len(known) else 0
-    width = max(2, bin_width(farthest))  # a walk of even length ends at an even distance
-    return _costs_and_shares(binned_means(known, ["mean_cost_to_go", "admissible_percent"], "states", width))
-
-
-def _costs_and_shares(audited: pd.DataFrame) -> Figure:
-    """Two panels by distance: mean_cost_to_go beside the exact distance, admissible_percent."""
+    if least_bin:
+        farthest = int(audited["distance"].max()) if len(audited) else 0
+        width = max(least_bin, bin_width(farthest))
+        audited = binned_means(audited, ["mean_cost_to_go", "admissible_percent"], "states", width)
     figure, (costs, shares) = style.subplots(1, 2, height=3.2)
     distance = audited["distance"]
     costs.plot(distance, audited["mean_cost_to_go"], label="mean cost-to-go", clip_on=False, **style.look_of(0))
@@ -88,26 +77,11 @@ def _costs_and_shares(audited: pd.DataFrame) -> Figure:
 
 @style.kind_of_figure
 def scrambled_costs(costs: pd.DataFrame) -> Figure:
-    """Cost-to-go by the number of moves of the scramble: its mean, and where nine tenths of the states lie.
+    """Cost-to-go by the number of moves of the scramble: its mean, and the range of nine tenths of the states.
 
-    costs: depth, mean_cost_to_go, low, high.
+    costs: depth, mean_cost_to_go, low, high and, where it is known, mean_distance.  The diagonal is the
+    greatest distance that a scramble can have.
     """
-    return _costs_by_depth(costs)
-
-
-@style.kind_of_figure
-def walk_costs(table, values, selection: pd.DataFrame, puzzle: str, walk_max: int) -> Figure:
-    """Cost-to-go after up to walk_max random moves from the goal, by the exact chance of every state.
-
-    table: distance [S].  values: iteration [C] and value [C, S] of each audited checkpoint.
-    """
-    distance = table["distance"]
-    cost_to_go = network_error(values, selection, distance) + distance
-    return _costs_by_depth(pd.DataFrame(walk_spread(make(puzzle), walk_max, cost_to_go, distance)))
-
-
-def _costs_by_depth(costs: pd.DataFrame) -> Figure:
-    """Cost-to-go by depth, with mean_distance where costs has it; the diagonal is the most a scramble can be away."""
     figure, (axes,) = style.subplots()
     depth, highest = costs["depth"], 1.05 * costs[[*{"high", "mean_distance"} & {*costs}]].max(axis=None)
     axes.plot(depth, costs["mean_cost_to_go"], label="mean cost-to-go", **style.look_of(0))
@@ -121,13 +95,24 @@ def _costs_by_depth(costs: pd.DataFrame) -> Figure:
     return style.with_legend(figure)
 
 
+@style.kind_of_figure
+def walk_costs(table, values, selection: pd.DataFrame, puzzle: str, walk_max: int) -> Figure:
+    """Cost-to-go after up to walk_max random moves from the goal, by the exact chance of every state.
+
+    table: distance [S].  values: iteration [C] and value [C, S] of each audited checkpoint.
+    """
+    distance = table["distance"]
+    cost_to_go = network_error(values, selection, distance) + distance
+    return scrambled_costs(pd.DataFrame(walk_spread(make(puzzle), walk_max, cost_to_go, distance)))
+
+
 MESH_CELLS = 500  # a larger map is drawn as pixels inside the SVG
 SMALLEST_ERROR = 0.01  # moves; the error map shows smaller errors in the same colour
 
 
 @style.kind_of_figure
 def error_by_distance(errors: dict[str, pd.DataFrame], selections: dict[str, pd.DataFrame]) -> Figure:
-    """Error of each model's selected checkpoint over all states.
+    """Mean error of each model's selected checkpoint over all states by distance; above 0 it overestimates.
 
     errors: of each model iteration, scope, distance, states, mean_absolute_error, bias.
     selections: iteration and selected (bool) of each model's checkpoints.
@@ -137,17 +122,10 @@ def error_by_distance(errors: dict[str, pd.DataFrame], selections: dict[str, pd.
         rows = rows[rows["scope"] == "all"]
         iteration = shown_iteration(selections[model], rows["iteration"])
         frames.append(rows[rows["iteration"] == iteration].assign(label=f"{model}, iteration {iteration:,}"))
-    return error_lines(pd.concat(frames))
-
-
-def error_lines(errors: pd.DataFrame) -> Figure:
-    """The mean error of networks by distance: above 0 they say too much.
-
-    errors: label, distance, states, mean_absolute_error, bias; one line a label.
-    """
+    shown = pd.concat(frames)
     figure, (axes,) = style.subplots()
-    width = bin_width(int(errors["distance"].max()))
-    for look, group in style.lines(errors, "label"):
+    width = bin_width(int(shown["distance"].max()))
+    for look, group in style.lines(shown, "label"):
         if width > 1 or len(group) > 20:
             look["marker"] = None
         means = binned_means(group, ["mean_absolute_error", "bias"], "states", width)
@@ -163,8 +141,8 @@ def learning_curve(errors: dict[str, pd.DataFrame]) -> Figure:
     """Mean absolute error by distance (upwards) as the convergence points pass (to the right), one panel a model.
 
     errors: of each model iteration, convergence_point, distance, states, mean_absolute_error; the goal, where every
-    network says 0, is left out. All panels share one scale of colour.
-    The last column is the end of training where that is no convergence point of its own.
+    network gives 0, is left out.  All panels share one scale of colour.
+    The last column is the end of the training if that is not a convergence point.
     """
     reached = {model: rows[rows["distance"] > 0] for model, rows in errors.items() if len(rows)}
     if not reached:
@@ -197,7 +175,7 @@ def _error_grid(errors: pd.DataFrame) -> tuple[pd.DataFrame, np.ndarray]:
 
 
 def nothing_reached() -> Figure:
-    """What is shown in place of a figure over convergence points where there are none."""
+    """The figure that replaces one over convergence points if the training reached none."""
     figure, (axes,) = style.subplots(grid=False)
     axes.text(0.5, 0.5, "no convergence point was reached", ha="center", transform=axes.transAxes)
     axes.set_axis_off()

@@ -54,7 +54,7 @@ def beam_seconds(searches: pd.DataFrame, clock: pd.DataFrame, sets: list[str]) -
 
 
 def label_widths(axes: Axes, widths: pd.Series, **more) -> None:
-    """A logarithmic axis of beam widths; more: what else the panel has."""
+    """Give a panel a logarithmic axis of beam widths; more: its other settings."""
     axes.set(xscale="log", xlabel="beam width, states", **more)
     axes.margins(x=0.1)
     places = sorted(set(widths))
@@ -64,7 +64,7 @@ def label_widths(axes: Axes, widths: pd.Series, **more) -> None:
 
 @style.kind_of_figure
 def prefix_lengths(searches: pd.DataFrame, chosen: str) -> Figure:
-    """Length found by distance on a set, the diagonal being the shortest; one marker a beam width.
+    """Length found by distance on a set, one marker for each beam width; the diagonal is the shortest length.
 
     searches: set, width, distance, solved (bool), cost.  An unsolved state is a cross on the diagonal.
     """
@@ -89,10 +89,10 @@ def prefix_lengths(searches: pd.DataFrame, chosen: str) -> Figure:
 
 @style.kind_of_figure
 def external_excess(searches: pd.DataFrame, puzzle: str) -> Figure:
-    """Moves that the solutions have beyond the optimum, and the two lengths side by side; a row for each budget.
+    """Moves that solutions have beyond the optimum, with both lengths in the next panel; a row for each budget.
 
-    searches: seconds_allowed, optimal (NaN where unknown: then the lengths found stand alone), cost (inf where
-    unsolved); one row a budget and instance.
+    searches: seconds_allowed, optimal (NaN where unknown: then only the lengths found are shown), cost (inf where
+    unsolved); one row for each budget and instance.
     """
     budgets, what = list(searches.groupby("seconds_allowed")), noun(puzzle)
     known = searches["optimal"].notna().all()
@@ -123,7 +123,7 @@ def external_excess(searches: pd.DataFrame, puzzle: str) -> Figure:
 
 
 def draw_excesses(axes: Axes, group: pd.DataFrame, solved: pd.DataFrame, places: np.ndarray, noun: str) -> None:
-    """How many solutions have so many moves beyond the shortest, as bars with their shares of the group."""
+    """Draw the number of solutions by moves beyond the shortest, as bars with their shares of the group."""
     counts = [int((solved["cost"] - solved["optimal"] == place).sum()) for place in places]
     bars = axes.bar(places, counts, width=1.4, color=style.BLUE)
     axes.bar_label(bars, [f"{100 * count / len(group):.0f} %" for count in counts], fontsize=8, padding=2)

@@ -9,7 +9,7 @@ BINS = 64  # most bins a figure shows
 
 
 def bin_width(largest_distance: int) -> int:
-    """Distances to a bin, so that 0 … largest_distance make at most BINS bins.  14 -> 1, 1023 -> 16."""
+    """The number of distances in a bin, so that 0 … largest_distance make at most BINS bins.  14 -> 1, 1023 -> 16."""
     return -(-(largest_distance + 1) // BINS)
 
 

@@ -1,4 +1,4 @@
-"""Which of a study's searches and checkpoints a figure shows where it cannot show all."""
+"""The searches and checkpoints that a figure shows if it cannot show all."""
 
 import numpy as np
 import pandas as pd
@@ -22,14 +22,14 @@ def network_error(values: dict[str, np.ndarray], selection: pd.DataFrame, distan
 
 
 def telling_cell(shares: pd.DataFrame, cell: dict) -> dict:
-    """The headline cell; where its set is one instance, the largest set searched with its λ and N instead."""
+    """The headline cell; if its set has one instance, the largest set searched with the same λ and N instead."""
     alike = shares[in_cell(shares, cell | {"set": shares["set"]})]
     sizes = alike.groupby("set", sort=False)["instances"].sum()
     return cell if sizes[cell["set"]] > 1 else cell | {"set": sizes.idxmax()}
 
 
 def in_cell(frame: pd.DataFrame, cell: dict) -> pd.Series:
-    """Which rows belong to a cell of set, path_weight and batch_size, bool [rows]."""
+    """True for the rows of a cell of set, path_weight and batch_size, bool [rows]."""
     same_weight = np.isclose(frame["path_weight"], cell["path_weight"])
     return (frame["set"] == cell["set"]) & same_weight & (frame["batch_size"] == cell["batch_size"])
 
@@ -40,9 +40,9 @@ def weight_text(cell) -> str:
 
 
 def of_widest_set(cells: pd.DataFrame, by: pd.DataFrame | None = None) -> pd.DataFrame:
-    """The cells of the set that was searched with the most (λ, N), and of such sets of that with the most instances.
+    """The cells of the set searched with the most (λ, N); of several such sets, the one with the most instances.
 
-    by: the cells that decide it, if others.
+    by: the cells that decide, if not these.
     """
     sizes = (cells if by is None else by).groupby("set", sort=False)["instances"].agg(["size", "max"])
     return cells[cells["set"] == sizes.sort_values(["size", "max"], kind="stable").index[-1]]

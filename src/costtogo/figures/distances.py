@@ -1,4 +1,4 @@
-"""How many states lie at each distance: in all, in the instance sets, and of those that samplers draw."""
+"""The number of states at each distance: of the puzzle, of instance sets, and of the states that samplers draw."""
 
 import numpy as np
 import pandas as pd
@@ -15,10 +15,9 @@ DEVIATIONS = 2  # half the height of the band of chance, in standard deviations
 
 @style.kind_of_figure
 def distances(table: dict[str, np.ndarray], instances: pd.DataFrame) -> Figure:
-    """States of a puzzle at each distance below, the share of each instance set above.
+    """The number of states at each distance (below), and the share of each instance set there (above).
 
-    table: distance [S].  instances: set, distance, one row an instance.  A set of one state is a vertical line at its
-    distance.
+    table: distance [S].  instances: set, distance, one row an instance.  A set of one state is a vertical line.
     """
     figure, (shares, states) = style.subplots(2, grid=False, sharex=True, height_ratios=(3, 2))
     _draw_sets(shares, table["distance"], instances)
@@ -56,24 +55,14 @@ def _draw_states(axes: Axes, distance: np.ndarray) -> None:
     style.by_distance(axes)
 
 
-@style.kind_of_figure
-def sampler_distances(spread: pd.DataFrame) -> Figure:
-    """Distances of the states that deepcube and deepcubea draw, for several K; spread: as in sampled_distances."""
-    return sampled_distances(spread[spread["sampler"] != ADAPTIVE], "K")
-
-
-@style.kind_of_figure
-def effective_k(spread: pd.DataFrame) -> Figure:
-    """Distances of the states that adaptive-K draws, for several effective K; spread: as in sampled_distances."""
-    return sampled_distances(spread[spread["sampler"] == ADAPTIVE], "effective K")
-
-
-def sampled_distances(spread: pd.DataFrame, symbol: str) -> Figure:
+@style.kinds_of_figure(sampler_distances={"symbol": "K"}, effective_k={"symbol": "effective K", "adaptive": True})
+def sampled_distances(spread: pd.DataFrame, symbol: str, adaptive: bool = False) -> Figure:
     """Share of states at each distance by walk length: drawn as markers, expected as lines; one panel a sampler.
 
-    spread: sampler, walk_max, distance, states, sampled, expected_percent.  symbol is the literature's name
-    of walk_max.  The pale area is the share of all states.
+    spread: sampler, walk_max, distance, states, sampled, expected_percent.  symbol: the literature's name of walk_max.
+    adaptive: True for adaptive-K alone, False for the other samplers.  The pale area is the share of all states.
     """
+    spread = spread[(spread["sampler"] == ADAPTIVE) == adaptive]
     samplers = list(dict.fromkeys(spread["sampler"]))
     figure, panels = style.subplots(1, len(samplers), sharey=True)
     for axes, sampler in zip(panels, samplers, strict=True):
@@ -100,8 +89,8 @@ def _draw_lengths(axes: Axes, spread: pd.DataFrame, symbol: str) -> None:
 def sampler_difference(spread: pd.DataFrame) -> Figure:
     """States that one sampler draws more than another at each distance, one panel a walk length.
 
-    spread: as in sampled_distances; of the two samplers besides adaptive-K, which have the same walk lengths and
-    numbers of states, the first is taken from the second.  The band is what chance alone makes likely.
+    spread: as in sampled_distances.  Both samplers other than adaptive-K have the same walk lengths and numbers of
+    states; the figure shows the second minus the first.  The band is the range that chance alone makes likely.
     """
     spread = spread[spread["sampler"] != ADAPTIVE]
     first, second = dict.fromkeys(spread["sampler"])
@@ -130,7 +119,7 @@ def _draw_difference(axes: Axes, one: pd.DataFrame, other: pd.DataFrame, label: 
 
 
 def _binned(rows: pd.DataFrame) -> pd.DataFrame:
-    """One sampler's rows of one walk length with distances gathered into bins."""
+    """The rows of one sampler and walk length, summed over bins of distance."""
     sums = rows[["distance", "states", "sampled", "expected_percent"]]
     width = bin_width(int(rows["distance"].max()))
     return sums.assign(distance=bin_middle(rows["distance"], width)).groupby("distance", as_index=False).sum()

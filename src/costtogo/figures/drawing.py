@@ -1,47 +1,47 @@
-"""From an entry of the catalogue to its files: the one place that reads for figures, and the one that writes them."""
+"""Draw an entry of the catalogue: the only module that reads results for figures and writes their files."""
 
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
+
 from costtogo.collecting import collect
-from costtogo.figures.catalogue import KINDS, FigureEntry
+from costtogo.figures.catalogue import KINDS, FigureEntry, listed
 from costtogo.figures.style import FIGURES, Figure, image
-from costtogo.files import read_arrays, read_csv, read_frame, read_json, write_bytes
-from costtogo.tables.rows import rows_of
+from costtogo.files import read_csv, write_bytes
+from costtogo.tables.kept import name_of
+from costtogo.tables.results import StudyResults
 
 collect("costtogo.figures")
-Read = Callable[[Path], Any]
-READERS = {".parquet": read_frame, ".npz": read_arrays, ".json": read_json, ".csv": read_csv}
 
 
-def of_file(path: Path) -> Any:
-    """What a file holds, by its suffix."""
-    return READERS[path.suffix](path)
-
-
-def draw(entry: FigureEntry, results: Path, read: Read = of_file) -> Figure:
-    """Draw a figure; results: the study's folder.  read: gives what a file of the study's holds.
-
-    Raises FileError where a file that it needs is missing or damaged.
-    """
-    given = {argument: _content(paths, results, read) for argument, paths in entry.reads.items()}
-    given |= {argument: _content(paths, Path(), of_file) for argument, paths in entry.files.items()}
+def draw(entry: FigureEntry, results: StudyResults) -> Figure:
+    """Draw a figure of a study's results.  FileError where a file that it needs is missing or damaged."""
+    source = results.kept(entry.study) if entry.study else results
+    given = {argument: _content(addresses, source.whole) for argument, addresses in entry.tables.items()}
+    given |= {argument: _content(addresses, source.card) for argument, addresses in entry.cards.items()}
+    if entry.documents:
+        given["reported"] = pd.concat(map(read_csv, entry.documents))
     return FIGURES[entry.kind](**given, **entry.options)
 
 
-def _content(paths: str | list[list[str]], folder: Path, read: Read) -> Any:
-    """What a file below a folder holds; of several files, by their names."""
-    if isinstance(paths, list):
-        return {name: _content(path, folder, read) for name, path in paths}
-    file, _, kept = paths.partition("#")
-    path = folder / file
-    return rows_of(path.parent).table(kept) if kept else read(path)
+def _content(addresses: str | list[str], read: Callable[[str], Any]) -> Any:
+    """The content of an address; for several addresses, by the names of their models or baselines."""
+    if isinstance(addresses, str):
+        return read(addresses)
+    return {name_of(address): read(address) for address in addresses}
 
 
-def write(entry: FigureEntry, results: Path, reports: Path, read: Read = of_file) -> list[Path]:
+def files_of(entry: FigureEntry, results: StudyResults) -> list[Path]:
+    """All files that a figure reads; results: the study's own."""
+    own = [results.file(address) for address in entry.own_tables]
+    return own + [results.folder / f"{address}.json" for address in listed(entry.cards)] + [*map(Path, entry.files)]
+
+
+def write(entry: FigureEntry, results: StudyResults, reports: Path) -> list[Path]:
     """Draw a figure and write it in every kind below the study's reports; returns its files."""
-    picture, paths = draw(entry, results, read), [reports / entry.file(kind) for kind in KINDS]
+    picture, paths = draw(entry, results), [reports / entry.file(kind) for kind in KINDS]
     for path, kind in zip(paths, KINDS, strict=True):
         write_bytes(path, image(picture, kind))
     return paths

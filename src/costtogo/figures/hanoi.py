@@ -1,4 +1,4 @@
-"""The Towers of Hanoi: what a search from the start takes, and the way it found, drawn on every state."""
+"""The Towers of Hanoi: nodes of searches from the start, and the ways they found, drawn on all states."""
 
 import numpy as np
 import pandas as pd
@@ -20,7 +20,7 @@ MOST_STATES_WITH_EDGES = 1000  # of a larger graph only the states, and those as
 
 
 def positions(disks: int) -> np.ndarray:
-    """Where each state of H(disks, 3) lies in the plane, float64 [S, 2], so that every move has length 1.
+    """The place of each state of H(disks, 3) in the plane, float64 [S, 2], so that every move has length 1.
 
     A state's rank is the sum of peg_i · 3^i over its disks, 0 the smallest.  All disks on one peg is a corner
     of the triangle; a disk's peg picks one of three smaller triangles, whose other two corners change sides.
@@ -50,7 +50,7 @@ def ranks_along(puzzle: ListedPuzzle, solution: str) -> np.ndarray:
 
 
 def edges(puzzle: ListedPuzzle) -> np.ndarray:
-    """The pairs of states that one move joins, int64 [moves, 2], each pair once, those of the smallest disk first."""
+    """The pairs of states one move apart, int64 [moves, 2], each pair once, moves of the smallest disk first."""
     neighbours = puzzle.neighbours()
     states = np.broadcast_to(np.arange(len(neighbours))[:, None], neighbours.shape)
     pairs = np.stack([states, neighbours], axis=2)[states < neighbours]
@@ -107,7 +107,7 @@ def way(table, values: dict, selections: dict, searches: dict[str, pd.DataFrame]
 
 
 def _greediest(searches: pd.DataFrame, model: str) -> tuple[str, str]:
-    """The solution of the search from the start with the least λ and N, and its name; "" where none was found."""
+    """The solution from the start by the search with the least λ and N, and its name; "" if none was found."""
     found = searches[(searches["set"] == START) & searches["solved"] & (searches["heuristic"] == "network")]
     if found.empty:
         return "", model
@@ -116,10 +116,10 @@ def _greediest(searches: pd.DataFrame, model: str) -> tuple[str, str]:
 
 
 def solutions_on_graph(puzzle: ListedPuzzle, ways: dict[str, tuple[str, str]], errors: dict[str, np.ndarray]) -> Figure:
-    """The ways that searches found from start to goal, drawn on all states, coloured by the network's error.
+    """The ways that searches found from start to goal, drawn over all states in the colours of the network's error.
 
-    ways: by model a solution, moves "from>to" from the start state or "", and what names it.  errors: h minus distance
-    of every state, in moves, float [S].
+    ways: by model a solution, moves "from>to" from the start state or "", and its name.  errors: by model h minus
+    distance of every state, in moves, float [S].
     """
     disks, places = puzzle.disks, positions(puzzle.disks)
     figure, panels = style.small_multiples(len(ways), a_row=2, row_height=2.3)
@@ -147,7 +147,7 @@ def solutions_on_graph(puzzle: ListedPuzzle, ways: dict[str, tuple[str, str]], e
 
 
 def _draw_states(axes: Axes, places: np.ndarray, error: np.ndarray, puzzle: ListedPuzzle, limit: float):
-    """All states in the colours of their errors, from -limit to limit; returns what a colour bar is made for."""
+    """Draw all states in the colours of their errors, from -limit to limit; returns the dots, for a colour bar."""
     disks = puzzle.disks
     if len(places) <= MOST_STATES_WITH_EDGES:
         lines = LineCollection(places[edges(puzzle)], colors=style.PALE, linewidths=0.6 if disks > 5 else 1, zorder=1)
@@ -159,7 +159,7 @@ def _draw_states(axes: Axes, places: np.ndarray, error: np.ndarray, puzzle: List
 
 
 def _draw_way(axes: Axes, way: np.ndarray, most: int) -> LineCollection:
-    """The steps of a way, dark to bright up to so many moves; returns what a colour bar is made for."""
+    """Draw the steps of a way, from dark to bright at `most` moves; returns the lines, for a colour bar."""
     steps = np.stack([way[:-1], way[1:]], axis=1)
     axes.add_collection(LineCollection(steps, colors="white", linewidths=3.5, capstyle="round", zorder=3))
     drawn = LineCollection(steps, cmap=style.ORDERED, linewidths=2, capstyle="round", zorder=4)

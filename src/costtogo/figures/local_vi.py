@@ -1,4 +1,4 @@
-"""The figures of local value iteration: its lengths, its policy, and it beside other solvers."""
+"""The figures of local value iteration: its lengths, its policy, and a comparison with other solvers."""
 
 import numpy as np
 import pandas as pd
@@ -45,7 +45,7 @@ def _numbers(reported: pd.DataFrame, section: str) -> pd.DataFrame:
 
 @style.kind_of_figure
 def local_vi_lengths_by_class(classes: pd.DataFrame, boards: pd.DataFrame, reported: pd.DataFrame) -> Figure:
-    """How long the solutions of random boards are with one tile a step, by the most tiles considered at once.
+    """Lengths of the solutions of random boards with one tile a step, by the most tiles considered at once.
 
     classes: initial_size, considered, maximum_moves of all boards, bound.  boards: length_1 and considered_1 of each
     that was drawn.  reported: the document's numbers, section, considered, quantity, value.

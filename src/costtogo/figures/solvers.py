@@ -1,4 +1,4 @@
-"""What each solver makes of one network: solutions against the states that it asked the network for."""
+"""Solvers compared over one network: solutions against the states that the network evaluated."""
 
 import pandas as pd
 from matplotlib.figure import Figure
@@ -10,7 +10,7 @@ from costtogo.figures import style
 def solver_work(
     trees: pd.DataFrame, policy_beams: pd.DataFrame, beams: pd.DataFrame, grid: pd.DataFrame, sets: list[str]
 ) -> Figure:
-    """Solved share and mean length against states evaluated, a column for each of some sets, a colour for each solver.
+    """Solved share and mean length against states evaluated, a column for each set, a colour for each solver.
 
     trees, policy_beams: set, solved_percent, length, nodes_expanded; trees also prior, values, untried and shortening.
     beams, grid: the same with nodes_generated, which their network evaluates.

@@ -41,7 +41,7 @@ def picture_of(*families: str) -> Callable[[Callable], Callable]:
 
 
 def draw_state(axes: Axes, puzzle: Puzzle, state: States) -> None:
-    """A picture of a state, uint8 [D], as its family draws it; by its cells where that says nothing of pictures."""
+    """Draw a state, uint8 [D], with the picture of its family or, if that has none, as a row of cells."""
     picture = find(puzzle.name)[0].picture
     draw = made(picture) if picture else DRAWINGS.get(puzzle.family, draw_cells)
     draw(axes, puzzle, state)
@@ -49,7 +49,7 @@ def draw_state(axes: Axes, puzzle: Puzzle, state: States) -> None:
 
 @style.kind_of_figure
 def states(table: dict[str, np.ndarray], puzzle: str) -> Figure:
-    """The goal, and the customary start or else the first of the states farthest from the goal; table: distance [S]."""
+    """The goal, and the customary start or, without one, a state farthest from the goal; table: distance [S]."""
     distance, rules = table["distance"], make(puzzle)
     farthest = rules.unrank(np.array([distance.argmax()]))[0] if rules.start is None else rules.start
     moves = distance[rules.rank(farthest[None])[0]]
@@ -58,7 +58,7 @@ def states(table: dict[str, np.ndarray], puzzle: str) -> Figure:
 
 @style.kind_of_figure
 def large_states(instances: pd.DataFrame, puzzle: str, sets: list[str]) -> Figure:
-    """The first state of each of up to two sets, or the last where their distances are known to grow.
+    """The first state of each of up to two sets, or the last, which is the farthest, if all distances are known.
 
     instances: set, state (text), distance (NaN where it is not known).
     """
@@ -75,7 +75,7 @@ def large_states(instances: pd.DataFrame, puzzle: str, sets: list[str]) -> Figur
 
 @style.kind_of_figure
 def level_solution(along: pd.DataFrame, puzzle: str) -> Figure:
-    """A shortest solution of a level: the level at some points of it, and the cost-to-go along it beside the distance.
+    """A shortest solution of a level: the level at some steps (above), cost-to-go and distance at all steps (below).
 
     along: set, instance, step, state (text), distance, cost_to_go, push (bool, of the step that led there).
     """
@@ -100,7 +100,7 @@ def level_solution(along: pd.DataFrame, puzzle: str) -> Figure:
 
 
 def two_states(puzzle: Puzzle, states: dict[str, States]) -> Figure:
-    """States side by side, each uint8 [D] under its name; two, or one alone."""
+    """One or two states side by side, each uint8 [D] under its name."""
     figure, panels = style.subplots(1, len(states), height=2.6, grid=False)
     for axes, (name, state) in zip(panels, states.items(), strict=True):
         draw_state(axes, puzzle, state)
@@ -111,7 +111,7 @@ def two_states(puzzle: Puzzle, states: dict[str, States]) -> Figure:
 
 @picture_of("cube2", "cube3")
 def draw_cube(axes: Axes, puzzle: Puzzle, state: States) -> None:
-    """The net of a cube; each sticker bears the letter of its colour too."""
+    """The net of a cube; each sticker also has the letter of its colour."""
     side = math.isqrt(len(state) // len(FACES))
     step = side + GAP
     for place, face in enumerate(FACES):
@@ -145,7 +145,7 @@ def draw_towers(axes: Axes, puzzle: Puzzle, state: States) -> None:
 
 @picture_of("sliding")
 def draw_tiles(axes: Axes, puzzle: Puzzle, state: States) -> None:
-    """A board of sliding tiles with their numbers, those that lie where the goal has them in blue."""
+    """A board of sliding tiles with their numbers; tiles in their goal cell are blue."""
     for cell, (x, y) in enumerate(_board(axes, state)):
         if state[cell]:
             fill, ink = (style.BLUE, "white") if state[cell] == puzzle.goal[cell] else (style.PALE, "black")
@@ -164,7 +164,7 @@ def draw_lights(axes: Axes, puzzle: Puzzle, state: States) -> None:
 
 @picture_of("sokoban")
 def draw_level(axes: Axes, puzzle: Puzzle, state: States) -> None:
-    """Walls in grey, targets as rings, boxes as squares, filled blue once they stand on a target, the player a dot."""
+    """Walls in grey, targets as rings, boxes as squares, which are blue on a target, the player as a dot."""
     player, box, target, wall = puzzle.planes[state].T.astype(bool)
     axes.set(xlim=(-0.1, puzzle.columns + 0.1), ylim=(-0.1, puzzle.rows + 0.1), aspect="equal")
     for cell in range(puzzle.cells):
@@ -182,7 +182,7 @@ def draw_level(axes: Axes, puzzle: Puzzle, state: States) -> None:
 
 @picture_of("file")
 def draw_shapes(axes: Axes, puzzle: Puzzle, state: States) -> None:
-    """The cells of a puzzle from a file, in the shapes and colours that it names; each bears its letter too."""
+    """The cells of a puzzle from a file, in the file's shapes and colours, each with its letter."""
     for cell, shape in enumerate(puzzle.shapes):
         letter = puzzle.file.alphabet[state[cell]]
         fill = puzzle.colours.get(letter) or _colour(state[cell], puzzle.letters)

@@ -1,11 +1,12 @@
 """The look that all figures share, and how a figure becomes bytes that never change without a reason.
 
-Colours are Okabe and Ito's, which people with colour-blindness tell apart; maps are perceptually even.
+Colours are Okabe and Ito's, which people with colour-blindness can distinguish; maps are perceptually even.
 """
 
 import io
 from collections.abc import Callable, Iterator, Sequence
-from functools import wraps
+from functools import partial, wraps
+from typing import Any
 
 import matplotlib
 import numpy as np
@@ -26,12 +27,12 @@ LINE_POINTS = 2000  # a longer line is drawn as pixels inside the SVG
 BLACK, ORANGE, SKY, GREEN = "#000000", "#E69F00", "#56B4E9", "#009E73"
 YELLOW, BLUE, VERMILION, PURPLE = "#F0E442", "#0072B2", "#D55E00", "#CC79A7"
 GREY, PALE = "#6E6E6E", "#D4D4D4"
-WINE = "#661100"  # Paul Tol's, dark enough to stand apart from Okabe and Ito's
+WINE = "#661100"  # Paul Tol's, darker than Okabe and Ito's
 SERIES = (BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY, WINE)
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 REFERENCE = {"color": BLACK, "ls": ":", "lw": 1}  # a line to compare others with
 SEQUENTIAL = "cividis"
-ORDERED, BRIGHTEST = "viridis", 0.87  # lines in an order, from dark to bright; what is brighter is too pale for paper
+ORDERED, BRIGHTEST = "viridis", 0.87  # lines in an order, from dark to bright; brighter ones are too pale for paper
 DIVERGING = "coolwarm"
 
 SETTINGS = {
@@ -60,24 +61,32 @@ FIGURES: dict[str, Callable[..., Figure]] = {}  # the functions of all kinds of 
 
 
 def kind_of_figure(draw: Callable[..., Figure]) -> Callable[..., Figure]:
-    """Mark the function of a kind of figure of the catalogue.
+    """Mark the function of a kind of figure of the catalogue; both have the same name."""
+    return kinds_of_figure(**{draw.__name__: {}})(draw)
 
-    It draws with the shared settings, and matplotlib's own stay as they were.
+
+def kinds_of_figure(**kinds: dict[str, Any]) -> Callable[[Callable[..., Figure]], Callable[..., Figure]]:
+    """Mark a function that draws several kinds of figures; kinds: by name, the arguments that this kind adds.
+
+    The function draws with the shared settings; those of matplotlib stay as they were.
     """
 
-    @wraps(draw)
-    def draw_in_style(*args, **options) -> Figure:
-        with matplotlib.rc_context(SETTINGS):
-            return draw(*args, **options)
+    def mark(draw: Callable[..., Figure]) -> Callable[..., Figure]:
+        @wraps(draw)
+        def draw_in_style(*args, **options) -> Figure:
+            with matplotlib.rc_context(SETTINGS):
+                return draw(*args, **options)
 
-    FIGURES[draw.__name__] = draw_in_style
-    return draw_in_style
+        FIGURES.update({name: partial(draw_in_style, **own) for name, own in kinds.items()})
+        return draw_in_style
+
+    return mark
 
 
 def image(figure: Figure, kind: str) -> bytes:
     """The figure as "png" or "svg": the same figure gives the same bytes, without date or version.
 
-    A PNG has a palette of 256 colours, which halves its size and cannot be seen.
+    A PNG has a palette of 256 colours, which halves its size without a visible difference.
     """
     metadata = {"png": {"Software": None}, "svg": {"Date": None, "Creator": None}}[kind]
     buffer = io.BytesIO()
@@ -91,14 +100,14 @@ def image(figure: Figure, kind: str) -> bytes:
 
 
 def look_of(number: int, **more) -> dict:
-    """Colour and marker of one of several lines, and what else it has."""
+    """Colour and marker of one of several lines; more: its other settings."""
     return {"color": SERIES[number % len(SERIES)], "marker": MARKERS[number % len(MARKERS)]} | more
 
 
 def lines(frame: pd.DataFrame, by: str, *, ordered: bool = False, **more) -> Iterator[tuple[dict, pd.DataFrame]]:
-    """The look and the rows of each line that a column tells from the others, its name being the label.
+    """The look and the rows of each line, one for each value of a column, which is its label.
 
-    ordered: whether the lines are in an order, and go from dark to bright.  more: what else their look has.
+    ordered: whether the lines have an order, shown from dark to bright.  more: other settings of their look.
     """
     groups = frame.groupby(by, sort=False)
     places = np.linspace(0, BRIGHTEST, len(groups))
@@ -108,16 +117,17 @@ def lines(frame: pd.DataFrame, by: str, *, ordered: bool = False, **more) -> Ite
 
 
 def write_in(axes: Axes, x: float, y: float, text: str, color: str, size: float) -> None:
-    """Write a text with its middle at a place."""
+    """Write a text with its middle at (x, y)."""
     axes.text(x, y, text, ha="center", va="center", color=color, fontsize=size)
 
 
 def subplots(
     rows: int = 1, columns: int = 1, *, shown: int | None = None, height: float = SIZE[1], grid: bool = True, **options
 ) -> tuple[Figure, np.ndarray]:
-    """A figure of so many inches of height, and its panels row by row, all of them or those that are shown.
+    """A figure and its panels, row by row.
 
-    grid: whether they have lines across.  options: of plt.subplots.  Panels one over the other have labels in line.
+    shown: the number of panels that are used, None for all.  height: in inches.  grid: whether panels have horizontal
+    lines.  options: of plt.subplots.  In a single column the labels of the panels are aligned.
     """
     figure = Figure(figsize=(SIZE[0], height))
     panels = figure.subplots(rows, columns, squeeze=False, **options).ravel()
@@ -133,14 +143,14 @@ def subplots(
 def small_multiples(
     count: int, *, a_row: int = PANELS_A_ROW, row_height: float = 1.5, **options
 ) -> tuple[Figure, np.ndarray]:
-    """A figure of so many panels of a kind, a few in a row, and its panels.  options: of subplots."""
+    """A figure of `count` panels of one kind, up to `a_row` in a row, and its panels.  options: of subplots."""
     across = min(count, a_row)
     rows = -(-count // across)
     return subplots(rows, across, shown=count, grid=False, height=1.2 + row_height * rows, **options)
 
 
 def labelled(figure: Figure) -> list:
-    """What bears a label on the panels, in the order drawn; of those that bear the same label the first."""
+    """Everything with a label on the panels, in the order drawn; of several with the same label, the first."""
     by_label = {}
     for axes in figure.axes:
         for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
@@ -149,9 +159,9 @@ def labelled(figure: Figure) -> list:
 
 
 def with_legend(figure: Figure, *, handles: Sequence | None = None, more: Sequence = (), columns: int = 4) -> Figure:
-    """Put the legend over the panels, where it covers no data, in at most so many columns as fit.
+    """Put the legend above the panels, where it covers no data, in as many columns as fit, up to `columns`.
 
-    handles: what it explains, if not what bears a label on the panels.  more: what it explains after that.
+    handles: the entries; None for everything with a label on the panels.  more: entries that follow.
     A legend of more than ROOM_FOR_ROWS rows makes the figure higher, not the panels smaller.
     """
     handles = [*(labelled(figure) if handles is None else handles), *more]
@@ -200,28 +210,28 @@ def plain_logarithmic_ticks(axis) -> None:
 
 
 def readable_on(color: Sequence[float]) -> str:
-    """Black or white, whichever stands out more against a colour (relative luminance of WCAG 2)."""
+    """Black or white, whichever has more contrast with a colour (relative luminance of WCAG 2)."""
     red, green, blue = (part / 12.92 if part <= 0.04 else ((part + 0.055) / 1.055) ** 2.4 for part in color[:3])
     return BLACK if 0.2126 * red + 0.7152 * green + 0.0722 * blue > 0.18 else "white"
 
 
 def whole_ticks(axis, most: int = 8) -> None:
-    """Let an axis of whole numbers have whole ticks only."""
+    """Give an axis of whole numbers whole ticks only, up to `most`."""
     axis.set_major_locator(MaxNLocator(nbins=most, integer=True))
 
 
 def by_distance(axes: Axes, most: int = 15) -> None:
-    """Let a panel have the distance to the right."""
+    """Make distance the horizontal axis of a panel."""
     axes.set_xlabel("distance from the goal, moves")
     whole_ticks(axes.xaxis, most)
 
 
 def by_iteration(axes: Axes) -> None:
-    """Let a panel have the iterations of a training to the right."""
+    """Make the iterations of a training the horizontal axis of a panel."""
     axes.set_xlabel("iteration")
     show_counts(axes.xaxis)
 
 
 def name_panel(axes: Axes, text: str) -> None:
-    """Say what a panel shows, in its upper left corner above the data."""
+    """Write what a panel shows at its upper left, above the data."""
     axes.set_title(text, loc="left")

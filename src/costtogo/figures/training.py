@@ -1,4 +1,4 @@
-"""How training went: loss, convergence points, how far the states drawn reach, and what it cost."""
+"""Trainings: loss, convergence points, results as training goes on, and costs."""
 
 import numpy as np
 import pandas as pd
@@ -13,42 +13,36 @@ from costtogo.params.trainers import loss_of
 
 SEVERAL = "loss, in the unit of each trainer"
 SHOWN_DISTANCES = 6  # lines of a figure with one for each distance
-LEAST_LOSS = 1e-4  # moves²; what lies below is not shown
-FEW_POINTS = 40  # up to so many convergence points have room for a large circle each
+LEAST_LOSS = 1e-4  # moves²; smaller losses are not shown
+FEW_POINTS = 40  # with up to this many convergence points each has a large circle
 
 
-@style.kind_of_figure
-def training(curves: dict[str, pd.DataFrame], epsilons: dict[str, float | None], losses: dict[str, str]) -> Figure:
-    """Loss and validation loss by iteration, one panel a model; all panels share the scale of the loss, if it is one.
+@style.kinds_of_figure(training={}, kept_training={})
+def training(curves: dict[str, pd.DataFrame], losses: dict[str, dict]) -> Figure:
+    """Loss and validation loss by iteration, one panel a model; panels share the scale if all have the same loss.
 
     curves: of each model iteration, loss, validation_loss (NaN where not computed), effective_k, updated.
-    epsilons: the loss that calls for a convergence point, None of a trainer that has none.
-    losses: what the loss of each model is, with its unit.
-    A circle marks each convergence point; the dotted line is ε.
+    losses: of each model epsilon, the loss at which a convergence point is reached (None if its trainer has none), and
+    name, the loss with its unit.  A circle marks each convergence point; the dotted line is ε.
     """
-    alike = len(set(losses.values())) == 1
+    names = list(dict.fromkeys(loss["name"] for loss in losses.values()))
+    alike = len(names) == 1
     figure, panels = style.small_multiples(len(curves), sharey=alike)
     for axes, (model, curve) in zip(panels, curves.items(), strict=True):
-        _draw_losses(axes, curve, epsilons[model])
-        points = f"{curve['updated'].sum():,} points"
-        style.name_panel(axes, model if epsilons[model] is None else f"{model}\nε = {epsilons[model]:g}, {points}")
+        epsilon, points = losses[model]["epsilon"], f"{curve['updated'].sum():,} points"
+        _draw_losses(axes, curve, epsilon)
+        style.name_panel(axes, model if epsilon is None else f"{model}\nε = {epsilon:g}, {points}")
         style.whole_ticks(axes.xaxis, 4)
         style.show_counts(axes.xaxis)
     for axes in panels[:1] if alike else panels:
         axes.set_ylim(bottom=max(axes.get_ylim()[0], LEAST_LOSS))
-    figure.supylabel(next(iter(losses.values())) if alike else SEVERAL)
+    figure.supylabel(names[0] if alike else SEVERAL)
     figure.supxlabel("iteration")
     return style.with_legend(figure)
 
 
-@style.kind_of_figure
-def kept_training(curves: dict[str, pd.DataFrame], epsilons: dict[str, float | None], losses: dict[str, str]) -> Figure:
-    """The same of trainings that another study kept."""
-    return training(curves, epsilons, losses)
-
-
 def _draw_losses(axes: Axes, curve: pd.DataFrame, epsilon: float | None) -> None:
-    """Loss, validation loss, convergence points and, where a trainer has it, ε."""
+    """Draw loss, validation loss, convergence points and, if a trainer has it, ε."""
     validation, updates = curve.dropna(subset="validation_loss"), curve[curve["updated"]]
     pixels, many = len(curve) > style.LINE_POINTS, len(updates) > FEW_POINTS
     look = {"color": style.BLUE, "lw": 0.7, "alpha": 0.8, "rasterized": pixels}
@@ -83,16 +77,16 @@ def loss_curve(curve: pd.DataFrame, card: dict) -> Figure:
 
 @style.kind_of_figure
 def training_costs(
-    cards: dict[str, dict], clocks: dict[str, dict], literature: dict[str, pd.DataFrame], puzzle: str, name: str
+    cards: dict[str, dict], clocks: dict[str, dict], puzzle: str, name: str, reported: pd.DataFrame | None = None
 ) -> Figure:
-    """Hours and states of a training, with those that it starts from, above the literature's, on logarithmic scales.
+    """Hours and states of a training and those it starts from, above the literature's, on logarithmic scales.
 
-    cards, clocks: the cards and the wall-clock times of these trainings.  literature: files of data/reported.
-    name: of ours.
+    cards, clocks: the cards and the wall-clock times of these trainings.  name: the label of ours.
+    reported: rows of data/reported on this puzzle and others; None if no document has numbers on it.
     """
     states = sum(card["metrics"]["states_seen"] for card in cards.values())
     seconds = sum(clock["seconds"] + clock.get("earlier_seconds", 0.0) for clock in clocks.values())
-    reported = pd.concat(literature.values()) if literature else pd.DataFrame(columns=COLUMNS)
+    reported = pd.DataFrame(columns=COLUMNS) if reported is None else reported
     reported = reported[reported["puzzle"] == puzzle].astype({"value": float})
     shown = trainings(reported, name, seconds, states)
     figure, panels = style.subplots(1, 2, grid=False, sharey=True, height=0.9 + 0.36 * len(shown))
@@ -112,12 +106,12 @@ def training_costs(
 
 
 def _hours(value: float) -> str:
-    """Hours, and less than one as minutes.  0.284 -> "17 minutes", 36 -> "36"."""
+    """Hours as text, in minutes below one hour.  0.284 -> "17 minutes", 36 -> "36"."""
     return f"{value:.3g}" if value >= 1 else f"{60 * value:.2g} minutes"
 
 
 def _billions(value: float) -> str:
-    """States in few characters.  93600000 -> "94 million", 1e10 -> "10 billion"."""
+    """A number of states in few characters.  93600000 -> "94 million", 1e10 -> "10 billion"."""
     return f"{value / 1e9:.3g} billion" if value >= 1e9 else f"{value / 1e6:.3g} million"
 
 
@@ -146,8 +140,8 @@ def mean_costs(looks: pd.DataFrame, measures: pd.DataFrame, table: dict[str, np.
 def optimal_by_iteration(shares: pd.DataFrame) -> Figure:
     """Share of instances solved optimally and nodes expanded as training goes on, a line for each of some distances.
 
-    shares: set, path_weight, batch_size, iteration, distance, instances, optimal_percent, nodes_expanded; shown is the
-    cell with most instances.
+    shares: set, path_weight, batch_size, iteration, distance, instances, optimal_percent, nodes_expanded; the figure
+    shows the cell with the most instances.
     """
     cells = shares.groupby(CELLS, as_index=False)["instances"].sum()
     cell = cells.loc[cells["instances"].idxmax()].to_dict()
@@ -168,28 +162,17 @@ def optimal_by_iteration(shares: pd.DataFrame) -> Figure:
     return style.with_legend(figure, columns=6)
 
 
-@style.kind_of_figure
-def greedy_shares(greedy: pd.DataFrame) -> Figure:
-    """Share of states that greedy search solves as training goes on, one line a scramble depth.
+@style.kinds_of_figure(
+    greedy_shares={"measure": "solved_percent", "ylabel": "solved by greedy search, %", "ylim": (0, 100)},
+    large_mean_costs={"measure": "mean_cost_to_go", "ylabel": "mean cost-to-go, moves", "ylim": (0, None)},
+)
+def by_depth(greedy: pd.DataFrame, measure: str, **upwards) -> Figure:
+    """A measure of scrambled states as training goes on, one line a scramble depth.
 
-    greedy: iteration, depth, solved_percent.
+    greedy: iteration, depth and the measure.  upwards: the label and the limits of its axis.
     """
-    return _by_depth(greedy, "solved_percent", ylabel="solved by greedy search, %", ylim=(0, 100))
-
-
-@style.kind_of_figure
-def large_mean_costs(greedy: pd.DataFrame) -> Figure:
-    """Mean cost-to-go of scrambled states as training goes on, one line a scramble depth.
-
-    greedy: iteration, depth, mean_cost_to_go.
-    """
-    return _by_depth(greedy, "mean_cost_to_go", ylabel="mean cost-to-go, moves", ylim=(0, None))
-
-
-def _by_depth(frame: pd.DataFrame, measure: str, **upwards) -> Figure:
-    """A measure by iteration, one line a scramble depth; upwards: the label and the limits of its axis."""
     figure, (axes,) = style.subplots()
-    for look, group in style.lines(frame.sort_values(["depth", "iteration"]), "depth", ordered=True, clip_on=False):
+    for look, group in style.lines(greedy.sort_values(["depth", "iteration"]), "depth", ordered=True, clip_on=False):
         look["label"] = f"{look['label']} moves"
         axes.plot(group["iteration"], group[measure], **look)
     axes.set(xlim=(0, None), **upwards)
@@ -199,11 +182,11 @@ def _by_depth(frame: pd.DataFrame, measure: str, **upwards) -> Figure:
 
 @style.kind_of_figure
 def progress(searches: pd.DataFrame, card: dict) -> Figure:
-    """What BWAS finds as the training goes on: moves beyond the optimum (left), shares of the instances (right).
+    """Results of BWAS as training goes on: moves beyond the optimum (left), shares of the instances (right).
 
-    searches: iteration, excess (moves, over the solved of known optimum), length (moves, over the solved),
-    solved_percent, optimal_percent; NaN where nothing is known. Where no optimum is known, left is the length.
-    card: of the training; the states it saw are in proportion to the iterations.
+    searches: iteration, excess (moves, over solved instances with a known optimum), length (moves, over solved ones),
+    solved_percent, optimal_percent; NaN where unknown.  If no optimum is known, the left panel shows the length.
+    card: of the training, whose number of states is proportional to the iterations.
     """
     figure, (moves, shares) = style.subplots(1, 2, height=3.2)
     iterations, known = searches["iteration"], searches["optimal_percent"].notna().any()

@@ -2,15 +2,11 @@
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
-from pathlib import Path
-from typing import Any
 
-from costtogo.figures.catalogue import FigureEntry, captions, catalogue, drawn, paths_of
-from costtogo.tables.extracts import kind_of
-from costtogo.tables.results import TIMES, StudyResults
+from costtogo.figures.catalogue import FigureEntry, captions, catalogue, drawn
+from costtogo.tables.extracts import OF_MORE, kind_of
+from costtogo.tables.results import StudyResults
 
-TABLE = ".parquet"
-NOT_WHOLE = ("models/errors", "instances")  # kinds of tables of which less is kept than figures show
 MOST = 2  # figures of a kind on the page of a puzzle: of more there is an appendix
 
 
@@ -60,27 +56,11 @@ def _title(label: str) -> str:
     return label if ": " in label else label[0].upper() + label[1:]
 
 
-def tables_of_figure(entry: FigureEntry) -> list[str]:
-    """The addresses of the tables that a figure shows.  "beams/net/grid.parquet" -> "beams/net/grid"."""
-    return [path.removesuffix(TABLE) for path in paths_of(entry.reads) if path.endswith(TABLE)]
-
-
 def is_whole(address: str) -> bool:
     """Whether what is kept of a table is enough for figures."""
-    return kind_of(address) not in NOT_WHOLE
+    return kind_of(address) not in OF_MORE
 
 
 def is_kept(entry: FigureEntry, results: StudyResults) -> bool:
     """Whether all that a figure shows was kept with the study's report, so that it can be drawn again."""
-    tables = tables_of_figure(entry)
-    whole = all(path.endswith((TABLE, ".json")) for path in paths_of(entry.reads))
-    return whole and all(results.keeps(table) and is_whole(table) for table in tables)
-
-
-def kept_content(results: StudyResults, path: Path) -> Any:
-    """What a file of a study held, as far as it was kept.  path: as seen from the study's folder."""
-    address = str(path.with_suffix(""))
-    if path.suffix == TABLE:
-        return results.frame(address)
-    group, _, stage = address.partition("/")
-    return results.timings[stage] if group == TIMES else results.card(address)
+    return all(is_whole(table) and results.keeps(table) for table in entry.own_tables)

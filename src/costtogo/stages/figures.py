@@ -5,12 +5,12 @@ Each is a PNG and an SVG below reports/<study>/.
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
 
 from costtogo.figures.catalogue import KINDS, FigureEntry, drawn
-from costtogo.figures.drawing import write
-from costtogo.files import read_json, remove_others
+from costtogo.figures.drawing import files_of, write
+from costtogo.files import remove_others
 from costtogo.stages.stage_run import StageRun, parameters_of
+from costtogo.tables.results import StudyResults
 
 
 def run(params: Path, results: Path, reports: Path) -> None:
@@ -20,15 +20,11 @@ def run(params: Path, results: Path, reports: Path) -> None:
     """
     parameters = parameters_of(params)
 
-    def card(stage: str) -> dict[str, Any]:
-        path = results / f"{stage}.json"
-        return read_json(path) if path.exists() else {}
-
-    listed = [FigureEntry(**entry) for entry in parameters["figures"]]
-    entries = [entry for entry in listed if not entry.optional or drawn([entry], card)]
-    read = {path for entry in entries for path in entry.paths(results) if "timings" not in path.parts}
+    found, listed = StudyResults(results), [FigureEntry(**entry) for entry in parameters["figures"]]
+    entries = [entry for entry in listed if not entry.optional or drawn([entry], found.find_card)]
+    read = {path for entry in entries for path in files_of(entry, found) if "timings" not in path.parts}
     stage = StageRun("figures", __name__, params, results / "figures" / parameters["part"], sorted(read))
-    files = {entry: write(entry, results, reports) for entry in entries}
+    files = {entry: write(entry, found, reports) for entry in entries}
     outputs, timed = ([path for entry, paths in files.items() if entry.timed == of_time for path in paths]
                       for of_time in (False, True))  # fmt: skip
     stage.finish(outputs, {"figures": len(entries)}, timed, tracked=False)

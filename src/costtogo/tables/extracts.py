@@ -7,6 +7,7 @@ from the results themselves.
 from collections.abc import Callable
 from functools import partial
 from operator import itemgetter
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -16,7 +17,7 @@ from costtogo.analysis.variants import CELLS
 
 LOSS_ROWS = 300  # iterations that a table of losses shows
 EARLY = (200, 250)  # iterations whose validation loss the thesis tells
-Extract = Callable[[pd.DataFrame], pd.DataFrame]
+Extract = Callable[[Any], pd.DataFrame]
 
 
 def of_curve(curve: pd.DataFrame) -> pd.DataFrame:
@@ -58,7 +59,10 @@ MEASURED = {"searches": "size", "seconds": "mean", "longest": "max"}  # of the s
 ERRORS = ["iteration", "convergence_point", "scope", "distance", "states", "mean_absolute_error"]
 SEARCHED = [*CELLS, "instance", "solved", "cost", "nodes_generated"]
 without = partial(pd.DataFrame.drop, errors="ignore")
+ARRAYS = ("tables", "audits/values")  # kinds that are arrays by name
+OF_MORE = (*ARRAYS, "models/errors", "instances")  # kinds of which figures show more than their extract has
 EXTRACTS: dict[str, Extract] = {  # by the kind of table, as kind_of says it
+    "tables": of_table,
     "models/curve": of_curve,
     "instances": of_instances,
     "audits/by_distance": itemgetter(ERRORS),

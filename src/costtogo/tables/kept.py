@@ -65,6 +65,11 @@ def whose(address: str) -> list[str]:
     return ["/".join(stage), "" if group == "timings" else "/".join(names[1:])]
 
 
+def name_of(address: str) -> str:
+    """The model, puzzle or baseline of an address.  "timings/searches/net" -> "net"."""
+    return whose(address)[0].partition("/")[2]
+
+
 def _kept(path: Path) -> dict[str, Any]:
     return _read(path.resolve(), path.stat().st_mtime_ns, path)
 

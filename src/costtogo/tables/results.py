@@ -15,6 +15,7 @@ that nothing else takes the study. Of a large table a report sees an extract, wh
 (costtogo.tables.extracts).
 
     results.frame(address)       a table; FileError where there is none      results.find(address)       or None
+    results.whole(address)       all that a stage left of it, or arrays by name, as figures need it
     results.card(address)        what a stage noted; FileError likewise      results.find_card(address)  or {}
     results.run(address)         the key of its run in MLflow
     results.metric(address, name)    a number that a stage measured; NaN where it has not run
@@ -55,6 +56,7 @@ CARDS = (  # the groups of the stages whose cards the report lists
     *("baselines", "footprints", "beams", "external"),
 )
 TIMES, TABLE = "timings", "table"
+ARRAYS = ".npz"  # the suffix of files of arrays; tables are Parquet
 Tables = dict[str, pd.DataFrame]  # of a report, by the stems of their files
 Find = TypeVar("Find", bound=Callable[["StudyResults"], Any])
 
@@ -137,13 +139,17 @@ class StudyResults:
     def _table(self, address: str) -> pd.DataFrame:
         if self.is_kept:
             return self._kept_rows.table(address)
-        file = self._file(address)
-        kind, name = extracts.kind_of(address), address.split("/")[1]
-        if kind == "tables":
-            return extracts.of_table(read_arrays(file))
+        content, kind = self.whole(address), extracts.kind_of(address)
         if kind == "models/errors":
-            return extracts.of_errors(read_frame(file), self.frame(f"tables/{self.model(name).puzzle}"))
-        return extracts.EXTRACTS.get(kind, pd.DataFrame)(read_frame(file))
+            return extracts.of_errors(content, self.frame(f"tables/{self.model(address.split('/')[1]).puzzle}"))
+        return extracts.EXTRACTS.get(kind, pd.DataFrame)(content)
+
+    def whole(self, address: str) -> Any:
+        """A table as the stage left it, or its arrays by name; of kept results what was kept.  FileError if missing."""
+        if self.is_kept:
+            return self.frame(address)
+        file = self.file(address)
+        return read_arrays(file) if file.suffix == ARRAYS else read_frame(file)
 
     @property
     def tables_read(self) -> dict[str, pd.DataFrame]:
@@ -158,7 +164,7 @@ class StudyResults:
         hidden = address.startswith(f"{TIMES}/") and not self._sees_times
         if self.is_kept and self.params is None and "/" in address:
             hidden = extracts.kind_of(address) not in extracts.FOR_OTHERS
-        if hidden or not (self._kept_rows.has(address) if self.is_kept else self._file(address).exists()):
+        if hidden or not (self._kept_rows.has(address) if self.is_kept else self.file(address).exists()):
             return None
         _, external, name = address.rpartition("external/")
         return None if external and not self._is_current(name.partition("/")[0]) else self.frame(address)
@@ -202,20 +208,26 @@ class StudyResults:
             return str(MEASURED / self.study / file_of(address))
         return str(RESULTS / self.study / f"{address}{'.parquet' if suffix is None else suffix}")
 
-    def _file(self, address: str) -> Path:
-        return self.folder / f"{address}{'.npz' if address.startswith('tables/') else '.parquet'}"
+    def file(self, address: str) -> Path:
+        """The file of a table of the study's own."""
+        return self.folder / f"{address}{ARRAYS if extracts.kind_of(address) in extracts.ARRAYS else '.parquet'}"
 
     # Cards
 
     def card(self, address: str) -> dict[str, Any]:
-        """What a stage noted of itself, its wall-clock times under timing where they may be seen; FileError if none."""
+        """What a stage noted of itself, its wall-clock times under timing where they may be seen; FileError if none.
+
+        The address timings/models/<model> is of these times alone.
+        """
         if found := self.find_card(address):
             return found
         raise FileError(f"{self.folder / address}.json is missing: run the study again.")
 
     def find_card(self, address: str) -> dict[str, Any]:
         """The same, empty where the stage has not run."""
-        entry = self._entries.get(address, {})
+        if address.startswith(f"{TIMES}/"):
+            return self.find_card(address.removeprefix(f"{TIMES}/")).get("timing", {})
+        entry = self._entry(address)
         card = {name: value for name, value in entry.items() if name != "timing" or self._sees_times}
         return card if set(card) != {"timing"} else {}
 
@@ -251,10 +263,19 @@ class StudyResults:
 
     def _own_entries(self) -> dict[str, dict[str, Any]]:
         """The same from the files of the stages themselves."""
-        found = {f"{path.parent.name}/{path.stem}": read_json(path) for path in self.folder.glob("*/*.json")}
-        for path in (self.folder / TIMES).glob("*/*.json"):
-            found.setdefault(f"{path.parent.name}/{path.stem}", {})["timing"] = read_json(path)
-        return found
+        paths = [*self.folder.glob("*/*.json"), *(self.folder / TIMES).glob("*/*.json")]
+        return {place: self._entry(place) for place in (f"{path.parent.name}/{path.stem}" for path in paths)}
+
+    def _entry(self, address: str) -> dict[str, Any]:
+        """The card of one stage; of the study's own results it alone is read, for other stages may be running."""
+        if self.is_kept:
+            return self._entries.get(address, {})
+        return self._once(("entry", address), lambda: self._own_entry(address))
+
+    def _own_entry(self, address: str) -> dict[str, Any]:
+        card, times = self.folder / f"{address}.json", self.folder / TIMES / f"{address}.json"
+        entry = read_json(card) if card.exists() else {}
+        return entry | ({"timing": read_json(times)} if times.exists() else {})
 
     def _once(self, key: tuple, read: Callable[[], Any]) -> Any:
         if key not in self._found:

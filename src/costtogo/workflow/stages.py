@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from costtogo.external_files import folder as external_folder
-from costtogo.figures.catalogue import KINDS, FigureEntry, catalogue, parts, paths_of
+from costtogo.figures.catalogue import KINDS, FigureEntry, catalogue, parts
 from costtogo.files import digest
 from costtogo.literature.documents import read_by_report
 from costtogo.params.slices import slices
@@ -308,7 +308,7 @@ class _Table:
         """Add the figures of a puzzle, a model or another study; solved: cards of stages apart that have run."""
         waited = tuple(entry for entry in entries if not entry.optional)
         needs = [self.made[need] for need in dict.fromkeys(need for entry in waited for need in entry.needs)]
-        files = (*sorted({path for entry in entries for path in paths_of(entry.files)}), *solved)
+        files = (*sorted({path for entry in entries for path in entry.files}), *solved)
         listed = {"study": self.study.study, "part": part, "puzzles": sorted({entry.puzzle for entry in entries})}
         listed["figures"] = [asdict(entry) for entry in entries]
         message = f"Drawing the figures of {part}."
