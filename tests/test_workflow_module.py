@@ -33,6 +33,7 @@ LAYERS = [  # each imports from those above it alone; stages is the last that re
     {"puzzles", "external_files"},
     {"sources"},
     {"memory"},
+    {"notation"},
     {"exact"},
     {"params"},
     {"recipes", "external", "cards"},

@@ -1,114 +1,108 @@
-"""Test states from CSV files, with optimal lengths if their authors computed them; Sokoban levels from text files."""
+"""Test states from outside, read from tables, with optimal lengths if their authors computed them; levels of Sokoban
+from text files."""
 
-import csv
-import io
-import sys
-from collections.abc import Callable
-from dataclasses import dataclass
-from functools import partial
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from costtogo.files import parse_csv, read_bytes
+from costtogo import notation
+from costtogo.files import read_bytes
+from costtogo.notation.given import Given
+from costtogo.notation.tables import Row, read_table
 from costtogo.puzzles import levels_of
-from costtogo.puzzles.base import Puzzle, apply
+from costtogo.puzzles.base import Puzzle
 from costtogo.types import States, UserError, excerpt
 
-if TYPE_CHECKING:
-    import pandas
-
-STATES = ("scramble", "state", "tiles", "lights")  # columns with states
 LEVEL = "level"  # the kind of level files, whose texts are names
-OPTIMUM = "optimal_moves_qtm"
-OPTIMA = (OPTIMUM, "optimal_moves")  # columns that may have the length of a shortest solution
+OPTIMUM = "optimal_moves_qtm"  # the column that the project's own files have
 
 
 @dataclass(frozen=True)
 class Instances:
     """The states of a file, in its order.
 
-    texts: the content of the file's column `kind`; for levels, their names.  states: uint8 [N, D].
-    optimal: float64 [N], moves of a shortest solution; NaN if the file has no such column.
+    kind: the column that the states are from, "state" if the file names none.  texts: its cells; for levels, their
+    names.  given: how each state is held.  states: uint8 [N, D].  optimal: float64 [N], moves of a shortest solution;
+    NaN if unknown.  others: the further columns, by name.  faults: by row what is wrong with it, if such rows are kept;
+    their states are the goal.
     """
 
     kind: str
     texts: list[str]
-    states: States
+    given: list[Given]
     optimal: np.ndarray
+    others: dict[str, list[str]] = field(default_factory=dict)
+    faults: dict[int, str] = field(default_factory=dict)
+
+    @property
+    def states(self) -> States:
+        """The states, uint8 [N, D]."""
+        return np.array([each.state for each in self.given])
 
     def first(self, count: int) -> "Instances":
-        """The first `count` instances of the file; all if there are fewer."""
-        return Instances(self.kind, self.texts[:count], self.states[:count], self.optimal[:count])
+        """Those at the beginning of the file; all where there are fewer."""
+        return Instances(self.kind, self.texts[:count], self.given[:count], self.optimal[:count])
 
 
-def load(puzzle: Puzzle, path: Path) -> Instances:
+def load(puzzle: Puzzle, path: Path, keep_going: bool = False) -> Instances:
     """The instances of a file such as cube3_qtm.csv or puzzle15.csv: scrambles or states, and optimal lengths if any.
 
-    If each state of the puzzle has its own goal, the path may also be another file, or a folder of files, with levels.
-    Raises UserError if a column is missing, or a row is no state of the puzzle.
+    If each state has its own goal, any file but a CSV, or a folder of them, is one of levels.  keep_going: keep rows
+    that cannot be read as faults. UserError names the line of the first of them otherwise, or says what the file lacks.
     """
-    if not puzzle.one_goal and path.suffix != ".csv":
+    if not puzzle.one_goal and path.suffix.lower() != ".csv":
         names, states = levels_of(puzzle).read(path)
-        return Instances(LEVEL, names, states, np.full(len(names), np.nan))
-    from pandas import RangeIndex  # takes a fifth of a second to load; states given by hand do not need it
-
+        given = [Given(state, name) for name, state in zip(names, states, strict=True)]
+        return Instances(LEVEL, names, given, np.full(len(names), np.nan))
     content = read_bytes(path)
-    frame = parse_csv(path, content, dtype=str, keep_default_na=False)
-    kind = next((name for name in STATES if name in frame.columns), None)
-    if kind is None:
-        raise UserError(f"{path} has no column {' or '.join(STATES)}; its first line names the columns.")
-    if frame.empty:
-        raise UserError(f"{path} has no instances below its first line.")
-    place = partial(_place, path, content)
-    if not isinstance(frame.index, RangeIndex):
-        raise UserError(f"{place(0)}: there are more cells than the file's first line names.")
-    texts = frame[kind].tolist()
-    told = next((_whole_numbers(frame[name], place) for name in OPTIMA if name in frame.columns), None)
-    optimal = np.full(len(texts), np.nan) if told is None else told.astype(np.float64)
-    states = np.array([_parsed(puzzle, kind, text, place, row) for row, text in enumerate(texts)])
-    return Instances(kind, texts, states, optimal)
-
-
-def state_of(puzzle: Puzzle, kind: str, text: str) -> States:
-    """The state, uint8 [D], that a text describes: a state, a scramble from the goal, or the path of one level."""
-    if kind == "scramble" and not puzzle.one_goal:
-        raise UserError(f"There is no one goal of {puzzle.name} that moves could scramble: give --state or --level.")
-    if kind == LEVEL and puzzle.one_goal:
-        raise UserError(f"There are no levels of {puzzle.name}: give --scramble or --state.")
-    if kind != LEVEL:
-        return apply(puzzle, puzzle.goal, puzzle.parse_moves(text)) if kind == "scramble" else puzzle.parse_state(text)
-    names, states = levels_of(puzzle).read(Path(text))
-    if len(names) > 1:
-        raise UserError(
-            f"{excerpt(text)} has {len(names):,} levels: give it as --instances, and --out, to solve them all."
-        )
-    return states[0]
-
-
-def _parsed(puzzle: Puzzle, kind: str, text: str, place: Callable[[int], str], row: int) -> States:
     try:
-        return state_of(puzzle, kind, text)
+        table = read_table(content, lambda kind, text: _reads(puzzle, kind, text))
     except UserError as error:
-        raise UserError(f"{place(row)}: {error}") from error
+        raise UserError(f"{path}{error}" if str(error)[0] in ",:" else f"{path}: {error}") from error
+    given, optimal, faults = [], np.full(len(table.rows), np.nan), {}
+    for place, row in enumerate(table.rows):
+        try:
+            given.append(notation.read(puzzle, row.text, table.kind))
+            optimal[place] = _whole_number(row, table.optima)
+        except UserError as error:
+            if not keep_going:
+                raise UserError(f"{path}, line {row.line}: {error}") from error
+            faults[place] = str(error)
+            given[place:] = [Given(puzzle.goal, row.text)]
+    others = {name: [row.cells.get(name, "") for row in table.rows] for name in table.rows[0].cells}
+    return Instances(table.column, [row.text for row in table.rows], given, optimal, others, faults)
 
 
-def _whole_numbers(column: "pandas.Series", place: Callable[[int], str]) -> np.ndarray:
-    """The column as int64; UserError names the first line without a whole number."""
-    for row in np.flatnonzero(~column.str.fullmatch(r"[0-9]{1,9}")):
-        raise UserError(f"{place(row)}: {column.name} is '{excerpt(column[row])}', not a whole number.")
-    return column.to_numpy().astype(np.int64)
+def given_of(puzzle: Puzzle, kind: str, text: str) -> Given:
+    """What a text of an option is: a scramble, a state, or the file of a level.
+
+    Raises UserError where it is none of the puzzle's, or a move is unknown or not legal.
+    """
+    if kind == LEVEL:
+        if puzzle.one_goal:
+            raise UserError(f"There are no levels of {puzzle.name}: give --scramble or --state.")
+        names, states = levels_of(puzzle).read(Path(text))
+        if len(names) > 1:
+            raise UserError(
+                f"{excerpt(text)} has {len(names):,} levels: give it as --instances, and --out, to solve them all."
+            )
+        return Given(states[0], puzzle.format_state(states[0]))
+    return notation.read(puzzle, text, kind)
 
 
-def _place(path: Path, content: bytes, row: int) -> str:
-    """The file and the line on which a row begins; blank lines and lines within quoted cells count."""
-    csv.field_size_limit(sys.maxsize)
-    lines = io.StringIO(content.decode(), newline="").readlines()
-    reader, begins, rows = csv.reader(lines), 0, 0  # rows before this one, including the one with the column names
-    for _ in reader:
-        filled = any(line.strip() for line in lines[begins : reader.line_num])
-        if filled and rows == row + 1:
-            break
-        begins, rows = reader.line_num, rows + filled
-    return f"{path}, line {begins + 1}"
+def _reads(puzzle: Puzzle, kind: str, text: str) -> bool:
+    """Whether a text is a state, or a scramble, of a puzzle."""
+    try:
+        return bool(text.strip()) and notation.read(puzzle, text, kind) is not None
+    except UserError:
+        return False
+
+
+def _whole_number(row: Row, column: str | None) -> float:
+    """The optimum of a row; NaN if it is unknown. UserError if it is no whole number."""
+    if not row.optimum:
+        return np.nan
+    if not row.optimum.isdecimal() or len(row.optimum) > 9:
+        raise UserError(f"{column} is '{excerpt(row.optimum)}', not a whole number.")
+    return float(row.optimum)

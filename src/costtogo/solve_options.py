@@ -84,6 +84,9 @@ class Task:
     )
     out: Path | None = option(None, "CSV to write; needed with --instances.")
     overwrite: bool = option(False, "Replace the file of --out; else one begun by the same command is ended.")
+    keep_going: bool = option(
+        False, "Solve the other rows if one of --instances cannot be read; a column fault says why."
+    )
     json: bool = option(False, "Print the solution of one state as JSON.")
 
     @property

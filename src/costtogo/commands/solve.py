@@ -15,7 +15,7 @@ import numpy as np
 
 from costtogo.cards import SHOWN
 from costtogo.commands.drawing import drawn, is_terminal
-from costtogo.external import Instances, state_of
+from costtogo.external import Instances, given_of
 from costtogo.external import load as load_instances
 from costtogo.files import digest, is_stream, json_text, read_csv, read_text, write_text
 from costtogo.progress import Progress, say, watching, with_progress
@@ -63,7 +63,7 @@ def run(task: Task, setting: Setting) -> None:
     if task.instances is None:
         solve_one(chosen, *task.start, task.json)
     else:
-        solve_file(chosen, task.instances, task.out, task.overwrite)
+        solve_file(chosen, task.instances, task.out, task.overwrite, task.keep_going)
 
 
 def choose(puzzle_name: str | None, model: Path | None, setting: Setting) -> Chosen:
@@ -84,22 +84,25 @@ def choose(puzzle_name: str | None, model: Path | None, setting: Setting) -> Cho
 
 def solve_one(chosen: Chosen, kind: str, text: str, as_json: bool) -> None:
     """Print the solution of one scramble or state; UserError if none is found within the limits."""
-    start = state_of(chosen.puzzle, kind, text)
+    given = given_of(chosen.puzzle, kind, text)
     search = chosen.ready()
     with progress_shown() as watch, watching(watch):
-        solution = solution_of(chosen.puzzle, search, start, chosen.setting.solver)
+        solution = solution_of(chosen.puzzle, search, given, chosen.setting.solver)
     if not solution.solved:
         raise UserError(_why_unsolved(solution, chosen.setting))
     if as_json:
         print(json.dumps(_record(solution, chosen), ensure_ascii=False))
         return
-    drawn(chosen.puzzle, start)
+    drawn(chosen.puzzle, given.state if given.shown is None else given.shown)
     for name, value in _lines(solution, chosen):
         print(f"{name:16}{value}")
 
 
 def _lines(solution: Solution, chosen: Chosen) -> Iterator[tuple[str, str]]:
     """The printed lines of a solution: name and text."""
+    yield "read as", solution.given.read_as or "(the goal)"
+    if solution.given.goal:
+        yield "goal", solution.given.goal
     yield "solution", solution.text or "(solved already)"
     yield "length", f"{solution.length} {solution.metric}"
     if solution.half_turn_length is not None:
@@ -129,7 +132,9 @@ def _record(solution: Solution, chosen: Chosen) -> dict:
     """A solution in the form of --json."""
     return {
         "puzzle": solution.puzzle.name,
+        "read_as": solution.given.read_as,
         "state": solution.puzzle.format_state(solution.start),
+        "goal": solution.given.goal or None,
         "solver": solution.solver,
         "network": None if chosen.card is None else {"name": chosen.card.name, "origin": chosen.card.origin},
         "solution": solution.text,
@@ -186,15 +191,15 @@ def _why_unsolved(solution: Solution, setting: Setting) -> str:
     return f"Not solved within {expansions}; raise --max-expansions."
 
 
-def solve_file(chosen: Chosen, instances: Path, out: Path, overwrite: bool) -> None:
-    """Solve the rows of a CSV and write its column, solution, length, nodes_expanded, seconds, solved and key.
+def solve_file(chosen: Chosen, instances: Path, out: Path, overwrite: bool, keep_going: bool) -> None:
+    """Solve the rows of a table and write its states, solution, length, nodes_expanded, seconds, solved and key.
 
     The solver exact adds lower_bound and nodes_generated; known optimal lengths, from the CSV or from exact distances,
-    are added, too. The file grows as rows are solved, and an interrupted run goes on from there; a stream, which cannot
-    be rewritten, gets all rows at the end.
+    are added, too, and so are the table's further columns. The file grows as rows are solved, and an interrupted run
+    goes on from there; a stream, which cannot be rewritten, gets all rows at the end.
     """
     puzzle, streamed = chosen.puzzle, is_stream(out)
-    wanted = load_instances(puzzle, instances)
+    wanted = load_instances(puzzle, instances, keep_going)
     optimal = optimal_lengths(puzzle, wanted)
     key, there = chosen.key(optimal is not None), not streamed and os.path.isfile(out) and os.path.getsize(out) > 0
     before, done = _begun(out, wanted, key) if there and not overwrite else ("", 0)
@@ -207,8 +212,10 @@ def solve_file(chosen: Chosen, instances: Path, out: Path, overwrite: bool) -> N
         write_text(out, before + rows.to_csv(index=False, header=not before, lineterminator="\n"))
 
     try:
-        for start in with_progress(wanted.states[done:], len(wanted.states) - done, puzzle.name):
-            solutions.append(solution_of(puzzle, search, start, chosen.setting.solver))
+        for place in with_progress(range(done, len(wanted.given)), len(wanted.given) - done, puzzle.name):
+            wrong = place in wanted.faults
+            given = wanted.given[place]
+            solutions.append(None if wrong else solution_of(puzzle, search, given, chosen.setting.solver))
             if not streamed and (begun := time.monotonic()) >= due:
                 write()
                 due = begun + max(1, 20 * (time.monotonic() - begun))  # seconds
@@ -222,9 +229,11 @@ def solve_file(chosen: Chosen, instances: Path, out: Path, overwrite: bool) -> N
     beside = sys.stderr if streamed else sys.stdout  # which may be that stream
     solved = _solved(wanted, optimal, solutions, done) if streamed else read_csv(out)
     print(f"{int(solved['solved'].sum())} of {len(solved)} solved, written to {out}", file=beside)
+    if wanted.faults:
+        print(f"{len(wanted.faults)} could not be read: the column fault says why", file=beside)
     if "optimal_moves" in solved:
         longer = solved[length_names(puzzle)[0]] - solved["optimal_moves"]
-        source = instances if np.isfinite(wanted.optimal).all() else "the exact distances"
+        source = instances if np.isfinite(wanted.optimal).any() else "the exact distances"
         print(f"{(longer == 0).sum()} of them at the optimal length by {source}", file=beside)
         if (longer < 0).any():
             print(f"{(longer < 0).sum()} of them shorter, so that {source} cannot be right", file=beside)
@@ -244,24 +253,38 @@ def _begun(out: Path, wanted: Instances, key: str) -> tuple[str, int]:
 
 
 def optimal_lengths(puzzle: Puzzle, instances: Instances) -> np.ndarray | None:
-    """Moves of shortest solutions, int64 [N]: from the file, or else from the distances of all states; else None."""
-    if np.isfinite(instances.optimal).all():
-        return instances.optimal.astype(np.int64)
-    return exact_values(puzzle, instances.states).astype(np.int64) if is_tabled(puzzle) else None
+    """Moves of shortest solutions, float64 [N], NaN if unknown; None if all are.
+
+    They are from the file, or else from the distances of all states.
+    """
+    known = exact_values(puzzle, instances.states).astype(np.float64) if is_tabled(puzzle) else instances.optimal
+    known[[*instances.faults]] = np.nan
+    optimal = np.where(np.isfinite(instances.optimal), instances.optimal, known)
+    return optimal if np.isfinite(optimal).any() else None
 
 
 def _solved(
-    instances: Instances, optimal: np.ndarray | None, solutions: list[Solution], first: int
+    instances: Instances, optimal: np.ndarray | None, solutions: list[Solution | None], first: int
 ) -> "pandas.DataFrame":
     """The rows of the instances searched in this run; first: the place of the first one."""
     from pandas import DataFrame  # loads for a fifth of a second, which one state need not wait for
 
-    rows = DataFrame([_row(solution) for solution in solutions]).round({"seconds": 4})
+    rows = DataFrame([{"solved": False} if each is None else _row(each) for each in solutions]).round({"seconds": 4})
     lengths = [name for name in rows if name.startswith("length")]
-    rows[lengths] = rows[lengths].where(rows["solved"]).astype("Int64")
+    rows[lengths] = rows[lengths].where(rows["solved"])
+    counts = [name for name in rows if name.startswith(("length", "nodes"))]
+    rows[counts] = rows[counts].astype("Int64")
     those = slice(first, first + len(rows))
     rows.insert(0, instances.kind, instances.texts[those])
-    return rows if optimal is None else rows.assign(optimal_moves=optimal[those])
+    if optimal is not None:
+        rows["optimal_moves"] = optimal[those]
+        rows["optimal_moves"] = rows["optimal_moves"].astype("Int64")
+    if any(each.goal for each in instances.given):
+        rows["goal"] = [each.goal for each in instances.given[those]]
+    if instances.faults:
+        rows["fault"] = [instances.faults.get(place, "") for place in range(first, first + len(rows))]
+    others = {name: cells for name, cells in instances.others.items() if name.lower() not in {*rows, "key"}}
+    return rows.assign(**{name: cells[those] for name, cells in others.items()})
 
 
 def _row(solution: Solution) -> dict:

@@ -13,10 +13,11 @@ from costtogo.exact.hashing import hash_states
 from costtogo.exact.sokoban import bare
 from costtogo.files import read_text
 from costtogo.learning.level_generator import generate
+from costtogo.notation.levels import Level
+from costtogo.notation.levels import read_levels as levels_of_text
 from costtogo.puzzles.sokoban import WALL, Sokoban
 from costtogo.types import States, UserError
 
-COMMENT = ";"  # begins a line that is a title or a comment
 SHARES = 10  # of all layouts, by their hash
 PARTS = {"training": (0, 8), "selection": (8, 9), "test": (9, 10)}  # from which share of layouts to which
 
@@ -24,8 +25,8 @@ PARTS = {"training": (0, 8), "selection": (8, 9), "test": (9, 10)}  # from which
 def read_levels(puzzle: Sokoban, path: Path) -> tuple[list[str], States]:
     """The levels of a text file, or of all files *.txt of a folder in the order of their names: uint8 [N, D].
 
-    Between levels are blank lines, or titles and comments, which begin with a semicolon. A level's name is the last
-    of those before it, else its number in the file, from 0; of a folder with the file's: "17" of a file, "000/17".
+    The forms of files are those of costtogo.notation.levels. A level's name is its title, else its number in the file,
+    from 0; of a folder with the file's: "17" of a file, "000/17".
     Raises UserError where there is no level, and with file and line where one is none of the puzzle's.
     """
     files = sorted(path.glob("*.txt")) if path.is_dir() else [path]
@@ -33,9 +34,9 @@ def read_levels(puzzle: Sokoban, path: Path) -> tuple[list[str], States]:
         raise UserError(f"The folder {path} has no levels: they stand in files *.txt, and it has none.")
     names, levels = [], []
     for file in files:
-        for name, line, text in _blocks(file):
-            names.append(f"{file.stem}/{name}" if path.is_dir() else name)
-            levels.append(_parsed(puzzle, file, line, text))
+        for level in _levels_of(file):
+            names.append(f"{file.stem}/{level.name}" if path.is_dir() else level.name)
+            levels.append(_parsed(puzzle, file, level))
     return names, np.array(levels)
 
 
@@ -77,32 +78,19 @@ def is_of_part(puzzle: Sokoban, states: States, part: str) -> np.ndarray:
     return (first <= share) & (share < last)
 
 
-def _blocks(file: Path) -> list[tuple[str, int, str]]:
-    """The levels of a file as they are written: name, number of the first line, rows; UserError where there is none."""
-    blocks: list[tuple[str, int, list[str]]] = []
-    title, inside = "", False
-    for number, line in enumerate(read_text(file).removeprefix("\ufeff").split("\n"), start=1):
-        row = line.strip() != "" and not line.startswith(COMMENT)
-        if row and not inside:
-            blocks.append((title or str(len(blocks)), number, []))
-            title = ""
-        if row:
-            blocks[-1][2].append(line)
-        elif line.startswith(COMMENT):
-            title = line.strip(COMMENT).strip() or title
-        inside = row
-    if not blocks:
-        raise UserError(
-            f"{file} has no levels: one is rows of #, @, $, . and blanks, with a blank line or ; title before."
-        )
-    return [(name, number, "\n".join(rows)) for name, number, rows in blocks]
-
-
-def _parsed(puzzle: Sokoban, file: Path, line: int, text: str) -> States:
+def _levels_of(file: Path) -> list[Level]:
+    """The levels of a file as they are written; UserError if there is none."""
     try:
-        return puzzle.parse_state(text)
+        return levels_of_text(read_text(file))
     except UserError as error:
-        raise UserError(f"{file}, line {line}: {error}") from error
+        raise UserError(f"{file}: {error}") from error
+
+
+def _parsed(puzzle: Sokoban, file: Path, level: Level) -> States:
+    try:
+        return puzzle.parse_state("\n".join(level.rows))
+    except UserError as error:
+        raise UserError(f"{file}, line {level.line}: {error}") from error
 
 
 def _layouts(puzzle: Sokoban, states: States) -> np.ndarray:

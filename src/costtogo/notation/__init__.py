@@ -11,7 +11,7 @@ from costtogo.puzzles import find
 from costtogo.puzzles.base import Puzzle
 from costtogo.types import UserError
 
-SCRAMBLE = "scramble"
+SCRAMBLE, STATE = "scramble", "state"
 
 
 def read(puzzle: Puzzle, text: str, kind: str = "") -> Given:

@@ -21,8 +21,7 @@ from costtogo.types import UserError, excerpt
 KINDS = {  # columns that have states, and whether these are scrambles
     **dict.fromkeys(("scramble", "scrambles", "moves_from_goal", "algorithm", "alg"), "scramble"),
     **dict.fromkeys(("state", "states", "initial_state", "board", "boards", "facelets", "cube", "start"), "state"),
-    **dict.fromkeys(("tiles", "puzzle"), "tiles"),
-    "lights": "lights",
+    **dict.fromkeys(("tiles", "lights"), "state"),
 }
 OPTIMA = ("optimal_moves_qtm", "optimal_moves", "optimum", "optimal", "optimal_length")
 SEPARATORS = ",;\t|"
@@ -42,9 +41,10 @@ class Row:
 
 @dataclass(frozen=True)
 class Table:
-    """kind: "scramble", "state", "tiles" or "lights".  optima: the name of the column that has them, or None."""
+    """kind: "scramble" or "state".  column: the one that has them.  optima: the one that has these, or None."""
 
     kind: str
+    column: str
     rows: list[Row]
     optima: str | None = None
 
@@ -95,7 +95,7 @@ def _with_header(lines: list[tuple[int, str]], separator: str, column: str) -> T
         found.append(Row(line, cells[place], optimum, dict(zip(names, cells, strict=False))))
     if not found:
         raise UserError("has no rows below the line that names its columns.")
-    return Table(KINDS[column], found, optima)
+    return Table(KINDS[column], names[place], found, optima and names[lower.index(optima)])
 
 
 def _cells(lines: list[tuple[int, str]], separator: str) -> list[tuple[int, list[str]]]:
@@ -118,14 +118,14 @@ def _without_header(lines: list[tuple[int, str]], reads: Callable[[str, str], bo
     for kind in ("state", "scramble"):
         first = lines[0][1]
         if reads(kind, first):
-            return Table(kind, [Row(number, line) for number, line in lines])
+            return Table(kind, kind, [Row(number, line) for number, line in lines])
         if reads(kind, NUMBERED.sub("", first, count=1)):
-            return Table(kind, [Row(number, NUMBERED.sub("", line, count=1)) for number, line in lines])
+            return Table(kind, kind, [Row(number, NUMBERED.sub("", line, count=1)) for number, line in lines])
         for separator in SEPARATORS:
             cells = next(csv.reader([first], delimiter=separator, skipinitialspace=True))
             place = next((i for i, cell in enumerate(cells) if len(cells) > 1 and reads(kind, cell)), None)
             if place is not None:
-                return Table(kind, [_of_cells(number, each, place) for number, each in _cells(lines, separator)])
+                return Table(kind, kind, [_of_cells(number, each, place) for number, each in _cells(lines, separator)])
     raise UserError(
         f"line {lines[0][0]}: '{excerpt(lines[0][1].strip())}' is neither a state nor a scramble, nor does it name "
         "columns, one of which is scramble or state."

@@ -18,6 +18,8 @@ from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
+from costtogo import notation
+from costtogo.notation import STATE
 from costtogo.page import catalogue, schemas
 from costtogo.page.safety import refusal
 from costtogo.page.worker_process import FAILED
@@ -245,11 +247,11 @@ def _add_puzzles(app: FastAPI, service: Service) -> None:
         if asked.start is not None and asked.moves is None:
             raise UserError("The field from goes with moves alone.")
         if asked.state is not None:
-            found = puzzle.parse_state(asked.state)
+            found = notation.read(puzzle, asked.state, STATE).state
         elif asked.cells is not None:
             found = catalogue.state_of_cells(puzzle, asked.cells)
         else:
-            start = puzzle.goal if asked.start is None else puzzle.parse_state(asked.start)
+            start = puzzle.goal if asked.start is None else notation.read(puzzle, asked.start, STATE).state
             actions, found = catalogue.state_of_moves(puzzle, start, asked.moves)
         return catalogue.position(puzzle, found, schemas.StateAnswer, actions)
 
@@ -261,7 +263,7 @@ def _add_puzzles(app: FastAPI, service: Service) -> None:
             await _model(service, asked.puzzle, asked.model)
 
         def texts() -> list[str]:
-            return [puzzle.format_state(puzzle.parse_state(text)) for text in asked.states]
+            return [puzzle.format_state(notation.read(puzzle, text, STATE).state) for text in asked.states]
 
         states = await run_in_threadpool(texts)
         return schemas.Values(**await service.ask("values", puzzle=asked.puzzle, model=asked.model, states=states))
@@ -321,8 +323,8 @@ def _add_searches(app: FastAPI, service: Service) -> None:
         """Queue a search; follow it at /api/searches/{id}."""
         puzzle = catalogue.find(asked.puzzle)
         await _check_solver(service, asked)
-        state = await run_in_threadpool(puzzle.parse_state, asked.state)
-        fields = {**asked.model_dump(), "state": puzzle.format_state(state)}
+        given = await run_in_threadpool(notation.read, puzzle, asked.state, STATE)
+        fields = {**asked.model_dump(), "state": puzzle.format_state(given.state)}
         return info(searches.submit("search", asked.seconds, fields))
 
     @app.get("/api/searches/{id}", responses=UNKNOWN)

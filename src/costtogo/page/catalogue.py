@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from costtogo import notation
 from costtogo.page.schemas import Position
 from costtogo.puzzles import levels_of, make, title
 from costtogo.puzzles.base import Puzzle, apply
@@ -95,8 +96,16 @@ def state_of_cells(puzzle: Puzzle, cells: list[int]) -> States:
 
 
 def state_of_moves(puzzle: Puzzle, start: States, moves: str) -> tuple[list[int], States]:
-    """The actions of a text of moves and the state, uint8 [D], after them; UserError for an unknown or illegal move."""
-    actions = puzzle.parse_moves(moves)
+    """The actions of a text of moves and the state, uint8 [D], after them; UserError for an unknown or illegal move.
+
+    Moves from the goal may be any that costtogo.notation reads; without actions, then, where they are none of these.
+    """
+    try:
+        actions = puzzle.parse_moves(moves)
+    except UserError:
+        if not puzzle.is_goal(start[None])[0]:
+            raise
+        return [], notation.read(puzzle, moves, notation.SCRAMBLE).state
     return actions, apply(puzzle, start, actions)
 
 

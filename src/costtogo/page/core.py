@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from safetensors import SafetensorError, safe_open
 
-from costtogo import solving
+from costtogo import notation, solving
 from costtogo.files import understanding
+from costtogo.notation import STATE
 from costtogo.page.workers import most_memory
 from costtogo.puzzles import make
 from costtogo.puzzles.base import Puzzle
@@ -104,7 +105,7 @@ def _loaded(puzzle: Puzzle, name: str) -> solving.Model:
 def values(puzzle: str, model: str | None, states: list[str], report: Report) -> dict:
     """The cost-to-go of states: by a network if one is named, and exactly where it is known."""
     made = make(puzzle)
-    return _values(made, model, np.array([made.parse_state(text) for text in states]))
+    return _values(made, model, np.array([notation.read(made, text, STATE).state for text in states]))
 
 
 def _values(puzzle: Puzzle, model: str | None, states: np.ndarray) -> dict:
@@ -125,10 +126,11 @@ def search(puzzle: str, model: str | None, solver: str, state: str, seconds: flo
         report(_counts(progress.nodes_expanded, progress.nodes_generated, progress.best_length))
 
     options = {"solver": solver, "seconds": seconds, "watch": watch, "max_nodes": most_memory() // NODE_BYTES}
+    start = notation.read(made, state, STATE)
     if solver in solving.WITHOUT_NETWORK:
-        found = solving.solve_without_network(made, made.parse_state(state), **options)
+        found = solving.solve_without_network(made, start, **options)
     else:
-        found = _loaded(made, model).solve(made.parse_state(state), **options)
+        found = _loaded(made, model).solve(start, **options)
     length = found.length if found.solved else np.inf
     return {
         "solution": _solution(made, model, found) if found.solved else None,

@@ -6,7 +6,6 @@ the 2×2×2 the corner where D, L and F meet never moves: the six actions turn t
 """
 
 from abc import abstractmethod
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from itertools import groupby, product
@@ -192,6 +191,18 @@ class Cube(Puzzle):
             moves += [face + ("", "2", "'")[count % 4 - 1] for face, count in quarters.items() if count % 4]
         return moves
 
+    def parse_moves(self, text: str) -> list[int]:
+        """ "R U2 F'" → quarter turns, as format_moves writes them; a half turn is two."""
+        actions = []
+        for move in not_too_many(text.replace("’", "'").split()):
+            face, suffix = move[0], move[1:]
+            if face not in self.faces or suffix not in ("", "'", "2", "2'"):
+                known = f"one of {' '.join(self.faces)}, alone or with ' or 2"
+                raise UserError(f"Unknown move '{excerpt(move)}': a move is {known}.")
+            turn = 2 * self.faces.index(face)
+            actions += [turn, turn] if "2" in suffix else [turn + (suffix == "'")]
+        return actions
+
     @abstractmethod
     def check_pieces(self, state: States) -> None:
         """UserError if no turns can make this colouring; each colour already has the right number of stickers."""
@@ -223,15 +234,6 @@ class Cube(Puzzle):
         rows = [margin + "".join(row) for row in faces["U"]]
         rows += [" ".join("".join(faces[name][row]) for name in "LFRB") for row in range(self.size)]
         return "\n".join(rows + [margin + "".join(row) for row in faces["D"]])
-
-
-def parse_turns(text: str) -> Iterator[tuple[str, bool, int]]:
-    """ "R U2 F'" → for each move the face, True if it turns back, the quarter turns; UserError for an unknown move."""
-    for move in not_too_many(text.replace("’", "'").split()):
-        face, suffix = move[0], move[1:]
-        if face not in FACES or suffix not in ("", "'", "2", "2'"):
-            raise UserError(f"Unknown move '{excerpt(move)}': a cube move is one of L U F D R B, alone or with ' or 2.")
-        yield face, "'" in suffix, 2 if "2" in suffix else 1
 
 
 def check_kind(state: States, kind: Pieces) -> np.ndarray:
@@ -305,24 +307,6 @@ class Cube2(Cube, ListedPuzzle):
 
     def _children(self, ranks: Ranks) -> States:
         return self.expand(self.unrank(ranks))[0].reshape(-1, self.cells)
-
-    def parse_moves(self, text: str) -> list[int]:
-        """ "R U2 F'" → quarter turns of R, U and B.
-
-        A turn of L, D or F equals the same turn of the opposite face and a turn of the whole cube, which moves the
-        fixed corner: later faces are then named from another side.
-        """
-        actions = []
-        seen = np.array(list(FACES))  # the face of the cube at each side, with the fixed corner at D L F
-        for face, back, quarters in parse_turns(text):
-            back &= quarters == 1  # a half turn is the same either way
-            for _ in range(quarters):
-                named = seen[FACES.index(face)]
-                turned = named if named in self.faces else OPPOSITE[named]
-                actions.append(self.actions.index(turned + ("'" if back else "")))
-                if turned != named:
-                    seen[carried(1, OPPOSITE[face] if back else face)] = seen.copy()
-        return actions
 
     def check_pieces(self, state: States) -> None:
         """UserError if a corner has impossible colours, or the fixed one is not in its place."""

@@ -19,7 +19,6 @@ from costtogo.puzzles.cube import (
     Pieces,
     check_kind,
     moved_stickers,
-    parse_turns,
     pieces_of,
 )
 from costtogo.puzzles.permutations import is_odd
@@ -69,11 +68,6 @@ class Cube3(Cube):
             sticker = (np.arange(kind.size) - seen[..., None] % kind.size) % kind.size
             comes_from[:, kind.stickers] = kind.stickers[seen[..., None] // kind.size, sticker]
         return self.goal[np.argsort(comes_from, axis=1)]
-
-    def parse_moves(self, text: str) -> list[int]:
-        """ "R U2 F'" → quarter turns; a half turn is two."""
-        turns = parse_turns(text)
-        return [2 * FACES.index(face) + back for face, back, quarters in turns for _ in range(quarters)]
 
     def check_pieces(self, state: States) -> None:
         """UserError if a centre is out of place, a piece has impossible colours, or two pieces are exchanged."""

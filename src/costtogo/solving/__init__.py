@@ -14,14 +14,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from costtogo import notation
+from costtogo.notation.given import Given
 from costtogo.progress import Progress, watching
 from costtogo.puzzles import make
-from costtogo.puzzles.base import Puzzle, apply
+from costtogo.puzzles.base import Puzzle
 from costtogo.solve_options import SOLVERS, WITHOUT_NETWORK, Setting, solvers
 from costtogo.solving.exact import exact_values
 from costtogo.solving.model_cards import ModelCard, find_model, models
 from costtogo.solving.solution import Solution, solution_of
-from costtogo.types import CostToGo, States, UserError
+from costtogo.types import CostToGo, States
 
 if TYPE_CHECKING:
     from costtogo.heuristics.network import NetworkHeuristic
@@ -54,8 +56,8 @@ class Model:
         """The setting of some options, with a solver in place of auto; UserError if they cannot be combined."""
         return Setting(**options).resolved(self.heuristic)
 
-    def solve(self, start: States | str, *, watch: Watch | None = None, **options) -> Solution:
-        """Search from one start: a state, uint8 [D] or its text, or moves from the goal.
+    def solve(self, start: States | Given | str, *, watch: Watch | None = None, **options) -> Solution:
+        """Search from one start: a state, uint8 [D], as it is held or as text, or moves from the goal.
 
         options: those of Setting, solver="bwas" or seconds=5 for instance.  watch: called a few times a second.
         """
@@ -76,14 +78,14 @@ def load(named: Path | str) -> Model:
 
 
 def solve_without_network(
-    puzzle: Puzzle | str, start: States | str, *, watch: Watch | None = None, **options
+    puzzle: Puzzle | str, start: States | Given | str, *, watch: Watch | None = None, **options
 ) -> Solution:
     """Search from one start by the solver exact (the default) or local.  options: those of Setting."""
     puzzle = make(puzzle) if isinstance(puzzle, str) else puzzle
     return _solve(puzzle, None, start, Setting(**{"solver": "exact"} | options), watch)
 
 
-def _solve(puzzle: Puzzle, heuristic, start: States | str, setting: Setting, watch: Watch | None) -> Solution:
+def _solve(puzzle: Puzzle, heuristic, start: States | Given | str, setting: Setting, watch: Watch | None) -> Solution:
     from costtogo.solving.searches import make_ready
 
     start = parse_start(puzzle, start) if isinstance(start, str) else start
@@ -92,13 +94,6 @@ def _solve(puzzle: Puzzle, heuristic, start: States | str, setting: Setting, wat
         return solution_of(puzzle, search, start, setting.solver)
 
 
-def parse_start(puzzle: Puzzle, text: str) -> States:
-    """Read a text as a state, or as a scramble, which is applied to the goal: uint8 [D].
-
-    UserError if it is neither, or if a move is not legal.
-    """
-    try:
-        moves = puzzle.parse_moves(text) if puzzle.one_goal else None
-    except UserError:
-        moves = None
-    return puzzle.parse_state(text) if moves is None else apply(puzzle, puzzle.goal, moves)
+def parse_start(puzzle: Puzzle, text: str) -> Given:
+    """Read a text as a state, or as a scramble of the goal, by costtogo.notation; UserError if it is neither."""
+    return notation.read(puzzle, text)

@@ -5,6 +5,7 @@ from functools import cached_property
 
 import numpy as np
 
+from costtogo.notation.given import Given
 from costtogo.puzzles.base import Puzzle
 from costtogo.search.replayed import Search, checked
 from costtogo.solving.cache import folder
@@ -21,7 +22,7 @@ class Solution:
 
     start: uint8 [D].  actions: the moves of the solution, empty if there is none.
     lower_bound: the least moves of any solution; `holds` is True if this does not depend on the network.
-    ended: "solved", "memory", "seconds" or "expansions".  solver: by name.
+    ended: "solved", "memory", "seconds" or "expansions".  solver: by name.  given: how the state is held.
     """
 
     puzzle: Puzzle
@@ -34,6 +35,7 @@ class Solution:
     nodes_generated: int
     seconds: float
     ended: str
+    given: Given | None = None
 
     @property
     def length(self) -> int:
@@ -42,13 +44,14 @@ class Solution:
 
     @property
     def moves(self) -> list[str]:
-        """The names of the moves, one by one."""
-        return [self.puzzle.actions[action] for action in self.actions]
+        """The names of the moves, one by one, as the puzzle is held."""
+        names = self.given and self.given.names
+        return [(names or self.puzzle.actions)[action] for action in self.actions]
 
     @property
     def text(self) -> str:
-        """The moves in the customary notation."""
-        return self.puzzle.format_moves(self.actions)
+        """The moves in the customary notation, as the puzzle is held."""
+        return " ".join(self.moves) if self.given and self.given.names else self.puzzle.format_moves(self.actions)
 
     @property
     def metric(self) -> str:
@@ -105,15 +108,17 @@ class Solution:
         return np.array(along)
 
 
-def solution_of(puzzle: Puzzle, search: Search, start: States, solver: str) -> Solution:
-    """Search from one start, uint8 [D], and replay the solution.
+def solution_of(puzzle: Puzzle, search: Search, start: States | Given, solver: str) -> Solution:
+    """Search from one start, uint8 [D] or as it is held, and replay the solution.
 
     Raises UserError if it misses the goal, or is shorter than the proved bound.
     """
+    given = start if isinstance(start, Given) else None
+    start = given.state if given else start
     found, seconds = checked(puzzle, search, start[None])
     actions = [int(action) for action in found.solutions[0] if action != NO_ACTION]
     counts = int(found.nodes_expanded[0]), int(found.nodes_generated[0])
     bound, solved, ended = float(found.lower_bound[0]), bool(found.solved[0]), str(found.ended[0])
-    solution = Solution(puzzle, solver, start, actions, solved, bound, *counts, seconds, ended)
+    solution = Solution(puzzle, solver, start, actions, solved, bound, *counts, seconds, ended, given)
     solution.check(bound if solution.holds else 0)
     return solution
