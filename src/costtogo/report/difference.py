@@ -18,8 +18,8 @@ from costtogo.literature.comparison import FOUND
 from costtogo.literature.words import DECIDED, FACT, HELD, VERDICTS
 from costtogo.params.base import variant_of
 from costtogo.report.write import chapters_of
-from costtogo.tables.repeats import of_seeds
 from costtogo.tables.results import StudyResults
+from costtogo.tables.several_seeds import of_seeds
 from costtogo.tables.whole import OF_LISTED, headline_numbers
 
 SAME, WITHIN, DIFFERENT, ALONE = "the same", "within seeds", "different", "in one alone"

@@ -25,7 +25,6 @@ from costtogo.report.pages import Page
 from costtogo.report.render import items, render
 from costtogo.report.several_seeds import repeats_table
 from costtogo.report.trainings import training_table
-from costtogo.tables.kept import kept_of
 from costtogo.tables.results import START, StudyResults, Tables, alike
 from costtogo.tables.timings import of_cells, of_settings
 from costtogo.tables.whole import at_headline, audit, cells_of, chosen_numbers, layers_of, of_models, policy
@@ -173,8 +172,7 @@ def _others(comparison: pd.DataFrame) -> str:
 
 def kept(results: StudyResults) -> list[StudyResults]:
     """What the studies beside this one have kept of trainings on the puzzles."""
-    paths = kept_of(results.params, puzzles(results), results.references.measured)
-    return [results.kept(path.stem) for path in paths]
+    return results.kept_on(*puzzles(results))
 
 
 def instance_sets(results: StudyResults) -> str:

@@ -20,6 +20,7 @@ that nothing else takes the study. Of a large table a report sees an extract, wh
     results.metric(address, name)    a number that a stage measured; NaN where it has not run
     results.place(address)       where a reader finds a table, from the project's root
     results.kept(study)          what another study has kept
+    results.kept_on(*puzzles)    what each study that is shown beside this one has kept of some puzzles
     results.with_times()         the same results with their wall-clock times
     results.study                the study's name
     results.puzzles[puzzle]      what the study asks of a puzzle: its instances, searches, audit …
@@ -45,7 +46,7 @@ from costtogo.files import FileError, read_arrays, read_frame, read_json
 from costtogo.params.base import variant_of
 from costtogo.params.study import Study
 from costtogo.tables import extracts
-from costtogo.tables.kept import REPORT, cards_kept, file_of, outdated, tables_kept
+from costtogo.tables.kept import REPORT, cards_kept, file_of, kept_of, outdated, tables_kept
 from costtogo.tables.places import CAPTIONS, MEASURED, REPORTED, RESULTS
 from costtogo.tables.rows import KeptRows, rows_of
 from costtogo.types import UserError
@@ -110,6 +111,11 @@ class StudyResults:
     def kept(self, study: str) -> "StudyResults":
         """What another study has kept, empty where it has not."""
         return self._once(("kept", study), lambda: StudyResults.of_kept(self.references.measured / study))
+
+    def kept_on(self, *puzzles: str) -> list["StudyResults"]:
+        """What each of the studies shown beside this one has kept of some puzzles."""
+        paths = kept_of(self.params, puzzles, self.references.measured)
+        return [self.kept(path.stem) for path in paths]
 
     def with_times(self) -> "StudyResults":
         """The same results with their wall-clock times; what was read is not read again."""

@@ -9,9 +9,9 @@ from collections.abc import Callable
 import pandas as pd
 
 from costtogo.analysis.intervals import mean_interval
+from costtogo.analysis.several_seeds import CELLS
 from costtogo.analysis.solutions import mirrored_shares, triplet_shares
 from costtogo.analysis.suboptimality import summarise
-from costtogo.analysis.variants import CELLS
 from costtogo.exact.partition import parse_partition
 from costtogo.params.instances import MirroredInstances, PrefixInstances
 from costtogo.params.searches import BeamParams

@@ -11,10 +11,9 @@ import pandas as pd
 
 from costtogo.tables.local_vi import LOCAL_VI_TABLES, sizes
 from costtogo.tables.provenance import provenance
-from costtogo.tables.repeats import repeats
 from costtogo.tables.results import START, StudyResults, Tables, alike
 from costtogo.tables.searches import SEARCH_TABLES, best_cell, left_by_stages
-from costtogo.tables.seeds import seeds
+from costtogo.tables.several_seeds import repeats, seeds
 from costtogo.tables.side_by_side import side_by_side
 from costtogo.tables.trainings import settings
 
