@@ -15,7 +15,7 @@ from costtogo.files import write_frame
 from costtogo.literature import comparison
 from costtogo.literature.claims import MARKS, claims, scoreboard
 from costtogo.literature.comparison import TERMS, compare, compare_texts, weigh_together
-from costtogo.literature.finding import Answer, share
+from costtogo.literature.finding import Finding, share
 from costtogo.literature.quantities import OTHERS, THESIS, TIMES, quantity_of
 from costtogo.literature.reported import COLUMNS, read_reported
 from costtogo.literature.standing import COMPACT, EXACT
@@ -67,7 +67,7 @@ STATES = {"quantity": "states_at_distance", "value": 276.0, "kind": "fact"}
     ],
 )
 def test_a_result_is_judged_by_its_tolerance_and_by_which_way_is_better(change, value, verdict):
-    assert judge(JUDGED | change, Answer(value))[0] == verdict
+    assert judge(JUDGED | change, Finding(value))[0] == verdict
 
 
 @pytest.mark.parametrize(
@@ -82,30 +82,30 @@ def test_a_result_is_judged_by_its_tolerance_and_by_which_way_is_better(change, 
 )
 def test_a_bound_has_the_tolerance_of_an_equality(bound, relation, value, verdict):
     row = JUDGED | {"quantity": "nodes_expanded", "value": bound, "relation": relation, "kind": "claim"}
-    assert judge(row, Answer(value))[0] == verdict
+    assert judge(row, Finding(value))[0] == verdict
 
 
 def test_a_strict_bound_without_a_tolerance_is_not_met_by_the_bound_itself():
     row = JUDGED | {"quantity": "sampled_percent", "value": 6.0, "relation": "<", "kind": "fact"}
-    assert judge(row, Answer(5.99, fact=True))[0] == REPRODUCED
-    assert judge(row, Answer(6.0, fact=True))[0] == SOURCE_ERRS
+    assert judge(row, Finding(5.99, fact=True))[0] == REPRODUCED
+    assert judge(row, Finding(6.0, fact=True))[0] == SOURCE_ERRS
 
 
 @pytest.mark.parametrize("kind", ["cost", "setting"])
 def test_a_cost_or_a_setting_is_neither_better_nor_worse(kind):
     for value in (1.0, 99.04, 1e9):
-        assert judge(JUDGED | {"kind": kind}, Answer(value))[0] == NOT_JUDGED
+        assert judge(JUDGED | {"kind": kind}, Finding(value))[0] == NOT_JUDGED
 
 
 def test_a_cost_that_was_run_and_not_reached_is_a_failure_and_one_that_was_not_run_is_none():
-    assert judge(JUDGED | {"kind": "cost"}, Answer(NAN, missing=NOT_REACHED))[0] == NOT_REACHED
+    assert judge(JUDGED | {"kind": "cost"}, Finding(NAN, missing=NOT_REACHED))[0] == NOT_REACHED
     assert judge(JUDGED | {"kind": "cost"}, None)[0] == NOT_RUN
 
 
 def test_a_fact_that_differs_shows_that_the_source_errs_and_is_never_better():
-    assert judge(JUDGED | STATES, Answer(276.0, fact=True))[0] == REPRODUCED
-    assert judge(JUDGED | STATES, Answer(277.0, fact=True))[0] == SOURCE_ERRS
-    assert judge(JUDGED | STATES, Answer(277.0))[0] == NOT_COMPARABLE, "a mean of other instances"
+    assert judge(JUDGED | STATES, Finding(276.0, fact=True))[0] == REPRODUCED
+    assert judge(JUDGED | STATES, Finding(277.0, fact=True))[0] == SOURCE_ERRS
+    assert judge(JUDGED | STATES, Finding(277.0))[0] == NOT_COMPARABLE, "a mean of other instances"
 
 
 def test_what_only_an_interval_holds_is_marked(study):
@@ -125,20 +125,20 @@ def test_a_count_of_each_hundred_is_a_share():
 
 
 def test_what_the_source_told_us_is_not_judged():
-    assert judge(JUDGED, Answer(99.04, told=True))[0] == NOT_JUDGED
+    assert judge(JUDGED, Finding(99.04, told=True))[0] == NOT_JUDGED
 
 
 def test_a_number_within_our_interval_is_reproduced_and_one_outside_is_not():
-    assert judge(JUDGED, Answer(97.0, low=95.0, high=99.1))[0] == REPRODUCED
-    assert judge(JUDGED, Answer(97.0, low=95.0, high=98.9))[0] == WORSE
+    assert judge(JUDGED, Finding(97.0, low=95.0, high=99.1))[0] == REPRODUCED
+    assert judge(JUDGED, Finding(97.0, low=95.0, high=98.9))[0] == WORSE
     assert judge(JUDGED, None)[0] == NOT_RUN
 
 
 def test_a_bound_that_our_interval_straddles_can_not_be_told():
     row = JUDGED | {"quantity": "sampled_percent", "value": 6.0, "relation": "<", "kind": "fact"}
-    assert judge(row, Answer(6.03, low=5.85, high=6.21, fact=True))[0] == CANNOT_TELL
-    assert judge(row, Answer(6.3, low=6.1, high=6.5, fact=True))[0] == SOURCE_ERRS
-    assert judge(row, Answer(5.97, low=5.8, high=6.1, fact=True))[0] == REPRODUCED
+    assert judge(row, Finding(6.03, low=5.85, high=6.21, fact=True))[0] == CANNOT_TELL
+    assert judge(row, Finding(6.3, low=6.1, high=6.5, fact=True))[0] == SOURCE_ERRS
+    assert judge(row, Finding(5.97, low=5.8, high=6.1, fact=True))[0] == REPRODUCED
 
 
 def test_thirty_instances_can_not_tell_a_share_and_three_hundred_can():
@@ -155,19 +155,19 @@ def test_thirty_instances_can_not_tell_a_share_and_three_hundred_can():
 @pytest.mark.parametrize("quantity", ["admissible_percent", "consistent_percent"])
 @pytest.mark.parametrize(("error", "verdict"), [(0.1, BETTER), (0.7, CANNOT_TELL), (0.99, NOT_REACHED)])
 def test_a_network_that_learned_nothing_is_not_better_for_what_it_does_not_overestimate(quantity, error, verdict):
-    assert judge(JUDGED | {"quantity": quantity, "value": 90.0}, Answer(100.0, error_share=error))[0] == verdict
+    assert judge(JUDGED | {"quantity": quantity, "value": 90.0}, Finding(100.0, error_share=error))[0] == verdict
 
 
 @pytest.mark.parametrize(
     ("theirs", "kind", "answer", "verdict"),
     [
-        ("7/8", "fact", Answer(Fraction(7, 8)), REPRODUCED),
-        ("7/8", "fact", Answer(Fraction(6, 8)), SOURCE_ERRS),
-        ("83.3", "result", Answer(83.35), REPRODUCED),
-        ("83.3", "result", Answer(83.45), WORSE),
-        ("90", "result", Answer(80.0, low=70.0, high=95.0), REPRODUCED),
-        ("96", "result", Answer(80.0, low=70.0, high=95.0), WORSE),
-        ("96", "cost", Answer(8.0), NOT_JUDGED),
+        ("7/8", "fact", Finding(Fraction(7, 8)), REPRODUCED),
+        ("7/8", "fact", Finding(Fraction(6, 8)), SOURCE_ERRS),
+        ("83.3", "result", Finding(83.35), REPRODUCED),
+        ("83.3", "result", Finding(83.45), WORSE),
+        ("90", "result", Finding(80.0, low=70.0, high=95.0), REPRODUCED),
+        ("96", "result", Finding(80.0, low=70.0, high=95.0), WORSE),
+        ("96", "cost", Finding(8.0), NOT_JUDGED),
     ],
 )
 def test_a_text_is_judged_exactly_or_as_rounded_or_by_chance(theirs, kind, answer, verdict):
@@ -237,8 +237,8 @@ def test_the_claims_that_are_not_met_are_counted_once_each_by_what_they_are_abou
 
 @pytest.mark.parametrize(("value", "verdict"), [(99.9, BETTER), (99.0, REPRODUCED), (97.0, WORSE)])
 def test_a_share_that_no_heuristic_reaches_too_is_not_better_and_else_judged_as_any(value, verdict):
-    assert judge(JUDGED, Answer(value))[0] == verdict
-    assert judge(JUDGED, Answer(value, no_merit=True))[0] == (CANNOT_TELL if verdict == BETTER else verdict)
+    assert judge(JUDGED, Finding(value))[0] == verdict
+    assert judge(JUDGED, Finding(value, no_merit=True))[0] == (CANNOT_TELL if verdict == BETTER else verdict)
 
 
 def test_the_rules_are_printed_with_their_numbers():
@@ -418,7 +418,7 @@ def test_a_claim_on_all_models_takes_in_the_seeds_that_other_studies_kept(study,
     reported = pd.DataFrame([ROW, ROW | terms])
     alone = compare(reported, study.results()).iloc[1]
     assert (alone["reproduced"], alone["seeds"], alone["verdict"]) == (98.0, 1, REPRODUCED)
-    others = [Answer(95.0, low=94.0, high=96.0), Answer(96.0, low=95.0, high=97.0)]
+    others = [Finding(95.0, low=94.0, high=96.0), Finding(96.0, low=95.0, high=97.0)]
     monkeypatch.setattr(comparison, "with_other_seeds", lambda own, row: others)
     pooled = compare(reported, study.results()).iloc[1]
     assert pooled["reproduced"] == pytest.approx(289 / 3) and pooled["seeds"] == 3 and pooled["verdict"] == CANNOT_TELL

@@ -129,7 +129,7 @@ def keep_with_report(results: StudyResults, parameters: dict[str, Any], out: Pat
         write(results, Path(folder))
     for entry in Figures.of_study(results.with_times()).entries:
         for address in filter(is_whole, tables_of_figure(entry)):
-            results.with_times().find(address)  # what was read is kept
+            results.with_times().find_frame(address)  # what was read is kept
     texts = {address: [*frame.select_dtypes(["object", "str"])] for address, frame in results.tables_read.items()}
     tables = {address: as_text(frame) for address, frame in results.tables_read.items()}
     cards = {place: {"timing": timing} for place, timing in results.timings.items() if place != REPORT}

@@ -12,7 +12,7 @@ from costtogo.literature.answers import local_vi
 from costtogo.literature.answers.listed_searches import NO_MERIT, is_no_merit
 from costtogo.literature.claims import MARKS, YES
 from costtogo.literature.documents import LOCAL_VI
-from costtogo.literature.finding import NAN, Answer, Row, absent, answer, deciding, pooled
+from costtogo.literature.finding import NAN, Finding, Row, absent, deciding, look_up, pooled
 from costtogo.literature.other_seeds import with_other_seeds
 from costtogo.literature.quantities import TIMES, is_share, quantity_of
 from costtogo.literature.reported import read_local_vi, rows_on
@@ -117,7 +117,7 @@ def of_all_seeds(own: StudyResults, row: Row, standing: Standing) -> Standing:
         compact = pooled([single, *with_other_seeds(own, row | {"ours": ours(own, row)})])
     else:
         each = [row | {"model": model, "ours": model} for model in row["models"]]
-        several = [pooled([one, *with_other_seeds(own, of)]) for of in each if (one := answer(own, of)) is not None]
+        several = [pooled([one, *with_other_seeds(own, of)]) for of in each if (one := look_up(own, of)) is not None]
         compact = deciding(several, row) if len(several) == len(each) else single
     return standing._replace(compact=compact, basis=compact if standing.basis is single else standing.basis)
 
@@ -127,7 +127,7 @@ def _generates_otherwise(row: Row) -> bool:
     return row["quantity"] == "nodes_generated" and row["actions"] not in (None, len(make(row["puzzle"]).actions))
 
 
-def interval_text(found: Answer | None, of_hundred: bool) -> str:
+def interval_text(found: Finding | None, of_hundred: bool) -> str:
     """The interval of a number, that of a share within 0 and 100.  -> "[97.2, 98.8]", empty where it has none."""
     if found is None or math.isnan(found.low):
         return ""
@@ -182,7 +182,7 @@ def compare_texts(own: StudyResults) -> pd.DataFrame:
     rows, sizes = [], local_vi.sizes(own)
     for row in reported.to_dict("records"):
         asked = row | {"quantity": local_vi.PREFIX + row["quantity"]}
-        found = answer(own, asked) if row["initial_size"] in sizes else None
+        found = look_up(own, asked) if row["initial_size"] in sizes else None
         verdict, reason = judge_text(row, found) if found else (NOT_RUN, "")
         recipe = "" if row["kind"] == FACT else OURS
         words = {"recipe": recipe, "reproduced": found.text if found else "–", **dict.fromkeys(MARKS, "")}

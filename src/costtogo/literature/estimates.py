@@ -13,7 +13,7 @@ def not_run(results: StudyResults) -> pd.DataFrame:
     Source: data/measured/thesis/estimates.csv (costtogo.commands.estimate).
     """
     kept = beside(results, THESIS)
-    found = kept.find(ESTIMATES)
+    found = kept.find_frame(ESTIMATES)
     if found is None:
         return pd.DataFrame(columns=["model"])
     return found[[not has_trained(kept, model) for model in found["model"]]]

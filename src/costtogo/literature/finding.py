@@ -21,7 +21,7 @@ Function = TypeVar("Function", bound=Callable)
 
 
 @dataclass(frozen=True)
-class Answer:
+class Finding:
     """Our number for a row of the literature.
 
     low and high bound it (95 %) where it is sampled; exhaustive is the same over all states; note says what differs
@@ -48,21 +48,21 @@ class Answer:
     seeds: int = 1
 
 
-def absent(verdict: str, why: str) -> Answer:
+def absent(verdict: str, why: str) -> Finding:
     """No number, and the verdict that says so."""
-    return Answer(NAN, why, missing=verdict)
+    return Finding(NAN, why, missing=verdict)
 
 
-def share(percent: float, of: float, note: str = "", file: str = "") -> Answer:
+def share(percent: float, of: float, note: str = "", file: str = "") -> Finding:
     """A share of so many states or searches, in per cent; that of a single one has no interval."""
     low, high = wilson(round(percent * of / 100), int(of)) if of > 1 else (NAN, NAN)
-    return Answer(percent, note, 100 * low, 100 * high, file=file)
+    return Finding(percent, note, 100 * low, 100 * high, file=file)
 
 
-def mean(values: pd.Series, note: str = "", file: str = "") -> Answer:
+def mean(values: pd.Series, note: str = "", file: str = "") -> Finding:
     """A mean with its interval."""
     value, low, high = mean_interval(values)
-    return Answer(value, note, low, high, file=file)
+    return Finding(value, note, low, high, file=file)
 
 
 def extreme(values: pd.Series, row: Row) -> float:
@@ -84,20 +84,20 @@ KINDS: dict[str, Callable[[Row], bool]] = {  # of rows, each of which other resu
 class Finder(NamedTuple):
     """A function that answers, in rows of which kind, and the address of the table that it is asked of."""
 
-    find: Callable[..., "Answer | float | None"]
+    find: Callable[..., "Finding | float | None"]
     kind: str
     table: str
 
-    def ask(self, results: StudyResults, row: Row) -> Answer | None:
+    def ask(self, results: StudyResults, row: Row) -> Finding | None:
         """What it answers; None in rows of another kind, where there is no such table, or nothing to say."""
         if not KINDS[self.kind](row):
             return None
         address = self.table.format_map(row)
-        frame = results.find(address) if address else None
+        frame = results.find_frame(address) if address else None
         if address and frame is None:
             return None
-        found = self.find(results, row, frame) if address else self.find(results, row)
-        found = found if found is None or isinstance(found, Answer) else Answer(float(found))
+        found = self.find_frame(results, row, frame) if address else self.find_frame(results, row)
+        found = found if found is None or isinstance(found, Finding) else Finding(float(found))
         if found is None or (math.isnan(found.value) and not found.missing):
             return None
         return replace(found, file=results.place(address)) if address and not found.file else found
@@ -106,11 +106,11 @@ class Finder(NamedTuple):
 _FINDERS: dict[str, list[Finder]] = {}
 
 
-def answers(*quantities: str, of: str = "every", table: str = "") -> Callable[[Function], Function]:
+def finds(*quantities: str, of: str = "every", table: str = "") -> Callable[[Function], Function]:
     """Register a function that answers for these quantities, in rows of a kind.
 
     It is called with the results and the row, and with a table where it names one, as "searches/{ours}/grid"; it
-    returns an Answer, a mere number, or None where the results do not have it. Several may answer for a quantity, from
+    returns an Finding, a mere number, or None where the results do not have it. Several may answer for a quantity, from
     other kinds of rows or results: a fact is taken before all else, then the first answer of a module.
     """
 
@@ -122,12 +122,12 @@ def answers(*quantities: str, of: str = "every", table: str = "") -> Callable[[F
     return register
 
 
-def answered() -> set[str]:
+def quantities_looked_up() -> set[str]:
     """The quantities that somebody answers for."""
     return set(_FINDERS)
 
 
-def answer(results: StudyResults, row: Row) -> Answer | None:
+def look_up(results: StudyResults, row: Row) -> Finding | None:
     """Our number for a row, None where the results have none.
 
     Of a training that was repeated with several seeds it is their mean, and the interval is where one more training
@@ -142,13 +142,13 @@ def answer(results: StudyResults, row: Row) -> Answer | None:
     return deciding(several, row) if len(several) == len(row["models"]) else None
 
 
-def deciding(several: list[Answer], row: Row) -> Answer:
+def deciding(several: list[Finding], row: Row) -> Finding:
     """The answer that decides a claim on all models, of those of each of them."""
     worst = extreme(pd.Series([one.value for one in several]), row)
     return replace(next(one for one in several if one.value == worst), note=f"over {len(several)} models")
 
 
-def _of_seeds(results: StudyResults, row: Row) -> Answer | None:
+def _of_seeds(results: StudyResults, row: Row) -> Finding | None:
     """The answer of the row's training, or of all its seeds together, also where one of them stands for the study."""
     name, number = variant_of(row.get("ours") or "")
     if number and not row["listed"]:
@@ -169,7 +169,7 @@ def trainings_of(results: StudyResults, model: str) -> list[str]:
     return list(seeds)
 
 
-def pooled(found: list[Answer]) -> Answer | None:
+def pooled(found: list[Finding]) -> Finding | None:
     """The mean over trainings that differ in their seed, with the interval (95 %) in which one more would lie.
 
     It is never narrower than those of single ones: trainings that search the same few instances may agree by chance.
@@ -193,7 +193,7 @@ def pooled(found: list[Answer]) -> Answer | None:
     return replace(numbers[0], value=value, low=value - half, high=value + half, note=note, seeds=len(numbers), **means)
 
 
-def _first(results: StudyResults, row: Row) -> Answer | None:
+def _first(results: StudyResults, row: Row) -> Finding | None:
     """The first answer of a module; facts before all others, numbers before what is missing."""
     found = [finder.ask(results, row) for finder in _FINDERS.get(row["quantity"], ())]
     return next(iter(sorted(filter(None, found), key=lambda one: (not one.fact, bool(one.missing)))), None)

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from costtogo.literature.finding import NAN, Answer, Row, answer, trainings_of
+from costtogo.literature.finding import NAN, Finding, Row, look_up, trainings_of
 from costtogo.literature.words import FACT
 from costtogo.puzzles import make
 from costtogo.puzzles.base import is_listed
@@ -37,9 +37,9 @@ class Standing(NamedTuple):
     fact and where none has run.  compact: the number of the compact network, also where the exact recipe is judged.
     """
 
-    basis: Answer | None
+    basis: Finding | None
     recipe: str
-    compact: Answer | None = None
+    compact: Finding | None = None
 
 
 def terms_of(reported: pd.DataFrame, own: StudyResults) -> list[Row]:
@@ -69,12 +69,12 @@ def terms_of(reported: pd.DataFrame, own: StudyResults) -> list[Row]:
 
 def stand(own: StudyResults, row: Row) -> Standing:
     """What stands beside a row, as terms_of returns it."""
-    recipe, compact = recipe_of(own, row), answer(own, row | {"ours": ours(own, row)})
+    recipe, compact = recipe_of(own, row), look_up(own, row | {"ours": ours(own, row)})
     if recipe is own or (compact and compact.fact):
         found = compact
     else:
         architecture = own.params.architectures.get(row["model"])
-        found = answer(recipe, row | {"ours": ours(recipe, row), "architecture": architecture})
+        found = look_up(recipe, row | {"ours": ours(recipe, row), "architecture": architecture})
     if row["kind"] == FACT or (found and found.fact):
         return Standing(found, "")
     if not row["repeated"]:

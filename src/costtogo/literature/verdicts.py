@@ -8,7 +8,7 @@ import math
 from collections.abc import Callable
 from fractions import Fraction
 
-from costtogo.literature.finding import Answer, Row
+from costtogo.literature.finding import Finding, Row
 from costtogo.literature.quantities import is_share, quantity_of
 from costtogo.literature.words import (
     BETTER,
@@ -32,12 +32,12 @@ TRIVIAL = ("admissible_percent", "overestimation_mean", "consistent_percent")  #
 Verdict = tuple[str, str]  # one of VERDICTS, and why
 
 
-def judge(row: Row, found: Answer | None) -> Verdict:
+def judge(row: Row, found: Finding | None) -> Verdict:
     """The verdict on a row and why.  found: what stands beside it; None where nothing does, which is not run."""
     return next(verdict for rule in RULES if (verdict := rule(row, found)) is not None)
 
 
-def _told(row: Row, found: Answer | None) -> Verdict | None:
+def _told(row: Row, found: Finding | None) -> Verdict | None:
     """Costs and settings, and what the source told us: shown, not judged; a cost that came to nothing is a failure."""
     if row["kind"] == SETTING:
         ours = found if found is not None and not found.missing else None
@@ -50,30 +50,30 @@ def _told(row: Row, found: Answer | None) -> Verdict | None:
     return (NOT_JUDGED, "the source's own number") if found is not None and found.told else None
 
 
-def _contradicted(row: Row, found: Answer | None) -> Verdict | None:
+def _contradicted(row: Row, found: Finding | None) -> Verdict | None:
     """The source contradicts the number elsewhere; what it says instead is the row's erratum."""
     return (SOURCE_ERRS, "") if row.get("contradicted") == "yes" else None
 
 
-def _missing(row: Row, found: Answer | None) -> Verdict | None:
+def _missing(row: Row, found: Finding | None) -> Verdict | None:
     """Nothing stands beside it: not run, or what the answer says of why it has no number."""
     if found is None:
         return NOT_RUN, ""
     return (found.missing, "") if found.missing else None
 
 
-def _unlearned(row: Row, found: Answer) -> Verdict | None:
+def _unlearned(row: Row, found: Finding) -> Verdict | None:
     """Admissibility and consistency of a network that learned nothing: zero everywhere has both."""
     if row["quantity"] not in TRIVIAL or not found.error_share > UNLEARNED:
         return None
     return NOT_REACHED, f"{_error(found)}: it has learned nothing"
 
 
-def _error(found: Answer) -> str:
+def _error(found: Finding) -> str:
     return f"the network errs by {100 * found.error_share:.0f} % of the mean distance"
 
 
-def _too_few(row: Row, found: Answer) -> Verdict | None:
+def _too_few(row: Row, found: Finding) -> Verdict | None:
     """The interval of a share is too wide to tell."""
     half = (found.high - found.low) / 2
     if not is_share(row["quantity"]) or not half > WIDEST:
@@ -84,13 +84,13 @@ def _too_few(row: Row, found: Answer) -> Verdict | None:
     ) else told
 
 
-def is_worse_throughout(row: Row, found: Answer) -> bool:
+def is_worse_throughout(row: Row, found: Finding) -> bool:
     """Whether both ends of the interval are worse than the reported number, or than the bound, by any amount."""
     better = quantity_of(row["quantity"], row["repeated"]).better
     return all(better * (end - row["value"]) < 0 for end in (found.low, found.high))
 
 
-def is_by_interval(row: Row, found: Answer) -> bool:
+def is_by_interval(row: Row, found: Finding) -> bool:
     """Whether ours is the reported number only by its interval, and misses the tolerance."""
     return (
         row["relation"] == "="
@@ -99,7 +99,7 @@ def is_by_interval(row: Row, found: Answer) -> bool:
     )
 
 
-def _as_reported(row: Row, found: Answer) -> Verdict | None:
+def _as_reported(row: Row, found: Finding) -> Verdict | None:
     """Equal, within the tolerance, or the bound holds; or the source's number lies in our interval."""
     theirs, relation, slack = row["value"], row["relation"], slack_of(row)
     if relation != "=":
@@ -114,7 +114,7 @@ def _as_reported(row: Row, found: Answer) -> Verdict | None:
     return None
 
 
-def _differs(row: Row, found: Answer) -> Verdict:
+def _differs(row: Row, found: Finding) -> Verdict:
     """Otherwise by which way is better; a fact of the puzzle shows that the source errs."""
     by = f"differs by {found.value - row['value']:+.4g}"
     if row["kind"] == FACT:
@@ -127,7 +127,7 @@ def _differs(row: Row, found: Answer) -> Verdict:
     return BETTER if better else WORSE, by
 
 
-RULES: tuple[Callable[[Row, Answer], Verdict | None], ...] = (
+RULES: tuple[Callable[[Row, Finding], Verdict | None], ...] = (
     *(_contradicted, _told, _missing, _unlearned, _too_few, _as_reported, _differs),
 )
 
@@ -148,7 +148,7 @@ def _holds(value: float, relation: str, bound: float, slack: float) -> bool:
     return {"<": above < bound, "<=": above <= bound, ">": above > bound, ">=": above >= bound}[relation]
 
 
-def judge_text(row: Row, found: Answer) -> Verdict:
+def judge_text(row: Row, found: Finding) -> Verdict:
     """The same of a number that is a text: exactly equal, within the bounds of chance, or rounded alike."""
     theirs = row["value"]
     if row["kind"] == COST:

@@ -333,7 +333,7 @@ def timings(results: StudyResults, comparison: pd.DataFrame, figures: Figures) -
         searches=of_settings(results),
         solvers=side_by_side(results),
         speeds=speeds(results, solvers(results)).round({"nodes_per_second": 0}),
-        children=results.find(f"timings/footprints/{results.puzzle}"),
+        children=results.find_frame(f"timings/footprints/{results.puzzle}"),
         databases=pd.DataFrame(databases),
         comparison=documents_table(covered) if len(covered) else "",
         figures="\n".join(figures.gallery([entry]) for entry in figures.timed([results.puzzle])),

@@ -48,7 +48,7 @@ def variants_text(kept: list[StudyResults], asked: Collection[str], drawn: Calla
     kept: the results of the studies that were kept.  drawn(puzzle) gives a function that gives figures on a puzzle
     as Markdown.
     """
-    repeated = [each for each in kept if each.find("variants") is not None]
+    repeated = [each for each in kept if each.find_frame("variants") is not None]
     studies = [_study(each, asked) for each in repeated if each.frame("variants")["puzzle"].isin(asked).any()]
     return render("variants", studies=studies, drawn=drawn) if studies else ""
 

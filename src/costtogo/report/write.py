@@ -15,7 +15,7 @@ import pandas as pd
 
 from costtogo.files import remove_others, write_csv, write_json, write_text
 from costtogo.puzzles import title as puzzle_title
-from costtogo.report import exhaustive, local_vi, sampled
+from costtogo.report import listed, local_vi, sampled
 from costtogo.report.beside import claims_in_short, rules_text, unmet
 from costtogo.report.figures import Figures
 from costtogo.report.pages import FIRST, FOLDER, Page, placed, written
@@ -94,7 +94,7 @@ def first_screen(results: StudyResults, chapters: list[Chapter], by_puzzle: dict
         "first_screen",
         puzzles=list(map(puzzle_title, results.puzzles)),
         learned=list(map(puzzle_title, results.models)),
-        listed=list(map(puzzle_title, exhaustive.puzzles(results))),
+        listed=list(map(puzzle_title, listed.puzzles(results))),
         findings=[*most_telling(found, FINDINGS - len(fallen)), *fallen],
         **values,
     )
@@ -125,13 +125,13 @@ def with_more_figures(page: Page, more: Page | None) -> Page:
 
 def appendices(results: StudyResults, chapters: list[Chapter], figures: Figures) -> Iterator[Page]:
     """The appendices but those of figures."""
-    beside, kept = pd.concat(each.comparison for each in chapters), exhaustive.kept(results)
+    beside, kept = pd.concat(each.comparison for each in chapters), listed.kept(results)
     for name in ("literature", "differences"):
         texts = [getattr(each.module, name)(each.results, each.comparison) for each in chapters]
         yield Page(f"appendix_{name}", name, appendix(name, texts))
     yield Page("appendix_rules", "rules", rules_text(beside) if len(beside) else "")
-    yield Page("appendix_variants", "variants", variants_text(kept, exhaustive.puzzles(results), figures.of))
-    yield Page("appendix_instances", "instances", exhaustive.instance_sets(results))
+    yield Page("appendix_variants", "variants", variants_text(kept, listed.puzzles(results), figures.of))
+    yield Page("appendix_instances", "instances", listed.instance_sets(results))
     texts = [provenance_text(results), kept_text(kept)]
     yield Page("appendix_provenance", "provenance", appendix("provenance", texts))
 
@@ -156,9 +156,9 @@ def figures_left(figures: Figures, pages: list[Page]) -> Iterator[Page]:
 
 def chapters_of(results: StudyResults) -> Iterator[Chapter]:
     """One on all puzzles whose states are listed, then for each other puzzle those on what is asked of it."""
-    listed = exhaustive.puzzles(results)
-    asked = [(exhaustive, listed)] if listed else []
-    asked += [(sampled, [puzzle]) for puzzle in results.models if puzzle not in listed]
+    every_state = listed.puzzles(results)
+    asked = [(listed, every_state)] if every_state else []
+    asked += [(sampled, [puzzle]) for puzzle in results.models if puzzle not in every_state]
     asked += [(local_vi, [puzzle]) for puzzle, params in results.puzzles.items() if params.local_vi]
     for module, puzzles in asked:
         own = results.of(*puzzles)
@@ -168,13 +168,13 @@ def chapters_of(results: StudyResults) -> Iterator[Chapter]:
 def title(chapters: list[Chapter]) -> str:
     """What the report is called: as its only chapter, or as one on several puzzles."""
     first = chapters[0]
-    return first.module.heading(first.results) if len(chapters) == 1 else exhaustive.heading(first.results)
+    return first.module.heading(first.results) if len(chapters) == 1 else listed.heading(first.results)
 
 
 def headed(chapters: list[Chapter], texts: list[str]) -> Iterator[str]:
     """The texts of chapters, below headings where there are several; that on listed puzzles, the first, has none."""
     for chapter, text in zip(chapters, texts, strict=True):
-        if len(chapters) == 1 or chapter.module is exhaustive:
+        if len(chapters) == 1 or chapter.module is listed:
             yield text
         else:
             yield f"## {chapter.module.heading(chapter.results)}\n\n{deeper(text)}"

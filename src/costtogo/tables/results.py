@@ -14,8 +14,8 @@ StudyResults(folder, params) is made once, where a report begins, and handed on;
 that nothing else takes the study. Of a large table a report sees an extract, which is also what is kept of it
 (costtogo.tables.extracts).
 
-    results.frame(address)       a table; FileError where there is none      results.find(address)       or None
-    results.card(address)        what a stage noted; FileError likewise      results.find_card(address)  or {}
+    results.frame(address)       a table; FileError where there is none      results.find_frame(address)       or None
+    results.card(address)        what a stage noted; FileError likewise      results.find_card(address)      or {}
     results.run(address)         the key of its run in MLflow
     results.metric(address, name)    a number that a stage measured; NaN where it has not run
     results.place(address)       where a reader finds a table, from the project's root
@@ -156,7 +156,7 @@ class StudyResults:
         """The tables that have been asked for so far, by address."""
         return {key[1]: found for key, found in self._found.items() if key[0] == TABLE}
 
-    def find(self, address: str) -> pd.DataFrame | None:
+    def find_frame(self, address: str) -> pd.DataFrame | None:
         """A table of a stage; None where there is none that may be seen.
 
         The searches of external instances may be seen as long as the model has the network that they were made with.
@@ -194,7 +194,7 @@ class StudyResults:
 
         Column model, first: the name.  Without rows where none has it.
         """
-        found = {name: self.find(address.format(name)) for name in names}
+        found = {name: self.find_frame(address.format(name)) for name in names}
         frames = [frame.assign(model=name)[["model", *frame]] for name, frame in found.items() if frame is not None]
         return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()
 

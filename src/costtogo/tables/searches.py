@@ -161,7 +161,7 @@ def pattern_databases(results: StudyResults) -> pd.DataFrame:
 
 def exact_solutions(results: StudyResults) -> pd.DataFrame | None:
     """The instances with what their exact solver found, of the sets that it was asked to; None where it has not run."""
-    found = results.find(f"optima/{results.puzzle}") if results.asked.optima else None
+    found = results.find_frame(f"optima/{results.puzzle}") if results.asked.optima else None
     return None if found is None else found[[results.asked.optima.asks_for(name) for name in found["set"]]]
 
 
@@ -189,7 +189,7 @@ def heuristics(results: StudyResults) -> pd.DataFrame:
     if baselines.empty:
         return pd.DataFrame()
     found = pd.concat([networks, baselines], ignore_index=True).rename(columns={"model": "heuristic"})
-    footprints = results.find(f"footprints/{results.puzzle}")
+    footprints = results.find_frame(f"footprints/{results.puzzle}")
     sizes = {} if footprints is None else footprints.set_index("heuristic")["bytes"].to_dict()
     found.insert(1, "learned", found.pop("learned"))
     return found.assign(bytes=found["heuristic"].map(sizes))
@@ -239,7 +239,7 @@ def speeds(results: StudyResults, shown: pd.DataFrame) -> pd.DataFrame:
         if row["solver"] == "BWAS":
             stage = f"{'searches' if row['learned'] else 'baselines'}/{row['heuristic']}"
             searched, keys = f"{stage}/searches", CELLS
-        searches, clock = results.find(searched), results.find(f"timings/{stage}")
+        searches, clock = results.find_frame(searched), results.find_frame(f"timings/{stage}")
         if searches is None or clock is None:
             continue
         timed = alike(searches.merge(clock, on=[*keys, "instance"]), row, *keys)

@@ -78,7 +78,7 @@ def _chosen(results: StudyResults, kept: StudyResults, model: str) -> pd.DataFra
 def checkpoints_of_recipe(results: StudyResults, kept: StudyResults, model: str) -> pd.DataFrame:
     """What a kept study has of all seeds of a model; without rows where it has not trained it by the same recipe."""
     again = kept.find_card(f"models/{model}_seed1").get("parameters", {}).get("training")
-    found = kept.find(REPEATS)
+    found = kept.find_frame(REPEATS)
     if found is None or again is None or _without_seed(again) != _without_seed(results.training(model)):
         return pd.DataFrame()
     return found[found["variant"] == model]

@@ -184,7 +184,7 @@ def _of_listed(results: StudyResults, model: str) -> dict[str, float]:
 
 def _of_sampled(results: StudyResults, model: str) -> dict[str, float]:
     asked = results.asked
-    grids = [results.find(f"{group}/{model}/grid") for group in dict.fromkeys(("searches", *asked.by_group))]
+    grids = [results.find_frame(f"{group}/{model}/grid") for group in dict.fromkeys(("searches", *asked.by_group))]
     tests = [search.set for search in asked.searches if getattr(asked.instances[search.set], "role", "test") == "test"]
     cells = [frame[frame["set"].isin(tests[:1])] for frame in grids if frame is not None]
     cells = [frame.reindex(columns=[*OF_SAMPLED.values(), "nodes_generated"]) for frame in cells if len(frame)]

@@ -8,7 +8,7 @@ import pandas as pd
 
 from costtogo.literature.answers.sampled_searches import judged, share_of
 from costtogo.literature.answers.training import with_target
-from costtogo.literature.finding import Answer, Row, absent, answers, extreme, mean, share
+from costtogo.literature.finding import Finding, Row, absent, extreme, finds, mean, share
 from costtogo.literature.words import CANNOT_TELL, NOT_COMPARABLE, NOT_REACHED
 from costtogo.tables.results import StudyResults
 
@@ -21,7 +21,7 @@ class Checkpoint(NamedTuple):
 
     rows: pd.DataFrame
     note: str = ""
-    missing: Answer | None = None
+    missing: Finding | None = None
 
 
 def matching(results: StudyResults, frame: pd.DataFrame, row: Row) -> Checkpoint:
@@ -55,7 +55,7 @@ def matching(results: StudyResults, frame: pd.DataFrame, row: Row) -> Checkpoint
     return Checkpoint(chosen, f"{at}, iteration {chosen['iteration'].iloc[0]:.0f}")
 
 
-def _no_point(results: StudyResults, row: Row) -> Answer:
+def _no_point(results: StudyResults, row: Row) -> Finding:
     """Why there is no checkpoint of the row's convergence point."""
     points, point = _points(results, row), row["point"]
     if points < point:
@@ -68,23 +68,23 @@ def _points(results: StudyResults, row: Row) -> float:
     return results.metric(f"models/{row['ours']}", "convergence_points")
 
 
-@answers("mean_absolute_error", of="repeated", table="audits/{ours}/by_distance")
-def error_at_distance(results: StudyResults, row: Row, layers: pd.DataFrame) -> Answer | None:
+@finds("mean_absolute_error", of="repeated", table="audits/{ours}/by_distance")
+def error_at_distance(results: StudyResults, row: Row, layers: pd.DataFrame) -> Finding | None:
     """The error over the states at a distance."""
     if math.isnan(row["distance"]):
         return None
     here = layers[(layers["scope"] == row["set"]) & (layers["distance"] == row["distance"])]
     found = matching(results, here, row)
     value = found.rows["mean_absolute_error"].max()
-    return found.missing or Answer(value, found.note, exhaustive=value)
+    return found.missing or Finding(value, found.note, exhaustive=value)
 
 
-@answers(
+@finds(
     *("mean_absolute_error", "admissible_percent", "overestimation_mean", "consistent_percent"),
     of="repeated",
     table="audits/{ours}/measures",
 )
-def measure(results: StudyResults, row: Row, measures: pd.DataFrame) -> Answer | None:
+def measure(results: StudyResults, row: Row, measures: pd.DataFrame) -> Finding | None:
     """A measure of an exhaustive audit: over the literature's sample, and over all states."""
     chosen, note, missing = matching(results, measures, row)
     if missing:
@@ -96,14 +96,14 @@ def measure(results: StudyResults, row: Row, measures: pd.DataFrame) -> Answer |
     value, exhaustive = decisive[row["quantity"]], extreme(scopes["all"][row["quantity"]], row)
     if math.isnan(value) and row["quantity"] == "overestimation_mean":
         return absent(CANNOT_TELL, f"{note}: no state is overestimated, and the mean of nothing is no number")
-    found = Answer(value, note)
+    found = Finding(value, note)
     if "percent" in row["quantity"] and decisive["states"] < row["states"]:  # else the sample is full of repetitions
         found = _over_walks(share(value, decisive["states"], note), decisive, row["quantity"])
     error = scopes["all"]["mean_absolute_error"].max() / results.metric(f"tables/{row['puzzle']}", "mean_distance")
     return replace(found, exhaustive=exhaustive, error_share=error)
 
 
-def _over_walks(found: Answer, measures: pd.Series, quantity: str) -> Answer:
+def _over_walks(found: Finding, measures: pd.Series, quantity: str) -> Finding:
     """A share of the states on some walks with the interval over the walks, where the audit has written it."""
     low, high = (measures.get(quantity.replace("percent", end), math.nan) for end in ("low", "high"))
     return found if math.isnan(low) else replace(found, low=low, high=high)
@@ -117,8 +117,8 @@ def _decisive(measures: pd.DataFrame, row: Row) -> pd.Series:
     return measures.loc[values.idxmin() if row["relation"].startswith(">") else values.idxmax()]
 
 
-@answers("consistent_percent", of="learned")
-def consistent_on_walks(results: StudyResults, row: Row) -> Answer | None:
+@finds("consistent_percent", of="learned")
+def consistent_on_walks(results: StudyResults, row: Row) -> Finding | None:
     """Of the states on random walks, by the network that learns the Bellman equation, at the row's convergence point.
 
     What a network learns from the length of walks has no reason to be consistent, and is not compared.
@@ -126,7 +126,7 @@ def consistent_on_walks(results: StudyResults, row: Row) -> Answer | None:
     model = with_target(results, row)
     if model is None:
         return absent(NOT_COMPARABLE, "no network of the study learns the Bellman equation")
-    shares = results.find(f"audits/{model}/consistency")
+    shares = results.find_frame(f"audits/{model}/consistency")
     if shares is None:
         return None
     looks = results.frame(f"models/{model}/checkpoints")[["iteration", "convergence_point"]]
@@ -138,8 +138,8 @@ def consistent_on_walks(results: StudyResults, row: Row) -> Answer | None:
     return share(last["consistent_percent"], last["states"], note, results.place(f"audits/{model}/consistency"))
 
 
-@answers("admissible_percent", "admissible_within_one_percent", "overestimation_mean", of="sampled")
-def where_optima_are_known(results: StudyResults, row: Row) -> Answer | None:
+@finds("admissible_percent", "admissible_within_one_percent", "overestimation_mean", of="sampled")
+def where_optima_are_known(results: StudyResults, row: Row) -> Finding | None:
     """Of external instances, those not overestimated or by at most a move, and the mean overestimate of the others."""
     found = judged(results)
     if found is None:
@@ -152,8 +152,8 @@ def where_optima_are_known(results: StudyResults, row: Row) -> Answer | None:
     return share_of(found, holds, f"cost-to-go of {of}, all scrambled by 1,000 moves or more")
 
 
-@answers("admissible_percent", of="sampled", table="audits/{ours}/nearby")
-def admissible_nearby(results: StudyResults, row: Row, near: pd.DataFrame) -> Answer:
+@finds("admissible_percent", of="sampled", table="audits/{ours}/nearby")
+def admissible_nearby(results: StudyResults, row: Row, near: pd.DataFrame) -> Finding:
     """The same of states in the exact table around the goal."""
     percent = (near["admissible_percent"] * near["states"]).sum() / near["states"].sum()
-    return Answer(percent, f"states up to {near['distance'].max()} moves away, where distances are known")
+    return Finding(percent, f"states up to {near['distance'].max()} moves away, where distances are known")

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from costtogo.literature.finding import Answer, Row, absent, answers, mean, share
+from costtogo.literature.finding import Finding, Row, absent, finds, mean, share
 from costtogo.literature.reported import SECONDS
 from costtogo.literature.standing import LEARNED, OPTIMAL, OTHER_SETS
 from costtogo.literature.words import NOT_COMPARABLE, NOT_REACHED
@@ -45,7 +45,7 @@ def is_scrambled(results: StudyResults, name: str) -> bool:
 
 def searches_in(results: StudyResults, table: str, rows: pd.DataFrame, keys: list[str], what: str) -> Searches:
     """Some rows of a table of searches with their seconds, NaN where they may not be seen."""
-    clock = results.find(f"timings/{table.removesuffix('/searches')}")
+    clock = results.find_frame(f"timings/{table.removesuffix('/searches')}")
     if clock is None:
         return Searches(rows.assign(seconds=np.nan), results.place(table), what)
     of = [name for name in (*keys, "instance") if name in clock]  # some clocks have only a mean for each setting
@@ -56,7 +56,7 @@ def searches_in(results: StudyResults, table: str, rows: pd.DataFrame, keys: lis
 def external(results: StudyResults) -> Searches | None:
     """The searches of external instances under the longest budget."""
     table = f"external/{results.headline_model}/searches"
-    found = results.find(table)
+    found = results.find_frame(table)
     if found is None:
         return None
     asked, allowed = results.asked.external, found["seconds_allowed"].max()
@@ -69,7 +69,7 @@ def external(results: StudyResults) -> Searches | None:
 def beams(results: StudyResults) -> Searches | None:
     """The widest beams of the first set of scrambled states that was searched."""
     table = f"beams/{results.headline_model}/searches"
-    found = results.find(table)
+    found = results.find_frame(table)
     sets = [beams.set for beams in results.asked.beams if is_scrambled(results, beams.set)]
     rows = found[found["set"].isin(sets[:1])] if found is not None else ()
     if not len(rows):
@@ -103,7 +103,7 @@ def trees_in_short(results: StudyResults, of: Chosen) -> dict[str, Any] | None:
 
 def _of_whole_trees(results: StudyResults, table: str, of: Chosen) -> tuple[pd.DataFrame, list[str], str]:
     """The rows of a table of trees, the columns that tell settings apart, and what was searched."""
-    found = results.find(table)
+    found = results.find_frame(table)
     order = [name for name in results.asked.instances if of(results, name)]
     asked = [each for each in results.asked.by_group.get("trees", []) if each.is_whole and each.set in order]
     if found is None or not asked:
@@ -171,7 +171,7 @@ def standing_for(results: StudyResults, row: Row) -> Searches | None:
 def prefix(results: StudyResults, row: Row) -> Searches | None:
     """The widest beam from a beginning of a shortest path, as long as the row's distance."""
     table = f"beams/{results.headline_model}/searches"
-    found = results.find(table)
+    found = results.find_frame(table)
     if found is None or math.isnan(row["distance"]):
         return None
     found = found[found["set"].isin(shortest_path_sets(results)) & (found["distance"] == row["distance"])]
@@ -184,7 +184,7 @@ def prefix(results: StudyResults, row: Row) -> Searches | None:
 
 def told(results: StudyResults, searches: Searches, row: Row) -> str:
     """What searches are, and what BWAS found at the row's λ and N, where the study's grid has them."""
-    grid = results.find(f"searches/{results.headline_model}/grid")
+    grid = results.find_frame(f"searches/{results.headline_model}/grid")
     if grid is None or math.isnan(row["path_weight"]) or math.isnan(row["batch_size"]):
         return searches.what
     cells = alike(grid, row, "path_weight", "batch_size")
@@ -200,20 +200,20 @@ def told(results: StudyResults, searches: Searches, row: Row) -> str:
     )
 
 
-def _unsolved(searches: Searches) -> Answer | None:
+def _unsolved(searches: Searches) -> Finding | None:
     """That there is no mean of all, where too many ended unsolved."""
     solved, count = int(searches.rows["solved"].sum()), len(searches.rows)
     few = solved < NEARLY_ALL * count
     return absent(NOT_REACHED, f"{solved} of {searches.what}, solved: no mean of all") if few else None
 
 
-def share_of(searches: Searches, holds: pd.Series, note: str) -> Answer:
+def share_of(searches: Searches, holds: pd.Series, note: str) -> Finding:
     """The share of searches of which something holds."""
     return share(100 * float(holds.mean()), len(holds), note, searches.file)
 
 
-@answers("length", of="sampled")
-def length(results: StudyResults, row: Row) -> Answer | None:
+@finds("length", of="sampled")
+def length(results: StudyResults, row: Row) -> Finding | None:
     """Mean length: of shortest solutions where the row's solver finds those, else of ours if nearly all are
     solved."""
     if row["model"] not in OPTIMAL:
@@ -225,30 +225,30 @@ def length(results: StudyResults, row: Row) -> Answer | None:
     return found and replace(mean(found.rows["optimal"], f"the optima of {found.what}", found.file), told=True)
 
 
-@answers("length_most", of="learned", table="searches/{ours}/searches")
-def longest_solution(results: StudyResults, row: Row, searches: pd.DataFrame) -> Answer:
+@finds("length_most", of="learned", table="searches/{ours}/searches")
+def longest_solution(results: StudyResults, row: Row, searches: pd.DataFrame) -> Finding:
     """The longest solution of BWAS at the row's λ."""
     solved = searches[np.isclose(searches["path_weight"], row["path_weight"]) & searches["solved"]]
-    return Answer(solved["cost"].max(), f"{len(solved)} solutions of BWAS at this λ with every N")
+    return Finding(solved["cost"].max(), f"{len(solved)} solutions of BWAS at this λ with every N")
 
 
-@answers("length_ratio", "extra_moves", "extra_moves_2_percent", "extra_moves_4_percent", of="learned")
-def beside_optima(results: StudyResults, row: Row) -> Answer | None:
+@finds("length_ratio", "extra_moves", "extra_moves_2_percent", "extra_moves_4_percent", of="learned")
+def beside_optima(results: StudyResults, row: Row) -> Finding | None:
     """How much longer solutions are than the shortest, and the shares of those that are by two moves or by four."""
     found = known(results)
     if found is None or not math.isnan(row["distance"]):
         return None
     lengths, optima = found.solved["cost"], found.solved["optimal"]
     if row["quantity"] == "length_ratio":
-        return Answer(lengths.mean() / optima.mean(), found.what, file=found.file)
+        return Finding(lengths.mean() / optima.mean(), found.what, file=found.file)
     if row["quantity"] == "extra_moves":
         return mean(lengths - optima, found.what, found.file)
     extra = int(row["quantity"].split("_")[2])
     return share_of(found, found.rows["cost"] == found.rows["optimal"] + extra, found.what)
 
 
-@answers("solved_percent", "states_solved", of="learned")
-def solved(results: StudyResults, row: Row) -> Answer | None:
+@finds("solved_percent", "states_solved", of="learned")
+def solved(results: StudyResults, row: Row) -> Finding | None:
     """Share of scrambled states solved."""
     found = scrambled(results)
     if found is None or row["set"] in OTHER_SETS:
@@ -257,11 +257,11 @@ def solved(results: StudyResults, row: Row) -> Answer | None:
     return share_of(found, found.rows["solved"], of_hundred + told(results, found, row))
 
 
-@answers("solved_percent", of="sampled")
-def solved_greedily(results: StudyResults, row: Row) -> Answer | None:
+@finds("solved_percent", of="sampled")
+def solved_greedily(results: StudyResults, row: Row) -> Finding | None:
     """The same of a policy that takes the best move: greedy search stands beside it."""
     address, depth = f"audits/{results.headline_model}/greedy", str(row["set"]).rpartition("_")[2]
-    shares = results.find(address)
+    shares = results.find_frame(address)
     if row["model"] != "policy_network" or shares is None or not depth.isdigit():
         return None
     last = shares[(shares["iteration"] == shares["iteration"].max()) & (shares["depth"] == int(depth))]
@@ -271,8 +271,8 @@ def solved_greedily(results: StudyResults, row: Row) -> Answer | None:
     return share(*last[["solved_percent", "states"]].iloc[0], note, results.place(address))
 
 
-@answers("optimal_percent", of="sampled")
-def optimal(results: StudyResults, row: Row) -> Answer | None:
+@finds("optimal_percent", of="sampled")
+def optimal(results: StudyResults, row: Row) -> Finding | None:
     """Share of the solutions that are shortest: from a prefix of a shortest path, or of scrambled states."""
     if not math.isnan(row["distance"]):
         one = prefix(results, row)
@@ -283,8 +283,8 @@ def optimal(results: StudyResults, row: Row) -> Answer | None:
     return found and share_of(found, found.rows["cost"] == found.rows["optimal"], found.what)
 
 
-@answers("nodes_expanded", "nodes_expanded_most", "nodes_generated", "seconds", "longest_time", of="sampled")
-def of_each_search(results: StudyResults, row: Row) -> Answer | None:
+@finds("nodes_expanded", "nodes_expanded_most", "nodes_generated", "seconds", "longest_time", of="sampled")
+def of_each_search(results: StudyResults, row: Row) -> Finding | None:
     """Nodes or seconds of a search, their mean or their most; what DeepCubeA calls expanded are those generated."""
     quantity = row["quantity"]
     column = {"nodes_expanded_most": "nodes_expanded", "longest_time": "seconds"}.get(quantity, quantity)
@@ -294,7 +294,7 @@ def of_each_search(results: StudyResults, row: Row) -> Answer | None:
             return absent(
                 NOT_COMPARABLE, f"no search: the exact table of {depth} moves around the goal knows the state"
             )
-        return one and Answer(float(one.rows[column].iloc[0]), one.what, file=one.file)
+        return one and Finding(float(one.rows[column].iloc[0]), one.what, file=one.file)
     found = standing_for(results, row)
     if found is None:
         return None
@@ -304,34 +304,34 @@ def of_each_search(results: StudyResults, row: Row) -> Answer | None:
     if row["model"] == "DeepCubeA" and column != "seconds":
         column, note = "nodes_generated", f"{note}; nodes generated, which is what the paper counts"
     if quantity == "longest_time":
-        return Answer(found.rows[column].max() / SECONDS[row["unit"]], note, file=found.file)
+        return Finding(found.rows[column].max() / SECONDS[row["unit"]], note, file=found.file)
     if quantity.endswith("_most"):
-        return Answer(float(found.rows[column].max()), note, file=found.file)
+        return Finding(float(found.rows[column].max()), note, file=found.file)
     return mean(found.rows[column], note, found.file)
 
 
-@answers("nodes_per_second", of="sampled")
-def nodes_per_second(results: StudyResults, row: Row) -> Answer | None:
+@finds("nodes_per_second", of="sampled")
+def nodes_per_second(results: StudyResults, row: Row) -> Finding | None:
     """Nodes generated a second, also where the exact solver did not solve all."""
     found = exact(results) if row["model"] in OPTIMAL else standing_for(results, row)
     if found is None or not found.rows["seconds"].sum():
         return None
-    return Answer(found.rows["nodes_generated"].sum() / found.rows["seconds"].sum(), found.what, file=found.file)
+    return Finding(found.rows["nodes_generated"].sum() / found.rows["seconds"].sum(), found.what, file=found.file)
 
 
-@answers("seconds_ratio_pdb", of="learned")
-def times_faster(results: StudyResults, row: Row) -> Answer | None:
+@finds("seconds_ratio_pdb", of="learned")
+def times_faster(results: StudyResults, row: Row) -> Finding | None:
     """Mean seconds of the exact solver over those of the searches that stand for the study."""
     theirs, own = solved_exactly(results), scrambled(results)
     if theirs is None or own is None:
         return None
     ratio = mean(theirs.rows["seconds"]).value / own.rows["seconds"].mean()
-    return Answer(ratio, f"{theirs.what}; {own.what}", file=own.file)
+    return Finding(ratio, f"{theirs.what}; {own.what}", file=own.file)
 
 
 # Patterns of the solutions, and mirrored states
-@answers("conjugate_triplet_percent", "aba_triplet_percent", "aab_triplet_percent", "abb_triplet_percent", of="learned")
-def triplet(results: StudyResults, row: Row) -> Answer | None:
+@finds("conjugate_triplet_percent", "aba_triplet_percent", "aab_triplet_percent", "abb_triplet_percent", of="learned")
+def triplet(results: StudyResults, row: Row) -> Finding | None:
     """Shares of patterns in our solutions of external instances, else of the widest beams."""
     own = _of_model(once(triplets)(results), row["ours"]) if scrambled(results) else pd.DataFrame()
     outside = own[own["searches"].str.startswith("external")] if len(own) else own
@@ -343,8 +343,8 @@ def triplet(results: StudyResults, row: Row) -> Answer | None:
     return share(last[row["quantity"]], last["triplets"], note, results.place(f"{group}/{row['ours']}/searches"))
 
 
-@answers("symmetric_solution_percent", "same_length_percent", of="learned", table="beams/{ours}/searches")
-def mirror_images(results: StudyResults, row: Row, searches: pd.DataFrame) -> Answer | None:
+@finds("symmetric_solution_percent", "same_length_percent", of="learned", table="beams/{ours}/searches")
+def mirror_images(results: StudyResults, row: Row, searches: pd.DataFrame) -> Finding | None:
     """Shares of pairs of states that mirror each other, by how the widest beams solved them."""
     own = _of_model(once(mirrored)(results), row["ours"])
     of = "pairs" if row["quantity"] == "symmetric_solution_percent" else "asymmetric"

@@ -1,4 +1,4 @@
-"""The report's part on the puzzles whose states are all listed: what its templates are filled in with."""
+"""The report's chapter on the puzzles whose states are all listed: what its templates are filled in with."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -196,7 +196,7 @@ def timings(results: StudyResults, comparison: pd.DataFrame, figures: Figures) -
     others = {puzzle: groups for puzzle, groups in others.items() if groups}
     exact = not_run(results) if len(comparison) and (comparison["source"] == THESIS).any() else None
     values = {"searches": searches, "others": others, "comparison": told, "engine": NETWORK_ENGINE, "not_run": exact}
-    text = render("exhaustive_timings", **values)
+    text = render("listed_timings", **values)
     return "\n".join(filter(None, [text, figures.gallery(figures.timed(results.models))]))
 
 
@@ -211,7 +211,7 @@ def _puzzle(results: StudyResults, figures: Figures) -> str:
     """The part on the one puzzle of some results."""
     puzzle = results.puzzle
     return render(
-        "exhaustive",
+        "listed",
         **results.card(f"tables/{puzzle}")["metrics"],
         title=title(puzzle),
         drawn=figures.of(puzzle),
