@@ -84,7 +84,7 @@ KINDS: dict[str, Callable[[Row], bool]] = {  # of rows, each of which other resu
 class Finder(NamedTuple):
     """A function that answers, in rows of which kind, and the address of the table that it is asked of."""
 
-    find: Callable[..., "Finding | float | None"]
+    function: Callable[..., "Finding | float | None"]
     kind: str
     table: str
 
@@ -96,7 +96,7 @@ class Finder(NamedTuple):
         frame = results.find_frame(address) if address else None
         if address and frame is None:
             return None
-        found = self.find_frame(results, row, frame) if address else self.find_frame(results, row)
+        found = self.function(results, row, frame) if address else self.function(results, row)
         found = found if found is None or isinstance(found, Finding) else Finding(float(found))
         if found is None or (math.isnan(found.value) and not found.missing):
             return None
