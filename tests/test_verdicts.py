@@ -14,12 +14,12 @@ from synthetic_study import whole
 from costtogo.files import write_frame
 from costtogo.literature import comparison
 from costtogo.literature.claims import MARKS, claims, scoreboard
-from costtogo.literature.comparison import TERMS, compare, compare_texts, weigh_together
+from costtogo.literature.comparison import TERMS, compare, compare_local_vi, weigh_together
 from costtogo.literature.finding import Finding, share
 from costtogo.literature.quantities import OTHERS, THESIS, TIMES, quantity_of
 from costtogo.literature.reported import COLUMNS, read_reported
 from costtogo.literature.standing import COMPACT, EXACT
-from costtogo.literature.verdicts import is_worse_throughout, judge, judge_text
+from costtogo.literature.verdicts import is_worse_throughout, judge
 from costtogo.literature.words import (
     BETTER,
     CANNOT_TELL,
@@ -159,20 +159,20 @@ def test_a_network_that_learned_nothing_is_not_better_for_what_it_does_not_overe
 
 
 @pytest.mark.parametrize(
-    ("theirs", "kind", "answer", "verdict"),
+    ("theirs", "kind", "found", "verdict"),
     [
-        ("7/8", "fact", Finding(Fraction(7, 8)), REPRODUCED),
-        ("7/8", "fact", Finding(Fraction(6, 8)), SOURCE_ERRS),
-        ("83.3", "result", Finding(83.35), REPRODUCED),
-        ("83.3", "result", Finding(83.45), WORSE),
-        ("90", "result", Finding(80.0, low=70.0, high=95.0), REPRODUCED),
-        ("96", "result", Finding(80.0, low=70.0, high=95.0), WORSE),
-        ("96", "cost", Finding(8.0), NOT_JUDGED),
+        (Fraction(7, 8), "fact", Finding(Fraction(7, 8), fact=True), REPRODUCED),
+        (Fraction(7, 8), "fact", Finding(Fraction(7, 8) + Fraction(1, 10**12), fact=True), SOURCE_ERRS),
+        (Fraction("83.3"), "fact", Finding(83.35, low=83.25, high=83.45, fact=True), REPRODUCED),
+        (Fraction("83.3"), "fact", Finding(83.45, low=83.35, high=83.55, fact=True), SOURCE_ERRS),
+        (Fraction(90), "result", Finding(80.0, low=70.0, high=95.0), REPRODUCED),
+        (Fraction(96), "result", Finding(80.0, low=70.0, high=95.0), WORSE),
+        (Fraction(96), "cost", Finding(8.0), NOT_JUDGED),
     ],
 )
-def test_a_text_is_judged_exactly_or_as_rounded_or_by_chance(theirs, kind, answer, verdict):
-    row = {"value": theirs, "quantity": "share", "kind": kind, "contradicted": ""}
-    assert judge_text(row, answer)[0] == verdict
+def test_a_fraction_is_judged_exactly_and_a_number_with_bounds_by_these(theirs, kind, found, verdict):
+    row = {"value": theirs, "relation": "=", "quantity": "class_share", "kind": kind, "repeated": False}
+    assert judge(row, found)[0] == verdict
 
 
 def test_every_number_says_what_kind_it_is_and_an_error_of_the_source_says_why():
@@ -362,7 +362,7 @@ def test_a_search_that_another_document_quotes_is_the_same_search():
             search | {"source": "another", "section": "4", "quantity": "length_ratio", "verdict": BETTER},
             search | {"source": "another", "section": "4", "quantity": "length", "verdict": BETTER, "model": "another"},
         ]
-    ).assign(reason="", reproduced=1.0, reported=1.0, interval_95="", results_file="")
+    ).assign(reason="", reproduced=1.0, reported=1.0, interval_95="", solver="")
     assert weigh_together(rows)["verdict"].tolist() == [WORSE, NOT_COMPARABLE, BETTER]
 
 
@@ -384,7 +384,7 @@ def test_fewer_nodes_are_not_better_where_too_few_searches_tell_whether_the_solu
 
 def test_a_network_is_not_better_for_one_measure_where_another_is_worse():
     network = {"puzzle": "cube2", "model": "walker", **dict.fromkeys(TERMS, NAN), "reason": "why", "interval_95": ""}
-    network |= {"results_file": "audits/walker/measures"}
+    network |= {"solver": ""}
     consistent = network | {"quantity": "consistent_percent", "reported": 60.0, "reproduced": 80.0, "verdict": BETTER}
     admissible = network | {"quantity": "admissible_percent", "reported": 90.0, "reproduced": 80.0}
     later = admissible | {"verdict": WORSE, "iteration": 500.0}
@@ -406,7 +406,7 @@ def test_a_network_is_not_better_for_one_measure_where_another_is_worse():
 def test_fewer_nodes_of_a_beam_are_not_better():
     beam = {"puzzle": "cube3", "model": "walker", **dict.fromkeys(TERMS, NAN), "quantity": "nodes_expanded"}
     beam |= {"reported": 10895.0, "reproduced": 5127.0, "interval_95": "", "reason": "why", "verdict": BETTER}
-    rows = [beam | {"results_file": f"results/study/{group}/walker/searches.parquet"} for group in ("beams", "anytime")]
+    rows = [beam | {"solver": group} for group in ("beams", "anytime")]
     rows.append(rows[0] | {"verdict": WORSE})
     weighed = weigh_together(pd.DataFrame(rows))
     assert weighed["verdict"].tolist() == [NOT_COMPARABLE, BETTER, WORSE]
@@ -556,7 +556,7 @@ def test_the_document_on_local_value_iteration_is_held_against_studies_of_its_ow
         asked = synthetic_local_vi.study_of().model_copy(update={"puzzle": puzzle})
         synthetic_local_vi.write_results(asked, tmp_path / puzzle)
         own = StudyResults(tmp_path / puzzle / "local_vi", whole(asked), timed=timed)
-        rows = compare_texts(own)
+        rows = compare_local_vi(own)
         assert (len(rows) > 0) == (puzzle == "puzzle15") and "verdict" in rows
 
 
@@ -565,7 +565,7 @@ def test_a_class_of_which_no_board_was_drawn_has_no_answer(tmp_path):
     path = synthetic_local_vi.write_results(asked, tmp_path) / "local_vi/puzzle15/boards.parquet"
     boards = pd.read_parquet(path)
     write_frame(path, boards[boards["considered_1"] != 5])
-    rows = compare_texts(StudyResults(tmp_path / "local_vi", whole(asked)))
+    rows = compare_local_vi(StudyResults(tmp_path / "local_vi", whole(asked)))
     missing = rows[(rows["quantity"] == "maximum_moves") & (rows["initial_size"] == 1) & (rows["considered"] == 5)]
     assert missing[["reproduced", "verdict"]].to_numpy().tolist() == [["–", NOT_RUN]]
     assert (rows["verdict"] != NOT_RUN).any()

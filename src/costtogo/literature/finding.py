@@ -24,13 +24,15 @@ Function = TypeVar("Function", bound=Callable)
 class Finding:
     """Our number for a row of the literature.
 
-    low and high bound it (95 %) where it is sampled; exhaustive is the same over all states; note says what differs
-    from the row's own terms.  file: where a reader finds it, if not in the table that it was asked of.  fact: no
-    training has a part in it.  text: the number as it is written beside one that is text.
+    value: a fraction where it is exact and the row's is, too.  low and high bound it (95 %) where it is sampled;
+    exhaustive is the same over all states; note says what differs from the row's own terms.
+    file: where a reader finds it, if not in the table that was looked into.  fact: no training has a part in it.
+    text: the number as it is written next to one that is written as a fraction.
     missing: the verdict where there is no number: a training or a search did not get so far, or was of other terms.
-    told: the number is the source's own, read from its file.  error_share: of a network, its mean absolute error over
-    the states concerned as a share of their mean distance.  no_merit: whether no heuristic at all does as well.
-    seeds: how many trainings it is the mean of.
+    told: the number is the source's own, read from its file.
+    error_share: of a network, its mean absolute error over the states concerned as a share of their mean distance.
+    no_merit: whether no heuristic at all does as well.  seeds: how many trainings it is the mean of.
+    solver: the group of the searches that it is of, as "beams", where that counts.
     """
 
     value: float | Fraction
@@ -46,6 +48,7 @@ class Finding:
     error_share: float = NAN
     no_merit: bool = False
     seeds: int = 1
+    solver: str = ""
 
 
 def absent(verdict: str, why: str) -> Finding:
@@ -82,14 +85,14 @@ KINDS: dict[str, Callable[[Row], bool]] = {  # of rows, each of which other resu
 
 
 class Finder(NamedTuple):
-    """A function that answers, in rows of which kind, and the address of the table that it is asked of."""
+    """A function that finds numbers, for rows of which kind, and the address of the table that it looks into."""
 
     function: Callable[..., "Finding | float | None"]
     kind: str
     table: str
 
     def ask(self, results: StudyResults, row: Row) -> Finding | None:
-        """What it answers; None in rows of another kind, where there is no such table, or nothing to say."""
+        """What it finds; None for rows of another kind, where there is no such table, or nothing to say."""
         if not KINDS[self.kind](row):
             return None
         address = self.table.format_map(row)
@@ -103,28 +106,29 @@ class Finder(NamedTuple):
         return replace(found, file=results.place(address)) if address and not found.file else found
 
 
-_FINDERS: dict[str, list[Finder]] = {}
+_FINDERS: dict[tuple[str, str], list[Finder]] = {}  # by document, empty for all, and quantity
 
 
-def finds(*quantities: str, of: str = "every", table: str = "") -> Callable[[Function], Function]:
-    """Register a function that answers for these quantities, in rows of a kind.
+def finds(*quantities: str, of: str = "every", table: str = "", document: str = "") -> Callable[[Function], Function]:
+    """Register a function that finds our number for these quantities, in rows of a kind.
 
     It is called with the results and the row, and with a table where it names one, as "searches/{ours}/grid"; it
-    returns an Finding, a mere number, or None where the results do not have it. Several may answer for a quantity, from
-    other kinds of rows or results: a fact is taken before all else, then the first answer of a module.
+    returns a Finding, a mere number, or None where the results do not have it. Several may be asked for a quantity, of
+    other kinds of rows or results: a fact is taken before all else, then the first number of a module.
+    document: the one whose numbers of that name are others than those of all documents.
     """
 
-    def register(find: Function) -> Function:
+    def register(function: Function) -> Function:
         for quantity in quantities:
-            _FINDERS.setdefault(quantity, []).append(Finder(find, of, table))
-        return find
+            _FINDERS.setdefault((document, quantity), []).append(Finder(function, of, table))
+        return function
 
     return register
 
 
 def quantities_looked_up() -> set[str]:
-    """The quantities that somebody answers for."""
-    return set(_FINDERS)
+    """The quantities of all documents for which a function is registered."""
+    return {quantity for document, quantity in _FINDERS if not document}
 
 
 def look_up(results: StudyResults, row: Row) -> Finding | None:
@@ -194,6 +198,7 @@ def pooled(found: list[Finding]) -> Finding | None:
 
 
 def _first(results: StudyResults, row: Row) -> Finding | None:
-    """The first answer of a module; facts before all others, numbers before what is missing."""
-    found = [finder.ask(results, row) for finder in _FINDERS.get(row["quantity"], ())]
+    """The first number of a module; facts before all others, numbers before what is missing."""
+    of_document, of_all = ((document, row["quantity"]) for document in (row.get("source"), ""))
+    found = [finder.ask(results, row) for finder in _FINDERS.get(of_document) or _FINDERS.get(of_all, ())]
     return next(iter(sorted(filter(None, found), key=lambda one: (not one.fact, bool(one.missing)))), None)

@@ -45,13 +45,13 @@ def read_reported(paths: Iterable[Path | str], puzzle: str | None = None) -> pd.
 
 
 def read_local_vi(path: Path) -> pd.DataFrame:
-    """The numbers of the document on local value iteration, value as text.
+    """The numbers of the document on local value iteration, value as text, which holds fractions.
 
-    tile, considered and initial_size are 0 where a number has none.
+    tile, considered and initial_size are 0 where a number has none; source, the first column, is the document.
     """
-    rows = read_csv(path, dtype=str).fillna("")
+    rows = read_csv(path, dtype=str).fillna("").assign(source=path.stem)
     counts = ["tile", "considered", "initial_size"]
-    return rows.assign(**rows[counts].replace("", "0").astype(int))
+    return rows.assign(**rows[counts].replace("", "0").astype(int))[["source", *rows.columns.drop("source")]]
 
 
 def rows_on(puzzles: Iterable[str], listed: Iterable[str], folder: Path = REPORTED) -> pd.DataFrame:

@@ -43,7 +43,7 @@ def _told(row: Row, found: Finding | None) -> Verdict | None:
         ours = found if found is not None and not found.missing else None
         why = quantity_of(row["quantity"], row["repeated"]).reason or "a setting of the source"
         if ours is not None:
-            why = "the same setting" if _is_close(ours.value, row["value"]) else f"a setting; ours is {ours.value:.6g}"
+            why = "the same setting" if _is_same(ours.value, row["value"]) else f"a setting; ours is {ours.value:.6g}"
         return NOT_JUDGED, why
     if row["kind"] == COST and found is not None and not found.missing:
         return NOT_JUDGED, "a cost"
@@ -56,10 +56,10 @@ def _contradicted(row: Row, found: Finding | None) -> Verdict | None:
 
 
 def _missing(row: Row, found: Finding | None) -> Verdict | None:
-    """Nothing stands beside it: not run, or what the answer says of why it has no number."""
+    """We have no number: not run, or what the finding says of why it has none."""
     if found is None:
         return NOT_RUN, ""
-    return (found.missing, "") if found.missing else None
+    return (found.missing, found.note) if found.missing else None
 
 
 def _unlearned(row: Row, found: Finding) -> Verdict | None:
@@ -78,10 +78,9 @@ def _too_few(row: Row, found: Finding) -> Verdict | None:
     half = (found.high - found.low) / 2
     if not is_share(row["quantity"]) or not half > WIDEST:
         return None
-    told = f"the interval is {half:.1f} points to either side"
-    return CANNOT_TELL, f"{told}; all of it is worse than the reported number" if is_worse_throughout(
-        row, found
-    ) else told
+    why = f"the interval is {half:.1f} points to either side"
+    worse = "; all of it is worse than the reported number" if is_worse_throughout(row, found) else ""
+    return CANNOT_TELL, why + worse
 
 
 def is_worse_throughout(row: Row, found: Finding) -> bool:
@@ -92,11 +91,7 @@ def is_worse_throughout(row: Row, found: Finding) -> bool:
 
 def is_by_interval(row: Row, found: Finding) -> bool:
     """Whether ours is the reported number only by its interval, and misses the tolerance."""
-    return (
-        row["relation"] == "="
-        and not _is_close(found.value, row["value"])
-        and (abs(found.value - row["value"]) > slack_of(row))
-    )
+    return row["relation"] == "=" and not _is_within(row, found)
 
 
 def _as_reported(row: Row, found: Finding) -> Verdict | None:
@@ -109,14 +104,14 @@ def _as_reported(row: Row, found: Finding) -> Verdict | None:
         return (CANNOT_TELL, "the bound lies within the interval") if reaches else None
     if found.low <= theirs <= found.high:
         return REPRODUCED, "within the interval"
-    if _is_close(found.value, theirs) or abs(found.value - theirs) <= slack:
+    if _is_within(row, found):
         return REPRODUCED, f"within {slack:.3g}" if slack else "the same"
     return None
 
 
 def _differs(row: Row, found: Finding) -> Verdict:
     """Otherwise by which way is better; a fact of the puzzle shows that the source errs."""
-    by = f"differs by {found.value - row['value']:+.4g}"
+    by = f"differs by {float(found.value - row['value']):+.4g}"
     if row["kind"] == FACT:
         return (SOURCE_ERRS, f"{by}, not by chance") if found.fact else (NOT_COMPARABLE, f"{by}, of other instances")
     better = quantity_of(row["quantity"], row["repeated"]).better * (found.value - row["value"]) > 0
@@ -138,28 +133,17 @@ def slack_of(row: Row) -> float:
     return max(quantity.absolute, quantity.relative * abs(row["value"]))
 
 
-def _is_close(ours: float, theirs: float) -> bool:
-    return math.isclose(ours, theirs)
+def _is_within(row: Row, found: Finding) -> bool:
+    """Whether ours is the reported number, or differs by no more than the tolerance."""
+    return _is_same(found.value, row["value"]) or abs(found.value - row["value"]) <= slack_of(row)
+
+
+def _is_same(ours: float | Fraction, theirs: float | Fraction) -> bool:
+    """Whether two numbers are equal: fractions exactly, others but for rounding."""
+    return ours == theirs if isinstance(ours, Fraction) else math.isclose(ours, theirs)
 
 
 def _holds(value: float, relation: str, bound: float, slack: float) -> bool:
     """Whether a value meets a bound, or misses it by no more than the slack."""
     above = value + slack if relation.startswith(">") else value - slack
     return {"<": above < bound, "<=": above <= bound, ">": above > bound, ">=": above >= bound}[relation]
-
-
-def judge_text(row: Row, found: Finding) -> Verdict:
-    """The same of a number that is a text: exactly equal, within the bounds of chance, or rounded alike."""
-    theirs = row["value"]
-    if row["kind"] == COST:
-        return NOT_JUDGED, f"{float(theirs) / found.value:,.0f} times as fast"
-    if row["contradicted"] == "yes":
-        return SOURCE_ERRS, found.note
-    if not math.isnan(found.low):
-        within = found.low <= float(theirs) <= found.high
-        return REPRODUCED if within else WORSE, found.note
-    if isinstance(found.value, Fraction):
-        same = Fraction(theirs) == found.value
-    else:
-        same = abs(float(theirs) - found.value) * 10 ** len(theirs.partition(".")[2]) <= 1
-    return (REPRODUCED, "") if same else (SOURCE_ERRS if row["kind"] == FACT else WORSE, found.note)

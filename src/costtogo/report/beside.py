@@ -15,6 +15,7 @@ from costtogo.literature import verdicts
 from costtogo.literature.answers import local_vi
 from costtogo.literature.answers.sampled_searches import NEARLY_ALL
 from costtogo.literature.claims import claims, claims_judged, scoreboard
+from costtogo.literature.comparison import joined
 from costtogo.literature.listings import Replay
 from costtogo.literature.quantities import OTHERS, THESIS, TIMES, form_of, quantity_of
 from costtogo.literature.reported import DOCUMENTS
@@ -214,7 +215,7 @@ def documents_differences(comparison: pd.DataFrame, title: str, walks: bool = Fa
     if comparison.empty:
         return ""
     left_out = comparison[comparison["reproduced"].isna()]
-    reasons = left_out["reason"].str.replace(r"(; )?erratum: .*", "", regex=True)
+    reasons = [joined(*parts) for parts in zip(left_out["said"], left_out["why"], strict=True)]
     counted = pd.DataFrame({"verdict": left_out["verdict"], "reason": reasons}).value_counts()
     fallen = comparison[comparison["verdict"].isin([WORSE, NOT_REACHED])].groupby(ALIKE, sort=False, dropna=False)
     slips = comparison[comparison["erratum"].notna()].to_dict("records")
@@ -262,8 +263,7 @@ def _range(values: pd.Series, form: Format) -> str:
 def _falls_short(rows: pd.DataFrame) -> dict[str, Any]:
     """What is worse and by how much; the numbers of one quantity with the same terms once."""
     row = rows.iloc[0].to_dict()
-    *what, by = row["reason"].split("; erratum: ")[0].split("; ")
-    return row | {"title": _title(row, False), "count": len(rows), "what": "; ".join(what), "by": by}
+    return row | {"title": _title(row, False), "count": len(rows)}
 
 
 def explanations(results: StudyResults) -> dict[str, bool]:

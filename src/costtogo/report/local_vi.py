@@ -5,7 +5,7 @@ from typing import Any
 
 import pandas as pd
 
-from costtogo.literature.comparison import compare_texts
+from costtogo.literature.comparison import compare_local_vi
 from costtogo.literature.words import REPRODUCED, SOURCE_ERRS, WORSE
 from costtogo.puzzles import make, title
 from costtogo.report.figures import Figures
@@ -30,7 +30,7 @@ def heading(results: StudyResults) -> str:
 
 def compared(results: StudyResults) -> pd.DataFrame:
     """The document's numbers beside ours, those that a clock tells or, where results are not timed, the others."""
-    return compare_texts(results)
+    return compare_local_vi(results)
 
 
 def findings(results: StudyResults, by_puzzle: dict[str, Tables], comparison: pd.DataFrame) -> list[list[str]]:

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from costtogo.files import remove_others, write_csv, write_json, write_text
+from costtogo.literature.comparison import published
 from costtogo.puzzles import title as puzzle_title
 from costtogo.report import listed, local_vi, sampled
 from costtogo.report.beside import claims_in_short, rules_text, unmet
@@ -54,7 +55,7 @@ def write(results: StudyResults, target: Path, short: bool = False, deeper: bool
     write_text(target / FIRST, form(first_page(results, chapters, by_puzzle, pages, short)))
     told = {page.name: written(page._replace(text=form(page.text)), results.study) for page in pages}
     write_each(target / FOLDER, "md", told)
-    write_csv(target / "reported_vs_reproduced.csv", beside)
+    write_csv(target / "reported_vs_reproduced.csv", published(beside))
     text, frames = timings_of(results.with_times(), figures)
     write_text(target / "timings.md", form(text))
     if not short:
@@ -196,5 +197,5 @@ def timings_of(results: StudyResults, figures: Figures) -> tuple[str, Tables]:
         frames["searches"] = search_timings(results)
     texts = [each.module.timings(each.results, each.comparison, figures) for each in chapters]
     head = render("timings", study=results.study, stages=frames["stages"])
-    frames["reported_vs_reproduced"] = pd.concat(each.comparison for each in chapters)
+    frames["reported_vs_reproduced"] = published(pd.concat(each.comparison for each in chapters))
     return "\n".join([head, *headed(chapters, texts)]), frames

@@ -25,42 +25,75 @@ class Checkpoint(NamedTuple):
 
 
 def matching(results: StudyResults, frame: pd.DataFrame, row: Row) -> Checkpoint:
-    """That of the row's convergence point, or of the end of both trainings if it has one; else of the row's iteration.
+    """Our checkpoint for a row's, or why there is none: as the first of CHECKPOINT_RULES that speaks says.
 
-    A training of another length has the checkpoint at the nearest share of its iterations instead of the last.
     frame: iteration, convergence_point.  All checkpoints where the row names none.
     """
     if math.isnan(row["iteration"]) or frame.empty:
         return Checkpoint(frame)
-    total = results.metric(f"models/{row['ours']}", "iterations")
-    if not math.isnan(row["point"]):
-        chosen = frame[frame["convergence_point"] == row["point"]]
-        chosen = chosen[chosen["iteration"] == chosen["iteration"].min()]
-        at = f"convergence point {row['point']:.0f}"
-        if chosen.empty and total == row["total"] == row["iteration"] and not _points(results, row) < row["point"]:
-            chosen, at = frame[frame["iteration"] == total], "the last checkpoint, after as many iterations"
-        if chosen.empty:
-            return Checkpoint(chosen, missing=_no_point(results, row))
-    elif total == row["total"]:
-        chosen = frame[frame["iteration"] == row["iteration"]]
-        at = "the same iteration"
-        if chosen.empty:
-            why = f"the checkpoint of iteration {row['iteration']:.0f} was not looked at"
-            return Checkpoint(chosen, missing=absent(NOT_COMPARABLE, why))
-    else:
-        near = (frame["iteration"] / total - row["iteration"] / row["total"]).abs()
-        chosen = frame[near == near.min()]
-        done = chosen["iteration"].iloc[0] / total
-        at = f"{100 * done:.0f} % of the training (the thesis's {100 * row['iteration'] / row['total']:.0f} %)"
-    return Checkpoint(chosen, f"{at}, iteration {chosen['iteration'].iloc[0]:.0f}")
+    return next(found for rule in CHECKPOINT_RULES if (found := rule(results, frame, row)) is not None)
 
 
-def _no_point(results: StudyResults, row: Row) -> Finding:
-    """Why there is no checkpoint of the row's convergence point."""
+def by_point(results: StudyResults, frame: pd.DataFrame, row: Row) -> Checkpoint | None:
+    """The checkpoint of the row's convergence point."""
+    here = frame[frame["convergence_point"] == row["point"]]
+    return _chosen(here[here["iteration"] == here["iteration"].min()], f"convergence point {row['point']:.0f}")
+
+
+def at_the_end(results: StudyResults, frame: pd.DataFrame, row: Row) -> Checkpoint | None:
+    """The last checkpoint, where the row's point is the end of a training as long as ours, which had as many points."""
+    total = _total(results, row)
+    if math.isnan(row["point"]) or not total == row["total"] == row["iteration"]:
+        return None
+    if _points(results, row) < row["point"]:  # ours did not get so far
+        return None
+    return _chosen(frame[frame["iteration"] == total], "the last checkpoint, after as many iterations")
+
+
+def no_such_point(results: StudyResults, frame: pd.DataFrame, row: Row) -> Checkpoint | None:
+    """Why a row that names a convergence point has no checkpoint of ours."""
     points, point = _points(results, row), row["point"]
+    if math.isnan(point):
+        return None
     if points < point:
-        return absent(NOT_REACHED, f"{points:.0f} convergence points in all, not {point:.0f}")
-    return absent(NOT_COMPARABLE, f"the checkpoint of convergence point {point:.0f} was not looked at")
+        return _without(frame, NOT_REACHED, f"{points:.0f} convergence points in all, not {point:.0f}")
+    return _without(frame, NOT_COMPARABLE, f"the checkpoint of convergence point {point:.0f} was not looked at")
+
+
+def same_iteration(results: StudyResults, frame: pd.DataFrame, row: Row) -> Checkpoint | None:
+    """The checkpoint of the row's iteration, where both trainings have as many iterations."""
+    if _total(results, row) != row["total"]:
+        return None
+    why = f"the checkpoint of iteration {row['iteration']:.0f} was not looked at"
+    found = _chosen(frame[frame["iteration"] == row["iteration"]], "the same iteration")
+    return found or _without(frame, NOT_COMPARABLE, why)
+
+
+def same_share(results: StudyResults, frame: pd.DataFrame, row: Row) -> Checkpoint | None:
+    """The checkpoint at the nearest share of the iterations, where the trainings differ in length."""
+    total, theirs = _total(results, row), row["iteration"] / row["total"]
+    apart = (frame["iteration"] / total - theirs).abs()
+    here = frame[apart == apart.min()]
+    done = here["iteration"].iloc[0] / total
+    return _chosen(here, f"{100 * done:.0f} % of the training (the thesis's {100 * theirs:.0f} %)")
+
+
+CHECKPOINT_RULES = (by_point, at_the_end, no_such_point, same_iteration, same_share)
+
+
+def _chosen(rows: pd.DataFrame, how: str) -> Checkpoint | None:
+    """The rows of a checkpoint with how it was chosen; None without rows."""
+    return Checkpoint(rows, f"{how}, iteration {rows['iteration'].iloc[0]:.0f}") if len(rows) else None
+
+
+def _without(frame: pd.DataFrame, verdict: str, why: str) -> Checkpoint:
+    """No rows of the frame, and the verdict that says so."""
+    return Checkpoint(frame[:0], missing=absent(verdict, why))
+
+
+def _total(results: StudyResults, row: Row) -> float:
+    """The iterations of our training."""
+    return results.metric(f"models/{row['ours']}", "iterations")
 
 
 def _points(results: StudyResults, row: Row) -> float:

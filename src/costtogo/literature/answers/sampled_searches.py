@@ -25,11 +25,12 @@ SCRAMBLED = 100  # moves; after so many, a walk may have ended at any state
 
 
 class Searches(NamedTuple):
-    """Searches of one kind: a row each, the file they are in, what they are."""
+    """Searches of one kind: a row each, the file they are in, what they are, the group of stages that made them."""
 
     rows: pd.DataFrame
     file: str
     what: str
+    solver: str
 
     @property
     def solved(self) -> pd.DataFrame:
@@ -47,9 +48,11 @@ def searches_in(results: StudyResults, table: str, rows: pd.DataFrame, keys: lis
     """Some rows of a table of searches with their seconds, NaN where they may not be seen."""
     clock = results.find_frame(f"timings/{table.removesuffix('/searches')}")
     if clock is None:
-        return Searches(rows.assign(seconds=np.nan), results.place(table), what)
-    of = [name for name in (*keys, "instance") if name in clock]  # some clocks have only a mean for each setting
-    return Searches(rows.merge(clock[[*of, "seconds"]], on=of), results.place(table), what)
+        timed = rows.assign(seconds=np.nan)
+    else:
+        of = [name for name in (*keys, "instance") if name in clock]  # some clocks have only a mean for each setting
+        timed = rows.merge(clock[[*of, "seconds"]], on=of)
+    return Searches(timed, results.place(table), what, table.partition("/")[0])
 
 
 @once
@@ -289,12 +292,7 @@ def of_each_search(results: StudyResults, row: Row) -> Finding | None:
     quantity = row["quantity"]
     column = {"nodes_expanded_most": "nodes_expanded", "longest_time": "seconds"}.get(quantity, quantity)
     if not math.isnan(row["distance"]):
-        one, depth = prefix(results, row), results.asked.nearby_depth
-        if one and quantity.startswith("nodes") and row["distance"] <= depth:
-            return absent(
-                NOT_COMPARABLE, f"no search: the exact table of {depth} moves around the goal knows the state"
-            )
-        return one and Finding(float(one.rows[column].iloc[0]), one.what, file=one.file)
+        return _of_prefix(results, row, column)
     found = standing_for(results, row)
     if found is None:
         return None
@@ -303,11 +301,20 @@ def of_each_search(results: StudyResults, row: Row) -> Finding | None:
     note = found.what if row["model"] in OPTIMAL else told(results, found, row)
     if row["model"] == "DeepCubeA" and column != "seconds":
         column, note = "nodes_generated", f"{note}; nodes generated, which is what the paper counts"
+    values = found.rows[column]
     if quantity == "longest_time":
-        return Finding(found.rows[column].max() / SECONDS[row["unit"]], note, file=found.file)
+        return Finding(values.max() / SECONDS[row["unit"]], note, file=found.file)
     if quantity.endswith("_most"):
-        return Finding(float(found.rows[column].max()), note, file=found.file)
-    return mean(found.rows[column], note, found.file)
+        return Finding(float(values.max()), note, file=found.file)
+    return replace(mean(values, note, found.file), solver=found.solver)
+
+
+def _of_prefix(results: StudyResults, row: Row, column: str) -> Finding | None:
+    """Nodes or seconds of the search from a beginning of a shortest path; none where the exact table solves it."""
+    one, depth = prefix(results, row), results.asked.nearby_depth
+    if one and column.startswith("nodes") and row["distance"] <= depth:
+        return absent(NOT_COMPARABLE, f"no search: the exact table of {depth} moves around the goal knows the state")
+    return one and Finding(float(one.rows[column].iloc[0]), one.what, file=one.file, solver=one.solver)
 
 
 @finds("nodes_per_second", of="sampled")
