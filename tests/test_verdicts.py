@@ -34,7 +34,7 @@ from costtogo.literature.words import (
     WORSE,
 )
 from costtogo.params.loading import load
-from costtogo.report.beside import claims_in_short, repeated_table, rules_text, unmet
+from costtogo.report.beside import claims_in_short, numbers_table, rules_text, unmet
 from costtogo.tables.results import StudyResults
 
 ROOT = Path(__file__).parents[1]
@@ -546,7 +546,7 @@ def test_every_time_of_the_document_stands_in_the_table_of_times(final_year):
         assert math.isnan(one(apart, quantity)["reproduced"]) and "timings.md" in one(apart, quantity)["reason"]
         assert one(asked, quantity)["reproduced"] == value
     times = OTHER[OTHER["quantity"].isin(TIMES)]
-    shown = repeated_table(compare(times, final_year.results()))
+    shown = numbers_table(compare(times, final_year.results()), repeated=True)
     assert shown.count("\n") == len(times) + 2 and "nodes generated a second" in shown
 
 

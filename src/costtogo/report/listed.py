@@ -18,7 +18,7 @@ from costtogo.literature.reported import DOCUMENTS
 from costtogo.literature.standing import THESIS
 from costtogo.puzzles import family, make, title
 from costtogo.report import sampled
-from costtogo.report.beside import documents, documents_differences, repeated, repeated_differences, repeated_table
+from costtogo.report.beside import documents, documents_differences, numbers_table, repeated, repeated_differences
 from costtogo.report.figures import Figures
 from costtogo.report.markdown import cell_text, code
 from costtogo.report.pages import Page
@@ -191,7 +191,7 @@ def timings(results: StudyResults, comparison: pd.DataFrame, figures: Figures) -
     """The wall-clock times of the searches, and the literature's beside ours."""
     clocks = {title(puzzle): at_headline(results.of(puzzle), of_cells(results.of(puzzle))) for puzzle in results.models}
     searches = {puzzle: clock for puzzle, clock in clocks.items() if not clock.empty}
-    told = repeated_table(comparison) if len(comparison) else None
+    told = numbers_table(comparison, repeated=True) if len(comparison) else None
     others = {title(puzzle): _by_group(results.of(puzzle)) for puzzle in results.models}
     others = {puzzle: groups for puzzle, groups in others.items() if groups}
     exact = not_run(results) if len(comparison) and (comparison["source"] == THESIS).any() else None

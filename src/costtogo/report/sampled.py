@@ -18,7 +18,7 @@ from costtogo.literature.comparison import compare_all
 from costtogo.literature.reported import DOCUMENTS, NETWORKS, numbers_of
 from costtogo.params.searches import AnytimeParams
 from costtogo.puzzles import make, noun, title
-from costtogo.report.beside import documents, documents_differences, documents_table, explanations, related
+from costtogo.report.beside import documents, documents_differences, explanations, numbers_table, related
 from costtogo.report.figures import Figures
 from costtogo.report.markdown import code, table
 from costtogo.report.pages import FOLDER, Page
@@ -335,6 +335,6 @@ def timings(results: StudyResults, comparison: pd.DataFrame, figures: Figures) -
         speeds=speeds(results, solvers(results)).round({"nodes_per_second": 0}),
         children=results.find_frame(f"timings/footprints/{results.puzzle}"),
         databases=pd.DataFrame(databases),
-        comparison=documents_table(covered) if len(covered) else "",
+        comparison=numbers_table(covered) if len(covered) else "",
         figures="\n".join(figures.gallery([entry]) for entry in figures.timed([results.puzzle])),
     )
