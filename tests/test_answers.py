@@ -21,7 +21,7 @@ from costtogo.tables.results import StudyResults
 
 NAN = math.nan
 MODELS = ["walker", "runner"]
-ROW = {  # of the thesis, as costtogo.literature.standing hands it on
+ROW = {  # of the thesis, as costtogo.literature.counterparts hands it on
     "source": "thesis",
     "section": "5.7",
     "quantity": "optimal_percent",

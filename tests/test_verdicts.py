@@ -15,10 +15,10 @@ from costtogo.files import write_frame
 from costtogo.literature import comparison
 from costtogo.literature.claims import MARKS, claims, scoreboard
 from costtogo.literature.comparison import TERMS, compare, compare_local_vi, weigh_together
+from costtogo.literature.counterparts import COMPACT, EXACT
 from costtogo.literature.finding import Finding, share
 from costtogo.literature.quantities import OTHERS, THESIS, TIMES, quantity_of
 from costtogo.literature.reported import COLUMNS, read_reported
-from costtogo.literature.standing import COMPACT, EXACT
 from costtogo.literature.verdicts import is_worse_throughout, judge
 from costtogo.literature.words import (
     BETTER,

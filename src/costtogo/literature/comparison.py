@@ -1,24 +1,34 @@
-"""Each number of the literature beside ours: what was found, the verdict on it, and why.
+"""Each number of the literature with ours: what was found, the verdict on it, and why.
 
-compare makes one frame, which is reported_vs_reproduced.csv; claims counts it, a sentence of a source once.
+compare makes one frame, which becomes reported_vs_reproduced.csv; claims counts it, a sentence of a source once.
 """
 
 import math
+from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
-from typing import Any
+from typing import Any, NamedTuple
 
 import pandas as pd
 
 from costtogo.literature.answers import local_vi
 from costtogo.literature.answers.listed_searches import NO_MERIT, is_no_merit
 from costtogo.literature.claims import MARKS, YES
+from costtogo.literature.counterparts import (
+    COMPACT,
+    EXACT,
+    OURS,
+    Counterpart,
+    counterpart_of,
+    has_trained,
+    our_model,
+    terms_of,
+)
 from costtogo.literature.documents import LOCAL_VI
 from costtogo.literature.finding import NAN, Finding, Row, absent, deciding, look_up, pooled
 from costtogo.literature.other_seeds import with_other_seeds
 from costtogo.literature.quantities import TIMES, is_share, quantity_of
 from costtogo.literature.reported import read_local_vi, rows_on
-from costtogo.literature.standing import COMPACT, EXACT, OURS, Standing, has_trained, ours, stand, terms_of
 from costtogo.literature.verdicts import TRIVIAL, Verdict, is_by_interval, is_worse_throughout, judge
 from costtogo.literature.why_not import why_not
 from costtogo.literature.words import BETTER, CANNOT_TELL, COST, FACT, NOT_COMPARABLE, NOT_RUN, REPRODUCED, WORSE
@@ -53,12 +63,12 @@ TRADES = {  # by the verdict on what was better by itself
 
 
 def compare(reported: pd.DataFrame, own: StudyResults) -> pd.DataFrame:
-    """One row a reported number, its columns before those of FOUND.
+    """A row for each reported number: its own columns, then those of FOUND and PRIVATE.
 
     reproduced: ours, by the exact recipe where that was run.  compact: from this study's network of the same name.
     exhaustive: over all states.  interval_95: of reproduced.  seeds: how many trainings it is the mean of.  no_merit:
-    "yes" where no heuristic at all does as well.  all_worse: where a verdict that cannot be told is of an interval that
-    is worse throughout.  by_interval: where the number is reproduced because the reported one lies in its interval,
+    "yes" where no heuristic at all does as well.  all_worse: where nothing can be told from an interval that is
+    worse throughout.  by_interval: where the number is reproduced because the reported one lies in its interval,
     and misses the tolerance.
     """
     by_puzzle = {puzzle: own.of(puzzle) for puzzle in own.puzzles}
@@ -83,35 +93,60 @@ def published(rows: pd.DataFrame) -> pd.DataFrame:
 
 def _compared(own: StudyResults, row: Row) -> Row:
     """The columns of FOUND and PRIVATE for one row."""
-    standing = of_all_seeds(own, row, stand(own, row))
-    found = _on_its_terms(own, row, standing.basis)
-    verdict, why = judge(row, found)
-    if found is None and verdict == NOT_RUN:
-        verdict, why = next(why_not(own, row, standing))
+    counterpart = with_other_seeds_of(own, row, counterpart_of(own, row))
+    found = _on_its_terms(own, row, counterpart.basis)
+    judged = _judged(own, row, counterpart, found)
     number = found if found and not found.missing else None
-    marks = {
-        "no_merit": bool(found and found.no_merit),
-        "all_worse": bool(number and verdict == CANNOT_TELL and is_worse_throughout(row, number)),
-        "by_interval": bool(number and verdict == REPRODUCED and is_by_interval(row, number)),
-    }
-    recipe = SENTENCES.get(standing.recipe, "") if row["repeated"] else ""
-    note = found.note if found and found.note != why else ""  # which is why, where we have no number
-    parts = {"said": joined(recipe, note), "why": why}
-    erratum = f"erratum: {row['erratum']}" if isinstance(row["erratum"], str) else ""
     return {
-        "recipe": standing.recipe,
+        "recipe": counterpart.recipe,
         "reproduced": number.value if number else NAN,
-        "compact": standing.compact.value if standing.compact else NAN,
+        "compact": counterpart.compact.value if counterpart.compact else NAN,
         "exhaustive": number.exhaustive if number and row["repeated"] else NAN,
         "interval_95": interval_text(number, is_share(row["quantity"])),
-        "seeds": number.seeds if number and standing.recipe else NAN,
-        "verdict": verdict,
-        **{name: YES if holds else "" for name, holds in marks.items()},
-        "reason": joined(*parts.values(), erratum),
+        "seeds": number.seeds if number and counterpart.recipe else NAN,
+        "verdict": judged.verdict,
+        **{name: YES if name in judged.marks else "" for name in MARKS},
+        "reason": joined(judged.said, judged.why, judged.erratum),
         "results_file": number.file if number else "",
-        **parts,
+        "said": judged.said,
+        "why": judged.why,
         "solver": number.solver if number else "",
     }
+
+
+class Judged(NamedTuple):
+    """The verdict on a row.
+
+    why: the reason for it.  said: what a reader must know before it: the recipe, and what differs from the row's terms.
+    erratum: what the source should say.  marks: those of MARKS that hold.
+    """
+
+    verdict: str
+    why: str
+    said: str
+    erratum: str
+    marks: set[str]
+
+
+def _judged(own: StudyResults, row: Row, counterpart: Counterpart, found: Finding | None) -> Judged:
+    """The verdict on a row, why, and its marks.  found: the number that is judged, None where there is none."""
+    verdict, why = judge(row, found)
+    if found is None and verdict == NOT_RUN:
+        verdict, why = next(why_not(own, row, counterpart))
+    recipe = SENTENCES.get(counterpart.recipe, "") if row["repeated"] else ""
+    note = found.note if found and found.note != why else ""  # it is the reason itself where we have no number
+    erratum = f"erratum: {row['erratum']}" if isinstance(row["erratum"], str) else ""
+    return Judged(verdict, why, joined(recipe, note), erratum, {*_marks(row, found, verdict)})
+
+
+def _marks(row: Row, found: Finding | None, verdict: str) -> Iterator[str]:
+    """Those of MARKS that hold of a number of ours and its verdict."""
+    if found and found.no_merit:
+        yield "no_merit"
+    if found and verdict == CANNOT_TELL and not found.missing and is_worse_throughout(row, found):
+        yield "all_worse"
+    if found and verdict == REPRODUCED and is_by_interval(row, found):
+        yield "by_interval"
 
 
 def joined(*parts: str) -> str:
@@ -123,23 +158,23 @@ def _on_its_terms(own: StudyResults, row: Row, found: Finding | None) -> Finding
     """What is judged: a number of other actions is not comparable, and one that no heuristic at all beats is marked."""
     if found and not found.missing and _generates_otherwise(row):
         found = absent(NOT_COMPARABLE, f"the source expands a node by {row['actions']:.0f} actions")
-    asked = ours(own, row) or next((model for model in row["models"] if has_trained(own, model)), None)
+    asked = our_model(own, row) or next((model for model in row["models"] if has_trained(own, model)), None)
     if found and not found.fact and is_no_merit(own, row | {"ours": asked}, found.value):
         found = replace(found, no_merit=True, note=joined(found.note, NO_MERIT))
     return found
 
 
-def of_all_seeds(own: StudyResults, row: Row, standing: Standing) -> Standing:
-    """The same, a number of this study's compact network together with those of kept trainings with other seeds."""
-    compact = standing.compact
+def with_other_seeds_of(own: StudyResults, row: Row, counterpart: Counterpart) -> Counterpart:
+    """The same, its compact number pooled with those of kept trainings by the same recipe with other seeds."""
+    compact = counterpart.compact
     if compact is None or compact.fact or not row["repeated"]:
-        return standing
+        return counterpart
     if isinstance(row["model"], str):
-        compact = _with_its_seeds(own, row | {"ours": ours(own, row)}, compact)
+        compact = _with_its_seeds(own, row | {"ours": our_model(own, row)}, compact)
     else:
         compact = _of_all_models(own, row) or compact
-    is_judged = standing.recipe != EXACT  # else the exact recipe is judged, and the compact network shown next to it
-    return standing._replace(compact=compact, basis=compact if is_judged else standing.basis)
+    is_judged = counterpart.recipe != EXACT  # else the exact recipe is judged, and the compact network shown next to it
+    return counterpart._replace(compact=compact, basis=compact if is_judged else counterpart.basis)
 
 
 def _of_all_models(own: StudyResults, row: Row) -> Finding | None:

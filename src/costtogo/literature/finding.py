@@ -1,4 +1,4 @@
-"""Our number for one of the literature, and the registry of the functions in costtogo.literature.answers."""
+"""Our number for one of the literature, and the registry of the functions of costtogo.literature.answers."""
 
 import math
 from collections.abc import Callable
@@ -16,7 +16,7 @@ from costtogo.params.base import variant_of
 from costtogo.tables.results import StudyResults
 
 NAN = math.nan
-Row = dict[str, Any]  # a row of data/reported, with what costtogo.literature.standing adds
+Row = dict[str, Any]  # a row of data/reported, with what costtogo.literature.counterparts adds
 Function = TypeVar("Function", bound=Callable)
 
 
@@ -57,7 +57,7 @@ def absent(verdict: str, why: str) -> Finding:
 
 
 def share(percent: float, of: float, note: str = "", file: str = "") -> Finding:
-    """A share of so many states or searches, in per cent; that of a single one has no interval."""
+    """A share, in per cent, of a number of states or searches, with its interval unless there is only one."""
     low, high = wilson(round(percent * of / 100), int(of)) if of > 1 else (NAN, NAN)
     return Finding(percent, note, 100 * low, 100 * high, file=file)
 
@@ -153,7 +153,7 @@ def deciding(several: list[Finding], row: Row) -> Finding:
 
 
 def _of_seeds(results: StudyResults, row: Row) -> Finding | None:
-    """The answer of the row's training, or of all its seeds together, also where one of them stands for the study."""
+    """The number of the row's training, or of all its seeds together, also where one of them represents the study."""
     name, number = variant_of(row.get("ours") or "")
     if number and not row["listed"]:
         asked = [(results.of_seed(seed), each) for seed, each in enumerate(trainings_of(results, name), start=1)]

@@ -24,7 +24,7 @@ class Quantity(NamedTuple):
 
     title: as readers see it.  better: of a result, +1 if more is better, -1 if less, 0 if neither.  absolute, relative:
     by how much two numbers may differ and be the same, in the quantity's unit and as a share of the reported value.
-    clock: a clock tells it, so that it stands apart.  reason: why nothing stands beside it, where nothing does.
+    clock: it is a wall-clock time, which is reported apart.  reason: why we have no number for it, where we have none.
     form: how its numbers are written, where not as form_of says.  parameter: of a setting of a training, where the
     parameters of one have it: "architecture.first_layers.0".
     """

@@ -1,4 +1,4 @@
-"""The literature's numbers on a puzzle, and what its trainings cost beside one of ours."""
+"""The literature's numbers on a puzzle, and what its trainings cost compared with one of ours."""
 
 import math
 from collections.abc import Iterable
@@ -64,10 +64,10 @@ def rows_on(puzzles: Iterable[str], listed: Iterable[str], folder: Path = REPORT
 
 
 def trainings(reported: pd.DataFrame, name: str, seconds: float, states: float) -> pd.DataFrame:
-    """label, hours, states and own of our training and of each network that the literature tells of, ours first.
+    """label, hours, states and own of our training and of each network of the literature, ours first.
 
-    reported: rows of data/reported.  seconds and states: what ours took and saw.  A number is NaN where it is not
-    told.
+    reported: rows of data/reported.  seconds and states: what ours took and saw.  A number is NaN where the
+    literature does not give it.
     """
     rows = [{"label": name, "hours": seconds / 3600, "states": states, "own": True}]
     for model in NETWORKS:

@@ -33,12 +33,12 @@ Verdict = tuple[str, str]  # one of VERDICTS, and why
 
 
 def judge(row: Row, found: Finding | None) -> Verdict:
-    """The verdict on a row and why.  found: what stands beside it; None where nothing does, which is not run."""
+    """The verdict on a row and why.  found: our number for it; None where there is none, so that it was not run."""
     return next(verdict for rule in RULES if (verdict := rule(row, found)) is not None)
 
 
-def _told(row: Row, found: Finding | None) -> Verdict | None:
-    """Costs and settings, and what the source told us: shown, not judged; a cost that came to nothing is a failure."""
+def _not_judged(row: Row, found: Finding | None) -> Verdict | None:
+    """Costs, settings and numbers that we took from the source are not judged, unless a cost came to nothing."""
     if row["kind"] == SETTING:
         ours = found if found is not None and not found.missing else None
         why = quantity_of(row["quantity"], row["repeated"]).reason or "a setting of the source"
@@ -74,7 +74,7 @@ def _error(found: Finding) -> str:
 
 
 def _too_few(row: Row, found: Finding) -> Verdict | None:
-    """The interval of a share is too wide to tell."""
+    """The interval of a share is too wide for a verdict."""
     half = (found.high - found.low) / 2
     if not is_share(row["quantity"]) or not half > WIDEST:
         return None
@@ -123,7 +123,7 @@ def _differs(row: Row, found: Finding) -> Verdict:
 
 
 RULES: tuple[Callable[[Row, Finding], Verdict | None], ...] = (
-    *(_contradicted, _told, _missing, _unlearned, _too_few, _as_reported, _differs),
+    *(_contradicted, _not_judged, _missing, _unlearned, _too_few, _as_reported, _differs),
 )
 
 

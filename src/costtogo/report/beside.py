@@ -16,10 +16,10 @@ from costtogo.literature.answers import local_vi
 from costtogo.literature.answers.sampled_searches import NEARLY_ALL
 from costtogo.literature.claims import claims, claims_judged, scoreboard
 from costtogo.literature.comparison import joined
+from costtogo.literature.counterparts import COMPACT, EXACT
 from costtogo.literature.listings import Replay
 from costtogo.literature.quantities import OTHERS, THESIS, TIMES, form_of, quantity_of
 from costtogo.literature.reported import DOCUMENTS
-from costtogo.literature.standing import COMPACT, EXACT
 from costtogo.literature.words import CANNOT_TELL, COST, DECIDED, FACT, HELD, NOT_JUDGED, NOT_REACHED, VERDICTS, WORSE
 from costtogo.puzzles import family
 from costtogo.report.markdown import code, table

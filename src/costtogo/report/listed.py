@@ -13,9 +13,9 @@ from costtogo.literature.answers.listed_searches import NETWORK_ENGINE
 from costtogo.literature.answers.puzzle import listings
 from costtogo.literature.answers.sampled_searches import trees_in_short
 from costtogo.literature.comparison import compare_all
+from costtogo.literature.counterparts import THESIS
 from costtogo.literature.estimates import not_run, thresholds_of_exact
 from costtogo.literature.reported import DOCUMENTS
-from costtogo.literature.standing import THESIS
 from costtogo.puzzles import family, make, title
 from costtogo.report import sampled
 from costtogo.report.beside import documents, documents_differences, numbers_table, repeated, repeated_differences

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from costtogo.literature.answers.sampled_searches import judged, share_of
+from costtogo.literature.answers import sampled_searches as searches
 from costtogo.literature.answers.training import with_target
 from costtogo.literature.finding import Finding, Row, absent, extreme, finds, mean, share
 from costtogo.literature.words import CANNOT_TELL, NOT_COMPARABLE, NOT_REACHED
@@ -174,7 +174,7 @@ def consistent_on_walks(results: StudyResults, row: Row) -> Finding | None:
 @finds("admissible_percent", "admissible_within_one_percent", "overestimation_mean", of="sampled")
 def where_optima_are_known(results: StudyResults, row: Row) -> Finding | None:
     """Of external instances, those not overestimated or by at most a move, and the mean overestimate of the others."""
-    found = judged(results)
+    found = searches.external_with_optima(results)
     if found is None:
         return None
     over, of = found.rows["cost_to_go"] - found.rows["optimal"], found.what.split(",")[0]
@@ -182,7 +182,7 @@ def where_optima_are_known(results: StudyResults, row: Row) -> Finding | None:
         return mean(over[over > 0], f"over the {(over > 0).sum()} overestimated of {of}", found.file)
     slack = 1 if row["quantity"] == "admissible_within_one_percent" else 0
     holds = found.rows["cost_to_go"] <= found.rows["optimal"] + slack
-    return share_of(found, holds, f"cost-to-go of {of}, all scrambled by 1,000 moves or more")
+    return searches.share_of(found, holds, f"cost-to-go of {of}, all scrambled by 1,000 moves or more")
 
 
 @finds("admissible_percent", of="sampled", table="audits/{ours}/nearby")

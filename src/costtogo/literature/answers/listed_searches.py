@@ -9,8 +9,8 @@ import pandas as pd
 
 from costtogo.literature.answers.audit import Checkpoint, matching
 from costtogo.literature.answers.sampled_searches import SCRAMBLED
+from costtogo.literature.counterparts import OPTIMAL
 from costtogo.literature.finding import NAN, Finding, Row, absent, extreme, finds, share
-from costtogo.literature.standing import OPTIMAL
 from costtogo.literature.words import NOT_REACHED
 from costtogo.tables.results import StudyResults, alike
 

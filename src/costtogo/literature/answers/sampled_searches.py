@@ -1,6 +1,6 @@
 """What searches on a puzzle whose states are sampled found: of scrambled states, of prefixes, by the exact solver.
 
-Searches of the headline model; which of them stand for the study says costtogo.literature.answers.
+Searches of the headline model; costtogo.literature.answers says which of them represent the study.
 """
 
 import math
@@ -11,16 +11,16 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
+from costtogo.literature.counterparts import LEARNED, OPTIMAL, OTHER_SETS
 from costtogo.literature.finding import Finding, Row, absent, finds, mean, share
 from costtogo.literature.reported import SECONDS
-from costtogo.literature.standing import LEARNED, OPTIMAL, OTHER_SETS
 from costtogo.literature.words import NOT_COMPARABLE, NOT_REACHED
 from costtogo.params.instances import WalkInstances
 from costtogo.puzzles import noun
 from costtogo.tables.results import StudyResults, alike, once
 from costtogo.tables.searches import beams_text, exact_solutions, mirrored, shortest_path_sets, triplets
 
-NEARLY_ALL = 0.95  # of searches must be solved, that a mean of those solved stands for all
+NEARLY_ALL = 0.95  # of searches must be solved for a mean of those solved to represent all
 SCRAMBLED = 100  # moves; after so many, a walk may have ended at any state
 
 
@@ -105,7 +105,7 @@ def trees_in_short(results: StudyResults, of: Chosen) -> dict[str, Any] | None:
 
 
 def _of_whole_trees(results: StudyResults, table: str, of: Chosen) -> tuple[pd.DataFrame, list[str], str]:
-    """The rows of a table of trees, the columns that tell settings apart, and what was searched."""
+    """The rows of a table of trees, the columns of their setting, and what was searched, in words."""
     found = results.find_frame(table)
     order = [name for name in results.asked.instances if of(results, name)]
     asked = [each for each in results.asked.by_group.get("trees", []) if each.is_whole and each.set in order]
@@ -139,18 +139,18 @@ def exact(results: StudyResults) -> Searches | None:
 
 
 def scrambled(results: StudyResults) -> Searches | None:
-    """The searches that stand for the study."""
+    """The searches that represent the study."""
     return external(results) or scrambled_trees(results) or beams(results)
 
 
-def known(results: StudyResults) -> Searches | None:
+def with_optima(results: StudyResults) -> Searches | None:
     """Those whose optima are known; the beams, where the optima of external instances are not."""
-    return judged(results) or _with_optima(beams(results))
+    return external_with_optima(results) or _if_optima_are_known(beams(results))
 
 
-def judged(results: StudyResults) -> Searches | None:
-    """External instances whose optima are known: they tell what the network says of each, too."""
-    return _with_optima(external(results))
+def external_with_optima(results: StudyResults) -> Searches | None:
+    """External instances whose optima are known: they have the cost-to-go of each, too."""
+    return _if_optima_are_known(external(results))
 
 
 def solved_exactly(results: StudyResults) -> Searches | None:
@@ -159,13 +159,13 @@ def solved_exactly(results: StudyResults) -> Searches | None:
     return found if found and found.rows["solved"].all() else None
 
 
-def _with_optima(found: Searches | None) -> Searches | None:
+def _if_optima_are_known(found: Searches | None) -> Searches | None:
     """The same searches where the optima of all are known."""
     return found if found and found.rows["optimal"].notna().all() else None
 
 
-def standing_for(results: StudyResults, row: Row) -> Searches | None:
-    """The searches beside a row's solver: those of the exact solver, or those that stand for the study."""
+def searches_for(results: StudyResults, row: Row) -> Searches | None:
+    """The searches compared with a row's: those of the exact solver, or those that represent the study."""
     if row["model"] in OPTIMAL:
         return solved_exactly(results)
     return scrambled(results) if row["model"] in LEARNED else None
@@ -185,7 +185,7 @@ def prefix(results: StudyResults, row: Row) -> Searches | None:
     return searches_in(results, table, one, ["set", "width"], what)
 
 
-def told(results: StudyResults, searches: Searches, row: Row) -> str:
+def described(results: StudyResults, searches: Searches, row: Row) -> str:
     """What searches are, and what BWAS found at the row's λ and N, where the study's grid has them."""
     grid = results.find_frame(f"searches/{results.headline_model}/grid")
     if grid is None or math.isnan(row["path_weight"]) or math.isnan(row["batch_size"]):
@@ -220,11 +220,11 @@ def length(results: StudyResults, row: Row) -> Finding | None:
     """Mean length: of shortest solutions where the row's solver finds those, else of ours if nearly all are
     solved."""
     if row["model"] not in OPTIMAL:
-        found = standing_for(results, row)
-        return found and (_unsolved(found) or mean(found.solved["cost"], told(results, found, row), found.file))
+        found = searches_for(results, row)
+        return found and (_unsolved(found) or mean(found.solved["cost"], described(results, found, row), found.file))
     if found := solved_exactly(results):
         return mean(found.rows["distance"], found.what, found.file)
-    found = judged(results)
+    found = external_with_optima(results)
     return found and replace(mean(found.rows["optimal"], f"the optima of {found.what}", found.file), told=True)
 
 
@@ -238,7 +238,7 @@ def longest_solution(results: StudyResults, row: Row, searches: pd.DataFrame) ->
 @finds("length_ratio", "extra_moves", "extra_moves_2_percent", "extra_moves_4_percent", of="learned")
 def beside_optima(results: StudyResults, row: Row) -> Finding | None:
     """How much longer solutions are than the shortest, and the shares of those that are by two moves or by four."""
-    found = known(results)
+    found = with_optima(results)
     if found is None or not math.isnan(row["distance"]):
         return None
     lengths, optima = found.solved["cost"], found.solved["optimal"]
@@ -257,12 +257,12 @@ def solved(results: StudyResults, row: Row) -> Finding | None:
     if found is None or row["set"] in OTHER_SETS:
         return None
     of_hundred = "of each hundred; " if row["quantity"] == "states_solved" else ""
-    return share_of(found, found.rows["solved"], of_hundred + told(results, found, row))
+    return share_of(found, found.rows["solved"], of_hundred + described(results, found, row))
 
 
 @finds("solved_percent", of="sampled")
 def solved_greedily(results: StudyResults, row: Row) -> Finding | None:
-    """The same of a policy that takes the best move: greedy search stands beside it."""
+    """The same of a policy that takes the best move, which is compared with greedy search."""
     address, depth = f"audits/{results.headline_model}/greedy", str(row["set"]).rpartition("_")[2]
     shares = results.find_frame(address)
     if row["model"] != "policy_network" or shares is None or not depth.isdigit():
@@ -282,7 +282,7 @@ def optimal(results: StudyResults, row: Row) -> Finding | None:
         first = "one such state; " if row["set"] == "distance_26" else ""
         first = "the exact table around the goal knows it; " if row["distance"] <= results.asked.nearby_depth else first
         return one and share_of(one, one.rows["cost"] == one.rows["distance"], first + one.what)
-    found = known(results) if row["model"] == "DeepCubeA" else None
+    found = with_optima(results) if row["model"] == "DeepCubeA" else None
     return found and share_of(found, found.rows["cost"] == found.rows["optimal"], found.what)
 
 
@@ -293,12 +293,12 @@ def of_each_search(results: StudyResults, row: Row) -> Finding | None:
     column = {"nodes_expanded_most": "nodes_expanded", "longest_time": "seconds"}.get(quantity, quantity)
     if not math.isnan(row["distance"]):
         return _of_prefix(results, row, column)
-    found = standing_for(results, row)
+    found = searches_for(results, row)
     if found is None:
         return None
     if row["model"] in LEARNED and (left := _unsolved(found)):
         return left
-    note = found.what if row["model"] in OPTIMAL else told(results, found, row)
+    note = found.what if row["model"] in OPTIMAL else described(results, found, row)
     if row["model"] == "DeepCubeA" and column != "seconds":
         column, note = "nodes_generated", f"{note}; nodes generated, which is what the paper counts"
     values = found.rows[column]
@@ -320,7 +320,7 @@ def _of_prefix(results: StudyResults, row: Row, column: str) -> Finding | None:
 @finds("nodes_per_second", of="sampled")
 def nodes_per_second(results: StudyResults, row: Row) -> Finding | None:
     """Nodes generated a second, also where the exact solver did not solve all."""
-    found = exact(results) if row["model"] in OPTIMAL else standing_for(results, row)
+    found = exact(results) if row["model"] in OPTIMAL else searches_for(results, row)
     if found is None or not found.rows["seconds"].sum():
         return None
     return Finding(found.rows["nodes_generated"].sum() / found.rows["seconds"].sum(), found.what, file=found.file)
@@ -328,7 +328,7 @@ def nodes_per_second(results: StudyResults, row: Row) -> Finding | None:
 
 @finds("seconds_ratio_pdb", of="learned")
 def times_faster(results: StudyResults, row: Row) -> Finding | None:
-    """Mean seconds of the exact solver over those of the searches that stand for the study."""
+    """Mean seconds of the exact solver over those of the searches that represent the study."""
     theirs, own = solved_exactly(results), scrambled(results)
     if theirs is None or own is None:
         return None

@@ -1,4 +1,4 @@
-"""What a training and a search were asked for, beside what the literature asked of its own."""
+"""What a training and a search were asked for, compared with what the literature asked of its own."""
 
 from typing import Any
 
@@ -6,7 +6,8 @@ import pandas as pd
 
 from costtogo.exact.partition import parse_partition
 from costtogo.heuristics.convolutional import PADDING
-from costtogo.literature.answers.sampled_searches import external, is_scrambled
+from costtogo.literature.answers import sampled_searches as searches
+from costtogo.literature.answers.sampled_searches import is_scrambled
 from costtogo.literature.answers.training import with_target
 from costtogo.literature.finding import NAN, Finding, Row, finds
 from costtogo.literature.quantities import OTHERS
@@ -84,7 +85,7 @@ def of_convolutions(results: StudyResults, row: Row) -> Finding | None:
 
 @finds("patterns_of_5_tiles", "patterns_of_3_tiles", of="sampled")
 def patterns(results: StudyResults, row: Row) -> Finding | None:
-    """How many patterns of so many tiles the study's first pattern database has."""
+    """How many patterns with this number of tiles the study's first pattern database has."""
     side, tiles = make(row["puzzle"]).side, int(row["quantity"].split("_")[2])
     partitions = [parse_partition(side, text) for text in results.asked.pattern_databases.values()]
     counts = [sum(len(pattern) == tiles for pattern in partition) for partition in partitions]
@@ -116,7 +117,7 @@ def feasible(results: StudyResults, row: Row, grid: pd.DataFrame) -> Finding:
 @finds("states_sampled", of="sampled")
 def states_sampled(results: StudyResults, row: Row) -> Finding:
     """How many states our set or audit of the same kind has."""
-    asked, found = results.asked, external(results)
+    asked, found = results.asked, searches.external(results)
     walks = [kind.states for name, kind in asked.instances.items() if is_scrambled(results, name)]
     grids = [asked.instances[each.set].states for each in asked.grids if is_scrambled(results, each.set)]
     of_walks = len(found.rows) if found else next(iter(walks), NAN)

@@ -15,7 +15,7 @@ CURVE = "models/{ours}/curve"
 
 
 def with_target(results: StudyResults, row: Row) -> str | None:
-    """The model by value iteration, which has convergence points, beside a row's: with adaptive K for the thesis's."""
+    """The model by value iteration, which has convergence points, for a row: with adaptive K for the thesis's."""
     if row["listed"]:
         return row["ours"]
     models = {name: results.model(name) for name in results.model_names}
@@ -45,7 +45,7 @@ def convergence_points(results: StudyResults, row: Row) -> Finding | None:
 
 @finds("validation_loss", of="repeated", table=CURVE)
 def validation_loss(results: StudyResults, row: Row, curve: pd.DataFrame) -> float:
-    """The largest of the early iterations that the thesis tells of."""
+    """The largest of the early iterations that the thesis reports."""
     return curve.loc[curve["iteration"].between(*EARLY), "validation_loss"].max()
 
 

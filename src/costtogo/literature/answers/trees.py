@@ -1,9 +1,10 @@
-"""Answers to DeepCube's numbers: from Monte Carlo tree search and from the two-phase solver, on the same cubes."""
+"""Our numbers for DeepCube's: from Monte Carlo tree search and from the two-phase solver, on the same cubes."""
 
 import numpy as np
 import pandas as pd
 
-from costtogo.literature.answers.sampled_searches import Searches, is_scrambled, searches_in, share_of, trees
+from costtogo.literature.answers import sampled_searches as searches
+from costtogo.literature.answers.sampled_searches import Searches, is_scrambled, searches_in, share_of
 from costtogo.literature.finding import Finding, Row, absent, finds, mean
 from costtogo.literature.words import NOT_REACHED
 from costtogo.params.instances import WalkInstances
@@ -15,15 +16,15 @@ TURNS = 15  # random turns of the cubes whose median lengths DeepCube gives (McA
 
 
 def is_of_turns(results: StudyResults, name: str) -> bool:
-    """Whether a set is drawn by walks of so many moves."""
+    """Whether a set is drawn by walks of TURNS moves."""
     kind = results.asked.instances[name]
     return isinstance(kind, WalkInstances) and kind.length == (TURNS, TURNS)
 
 
 @once
 def less_scrambled(results: StudyResults) -> Searches | None:
-    """The trees of the states that are so many random moves from the goal."""
-    return trees(results, is_of_turns)
+    """The trees of the states that are TURNS random moves from the goal."""
+    return searches.trees(results, is_of_turns)
 
 
 @once
@@ -51,7 +52,7 @@ def of_two_phases(results: StudyResults, row: Row) -> Finding | None:
 @finds("at_most_kociemba_percent", of="learned")
 def at_most_two_phases(results: StudyResults, row: Row) -> Finding | None:
     """The share of scrambled states that trees solve in at most as many moves as the two-phase solver."""
-    ours, theirs = trees(results, is_scrambled), two_phase(results)
+    ours, theirs = searches.trees(results, is_scrambled), two_phase(results)
     if ours is None or theirs is None:
         return None
     both = ours.rows.merge(theirs.rows, on=["set", "instance"], suffixes=("", "_theirs"))

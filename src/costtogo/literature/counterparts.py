@@ -1,9 +1,9 @@
-"""Who of ours stands beside a number of the literature: the one place that chooses.
+"""Which of our numbers is compared with a number of the literature: the one place that chooses.
 
-On a puzzle whose states are listed, trainings are repeated under the document's own names. The thesis's stand there
-twice: its exact recipe, as a longer study has kept it, and this study's compact network of the same name. Another
-document's are this study's where it has them, else what was kept of them. On a puzzle whose states are sampled one
-model stands for the study, its headline, beside every network of the literature that was trained as ours was.
+On a puzzle whose states are listed, trainings are repeated under the document's own names. Those of the thesis have two
+counterparts: its exact recipe, as a longer study has kept it, and this study's compact network of the same name. Those
+of another document have this study's, or else what was kept of them. On a puzzle whose states are sampled, one model
+represents the study, its headline: it is compared with every network of the literature that was trained as ours was.
 """
 
 from typing import NamedTuple
@@ -17,10 +17,10 @@ from costtogo.puzzles.base import is_listed
 from costtogo.tables.results import StudyResults
 
 THESIS = "thesis"
-LEARNED = ("DeepCubeA", "DeepCube", "Report_DNN", "C3_DNN_0")  # the literature's networks that ours stands beside
+LEARNED = ("DeepCubeA", "DeepCube", "Report_DNN", "C3_DNN_0")  # the literature's networks that ours is compared with
 OPTIMAL = ("Rokicki", "Korf", "PDB_solver", "optimal_solver")  # its solvers whose solutions are the shortest
-NETWORK = "Report_DNN"  # whose searches a document other than the thesis tells of, on a listed puzzle
-OTHER_SETS = {  # of the literature that ours do not stand for, and why
+NETWORK = "Report_DNN"  # whose searches documents other than the thesis report, on a listed puzzle
+OTHER_SETS = {  # of the literature that none of ours can be compared with, and why
     "training_test": "scrambles of that training",
     "farthest_17": "the study has no states so far away",
     "figure_2": "a board of that document",
@@ -29,8 +29,8 @@ NOTHING = "none"  # which nobody kept
 EXACT, COMPACT, OURS = "exact", "compact", "ours"  # recipes
 
 
-class Standing(NamedTuple):
-    """Our numbers beside one of the literature.
+class Counterpart(NamedTuple):
+    """Our numbers for one of the literature.
 
     basis: the one that is judged, None where there is none.  recipe: of the training behind it, "exact" for the
     source's own, "compact" for this study's smaller training of the same name, "ours" for another one, empty for a
@@ -43,12 +43,12 @@ class Standing(NamedTuple):
 
 
 def terms_of(reported: pd.DataFrame, own: StudyResults) -> list[Row]:
-    """The rows of data/reported with what answering them takes.
+    """The rows of data/reported with what is needed to find our numbers for them.
 
-    Added are listed, whether all states of the puzzle are, as the study asks; repeated, whether the exact recipe and a
-    compact network answer; states, how many the puzzle has; actions, how many the document says that it has, None where
-    it does not; total, the iterations at which the row's training was stopped; and models, where the row makes a claim
-    on all that are repeated.
+    Added are listed, whether all states of the puzzle are, as the study asks; repeated, whether an exact recipe and a
+    compact network are their counterparts; states, how many the puzzle has; actions, how many the document says that
+    it has, None where it does not; total, the iterations at which the row's training was stopped; and models, where
+    the row makes a claim on all that are repeated.
     """
     stopped = reported["value"].where(reported["quantity"] == "total_iterations", reported["iteration"])
     totals = stopped.groupby(reported["model"]).max().to_dict()
@@ -67,22 +67,22 @@ def terms_of(reported: pd.DataFrame, own: StudyResults) -> list[Row]:
     return rows
 
 
-def stand(own: StudyResults, row: Row) -> Standing:
-    """What stands beside a row, as terms_of returns it."""
-    recipe, compact = recipe_of(own, row), look_up(own, row | {"ours": ours(own, row)})
+def counterpart_of(own: StudyResults, row: Row) -> Counterpart:
+    """Our numbers for a row, as terms_of returns it."""
+    recipe, compact = results_of_recipe(own, row), look_up(own, row | {"ours": our_model(own, row)})
     if recipe is own or (compact and compact.fact):
         found = compact
     else:
         architecture = own.params.architectures.get(row["model"])
-        found = look_up(recipe, row | {"ours": ours(recipe, row), "architecture": architecture})
+        found = look_up(recipe, row | {"ours": our_model(recipe, row), "architecture": architecture})
     if row["kind"] == FACT or (found and found.fact):
-        return Standing(found, "")
+        return Counterpart(found, "")
     if not row["repeated"]:
-        name = ours(recipe, row) if isinstance(row["model"], str) else None
-        return Standing(found, "" if name is None else EXACT if name == row["model"] else OURS)
+        name = our_model(recipe, row) if isinstance(row["model"], str) else None
+        return Counterpart(found, "" if name is None else EXACT if name == row["model"] else OURS)
     if has_trained(recipe, row["model"]) or (found and not isinstance(row["model"], str)):
-        return Standing(found, EXACT, compact)
-    return Standing(compact, COMPACT if compact or has_trained(own, row["model"]) else "", compact)
+        return Counterpart(found, EXACT, compact)
+    return Counterpart(compact, COMPACT if compact or has_trained(own, row["model"]) else "", compact)
 
 
 def has_trained(results: StudyResults, model: str | None) -> bool:
@@ -90,19 +90,19 @@ def has_trained(results: StudyResults, model: str | None) -> bool:
     return isinstance(model, str) and bool(trainings_of(results, model))
 
 
-def recipe_of(own: StudyResults, row: Row) -> StudyResults:
-    """The results of the row's own recipe, this study's or kept ones."""
+def results_of_recipe(own: StudyResults, row: Row) -> StudyResults:
+    """The results of the row's own recipe: this study's, or what another has kept."""
     has_it = not row["listed"] or (not row["repeated"] and own.has(f"models/{NETWORK}"))
-    return own if has_it else beside(own, row["source"])
+    return own if has_it else kept_by(own, row["source"])
 
 
-def beside(own: StudyResults, study: str) -> StudyResults:
-    """What a study has kept, where it stands beside ours; else nothing."""
+def kept_by(own: StudyResults, study: str) -> StudyResults:
+    """What another study has kept, if ours shows it; else nothing."""
     return own.kept(study if study in own.params.beside else NOTHING)
 
 
-def ours(results: StudyResults, row: Row) -> str | None:
-    """The model of some results that stands beside a row's, None where none does."""
+def our_model(results: StudyResults, row: Row) -> str | None:
+    """The model of some results that a row's is compared with; None without one."""
     if not row["listed"]:
         return results.headline_model if row["model"] in LEARNED or not isinstance(row["model"], str) else None
     name = row["model"]
