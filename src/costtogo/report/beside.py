@@ -1,7 +1,7 @@
-"""The literature's numbers beside ours as parts of the report: scoreboard, rules, tables, what is worse and why, slips.
+"""The literature's numbers with ours as parts of the report: scoreboard, rules, tables, what is worse and why, slips.
 
-Two kinds: repeated, on the thesis where its recipes are repeated, and documents, on all else. Each has its numbers,
-and its differences: where ours is worse, and slips.
+They come in two kinds: `repeated`, for the thesis where its recipes are repeated, and `documents`, for all else. Each
+has a part with all numbers, and one with the differences: where ours is worse, and slips.
 """
 
 from collections import Counter
@@ -28,7 +28,7 @@ from costtogo.tables.results import StudyResults
 
 POINTS = "convergence_point_iteration"  # shown as one list a model
 ALIKE = ["source", "section", "quantity", "model", "iteration", "path_weight", "batch_size", "set", "unit"]
-ABOUT = 4  # quantities that a finding names
+ABOUT = 4  # quantities that a sentence names
 RECIPES = {EXACT: "exact recipe", COMPACT: "compact network", "ours": "our own recipe", "": "no training"}
 
 
@@ -48,7 +48,7 @@ def claims_in_short(comparison: pd.DataFrame) -> dict[str, Any]:
     """How many of the claims about results that could be decided hold, in all and by recipe, and the scoreboard.
 
     Also how many of those that hold do so without any heuristic, by their interval alone, or rest on a single training,
-    and of how many that cannot be told the whole interval is worse than what was reported.
+    and for how many without a verdict the whole interval is worse than what was reported.
     """
     counted = scoreboard(comparison)
     results = counted[counted["of"] == "results"].groupby("recipe", sort=False)[[*DECIDED]].sum()

@@ -29,7 +29,7 @@ from costtogo.tables.results import START, StudyResults, Tables, alike
 from costtogo.tables.timings import of_cells, of_settings
 from costtogo.tables.whole import at_headline, audit, cells_of, chosen_numbers, layers_of, of_models, policy
 
-LEAST_INSTANCES = 30  # at a distance, for its share to be told of
+LEAST_INSTANCES = 30  # at a distance, for its share to be reported
 COUNTS = {"instances": "instances", "solved": "solved_percent"}  # of the searches with each kind of heuristic
 HEADLINES = (  # of the table of key numbers
     *(
@@ -57,12 +57,12 @@ def heading(results: StudyResults) -> str:
 
 
 def compared(results: StudyResults) -> pd.DataFrame:
-    """The literature's numbers on the puzzles beside ours; where results are timed, those that a clock tells."""
+    """The literature's numbers on the puzzles with ours; where results are timed, wall-clock times alone."""
     return compare_all(results)
 
 
 def summary(results: StudyResults, by_puzzle: dict[str, Tables], comparison: pd.DataFrame) -> str:
-    """The numbers that stand for each model, and what was done."""
+    """The key numbers of each model, and what was done."""
     puzzles = [results.of(puzzle) for puzzle in results.models]
     headlines = [
         {"model": model, "puzzle": each.puzzle, "cell": cell_text(each.headline_cell(each.puzzle)), **numbers}
@@ -146,7 +146,7 @@ def _errors(results: StudyResults, model: str) -> dict[str, Any]:
 
 
 def literature(results: StudyResults, comparison: pd.DataFrame) -> str:
-    """The literature's numbers beside ours, section by section."""
+    """The literature's numbers with ours, section by section."""
     thesis = comparison["source"] == THESIS
     told = {"estimated": len(not_run(results)) > 0, "thresholds": thresholds_of_exact(results)}
     told["exact"] = THESIS in results.params.beside
@@ -171,7 +171,7 @@ def _others(comparison: pd.DataFrame) -> str:
 
 
 def kept(results: StudyResults) -> list[StudyResults]:
-    """What the studies beside this one have kept of trainings on the puzzles."""
+    """What the studies shown in this one have kept of trainings on the puzzles."""
     return results.kept_on(*puzzles(results))
 
 
@@ -188,7 +188,7 @@ def instance_sets(results: StudyResults) -> str:
 
 
 def timings(results: StudyResults, comparison: pd.DataFrame, figures: Figures) -> str:
-    """The wall-clock times of the searches, and the literature's beside ours."""
+    """The wall-clock times of the searches, and the literature's with ours."""
     clocks = {title(puzzle): at_headline(results.of(puzzle), of_cells(results.of(puzzle))) for puzzle in results.models}
     searches = {puzzle: clock for puzzle, clock in clocks.items() if not clock.empty}
     told = numbers_table(comparison, repeated=True) if len(comparison) else None

@@ -29,7 +29,7 @@ def heading(results: StudyResults) -> str:
 
 
 def compared(results: StudyResults) -> pd.DataFrame:
-    """The document's numbers beside ours, those that a clock tells or, where results are not timed, the others."""
+    """The document's numbers with ours: wall-clock times where results are timed, else all others."""
     return compare_local_vi(results)
 
 
@@ -59,7 +59,7 @@ def summary(results: StudyResults, by_puzzle: dict[str, Tables], comparison: pd.
 def pages(
     results: StudyResults, by_puzzle: dict[str, Tables], comparison: pd.DataFrame, figures: Figures
 ) -> Iterator[Page]:
-    """The one of the puzzle; where networks have one of its name, too, this has the method's name besides."""
+    """The page of the puzzle; where networks have one of its name, too, this one adds the method's name."""
     tables = by_puzzle[results.puzzle]
     shares, subproblems = (one_tile_a_step(tables[name]) for name in ("shares", "subproblems"))
     text = render(
@@ -74,7 +74,7 @@ def pages(
 
 
 def literature(results: StudyResults, comparison: pd.DataFrame) -> str:
-    """Nothing: the document's numbers stand in reported_vs_reproduced.csv and, where they differ, in differences."""
+    """Nothing: the document's numbers are in reported_vs_reproduced.csv and, where they differ, in differences."""
     return ""
 
 
@@ -92,7 +92,7 @@ def differences(results: StudyResults, comparison: pd.DataFrame) -> str:
 
 
 def timings(results: StudyResults, comparison: pd.DataFrame, figures: Figures) -> str:
-    """The wall-clock times, and the document's beside ours."""
+    """The wall-clock times, and the document's with ours."""
     clock, found = results.frame(f"timings/local_vi/{results.puzzle}"), solvers(results)
     if not found.empty:
         seconds = results.frame(f"timings/compared/{results.puzzle}").groupby("solver", sort=False)["seconds"]

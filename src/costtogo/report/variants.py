@@ -54,7 +54,7 @@ def variants_text(kept: list[StudyResults], asked: Collection[str], drawn: Calla
 
 
 def _study(kept: StudyResults, asked: Collection[str]) -> Values:
-    """What is told of a study: each puzzle asked about, what admissibility costs, the searches from every state."""
+    """The values of a study: each puzzle asked about, what admissibility costs, the searches from every state."""
     rows = kept.frame("variants")
     rows = rows[rows["puzzle"].isin(asked)]
     puzzles, admissible = [_puzzle(kept, puzzle, own) for puzzle, own in rows.groupby("puzzle")], _admissible(kept)
@@ -135,7 +135,7 @@ def _longer(rows: pd.DataFrame) -> Values | None:
 
 
 def _predictors(rows: pd.DataFrame) -> Values:
-    """How each measure orders the checkpoints, beside how the searches do."""
+    """How each measure orders the checkpoints, compared with how the searches do."""
     headings = {name: heading for name, (heading, _) in MEASURES.items() if name not in TARGETS}
     headings["bias"] = "bias, moves"
     found = predictions(rows.reset_index(drop=True), list(headings), TARGETS).set_index(["measure", "within", "target"])

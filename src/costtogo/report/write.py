@@ -1,6 +1,6 @@
-"""A study's report, whatever is asked of its puzzles: its pages, its tables, its timings, the literature beside it.
+"""A study's report, whatever is asked of its puzzles: its pages, its tables, its timings, the literature with it.
 
-A chapter is a module that tells of some results: heading, compared, the literature's numbers beside ours; findings and
+A chapter is a module about some results: heading; compared, the literature's numbers with ours; findings and
 summary for the first page; pages, of the puzzles; literature and differences for the appendices; and timings.
 """
 
@@ -32,7 +32,7 @@ PUBLISHED = "published"  # the folder of the reports that git has
 
 
 class Chapter(NamedTuple):
-    """A chapter's module, the results that it is about, and the literature's numbers beside these."""
+    """A chapter's module, the results that it is about, and the literature's numbers with these."""
 
     module: ModuleType
     results: StudyResults
@@ -44,7 +44,7 @@ def write(results: StudyResults, target: Path, short: bool = False, deeper: bool
 
     target: reports/<study>; deeper: one folder below, as reports/published/<study>.  short: without tables, metrics,
     timings/ and the figures that can be drawn again from what was kept and that no page of a puzzle shows.  All but
-    timings come out byte-identical from the same results.  Returns the numbers that stand for each model.
+    timings come out byte-identical from the same results.  Returns the headline numbers of each model.
     """
     numbers, figures = headline_numbers(results), Figures.of_study(results, timed=not short)
     by_puzzle = {puzzle: tables_of(results.of(puzzle)) for puzzle in results.puzzles}
@@ -68,7 +68,7 @@ def write(results: StudyResults, target: Path, short: bool = False, deeper: bool
 def first_page(
     results: StudyResults, chapters: list[Chapter], by_puzzle: dict[str, Tables], pages: list[Page], short: bool
 ) -> str:
-    """What is asked, what was found, how the literature's claims came out, key numbers, how it was done, the pages."""
+    """The question, what was found, how the literature's claims came out, key numbers, how it was done, the pages."""
     summaries = [each.module.summary(each.results, by_puzzle, each.comparison) for each in chapters]
     parts = [
         f"# {title(chapters)}: the study `{results.study}`\n",
@@ -102,7 +102,7 @@ def first_screen(results: StudyResults, chapters: list[Chapter], by_puzzle: dict
 
 
 def most_telling(found: list[list[str]], most: int) -> list[str]:
-    """At most so many findings: the first of each puzzle, then the second of each. Puzzles keep their order."""
+    """Up to `most` findings: the first of each puzzle, then the second of each. Puzzles keep their order."""
     ranked = [(place, text) for rank in zip_longest(*found) for place, text in enumerate(rank) if text]
     return [text for _, text in sorted(ranked[:most], key=lambda each: each[0])]
 
@@ -110,7 +110,7 @@ def most_telling(found: list[list[str]], most: int) -> list[str]:
 def pages_of(
     results: StudyResults, chapters: list[Chapter], by_puzzle: dict[str, Tables], figures: Figures, short: bool
 ) -> list[Page]:
-    """The pages of the puzzles, then the appendices; one that has nothing to tell is left out."""
+    """The pages of the puzzles, then the appendices; an empty one is left out."""
     own = [page for each in chapters for page in each.module.pages(each.results, by_puzzle, each.comparison, figures)]
     others = list(filter(lambda page: page.text, appendices(results, chapters, figures)))
     asked = figures.not_kept(results) if short else figures
@@ -156,7 +156,7 @@ def figures_left(figures: Figures, pages: list[Page]) -> Iterator[Page]:
 
 
 def chapters_of(results: StudyResults) -> Iterator[Chapter]:
-    """One on all puzzles whose states are listed, then for each other puzzle those on what is asked of it."""
+    """One on all puzzles whose states are listed, then for each other puzzle those on what the study asks of it."""
     every_state = listed.puzzles(results)
     asked = [(listed, every_state)] if every_state else []
     asked += [(sampled, [puzzle]) for puzzle in results.models if puzzle not in every_state]

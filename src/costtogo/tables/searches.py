@@ -1,4 +1,4 @@
-"""The tables on searches: beams, external instances, exact solutions, networks beside pattern databases, patterns.
+"""The tables on searches: beams, external instances, exact solutions, networks and pattern databases, patterns.
 
 Each is a function of the results on one puzzle; without rows where the study does not ask for it or it has not run.
 """
@@ -52,7 +52,7 @@ def beams_text(results: StudyResults, name: str, width: int) -> str:
 
 
 def prefixes(results: StudyResults) -> pd.DataFrame:
-    """The beam searches from the beginnings of a shortest path, and the moves that each solution has too many."""
+    """The beam searches from the beginnings of a shortest path, and by how many moves each solution is too long."""
     found = results.of_each(results.model_names, "beams/{}/searches")
     if found.empty:
         return found
@@ -92,7 +92,7 @@ def triplets(results: StudyResults) -> pd.DataFrame:
 
 
 def mirrored(results: StudyResults) -> pd.DataFrame:
-    """Solutions of states beside those of their mirror images, by model and beam width (DeepCubeA, Methods)."""
+    """Solutions of states compared with those of their mirror images, by model and beam width (DeepCubeA, Methods)."""
     found, puzzle, rows = results.of_each(results.model_names, "beams/{}/searches"), make(results.puzzle), []
     for name, kind in results.asked.instances.items():
         if not isinstance(kind, MirroredInstances) or found.empty:
@@ -112,7 +112,7 @@ def mirrored(results: StudyResults) -> pd.DataFrame:
 
 
 def excesses(results: StudyResults) -> pd.DataFrame:
-    """External instances by budget and the moves that their solutions have too many; those not solved are left out."""
+    """External instances by budget and by how many moves their solutions are too long; unsolved ones are left out."""
     found, rows = results.of_each(results.model_names, "external/{}/searches"), []
     if found.empty:
         return found
@@ -125,7 +125,7 @@ def excesses(results: StudyResults) -> pd.DataFrame:
 
 
 def beside(results: StudyResults) -> pd.DataFrame:
-    """External instances under each budget beside what another solver found of each: on those that both solved, pairs.
+    """External instances under each budget, compared with another solver on pairs: those that both solved.
 
     difference, low, high: our length less theirs, the mean and its 95 % interval.  shorter, longer: shares of pairs, %.
     nodes_generated, its median, and the same of theirs; optimal_percent and their_optimal_percent of the pairs.
@@ -204,7 +204,7 @@ def best_cell(grid: pd.DataFrame) -> pd.Series:
 def compared(results: StudyResults) -> pd.DataFrame:
     """Solvers side by side on each set of the grids, columns as of heuristics, solver the first.
 
-    Every heuristic at the best λ and N of the network that stands for the study, each at its own best, then IDA*.
+    Every heuristic at the best λ and N of the headline network, each at its own best, then IDA*.
     """
     found, headline, rows = heuristics(results), results.headline_model, []
     for name, group in found.groupby("set", sort=False) if len(found) else ():

@@ -155,7 +155,7 @@ def optimal_by_distance(results: StudyResults) -> pd.DataFrame:
 
 
 def at_headline(results: StudyResults, cells: pd.DataFrame) -> pd.DataFrame:
-    """The cells with the λ and N that stand for the models of the one puzzle."""
+    """The cells with the headline's λ and N, of the one puzzle."""
     return alike(cells, results.headline_cell(results.puzzle), "path_weight", "batch_size")
 
 
