@@ -155,9 +155,10 @@ def joined(*parts: str) -> str:
 
 
 def _on_its_terms(own: StudyResults, row: Row, found: Finding | None) -> Finding | None:
-    """What is judged: a number of other actions is not comparable, and one that no heuristic at all beats is marked."""
+    """What is judged: nothing where the source has other actions; a share that no heuristic reaches, too, is marked."""
     if found and not found.missing and _generates_otherwise(row):
         found = absent(NOT_COMPARABLE, f"the source expands a node by {row['actions']:.0f} actions")
+    # A claim on all models is compared with the searches of the first: without a heuristic they are the same
     asked = our_model(own, row) or next((model for model in row["models"] if has_trained(own, model)), None)
     if found and not found.fact and is_no_merit(own, row | {"ours": asked}, found.value):
         found = replace(found, no_merit=True, note=joined(found.note, NO_MERIT))
@@ -215,17 +216,17 @@ def weigh_together(rows: pd.DataFrame) -> pd.DataFrame:
     merit of its network: not comparable.
     """
     by_beam = rows["quantity"].isin(NODES) & (rows["verdict"] == BETTER) & (rows["solver"] == "beams")
-    traded: dict[Any, Verdict] = dict.fromkeys(rows.index[by_beam], (NOT_COMPARABLE, OF_BEAM))
+    changed: dict[Any, Verdict] = dict.fromkeys(rows.index[by_beam], (NOT_COMPARABLE, OF_BEAM))
     weighed = rows[rows["quantity"].isin(WEIGHED_WITH) & ~by_beam]
     for _, group in weighed.groupby(["puzzle", "model"], sort=False):
-        traded |= _trades(group.to_dict("index"))
-    for place, (verdict, why) in traded.items():
+        changed |= _trades(group.to_dict("index"))
+    for place, (verdict, why) in changed.items():
         rows.loc[place, ["verdict", "reason"]] = verdict, f"{rows.loc[place, 'reason']}; {why}"
     return rows
 
 
 def _trades(rows: dict[Any, Row]) -> dict[Any, Verdict]:
-    """By their place the verdicts that change, of the numbers of one model on one puzzle."""
+    """The verdicts that change, by the place of their rows: numbers of one model on one puzzle."""
     lost, found = [row for row in rows.values() if _may_be_worse(row)], {}
     for place, row in rows.items():
         others = [other for other in lost if other["quantity"] in WEIGHED_WITH[row["quantity"]] and _fit(row, other)]

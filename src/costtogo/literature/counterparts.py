@@ -70,16 +70,17 @@ def terms_of(reported: pd.DataFrame, own: StudyResults) -> list[Row]:
 def counterpart_of(own: StudyResults, row: Row) -> Counterpart:
     """Our numbers for a row, as terms_of returns it."""
     recipe, compact = results_of_recipe(own, row), look_up(own, row | {"ours": our_model(own, row)})
-    if recipe is own or (compact and compact.fact):
+    if recipe is own or (compact and compact.fact):  # a fact is the same in all results
         found = compact
     else:
         architecture = own.params.architectures.get(row["model"])
         found = look_up(recipe, row | {"ours": our_model(recipe, row), "architecture": architecture})
-    if row["kind"] == FACT or (found and found.fact):
+    if row["kind"] == FACT or (found and found.fact):  # no training has a part in it, so that no recipe has
         return Counterpart(found, "")
-    if not row["repeated"]:
+    if not row["repeated"]:  # one number of ours, whose recipe is the source's only if the model has its name
         name = our_model(recipe, row) if isinstance(row["model"], str) else None
         return Counterpart(found, "" if name is None else EXACT if name == row["model"] else OURS)
+    # The exact recipe is judged wherever it has run, also where it did not get as far as the compact network
     if has_trained(recipe, row["model"]) or (found and not isinstance(row["model"], str)):
         return Counterpart(found, EXACT, compact)
     return Counterpart(compact, COMPACT if compact or has_trained(own, row["model"]) else "", compact)

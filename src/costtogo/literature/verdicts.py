@@ -39,13 +39,13 @@ def judge(row: Row, found: Finding | None) -> Verdict:
 
 def _not_judged(row: Row, found: Finding | None) -> Verdict | None:
     """Costs, settings and numbers that we took from the source are not judged, unless a cost came to nothing."""
+    number = found if found is not None and not found.missing else None
+    if row["kind"] == SETTING and number is None:
+        return NOT_JUDGED, quantity_of(row["quantity"], row["repeated"]).reason or "a setting of the source"
     if row["kind"] == SETTING:
-        ours = found if found is not None and not found.missing else None
-        why = quantity_of(row["quantity"], row["repeated"]).reason or "a setting of the source"
-        if ours is not None:
-            why = "the same setting" if _is_same(ours.value, row["value"]) else f"a setting; ours is {ours.value:.6g}"
-        return NOT_JUDGED, why
-    if row["kind"] == COST and found is not None and not found.missing:
+        same = _is_same(number.value, row["value"])
+        return NOT_JUDGED, "the same setting" if same else f"a setting; ours is {number.value:.6g}"
+    if row["kind"] == COST and number is not None:
         return NOT_JUDGED, "a cost"
     return (NOT_JUDGED, "the source's own number") if found is not None and found.told else None
 
@@ -97,7 +97,7 @@ def is_by_interval(row: Row, found: Finding) -> bool:
 def _as_reported(row: Row, found: Finding) -> Verdict | None:
     """Equal, within the tolerance, or the bound holds; or the source's number lies in our interval."""
     theirs, relation, slack = row["value"], row["relation"], slack_of(row)
-    if relation != "=":
+    if relation != "=":  # a bound has the same tolerance as an equality
         if _holds(found.value, relation, theirs, slack):
             return REPRODUCED, f"{found.value:.6g} {relation} {theirs:.6g}" + (f" ± {slack:.3g}" if slack else "")
         reaches = any(_holds(end, relation, theirs, 0) for end in (found.low, found.high))
@@ -115,9 +115,9 @@ def _differs(row: Row, found: Finding) -> Verdict:
     if row["kind"] == FACT:
         return (SOURCE_ERRS, f"{by}, not by chance") if found.fact else (NOT_COMPARABLE, f"{by}, of other instances")
     better = quantity_of(row["quantity"], row["repeated"]).better * (found.value - row["value"]) > 0
-    if better and row["quantity"] in TRIVIAL and found.error_share > HALF_LEARNED:
+    if better and row["quantity"] in TRIVIAL and found.error_share > HALF_LEARNED:  # it says little, so errs on no side
         return CANNOT_TELL, f"{by}, but {_error(found)}"
-    if better and found.no_merit:
+    if better and found.no_merit:  # it is the puzzle that is easy
         return CANNOT_TELL, by
     return BETTER if better else WORSE, by
 

@@ -236,7 +236,7 @@ def documents_differences(comparison: pd.DataFrame, title: str, walks: bool = Fa
         "documents_differences",
         title=title,
         documents=DOCUMENTS,
-        worse=[rows.iloc[0].to_dict() | _counted(rows, thesis=False) for _, rows in _fallen(comparison, ALIKE)],
+        worse=[_first(rows) for _, rows in _fallen(comparison, ALIKE)],
         walks=walks,
         beams=beams,
         reasons=[[reason, verdict, amount(count)] for (verdict, reason), count in counted.items()],
@@ -250,9 +250,10 @@ def _fallen(comparison: pd.DataFrame, by: list[str]) -> DataFrameGroupBy:
     return fallen.groupby(by, sort=False, dropna=False)
 
 
-def _counted(rows: pd.DataFrame, thesis: bool) -> dict[str, Any]:
-    """What a group of such numbers is called, and how many there are."""
-    return {"title": _title(rows.iloc[0].to_dict(), thesis), "count": len(rows)}
+def _first(rows: pd.DataFrame) -> dict[str, Any]:
+    """The first number of such a group, and how many there are."""
+    row = rows.iloc[0].to_dict()
+    return row | {"title": _title(row, False), "count": len(rows)}
 
 
 def _farthest(rows: pd.DataFrame, of: int) -> dict[str, Any]:
@@ -261,8 +262,9 @@ def _farthest(rows: pd.DataFrame, of: int) -> dict[str, Any]:
     row = rows.loc[apart.idxmax() if apart.notna().any() else rows.index[0]].to_dict()
     form = form_of(row["quantity"], thesis=True)
     ours = form(row["reproduced"]) if row["verdict"] == WORSE else None
-    told = {"of": of, "models": rows["model"].dropna().unique(), "ours": ours, "theirs": related(row, form)}
-    return row | told | _counted(rows, thesis=True) | {"where": where_text(row) or row["puzzle"]}
+    numbers = {"ours": ours, "theirs": related(row, form), "where": where_text(row) or row["puzzle"]}
+    counts = {"count": len(rows), "of": of, "models": rows["model"].dropna().unique()}
+    return row | numbers | counts | {"title": _title(row)}
 
 
 def _slip(rows: pd.DataFrame) -> dict[str, Any]:

@@ -23,14 +23,14 @@ TOLD = {
 SMALLER = "puzzle8"  # on which a test compares the shares and averages with every board
 
 
+compared = (
+    compare_local_vi  # the document's numbers with ours: wall-clock times where results are timed, else all others
+)
+
+
 def heading(results: StudyResults) -> str:
     """What the report of a study of it alone is called."""
     return f"The {title(results.puzzle)} by local value iteration"
-
-
-def compared(results: StudyResults) -> pd.DataFrame:
-    """The document's numbers with ours: wall-clock times where results are timed, else all others."""
-    return compare_local_vi(results)
 
 
 def findings(results: StudyResults, by_puzzle: dict[str, Tables], comparison: pd.DataFrame) -> list[list[str]]:

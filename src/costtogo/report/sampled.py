@@ -268,16 +268,14 @@ def _with_interval(rows: pd.DataFrame) -> pd.DataFrame:
     return rows.assign(optimal_low=[100 * low for low, _ in shares], optimal_high=[100 * high for _, high in shares])
 
 
+compared = compare_all  # the literature's numbers with ours; where results are timed, wall-clock times alone
+
+
 def heading(results: StudyResults) -> str:
     """What the report of a study of one such puzzle is called."""
     above = any(results.model(name).architecture.above for name in results.model_names)
     since = "above Manhattan distance" if above else "from nothing"
     return f"{title(results.puzzle)}, learned {since}"
-
-
-def compared(results: StudyResults) -> pd.DataFrame:
-    """The literature's numbers on the puzzle with ours; where results are timed, wall-clock times alone."""
-    return compare_all(results)
 
 
 def _chapter(
