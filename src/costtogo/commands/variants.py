@@ -16,7 +16,6 @@ from costtogo.tables.results import StudyResults
 from costtogo.tables.several_seeds import REPEATS
 
 VARIANTS = "variants"  # the table of trainings that differ in one thing; REPEATS: of mere repetitions
-GROUPS = ("audits/", "searches/")  # of the stages whose tables are gathered
 KEYS = {  # of a training in each table
     **dict.fromkeys([VARIANTS, REPEATS], ["puzzle", "variant", "seed"]),
     "admissible": ["puzzle", "model"],
@@ -41,11 +40,10 @@ def gather(results: StudyResults, named: Collection[str] = ()) -> dict[str, pd.D
     admissible: a row for each model and heuristic, of the searches with λ = 1, N = 1.
     Where no variant is a base, the first is called `repeats`, has a row for each scope of the audit, all states and
     the sample, and there is no other.
-    results: all of the study, of which nothing else is kept yet.
+    results: of the study, as its stages left them.
     """
-    audited, searched = (
-        [place.split("/")[1] for place in results.cards if place.startswith(group)] for group in GROUPS
-    )
+    finished = [place.split("/") for place in results.cards]
+    audited, searched = ([name for group, name in finished if group == of] for of in ("audits", "searches"))
     trained = [model for model in audited if is_variant(model, named)]
     checkpoints = [_checkpoints(results, model) for model in trained]
     if trained and not any(model.startswith(BASE) for model in trained):

@@ -115,7 +115,9 @@ def _differs(row: Row, found: Finding) -> Verdict:
     if row["kind"] == FACT:
         return (SOURCE_ERRS, f"{by}, not by chance") if found.fact else (NOT_COMPARABLE, f"{by}, of other instances")
     better = quantity_of(row["quantity"], row["repeated"]).better * (found.value - row["value"]) > 0
-    if better and row["quantity"] in TRIVIAL and found.error_share > HALF_LEARNED:  # it says little, so errs on no side
+    if (
+        better and row["quantity"] in TRIVIAL and found.error_share > HALF_LEARNED
+    ):  # who says little overestimates little
         return CANNOT_TELL, f"{by}, but {_error(found)}"
     if better and found.no_merit:  # it is the puzzle that is easy
         return CANNOT_TELL, by

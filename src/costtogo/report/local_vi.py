@@ -21,11 +21,7 @@ TOLD = {
     WORSE: "differ",
 }  # verdicts in the key results
 SMALLER = "puzzle8"  # on which a test compares the shares and averages with every board
-
-
-compared = (
-    compare_local_vi  # the document's numbers with ours: wall-clock times where results are timed, else all others
-)
+compared = compare_local_vi  # the document's numbers with ours; where results are timed, wall-clock times alone
 
 
 def heading(results: StudyResults) -> str:

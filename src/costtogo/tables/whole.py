@@ -44,8 +44,7 @@ def tables_of(results: StudyResults) -> Tables:
         for model in results.trained:
             of_model = EXHAUSTIVE_OF_MODELS if exhaustive else SAMPLED_OF_MODELS
             found |= {f"{kind}_{model}": partial(table, model=model) for kind, table in of_model.items()}
-    frames = {name: table(results) for name, table in found.items()}
-    return {name: frame for name, frame in frames.items() if not frame.empty}
+    return _with_rows({name: table(results) for name, table in found.items()})
 
 
 def of_study(results: StudyResults, by_puzzle: dict[str, Tables]) -> Tables:
@@ -54,6 +53,11 @@ def of_study(results: StudyResults, by_puzzle: dict[str, Tables]) -> Tables:
     parts = {name: {puzzle: each[name] for puzzle, each in by_puzzle.items() if name in each} for name in names}
     frames = {name: _one_under_the_other(found) for name, found in parts.items()}
     frames |= {"states_per_distance": states_per_distance(results), "provenance": provenance(results)}
+    return _with_rows(frames)
+
+
+def _with_rows(frames: Tables) -> Tables:
+    """Those that have rows."""
     return {name: frame for name, frame in frames.items() if not frame.empty}
 
 
