@@ -14,14 +14,14 @@ from synthetic_answers import REPORTED, MadeUp
 from costtogo.files import FileError, read_csv, write_frame, write_json
 from costtogo.literature import answers
 from costtogo.literature.answers.listed_searches import is_no_merit
-from costtogo.literature.finding import answer, answered
+from costtogo.literature.finding import look_up, quantities_looked_up
 from costtogo.literature.quantities import OTHERS
 from costtogo.literature.words import NOT_COMPARABLE, NOT_REACHED
 from costtogo.tables.results import StudyResults
 
 NAN = math.nan
 MODELS = ["walker", "runner"]
-ROW = {  # of the thesis, as costtogo.literature.standing hands it on
+ROW = {  # of the thesis, as costtogo.literature.counterparts hands it on
     "source": "thesis",
     "section": "5.7",
     "quantity": "optimal_percent",
@@ -51,7 +51,7 @@ TRAINING = {"puzzle": "cube2", "states_per_iteration": 1000, "iterations": 2000}
 
 def ask(study: MadeUp, **changes):
     """The answer to ROW with some changes."""
-    return answer(study.results(), ROW | changes)
+    return look_up(study.results(), ROW | changes)
 
 
 def searched(points, percents) -> pd.DataFrame:
@@ -83,9 +83,9 @@ def test_every_quantity_of_the_literature_is_registered_and_answered_or_has_its_
     quantities = set(pd.concat(read_csv(path) for path in sorted(REPORTED.glob("*/*.csv")))["quantity"])
     quantities |= set(read_csv(REPORTED / "thesis.csv")["quantity"])
     assert quantities == set(OTHERS), "each has a title and a tolerance, and no other is registered"
-    assert {name for name in answered() if "/" not in name} <= quantities
+    assert quantities_looked_up() <= quantities
     untold = {"manhattan_distance", "divergence_iteration", "scramble_moves_solved"}  # of a set or a solver not run
-    silent = {name for name, each in OTHERS.items() if name not in answered() and not each.reason}
+    silent = {name for name, each in OTHERS.items() if name not in quantities_looked_up() and not each.reason}
     assert silent == untold
     assert all(hasattr(answers, path.stem) for path in Path(answers.__file__).parent.glob("[a-z]*.py"))
 
@@ -310,9 +310,9 @@ def test_the_samplers_are_told_apart_by_their_difference(study):
 def test_times_are_seen_only_when_asked_for(study):
     study.tables["timings/searches/walker"] = pd.DataFrame({"seconds": [1.0]})
     hidden, seen = study.results(timed=False), study.results(timed=False).with_times()
-    assert "timing" not in hidden.card("models/walker") and hidden.find("timings/searches/walker") is None
+    assert "timing" not in hidden.card("models/walker") and hidden.find_frame("timings/searches/walker") is None
     assert seen.card("models/walker")["timing"] == {"seconds": 7200.0}
-    assert seen.find("timings/searches/walker")["seconds"].tolist() == [1.0]
+    assert seen.find_frame("timings/searches/walker")["seconds"].tolist() == [1.0]
 
 
 def test_results_are_read_by_the_same_address_whether_own_or_kept(tmp_path):
@@ -327,10 +327,10 @@ def test_results_are_read_by_the_same_address_whether_own_or_kept(tmp_path):
     write_json(own.folder / "searches/walker.json", card)
     for results in (own.with_times(), kept):
         for address in files:
-            pd.testing.assert_frame_equal(results.find(address), frame)
+            pd.testing.assert_frame_equal(results.find_frame(address), frame)
         assert results.card("searches/walker") == results.cards["searches/walker"] == card
         assert results.has("searches/walker") and not results.has("searches/runner")
-        assert results.find("searches/runner/grid") is None and results.find_card("searches/runner") == {}
+        assert results.find_frame("searches/runner/grid") is None and results.find_card("searches/runner") == {}
         for missing in (results.card, results.frame):
             with pytest.raises(FileError, match="searches.runner"):
                 missing("searches/runner")

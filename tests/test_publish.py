@@ -151,7 +151,7 @@ def test_another_study_is_asked_for_what_is_kept_of_it_and_for_nothing_else(tmp_
     tables = dict.fromkeys(addresses, pd.DataFrame({"x": [1]}))
     kept = StudyResults.of_kept(kept_studies.keep(tmp_path, "long", {}, tables))
     for address, kind in addresses.items():
-        assert (kept.find(address) is not None) == (kind in FOR_OTHERS)
+        assert (kept.find_frame(address) is not None) == (kind in FOR_OTHERS)
 
 
 def test_what_is_published_is_of_a_clean_clone(tmp_path, monkeypatch):

@@ -5,7 +5,7 @@ import pytest
 from synthetic_answers import MadeUp
 
 from costtogo.report.several_seeds import repeats_table
-from costtogo.tables.repeats import repeats
+from costtogo.tables.several_seeds import repeats
 
 HEADLINE = {"set": "test", "path_weight": 0.7, "batch_size": 5}
 TRAINING = {"puzzle": "cube2", "seed": 1, "epsilon": 0.05}

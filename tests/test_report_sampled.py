@@ -15,10 +15,10 @@ from synthetic_study import whole
 
 from costtogo.files import digest
 from costtogo.literature.comparison import compare_all
+from costtogo.literature.counterparts import OTHER_SETS
 from costtogo.literature.documents import documents
 from costtogo.literature.quantities import OTHERS, TIMES
 from costtogo.literature.reported import DOCUMENTS, read_reported, trainings
-from costtogo.literature.standing import OTHER_SETS
 from costtogo.literature.words import NOT_COMPARABLE, NOT_JUDGED, NOT_RUN, REPRODUCED, VERDICTS, WORSE
 from costtogo.params.base import variant_of
 from costtogo.params.trainers import training_of

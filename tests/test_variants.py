@@ -8,13 +8,13 @@ import pytest
 from synthetic_study import repeated_rows, write_repeated
 
 from costtogo.analysis.intervals import mean_interval
-from costtogo.analysis.variants import by_point, compare, divergence, last_checkpoints, predictions
+from costtogo.analysis.several_seeds import compare, divergence, last_checkpoints, predictions
 from costtogo.commands import publish, variants
 from costtogo.files import FileError, read_json, write_frame, write_json
 from costtogo.report.variants import variants_text
 from costtogo.tables.results import StudyResults
 
-PUZZLES = ["cube2", "hanoi_3"]
+PUZZLES, ERROR = ["cube2", "hanoi_3"], "mean_absolute_error"
 
 
 def test_the_interval_of_a_mean_is_student_s():
@@ -39,7 +39,7 @@ def trainings(shift: float) -> pd.DataFrame:
 
 
 def test_differences_are_paired_by_seed():
-    found = compare(trainings(shift=1), "base", ["error"]).set_index("variant")
+    found = compare(trainings(shift=1), "variant", ["error"], "base").set_index("variant")
     assert found.loc["other", "low"] < found.loc["base", "mean"] < found.loc["other", "high"]
     assert 1 < found.loc["other", "difference_low"] < 1.03 < found.loc["other", "difference_high"] < 1.06
     assert np.isnan(found.loc["base", ["difference_low", "difference_high"]].astype(float)).all()
@@ -47,7 +47,8 @@ def test_differences_are_paired_by_seed():
 
 def test_a_seed_that_one_variant_lacks_is_left_out_of_the_difference():
     frame = trainings(shift=1)
-    found = compare(frame[(frame["variant"] == "base") | (frame["seed"] > 1)], "base", ["error"]).set_index("variant")
+    frame = frame[(frame["variant"] == "base") | (frame["seed"] > 1)]
+    found = compare(frame, "variant", ["error"], "base").set_index("variant")
     assert found["seeds"].to_dict() == {"base": 5, "other": 4}
     assert 1 < found.loc["other", "difference_low"] < found.loc["other", "difference_high"] < 1.07
 
@@ -55,7 +56,7 @@ def test_a_seed_that_one_variant_lacks_is_left_out_of_the_difference():
 def test_the_end_of_each_training_is_its_last_checkpoint():
     frame = pd.concat([repeated_rows(4, 0.0).assign(variant="a", seed=k) for k in (1, 2)], ignore_index=True)
     assert last_checkpoints(frame)["iteration"].tolist() == [40, 40]
-    points = by_point(frame[frame["kind"] == "convergence_point"], ["mean_absolute_error"])
+    points = compare(frame.query("variant == 'a' and kind == 'convergence_point'"), "convergence_point", [ERROR])
     assert points["convergence_point"].tolist() == [1, 2, 3] and points["seeds"].tolist() == [2, 2, 2]
 
 
@@ -178,7 +179,7 @@ def write_finished(results, model: str) -> None:
 def test_the_checkpoints_of_every_seed_are_gathered_and_those_of_a_single_training_are_not(tmp_path):
     for model in ("base_cube2_seed1", "base_cube2_seed2", "alone"):
         write_finished(tmp_path, model)
-    frames = variants.gather(tmp_path)
+    frames = variants.gather(StudyResults(tmp_path))
     rows = frames["variants"]
     assert rows[["variant", "seed", "iteration"]].to_numpy().tolist() == [
         ["base_cube2", 1, 10],
@@ -199,7 +200,7 @@ def test_a_training_that_was_only_audited_has_its_measures_and_no_finding(tmp_pa
     card = read_json(tmp_path / "searches" / "base_cube2_seed1.json")
     puzzle = read_json(tmp_path / "models" / "base_cube2_seed2.json")["parameters"]["training"]["puzzle"]
     write_json(tmp_path / "searches" / f"baseline_{puzzle}.json", card | {"parameters": {"searches": searches}})
-    rows = variants.gather(tmp_path)["variants"].set_index("seed")
+    rows = variants.gather(StudyResults(tmp_path))["variants"].set_index("seed")
     assert rows.loc[2, ["iteration", "batch_size"]].to_numpy().tolist() == [[10, 1], [10, 5], [20, 1], [20, 5]]
     assert rows.loc[2, "nodes_expanded"].isna().all() and not rows.loc[2, "selected"].any()
     assert rows.loc[2, "bias"].eq(1).all() and rows.loc[1, "nodes_expanded"].notna().all()
@@ -245,12 +246,12 @@ def test_a_search_that_lacks_a_table_is_told_before_anything_is_written(tmp_path
 
 def test_a_study_without_repeated_trainings_gathers_no_table_of_them(tmp_path):
     write_finished(tmp_path, "alone")
-    assert set(variants.gather(tmp_path)) == {"admissible"}
+    assert set(variants.gather(StudyResults(tmp_path))) == {"admissible"}
 
 
 def test_trainings_without_a_base_are_repetitions_and_have_a_table_of_their_own(tmp_path):
     for model in ("wide_seed1", "wide_seed2"):
         write_finished(tmp_path, model)
-    frames = variants.gather(tmp_path)
+    frames = variants.gather(StudyResults(tmp_path))
     assert set(frames) == {"repeats"} and frames["repeats"]["variant"].tolist() == ["wide"] * 8
     assert frames["repeats"]["scope"].value_counts().to_dict() == {"all": 4, "sample": 4}

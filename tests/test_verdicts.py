@@ -14,12 +14,12 @@ from synthetic_study import whole
 from costtogo.files import write_frame
 from costtogo.literature import comparison
 from costtogo.literature.claims import MARKS, claims, scoreboard
-from costtogo.literature.comparison import TERMS, compare, compare_texts, weigh_together
-from costtogo.literature.finding import Answer, share
+from costtogo.literature.comparison import TERMS, compare, compare_local_vi, weigh_together
+from costtogo.literature.counterparts import COMPACT, EXACT
+from costtogo.literature.finding import Finding, share
 from costtogo.literature.quantities import OTHERS, THESIS, TIMES, quantity_of
 from costtogo.literature.reported import COLUMNS, read_reported
-from costtogo.literature.standing import COMPACT, EXACT
-from costtogo.literature.verdicts import is_worse_throughout, judge, judge_text
+from costtogo.literature.verdicts import is_worse_throughout, judge
 from costtogo.literature.words import (
     BETTER,
     CANNOT_TELL,
@@ -34,7 +34,7 @@ from costtogo.literature.words import (
     WORSE,
 )
 from costtogo.params.loading import load
-from costtogo.report.beside import claims_in_short, repeated_table, rules_text, unmet
+from costtogo.report.beside import claims_in_short, numbers_table, rules_text, unmet
 from costtogo.tables.results import StudyResults
 
 ROOT = Path(__file__).parents[1]
@@ -67,7 +67,7 @@ STATES = {"quantity": "states_at_distance", "value": 276.0, "kind": "fact"}
     ],
 )
 def test_a_result_is_judged_by_its_tolerance_and_by_which_way_is_better(change, value, verdict):
-    assert judge(JUDGED | change, Answer(value))[0] == verdict
+    assert judge(JUDGED | change, Finding(value))[0] == verdict
 
 
 @pytest.mark.parametrize(
@@ -82,30 +82,30 @@ def test_a_result_is_judged_by_its_tolerance_and_by_which_way_is_better(change, 
 )
 def test_a_bound_has_the_tolerance_of_an_equality(bound, relation, value, verdict):
     row = JUDGED | {"quantity": "nodes_expanded", "value": bound, "relation": relation, "kind": "claim"}
-    assert judge(row, Answer(value))[0] == verdict
+    assert judge(row, Finding(value))[0] == verdict
 
 
 def test_a_strict_bound_without_a_tolerance_is_not_met_by_the_bound_itself():
     row = JUDGED | {"quantity": "sampled_percent", "value": 6.0, "relation": "<", "kind": "fact"}
-    assert judge(row, Answer(5.99, fact=True))[0] == REPRODUCED
-    assert judge(row, Answer(6.0, fact=True))[0] == SOURCE_ERRS
+    assert judge(row, Finding(5.99, fact=True))[0] == REPRODUCED
+    assert judge(row, Finding(6.0, fact=True))[0] == SOURCE_ERRS
 
 
 @pytest.mark.parametrize("kind", ["cost", "setting"])
 def test_a_cost_or_a_setting_is_neither_better_nor_worse(kind):
     for value in (1.0, 99.04, 1e9):
-        assert judge(JUDGED | {"kind": kind}, Answer(value))[0] == NOT_JUDGED
+        assert judge(JUDGED | {"kind": kind}, Finding(value))[0] == NOT_JUDGED
 
 
 def test_a_cost_that_was_run_and_not_reached_is_a_failure_and_one_that_was_not_run_is_none():
-    assert judge(JUDGED | {"kind": "cost"}, Answer(NAN, missing=NOT_REACHED))[0] == NOT_REACHED
+    assert judge(JUDGED | {"kind": "cost"}, Finding(NAN, missing=NOT_REACHED))[0] == NOT_REACHED
     assert judge(JUDGED | {"kind": "cost"}, None)[0] == NOT_RUN
 
 
 def test_a_fact_that_differs_shows_that_the_source_errs_and_is_never_better():
-    assert judge(JUDGED | STATES, Answer(276.0, fact=True))[0] == REPRODUCED
-    assert judge(JUDGED | STATES, Answer(277.0, fact=True))[0] == SOURCE_ERRS
-    assert judge(JUDGED | STATES, Answer(277.0))[0] == NOT_COMPARABLE, "a mean of other instances"
+    assert judge(JUDGED | STATES, Finding(276.0, fact=True))[0] == REPRODUCED
+    assert judge(JUDGED | STATES, Finding(277.0, fact=True))[0] == SOURCE_ERRS
+    assert judge(JUDGED | STATES, Finding(277.0))[0] == NOT_COMPARABLE, "a mean of other instances"
 
 
 def test_what_only_an_interval_holds_is_marked(study):
@@ -125,20 +125,20 @@ def test_a_count_of_each_hundred_is_a_share():
 
 
 def test_what_the_source_told_us_is_not_judged():
-    assert judge(JUDGED, Answer(99.04, told=True))[0] == NOT_JUDGED
+    assert judge(JUDGED, Finding(99.04, told=True))[0] == NOT_JUDGED
 
 
 def test_a_number_within_our_interval_is_reproduced_and_one_outside_is_not():
-    assert judge(JUDGED, Answer(97.0, low=95.0, high=99.1))[0] == REPRODUCED
-    assert judge(JUDGED, Answer(97.0, low=95.0, high=98.9))[0] == WORSE
+    assert judge(JUDGED, Finding(97.0, low=95.0, high=99.1))[0] == REPRODUCED
+    assert judge(JUDGED, Finding(97.0, low=95.0, high=98.9))[0] == WORSE
     assert judge(JUDGED, None)[0] == NOT_RUN
 
 
 def test_a_bound_that_our_interval_straddles_can_not_be_told():
     row = JUDGED | {"quantity": "sampled_percent", "value": 6.0, "relation": "<", "kind": "fact"}
-    assert judge(row, Answer(6.03, low=5.85, high=6.21, fact=True))[0] == CANNOT_TELL
-    assert judge(row, Answer(6.3, low=6.1, high=6.5, fact=True))[0] == SOURCE_ERRS
-    assert judge(row, Answer(5.97, low=5.8, high=6.1, fact=True))[0] == REPRODUCED
+    assert judge(row, Finding(6.03, low=5.85, high=6.21, fact=True))[0] == CANNOT_TELL
+    assert judge(row, Finding(6.3, low=6.1, high=6.5, fact=True))[0] == SOURCE_ERRS
+    assert judge(row, Finding(5.97, low=5.8, high=6.1, fact=True))[0] == REPRODUCED
 
 
 def test_thirty_instances_can_not_tell_a_share_and_three_hundred_can():
@@ -155,24 +155,24 @@ def test_thirty_instances_can_not_tell_a_share_and_three_hundred_can():
 @pytest.mark.parametrize("quantity", ["admissible_percent", "consistent_percent"])
 @pytest.mark.parametrize(("error", "verdict"), [(0.1, BETTER), (0.7, CANNOT_TELL), (0.99, NOT_REACHED)])
 def test_a_network_that_learned_nothing_is_not_better_for_what_it_does_not_overestimate(quantity, error, verdict):
-    assert judge(JUDGED | {"quantity": quantity, "value": 90.0}, Answer(100.0, error_share=error))[0] == verdict
+    assert judge(JUDGED | {"quantity": quantity, "value": 90.0}, Finding(100.0, error_share=error))[0] == verdict
 
 
 @pytest.mark.parametrize(
-    ("theirs", "kind", "answer", "verdict"),
+    ("theirs", "kind", "found", "verdict"),
     [
-        ("7/8", "fact", Answer(Fraction(7, 8)), REPRODUCED),
-        ("7/8", "fact", Answer(Fraction(6, 8)), SOURCE_ERRS),
-        ("83.3", "result", Answer(83.35), REPRODUCED),
-        ("83.3", "result", Answer(83.45), WORSE),
-        ("90", "result", Answer(80.0, low=70.0, high=95.0), REPRODUCED),
-        ("96", "result", Answer(80.0, low=70.0, high=95.0), WORSE),
-        ("96", "cost", Answer(8.0), NOT_JUDGED),
+        (Fraction(7, 8), "fact", Finding(Fraction(7, 8), fact=True), REPRODUCED),
+        (Fraction(7, 8), "fact", Finding(Fraction(7, 8) + Fraction(1, 10**12), fact=True), SOURCE_ERRS),
+        (Fraction("83.3"), "fact", Finding(83.35, low=83.25, high=83.45, fact=True), REPRODUCED),
+        (Fraction("83.3"), "fact", Finding(83.45, low=83.35, high=83.55, fact=True), SOURCE_ERRS),
+        (Fraction(90), "result", Finding(80.0, low=70.0, high=95.0), REPRODUCED),
+        (Fraction(96), "result", Finding(80.0, low=70.0, high=95.0), WORSE),
+        (Fraction(96), "cost", Finding(8.0), NOT_JUDGED),
     ],
 )
-def test_a_text_is_judged_exactly_or_as_rounded_or_by_chance(theirs, kind, answer, verdict):
-    row = {"value": theirs, "quantity": "share", "kind": kind, "contradicted": ""}
-    assert judge_text(row, answer)[0] == verdict
+def test_a_fraction_is_judged_exactly_and_a_number_with_bounds_by_these(theirs, kind, found, verdict):
+    row = {"value": theirs, "relation": "=", "quantity": "class_share", "kind": kind, "repeated": False}
+    assert judge(row, found)[0] == verdict
 
 
 def test_every_number_says_what_kind_it_is_and_an_error_of_the_source_says_why():
@@ -237,8 +237,8 @@ def test_the_claims_that_are_not_met_are_counted_once_each_by_what_they_are_abou
 
 @pytest.mark.parametrize(("value", "verdict"), [(99.9, BETTER), (99.0, REPRODUCED), (97.0, WORSE)])
 def test_a_share_that_no_heuristic_reaches_too_is_not_better_and_else_judged_as_any(value, verdict):
-    assert judge(JUDGED, Answer(value))[0] == verdict
-    assert judge(JUDGED, Answer(value, no_merit=True))[0] == (CANNOT_TELL if verdict == BETTER else verdict)
+    assert judge(JUDGED, Finding(value))[0] == verdict
+    assert judge(JUDGED, Finding(value, no_merit=True))[0] == (CANNOT_TELL if verdict == BETTER else verdict)
 
 
 def test_the_rules_are_printed_with_their_numbers():
@@ -362,7 +362,7 @@ def test_a_search_that_another_document_quotes_is_the_same_search():
             search | {"source": "another", "section": "4", "quantity": "length_ratio", "verdict": BETTER},
             search | {"source": "another", "section": "4", "quantity": "length", "verdict": BETTER, "model": "another"},
         ]
-    ).assign(reason="", reproduced=1.0, reported=1.0, interval_95="", results_file="")
+    ).assign(reason="", reproduced=1.0, reported=1.0, interval_95="", solver="")
     assert weigh_together(rows)["verdict"].tolist() == [WORSE, NOT_COMPARABLE, BETTER]
 
 
@@ -384,7 +384,7 @@ def test_fewer_nodes_are_not_better_where_too_few_searches_tell_whether_the_solu
 
 def test_a_network_is_not_better_for_one_measure_where_another_is_worse():
     network = {"puzzle": "cube2", "model": "walker", **dict.fromkeys(TERMS, NAN), "reason": "why", "interval_95": ""}
-    network |= {"results_file": "audits/walker/measures"}
+    network |= {"solver": ""}
     consistent = network | {"quantity": "consistent_percent", "reported": 60.0, "reproduced": 80.0, "verdict": BETTER}
     admissible = network | {"quantity": "admissible_percent", "reported": 90.0, "reproduced": 80.0}
     later = admissible | {"verdict": WORSE, "iteration": 500.0}
@@ -406,7 +406,7 @@ def test_a_network_is_not_better_for_one_measure_where_another_is_worse():
 def test_fewer_nodes_of_a_beam_are_not_better():
     beam = {"puzzle": "cube3", "model": "walker", **dict.fromkeys(TERMS, NAN), "quantity": "nodes_expanded"}
     beam |= {"reported": 10895.0, "reproduced": 5127.0, "interval_95": "", "reason": "why", "verdict": BETTER}
-    rows = [beam | {"results_file": f"results/study/{group}/walker/searches.parquet"} for group in ("beams", "anytime")]
+    rows = [beam | {"solver": group} for group in ("beams", "anytime")]
     rows.append(rows[0] | {"verdict": WORSE})
     weighed = weigh_together(pd.DataFrame(rows))
     assert weighed["verdict"].tolist() == [NOT_COMPARABLE, BETTER, WORSE]
@@ -418,7 +418,7 @@ def test_a_claim_on_all_models_takes_in_the_seeds_that_other_studies_kept(study,
     reported = pd.DataFrame([ROW, ROW | terms])
     alone = compare(reported, study.results()).iloc[1]
     assert (alone["reproduced"], alone["seeds"], alone["verdict"]) == (98.0, 1, REPRODUCED)
-    others = [Answer(95.0, low=94.0, high=96.0), Answer(96.0, low=95.0, high=97.0)]
+    others = [Finding(95.0, low=94.0, high=96.0), Finding(96.0, low=95.0, high=97.0)]
     monkeypatch.setattr(comparison, "with_other_seeds", lambda own, row: others)
     pooled = compare(reported, study.results()).iloc[1]
     assert pooled["reproduced"] == pytest.approx(289 / 3) and pooled["seeds"] == 3 and pooled["verdict"] == CANNOT_TELL
@@ -546,7 +546,7 @@ def test_every_time_of_the_document_stands_in_the_table_of_times(final_year):
         assert math.isnan(one(apart, quantity)["reproduced"]) and "timings.md" in one(apart, quantity)["reason"]
         assert one(asked, quantity)["reproduced"] == value
     times = OTHER[OTHER["quantity"].isin(TIMES)]
-    shown = repeated_table(compare(times, final_year.results()))
+    shown = numbers_table(compare(times, final_year.results()), repeated=True)
     assert shown.count("\n") == len(times) + 2 and "nodes generated a second" in shown
 
 
@@ -556,7 +556,7 @@ def test_the_document_on_local_value_iteration_is_held_against_studies_of_its_ow
         asked = synthetic_local_vi.study_of().model_copy(update={"puzzle": puzzle})
         synthetic_local_vi.write_results(asked, tmp_path / puzzle)
         own = StudyResults(tmp_path / puzzle / "local_vi", whole(asked), timed=timed)
-        rows = compare_texts(own)
+        rows = compare_local_vi(own)
         assert (len(rows) > 0) == (puzzle == "puzzle15") and "verdict" in rows
 
 
@@ -565,7 +565,7 @@ def test_a_class_of_which_no_board_was_drawn_has_no_answer(tmp_path):
     path = synthetic_local_vi.write_results(asked, tmp_path) / "local_vi/puzzle15/boards.parquet"
     boards = pd.read_parquet(path)
     write_frame(path, boards[boards["considered_1"] != 5])
-    rows = compare_texts(StudyResults(tmp_path / "local_vi", whole(asked)))
+    rows = compare_local_vi(StudyResults(tmp_path / "local_vi", whole(asked)))
     missing = rows[(rows["quantity"] == "maximum_moves") & (rows["initial_size"] == 1) & (rows["considered"] == 5)]
     assert missing[["reproduced", "verdict"]].to_numpy().tolist() == [["–", NOT_RUN]]
     assert (rows["verdict"] != NOT_RUN).any()

@@ -1,4 +1,4 @@
-"""The solutions of local value iteration by what they began with, and the names of what solves beside it."""
+"""The solutions of local value iteration by what they began with, and the names of the solvers compared with it."""
 
 from fractions import Fraction
 

@@ -105,7 +105,7 @@ def outcomes(local: Local, step: int, placed: Placements) -> Outcomes:
 
 
 def ranks_of_cells(problem: Subproblem, cells: np.ndarray, tiles: int) -> np.ndarray:
-    """The ranks of placements, uint8 [P, tiles + 1], of the last so many tiles of a subproblem, the others at home."""
+    """The ranks of placements, uint8 [P, tiles + 1], of the last `tiles` tiles of a subproblem, the others at home."""
     base, places = len(problem.cells), problem.places
     ranks = places[cells[:, 0]]
     for home in problem.homes[:-tiles]:
@@ -171,7 +171,7 @@ def transitions(placed: Placements, found: Outcomes) -> pd.DataFrame:
 class Exact:
     """Local value iteration on all boards.
 
-    sizes: for each step the share of boards in which so many tiles are considered at once.
+    sizes: for each step the share of boards by the number of tiles considered at once.
     classes: by the most tiles considered in any step.
     """
 
@@ -206,7 +206,7 @@ def exact(local: Local) -> Exact:
 
 
 def _followed(now: dict, table: pd.DataFrame, sizes: dict[int, Fraction]) -> dict:
-    """The groups after a step; what is considered in it is added to sizes."""
+    """The groups after a step; sizes gets the shares of the tiles considered in it."""
     then: dict[tuple[int, int], Followed] = {}
     total = table.groupby("before")["boards"].sum()
     by_blank = dict(list(table.groupby("before")))

@@ -10,17 +10,17 @@ Format = Callable[[Any], str]
 
 
 def places(count: int) -> Format:
-    """Numbers with so many places and thousands separated; what is missing is a dash."""
+    """Numbers with this count of decimal places and thousands separated; a dash if missing."""
     return lambda value: "–" if is_missing(value) else f"{value:,.{count}f}"
 
 
 def significant(count: int) -> Format:
-    """Numbers with so many digits that count.  0.01234 -> "0.0123"."""
+    """Numbers with this count of significant digits.  0.01234 -> "0.0123"."""
     return f"{{:.{count}g}}".format
 
 
 def percent(value) -> str:
-    """A share as percent_text has it; what is missing is a dash."""
+    """A share as percent_text has it; a dash if missing."""
     return "–" if is_missing(value) else percent_text(value)
 
 

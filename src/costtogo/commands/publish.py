@@ -128,7 +128,7 @@ def keep_with_report(results: StudyResults, parameters: dict[str, Any], out: Pat
         write(results, Path(folder))
     for entry in Figures.of_study(results.with_times()).entries:
         for address in filter(is_whole, entry.own_tables):
-            results.with_times().find(address)  # what was read is kept
+            results.with_times().find_frame(address)  # what was read is kept
     texts = {address: [*frame.select_dtypes(["object", "str"])] for address, frame in results.tables_read.items()}
     tables = {address: as_text(frame) for address, frame in results.tables_read.items()}
     cards = {place: {"timing": timing} for place, timing in results.timings.items() if place != REPORT}
@@ -139,7 +139,7 @@ def keep_with_report(results: StudyResults, parameters: dict[str, Any], out: Pat
 def keep_for_others(results: StudyResults, out: Path) -> Path:
     """Keep what reports of other studies may ask for."""
     folder, named = out / results.study, models_of_document(results.study, results.references.reported)
-    gathered, target = variants.gather(results.folder, named), folder.with_suffix(".json")
+    gathered, target = variants.gather(results, named), folder.with_suffix(".json")
     kept = cards_kept(target) if target.exists() else {}
     cards = {place: _few(card, "inputs", "outputs") for place, card in _cards(results).items()}
     repeated = {variant_of(place.split("/")[1])[0] for place in cards if variant_of(place)[1]}

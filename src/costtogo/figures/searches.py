@@ -11,7 +11,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch, Rectangle
 
 from costtogo.analysis.intervals import percent_text
-from costtogo.analysis.variants import CELLS
+from costtogo.analysis.several_seeds import CELLS
 from costtogo.figures import style
 from costtogo.figures.binning import bin_width, binned_means
 from costtogo.figures.chosen import in_cell, of_widest_set, telling_cell, weight_text

@@ -5,7 +5,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from costtogo.analysis.variants import CELLS
+from costtogo.analysis.several_seeds import CELLS
 from costtogo.figures import style
 from costtogo.figures.chosen import in_cell, weight_text
 from costtogo.literature.reported import COLUMNS, trainings

@@ -3,7 +3,7 @@
 import pandas as pd
 from matplotlib.figure import Figure
 
-from costtogo.analysis.variants import BASE, last_checkpoints, longest
+from costtogo.analysis.several_seeds import BASE, in_order, last_checkpoints, longest
 from costtogo.figures import style
 from costtogo.figures.chosen import in_cell, weight_text
 from costtogo.puzzles import family
@@ -57,7 +57,7 @@ def seeds_by_variant(frame: pd.DataFrame, base: str, measures: dict[str, str], b
     frame: variant, seed and the measures, one row a training.  measures: the label of each.  by_powers: whether
     their axes are logarithmic; others are where the values need it.
     """
-    variants = [base, *sorted(set(frame["variant"]) - {base})]
+    variants = in_order(frame["variant"], base)
     figure, panels = style.subplots(1, len(measures), sharey=True, height=1.0 + 0.26 * len(variants))
     for axes, (measure, label) in zip(panels, measures.items(), strict=True):
         for place, variant in enumerate(variants):
@@ -79,7 +79,7 @@ def curves_by_variant(frame: pd.DataFrame, puzzle: str, measure: str, label: str
     frame: puzzle, variant, seed, iteration and the measure.  known: the values of lines across by their labels.
     """
     frame, base = frame[frame["puzzle"] == puzzle], BASE + puzzle
-    variants = [base, *sorted(set(frame["variant"]) - {base})]
+    variants = in_order(frame["variant"], base)
     rows = -(-len(variants) // PANELS_A_ROW)
     shared = {"sharex": True, "sharey": True, "height": 0.7 + 1.35 * rows}
     figure, panels = style.subplots(rows, PANELS_A_ROW, shown=len(variants), **shared)

@@ -2,8 +2,8 @@
 
 import pandas as pd
 
+from costtogo.literature.counterparts import COMPACT, EXACT
 from costtogo.literature.finding import Row
-from costtogo.literature.standing import COMPACT, EXACT
 from costtogo.literature.words import (
     BETTER,
     CANNOT_TELL,
@@ -27,7 +27,7 @@ UNFAVOURABLE = (  # verdicts of the rows of a claim: the first of them that a ro
 
 
 def claims(rows: pd.DataFrame) -> pd.DataFrame:
-    """One row for each claim: a sentence that several rows spell out, or a row that stands alone.
+    """One row for each claim: a sentence that several rows spell out, or a single row.
 
     Columns source, kind, recipe, verdict: the least favourable of its rows, so that it holds only if it does in every
     case; quantity, of the first row with that verdict; numbers, how many rows; no_merit, whether no heuristic at all

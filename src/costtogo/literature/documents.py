@@ -1,4 +1,4 @@
-"""The documents whose numbers data/reported has, and which puzzles each is about.
+"""The documents whose numbers are in data/reported, and which puzzles each is about.
 
 Importing this module loads no pandas, so that a workflow can ask while it is being parsed.
 """
@@ -22,9 +22,9 @@ LOCAL_VI = "local_value_iteration.csv"  # of REPORTED, the numbers of the docume
 
 
 def read_by_report(study: "Study") -> list[Path]:
-    """The files that the report of a study reads besides results: what documents tell, and what studies beside it kept.
+    """The files that the report of a study reads besides results: documents, and what the studies that it shows kept.
 
-    UserError where a study that is to stand beside it was not kept for that; a clone without any shows none.
+    UserError where a study that it should show was not kept for that; a clone without any shows none.
     """
     known = [path.stem for path in kept_for_others()]
     if known and (unknown := [name for name in study.beside if name not in known]):

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from costtogo.literature.standing import THESIS, beside, has_trained
+from costtogo.literature.counterparts import THESIS, has_trained, kept_by
 from costtogo.tables.kept import ESTIMATES
 from costtogo.tables.results import StudyResults
 
@@ -12,8 +12,8 @@ def not_run(results: StudyResults) -> pd.DataFrame:
 
     Source: data/measured/thesis/estimates.csv (costtogo.commands.estimate).
     """
-    kept = beside(results, THESIS)
-    found = kept.find(ESTIMATES)
+    kept = kept_by(results, THESIS)
+    found = kept.find_frame(ESTIMATES)
     if found is None:
         return pd.DataFrame(columns=["model"])
     return found[[not has_trained(kept, model) for model in found["model"]]]
@@ -22,9 +22,9 @@ def not_run(results: StudyResults) -> pd.DataFrame:
 def thresholds_of_exact(results: StudyResults) -> dict[str, float]:
     """By model, the share of optimal solutions, %, by which the checkpoint of a kept exact recipe was chosen.
 
-    Those of before the paired test alone, which the reports tell of.
+    Only of searches that were run before the paired test was the rule.
     """
-    kept = beside(results, THESIS).cards
+    kept = kept_by(results, THESIS).cards
     searches = {place: card["parameters"]["search"] for place, card in kept.items() if place.startswith("searches/")}
     name = "selection_optimal_percent"
     return {place.split("/")[1]: asked[name] for place, asked in searches.items() if name in asked}

@@ -1,4 +1,4 @@
-"""Our number for one of the literature, and the registry of the functions in costtogo.literature.answers."""
+"""Our number for one of the literature, and the registry of the functions of costtogo.literature.answers."""
 
 import math
 from collections.abc import Callable
@@ -16,21 +16,23 @@ from costtogo.params.base import variant_of
 from costtogo.tables.results import StudyResults
 
 NAN = math.nan
-Row = dict[str, Any]  # a row of data/reported, with what costtogo.literature.standing adds
+Row = dict[str, Any]  # a row of data/reported, with what costtogo.literature.counterparts adds
 Function = TypeVar("Function", bound=Callable)
 
 
 @dataclass(frozen=True)
-class Answer:
+class Finding:
     """Our number for a row of the literature.
 
-    low and high bound it (95 %) where it is sampled; exhaustive is the same over all states; note says what differs
-    from the row's own terms.  file: where a reader finds it, if not in the table that it was asked of.  fact: no
-    training has a part in it.  text: the number as it is written beside one that is text.
+    value: a fraction where it is exact and the row's is, too.  low and high bound it (95 %) where it is sampled;
+    exhaustive is the same over all states; note says what differs from the row's own terms.
+    file: where a reader finds it, if not in the table that was looked into.  fact: no training has a part in it.
+    text: the number as it is written next to one that is written as a fraction.
     missing: the verdict where there is no number: a training or a search did not get so far, or was of other terms.
-    told: the number is the source's own, read from its file.  error_share: of a network, its mean absolute error over
-    the states concerned as a share of their mean distance.  no_merit: whether no heuristic at all does as well.
-    seeds: how many trainings it is the mean of.
+    told: the number is the source's own, read from its file.
+    error_share: of a network, its mean absolute error over the states concerned as a share of their mean distance.
+    no_merit: whether no heuristic at all does as well.  seeds: how many trainings it is the mean of.
+    solver: the group of the searches that it is of, as "beams", where that counts.
     """
 
     value: float | Fraction
@@ -46,23 +48,24 @@ class Answer:
     error_share: float = NAN
     no_merit: bool = False
     seeds: int = 1
+    solver: str = ""
 
 
-def absent(verdict: str, why: str) -> Answer:
+def absent(verdict: str, why: str) -> Finding:
     """No number, and the verdict that says so."""
-    return Answer(NAN, why, missing=verdict)
+    return Finding(NAN, why, missing=verdict)
 
 
-def share(percent: float, of: float, note: str = "", file: str = "") -> Answer:
-    """A share of so many states or searches, in per cent; that of a single one has no interval."""
+def share(percent: float, of: float, note: str = "", file: str = "") -> Finding:
+    """A share, in per cent, of a number of states or searches, with its interval unless there is only one."""
     low, high = wilson(round(percent * of / 100), int(of)) if of > 1 else (NAN, NAN)
-    return Answer(percent, note, 100 * low, 100 * high, file=file)
+    return Finding(percent, note, 100 * low, 100 * high, file=file)
 
 
-def mean(values: pd.Series, note: str = "", file: str = "") -> Answer:
+def mean(values: pd.Series, note: str = "", file: str = "") -> Finding:
     """A mean with its interval."""
     value, low, high = mean_interval(values)
-    return Answer(value, note, low, high, file=file)
+    return Finding(value, note, low, high, file=file)
 
 
 def extreme(values: pd.Series, row: Row) -> float:
@@ -82,52 +85,53 @@ KINDS: dict[str, Callable[[Row], bool]] = {  # of rows, each of which other resu
 
 
 class Finder(NamedTuple):
-    """A function that answers, in rows of which kind, and the address of the table that it is asked of."""
+    """A function that finds numbers, for rows of which kind, and the address of the table that it looks into."""
 
-    find: Callable[..., "Answer | float | None"]
+    function: Callable[..., "Finding | float | None"]
     kind: str
     table: str
 
-    def ask(self, results: StudyResults, row: Row) -> Answer | None:
-        """What it answers; None in rows of another kind, where there is no such table, or nothing to say."""
+    def ask(self, results: StudyResults, row: Row) -> Finding | None:
+        """What it finds; None for rows of another kind, where there is no such table, or nothing to say."""
         if not KINDS[self.kind](row):
             return None
         address = self.table.format_map(row)
-        frame = results.find(address) if address else None
+        frame = results.find_frame(address) if address else None
         if address and frame is None:
             return None
-        found = self.find(results, row, frame) if address else self.find(results, row)
-        found = found if found is None or isinstance(found, Answer) else Answer(float(found))
+        found = self.function(results, row, frame) if address else self.function(results, row)
+        found = found if found is None or isinstance(found, Finding) else Finding(float(found))
         if found is None or (math.isnan(found.value) and not found.missing):
             return None
         return replace(found, file=results.place(address)) if address and not found.file else found
 
 
-_FINDERS: dict[str, list[Finder]] = {}
+_FINDERS: dict[tuple[str, str], list[Finder]] = {}  # by document, empty for all, and quantity
 
 
-def answers(*quantities: str, of: str = "every", table: str = "") -> Callable[[Function], Function]:
-    """Register a function that answers for these quantities, in rows of a kind.
+def finds(*quantities: str, of: str = "every", table: str = "", document: str = "") -> Callable[[Function], Function]:
+    """Register a function that finds our number for these quantities, in rows of a kind.
 
     It is called with the results and the row, and with a table where it names one, as "searches/{ours}/grid"; it
-    returns an Answer, a mere number, or None where the results do not have it. Several may answer for a quantity, from
-    other kinds of rows or results: a fact is taken before all else, then the first answer of a module.
+    returns a Finding, a mere number, or None where the results do not have it. Several may be asked for a quantity, of
+    other kinds of rows or results: a fact is taken before all else, then the first number of a module.
+    document: the one whose numbers of that name are others than those of all documents.
     """
 
-    def register(find: Function) -> Function:
+    def register(function: Function) -> Function:
         for quantity in quantities:
-            _FINDERS.setdefault(quantity, []).append(Finder(find, of, table))
-        return find
+            _FINDERS.setdefault((document, quantity), []).append(Finder(function, of, table))
+        return function
 
     return register
 
 
-def answered() -> set[str]:
-    """The quantities that somebody answers for."""
-    return set(_FINDERS)
+def quantities_looked_up() -> set[str]:
+    """The quantities of all documents for which a function is registered."""
+    return {quantity for document, quantity in _FINDERS if not document}
 
 
-def answer(results: StudyResults, row: Row) -> Answer | None:
+def look_up(results: StudyResults, row: Row) -> Finding | None:
     """Our number for a row, None where the results have none.
 
     Of a training that was repeated with several seeds it is their mean, and the interval is where one more training
@@ -142,14 +146,14 @@ def answer(results: StudyResults, row: Row) -> Answer | None:
     return deciding(several, row) if len(several) == len(row["models"]) else None
 
 
-def deciding(several: list[Answer], row: Row) -> Answer:
+def deciding(several: list[Finding], row: Row) -> Finding:
     """The answer that decides a claim on all models, of those of each of them."""
     worst = extreme(pd.Series([one.value for one in several]), row)
     return replace(next(one for one in several if one.value == worst), note=f"over {len(several)} models")
 
 
-def _of_seeds(results: StudyResults, row: Row) -> Answer | None:
-    """The answer of the row's training, or of all its seeds together, also where one of them stands for the study."""
+def _of_seeds(results: StudyResults, row: Row) -> Finding | None:
+    """The number of the row's training, or of all its seeds together, also where one of them represents the study."""
     name, number = variant_of(row.get("ours") or "")
     if number and not row["listed"]:
         asked = [(results.of_seed(seed), each) for seed, each in enumerate(trainings_of(results, name), start=1)]
@@ -169,7 +173,7 @@ def trainings_of(results: StudyResults, model: str) -> list[str]:
     return list(seeds)
 
 
-def pooled(found: list[Answer]) -> Answer | None:
+def pooled(found: list[Finding]) -> Finding | None:
     """The mean over trainings that differ in their seed, with the interval (95 %) in which one more would lie.
 
     It is never narrower than those of single ones: trainings that search the same few instances may agree by chance.
@@ -193,7 +197,8 @@ def pooled(found: list[Answer]) -> Answer | None:
     return replace(numbers[0], value=value, low=value - half, high=value + half, note=note, seeds=len(numbers), **means)
 
 
-def _first(results: StudyResults, row: Row) -> Answer | None:
-    """The first answer of a module; facts before all others, numbers before what is missing."""
-    found = [finder.ask(results, row) for finder in _FINDERS.get(row["quantity"], ())]
+def _first(results: StudyResults, row: Row) -> Finding | None:
+    """The first number of a module; facts before all others, numbers before what is missing."""
+    of_document, of_all = ((document, row["quantity"]) for document in (row.get("source"), ""))
+    found = [finder.ask(results, row) for finder in _FINDERS.get(of_document) or _FINDERS.get(of_all, ())]
     return next(iter(sorted(filter(None, found), key=lambda one: (not one.fact, bool(one.missing)))), None)

@@ -6,16 +6,15 @@ import pandas as pd
 
 from costtogo.literature.answers.audit import measure
 from costtogo.literature.answers.listed_searches import of_cells
-from costtogo.literature.finding import Answer, Row
-from costtogo.tables.kept import kept_of
-from costtogo.tables.repeats import REPEATS, checkpoints_of_recipe
+from costtogo.literature.finding import Finding, Row
 from costtogo.tables.results import StudyResults
+from costtogo.tables.several_seeds import REPEATS, checkpoints_of_recipe
 
 AUDITED = ("mean_absolute_error", "admissible_percent", "overestimation_mean", "consistent_percent")
 SEARCHED = ("optimal_percent", "nodes_expanded", "length")
 
 
-def with_other_seeds(results: StudyResults, row: Row) -> list[Answer]:
+def with_other_seeds(results: StudyResults, row: Row) -> list[Finding]:
     """What trainings by the recipe of the row's own with other seeds, which other studies have kept, answer to a row.
 
     At the checkpoint and the λ and N of the row; none for a number that is not kept of them.
@@ -24,8 +23,7 @@ def with_other_seeds(results: StudyResults, row: Row) -> list[Answer]:
     if not isinstance(model, str) or not results.has(f"models/{model}"):
         return []
     found = []
-    for path in kept_of(results.params, [results.training(model)["puzzle"]], results.references.measured):
-        kept = results.kept(path.stem)
+    for kept in results.kept_on(results.training(model)["puzzle"]):
         rows = checkpoints_of_recipe(results, kept, model)
         for number, of_seed in rows.groupby("seed") if len(rows) else ():
             name = f"{model}_seed{number}"
@@ -35,7 +33,7 @@ def with_other_seeds(results: StudyResults, row: Row) -> list[Answer]:
     return [each for each in found if each is not None]
 
 
-def _answered(kept: StudyResults, row: Row, rows: pd.DataFrame) -> Answer | None:
+def _answered(kept: StudyResults, row: Row, rows: pd.DataFrame) -> Finding | None:
     """What one training answers; rows: its checkpoints, as they are kept."""
     if row["quantity"] in AUDITED:
         return measure(kept, row, rows.drop_duplicates(["scope", "iteration"]))

@@ -1,7 +1,8 @@
 """What the numbers of the literature count or measure: each quantity once, with its name, its tolerance, its reason.
 
 quantities.csv has them: of the thesis, whose trainings and searches are repeated checkpoint by checkpoint on puzzles
-that can be listed, and, where they are others, of all other documents and of the thesis on puzzles too large to list.
+that can be listed, and, where they are others, of all other documents and of the thesis on puzzles too large to list;
+and of local value iteration, whose document has numbers of its own.
 as_is: a number that is the same or not, what a training or a search was asked for, and written as it is.
 """
 
@@ -23,7 +24,7 @@ class Quantity(NamedTuple):
 
     title: as readers see it.  better: of a result, +1 if more is better, -1 if less, 0 if neither.  absolute, relative:
     by how much two numbers may differ and be the same, in the quantity's unit and as a share of the reported value.
-    clock: a clock tells it, so that it stands apart.  reason: why nothing stands beside it, where nothing does.
+    clock: it is a wall-clock time, which is reported apart.  reason: why we have no number for it, where we have none.
     form: how its numbers are written, where not as form_of says.  parameter: of a setting of a training, where the
     parameters of one have it: "architecture.first_layers.0".
     """
@@ -64,12 +65,13 @@ def _quantity(row: dict[str, str]) -> Quantity:
 
 THESIS = _read("thesis")
 OTHERS = THESIS | _read("others")
+LOCAL_VI = _read("local_vi")
 TIMES = tuple(name for name, quantity in OTHERS.items() if quantity.clock)
 
 
 def quantity_of(name: str, thesis: bool = False) -> Quantity:
     """A quantity by its name in data/reported; thesis: in the tables of the thesis's own recipes."""
-    return (THESIS if thesis and name in THESIS else OTHERS)[name]
+    return (THESIS if thesis and name in THESIS else LOCAL_VI | OTHERS)[name]
 
 
 def form_of(name: str, thesis: bool = False) -> Format:

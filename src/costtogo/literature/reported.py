@@ -1,4 +1,4 @@
-"""The literature's numbers on a puzzle, and what its trainings cost beside one of ours."""
+"""The literature's numbers on a puzzle, and what its trainings cost compared with one of ours."""
 
 import math
 from collections.abc import Iterable
@@ -45,13 +45,13 @@ def read_reported(paths: Iterable[Path | str], puzzle: str | None = None) -> pd.
 
 
 def read_local_vi(path: Path) -> pd.DataFrame:
-    """The numbers of the document on local value iteration, value as text.
+    """The numbers of the document on local value iteration, value as text, which holds fractions.
 
-    tile, considered and initial_size are 0 where a number has none.
+    tile, considered and initial_size are 0 where a number has none; source, the first column, is the document.
     """
-    rows = read_csv(path, dtype=str).fillna("")
+    rows = read_csv(path, dtype=str).fillna("").assign(source=path.stem)
     counts = ["tile", "considered", "initial_size"]
-    return rows.assign(**rows[counts].replace("", "0").astype(int))
+    return rows.assign(**rows[counts].replace("", "0").astype(int))[["source", *rows.columns.drop("source")]]
 
 
 def rows_on(puzzles: Iterable[str], listed: Iterable[str], folder: Path = REPORTED) -> pd.DataFrame:
@@ -64,10 +64,10 @@ def rows_on(puzzles: Iterable[str], listed: Iterable[str], folder: Path = REPORT
 
 
 def trainings(reported: pd.DataFrame, name: str, seconds: float, states: float) -> pd.DataFrame:
-    """label, hours, states and own of our training and of each network that the literature tells of, ours first.
+    """label, hours, states and own of our training and of each network of the literature, ours first.
 
-    reported: rows of data/reported.  seconds and states: what ours took and saw.  A number is NaN where it is not
-    told.
+    reported: rows of data/reported.  seconds and states: what ours took and saw.  A number is NaN where the
+    literature does not give it.
     """
     rows = [{"label": name, "hours": seconds / 3600, "states": states, "own": True}]
     for model in NETWORKS:

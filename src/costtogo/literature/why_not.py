@@ -2,11 +2,20 @@
 
 from collections.abc import Iterator
 
-from costtogo.literature.answers.sampled_searches import exact, external, known
+from costtogo.literature.answers import sampled_searches as searches
+from costtogo.literature.counterparts import (
+    EXACT,
+    LEARNED,
+    NETWORK,
+    OPTIMAL,
+    OTHER_SETS,
+    Counterpart,
+    has_trained,
+    results_of_recipe,
+)
 from costtogo.literature.estimates import not_run
 from costtogo.literature.finding import Row
 from costtogo.literature.quantities import quantity_of
-from costtogo.literature.standing import EXACT, LEARNED, NETWORK, OPTIMAL, OTHER_SETS, Standing, has_trained, recipe_of
 from costtogo.literature.verdicts import Verdict
 from costtogo.literature.words import NOT_COMPARABLE, NOT_JUDGED, NOT_REACHED, NOT_RUN
 from costtogo.tables.results import StudyResults
@@ -16,15 +25,15 @@ NEEDS_OPTIMA = (
     *("optimal_percent", "extra_moves", "extra_moves_2_percent", "extra_moves_4_percent", "length_ratio"),
     *("overestimation_mean", "admissible_within_one_percent", "length"),
 )
-BESIDE = {"at_most_kociemba_percent": "Kociemba"}  # quantities of two solvers: the one of another document
+OTHER_SOLVERS = {"at_most_kociemba_percent": "Kociemba"}  # of quantities that compare two: that of another document
 
 
-def why_not(own: StudyResults, row: Row, standing: Standing) -> Iterator[Verdict]:
-    """Why a number has none of ours beside it: verdict after verdict, of which the first counts."""
+def why_not(own: StudyResults, row: Row, counterpart: Counterpart) -> Iterator[Verdict]:
+    """Why we have no number for one of the literature: verdict after verdict, of which the first counts."""
     quantity, model = quantity_of(row["quantity"], row["repeated"]), row["model"]
-    if row["repeated"] and quantity.clock and standing.recipe != EXACT:
+    if row["repeated"] and quantity.clock and counterpart.recipe != EXACT:
         yield NOT_JUDGED, APART
-    if row["repeated"] and standing.recipe:
+    if row["repeated"] and counterpart.recipe:
         yield NOT_COMPARABLE, "not measured on these terms"
     if row["repeated"] and row["source"] in own.params.beside:
         told = "; timings.md has the hours that it would take" if model in set(not_run(own)["model"]) else ""
@@ -40,7 +49,7 @@ def why_not(own: StudyResults, row: Row, standing: Standing) -> Iterator[Verdict
 def _listed(own: StudyResults, row: Row) -> Iterator[Verdict]:
     """Why not, of a training that is repeated by its name."""
     model = row["model"]
-    if isinstance(model, str) and model not in OPTIMAL and not has_trained(recipe_of(own, row), model):
+    if isinstance(model, str) and model not in OPTIMAL and not has_trained(results_of_recipe(own, row), model):
         yield NOT_RUN, f"the training has not been run: config/{row['source']}.yaml"
     if quantity_of(row["quantity"]).clock and model == NETWORK:
         yield NOT_JUDGED, APART
@@ -50,7 +59,7 @@ def _listed(own: StudyResults, row: Row) -> Iterator[Verdict]:
 
 def _unsolved_or_timed(own: StudyResults, row: Row) -> Iterator[Verdict]:
     """Why not, of searches on a puzzle too large to list: too few were solved, or seconds may not be seen."""
-    model, found = row["model"], exact(own)
+    model, found = row["model"], searches.exact(own)
     if (model in OPTIMAL or row["quantity"] == "seconds_ratio_pdb") and found and not found.rows["solved"].all():
         solved, limit = found.rows["solved"], own.asked.optima.max_generated
         why = f"{found.what}, solves {solved.sum()} of {len(solved)} within {limit:,} nodes each: no mean of all"
@@ -66,11 +75,11 @@ def _large(own: StudyResults, row: Row) -> Iterator[Verdict]:
     if row["set"] in OTHER_SETS:
         yield NOT_COMPARABLE, OTHER_SETS[row["set"]]
     asked_of = model in (*LEARNED[:1], *OPTIMAL, "Report_DNN")
-    if quantity in NEEDS_OPTIMA and asked_of and external(own) is None and own.asked.external is not None:
+    if quantity in NEEDS_OPTIMA and asked_of and searches.external(own) is None and own.asked.external is not None:
         yield NOT_RUN, f"not measured yet: snakemake {own.study}-external measures it"
-    if quantity in NEEDS_OPTIMA and external(own) is not None and known(own) is None:
+    if quantity in NEEDS_OPTIMA and searches.external(own) is not None and searches.with_optima(own) is None:
         yield NOT_COMPARABLE, "needs optima, which are not known"
-    if "Kociemba" in (model, BESIDE.get(quantity)) and own.asked.two_phase is not None:
+    if "Kociemba" in (model, OTHER_SOLVERS.get(quantity)) and own.asked.two_phase is not None:
         yield NOT_RUN, f"not measured yet: snakemake {own.study}-two_phase measures it"
     if isinstance(model, str) and model not in LEARNED:
         yield NOT_RUN, "another solver or training, which the study does not run"

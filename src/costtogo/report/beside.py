@@ -1,24 +1,25 @@
-"""The literature's numbers beside ours as parts of the report: scoreboard, rules, tables, what is worse and why, slips.
+"""The literature's numbers with ours as parts of the report: scoreboard, rules, tables, what is worse and why, slips.
 
-Two kinds: repeated, on the thesis where its recipes are repeated, and documents, on all else. Each has its numbers,
-and its differences: where ours is worse, and slips.
+They come in two kinds: `repeated`, for the thesis where its recipes are repeated, and `documents`, for all else. Each
+has a part with all numbers, and one with the differences: where ours is worse, and slips.
 """
 
 from collections import Counter
-from collections.abc import Iterator
 from typing import Any
 
 import pandas as pd
+from pandas.api.typing import DataFrameGroupBy
 
 from costtogo.analysis.numbers import Format, amount, is_missing, short
 from costtogo.literature import verdicts
 from costtogo.literature.answers import local_vi
 from costtogo.literature.answers.sampled_searches import NEARLY_ALL
 from costtogo.literature.claims import claims, claims_judged, scoreboard
+from costtogo.literature.comparison import joined
+from costtogo.literature.counterparts import COMPACT, EXACT
 from costtogo.literature.listings import Replay
 from costtogo.literature.quantities import OTHERS, THESIS, TIMES, form_of, quantity_of
 from costtogo.literature.reported import DOCUMENTS
-from costtogo.literature.standing import COMPACT, EXACT
 from costtogo.literature.words import CANNOT_TELL, COST, DECIDED, FACT, HELD, NOT_JUDGED, NOT_REACHED, VERDICTS, WORSE
 from costtogo.puzzles import family
 from costtogo.report.markdown import code, table
@@ -27,7 +28,7 @@ from costtogo.tables.results import StudyResults
 
 POINTS = "convergence_point_iteration"  # shown as one list a model
 ALIKE = ["source", "section", "quantity", "model", "iteration", "path_weight", "batch_size", "set", "unit"]
-ABOUT = 4  # quantities that a finding names
+ABOUT = 4  # quantities that a sentence names
 RECIPES = {EXACT: "exact recipe", COMPACT: "compact network", "ours": "our own recipe", "": "no training"}
 
 
@@ -47,7 +48,7 @@ def claims_in_short(comparison: pd.DataFrame) -> dict[str, Any]:
     """How many of the claims about results that could be decided hold, in all and by recipe, and the scoreboard.
 
     Also how many of those that hold do so without any heuristic, by their interval alone, or rest on a single training,
-    and of how many that cannot be told the whole interval is worse than what was reported.
+    and for how many without a verdict the whole interval is worse than what was reported.
     """
     counted = scoreboard(comparison)
     results = counted[counted["of"] == "results"].groupby("recipe", sort=False)[[*DECIDED]].sum()
@@ -121,14 +122,16 @@ def related(row: dict[str, Any] | pd.Series, form: Format) -> str:
     return ("" if row["relation"] == "=" else f"{row['relation']} ") + form(row["reported"])
 
 
-# The thesis, where its recipes are repeated
+# The numbers
+
+
 def repeated(comparison: pd.DataFrame, estimated: bool, thresholds: dict[str, float], exact: bool) -> str:
-    """The thesis's numbers, section by section.
+    """The thesis's numbers where its recipes are repeated, section by section.
 
     comparison: as costtogo.literature.comparison.compare returns it.  estimated: whether timings.md has how long exact
     recipes would take that have not been run.  thresholds: by model, the share of optimal solutions, %, that the
     checkpoints of an exact recipe had to have which the one that searches use was chosen from.  exact: whether the
-    kept exact recipes stand beside the study.
+    kept exact recipes are shown in the study.
     """
     ran = comparison[comparison["quantity"] == "convergence_points"].groupby("model", sort=False)["recipe"]
     sections = comparison.groupby("section", sort=False)
@@ -138,32 +141,65 @@ def repeated(comparison: pd.DataFrame, estimated: bool, thresholds: dict[str, fl
         thresholds=thresholds,
         exact=exact,
         waiting=[model for model, recipes in ran if EXACT not in set(recipes)],
-        sections={section: [points_table(rows), repeated_table(rows)] for section, rows in sections},
+        sections={section: [points_table(rows), numbers_table(rows, repeated=True)] for section, rows in sections},
     )
 
 
-def repeated_differences(comparison: pd.DataFrame, listings: dict[float, Replay]) -> str:
-    """Where ours is worse than the thesis, and its slips."""
-    slips = comparison[comparison["erratum"].notna()].groupby(["section", "erratum"], sort=False)
-    worse = list(_worse(comparison))
-    return render("repeated_differences", worse=worse, slips=[_slip(rows) for _, rows in slips], listings=listings)
+def documents(comparison: pd.DataFrame, title: str) -> str:
+    """The numbers of all other documents, below a title; empty where there is none."""
+    compared = comparison[comparison["reproduced"].notna()].groupby("source", sort=False)
+    sections = {DOCUMENTS[source]: numbers_table(rows) for source, rows in compared}
+    count = comparison["source"].nunique()
+    return render("documents", title=title, count=count, sections=sections) if count else ""
 
 
-def repeated_table(rows: pd.DataFrame) -> str:
-    """A row for each number but those of the list of convergence points, empty where there is none."""
-    header = ["model", "where", "quantity", "thesis", "exact recipe", "compact", "all states", "verdict"]
-    lines = [_repeated_line(row) for row in rows.to_dict("records") if row["quantity"] != POINTS]
-    return table(header, lines) if lines else ""
+def numbers_table(rows: pd.DataFrame, repeated: bool = False) -> str:
+    """The reported numbers and ours, empty without rows.
+
+    repeated: a row for each number, with a column for each recipe, without the list of convergence points; else one row
+    for all numbers that differ in their distance alone, with one column of ours.
+    """
+    if repeated:
+        groups = [rows.loc[[place]] for place in rows.index[rows["quantity"] != POINTS]]
+        headings = ["thesis", "exact recipe", "compact", "all states"]
+    else:
+        groups = [group for _, group in rows.groupby(ALIKE, sort=False, dropna=False)]
+        headings = ["reported", "ours"]
+    lines = [_line_of(group, repeated) for group in groups]
+    return table(["model", "where", "quantity", *headings, "verdict"], lines) if lines else ""
 
 
-def _repeated_line(row: dict[str, Any]) -> list[str]:
-    form = form_of(row["quantity"], thesis=True)
-    exact = row["reproduced"] if row["recipe"] != COMPACT else None
-    compact = row["compact"] if row["recipe"] else None
-    ours = ["–" if is_missing(value) else form(value) for value in (exact, compact, row["exhaustive"])]
-    unit = f" {row['unit']}" if row["quantity"] in TIMES and row["quantity"] in THESIS else ""
-    name = code(row["model"]) if isinstance(row["model"], str) else row["puzzle"]
-    return [name, where_text(row), _title(row), related(row, form) + unit, *ours, row["verdict"]]
+def _line_of(group: pd.DataFrame, repeated: bool) -> list[str]:
+    """A row of the table: of one number, or of several that differ in their distance."""
+    row, distances = group.iloc[0].to_dict(), group["distance"]
+    form, missing = form_of(row["quantity"], repeated), row["puzzle"] if repeated else "–"
+    several = len(group) > 1 and distances.notna().all()
+    where = where_text(row | {"distance": None} if several else row)
+    where += f", distances {distances.min():.0f} to {distances.max():.0f}" if several else ""
+    unit = f" {row['unit']}" if row["quantity"] in TIMES and (row["quantity"] in THESIS or not repeated) else ""
+    theirs = [
+        ("" if relation == "=" else f"{relation} ") + _range(numbers["reported"], form) + unit
+        for relation, numbers in group.groupby("relation", sort=False)
+    ]
+    ours = [_range(values, form) for values in (_of_recipes(group) if repeated else [group["reproduced"]])]
+    counted = group["verdict"].value_counts(sort=False)
+    verdict = ", ".join(f"{count} {name}" for name, count in counted.items()) if len(group) > 1 else row["verdict"]
+    name = code(row["model"]) if isinstance(row["model"], str) else missing
+    return [name, where if repeated else where or "–", _title(row, repeated), " and ".join(theirs), *ours, verdict]
+
+
+def _of_recipes(rows: pd.DataFrame) -> list[pd.Series]:
+    """Ours by the exact recipe, by the compact network, and over all states."""
+    exact, compact = rows["reproduced"].where(rows["recipe"] != COMPACT), rows["compact"].where(rows["recipe"] != "")
+    return [exact, compact, rows["exhaustive"]]
+
+
+def _range(values: pd.Series, form: Format) -> str:
+    """A value, or the least and the greatest of several; a dash where there is none."""
+    if values.isna().all():
+        return "–"
+    low, high = form(values.min()), form(values.max())
+    return low if low == high else f"{low} … {high}"
 
 
 def points_table(rows: pd.DataFrame) -> str:
@@ -177,17 +213,58 @@ def points_table(rows: pd.DataFrame) -> str:
     return table(["model", "", "iterations"], lines) if lines else ""
 
 
-def _worse(comparison: pd.DataFrame) -> Iterator[dict[str, Any]]:
-    """Of each quantity of a section that is worse or not reached how often, and the number that is farthest off."""
-    alike = comparison.groupby(["section", "quantity"]).size()
+# Where ours is worse, where there is none, and slips
+
+
+def repeated_differences(comparison: pd.DataFrame, listings: dict[float, Replay]) -> str:
+    """Where ours is worse than the thesis, and its slips."""
+    slips = comparison[comparison["erratum"].notna()].groupby(["section", "erratum"], sort=False)
+    counts = comparison.groupby(["section", "quantity"]).size()
+    worse = [_farthest(rows, counts[of]) for of, rows in _fallen(comparison, ["section", "quantity"])]
+    return render("repeated_differences", worse=worse, slips=[_slip(rows) for _, rows in slips], listings=listings)
+
+
+def documents_differences(comparison: pd.DataFrame, title: str, walks: bool = False, beams: bool = False) -> str:
+    """Where ours is worse, where there is none, and slips.  walks, beams: what explanations returns."""
+    if comparison.empty:
+        return ""
+    left_out = comparison[comparison["reproduced"].isna()]
+    reasons = [joined(*parts) for parts in zip(left_out["said"], left_out["why"], strict=True)]
+    counted = pd.DataFrame({"verdict": left_out["verdict"], "reason": reasons}).value_counts()
+    slips = comparison[comparison["erratum"].notna()].to_dict("records")
+    return render(
+        "documents_differences",
+        title=title,
+        documents=DOCUMENTS,
+        worse=[_first(rows) for _, rows in _fallen(comparison, ALIKE)],
+        walks=walks,
+        beams=beams,
+        reasons=[[reason, verdict, amount(count)] for (verdict, reason), count in counted.items()],
+        slips=[row | {"number": f"{_title(row, False)} {form_of(row['quantity'])(row['reported'])}"} for row in slips],
+    )
+
+
+def _fallen(comparison: pd.DataFrame, by: list[str]) -> DataFrameGroupBy:
+    """The numbers that are worse or were not reached, in groups."""
     fallen = comparison[comparison["verdict"].isin([WORSE, NOT_REACHED])]
-    for of, rows in fallen.groupby(["section", "quantity"], sort=False):
-        apart = (rows["reproduced"] - rows["reported"]).abs().where(rows["verdict"] == WORSE)
-        row = rows.loc[apart.idxmax() if apart.notna().any() else rows.index[0]].to_dict()
-        form = form_of(of[1], thesis=True)
-        told = {"title": _title(row), "count": len(rows), "of": alike[of], "models": rows["model"].dropna().unique()}
-        told |= {"ours": form(row["reproduced"]) if row["verdict"] == WORSE else None}
-        yield row | told | {"theirs": related(row, form), "where": where_text(row) or row["puzzle"]}
+    return fallen.groupby(by, sort=False, dropna=False)
+
+
+def _first(rows: pd.DataFrame) -> dict[str, Any]:
+    """The first number of such a group, and how many there are."""
+    row = rows.iloc[0].to_dict()
+    return row | {"title": _title(row, False), "count": len(rows)}
+
+
+def _farthest(rows: pd.DataFrame, of: int) -> dict[str, Any]:
+    """The number of such a group that is farthest off, with the models that have one.  of: how many were compared."""
+    apart = (rows["reproduced"] - rows["reported"]).abs().where(rows["verdict"] == WORSE)
+    row = rows.loc[apart.idxmax() if apart.notna().any() else rows.index[0]].to_dict()
+    form = form_of(row["quantity"], thesis=True)
+    ours = form(row["reproduced"]) if row["verdict"] == WORSE else None
+    numbers = {"ours": ours, "theirs": related(row, form), "where": where_text(row) or row["puzzle"]}
+    counts = {"count": len(rows), "of": of, "models": rows["model"].dropna().unique()}
+    return row | numbers | counts | {"title": _title(row)}
 
 
 def _slip(rows: pd.DataFrame) -> dict[str, Any]:
@@ -198,72 +275,6 @@ def _slip(rows: pd.DataFrame) -> dict[str, Any]:
 
 def _title(row: dict[str, Any], thesis: bool = True) -> str:
     return quantity_of(row["quantity"], thesis).title
-
-
-# All other documents
-def documents(comparison: pd.DataFrame, title: str) -> str:
-    """The numbers of these documents, below a title; empty where there is none."""
-    compared = comparison[comparison["reproduced"].notna()].groupby("source", sort=False)
-    sections = {DOCUMENTS[source]: documents_table(rows) for source, rows in compared}
-    count = comparison["source"].nunique()
-    return render("documents", title=title, count=count, sections=sections) if count else ""
-
-
-def documents_differences(comparison: pd.DataFrame, title: str, walks: bool = False, beams: bool = False) -> str:
-    """Where ours is worse, where there is none, and slips.  walks, beams: what explanations returns."""
-    if comparison.empty:
-        return ""
-    left_out = comparison[comparison["reproduced"].isna()]
-    reasons = left_out["reason"].str.replace(r"(; )?erratum: .*", "", regex=True)
-    counted = pd.DataFrame({"verdict": left_out["verdict"], "reason": reasons}).value_counts()
-    fallen = comparison[comparison["verdict"].isin([WORSE, NOT_REACHED])].groupby(ALIKE, sort=False, dropna=False)
-    slips = comparison[comparison["erratum"].notna()].to_dict("records")
-    return render(
-        "documents_differences",
-        title=title,
-        documents=DOCUMENTS,
-        worse=[_falls_short(rows) for _, rows in fallen],
-        walks=walks,
-        beams=beams,
-        reasons=[[reason, verdict, amount(count)] for (verdict, reason), count in counted.items()],
-        slips=[row | {"number": f"{_title(row, False)} {form_of(row['quantity'])(row['reported'])}"} for row in slips],
-    )
-
-
-def documents_table(rows: pd.DataFrame) -> str:
-    """A row for each number, and one for all that differ in their distance alone."""
-    lines = [_line_of(group) for _, group in rows.groupby(ALIKE, sort=False, dropna=False)]
-    return table(["model", "where", "quantity", "reported", "ours", "verdict"], lines)
-
-
-def _line_of(group: pd.DataFrame) -> list[str]:
-    row, distances, form = group.iloc[0].to_dict(), group["distance"], form_of(group["quantity"].iloc[0])
-    several = len(group) > 1 and distances.notna().all()
-    where = where_text(row | {"distance": None} if several else row)
-    where += f", distances {distances.min():.0f} to {distances.max():.0f}" if several else ""
-    unit = f" {row['unit']}" if row["quantity"] in TIMES else ""
-    theirs = [
-        ("" if relation == "=" else f"{relation} ") + _range(numbers["reported"], form) + unit
-        for relation, numbers in group.groupby("relation", sort=False)
-    ]
-    counted = group["verdict"].value_counts(sort=False)
-    verdict = ", ".join(f"{count} {name}" for name, count in counted.items()) if len(group) > 1 else row["verdict"]
-    name = code(row["model"]) if isinstance(row["model"], str) else "–"
-    ours = _range(group["reproduced"], form)
-    return [name, where or "–", _title(row, False), " and ".join(theirs), ours, verdict]
-
-
-def _range(values: pd.Series, form: Format) -> str:
-    """A value, or the least and the greatest of several."""
-    low, high = form(values.min()), form(values.max())
-    return low if low == high else f"{low} … {high}"
-
-
-def _falls_short(rows: pd.DataFrame) -> dict[str, Any]:
-    """What is worse and by how much; the numbers of one quantity with the same terms once."""
-    row = rows.iloc[0].to_dict()
-    *what, by = row["reason"].split("; erratum: ")[0].split("; ")
-    return row | {"title": _title(row, False), "count": len(rows), "what": "; ".join(what), "by": by}
 
 
 def explanations(results: StudyResults) -> dict[str, bool]:

@@ -18,8 +18,8 @@ from costtogo.literature.comparison import FOUND
 from costtogo.literature.words import DECIDED, FACT, HELD, VERDICTS
 from costtogo.params.base import variant_of
 from costtogo.report.write import chapters_of
-from costtogo.tables.repeats import of_seeds
 from costtogo.tables.results import StudyResults
+from costtogo.tables.several_seeds import of_seeds
 from costtogo.tables.whole import OF_LISTED, headline_numbers
 
 SAME, WITHIN, DIFFERENT, ALONE = "the same", "within seeds", "different", "in one alone"
@@ -103,7 +103,7 @@ def _apart(values: list[float]) -> float:
 
 
 def _rows(left: pd.DataFrame, right: pd.DataFrame) -> pd.DataFrame:
-    """Each number of the literature that both have, with what each has beside it."""
+    """Each number of the literature that both have, with what each found for it."""
     sides = []
     for frame, side in ((left, "left"), (right, "right")):
         about = [name for name in frame if name not in FOUND]
@@ -134,7 +134,7 @@ def decided(counts: pd.Series) -> int:
 
 
 def _settings(left: StudyResults, right: StudyResults) -> Iterator[list[str]]:
-    """What is not the same of parameters, code, versions, commits and processors."""
+    """Which parameters, code, versions, commits and processors differ."""
     parameters = [flatten(each.params.model_dump(mode="json")) for each in (left, right)]
     for place in dict.fromkeys([*parameters[0], *parameters[1]]):
         told = [str(each.get(place, "–")) for each in parameters]

@@ -39,7 +39,7 @@ class Figures:
         return of_kinds
 
     def timed(self, puzzles: Iterable[str]) -> list[FigureEntry]:
-        """Those of some puzzles that show wall-clock time, but those of local value iteration, which tells its own."""
+        """Those of some puzzles that show wall-clock time; local value iteration shows its own."""
         shown = [entry for entry in self.entries if entry.timed and entry.puzzle in puzzles]
         return [entry for entry in shown if not entry.kind.startswith("local_vi")]
 
@@ -57,7 +57,7 @@ def _title(label: str) -> str:
 
 
 def is_whole(address: str) -> bool:
-    """Whether what is kept of a table is enough for figures."""
+    """Whether enough of a table is kept for figures."""
     return kind_of(address) not in OF_MORE
 
 

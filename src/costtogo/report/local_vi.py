@@ -5,7 +5,7 @@ from typing import Any
 
 import pandas as pd
 
-from costtogo.literature.comparison import compare_texts
+from costtogo.literature.comparison import compare_local_vi
 from costtogo.literature.words import REPRODUCED, SOURCE_ERRS, WORSE
 from costtogo.puzzles import make, title
 from costtogo.report.figures import Figures
@@ -21,16 +21,12 @@ TOLD = {
     WORSE: "differ",
 }  # verdicts in the key results
 SMALLER = "puzzle8"  # on which a test compares the shares and averages with every board
+compared = compare_local_vi  # the document's numbers with ours; where results are timed, wall-clock times alone
 
 
 def heading(results: StudyResults) -> str:
     """What the report of a study of it alone is called."""
     return f"The {title(results.puzzle)} by local value iteration"
-
-
-def compared(results: StudyResults) -> pd.DataFrame:
-    """The document's numbers beside ours, those that a clock tells or, where results are not timed, the others."""
-    return compare_texts(results)
 
 
 def findings(results: StudyResults, by_puzzle: dict[str, Tables], comparison: pd.DataFrame) -> list[list[str]]:
@@ -59,7 +55,7 @@ def summary(results: StudyResults, by_puzzle: dict[str, Tables], comparison: pd.
 def pages(
     results: StudyResults, by_puzzle: dict[str, Tables], comparison: pd.DataFrame, figures: Figures
 ) -> Iterator[Page]:
-    """The one of the puzzle; where networks have one of its name, too, this has the method's name besides."""
+    """The page of the puzzle; where networks have one of its name, too, this one adds the method's name."""
     tables = by_puzzle[results.puzzle]
     shares, subproblems = (one_tile_a_step(tables[name]) for name in ("shares", "subproblems"))
     text = render(
@@ -74,7 +70,7 @@ def pages(
 
 
 def literature(results: StudyResults, comparison: pd.DataFrame) -> str:
-    """Nothing: the document's numbers stand in reported_vs_reproduced.csv and, where they differ, in differences."""
+    """Nothing: the document's numbers are in reported_vs_reproduced.csv and, where they differ, in differences."""
     return ""
 
 
@@ -92,7 +88,7 @@ def differences(results: StudyResults, comparison: pd.DataFrame) -> str:
 
 
 def timings(results: StudyResults, comparison: pd.DataFrame, figures: Figures) -> str:
-    """The wall-clock times, and the document's beside ours."""
+    """The wall-clock times, and the document's with ours."""
     clock, found = results.frame(f"timings/local_vi/{results.puzzle}"), solvers(results)
     if not found.empty:
         seconds = results.frame(f"timings/compared/{results.puzzle}").groupby("solver", sort=False)["seconds"]

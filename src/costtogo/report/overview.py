@@ -1,6 +1,6 @@
 """One page over all documents: which of their systems which study repeats, how their claims came out, what is missing.
 
-The systems stand in data/systems.csv; the counts are of the published reports' own reported_vs_reproduced.csv.
+The systems are in data/systems.csv; the counts are of the published reports' own reported_vs_reproduced.csv.
 """
 
 from pathlib import Path
@@ -46,7 +46,7 @@ def write_overview(reports: Path, systems: Path = SYSTEMS) -> Path:
 
 
 def _compared(folder: Path) -> pd.DataFrame | None:
-    """The literature beside a study; None where its verdicts are of an earlier kind."""
+    """The literature's numbers with a study's; None where its verdicts are of an earlier kind."""
     path = folder / "reported_vs_reproduced.csv"
     rows = read_csv(path)
     if {*MARKS} <= {*rows} and not {*rows["verdict"]} <= {*VERDICTS}:

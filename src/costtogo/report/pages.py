@@ -1,7 +1,7 @@
 """The pages of a report besides its first, report.md: one for each puzzle, and appendices.
 
-They lie in a folder of their own, since which there are depends on the study. Texts write their links as seen from
-the report's folder; linked makes them links from where a text stands.
+They are in a folder of their own, since it depends on the study which there are. Texts write their links as seen from
+the report's folder; linked makes them links from where a text is.
 """
 
 import posixpath
@@ -23,7 +23,7 @@ NOT_PUBLISHED = re.compile(r"(?<!!)\[([^]]*)\]\((tables|metrics|timings)/[^)]*\)
 class Page(NamedTuple):
     """A page.
 
-    name: the stem of its file.  kind: what it tells of, which templates/pages.md.j2 has a line on.  text: from its
+    name: the stem of its file.  kind: what it is about; templates/pages.md.j2 has a line for each kind.  text: from its
     title on, with links as seen from the report's folder.
     """
 
@@ -33,7 +33,7 @@ class Page(NamedTuple):
 
     @property
     def title(self) -> str:
-        """What stands in its first line."""
+        """The heading in its first line."""
         return self.text.partition("\n")[0].removeprefix("# ")
 
     @property

@@ -1,6 +1,6 @@
-"""A report's sentences: the templates beside this module, filled in with values that the report has computed.
+"""A report's sentences: the templates next to this module, filled in with values that the report has computed.
 
-A template is Markdown with wrapped lines; a condition or a loop stands on a line of its own. What is rendered is put
+A template is Markdown with wrapped lines; a condition or a loop has a line of its own. What is rendered is put
 together as Markdown means it: the lines of a paragraph become one, and one empty line parts paragraphs.
 """
 
@@ -67,5 +67,5 @@ def items(text: str) -> list[str]:
 
 
 def deeper(text: str) -> str:
-    """Text whose headings stand one level below where they stood."""
+    """Text whose headings are one level lower than they were."""
     return re.sub(r"^#", "##", text, flags=re.MULTILINE)

@@ -1,6 +1,6 @@
 """The report's chapter on a puzzle whose states are sampled, not listed: what each of its templates is filled in with.
 
-A section is a template, empty where the study does not ask for what it is about. It asks the chapter for what it tells.
+A section is a template, empty where the study does not ask for what it is about. It gets its values from the chapter.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -18,7 +18,7 @@ from costtogo.literature.comparison import compare_all
 from costtogo.literature.reported import DOCUMENTS, NETWORKS, numbers_of
 from costtogo.params.searches import AnytimeParams
 from costtogo.puzzles import make, noun, title
-from costtogo.report.beside import documents, documents_differences, documents_table, explanations, related
+from costtogo.report.beside import documents, documents_differences, explanations, numbers_table, related
 from costtogo.report.figures import Figures
 from costtogo.report.markdown import code, table
 from costtogo.report.pages import FOLDER, Page
@@ -59,7 +59,7 @@ SECTIONS = (  # of the puzzle's own
 class Chapter:
     """What sections ask: of the results on one puzzle, and of the tables of the report by the stem of their files.
 
-    comparison: the literature's numbers on the puzzle beside ours.  drawn: gives the figures of some kinds as Markdown.
+    comparison: the literature's numbers on the puzzle with ours.  drawn: gives the figures of some kinds as Markdown.
     """
 
     results: StudyResults
@@ -68,7 +68,7 @@ class Chapter:
     drawn: Callable[..., str]
 
     def headline_first(self, rows: pd.DataFrame) -> pd.DataFrame:
-        """Rows of models, those of the one that stands for the study before the others."""
+        """Rows of models, those of the study's headline model first."""
         return rows.sort_values("model", key=lambda names: names != self.results.asked.headline, kind="stable")
 
     def text(self, sections: Iterable[str]) -> str:
@@ -108,7 +108,7 @@ class Chapter:
         return found.rename(columns=intervals).assign(how=how, solver=solvers)
 
     def trees(self) -> list[dict[str, Any] | None]:
-        """What trees of the model that stands for the study found: of scrambled states, and of those less scrambled."""
+        """What trees of the headline model found: of scrambled states, and of less scrambled ones."""
         return [trees_in_short(self.results, of) for of in (is_scrambled, is_of_turns)]
 
     def longest_budget(self) -> pd.DataFrame:
@@ -195,7 +195,7 @@ class Chapter:
         return found[found["iteration"] == found.groupby("model")["iteration"].transform("max")]
 
     def near_the_goal(self) -> dict[str, Any]:
-        """What the audit of the model that stands for the study found on states of known distance, and on walks."""
+        """What the audit of the headline model found on states of known distance, and on walks."""
         consistency = self.last_checkpoint("consistency").set_index("model")["consistent_percent"]
         found = self.over_distances("nearby")
         row = found[found["model"] == self.results.headline_model].iloc[0].to_dict()
@@ -207,10 +207,10 @@ class Chapter:
         return found[found["model"] == self.results.headline_model].sort_values("depth")
 
     def networks_beside(self) -> str:
-        """Our numbers beside those of each network of the literature, a row for each quantity.
+        """Our numbers with those of each network of the literature, a row for each quantity.
 
-        Ours is the answer to a number of theirs, first of all of the network's own document. If there is none, it is
-        that of the headline model in the table of external instances.
+        Ours is the one found for a number of theirs, first of all of the network's own document. If there is none, it
+        is that of the headline model in the table of external instances.
         """
         comparison = self.comparison[self.comparison["distance"].isna()]
         told = {model: numbers_of(comparison, model) for model in NETWORKS}
@@ -249,7 +249,7 @@ class Chapter:
         return pooled.assign(**most).reset_index()
 
     def solvers_beside(self) -> str:
-        """What the literature tells of its own solvers in the same quantities, on its own machines and instances."""
+        """What the literature reports of its own solvers in the same quantities, on its own machines and instances."""
         told = self.comparison[self.comparison["quantity"].isin(SOLVER_QUANTITIES)]
         rows = []
         for (source, model), group in told[told["distance"].isna()].groupby(["source", "model"], sort=False):
@@ -268,16 +268,14 @@ def _with_interval(rows: pd.DataFrame) -> pd.DataFrame:
     return rows.assign(optimal_low=[100 * low for low, _ in shares], optimal_high=[100 * high for _, high in shares])
 
 
+compared = compare_all  # the literature's numbers with ours; where results are timed, wall-clock times alone
+
+
 def heading(results: StudyResults) -> str:
     """What the report of a study of one such puzzle is called."""
     above = any(results.model(name).architecture.above for name in results.model_names)
     since = "above Manhattan distance" if above else "from nothing"
     return f"{title(results.puzzle)}, learned {since}"
-
-
-def compared(results: StudyResults) -> pd.DataFrame:
-    """The literature's numbers on the puzzle beside ours; where results are timed, those that a clock tells."""
-    return compare_all(results)
 
 
 def _chapter(
@@ -289,12 +287,12 @@ def _chapter(
 
 
 def findings(results: StudyResults, by_puzzle: dict[str, Tables], comparison: pd.DataFrame) -> list[list[str]]:
-    """What the model that stands for the study solves, how well, and beside pattern databases."""
+    """What the study's headline model solves, how well, and compared with pattern databases."""
     return [items(_chapter(results, by_puzzle, comparison).text(["findings_sampled"]))]
 
 
 def summary(results: StudyResults, by_puzzle: dict[str, Tables], comparison: pd.DataFrame) -> str:
-    """The key numbers of each model, beside the literature's, and what was done."""
+    """The key numbers of each model with the literature's, and what was done."""
     return _chapter(results, by_puzzle, comparison).text(SUMMARY)
 
 
@@ -306,7 +304,7 @@ def pages(
 
 
 def literature(results: StudyResults, comparison: pd.DataFrame) -> str:
-    """The literature's numbers beside ours."""
+    """The literature's numbers with ours."""
     return documents(comparison, title(results.puzzle))
 
 
@@ -316,7 +314,7 @@ def differences(results: StudyResults, comparison: pd.DataFrame) -> str:
 
 
 def timings(results: StudyResults, comparison: pd.DataFrame, figures: Figures) -> str:
-    """The wall-clock times of the searches, the literature's beside ours, and every figure that shows time."""
+    """The wall-clock times of the searches, the literature's with ours, and every figure that shows time."""
     databases = [
         {
             "database": name,
@@ -333,8 +331,8 @@ def timings(results: StudyResults, comparison: pd.DataFrame, figures: Figures) -
         searches=of_settings(results),
         solvers=side_by_side(results),
         speeds=speeds(results, solvers(results)).round({"nodes_per_second": 0}),
-        children=results.find(f"timings/footprints/{results.puzzle}"),
+        children=results.find_frame(f"timings/footprints/{results.puzzle}"),
         databases=pd.DataFrame(databases),
-        comparison=documents_table(covered) if len(covered) else "",
+        comparison=numbers_table(covered) if len(covered) else "",
         figures="\n".join(figures.gallery([entry]) for entry in figures.timed([results.puzzle])),
     )

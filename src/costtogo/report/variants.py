@@ -5,13 +5,13 @@ from typing import Any
 
 import pandas as pd
 
-from costtogo.analysis.numbers import Format, amount, is_missing, places, short
-from costtogo.analysis.variants import (
+from costtogo.analysis.numbers import Format, amount, places, short
+from costtogo.analysis.several_seeds import (
     BASE,
     CELLS,
-    by_point,
     compare,
     divergence,
+    in_order,
     last_checkpoints,
     longest,
     predictions,
@@ -21,6 +21,7 @@ from costtogo.params.trainers import used_parameters
 from costtogo.puzzles import family
 from costtogo.report.markdown import cell_text, code, table
 from costtogo.report.render import render
+from costtogo.report.several_seeds import Mean, bold_where_it_differs, in_code, means_table, spread, with_half
 from costtogo.tables.kept import mean_distance_at_looks
 from costtogo.tables.results import StudyResults
 
@@ -47,13 +48,13 @@ def variants_text(kept: list[StudyResults], asked: Collection[str], drawn: Calla
     kept: the results of the studies that were kept.  drawn(puzzle) gives a function that gives figures on a puzzle
     as Markdown.
     """
-    repeated = [each for each in kept if each.find("variants") is not None]
+    repeated = [each for each in kept if each.find_frame("variants") is not None]
     studies = [_study(each, asked) for each in repeated if each.frame("variants")["puzzle"].isin(asked).any()]
     return render("variants", studies=studies, drawn=drawn) if studies else ""
 
 
 def _study(kept: StudyResults, asked: Collection[str]) -> Values:
-    """What is told of a study: each puzzle asked about, what admissibility costs, the searches from every state."""
+    """The values of a study: each puzzle asked about, what admissibility costs, the searches from every state."""
     rows = kept.frame("variants")
     rows = rows[rows["puzzle"].isin(asked)]
     puzzles, admissible = [_puzzle(kept, puzzle, own) for puzzle, own in rows.groupby("puzzle")], _admissible(kept)
@@ -90,7 +91,7 @@ def _changes(kept: StudyResults, puzzle: str, rows: pd.DataFrame) -> list[list[s
         return used_parameters(kept.card(f"models/{variant}_seed1")["parameters"]["training"])
 
     base, changes = parameters(BASE + puzzle), []
-    for variant in sorted(set(rows["variant"]) - {BASE + puzzle}):
+    for variant in in_order(rows["variant"], BASE + puzzle)[1:]:
         own = parameters(variant)
         changed = sorted(key for key in base | own if base.get(key) != own.get(key))
         changes.append([code(variant), "; ".join(f"{key} {short(own.get(key, '–'))}" for key in changed)])
@@ -99,36 +100,19 @@ def _changes(kept: StudyResults, puzzle: str, rows: pd.DataFrame) -> list[list[s
 
 def _compared(frame: pd.DataFrame, when: str, base: str) -> Values:
     """The means over the seeds of each variant; in bold what differs from the base."""
-    found = compare(frame, base, list(OF_TRAINING))
-    told = _means(found.assign(variant=found["variant"].map(code)), "variant", OF_TRAINING, _bold_mean)
+    found = in_code(compare(frame, "variant", [*OF_TRAINING], base), "variant")
+    means = [
+        Mean(heading, name, bold_where_it_differs(with_half(form))) for name, (heading, form) in OF_TRAINING.items()
+    ]
     searched, cell = frame["nodes_expanded"].notna().all(), cell_text(frame[CELLS].iloc[0])
+    told = means_table(found, {"variant": "variant"}, means, "seeds")
     return {"table": told, "when": when, "cell": cell, "all_searched": searched}
-
-
-def _means(found: pd.DataFrame, by: str, measures: dict[str, tuple[str, Format]], written: Callable) -> str:
-    """A row for each variant or convergence point, a column a measure; written: makes a text of a mean of found."""
-    rows = []
-    for name, group in found.groupby(by, sort=False):
-        means = group.set_index("measure")
-        cells = [written(means.loc[measure], form) for measure, (_, form) in measures.items()]
-        rows.append([str(name), str(group["seeds"].iloc[0]), *cells])
-    return table([by.replace("_", " "), "seeds", *(heading for heading, _ in measures.values())], rows)
-
-
-def _bold_mean(row: pd.Series, form: Format) -> str:
-    differs = row["difference_low"] > 0 or row["difference_high"] < 0
-    return f"**{_mean(row, form)}**" if differs else _mean(row, form)
-
-
-def _mean(row: pd.Series, form: Format) -> str:
-    half = (row["high"] - row["low"]) / 2
-    return form(row["mean"]) + ("" if is_missing(half) else f" ± {form(half)}")
 
 
 def _divergence(rows: pd.DataFrame, mean_distance: float, base: str) -> list[list[str]]:
     """Which trainings ended worse than they began, and when they were best (final-year report, 4.2.2)."""
     found, lines = divergence(rows, mean_distance), []
-    for variant in [base, *sorted(set(found["variant"]) - {base})]:
+    for variant in in_order(found["variant"], base):
         own = found[found["variant"] == variant]
         within, errors = own["within_one"].dropna(), [own["least_error"], own["last_error"]]
         reached = f"{_spread(within)} ({len(within)} of {len(own)})" if len(within) else "never"
@@ -145,12 +129,13 @@ def _longer(rows: pd.DataFrame) -> Values | None:
     if not points.duplicated(["variant", "seed"]).any():
         return None
     variant = longest(points)
-    found = by_point(points[points["variant"] == variant], list(MEASURES))
-    return {"variant": variant, "table": _means(found, "convergence_point", MEASURES, _mean)}
+    found = compare(points[points["variant"] == variant], "convergence_point", [*MEASURES])
+    means = [Mean(heading, name, with_half(form)) for name, (heading, form) in MEASURES.items()]
+    return {"variant": variant, "table": means_table(found, {"convergence_point": "convergence point"}, means, "seeds")}
 
 
 def _predictors(rows: pd.DataFrame) -> Values:
-    """How each measure orders the checkpoints, beside how the searches do."""
+    """How each measure orders the checkpoints, compared with how the searches do."""
     headings = {name: heading for name, (heading, _) in MEASURES.items() if name not in TARGETS}
     headings["bias"] = "bias, moves"
     found = predictions(rows.reset_index(drop=True), list(headings), TARGETS).set_index(["measure", "within", "target"])
@@ -168,7 +153,8 @@ def _from_the_start(last: pd.DataFrame, base: str) -> Values:
     cells = list(last[CELLS].drop_duplicates().itertuples(index=False, name=None))
     _, weight, size = hardest = max(cells, key=lambda cell: (cell[1], -cell[2]))
     few, lines = int(last["states"].max() / FEW), []
-    for variant, group in sorted(last.groupby("variant"), key=lambda pair: (pair[0] != base, pair[0])):
+    for variant in in_order(last["variant"], base):
+        group = last[last["variant"] == variant]
         searched = {cell: group[(group[CELLS] == list(cell)).all(axis=1)] for cell in cells}
         names = ("states_seen", "reach", "mean_absolute_error", "descending_percent")
         measured = [_spread(searched[hardest][name]) for name in names]
@@ -183,8 +169,7 @@ def _from_the_start(last: pd.DataFrame, base: str) -> Values:
 
 def _spread(values: pd.Series, form: Format = amount) -> str:
     """The median of the seeds, and the least and the most where they differ.  -> "81 [64, 120]"."""
-    low, middle, high = (form(value) for value in (values.min(), values.median(), values.max()))
-    return middle if low == high else f"{middle} [{low}, {high}]"
+    return spread(values.min(), values.median(), values.max(), form)
 
 
 def _admissible(kept: StudyResults) -> pd.DataFrame:

@@ -1,6 +1,6 @@
-"""A study's report, whatever is asked of its puzzles: its pages, its tables, its timings, the literature beside it.
+"""A study's report, whatever is asked of its puzzles: its pages, its tables, its timings, the literature with it.
 
-A chapter is a module that tells of some results: heading, compared, the literature's numbers beside ours; findings and
+A chapter is a module about some results: heading; compared, the literature's numbers with ours; findings and
 summary for the first page; pages, of the puzzles; literature and differences for the appendices; and timings.
 """
 
@@ -14,8 +14,9 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from costtogo.files import remove_others, write_csv, write_json, write_text
+from costtogo.literature.comparison import published
 from costtogo.puzzles import title as puzzle_title
-from costtogo.report import exhaustive, local_vi, sampled
+from costtogo.report import listed, local_vi, sampled
 from costtogo.report.beside import claims_in_short, rules_text, unmet
 from costtogo.report.figures import Figures
 from costtogo.report.pages import FIRST, FOLDER, Page, placed, written
@@ -31,7 +32,7 @@ PUBLISHED = "published"  # the folder of the reports that git has
 
 
 class Chapter(NamedTuple):
-    """A chapter's module, the results that it is about, and the literature's numbers beside these."""
+    """A chapter's module, the results that it is about, and the literature's numbers with these."""
 
     module: ModuleType
     results: StudyResults
@@ -43,7 +44,7 @@ def write(results: StudyResults, target: Path, short: bool = False, deeper: bool
 
     target: reports/<study>; deeper: one folder below, as reports/published/<study>.  short: without tables, metrics,
     timings/ and the figures that can be drawn again from what was kept and that no page of a puzzle shows.  All but
-    timings come out byte-identical from the same results.  Returns the numbers that stand for each model.
+    timings come out byte-identical from the same results.  Returns the headline numbers of each model.
     """
     numbers, figures = headline_numbers(results), Figures.of_study(results, timed=not short)
     by_puzzle = {puzzle: tables_of(results.of(puzzle)) for puzzle in results.puzzles}
@@ -54,7 +55,7 @@ def write(results: StudyResults, target: Path, short: bool = False, deeper: bool
     write_text(target / FIRST, form(first_page(results, chapters, by_puzzle, pages, short)))
     told = {page.name: written(page._replace(text=form(page.text)), results.study) for page in pages}
     write_each(target / FOLDER, "md", told)
-    write_csv(target / "reported_vs_reproduced.csv", beside)
+    write_csv(target / "reported_vs_reproduced.csv", published(beside))
     text, frames = timings_of(results.with_times(), figures)
     write_text(target / "timings.md", form(text))
     if not short:
@@ -67,7 +68,7 @@ def write(results: StudyResults, target: Path, short: bool = False, deeper: bool
 def first_page(
     results: StudyResults, chapters: list[Chapter], by_puzzle: dict[str, Tables], pages: list[Page], short: bool
 ) -> str:
-    """What is asked, what was found, how the literature's claims came out, key numbers, how it was done, the pages."""
+    """The question, what was found, how the literature's claims came out, key numbers, how it was done, the pages."""
     summaries = [each.module.summary(each.results, by_puzzle, each.comparison) for each in chapters]
     parts = [
         f"# {title(chapters)}: the study `{results.study}`\n",
@@ -94,14 +95,14 @@ def first_screen(results: StudyResults, chapters: list[Chapter], by_puzzle: dict
         "first_screen",
         puzzles=list(map(puzzle_title, results.puzzles)),
         learned=list(map(puzzle_title, results.models)),
-        listed=list(map(puzzle_title, exhaustive.puzzles(results))),
+        listed=list(map(puzzle_title, listed.puzzles(results))),
         findings=[*most_telling(found, FINDINGS - len(fallen)), *fallen],
         **values,
     )
 
 
 def most_telling(found: list[list[str]], most: int) -> list[str]:
-    """At most so many findings: the first of each puzzle, then the second of each. Puzzles keep their order."""
+    """Up to `most` findings: the first of each puzzle, then the second of each. Puzzles keep their order."""
     ranked = [(place, text) for rank in zip_longest(*found) for place, text in enumerate(rank) if text]
     return [text for _, text in sorted(ranked[:most], key=lambda each: each[0])]
 
@@ -109,7 +110,7 @@ def most_telling(found: list[list[str]], most: int) -> list[str]:
 def pages_of(
     results: StudyResults, chapters: list[Chapter], by_puzzle: dict[str, Tables], figures: Figures, short: bool
 ) -> list[Page]:
-    """The pages of the puzzles, then the appendices; one that has nothing to tell is left out."""
+    """The pages of the puzzles, then the appendices; an empty one is left out."""
     own = [page for each in chapters for page in each.module.pages(each.results, by_puzzle, each.comparison, figures)]
     others = list(filter(lambda page: page.text, appendices(results, chapters, figures)))
     asked = figures.not_kept(results) if short else figures
@@ -125,13 +126,13 @@ def with_more_figures(page: Page, more: Page | None) -> Page:
 
 def appendices(results: StudyResults, chapters: list[Chapter], figures: Figures) -> Iterator[Page]:
     """The appendices but those of figures."""
-    beside, kept = pd.concat(each.comparison for each in chapters), exhaustive.kept(results)
+    beside, kept = pd.concat(each.comparison for each in chapters), listed.kept(results)
     for name in ("literature", "differences"):
         texts = [getattr(each.module, name)(each.results, each.comparison) for each in chapters]
         yield Page(f"appendix_{name}", name, appendix(name, texts))
     yield Page("appendix_rules", "rules", rules_text(beside) if len(beside) else "")
-    yield Page("appendix_variants", "variants", variants_text(kept, exhaustive.puzzles(results), figures.of))
-    yield Page("appendix_instances", "instances", exhaustive.instance_sets(results))
+    yield Page("appendix_variants", "variants", variants_text(kept, listed.puzzles(results), figures.of))
+    yield Page("appendix_instances", "instances", listed.instance_sets(results))
     texts = [provenance_text(results), kept_text(kept)]
     yield Page("appendix_provenance", "provenance", appendix("provenance", texts))
 
@@ -155,10 +156,10 @@ def figures_left(figures: Figures, pages: list[Page]) -> Iterator[Page]:
 
 
 def chapters_of(results: StudyResults) -> Iterator[Chapter]:
-    """One on all puzzles whose states are listed, then for each other puzzle those on what is asked of it."""
-    listed = exhaustive.puzzles(results)
-    asked = [(exhaustive, listed)] if listed else []
-    asked += [(sampled, [puzzle]) for puzzle in results.models if puzzle not in listed]
+    """One on all puzzles whose states are listed, then for each other puzzle those on what the study asks of it."""
+    every_state = listed.puzzles(results)
+    asked = [(listed, every_state)] if every_state else []
+    asked += [(sampled, [puzzle]) for puzzle in results.models if puzzle not in every_state]
     asked += [(local_vi, [puzzle]) for puzzle, params in results.puzzles.items() if params.local_vi]
     for module, puzzles in asked:
         own = results.of(*puzzles)
@@ -168,13 +169,13 @@ def chapters_of(results: StudyResults) -> Iterator[Chapter]:
 def title(chapters: list[Chapter]) -> str:
     """What the report is called: as its only chapter, or as one on several puzzles."""
     first = chapters[0]
-    return first.module.heading(first.results) if len(chapters) == 1 else exhaustive.heading(first.results)
+    return first.module.heading(first.results) if len(chapters) == 1 else listed.heading(first.results)
 
 
 def headed(chapters: list[Chapter], texts: list[str]) -> Iterator[str]:
     """The texts of chapters, below headings where there are several; that on listed puzzles, the first, has none."""
     for chapter, text in zip(chapters, texts, strict=True):
-        if len(chapters) == 1 or chapter.module is exhaustive:
+        if len(chapters) == 1 or chapter.module is listed:
             yield text
         else:
             yield f"## {chapter.module.heading(chapter.results)}\n\n{deeper(text)}"
@@ -196,5 +197,5 @@ def timings_of(results: StudyResults, figures: Figures) -> tuple[str, Tables]:
         frames["searches"] = search_timings(results)
     texts = [each.module.timings(each.results, each.comparison, figures) for each in chapters]
     head = render("timings", study=results.study, stages=frames["stages"])
-    frames["reported_vs_reproduced"] = pd.concat(each.comparison for each in chapters)
+    frames["reported_vs_reproduced"] = published(pd.concat(each.comparison for each in chapters))
     return "\n".join([head, *headed(chapters, texts)]), frames

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from costtogo.analysis.intervals import weighted_means
-from costtogo.analysis.variants import CELLS
+from costtogo.analysis.several_seeds import CELLS
 
 LOSS_ROWS = 300  # iterations that a table of losses shows
 EARLY = (200, 250)  # iterations whose validation loss the thesis tells

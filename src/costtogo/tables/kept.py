@@ -92,7 +92,7 @@ def outdated(model: str, card: Callable[[str], dict[str, Any]]) -> bool:
 
 
 def kept_of(study: "Study", puzzles: Iterable[str], measured: Path = MEASURED) -> list[Path]:
-    """The files of the kept studies that stand beside a study and have results of any of these puzzles."""
+    """The files of the kept studies that a study's report shows and that have results of any of these puzzles."""
 
     def told_of(path: Path) -> set[str]:
         parameters = [card.get("parameters", {}) for card in cards_kept(path).values()]
@@ -102,7 +102,7 @@ def kept_of(study: "Study", puzzles: Iterable[str], measured: Path = MEASURED) -
 
 
 def mean_distance_at_looks(cards: dict[str, Any], puzzle: str) -> float | None:
-    """The mean distance of a puzzle where its trainings were looked at every so many iterations, None where not."""
+    """The mean distance of a puzzle whose trainings have checkpoints at fixed iterations; None of another puzzle."""
     trainings = [card["parameters"]["training"] for place, card in cards.items() if place.startswith("models/")]
     looked = any(each["puzzle"] == puzzle and each.get("checkpoint_iterations") for each in trainings)
     return cards[f"tables/{puzzle}"]["metrics"]["mean_distance"] if looked else None

@@ -15,7 +15,7 @@ def local(results: StudyResults, name: str) -> pd.DataFrame:
 
 
 def classes(results: StudyResults) -> pd.DataFrame:
-    """The classes of boards with their fractions as numbers beside them."""
+    """The classes of boards, with their fractions as numbers, too."""
     found = local(results, "classes").rename(columns={"share": "share_exact", "average_moves": "average_exact"})
     found["share_percent"] = [float(100 * Fraction(text)) for text in found["share_exact"]]
     found["average_moves"] = [float(Fraction(text)) for text in found["average_exact"]]
@@ -30,7 +30,7 @@ def sizes(results: StudyResults) -> pd.DataFrame:
 
 
 def solvers(results: StudyResults) -> pd.DataFrame:
-    """A row for each solver: share solved, and length beside the optimum of the boards it solved."""
+    """A row for each solver: share solved, and mean length and optimum of the boards that it solved."""
     if results.asked.local_vi.compared is None:
         return pd.DataFrame()
     rows = []

@@ -14,13 +14,14 @@ StudyResults(folder, params) is made once, where a report begins, and handed on;
 that nothing else takes the study. Of a large table a report sees an extract, which is also what is kept of it
 (costtogo.tables.extracts).
 
-    results.frame(address)       a table; FileError where there is none      results.find(address)       or None
+    results.frame(address)       a table; FileError where there is none      results.find_frame(address)    or None
     results.whole(address)       all that a stage left of it, or arrays by name, as figures need it
-    results.card(address)        what a stage noted; FileError likewise      results.find_card(address)  or {}
+    results.card(address)        what a stage noted; FileError likewise      results.find_card(address)     or {}
     results.run(address)         the key of its run in MLflow
     results.metric(address, name)    a number that a stage measured; NaN where it has not run
     results.place(address)       where a reader finds a table, from the project's root
     results.kept(study)          what another study has kept
+    results.kept_on(*puzzles)    what each study that its report shows has kept of some puzzles
     results.with_times()         the same results with their wall-clock times
     results.study                the study's name
     results.puzzles[puzzle]      what the study asks of a puzzle: its instances, searches, audit …
@@ -46,7 +47,7 @@ from costtogo.files import FileError, read_arrays, read_frame, read_json
 from costtogo.params.base import variant_of
 from costtogo.params.study import Study
 from costtogo.tables import extracts
-from costtogo.tables.kept import REPORT, cards_kept, file_of, outdated, tables_kept
+from costtogo.tables.kept import REPORT, cards_kept, file_of, kept_of, outdated, tables_kept
 from costtogo.tables.places import CAPTIONS, MEASURED, REPORTED, RESULTS
 from costtogo.tables.rows import KeptRows, rows_of
 from costtogo.types import UserError
@@ -63,7 +64,7 @@ Find = TypeVar("Find", bound=Callable[["StudyResults"], Any])
 
 @dataclass(frozen=True)
 class References:
-    """What stands beside a study's results in its report; the defaults are the project's own.
+    """What a report shows with a study's results; the defaults are the project's own.
 
     reported: the literature's numbers and listings.  measured: what longer studies kept.  captions: of the figures.
     """
@@ -78,9 +79,9 @@ class StudyResults:
     """The results of one study, each file read once.
 
     folder: results/<study>, or data/measured/<study> of kept results.  params: the study's parameters, None of what
-    another study has kept.  references: what stands beside them.  timed: whether wall-clock times, which differ from
+    another study has kept.  references: what is shown with them.  timed: whether wall-clock times, which differ from
     run to run, may be seen.  only: the puzzles that are looked at, all of the study if None.  seed: of trainings that
-    were made with several, the one that stands for the study; 0 for that of its headline.
+    were made with several, the one that represents the study; 0 for that of its headline.
     """
 
     folder: Path
@@ -113,16 +114,21 @@ class StudyResults:
         """What another study has kept, empty where it has not."""
         return self._once(("kept", study), lambda: StudyResults.of_kept(self.references.measured / study))
 
+    def kept_on(self, *puzzles: str) -> list["StudyResults"]:
+        """What each study that this one's report shows has kept of some puzzles."""
+        paths = kept_of(self.params, puzzles, self.references.measured)
+        return [self.kept(path.stem) for path in paths]
+
     def with_times(self) -> "StudyResults":
         """The same results with their wall-clock times; what was read is not read again."""
         return replace(self, timed=True)
 
     def of(self, *puzzles: str) -> "StudyResults":
-        """The same results as far as they are of some puzzles, their models and what is asked of them."""
+        """The same results of some puzzles alone, with their models and what the study asks of them."""
         return replace(self, only=puzzles)
 
     def of_seed(self, seed: int) -> "StudyResults":
-        """The same results where the trainings with another seed stand for the study."""
+        """The same results where the trainings with another seed represent the study."""
         return replace(self, seed=seed)
 
     @property
@@ -156,7 +162,7 @@ class StudyResults:
         """The tables that have been asked for so far, by address."""
         return {key[1]: found for key, found in self._found.items() if key[0] == TABLE}
 
-    def find(self, address: str) -> pd.DataFrame | None:
+    def find_frame(self, address: str) -> pd.DataFrame | None:
         """A table of a stage; None where there is none that may be seen.
 
         The searches of external instances may be seen as long as the model has the network that they were made with.
@@ -194,7 +200,7 @@ class StudyResults:
 
         Column model, first: the name.  Without rows where none has it.
         """
-        found = {name: self.find(address.format(name)) for name in names}
+        found = {name: self.find_frame(address.format(name)) for name in names}
         frames = [frame.assign(model=name)[["model", *frame]] for name, frame in found.items() if frame is not None]
         return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()
 
@@ -335,7 +341,7 @@ class StudyResults:
 
     @property
     def headline_model(self) -> str:
-        """The model that represents the study beside the literature where one puzzle's states are sampled."""
+        """The model that is compared with the literature where one puzzle's states are sampled."""
         return self.with_seed(self.asked.headline or min(self.model_names))
 
     def with_seed(self, model: str) -> str:
@@ -344,7 +350,7 @@ class StudyResults:
         return f"{name}_seed{self.seed}" if number and self.seed else model
 
     def headline_cell(self, puzzle: str) -> dict[str, Any]:
-        """set, path_weight and batch_size of the search that stands for each model of a puzzle."""
+        """set, path_weight and batch_size of the search by which each model of a puzzle is compared."""
         return self.card(f"searches/{self.models[puzzle][0]}")["parameters"]["search"]["headline"]
 
     def selected_iteration(self, model: str) -> int:

@@ -1,4 +1,4 @@
-"""The tables on searches: beams, external instances, exact solutions, networks beside pattern databases, patterns.
+"""The tables on searches: beams, external instances, exact solutions, networks and pattern databases, patterns.
 
 Each is a function of the results on one puzzle; without rows where the study does not ask for it or it has not run.
 """
@@ -9,9 +9,9 @@ from collections.abc import Callable
 import pandas as pd
 
 from costtogo.analysis.intervals import mean_interval
+from costtogo.analysis.several_seeds import CELLS
 from costtogo.analysis.solutions import mirrored_shares, triplet_shares
 from costtogo.analysis.suboptimality import summarise
-from costtogo.analysis.variants import CELLS
 from costtogo.exact.partition import parse_partition
 from costtogo.params.instances import MirroredInstances, PrefixInstances
 from costtogo.params.searches import BeamParams
@@ -52,7 +52,7 @@ def beams_text(results: StudyResults, name: str, width: int) -> str:
 
 
 def prefixes(results: StudyResults) -> pd.DataFrame:
-    """The beam searches from the beginnings of a shortest path, and the moves that each solution has too many."""
+    """The beam searches from the beginnings of a shortest path, and by how many moves each solution is too long."""
     found = results.of_each(results.model_names, "beams/{}/searches")
     if found.empty:
         return found
@@ -92,7 +92,7 @@ def triplets(results: StudyResults) -> pd.DataFrame:
 
 
 def mirrored(results: StudyResults) -> pd.DataFrame:
-    """Solutions of states beside those of their mirror images, by model and beam width (DeepCubeA, Methods)."""
+    """Solutions of states compared with those of their mirror images, by model and beam width (DeepCubeA, Methods)."""
     found, puzzle, rows = results.of_each(results.model_names, "beams/{}/searches"), make(results.puzzle), []
     for name, kind in results.asked.instances.items():
         if not isinstance(kind, MirroredInstances) or found.empty:
@@ -112,7 +112,7 @@ def mirrored(results: StudyResults) -> pd.DataFrame:
 
 
 def excesses(results: StudyResults) -> pd.DataFrame:
-    """External instances by budget and the moves that their solutions have too many; those not solved are left out."""
+    """External instances by budget and by how many moves their solutions are too long; unsolved ones are left out."""
     found, rows = results.of_each(results.model_names, "external/{}/searches"), []
     if found.empty:
         return found
@@ -125,7 +125,7 @@ def excesses(results: StudyResults) -> pd.DataFrame:
 
 
 def beside(results: StudyResults) -> pd.DataFrame:
-    """External instances under each budget beside what another solver found of each: on those that both solved, pairs.
+    """External instances under each budget, compared with another solver on pairs: those that both solved.
 
     difference, low, high: our length less theirs, the mean and its 95 % interval.  shorter, longer: shares of pairs, %.
     nodes_generated, its median, and the same of theirs; optimal_percent and their_optimal_percent of the pairs.
@@ -161,7 +161,7 @@ def pattern_databases(results: StudyResults) -> pd.DataFrame:
 
 def exact_solutions(results: StudyResults) -> pd.DataFrame | None:
     """The instances with what their exact solver found, of the sets that it was asked to; None where it has not run."""
-    found = results.find(f"optima/{results.puzzle}") if results.asked.optima else None
+    found = results.find_frame(f"optima/{results.puzzle}") if results.asked.optima else None
     return None if found is None else found[[results.asked.optima.asks_for(name) for name in found["set"]]]
 
 
@@ -189,7 +189,7 @@ def heuristics(results: StudyResults) -> pd.DataFrame:
     if baselines.empty:
         return pd.DataFrame()
     found = pd.concat([networks, baselines], ignore_index=True).rename(columns={"model": "heuristic"})
-    footprints = results.find(f"footprints/{results.puzzle}")
+    footprints = results.find_frame(f"footprints/{results.puzzle}")
     sizes = {} if footprints is None else footprints.set_index("heuristic")["bytes"].to_dict()
     found.insert(1, "learned", found.pop("learned"))
     return found.assign(bytes=found["heuristic"].map(sizes))
@@ -204,7 +204,7 @@ def best_cell(grid: pd.DataFrame) -> pd.Series:
 def compared(results: StudyResults) -> pd.DataFrame:
     """Solvers side by side on each set of the grids, columns as of heuristics, solver the first.
 
-    Every heuristic at the best λ and N of the network that stands for the study, each at its own best, then IDA*.
+    Every heuristic at the best λ and N of the headline network, each at its own best, then IDA*.
     """
     found, headline, rows = heuristics(results), results.headline_model, []
     for name, group in found.groupby("set", sort=False) if len(found) else ():
@@ -239,7 +239,7 @@ def speeds(results: StudyResults, shown: pd.DataFrame) -> pd.DataFrame:
         if row["solver"] == "BWAS":
             stage = f"{'searches' if row['learned'] else 'baselines'}/{row['heuristic']}"
             searched, keys = f"{stage}/searches", CELLS
-        searches, clock = results.find(searched), results.find(f"timings/{stage}")
+        searches, clock = results.find_frame(searched), results.find_frame(f"timings/{stage}")
         if searches is None or clock is None:
             continue
         timed = alike(searches.merge(clock, on=[*keys, "instance"]), row, *keys)

@@ -32,7 +32,7 @@ def _of_model(results: StudyResults, model: str) -> Iterator[dict]:
     outputs = results.asked.models[model].architecture.outputs
     trees = results.asked.by_group["trees"]
     for group, told in (("trees", _tree), ("policy_beams", _policy_beam), ("beams", _beam), ("searches", _bwas)):
-        grid, clock = results.find(f"{group}/{model}/grid"), results.find(f"timings/{group}/{model}")
+        grid, clock = results.find_frame(f"{group}/{model}/grid"), results.find_frame(f"timings/{group}/{model}")
         if grid is None:
             continue
         cell = [name for name in grid.columns[: grid.columns.get_loc("instances")] if name != "model"]

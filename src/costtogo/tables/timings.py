@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from costtogo.analysis.variants import CELLS
+from costtogo.analysis.several_seeds import CELLS
 from costtogo.files import flatten
 from costtogo.params.study import PuzzleStudy
 from costtogo.tables.extracts import MEASURED, of_clock

@@ -11,10 +11,9 @@ import pandas as pd
 
 from costtogo.tables.local_vi import LOCAL_VI_TABLES, sizes
 from costtogo.tables.provenance import provenance
-from costtogo.tables.repeats import repeats
 from costtogo.tables.results import START, StudyResults, Tables, alike
 from costtogo.tables.searches import SEARCH_TABLES, best_cell, left_by_stages
-from costtogo.tables.seeds import seeds
+from costtogo.tables.several_seeds import repeats, seeds
 from costtogo.tables.side_by_side import side_by_side
 from costtogo.tables.trainings import settings
 
@@ -45,8 +44,7 @@ def tables_of(results: StudyResults) -> Tables:
         for model in results.trained:
             of_model = EXHAUSTIVE_OF_MODELS if exhaustive else SAMPLED_OF_MODELS
             found |= {f"{kind}_{model}": partial(table, model=model) for kind, table in of_model.items()}
-    frames = {name: table(results) for name, table in found.items()}
-    return {name: frame for name, frame in frames.items() if not frame.empty}
+    return _with_rows({name: table(results) for name, table in found.items()})
 
 
 def of_study(results: StudyResults, by_puzzle: dict[str, Tables]) -> Tables:
@@ -55,6 +53,11 @@ def of_study(results: StudyResults, by_puzzle: dict[str, Tables]) -> Tables:
     parts = {name: {puzzle: each[name] for puzzle, each in by_puzzle.items() if name in each} for name in names}
     frames = {name: _one_under_the_other(found) for name, found in parts.items()}
     frames |= {"states_per_distance": states_per_distance(results), "provenance": provenance(results)}
+    return _with_rows(frames)
+
+
+def _with_rows(frames: Tables) -> Tables:
+    """Those that have rows."""
     return {name: frame for name, frame in frames.items() if not frame.empty}
 
 
@@ -156,7 +159,7 @@ def optimal_by_distance(results: StudyResults) -> pd.DataFrame:
 
 
 def at_headline(results: StudyResults, cells: pd.DataFrame) -> pd.DataFrame:
-    """The cells with the λ and N that stand for the models of the one puzzle."""
+    """The cells with the headline's λ and N, of the one puzzle."""
     return alike(cells, results.headline_cell(results.puzzle), "path_weight", "batch_size")
 
 
@@ -185,7 +188,7 @@ def _of_listed(results: StudyResults, model: str) -> dict[str, float]:
 
 def _of_sampled(results: StudyResults, model: str) -> dict[str, float]:
     asked = results.asked
-    grids = [results.find(f"{group}/{model}/grid") for group in dict.fromkeys(("searches", *asked.by_group))]
+    grids = [results.find_frame(f"{group}/{model}/grid") for group in dict.fromkeys(("searches", *asked.by_group))]
     tests = [search.set for search in asked.searches if getattr(asked.instances[search.set], "role", "test") == "test"]
     cells = [frame[frame["set"].isin(tests[:1])] for frame in grids if frame is not None]
     cells = [frame.reindex(columns=[*OF_SAMPLED.values(), "nodes_generated"]) for frame in cells if len(frame)]

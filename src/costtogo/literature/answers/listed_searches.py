@@ -9,8 +9,8 @@ import pandas as pd
 
 from costtogo.literature.answers.audit import Checkpoint, matching
 from costtogo.literature.answers.sampled_searches import SCRAMBLED
-from costtogo.literature.finding import NAN, Answer, Row, absent, answers, extreme, share
-from costtogo.literature.standing import OPTIMAL
+from costtogo.literature.counterparts import OPTIMAL
+from costtogo.literature.finding import NAN, Finding, Row, absent, extreme, finds, share
 from costtogo.literature.words import NOT_REACHED
 from costtogo.tables.results import StudyResults, alike
 
@@ -23,15 +23,15 @@ NAMES = {"states_solved": "solved_percent", "extra_moves": "excess", "states_sam
 
 
 # Checkpoint by checkpoint
-@answers("optimal_percent", "nodes_expanded", "length", of="repeated")
-def of_cell(results: StudyResults, row: Row) -> Answer | None:
+@finds("optimal_percent", "nodes_expanded", "length", of="repeated")
+def of_cell(results: StudyResults, row: Row) -> Finding | None:
     """A number of the searches at one λ and N; the extreme over those that the row leaves open."""
     address = f"searches/{row['ours']}/checkpoints{'' if math.isnan(row['distance']) else '_by_distance'}"
-    cells = results.find(address)
+    cells = results.find_frame(address)
     return None if cells is None else of_cells(results, row, cells, results.place(address))
 
 
-def of_cells(results: StudyResults, row: Row, cells: pd.DataFrame, file: str) -> Answer | None:
+def of_cells(results: StudyResults, row: Row, cells: pd.DataFrame, file: str) -> Finding | None:
     """The same, of these searches of checkpoints; file: where a reader finds them."""
     cells = alike(cells[cells["set"] == set_of(results, row)], row, "batch_size", "distance", "path_weight")
     chosen, note, missing = matching(results, cells, row)
@@ -41,7 +41,7 @@ def of_cells(results: StudyResults, row: Row, cells: pd.DataFrame, file: str) ->
     if values.isna().any():  # no length where nothing was solved
         return absent(NOT_REACHED, f"{note}: not solved")
     decisive = chosen.loc[values.idxmin() if row["relation"].startswith(">") else values.idxmax()]
-    found = Answer(decisive[row["quantity"]], note, file=file)
+    found = Finding(decisive[row["quantity"]], note, file=file)
     return within(found, decisive) if row["quantity"] == "optimal_percent" else found
 
 
@@ -53,7 +53,7 @@ def is_no_merit(results: StudyResults, row: Row, value: float) -> bool:
     """
     if row["quantity"] not in OF_MERIT or not row["repeated"] or not row["ours"]:
         return False
-    grid = results.find(f"searches/baseline_{results.training(row['ours'])['puzzle']}/grid")
+    grid = results.find_frame(f"searches/baseline_{results.training(row['ours'])['puzzle']}/grid")
     if grid is None:
         return False
     zero = grid[(grid["heuristic"] == "zero") & (grid["set"] == set_of(results, row))]
@@ -62,7 +62,7 @@ def is_no_merit(results: StudyResults, row: Row, value: float) -> bool:
     return not shares.empty and (extreme(shares, row) >= value if is_whole else shares.min() == 100)
 
 
-def within(found: Answer, cell: pd.Series) -> Answer:
+def within(found: Finding, cell: pd.Series) -> Finding:
     """A share of optimal solutions with its interval, which is over the walks that the instances come from."""
     if cell["instances"] < 2:
         return found
@@ -77,12 +77,12 @@ def set_of(results: StudyResults, row: Row) -> str:
     return row["set"] if same else f"start_{row['puzzle'].removeprefix('hanoi_')}"
 
 
-@answers(
+@finds(
     *("seconds", "seconds_ratio_batch_size", "seconds_ratio_path_weight"),
     of="repeated",
     table="timings/searches/{ours}",
 )
-def seconds_of_cell(results: StudyResults, row: Row, clock: pd.DataFrame) -> Answer | None:
+def seconds_of_cell(results: StudyResults, row: Row, clock: pd.DataFrame) -> Finding | None:
     """Seconds of a search with the chosen checkpoint, the extreme over λ where the row has none; or a ratio of them."""
     cells = clock[(clock["engine"] == NETWORK_ENGINE) & (clock["set"] == set_of(results, row))]
     if cells.empty:
@@ -97,11 +97,11 @@ def seconds_of_cell(results: StudyResults, row: Row, clock: pd.DataFrame) -> Ans
         values = pd.Series(ratios.mean(axis=1))
     else:
         values = seconds.reindex(index=weights, columns=[row["batch_size"]])[row["batch_size"]]
-    return Answer(extreme(values, row), f"{cells['searches'].iloc[0]:.0f} searches with the chosen checkpoint")
+    return Finding(extreme(values, row), f"{cells['searches'].iloc[0]:.0f} searches with the chosen checkpoint")
 
 
-@answers("nodes_expanded_ratio", of="repeated", table="searches/{ours}/checkpoints")
-def nodes_ratio(results: StudyResults, row: Row, cells: pd.DataFrame) -> Answer | None:
+@finds("nodes_expanded_ratio", of="repeated", table="searches/{ours}/checkpoints")
+def nodes_ratio(results: StudyResults, row: Row, cells: pd.DataFrame) -> Finding | None:
     """Nodes expanded with λ = 1 to those with the row's λ, the extreme over N."""
     chosen, note, missing = matching(results, cells[cells["set"] == row["set"]], row)
     if missing:
@@ -109,11 +109,11 @@ def nodes_ratio(results: StudyResults, row: Row, cells: pd.DataFrame) -> Answer 
     nodes = chosen.pivot(index="path_weight", columns="batch_size", values="nodes_expanded")
     if not {1.0, row["path_weight"]} <= set(nodes.index):
         return None
-    return Answer(extreme(nodes.loc[1.0] / nodes.loc[row["path_weight"]], row), note)
+    return Finding(extreme(nodes.loc[1.0] / nodes.loc[row["path_weight"]], row), note)
 
 
-@answers("optimal_percent_least", "optimal_percent_difference", of="repeated", table=BY_DISTANCE)
-def over_distances(results: StudyResults, row: Row, layers: pd.DataFrame) -> Answer | None:
+@finds("optimal_percent_least", "optimal_percent_difference", of="repeated", table=BY_DISTANCE)
+def over_distances(results: StudyResults, row: Row, layers: pd.DataFrame) -> Finding | None:
     """The least share of optimal solutions at a distance, or the most that it is below DNN_reduced_0's at point 10."""
     found = at_distances(results, layers, row)
     if found.missing:
@@ -121,14 +121,14 @@ def over_distances(results: StudyResults, row: Row, layers: pd.DataFrame) -> Ans
     shares = found.rows.set_index("distance")["optimal_percent"]
     if row["quantity"] == "optimal_percent_least":
         return within(
-            Answer(shares.min(), f"{found.note}, distance {shares.idxmin()}"), _cell(found.rows, shares.idxmin())
+            Finding(shares.min(), f"{found.note}, distance {shares.idxmin()}"), _cell(found.rows, shares.idxmin())
         )
     other = row | {"ours": "DNN_reduced_0", "point": 10.0}
-    best = results.find(BY_DISTANCE.format_map(other))
+    best = results.find_frame(BY_DISTANCE.format_map(other))
     beside = at_distances(results, best, other) if best is not None else None
     if beside is None or beside.missing:
         return beside and beside.missing
-    return Answer((beside.rows.set_index("distance")["optimal_percent"] - shares).max(), found.note)
+    return Finding((beside.rows.set_index("distance")["optimal_percent"] - shares).max(), found.note)
 
 
 def _cell(rows: pd.DataFrame, distance: int) -> pd.Series:
@@ -151,13 +151,13 @@ def at_headline(results: StudyResults, row: Row, cells: pd.DataFrame) -> dict[st
     return cells.iloc[0].to_dict() | {"limit": search["max_expansions"]} if len(cells) else None
 
 
-@answers(
+@finds(
     *("states_solved", "optimal_percent", "extra_moves", "states_sampled", "nodes_generated", "length"),
     *("search_iterations_limit", "path_weight_chosen", "batch_size_chosen"),
     of="headline",
     table="searches/{ours}/grid",
 )
-def of_headline(results: StudyResults, row: Row, grid: pd.DataFrame) -> Answer | float | None:
+def of_headline(results: StudyResults, row: Row, grid: pd.DataFrame) -> Finding | float | None:
     """A number of the network's searches; of the literature's optimal solver the length of their shortest solutions."""
     quantity, cell = row["quantity"], at_headline(results, row, grid)
     if cell is None or (row["model"] in OPTIMAL and quantity != "length"):
@@ -165,16 +165,16 @@ def of_headline(results: StudyResults, row: Row, grid: pd.DataFrame) -> Answer |
     if quantity.endswith("_chosen"):
         return cell[quantity.removesuffix("_chosen")]
     if quantity == "search_iterations_limit":
-        return Answer(cell["limit"] / cell["batch_size"], "max_expansions over N")
+        return Finding(cell["limit"] / cell["batch_size"], "max_expansions over N")
     at = f"λ = {cell['path_weight']:g}, N = {cell['batch_size']:.0f}"
     note = f"{cell['instances']:.0f} instances of the set {cell['set']}, {at}"
     if row["model"] in OPTIMAL:
-        return Answer(cell["length"] - cell["excess"], f"the mean distance of {note}")
+        return Finding(cell["length"] - cell["excess"], f"the mean distance of {note}")
     value = float(cell[NAMES.get(quantity, quantity)])
     if quantity in SHARES:
         return share(value, cell["instances"], note)
     low, high = _interval_of_moves(results, row, cell).get(quantity, (NAN, NAN))
-    return Answer(value, note, low, high)
+    return Finding(value, note, low, high)
 
 
 def _interval_of_moves(results: StudyResults, row: Row, cell: dict[str, Any]) -> dict[str, tuple[float, float]]:
@@ -188,7 +188,7 @@ def _interval_of_moves(results: StudyResults, row: Row, cell: dict[str, Any]) ->
     if not longer or "optimal_low" not in cell:
         return {}
     low, high = (excess / longer * (100 - cell[f"optimal_{end}"]) for end in ("high", "low"))
-    layers, puzzle = results.find(f"audits/{row['ours']}/by_distance"), results.training(row["ours"])["puzzle"]
+    layers, puzzle = results.find_frame(f"audits/{row['ours']}/by_distance"), results.training(row["ours"])["puzzle"]
     drawn = results.find_card(f"instances/{puzzle}").get("parameters", {}).get("instances", {}).get(cell["set"], {})
     if layers is None or "states" not in layers or drawn.get("kind") != "scrambled" or drawn["walk_max"] < SCRAMBLED:
         return {"extra_moves": (low, high)}
@@ -198,20 +198,20 @@ def _interval_of_moves(results: StudyResults, row: Row, cell: dict[str, Any]) ->
     return {"extra_moves": (low, high), "length": (length - below, length + above)}
 
 
-@answers("seconds", of="headline", table="timings/searches/{ours}")
-def seconds_at_headline(results: StudyResults, row: Row, clock: pd.DataFrame) -> Answer | None:
+@finds("seconds", of="headline", table="timings/searches/{ours}")
+def seconds_at_headline(results: StudyResults, row: Row, clock: pd.DataFrame) -> Finding | None:
     """Seconds of a search by the engine that calls the network for each search alone, as the literature's."""
     cell = at_headline(results, row, clock)
     if cell is None or row["model"] in OPTIMAL:
         return None
-    return Answer(cell["seconds"], f"{cell['searches']:.0f} searches, {cell['precision']}")
+    return Finding(cell["seconds"], f"{cell['searches']:.0f} searches, {cell['precision']}")
 
 
-@answers("path_weight_feasible", of="headline", table="searches/{ours}/grid")
-def feasible_at_headline(results: StudyResults, row: Row, grid: pd.DataFrame) -> Answer | None:
+@finds("path_weight_feasible", of="headline", table="searches/{ours}/grid")
+def feasible_at_headline(results: StudyResults, row: Row, grid: pd.DataFrame) -> Finding | None:
     """The greatest λ at which every instance of the headline's set is solved."""
     cell = at_headline(results, row, grid)
     if cell is None:
         return None
     solved = grid[(grid["set"] == cell["set"]) & (grid["solved_percent"] == 100)]
-    return Answer(float(solved["path_weight"].max()), "the greatest λ at which all are solved")
+    return Finding(float(solved["path_weight"].max()), "the greatest λ at which all are solved")

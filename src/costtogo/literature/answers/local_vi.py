@@ -1,16 +1,20 @@
-"""What local value iteration answers: states of subproblems, classes of boards, lengths of solutions, seconds.
+"""What local value iteration comes to: states of subproblems, classes of boards, lengths of solutions, seconds.
 
-Its document has numbers of its own, in the registry after PREFIX. Most are exact; what depends on boards drawn, or on
-which of several equally good moves a policy takes, has the bounds of chance for low and high.
+Its document has numbers of its own. A row says which by its terms: tile, considered and initial_size, 0 where it has
+none. Most are exact, as fractions; what depends on boards drawn, or on which of several equally good moves a policy
+takes, has the bounds of chance for low and high.
 """
 
 from fractions import Fraction
+from functools import partial
 
-from costtogo.literature.finding import Answer, Row, answers
+from costtogo.literature import finding
+from costtogo.literature.finding import Finding, Row
 from costtogo.tables.local_vi import local
 from costtogo.tables.results import StudyResults, alike
 
-PREFIX = "local_vi/"
+DOCUMENT = "local_value_iteration"
+finds = partial(finding.finds, document=DOCUMENT)
 PUZZLE = "puzzle15"  # the document's
 DRAWN = 100_000  # the document's random boards
 RARE = 1e-3  # the chance of a sample without a board so long
@@ -33,42 +37,44 @@ def sizes(results: StudyResults) -> set[int]:
     return set(local(results, "classes")["initial_size"])
 
 
-@answers(*(f"{PREFIX}{quantity}" for quantity in EXACT))
-def exact(results: StudyResults, row: Row) -> Answer:
+@finds(*EXACT)
+def exact(results: StudyResults, row: Row) -> Finding:
     """A number of the theorems, which are about one tile a step."""
-    quantity = row["quantity"].removeprefix(PREFIX)
+    quantity = row["quantity"]
     table, column = EXACT[quantity]
     named = [name for name in ("tile", "considered") if row[name]]
     value = Fraction(str(alike(local(results, table), row, "initial_size", *named)[column].max()))
     if quantity == "class_percent":
-        places = len(row["value"].partition(".")[2])
-        return Answer(float(100 * value), text=f"{float(100 * value):.{places + 2}f}")
-    return Answer(value, HALVED if quantity.endswith("states") else "", text=str(value))
+        percent, places = float(100 * value), len(row["written"].partition(".")[2])
+        last = 10**-places  # by which a number that was rounded or cut may differ
+        return Finding(percent, "", percent - last, percent + last, text=f"{percent:.{places + 2}f}", fact=True)
+    halved = quantity.endswith("states") and value != row["value"]
+    return Finding(value, HALVED if halved else "", text=str(value), fact=True)
 
 
-@answers(f"{PREFIX}boards")
-def boards(results: StudyResults, row: Row) -> Answer:
+@finds("boards")
+def boards(results: StudyResults, row: Row) -> Finding:
     """Boards of a class among those drawn, and among the document's by chance."""
     share = _share(results, row)
     average, half = float(DRAWN * share), DEVIATIONS * float(DRAWN * share * (1 - share)) ** 0.5
     drawn = int((local(results, "boards")["considered_1"] == row["considered"]).sum())
     note = f"{average:,.1f} of {DRAWN:,} boards on average"
-    return Answer(drawn, note, average - half, average + half, text=str(drawn))
+    return Finding(drawn, note, average - half, average + half, text=str(drawn))
 
 
-@answers(f"{PREFIX}average_moves")
-def average_moves(results: StudyResults, row: Row) -> Answer:
+@finds("average_moves")
+def average_moves(results: StudyResults, row: Row) -> Finding:
     """Of a class or of all boards; the bounds are those of all orders in which moves may be tried, and of a sample."""
     orders = alike(local(results, "preferences"), row, "initial_size", "considered")["average_moves"]
     share = float(_share(results, row)) if row["considered"] else 1
     lengths = local(results, "boards")[f"length_{row['initial_size']}"]
     slack = DEVIATIONS * lengths.std() / (DRAWN * share) ** 0.5
     note = f"{orders.min():.2f} to {orders.max():.2f} by the order in which equally good moves are tried"
-    return Answer(orders.iloc[0], note, orders.min() - slack, orders.max() + slack, text=f"{orders.iloc[0]:.2f}")
+    return Finding(orders.iloc[0], note, orders.min() - slack, orders.max() + slack, text=f"{orders.iloc[0]:.2f}")
 
 
-@answers(f"{PREFIX}maximum_moves")
-def maximum_moves(results: StudyResults, row: Row) -> Answer | None:
+@finds("maximum_moves")
+def maximum_moves(results: StudyResults, row: Row) -> Finding | None:
     """Of the boards drawn.
 
     The bounds are what a sample as large as the document's rarely stays below, and the longest of all boards.
@@ -82,18 +88,19 @@ def maximum_moves(results: StudyResults, row: Row) -> Answer | None:
     below = RARE ** (len(drawn) / (DRAWN * len(own)))  # so that below^n is RARE, of the document's n boards
     least = lengths.quantile(below, interpolation="lower")
     note = f"such a sample has {least:.0f} moves or more, and the longest of all boards {longest}"
-    return Answer(lengths.max(), note, least, longest, text=f"{lengths.max():.0f}")
+    return Finding(lengths.max(), note, least, longest, text=f"{lengths.max():.0f}")
 
 
-@answers(*(f"{PREFIX}{quantity}" for quantity in ("training_minutes", "training_seconds", "seconds_per_board")))
-def seconds(results: StudyResults, row: Row) -> Answer:
+@finds("training_minutes", "training_seconds", "seconds_per_board")
+def seconds(results: StudyResults, row: Row) -> Finding:
     """Seconds or minutes for all value functions, or seconds of a board."""
-    quantity = row["quantity"].removeprefix(PREFIX)
+    quantity = row["quantity"]
     what = "boards" if quantity == "seconds_per_board" else "value functions"
     clock = results.frame(f"timings/local_vi/{results.puzzle}")
     found = alike(clock, row | {"side": SIDE, "what": what}, "side", "initial_size", "what")["seconds"].iloc[0]
     by = {"training_minutes": 60, "seconds_per_board": len(local(results, "boards"))}.get(quantity, 1)
-    return Answer(found / by, text=f"{found / by:.2g}")
+    times = float(row["value"]) / (found / by)
+    return Finding(found / by, f"{times:,.0f} times as fast", text=f"{found / by:.2g}")
 
 
 def _share(results: StudyResults, row: Row) -> Fraction:

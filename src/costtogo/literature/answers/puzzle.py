@@ -12,7 +12,7 @@ from costtogo.exact.bfs import distances
 from costtogo.exact.graph import graph_of
 from costtogo.files import read_csv
 from costtogo.heuristics.network import of_architecture
-from costtogo.literature.finding import NAN, Answer, Row, answers
+from costtogo.literature.finding import NAN, Finding, Row, finds
 from costtogo.literature.listings import Replay, replay
 from costtogo.puzzles import make
 from costtogo.puzzles.cube import FACES, sticker_places
@@ -25,29 +25,29 @@ LISTINGS = {0.7: "hanoi_7_lambda_0.7.csv", 0.3: "hanoi_7_lambda_0.3.csv"}  # by 
 DRAWN = "instances/{puzzle}/distributions"  # what the samplers drew
 
 
-def fact(value: float, file: str, note: str = "") -> Answer:
+def fact(value: float, file: str, note: str = "") -> Finding:
     """A number of all states, which no training has a part in."""
-    return Answer(float(value), note, exhaustive=float(value), file=file, fact=True)
+    return Finding(float(value), note, exhaustive=float(value), file=file, fact=True)
 
 
-def by_rules(value: float, note: str = "the puzzle's rules") -> Answer:
+def by_rules(value: float, note: str = "the puzzle's rules") -> Finding:
     """A number that the rules of a puzzle make."""
-    return Answer(float(value), note, file="src/costtogo/puzzles", fact=True)
+    return Finding(float(value), note, file="src/costtogo/puzzles", fact=True)
 
 
-@answers("states_percent_of_cube2")
-def states_beside_the_cube(results: StudyResults, row: Row) -> Answer:
+@finds("states_percent_of_cube2")
+def states_beside_the_cube(results: StudyResults, row: Row) -> Finding:
     """The puzzle's states as a share of those of the 2×2×2 cube."""
     return by_rules(100 * row["states"] / make("cube2").state_count)
 
 
-@answers("states", "states_at_distance", "diameter")
-def states(results: StudyResults, row: Row) -> Answer | None:
+@finds("states", "states_at_distance", "diameter")
+def states(results: StudyResults, row: Row) -> Finding | None:
     """States, or the largest distance, of the exact table; states of a puzzle whose states are sampled by its rules."""
     if not row["listed"]:
         return by_rules(row["states"]) if row["quantity"] == "states" else None
     address = f"tables/{row['puzzle']}"
-    layers, file = results.find(address), results.place(address, ".npz")
+    layers, file = results.find_frame(address), results.place(address, ".npz")
     if layers is None:
         return None
     if row["quantity"] == "diameter":
@@ -56,15 +56,15 @@ def states(results: StudyResults, row: Row) -> Answer | None:
     return fact(counted["states"].sum(), file, "all states listed")
 
 
-@answers("diameter_half_turns")
-def diameter_half_turns(results: StudyResults, row: Row) -> Answer:
+@finds("diameter_half_turns")
+def diameter_half_turns(results: StudyResults, row: Row) -> Finding:
     """The largest distance where a half turn is one move."""
     address = f"tables/{row['puzzle']}"
     return fact(results.metric(address, "diameter_half_turns"), results.place(address, ".json"))
 
 
-@answers("actions", "stickers", "lights", "cubelets", "move_sequences", "input_size")
-def of_rules(results: StudyResults, row: Row) -> Answer | None:
+@finds("actions", "stickers", "lights", "cubelets", "move_sequences", "input_size")
+def of_rules(results: StudyResults, row: Row) -> Finding | None:
     """Actions, sequences of them, cells, places that have stickers, and inputs of a network that sees cells one-hot."""
     puzzle, quantity = make(row["puzzle"]), row["quantity"]
     if quantity == "move_sequences":
@@ -80,8 +80,8 @@ def of_rules(results: StudyResults, row: Row) -> Answer | None:
     return by_rules(puzzle.cells)
 
 
-@answers("actions_corner", "actions_edge")
-def actions_beside_walls(results: StudyResults, row: Row) -> Answer:
+@finds("actions_corner", "actions_edge")
+def actions_beside_walls(results: StudyResults, row: Row) -> Finding:
     """Moves of the blank from the corner that it is in at the goal, and the most from where they lead."""
     puzzle = make(row["puzzle"])
     corner = puzzle.goal[None]
@@ -89,20 +89,20 @@ def actions_beside_walls(results: StudyResults, row: Row) -> Answer:
     return by_rules(puzzle.legal(states).sum(axis=1).max())
 
 
-@answers("parameters")
-def parameters(results: StudyResults, row: Row) -> Answer:
+@finds("parameters")
+def parameters(results: StudyResults, row: Row) -> Finding:
     """Of the literature's own architecture, where the study has it by name; else of the network that was trained."""
     if architecture := row.get("architecture"):
         with torch.device("meta"):  # shapes alone
             network = of_architecture(architecture, make(row["puzzle"]))
-        return Answer(network.parameter_count, "the same architecture", file="params.yaml", fact=True)
+        return Finding(network.parameter_count, "the same architecture", file="params.yaml", fact=True)
     address = f"models/{row['ours']}"
-    return Answer(results.metric(address, "parameters"), file=results.place(f"{address}/curve"))
+    return Finding(results.metric(address, "parameters"), file=results.place(f"{address}/curve"))
 
 
 # Solutions that no search of ours has found
-@answers("length")
-def known_length(results: StudyResults, row: Row) -> Answer | None:
+@finds("length")
+def known_length(results: StudyResults, row: Row) -> Finding | None:
     """Moves of the recursive solution of a tower, and of the longest beginning of a sequence that is searched."""
     puzzle = make(row["puzzle"])
     if puzzle.family == "hanoi" and not isinstance(row["model"], str):
@@ -110,13 +110,13 @@ def known_length(results: StudyResults, row: Row) -> Answer | None:
     if row["set"] != "superflip_four_spot" or not (sets := shortest_path_sets(results)):
         return None
     moves = len(puzzle.parse_moves(results.asked.instances[sets[0]].moves))
-    return Answer(
+    return Finding(
         moves, "the moves listed, replayed; that none are fewer is proved", file=f"config/{results.study}.yaml"
     )
 
 
-@answers("length", "extra_moves", "moves_before_detour", of="repeated")
-def listed_solution(results: StudyResults, row: Row) -> Answer | None:
+@finds("length", "extra_moves", "moves_before_detour", of="repeated")
+def listed_solution(results: StudyResults, row: Row) -> Finding | None:
     """Moves of the solutions that the thesis lists, and how far they go straight."""
     listing = listings(results).get(row["path_weight"])
     if listing is None or not listing.solves or (row["quantity"] == "length" and row["section"] != APPENDIX):
@@ -129,7 +129,7 @@ def listed_solution(results: StudyResults, row: Row) -> Answer | None:
 @once
 def listings(results: StudyResults) -> dict[float, Replay]:
     """Those solutions by path weight, none where the study has no table of their puzzle."""
-    if results.find(f"tables/{LISTED}") is None:
+    if results.find_frame(f"tables/{LISTED}") is None:
         return {}
     puzzle, folder = make(LISTED), results.references.reported
     distance = distances(graph_of(puzzle), int(puzzle.rank(puzzle.goal[None])[0]))
@@ -137,8 +137,8 @@ def listings(results: StudyResults) -> dict[float, Replay]:
 
 
 # Samplers
-@answers("states_sampled", of="repeated")
-def states_drawn(results: StudyResults, row: Row) -> Answer | None:
+@finds("states_sampled", of="repeated")
+def states_drawn(results: StudyResults, row: Row) -> Finding | None:
     """How many states an instance set, the sample of the audits or a sampler has."""
     models = results.models.get(row["puzzle"])
     if not models:
@@ -146,12 +146,12 @@ def states_drawn(results: StudyResults, row: Row) -> Answer | None:
     if row["set"] == "sample":
         measures = results.frame(f"audits/{models[0]}/measures")
         sampled = measures.loc[measures["scope"] == "sample", "states"].max()
-        return Answer(sampled, file=results.place("audits", ""), fact=True)
+        return Finding(sampled, file=results.place("audits", ""), fact=True)
     counts = results.frame(f"instances/{row['puzzle']}").groupby("set")["instances"].sum().to_dict()
-    drawn = results.find(DRAWN.format_map(row))
+    drawn = results.find_frame(DRAWN.format_map(row))
     for (sampler, walk_max), rows in samplers(drawn).items() if drawn is not None else ():
         counts[f"{sampler}_{walk_max}"] = rows["sampled"].sum()
-    return Answer(counts.get(row["set"], NAN), file=results.place(f"instances/{row['puzzle']}", ".json"), fact=True)
+    return Finding(counts.get(row["set"], NAN), file=results.place(f"instances/{row['puzzle']}", ".json"), fact=True)
 
 
 def samplers(drawn: pd.DataFrame) -> dict[tuple[str, int], pd.DataFrame]:
@@ -159,8 +159,8 @@ def samplers(drawn: pd.DataFrame) -> dict[tuple[str, int], pd.DataFrame]:
     return {of: rows.set_index("distance") for of, rows in drawn.groupby(["sampler", "walk_max"])}
 
 
-@answers("sampled_percent", table=DRAWN)
-def sampled_percent(results: StudyResults, row: Row, drawn: pd.DataFrame) -> Answer | None:
+@finds("sampled_percent", table=DRAWN)
+def sampled_percent(results: StudyResults, row: Row, drawn: pd.DataFrame) -> Finding | None:
     """The exact share of a sampler's states at a distance, by propagating the chances of a walk over all states."""
     sampler, walk_max = row["set"].split("_")
     rows = samplers(drawn).get((sampler, int(walk_max)))
@@ -172,8 +172,8 @@ def sampled_percent(results: StudyResults, row: Row, drawn: pd.DataFrame) -> Ans
     return replace(fact(here["expected_percent"], "", note), low=low, high=high)
 
 
-@answers("sampled_states_difference", "sampled_percent_difference", table=DRAWN)
-def samplers_apart(results: StudyResults, row: Row, drawn: pd.DataFrame) -> Answer | None:
+@finds("sampled_states_difference", "sampled_percent_difference", table=DRAWN)
+def samplers_apart(results: StudyResults, row: Row, drawn: pd.DataFrame) -> Finding | None:
     """States that DeepCubeA's sampler drew more than DeepCube's; both have the same distribution."""
     found, walk_max, at = samplers(drawn), int(row["set"].split("_")[1]), row["distance"]
     if ("deepcubea", walk_max) not in found or ("deepcube", walk_max) not in found:
@@ -185,8 +185,8 @@ def samplers_apart(results: StudyResults, row: Row, drawn: pd.DataFrame) -> Answ
         if math.isnan(at):
             half = 0.603 * float((spread**2).sum() ** 0.5)  # |x| deviates by 0.603 times as much as x around 0
             value = float(apart.sum())
-            return Answer(value, low=value - half, high=value + half, fact=True)
+            return Finding(value, low=value - half, high=value + half, fact=True)
     if math.isnan(at):
         at = apart.idxmin() if row["relation"].startswith(">") else apart.idxmax()
     value, half = float(apart[at]), float(spread[at])
-    return Answer(value, low=value - half, high=value + half, fact=True)
+    return Finding(value, low=value - half, high=value + half, fact=True)

@@ -1,6 +1,6 @@
 """What searches on a puzzle whose states are sampled found: of scrambled states, of prefixes, by the exact solver.
 
-Searches of the headline model; which of them stand for the study says costtogo.literature.answers.
+Searches of the headline model; costtogo.literature.answers says which of them represent the study.
 """
 
 import math
@@ -11,25 +11,26 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from costtogo.literature.finding import Answer, Row, absent, answers, mean, share
+from costtogo.literature.counterparts import LEARNED, OPTIMAL, OTHER_SETS
+from costtogo.literature.finding import Finding, Row, absent, finds, mean, share
 from costtogo.literature.reported import SECONDS
-from costtogo.literature.standing import LEARNED, OPTIMAL, OTHER_SETS
 from costtogo.literature.words import NOT_COMPARABLE, NOT_REACHED
 from costtogo.params.instances import WalkInstances
 from costtogo.puzzles import noun
 from costtogo.tables.results import StudyResults, alike, once
 from costtogo.tables.searches import beams_text, exact_solutions, mirrored, shortest_path_sets, triplets
 
-NEARLY_ALL = 0.95  # of searches must be solved, that a mean of those solved stands for all
+NEARLY_ALL = 0.95  # of searches must be solved for a mean of those solved to represent all
 SCRAMBLED = 100  # moves; after so many, a walk may have ended at any state
 
 
 class Searches(NamedTuple):
-    """Searches of one kind: a row each, the file they are in, what they are."""
+    """Searches of one kind: a row each, the file they are in, what they are, the group of stages that made them."""
 
     rows: pd.DataFrame
     file: str
     what: str
+    solver: str
 
     @property
     def solved(self) -> pd.DataFrame:
@@ -45,18 +46,20 @@ def is_scrambled(results: StudyResults, name: str) -> bool:
 
 def searches_in(results: StudyResults, table: str, rows: pd.DataFrame, keys: list[str], what: str) -> Searches:
     """Some rows of a table of searches with their seconds, NaN where they may not be seen."""
-    clock = results.find(f"timings/{table.removesuffix('/searches')}")
+    clock = results.find_frame(f"timings/{table.removesuffix('/searches')}")
     if clock is None:
-        return Searches(rows.assign(seconds=np.nan), results.place(table), what)
-    of = [name for name in (*keys, "instance") if name in clock]  # some clocks have only a mean for each setting
-    return Searches(rows.merge(clock[[*of, "seconds"]], on=of), results.place(table), what)
+        timed = rows.assign(seconds=np.nan)
+    else:
+        of = [name for name in (*keys, "instance") if name in clock]  # some clocks have only a mean for each setting
+        timed = rows.merge(clock[[*of, "seconds"]], on=of)
+    return Searches(timed, results.place(table), what, table.partition("/")[0])
 
 
 @once
 def external(results: StudyResults) -> Searches | None:
     """The searches of external instances under the longest budget."""
     table = f"external/{results.headline_model}/searches"
-    found = results.find(table)
+    found = results.find_frame(table)
     if found is None:
         return None
     asked, allowed = results.asked.external, found["seconds_allowed"].max()
@@ -69,7 +72,7 @@ def external(results: StudyResults) -> Searches | None:
 def beams(results: StudyResults) -> Searches | None:
     """The widest beams of the first set of scrambled states that was searched."""
     table = f"beams/{results.headline_model}/searches"
-    found = results.find(table)
+    found = results.find_frame(table)
     sets = [beams.set for beams in results.asked.beams if is_scrambled(results, beams.set)]
     rows = found[found["set"].isin(sets[:1])] if found is not None else ()
     if not len(rows):
@@ -102,8 +105,8 @@ def trees_in_short(results: StudyResults, of: Chosen) -> dict[str, Any] | None:
 
 
 def _of_whole_trees(results: StudyResults, table: str, of: Chosen) -> tuple[pd.DataFrame, list[str], str]:
-    """The rows of a table of trees, the columns that tell settings apart, and what was searched."""
-    found = results.find(table)
+    """The rows of a table of trees, the columns of their setting, and what was searched, in words."""
+    found = results.find_frame(table)
     order = [name for name in results.asked.instances if of(results, name)]
     asked = [each for each in results.asked.by_group.get("trees", []) if each.is_whole and each.set in order]
     if found is None or not asked:
@@ -136,18 +139,18 @@ def exact(results: StudyResults) -> Searches | None:
 
 
 def scrambled(results: StudyResults) -> Searches | None:
-    """The searches that stand for the study."""
+    """The searches that represent the study."""
     return external(results) or scrambled_trees(results) or beams(results)
 
 
-def known(results: StudyResults) -> Searches | None:
+def with_optima(results: StudyResults) -> Searches | None:
     """Those whose optima are known; the beams, where the optima of external instances are not."""
-    return judged(results) or _with_optima(beams(results))
+    return external_with_optima(results) or _if_optima_are_known(beams(results))
 
 
-def judged(results: StudyResults) -> Searches | None:
-    """External instances whose optima are known: they tell what the network says of each, too."""
-    return _with_optima(external(results))
+def external_with_optima(results: StudyResults) -> Searches | None:
+    """External instances whose optima are known: they have the cost-to-go of each, too."""
+    return _if_optima_are_known(external(results))
 
 
 def solved_exactly(results: StudyResults) -> Searches | None:
@@ -156,13 +159,13 @@ def solved_exactly(results: StudyResults) -> Searches | None:
     return found if found and found.rows["solved"].all() else None
 
 
-def _with_optima(found: Searches | None) -> Searches | None:
+def _if_optima_are_known(found: Searches | None) -> Searches | None:
     """The same searches where the optima of all are known."""
     return found if found and found.rows["optimal"].notna().all() else None
 
 
-def standing_for(results: StudyResults, row: Row) -> Searches | None:
-    """The searches beside a row's solver: those of the exact solver, or those that stand for the study."""
+def searches_for(results: StudyResults, row: Row) -> Searches | None:
+    """The searches compared with a row's: those of the exact solver, or those that represent the study."""
     if row["model"] in OPTIMAL:
         return solved_exactly(results)
     return scrambled(results) if row["model"] in LEARNED else None
@@ -171,7 +174,7 @@ def standing_for(results: StudyResults, row: Row) -> Searches | None:
 def prefix(results: StudyResults, row: Row) -> Searches | None:
     """The widest beam from a beginning of a shortest path, as long as the row's distance."""
     table = f"beams/{results.headline_model}/searches"
-    found = results.find(table)
+    found = results.find_frame(table)
     if found is None or math.isnan(row["distance"]):
         return None
     found = found[found["set"].isin(shortest_path_sets(results)) & (found["distance"] == row["distance"])]
@@ -182,9 +185,9 @@ def prefix(results: StudyResults, row: Row) -> Searches | None:
     return searches_in(results, table, one, ["set", "width"], what)
 
 
-def told(results: StudyResults, searches: Searches, row: Row) -> str:
+def described(results: StudyResults, searches: Searches, row: Row) -> str:
     """What searches are, and what BWAS found at the row's λ and N, where the study's grid has them."""
-    grid = results.find(f"searches/{results.headline_model}/grid")
+    grid = results.find_frame(f"searches/{results.headline_model}/grid")
     if grid is None or math.isnan(row["path_weight"]) or math.isnan(row["batch_size"]):
         return searches.what
     cells = alike(grid, row, "path_weight", "batch_size")
@@ -200,68 +203,68 @@ def told(results: StudyResults, searches: Searches, row: Row) -> str:
     )
 
 
-def _unsolved(searches: Searches) -> Answer | None:
+def _unsolved(searches: Searches) -> Finding | None:
     """That there is no mean of all, where too many ended unsolved."""
     solved, count = int(searches.rows["solved"].sum()), len(searches.rows)
     few = solved < NEARLY_ALL * count
     return absent(NOT_REACHED, f"{solved} of {searches.what}, solved: no mean of all") if few else None
 
 
-def share_of(searches: Searches, holds: pd.Series, note: str) -> Answer:
+def share_of(searches: Searches, holds: pd.Series, note: str) -> Finding:
     """The share of searches of which something holds."""
     return share(100 * float(holds.mean()), len(holds), note, searches.file)
 
 
-@answers("length", of="sampled")
-def length(results: StudyResults, row: Row) -> Answer | None:
+@finds("length", of="sampled")
+def length(results: StudyResults, row: Row) -> Finding | None:
     """Mean length: of shortest solutions where the row's solver finds those, else of ours if nearly all are
     solved."""
     if row["model"] not in OPTIMAL:
-        found = standing_for(results, row)
-        return found and (_unsolved(found) or mean(found.solved["cost"], told(results, found, row), found.file))
+        found = searches_for(results, row)
+        return found and (_unsolved(found) or mean(found.solved["cost"], described(results, found, row), found.file))
     if found := solved_exactly(results):
         return mean(found.rows["distance"], found.what, found.file)
-    found = judged(results)
+    found = external_with_optima(results)
     return found and replace(mean(found.rows["optimal"], f"the optima of {found.what}", found.file), told=True)
 
 
-@answers("length_most", of="learned", table="searches/{ours}/searches")
-def longest_solution(results: StudyResults, row: Row, searches: pd.DataFrame) -> Answer:
+@finds("length_most", of="learned", table="searches/{ours}/searches")
+def longest_solution(results: StudyResults, row: Row, searches: pd.DataFrame) -> Finding:
     """The longest solution of BWAS at the row's λ."""
     solved = searches[np.isclose(searches["path_weight"], row["path_weight"]) & searches["solved"]]
-    return Answer(solved["cost"].max(), f"{len(solved)} solutions of BWAS at this λ with every N")
+    return Finding(solved["cost"].max(), f"{len(solved)} solutions of BWAS at this λ with every N")
 
 
-@answers("length_ratio", "extra_moves", "extra_moves_2_percent", "extra_moves_4_percent", of="learned")
-def beside_optima(results: StudyResults, row: Row) -> Answer | None:
+@finds("length_ratio", "extra_moves", "extra_moves_2_percent", "extra_moves_4_percent", of="learned")
+def beside_optima(results: StudyResults, row: Row) -> Finding | None:
     """How much longer solutions are than the shortest, and the shares of those that are by two moves or by four."""
-    found = known(results)
+    found = with_optima(results)
     if found is None or not math.isnan(row["distance"]):
         return None
     lengths, optima = found.solved["cost"], found.solved["optimal"]
     if row["quantity"] == "length_ratio":
-        return Answer(lengths.mean() / optima.mean(), found.what, file=found.file)
+        return Finding(lengths.mean() / optima.mean(), found.what, file=found.file)
     if row["quantity"] == "extra_moves":
         return mean(lengths - optima, found.what, found.file)
     extra = int(row["quantity"].split("_")[2])
     return share_of(found, found.rows["cost"] == found.rows["optimal"] + extra, found.what)
 
 
-@answers("solved_percent", "states_solved", of="learned")
-def solved(results: StudyResults, row: Row) -> Answer | None:
+@finds("solved_percent", "states_solved", of="learned")
+def solved(results: StudyResults, row: Row) -> Finding | None:
     """Share of scrambled states solved."""
     found = scrambled(results)
     if found is None or row["set"] in OTHER_SETS:
         return None
     of_hundred = "of each hundred; " if row["quantity"] == "states_solved" else ""
-    return share_of(found, found.rows["solved"], of_hundred + told(results, found, row))
+    return share_of(found, found.rows["solved"], of_hundred + described(results, found, row))
 
 
-@answers("solved_percent", of="sampled")
-def solved_greedily(results: StudyResults, row: Row) -> Answer | None:
-    """The same of a policy that takes the best move: greedy search stands beside it."""
+@finds("solved_percent", of="sampled")
+def solved_greedily(results: StudyResults, row: Row) -> Finding | None:
+    """The same of a policy that takes the best move, which is compared with greedy search."""
     address, depth = f"audits/{results.headline_model}/greedy", str(row["set"]).rpartition("_")[2]
-    shares = results.find(address)
+    shares = results.find_frame(address)
     if row["model"] != "policy_network" or shares is None or not depth.isdigit():
         return None
     last = shares[(shares["iteration"] == shares["iteration"].max()) & (shares["depth"] == int(depth))]
@@ -271,67 +274,71 @@ def solved_greedily(results: StudyResults, row: Row) -> Answer | None:
     return share(*last[["solved_percent", "states"]].iloc[0], note, results.place(address))
 
 
-@answers("optimal_percent", of="sampled")
-def optimal(results: StudyResults, row: Row) -> Answer | None:
+@finds("optimal_percent", of="sampled")
+def optimal(results: StudyResults, row: Row) -> Finding | None:
     """Share of the solutions that are shortest: from a prefix of a shortest path, or of scrambled states."""
     if not math.isnan(row["distance"]):
         one = prefix(results, row)
         first = "one such state; " if row["set"] == "distance_26" else ""
         first = "the exact table around the goal knows it; " if row["distance"] <= results.asked.nearby_depth else first
         return one and share_of(one, one.rows["cost"] == one.rows["distance"], first + one.what)
-    found = known(results) if row["model"] == "DeepCubeA" else None
+    found = with_optima(results) if row["model"] == "DeepCubeA" else None
     return found and share_of(found, found.rows["cost"] == found.rows["optimal"], found.what)
 
 
-@answers("nodes_expanded", "nodes_expanded_most", "nodes_generated", "seconds", "longest_time", of="sampled")
-def of_each_search(results: StudyResults, row: Row) -> Answer | None:
+@finds("nodes_expanded", "nodes_expanded_most", "nodes_generated", "seconds", "longest_time", of="sampled")
+def of_each_search(results: StudyResults, row: Row) -> Finding | None:
     """Nodes or seconds of a search, their mean or their most; what DeepCubeA calls expanded are those generated."""
     quantity = row["quantity"]
     column = {"nodes_expanded_most": "nodes_expanded", "longest_time": "seconds"}.get(quantity, quantity)
     if not math.isnan(row["distance"]):
-        one, depth = prefix(results, row), results.asked.nearby_depth
-        if one and quantity.startswith("nodes") and row["distance"] <= depth:
-            return absent(
-                NOT_COMPARABLE, f"no search: the exact table of {depth} moves around the goal knows the state"
-            )
-        return one and Answer(float(one.rows[column].iloc[0]), one.what, file=one.file)
-    found = standing_for(results, row)
+        return _of_prefix(results, row, column)
+    found = searches_for(results, row)
     if found is None:
         return None
     if row["model"] in LEARNED and (left := _unsolved(found)):
         return left
-    note = found.what if row["model"] in OPTIMAL else told(results, found, row)
+    note = found.what if row["model"] in OPTIMAL else described(results, found, row)
     if row["model"] == "DeepCubeA" and column != "seconds":
         column, note = "nodes_generated", f"{note}; nodes generated, which is what the paper counts"
+    values = found.rows[column]
     if quantity == "longest_time":
-        return Answer(found.rows[column].max() / SECONDS[row["unit"]], note, file=found.file)
+        return Finding(values.max() / SECONDS[row["unit"]], note, file=found.file)
     if quantity.endswith("_most"):
-        return Answer(float(found.rows[column].max()), note, file=found.file)
-    return mean(found.rows[column], note, found.file)
+        return Finding(float(values.max()), note, file=found.file)
+    return replace(mean(values, note, found.file), solver=found.solver)
 
 
-@answers("nodes_per_second", of="sampled")
-def nodes_per_second(results: StudyResults, row: Row) -> Answer | None:
+def _of_prefix(results: StudyResults, row: Row, column: str) -> Finding | None:
+    """Nodes or seconds of the search from a beginning of a shortest path; none where the exact table solves it."""
+    one, depth = prefix(results, row), results.asked.nearby_depth
+    if one and column.startswith("nodes") and row["distance"] <= depth:
+        return absent(NOT_COMPARABLE, f"no search: the exact table of {depth} moves around the goal knows the state")
+    return one and Finding(float(one.rows[column].iloc[0]), one.what, file=one.file, solver=one.solver)
+
+
+@finds("nodes_per_second", of="sampled")
+def nodes_per_second(results: StudyResults, row: Row) -> Finding | None:
     """Nodes generated a second, also where the exact solver did not solve all."""
-    found = exact(results) if row["model"] in OPTIMAL else standing_for(results, row)
+    found = exact(results) if row["model"] in OPTIMAL else searches_for(results, row)
     if found is None or not found.rows["seconds"].sum():
         return None
-    return Answer(found.rows["nodes_generated"].sum() / found.rows["seconds"].sum(), found.what, file=found.file)
+    return Finding(found.rows["nodes_generated"].sum() / found.rows["seconds"].sum(), found.what, file=found.file)
 
 
-@answers("seconds_ratio_pdb", of="learned")
-def times_faster(results: StudyResults, row: Row) -> Answer | None:
-    """Mean seconds of the exact solver over those of the searches that stand for the study."""
+@finds("seconds_ratio_pdb", of="learned")
+def times_faster(results: StudyResults, row: Row) -> Finding | None:
+    """Mean seconds of the exact solver over those of the searches that represent the study."""
     theirs, own = solved_exactly(results), scrambled(results)
     if theirs is None or own is None:
         return None
     ratio = mean(theirs.rows["seconds"]).value / own.rows["seconds"].mean()
-    return Answer(ratio, f"{theirs.what}; {own.what}", file=own.file)
+    return Finding(ratio, f"{theirs.what}; {own.what}", file=own.file)
 
 
 # Patterns of the solutions, and mirrored states
-@answers("conjugate_triplet_percent", "aba_triplet_percent", "aab_triplet_percent", "abb_triplet_percent", of="learned")
-def triplet(results: StudyResults, row: Row) -> Answer | None:
+@finds("conjugate_triplet_percent", "aba_triplet_percent", "aab_triplet_percent", "abb_triplet_percent", of="learned")
+def triplet(results: StudyResults, row: Row) -> Finding | None:
     """Shares of patterns in our solutions of external instances, else of the widest beams."""
     own = _of_model(once(triplets)(results), row["ours"]) if scrambled(results) else pd.DataFrame()
     outside = own[own["searches"].str.startswith("external")] if len(own) else own
@@ -343,8 +350,8 @@ def triplet(results: StudyResults, row: Row) -> Answer | None:
     return share(last[row["quantity"]], last["triplets"], note, results.place(f"{group}/{row['ours']}/searches"))
 
 
-@answers("symmetric_solution_percent", "same_length_percent", of="learned", table="beams/{ours}/searches")
-def mirror_images(results: StudyResults, row: Row, searches: pd.DataFrame) -> Answer | None:
+@finds("symmetric_solution_percent", "same_length_percent", of="learned", table="beams/{ours}/searches")
+def mirror_images(results: StudyResults, row: Row, searches: pd.DataFrame) -> Finding | None:
     """Shares of pairs of states that mirror each other, by how the widest beams solved them."""
     own = _of_model(once(mirrored)(results), row["ours"])
     of = "pairs" if row["quantity"] == "symmetric_solution_percent" else "asymmetric"

@@ -1,4 +1,4 @@
-"""What a training and a search were asked for, beside what the literature asked of its own."""
+"""What a training and a search were asked for, compared with what the literature asked of its own."""
 
 from typing import Any
 
@@ -6,9 +6,10 @@ import pandas as pd
 
 from costtogo.exact.partition import parse_partition
 from costtogo.heuristics.convolutional import PADDING
-from costtogo.literature.answers.sampled_searches import external, is_scrambled
+from costtogo.literature.answers import sampled_searches as searches
+from costtogo.literature.answers.sampled_searches import is_scrambled
 from costtogo.literature.answers.training import with_target
-from costtogo.literature.finding import NAN, Answer, Row, answers
+from costtogo.literature.finding import NAN, Finding, Row, finds
 from costtogo.literature.quantities import OTHERS
 from costtogo.puzzles import make, noun
 from costtogo.tables.results import StudyResults, alike
@@ -24,8 +25,8 @@ def config(results: StudyResults) -> str:
     return f"config/{results.study}.yaml"
 
 
-@answers(*PLACES)
-def setting(results: StudyResults, row: Row) -> Answer | None:
+@finds(*PLACES)
+def setting(results: StudyResults, row: Row) -> Finding | None:
     """A parameter of the training."""
     model = with_target(results, row) if row["quantity"] in OF_TARGET else row["ours"]
     if row["ours"] is None or model is None or (row["listed"] and not results.has(f"models/{model}")):
@@ -36,7 +37,7 @@ def setting(results: StudyResults, row: Row) -> Answer | None:
         value = _part(value, part)
     if row["quantity"] == "residual_layers" and not training["architecture"]["residual_blocks"]:
         value = 0
-    return None if value is None else Answer(float(value), file=asked_in(results, row))
+    return None if value is None else Finding(float(value), file=asked_in(results, row))
 
 
 def _part(value: Any, part: str) -> Any:
@@ -51,21 +52,21 @@ def asked_in(results: StudyResults, row: Row) -> str:
     return results.place(f"models/{row['ours']}/curve") if row["listed"] else config(results)
 
 
-@answers("learning_rate_last_percent", of="others")
-def last_rate(results: StudyResults, row: Row) -> Answer | None:
+@finds("learning_rate_last_percent", of="others")
+def last_rate(results: StudyResults, row: Row) -> Finding | None:
     """The learning rate at the end of the training, in per cent of the first, where it falls by a factor."""
     training = results.training(row["ours"]) if row["ours"] else {}
     last = 100 * training.get("learning_rate_factor", 1.0) ** training.get("iterations", 0)
     note = "the factor, iteration by iteration" if row["listed"] else ""
-    return None if last == 100 else Answer(last, note, file=asked_in(results, row))
+    return None if last == 100 else Finding(last, note, file=asked_in(results, row))
 
 
-@answers(
+@finds(
     *("convolutional_layers", "linear_layers", "kernel_side", "stride", "padding", "padding_first_layer"),
     "input_channels",
     of="learned",
 )
-def of_convolutions(results: StudyResults, row: Row) -> Answer | None:
+def of_convolutions(results: StudyResults, row: Row) -> Finding | None:
     """Numbers of a convolutional network, where the study's is one."""
     architecture = results.model(row["ours"]).architecture
     if architecture.kind != "convolutional":
@@ -79,44 +80,44 @@ def of_convolutions(results: StudyResults, row: Row) -> Answer | None:
         "padding_first_layer": PADDING,
         "input_channels": make(row["puzzle"]).letters,
     }
-    return Answer(numbers[row["quantity"]], file=config(results))
+    return Finding(numbers[row["quantity"]], file=config(results))
 
 
-@answers("patterns_of_5_tiles", "patterns_of_3_tiles", of="sampled")
-def patterns(results: StudyResults, row: Row) -> Answer | None:
-    """How many patterns of so many tiles the study's first pattern database has."""
+@finds("patterns_of_5_tiles", "patterns_of_3_tiles", of="sampled")
+def patterns(results: StudyResults, row: Row) -> Finding | None:
+    """How many patterns with this number of tiles the study's first pattern database has."""
     side, tiles = make(row["puzzle"]).side, int(row["quantity"].split("_")[2])
     partitions = [parse_partition(side, text) for text in results.asked.pattern_databases.values()]
     counts = [sum(len(pattern) == tiles for pattern in partition) for partition in partitions]
-    return Answer(counts[0], file=config(results)) if counts else None
+    return Finding(counts[0], file=config(results)) if counts else None
 
 
 # λ and N
-@answers("path_weight_tried", "batch_size_tried", of="learned", table=GRID)
-def tried(results: StudyResults, row: Row, grid: pd.DataFrame) -> Answer | None:
+@finds("path_weight_tried", "batch_size_tried", of="learned", table=GRID)
+def tried(results: StudyResults, row: Row, grid: pd.DataFrame) -> Finding | None:
     """The λ or N where our grid has it, together with the other where the row names both."""
-    return Answer(row["value"], "in our grid") if len(alike(grid, row, "path_weight", "batch_size")) else None
+    return Finding(row["value"], "in our grid") if len(alike(grid, row, "path_weight", "batch_size")) else None
 
 
-@answers("path_weight_chosen", "batch_size_chosen", of="learned", table=GRID)
-def chosen(results: StudyResults, row: Row, grid: pd.DataFrame) -> Answer:
+@finds("path_weight_chosen", "batch_size_chosen", of="learned", table=GRID)
+def chosen(results: StudyResults, row: Row, grid: pd.DataFrame) -> Finding:
     """The λ or N of the cell that solves most and, of those, with the fewest moves."""
     note = "of the cell of our grid that solves most, of those with the fewest moves, of those with the fewest nodes"
-    return Answer(best_cell(grid)[row["quantity"].removesuffix("_chosen")], note)
+    return Finding(best_cell(grid)[row["quantity"].removesuffix("_chosen")], note)
 
 
-@answers("path_weight_feasible", of="learned", table=GRID)
-def feasible(results: StudyResults, row: Row, grid: pd.DataFrame) -> Answer:
+@finds("path_weight_feasible", of="learned", table=GRID)
+def feasible(results: StudyResults, row: Row, grid: pd.DataFrame) -> Finding:
     """The least or the greatest λ at which BWAS solves every instance with some N."""
     weights = grid.loc[grid["solved_percent"] == 100, "path_weight"]
     value = weights.min() if row["relation"] == ">=" else weights.max()
-    return Answer(value, f"λ at which every {noun(results.puzzle)} is solved within the cap on nodes with some N")
+    return Finding(value, f"λ at which every {noun(results.puzzle)} is solved within the cap on nodes with some N")
 
 
-@answers("states_sampled", of="sampled")
-def states_sampled(results: StudyResults, row: Row) -> Answer:
+@finds("states_sampled", of="sampled")
+def states_sampled(results: StudyResults, row: Row) -> Finding:
     """How many states our set or audit of the same kind has."""
-    asked, found = results.asked, external(results)
+    asked, found = results.asked, searches.external(results)
     walks = [kind.states for name, kind in asked.instances.items() if is_scrambled(results, name)]
     grids = [asked.instances[each.set].states for each in asked.grids if is_scrambled(results, each.set)]
     of_walks = len(found.rows) if found else next(iter(walks), NAN)
@@ -129,4 +130,4 @@ def states_sampled(results: StudyResults, row: Row) -> Answer:
         "scrambled_1_30": asked.audit.scrambled_states * asked.audit.depths,
         "scrambled_each_depth": asked.audit.scrambled_states,
     }
-    return Answer(counts.get(row["set"], NAN), file=config(results))
+    return Finding(counts.get(row["set"], NAN), file=config(results))

@@ -5,7 +5,7 @@ from typing import Any
 
 import pandas as pd
 
-from costtogo.literature.finding import NAN, Answer, Row, absent, answers
+from costtogo.literature.finding import NAN, Finding, Row, absent, finds
 from costtogo.literature.reported import SECONDS
 from costtogo.literature.words import NOT_REACHED
 from costtogo.tables.extracts import EARLY
@@ -15,7 +15,7 @@ CURVE = "models/{ours}/curve"
 
 
 def with_target(results: StudyResults, row: Row) -> str | None:
-    """The model by value iteration, which has convergence points, beside a row's: with adaptive K for the thesis's."""
+    """The model by value iteration, which has convergence points, for a row: with adaptive K for the thesis's."""
     if row["listed"]:
         return row["ours"]
     models = {name: results.model(name) for name in results.model_names}
@@ -24,11 +24,11 @@ def with_target(results: StudyResults, row: Row) -> str | None:
     return next((results.with_seed(name) for name in alike), None)
 
 
-@answers("convergence_points", "convergence_point_iteration")
-def convergence_points(results: StudyResults, row: Row) -> Answer | None:
+@finds("convergence_points", "convergence_point_iteration")
+def convergence_points(results: StudyResults, row: Row) -> Finding | None:
     """How many there are up to the row's iteration, or the iteration of one of them."""
     model = with_target(results, row)
-    curve = results.find(f"models/{model}/curve")
+    curve = results.find_frame(f"models/{model}/curve")
     if curve is None:
         return None
     at, notes = curve.loc[curve["updated"].astype(bool), "iteration"], [] if row["listed"] else [model]
@@ -40,32 +40,32 @@ def convergence_points(results: StudyResults, row: Row) -> Answer | None:
         if len(at) < row["point"]:
             return absent(NOT_REACHED, f"{len(at)} convergence points in {curve['iteration'].max():,.0f} iterations")
         value = at.iloc[int(row["point"]) - 1]
-    return Answer(value, ", ".join(notes), file=results.place(f"models/{model}/curve"))
+    return Finding(value, ", ".join(notes), file=results.place(f"models/{model}/curve"))
 
 
-@answers("validation_loss", of="repeated", table=CURVE)
+@finds("validation_loss", of="repeated", table=CURVE)
 def validation_loss(results: StudyResults, row: Row, curve: pd.DataFrame) -> float:
-    """The largest of the early iterations that the thesis tells of."""
+    """The largest of the early iterations that the thesis reports."""
     return curve.loc[curve["iteration"].between(*EARLY), "validation_loss"].max()
 
 
-@answers("states_seen", "states_seen_percent", "times_seen", of="repeated", table=CURVE)
-def seen_until_point(results: StudyResults, row: Row, curve: pd.DataFrame) -> Answer | None:
+@finds("states_seen", "states_seen_percent", "times_seen", of="repeated", table=CURVE)
+def seen_until_point(results: StudyResults, row: Row, curve: pd.DataFrame) -> Finding | None:
     """States drawn until a convergence point, and by the states of the puzzle."""
     chosen = curve[curve["updated"].astype(bool) & (curve["convergence_points"] == row["point"])]
     if chosen.empty:
         points = int(curve["updated"].sum())
         return absent(NOT_REACHED, f"{points} convergence points in {curve['iteration'].max():,.0f} iterations")
     iteration, each = chosen["iteration"].iloc[0], results.training(row["ours"])["states_per_iteration"]
-    return Answer(_by_states(iteration * each, row), f"iteration {iteration}")
+    return Finding(_by_states(iteration * each, row), f"iteration {iteration}")
 
 
-@answers("states_seen", "states_seen_percent", of="learned")
-def seen_in_all(results: StudyResults, row: Row) -> Answer:
+@finds("states_seen", "states_seen_percent", of="learned")
+def seen_in_all(results: StudyResults, row: Row) -> Finding:
     """The same of all trainings that led to the model."""
     seen = sum(results.metric(f"models/{model}", "states_seen") for model in results.asked.lineage(row["ours"]))
     file = results.place(f"models/{row['ours']}", ".json")
-    return Answer(_by_states(seen, row), _lineage_text(results, row["ours"]), file=file)
+    return Finding(_by_states(seen, row), _lineage_text(results, row["ours"]), file=file)
 
 
 def _by_states(seen: float, row: Row) -> float:
@@ -84,8 +84,8 @@ def _seconds(timing: dict[str, Any]) -> float:
     return timing.get("seconds", NAN) + timing.get("earlier_seconds", 0.0)
 
 
-@answers("training_time", of="listed")
-def training_time(results: StudyResults, row: Row) -> Answer:
+@finds("training_time", of="listed")
+def training_time(results: StudyResults, row: Row) -> Finding:
     """The time of the training up to the row's iteration, every iteration taking the same."""
     timing, note = results.find_card(f"models/{row['ours']}").get("timing", {}), ""
     seconds, total = _seconds(timing), results.metric(f"models/{row['ours']}", "iterations")
@@ -93,11 +93,11 @@ def training_time(results: StudyResults, row: Row) -> Answer:
         upto = min(row["iteration"], total)
         seconds, note = seconds * (upto / total), f"{upto:,.0f} iterations "
     note += f"on {timing.get('threads', 1)} thread of {timing.get('processor', '')}"
-    return Answer(seconds / SECONDS[row["unit"]], note, file=results.place(CURVE.format_map(row)))
+    return Finding(seconds / SECONDS[row["unit"]], note, file=results.place(CURVE.format_map(row)))
 
 
-@answers("training_time", "iteration_time", of="learned")
-def time_of_all(results: StudyResults, row: Row) -> Answer:
+@finds("training_time", "iteration_time", of="learned")
+def time_of_all(results: StudyResults, row: Row) -> Finding:
     """The time of all trainings that led to the model, or of an iteration of them."""
     models = results.asked.lineage(row["ours"])
     value = sum(_seconds(results.find_card(f"models/{model}").get("timing", {})) for model in models)
@@ -105,13 +105,13 @@ def time_of_all(results: StudyResults, row: Row) -> Answer:
     if row["quantity"] == "iteration_time":
         value /= sum(results.metric(f"models/{model}", "iterations") for model in models)
     file = results.place(f"timings/models/{row['ours']}", ".json")
-    return Answer(value, _lineage_text(results, row["ours"]), file=file)
+    return Finding(value, _lineage_text(results, row["ours"]), file=file)
 
 
-@answers("training_diverges", of="others", table="audits/{ours}/measures")
-def training_diverges(results: StudyResults, row: Row, measures: pd.DataFrame) -> Answer:
+@finds("training_diverges", of="others", table="audits/{ours}/measures")
+def training_diverges(results: StudyResults, row: Row, measures: pd.DataFrame) -> Finding:
     """1 where the last network is worse than none: its error over all states is more than their mean distance."""
     mean = results.metric(f"tables/{row['puzzle']}", "mean_distance")
     error = float(measures[measures["scope"] == "all"].sort_values("iteration")["mean_absolute_error"].iloc[-1])
     note = f"the last network errs by {error:.3g} moves, none at all by {mean:.3g}"
-    return Answer(NAN if math.isnan(mean) else float(error > mean), note)
+    return Finding(NAN if math.isnan(mean) else float(error > mean), note)

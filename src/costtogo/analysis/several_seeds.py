@@ -3,6 +3,9 @@
 Frames here have a row for each variant, seed and checkpoint (convergence_point, iteration), with measures as columns.
 """
 
+from collections.abc import Iterable, Sequence
+from typing import Any
+
 import numpy as np
 import pandas as pd
 
@@ -19,27 +22,34 @@ def last_checkpoints(frame: pd.DataFrame) -> pd.DataFrame:
     return frame[frame["iteration"] == frame.groupby(TRAINING)["iteration"].transform("max")]
 
 
-def compare(frame: pd.DataFrame, base: str, measures: list[str]) -> pd.DataFrame:
-    """A row for each variant and measure: mean over the seeds, 95 % interval, and that of the difference from base.
+def in_order(variants: Iterable[str], base: str) -> list[str]:
+    """The variants that there are, each once: base first, the others by name."""
+    return [base, *sorted({*variants} - {base})]
 
-    frame has one row a training.  Differences are paired by seed.  Columns variant, measure, seeds, mean, low, high,
-    difference_low, difference_high (NaN for base itself).
+
+def compare(frame: pd.DataFrame, by: str, measures: Sequence[str], base: str | None = None) -> pd.DataFrame:
+    """A row for each value of the column by and each measure: what the measure is over the seeds.
+
+    frame: one row for each seed and value of by.  base: the value that the others are compared with, which comes first.
+    Columns by, measure, seeds (that were measured), mean, low and high (95 %), least, most, difference_low and
+    difference_high: the interval of the difference from base, paired by seed; NaN for base itself and without a base.
     """
-    rows = []
-    pairs = frame.pivot(index="seed", columns="variant", values=measures)
-    for variant in [base, *sorted(set(frame["variant"]) - {base})]:
-        for measure in measures:
-            found = pairs[measure][variant]
-            difference = mean_of(found - pairs[measure][base]) if variant != base else {}
-            between = {f"difference_{end}": difference.get(end, np.nan) for end in ("low", "high")}
-            row = {"variant": variant, "measure": measure, "seeds": found.count()}
-            rows.append(row | mean_of(found) | between)
-    return pd.DataFrame(rows)
+    pairs = frame.pivot(index="seed", columns=by, values=[*measures])
+    names = in_order(frame[by], base) if base else sorted(set(frame[by]))
+    return pd.DataFrame(
+        {by: name, "measure": measure, **over_seeds(pairs[measure], name, base)}
+        for name in names
+        for measure in measures
+    )
 
 
-def mean_of(values: pd.Series) -> dict[str, float]:
-    """The mean of what was measured, and low and high, its 95 % interval."""
-    return dict(zip(("mean", "low", "high"), mean_interval(values.dropna()), strict=True))
+def over_seeds(pairs: pd.DataFrame, name: Any, base: str | None) -> dict[str, float]:
+    """What compare says of one measure under one name.  pairs: a row for each seed, a column for each name."""
+    found = pairs[name].dropna()
+    apart = found[:0] if base in (None, name) else (pairs[name] - pairs[base]).dropna()
+    values = {"seeds": len(found), **dict(zip(("mean", "low", "high"), mean_interval(found), strict=True))}
+    values |= {"least": found.min(), "most": found.max()}
+    return values | dict(zip(("difference_low", "difference_high"), mean_interval(apart)[1:], strict=True))
 
 
 def divergence(frame: pd.DataFrame, mean_distance: float) -> pd.DataFrame:
@@ -60,16 +70,6 @@ def longest(points: pd.DataFrame) -> str:
     """The variant that reaches the latest convergence point, and of those the one with most checkpoints."""
     reached = points.groupby("variant")["convergence_point"].agg(["max", "size"])
     return str(reached.sort_values(["max", "size"], kind="stable").index[-1])
-
-
-def by_point(frame: pd.DataFrame, measures: list[str]) -> pd.DataFrame:
-    """A row for each convergence point and measure over the seeds of one variant: seeds, mean, low, high (95 %)."""
-    rows = []
-    for point, group in frame.groupby("convergence_point"):
-        for measure in measures:
-            row = {"convergence_point": point, "measure": measure, "seeds": len(group)}
-            rows.append(row | mean_of(group[measure]))
-    return pd.DataFrame(rows)
 
 
 def predictions(frame: pd.DataFrame, measures: list[str], targets: list[str]) -> pd.DataFrame:

@@ -1,4 +1,4 @@
-"""The report's part on the puzzles whose states are all listed: what its templates are filled in with."""
+"""The report's chapter on the puzzles whose states are all listed: what its templates are filled in with."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -13,35 +13,27 @@ from costtogo.literature.answers.listed_searches import NETWORK_ENGINE
 from costtogo.literature.answers.puzzle import listings
 from costtogo.literature.answers.sampled_searches import trees_in_short
 from costtogo.literature.comparison import compare_all
+from costtogo.literature.counterparts import THESIS
 from costtogo.literature.estimates import not_run, thresholds_of_exact
 from costtogo.literature.reported import DOCUMENTS
-from costtogo.literature.standing import THESIS
 from costtogo.puzzles import family, make, title
 from costtogo.report import sampled
-from costtogo.report.beside import documents, documents_differences, repeated, repeated_differences, repeated_table
+from costtogo.report.beside import documents, documents_differences, numbers_table, repeated, repeated_differences
 from costtogo.report.figures import Figures
 from costtogo.report.markdown import cell_text, code
 from costtogo.report.pages import Page
 from costtogo.report.render import items, render
 from costtogo.report.several_seeds import repeats_table
 from costtogo.report.trainings import training_table
-from costtogo.tables.kept import kept_of
 from costtogo.tables.results import START, StudyResults, Tables, alike
 from costtogo.tables.timings import of_cells, of_settings
 from costtogo.tables.whole import at_headline, audit, cells_of, chosen_numbers, layers_of, of_models, policy
 
-LEAST_INSTANCES = 30  # at a distance, for its share to be told of
+LEAST_INSTANCES = 30  # at a distance, for its share to be reported
 COUNTS = {"instances": "instances", "solved": "solved_percent"}  # of the searches with each kind of heuristic
 HEADLINES = (  # of the table of key numbers
-    *(
-        "model",
-        "puzzle",
-        "cell",
-        "selected_iteration",
-        "selected_mean_absolute_error",
-        "admissible_percent",
-        "consistent_percent",
-    ),
+    *("model", "puzzle", "cell", "selected_iteration", "selected_mean_absolute_error"),
+    *("admissible_percent", "consistent_percent"),
     *("optimal_percent", "optimal_low", "optimal_high"),
     *("nodes_expanded", "exact_nodes_expanded", "zero_nodes_expanded", "run"),
 )
@@ -52,18 +44,16 @@ def puzzles(results: StudyResults) -> list[str]:
     return [puzzle for puzzle in results.models if results.puzzles[puzzle].is_exhaustive]
 
 
+compared = compare_all  # the literature's numbers with ours; where results are timed, wall-clock times alone
+
+
 def heading(results: StudyResults) -> str:
     """What a report with such puzzles is called."""
     return "Learned cost-to-go, reproduced"
 
 
-def compared(results: StudyResults) -> pd.DataFrame:
-    """The literature's numbers on the puzzles beside ours; where results are timed, those that a clock tells."""
-    return compare_all(results)
-
-
 def summary(results: StudyResults, by_puzzle: dict[str, Tables], comparison: pd.DataFrame) -> str:
-    """The numbers that stand for each model, and what was done."""
+    """The key numbers of each model, and what was done."""
     puzzles = [results.of(puzzle) for puzzle in results.models]
     headlines = [
         {"model": model, "puzzle": each.puzzle, "cell": cell_text(each.headline_cell(each.puzzle)), **numbers}
@@ -147,7 +137,7 @@ def _errors(results: StudyResults, model: str) -> dict[str, Any]:
 
 
 def literature(results: StudyResults, comparison: pd.DataFrame) -> str:
-    """The literature's numbers beside ours, section by section."""
+    """The literature's numbers with ours, section by section."""
     thesis = comparison["source"] == THESIS
     told = {"estimated": len(not_run(results)) > 0, "thresholds": thresholds_of_exact(results)}
     told["exact"] = THESIS in results.params.beside
@@ -172,9 +162,8 @@ def _others(comparison: pd.DataFrame) -> str:
 
 
 def kept(results: StudyResults) -> list[StudyResults]:
-    """What the studies beside this one have kept of trainings on the puzzles."""
-    paths = kept_of(results.params, puzzles(results), results.references.measured)
-    return [results.kept(path.stem) for path in paths]
+    """What the studies shown in this one have kept of trainings on the puzzles."""
+    return results.kept_on(*puzzles(results))
 
 
 def instance_sets(results: StudyResults) -> str:
@@ -190,15 +179,15 @@ def instance_sets(results: StudyResults) -> str:
 
 
 def timings(results: StudyResults, comparison: pd.DataFrame, figures: Figures) -> str:
-    """The wall-clock times of the searches, and the literature's beside ours."""
+    """The wall-clock times of the searches, and the literature's with ours."""
     clocks = {title(puzzle): at_headline(results.of(puzzle), of_cells(results.of(puzzle))) for puzzle in results.models}
     searches = {puzzle: clock for puzzle, clock in clocks.items() if not clock.empty}
-    told = repeated_table(comparison) if len(comparison) else None
+    told = numbers_table(comparison, repeated=True) if len(comparison) else None
     others = {title(puzzle): _by_group(results.of(puzzle)) for puzzle in results.models}
     others = {puzzle: groups for puzzle, groups in others.items() if groups}
     exact = not_run(results) if len(comparison) and (comparison["source"] == THESIS).any() else None
     values = {"searches": searches, "others": others, "comparison": told, "engine": NETWORK_ENGINE, "not_run": exact}
-    text = render("exhaustive_timings", **values)
+    text = render("listed_timings", **values)
     return "\n".join(filter(None, [text, figures.gallery(figures.timed(results.models))]))
 
 
@@ -213,7 +202,7 @@ def _puzzle(results: StudyResults, figures: Figures) -> str:
     """The part on the one puzzle of some results."""
     puzzle = results.puzzle
     return render(
-        "exhaustive",
+        "listed",
         **results.card(f"tables/{puzzle}")["metrics"],
         title=title(puzzle),
         drawn=figures.of(puzzle),
