@@ -75,13 +75,13 @@ def test_a_folder_or_file_that_is_missing_is_told_with_what_to_set(folder, monke
 
 
 MISTAKES = {
-    "no scrambles": ({"moves": ["R"], "optimal_moves_qtm": [1]}, "no column scramble"),
-    "no rows": ({"scramble": [], "optimal_moves_qtm": []}, "no instances"),
-    "an unknown move": ({"scramble": ["R", "X"], "optimal_moves_qtm": [1, 1]}, "line 3: Unknown move 'X'"),
+    "no scrambles": ({"sequence": ["R"], "optimal_moves_qtm": [1]}, "names of columns"),
+    "no rows": ({"scramble": [], "optimal_moves_qtm": []}, "has no rows"),
+    "an unknown move": ({"scramble": ["R", "Q"], "optimal_moves_qtm": [1, 1]}, "line 3: Unknown move 'Q'"),
     "an optimum in words": ({"scramble": ["R", "U"], "optimal_moves_qtm": [1, "one"]}, "line 3"),
-    "an optimum missing": ({"scramble": ["R", "U"], "optimal_moves_qtm": [1, ""]}, "line 3"),
     "half a move": ({"scramble": ["R"], "optimal_moves_qtm": [1.5]}, "line 2"),
-    "a long move": ({"scramble": ["R" * 100_000], "optimal_moves_qtm": [1]}, f"line 2: Unknown move '{'R' * 59}…'"),
+    "a long move": ({"scramble": ["Q" * 100_000], "optimal_moves_qtm": [1]}, f"line 2: Unknown move '{'Q' * 59}…'"),
+    "too many moves": ({"scramble": ["R" * 100_001], "optimal_moves_qtm": [1]}, "line 2: A scramble has at most"),
     "a long optimum": ({"scramble": ["R"], "optimal_moves_qtm": ["1" * 100_000]}, f"is '{'1' * 59}…'"),
 }
 
@@ -93,14 +93,14 @@ def test_a_mistake_in_a_file_is_told_in_one_sentence(kind, folder):
 
 
 SPREAD = {  # files in which line 6 has the mistake
-    "blank lines": "scramble\nR\n\n\nU\nX\n",
-    "blank lines above": "\n\n\nscramble\nR\nX\n",
-    "lines of spaces": "scramble\nR\n  \n\t\nU\nX\n",
-    "other ends of lines": "scramble\r\nR\r\n\r\n\r\nU\r\nX\r\n",
-    "a cell of two lines": 'note,scramble\n"one\ntwo",R\n\n,U\n,X\n',
-    "a blank line in a cell": 'note,scramble\n"one\n\ntwo",R\n,U\n,X\n',
-    "an instance that is solved": 'scramble\n""\n\nR\n\nX\n',
-    "a long cell": f"note,scramble\n{'x' * 200_000},R\n\n\n,U\n,X\n",
+    "blank lines": "scramble\nR\n\n\nU\nQ\n",
+    "blank lines above": "\n\n\nscramble\nR\nQ\n",
+    "lines of spaces": "scramble\nR\n  \n\t\nU\nQ\n",
+    "other ends of lines": "scramble\r\nR\r\n\r\n\r\nU\r\nQ\r\n",
+    "a cell of two lines": 'note,scramble\n"one\ntwo",R\n\n,U\n,Q\n',
+    "a blank line in a cell": 'note,scramble\n"one\n\ntwo",R\n,U\n,Q\n',
+    "an instance that is solved": 'scramble\n""\n\nR\n\nQ\n',
+    "a long cell": f"note,scramble\n{'x' * 200_000},R\n\n\n,U\n,Q\n",
     "an optimum": "scramble,optimal_moves\nR,1\n\n\nU,1\nF,one\n",
 }
 
@@ -120,9 +120,18 @@ def test_a_scramble_with_a_move_that_is_not_legal_is_refused(name, legal, wrong,
 
 
 def test_a_file_with_more_cells_than_names_is_refused(folder):
-    for text in ("scramble\nR,U\nR,U\n", "scramble,optimal_moves\nR,1,2\n"):
-        (folder / "cubes.csv").write_text(text, encoding="utf-8")
-        assert "line 2: there are more cells" in told(external.load, CUBE, folder / "cubes.csv")
+    (folder / "cubes.csv").write_text("scramble,optimal_moves\nR,1,2\n", encoding="utf-8")
+    assert "line 2: it has 3 cells" in told(external.load, CUBE, folder / "cubes.csv")
+
+
+def test_a_comma_in_the_only_column_parts_nothing(folder):
+    (folder / "cubes.csv").write_text("scramble\nR,U\n", encoding="utf-8")
+    assert external.load(CUBE, folder / "cubes.csv").given[0].read_as == "R U"
+
+
+def test_an_empty_optimum_is_unknown(folder):
+    found = external.load(CUBE, written(folder, {"scramble": ["R", "U"], "optimal_moves_qtm": [1, ""]}))
+    assert found.optimal[0] == 1 and np.isnan(found.optimal[1])
 
 
 BOARDS = {  # texts, their states, a text that is none

@@ -69,7 +69,7 @@ def test_exact_values_are_those_of_tables_of_formulas_and_near_the_goal():
     assert exact.exact_values(lights, np.concatenate([lights.goal[None], pressed])).tolist() == [0, 1]
     assert exact.exact_values(make("sokoban"), level[None]).tolist() == [1]
     near, far = (solving.parse_start(CUBE, text) for text in ("R U", "R U F L D B R U F L D B R"))
-    known = exact.exact_values(CUBE, np.array([near, far]))
+    known = exact.exact_values(CUBE, np.array([near.state, far.state]))
     assert known[0] == 2 and np.isnan(known[1])
 
 
@@ -288,8 +288,8 @@ def test_a_search_that_ends_unsolved_is_no_proof(folder):
 def test_a_start_is_a_state_or_moves_and_nothing_else():
     puzzle = make("puzzle8")
     moves = puzzle.parse_state("1 2 3 4 5 0 7 8 6")
-    assert solving.parse_start(puzzle, "D").tolist() == moves.tolist()
-    assert solving.parse_start(puzzle, "1 2 3 4 5 0 7 8 6").tolist() == moves.tolist()
+    assert solving.parse_start(puzzle, "D").state.tolist() == moves.tolist()
+    assert solving.parse_start(puzzle, "1 2 3 4 5 0 7 8 6").state.tolist() == moves.tolist()
     for text, reason in (("1 2 3", "has 9 cells"), ("U L D R U U U", "is not legal")):
         with pytest.raises(UserError, match=reason):
             solving.parse_start(puzzle, text)
