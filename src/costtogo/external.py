@@ -59,7 +59,7 @@ def load(puzzle: Puzzle, path: Path, keep_going: bool = False) -> Instances:
     try:
         table = read_table(content, lambda kind, text: _reads(puzzle, kind, text))
     except UserError as error:
-        raise UserError(f"{path}{error}" if str(error)[0] in ",:" else f"{path}: {error}") from error
+        raise UserError(f"{path}: {error}") from error
     given, optimal, faults = [], np.full(len(table.rows), np.nan), {}
     for place, row in enumerate(table.rows):
         try:

@@ -17,15 +17,16 @@ SCRAMBLE, STATE = "scramble", "state"
 def read(puzzle: Puzzle, text: str, kind: str = "") -> Given:
     """What a text is: the scramble or the state of a kind, or either where no kind is named.
 
-    UserError where it is neither: what is wrong with it as what it looks more like.
+    UserError if it is neither: as a scramble, if at least its first move is one, else as a state.
     """
     reader = import_module(find(puzzle.name)[0].notation)
     if kind:
         return reader.read_scramble(puzzle, text) if kind == SCRAMBLE else reader.read_state(puzzle, text)
     try:
+        return reader.read_state(puzzle, text)
+    except UserError as error:
+        as_state = error
+    try:
         return reader.read_scramble(puzzle, text)
     except UserError as error:
-        try:
-            return reader.read_state(puzzle, text)
-        except UserError as other:
-            raise (error if " " in text.strip() and puzzle.one_goal else other) from None
+        raise (as_state if "at character 1:" in str(error) or not puzzle.one_goal else error) from None

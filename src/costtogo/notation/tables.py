@@ -70,7 +70,7 @@ def read_table(content: bytes, reads: Callable[[str, str], bool]) -> Table:
     lines = [(number, line) for number, line in enumerate(text.splitlines(), start=1) if line.strip()]
     lines = [(number, line) for number, line in lines if not line.lstrip().startswith(COMMENTS)]
     if not lines:
-        raise UserError("has no rows.")
+        raise UserError("it has no rows.")
     for separator in SEPARATORS:
         names = [name.strip().strip('"').lower() for name in lines[0][1].split(separator)]
         if column := next((name for name in KINDS if name in names), None):
@@ -86,23 +86,22 @@ def _with_header(lines: list[tuple[int, str]], separator: str, column: str) -> T
     place, optima = lower.index(column), next((name for name in OPTIMA if name in lower), None)
     found = []
     for line, cells in rows[1:]:
+        if len(names) == 1:
+            cells = [separator.join(cells)]
         if len(cells) > len(names) and any(cell.strip() for cell in cells[len(names) :]):
-            raise UserError(
-                f"line {line}: there are {len(cells)} cells, but the first line names {len(names)} columns."
-            )
+            raise UserError(f"line {line}: it has {len(cells)} cells, but the first line names {len(names)} columns.")
         cells = cells + [""] * (len(names) - len(cells))
         optimum = cells[lower.index(optima)].strip() if optima else ""
         found.append(Row(line, cells[place], optimum, dict(zip(names, cells, strict=False))))
     if not found:
-        raise UserError("has no rows below the line that names its columns.")
+        raise UserError("it has no rows below the line with the names of its columns.")
     return Table(KINDS[column], names[place], found, optima and names[lower.index(optima)])
 
 
 def _cells(lines: list[tuple[int, str]], separator: str) -> list[tuple[int, list[str]]]:
     """The cells of each row, and the line where it begins."""
-    reader = csv.reader(
-        io.StringIO("".join(f"{line}\n" for _, line in lines)), delimiter=separator, skipinitialspace=True
-    )
+    text = io.StringIO("".join(f"{line}\n" for _, line in lines))
+    reader = csv.reader(text, delimiter=separator, skipinitialspace=True, strict=True)
     rows, begins = [], 0
     try:
         for cells in reader:
@@ -127,8 +126,8 @@ def _without_header(lines: list[tuple[int, str]], reads: Callable[[str, str], bo
             if place is not None:
                 return Table(kind, kind, [_of_cells(number, each, place) for number, each in _cells(lines, separator)])
     raise UserError(
-        f"line {lines[0][0]}: '{excerpt(lines[0][1].strip())}' is neither a state nor a scramble, nor does it name "
-        "columns, one of which is scramble or state."
+        f"line {lines[0][0]}: '{excerpt(lines[0][1].strip())}' is neither a state nor a scramble, nor "
+        "the names of columns, one of which is scramble or state."
     )
 
 
