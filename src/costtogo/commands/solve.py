@@ -35,6 +35,9 @@ if TYPE_CHECKING:
     from costtogo.heuristics.network import NetworkHeuristic
 
 
+NO_SOLUTION = "There is no solution: whatever the moves, the goal cannot be reached from there."
+
+
 @dataclass(frozen=True)
 class Chosen:
     """The puzzle, how to search, and the network to search over, if any."""
@@ -85,6 +88,8 @@ def choose(puzzle_name: str | None, model: Path | None, setting: Setting) -> Cho
 def solve_one(chosen: Chosen, kind: str, text: str, as_json: bool) -> None:
     """Print the solution of one scramble or state; UserError if none is found within the limits."""
     given = given_of(chosen.puzzle, kind, text)
+    if np.isposinf(exact_values(chosen.puzzle, given.state[None])[0]):
+        raise UserError(NO_SOLUTION)
     search = chosen.ready()
     with progress_shown() as watch, watching(watch):
         solution = solution_of(chosen.puzzle, search, given, chosen.setting.solver)
@@ -175,8 +180,8 @@ def progress_shown() -> Iterator[Callable[[Progress], None] | None]:
 def _why_unsolved(solution: Solution, setting: Setting) -> str:
     """One sentence on why a search ended, and which option to raise."""
     expansions = f"{solution.nodes_expanded:,} expansions"
-    if setting.solver == "exact" and np.isinf(solution.lower_bound):
-        return "There is no solution: whatever the moves, the goal cannot be reached from there."
+    if np.isposinf(solution.lower_bound):  # no state is left that could be expanded
+        return NO_SOLUTION
     if setting.solver == "exact":
         least = f"every solution has {solution.lower_bound:.0f} moves or more"
         if solution.ended == "memory":
