@@ -205,7 +205,6 @@ def test_levels_stand_between_blank_lines_titles_and_comments(tmp_path):
         "#####\n#@$ #\n#####",
         "#####\n#@  #\n#####",
         "#" * 11,
-        "\x00\x01\x02",
     ],
 )
 def test_what_is_no_level_is_told_with_file_and_line(tmp_path, bad):

@@ -9,24 +9,26 @@ from importlib import import_module
 from costtogo.notation.given import Given
 from costtogo.puzzles import find
 from costtogo.puzzles.base import Puzzle
-from costtogo.types import UserError
+from costtogo.types import States, UserError
 
 SCRAMBLE, STATE = "scramble", "state"
 
 
-def read(puzzle: Puzzle, text: str, kind: str = "") -> Given:
-    """What a text is: the scramble or the state of a kind, or either where no kind is named.
+def read(puzzle: Puzzle, text: str, kind: str = "", start: States | None = None) -> Given:
+    """What a text is: a scramble, a state (whatever else its kind), or either if no kind is named.
+
+    start: the state that a scramble begins at, uint8 [D]; the goal if left out.
 
     UserError if it is neither: as a scramble, if at least its first move is one, else as a state.
     """
     reader = import_module(find(puzzle.name)[0].notation)
     if kind:
-        return reader.read_scramble(puzzle, text) if kind == SCRAMBLE else reader.read_state(puzzle, text)
+        return reader.read_scramble(puzzle, text, start) if kind == SCRAMBLE else reader.read_state(puzzle, text)
     try:
         return reader.read_state(puzzle, text)
     except UserError as error:
         as_state = error
     try:
-        return reader.read_scramble(puzzle, text)
+        return reader.read_scramble(puzzle, text, start)
     except UserError as error:
         raise (as_state if "at character 1:" in str(error) or not puzzle.one_goal else error) from None

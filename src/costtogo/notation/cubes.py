@@ -31,10 +31,10 @@ COLOURS = dict(zip("WGROBY", "UFRLBD", strict=True))  # WCA: white above, green 
 Turn = tuple[str, int, int, int]  # face, first and last layer counted from it, quarters clockwise
 
 
-def read_scramble(puzzle: Cube, text: str) -> Given:
-    """What turns make of the solved cube; UserError for what is no turn of this cube."""
+def read_scramble(puzzle: Cube, text: str, start: States | None = None) -> Given:
+    """What turns make of a state, the solved cube if none is given; UserError for what is no turn of this cube."""
     turns = sequences.read(text, sequences.Family(TURN, lambda found: [_turn(found, puzzle.size)], _inverse, EXAMPLE))
-    stickers = puzzle.goal
+    stickers = puzzle.goal if start is None else start
     for turn in turns:
         stickers = stickers[_comes_from(puzzle.size, *turn)]
     return Given(as_held(puzzle, stickers), " ".join(filter(None, (_text(turn, puzzle.size) for turn in turns))))

@@ -16,9 +16,10 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 from xml.parsers import expat
 
+from costtogo.notation import named
 from costtogo.notation.given import Given
 from costtogo.puzzles.sokoban import Sokoban
-from costtogo.types import UserError, excerpt
+from costtogo.types import States, UserError, excerpt
 
 SYMBOLS = "#@+$*. -_pPbBo"
 CANONICAL = str.maketrans({"-": " ", "_": " ", "p": "@", "P": "+", "b": "$", "B": "*", "o": "."})
@@ -45,9 +46,9 @@ def read_state(puzzle: Sokoban, text: str) -> Given:
     return Given(state, puzzle.format_state(state))
 
 
-def read_scramble(puzzle: Sokoban, text: str) -> Given:
-    """UserError: each level has its own goal."""
-    raise UserError(f"There is no one goal of {puzzle.name} that moves could scramble: give --state or --level.")
+def read_scramble(puzzle: Sokoban, text: str, start: States | None = None) -> Given:
+    """The state that steps make of a level; capitals, the customary ones of pushes, are not needed."""
+    return named.read_scramble(puzzle, text.upper(), start)
 
 
 @dataclass

@@ -12,7 +12,7 @@ from costtogo.notation import named
 from costtogo.notation.given import Given
 from costtogo.notation.tiles import PARTING
 from costtogo.puzzles.lights_out import LightsOut
-from costtogo.types import UserError, excerpt
+from costtogo.types import States, UserError, excerpt
 
 ON = {"1", "x", "#", "o", "*", "on", "true", "■", "●", "█", "⬛"}
 OFF = {"0", ".", "-", "_", "off", "false", "□", "○", "⬜"}
@@ -42,6 +42,6 @@ def read_state(puzzle: LightsOut, text: str) -> Given:
     return Given(state, puzzle.format_state(state))
 
 
-def read_scramble(puzzle: LightsOut, text: str) -> Given:
-    """The board that presses make of the goal."""
-    return named.read_scramble(puzzle, text.lower())
+def read_scramble(puzzle: LightsOut, text: str, start: States | None = None) -> Given:
+    """The board that presses make of another, the goal if none is given."""
+    return named.read_scramble(puzzle, text.lower(), start)

@@ -10,7 +10,7 @@ from functools import lru_cache
 from costtogo.notation import sequences
 from costtogo.notation.given import Given
 from costtogo.puzzles.base import Puzzle, apply
-from costtogo.types import NO_ACTION, UserError, excerpt
+from costtogo.types import NO_ACTION, States, UserError, excerpt
 
 SHOWN = 8  # moves of a puzzle that a message names
 
@@ -27,12 +27,12 @@ def read_state(puzzle: Puzzle, text: str) -> Given:
     return Given(state, puzzle.format_state(state))
 
 
-def read_scramble(puzzle: Puzzle, text: str) -> Given:
-    """The state that moves make of the goal; UserError for what is no move, or not legal where it is made."""
-    if not puzzle.one_goal:
+def read_scramble(puzzle: Puzzle, text: str, start: States | None = None) -> Given:
+    """The state that moves make of another, the goal if none is given; UserError for an unknown or illegal move."""
+    if start is None and not puzzle.one_goal:
         raise UserError(f"There is no one goal of {puzzle.name} that moves could scramble: give --state or --level.")
     actions = sequences.read(text, _family(puzzle))
-    return Given(apply(puzzle, puzzle.goal, actions), puzzle.format_moves(actions))
+    return Given(apply(puzzle, puzzle.goal if start is None else start, actions), puzzle.format_moves(actions))
 
 
 @lru_cache(maxsize=16)

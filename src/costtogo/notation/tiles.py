@@ -53,10 +53,6 @@ def _tiles(puzzle: SlidingTiles, text: str) -> States:
     cells = [cell for cell in PARTING.split(text.lower()) if cell]
     if len(cells) == 1:
         cells = [str(DIGITS.index(cell)) if cell in DIGITS[: puzzle.cells] else cell for cell in cells[0]]
-    if len(cells) != puzzle.cells:
-        raise UserError(
-            f"{puzzle.name} has {puzzle.cells} cells, row by row with 0 for the blank, but {len(cells)} were given."
-        )
     cells = ["0" if cell in BLANKS else cell for cell in cells]
     if "0" not in cells:
         cells = ["0" if cell == str(puzzle.cells) else cell for cell in cells]
@@ -66,6 +62,10 @@ def _tiles(puzzle: SlidingTiles, text: str) -> States:
                 f"Unknown tile '{excerpt(cell)}' in cell {place + 1}: those of {puzzle.name} are 1 to "
                 f"{puzzle.cells - 1}, and 0 or _ is the blank."
             )
+    if len(cells) != puzzle.cells:
+        raise UserError(
+            f"{puzzle.name} has {puzzle.cells} cells, row by row with 0 for the blank, but {len(cells)} were given."
+        )
     state = np.array([int(cell) for cell in cells], dtype=np.uint8)
     counts = np.bincount(state, minlength=puzzle.cells)
     if (counts == 0).any():
@@ -74,6 +74,6 @@ def _tiles(puzzle: SlidingTiles, text: str) -> States:
     return state
 
 
-def read_scramble(puzzle: SlidingTiles, text: str) -> Given:
-    """The board that moves make of the goal."""
-    return named.read_scramble(puzzle, text.upper().translate(ARROWS))
+def read_scramble(puzzle: SlidingTiles, text: str, start: States | None = None) -> Given:
+    """The board that moves make of another, the goal if none is given."""
+    return named.read_scramble(puzzle, text.upper().translate(ARROWS), start)

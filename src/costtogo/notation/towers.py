@@ -15,7 +15,7 @@ from costtogo.notation import sequences
 from costtogo.notation.given import Given
 from costtogo.puzzles.base import apply
 from costtogo.puzzles.hanoi import Hanoi
-from costtogo.types import UserError, excerpt
+from costtogo.types import States, UserError, excerpt
 
 PEGS = "ABCDEFGHI"
 MOVE = re.compile(r"(?:(\d+):)?([0-8A-I])\s*(?:->|>|-|→|TO)\s*([0-8A-I])", re.IGNORECASE)
@@ -59,11 +59,11 @@ def _given(puzzle: Hanoi, pegs: list[int]) -> Given:
     return Given(state, puzzle.format_state(state))
 
 
-def read_scramble(puzzle: Hanoi, text: str) -> Given:
-    """The state that moves make of the goal; UserError where a move names another disk than it moves."""
+def read_scramble(puzzle: Hanoi, text: str, start: States | None = None) -> Given:
+    """The state that moves make of another, the goal if none is given; UserError for a wrong move or disk."""
     example = f"a move such as 0>{puzzle.pegs - 1}, from peg 0 to peg {puzzle.pegs - 1} of {puzzle.name}, or a bracket"
     steps = sequences.read(text, sequences.Family(MOVE, lambda found: [_step(puzzle, found)], _back, example))
-    state = puzzle.goal
+    state = puzzle.goal if start is None else start
     for place, (disk, actions) in enumerate(((disk, [puzzle.actions.index(name)]) for disk, name in steps), start=1):
         top = str(puzzle.top_disks(state[None])[0, int(puzzle.actions[actions[0]][0])])
         if disk not in (None, top):

@@ -98,14 +98,12 @@ def state_of_cells(puzzle: Puzzle, cells: list[int]) -> States:
 def state_of_moves(puzzle: Puzzle, start: States, moves: str) -> tuple[list[int], States]:
     """The actions of a text of moves and the state, uint8 [D], after them; UserError for an unknown or illegal move.
 
-    Moves from the goal may be any that costtogo.notation reads; without actions, then, where they are none of these.
+    Without actions if the moves are others than the puzzle's own, such as turns of the whole cube.
     """
     try:
         actions = puzzle.parse_moves(moves)
     except UserError:
-        if not puzzle.is_goal(start[None])[0]:
-            raise
-        return [], notation.read(puzzle, moves, notation.SCRAMBLE).state
+        return [], notation.read(puzzle, moves, notation.SCRAMBLE, start).state
     return actions, apply(puzzle, start, actions)
 
 
