@@ -9,7 +9,7 @@ import pytest
 from costtogo.files import read_csv
 from costtogo.literature.claims import MARKS
 from costtogo.literature.reported import DOCUMENTS
-from costtogo.params.base import variant_of
+from costtogo.params.base import TrainingName
 from costtogo.params.loading import load
 from costtogo.report.overview import SYSTEMS, write_overview
 from costtogo.tables.kept import cards_kept
@@ -69,9 +69,9 @@ def test_every_system_is_of_a_document_and_is_repeated_by_a_study_that_there_is_
 
 
 def test_the_exact_recipes_that_are_said_not_to_have_run_are_those_that_nobody_kept():
-    asked = {variant_of(name)[0] for name in load([Path("config/thesis.yaml")]).models}
+    asked = {TrainingName.of(name)[0] for name in load([Path("config/thesis.yaml")]).models}
     kept = {
-        variant_of(place.split("/")[1])[0]
+        TrainingName.of(place.split("/")[1])[0]
         for place in cards_kept(MEASURED / "thesis.json")
         if place.startswith("models/")
     }

@@ -11,7 +11,7 @@ from messages import is_one_sentence
 
 from costtogo.literature.reported import read_reported
 from costtogo.params.audits import ExhaustiveAudit, SampledAudit
-from costtogo.params.base import derive_seed, variant_of
+from costtogo.params.base import TrainingName, derive_seed
 from costtogo.params.loading import laid, load, overlay, parse, resolve
 from costtogo.params.reading import read_yaml
 from costtogo.params.searches import ExternalParams
@@ -373,12 +373,12 @@ def test_trainings_of_one_puzzle_share_a_seed_and_every_other_purpose_has_its_ow
 def test_a_model_with_seeds_is_so_many_trainings_of_which_the_first_has_the_usual_seed(values):
     again = dict(values["models"]["DNN_0"]) | {"seeds": 3}
     study = parse(overlay(values, {"models": {"wide": again}}))
-    repeated = {name: model for name, model in study.models.items() if variant_of(name)[0] == "wide"}
-    assert [variant_of(name) for name in repeated] == [("wide", 1), ("wide", 2), ("wide", 3)]
+    repeated = {name: model for name, model in study.models.items() if TrainingName.of(name)[0] == "wide"}
+    assert [TrainingName.of(name) for name in repeated] == [("wide", 1), ("wide", 2), ("wide", 3)]
     assert len({model.seed for model in repeated.values()}) == 3
     first, second, _ = repeated.values()
     assert first == study.models["DNN_0"] and second == first.model_copy(update={"seed": second.seed})
-    assert variant_of("DNN_0") == ("DNN_0", 0) and variant_of("net_seedling") == ("net_seedling", 0)
+    assert TrainingName.of("DNN_0") == ("DNN_0", 0) and TrainingName.of("net_seedling") == ("net_seedling", 0)
 
 
 @pytest.mark.parametrize("change", [{"seeds": 0}, {"seeds": True}, {"seeds": "five"}, {"seeds": 2, "seed": 1}])

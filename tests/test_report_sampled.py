@@ -20,7 +20,7 @@ from costtogo.literature.documents import documents
 from costtogo.literature.quantities import OTHERS, TIMES
 from costtogo.literature.reported import DOCUMENTS, read_reported, trainings
 from costtogo.literature.words import NOT_COMPARABLE, NOT_JUDGED, NOT_RUN, REPRODUCED, VERDICTS, WORSE
-from costtogo.params.base import variant_of
+from costtogo.params.base import TrainingName
 from costtogo.params.trainers import training_of
 from costtogo.report.write import write
 from costtogo.stages.search.external import AGAINST_THE_OPTIMUM
@@ -336,7 +336,7 @@ def test_trainings_with_several_seeds_are_compared_pair_by_pair(tmp_path):
     folder = write_results(trainers, tmp_path)
     for name in trainers.models:
         path = folder / "anytime" / name / "grid.parquet"
-        variant, seed = variant_of(name)
+        variant, seed = TrainingName.of(name)
         length = {"walks_by_action": 24.0, "walks_by_state": 23.5, "davi_adaptive_k": 24.0}[variant] + 3 * seed
         pd.read_parquet(path).assign(length=length + 0.01 * seed * (variant != "walks_by_action")).to_parquet(path)
     report = run(trainers, tmp_path, tmp_path / "reports")

@@ -10,7 +10,7 @@ from costtogo.exact.bfs import layer_counts
 from costtogo.files import flatten, read_csv
 from costtogo.literature.answers.settings import PLACES
 from costtogo.literature.listings import replay
-from costtogo.params.base import variant_of
+from costtogo.params.base import TrainingName
 from costtogo.params.loading import load
 from costtogo.puzzles import make
 from costtogo.types import UserError
@@ -389,7 +389,7 @@ STUDY = load([Path(__file__).parents[1] / "config" / "thesis.yaml"])
 @pytest.mark.parametrize("model", sorted(SETTINGS["model"].unique()))
 def test_the_exact_recipe_of_a_training_has_the_settings_that_the_thesis_gives(model):
     """Of iterations the last count: the thesis went on with its first trainings."""
-    trainings = [name for name in STUDY.models if variant_of(name)[0] == model]
+    trainings = [name for name in STUDY.models if TrainingName.of(name)[0] == model]
     for name in trainings:
         ours = flatten(STUDY.models[name].model_dump())
         told = SETTINGS[SETTINGS["model"] == model].groupby("quantity")["value"].max()

@@ -60,12 +60,11 @@ def test_every_setting_is_searched_as_it_says(monkeypatch):
     ]
     rows = [part for each in asked for part in rows_of(given, each, searches)]
     made = [call for call in calls if call["limits"].max_nodes == 77]
-    named = ("exploration", "leaves", "virtual_loss", "from_zero", "breadth_first", "shortcuts")
-    assert [tuple(call[name] for name in named) for call in made] == [
-        (1.0, 1, 1.0, False, True, True),
-        (2.0, 1, 1.0, False, True, True),
-        (3.0, 4, 2.0, True, True, False),
-        (4.0, 1, 1.0, False, False, False),
+    assert [(*call["rules"][:4], call["shortening"]) for call in made] == [
+        (1.0, 1.0, 1, False, "shortcuts"),
+        (2.0, 1.0, 1, False, "shortcuts"),
+        (3.0, 2.0, 4, True, "tree"),
+        (4.0, 1.0, 1, False, "none"),
     ]
     assert all(call["limits"].max_expansions == 50 for call in made)
     settings = [setting for trees in asked for setting in trees.settings]

@@ -49,7 +49,10 @@ def test_exact_knowledge_goes_straight_to_the_goal(puzzle, distance):
 
 @pytest.mark.parametrize("leaves", [1, 4])
 def test_trees_in_step_grow_as_each_alone(puzzle, distance, leaves):
-    starts, setting = states_of(puzzle, distance, 6, seed=2), {"leaves": leaves, "limits": Limits(max_expansions=300)}
+    starts, setting = (
+        states_of(puzzle, distance, 6, seed=2),
+        {"rules": mcts.TreeRules(leaves=leaves), "limits": Limits(max_expansions=300)},
+    )
     together = mcts.solve(puzzle, Guide(puzzle, distance, noise=6), starts, **setting)
     for row in range(len(starts)):
         alone = mcts.solve(puzzle, Guide(puzzle, distance, noise=6), starts[[row]], **setting)
@@ -213,8 +216,8 @@ def test_a_leaf_that_waits_turns_others_away_by_the_virtual_loss(distances_of):
 def test_what_is_not_shortened_may_be_longer_and_shortcuts_may_be_shorter_still(distances_of):
     puzzle, distance = make("puzzle8"), distances_of("puzzle8")
     starts, guide = states_of(puzzle, distance, 12), Guide(puzzle, distance, noise=8)
-    switches = [{"breadth_first": False}, {"shortcuts": False}, {}]
-    found = [mcts.solve(puzzle, guide, starts, exploration=20.0, **switch) for switch in switches]
+    rules = mcts.TreeRules(exploration=20.0)
+    found = [mcts.solve(puzzle, guide, starts, rules=rules, shortening=how) for how in ("none", "tree", "shortcuts")]
     for result in found:
         assert solves(puzzle, starts, result.solutions).all()
         assert (result.cost == [len(actions) for actions in result.solutions]).all()
@@ -248,7 +251,7 @@ def test_a_tree_with_nothing_left_to_expand_ends_unsolved(monkeypatch):
 def test_a_tree_at_its_limit_ends_as_unsolved(limits, ended, distances_of):
     puzzle, distance = make("cube2"), distances_of("cube2")
     start = puzzle.unrank(np.array([distance.argmax()]))
-    found = mcts.solve(puzzle, Guide(puzzle, 0 * distance), start, limits=limits, leaves=3)
+    found = mcts.solve(puzzle, Guide(puzzle, 0 * distance), start, limits=limits, rules=mcts.TreeRules(leaves=3))
     assert found.ended[0] == ended and not found.solutions[0].size
     assert found.nodes_expanded[0] <= limits.max_expansions
 
@@ -257,7 +260,7 @@ def test_a_tree_at_its_limit_ends_as_unsolved(limits, ended, distances_of):
 def test_a_setting_that_makes_no_sense_is_told_in_one_sentence(setting):
     puzzle = make("hanoi_3")
     with pytest.raises(UserError) as told:
-        mcts.solve(puzzle, len, puzzle.start[None], **setting)
+        mcts.solve(puzzle, len, puzzle.start[None], rules=mcts.TreeRules(**setting))
     assert is_one_sentence(str(told.value))
 
 

@@ -22,7 +22,7 @@ from costtogo.commands import variants
 from costtogo.figures.drawing import write as draw
 from costtogo.files import read_csv, read_frame, remove_others, write_bytes, write_csv, write_text
 from costtogo.literature.reported import read_reported
-from costtogo.params.base import variant_of
+from costtogo.params.base import TrainingName
 from costtogo.params.study import Study
 from costtogo.report.figures import Figures, is_kept, is_whole
 from costtogo.report.overview import write_overview
@@ -142,7 +142,7 @@ def keep_for_others(results: StudyResults, out: Path) -> Path:
     gathered, target = variants.gather(results, named), folder.with_suffix(".json")
     kept = cards_kept(target) if target.exists() else {}
     cards = {place: _few(card, "inputs", "outputs") for place, card in _cards(results).items()}
-    repeated = {variant_of(place.split("/")[1])[0] for place in cards if variant_of(place)[1]}
+    repeated = {TrainingName.of(place.split("/")[1]).variant for place in cards if TrainingName.of(place).seed}
     once = {place for place in kept if place.split("/")[1] in repeated}  # kept before it was repeated with seeds
     rows = rows_of(folder)
     stay = [address for address in rows.told if whose(address)[0] not in cards.keys() | once]

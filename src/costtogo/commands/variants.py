@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from costtogo.analysis.several_seeds import BASE, CELLS
-from costtogo.params.base import variant_of
+from costtogo.params.base import TrainingName
 from costtogo.tables.results import StudyResults
 from costtogo.tables.several_seeds import REPEATS
 
@@ -28,7 +28,7 @@ def is_variant(model: str, named: Collection[str]) -> bool:
 
     named: the networks of the document that the study repeats.
     """
-    name, seed = variant_of(model)
+    name, seed = TrainingName.of(model)
     return bool(seed) and name not in named
 
 
@@ -56,7 +56,7 @@ def gather(results: StudyResults, named: Collection[str] = ()) -> dict[str, pd.D
 
 def _checkpoints(results: StudyResults, model: str) -> pd.DataFrame:
     """A row for each checkpoint of a model and scope of its audit: what the audit and the searches found."""
-    card, (variant, seed) = results.card(f"models/{model}"), variant_of(model)
+    card, (variant, seed) = results.card(f"models/{model}"), TrainingName.of(model)
     kinds = results.frame(f"models/{model}/checkpoints")[["iteration", "kind", "validation_loss"]]
     frame = results.frame(f"audits/{model}/measures").drop(columns="model").merge(kinds, on="iteration")
     puzzle, metrics = card["parameters"]["training"]["puzzle"], card["metrics"]

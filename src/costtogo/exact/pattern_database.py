@@ -203,19 +203,8 @@ def _grow(values, reached, pending, layer, side, weight, past, places):
     for block in range(len(values) // size):
         if not _any(pending, block * size, size):
             continue
-        # Place the first tiles, which are the same in the whole block, and list the cells that they leave.
-        at[:] = tiles
-        rest = block * size
-        for i in range(head):
-            _take_digit(placing, at, i, rest // weight[i])
-            rest %= weight[i]
-        count, occupied = 0, 0
-        for cell in range(cells):
-            if at[cell] == tiles:
-                left[count] = cell
-                count += 1
-            else:
-                occupied |= 1 << cell
+        # The first tiles are the same in the whole block.
+        occupied = _place_first(placing, at, left, weight, head, block * size)
         for number in range(size):
             rank = block * size + number
             region = np.int64(pending[rank])
@@ -256,6 +245,23 @@ def _grow(values, reached, pending, layer, side, weight, past, places):
             for i in range(head, tiles):
                 at[placing[i]] = tiles
     return grown
+
+
+@njit(cache=True)
+def _place_first(placing, at, left, weight, head, rank):
+    """Place the first tiles of a rank on an empty board and list the cells that they leave; returns those they take."""
+    at[:] = len(weight)
+    for i in range(head):
+        _take_digit(placing, at, i, rank // weight[i])
+        rank %= weight[i]
+    count, occupied = 0, 0
+    for cell in range(len(at)):
+        if at[cell] == len(weight):
+            left[count] = cell
+            count += 1
+        else:
+            occupied |= 1 << cell
+    return occupied
 
 
 @njit(cache=True)

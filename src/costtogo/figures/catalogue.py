@@ -15,6 +15,7 @@ import yaml
 
 from costtogo.files import read_text, write_text
 from costtogo.literature.documents import LOCAL_VI, documents
+from costtogo.params.base import TrainingName
 from costtogo.puzzles import family, noun
 from costtogo.tables.kept import (
     cards_kept,
@@ -420,7 +421,7 @@ def _variant_figures(path: Path, cards: dict[str, Any], puzzles: list[str]) -> I
 
     Figures over checkpoints need trainings with more than one audited checkpoint.
     """
-    repeated = [place for place in cards if re.match(r"(audits|searches)/.*_seed\d+$", place)]
+    repeated = [place for place in cards if place.startswith(("audits/", "searches/")) and TrainingName.of(place).seed]
     own = {place: cards[place]["parameters"] for place in repeated}
     searched = {part["puzzle"] for place, part in own.items() if place.startswith("searches/")}
     audits = [part for place, part in own.items() if place.startswith("audits/")]

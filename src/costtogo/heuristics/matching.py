@@ -177,7 +177,7 @@ def _bounds(level, states, row, bounds):
                 standing[boxes[box]] = box
             steps = _least_matching(cost, count, match)
             if 0 < steps < NO_PUSHES:
-                steps = _after_a_push(level, walk, standing, player, row, cost, count, steps, match)
+                steps = _after_a_push(level, walk, standing, (player, row), cost[:count], steps, match)
             for box in range(count):
                 standing[boxes[box]] = NOTHING
         bounds[row] = steps if steps < NO_PUSHES else np.inf
@@ -193,14 +193,15 @@ class Walk(NamedTuple):
 
 
 @njit(cache=True)
-def _after_a_push(level, walk, standing, player, row, cost, count, matching, match):
+def _after_a_push(level, walk, standing, begins, cost, matching, match):
     """The smallest walk + 1 + matching after the push, over all first pushes; NO_PUSHES if there is none.
 
-    cost, matching: before the push. The search ends once walk + matching reaches the best value: longer walks cannot
-    improve it.
+    begins: the player's cell, and the row that marks are of.  cost, matching: before the push. The search ends once
+    walk + matching reaches the best value: longer walks cannot improve it.
     """
     neighbour, side, pushes = level.floor.neighbour, level.side, level.pushes
     mark, queue = walk
+    player, row = begins
     queue[0], mark[player] = player, row
     head, tail, steps, best = 0, 1, 0, NO_PUSHES
     while head < tail and steps + matching < best:
@@ -219,7 +220,7 @@ def _after_a_push(level, walk, standing, player, row, cost, count, matching, mat
                     beyond = neighbour[there, action]
                     if standing[beyond] == NOTHING and steps + matching < best:
                         cost[box] = pushes[beyond, side[beyond, there]]
-                        best = min(best, steps + 1 + _least_matching(cost, count, match))
+                        best = min(best, steps + 1 + _least_matching(cost, len(cost), match))
                         cost[box] = pushes[there, side[there, here]]
         steps += 1
     return best

@@ -12,7 +12,7 @@ import pandas as pd
 
 from costtogo.analysis.intervals import mean_interval, wilson
 from costtogo.literature.words import FACT, SETTING
-from costtogo.params.base import variant_of
+from costtogo.params.base import TrainingName
 from costtogo.tables.results import StudyResults
 
 NAN = math.nan
@@ -154,7 +154,7 @@ def deciding(several: list[Finding], row: Row) -> Finding:
 
 def _of_seeds(results: StudyResults, row: Row) -> Finding | None:
     """The number of the row's training, or of all its seeds together, also where one of them represents the study."""
-    name, number = variant_of(row.get("ours") or "")
+    name, number = TrainingName.of(row.get("ours") or "")
     if number and not row["listed"]:
         asked = [(results.of_seed(seed), each) for seed, each in enumerate(trainings_of(results, name), start=1)]
     else:
@@ -169,7 +169,7 @@ def trainings_of(results: StudyResults, model: str) -> list[str]:
     """The trainings of a model: itself, or those with several seeds, name_seed1 and on; none where none has run."""
     if results.has(f"models/{model}"):
         return [model]
-    seeds = takewhile(lambda name: results.has(f"models/{name}"), (f"{model}_seed{k}" for k in count(1)))
+    seeds = takewhile(lambda name: results.has(f"models/{name}"), (str(TrainingName(model, k)) for k in count(1)))
     return list(seeds)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from difflib import get_close_matches
 from functools import cache, reduce
 from operator import or_
-from typing import Annotated, Any, ClassVar, TypeVar, get_args
+from typing import Annotated, Any, ClassVar, NamedTuple, TypeVar, get_args
 
 from pydantic import (
     AfterValidator,
@@ -23,6 +23,8 @@ from pydantic import (
 from pydantic.fields import FieldInfo
 
 from costtogo.params.reading import shown
+
+SEED = "_seed"  # parts a variant from the number of its seed in the name of a training
 
 
 def named(words: str, pattern: str) -> AfterValidator:
@@ -253,7 +255,20 @@ def derive_seed(seed: int, *names: str) -> int:
     return int.from_bytes(hashlib.sha256(content).digest()[:4], "little")
 
 
-def variant_of(model: str) -> tuple[str, int]:
-    """A model's name without its seed, and the number of the seed, 0 if it has none.  "walk_seed2" -> ("walk", 2)."""
-    name, found, number = model.rpartition("_seed")
-    return (name, int(number)) if found and number.isdecimal() else (model, 0)
+class TrainingName(NamedTuple):
+    """The name of a training: its variant, and the number of its seed, 0 if the variant has one training alone.
+
+    As text: "walk", or "walk_seed2" of the second seed.
+    """
+
+    variant: str
+    seed: int = 0
+
+    @classmethod
+    def of(cls, text: str) -> "TrainingName":
+        """The name that a text is; also of a stage, such as "searches/walk_seed2"."""
+        name, found, number = text.rpartition(SEED)
+        return cls(name, int(number)) if found and number.isdecimal() and int(number) else cls(text)
+
+    def __str__(self) -> str:
+        return f"{self.variant}{SEED}{self.seed}" if self.seed else self.variant

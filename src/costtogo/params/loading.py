@@ -13,7 +13,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from costtogo.params.base import Kind, UnknownKey, derive_seed, hint
+from costtogo.params.base import Kind, TrainingName, UnknownKey, derive_seed, hint
 from costtogo.params.reading import read_yaml, refuse_unbounded, shown
 from costtogo.params.study import Study
 from costtogo.params.training import ArchitectureParams, ModelParams, SamplerParams
@@ -254,7 +254,7 @@ def _repeated(models: dict[str, Any]) -> dict[str, Any]:
             raise UserError(
                 f"Parameter models.{name}.seeds must be how many seeds, 1 to {MOST_SEEDS:,}, beside no key seed."
             )
-        repetitions = {f"{name}_seed{k}": deepcopy(model) | {"repetition": k} for k in range(1, seeds + 1)}
+        repetitions = {str(TrainingName(name, k)): deepcopy(model) | {"repetition": k} for k in range(1, seeds + 1)}
         if twice := next((other for other in repetitions if other in models), None):
             raise UserError(f"Parameter models.{twice}: {name} with its seeds has a training of this name; rename one.")
         repeated |= repetitions

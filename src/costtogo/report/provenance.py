@@ -2,7 +2,7 @@
 
 from costtogo.analysis.numbers import short
 from costtogo.files import flatten
-from costtogo.params.base import variant_of
+from costtogo.params.base import TrainingName
 from costtogo.report.markdown import code
 from costtogo.report.render import render
 from costtogo.tables.provenance import adoptions
@@ -53,7 +53,7 @@ def _measured(kept: StudyResults) -> list[list[str]]:
     return [
         [code(place), name, short(value), _commit(stage["timing"].get("commit", ""))]
         for place, stage in sorted(kept.cards.items())
-        if place.split("/")[0] in SHOWN and not variant_of(place)[1]
+        if place.split("/")[0] in SHOWN and not TrainingName.of(place).seed
         for name, value in sorted(stage["metrics"].items())
     ]
 

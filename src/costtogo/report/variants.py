@@ -16,7 +16,7 @@ from costtogo.analysis.several_seeds import (
     longest,
     predictions,
 )
-from costtogo.params.base import variant_of
+from costtogo.params.base import TrainingName
 from costtogo.params.trainers import used_parameters
 from costtogo.puzzles import family
 from costtogo.report.markdown import cell_text, code, table
@@ -88,7 +88,7 @@ def _changes(kept: StudyResults, puzzle: str, rows: pd.DataFrame) -> list[list[s
     """What each variant changes, from the parameters themselves."""
 
     def parameters(variant: str) -> Values:
-        return used_parameters(kept.card(f"models/{variant}_seed1")["parameters"]["training"])
+        return used_parameters(kept.card(f"models/{TrainingName(variant, 1)}")["parameters"]["training"])
 
     base, changes = parameters(BASE + puzzle), []
     for variant in in_order(rows["variant"], BASE + puzzle)[1:]:
@@ -175,7 +175,7 @@ def _spread(values: pd.Series, form: Format = amount) -> str:
 def _admissible(kept: StudyResults) -> pd.DataFrame:
     """The network less its largest overestimate, and what that costs; of repeated trainings the first seed."""
     rows = kept.frame("admissible").set_index(["model", "puzzle"])
-    rows = rows[[variant_of(model)[1] in (0, 1) for model, _ in rows.index]]
+    rows = rows[[TrainingName.of(model).seed in (0, 1) for model, _ in rows.index]]
     network, exact, shifted = (rows[rows["heuristic"] == kind] for kind in ("network", "exact", "shifted"))
     return network.assign(
         overestimation_max=shifted["overestimation_max"],

@@ -23,7 +23,7 @@ to three moves apart are joined through leaves, but no further states are added.
 """
 
 import time
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numba import njit
@@ -72,14 +72,18 @@ class Forest(NamedTuple):
 
 
 class TreeRules(NamedTuple):
-    """How trees grow and where they end: see solve."""
+    """How trees grow and where they end.
 
-    exploration: float
-    virtual_loss: float
-    leaves: int
-    from_zero: bool
-    max_expansions: int
-    max_nodes: int
+    exploration: c.  virtual_loss: ν, in moves.  leaves: of a tree, evaluated at a time, as DeepCube's parallel workers
+    do.  from_zero: True if the value of an untried action is 0.  max_expansions, max_nodes: see Limits.
+    """
+
+    exploration: float = 1.0
+    virtual_loss: float = 1.0
+    leaves: int = 1
+    from_zero: bool = False
+    max_expansions: int = 0
+    max_nodes: int = 0
 
 
 class TreePool(SearchPool):
@@ -163,30 +167,27 @@ def solve(
     heuristic: Heuristic | PolicyHeuristic,
     starts: States,
     *,
-    exploration: float = 1.0,
-    virtual_loss: float = 1.0,
-    leaves: int = 1,
-    from_zero: bool = False,
-    breadth_first: bool = True,
-    shortcuts: bool = True,
+    rules: TreeRules = TreeRules(),
+    shortening: Literal["shortcuts", "tree", "none"] = "shortcuts",
     limits: Limits = Limits(),
 ) -> SearchResult:
     """Grow a tree from each start until the goal is among the children of a leaf.
 
     starts: uint8 [B, D].  heuristic: uint8 [N, D] -> float32 [N], in moves; of one whose has_policy is true,
     with_policy(states) gives that and the probabilities of the actions, float32 [N, A].
-    exploration: c.  virtual_loss: ν, in moves.  leaves: of a tree, evaluated at a time, as DeepCube's parallel workers
-    do.  breadth_first: whether the path is made shorter after the search, with shortcuts through leaves or without.
+    rules: how trees grow; their limits are those of `limits`.  shortening: how a path is made shorter after the search:
+    in the tree, with shortcuts through leaves, or not at all.
     limits: nodes_expanded are evaluated states, max_nodes states of a tree.
     lower_bound is a fact: 1, or 0 at the goal.
     Raises UserError unless exploration and virtual_loss >= 0, finite, and leaves >= 1.
     """
-    if not (0 <= exploration < np.inf and 0 <= virtual_loss < np.inf):
-        raise UserError(f"c and ν must be finite and 0 or more, not exploration {exploration}, loss {virtual_loss}.")
+    c, loss, leaves, from_zero = rules[:4]
+    if not (0 <= c < np.inf and 0 <= loss < np.inf):
+        raise UserError(f"c and ν must be finite and 0 or more, not exploration {c}, loss {loss}.")
     if leaves < 1:
         raise UserError(f"A tree needs 1 or more leaves at a time, not {leaves}.")
     ends = int(limits.max_expansions), int(limits.max_nodes)
-    rules = TreeRules(float(exploration), float(virtual_loss), int(leaves), bool(from_zero), *ends)
+    rules = TreeRules(float(c), float(loss), int(leaves), bool(from_zero), *ends)
     deadline, together, rows = time.monotonic() + limits.seconds, trees_in_step(puzzle, rules), []
     for first in range(0, len(starts), together):
         # Grow as many trees at a time as the memory has room for.
@@ -195,8 +196,8 @@ def solve(
         # A tree finds the goal by a long way; a search in it finds a shorter one.
         for search, nodes in enumerate(pool.nodes_of()):
             row = pool.row(search)
-            if breadth_first and 0 < row[0] < np.inf:
-                path = pool.shorten(search, nodes, shortcuts)
+            if shortening != "none" and 0 < row[0] < np.inf:
+                path = pool.shorten(search, nodes, shortening == "shortcuts")
                 row = len(path), *row[1:4], path, *row[5:]
             rows.append(row)
     return SearchResult.from_rows(rows)

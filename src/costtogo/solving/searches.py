@@ -23,7 +23,8 @@ from costtogo.types import Heuristic, UserError
 RISING = (0.8, 1.0)  # λ of the solver rising: soon a solution, then a shorter one with larger and larger N
 SHORTENING = 0.1  # of its seconds, for making solutions of sliding tiles shorter by stretches
 # Of mcts, where all states can be listed and elsewhere: among the best on own states of the 2×2×2 and the 3×3×3 cube.
-TREES_LISTED, TREES_LARGE = {"exploration": 50.0, "virtual_loss": 10.0, "leaves": 8}, {"exploration": 40.0}
+TREES_LISTED = mcts.TreeRules(exploration=50.0, virtual_loss=10.0, leaves=8)
+TREES_LARGE = mcts.TreeRules(exploration=40.0)
 
 
 def make_ready(puzzle: Puzzle, heuristic: Heuristic | None, setting: Setting) -> Search:
@@ -49,8 +50,8 @@ def _over_network(puzzle: Puzzle, heuristic: Heuristic, nearby: Ends | None, set
         known = heuristic if nearby is None else NearbyHeuristic(heuristic, nearby)
         return partial(bwas.solve, puzzle, known, **options_of_bwas(puzzle, setting))
     if setting.solver == "mcts":
-        weights = TREES_LISTED if is_listed(puzzle) else TREES_LARGE
-        return partial(mcts.solve, puzzle, heuristic, limits=_limits(setting, MOST_EVALUATED), **weights)
+        trees = TREES_LISTED if is_listed(puzzle) else TREES_LARGE
+        return partial(mcts.solve, puzzle, heuristic, rules=trees, limits=_limits(setting, MOST_EVALUATED))
     options = {"seconds": setting.effort, "max_nodes": setting.max_nodes, "nearby": nearby}
     if setting.solver == "rising":
         options |= {"path_weights": RISING, "batch_size": setting.batch_size or RISING_BATCH, "widening": True}

@@ -44,7 +44,7 @@ import pandas as pd
 
 from costtogo.cards import KEYED, short_key
 from costtogo.files import FileError, read_arrays, read_frame, read_json
-from costtogo.params.base import variant_of
+from costtogo.params.base import TrainingName
 from costtogo.params.study import Study
 from costtogo.tables import extracts
 from costtogo.tables.kept import REPORT, cards_kept, file_of, kept_of, outdated, tables_kept
@@ -346,8 +346,8 @@ class StudyResults:
 
     def with_seed(self, model: str) -> str:
         """The training of a model that has this view's seed; the model itself where it was trained with one seed."""
-        name, number = variant_of(model)
-        return f"{name}_seed{self.seed}" if number and self.seed else model
+        name = TrainingName.of(model)
+        return str(name._replace(seed=self.seed)) if name.seed and self.seed else model
 
     def headline_cell(self, puzzle: str) -> dict[str, Any]:
         """set, path_weight and batch_size of the search by which each model of a puzzle is compared."""

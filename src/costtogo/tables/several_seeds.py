@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from costtogo.analysis.several_seeds import compare
-from costtogo.params.base import variant_of
+from costtogo.params.base import TrainingName
 from costtogo.tables.results import StudyResults, alike
 
 REPEATS = "repeats"  # the table that such a study keeps (costtogo.commands.variants)
@@ -27,14 +27,14 @@ def seeds(results: StudyResults) -> pd.DataFrame:
     Columns COLUMNS: the mean with its 95 % interval, and that of the difference from the headline's variant, paired by
     seed. Without rows where no training has several seeds.
     """
-    base, _ = variant_of(results.headline_model)
+    base, _ = TrainingName.of(results.headline_model)
     return _one_under_the_other([_of_group(results, group, base) for group in results.asked.by_group], COLUMNS)
 
 
 def _of_group(results: StudyResults, group: str, base: str) -> pd.DataFrame:
     """The rows of the searches by one solver."""
     grid = results.of_each(results.model_names, f"{group}/{{}}/grid")
-    names = pd.DataFrame([variant_of(model) for model in grid.get("model", [])], columns=["variant", "seed"])
+    names = pd.DataFrame([TrainingName.of(model) for model in grid.get("model", [])], columns=["variant", "seed"])
     grid = grid.reset_index(drop=True).assign(**names)
     if grid.empty or not (grid["seed"] > 0).any() or base not in set(grid["variant"]):
         return pd.DataFrame()
@@ -77,7 +77,7 @@ def _chosen(results: StudyResults, kept: StudyResults, model: str) -> pd.DataFra
 
 def checkpoints_of_recipe(results: StudyResults, kept: StudyResults, model: str) -> pd.DataFrame:
     """What a kept study has of all seeds of a model; without rows where it has not trained it by the same recipe."""
-    again = kept.find_card(f"models/{model}_seed1").get("parameters", {}).get("training")
+    again = kept.find_card(f"models/{TrainingName(model, 1)}").get("parameters", {}).get("training")
     found = kept.find_frame(REPEATS)
     if found is None or again is None or _without_seed(again) != _without_seed(results.training(model)):
         return pd.DataFrame()

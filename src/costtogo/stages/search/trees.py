@@ -16,13 +16,12 @@ from costtogo.types import CostToGo, States
 
 def searches(given: Given, asked: TreeParams) -> Searches:
     """One for each exploration constant."""
-    grown = {"virtual_loss": asked.virtual_loss, "leaves": asked.leaves, "from_zero": asked.untried == "zero"}
-    shortened = {"breadth_first": asked.shortening != "none", "shortcuts": asked.shortening == "shortcuts"}
-    solve = partial(mcts.solve, given.puzzle, heuristic_of(asked, given.heuristic), **grown, **shortened)
+    rules = mcts.TreeRules(virtual_loss=asked.virtual_loss, leaves=asked.leaves, from_zero=asked.untried == "zero")
+    solve = partial(mcts.solve, given.puzzle, heuristic_of(asked, given.heuristic), shortening=asked.shortening)
     limits = Limits(max_expansions=asked.max_expansions, max_nodes=given.max_nodes)
     for name, *setting in asked.settings:
         cell = dict(zip(asked.cell[1:], setting, strict=True))
-        search = partial(solve, exploration=cell["exploration"])
+        search = partial(solve, rules=rules._replace(exploration=cell["exploration"]))
         warm_up(given.puzzle, partial(search, limits=Limits(max_expansions=100)))
         yield given.sets[name], cell, partial(search, limits=limits)
 
