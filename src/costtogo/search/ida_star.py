@@ -267,9 +267,14 @@ def _search(path, roots, race, bound, sums, moves, allowed, gap):
     """Go on searching: until no subtree is left or one led to the goal (True), or for `allowed` nodes (False).
 
     bound: without the moves to the roots.  gap: of side - 1 numbers, whose count is then known when this is compiled.
+    One function with all arrays as locals: with the steps as functions of records it was nine times slower.
     """
-    board, blanks, todo, place = path.board, path.blank, path.todo, path.place
-    reached = np.empty(path.ranks.shape[0], dtype=np.int64)
+    board, ranks, blanks, readers, todo, actions, totals, before, place = path
+    between, past, sources, values, lines = sums.between, sums.past, sums.sources, sums.values, sums.lines
+    pattern, signs, symmetry, steps = sums.pattern, sums.sign, sums.symmetry, sums.step
+    onward, kept, legal, lowest = moves.onward, moves.kept, moves.legal, moves.lowest
+    count = ranks.shape[0]
+    reached = np.empty(count, dtype=np.int64)
     depth, root = place[DEPTH], place[ROOT]
     expanded, generated, seen, least = 0, 0, 0, NEVER
     # Another thread has solved an earlier root: this one no longer matters.
@@ -278,7 +283,9 @@ def _search(path, roots, race, bound, sums, moves, allowed, gap):
     while generated < allowed:
         # Go on to the next root whose subtree the bound lets in, where the last one has been searched.
         if root == NO_ROOT:
-            root = _next_root(roots, race, bound)
+            root = _take_next(race)
+            while root < race[SOLVED] and roots.beyond[root] > bound:
+                root = _take_next(race)
             if root >= race[SOLVED]:
                 place[ROOT] = NO_ROOT
                 return True
@@ -291,27 +298,46 @@ def _search(path, roots, race, bound, sums, moves, allowed, gap):
                 _tell(roots, root, expanded, generated - seen, least)
                 root = NO_ROOT
                 continue
-            _take_back(path, depth, sums.pattern)
+            blank = blanks[depth]
             depth -= 1
+            tile = board[blanks[depth]]
+            board[blank], board[blanks[depth]] = tile, 0
+            for s in range(count):
+                ranks[s, pattern[s, tile]] = before[depth + 1, s]
             continue
         # Generate the next child: the largest of its sums, as far as they stay within the bound.
-        blank, action = blanks[depth], moves.lowest[todo[depth]]
+        blank, action = blanks[depth], lowest[todo[depth]]
         todo[depth] &= todo[depth] - 1
         generated += 1
-        source = sums.sources[blank, action]
-        f = _value_of_child(path, sums, (depth, blank, action, source), bound, reached, gap)
+        source = sources[blank, action]
+        tile = board[source]
+        added = conflicts_added(board, tile, source, blank, action, lines) if len(lines.moves) else 0
+        f = 0
+        for s in range(count):
+            rank = ranks[s, pattern[s, tile]]
+            sign, change = signs[s, tile, action], 0
+            if sign:
+                seen_as = symmetry[s, tile]
+                for step in range(len(gap)):
+                    change += past[s, tile, board[between[seen_as, blank, action, step]]]
+            reached[s] = rank + steps[s, tile, action] + sign * change
+            total = totals[depth, s] + values[reached[s]] - values[rank] + added
+            totals[depth + 1, s], before[depth + 1, s] = total, rank
+            f = max(f, depth + 1 + total)
+            if f > bound:
+                break
         if f > bound:
             least = min(least, f)
             continue
-        path.action[depth] = action
-        path.reader[depth + 1] = moves.onward[path.reader[depth], action]
-        tile = board[source]
-        board[blank], board[source] = tile, 0
-        for s in range(len(reached)):
-            path.ranks[s, sums.pattern[s, tile]] = reached[s]
+        # Make the move.
+        actions[depth] = action
+        readers[depth + 1] = onward[readers[depth], action]
         depth += 1
+        board[blank], board[source] = tile, 0
+        for s in range(count):
+            ranks[s, pattern[s, tile]] = reached[s]
         blanks[depth] = source
-        todo[depth] = moves.kept[path.reader[depth]] & moves.legal[source]
+        todo[depth] = kept[readers[depth]] & legal[source]
         # Stop at the goal, before which no thread takes another root of a later order.
         if f == depth:
             place[AT_GOAL] = True
@@ -322,52 +348,6 @@ def _search(path, roots, race, bound, sums, moves, allowed, gap):
         _tell(roots, root, expanded, generated - seen, least)
     place[DEPTH], place[ROOT] = depth, root
     return bool(place[AT_GOAL])
-
-
-@njit(cache=True, inline="always")
-def _next_root(roots, race, bound):
-    """The next root whose subtree the bound lets in; race[SOLVED] or more if there is none."""
-    root = _take_next(race)
-    while root < race[SOLVED] and roots.beyond[root] > bound:
-        root = _take_next(race)
-    return root
-
-
-@njit(cache=True, inline="always")
-def _take_back(path, depth, pattern):
-    """Undo the last move of a path of some moves."""
-    tile = path.board[path.blank[depth - 1]]
-    path.board[path.blank[depth]], path.board[path.blank[depth - 1]] = tile, 0
-    for s in range(path.ranks.shape[0]):
-        path.ranks[s, pattern[s, tile]] = path.before[depth, s]
-
-
-@njit(cache=True, inline="always")
-def _value_of_child(path, sums, move, bound, reached, gap):
-    """f of the child that a move makes: its largest sum, or the first one above the bound.
-
-    move: the path's depth, the blank's cell, the action, and the tile's cell.  reached: the child's ranks, to be
-    filled.
-    """
-    depth, blank, action, source = move
-    board, values = path.board, sums.values
-    tile = board[source]
-    added = conflicts_added(board, tile, source, blank, action, sums.lines) if len(sums.lines.moves) else 0
-    f = 0
-    for s in range(len(reached)):
-        rank = path.ranks[s, sums.pattern[s, tile]]
-        sign, change = sums.sign[s, tile, action], 0
-        if sign:
-            seen_as = sums.symmetry[s, tile]
-            for step in range(len(gap)):
-                change += sums.past[s, tile, board[sums.between[seen_as, blank, action, step]]]
-        reached[s] = rank + sums.step[s, tile, action] + sign * change
-        total = path.totals[depth, s] + values[reached[s]] - values[rank] + added
-        path.totals[depth + 1, s], path.before[depth + 1, s] = total, rank
-        f = max(f, depth + 1 + total)
-        if f > bound:
-            break
-    return f
 
 
 @njit(cache=True)
