@@ -1,6 +1,7 @@
 """Puzzles that JSON files describe: what a file may say, what is refused, ranks, studies, checkpoints, the command."""
 
 import json
+import math
 import runpy
 from math import comb
 from pathlib import Path
@@ -11,6 +12,7 @@ from messages import is_one_sentence
 
 from costtogo import cli
 from costtogo.exact import hashing, orbit
+from costtogo.exact.group_order import states_reached
 from costtogo.exact.orbit import find_orbit
 from costtogo.figures.states import two_states
 from costtogo.files import write_arrays
@@ -171,7 +173,7 @@ REFUSED = {
     ),
     "a goal of one letter": ({"goal": "aaa"}, "2 to 255 different letters, not 1"),
     "a letter with a space": ({"goal": ["a", "b c", "d"]}, "without spaces"),
-    "a huge goal": ({"goal": "ab" * 300}, "2 to 500 cells, not 600"),
+    "a huge goal": ({"goal": "ab" * 600}, "2 to 1000 cells, not 1,200"),
     "no kind": ({"written_as": "images"}, "one of cycles, to, from, not 'images'"),
     "moves in a list": ({"moves": [[0, 1, 2]]}, "moves must be a table"),
     "no moves": ({"moves": {}}, "moves must be a table of 1 to 120 names"),
@@ -461,3 +463,37 @@ def test_what_is_no_graph_is_told_in_one_sentence_and_nothing_is_written(name, f
     with pytest.raises(UserError) as told:
         run("import-puzzle", str(folder / name), "--out", str(folder / "out.json"))
     assert reason in str(told.value) and is_one_sentence(str(told.value)) and not (folder / "out.json").exists()
+
+
+KPUZZLE = {  # the corners of the 2×2×2 by two turns, as cubing.js writes them
+    "name": "two-turns",
+    "orbits": [{"orbitName": "CORNERS", "numPieces": 4, "numOrientations": 3}],
+    "moves": {
+        "A": {"CORNERS": {"permutation": [1, 2, 0, 3], "orientationDelta": [1, 2, 0, 0]}},
+        "B": {"CORNERS": {"permutation": [0, 2, 3, 1], "orientationDelta": [0, 1, 1, 1]}},
+    },
+}
+
+
+def test_a_kpuzzle_of_cubing_js_and_a_table_of_kaggle_become_puzzles(folder):
+    (folder / "k.json").write_text(json.dumps(KPUZZLE))
+    run("import-puzzle", str(folder / "k.json"), "--out", str(folder / "turns.json"))
+    puzzle = make("turns")
+    states = read(folder / "turns.json").states
+    assert puzzle.cells == 12 and puzzle.actions == ("A", "B", "A'", "B'") and states == puzzle.state_count
+    assert len(find_orbit(puzzle, 10_000).states) == states, "counted one by one, and by the order of the group"
+    moves = {"f": [1, 2, 0, 3], "g": [0, 2, 3, 1]}
+    (folder / "puzzle_info.csv").write_text(f'puzzle_type,allowed_moves\nturn_4,"{moves}"\n')
+    run("import-puzzle", str(folder / "puzzle_info.csv"), "--out", str(folder / "four.json"))
+    assert make("four").state_count == 12
+
+
+def test_a_count_that_takes_too_long_or_is_hidden_stays_unknown(folder):
+    turn, swap = [*range(1, 30), 0], [1, 0, *range(2, 30)]
+    assert states_reached([turn, swap], range(30)) == math.factorial(30)
+    assert states_reached([turn, swap], [0] * 10 + [*range(1, 21)]) == "unknown"
+    assert states_reached([turn, swap], range(30), seconds=1e-6) == "unknown"
+    graph = {"generators": [turn, swap], "central_state": [0] * 10 + [*range(1, 21)]}
+    (folder / "graph.json").write_text(json.dumps(graph))
+    run("import-puzzle", str(folder / "graph.json"), "--out", str(folder / "hidden.json"))
+    assert make("hidden").state_count == math.factorial(30) // math.factorial(10)

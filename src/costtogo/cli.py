@@ -159,17 +159,18 @@ def serve(
 @app.command()
 def import_puzzle(
     source: Annotated[
-        Path, typer.Argument(help="A .gap file of CayleyPy's, or a .json file with a graph's arguments.")
+        Path,
+        typer.Argument(help="CayleyPy's .gap or .json, Kaggle's puzzle_info.csv, or cubing.js's KPuzzle as JSON."),
     ],
     out: Annotated[
         Path | None,
         typer.Option(help="JSON file to write; in data/puzzles under the puzzle's name if left out."),
     ] = None,
     states: Annotated[
-        int | None, typer.Option(min=2, help="How many states can be reached, where they are too many to be counted.")
+        int | None, typer.Option(min=2, help="How many states can be reached; computed, or left unknown, if left out.")
     ] = None,
 ):
-    """Make the file of a puzzle from CayleyPy's description of one, which is read as data."""
+    """Make the file of a puzzle from the description that another project has of it, which is read as data."""
     from costtogo.commands import import_puzzle as command
 
     command.run(source, out, states)

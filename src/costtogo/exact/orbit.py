@@ -13,6 +13,7 @@ from numba import njit
 from costtogo.exact.hashing import NONE, first_slot, hash_numbers, hash_of, next_slot
 from costtogo.puzzles.base import ListedPuzzle, inverses
 from costtogo.puzzles.generators import Generators
+from costtogo.puzzles.puzzle_files import UNKNOWN as UNKNOWN_COUNT
 from costtogo.puzzles.puzzle_files import PuzzleFile
 from costtogo.types import NO_STATE, Neighbours, Ranks, States, UserError, excerpt
 
@@ -41,7 +42,7 @@ def puzzle_of(file: PuzzleFile) -> Generators:
     """
     large = Generators(file)
     most = min(MOST_STATES, LARGEST_LISTING // _bytes_a_state(large))
-    if file.states is not None and file.states > most:
+    if file.states == UNKNOWN_COUNT or (file.states is not None and file.states > most):
         return large
     listed = ListedGenerators(file, most)
     if file.states is None:

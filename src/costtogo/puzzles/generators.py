@@ -4,6 +4,7 @@ A state lists the letter in each cell; a move permutes the cells. Letters are nu
 in the goal.
 """
 
+import math
 from collections.abc import Sequence
 from functools import cached_property
 from typing import ClassVar
@@ -43,8 +44,10 @@ class Generators(Puzzle):
 
     @property
     def state_count(self) -> int:
-        """The number of reachable states according to the file."""
-        return self.file.states
+        """The number of reachable states, as the file says; if it is unknown, all arrangements of the letters."""
+        if isinstance(self.file.states, int):
+            return self.file.states
+        return math.factorial(self.cells) // math.prod(map(math.factorial, np.bincount(self._goal).tolist()))
 
     @cached_property
     def shapes(self) -> tuple[np.ndarray, ...]:

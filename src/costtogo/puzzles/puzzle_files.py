@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -27,7 +27,8 @@ OTHERS = ("title", "noun", "source", "states", "shapes", "colours")
 KINDS = ("cycles", "to", "from")  # of moves
 LARGEST_FILE = 1_000_000  # bytes
 LARGEST_STATES = 10**200
-MOST_CELLS = 500
+UNKNOWN = "unknown"  # how many states there are
+MOST_CELLS = 1000
 MOST_LETTERS = 255
 MOST_MOVES = 120  # move numbers are int8
 MOST_CORNERS = 40  # of a shape
@@ -42,9 +43,9 @@ class PuzzleFile:
     """The content of a puzzle's file.
 
     goal: the letter of each cell, as an index into `alphabet`, length D.  moves: their names, length A.
-    turns: where each cell's letter comes from under each move, A rows of length D.  states: the number of reachable
-    states, None if the file does not say.  shapes: the corners (x, y) of each cell in a picture, y upwards; 0 or D of
-    them.
+    turns: where each cell's letter comes from under each move, A rows of length D.
+    states: the number of reachable states, "unknown", or None if the file does not say, so that they are counted.
+    shapes: the corners (x, y) of each cell in a picture, y upwards; 0 or D of them.
     colours: for letters that have one, as "#rrggbb".
     """
 
@@ -55,7 +56,7 @@ class PuzzleFile:
     goal: tuple[int, ...]
     moves: tuple[str, ...]
     turns: tuple[tuple[int, ...], ...]
-    states: int | None
+    states: int | Literal["unknown"] | None
     shapes: tuple[tuple[tuple[float, float], ...], ...]
     colours: dict[str, str]
 
@@ -267,9 +268,11 @@ def _check_moves(moves: dict[str, tuple[int, ...]]) -> None:
         raise ValueError(f"no move undoes {_shown(lonely[0])}; add its inverse")
 
 
-def _states(count: Any) -> int | None:
-    if count is not None and (type(count) is not int or not 2 <= count <= LARGEST_STATES):
-        raise ValueError(f"states must be how many states can be reached, a whole number from 2, not {_shown(count)}")
+def _states(count: Any) -> int | Literal["unknown"] | None:
+    if count not in (None, UNKNOWN) and (type(count) is not int or not 2 <= count <= LARGEST_STATES):
+        raise ValueError(
+            f'states must be how many states can be reached, a whole number from 2, or "{UNKNOWN}", not {_shown(count)}'
+        )
     return count
 
 

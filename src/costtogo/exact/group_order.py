@@ -1,0 +1,58 @@
+"""How many states the moves of a permutation puzzle reach, by the order of their group (Schreier and Sims, in sympy).
+
+States are fewer than permutations if cells of one letter change places. Cells that always move together are a piece. If
+no two pieces that can change places look alike, nothing is hidden and the states are as many as the permutations.
+"""
+
+import signal
+from collections.abc import Sequence
+from contextlib import contextmanager
+
+from costtogo.exact.orbit import MOST_STATES
+from costtogo.puzzles.puzzle_files import UNKNOWN
+
+SECONDS = 8.0  # after which the order stays unknown
+
+
+def states_reached(turns: Sequence[Sequence[int]], goal: Sequence, seconds: float = SECONDS) -> int | str | None:
+    """The number of states, as the file of a puzzle has it: None if they are few enough to be counted one by one.
+
+    "unknown" if it takes longer than `seconds`, or if alike pieces hide an unknown part of many permutations.
+
+    turns: where each cell's letter comes from under each move, [A, D].  goal: the letter of each cell, [D].
+    """
+    from sympy.combinatorics import Permutation, PermutationGroup
+
+    try:
+        with _at_most(seconds):
+            group = PermutationGroup([Permutation(list(turn)) for turn in turns])
+            hidden = len({*goal}) < len(goal) and not all(_differ(group, orbit, goal) for orbit in group.orbits())
+            order = int(group.order())
+    except TimeoutError:
+        return UNKNOWN
+    return order if not hidden else None if order <= MOST_STATES else UNKNOWN
+
+
+def _differ(group, orbit: set[int], goal: Sequence) -> bool:
+    """True if no two pieces of an orbit of cells have the same letters in the same places."""
+    first = min(orbit)
+    fixed = group.stabilizer(first)
+    piece = [cell for cell in range(group.degree) if all(move(cell) == cell for move in fixed.generators)]
+    looks = [tuple(goal[move(cell)] for cell in piece) for move in group.orbit_transversal(first)]
+    return len({*looks}) == len(looks)
+
+
+@contextmanager
+def _at_most(seconds: float):
+    """TimeoutError after some seconds."""
+
+    def ended(*of_signal):
+        raise TimeoutError
+
+    before = signal.signal(signal.SIGALRM, ended)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
