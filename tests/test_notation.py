@@ -81,6 +81,8 @@ BRACKETS = {
     "R2' U": "R2 U",
     "R'2 U": "R2 U",
     "(R U)^3": "R U R U R U",
+    "(R U)x3": "R U R U R U",
+    "(R U)x2": "R U x2",
     "": "",
     "R R'": "",
 }

@@ -23,7 +23,7 @@ from costtogo.types import UserError, excerpt
 
 APOSTROPHES = str.maketrans(dict.fromkeys("’‘′`´ʼ＇", "'") | {"（": "(", "）": ")", "，": ",", "\ufeff": " "})
 SKIPPED = re.compile(r"(?:\s|//[^\n]*|#[^\n]*|;[^\n]*|/\*.*?\*/|[.|])+", re.DOTALL)
-TIMES = re.compile(r"[*^×]?(\d{1,9})('?)|[*^×]?(')")
+TIMES = re.compile(r"(?:[*^×]|x(?=[3-9]|\d\d))?(\d{1,9})('?)|[*^×]?(')")  # x2 is half a turn of the whole cube
 CLOSING = {"(": ")", "[": "]"}
 Move = Any  # what a family makes of the text of a move
 
