@@ -30,7 +30,7 @@ import pandas as pd
 import typer
 
 from costtogo import cli
-from costtogo.external import OPTIMA, OPTIMUM
+from costtogo.external import OPTIMUM
 from costtogo.external_files import folder
 from costtogo.files import write_csv
 from costtogo.puzzles import make
@@ -176,7 +176,7 @@ def kind_of(states: list, path: Path) -> TestSet:
         raise UserError(f"{path} is not a test set of DeepCubeA: its states are no known cubes, boards or levels.")
     if isinstance(first, BoardState):
         puzzle = make(f"puzzle{side * side - 1}")
-        where = {"file": f"{puzzle.name}.csv", "column": "tiles", "optimum": OPTIMA[1] if side in SOLVED else ""}
+        where = {"file": f"{puzzle.name}.csv", "column": "tiles", "optimum": "optimal_moves" if side in SOLVED else ""}
         theirs = {"states": _as_they_are, "action": puzzle.actions.index}
         return TestSet(puzzle, [(shape, side * side)], **where, **theirs, longest=LONGEST)
     puzzle = make(f"lights_out_{side}")

@@ -12,8 +12,7 @@ from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
 
-from costtogo import cli
-from costtogo.external import state_of
+from costtogo import cli, notation
 from costtogo.puzzles import make
 from costtogo.puzzles.base import apply
 from costtogo.types import UserError
@@ -121,8 +120,9 @@ def check_solution(text: str) -> None:
     found = json.loads(text)
     puzzle = make(found["puzzle"])
     try:
-        start = state_of(puzzle, "state", found["state"])
-        goes = bool(puzzle.is_goal(apply(puzzle, start, puzzle.parse_moves(found["solution"]))[None])[0])
+        given = notation.read(puzzle, found["state"], "state")
+        actions = [[*(given.names or puzzle.actions)].index(move) for move in found["moves"]]
+        goes = bool(puzzle.is_goal(apply(puzzle, given.state, actions)[None])[0])
     except UserError as error:
         raise Damage(f"the solution does not replay: {error}") from error
     if not goes:

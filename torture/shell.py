@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from costtogo.external import STATES, state_of
+from costtogo import external, notation
 from costtogo.puzzles import make
 from costtogo.puzzles.base import apply
 from costtogo.types import UserError
@@ -153,19 +153,20 @@ def ready_instances(work: Path) -> Iterator[Trial]:
 
 
 def check_solutions(name: str, content: bytes) -> None:
-    """Damage unless out.csv has the states of a CSV's rows, in order, each with a solution that replays."""
+    """Damage unless out.csv has the states of a table's rows, in order, each with a solution that replays."""
     puzzle = make(name)
-    given = list(csv.DictReader(io.StringIO(content.decode("utf-8-sig"), newline="")))
+    wanted = external.load(puzzle, Path("in.csv"))
     with Path("out.csv").open(encoding="utf-8", newline="") as file:
         solved = list(csv.DictReader(file))
-    kind = next(column for column in STATES if column in solved[0])
-    texts = [row.get(kind) or "" for row in given]
-    if [row[kind] for row in solved] not in (texts, [text for text in texts if text.strip() or not text]):
-        raise Damage(f"{len(solved)} rows of other states than the {len(given)} given")
+    if [row[wanted.kind] for row in solved] != [text.replace("\r\n", "\n") for text in wanted.texts]:
+        raise Damage(f"{len(solved)} rows of other states than the {len(wanted.texts)} given")
+    kind = "scramble" if "scramble" in wanted.kind.lower() else "state"
     for row in solved:
         try:
-            start = state_of(puzzle, kind, row[kind])
-            end = apply(puzzle, start, puzzle.parse_moves(row["solution"]))
+            given = notation.read(puzzle, row[wanted.kind], kind)
+            held = dict(zip(given.names or (), puzzle.actions, strict=False))
+            moves = " ".join(held.get(move, move) for move in row["solution"].split())
+            end = apply(puzzle, given.state, puzzle.parse_moves(moves))
         except UserError as error:
             raise Damage(f"a row that does not replay: {row}") from error
         if row["solved"] == "True" and not puzzle.is_goal(end[None])[0]:

@@ -14,7 +14,7 @@ SAMPLE = 10_000  # states on which both sides are compared with float32
 
 def made(asked):
     """The puzzle, and a network with random weights whose batch normalisation has seen states."""
-    from costtogo.heuristics.network import build, encode
+    from costtogo.heuristics.network import build
     from costtogo.params.training import architecture_of
     from costtogo.puzzles import make
 
@@ -22,7 +22,7 @@ def made(asked):
     puzzle, generator = make("cube2"), np.random.default_rng(0)
     network = build(architecture_of(**ARCHITECTURE), puzzle, 0).train()
     for _ in range(20):
-        network(encode(puzzle, puzzle.unrank(generator.integers(puzzle.state_count, size=500))))
+        network(network.encoded(puzzle.unrank(generator.integers(puzzle.state_count, size=500))))
     return puzzle, network.eval()
 
 

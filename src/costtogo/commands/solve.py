@@ -18,6 +18,7 @@ from costtogo.commands.drawing import drawn, is_terminal
 from costtogo.external import Instances, given_of
 from costtogo.external import load as load_instances
 from costtogo.files import digest, is_stream, json_text, read_csv, read_text, write_text
+from costtogo.notation.given import Given
 from costtogo.progress import Progress, say, watching, with_progress
 from costtogo.puzzles import make, named, rules
 from costtogo.puzzles.base import Puzzle
@@ -27,7 +28,7 @@ from costtogo.solving.exact import exact_values, is_tabled
 from costtogo.solving.model_cards import ModelCard, find_model
 from costtogo.solving.searches import make_ready
 from costtogo.solving.solution import METRICS, Solution, solution_of
-from costtogo.types import UserError, excerpt
+from costtogo.types import States, UserError, excerpt
 
 if TYPE_CHECKING:
     import pandas
@@ -98,9 +99,14 @@ def solve_one(chosen: Chosen, kind: str, text: str, as_json: bool) -> None:
     if as_json:
         print(json.dumps(_record(solution, chosen), ensure_ascii=False))
         return
-    drawn(chosen.puzzle, given.state if given.shown is None else given.shown)
+    drawn(chosen.puzzle, _shown(given))
     for name, value in _lines(solution, chosen):
         print(f"{name:16}{value}")
+
+
+def _shown(given: Given) -> States:
+    """The state as it is held, uint8 [D]."""
+    return given.state if given.shown is None else given.shown
 
 
 def _lines(solution: Solution, chosen: Chosen) -> Iterator[tuple[str, str]]:
@@ -138,7 +144,7 @@ def _record(solution: Solution, chosen: Chosen) -> dict:
     return {
         "puzzle": solution.puzzle.name,
         "read_as": solution.given.read_as,
-        "state": solution.puzzle.format_state(solution.start),
+        "state": solution.puzzle.format_state(_shown(solution.given)),
         "goal": solution.given.goal or None,
         "solver": solution.solver,
         "network": None if chosen.card is None else {"name": chosen.card.name, "origin": chosen.card.origin},

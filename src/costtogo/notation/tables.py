@@ -3,7 +3,7 @@
     encoding   UTF-8 with or without a mark, UTF-16 with one, else Windows-1252
     header     a line with the name of a column of states, in any case: scramble, state, tiles, lights, and their like
     separator  comma, semicolon, tab or bar; of a file without header the one that parts cells of which one is a state
-    comment    a line that begins with "#", "%" or "//"
+    comment    a line that begins with "#", "%" or "//", and is no row of a level
     optimum    a column optimal_moves or its like; an empty cell is an unknown one
 
 Of a file without a header a line is a state; or a number and a state; or cells of which one is a state.
@@ -25,7 +25,7 @@ KINDS = {  # columns that have states, and whether these are scrambles
 }
 OPTIMA = ("optimal_moves_qtm", "optimal_moves", "optimum", "optimal", "optimal_length")
 SEPARATORS = ",;\t|"
-COMMENTS = ("#", "%", "//")
+COMMENT = re.compile(r"\s*(%|//|#.*[ac-nq-zAC-OQ-Z])")  # a row of a level begins with #, too, and has no such letter
 NUMBERED = re.compile(r"\s*\(?\d+\s*[.):\]]?\s+(?=\S)")
 
 
@@ -68,7 +68,7 @@ def read_table(content: bytes, reads: Callable[[str, str], bool]) -> Table:
     text = decoded(content)
     csv.field_size_limit(sys.maxsize)
     lines = [(number, line) for number, line in enumerate(text.splitlines(), start=1) if line.strip()]
-    lines = [(number, line) for number, line in lines if not line.lstrip().startswith(COMMENTS)]
+    lines = [(number, line) for number, line in lines if not COMMENT.match(line)]
     if not lines:
         raise UserError("it has no rows.")
     for separator in SEPARATORS:
