@@ -141,6 +141,7 @@ NUMBERS = {
     "seed of a model": (dnn_0(seed=2**32), "models.DNN_0.seed: it should be less than 4294967296"),
     "threads": ({"threads": 10**6}, f"^Parameter threads: {AT_MOST}"),
     "seeds": (dnn_0(seeds=1_000_000), "models.DNN_0.seeds must be how many seeds, 1 to 1,000"),
+    "one that no training uses": ({"recipes": {"spare": {"like": "davi", "epsilon": NO_NUMBER}}}, NOT_FINITE),
     "learning rate": (dnn_0(learning_rate=INFINITE), f"models.DNN_0.learning_rate: {NOT_FINITE}"),
     "no learning rate": (dnn_0(learning_rate=NO_NUMBER), f"models.DNN_0.learning_rate: {NOT_FINITE}"),
     "a large learning rate": (dnn_0(learning_rate=1e300), f"models.DNN_0.learning_rate: {AT_MOST}"),

@@ -1,5 +1,6 @@
 """A YAML file of parameters as plain values, which are checked before anything walks through them."""
 
+import math
 import stat
 from copy import deepcopy
 from functools import lru_cache
@@ -9,11 +10,12 @@ from typing import Any
 
 import yaml
 
-from costtogo.types import UserError
+from costtogo.types import UserError, excerpt
 
 NESTING = 20  # tables and lists in one another; ours go 7 deep
 LONGEST_NAME = 100  # letters of a key, which may become the name of a file
 LONGEST_TEXT = 1_000  # letters
+LONGEST_SHOWN = 200  # letters of a value in a sentence
 LARGEST_NUMBER = 2**63 - 1
 MOST_VALUES = 100_000  # an alias counts as often as it is used
 LARGEST_FILE = 200_000  # bytes
@@ -26,7 +28,7 @@ _SHORT.maxstring = _SHORT.maxother = _SHORT.maxlong = 60
 
 def shown(value: Any) -> str:
     """A value as a sentence quotes it, cut short where it is long."""
-    return _SHORT.repr(value)
+    return excerpt(_SHORT.repr(value), LONGEST_SHOWN)
 
 
 class _Refused(yaml.MarkedYAMLError):
@@ -154,6 +156,8 @@ def _refuse_scalar(value: Any, place: tuple) -> None:
         raise UserError(f"{_parameter(place)} has no value; give it one, or leave it out.")
     if not isinstance(value, str | int | float):
         raise UserError(f"{_parameter(place)}: {shown(value)} is no text, number, table or list; put text in quotes.")
+    if isinstance(value, float) and not math.isfinite(value):  # also where no training uses it
+        raise UserError(f"{_parameter(place)}: it should be a finite number (given: {value}).")
     if isinstance(value, int) and abs(value) > LARGEST_NUMBER:
         raise UserError(f"{_parameter(place)}: the number is too large; none here is above {LARGEST_NUMBER:,}.")
     if isinstance(value, str) and len(value) > LONGEST_TEXT:
