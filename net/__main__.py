@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from net import checkouts, comparison, explained, golden, record
-from net.adapters.kinds import is_time
+from net.adapters.kinds import goes_by_time, is_time
 from net.checkouts import Checkout, NetError
 from net.comparison import Files, Part
 
@@ -76,6 +76,11 @@ def folder_for(kept: Path | None) -> Iterator[Path]:
     yield kept.absolute()
 
 
+def differs(place: str) -> bool:
+    """True for files that differ from run to run by the clock."""
+    return is_time(place) or goes_by_time(place)
+
+
 def compare(asked: argparse.Namespace, project: Path, work: Path) -> int:
     """Run the requested parts on both sides, print the differences, write the record."""
     sides = check_out_both(asked, project, work)
@@ -87,7 +92,7 @@ def compare(asked: argparse.Namespace, project: Path, work: Path) -> int:
             with timed(f"{name} of {side.name}") as took:
                 found.append(run(name, side, work, asked.cores))
             seconds.setdefault(name, {})[side.side] = took
-        parts.append(comparison.compare(name, *found, is_time=is_time if name == record.SMOKE else lambda place: False))
+        parts.append(comparison.compare(name, *found, is_time=differs if name == record.SMOKE else lambda place: False))
         say(summary(parts[-1]))
     reasons = explained.reasons([line for part in parts for line in part.lines], explanations)
     whole = record.record(sides, parts, reasons, seconds)

@@ -4,10 +4,15 @@ from pathlib import PurePosixPath
 
 
 def is_time(place: str) -> bool:
-    """True for wall-clock times, and for searches that go on until their time is up: they differ from run to run."""
+    """True for wall-clock times, which differ from run to run."""
     path = PurePosixPath(place)
-    clocked = path.parts[0] == "results" and "anytime" in path.parts and path.suffix == ".parquet"
-    return clocked or "timings" in path.parts or path.name == "timings.md" or path.suffix == ".jsonl"
+    return "timings" in path.parts or path.name == "timings.md" or path.suffix == ".jsonl"
+
+
+def goes_by_time(place: str) -> bool:
+    """True for the counts of searches that go on until their time is up, which differ from run to run, too."""
+    path = PurePosixPath(place)
+    return path.parts[0] == "results" and "anytime" in path.parts and path.suffix == ".parquet"
 
 
 def is_result(place: str) -> bool:

@@ -43,8 +43,8 @@ def read_scramble(puzzle: Cube, text: str, start: States | None = None) -> Given
 def read_state(puzzle: Cube, text: str) -> Given:
     """The colour of each sticker, face by face; UserError where no order of the faces makes a cube that can be solved.
 
-    Where letters are names of faces, the centres say which face is where. Else, and of a 2×2×2, the orders in use are
-    tried, then all; the first that gives a possible cube counts.
+    Where letters are names of faces, the centres may spell an order in use. Else, and of a 2×2×2, the orders in use are
+    tried, the cube being held in any way, then what the centres spell, then all; the first possible cube counts.
     """
     letters = re.sub(r"[\s,;|:/\[\]()'\"-]", "", text).upper()
     if len(letters) != puzzle.cells:
@@ -100,7 +100,7 @@ def _orders(puzzle: Cube, letters: str) -> list[str]:
     orders = list(ORDERS)
     if puzzle.size % 2:
         told = "".join(face[puzzle.size**2 // 2] for face in _faces(named, puzzle))
-        orders = [told] * (sorted(told) == sorted(FACES)) + orders
+        orders = [told] * (told in ORDERS) + orders + [told] * (sorted(told) == sorted(FACES))
     else:
         own = [order for order in ORDERS if _shows_corner(named, order)]
         orders = own + orders
