@@ -18,8 +18,7 @@ from costtogo.files import read_json, write_json
 from costtogo.literature.comparison import FOUND
 from costtogo.report import difference
 from costtogo.report.difference import ALONE, DIFFERENT, SAME, WITHIN
-from costtogo.tables.kept import REPORT, cards_kept
-from costtogo.tables.places import MEASURED, REPORTED
+from costtogo.tables.kept import MEASURED, REPORT, REPORTED, cards_kept
 from costtogo.tables.results import StudyResults
 from costtogo.types import UserError
 

@@ -13,7 +13,7 @@ from costtogo.files import read_csv, read_json
 from costtogo.literature.comparison import compare
 from costtogo.literature.reported import read_reported
 from costtogo.literature.words import BETTER, CANNOT_TELL, NOT_COMPARABLE, NOT_REACHED, REPRODUCED, WORSE
-from costtogo.tables.places import MEASURED, REPORTED
+from costtogo.tables.kept import MEASURED, REPORTED
 from costtogo.tables.results import References, StudyResults
 
 MODEL = "DNN_0"  # whose exact recipe has not been run, so that the study's own network is judged

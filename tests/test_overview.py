@@ -12,8 +12,7 @@ from costtogo.literature.reported import DOCUMENTS
 from costtogo.params.base import TrainingName
 from costtogo.params.loading import load
 from costtogo.report.overview import SYSTEMS, write_overview
-from costtogo.tables.kept import cards_kept
-from costtogo.tables.places import MEASURED
+from costtogo.tables.kept import MEASURED, cards_kept
 from costtogo.types import UserError
 
 

@@ -21,8 +21,7 @@ from costtogo.files import FileError, read_json, write_frame, write_json
 from costtogo.report.pages import pictures_of
 from costtogo.report.write import write
 from costtogo.tables.extracts import FOR_OTHERS, LOSS_ROWS, of_curve, of_instances
-from costtogo.tables.kept import REPORT, TABLES, cards_kept, kept_for_others
-from costtogo.tables.places import MEASURED, REPORTED
+from costtogo.tables.kept import MEASURED, REPORT, REPORTED, TABLES, cards_kept, kept_for_others
 from costtogo.tables.results import References, StudyResults
 from costtogo.tables.rows import rows_of
 from costtogo.types import UserError

@@ -19,7 +19,7 @@ from costtogo.literature.words import CANNOT_TELL, NOT_REACHED, WORSE
 from costtogo.params.training import architecture_of
 from costtogo.puzzles import make
 from costtogo.report.beside import claims_in_short
-from costtogo.tables.places import MEASURED
+from costtogo.tables.kept import MEASURED
 from costtogo.tables.results import StudyResults
 from costtogo.tables.rows import rows_of
 from costtogo.tables.whole import tables_of

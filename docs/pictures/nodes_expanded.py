@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, NullLocator
 
 from costtogo.figures.style import BLUE, DOTS_PER_INCH, GREEN, GREY, SETTINGS
-from costtogo.tables.places import MEASURED
+from costtogo.tables.kept import MEASURED
 from costtogo.tables.rows import rows_of
 
 MODEL = "DNN_final_2x2x2"

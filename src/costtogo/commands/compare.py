@@ -21,8 +21,7 @@ from costtogo.report.beside import where_text
 from costtogo.report.difference import ALONE, DIFFERENT, SAME, WITHIN, Difference, decided, difference, held
 from costtogo.report.markdown import code
 from costtogo.report.render import render
-from costtogo.tables.kept import REPORT
-from costtogo.tables.places import MEASURED, REPORTED
+from costtogo.tables.kept import MEASURED, REPORT, REPORTED
 from costtogo.tables.results import References, StudyResults
 from costtogo.types import UserError, excerpt
 

@@ -18,6 +18,9 @@ from costtogo.literature.documents import LOCAL_VI, documents
 from costtogo.params.base import TrainingName
 from costtogo.puzzles import family, noun
 from costtogo.tables.kept import (
+    CAPTIONS,
+    MEASURED,
+    REPORTED,
     cards_kept,
     file_of,
     kept_of,
@@ -27,7 +30,6 @@ from costtogo.tables.kept import (
     tables_kept,
     whose,
 )
-from costtogo.tables.places import CAPTIONS, MEASURED, REPORTED
 
 if TYPE_CHECKING:
     from costtogo.params.study import PuzzleStudy, Study

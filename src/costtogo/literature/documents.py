@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 
 from costtogo.files import damaged, read_text
 from costtogo.params.base import hint
-from costtogo.tables.kept import kept_beside, kept_for_others
-from costtogo.tables.places import REPORTED
+from costtogo.tables.kept import REPORTED, kept_beside, kept_for_others
 from costtogo.types import UserError
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ import pandas as pd
 from costtogo.files import read_csv
 from costtogo.literature.documents import documents
 from costtogo.puzzles import family
-from costtogo.tables.places import REPORTED
+from costtogo.tables.kept import REPORTED
 
 SECONDS = {"d": 86400.0, "h": 3600.0, "min": 60.0}  # of a unit of time
 DOCUMENTS = {  # the sources of data/reported by the names that readers know

@@ -6,8 +6,7 @@ from pathlib import Path
 
 from costtogo.cards import KEYED, SHOWN, Card, key_of
 from costtogo.files import read_json
-from costtogo.tables.kept import cards_kept
-from costtogo.tables.places import MEASURED
+from costtogo.tables.kept import MEASURED, cards_kept
 from costtogo.types import UserError, excerpt
 
 KEY = re.compile(rf"[0-9a-f]{{{SHOWN},64}}")

@@ -12,10 +12,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from costtogo.files import FileError, read_json
-from costtogo.tables.places import MEASURED
 
 if TYPE_CHECKING:
     from costtogo.params.study import Study
+
+# The folders of a project, seen from its root.
+REPORTED = Path("data/reported")  # in its folders a file for each document
+MEASURED = Path("data/measured")  # a JSON file and a folder of tables for each study that git keeps
+CAPTIONS = Path("workflow/captions.yaml")  # of each kind of figure
+RESULTS = Path("results")  # of what a user runs
 
 ESTIMATES = "estimates"  # the table of a kept study with the hours of its trainings that have not been run
 TABLES = "tables"  # of the JSON of a kept study: what its tables' columns are, by address

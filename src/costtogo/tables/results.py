@@ -47,8 +47,18 @@ from costtogo.files import FileError, read_arrays, read_frame, read_json
 from costtogo.params.base import TrainingName
 from costtogo.params.study import Study
 from costtogo.tables import extracts
-from costtogo.tables.kept import REPORT, cards_kept, file_of, kept_of, outdated, tables_kept
-from costtogo.tables.places import CAPTIONS, MEASURED, REPORTED, RESULTS
+from costtogo.tables.kept import (
+    CAPTIONS,
+    MEASURED,
+    REPORT,
+    REPORTED,
+    RESULTS,
+    cards_kept,
+    file_of,
+    kept_of,
+    outdated,
+    tables_kept,
+)
 from costtogo.tables.rows import KeptRows, rows_of
 from costtogo.types import UserError
 

@@ -18,7 +18,7 @@ from costtogo.params.study import PuzzleStudy, Study, files_of, modules_of
 from costtogo.params.training import level_files
 from costtogo.recipes import Recipe
 from costtogo.sources import code_of
-from costtogo.tables.places import CAPTIONS
+from costtogo.tables.kept import CAPTIONS
 from costtogo.types import UserError
 
 APART = {  # groups of stages that need files from outside the project, and their messages when they are done
