@@ -345,7 +345,7 @@ def _leave(sentence: str, code: int) -> NoReturn:
 
 
 def _leave_with_usage(error: typer.TyperException) -> NoReturn:
-    """Say in typer's words what is wrong with the options."""
+    """Print the message of typer for wrong options."""
     for word in sys.argv[1:]:
         error.message = error.message.replace(word, excerpt(word))
     error.show()

@@ -34,7 +34,7 @@ def is_away() -> bool:
 def store_root(root: Path) -> Path:
     """The project that keeps the records of a folder: the folder itself, or the origin of a temporary copy by DVC.
 
-    <project>/.dvc/tmp/exps/standalone/<name> -> <project>: DVC deletes the copy when its experiment ends.
+    DVC deletes the copy when its experiment ends, so the records are kept where it was copied from.
     """
     copy = COPY.match(str(Path(root).resolve()))
     return Path(copy["project"]) if copy else Path(root).resolve()
