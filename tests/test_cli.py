@@ -804,3 +804,14 @@ def test_threads_that_wait_for_each_other_sleep_unless_the_user_says_otherwise()
         clean = {name: value for name, value in os.environ.items() if name not in names}
         done = subprocess.run([sys.executable, "-c", told], env=clean | environment, capture_output=True, text=True)
         assert done.stdout.strip() == wanted
+
+
+def test_a_row_that_cannot_be_read_is_marked_and_the_others_are_solved(command, refused, tmp_path):
+    (tmp_path / "in.csv").write_text("id;scramble;optimal_moves\na;0>2;1\nb;0>9;\nc;0>1;\n", encoding="utf-8")
+    options = ("--puzzle", "hanoi_3", "--solver", "exact", "--instances", "in.csv", "--out", "out.csv")
+    assert "in.csv, line 3: " in refused("solve", *options)
+    code, out, _ = command("solve", *options, "--keep-going")
+    written = pd.read_csv(tmp_path / "out.csv", keep_default_na=False)
+    assert code == 0 and "2 of 3 solved" in out and written["id"].tolist() == ["a", "b", "c"]
+    assert written["solved"].tolist() == [True, False, True] and written["length"].tolist() == ["1", "", "1"]
+    assert [bool(fault) for fault in written["fault"]] == [False, True, False]
