@@ -15,7 +15,7 @@ import uvicorn
 
 from costtogo.page.app import Service, build
 from costtogo.page.safety import Guard
-from costtogo.page.server import bind, config, guard_names, run
+from costtogo.page.server import bind, config, guard_names, server_of
 from costtogo.page.workers import Jobs, Worker
 
 TESTS = Path(__file__).parent
@@ -126,4 +126,4 @@ def main() -> None:
         print(json.dumps({"search": found}), flush=True)
 
     threading.Thread(target=begin, daemon=True).start()
-    run(service, guard_names("127.0.0.1", "127.0.0.1"), listening, None)
+    server_of(service, guard_names("127.0.0.1", "127.0.0.1"), None).run(sockets=[listening])

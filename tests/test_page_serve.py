@@ -157,6 +157,24 @@ def test_a_second_interrupt_leaves_no_traceback(served, tmp_path, after, pause):
     assert (tmp_path / "log").read_text() == ""
 
 
+def test_an_interrupt_before_the_server_runs_is_not_lost_in_code_that_handles_its_own_exceptions(monkeypatch, capsys):
+    def handles_all(page: str) -> None:
+        with suppress(BaseException):
+            signal.raise_signal(signal.SIGINT)
+
+    async def goes_on(running) -> None:
+        raise AssertionError("it answers requests")
+
+    monkeypatch.setattr(server, "open_new_tab", handles_all)
+    monkeypatch.setattr(server._Server, "main_loop", goes_on)
+    before = signal.getsignal(signal.SIGINT)
+    try:
+        server.serve("127.0.0.1", 0, browse=True)
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert capsys.readouterr().out.endswith("The server is stopped.\n")
+
+
 @pytest.fixture
 def taken():
     """A port that another program listens at."""
@@ -197,7 +215,8 @@ def test_a_port_in_use_is_refused_by_the_command(taken):
 def test_the_page_is_opened_where_asked(monkeypatch):
     opened = []
     monkeypatch.setattr(server, "open_new_tab", opened.append)
-    monkeypatch.setattr(server, "run", lambda *arguments: time.sleep(0))
+    monkeypatch.setattr(server._Server, "run", lambda *arguments, **named: None)
+    monkeypatch.setattr(signal, "signal", lambda *arguments: None)
     server.serve("127.0.0.1", 0, browse=False)
     assert opened == []
     server.serve("localhost", 0, browse=True)

@@ -8,7 +8,6 @@ import secrets
 import signal
 import socket
 import time
-from contextlib import suppress
 from webbrowser import open_new_tab
 
 import uvicorn
@@ -38,26 +37,19 @@ def serve(host: str, port: int, browse: bool) -> None:
     address = listening.getsockname()[0]
     token = None if ipaddress.ip_address(address).is_loopback else secrets.token_urlsafe(24)
     page = url(host, listening.getsockname()[1], token)
+    server = server_of(service(), guard_names(host, address), token)
     if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
-        signal.signal(signal.SIGINT, _once)
-    with suppress(KeyboardInterrupt):
-        print(f"The page is at {page} (Ctrl-C ends it).", flush=True)
-        if browse:
-            open_new_tab(page)
-        run(service(), guard_names(host, address), listening, token)
+        signal.signal(signal.SIGINT, server.handle_exit)  # a KeyboardInterrupt could be lost in other code
+    print(f"The page is at {page} (Ctrl-C ends it).", flush=True)
+    if browse:
+        open_new_tab(page)
+    server.run(sockets=[listening])
     print("The server is stopped.")
 
 
-def _once(*of_signal) -> None:
-    """Ignore further interrupts: the server is ending already."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    raise KeyboardInterrupt
-
-
-def run(running: Service, own: set[str], listening: socket.socket, token: str | None) -> None:
-    """Answer requests at a socket until the process gets a signal to end."""
-    app = Guard(build(running), own, addresses=token is not None, token=token)
-    _Server(running, config(app)).run(sockets=[listening])
+def server_of(running: Service, own: set[str], token: str | None) -> "_Server":
+    """A server that answers requests, once it runs, until the process gets a signal to end."""
+    return _Server(running, config(Guard(build(running), own, addresses=token is not None, token=token)))
 
 
 def service(module: str = "costtogo.page.core") -> Service:
