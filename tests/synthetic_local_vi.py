@@ -56,14 +56,15 @@ def tables(study: PuzzleStudy, random) -> dict[str, pd.DataFrame]:
     averages, longest = random.integers(90, 130, len(orders)) / 8.0, random.integers(200, 230, len(orders))
     pairs = ((tile, *pair) for tile in range(1, TILES + 1) for pair in permutations(range(tile - 1, 16), 2))
     cells = table(["tile", "cell", "blank"], pairs)
-    boards = {"state": ["1 2 3"] * study.local_vi.boards}
+    boards = []
     for size in SIZES:
-        boards[f"length_{size}"] = random.integers(60, 160 - 20 * size, study.local_vi.boards)
-        boards[f"considered_{size}"] = random.choice(CONSIDERED, study.local_vi.boards)
+        lengths = random.integers(60, 160 - 20 * size, study.local_vi.boards)
+        considered = random.choice(CONSIDERED, study.local_vi.boards)
+        boards.append(pd.DataFrame({"initial_size": size, "considered": considered, "length": lengths, "boards": 1}))
     return steps() | {
         "preferences": orders.assign(average_moves=averages, maximum_moves=longest),
         "policy": cells.assign(moves=random.integers(0, 20, len(cells)), to=cells["cell"]),
-        "boards": pd.DataFrame(boards),
+        "boards": pd.concat(boards, ignore_index=True),
     }
 
 

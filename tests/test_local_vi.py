@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from messages import is_one_sentence
 
+from costtogo.analysis.local_solutions import lengths_of
 from costtogo.analysis.local_vi import exact, placements, sizes_of_uniform_blank
 from costtogo.files import read_csv
 from costtogo.learning.local_vi import (
@@ -31,7 +32,7 @@ from costtogo.puzzles import make
 from costtogo.puzzles.base import solves
 from costtogo.puzzles.sliding import SlidingTiles
 from costtogo.stages import figures, report
-from costtogo.stages.local_vi import policy_of, random_boards, replayed
+from costtogo.stages.local_vi import counted, policy_of, random_boards, replayed
 from costtogo.stages.local_vi import run as run_stage
 from costtogo.types import UserError
 from costtogo.workflow.stages import stages_of
@@ -146,6 +147,16 @@ def test_the_order_of_equally_good_moves_changes_lengths_and_not_what_is_said_of
         assert replayed(EIGHT, some, found).all()
         np.testing.assert_array_equal(found.moves[:, 0], solved[0].moves[:, 0])
         np.testing.assert_array_equal(found.length, found.moves.sum(axis=1))
+
+
+def test_the_lengths_of_the_boards_drawn_are_kept_as_counts_of_which_nothing_is_lost():
+    boards = random_boards(FIFTEEN, 400, np.random.default_rng(1))
+    solved = Local(FIFTEEN, 1, values=VALUES).solve(boards)
+    kept, most = counted(1, solved), solved.sizes.max(axis=1)
+    assert [*kept] == ["initial_size", "considered", "length", "boards"] and len(kept) < 400
+    assert sorted(lengths_of(kept, 1)) == sorted(solved.length) and lengths_of(kept, 2).empty
+    for considered in np.unique(most):
+        assert sorted(lengths_of(kept, 1, considered)) == sorted(solved.length[most == considered])
 
 
 @given(seed=st.integers(0, 2**32 - 1), size=st.integers(1, 4))

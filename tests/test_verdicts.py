@@ -564,7 +564,7 @@ def test_a_class_of_which_no_board_was_drawn_has_no_answer(tmp_path):
     asked = synthetic_local_vi.study_of()
     path = synthetic_local_vi.write_results(asked, tmp_path) / "local_vi/puzzle15/boards.parquet"
     boards = pd.read_parquet(path)
-    write_frame(path, boards[boards["considered_1"] != 5])
+    write_frame(path, boards[boards["considered"] != 5])
     rows = compare_local_vi(StudyResults(tmp_path / "local_vi", whole(asked)))
     missing = rows[(rows["quantity"] == "maximum_moves") & (rows["initial_size"] == 1) & (rows["considered"] == 5)]
     assert missing[["reproduced", "verdict"]].to_numpy().tolist() == [["–", NOT_RUN]]

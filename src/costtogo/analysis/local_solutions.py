@@ -11,15 +11,25 @@ SOLVERS = {
 }
 
 
+def lengths_of(boards: pd.DataFrame, initial_size: int, considered: int = 0) -> pd.Series:
+    """The length of each board that was drawn, if `considered` is given of those with at most so many tiles at once.
+
+    boards: initial_size, considered and length, and how many boards have these: boards.
+    """
+    own = boards[boards["initial_size"] == initial_size]
+    own = own[own["considered"] == considered] if considered else own
+    return own["length"].repeat(own["boards"])
+
+
 def lengths_by_size(classes: pd.DataFrame, boards: pd.DataFrame) -> pd.DataFrame:
     """A row for each initial size: averages and most moves of the boards drawn and of all boards.
 
-    classes: initial_size, considered, share and average_moves (exact, as text), maximum_moves.  boards: length_<size>
-    of each that was drawn.
+    classes: initial_size, considered, share and average_moves (exact, as text), maximum_moves.  boards: those of
+    lengths_of.
     """
     rows = []
     for size, group in classes.groupby("initial_size", sort=False):
-        lengths = boards[f"length_{size}"]
+        lengths = lengths_of(boards, size)
         parts = zip(group["share"], group["average_moves"], strict=True)
         rows.append(
             {

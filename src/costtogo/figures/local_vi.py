@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Rectangle
 
-from costtogo.analysis.local_solutions import lengths_by_size, solver_name
+from costtogo.analysis.local_solutions import lengths_by_size, lengths_of, solver_name
 from costtogo.figures import style
 from costtogo.puzzles import make
 
@@ -19,8 +19,8 @@ POLICY_COLUMNS = 5
 def local_vi_lengths_by_size(classes: pd.DataFrame, boards: pd.DataFrame, reported: pd.DataFrame) -> Figure:
     """Average and longest solutions by initial size, ours and the document's.
 
-    classes: initial_size, share, average_moves (both exact, as text), maximum_moves.  boards: length_<initial size> of
-    each that was drawn.  reported: the document's numbers, section, initial_size, quantity, value.
+    classes: initial_size, share, average_moves (both exact, as text), maximum_moves.  boards: those of
+    lengths_of.  reported: the document's numbers, section, initial_size, quantity, value.
     """
     sizes, reported = lengths_by_size(classes, boards), _numbers(reported, "Table 2")
     figure, (axes,) = style.subplots(grid=False, height=3.4)
@@ -47,14 +47,15 @@ def _numbers(reported: pd.DataFrame, section: str) -> pd.DataFrame:
 def local_vi_lengths_by_class(classes: pd.DataFrame, boards: pd.DataFrame, reported: pd.DataFrame) -> Figure:
     """Lengths of the solutions of random boards with one tile a step, by the most tiles considered at once.
 
-    classes: initial_size, considered, maximum_moves of all boards, bound.  boards: length_1 and considered_1 of each
-    that was drawn.  reported: the document's numbers, section, considered, quantity, value.
+    classes: initial_size, considered, maximum_moves of all boards, bound.  boards: those of lengths_of.
+    reported: the document's numbers, section, considered, quantity, value.
     """
     classes, reported = classes[classes["initial_size"] == 1], _numbers(reported, "Table 1")
     figure, panels = style.subplots(len(classes), grid=False, sharex=True, height=1.1 * len(classes) + 0.6)
+    drawn = len(lengths_of(boards, 1))
     edges = np.arange(0, classes["bound"].max() + 8, 4)
     for axes, row in zip(panels, classes.itertuples(), strict=True):
-        lengths = boards.loc[boards["considered_1"] == row.considered, "length_1"]
+        lengths = lengths_of(boards, 1, row.considered)
         axes.hist(lengths, bins=edges, color=style.BLUE)
         axes.axvline(row.maximum_moves, color=style.VERMILION, linewidth=1.4)
         axes.axvline(row.bound, color=style.GREY, linestyle="--", linewidth=1.2)
@@ -63,7 +64,7 @@ def local_vi_lengths_by_class(classes: pd.DataFrame, boards: pd.DataFrame, repor
         axes.plot(told[["average_moves", "maximum_moves"]], [0.06 * top] * 2, "x", color=style.BLACK, clip_on=False)
         axes.set_yticks([])
         tiles = "tile" if row.considered == 1 else "tiles"
-        style.name_panel(axes, f"{row.considered} {tiles} at once: {len(lengths):,} of {len(boards):,} boards")
+        style.name_panel(axes, f"{row.considered} {tiles} at once: {len(lengths):,} of {drawn:,} boards")
     panels[-1].set_xlabel("moves of a solution")
     handles = [
         Line2D([], [], color=style.VERMILION, label="longest of all boards"),

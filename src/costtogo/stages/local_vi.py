@@ -2,8 +2,8 @@
 
 subproblems.parquet has a row for each subproblem that occurs, shares.parquet one for each step and number of tiles
 considered in it, classes.parquet one for each class of boards, preferences.parquet one for each order of the moves.
-policy.parquet shows what the policy does with each tile. boards.parquet has the random boards with what solving each
-took, larger.parquet a row for each other side.
+policy.parquet shows what the policy does with each tile. boards.parquet has the lengths of the solutions of random
+boards, larger.parquet a row for each other side.
 """
 
 import time
@@ -47,13 +47,13 @@ def run(params: Path, out: Path) -> None:
         [classes_of(local, found[size], tables["subproblems"]) for size, local in locals_.items()], ignore_index=True
     )
     starts, clock = random_boards(puzzle, asked["boards"], generator), training_seconds(locals_)
-    boards = {"state": [puzzle.format_state(state) for state in starts]}
+    boards = []
     for size, local in locals_.items():
         solved, seconds = solve(puzzle, local, starts)
-        boards |= {f"length_{size}": solved.length, f"considered_{size}": solved.sizes.max(axis=1)}
+        boards.append(counted(size, solved))
         clock.append({"side": puzzle.side, "initial_size": size, "what": "boards", "seconds": seconds})
         say(describe(size, solved, seconds))
-    tables["boards"] = pd.DataFrame(boards)
+    tables["boards"] = pd.concat(boards, ignore_index=True)
     tables["policy"] = pd.concat([policy_of(locals_[1], step) for step in range(puzzle.cells - 1)])
     with stage.part("larger"):
         tables["larger"] = pd.DataFrame([larger(row, generator, clock) for row in asked["larger"]])
@@ -72,6 +72,12 @@ def random_boards(puzzle: SlidingTiles, count: int, generator: np.random.Generat
     tiles = np.argsort(states[odd] == BLANK, axis=1, kind="stable")[:, :2]  # two cells that are not the blank's
     states[odd[:, None], tiles] = states[odd[:, None], tiles[:, ::-1]]
     return states
+
+
+def counted(size: int, solved: LocalSolutions) -> pd.DataFrame:
+    """How many boards there are of each length and of each most tiles considered at once; size: the initial one."""
+    each = pd.DataFrame({"initial_size": size, "considered": solved.sizes.max(axis=1), "length": solved.length})
+    return each.groupby([*each], as_index=False).size().rename(columns={"size": "boards"})
 
 
 def subproblems_of(local: Local) -> pd.DataFrame:

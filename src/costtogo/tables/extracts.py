@@ -74,7 +74,6 @@ EXTRACTS: dict[str, Extract] = {  # by the kind of table, as kind_of says it
     "trees/searches": partial(without, columns=["solution"]),
     "timings/trees": of_clock,
     "timings/policy_beams": of_clock,
-    "local_vi/boards": partial(without, columns=["state"]),
 }
 FOR_OTHERS = (  # the kinds of tables that reports of other studies may ask for
     *("models/curve", "models/checkpoints", "audits/measures", "audits/by_distance", "searches/selection"),

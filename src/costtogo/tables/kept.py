@@ -30,7 +30,6 @@ SEARCHES = (
     "compared",
 )
 ALONE = ("models", "audits", "timings")  # groups that have a file
-BOARDS = "boards"  # a table that has one
 
 
 def kept_for_others(folder: Path = MEASURED) -> list[Path]:
@@ -58,8 +57,6 @@ def file_of(address: str) -> str:
     group, *names = address.split("/")
     if not names:
         return f"{address}.csv"
-    if BOARDS in names:
-        return f"{BOARDS}.csv"
     return f"{group if group in ALONE else 'searches' if group in SEARCHES else 'puzzles'}.csv"
 
 

@@ -3,7 +3,6 @@
     models.csv, audits.csv, timings.csv     what trainings, audits and clocks left
     searches.csv                            what all solvers found
     puzzles.csv                             the rest: states by distance, instance sets, footprints …
-    boards.csv                              every board of local value iteration, which are many
 
 Columns stage, "searches/DNN_0", and table, "grid", say whose rows they are; a column that a table does not have is
 empty there. The study's JSON has the columns of each table, under TABLES. A table of all trainings of a study, such as

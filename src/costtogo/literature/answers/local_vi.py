@@ -8,6 +8,7 @@ takes, has the bounds of chance for low and high.
 from fractions import Fraction
 from functools import partial
 
+from costtogo.analysis.local_solutions import lengths_of
 from costtogo.literature import finding
 from costtogo.literature.finding import Finding, Row
 from costtogo.tables.local_vi import local
@@ -57,7 +58,7 @@ def boards(results: StudyResults, row: Row) -> Finding:
     """Boards of a class among those drawn, and among the document's by chance."""
     share = _share(results, row)
     average, half = float(DRAWN * share), DEVIATIONS * float(DRAWN * share * (1 - share)) ** 0.5
-    drawn = int((local(results, "boards")["considered_1"] == row["considered"]).sum())
+    drawn = len(lengths_of(local(results, "boards"), 1, row["considered"]))
     note = f"{average:,.1f} of {DRAWN:,} boards on average"
     return Finding(drawn, note, average - half, average + half, text=str(drawn))
 
@@ -67,7 +68,7 @@ def average_moves(results: StudyResults, row: Row) -> Finding:
     """Of a class or of all boards; the bounds are those of all orders in which moves may be tried, and of a sample."""
     orders = alike(local(results, "preferences"), row, "initial_size", "considered")["average_moves"]
     share = float(_share(results, row)) if row["considered"] else 1
-    lengths = local(results, "boards")[f"length_{row['initial_size']}"]
+    lengths = lengths_of(local(results, "boards"), row["initial_size"])
     slack = DEVIATIONS * lengths.std() / (DRAWN * share) ** 0.5
     note = f"{orders.min():.2f} to {orders.max():.2f} by the order in which equally good moves are tried"
     return Finding(orders.iloc[0], note, orders.min() - slack, orders.max() + slack, text=f"{orders.iloc[0]:.2f}")
@@ -79,13 +80,12 @@ def maximum_moves(results: StudyResults, row: Row) -> Finding | None:
 
     The bounds are what a sample as large as the document's rarely stays below, and the longest of all boards.
     """
-    drawn, size = local(results, "boards"), row["initial_size"]
-    own = drawn[drawn[f"considered_{size}"] == row["considered"]] if row["considered"] else drawn
+    boards, size = local(results, "boards"), row["initial_size"]
+    drawn, lengths = lengths_of(boards, size), lengths_of(boards, size, row["considered"])
     longest = alike(local(results, "preferences"), row, "initial_size", "considered")["maximum_moves"].max()
-    lengths = own[f"length_{size}"]
     if lengths.empty:
         return None
-    below = RARE ** (len(drawn) / (DRAWN * len(own)))  # so that below^n is RARE, of the document's n boards
+    below = RARE ** (len(drawn) / (DRAWN * len(lengths)))  # so that below^n is RARE, of the document's n boards
     least = lengths.quantile(below, interpolation="lower")
     note = f"such a sample has {least:.0f} moves or more, and the longest of all boards {longest}"
     return Finding(lengths.max(), note, least, longest, text=f"{lengths.max():.0f}")
@@ -98,7 +98,7 @@ def seconds(results: StudyResults, row: Row) -> Finding:
     what = "boards" if quantity == "seconds_per_board" else "value functions"
     clock = results.frame(f"timings/local_vi/{results.puzzle}")
     found = alike(clock, row | {"side": SIDE, "what": what}, "side", "initial_size", "what")["seconds"].iloc[0]
-    by = {"training_minutes": 60, "seconds_per_board": len(local(results, "boards"))}.get(quantity, 1)
+    by = {"training_minutes": 60, "seconds_per_board": len(lengths_of(local(results, "boards"), 1))}.get(quantity, 1)
     times = float(row["value"]) / (found / by)
     return Finding(found / by, f"{times:,.0f} times as fast", text=f"{found / by:.2g}")
 
