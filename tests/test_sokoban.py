@@ -33,7 +33,7 @@ def level(*rows: str):
 
 def test_a_step_pushes_the_box_in_its_way_onto_the_target():
     state = PUZZLE.parse_state(PUSHED)
-    after = apply(PUZZLE, state, PUZZLE.parse_moves("r"))
+    after = apply(PUZZLE, state, PUZZLE.parse_moves("R"))
     assert " @*" in drawn(after).replace("#", "").replace("\n", "") and PUZZLE.is_goal(after[None])[0]
     assert not PUZZLE.is_goal(state[None])[0] and PUZZLE.is_push(state, [3]).tolist() == [True]
 
@@ -55,7 +55,7 @@ def test_a_box_moves_only_onto_a_free_cell(rows, legal):
 
 def test_steps_and_pushes_are_told_apart():
     state = level("#######", "#@ $ .#", "#     #", "#######")
-    moves = PUZZLE.parse_moves("RRRDULL")
+    moves = PUZZLE.parse_moves("R R R D U L L")
     assert PUZZLE.is_push(state, moves).tolist() == [False, True, True, False, False, False, False]
     assert solves(PUZZLE, state[None], [moves[:3]]).all()
 

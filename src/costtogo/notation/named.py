@@ -9,10 +9,8 @@ from functools import lru_cache
 
 from costtogo.notation import sequences
 from costtogo.notation.given import Given
-from costtogo.puzzles.base import Puzzle, apply
+from costtogo.puzzles.base import SHOWN, Puzzle, apply
 from costtogo.types import NO_ACTION, States, UserError, excerpt
-
-SHOWN = 8  # moves of a puzzle that a message names
 
 
 def read_state(puzzle: Puzzle, text: str) -> Given:

@@ -9,7 +9,7 @@ import numpy as np
 from costtogo import notation
 from costtogo.page.schemas import Position
 from costtogo.puzzles import levels_of, make, title
-from costtogo.puzzles.base import Puzzle, apply
+from costtogo.puzzles.base import Puzzle
 from costtogo.types import States, UserError, excerpt
 
 KINDS = {"cube2": "cube", "cube3": "cube", "lights_out": "lights"}  # by family; the others' own names elsewhere
@@ -92,7 +92,7 @@ def state_of_cells(puzzle: Puzzle, cells: list[int]) -> States:
     for place, cell in enumerate(cells):
         if not 0 <= cell < puzzle.letters:
             raise UserError(f"Cell {place} of {puzzle.name} holds a number from 0 to {puzzle.letters - 1}, not {cell}.")
-    return puzzle.parse_state(puzzle.format_state(np.array(cells, dtype=np.uint8)))
+    return notation.read(puzzle, puzzle.format_state(np.array(cells, dtype=np.uint8)), notation.STATE).state
 
 
 def state_of_moves(puzzle: Puzzle, start: States, moves: str) -> tuple[list[int], States]:
@@ -100,11 +100,11 @@ def state_of_moves(puzzle: Puzzle, start: States, moves: str) -> tuple[list[int]
 
     Without actions if the moves are others than the puzzle's own, such as turns of the whole cube.
     """
+    given = notation.read(puzzle, moves, notation.SCRAMBLE, start)
     try:
-        actions = puzzle.parse_moves(moves)
+        return puzzle.parse_moves(given.read_as), given.state
     except UserError:
-        return [], notation.read(puzzle, moves, notation.SCRAMBLE, start).state
-    return actions, apply(puzzle, start, actions)
+        return [], given.state
 
 
 def position(

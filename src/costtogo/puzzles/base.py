@@ -15,6 +15,7 @@ from numba import njit
 from costtogo.types import NO_ACTION, NO_STATE, Children, Legal, Neighbours, Ranks, States, UserError, excerpt
 
 MOST_MOVES = 100_000  # in a text; H(16, 3) is solved in 65,535
+SHOWN = 8  # names of moves in a message
 CHUNK = 1 << 16  # states whose children are made at once
 
 
@@ -95,25 +96,46 @@ class Puzzle(ABC):
     def inverse(self, action: int) -> int:
         """The action that undoes the given one."""
 
-    def named_actions(self, moves: Sequence[str], unknown: str) -> list[int]:
-        """Actions by their names; UserError for too many moves or an unknown one: `unknown` with the move for {}."""
-        numbers = {name: action for action, name in enumerate(self.actions)}
-        for move in not_too_many(moves):
-            if move not in numbers:
-                raise UserError(unknown.format(excerpt(move)))
+    def parse_moves(self, text: str) -> list[int]:
+        """Actions from the text that format_moves writes: notation reads what people write.
+
+        UserError for an unknown move, or more than MOST_MOVES.
+        """
+        numbers, moves = {name: action for action, name in enumerate(self.actions)}, text.split()
+        if len(moves) > MOST_MOVES:
+            raise UserError(f"A scramble has at most {MOST_MOVES:,} moves, but {len(moves):,} were given.")
+        if unknown := next((move for move in moves if move not in numbers), None):
+            known = ", ".join(self.actions[:SHOWN]) + (" …" if len(numbers) > SHOWN else "")
+            raise UserError(f"Unknown move '{excerpt(unknown)}': {self.name} has the moves {known}.")
         return [numbers[move] for move in moves]
 
-    @abstractmethod
-    def parse_moves(self, text: str) -> list[int]:
-        """Actions from the customary notation; UserError for an unknown move, or more than MOST_MOVES."""
+    @property
+    def symbols(self) -> tuple[str, ...]:
+        """How each letter is written in the text of a state, length letters."""
+        return tuple(map(str, range(self.letters)))
 
-    @abstractmethod
+    @cached_property
+    def _is_plain(self) -> bool:
+        """True if every letter is a single character, so that no spaces need separate them."""
+        return max(map(len, self.symbols)) == 1
+
     def parse_state(self, text: str) -> States:
-        """A state, uint8 [D], from its text; UserError if no such state exists."""
+        """A state, uint8 [D], from the text that format_state writes: notation reads what people write.
 
-    @abstractmethod
+        UserError for another number of letters or an unknown one; that moves can make the state is not checked.
+        """
+        letters = list("".join(text.split())) if self._is_plain else text.split()
+        if len(letters) != self.cells:
+            raise UserError(f"{self.name} has {self.cells} cells, but {len(letters)} letters were given.")
+        numbers = {symbol: letter for letter, symbol in enumerate(self.symbols)}
+        if unknown := next((letter for letter in letters if letter not in numbers), None):
+            known = excerpt(" ".join(self.symbols))
+            raise UserError(f"Unknown letter '{excerpt(unknown)}': {self.name} has the letters {known}.")
+        return np.array([numbers[letter] for letter in letters], dtype=np.uint8)
+
     def format_state(self, state: States) -> str:
-        """The one-line text of a state, read back by parse_state."""
+        """The one-line text of a state, read back by parse_state: the letter of each cell."""
+        return ("" if self._is_plain else " ").join(self.symbols[letter] for letter in state)
 
     @abstractmethod
     def draw(self, state: States) -> str:
@@ -218,13 +240,6 @@ class Symmetry:
     def apply(self, states: States) -> States:
         """The images of states, uint8 [N, D]."""
         return self.letters[states[:, self.cells]]
-
-
-def not_too_many(moves: Sequence[str]) -> Sequence[str]:
-    """The moves of a text; UserError if there are more than MOST_MOVES."""
-    if len(moves) > MOST_MOVES:
-        raise UserError(f"A scramble has at most {MOST_MOVES:,} moves, but {len(moves):,} were given.")
-    return moves
 
 
 def is_listed(puzzle: Puzzle) -> TypeGuard[ListedPuzzle]:

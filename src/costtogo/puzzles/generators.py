@@ -14,7 +14,7 @@ from numba import njit
 
 from costtogo.puzzles.base import Puzzle, permuted
 from costtogo.puzzles.puzzle_files import PuzzleFile
-from costtogo.types import Children, Legal, States, UserError, excerpt
+from costtogo.types import Children, Legal, States, UserError
 
 IN_A_ROW = 12  # cells of a picture without shapes
 
@@ -73,35 +73,19 @@ class Generators(Puzzle):
         """The move with the inverse permutation."""
         return self._inverses[action]
 
-    def parse_moves(self, text: str) -> list[int]:
-        """Names of moves, separated by spaces."""
-        known = ", ".join(self.actions[:8]) + (" …" if len(self.actions) > 8 else "")
-        unknown = f"Unknown move '{{}}': {self.name} has the moves {known.replace('{', '{{').replace('}', '}}')}."
-        return self.named_actions(text.replace("’", "'").split(), unknown)
-
-    @cached_property
-    def _is_plain(self) -> bool:
-        """True if every letter is a single character, so that no spaces need separate them."""
-        return all(len(letter) == 1 for letter in self.file.alphabet)
+    @property
+    def symbols(self) -> tuple[str, ...]:
+        """The letters of the file."""
+        return self.file.alphabet
 
     def parse_state(self, text: str) -> States:
-        """The letter of each cell, separated by spaces if some letter is longer than one character."""
-        letters = list("".join(text.split())) if self._is_plain else text.split()
-        if len(letters) != self.cells:
-            raise UserError(f"{self.name} has {self.cells} cells, but {len(letters)} letters were given.")
-        if unknown := [letter for letter in letters if letter not in self.file.alphabet]:
-            known = excerpt(" ".join(self.file.alphabet))
-            raise UserError(f"Unknown letter '{excerpt(unknown[0])}': {self.name} has the letters {known}.")
-        state = np.array([self.file.alphabet.index(letter) for letter in letters], dtype=np.uint8)
+        """The letter of each cell; UserError if there are more or fewer of one than in the goal."""
+        state = super().parse_state(text)
         counts, wanted = (np.bincount(each, minlength=self.letters) for each in (state, self.goal))
         for letter in np.flatnonzero(counts != wanted):
             named = self.file.alphabet[letter]
             raise UserError(f"Impossible state: {counts[letter]} cells have {named}, there must be {wanted[letter]}.")
         return state
-
-    def format_state(self, state: States) -> str:
-        """The letter of each cell."""
-        return ("" if self._is_plain else " ").join(self.file.alphabet[letter] for letter in state)
 
     def draw(self, state: States) -> str:
         """The letters, placed like the cells in the picture."""

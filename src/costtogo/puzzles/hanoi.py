@@ -4,7 +4,6 @@ A state lists the peg of each disk, smallest disk first. The goal has every disk
 disk on the last peg. An action (i, j) moves the top disk of peg i to peg j.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import permutations
@@ -12,8 +11,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from costtogo.puzzles.base import ListedPuzzle, not_too_many
-from costtogo.types import Children, Legal, Ranks, States, UserError, excerpt
+from costtogo.puzzles.base import ListedPuzzle
+from costtogo.types import Children, Legal, Ranks, States, UserError
 
 
 @dataclass(frozen=True)
@@ -120,47 +119,6 @@ class Hanoi(ListedPuzzle):
                 spare = 3 - i - j
                 pending += [(disks - 1, spare, j), (1, i, j), (disks - 1, i, spare)]
         return actions
-
-    def parse_moves(self, text: str) -> list[int]:
-        """ "0>2 0>1"; a scramble, which begins at the goal, may name the disks, the smallest being 0: "0:0>2 1:0>1"."""
-        moves, names, actions = not_too_many(text.split()), self.actions, []
-        for each in moves:
-            pegs = each.rpartition(":")[2]
-            if pegs not in names:
-                raise UserError(
-                    f"Unknown move '{excerpt(each)}': a move from peg 0 to peg 2 of {self.name} is written 0>2."
-                )
-            actions.append(names.index(pegs))
-        if ":" in text:
-            self._check_disks(moves, actions)
-        return actions
-
-    def _check_disks(self, moves: Sequence[str], actions: list[int]) -> None:
-        """UserError if a move of a scramble names another disk than the one it moves."""
-        state = self.goal
-        for place, (text, action) in enumerate(zip(moves, actions, strict=True), start=1):
-            disk, named, _ = text.rpartition(":")
-            top = self.top_disks(state[None])[0, self.moves[action, 0]]
-            if named and disk != str(top):
-                found = f"moves disk {top}" if top < self.disks else "has no disk to move"
-                raise UserError(
-                    f"Move {place}, '{excerpt(text)}', {found}, not the one it names: 0 is the smallest, and a "
-                    "scramble begins at the goal."
-                )
-            state = self.move(state[None], np.array([action]))[0]
-
-    def parse_state(self, text: str) -> States:
-        """The peg of each disk, the smallest first: "2222"."""
-        digits = "".join(text.split())
-        if len(digits) != self.disks:
-            raise UserError(f"{self.name} has {self.disks} disks, but the pegs of {len(digits)} were given.")
-        if unknown := [digit for digit in digits if digit not in "012345678"[: self.pegs]]:
-            raise UserError(f"Unknown peg '{excerpt(unknown[0])}': the pegs of {self.name} are 0 to {self.pegs - 1}.")
-        return np.array([int(digit) for digit in digits], dtype=np.uint8)
-
-    def format_state(self, state: States) -> str:
-        """The peg of each disk, the smallest first."""
-        return "".join(str(peg) for peg in state)
 
     def draw(self, state: States) -> str:
         """Pegs side by side, each disk as wide as its size."""

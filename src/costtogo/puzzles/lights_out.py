@@ -13,7 +13,7 @@ import numpy as np
 
 from costtogo.puzzles.base import Puzzle
 from costtogo.puzzles.gf2 import eliminate
-from costtogo.types import Children, Legal, States, UserError, excerpt
+from costtogo.types import Children, Legal, States, UserError
 
 SIDES = range(2, 10)
 
@@ -83,31 +83,6 @@ class LightsOut(Puzzle):
     def is_reachable(self, states: States) -> np.ndarray:
         """Which boards presses can make from the goal, bool [N]: an even number of lights on in every quiet set."""
         return ~(states.astype(np.float32) @ self.quiet.T % 2).any(axis=1)
-
-    def parse_moves(self, text: str) -> list[int]:
-        """ "r1c1 r2c3": row and column of each press."""
-        return self.named_actions(
-            text.split(),
-            f"Unknown press '{{}}': the third light of the second row of {self.name} is written r2c3, and the last "
-            f"r{self.side}c{self.side}.",
-        )
-
-    def parse_state(self, text: str) -> States:
-        """The lights row by row, 1 for one that is on: "1 0 1 …" or "101 …", with spaces or commas anywhere."""
-        lights = "".join(text.replace(",", " ").split())
-        if unknown := sorted(set(lights) - {"0", "1"}):
-            raise UserError(
-                f"Unknown light '{excerpt(unknown[0])}': a light is 1 where it is on and 0 where it is off."
-            )
-        if len(lights) != self.cells:
-            raise UserError(f"{self.name} has {self.cells} lights, row by row, but {len(lights)} were given.")
-        state = np.array([int(light) for light in lights], dtype=np.uint8)
-        if not self.is_reachable(state[None])[0]:
-            raise UserError(
-                f"Impossible board: no presses switch these lights off; of {2 ** len(self.quiet)} boards of "
-                f"{self.name} one can be solved."
-            )
-        return state
 
     def format_state(self, state: States) -> str:
         """The rows of 0 and 1."""

@@ -14,7 +14,7 @@ from numba import njit
 
 from costtogo.puzzles.base import ListedPuzzle, Puzzle, Symmetry, chosen, inverses
 from costtogo.puzzles.permutations import is_odd, rank_permutations, unrank_permutations
-from costtogo.types import NO_ACTION, Children, Legal, Ranks, States, UserError, excerpt
+from costtogo.types import NO_ACTION, Children, Legal, Ranks, States
 
 ACTIONS = ("U", "D", "L", "R")
 TILE_FROM = {"U": (1, 0), "D": (-1, 0), "L": (0, 1), "R": (0, -1)}  # rows and columns from the blank to the tile
@@ -108,33 +108,6 @@ class SlidingTiles(Puzzle):
         row, column = np.divmod(states.argmin(axis=1), self.side)
         tiles = np.where(states == BLANK, self.cells, states)  # so that the goal is in ascending order
         return is_odd(tiles) == ((row + column) % 2 == 1)
-
-    def parse_moves(self, text: str) -> list[int]:
-        """ "U L D" or "ULD"."""
-        return self.named_actions(
-            "".join(text.split()),
-            "Unknown move '{}': a move is one of U D L R, where the tile goes that slides into the blank.",
-        )
-
-    def parse_state(self, text: str) -> States:
-        """The tiles row by row, 0 for the blank: "1 2 3 4 5 6 7 8 0", with spaces or commas."""
-        tiles, numbers = text.replace(",", " ").split(), [str(tile) for tile in range(self.cells)]
-        if len(tiles) != self.cells:
-            raise UserError(
-                f"{self.name} has {self.cells} cells, row by row with 0 for the blank, but {len(tiles)} were given."
-            )
-        if unknown := [tile for tile in tiles if tile not in numbers]:
-            raise UserError(
-                f"Unknown tile '{excerpt(unknown[0])}': those of {self.name} are 1 to {self.cells - 1}, and 0 is the "
-                "blank."
-            )
-        if missing := [number for number in numbers if number not in tiles]:
-            twice = next(number for number in numbers if tiles.count(number) > 1)
-            raise UserError(f"Impossible board: {missing[0]} is missing and {twice} stands more than once.")
-        state = np.array([int(tile) for tile in tiles], dtype=np.uint8)
-        if not self.is_reachable(state[None])[0]:
-            raise UserError("Impossible board: two tiles are exchanged; sliding never exchanges just two.")
-        return state
 
     def format_state(self, state: States) -> str:
         """The tiles row by row, 0 for the blank."""

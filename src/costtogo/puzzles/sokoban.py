@@ -131,12 +131,6 @@ class Sokoban(Puzzle):
             state = self.move(state[None], np.array([action]))[0]
         return pushes
 
-    def parse_moves(self, text: str) -> list[int]:
-        """ "U L D", "ULD" or "uLd"; pushes need no capitals."""
-        return self.named_actions(
-            "".join(text.split()).upper(), "Unknown move '{}': a move is one of U D L R, a step of the player."
-        )
-
     def parse_state(self, text: str) -> States:
         """A level in the customary text: # wall, @ player, $ box, . target, * and + a box or the player on one.
 
