@@ -1,17 +1,24 @@
 """What people type is read as they mean it: held against a cube in the hand, and against boards by hand."""
 
+import os
 import random
+from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
-from hand_cube import HandCube
+from by_hand import HandCube, OfFile, carried, drawn_level, pressed, slid, walked
 from messages import is_one_sentence
 
-from costtogo import notation
+from costtogo import cli, notation
 from costtogo.notation import cubes, levels, sequences, tables
 from costtogo.puzzles import make
+from costtogo.puzzles.base import apply
 from costtogo.types import UserError
 
+STATES = int(os.environ.get("COSTTOGO_RANDOM_STATES", "12"))  # of each kind; 1000 of each take about an hour
+ROOT = Path(__file__).parents[1]
 CUBES = {"cube2": 2, "cube3": 3}
 TURNS = {
     2: [f + s for f in "URFDLB" for s in ("", "'", "2")] + ["x", "y'", "z2", "Rw", "Uw'", "f"],
@@ -149,6 +156,29 @@ def test_a_board_with_the_blank_first_in_its_goal_is_solved_to_that_and_says_so(
         notation.read(puzzle, "1 2 3 4 5 6 7 8 9 10 11 12 13 15 14 0", "state")
 
 
+@pytest.mark.parametrize("name", ["puzzle8", "puzzle15"])
+def test_the_goal_of_tiles_can_be_named(name):
+    puzzle, cells = make(name), make(name).cells
+    first, last = [*range(cells)], [*range(1, cells), 0]
+    for goal, board in (("first", first), ("last", last)):
+        held = slid(board, ["U", "L"] if goal == "first" else ["D", "R"])
+        given = notation.read(puzzle, str(held), "state", goal=goal)
+        assert list(held if given.shown is None else given.shown) == held
+        back = ["R", "D"] if goal == "first" else ["L", "U"]
+        names = given.names or puzzle.actions
+        assert (apply(puzzle, given.state, [names.index(move) for move in back]) == puzzle.goal).all()
+        moved = notation.read(puzzle, "UL" if goal == "first" else "D R", "scramble", goal=goal)
+        assert (moved.state == given.state).all() and moved.names == given.names
+    assert notation.read(puzzle, str(last), "state", goal="last").names is None
+    wrong = last[:-3] + [cells - 1, cells - 2, 0]
+    for goal in ("first", "last"):
+        with pytest.raises(UserError, match=f"blank {goal} cannot") as error:
+            notation.read(puzzle, str(wrong if cells == 9 or goal == "last" else last), "state", goal=goal)
+        assert is_one_sentence(str(error.value))
+    with pytest.raises(UserError, match="no other goal of cube2"):
+        notation.read(make("cube2"), "R", goal="first")
+
+
 LEVEL = ["#######", "#     #", "# .$@ #", "#  $  #", "#  .  #", "#     #", "#######"]
 ROWS = "\n".join(LEVEL)
 SECOND = "#####\n#@$.#\n#####\n"
@@ -219,3 +249,117 @@ def test_sequences_of_named_moves_have_brackets_too():
     with pytest.raises(UserError, match="disk"):
         notation.read(puzzle, "1:0>2", "scramble")
     assert sequences.position("R U\nL Q", 6) == "in line 2 at character 3"
+
+
+# Random states of every family, written in one of many ways, solved by the command and replayed by hand
+
+Drawn = tuple[str, Callable[[list[str]], bool]]  # a text, and whether moves solve what it means
+
+
+def some(draw: random.Random, names, most: int) -> list[str]:
+    return draw.choices([*names], k=draw.randint(0, most))
+
+
+def turned_cube(draw: random.Random, name: str, most: int, names: list[str]) -> Drawn:
+    text = " ".join(some(draw, names, most))
+    return text, lambda moves: HandCube(CUBES[name]).turn(text).turn(" ".join(moves)).solved()
+
+
+def facelets(draw: random.Random, name: str, most: int) -> Drawn:
+    turns = " ".join(some(draw, TURNS[2][:18], most))
+    order = draw.choice(cubes.ORDERS[:4])
+    text = HandCube(CUBES[name]).turn(turns).facelets(order)
+    text = draw.choice([text, text.translate(str.maketrans("URFDLB", "WRGYOB")), text.lower(), ",".join(text)])
+    return text, lambda moves: HandCube(CUBES[name]).turn(turns).turn(" ".join(moves)).solved()
+
+
+def board(draw: random.Random, name: str, most: int) -> Drawn:
+    cells = int(name.removeprefix("puzzle")) + 1
+    either = cells % 2 == 0  # of an odd side both goals can be reached, and the last one is meant
+    goal = [*range(cells)] if either and draw.random() < 0.5 else [*range(1, cells), 0]
+    side, state, last = int(cells**0.5), [*goal], ""
+    for _ in range(draw.randint(20, most)):
+        row, column = divmod(state.index(0), side)
+        free = {"U": row < side - 1, "D": row > 0, "L": column < side - 1, "R": column > 0}
+        last = draw.choice([move for move, fits in free.items() if fits and {last, move} not in ({*"UD"}, {*"LR"})])
+        state = slid(state, [last])
+    rows = [state[first : first + side] for first in range(0, cells, side)]
+    text = draw.choice([str(rows), str(state), " ".join(map(str, state)), "|".join(" ".join(map(str, r)) for r in rows),
+                        ";".join(map(str, state)).replace("0", "_") if cells < 10 else str(state)])  # fmt: skip
+    return text, lambda moves: slid(state, moves) == goal
+
+
+def lights(draw: random.Random, name: str) -> Drawn:
+    side = int(name.removeprefix("lights_out_"))
+    state = pressed([0] * side**2, [f"r{draw.randint(1, side)}c{draw.randint(1, side)}" for _ in range(30)])
+    rows = ["".join(map(str, state[first : first + side])) for first in range(0, side**2, side)]
+    text = draw.choice(["".join(rows), "|".join(rows).replace("0", ".").replace("1", "#"), str(state), " ".join(rows)])
+    return text, lambda moves: not any(pressed(state, moves))
+
+
+def tower(draw: random.Random, name: str) -> Drawn:
+    disks, pegs = int(name.split("_")[1]), int((name + "_3").split("_")[2])
+    state = [draw.randrange(pegs) for _ in range(disks)]
+    lists = [[disk + 1 for disk in reversed(range(disks)) if state[disk] == peg] for peg in range(pegs)]
+    text = draw.choice(["".join(map(str, state)), str(state), "".join("ABCD"[peg] for peg in state), str(lists)])
+    return text, lambda moves: not any(carried(state, moves))
+
+
+def of_file(draw: random.Random, name: str, most: int) -> Drawn:
+    puzzle = OfFile(ROOT / "data" / "puzzles" / f"{name}.json")
+    moves = some(draw, puzzle.moves, most)
+    state = puzzle.after(puzzle.goal, moves)
+    text = draw.choice([" ".join(state), ", ".join(state), "[" + " ".join(state) + "]"])
+    return text, lambda moves: puzzle.after(state, moves) == puzzle.goal
+
+
+EXACT = ("--solver", "exact")
+DRAWN = {  # puzzle, options, column, and how a state is drawn
+    "cube2 turned": ("cube2", EXACT, "scramble", lambda draw: turned_cube(draw, "cube2", 25, TURNS[2])),
+    "cube2 facelets": ("cube2", EXACT, "state", lambda draw: facelets(draw, "cube2", 25)),
+    "cube3 near": ("cube3", EXACT, "scramble", lambda draw: turned_cube(draw, "cube3", 4, TURNS[3])),
+    "cube3 facelets": ("cube3", EXACT, "state", lambda draw: facelets(draw, "cube3", 5)),
+    "8-puzzle": ("puzzle8", EXACT, "state", lambda draw: board(draw, "puzzle8", 200)),
+    "15-puzzle": ("puzzle15", ("--solver", "local"), "state", lambda draw: board(draw, "puzzle15", 400)),
+    "24-puzzle": ("puzzle24", ("--solver", "local"), "state", lambda draw: board(draw, "puzzle24", 800)),
+    "lights": ("lights_out_7", EXACT, "state", lambda draw: lights(draw, "lights_out_7")),
+    "lights with quiet presses": ("lights_out_5", EXACT, "state", lambda draw: lights(draw, "lights_out_5")),
+    "towers": ("hanoi_7", EXACT, "state", lambda draw: tower(draw, "hanoi_7")),
+    "towers of four pegs": ("hanoi_5_4", EXACT, "state", lambda draw: tower(draw, "hanoi_5_4")),
+    "9 pancakes": ("pancake_9", EXACT, "state", lambda draw: of_file(draw, "pancake_9", 40)),
+    "20 pancakes": ("pancake_20", EXACT, "state", lambda draw: of_file(draw, "pancake_20", 6)),
+    "pyraminx": ("pyraminx", EXACT, "state", lambda draw: of_file(draw, "pyraminx", 40)),
+}
+LONG = {  # only where very many are asked for
+    "cube3": ("cube3", ("--seconds", "1"), "scramble", lambda draw: turned_cube(draw, "cube3", 30, TURNS[3])),
+    "skewb": ("skewb", EXACT, "state", lambda draw: of_file(draw, "skewb", 40)),
+}
+
+
+@pytest.mark.parametrize("kind", DRAWN if STATES < 1000 else DRAWN | LONG)
+def test_random_states_are_solved_in_the_hand(kind, tmp_path):
+    puzzle, options, column, drawn = (DRAWN | LONG)[kind]
+    draw = random.Random(kind)
+    states = [drawn(draw) for _ in range(STATES)]
+    pd.DataFrame({column: [text for text, _ in states]}).to_csv(tmp_path / "in.csv", index=False)
+    solutions = solved(puzzle, tmp_path / "in.csv", *options)
+    for (text, solves), solution in zip(states, solutions, strict=True):
+        assert solves(solution.split()), (text, solution)
+
+
+def test_random_levels_are_solved_in_the_hand(tmp_path):
+    draw = random.Random(3)
+    found = [drawn_level(draw) for _ in range(STATES)]
+    (tmp_path / "levels.txt").write_text("\n\n".join(f"; {n}\n{level}" for n, level in enumerate(found)))
+    for level, solution in zip(found, solved("sokoban", tmp_path / "levels.txt", *EXACT), strict=True):
+        assert "$" not in walked(level, solution.split()), (level, solution)
+
+
+def solved(puzzle: str, instances: Path, *options: str) -> list[str]:
+    """The solutions that the command writes, all of them."""
+    out = instances.parent / "out.csv"
+    words = ["solve", "--puzzle", puzzle, "--instances", str(instances), "--out", str(out), *options]
+    cli.app(words, standalone_mode=False)
+    rows = pd.read_csv(out, keep_default_na=False)
+    assert rows["solved"].all()
+    return rows["solution"].tolist()

@@ -45,11 +45,13 @@ class Instances:
         return Instances(self.kind, self.texts[:count], self.given[:count], self.optimal[:count])
 
 
-def load(puzzle: Puzzle, path: Path, keep_going: bool = False) -> Instances:
+def load(puzzle: Puzzle, path: Path, keep_going: bool = False, goal: str | None = None) -> Instances:
     """The instances of a file such as cube3_qtm.csv or puzzle15.csv: scrambles or states, and optimal lengths if any.
 
     If each state has its own goal, any file but a CSV, or a folder of them, is one of levels.  keep_going: keep rows
-    that cannot be read as faults. UserError names the line of the first of them otherwise, or says what the file lacks.
+    that cannot be read as faults.  goal: as of notation.read.
+
+    UserError names the line of the first row that cannot be read otherwise, or says what the file lacks.
     """
     if not puzzle.one_goal and path.suffix.lower() != ".csv":
         names, states = levels_of(puzzle).read(path)
@@ -63,7 +65,7 @@ def load(puzzle: Puzzle, path: Path, keep_going: bool = False) -> Instances:
     given, optimal, faults = [], np.full(len(table.rows), np.nan), {}
     for place, row in enumerate(table.rows):
         try:
-            given.append(notation.read(puzzle, row.text, table.kind))
+            given.append(notation.read(puzzle, row.text, table.kind, goal=goal))
             optimal[place] = _whole_number(row, table.optima)
         except UserError as error:
             if not keep_going:
@@ -74,7 +76,7 @@ def load(puzzle: Puzzle, path: Path, keep_going: bool = False) -> Instances:
     return Instances(table.column, [row.text for row in table.rows], given, optimal, others, faults)
 
 
-def given_of(puzzle: Puzzle, kind: str, text: str) -> Given:
+def given_of(puzzle: Puzzle, kind: str, text: str, goal: str | None = None) -> Given:
     """What a text of an option is: a scramble, a state, or the file of a level.
 
     Raises UserError where it is none of the puzzle's, or a move is unknown or not legal.
@@ -88,7 +90,7 @@ def given_of(puzzle: Puzzle, kind: str, text: str) -> Given:
                 f"{excerpt(text)} has {len(names):,} levels: give it as --instances, and --out, to solve them all."
             )
         return Given(states[0], puzzle.format_state(states[0]))
-    return notation.read(puzzle, text, kind)
+    return notation.read(puzzle, text, kind, goal=goal)
 
 
 def _reads(puzzle: Puzzle, kind: str, text: str) -> bool:

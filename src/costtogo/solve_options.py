@@ -87,6 +87,9 @@ class Task:
     keep_going: bool = option(
         False, "Solve the other rows if one of --instances cannot be read; a column fault says why."
     )
+    goal: Literal["last", "first"] | None = option(
+        None, "Where the goal of sliding tiles has its blank; if left out, last, or first where the state says so."
+    )
     json: bool = option(False, "Print the solution of one state as JSON.")
 
     @property

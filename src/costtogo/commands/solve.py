@@ -18,6 +18,7 @@ from costtogo.commands.drawing import drawn, is_terminal
 from costtogo.external import Instances, given_of
 from costtogo.external import load as load_instances
 from costtogo.files import digest, is_stream, json_text, read_csv, read_text, write_text
+from costtogo.notation import refuse_goal
 from costtogo.notation.given import Given
 from costtogo.progress import Progress, say, watching, with_progress
 from costtogo.puzzles import make, named, rules
@@ -48,7 +49,7 @@ class Chosen:
     heuristic: "NetworkHeuristic | None" = None
     card: ModelCard | None = None
 
-    def key(self, *more: bool) -> str:
+    def key(self, *more: bool | str) -> str:
         """A digest of all that decides the solutions: the puzzle, the setting, the network, and `more`."""
         network = self.card and digest(self.card.checkpoint())
         decides = [self.puzzle.name, rules(self.puzzle.name), asdict(self.setting), network, *more]
@@ -64,10 +65,11 @@ def run(task: Task, setting: Setting) -> None:
     name = None if task.puzzle is None else named(task.puzzle)
     task.refuse(setting)
     chosen = choose(name, task.model, setting)
+    refuse_goal(chosen.puzzle, task.goal)
     if task.instances is None:
-        solve_one(chosen, *task.start, task.json)
+        solve_one(chosen, *task.start, task.goal, task.json)
     else:
-        solve_file(chosen, task.instances, task.out, task.overwrite, task.keep_going)
+        solve_file(chosen, task.instances, task.out, task)
 
 
 def choose(puzzle_name: str | None, model: Path | None, setting: Setting) -> Chosen:
@@ -86,9 +88,9 @@ def choose(puzzle_name: str | None, model: Path | None, setting: Setting) -> Cho
     return Chosen(heuristic.puzzle, setting.resolved(heuristic), heuristic, card)
 
 
-def solve_one(chosen: Chosen, kind: str, text: str, as_json: bool) -> None:
+def solve_one(chosen: Chosen, kind: str, text: str, goal: str | None, as_json: bool) -> None:
     """Print the solution of one scramble or state; UserError if none is found within the limits."""
-    given = given_of(chosen.puzzle, kind, text)
+    given = given_of(chosen.puzzle, kind, text, goal)
     if np.isposinf(exact_values(chosen.puzzle, given.state[None])[0]):
         raise UserError(NO_SOLUTION)
     search = chosen.ready()
@@ -202,7 +204,7 @@ def _why_unsolved(solution: Solution, setting: Setting) -> str:
     return f"Not solved within {expansions}; raise --max-expansions."
 
 
-def solve_file(chosen: Chosen, instances: Path, out: Path, overwrite: bool, keep_going: bool) -> None:
+def solve_file(chosen: Chosen, instances: Path, out: Path, task: Task) -> None:
     """Solve the rows of a table and write its states, solution, length, nodes_expanded, seconds, solved and key.
 
     The solver exact adds lower_bound and nodes_generated; known optimal lengths, from the CSV or from exact distances,
@@ -210,10 +212,11 @@ def solve_file(chosen: Chosen, instances: Path, out: Path, overwrite: bool, keep
     goes on from there; a stream, which cannot be rewritten, gets all rows at the end.
     """
     puzzle, streamed = chosen.puzzle, is_stream(out)
-    wanted = load_instances(puzzle, instances, keep_going)
+    wanted = load_instances(puzzle, instances, task.keep_going, task.goal)
     optimal = optimal_lengths(puzzle, wanted)
-    key, there = chosen.key(optimal is not None), not streamed and os.path.isfile(out) and os.path.getsize(out) > 0
-    before, done = _begun(out, wanted, key) if there and not overwrite else ("", 0)
+    key = chosen.key(optimal is not None, *[task.goal] * bool(task.goal))
+    there = not streamed and os.path.isfile(out) and os.path.getsize(out) > 0
+    before, done = _begun(out, wanted, key) if there and not task.overwrite else ("", 0)
     search, solutions, due = chosen.ready(), [], 0.0
 
     def write() -> None:

@@ -8,6 +8,7 @@
 
 The goal has the blank last. A board that cannot reach that goal is solved to the one with the blank first, the goal of
 Korf's boards (doi:10.1016/0004-3702(85)90084-0), unless only a few tiles are out of place: then somebody exchanged two.
+Boards with an odd side can reach both, so the goal can be named.
 """
 
 import re
@@ -24,27 +25,33 @@ BLANKS = {"_", ".", "x", "-", "b", "*", "blank", "empty", "□", "none"}
 DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
 ARROWS = str.maketrans("↑↓←→⬆⬇⬅➡", "UDLRUDLR")
 OPPOSITE = {"U": "D", "D": "U", "L": "R", "R": "L"}
+LAST, FIRST = GOALS = ("last", "first")  # where the blank is
 GOAL = "the one with the blank first, as Korf's boards have it"
 FEW = 4  # cells of a board that differ from the goal where two tiles were exchanged by hand, or two pairs
 
 
-def read_state(puzzle: SlidingTiles, text: str) -> Given:
-    """A board, uint8 [D]; UserError where it is none, or no goal can be reached from it."""
+def read_state(puzzle: SlidingTiles, text: str, goal: str | None = None) -> Given:
+    """A board, uint8 [D]; UserError where it is none, or the goal, any one if none is named, cannot be reached."""
     state = _tiles(puzzle, text)
-    if puzzle.is_reachable(state[None])[0]:
+    if goal != FIRST and puzzle.is_reachable(state[None])[0]:
         return Given(state, puzzle.format_state(state))
-    turned = blank_first(state)
-    if not puzzle.is_reachable(turned[None])[0] or (state != puzzle.goal).sum() <= FEW:
+    turned, exchanged = blank_first(state), not goal and (state != puzzle.goal).sum() <= FEW
+    if goal == LAST or exchanged or not puzzle.is_reachable(turned[None])[0]:
         raise UserError(
-            "Impossible board: two tiles are exchanged, which sliding never does to just two, so the goal cannot be "
-            "reached."
+            "Impossible board: two tiles are exchanged, which sliding never does to just two, so the goal "
+            f"{f'with the blank {goal} ' if goal else ''}cannot be reached."
         )
+    return _turned(puzzle, turned, puzzle.format_state(state))
+
+
+def _turned(puzzle: SlidingTiles, turned: States, read_as: str) -> Given:
+    """A board that is held turned by 180°, where tiles go the other way."""
     names = tuple(OPPOSITE[name] for name in puzzle.actions)
-    return Given(turned, puzzle.format_state(state), names, GOAL, state)
+    return Given(turned, read_as, names, GOAL, blank_first(turned))
 
 
 def blank_first(state: States) -> States:
-    """A board with the blank first in its goal as one with it last: turned by 180°, its tiles numbered backwards."""
+    """A board with the blank first in its goal as one with it last, or back: turned by 180°, numbered backwards."""
     turned = state[::-1]
     return np.where(turned == BLANK, BLANK, len(state) - turned).astype(np.uint8)
 
@@ -74,6 +81,11 @@ def _tiles(puzzle: SlidingTiles, text: str) -> States:
     return state
 
 
-def read_scramble(puzzle: SlidingTiles, text: str, start: States | None = None) -> Given:
+def read_scramble(puzzle: SlidingTiles, text: str, start: States | None = None, goal: str | None = None) -> Given:
     """The board that moves make of another, the goal if none is given."""
-    return named.read_scramble(puzzle, text.upper().translate(ARROWS), start)
+    text = text.upper().translate(ARROWS)
+    if goal != FIRST:
+        return named.read_scramble(puzzle, text, start)
+    other = str.maketrans(OPPOSITE)
+    given = named.read_scramble(puzzle, text.translate(other), start)
+    return _turned(puzzle, given.state, given.read_as.translate(other))
