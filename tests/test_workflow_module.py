@@ -35,6 +35,7 @@ LAYERS = [  # each imports from those above it alone; stages is the last that re
     {"memory"},
     {"notation"},
     {"exact"},
+    {"engines"},
     {"params"},
     {"recipes", "external", "cards"},
     {"heuristics"},

@@ -30,6 +30,49 @@ class StepsBack(NamedTuple):
     undone_by: np.ndarray
 
 
+class Permuting(NamedTuple):
+    """Every action permutes the cells.
+
+    turns: where each cell's value comes from, int64 [M, A, D]: with a marker, a letter that one cell has, by the cell
+    of the marker (M = D), else always the same (M = 1). An action that moves no cell is not legal.
+    changing: an action that leaves the state as it is, as it only exchanges equal letters, is not legal either.
+    """
+
+    turns: np.ndarray
+    marker: int | None = None
+    changing: bool = False
+
+
+class Adding(NamedTuple):
+    """Every action adds to the cells modulo 2, and all are legal.  presses: uint8 [A, D]."""
+
+    presses: np.ndarray
+
+
+class Pushing(NamedTuple):
+    """A player steps from cell to cell and pushes one box at a time: see puzzles.sokoban.
+
+    A letter is the code of what is on a cell, plus 1 on a target: nothing 0, box, player, and wall above them.
+    steps: how much each action adds to the player's cell, int64 [A].
+    """
+
+    steps: np.ndarray
+    box: int
+    player: int
+
+
+class Ranked(NamedTuple):
+    """Of a ListedPuzzle whose ranks are numbers with the letters for digits; its moves are its table of neighbours.
+
+    weights: of each cell in a rank, int64 [D].
+    """
+
+    weights: np.ndarray
+
+
+Rule = Permuting | Adding | Pushing | Ranked
+
+
 class Puzzle(ABC):
     """Rules of a puzzle with unit step costs.
 
@@ -49,6 +92,7 @@ class Puzzle(ABC):
     presses: what each action adds modulo 2, uint8 [A, D].  quiet: sets of presses that change nothing, uint8 [Q, A].
     side: cells in a row of a square board.  disks: the number of disks of a tower, one cell each.
     planes: the planes in which each letter shows, uint8 [letters, P], 1 where it does.
+    rule: the moves as data, from which other devices compute (costtogo.engines); without them the processor computes.
     is_push: from a state, uint8 [D], and actions, returns which of these push something, bool [moves].
 
     Most puzzles have inverses and one goal; these attributes say so:
@@ -81,6 +125,7 @@ class Puzzle(ABC):
     side: int = 0
     disks: int = 0
     planes: np.ndarray | None = None
+    rule: Rule | None = None
     is_push: Callable[[States, Sequence[int]], np.ndarray] | None = None
 
     @property

@@ -14,7 +14,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from costtogo.puzzles.base import ListedPuzzle, Puzzle, permuted
+from costtogo.puzzles.base import ListedPuzzle, Permuting, Puzzle, permuted
 from costtogo.puzzles.permutations import rank_permutations, unrank_permutations
 from costtogo.types import Children, Legal, Neighbours, Ranks, States, UserError
 
@@ -160,6 +160,11 @@ class Cube(Puzzle):
         """Where each sticker comes from under each action, int64 [A, D]."""
         clockwise = [clockwise_turn(self.size, face) for face in self.faces]
         return np.array([turn for there in clockwise for turn in (there, np.argsort(there))])
+
+    @cached_property
+    def rule(self) -> Permuting:
+        """Turns permute the stickers."""
+        return Permuting(self.turns[None])
 
     def expand(self, states: States) -> tuple[Children, Legal]:
         """Turn every face both ways: children uint8 [N, A, D]; every turn is legal."""

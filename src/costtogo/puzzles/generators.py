@@ -12,7 +12,7 @@ from typing import ClassVar
 import numpy as np
 from numba import njit
 
-from costtogo.puzzles.base import Puzzle, permuted
+from costtogo.puzzles.base import Permuting, Puzzle, permuted
 from costtogo.puzzles.puzzle_files import PuzzleFile
 from costtogo.types import Children, Legal, States, UserError
 
@@ -32,6 +32,7 @@ class Generators(Puzzle):
         self.name, self.actions = file.name, file.moves
         self.cells, self.letters = len(file.goal), len(file.alphabet)
         self.turns = np.array(file.turns, dtype=np.int64)
+        self.rule = Permuting(self.turns[None], changing=True)
         self.colours = file.colours
         numbers = {turn: number for number, turn in enumerate(map(tuple, self.turns.tolist()))}
         self._inverses = [numbers[tuple(np.argsort(turn).tolist())] for turn in self.turns]

@@ -11,7 +11,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from costtogo.puzzles.base import ListedPuzzle
+from costtogo.puzzles.base import ListedPuzzle, Ranked
 from costtogo.types import Children, Legal, Ranks, States, UserError
 
 
@@ -91,6 +91,11 @@ class Hanoi(ListedPuzzle):
     def place_values(self) -> np.ndarray:
         """The weight of each disk in a rank, int64 [n]."""
         return self.pegs ** np.arange(self.disks, dtype=np.int64)
+
+    @property
+    def rule(self) -> Ranked:
+        """A rank has the pegs for digits."""
+        return Ranked(self.place_values)
 
     def rank(self, states: States) -> Ranks:
         """Pegs as digits, the smallest disk the least significant: states of fewer disks keep their rank."""

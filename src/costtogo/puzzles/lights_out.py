@@ -11,7 +11,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from costtogo.puzzles.base import Puzzle
+from costtogo.puzzles.base import Adding, Puzzle
 from costtogo.puzzles.gf2 import eliminate
 from costtogo.types import Children, Legal, States, UserError
 
@@ -61,6 +61,11 @@ class LightsOut(Puzzle):
         row, column = np.divmod(np.arange(self.cells), self.side)
         away = np.abs(row[:, None] - row) + np.abs(column[:, None] - column)
         return (away <= 1).astype(np.uint8)
+
+    @cached_property
+    def rule(self) -> Adding:
+        """An action switches lights."""
+        return Adding(self.presses)
 
     @cached_property
     def quiet(self) -> np.ndarray:

@@ -12,7 +12,7 @@ from typing import ClassVar
 import numpy as np
 from numba import njit
 
-from costtogo.puzzles.base import ListedPuzzle, Puzzle, Symmetry, chosen, inverses
+from costtogo.puzzles.base import ListedPuzzle, Permuting, Puzzle, Symmetry, chosen, inverses
 from costtogo.puzzles.permutations import is_odd, rank_permutations, unrank_permutations
 from costtogo.types import NO_ACTION, Children, Legal, Ranks, States
 
@@ -73,6 +73,14 @@ class SlidingTiles(Puzzle):
         letters = np.concatenate([[BLANK], transposed[:-1] + 1]).astype(np.uint8)
         # Up and left are exchanged, and so are down and right.
         return Symmetry(cells, cells.astype(np.uint8), actions), Symmetry(transposed, letters, actions ^ 2)
+
+    @cached_property
+    def rule(self) -> Permuting:
+        """An action exchanges the blank and a tile."""
+        turns = np.tile(np.arange(self.cells), (self.cells, len(self.actions), 1))
+        np.put_along_axis(turns, self.sources[:, :, None], np.arange(self.cells)[:, None, None], axis=2)
+        turns[np.arange(self.cells), :, np.arange(self.cells)] = self.sources
+        return Permuting(turns, marker=BLANK)
 
     def expand(self, states: States) -> tuple[Children, Legal]:
         """Slide a tile into the blank from every side: children uint8 [N, 4, D]."""

@@ -17,7 +17,7 @@ from typing import ClassVar
 import numpy as np
 from numba import njit
 
-from costtogo.puzzles.base import Puzzle, StepsBack
+from costtogo.puzzles.base import Pushing, Puzzle, StepsBack
 from costtogo.types import NO_ACTION, Children, Legal, States, UserError, excerpt
 
 FLOOR, TARGET, BOX, BOX_ON_TARGET, PLAYER, PLAYER_ON_TARGET, WALL = range(7)
@@ -83,6 +83,11 @@ class Sokoban(Puzzle):
         room[(len(room) - 1) // 2, :EXAMPLE] = BOX_ON_TARGET
         room[-1, -1] = PLAYER
         return board.ravel()
+
+    @cached_property
+    def rule(self) -> Pushing:
+        """A step of the player, which may push a box."""
+        return Pushing(self.steps, BOX, PLAYER)
 
     def expand(self, states: States) -> tuple[Children, Legal]:
         """Step in all four directions: children uint8 [N, 4, D]."""

@@ -1,0 +1,81 @@
+"""Who computes with a batch of states: the processor on arrays (host), or torch on tensors of any device (device).
+
+Everything above is written once against Engine and asks for the engine of a batch. So an array is computed where it is
+today, and a tensor stays on its device. Both engines read the same rules: the host runs the puzzle's own compiled
+functions, the device interprets Puzzle.rule. They give the same states, actions, hashes and orders, byte for byte, and
+take the same draws from the same generators.
+
+A puzzle that declares no rule is computed by the host, whatever the device of the networks.
+"""
+
+from functools import lru_cache
+from importlib import import_module
+from types import ModuleType
+from typing import Any, Protocol
+
+import numpy as np
+
+from costtogo.engines.host import HostEngine
+from costtogo.puzzles.base import Puzzle
+
+DEVICE = "costtogo.engines.device"  # by its name: a stage on the processor does not run through it
+Batch = Any  # np.ndarray of the host, torch.Tensor of a device
+
+
+class Engine(Protocol):
+    """The rules of a puzzle on batches of one kind: states uint8 [N, D], actions int64 [N], flags bool.
+
+    xp: numpy or torch, for what both call by the same name with the same arguments.
+    Hashes are uint64 [N] on the host, and the same 64 bits as int64 on a device.
+    """
+
+    puzzle: Puzzle
+    xp: ModuleType
+
+    def given(self, array: Any) -> Batch:
+        """An array of the host, or a batch, as a batch."""
+
+    def told(self, batch: Batch) -> np.ndarray:
+        """A batch as an array of the host."""
+
+    def expand(self, states: Batch) -> tuple[Batch, Batch]:
+        """Puzzle.expand: children [N, A, D], and which are legal [N, A]."""
+
+    def legal(self, states: Batch) -> Batch:
+        """Which actions are legal, [N, A]."""
+
+    def move(self, states: Batch, actions: Batch) -> Batch:
+        """Each state after its action; an illegal one leaves the state unchanged."""
+
+    def is_goal(self, states: Batch) -> Batch:
+        """Which states are solved, [N]."""
+
+    def pick(self, legal: Batch, draws: np.ndarray) -> Batch:
+        """The legal action that a uniform draw in [0, 1) chooses in each row, int64 [N]."""
+
+    def walk(self, draws: np.ndarray) -> tuple[Batch, Batch]:
+        """Puzzle.walk: states [walks, length, D] and steps [walks, length + 1], by draws of the host."""
+
+    def random_walks(self, walks: int, length: int, generator: np.random.Generator) -> Batch:
+        """base.random_walks: the states after each step, [walks, length, D]."""
+
+    def hashes(self, states: Batch) -> Batch:
+        """The hash of each state, as exact.hashing.hash_states has it."""
+
+    def distinct(self, hashes: Batch) -> tuple[Batch, Batch]:
+        """The first row of each distinct hash, int64 [K], in order, and each row's index among them, int64 [N]."""
+
+
+def engine_on(puzzle: Puzzle, device: str) -> Engine:
+    """The engine for a device of torch: that of the host for cpu, and for a puzzle that declares no rule."""
+    return HostEngine(puzzle) if device == "cpu" or puzzle.rule is None else _on_device(puzzle, device)
+
+
+def engine_of(puzzle: Puzzle, batch: Batch) -> Engine:
+    """The engine of a batch: that of the host for an array, that of its device for a tensor."""
+    return HostEngine(puzzle) if isinstance(batch, np.ndarray) else _on_device(puzzle, str(batch.device))
+
+
+@lru_cache(maxsize=8)
+def _on_device(puzzle: Puzzle, device: str) -> Engine:
+    return import_module(DEVICE).DeviceEngine(puzzle, device)

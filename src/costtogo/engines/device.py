@@ -1,0 +1,265 @@
+"""The engine of a device: torch tensors, and the rule that a puzzle declares (puzzles.base.Rule).
+
+Nothing here waits for the device but distinct, whose result has as many rows as there are distinct hashes.
+"""
+
+from types import ModuleType
+from typing import Any, ClassVar
+
+import numpy as np
+import torch
+
+from costtogo.exact.graph import neighbour_table
+from costtogo.exact.hashing import hash_numbers
+from costtogo.puzzles.base import Adding, Permuting, Pushing, Puzzle, Ranked, Rule
+from costtogo.types import NO_ACTION, NO_STATE
+
+CHUNK = 1 << 18  # states hashed at once: each takes eight bytes a cell
+
+
+class DeviceEngine:
+    """The rules of a puzzle on tensors of a device: see engines.Engine."""
+
+    xp: ClassVar[ModuleType] = torch
+
+    def __init__(self, puzzle: Puzzle, device: str):
+        self.puzzle, self.device = puzzle, torch.device(device)
+        self.rules = INTERPRETERS[type(puzzle.rule)](puzzle, puzzle.rule, self.given)
+        self.goal = self.given(puzzle.goal)
+        self.actions = torch.arange(len(puzzle.actions), device=self.device)
+        numbers = hash_numbers(puzzle.cells, puzzle.letters).view(np.int64)
+        self.numbers, self.cells = self.given(numbers.ravel()), self.given(np.arange(puzzle.cells) * puzzle.letters)
+
+    def given(self, array: Any) -> torch.Tensor:
+        """An array of the host, or a tensor, as a tensor of the device."""
+        return torch.as_tensor(array, device=self.device)
+
+    def told(self, batch: torch.Tensor) -> np.ndarray:
+        """A tensor as an array of the host."""
+        return batch.cpu().numpy()
+
+    def expand(self, states: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        """Every action: children uint8 [N, A, D], legal bool [N, A]; an illegal child equals its parent."""
+        actions = self.actions.repeat(len(states))
+        children = self.rules.move(states.repeat_interleave(len(self.actions), dim=0), actions)
+        return children.view(len(states), len(self.actions), states.shape[1]), self.rules.legal(states)
+
+    def legal(self, states: torch.Tensor) -> torch.Tensor:
+        """Which actions are legal, bool [N, A]."""
+        return self.rules.legal(states)
+
+    def move(self, states: torch.Tensor, actions: torch.Tensor) -> torch.Tensor:
+        """Each state after its action, uint8 [N, D]."""
+        return self.rules.move(states, actions)
+
+    def is_goal(self, states: torch.Tensor) -> torch.Tensor:
+        """Which states are solved, bool [N]."""
+        return (states == self.goal).all(1) if self.puzzle.one_goal else self.rules.solved(states)
+
+    def pick(self, legal: torch.Tensor, draws: np.ndarray) -> torch.Tensor:
+        """The legal action that a draw chooses in each row, int64 [N]."""
+        return _chosen(legal, self.given(draws), torch.full((len(legal),), NO_ACTION, device=self.device))
+
+    def walk(self, draws: np.ndarray) -> tuple[torch.Tensor, torch.Tensor]:
+        """Walks back from the goal that never undo a step: states [walks, length, D], steps [walks, length + 1]."""
+        path, steps = self._walks(draws, self.puzzle.steps_back.undone_by)
+        return path[:, :-1], steps
+
+    def random_walks(self, walks: int, length: int, generator: np.random.Generator) -> torch.Tensor:
+        """Walks back from the goal by uniformly random legal steps: the states after each, [walks, length, D]."""
+        free = np.full(len(self.puzzle.steps_back.action), NO_ACTION)
+        return self._walks(generator.random((length, walks)).T, free)[0]
+
+    def _walks(self, draws: np.ndarray, undone_by: np.ndarray) -> tuple[torch.Tensor, torch.Tensor]:
+        """base._walks: all walks take each step together."""
+        undone_by = self.given(np.append(undone_by, NO_ACTION))  # the last one also answers for NO_ACTION, which is -1
+        states = self.goal.repeat(len(draws), 1)
+        back = torch.full((len(draws),), NO_ACTION, device=self.device)
+        path, steps = [], []
+        for draw in self.given(np.ascontiguousarray(draws.T)):
+            taken = _chosen(self.rules.back_legal(states), draw, back)
+            states = self.rules.step_back(states, taken)
+            back = undone_by[taken]
+            path.append(states)
+            steps.append(taken)
+        return torch.stack(path, dim=1), torch.stack(steps, dim=1)
+
+    def hashes(self, states: torch.Tensor) -> torch.Tensor:
+        """The bits of exact.hashing.hash_states, int64 [N]."""
+        return torch.cat([self._hashed(part) for part in states.split(CHUNK)])
+
+    def _hashed(self, states: torch.Tensor) -> torch.Tensor:
+        mixed = self.numbers[self.cells + states]
+        while (width := mixed.shape[1]) > 1:  # torch has no bitwise sum of a row: fold its halves
+            half = width // 2
+            folded = mixed[:, :half] ^ mixed[:, half : 2 * half]
+            mixed = torch.cat([folded, mixed[:, 2 * half :]], dim=1) if width % 2 else folded
+        return torch.where(mixed[:, 0] == 0, 1, mixed[:, 0])
+
+    def distinct(self, hashes: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        """The first row of each distinct hash, int64 [K], in order, and each row's index among them, int64 [N]."""
+        ordered, rows = hashes.sort(stable=True)
+        begins = torch.ones_like(ordered, dtype=torch.bool)
+        begins[1:] = ordered[1:] != ordered[:-1]
+        first, places = rows[begins].sort()
+        number = torch.empty_like(places)
+        number[places] = torch.arange(len(places), device=self.device)
+        which = torch.empty_like(rows)
+        which[rows] = number[begins.cumsum(0) - 1]
+        return first, which
+
+
+def _chosen(legal: torch.Tensor, draw: torch.Tensor, back: torch.Tensor) -> torch.Tensor:
+    """base.chosen of each row: legal bool [N, B], draw float64 [N], back int64 [N] -> int64 [N]."""
+    free = legal & (torch.arange(legal.shape[1], device=legal.device) != back[:, None])
+    upto = free.cumsum(1)
+    order = (draw * upto[:, -1]).long()
+    taken = (upto > order[:, None]).byte().argmax(1)  # the first of equal values
+    return torch.where(upto[:, -1] == 0, back, taken)
+
+
+class Interpreter:
+    """What every kind of moves has: legal, move, and the steps back, which are the actions if those have inverses.
+
+    given: makes a tensor of an array.
+    """
+
+    def __init__(self, puzzle: Puzzle, rule: Rule, given: Any):
+        self.count = len(puzzle.actions)
+
+    def legal(self, states: torch.Tensor) -> torch.Tensor:
+        """Which actions are legal, bool [N, A]: here all."""
+        return torch.ones((len(states), self.count), dtype=torch.bool, device=states.device)
+
+    def back_legal(self, states: torch.Tensor) -> torch.Tensor:
+        """Which steps back are legal, bool [N, B]."""
+        return self.legal(states)
+
+    def step_back(self, states: torch.Tensor, steps: torch.Tensor) -> torch.Tensor:
+        """Each state after its step back, uint8 [N, D]; NO_ACTION leaves it unchanged."""
+        return torch.where((steps == NO_ACTION)[:, None], states, self.move(states, steps.clamp(min=0)))
+
+
+class Permuted(Interpreter):
+    """A move gathers the letters of a state by a row of a table."""
+
+    def __init__(self, puzzle: Puzzle, rule: Permuting, given: Any):
+        super().__init__(puzzle, rule, given)
+        self.marker, self.changing, self.turns = rule.marker, rule.changing, given(rule.turns)
+        self.moving = (self.turns != torch.arange(puzzle.cells, device=self.turns.device)).any(2)
+
+    def legal(self, states: torch.Tensor) -> torch.Tensor:
+        """An action is legal unless it moves nothing or, where moves must change something, changes nothing."""
+        if self.changing:
+            return (states[:, self.turns[0]] != states[:, None]).any(2)
+        return self.moving[self._marked(states)] if self.marker is not None else super().legal(states)
+
+    def move(self, states: torch.Tensor, actions: torch.Tensor) -> torch.Tensor:
+        """Each state after its action."""
+        places = 0 if self.marker is None else self._marked(states)
+        return states.gather(1, self.turns[places, actions])
+
+    def _marked(self, states: torch.Tensor) -> torch.Tensor:
+        """The cell of the marker, int64 [N]."""
+        return (states == self.marker).byte().argmax(1)
+
+
+class Added(Interpreter):
+    """A move adds to the letters of a state modulo 2."""
+
+    def __init__(self, puzzle: Puzzle, rule: Adding, given: Any):
+        super().__init__(puzzle, rule, given)
+        self.presses = given(rule.presses)
+
+    def move(self, states: torch.Tensor, actions: torch.Tensor) -> torch.Tensor:
+        """Each state after its press."""
+        return states ^ self.presses[actions]
+
+
+class Listed(Interpreter):
+    """A move goes from a rank to a rank; the rank is a number whose digits are the letters."""
+
+    def __init__(self, puzzle: Puzzle, rule: Ranked, given: Any):
+        super().__init__(puzzle, rule, given)
+        self.weights, self.letters = given(rule.weights), puzzle.letters
+        self.neighbours = given(neighbour_table(puzzle))
+
+    def legal(self, states: torch.Tensor) -> torch.Tensor:
+        """Which actions lead to a rank."""
+        return self.neighbours[self._ranks(states)] != NO_STATE
+
+    def move(self, states: torch.Tensor, actions: torch.Tensor) -> torch.Tensor:
+        """The state of the rank that each action leads to."""
+        ranks = self._ranks(states)
+        reached = self.neighbours[ranks, actions].long()
+        reached = torch.where(reached == NO_STATE, ranks, reached)
+        return (reached[:, None] // self.weights % self.letters).to(torch.uint8)
+
+    def _ranks(self, states: torch.Tensor) -> torch.Tensor:
+        return (states * self.weights).sum(1)
+
+
+class Pushed(Interpreter):
+    """The player steps and pushes what is in the way; walls around the board keep every cell that counts inside it.
+
+    A letter is the code of what is on a cell, plus 1 on a target; those below the box are free.
+    """
+
+    def __init__(self, puzzle: Puzzle, rule: Pushing, given: Any):
+        super().__init__(puzzle, rule, given)
+        self.steps, self.box, self.player = given(rule.steps), rule.box, rule.player
+        self.both = given(np.tile(rule.steps, 2))  # of the steps back: without a pull, then with one
+        self.pulled = given(np.repeat([False, True], len(rule.steps)))
+
+    def solved(self, states: torch.Tensor) -> torch.Tensor:
+        """Which states have no box off a target, bool [N]."""
+        return (states != self.box).all(1)
+
+    def legal(self, states: torch.Tensor) -> torch.Tensor:
+        """Which ways the player can go, bool [N, A]."""
+        player = self._player(states)[:, None]
+        there, beyond = self._letters(states, player + self.steps), self._letters(states, player + 2 * self.steps)
+        return (there < self.box) | (self._boxed(there) & (beyond < self.box))
+
+    def move(self, states: torch.Tensor, actions: torch.Tensor) -> torch.Tensor:
+        """Each state after its step."""
+        steps, player = self.steps[actions][:, None], self._player(states)[:, None]
+        legal = self.legal(states).gather(1, actions[:, None])
+        pushed = self._boxed(self._letters(states, player + steps)) & legal
+        lifted = self._carried(states, player, player + steps, self.player, legal)
+        return self._carried(lifted, player + steps, player + 2 * steps, self.box, pushed)
+
+    def back_legal(self, states: torch.Tensor) -> torch.Tensor:
+        """Which steps can have led here, bool [N, 2 A]: the cell behind is free, and for a pull a box in front."""
+        player = self._player(states)[:, None]
+        behind, front = self._letters(states, player - self.both), self._letters(states, player + self.both)
+        return (behind < self.box) & (~self.pulled | self._boxed(front))
+
+    def step_back(self, states: torch.Tensor, steps: torch.Tensor) -> torch.Tensor:
+        """Each state after its step back."""
+        chosen, player = steps.clamp(min=0)[:, None], self._player(states)[:, None]
+        legal = self.back_legal(states).gather(1, chosen) & (steps != NO_ACTION)[:, None]
+        lifted = self._carried(states, player, player - self.both[chosen], self.player, legal)
+        return self._carried(lifted, player + self.both[chosen], player, self.box, legal & self.pulled[chosen])
+
+    def _player(self, states: torch.Tensor) -> torch.Tensor:
+        """The cell of the player, int64 [N]."""
+        return (states >= self.player).logical_and(states <= self.player + 1).byte().argmax(1)
+
+    def _boxed(self, letters: torch.Tensor) -> torch.Tensor:
+        return (letters == self.box) | (letters == self.box + 1)
+
+    @staticmethod
+    def _letters(states: torch.Tensor, cells: torch.Tensor) -> torch.Tensor:
+        """The letters of cells, int64 [N, k]; of cells off the board any: nothing then depends on them."""
+        return states.gather(1, cells.clamp(0, states.shape[1] - 1))
+
+    @staticmethod
+    def _carried(states, before: torch.Tensor, after: torch.Tensor, code: int, moves: torch.Tensor) -> torch.Tensor:
+        """What has the code goes from a cell to another, int64 [N, 1] each, where it moves, bool [N, 1]."""
+        amount, last = moves.to(torch.uint8) * code, states.shape[1] - 1
+        lifted = states.scatter_add(1, before.clamp(0, last), -amount)  # modulo 256
+        return lifted.scatter_add(1, after.clamp(0, last), amount)
+
+
+INTERPRETERS = {Permuting: Permuted, Adding: Added, Pushing: Pushed, Ranked: Listed}

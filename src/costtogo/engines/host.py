@@ -1,0 +1,63 @@
+"""The engine of the processor: numpy arrays, and the puzzle's own compiled functions."""
+
+from dataclasses import dataclass
+from types import ModuleType
+from typing import ClassVar
+
+import numpy as np
+
+from costtogo.exact.hashing import distinct, hash_states
+from costtogo.puzzles.base import Puzzle, pick_legal, random_walks
+from costtogo.types import Children, Hashes, Legal, States
+
+
+@dataclass(frozen=True)
+class HostEngine:
+    """The rules of a puzzle on arrays: see engines.Engine."""
+
+    puzzle: Puzzle
+    xp: ClassVar[ModuleType] = np
+
+    def given(self, array: np.ndarray) -> np.ndarray:
+        """The array."""
+        return array
+
+    def told(self, batch: np.ndarray) -> np.ndarray:
+        """The array."""
+        return batch
+
+    def expand(self, states: States) -> tuple[Children, Legal]:
+        """Puzzle.expand."""
+        return self.puzzle.expand(states)
+
+    def legal(self, states: States) -> Legal:
+        """Puzzle.legal."""
+        return self.puzzle.legal(states)
+
+    def move(self, states: States, actions: np.ndarray) -> States:
+        """Puzzle.move."""
+        return self.puzzle.move(states, actions)
+
+    def is_goal(self, states: States) -> np.ndarray:
+        """Puzzle.is_goal."""
+        return self.puzzle.is_goal(states)
+
+    def pick(self, legal: Legal, draws: np.ndarray) -> np.ndarray:
+        """base.pick_legal."""
+        return pick_legal(legal, draws)
+
+    def walk(self, draws: np.ndarray) -> tuple[States, np.ndarray]:
+        """Puzzle.walk."""
+        return self.puzzle.walk(draws)
+
+    def random_walks(self, walks: int, length: int, generator: np.random.Generator) -> States:
+        """base.random_walks."""
+        return random_walks(self.puzzle, walks, length, generator)
+
+    def hashes(self, states: States) -> Hashes:
+        """hashing.hash_states."""
+        return hash_states(self.puzzle, states)
+
+    def distinct(self, hashes: Hashes) -> tuple[np.ndarray, np.ndarray]:
+        """hashing.distinct."""
+        return distinct(hashes)
