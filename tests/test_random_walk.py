@@ -45,7 +45,7 @@ def learned():
 
 
 def test_the_loss_looks_at_the_two_children_that_a_walk_tells_of():
-    walks = Walks(CUBE.goal[None], np.array([4.0], dtype=np.float32), np.array([3]), np.array([7]))
+    walks = Walks(CUBE.goal[None], np.array([4.0], dtype=np.float32), np.array([[3, 7]]))
     outputs = torch.zeros(1, 12)
     outputs[0, 3], outputs[0, 7] = 3.0, 5.0
     assert walks.error(outputs).item() == 0

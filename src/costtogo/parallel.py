@@ -68,13 +68,17 @@ class Summed(torch.autograd.Function):
 
 
 def by_parts(evaluate: Callable[[States], np.ndarray], states: States) -> np.ndarray:
-    """The values of a function of states, one row each; each process calls it with its part of the states."""
+    """The values of a function of states, one row each; each process calls it with its part of the states.
+
+    states: an array or a tensor, and so are the values.
+    """
     if processes() == 1:
         return evaluate(states)
-    part = evaluate(states[own(len(states))])
-    whole = np.zeros((len(states), *part.shape[1:]), part.dtype)
+    part = torch.as_tensor(evaluate(states[own(len(states))]))
+    whole = part.new_zeros((len(states), *part.shape[1:]))
     whole[own(len(states))] = part
-    return summed(torch.from_numpy(whole)).numpy()
+    summed(whole)
+    return whole.numpy() if isinstance(states, np.ndarray) else whole
 
 
 def backward(error: Callable[..., torch.Tensor], parameters: Iterable[torch.nn.Parameter]) -> torch.Tensor:

@@ -1,5 +1,7 @@
 """The two engines compute the same, byte for byte: torch, here on the processor, beside the puzzle's own functions."""
 
+from importlib import import_module
+
 import numpy as np
 import pytest
 import torch
@@ -8,6 +10,8 @@ from known_puzzles import ABILITIES
 from costtogo.engines import engine_of, engine_on
 from costtogo.engines.device import DeviceEngine
 from costtogo.engines.host import HostEngine
+from costtogo.learning import resume
+from costtogo.params.trainers import training_of
 from costtogo.puzzles import make, names_of_files
 from costtogo.puzzles.base import Puzzle, random_walks
 
@@ -101,3 +105,61 @@ def test_a_puzzle_that_declares_no_rule_and_the_processor_have_the_engine_of_the
 @pytest.mark.parametrize("name", NAMES)
 def test_every_puzzle_of_this_package_declares_its_rule(name):
     assert isinstance(make(name), Puzzle) and make(name).rule is not None
+
+
+COMMON = {"seed": 3, "iterations": 200, "states_per_iteration": 61, "validation_states": 40, "check_every": 20}
+COMMON |= {"precision": "float32", "checkpoint_every": 1, "minibatch": 30, "learning_rate": 3e-3, "epsilon": 0.5}
+COMMON |= {"learning_rate_decay": 0.5, "adam_beta_1": 0.9, "adam_beta_2": 0.999, "adam_epsilon": 1e-3}
+PLAIN = {"first_layers": [24, 12], "residual_blocks": 1, "batch_norm": False}
+WALKS_OF_TILES = {"kind": "non_backtracking", "walk_max": 40, "stride": 5, "greedy_share": 0.3, "greedy_moves": 9}
+TRAININGS = {
+    "random walks by action": {"puzzle": "cube3", "trainer": "random_walk", "outputs": "actions"},
+    "random walks by state": {"puzzle": "sokoban_8", "trainer": "random_walk"},
+    "davi": {"puzzle": "cube3", "sampler": {"kind": "adaptive_k", "walk_max": 20, "conv_point_offs": 1}, "epsilon": 5},
+    "davi of a listed puzzle": {"puzzle": "hanoi_4", "sampler": {"kind": "deepcubea", "walk_max": 16}},
+    "davi two moves ahead": {"puzzle": "cube2", "sampler": {"kind": "deepcube", "walk_max": 9}, "lookahead": 2},
+    "davi with greedy walks": {"puzzle": "puzzle15", "sampler": WALKS_OF_TILES, "polyak": 0.1, "above": "manhattan"},
+    "davi by action": {"puzzle": "lights_out_4", "sampler": {"kind": "deepcubea", "walk_max": 9}, "outputs": "actions"},
+    "adi": {"puzzle": "cube3", "trainer": "adi", "sampler": {"kind": "deepcube", "walk_max": 9}, "outputs": "policy"},
+}
+
+
+def training_with(name: str, engine: type | None = None):
+    """A training that has not begun, and its module."""
+    values = COMMON | {"sampler": {"kind": "non_backtracking", "walk_max": 15}} | TRAININGS[name]
+    architecture = {key: values.pop(key) for key in ("outputs", "above") if key in values}
+    own = {key for key in ("epsilon", *COMMON) if key.startswith(("adam", "epsilon"))} if name == "adi" else set()
+    values = {key: value for key, value in values.items() if key not in own}
+    params = training_of(**values, architecture=PLAIN | architecture)
+    module, puzzle = import_module(f"costtogo.learning.{params.trainer}"), make(params.puzzle)
+    training = module.begin(puzzle, params, "float32")
+    if engine is not None:
+        training.engine = engine(puzzle, "cpu")
+    return module, training
+
+
+@pytest.mark.parametrize("name", TRAININGS)
+def test_both_engines_train_on_the_same_states_to_the_same_losses(name, monkeypatch):
+    module, training = training_with(name)
+    wanted = np.array([(each.loss, each.validation_loss) for each in module.train(training)])
+    for method in ("expand", "legal", "move", "is_goal", "pick", "walk", "random_walks", "hashes", "distinct"):
+        monkeypatch.delattr(HostEngine, method)  # nothing asks the host
+    module, training = training_with(name, DeviceEngine)
+    found = np.array([(each.loss, each.validation_loss) for each in module.train(training)])
+    np.testing.assert_allclose(found, wanted, rtol=1e-4, atol=1e-4)
+
+
+def test_a_training_with_greedy_walks_goes_on_from_a_resume_point_of_its_engine(tmp_path):
+    module, training = training_with("davi with greedy walks", DeviceEngine)
+    wanted = []
+    for progress in module.train(training):
+        wanted.append(progress.loss)
+        if progress.iteration == 10:
+            resume.save(tmp_path / "point", training, {}, {"key": "same"}, {})
+        if progress.iteration == 20:
+            break
+    module, training = training_with("davi with greedy walks", DeviceEngine)
+    resume.load(tmp_path / "point", training, "same")
+    assert isinstance(training.walks, torch.Tensor)
+    found = [progress.loss for progress, _ in zip(module.train(training), range(10), strict=False)]
+    assert found == wanted[10:]

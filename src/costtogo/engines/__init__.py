@@ -8,6 +8,7 @@ take the same draws from the same generators.
 A puzzle that declares no rule is computed by the host, whatever the device of the networks.
 """
 
+from collections.abc import Callable
 from functools import lru_cache
 from importlib import import_module
 from types import ModuleType
@@ -58,6 +59,9 @@ class Engine(Protocol):
 
     def random_walks(self, walks: int, length: int, generator: np.random.Generator) -> Batch:
         """base.random_walks: the states after each step, [walks, length, D]."""
+
+    def evaluated(self, children: Batch, legal: Batch, cost_to_go: Callable[[Batch], Batch]) -> Batch:
+        """The cost-to-go of children [N, A, D], float32 [N, A], inf where they are not legal."""
 
     def hashes(self, states: Batch) -> Batch:
         """The hash of each state, as exact.hashing.hash_states has it."""

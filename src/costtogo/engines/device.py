@@ -3,6 +3,7 @@
 Nothing here waits for the device but distinct, whose result has as many rows as there are distinct hashes.
 """
 
+from collections.abc import Callable
 from types import ModuleType
 from typing import Any, ClassVar
 
@@ -83,6 +84,15 @@ class DeviceEngine:
             path.append(states)
             steps.append(taken)
         return torch.stack(path, dim=1), torch.stack(steps, dim=1)
+
+    def evaluated(
+        self, children: torch.Tensor, legal: torch.Tensor, cost_to_go: Callable[[torch.Tensor], torch.Tensor]
+    ) -> torch.Tensor:
+        """The cost-to-go of children, float32 [N, A], inf where they are not legal.
+
+        All are evaluated: to find the equal and the illegal ones, the device would have to be waited for.
+        """
+        return torch.where(legal, cost_to_go(children.flatten(0, 1)).view(legal.shape), torch.inf)
 
     def hashes(self, states: torch.Tensor) -> torch.Tensor:
         """The bits of exact.hashing.hash_states, int64 [N]."""

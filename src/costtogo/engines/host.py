@@ -8,7 +8,7 @@ import numpy as np
 
 from costtogo.exact.hashing import distinct, hash_states
 from costtogo.puzzles.base import Puzzle, pick_legal, random_walks
-from costtogo.types import Children, Hashes, Legal, States
+from costtogo.types import Children, CostToGo, Hashes, Heuristic, Legal, States
 
 
 @dataclass(frozen=True)
@@ -53,6 +53,18 @@ class HostEngine:
     def random_walks(self, walks: int, length: int, generator: np.random.Generator) -> States:
         """base.random_walks."""
         return random_walks(self.puzzle, walks, length, generator)
+
+    def evaluated(self, children: Children, legal: Legal, cost_to_go: Heuristic) -> CostToGo:
+        """The cost-to-go of children, float32 [N, A], inf where they are not legal.
+
+        A state that is the child of several states, as each state within a walk is, is evaluated once; states with
+        equal hashes are treated as one.
+        """
+        children = children[legal]
+        first, which = self.distinct(self.hashes(children))
+        costs = np.full(legal.shape, np.inf, dtype=np.float32)
+        costs[legal] = cost_to_go(children[first])[which]
+        return costs
 
     def hashes(self, states: States) -> Hashes:
         """hashing.hash_states."""

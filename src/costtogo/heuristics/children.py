@@ -2,26 +2,19 @@
 
 from collections.abc import Callable
 
-import numpy as np
-
-from costtogo.exact.hashing import distinct, hash_states
+from costtogo.engines import Batch, engine_of
 from costtogo.puzzles.base import Puzzle
-from costtogo.types import Children, CostToGo, Heuristic, States
+from costtogo.types import CostToGo, Heuristic, States
 
 
 def child_costs(
-    puzzle: Puzzle, states: States, cost_to_go: Heuristic, within: Callable[[Children], np.ndarray] | None = None
+    puzzle: Puzzle, states: States, cost_to_go: Heuristic, within: Callable[[Batch], Batch] | None = None
 ) -> CostToGo:
     """The cost-to-go of each child, float32 [N, A], inf if the action is not legal.
 
-    A state that is the child of several states, as each state within a walk is, is evaluated once; states with equal
-    hashes are treated as one. within: which children count, bool [N, A]; the others count as illegal.
+    states: an array or a tensor; cost_to_go gets the same, and so is the result.
+    within: which children count, bool [N, A]; the others count as illegal.
     """
-    children, legal = puzzle.expand(states)
-    if within is not None:
-        legal = legal & within(children)
-    children = children[legal]
-    first, which = distinct(hash_states(puzzle, children))
-    costs = np.full(legal.shape, np.inf, dtype=np.float32)
-    costs[legal] = cost_to_go(children[first])[which]
-    return costs
+    engine = engine_of(puzzle, states)
+    children, legal = engine.expand(states)
+    return engine.evaluated(children, legal if within is None else legal & within(children), cost_to_go)

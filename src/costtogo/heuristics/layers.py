@@ -19,7 +19,6 @@ from collections.abc import Callable, Iterable
 from copy import deepcopy
 from functools import lru_cache
 
-import numpy as np
 import torch
 from torch import nn
 from torch.autograd.function import once_differentiable
@@ -124,9 +123,9 @@ class Network(nn.Module):
         self.architecture, self.cells, self.letters = architecture, puzzle.cells, puzzle.letters
         self.view = VIEWS[getattr(architecture, "inputs", "cells")](puzzle)
 
-    def encoded(self, states: States) -> torch.Tensor:
+    def encoded(self, states: States | torch.Tensor) -> torch.Tensor:
         """The input of the network for states, uint8 [N, D]: one-hot, made on its device from one byte per cell."""
-        given = torch.from_numpy(np.ascontiguousarray(states)).to(next(self.parameters()).device)
+        given = torch.as_tensor(states, device=next(self.parameters()).device)
         return one_hot(self.view.of(given), self.view.letters, torch.float32)
 
     def initialise(self) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import torch
 
+from costtogo.engines import engine_of
 from costtogo.files import FileError, read_tensors, write_tensors
 from costtogo.heuristics.automaton import AutomatonNetwork
 from costtogo.heuristics.children import child_costs
@@ -23,6 +24,7 @@ from costtogo.puzzles.base import Puzzle
 from costtogo.types import CostToGo, Heuristic, States, UserError
 
 CHUNK, LEAST = 2048, 256  # states evaluated at once: enough for fast matrix products, few enough for the cache
+ON_DEVICE = 1 << 16  # the same where they lie on a device, few enough for its memory
 
 
 NETWORKS: dict[str, type[Network]] = {
@@ -79,6 +81,7 @@ class NetworkHeuristic:
     by_action: True if the network gives the cost-to-go of each child; children() is cheap then, and the cost-to-go of a
     state is 1 + the smallest of its children.
     has_policy: True if it gives a value and a policy of each state; with_policy() returns both from one evaluation.
+    States may be an array or, for a network on its device, a tensor; the results are then of the same kind.
     bound: a lower bound, if the architecture has one. The network's output, at least 0, is added to it; so the
     cost-to-go is never below it.
     """
@@ -96,17 +99,20 @@ class NetworkHeuristic:
     def __call__(self, states: States) -> CostToGo:
         """Cost-to-go in moves, 0 at the goal, float32 [N]."""
         values = self.outputs(states)
-        values[self.puzzle.is_goal(states)] = 0.0
+        values[engine_of(self.puzzle, states).is_goal(states)] = 0.0
         return values
 
     def outputs(self, states: States) -> CostToGo:
         """The network's own output, also at the goal, float32 [N]."""
+        engine = engine_of(self.puzzle, states)
         if self.by_action:
-            return 1 + self.children(states).min(axis=1)
+            return 1 + engine.xp.amin(self.children(states), 1)
         values = self._evaluated(states)
         if self.has_policy:
             return cost_to_go_of(values[:, 0])
-        return values if self.bound is None else self.bound(states) + np.maximum(values, 0)
+        if self.bound is None:
+            return values
+        return engine.given(self.bound(engine.told(states))) + values.clip(0)
 
     def with_policy(self, states: States) -> tuple[np.ndarray, CostToGo]:
         """The probability of each action, float32 [N, A], 0 if it is not legal; and the cost-to-go, float32 [N]."""
@@ -127,12 +133,18 @@ class NetworkHeuristic:
         """Cost-to-go of each child, float32 [N, A]; inf if the action is not legal."""
         if not self.by_action:
             return child_costs(self.puzzle, states, self)
-        legal, values = self.puzzle.legal(states), self._evaluated(states)
-        return values if legal.all() else np.where(legal, values, np.float32(np.inf))
+        engine = engine_of(self.puzzle, states)
+        return engine.xp.where(engine.legal(states), self._evaluated(states), np.inf)
 
     def _evaluated(self, states: States) -> np.ndarray:
         """The network's outputs, float32 [N], [N, A] or [N, 1 + A]; processes that train together share the states."""
-        return by_parts(self._by_threads, states)
+        return by_parts(self._by_threads if isinstance(states, np.ndarray) else self._on_device, states)
+
+    @torch.no_grad()
+    def _on_device(self, states: torch.Tensor) -> torch.Tensor:
+        """The outputs for a part of the states, a tensor of the network's device."""
+        parts = [self.evaluate(part).float() for part in states.split(ON_DEVICE) if len(part)]
+        return torch.cat(parts) if parts else self.evaluate(states.new_zeros(1, states.shape[1])).float()[:0]
 
     def _by_threads(self, states: States) -> np.ndarray:
         """The outputs for a part of the states; if there are many, each thread evaluates a part of them."""

@@ -23,6 +23,7 @@ import numpy as np
 import torch
 from torch.nn import functional
 
+from costtogo.engines import Batch
 from costtogo.heuristics.children import child_costs
 from costtogo.heuristics.rewards import value_of
 from costtogo.learning import examples
@@ -43,15 +44,15 @@ class Improved(Examples):
     weight: float32 [N], 0 at the goal, 1 on average.
     """
 
-    value: np.ndarray
-    action: np.ndarray
-    legal: np.ndarray
-    weight: np.ndarray
+    value: Batch
+    action: Batch
+    legal: Batch
+    weight: Batch
 
     def error(self, outputs: torch.Tensor, reduction: str = "mean") -> torch.Tensor:
         """Weighted squared error of the value and cross-entropy of the policy, of outputs [N, 1 + A]."""
         value, action, legal, weight = (
-            torch.from_numpy(part).to(outputs.device) for part in (self.value, self.action, self.legal, self.weight)
+            torch.as_tensor(part, device=outputs.device) for part in (self.value, self.action, self.legal, self.weight)
         )
         of_value = (outputs[:, 0] - value).square()
         logits = outputs[:, 1:].masked_fill(~legal, -torch.inf)
@@ -68,22 +69,26 @@ def draw(training: Training, puzzle: Puzzle, count: int, walk_max: int, generato
 
     sample_states returns one walk after another, each from its first move on, so D follows from a row's place.
     """
-    states = sample_states(puzzle, training.params.sampler, count, walk_max, generator)
+    engine, params = training.engine, training.params
+    states = sample_states(puzzle, params.sampler, count, walk_max, generator, engine)
     # One step of policy improvement, by the network as it is now.
     costs = child_costs(puzzle, states, training.heuristic)
     scrambles = 1 + np.arange(count) % walk_max
     # Nothing is to be chosen at the goal, so it does not count.
-    weight = np.where(puzzle.is_goal(states), 0, 1 / scrambles if training.params.weighted else 1)
+    weight = engine.given(1 / scrambles if params.weighted else np.ones(count))
+    weight = engine.xp.where(engine.is_goal(states), 0.0, weight)
     targets = bellman_targets(puzzle, states, costs)
+    if params.bounded:
+        targets = engine.xp.minimum(targets.clip(1), engine.given(scrambles.astype(np.float32)))
     return Improved(
         states,
-        value_of(targets.clip(1, scrambles).astype(np.float32) if training.params.bounded else targets),
-        costs.argmin(axis=1),
-        puzzle.legal(states),
-        (weight / weight.mean()).astype(np.float32),
+        value_of(targets),
+        engine.xp.argmin(costs, 1),
+        engine.legal(states),
+        engine.xp.asarray(weight / weight.mean(), dtype=engine.xp.float32),
     )
 
 
 def validate(training: Training, drawn: Improved) -> float:
     """The loss of the network in inference mode."""
-    return float(drawn.error(torch.from_numpy(training.heuristic.predicted(drawn.states))))
+    return float(drawn.error(torch.as_tensor(training.heuristic.predicted(drawn.states))))

@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
+from costtogo.engines import Batch, Engine, engine_of
 from costtogo.learning.samplers import effective_k, sample_states
 from costtogo.params.training import SamplerParams
 from costtogo.puzzles.base import Puzzle
-from costtogo.types import Children, States
 
 
 @dataclass
@@ -31,13 +31,13 @@ class Curriculum:
         """K, the longest walk at this point of the training, or the disks of a tower."""
         return effective_k(self.sampler, convergence_points)
 
-    def draw(self, count: int, longest: int, generator: np.random.Generator) -> States:
-        """Exactly count states, uint8 [count, D]."""
-        return sample_states(self.puzzle, self.sampler, count, longest, generator)
+    def draw(self, count: int, longest: int, generator: np.random.Generator, engine: Engine | None = None) -> Batch:
+        """Exactly count states, uint8 [count, D], of the host if no engine is given."""
+        return sample_states(self.puzzle, self.sampler, count, longest, generator, engine)
 
-    def within(self, children: Children) -> np.ndarray:
-        """Which children, uint8 [N, A, D], count among the states of this point, bool [N, A]: here all."""
-        return np.ones(children.shape[:2], dtype=bool)
+    def within(self, children: Batch) -> Batch | bool:
+        """Which children, uint8 [N, A, D], count among the states of this point, bool [N, A]: here all, True."""
+        return True
 
     def overdue(self, iteration: int) -> bool:
         """Whether the training has come no further for so long that it should begin anew."""
@@ -75,11 +75,12 @@ class GrowingTower(Curriculum):
         """The disks."""
         return self.disks
 
-    def within(self, children: Children) -> np.ndarray:
+    def within(self, children: Batch) -> Batch | bool:
         """Children in which no larger disk has moved, where those are held."""
         if not self.sampler.hold:
             return super().within(children)
-        return (children[..., self.disks :] == self.puzzle.goal[self.disks :]).all(axis=2)
+        goal = engine_of(self.puzzle, children).given(self.puzzle.goal)
+        return (children[..., self.disks :] == goal[self.disks :]).all(2)
 
     def overdue(self, iteration: int) -> bool:
         """Whether a tower that is not whole has not grown for patience iterations."""

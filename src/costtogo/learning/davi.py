@@ -26,6 +26,7 @@ from typing import Any, ClassVar
 import numpy as np
 import torch
 
+from costtogo.engines import Batch, engine_of
 from costtogo.heuristics.children import child_costs
 from costtogo.heuristics.network import Network, NetworkHeuristic, bound_of, build, of_architecture
 from costtogo.heuristics.table import Remembered
@@ -35,6 +36,7 @@ from costtogo.learning.training import (
     Progress,
     Tensors,
     Training,
+    mean_of,
     optimizer_of,
     part,
     prefixed,
@@ -45,7 +47,7 @@ from costtogo.learning.training import (
 from costtogo.parallel import backward, own
 from costtogo.params.training import ModelParams
 from costtogo.puzzles.base import Puzzle, is_listed
-from costtogo.types import CostToGo, Heuristic, States
+from costtogo.types import Heuristic
 
 
 @dataclass
@@ -54,7 +56,7 @@ class DaviTraining(Training):
 
     points: ClassVar[str] = "convergence points"
     target: Network | None = None
-    walks: States | None = None  # the states that greedy walks are at, uint8 [W, D], where greedy_share asks for them
+    walks: Batch | None = None  # the states that greedy walks are at, uint8 [W, D], where greedy_share asks for them
     curriculum: Curriculum | None = None
     convergence_points: int = 0
     bound: Heuristic | None = None  # that the network lies above
@@ -75,7 +77,7 @@ class DaviTraining(Training):
         super().start_from(weights)
         self.target.load_state_dict(weights)
 
-    def child_costs(self, states: States) -> CostToGo:
+    def child_costs(self, states: Batch) -> Batch:
         """What targets have of each child, J_k or, two moves ahead, its backup: float32 [N, A].
 
         inf where illegal or no part of the curriculum yet.
@@ -86,24 +88,29 @@ class DaviTraining(Training):
             self.puzzle, states, lambda children: of_child(children).clip(max=ceiling), self.curriculum.within
         )
 
-    def backed_up(self, states: States) -> CostToGo:
+    def backed_up(self, states: Batch) -> Batch:
         """The Bellman backup of J_k: the least over the children of 1 + J_k, 0 at the goal, float32 [N]."""
         costs = child_costs(self.puzzle, states, self.cost_to_go, self.curriculum.within)
         return bellman_targets(self.puzzle, states, costs)
 
-    def targets(self, states: States, costs: CostToGo | None = None) -> CostToGo:
+    def targets(self, states: Batch, costs: Batch | None = None) -> Batch:
         """What J_{k+1} should be, float32 [N] or, by action, [N, A] and NaN where illegal; costs: child_costs."""
         costs = self.child_costs(states) if costs is None else costs
         if self.params.architecture.outputs == "actions":
-            return np.where(np.isinf(costs), np.float32(np.nan), costs)
+            return self.engine.xp.where(self.engine.xp.isinf(costs), np.nan, costs)
         return bellman_targets(self.puzzle, states, costs)
 
     @property
+    def remembers(self) -> bool:
+        """Whether J_k is kept for each state of a listed puzzle: the host evaluates a state once."""
+        return is_listed(self.puzzle) and self.engine.xp is np
+
+    @property
     def cost_to_go(self) -> Heuristic:
-        """J_k: the target network, frozen at the last convergence point; of a listed puzzle once for each state."""
+        """J_k: the target network, frozen at the last convergence point."""
         if self._frozen is None:
             frozen = NetworkHeuristic(self.puzzle, self.target, self.precision)
-            self._frozen = Remembered(self.puzzle, frozen) if is_listed(self.puzzle) else frozen
+            self._frozen = Remembered(self.puzzle, frozen) if self.remembers else frozen
         return self._frozen
 
     def update_target(self) -> None:
@@ -127,10 +134,10 @@ class DaviTraining(Training):
     def tensors(self) -> Tensors:
         """Network and optimiser, the target network, what of J_k is remembered, and where greedy walks are."""
         tensors = super().tensors() | prefixed("target", self.target.state_dict())
-        if is_listed(self.puzzle):
+        if self.remembers:
             tensors["remembered"] = torch.from_numpy(self.cost_to_go.values)
         if self.walks is not None:
-            tensors["walks"] = torch.from_numpy(self.walks)
+            tensors["walks"] = torch.as_tensor(self.walks)
         return tensors
 
     def restore(self, tensors: Tensors, description: dict[str, Any]) -> None:
@@ -141,10 +148,10 @@ class DaviTraining(Training):
             setattr(self.curriculum, name, description[name])
         self.target.load_state_dict(part(tensors, "target"))
         self.forget()
-        if is_listed(self.puzzle):
+        if self.remembers:
             self.cost_to_go.values[:] = tensors["remembered"].numpy()
         if self.walks is not None:
-            self.walks = tensors["walks"].numpy()
+            self.walks = self.engine.given(tensors["walks"].numpy())
 
 
 def begin(puzzle: Puzzle, params: ModelParams, precision: str) -> DaviTraining:
@@ -206,7 +213,7 @@ def train(training: DaviTraining) -> Iterator[Progress]:
         looked, forced = training.iteration % params.check_every == 0, training.iteration == params.forced_update
         validation, validation_loss = None, np.nan
         if looked or forced or training.iteration == params.iterations:
-            validation = curriculum.draw(params.validation_states, longest, generator)
+            validation = curriculum.draw(params.validation_states, longest, generator, training.engine)
             validation_loss = training.finite(validate(training, validation), "validation loss")
         # The target follows, or, near enough, J_{k+1} becomes J_k.
         if params.polyak:
@@ -221,30 +228,31 @@ def train(training: DaviTraining) -> Iterator[Progress]:
         yield Progress(training.iteration, training.convergence_points, longest, loss, validation_loss, updated)
 
 
-def draw(training: DaviTraining, longest: int, generator: np.random.Generator) -> States:
+def draw(training: DaviTraining, longest: int, generator: np.random.Generator) -> Batch:
     """The states of an iteration, uint8 [states_per_iteration, D]: first those of greedy walks."""
-    walks = () if training.walks is None else training.walks
-    drawn = training.curriculum.draw(training.params.states_per_iteration - len(walks), longest, generator)
-    return np.concatenate([walks, drawn]) if len(walks) else drawn
+    engine, walks = training.engine, () if training.walks is None else training.walks
+    drawn = training.curriculum.draw(training.params.states_per_iteration - len(walks), longest, generator, engine)
+    return engine.xp.concatenate([engine.given(walks), drawn]) if len(walks) else drawn
 
 
-def bellman_targets(puzzle: Puzzle, states: States, costs: CostToGo) -> CostToGo:
+def bellman_targets(puzzle: Puzzle, states: Batch, costs: Batch) -> Batch:
     """The least over legal actions of 1 + cost-to-go of the child, 0 at the goal: float32 [N]; costs: child_costs."""
-    targets = 1 + costs.min(axis=1)
-    targets[puzzle.is_goal(states)] = 0.0
+    engine = engine_of(puzzle, states)
+    targets = 1 + engine.xp.amin(costs, 1)
+    targets[engine.is_goal(states)] = 0.0
     return targets
 
 
-def fit(training: DaviTraining, drawn: States, generator: np.random.Generator) -> float:
+def fit(training: DaviTraining, drawn: Batch, generator: np.random.Generator) -> float:
     """One pass over the states in shuffled minibatches; returns the mean loss over them."""
     # Targets are computed once, in the order drawn, and shuffled with their states.
-    costs = training.child_costs(drawn)
-    order = generator.permutation(len(drawn))
+    engine, costs = training.engine, training.child_costs(drawn)
+    order = engine.given(generator.permutation(len(drawn)))
     states, targets = drawn[order], training.targets(drawn, costs)[order]
     # A network above a bound learns the difference.
     if training.bound is not None:
-        targets -= training.bound(states)
-    targets = torch.from_numpy(targets).to(training.device)
+        targets -= engine.given(training.bound(engine.told(states)))
+    targets = torch.as_tensor(targets, device=training.device)
     # Greedy walks go on by the same costs, at no further evaluation.
     if training.walks is not None:
         training.walks = go_on(training.puzzle, training.params.sampler, drawn, costs, generator)
@@ -252,14 +260,15 @@ def fit(training: DaviTraining, drawn: States, generator: np.random.Generator) -
     if training.params.optimizer == "lbfgs":
         part = own(len(states))
         return fit_whole(training, training.network.encoded(states[part]), targets[part])
-    total, size = 0.0, training.params.minibatch
+    losses, sizes, size = [], [], training.params.minibatch
     for first in range(0, len(states), size):
         batch, wanted = states[first : first + size], targets[first : first + size]
         # Each process takes its part of the minibatch; step sums their gradients.
         part = own(len(batch))
         inputs = training.network.encoded(batch[part])
-        total += step(training, inputs, partial(squared_error, targets=wanted[part])) * len(batch)
-    return total / len(states)
+        losses.append(step(training, inputs, partial(squared_error, targets=wanted[part])))
+        sizes.append(len(batch))
+    return mean_of(losses, sizes)
 
 
 def fit_whole(training: DaviTraining, inputs: torch.Tensor, targets: torch.Tensor) -> float:
@@ -278,14 +287,15 @@ def fit_whole(training: DaviTraining, inputs: torch.Tensor, targets: torch.Tenso
     return optimizer.step(loss).item()
 
 
-def validate(training: DaviTraining, states: States) -> float:
+def validate(training: DaviTraining, states: Batch) -> float:
     """Mean squared error of the trained network, in inference mode, against the targets of fresh states."""
-    targets, predicted = training.targets(states), training.heuristic.predicted(states)
+    found = training.targets(states), training.heuristic.predicted(states)
+    targets, predicted = map(training.engine.told, found)
     known = ~np.isnan(targets)
     return float(np.mean((predicted[known] - targets[known]) ** 2, dtype=np.float64))
 
 
-def bellman_residual(training: DaviTraining, states: States) -> tuple[float, float]:
+def bellman_residual(training: DaviTraining, states: Batch) -> tuple[float, float]:
     """The mean squared residual of the Bellman equation of a new target network on states, and its mean cost-to-go."""
     mean = float(training.cost_to_go(states).mean())
     return validate(training, states), mean

@@ -9,8 +9,9 @@ from typing import Self
 import numpy as np
 import torch
 
+from costtogo.engines import Engine
 from costtogo.heuristics.network import build
-from costtogo.learning.training import Progress, Training, optimizer_of, set_learning_rate, step
+from costtogo.learning.training import Progress, Training, mean_of, optimizer_of, set_learning_rate, step
 from costtogo.parallel import own
 from costtogo.params.training import ModelParams
 from costtogo.puzzles.base import Puzzle
@@ -19,13 +20,17 @@ from costtogo.types import States
 
 @dataclass(frozen=True)
 class Examples(ABC):
-    """States, uint8 [N, D], with their targets: fields of N rows each."""
+    """States, uint8 [N, D], with their targets: fields of N rows each, arrays or tensors."""
 
     states: States
 
     def at(self, rows) -> Self:
         """Some of the rows."""
         return type(self)(*(getattr(self, field.name)[rows] for field in fields(self)))
+
+    def on(self, engine: Engine) -> Self:
+        """All of them where an engine computes."""
+        return type(self)(*(engine.given(getattr(self, field.name)) for field in fields(self)))
 
     def told(self, device: torch.device) -> tuple[torch.Tensor, ...]:
         """What the network is given with the states while it learns."""
@@ -68,20 +73,22 @@ def train(
         validation_loss = math.nan
         if updated:
             checkpoints += since > 0
-            drawn = draw(puzzle, params.validation_states, walk_max, generator)
+            drawn = draw(puzzle, params.validation_states, walk_max, generator).on(training.engine)
             validation_loss = training.finite(validate(training, drawn), "validation loss")
         yield Progress(training.iteration, checkpoints, walk_max, loss, validation_loss, updated)
 
 
 def fit(training: Training, drawn: Examples, generator: np.random.Generator) -> float:
     """One pass over the examples in shuffled minibatches; returns the mean loss over them."""
-    order = generator.permutation(len(drawn.states))
+    order = training.engine.given(generator.permutation(len(drawn.states)))
+    drawn = drawn.on(training.engine)
     training.network.train()
-    total, size = 0.0, training.params.minibatch
+    losses, sizes, size = [], [], training.params.minibatch
     for first in range(0, len(order), size):
         batch = order[first : first + size]
         # Each process takes its part of the minibatch; step sums their gradients.
         part = drawn.at(batch[own(len(batch))])
         inputs = training.network.encoded(part.states)
-        total += step(training, inputs, part.error, *part.told(training.device)) * len(batch)
-    return total / len(order)
+        losses.append(step(training, inputs, part.error, *part.told(training.device)))
+        sizes.append(len(batch))
+    return mean_of(losses, sizes)

@@ -7,14 +7,12 @@ the values of their children are those of the targets.
 
 import numpy as np
 
+from costtogo.engines import Batch, engine_of
 from costtogo.params.training import SamplerParams
-from costtogo.puzzles.base import Puzzle, pick_legal
-from costtogo.types import CostToGo, States
+from costtogo.puzzles.base import Puzzle
 
 
-def go_on(
-    puzzle: Puzzle, sampler: SamplerParams, states: States, costs: CostToGo, generator: np.random.Generator
-) -> States:
+def go_on(puzzle: Puzzle, sampler: SamplerParams, states: Batch, costs: Batch, generator: np.random.Generator) -> Batch:
     """Where the greedy walks of the next iteration are, uint8 [W, D], W at most greedy_share · N.
 
     states: uint8 [N, D], those of this iteration, the walks' first; as many walks begin at the states that follow as
@@ -22,9 +20,11 @@ def go_on(
     goal, and else with probability 1 / greedy_moves at each move; greedy_random of the moves are random.
     """
     # The walks' own states come first, then as many new ones as are needed: both have the costs of this iteration.
-    walks = round(sampler.greedy_share * len(states))
-    random = pick_legal(np.isfinite(costs[:walks]), generator.random(walks))
-    actions = np.where(generator.random(walks) < sampler.greedy_random, random, costs[:walks].argmin(axis=1))
+    engine, walks = engine_of(puzzle, states), round(sampler.greedy_share * len(states))
+    random = engine.pick(engine.xp.isfinite(costs[:walks]), generator.random(walks))
+    at_random = engine.given(generator.random(walks) < sampler.greedy_random)
+    actions = engine.xp.where(at_random, random, engine.xp.argmin(costs[:walks], 1))
     # Some walks end at each move, so that new ones begin where states are drawn.
-    reached = puzzle.move(states[:walks], actions)
-    return reached[(generator.random(walks) * sampler.greedy_moves >= 1) & ~puzzle.is_goal(reached)]
+    reached = engine.move(states[:walks], actions)
+    goes_on = engine.given(generator.random(walks) * sampler.greedy_moves >= 1)
+    return reached[goes_on & ~engine.is_goal(reached)]

@@ -35,7 +35,7 @@ class Measured(Examples):
 
     def error(self, outputs: torch.Tensor, reduction: str = "mean") -> torch.Tensor:
         """Squared error of the network's outputs, [N] or [N, A], in moves²."""
-        return squared_error(outputs, torch.from_numpy(self.distance).to(outputs.device), reduction)
+        return squared_error(outputs, torch.as_tensor(self.distance, device=outputs.device), reduction)
 
 
 @dataclass
@@ -76,4 +76,4 @@ def train(training: ImitationTraining) -> Iterator[Progress]:
 
 def validate(training: ImitationTraining, drawn: Measured) -> float:
     """Mean squared error of the network in inference mode, in moves²."""
-    return float(drawn.error(torch.from_numpy(training.heuristic.predicted(drawn.states))))
+    return float(drawn.error(torch.as_tensor(training.heuristic.predicted(drawn.states))))

@@ -27,7 +27,7 @@ class Pressed(Examples):
 
     def told(self, device: torch.device) -> tuple[torch.Tensor, ...]:
         """What the network is given with the states while it learns: the presses."""
-        return (torch.from_numpy(self.presses).to(device),)
+        return (torch.as_tensor(self.presses, device=device),)
 
     def error(self, outputs: torch.Tensor, reduction: str = "mean") -> torch.Tensor:
         """Cross-entropy of log odds [N, A], nats a press."""

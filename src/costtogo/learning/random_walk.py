@@ -11,16 +11,17 @@ state of a walk: the child that the walk came from, k - 1, and the child that it
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import torch
 from torch.nn import functional
 
+from costtogo.engines import Batch, Engine, engine_on
 from costtogo.learning import examples
 from costtogo.learning.examples import Examples
 from costtogo.learning.training import Progress, Training, reduced
 from costtogo.puzzles.base import Puzzle
-from costtogo.types import NO_ACTION
 
 begin = examples.begin
 
@@ -30,45 +31,48 @@ class Walks(Examples):
     """States of walks from the goal, one row a state.
 
     states: uint8 [N, D].  length: float32 [N], moves of the walk so far.
-    back, onward: int64 [N], the action that undoes the last step back, and the one that the walk goes on with,
-    NO_ACTION of a puzzle without inverses, where the walk goes on with no action.
+    actions: int64 [N, 2], the action that undoes the last step back, and the one that the walk goes on with; of a
+    puzzle without inverses, where the walk goes on with no action, only the first: [N, 1].
     """
 
-    length: np.ndarray
-    back: np.ndarray
-    onward: np.ndarray
+    length: Batch
+    actions: Batch
 
     def error(self, outputs: torch.Tensor, reduction: str = "mean") -> torch.Tensor:
         """Squared error against the lengths of the walks, in moves²; outputs [N] or [N, A]."""
-        length = torch.from_numpy(self.length).to(outputs.device)
+        length, actions = (torch.as_tensor(each, device=outputs.device) for each in (self.length, self.actions))
         if outputs.ndim == 1:
             return functional.mse_loss(outputs, length, reduction=reduction)
         # A walk gives two of a state's outputs: the child it came from is a move nearer, the one it goes to, farther.
-        told = [torch.from_numpy(actions)[:, None].to(outputs.device) for actions in (self.back, self.onward)]
-        told = told if (self.onward != NO_ACTION).all() else told[:1]
-        errors = [outputs.gather(1, taken)[:, 0] - length - ahead for taken, ahead in zip(told, (-1, 1), strict=False)]
-        return reduced(torch.cat(errors).square(), reduction)
+        ahead = torch.tensor([-1, 1], device=outputs.device)[: actions.shape[1]]
+        errors = (outputs.gather(1, actions) - length[:, None] - ahead).T.flatten()
+        return reduced(errors.square(), reduction)
 
 
 def train(training: Training) -> Iterator[Progress]:
     """Run the iterations that are left, one Progress each."""
-    return examples.train(training, draw_walks, validate)
+    return examples.train(training, partial(draw_walks, engine=training.engine), validate)
 
 
 def validate(training: Training, walks: Walks) -> float:
     """Mean squared error of the network in inference mode, in moves²."""
-    return float(walks.error(torch.from_numpy(training.heuristic.predicted(walks.states))))
+    return float(walks.error(torch.as_tensor(training.heuristic.predicted(walks.states))))
 
 
-def draw_walks(puzzle: Puzzle, count: int, length: int, generator: np.random.Generator) -> Walks:
-    """Whole walks of `length` moves, at least `count` states in all, with the targets of each state."""
+def draw_walks(
+    puzzle: Puzzle, count: int, length: int, generator: np.random.Generator, engine: Engine | None = None
+) -> Walks:
+    """Whole walks of `length` moves, at least `count` states in all, with the targets of each state.
+
+    engine: that of the host if left out.
+    """
+    engine = engine or engine_on(puzzle, "cpu")
     draws = generator.random((math.ceil(count / length), length + 1))
-    states, steps = puzzle.walk(draws)
-    onward = steps[:, 1:] if puzzle.has_inverses else np.full_like(steps[:, 1:], NO_ACTION)
-    lengths = np.tile(np.arange(1, length + 1, dtype=np.float32), len(draws))
+    states, steps = engine.walk(draws)
+    actions = [engine.given(puzzle.steps_back.action)[steps[:, :-1]], steps[:, 1:]]
+    known = actions if puzzle.has_inverses else actions[:1]
     return Walks(
         states.reshape(-1, puzzle.cells),
-        lengths,
-        puzzle.steps_back.action[steps[:, :-1]].ravel(),
-        np.ascontiguousarray(onward).ravel(),
+        engine.given(np.tile(np.arange(1, length + 1, dtype=np.float32), len(draws))),
+        engine.xp.stack([each.reshape(-1) for each in known], 1),
     )

@@ -13,11 +13,12 @@ import math
 
 import numpy as np
 
+from costtogo.engines import Batch, Engine, engine_on
 from costtogo.exact.graph import walk_ranks
 from costtogo.params.training import SamplerParams
 from costtogo.puzzles import levels_of
-from costtogo.puzzles.base import Puzzle, is_listed, random_walks
-from costtogo.types import Ranks, States, UserError
+from costtogo.puzzles.base import Puzzle, is_listed
+from costtogo.types import Ranks, UserError
 
 
 def effective_k(sampler: SamplerParams, convergence_points: int) -> int:
@@ -43,39 +44,56 @@ def sample(puzzle: Puzzle, kind: str, count: int, walk_max: int, generator: np.r
 
 
 def sample_states(
-    puzzle: Puzzle, sampler: SamplerParams, count: int, walk_max: int, generator: np.random.Generator
-) -> States:
-    """Exactly count states from the sampler, uint8 [count, D]; of a puzzle without ranks from walks alone."""
+    puzzle: Puzzle,
+    sampler: SamplerParams,
+    count: int,
+    walk_max: int,
+    generator: np.random.Generator,
+    engine: Engine | None = None,
+) -> Batch:
+    """Exactly count states from the sampler, uint8 [count, D]; of a puzzle without ranks from walks alone.
+
+    engine: that makes the walks, of the host if left out; ranks and levels are always drawn by the host.
+    """
+    engine = engine or engine_on(puzzle, "cpu")
     if is_listed(puzzle) and sampler.kind != "non_backtracking":
-        return puzzle.unrank(sample(puzzle, sampler.kind, count, walk_max, generator)[:count])
+        return engine.given(puzzle.unrank(sample(puzzle, sampler.kind, count, walk_max, generator)[:count]))
     if sampler.kind == "deepcubea":
-        ends = generator.integers(walk_max, size=count)
-        return random_walks(puzzle, count, walk_max, generator)[np.arange(count), ends]
+        rows, ends = engine.given(np.arange(count)), engine.given(generator.integers(walk_max, size=count))
+        return engine.random_walks(count, walk_max, generator)[rows, ends]
     if sampler.kind == "non_backtracking":
-        return thinned_walks(puzzle, count, walk_max, sampler.stride, sampler.spacing, generator)
+        return thinned_walks(puzzle, count, walk_max, sampler.stride, sampler.spacing, generator, engine)
     if sampler.kind == "levels":
-        return levels_of(puzzle).sample(sampler, count, walk_max, generator)
+        return engine.given(levels_of(puzzle).sample(sampler, count, walk_max, generator))
     if sampler.kind not in ("deepcube", "adaptive_k"):
         raise UserError(
             f"The sampler {sampler.kind} needs a puzzle whose states can be listed; {puzzle.name} has too many."
         )
-    return random_walks(puzzle, math.ceil(count / walk_max), walk_max, generator).reshape(-1, puzzle.cells)[:count]
+    return engine.random_walks(math.ceil(count / walk_max), walk_max, generator).reshape(-1, puzzle.cells)[:count]
 
 
 def thinned_walks(
-    puzzle: Puzzle, count: int, walk_max: int, stride: int, spacing: float, generator: np.random.Generator
-) -> States:
+    puzzle: Puzzle,
+    count: int,
+    walk_max: int,
+    stride: int,
+    spacing: float,
+    generator: np.random.Generator,
+    engine: Engine | None = None,
+) -> Batch:
     """States of walks that never undo their last move, every stride-th from one of the first on: uint8 [count, D].
 
     With a spacing above 1 as many states, the nearer to the goal the denser. Walks drift away from the goal as their
     square root, so that a spacing of 2 spreads states about evenly over the distances.
     """
+    engine = engine or engine_on(puzzle, "cpu")
     of_walk = max(1, walk_max // stride)
-    states, _ = puzzle.walk(generator.random((math.ceil(count / of_walk), walk_max + 1)))
+    states, _ = engine.walk(generator.random((math.ceil(count / of_walk), walk_max + 1)))
     first = generator.integers(min(stride, walk_max), size=len(states))
     even = (first[:, None] + stride * np.arange(of_walk)) / walk_max
     places = np.minimum(np.rint(walk_max * even**spacing).astype(np.int64), walk_max - 1)
-    return states[np.arange(len(states))[:, None], places].reshape(-1, puzzle.cells)[:count]
+    rows = engine.given(np.arange(len(states))[:, None])
+    return states[rows, engine.given(places)].reshape(-1, puzzle.cells)[:count]
 
 
 def tower_states(puzzle: Puzzle, disks: int) -> int:

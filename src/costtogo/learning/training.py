@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import torch
 from torch.nn import functional
 
+from costtogo.engines import Engine, engine_on
 from costtogo.heuristics.network import Network, NetworkHeuristic
 from costtogo.parallel import backward
 from costtogo.params.training import ModelParams
@@ -42,7 +43,8 @@ class DivergedError(UserError):
 class Training:
     """Everything that an interrupted training needs to go on to the same end.
 
-    name: what messages call it.  points: likewise, what an iteration that updates ends in.
+    name: what messages call it.  engine: that draws states and makes their targets, the host's if none is given.
+    points: likewise, what an iteration that updates ends in.
     """
 
     puzzle: Puzzle
@@ -52,7 +54,11 @@ class Training:
     optimizer: torch.optim.Optimizer
     iteration: int = 0
     name: str = "The training"
+    engine: Engine | None = None
     points: ClassVar[str] = "checkpoints"
+
+    def __post_init__(self):
+        self.engine = self.engine or engine_on(self.puzzle, "cpu")
 
     @property
     def position(self) -> dict[str, Any]:
@@ -77,6 +83,7 @@ class Training:
     def to(self, device: str) -> "Training":
         """Compute on another device; called before the first iteration."""
         self.network.to(device)
+        self.engine = engine_on(self.puzzle, device)
         return self
 
     def start_from(self, weights: Tensors) -> None:
@@ -130,7 +137,7 @@ def step(
     inputs: torch.Tensor,
     error: Callable[..., torch.Tensor],
     *told: torch.Tensor,
-) -> float:
+) -> torch.Tensor:
     """One step of the optimiser on the mean error of a minibatch, which is returned as it was before the step.
 
     inputs: this process's part of the minibatch.  error: that of the network's outputs on it, by its reduction.
@@ -141,7 +148,15 @@ def step(
         predicted = training.network(inputs, *told)
     loss = backward(partial(error, predicted), training.network.parameters())
     training.optimizer.step()
-    return loss.item()
+    return loss.detach()
+
+
+def mean_of(losses: list[torch.Tensor], sizes: list[int]) -> float:
+    """The mean of the losses of minibatches of some sizes, read from their device all at once."""
+    total = 0.0
+    for loss, size in zip(torch.stack(losses).tolist(), sizes, strict=True):
+        total += loss * size
+    return total / sum(sizes)
 
 
 def squared_error(outputs: torch.Tensor, targets: torch.Tensor, reduction: str = "mean") -> torch.Tensor:

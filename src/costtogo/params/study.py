@@ -431,8 +431,10 @@ def files_of(parameters: dict[str, Any]) -> list[Path]:
 
 def modules_of(parameters: dict[str, Any]) -> list[str]:
     """The modules that a stage imports by the names in its slice: of its puzzles, with their exact solvers if it finds
-    optima, and of the trainer if it trains."""
+    optima, of the trainer if it trains, and of the engine if it may compute elsewhere than on the processor."""
     trainer = parameters.get("training", {}).get("trainer", "davi")
     exactly = not {"optima", "external"}.isdisjoint(parameters)
     found = [module for puzzle in puzzles_of(parameters) for module in modules(puzzle, exactly)]
+    if parameters.get("device", "cpu") != "cpu":
+        found.append("costtogo.engines.device")
     return [*found, f"costtogo.learning.{trainer}"] if "training" in parameters else found

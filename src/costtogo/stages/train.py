@@ -158,7 +158,8 @@ def errors_by_distance(training: Training, layers: DistanceSample) -> np.ndarray
 
     All processes of a training call it at the same point, for each evaluates a part of the states.
     """
-    error = training.cost_to_go(layers.states) - layers.distance
+    engine = training.engine
+    error = engine.told(training.cost_to_go(engine.given(layers.states))) - layers.distance
     sums = [np.bincount(layers.distance, weights=weights) for weights in (np.abs(error), error)]
     return np.array(sums) / np.bincount(layers.distance)
 
