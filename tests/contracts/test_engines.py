@@ -6,14 +6,19 @@ import numpy as np
 import pytest
 import torch
 from known_puzzles import ABILITIES
+from messages import is_one_sentence
 
 from costtogo.engines import engine_of, engine_on
 from costtogo.engines.device import DeviceEngine
 from costtogo.engines.host import HostEngine
+from costtogo.exact.nearby import nearby_table
+from costtogo.heuristics.children import child_costs
 from costtogo.learning import resume
 from costtogo.params.trainers import training_of
 from costtogo.puzzles import make, names_of_files
 from costtogo.puzzles.base import Puzzle, random_walks
+from costtogo.search.beam import BeamLimits, solve
+from costtogo.types import UserError
 
 WALKS, LENGTH = 50, 30
 NAMES = sorted({*ABILITIES, "hanoi_7", "puzzle35", "lights_out_9", "sokoban_8", *names_of_files()})
@@ -163,3 +168,72 @@ def test_a_training_with_greedy_walks_goes_on_from_a_resume_point_of_its_engine(
     assert isinstance(training.walks, torch.Tensor)
     found = [progress.loss for progress, _ in zip(module.train(training), range(10), strict=False)]
     assert found == wanted[10:]
+
+
+class Elsewhere:
+    """A heuristic of the host for tensors, so that both engines search by the same values."""
+
+    def __init__(self, heuristic, engine, by_action: bool):
+        self.heuristic, self.engine, self.by_action = heuristic, engine, by_action
+
+    def __call__(self, states):
+        return self.engine.given(self.heuristic(self.engine.told(states)))
+
+    def children(self, states):
+        return child_costs(self.engine.puzzle, states, self)
+
+
+def rounded(puzzle: Puzzle):
+    """A heuristic with many equal values: the cells that differ from the goal, by fives."""
+    return lambda states: ((states != puzzle.goal).sum(axis=1) // 5).astype(np.float32)
+
+
+@pytest.mark.parametrize("by_action", [True, False], ids=["by action", "by state"])
+@pytest.mark.parametrize(
+    ("name", "depth"), [("cube3", 3), ("puzzle15", None), ("lights_out_5", 2), ("sokoban_8", None)]
+)
+def test_beams_of_both_engines_are_the_same(name, depth, by_action):
+    puzzle = make(name)
+    nearby = None if depth is None else nearby_table(puzzle, depth)
+    starts, limits = random_walks(puzzle, 3, 9, np.random.default_rng(5))[:, -1], BeamLimits(max_moves=12)
+    for width in (1, 40):
+        host, device = (
+            solve(
+                puzzle,
+                Elsewhere(rounded(puzzle), engine, by_action),
+                starts,
+                width=width,
+                nearby=nearby,
+                limits=limits,
+            )
+            for engine in (HostEngine(puzzle), DeviceEngine(puzzle, "cpu"))
+        )
+        for wanted, found in zip(host.rows(), device.rows(), strict=True):
+            assert [*map(str, wanted)] == [*map(str, found)]
+    assert host.solved.any()
+
+
+def test_hashes_seen_are_told_from_new_ones_as_by_the_table_of_the_host():
+    puzzle, generator = make("cube2"), np.random.default_rng(6)
+    host, device = HostEngine(puzzle).seen(), DeviceEngine(puzzle, "cpu").seen()
+    for size in (300, 10, 0, 500, 3, 40, 900):
+        hashes = generator.integers(1, 2000, size=size, dtype=np.uint64)
+        given = torch.from_numpy(hashes.view(np.int64))
+        rows = host.new(hashes)
+        same(rows, device.new(given))
+        host.enter(hashes[rows])
+        device.enter(given[torch.from_numpy(rows)])
+        assert host.count == device.count
+    assert len(device.runs) < 4
+
+
+def test_a_device_that_is_full_costs_one_sentence():
+    engine = DeviceEngine(make("cube2"), "cpu")
+
+    class Large(Elsewhere):
+        def __call__(self, states):
+            raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 20 GiB.\n")
+
+    with pytest.raises(UserError, match="too little free memory for a beam of width 70,000") as told:
+        solve(engine.puzzle, Large(None, engine, True), engine.puzzle.goal[None, ::-1], width=70_000)
+    assert is_one_sentence(str(told.value))

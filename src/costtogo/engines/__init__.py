@@ -8,7 +8,7 @@ take the same draws from the same generators.
 A puzzle that declares no rule is computed by the host, whatever the device of the networks.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import lru_cache
 from importlib import import_module
 from types import ModuleType
@@ -17,6 +17,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from costtogo.engines.host import HostEngine
+from costtogo.exact.nearby import Ends
 from costtogo.puzzles.base import Puzzle
 
 DEVICE = "costtogo.engines.device"  # by its name: a stage on the processor does not run through it
@@ -27,11 +28,13 @@ class Engine(Protocol):
     """The rules of a puzzle on batches of one kind: states uint8 [N, D], actions int64 [N], flags bool.
 
     xp: numpy or torch, for what both call by the same name with the same arguments.
+    full: the errors of a device whose memory is full.
     Hashes are uint64 [N] on the host, and the same 64 bits as int64 on a device.
     """
 
     puzzle: Puzzle
     xp: ModuleType
+    full: tuple[type[Exception], ...]
 
     def given(self, array: Any) -> Batch:
         """An array of the host, or a batch, as a batch."""
@@ -68,6 +71,30 @@ class Engine(Protocol):
 
     def distinct(self, hashes: Batch) -> tuple[Batch, Batch]:
         """The first row of each distinct hash, int64 [K], in order, and each row's index among them, int64 [N]."""
+
+    def rows(self, flags: Batch) -> Batch:
+        """The rows where flags, of any shape in one piece, are true, int64, ascending."""
+
+    def in_order(self, values: Batch, size: int) -> Iterator[Batch]:
+        """Rows of finite values [N] from the least on, of equal ones the first first, in pieces of at most size."""
+
+    def seen(self) -> "Seen":
+        """An empty set of hashes."""
+
+    def near(self, ends: Ends, states: Batch, hashes: Batch) -> Batch:
+        """The exact distance of each state, uint8 [N], nearby.FAR where it is not known."""
+
+
+class Seen(Protocol):
+    """A set of hashes that grows: exact.hashing.HashTable.  count: how many there are."""
+
+    count: int
+
+    def enter(self, hashes: Batch) -> Any:
+        """Add hashes."""
+
+    def new(self, hashes: Batch) -> Batch:
+        """The rows of hashes that are not there, of equal ones only the first, ascending, int64 [M]."""
 
 
 def engine_on(puzzle: Puzzle, device: str) -> Engine:

@@ -3,7 +3,7 @@
 Nothing here waits for the device but distinct, whose result has as many rows as there are distinct hashes.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from types import ModuleType
 from typing import Any, ClassVar
 
@@ -11,7 +11,8 @@ import numpy as np
 import torch
 
 from costtogo.exact.graph import neighbour_table
-from costtogo.exact.hashing import hash_numbers
+from costtogo.exact.hashing import EMPTY, hash_numbers
+from costtogo.exact.nearby import FAR, Ends, GoalAlone
 from costtogo.puzzles.base import Adding, Permuting, Pushing, Puzzle, Ranked, Rule
 from costtogo.types import NO_ACTION, NO_STATE
 
@@ -22,17 +23,21 @@ class DeviceEngine:
     """The rules of a puzzle on tensors of a device: see engines.Engine."""
 
     xp: ClassVar[ModuleType] = torch
+    full: ClassVar[tuple] = (torch.OutOfMemoryError,)
 
     def __init__(self, puzzle: Puzzle, device: str):
         self.puzzle, self.device = puzzle, torch.device(device)
         self.rules = INTERPRETERS[type(puzzle.rule)](puzzle, puzzle.rule, self.given)
         self.goal = self.given(puzzle.goal)
+        self._ends: tuple | None = None  # a table of exact distances: itself, its hashes sorted, their distances
         self.actions = torch.arange(len(puzzle.actions), device=self.device)
         numbers = hash_numbers(puzzle.cells, puzzle.letters).view(np.int64)
         self.numbers, self.cells = self.given(numbers.ravel()), self.given(np.arange(puzzle.cells) * puzzle.letters)
 
     def given(self, array: Any) -> torch.Tensor:
         """An array of the host, or a tensor, as a tensor of the device."""
+        if isinstance(array, np.ndarray):
+            array = np.ascontiguousarray(array)  # torch takes no reversed arrays
         return torch.as_tensor(array, device=self.device)
 
     def told(self, batch: torch.Tensor) -> np.ndarray:
@@ -117,6 +122,61 @@ class DeviceEngine:
         which = torch.empty_like(rows)
         which[rows] = number[begins.cumsum(0) - 1]
         return first, which
+
+    def rows(self, flags: torch.Tensor) -> torch.Tensor:
+        """The rows where flags are true, int64, ascending."""
+        return flags.flatten().nonzero()[:, 0]
+
+    def in_order(self, values: torch.Tensor, size: int) -> Iterator[torch.Tensor]:
+        """Rows of finite values from the least on, of equal ones the first first, in pieces of at most size."""
+        order = values.sort(stable=True).indices[: int(values.isfinite().sum())]
+        yield from order.split(size)
+
+    def seen(self) -> "Seen":
+        """An empty set of hashes."""
+        return Seen(self)
+
+    def near(self, ends: Ends, states: torch.Tensor, hashes: torch.Tensor) -> torch.Tensor:
+        """The exact distance of each state, uint8 [N], FAR where it is not known."""
+        if isinstance(ends, GoalAlone):
+            return torch.where(self.is_goal(states), 0, FAR).to(torch.uint8)
+        if self._ends is None or self._ends[0] is not ends:
+            there = np.flatnonzero(ends.keys != EMPTY)
+            keys, order = self.given(ends.keys.view(np.int64)[there]).sort()
+            self._ends = ends, keys, self.given(ends.distance[there])[order]
+        places, found = _among(self._ends[1], hashes)
+        return torch.where(found, self._ends[2][places], FAR)
+
+
+class Seen:
+    """A set of hashes, kept in sorted runs each more than twice as long as the next: see engines.Seen."""
+
+    def __init__(self, engine: DeviceEngine):
+        self.engine, self.count = engine, 0
+        self.runs: list[torch.Tensor] = []
+
+    def enter(self, hashes: torch.Tensor) -> None:
+        """Add hashes that are new, each once."""
+        self.count += len(hashes)
+        while self.runs and len(self.runs[-1]) <= 2 * len(hashes):
+            hashes = torch.cat([self.runs.pop(), hashes])
+        self.runs.append(hashes.sort().values)
+
+    def new(self, hashes: torch.Tensor) -> torch.Tensor:
+        """The rows of hashes that are not there, of equal ones only the first, ascending, int64 [M]."""
+        first = self.engine.distinct(hashes)[0]
+        known = torch.zeros_like(first, dtype=torch.bool)
+        for run in self.runs:
+            known |= _among(run, hashes[first])[1]
+        return first[~known]
+
+
+def _among(keys: torch.Tensor, wanted: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """Where keys, sorted, have each wanted value or would have it, int64 [N], and whether they have it, bool [N]."""
+    if not len(keys):
+        return torch.zeros_like(wanted), torch.zeros_like(wanted, dtype=torch.bool)
+    places = torch.searchsorted(keys, wanted).clamp(max=len(keys) - 1)
+    return places, keys[places] == wanted
 
 
 def _chosen(legal: torch.Tensor, draw: torch.Tensor, back: torch.Tensor) -> torch.Tensor:

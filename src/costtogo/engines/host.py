@@ -1,14 +1,18 @@
 """The engine of the processor: numpy arrays, and the puzzle's own compiled functions."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from types import ModuleType
 from typing import ClassVar
 
 import numpy as np
 
-from costtogo.exact.hashing import distinct, hash_states
+from costtogo.exact.hashing import HashTable, distinct, hash_states
+from costtogo.exact.nearby import Ends
 from costtogo.puzzles.base import Puzzle, pick_legal, random_walks
 from costtogo.types import Children, CostToGo, Hashes, Heuristic, Legal, States
+
+CANDIDATES = 3  # times the size: the best values that are put in order; the others only where these run out
 
 
 @dataclass(frozen=True)
@@ -17,6 +21,7 @@ class HostEngine:
 
     puzzle: Puzzle
     xp: ClassVar[ModuleType] = np
+    full: ClassVar[tuple] = ()
 
     def given(self, array: np.ndarray) -> np.ndarray:
         """The array."""
@@ -73,3 +78,30 @@ class HostEngine:
     def distinct(self, hashes: Hashes) -> tuple[np.ndarray, np.ndarray]:
         """hashing.distinct."""
         return distinct(hashes)
+
+    def rows(self, flags: np.ndarray) -> np.ndarray:
+        """numpy.flatnonzero."""
+        return np.flatnonzero(flags)
+
+    def in_order(self, values: np.ndarray, size: int) -> Iterator[np.ndarray]:
+        """Rows of finite values from the least on, of equal ones the first first, in pieces of at most size."""
+        # Sorting a few of many is slow, and the first few are mostly enough.
+        first = CANDIDATES * size
+        if len(values) > first:
+            parted = np.argpartition(values, first)
+            groups = [np.sort(parted[:first]), np.sort(parted[first:])]
+        else:
+            groups = [np.arange(len(values))]
+        for group in groups:
+            order = group[np.argsort(values[group], kind="stable")]
+            order = order[np.isfinite(values[order])]
+            for begin in range(0, len(order), size):
+                yield order[begin : begin + size]
+
+    def seen(self) -> HashTable:
+        """An empty HashTable."""
+        return HashTable()
+
+    def near(self, ends: Ends, states: States, hashes: Hashes) -> np.ndarray:
+        """The exact distance of each state, uint8 [N], FAR where it is not known."""
+        return ends.near(states, hashes)

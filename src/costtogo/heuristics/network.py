@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from costtogo.engines import engine_of
+from costtogo.engines import engine_of, engine_on
 from costtogo.files import FileError, read_tensors, write_tensors
 from costtogo.heuristics.automaton import AutomatonNetwork
 from costtogo.heuristics.children import child_costs
@@ -82,6 +82,7 @@ class NetworkHeuristic:
     state is 1 + the smallest of its children.
     has_policy: True if it gives a value and a policy of each state; with_policy() returns both from one evaluation.
     States may be an array or, for a network on its device, a tensor; the results are then of the same kind.
+    engine: of the network's device, by which searches may expand and sort.
     bound: a lower bound, if the architecture has one. The network's output, at least 0, is added to it; so the
     cost-to-go is never below it.
     """
@@ -95,6 +96,7 @@ class NetworkHeuristic:
         self.device = next(network.parameters()).device
         self.evaluate = network.frozen(self.dtype)
         self.bound = bound_of(network.architecture, puzzle)
+        self.engine = engine_on(puzzle, self.device.type)
 
     def __call__(self, states: States) -> CostToGo:
         """Cost-to-go in moves, 0 at the goal, float32 [N]."""

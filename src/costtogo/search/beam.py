@@ -11,13 +11,11 @@ from functools import partial
 
 import numpy as np
 
-from costtogo.exact.hashing import HashTable, hash_states
+from costtogo.engines import Batch, Engine, Seen, engine_on
 from costtogo.exact.nearby import FAR, Ends, GoalAlone
 from costtogo.progress import report
 from costtogo.puzzles.base import Puzzle
-from costtogo.types import ActionHeuristic, Hashes, Heuristic, SearchResult, States, UserError
-
-CANDIDATES = 3  # times the width: the best of the children that are put in order; the others only where these run out
+from costtogo.types import ActionHeuristic, Heuristic, SearchResult, States, UserError
 
 
 @dataclass(frozen=True)
@@ -33,7 +31,7 @@ class BeamLimits:
 class Level:
     """The states that are as many moves from the start, and how they were reached."""
 
-    states: States
+    states: Batch
     parent: np.ndarray  # int32 [W], row in the level before
     action: np.ndarray  # int8 [W]
 
@@ -51,27 +49,36 @@ def solve(
 
     starts: uint8 [B, D].  heuristic: uint8 [N, D] -> float32 [N], in moves; of one whose by_action is true,
     children(states) gives float32 [N, A], the cost-to-go of each child, inf where the action is not legal.
+    The engine of a heuristic that has one expands, hashes and sorts, else that of the host; parents and actions alone
+    leave its device. Both find the same levels by the same values.
     nearby: exact distances around the goal; without it the goal alone is tested.
     lower_bound is a fact: the exact distance of a start within nearby, else its depth + 1.
-    Raises UserError unless width >= 1.
+    Raises UserError unless width >= 1, and where the device has too little memory for it.
     """
     if width < 1:
         raise UserError(f"The width of a beam must be 1 or more, not {width}.")
     nearby = nearby or GoalAlone(puzzle)
     deadline = time.monotonic() + limits.seconds
-    search = partial(_search, puzzle, heuristic, width=width, nearby=nearby, limits=limits, deadline=deadline)
-    return SearchResult.from_rows(search(start) for start in starts)
+    engine = getattr(heuristic, "engine", None) or engine_on(puzzle, "cpu")
+    search = partial(_search, engine, heuristic, width=width, nearby=nearby, limits=limits, deadline=deadline)
+    try:
+        return SearchResult.from_rows(search(start) for start in starts)
+    except engine.full as error:
+        raise UserError(
+            f"The device has too little free memory for a beam of width {width:,}: choose a smaller width."
+        ) from error
 
 
-def _search(puzzle, heuristic, start, *, width, nearby, limits, deadline) -> tuple:
+def _search(engine, heuristic, start, *, width, nearby, limits, deadline) -> tuple:
     """One row of a SearchResult."""
     # The first level is the start alone, whose bound is a fact: no search makes it larger.
-    seen, levels = HashTable(), [Level(start[None], np.zeros(1, dtype=np.int32), np.zeros(1, dtype=np.int8))]
-    hashes = hash_states(puzzle, levels[0].states)
+    seen, states = engine.seen(), engine.given(start[None])
+    levels = [Level(states, np.zeros(1, dtype=np.int32), np.zeros(1, dtype=np.int8))]
+    hashes = engine.hashes(states)
     seen.enter(hashes)
-    distance = int(nearby.near(levels[0].states, hashes)[0])
+    distance = int(engine.near(nearby, states, hashes)[0])
     bound = distance if distance != FAR else nearby.depth + 1
-    path = _finish(puzzle, nearby, levels, hashes)
+    path = _finish(engine, nearby, levels, hashes)
     expanded, generated, late = 0, 0, False
     next_level = _next_by_action if getattr(heuristic, "by_action", False) else _next_by_state
     begun = time.monotonic()
@@ -83,79 +90,63 @@ def _search(puzzle, heuristic, start, *, width, nearby, limits, deadline) -> tup
         if late or not len(levels[-1].states):
             break
         # Expand the level.
-        level, hashes, count = next_level(puzzle, heuristic, levels[-1].states, width, seen)
+        level, hashes, count = next_level(engine, heuristic, levels[-1].states, width, seen)
         expanded += len(levels[-1].states)
         generated += count
         levels[-1].states = levels[-1].states[:0]  # no longer needed: paths are read from parents and actions
         levels.append(level)
         # The table of exact distances reaches out to meet the beam, so that it ends some moves before the goal.
-        path = _finish(puzzle, nearby, levels, hashes)
+        path = _finish(engine, nearby, levels, hashes)
     cost = np.inf if path is None else len(path)
     return cost, expanded, generated, bound, path or [], seen.count > limits.max_nodes, late
 
 
-def _next_by_state(puzzle: Puzzle, heuristic, states: States, width: int, seen: HashTable) -> tuple[Level, Hashes, int]:
+def _next_by_state(engine: Engine, heuristic, states: Batch, width: int, seen: Seen) -> tuple[Level, Batch, int]:
     """The best width children that no level before had, in order of their cost-to-go; their hashes; how many children
     were generated. Of equal cost-to-go the first child of the first parent comes first."""
-    children, legal = puzzle.expand(states)
-    places = np.flatnonzero(legal)
-    children = children.reshape(-1, puzzle.cells)[places]
-    hashes = hash_states(puzzle, children)
+    children, legal = engine.expand(states)
+    places = engine.rows(legal)
+    children = children.reshape(-1, states.shape[1])[places]
+    hashes = engine.hashes(children)
     # Only new states are evaluated; those left out may still be reached, and taken, later.
     new = seen.new(hashes)
-    best = new[np.argsort(heuristic(children[new]), kind="stable")[:width]]
+    best = new[engine.xp.argsort(heuristic(children[new]), stable=True)[:width]]
     seen.enter(hashes[best])
-    parents, actions = np.divmod(places[best], legal.shape[1])
-    return Level(children[best], parents.astype(np.int32), actions.astype(np.int8)), hashes[best], len(places)
+    return _level(engine, children[best], places[best], legal.shape[1]), hashes[best], len(places)
 
 
-def _next_by_action(
-    puzzle: Puzzle, heuristic, states: States, width: int, seen: HashTable
-) -> tuple[Level, Hashes, int]:
+def _next_by_action(engine: Engine, heuristic, states: Batch, width: int, seen: Seen) -> tuple[Level, Batch, int]:
     """The same with the cost-to-go of all children from one evaluation of their parents."""
     scores = heuristic.children(states)
-    none = np.zeros(0, dtype=np.int64)
-    parts, room = [(states[:0], none, none, np.zeros(0, dtype=np.uint64))], width
+    parts, room = [(states[:0], engine.given(np.zeros(0, dtype=np.int64)), engine.hashes(states[:0]))], width
     # Children are made in the order of their scores until width of them are new: the others are never made.
-    for chosen in _in_order(scores.ravel(), width):
-        parents, actions = np.divmod(chosen, scores.shape[1])
-        children = puzzle.move(states[parents], actions)
-        hashes = hash_states(puzzle, children)
+    for places in engine.in_order(scores.ravel(), width):
+        children = engine.move(states[places // scores.shape[1]], places % scores.shape[1])
+        hashes = engine.hashes(children)
         new = seen.new(hashes)[:room]
         seen.enter(hashes[new])
-        parts.append((children[new], parents[new], actions[new], hashes[new]))
+        parts.append((children[new], places[new], hashes[new]))
         room -= len(new)
         if room == 0:
             break
-    children, parents, actions, hashes = (np.concatenate(column) for column in zip(*parts, strict=True))
-    level = Level(children, parents.astype(np.int32), actions.astype(np.int8))
-    return level, hashes, int(np.isfinite(scores).sum())
+    children, places, hashes = (engine.xp.concatenate(column) for column in zip(*parts, strict=True))
+    return _level(engine, children, places, scores.shape[1]), hashes, int(engine.xp.isfinite(scores).sum())
 
 
-def _in_order(scores: np.ndarray, width: int):
-    """Indices of the finite scores from the least on, of equal ones the first first, in pieces of at most width."""
-    # Sorting a few of many is slow, and the first few are mostly enough.
-    first = CANDIDATES * width
-    if len(scores) > first:
-        parted = np.argpartition(scores, first)
-        groups = [np.sort(parted[:first]), np.sort(parted[first:])]
-    else:
-        groups = [np.arange(len(scores))]
-    for group in groups:
-        order = group[np.argsort(scores[group], kind="stable")]
-        order = order[np.isfinite(scores[order])]
-        for begin in range(0, len(order), width):
-            yield order[begin : begin + width]
+def _level(engine: Engine, children: Batch, places: Batch, count: int) -> Level:
+    """Children, the places of which are count · parent + action."""
+    parents, actions = np.divmod(engine.told(places), count)
+    return Level(children, parents.astype(np.int32), actions.astype(np.int8))
 
 
-def _finish(puzzle: Puzzle, nearby: Ends, levels: list[Level], hashes: Hashes) -> list[int] | None:
+def _finish(engine: Engine, nearby: Ends, levels: list[Level], hashes: Batch) -> list[int] | None:
     """The whole path by way of the state of the last level that is nearest the goal, if the table has one."""
-    distances = nearby.near(levels[-1].states, hashes)
+    distances = engine.told(engine.near(nearby, levels[-1].states, hashes))
     for row in np.argsort(distances, kind="stable"):
         if distances[row] == FAR:
             break
         try:
-            rest = nearby.path(levels[-1].states[row])
+            rest = nearby.path(engine.told(levels[-1].states[row]))
         except UserError:  # another state with the same hash
             continue
         return _path(levels, int(row)) + rest
