@@ -424,6 +424,16 @@ def test_a_training_runs_through_its_own_trainer(trainer):
     assert f"learning/{trainer}.py" in files and ("learning/davi.py" in files) == (trainer == "davi")
 
 
+def test_only_a_stage_that_may_compute_elsewhere_runs_through_the_engine_of_other_devices():
+    asked = {"puzzle": "cube2", "training": {"trainer": "random_walk"}}
+    of = {
+        device: sources.code_of("costtogo.stages.train", modules_of(asked | {"device": device}))
+        for device in ("cpu", "auto", "cuda")
+    }
+    assert {device for device, code in of.items() if "engines/device.py" in code} == {"auto", "cuda"}
+    assert all("engines/host.py" in code for code in of.values())
+
+
 def test_a_stage_runs_through_every_module_of_a_package_that_it_collects():
     figures = {path.relative_to(PACKAGE).as_posix() for path in (PACKAGE / "figures").glob("*.py")}
     assert figures <= names_of("costtogo.stages.figures")
