@@ -19,6 +19,7 @@ from stage_recipes import write_recipe
 from costtogo import cli
 from costtogo.exact import pattern_database
 from costtogo.exact.bfs import distances
+from costtogo.exact.cosets import Cosets, build
 from costtogo.exact.graph import graph_of
 from costtogo.files import digest, read_arrays, read_frame, read_json, write_frame, write_json
 from costtogo.heuristics import network as networks
@@ -719,7 +720,10 @@ def test_solve_exactly_finds_the_fewest_quarter_turns_of_cubes(command, name, sc
     assert code == 0 and length in out + err
 
 
-def test_solve_exactly_tells_the_bound_of_a_cube_that_is_too_far(refused):
+def test_solve_exactly_tells_the_bound_of_a_cube_that_is_too_far(refused, monkeypatch):
+    cosets = Cosets(CUBE, half_turns=False, arranged=False)
+    rows = build(cosets, near_share=1e-5)
+    monkeypatch.setattr("costtogo.solving.exact.find_cosets", lambda *asked: (cosets, rows))
     scramble = "R U F' L2 D B U2 R' F D L B2 U' R2 F' D2 L' B U R"
     told = refused("solve", "--puzzle", "cube3", "--scramble", scramble, "--solver", "exact", "--seconds", "0.3")
     assert "moves or more; raise --seconds" in told

@@ -30,7 +30,7 @@ class FileError(UserError):
     """A file is missing, damaged or cannot be written."""
 
 
-def write_bytes(path: Path | str, content: bytes) -> None:
+def write_bytes(path: Path | str, content: bytes | memoryview) -> None:
     """Replace the file by the content, atomically and durably.
 
     A symbolic link stays a link, and its target is replaced. Content for a device, a pipe or the standard output is
@@ -67,7 +67,7 @@ def _linked(path: Path) -> Path:
     return path if kept else target
 
 
-def _replace(path: Path, content: bytes) -> None:
+def _replace(path: Path, content: bytes | memoryview) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
     try:

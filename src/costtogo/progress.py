@@ -34,11 +34,15 @@ def with_progress(items: Iterable, count: int, name: str) -> Iterator:
 
 @dataclass(frozen=True)
 class Progress:
-    """Work done so far.  best_length: moves of the best solution found, inf if there is none."""
+    """Work done so far.
+
+    best_length: moves of the best solution found, inf if there is none.  told: what the search is at, in words.
+    """
 
     nodes_expanded: int
     nodes_generated: int
     best_length: float = np.inf
+    told: str = ""
 
 
 @dataclass
@@ -63,14 +67,18 @@ def watching(call: Callable[[Progress], None] | None) -> Iterator[None]:
         _watch.reset(token)
 
 
-def report(searches: Callable[[], tuple[int, int]]) -> None:
-    """Report the progress of the running search.  searches: returns its nodes expanded and generated."""
+def report(searches: Callable[[], tuple[int, int]], told: Callable[[], str] = str) -> None:
+    """Report the progress of the running search.
+
+    searches: returns its nodes expanded and generated.  told: what it is at, in words.
+    """
     watch = _watch.get()
     if watch is None or (now := time.monotonic()) - watch.last < SECONDS_BETWEEN:
         return
     watch.last = now
     (expanded, generated), ended = searches(), watch.ended
-    watch.call(Progress(ended.nodes_expanded + expanded, ended.nodes_generated + generated, ended.best_length))
+    nodes = ended.nodes_expanded + expanded, ended.nodes_generated + generated
+    watch.call(Progress(*nodes, ended.best_length, told()))
 
 
 def report_ended(nodes_expanded: int, nodes_generated: int, best_length: float) -> None:

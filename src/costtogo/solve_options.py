@@ -35,6 +35,7 @@ MOST_EVALUATED = 100_000  # states of a tree where nothing else is asked for
 MOST_NODES = 40_000_000  # of which a search by action has room on 7 × 7 lights
 STARTS = ("scramble", "state", "level")  # options that give the state to solve
 OF_BWAS = ("path_weight", "max_expansions", "until_proved")  # options that make auto choose it for large puzzles, too
+OF_EXACT = ("metric", "table")
 REFUSED = (  # solvers, options that they do not take, and why
     ("greedy", ("path_weight", "batch_size"), "is bwas with λ = 0 and N = 1: leave out --path-weight and --batch-size"),
     ("exact local", (*OF_BWAS, "batch_size", "average"),
@@ -44,6 +45,8 @@ REFUSED = (  # solvers, options that they do not take, and why
     ("beam", ("batch_size",), "chooses its widths by its --seconds: leave out --batch-size"),
     ("mcts", ("path_weight", "batch_size", "until_proved", "average"),
      "has no λ, N, proof or average: leave out --path-weight, --batch-size, --until-proved and --average"),
+    ("auto bwas greedy beam rising mcts local", OF_EXACT, "counts quarter turns and needs no table: leave out --metric "
+     "and --table, or choose --solver exact"),
     ("beam rising", OF_BWAS, "ends with its --seconds or --max-nodes: leave out --path-weight, --max-expansions and "
      "--until-proved, or choose --solver bwas"),
 )  # fmt: skip
@@ -176,6 +179,13 @@ class Setting:
     until_proved: bool = option(False, "Go on until no open node promises a shorter solution.")
     average: int = option(
         1, "Symmetric images of a state over which its cost-to-go is averaged; cube3 has 48.", counts=True
+    )
+
+    metric: Literal["qtm", "htm"] = option(
+        "qtm", "What exact counts on cube3: quarter turns, or half turns as one move, too."
+    )
+    table: Literal["small", "large"] | None = option(
+        None, "Of exact on cube3: small is built at once; large takes minutes, once, and is used from then on."
     )
 
     def refuse(self) -> None:

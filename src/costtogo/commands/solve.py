@@ -95,7 +95,7 @@ def solve_one(chosen: Chosen, kind: str, text: str, goal: str | None, as_json: b
         raise UserError(NO_SOLUTION)
     search = chosen.ready()
     with progress_shown() as watch, watching(watch):
-        solution = solution_of(chosen.puzzle, search, given, chosen.setting.solver)
+        solution = solution_of(chosen.puzzle, search, given, chosen.setting.solver, chosen.setting.metric == "htm")
     if not solution.solved:
         raise UserError(_why_unsolved(solution, chosen.setting))
     if as_json:
@@ -123,7 +123,7 @@ def _lines(solution: Solution, chosen: Chosen) -> Iterator[tuple[str, str]]:
     if solution.pushes is not None:
         yield "pushes", f"{solution.pushes} of these"
     if solution.optimum is not None:
-        yield "optimum", f"{solution.optimum} {solution.metric} (proved)"
+        yield "optimum", f"{solution.optimum} {solution.counted[1]} (proved)"
     else:
         yield "lower bound", f"{solution.lower_bound:.1f} {solution.metric}{_condition(solution, chosen.card)}"
     if chosen.card is not None:
@@ -178,8 +178,9 @@ def progress_shown() -> Iterator[Callable[[Progress], None] | None]:
 
         def show(progress: Progress) -> None:
             best = f", best so far {progress.best_length:.0f} moves" if np.isfinite(progress.best_length) else ""
+            at = f" {progress.told}" if progress.told else ""
             status.update(
-                f"searching: {progress.nodes_expanded:,} nodes expanded, {progress.nodes_generated:,} generated{best}"
+                f"searching{at}: {progress.nodes_expanded:,} nodes expanded, {progress.nodes_generated:,} generated{best}"
             )
 
         yield show
@@ -211,7 +212,7 @@ def solve_file(chosen: Chosen, instances: Path, out: Path, task: Task) -> None:
     are added, too, and so are the table's further columns. The file grows as rows are solved, and an interrupted run
     goes on from there; a stream, which cannot be rewritten, gets all rows at the end.
     """
-    puzzle, streamed = chosen.puzzle, is_stream(out)
+    puzzle, setting, streamed = chosen.puzzle, chosen.setting, is_stream(out)
     wanted = load_instances(puzzle, instances, task.keep_going, task.goal)
     optimal = optimal_lengths(puzzle, wanted)
     key = chosen.key(optimal is not None, *[task.goal] * bool(task.goal))
@@ -229,7 +230,9 @@ def solve_file(chosen: Chosen, instances: Path, out: Path, task: Task) -> None:
         for place in with_progress(range(done, len(wanted.given)), len(wanted.given) - done, puzzle.name):
             wrong = place in wanted.faults
             given = wanted.given[place]
-            solutions.append(None if wrong else solution_of(puzzle, search, given, chosen.setting.solver))
+            solutions.append(
+                None if wrong else solution_of(puzzle, search, given, setting.solver, setting.metric == "htm")
+            )
             if not streamed and (begun := time.monotonic()) >= due:
                 write()
                 due = begun + max(1, 20 * (time.monotonic() - begun))  # seconds

@@ -3,6 +3,7 @@
 by linear algebra over GF(2)         Lights Out
 by listing a level, else by A*       Sokoban
 by IDA*                              sliding tiles, over a pattern database
+by IDA*                              the 3×3×3 cube, over distances of its cosets
 by breadth-first search, both ends   all others, and sliding tiles without a pattern database
 """
 
@@ -11,6 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from costtogo.exact.cosets import Cosets
 from costtogo.exact.nearby import Ends
 from costtogo.puzzles import find, made
 from costtogo.puzzles.base import Puzzle
@@ -24,12 +26,16 @@ class Means:
     """What an exact solver may use.
 
     nearby, database: make the table around the goal and the heuristic of a pattern database; called where one is used.
+    cosets: makes or reads a table of distances of the 3×3×3 cube's cosets; half_turns: True if they count half turns as
+    one move.
     max_generated: nodes after which a search ends as unsolved; the solver's own limit if None.
     seconds: the same.  threads: of one search.
     """
 
     nearby: Callable[[], Ends] | None = None
     database: Callable[[], Heuristic] | None = None
+    cosets: Callable[[], tuple[Cosets, np.ndarray]] | None = None
+    half_turns: bool = False
     max_generated: int | None = None
     seconds: float = np.inf
     threads: int = 1

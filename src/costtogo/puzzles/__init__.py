@@ -73,7 +73,7 @@ FAMILIES = (
     Family("cube2", "cube2", "cube2", "2×2×2 cube", "cube", ("costtogo.puzzles.cube", "Cube2"),
            notation="costtogo.notation.cubes"),
     Family("cube3", "cube3", "cube3", "3×3×3 cube", "cube", ("costtogo.puzzles.cube3", "Cube3"),
-           notation="costtogo.notation.cubes"),
+           exact=("costtogo.search.optimal", "exact_search"), notation="costtogo.notation.cubes"),
     Family("hanoi", "hanoi_7", "hanoi_<disks>, hanoi_<disks>_<pegs>", "Towers of Hanoi H({}, {})", "tower",
            ("costtogo.puzzles.hanoi", "Hanoi"), notation="costtogo.notation.towers"),
     Family("sliding", "puzzle15", "puzzle8, 15, 24, 35 and 48", "{}-puzzle", "board",

@@ -252,7 +252,7 @@ def _new_path(puzzle: SlidingTiles, sums: TileSums) -> Path:
 
 
 @intrinsic
-def _take_next(context, race):
+def take_next(context, race):
     """The first number of an array, which becomes one more: at once, whatever other threads do."""
 
     def generate(context, builder, signature, arguments):
@@ -283,9 +283,9 @@ def _search(path, roots, race, bound, sums, moves, allowed, gap):
     while generated < allowed:
         # Go on to the next root whose subtree the bound lets in, where the last one has been searched.
         if root == NO_ROOT:
-            root = _take_next(race)
+            root = take_next(race)
             while root < race[SOLVED] and roots.beyond[root] > bound:
-                root = _take_next(race)
+                root = take_next(race)
             if root >= race[SOLVED]:
                 place[ROOT] = NO_ROOT
                 return True

@@ -11,9 +11,9 @@ from costtogo.types import SearchResult, States, UserError
 Search = Callable[[States], SearchResult]  # of starts, uint8 [B, D]
 
 
-def warm_up(puzzle: Puzzle, search: Search) -> None:
+def warm_up(puzzle: Puzzle, search: Search, moves: int = 20) -> None:
     """A search from near the goal, so that no other's seconds hold the loading of compiled code."""
-    search(random_walks(puzzle, 1, 20, np.random.default_rng(0))[0, -1:])
+    search(random_walks(puzzle, 1, moves, np.random.default_rng(0))[0, -1:])
 
 
 def checked(puzzle: Puzzle, search: Search, starts: States) -> tuple[SearchResult, float]:

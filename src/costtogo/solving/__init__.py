@@ -91,7 +91,7 @@ def _solve(puzzle: Puzzle, heuristic, start: States | Given | str, setting: Sett
     start = parse_start(puzzle, start) if isinstance(start, str) else start
     search = make_ready(puzzle, heuristic, setting)
     with watching(watch):
-        return solution_of(puzzle, search, start, setting.solver)
+        return solution_of(puzzle, search, start, setting.solver, setting.metric == "htm")
 
 
 def parse_start(puzzle: Puzzle, text: str) -> Given:

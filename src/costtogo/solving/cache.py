@@ -10,8 +10,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
+from filelock import AcquireReturnProxy, FileLock, Timeout
 
-from costtogo.files import FileError, json_text, read_arrays, write_arrays
+from costtogo.files import FileError, json_text, read_arrays, write_arrays, write_bytes
+from costtogo.progress import say
 from costtogo.puzzles import of_package
 from costtogo.puzzles import rules as rules_of
 from costtogo.puzzles.base import Puzzle, random_walks
@@ -19,6 +21,7 @@ from costtogo.types import States
 
 WHOSE = "whose"  # the array that says whose the others are
 WALK = 100  # moves of the walk by whose states rules are known
+DIGEST = 32  # bytes of a digest at the end of a file that is mapped
 Arrays = dict[str, np.ndarray]
 
 
@@ -59,6 +62,67 @@ def cached(what: str, puzzle: Puzzle, keyed: Callable[[States], np.ndarray], mak
     except FileError:  # read-only or full
         pass
     return arrays
+
+
+def mapped(name: str, make: Callable[[], np.ndarray]) -> np.ndarray:
+    """The bytes that make returns, uint8 [N], memory-mapped from the cache; their last 32 become a digest.
+
+    name: of the file, which tells everything that decides the bytes. Of several processes that lack the file, one makes
+    it and the others wait. A file that is damaged is made again.
+    """
+    place = folder()
+    if place is None:
+        return make()
+    path = place / name
+    if (found := _read_mapped(path)) is not None:
+        return found
+    try:
+        place.mkdir(parents=True, exist_ok=True)
+        lock = _locked(path)
+    except OSError as error:
+        say(f"The folder {place} cannot be written ({error.strerror}): the table is made now and not kept.")
+        return make()
+    with lock:
+        if (found := _read_mapped(path)) is not None:
+            return found
+        if path.exists():
+            say(f"{path} is damaged: it is made again.")
+        for left in place.glob(f".{name}.????????"):  # parts of a file whose writing was ended
+            left.unlink()
+        content = make()
+        content[-DIGEST:] = _digest_of(name, content)
+        try:
+            write_bytes(path, content.data)
+        except FileError as error:
+            say(f"{error} The table is used and not kept.")
+    return content
+
+
+def _locked(path: Path) -> AcquireReturnProxy:
+    """The lock of a file, which ends with the process; a line on stderr if another process has it."""
+    lock = FileLock(path.with_name(f".{path.name}.lock"))
+    try:
+        return lock.acquire(timeout=0)
+    except Timeout:
+        say(f"Another process makes {path}: this one waits for it.")
+        return lock.acquire()
+
+
+def _read_mapped(path: Path) -> np.ndarray | None:
+    """The content of a file if it is there and its digest is right."""
+    try:
+        content = np.asarray(np.memmap(path, dtype=np.uint8, mode="r"))
+    except (OSError, ValueError):  # not there, or empty
+        return None
+    right = len(content) > DIGEST and (content[-DIGEST:] == _digest_of(path.name, content)).all()
+    return content if right else None
+
+
+def _digest_of(name: str, content: np.ndarray) -> np.ndarray:
+    """SHA-256 of a name and of all but the last bytes of a content, uint8 [DIGEST]."""
+    digest = hashlib.sha256(name.encode())
+    digest.update(content[:-DIGEST].data)
+    return np.frombuffer(digest.digest(), dtype=np.uint8)
 
 
 def _digest(arrays: Arrays) -> str:

@@ -4,8 +4,11 @@ If all states can be listed: breadth-first search over all of them, kept in the 
 puzzle's family (exact.solver), over the tables and pattern databases of the user's studies or small ones made now.
 """
 
+import hashlib
 import os
+import time
 from collections.abc import Callable
+from dataclasses import replace
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import TypeGuard
@@ -13,6 +16,7 @@ from typing import TypeGuard
 import numpy as np
 
 from costtogo.exact.bfs import distances
+from costtogo.exact.cosets import Cosets, build
 from costtogo.exact.descent import Descent
 from costtogo.exact.graph import graph_of
 from costtogo.exact.hashing import hash_states
@@ -21,14 +25,17 @@ from costtogo.exact.solver import ExactSearch, Means, exact_solver
 from costtogo.files import FileError, digest, read_json
 from costtogo.progress import say
 from costtogo.puzzles import files as files_of
+from costtogo.puzzles import find
 from costtogo.puzzles.base import ListedPuzzle, Puzzle, is_listed
-from costtogo.solving.cache import cached
-from costtogo.types import CostToGo, States
+from costtogo.solving.cache import cached, folder, mapped
+from costtogo.types import CostToGo, States, UserError
 
 NEARBY_STATES = 250_000  # of a table around the goal made for one command, about: a second's work
 SMALL = {3: "4-4", 4: "5-5-5", 5: "4-5-5-5-5", 6: "4-4-4-4-4-4-4-4-3", 7: "3-3-3-3-3-3-3-3-3-3-3-3-3-3-3-3"}  # by side
 MOST_LISTED = 1 << 26  # states of a table made for one command: 64 MB, and five times that while it is made
 RESULTS = Path("results")
+SIZES = ("37 MB, less than a minute.", "0.9 GB, some minutes.")  # of the small and the large table of a cube's cosets
+MANY = 1_000_000  # entries of a layer that progress names
 
 
 def is_tabled(puzzle: Puzzle) -> TypeGuard[ListedPuzzle]:
@@ -71,12 +78,48 @@ def _of_levels(puzzle: Puzzle, states: States) -> CostToGo:
     return values
 
 
-def exact_search(puzzle: Puzzle, seconds: float) -> ExactSearch:
-    """The solver that proves its solutions, on all cores; it ends as unsolved after some seconds."""
+def exact_search(puzzle: Puzzle, seconds: float, half_turns: bool = False, table: str | None = None) -> ExactSearch:
+    """The solver that proves its solutions, on all cores; it ends as unsolved after some seconds.
+
+    half_turns: True if they count as one move.  table: "small" or "large", see find_cosets.
+    """
+    own = find(puzzle.name)[0].key == "cube3"
+    if not own and (half_turns or table):
+        raise UserError(f"Only the solver exact of cube3 has --metric and --table: leave them out of {puzzle.name}.")
     if is_tabled(puzzle):
         return descent_of(puzzle).solve
-    means = partial(find_nearby, puzzle), partial(find_database, puzzle)
-    return exact_solver(puzzle, Means(*means, seconds=seconds, threads=os.cpu_count() or 1))
+    means = Means(partial(find_nearby, puzzle), partial(find_database, puzzle), half_turns=half_turns)
+    cosets = partial(find_cosets, puzzle, half_turns, table) if own else None
+    return exact_solver(puzzle, replace(means, cosets=cosets, seconds=seconds, threads=os.cpu_count() or 1))
+
+
+@lru_cache(maxsize=2)
+def find_cosets(puzzle: Puzzle, half_turns: bool, table: str | None) -> tuple[Cosets, np.ndarray]:
+    """The coordinates of a cube and the distances of its cosets, from the cache, or built now and kept there.
+
+    table: "small" or "large"; None for the large one if it is there.
+    """
+
+    def name(cosets: Cosets) -> str:
+        """A name of the file that changes with all that decides its content."""
+        size = "small" if cosets.arrangements == 1 else "large"
+        whose = hashlib.sha256(b"".join(np.ascontiguousarray(part).tobytes() for part in cosets.coordinates))
+        return f"cosets-{puzzle.name}-{'htm' if half_turns else 'qtm'}-{size}.{whose.hexdigest()[:16]}"
+
+    def make(cosets: Cosets) -> np.ndarray:
+        size, begun = SIZES[cosets.arrangements > 1], time.monotonic()
+        say(f"The distances of {puzzle.name}'s cosets are computed once: {size}")
+
+        def told(depth: int, found: int) -> None:
+            if found > MANY:
+                say(f"{depth} moves away: {found:,} entries, after {time.monotonic() - begun:.0f} seconds")
+
+        return build(cosets, told)
+
+    place = folder()
+    kept = place and any(place.glob(f"cosets-{puzzle.name}-{'htm' if half_turns else 'qtm'}-large.*"))
+    cosets = Cosets(puzzle, half_turns, table == "large" or (table is None and bool(kept)))
+    return cosets, mapped(name(cosets), partial(make, cosets))
 
 
 def find_nearby(puzzle: Puzzle) -> Ends:

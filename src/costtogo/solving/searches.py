@@ -21,6 +21,7 @@ from costtogo.solving.exact import exact_search, find_nearby
 from costtogo.types import Heuristic, UserError
 
 RISING = (0.8, 1.0)  # λ of the solver rising: soon a solution, then a shorter one with larger and larger N
+NEAR = 4  # moves of the first search of a solver without a network
 SHORTENING = 0.1  # of its seconds, for making solutions of sliding tiles shorter by stretches
 # Of mcts, where all states can be listed and elsewhere: among the best on own states of the 2×2×2 and the 3×3×3 cube.
 TREES_LISTED = mcts.TreeRules(exploration=50.0, virtual_loss=10.0, leaves=8)
@@ -34,7 +35,7 @@ def make_ready(puzzle: Puzzle, heuristic: Heuristic | None, setting: Setting) ->
     """
     if heuristic is None:
         search = without_network(puzzle, setting)
-        warm_up(puzzle, search)
+        warm_up(puzzle, search, NEAR)
         return search
     guided = setting.solver == "beam" and getattr(heuristic, "has_policy", False)
     scores = PolicyGuide(heuristic) if guided else heuristic
@@ -80,7 +81,7 @@ def without_network(puzzle: Puzzle, setting: Setting) -> Search:
     if setting.solver not in WITHOUT_NETWORK:
         raise UserError(f"The solver {setting.solver} searches over a network: give one, or choose exact.")
     if setting.solver == "exact":
-        return exact_search(puzzle, setting.effort)
+        return exact_search(puzzle, setting.effort, setting.metric == "htm", setting.table)
     module = find(puzzle.name)[0].local
     if module is None:
         raise UserError(

@@ -23,6 +23,7 @@ class Solution:
     start: uint8 [D].  actions: the moves of the solution, empty if there is none.
     lower_bound: the least moves of any solution; `holds` is True if this does not depend on the network.
     ended: "solved", "memory", "seconds" or "expansions".  solver: by name.  given: how the state is held.
+    in_half_turns: True if optimum and lower_bound count a half turn as one move.
     """
 
     puzzle: Puzzle
@@ -36,6 +37,7 @@ class Solution:
     seconds: float
     ended: str
     given: Given | None = None
+    in_half_turns: bool = False
 
     @property
     def length(self) -> int:
@@ -68,6 +70,13 @@ class Solution:
         """The number of moves that push something; None if nothing can be pushed."""
         return int(self.puzzle.is_push(self.start, self.actions).sum()) if self.puzzle.is_push else None
 
+    @property
+    def counted(self) -> tuple[int, str]:
+        """The length as the search counts it, and its unit."""
+        if self.in_half_turns:
+            return self.puzzle.half_turn_length(self.actions), METRICS["length_htm"]
+        return self.length, self.metric
+
     @cached_property
     def optimum(self) -> int | None:
         """Moves of a shortest solution if they are known: from the solver exact, a table or a formula; else None.
@@ -75,24 +84,25 @@ class Solution:
         UserError if the solution is shorter.
         """
         if self.solver == "exact":
-            return self.length if self.solved else None
+            return self.counted[0] if self.solved else None
         value = float(exact_values(self.puzzle, self.start[None])[0])
         self.check(np.inf if value == 0 and not self.puzzle.is_goal(self.start[None])[0] else value)
         return int(value) if np.isfinite(value) else None
 
     def check(self, least: float) -> None:
         """UserError if the replayed solution has fewer moves than `least`, which is proved; NaN proves nothing."""
-        if self.solved and self.length < least:
+        if self.solved and self.counted[0] < least:
             raise UserError(
                 f"The exact distances of {self.puzzle.name} are wrong, so nothing is proved: one of its solutions has "
-                f"{self.length} moves, which they rule out; delete its tables in {folder()} and run its study again."
+                f"{self.counted[0]} moves, which they rule out; delete its tables in {folder()} and run its study "
+                "again."
             )
 
     @property
     def proved(self) -> bool:
         """True if no solution can be shorter, however good or bad the network."""
-        known = self.optimum is not None and self.length == self.optimum
-        return self.solved and (known or (self.holds and self.lower_bound >= self.length))
+        known = self.optimum is not None and self.counted[0] == self.optimum
+        return self.solved and (known or (self.holds and self.lower_bound >= self.counted[0]))
 
     @property
     def holds(self) -> bool:
@@ -108,8 +118,12 @@ class Solution:
         return np.array(along)
 
 
-def solution_of(puzzle: Puzzle, search: Search, start: States | Given, solver: str) -> Solution:
+def solution_of(
+    puzzle: Puzzle, search: Search, start: States | Given, solver: str, half_turns: bool = False
+) -> Solution:
     """Search from one start, uint8 [D] or as it is held, and replay the solution.
+
+    half_turns: True if the search counts a half turn as one move.
 
     Raises UserError if it misses the goal, or is shorter than the proved bound.
     """
@@ -119,6 +133,6 @@ def solution_of(puzzle: Puzzle, search: Search, start: States | Given, solver: s
     actions = [int(action) for action in found.solutions[0] if action != NO_ACTION]
     counts = int(found.nodes_expanded[0]), int(found.nodes_generated[0])
     bound, solved, ended = float(found.lower_bound[0]), bool(found.solved[0]), str(found.ended[0])
-    solution = Solution(puzzle, solver, start, actions, solved, bound, *counts, seconds, ended, given)
+    solution = Solution(puzzle, solver, start, actions, solved, bound, *counts, seconds, ended, given, half_turns)
     solution.check(bound if solution.holds else 0)
     return solution

@@ -1,0 +1,542 @@
+"""Shortest solutions of the 3×3×3 cube by IDA* over the distances of its cosets, compiled (docs/optimal.md).
+
+A depth-first search with a growing bound on the length; the first bound that has a solution is the optimum. A bound of
+the distance left is the largest of six: along the three axes, of the cube and of its inverse. Where a cube's inverse is
+as far from an axis' subgroup as there are moves left, no move of that subgroup can be the next: it leaves that distance
+as it is. In quarter turns the bounds grow by two, because every move changes the parity of the corners' permutation.
+
+The children of a node are tested together, one of the six distances at a time: while the table's lines of the survivors
+are fetched from memory, the next ones are computed.
+
+The tree is cut into the subtrees of all words of a few moves, each cube once up to the symmetries of the start. Threads
+take them in the order of the nodes that they took under the bound before. The solution is that of the first subtree in
+this order that has one: it does not depend on the threads.
+"""
+
+import time
+from concurrent.futures import ThreadPoolExecutor, wait
+from dataclasses import replace
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+from llvmlite import ir
+from numba import njit, types
+from numba.extending import intrinsic
+
+from costtogo.exact import meeting
+from costtogo.exact.cosets import FIRST_LEAST, FLIPS, LINE, ROW, RUN, SETS, TRAILER, Cosets
+from costtogo.exact.hashing import hash_states
+from costtogo.exact.solver import ExactSearch, Means
+from costtogo.progress import SECONDS_BETWEEN, report
+from costtogo.puzzles.cube import OPPOSITE
+from costtogo.puzzles.cube3 import Cube3
+from costtogo.search.ida_star import AT_GOAL, DEPTH, NO_ROOT, ROOT, SOLVED, take_next
+from costtogo.types import NO_STATE, SearchResult, States
+
+NEAR = 100_000  # children of one start that are generated before the table is used: of cubes up to four moves away
+LONGEST = 40  # moves of a path
+SLICE = 2_000_000  # nodes that a thread generates between two looks at the clock
+UNCUT = 200_000  # nodes generated before the tree is cut
+SUBTREES = 1_000  # that it is cut into, at least
+GROUP = 32  # nodes of a depth that are expanded together
+AXES = 3
+# Numbers of a node: coordinates along the axes, pairs of pieces, distances of the inverse and of the cube itself from the
+# axes' subgroups, what has read the moves on this end and on the other, which end this is, the last move, the end where it was made, the parent.
+PAIRS, BACK, AHEAD, READER, OTHER, END, MOVE, MADE_AT, PARENT, NODE = 9, 19, 22, 25, 26, 27, 28, 29, 30, 32
+
+
+class Roots(NamedTuple):
+    """The subtrees that are searched, in order; their roots are all equally far from the start."""
+
+    nodes: np.ndarray  # uint16 [R, NODE]
+    bounds: np.ndarray  # int64 [R], of the distance left
+    counts: np.ndarray  # int64 [R, 2], nodes expanded and generated under this bound
+    ways: np.ndarray  # int8 [R, moves to the root]
+
+
+class Path(NamedTuple):
+    """The nodes that a thread searches, a row for each depth; a search may stop anywhere and go on.
+
+    A row has the children of a group of the row above; row 0 the root alone.
+    """
+
+    nodes: np.ndarray  # uint16 [depths, GROUP · M, NODE]
+    alive: np.ndarray  # uint16 [depths, GROUP · M], the nodes that are within the bound
+    count: np.ndarray  # int64 [depths], of these
+    chosen: np.ndarray  # int64 [depths], how many of them have been expanded
+    place: np.ndarray  # int64 [3]: depth, root or NO_ROOT, whether the goal has been reached
+
+
+class Rules(NamedTuple):
+    """Which moves are tried."""
+
+    onward: np.ndarray  # int16 [2 M + 1, M], see words
+    open: np.ndarray  # int32 [2 M + 1], a bit for each move that is tried
+    within: np.ndarray  # int32 [axes], a bit for each move of an axis' subgroup
+    sizes: np.ndarray  # uint8 [512], the number of bits in nine
+
+
+def words(puzzle: Cube3, moves: list[tuple[int, ...]]) -> np.ndarray:
+    """Which words of moves are tried: the reader's next state by its state and the move, int16 [2 M + 1, M].
+
+    State m + 1 has read move m last, M + m + 1 twice; NO_STATE where another word gives the same cube: turns of one
+    face follow each other only as its clockwise quarter twice, those of two opposite faces only in one order.
+    """
+    count, faces = len(moves), [puzzle.actions[move[0]][0] for move in moves]
+    twice = len({len(move) for move in moves}) == 1  # in quarter turns
+    onward = np.tile(np.arange(1, count + 1, dtype=np.int16), (2 * count + 1, 1))
+    for last, own in enumerate(faces):
+        for move, face in enumerate(faces):
+            if face == own or (face == OPPOSITE[own] and face < own):
+                onward[[last + 1, count + last + 1], move] = NO_STATE
+        if twice and moves[last][0] < puzzle.inverse(moves[last][0]):
+            onward[last + 1, last] = count + last + 1
+    return onward
+
+
+def exact_search(puzzle: Cube3, means: Means) -> ExactSearch | None:
+    """Breadth-first search from both ends of starts that are near the goal; of others IDA*, where there is a table.
+
+    In half turns IDA* alone.
+    """
+    if means.cosets is None:
+        return meeting.exact_search(puzzle, means)
+    near = None if means.half_turns else meeting.exact_search(puzzle, replace(means, max_generated=NEAR))
+
+    def solve(starts: States) -> SearchResult:
+        found = None if near is None else near(starts)
+        if found is not None and (found.solved.all() or found.out_of_time.any()):
+            return found
+        return OptimalSearch(*means.cosets(), means.seconds, means.threads).solve(starts)
+
+    return solve
+
+
+class OptimalSearch:
+    """A search for one start at a time over the table of a metric.
+
+    rows: of cosets.build.  seconds: of each search.  threads: work on one search at a time.
+    """
+
+    def __init__(self, cosets: Cosets, rows: np.ndarray, seconds: float = np.inf, threads: int = 1):
+        self.cosets, self.rows, self.base = cosets, rows, int(rows[-TRAILER])
+        self.seconds, self.threads = seconds, threads
+        onward, within = words(cosets.puzzle, cosets.moves), cosets.coordinates.within
+        bits, parts = 1 << np.arange(len(cosets.moves)), np.arange(512)[:, None] >> np.arange(9) & 1
+        self.rules = Rules(
+            onward,
+            ((onward != NO_STATE) @ bits).astype(np.int32),
+            ((within[None] >> np.arange(AXES)[:, None] & 1) @ bits).astype(np.int32),
+            parts.sum(axis=1).astype(np.uint8),
+        )
+
+    def solve(self, starts: States, below: float = np.inf) -> SearchResult:
+        """Shortest solutions of starts, uint8 [B, D], in the metric's moves; solutions are in quarter turns.
+
+        below: the length of a solution that is known: only shorter ones are looked for, and where there are none,
+        lower_bound is that length. A search whose seconds are up ends unsolved; its lower_bound is proved.
+        """
+        return SearchResult.from_rows(self._solve_one(start, below) for start in starts)
+
+    def bounds(self, states: States) -> np.ndarray:
+        """A lower bound of the distance of states, uint8 [N, 54], by the table: int64 [N]."""
+        return Deepening(self, states[0], 0, 0).roots_of(states).bounds
+
+    def _solve_one(self, start: np.ndarray, below: float) -> tuple:
+        """A row of a SearchResult."""
+        search = Deepening(self, start, time.monotonic() + self.seconds, below)
+        search.run(1, UNCUT)
+        if search.goes_on and not search.late:
+            search.cut()
+            search.run(self.threads, np.inf)
+        expanded, generated = search.counts.tolist()
+        if search.solution is None:
+            return np.inf, expanded, generated, min(search.bound, below), [], False, search.goes_on
+        actions = [action for move in search.solution for action in self.cosets.moves[move]]
+        return search.bound, expanded, generated, search.bound, actions
+
+
+class Deepening:
+    """Depth-first searches of one start, with bounds that grow.
+
+    bound: of the search that is going on; no solution is shorter.  solution: moves, None until one is found.  counts:
+    nodes expanded and generated under finished bounds.
+    """
+
+    def __init__(self, of: OptimalSearch, start: np.ndarray, end: float, below: float):
+        self.of, self.start, self.end, self.below = of, start, end, below
+        self.known, self.step = of.cosets.coordinates, 1 if len({len(m) for m in of.cosets.moves}) > 1 else 2
+        self.counts, self.late = np.zeros(2, dtype=np.int64), False
+        self.took: list[tuple[int, float]] = []  # nodes generated and seconds of each finished bound
+        self.solution = np.zeros(0, dtype=np.int64) if of.cosets.puzzle.is_goal(start[None])[0] else None
+        self.roots = self.roots_of(start[None])
+        self.bound = 0 if self.solution is not None else self._first_bound()
+
+    def _first_bound(self) -> int:
+        """The least length that is not ruled out, of the right parity if every move changes it."""
+        bound = max(1, int(self.roots.bounds[0]))
+        if self.step == 1:
+            return bound
+        corners = self.of.cosets.puzzle.pieces[0].seen(self.start[None])[0] // 3
+        odd = sum(int((corners[:place] > corners[place]).sum()) for place in range(len(corners))) % 2
+        return bound + (bound + odd) % 2
+
+    @property
+    def goes_on(self) -> bool:
+        """True if a shorter solution than those known has not been ruled out."""
+        return self.solution is None and self.bound < self.below
+
+    def run(self, threads: int, most: float) -> None:
+        """Search with one bound after another until there is a solution, or the time or `most` nodes are up."""
+        paths = [_new_path(len(self.of.cosets.moves)) for _ in range(threads)]
+        with ThreadPoolExecutor(threads) as pool:
+            while self.goes_on and not self.late and self.counts[1] < most:
+                race, begun = np.array([0, len(self.roots.bounds)]), time.monotonic()
+                work = partial(self._work, race)
+                going = [pool.submit(work, path) for path in paths]
+                while wait(going, timeout=SECONDS_BETWEEN).not_done:
+                    report(self.work, self.told)
+                self.late = not all([each.result() for each in going])
+                self.took.append((int(self.roots.counts[:, 1].sum()), time.monotonic() - begun))
+                self._look(paths)
+
+    def work(self) -> tuple[int, int]:
+        """Nodes expanded and generated so far, also under the bound that is going on."""
+        expanded, generated = (self.counts + self.roots.counts.sum(axis=0)).tolist()
+        return expanded, generated
+
+    def told(self) -> str:
+        """The bound that is going on, and about how long it and the next take if they have no solution."""
+        told = f"{self.bound} moves"
+        if len(self.took) < 2 or not self.took[-2][0]:
+            return told
+        (before, _), (nodes, seconds) = self.took[-2:]
+        here = seconds * nodes / before
+        return f"{told} (all of them take about {here:,.0f} s, {self.bound + self.step} moves {here * nodes / before:,.0f} s)"
+
+    def _work(self, race: np.ndarray, path: Path) -> bool:
+        """Search subtrees with one path until there are no more (True) or the time is up (False)."""
+        left, of = self.bound - self.roots.ways.shape[1], self.of
+        while time.monotonic() < self.end:
+            if _search(path, self.roots, race, left, of.rows, of.base, of.rules, self.known, SLICE):
+                return True
+        return False
+
+    def _look(self, paths: list[Path]) -> None:
+        """Take the first solution in the order of the subtrees; those of most nodes come first under the next bound."""
+        roots, found = self.roots, {int(path.place[ROOT]): path for path in paths if path.place[AT_GOAL]}
+        self.counts += roots.counts.sum(axis=0)
+        if found and not self.late:
+            first = min(found)
+            self.solution = np.append(roots.ways[first], self._way(found[first]))
+            return
+        order = np.argsort(-roots.counts[:, 1], kind="stable")
+        self.roots = Roots(*(part[order] for part in roots))
+        self.roots.counts[:] = 0
+        if not self.late:
+            self.bound += self.step
+
+    def _way(self, path: Path) -> list[int]:
+        """The moves from the root to the goal: those made at the cube's end, then back those made at its inverse's."""
+        moves, slot = self.of.cosets.moves, int(path.alive[path.place[DEPTH], 0])
+        ends: tuple[list[int], list[int]] = [], []
+        for depth in range(int(path.place[DEPTH]), 0, -1):
+            move, end, parent = path.nodes[depth, slot, [MOVE, MADE_AT, PARENT]]
+            ends[end].append(int(move))
+            slot = parent
+        inverse = self.of.cosets.puzzle.inverse
+        back = [m if len(moves[m]) > 1 else moves.index((inverse(moves[m][0]),)) for m in ends[1]]
+        return ends[0][::-1] + back
+
+    def cut(self) -> None:
+        """Cut the tree into the subtrees of its first layer of SUBTREES cubes or more, each cube once."""
+        puzzle = self.of.cosets.puzzle
+        keeps = [each for each in puzzle.symmetries if (each.apply(self.start[None]) == self.start).all()]
+        states, readers, ways = self.start[None], np.zeros(1, np.int16), np.zeros((1, 0), np.int8)
+        while len(states) < SUBTREES and ways.shape[1] < self.bound - 1:
+            rows, moves = np.nonzero(self.of.rules.onward[readers] != NO_STATE)
+            states = states[rows]
+            for step in range(2):
+                actions = np.array([each[min(step, len(each) - 1)] for each in self.of.cosets.moves])[moves]
+                turns = np.array([len(each) > step for each in self.of.cosets.moves])[moves]
+                states[turns] = puzzle.move(states[turns], actions[turns])
+            readers = self.of.rules.onward[readers[rows], moves]
+            ways = np.column_stack([ways[rows], moves]).astype(np.int8)
+            least = np.min([hash_states(puzzle, each.apply(states)) for each in keeps], axis=0)
+            first = np.sort(np.unique(least, return_index=True)[1])
+            states, readers, ways = states[first], readers[first], ways[first]
+        roots = self.roots_of(states)._replace(ways=ways)
+        roots.nodes[:, READER] = readers
+        order = np.argsort(roots.bounds, kind="stable")
+        self.roots = Roots(*(part[order] for part in roots))
+
+    def roots_of(self, states: States) -> Roots:
+        """Subtrees by the cubes at their roots, as if no moves led there."""
+        followed, pairs = self.of.cosets.states(states)
+        nodes = np.concatenate([followed, pairs, np.zeros((len(states), NODE - BACK))], axis=1).astype(np.uint16)
+        bounds = np.empty(len(states), dtype=np.int64)
+        _bounds(nodes, bounds, self.of.rows, self.of.base, self.known)
+        counts, ways = np.zeros((len(states), 2), dtype=np.int64), np.zeros((len(states), 0), np.int8)
+        return Roots(nodes, bounds, counts, ways)
+
+
+def _new_path(moves: int) -> Path:
+    """A path without a root."""
+    depths, most = LONGEST + 1, GROUP * moves
+    nodes, alive = np.zeros((depths, most, NODE), dtype=np.uint16), np.zeros((depths, most), dtype=np.uint16)
+    return Path(nodes, alive, *np.zeros((2, depths), dtype=np.int64), np.array([0, NO_ROOT, False]))
+
+
+@intrinsic
+def _fetch(context, rows, at):
+    """Begin to load the cache line of a byte."""
+
+    def generate(context, builder, signature, arguments):
+        data = context.make_array(signature.args[0])(context, builder, arguments[0]).data
+        pointer = builder.gep(data, [arguments[1]])
+        flag = ir.IntType(32)
+        kind = ir.FunctionType(ir.VoidType(), [pointer.type, flag, flag, flag])
+        function = builder.module.declare_intrinsic("llvm.prefetch", [pointer.type], kind)
+        builder.call(function, [pointer, flag(0), flag(3), flag(1)])
+        return context.get_dummy_value()
+
+    return types.void(rows, types.int64), generate
+
+
+@njit(cache=True, inline="always")
+def _start_of(twist, flip, number, arrangements, classes, arranged, entries):
+    """Where a coset's row starts, and its entry there."""
+    reads = classes[np.uint32(number if arrangements == 1 else number // 24) * np.uint32(FLIPS) + np.uint32(flip)]
+    symmetry = reads & 15
+    row = np.int64(reads >> 4) * arrangements + arranged[number, symmetry]
+    return row * ROW, np.int64(entries[twist, symmetry])
+
+
+@njit(cache=True, inline="always")
+def _distance(rows, start, entry, base):
+    """The lower bound that the table holds."""
+    value = np.int64(rows[start + (entry >> 2)] >> ((entry & 3) * 2)) & 3
+    if value:
+        return base + value
+    run = (entry & 255) // RUN
+    return np.int64(rows[start + (entry >> 8) * LINE + FIRST_LEAST + (run >> 1)] >> ((run & 1) * 4)) & 15
+
+
+@njit(cache=True, inline="always")
+def _inverse_sums(nodes, row, slot, inverse_twists, inverse_edges):
+    """The sums over a node's pairs: twists, flips and slices of its inverse along all axes."""
+    twists, flips, numbers = np.uint64(0), np.uint64(0), np.uint64(0)
+    for pair in range(4):
+        twists += inverse_twists[pair, nodes[row, slot, PAIRS + pair]]
+    for pair in range(6):
+        at = nodes[row, slot, PAIRS + 4 + pair]
+        flips += inverse_edges[pair, at, 0]
+        numbers += inverse_edges[pair, at, 1]
+    return twists, flips, numbers
+
+
+@njit(cache=True, inline="always")
+def _inverse_coordinates(axis, twists, flips, numbers, slices):
+    """Twist, flip and slice of the inverse along an axis, from the sums over its pairs."""
+    twist = np.uint16((twists >> np.uint64(12 * axis)) & np.uint64(0xFFF))
+    flip = np.uint16((flips >> np.uint64(11 * axis)) & np.uint64(0x7FF))
+    return twist, flip, slices[(numbers >> np.uint64(16 * axis)) & np.uint64(0xFFFF)]
+
+
+@njit(cache=True)
+def _invert(nodes, row, slot, inverse_twists, inverse_edges, slices, codes):
+    """Replace a node by that of the inverse cube: its next move is made at the other end.  codes: int64 [12], scratch."""
+    twists, flips, numbers = _inverse_sums(nodes, row, slot, inverse_twists, inverse_edges)
+    for axis in range(AXES):
+        twist, flip, number = _inverse_coordinates(axis, twists, flips, numbers, slices)
+        nodes[row, slot, 3 * axis], nodes[row, slot, 3 * axis + 1], nodes[row, slot, 3 * axis + 2] = twist, flip, number
+        back, ahead = nodes[row, slot, BACK + axis], nodes[row, slot, AHEAD + axis]
+        nodes[row, slot, BACK + axis], nodes[row, slot, AHEAD + axis] = ahead, back
+    reader, other = nodes[row, slot, READER], nodes[row, slot, OTHER]
+    nodes[row, slot, READER], nodes[row, slot, OTHER] = other, reader
+    nodes[row, slot, END] ^= 1
+    first = PAIRS
+    for size, pairs in ((3, 4), (2, 6)):
+        for pair in range(pairs):
+            both = nodes[row, slot, first + pair]
+            for piece, code in ((2 * pair, both // 24), (2 * pair + 1, both % 24)):
+                codes[code // size] = size * piece + (size - code % size) % size
+        for pair in range(pairs):
+            nodes[row, slot, first + pair] = 24 * codes[2 * pair] + codes[2 * pair + 1]
+        first += pairs
+
+
+@njit(cache=True)
+def _bounds(nodes, bounds, rows, base, known):
+    """The lower bound of each root; the six distances are entered in its node."""
+    arrangements = len(known.slice_moves) // SETS
+    for root in range(len(nodes)):
+        sums = _inverse_sums(nodes[None], 0, root, known.inverse_twists, known.inverse_edges)
+        bounds[root] = 0
+        for axis in range(AXES):
+            for place in (AHEAD, BACK):
+                twist, flip, number = _inverse_coordinates(axis, sums[0], sums[1], sums[2], known.slices)
+                if place == AHEAD:
+                    twist, flip, number = nodes[root, 3 * axis], nodes[root, 3 * axis + 1], nodes[root, 3 * axis + 2]
+                start, entry = _start_of(
+                    twist, flip, number, arrangements, known.classes, known.arranged, known.entries
+                )
+                nodes[root, place + axis] = _distance(rows, start, entry, base)
+                bounds[root] = max(bounds[root], nodes[root, place + axis])
+
+
+@njit(cache=True, nogil=True)
+def _search(path, roots, race, bound, rows, base, rules, known, allowed):
+    """Go on searching: until no subtree is left or one led to the goal (True), or for `allowed` nodes (False).
+
+    bound: without the moves to the roots. One function with all arrays as locals, as in ida_star, and for its reason.
+    """
+    nodes, alive, count, chosen, place = path
+    onward, opened, subgroup, sizes = rules
+    twist_moves, flip_moves, slice_moves, classes, arranged, entries = known[:6]
+    axis_moves, within, corner_moves, edge_moves, inverse_twists, inverse_edges, slices = known[9:]
+    moves, arrangements = slice_moves.shape[1], len(slice_moves) // SETS
+    starts, places = np.empty(GROUP * moves, dtype=np.int64), np.empty(GROUP * moves, dtype=np.int64)
+    sums, codes = np.empty((GROUP * moves, 3), dtype=np.uint64), np.empty(12, dtype=np.int64)
+    depth, root = place[DEPTH], place[ROOT]
+    expanded, generated, told = 0, 0, 0
+    # Another thread has solved an earlier root: this one no longer matters.
+    if root > race[SOLVED]:
+        root = NO_ROOT
+    while generated < allowed:
+        # Go on to the next root that the bound lets in, where the last one has been searched.
+        if root == NO_ROOT:
+            root = take_next(race)
+            while root < race[SOLVED] and roots.bounds[root] > bound:
+                root = take_next(race)
+            if root >= race[SOLVED]:
+                root = NO_ROOT
+                break
+            nodes[0, 0] = roots.nodes[root]
+            alive[0, 0], count[0], chosen[0], depth = 0, 1, 0, 0
+            expanded, told = 0, generated
+        if chosen[depth] == count[depth]:
+            if depth == 0:
+                roots.counts[root, 0] += expanded
+                roots.counts[root, 1] += generated - told
+                root, expanded, told = NO_ROOT, 0, generated
+            else:
+                depth -= 1
+            continue
+        # Generate the children of the next nodes.
+        left, below, lives = bound - depth - 1, depth + 1, 0
+        last = min(chosen[depth] + GROUP, count[depth])
+        for i in range(chosen[depth], last):
+            parent = alive[depth, i]
+            # A move of an axis' subgroup leaves the inverse's distance from it as it is: it is not tried if that is
+            # beyond the bound. Go on at the end, of the cube or its inverse, where fewer moves are left to try.
+            cut, other_cut = 0, 0
+            for axis in range(AXES):
+                if nodes[depth, parent, BACK + axis] > left:
+                    cut |= subgroup[axis]
+                if nodes[depth, parent, AHEAD + axis] > left:
+                    other_cut |= subgroup[axis]
+            todo = opened[nodes[depth, parent, READER]] & ~cut
+            other = opened[nodes[depth, parent, OTHER]] & ~other_cut
+            if sizes[other & 511] + sizes[other >> 9] < sizes[todo & 511] + sizes[todo >> 9]:
+                _invert(nodes, depth, parent, inverse_twists, inverse_edges, slices, codes)
+                todo = other
+            for move in range(moves):
+                if not (todo >> move) & 1:
+                    continue
+                twist = twist_moves[nodes[depth, parent, 0], move]
+                flip = flip_moves[nodes[depth, parent, 1], move]
+                number = slice_moves[nodes[depth, parent, 2], move]
+                nodes[below, lives, 0], nodes[below, lives, 1], nodes[below, lives, 2] = twist, flip, number
+                nodes[below, lives, MOVE], nodes[below, lives, PARENT] = move, parent
+                nodes[below, lives, MADE_AT] = nodes[below, lives, END] = nodes[depth, parent, END]
+                start, entry = _start_of(twist, flip, number, arrangements, classes, arranged, entries)
+                _fetch(rows, start + (entry >> 2))
+                starts[lives], places[lives] = start, entry
+                alive[below, lives] = lives
+                lives += 1
+        expanded, generated = expanded + last - chosen[depth], generated + lives
+        chosen[depth] = last
+        # Drop those beyond the bound, one axis after another.
+        for axis in range(AXES):
+            passed = 0
+            for i in range(lives):
+                distance = _distance(rows, starts[i], places[i], base)
+                if distance > left:
+                    continue
+                slot = alive[below, i]
+                nodes[below, slot, AHEAD + axis] = distance
+                alive[below, passed] = slot
+                if axis + 1 < AXES:
+                    move, parent = nodes[below, slot, MOVE], nodes[below, slot, PARENT]
+                    seen, column = axis_moves[axis + 1, move], 3 * axis + 3
+                    twist = twist_moves[nodes[depth, parent, column], seen]
+                    flip = flip_moves[nodes[depth, parent, column + 1], seen]
+                    number = slice_moves[nodes[depth, parent, column + 2], seen]
+                    nodes[below, slot, column], nodes[below, slot, column + 1] = twist, flip
+                    nodes[below, slot, column + 2] = number
+                    start, entry = _start_of(twist, flip, number, arrangements, classes, arranged, entries)
+                    _fetch(rows, start + (entry >> 2))
+                    starts[passed], places[passed] = start, entry
+                passed += 1
+            lives = passed
+        # The same for the inverse, whose coordinates are sums over where pairs of pieces are.
+        for i in range(lives):
+            slot = alive[below, i]
+            move, parent = nodes[below, slot, MOVE], nodes[below, slot, PARENT]
+            for pair in range(PAIRS, PAIRS + 4):
+                nodes[below, slot, pair] = corner_moves[nodes[depth, parent, pair], move]
+            for pair in range(PAIRS + 4, PAIRS + 10):
+                nodes[below, slot, pair] = edge_moves[nodes[depth, parent, pair], move]
+            sums[i, 0], sums[i, 1], sums[i, 2] = _inverse_sums(nodes, below, slot, inverse_twists, inverse_edges)
+        for axis in range(AXES):
+            for i in range(lives):
+                if (within[nodes[below, alive[below, i], MOVE]] >> axis) & 1:
+                    continue
+                twist, flip, number = _inverse_coordinates(axis, sums[i, 0], sums[i, 1], sums[i, 2], slices)
+                starts[i], places[i] = _start_of(twist, flip, number, arrangements, classes, arranged, entries)
+                _fetch(rows, starts[i] + (places[i] >> 2))
+            passed = 0
+            for i in range(lives):
+                slot = alive[below, i]
+                if (within[nodes[below, slot, MOVE]] >> axis) & 1:
+                    distance = np.int64(nodes[depth, nodes[below, slot, PARENT], BACK + axis])
+                else:
+                    distance = _distance(rows, starts[i], places[i], base)
+                if distance > left:
+                    continue
+                nodes[below, slot, BACK + axis] = distance
+                alive[below, passed] = slot
+                for part in range(3):
+                    sums[passed, part] = sums[i, part]
+                passed += 1
+            lives = passed
+        for i in range(lives):
+            slot = alive[below, i]
+            parent = nodes[below, slot, PARENT]
+            nodes[below, slot, READER] = onward[nodes[depth, parent, READER], nodes[below, slot, MOVE]]
+            nodes[below, slot, OTHER] = nodes[depth, parent, OTHER]
+        # Without moves left, a child is solved or of no use.
+        if left == 0:
+            for i in range(lives):
+                slot, home = alive[below, i], True
+                for pair in range(4):
+                    home &= nodes[below, slot, PAIRS + pair] == 3 * (24 * 2 * pair + 2 * pair + 1)
+                for pair in range(6):
+                    home &= nodes[below, slot, PAIRS + 4 + pair] == 2 * (24 * 2 * pair + 2 * pair + 1)
+                if home:
+                    alive[below, 0], place[AT_GOAL] = slot, True
+            lives = 0
+            if place[AT_GOAL]:
+                race[SOLVED] = min(race[SOLVED], root)
+                depth = below
+                break
+        if lives:
+            depth = below
+            count[depth], chosen[depth] = lives, 0
+    if root != NO_ROOT:
+        roots.counts[root, 0] += expanded
+        roots.counts[root, 1] += generated - told
+    place[DEPTH], place[ROOT] = depth, root
+    return root == NO_ROOT or bool(place[AT_GOAL])

@@ -1,0 +1,151 @@
+"""The optimal solver of the 3×3×3 cube: its coordinates, its table of distances, and its search."""
+
+from functools import cache
+
+import numpy as np
+import pytest
+
+from costtogo.exact.cosets import ROW, Cosets, build
+from costtogo.exact.meeting import MeetingSearch
+from costtogo.exact.nearby import nearby_table
+from costtogo.puzzles import make
+from costtogo.puzzles.base import apply, random_walks, solves
+from costtogo.search.optimal import OptimalSearch
+from costtogo.solving.cache import mapped
+
+CUBE = make("cube3")
+METRICS = pytest.mark.parametrize("half_turns", [False, True], ids=["qtm", "htm"])
+
+
+@cache
+def small(half_turns):
+    """The coordinates of a metric, and a table of the nearest layers, which is built at once."""
+    cosets = Cosets(CUBE, half_turns, arranged=False)
+    return cosets, build(cosets, near_share=1e-5)
+
+
+@cache
+def nearby():
+    """All cubes within five quarter turns of the goal."""
+    return nearby_table(CUBE, 5)
+
+
+def walks(count, moves, seed=0):
+    return random_walks(CUBE, count, moves, np.random.default_rng(seed))[:, -1]
+
+
+@METRICS
+@pytest.mark.parametrize("arranged", [False, True])
+def test_the_coordinates_of_a_cube_follow_its_moves(half_turns, arranged):
+    cosets = Cosets(CUBE, half_turns, arranged)
+    states, tables = walks(50, 25), cosets.coordinates
+    followed, pairs = cosets.states(states)
+    for number, actions in enumerate(cosets.moves):
+        moved = states
+        for action in actions:
+            moved = CUBE.move(moved, np.full(len(states), action))
+        along, placed = cosets.states(moved)
+        for axis, seen in enumerate(tables.axis_moves[:, number]):
+            parts = zip((tables.twist_moves, tables.flip_moves, tables.slice_moves), range(3 * axis, 9), strict=False)
+            for table, column in parts:
+                assert (table[followed[:, column], seen] == along[:, column]).all()
+        assert (tables.corner_moves[pairs[:, :4], number] == placed[:, :4]).all()
+        assert (tables.edge_moves[pairs[:, 4:], number] == placed[:, 4:]).all()
+
+
+@METRICS
+def test_layers_of_the_table_are_those_of_all_classes_counted_otherwise(half_turns):
+    """Orbits under the sixteen symmetries of the cosets of all cubes of a layer, found by whole cubes."""
+    cosets, found = Cosets(CUBE, half_turns, arranged=False), [1]
+    build(cosets, lambda depth, count: found.append(count), near_share=1e-7)
+    sixteen = [CUBE.symmetries[number] for number in cosets.sixteen]
+    layer, seen, counts = CUBE.goal[None], set(), []
+    for _ in range(4):
+        images = [cosets.states(each.apply(layer))[0][:, :3] for each in sixteen]
+        keys = [tuple(key) for key in np.stack(images, axis=1).tolist()]
+        least = {tuple(min(key)): row for row, key in enumerate(keys) if tuple(min(key)) not in seen}
+        counts.append(len(least))
+        seen |= set(least)
+        layer = layer[list(least.values())]
+        turned = []
+        for actions in cosets.moves:
+            moved = layer
+            for action in actions:
+                moved = CUBE.move(moved, np.full(len(moved), action))
+            turned.append(moved)
+        layer = np.concatenate(turned)
+    assert found[: len(counts)] == counts
+
+
+@METRICS
+def test_no_bound_is_beyond_the_distance(half_turns):
+    search = OptimalSearch(*small(half_turns))
+    for moves in range(1, 12):
+        states = walks(100, moves, seed=moves)
+        assert search.bounds(states).max() <= moves
+
+
+def test_every_cube_of_the_first_layers_is_solved_in_its_distance():
+    search, table = OptimalSearch(*small(False)), nearby()
+    layers = [CUBE.goal[None]]
+    for _ in range(3):
+        layers.append(np.unique(CUBE.expand(layers[-1])[0].reshape(-1, CUBE.cells), axis=0))
+    states = np.concatenate([*layers, walks(100, 4), walks(100, 5)])
+    found = search.solve(states)
+    assert (found.cost == table(states)).all()
+    assert solves(CUBE, states, found.solutions).all()
+    assert [len(solution) for solution in found.solutions] == found.cost.tolist()
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_solutions_are_as_long_as_those_of_another_method(threads):
+    states = np.concatenate([walks(3, moves, seed=moves) for moves in range(7, 11)])
+    other = MeetingSearch(CUBE, nearby(), 10_000_000).solve(states)
+    found = OptimalSearch(*small(False), threads=threads).solve(states)
+    assert (found.cost == other.cost).all() and (found.lower_bound == found.cost).all()
+    assert solves(CUBE, states, found.solutions).all()
+
+
+def test_a_half_turn_counts_as_one_move():
+    search = OptimalSearch(*small(True))
+    for scramble, length in (("R2", 1), ("R2 U2 F2", 3), ("R U R' U'", 4), ("L R2 U2", 3)):
+        state = apply(CUBE, CUBE.goal, CUBE.parse_moves(scramble))
+        found = search.solve(state[None])
+        assert found.cost[0] == length == CUBE.half_turn_length(found.solutions[0].tolist())
+        assert solves(CUBE, state[None], found.solutions)[0]
+
+
+def test_the_solution_does_not_depend_on_the_number_of_threads(monkeypatch):
+    monkeypatch.setattr("costtogo.search.optimal.UNCUT", 100)
+    states = walks(3, 11, seed=5)
+    one, two = (OptimalSearch(*small(False), threads=threads).solve(states) for threads in (1, 2))
+    assert [each.tolist() for each in one.solutions] == [each.tolist() for each in two.solutions]
+
+
+def test_without_time_there_is_a_proved_bound_and_a_known_length_is_the_last_word():
+    state = walks(1, 40, seed=1)
+    ended = OptimalSearch(*small(False), seconds=0.2).solve(state)
+    assert not ended.solved[0] and ended.out_of_time[0] and 8 <= ended.lower_bound[0] <= 26
+    near = walks(1, 9, seed=2)
+    length = OptimalSearch(*small(False)).solve(near).cost[0]
+    proved = OptimalSearch(*small(False)).solve(near, below=length)
+    assert not proved.solved[0] and not proved.out_of_time[0] and proved.lower_bound[0] == length
+
+
+def test_a_mapped_file_is_made_once_and_again_when_it_is_damaged(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("COSTTOGO_CACHE", str(tmp_path))
+    made = []
+
+    def make():
+        made.append(1)
+        return np.arange(ROW, dtype=np.uint8)
+
+    first = mapped("table", make)
+    (tmp_path / ".table.deadbeef").write_bytes(b"part")
+    assert (mapped("table", make) == first).all() and len(made) == 1
+    content = bytearray((tmp_path / "table").read_bytes())
+    content[5] ^= 1
+    (tmp_path / "table").write_bytes(content)
+    assert (mapped("table", make) == first).all() and len(made) == 2
+    assert "is damaged: it is made again" in capsys.readouterr().err
+    assert not (tmp_path / ".table.deadbeef").exists()
