@@ -88,9 +88,9 @@ def test_no_bound_is_beyond_the_distance(half_turns):
 def test_every_cube_of_the_first_layers_is_solved_in_its_distance():
     search, table = OptimalSearch(*small(False)), nearby()
     layers = [CUBE.goal[None]]
-    for _ in range(3):
+    for _ in range(2):
         layers.append(np.unique(CUBE.expand(layers[-1])[0].reshape(-1, CUBE.cells), axis=0))
-    states = np.concatenate([*layers, walks(100, 4), walks(100, 5)])
+    states = np.concatenate([*layers, walks(50, 3), walks(50, 4), walks(50, 5)])
     found = search.solve(states)
     assert (found.cost == table(states)).all()
     assert solves(CUBE, states, found.solutions).all()

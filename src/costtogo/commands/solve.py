@@ -179,9 +179,8 @@ def progress_shown() -> Iterator[Callable[[Progress], None] | None]:
         def show(progress: Progress) -> None:
             best = f", best so far {progress.best_length:.0f} moves" if np.isfinite(progress.best_length) else ""
             at = f" {progress.told}" if progress.told else ""
-            status.update(
-                f"searching{at}: {progress.nodes_expanded:,} nodes expanded, {progress.nodes_generated:,} generated{best}"
-            )
+            nodes = f"{progress.nodes_expanded:,} nodes expanded, {progress.nodes_generated:,} generated"
+            status.update(f"searching{at}: {nodes}{best}")
 
         yield show
 

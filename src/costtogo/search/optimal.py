@@ -16,7 +16,6 @@ this order that has one: it does not depend on the threads.
 import time
 from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import replace
-from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -41,8 +40,9 @@ UNCUT = 200_000  # nodes generated before the tree is cut
 SUBTREES = 1_000  # that it is cut into, at least
 GROUP = 32  # nodes of a depth that are expanded together
 AXES = 3
-# Numbers of a node: coordinates along the axes, pairs of pieces, distances of the inverse and of the cube itself from the
-# axes' subgroups, what has read the moves on this end and on the other, which end this is, the last move, the end where it was made, the parent.
+# Numbers of a node: coordinates along the axes, pairs of pieces, distances of the inverse and of the cube itself from
+# the axes' subgroups, what has read the moves on this end and on the other, which end this is, the last move, the end
+# where it was made, the parent.
 PAIRS, BACK, AHEAD, READER, OTHER, END, MOVE, MADE_AT, PARENT, NODE = 9, 19, 22, 25, 26, 27, 28, 29, 30, 32
 
 
@@ -190,14 +190,14 @@ class Deepening:
     def run(self, threads: int, most: float) -> None:
         """Search with one bound after another until there is a solution, or the time or `most` nodes are up."""
         paths = [_new_path(len(self.of.cosets.moves)) for _ in range(threads)]
-        with ThreadPoolExecutor(threads) as pool:
+        with ThreadPoolExecutor(threads) as pool:  # which starts its threads when they are needed
             while self.goes_on and not self.late and self.counts[1] < most:
                 race, begun = np.array([0, len(self.roots.bounds)]), time.monotonic()
-                work = partial(self._work, race)
-                going = [pool.submit(work, path) for path in paths]
+                going = [pool.submit(self._work, race, path) for path in paths[1:]]
+                done = [self._work(race, paths[0])]
                 while wait(going, timeout=SECONDS_BETWEEN).not_done:
                     report(self.work, self.told)
-                self.late = not all([each.result() for each in going])
+                self.late = not all([*done, *(each.result() for each in going)])
                 self.took.append((int(self.roots.counts[:, 1].sum()), time.monotonic() - begun))
                 self._look(paths)
 
@@ -213,12 +213,14 @@ class Deepening:
             return told
         (before, _), (nodes, seconds) = self.took[-2:]
         here = seconds * nodes / before
-        return f"{told} (all of them take about {here:,.0f} s, {self.bound + self.step} moves {here * nodes / before:,.0f} s)"
+        after = here * nodes / before
+        return f"{told} (all of them take about {here:,.0f} s, {self.bound + self.step} moves {after:,.0f} s)"
 
     def _work(self, race: np.ndarray, path: Path) -> bool:
         """Search subtrees with one path until there are no more (True) or the time is up (False)."""
         left, of = self.bound - self.roots.ways.shape[1], self.of
         while time.monotonic() < self.end:
+            report(self.work, self.told)
             if _search(path, self.roots, race, left, of.rows, of.base, of.rules, self.known, SLICE):
                 return True
         return False
@@ -346,7 +348,7 @@ def _inverse_coordinates(axis, twists, flips, numbers, slices):
 
 @njit(cache=True)
 def _invert(nodes, row, slot, inverse_twists, inverse_edges, slices, codes):
-    """Replace a node by that of the inverse cube: its next move is made at the other end.  codes: int64 [12], scratch."""
+    """Replace a node by that of the inverse cube: its next move is at the other end.  codes: int64 [12], scratch."""
     twists, flips, numbers = _inverse_sums(nodes, row, slot, inverse_twists, inverse_edges)
     for axis in range(AXES):
         twist, flip, number = _inverse_coordinates(axis, twists, flips, numbers, slices)
