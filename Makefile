@@ -5,7 +5,7 @@ BIN := .venv/bin
 MLFLOW_PORT ?= 5000
 export MLFLOW_DISABLE_TELEMETRY := true
 
-.PHONY: all environment test docs test-page test-slurm test-server bench net torture smoke ui report figures
+.PHONY: all environment test docs test-page test-slurm test-server bench gpu net torture smoke ui report figures
 .PHONY: release clean
 
 all: environment
@@ -57,6 +57,10 @@ bench: .venv-bench/ready
 	.venv-bench/bin/python -m pip install --quiet --disable-pip-version-check --editable ".[bench]" \
 	|| .venv-bench/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --editable .
 	touch $@
+
+# On a machine with a GPU, about nine minutes; .venv is not needed, but Python with torch and what benchmarks/gpu.py names.
+gpu:
+	PYTHONPATH=src $(PYTHON) -m benchmarks.gpu $(OPTIONS)
 
 net: environment
 	$(BIN)/python -m net $(BEFORE) $(AFTER)

@@ -7,8 +7,10 @@ import sys
 import numpy as np
 import pandas as pd
 import pytest
+import torch
+from messages import is_one_sentence
 
-from benchmarks import results, scaling, sizing
+from benchmarks import gpu, results, scaling, sizing
 from benchmarks.__main__ import PROJECT, WAITING, measure, run_side
 from benchmarks.results import COLUMNS, Outcome, put_between
 from benchmarks.works import LESS, MORE, WORKS, Row, Work
@@ -131,3 +133,42 @@ def test_the_page_on_size_has_the_tables_that_the_committed_rows_give():
     page = (PROJECT / "docs" / "sizing.md").read_text(encoding="utf-8").splitlines()
     told = [*sizing.checks(rows, pd.read_csv(folder / "sizing.csv")), *sizing.works(rows, default)]
     assert [line for line in told if line.startswith("|")] == [line for line in page if line.startswith("|")]
+
+
+def test_a_part_of_the_job_for_a_gpu_leaves_its_measurements_and_where_they_were_made(tmp_path, capsys):
+    options = ["--tiny", "--device", "cpu", "--out", str(tmp_path), "--part", "walks", "--part", "davi"]
+    assert gpu.main(options) == 0
+    walks, davi = (read_json(tmp_path / f"{part}.json") for part in ("walks", "davi"))
+    assert walks["tiny"] and walks["device"] and walks["torch"] and walks["rows"][0]["unit"] == "states/s"
+    assert [row["value"] > 0 for row in davi["rows"]] == [True, True]
+    assert "walks drawn, cube" in capsys.readouterr().out
+
+
+def test_the_job_for_a_gpu_begins_no_part_when_its_minutes_are_up(tmp_path, capsys):
+    assert gpu.main(["--tiny", "--device", "cpu", "--out", str(tmp_path), "--minutes", "0"]) == 0
+    assert capsys.readouterr().out.count("no time is left") == len(gpu.PARTS) and not [*tmp_path.iterdir()]
+
+
+def test_what_the_job_measured_before_it_was_interrupted_is_kept(tmp_path, capsys, monkeypatch):
+    def interrupted(job):
+        yield {"work": "first", "value": 1.0, "unit": "s"}
+        raise KeyboardInterrupt
+
+    monkeypatch.setitem(gpu.PARTS, "walks", interrupted)
+    assert gpu.main(["--device", "cpu", "--out", str(tmp_path), "--part", "walks"]) == 130
+    assert is_one_sentence(capsys.readouterr().err.strip())
+    assert [row["work"] for row in read_json(tmp_path / "walks.json")["rows"]] == ["first"]
+
+
+@pytest.mark.parametrize(("found", "status"), [(1, 0), (0, 1)])
+def test_the_job_for_a_gpu_fails_if_the_engines_differ(found, status, tmp_path, monkeypatch):
+    row = {"work": "successors", "value": found, "unit": "1 if equal"}
+    monkeypatch.setitem(gpu.PARTS, "check", lambda job: iter([row]))
+    assert gpu.main(["--device", "cpu", "--out", str(tmp_path), "--part", "check"]) == status
+
+
+def test_a_gpu_that_is_not_there_costs_the_job_one_sentence(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    assert gpu.main(["--out", str(tmp_path)]) == 1
+    told = capsys.readouterr().err.strip()
+    assert is_one_sentence(told) and "torch finds no CUDA device" in told

@@ -382,6 +382,14 @@ def test_a_gated_network_reads_the_largest_cell_first_and_is_never_below_zero_wh
     np.testing.assert_allclose(values, np.maximum(raw.numpy(), 0), atol=1e-6)
 
 
+def test_a_checkpoint_is_loaded_on_the_device_that_there_is_unless_one_is_named(checkpoint, monkeypatch):
+    asked = []
+    monkeypatch.setattr(networks, "present", lambda device: asked.append(device) or "cpu")
+    load(checkpoint)
+    load(checkpoint, device="cuda")
+    assert asked == ["auto", "cuda"]
+
+
 @pytest.mark.parametrize("found", [False, True])
 def test_device_auto_is_cuda_where_torch_finds_it(monkeypatch, found):
     monkeypatch.setattr(torch.cuda, "is_available", lambda: found)

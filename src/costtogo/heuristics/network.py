@@ -66,7 +66,7 @@ def present(device: str, processes: int = 1) -> str:
     if device == "auto":
         device = "cuda" if torch.cuda.is_available() else "cpu"
     if device == "cuda" and not torch.cuda.is_available():
-        raise UserError("The study asks for device: cuda, but torch finds no CUDA device; say device: auto.")
+        raise UserError("The device cuda is asked for, but torch finds no CUDA device; ask for auto or cpu.")
     if device == "cuda" and processes > torch.cuda.device_count():
         raise UserError(
             f"A training asks for processes: {processes}, each on a CUDA device of its own, but torch finds "
@@ -243,7 +243,7 @@ def _refuse_other_rules(path: Path | str, description: dict) -> None:
         )
 
 
-def load(path: Path | str, precision: str | None = None, device: str = "cpu") -> NetworkHeuristic:
+def load(path: Path | str, precision: str | None = None, device: str = "auto") -> NetworkHeuristic:
     """A checkpoint as a heuristic, in the given precision.
 
     The default is float32, or bfloat16 if it was trained in bfloat16 and the device multiplies it natively.
