@@ -28,7 +28,7 @@ from costtogo.workflow.state import State
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "src" / "costtogo"
 LAYERS = [  # each imports from those above it alone; stages is the last that results run through
-    {"types", "syntax", "collecting", "progress"},
+    {"types", "syntax", "collecting", "progress", "compiled"},
     {"files", "parallel"},
     {"puzzles", "external_files"},
     {"sources"},

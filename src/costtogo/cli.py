@@ -24,6 +24,7 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
+    context_settings={"default_map": {"help": False}},  # else typer loads pydantic for `costtogo solve --help`
     help="Learned cost-to-go heuristics for combinatorial puzzles: exact tables, DAVI training, audit, BWAS, report. "
     "The workflow is run by `snakemake --cores all`; these commands are for you.",
 )

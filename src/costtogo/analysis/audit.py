@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 
 from costtogo.analysis.intervals import share_interval
+from costtogo.compiled import njit
 from costtogo.types import NO_STATE, CostToGo, Neighbours
 
 ENDS = ("low", "high")

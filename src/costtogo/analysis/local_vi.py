@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-from numba import njit
 
+from costtogo.compiled import njit
 from costtogo.learning.local_vi import OUTSIDE, UNREACHED, Local, Subproblem
 from costtogo.puzzles.sliding import BLANK
 from costtogo.types import States

@@ -2,8 +2,8 @@
 
 import numpy as np
 import pandas as pd
-from numba import njit
 
+from costtogo.compiled import njit
 from costtogo.types import NO_STATE, CostToGo, Neighbours
 
 UNKNOWN, ON_THE_WAY, ENDLESS, SOLVED = 0, 1, 2, 3  # how the greedy walk from a state ends

@@ -1,8 +1,8 @@
 """Breadth-first search over the graph of a puzzle: the exact distance of every state from the goal."""
 
 import numpy as np
-from numba import njit
 
+from costtogo.compiled import njit
 from costtogo.exact.graph import Graph
 from costtogo.types import NO_STATE, UserError
 

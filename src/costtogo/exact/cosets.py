@@ -24,8 +24,8 @@ from itertools import permutations, product
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
+from costtogo.compiled import njit
 from costtogo.puzzles.base import Symmetry, permuted
 from costtogo.puzzles.cube3 import Cube3
 

@@ -4,8 +4,8 @@ from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
+from costtogo.compiled import njit
 from costtogo.puzzles.base import ListedPuzzle, Puzzle
 from costtogo.types import NO_STATE, Neighbours, Ranks
 

@@ -8,8 +8,8 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
+from costtogo.compiled import njit
 from costtogo.exact.hashing import NONE, first_slot, hash_numbers, hash_of, next_slot
 from costtogo.puzzles.base import ListedPuzzle, inverses
 from costtogo.puzzles.generators import Generators

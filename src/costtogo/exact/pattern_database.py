@@ -20,9 +20,10 @@ from pathlib import Path
 
 import numpy as np
 from llvmlite import ir
-from numba import njit, types
+from numba import types
 from numba.extending import intrinsic
 
+from costtogo.compiled import njit
 from costtogo.exact.partition import (
     Partition,
     Shared,

@@ -11,8 +11,8 @@ from collections import deque
 from functools import lru_cache
 
 import numpy as np
-from numba import njit
 
+from costtogo.compiled import njit
 from costtogo.puzzles.sliding import ACTIONS, TILE_FROM
 from costtogo.types import NO_STATE
 

@@ -11,8 +11,8 @@ from math import comb
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
+from costtogo.compiled import njit
 from costtogo.puzzles.sokoban import BOX, PLAYER, STEPS, WALL, Sokoban, is_box
 from costtogo.types import NO_STATE, CostToGo, Ranks, SearchResult, States, UserError
 

@@ -8,8 +8,8 @@ cannot all stay in it; each that must leave and come back costs two more moves; 
 from functools import lru_cache
 
 import numpy as np
-from numba import njit
 
+from costtogo.compiled import njit
 from costtogo.exact.pattern_database import build
 from costtogo.heuristics.tile_sums import TileSumHeuristic, tile_sums
 from costtogo.puzzles.sliding import SlidingTiles

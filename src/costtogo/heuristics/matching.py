@@ -13,8 +13,8 @@ it is at most 1 + M after that push.
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
+from costtogo.compiled import njit
 from costtogo.exact.sokoban import BLOCKED, NOTHING, Floor, bare, by_level, floor_of
 from costtogo.puzzles.sokoban import BOX, PLAYER, STEPS, WALL, Sokoban, is_box
 from costtogo.types import CostToGo, States

@@ -7,8 +7,8 @@ the evaluation of whole boards and searches that update the ranks from move to m
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
+from costtogo.compiled import njit
 from costtogo.exact.partition import TRANSPOSED, symmetries
 from costtogo.exact.pattern_database import PatternDatabase, slides, weights
 from costtogo.puzzles.sliding import SlidingTiles

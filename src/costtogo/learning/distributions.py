@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 
 import numpy as np
-from numba import njit
 
+from costtogo.compiled import njit
 from costtogo.exact.graph import neighbour_table
 from costtogo.puzzles.base import Puzzle
 from costtogo.types import NO_STATE

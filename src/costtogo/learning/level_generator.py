@@ -12,8 +12,8 @@ A level is solvable because it was made by steps back from a solved one.
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
+from costtogo.compiled import njit
 from costtogo.exact.hashing import EMPTY, ONE, hash_numbers, hash_of, slot_of
 from costtogo.learning.random_numbers import below, split_mix
 from costtogo.params.base import derive_seed

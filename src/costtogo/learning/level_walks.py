@@ -6,8 +6,8 @@ that no step leads to, so that no search comes by them.
 """
 
 import numpy as np
-from numba import njit
 
+from costtogo.compiled import njit
 from costtogo.learning.random_numbers import remainder, xor_shift
 from costtogo.puzzles.sokoban import BOX_ON_TARGET, FLOOR, PLAYER, TARGET, WALL, Sokoban, back, back_allowed
 from costtogo.types import NO_ACTION, States

@@ -7,8 +7,8 @@ of all, so that no network is trained on a level that it is chosen by or tested 
 from pathlib import Path
 
 import numpy as np
-from numba import njit
 
+from costtogo.compiled import njit
 from costtogo.exact.hashing import hash_states
 from costtogo.exact.sokoban import bare
 from costtogo.files import read_text

@@ -13,8 +13,8 @@ from functools import cached_property, partial
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
+from costtogo.compiled import njit
 from costtogo.puzzles.sliding import BLANK, SlidingTiles
 from costtogo.types import SearchResult, States, UserError
 

@@ -4,7 +4,8 @@ Two generators, as levels and walks are made with one each: neither may change, 
 """
 
 import numpy as np
-from numba import njit
+
+from costtogo.compiled import njit
 
 
 @njit(cache=True)

@@ -13,7 +13,6 @@ from collections.abc import Callable
 from difflib import get_close_matches
 from functools import lru_cache
 from importlib import import_module
-from importlib.metadata import entry_points
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -210,6 +209,8 @@ def _of_file(path: Path) -> tuple[Family, list[Any]]:
 @lru_cache(maxsize=4)
 def _families_outside(path: tuple[str, ...]) -> tuple[Family, ...]:
     """The families of other packages; path: where Python looks for packages."""
+    from importlib.metadata import entry_points  # loads for a tenth of the time that help takes
+
     return tuple(_load(point) for point in sorted(entry_points(group=GROUP)))
 
 

@@ -10,13 +10,14 @@ from functools import cached_property
 from typing import NamedTuple, TypeGuard
 
 import numpy as np
-from numba import njit
 
+from costtogo.compiled import njit
 from costtogo.types import NO_ACTION, NO_STATE, Children, Legal, Neighbours, Ranks, States, UserError, excerpt
 
 MOST_MOVES = 100_000  # in a text; H(16, 3) is solved in 65,535
 SHOWN = 8  # names of moves in a message
 CHUNK = 1 << 16  # states whose children are made at once
+FEW = 10_000  # cells that Python itself handles, within milliseconds, before it loads compiled code
 
 
 class StepsBack(NamedTuple):
@@ -297,7 +298,7 @@ def inverses(puzzle: Puzzle) -> np.ndarray:
     return np.array([puzzle.inverse(action) for action in range(len(puzzle.actions))])
 
 
-@njit(cache=True)
+@njit(by_python=FEW, cache=True)
 def permuted(states, turns, actions):
     """Puzzle.move if actions permute the cells and are always legal; turns: where each value comes from, [A, D]."""
     turned = np.empty_like(states)
@@ -351,7 +352,7 @@ def _walks(puzzle: Puzzle, draws: np.ndarray, undone_by: np.ndarray) -> tuple[St
     return path, steps
 
 
-@njit(cache=True)
+@njit(by_python=FEW, cache=True)
 def _equal(states, state):
     """Which rows equal the state, bool [N]."""
     equal = np.empty(len(states), dtype=np.bool_)
@@ -371,7 +372,7 @@ def pick_legal(legal: Legal, draw: np.ndarray, back: np.ndarray | None = None) -
     return _pick(legal, draw, np.full(len(legal), NO_ACTION) if back is None else back)
 
 
-@njit(cache=True)
+@njit(by_python=FEW, cache=True)
 def _pick(legal, draw, back):
     actions = np.empty(len(legal), dtype=np.int64)
     for row in range(len(legal)):
@@ -379,7 +380,7 @@ def _pick(legal, draw, back):
     return actions
 
 
-@njit(cache=True, inline="always")
+@njit(by_python=FEW, cache=True, inline="always")
 def chosen(legal, draw, back):
     """The legal action that a draw in [0, 1) chooses; legal: bool [A]; back is chosen only if no other is legal."""
     free = 0

@@ -10,8 +10,8 @@ from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
-from numba import njit
 
+from costtogo.compiled import njit
 from costtogo.puzzles.base import Permuting, Puzzle, permuted
 from costtogo.puzzles.puzzle_files import PuzzleFile
 from costtogo.types import Children, Legal, States, UserError

@@ -10,8 +10,8 @@ from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
-from numba import njit
 
+from costtogo.compiled import njit
 from costtogo.puzzles.base import ListedPuzzle, Permuting, Puzzle, Symmetry, chosen, inverses
 from costtogo.puzzles.permutations import is_odd, rank_permutations, unrank_permutations
 from costtogo.types import NO_ACTION, Children, Legal, Ranks, States

@@ -15,8 +15,8 @@ from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
-from numba import njit
 
+from costtogo.compiled import njit
 from costtogo.puzzles.base import Pushing, Puzzle, StepsBack
 from costtogo.types import NO_ACTION, Children, Legal, States, UserError, excerpt
 

@@ -10,8 +10,8 @@ import time
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
+from costtogo.compiled import njit
 from costtogo.puzzles.base import Puzzle, inverses
 from costtogo.search.heap import pop as pop_first
 from costtogo.search.heap import push as push_entry

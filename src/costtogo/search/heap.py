@@ -5,7 +5,8 @@ open list of each is a skew heap: entries of one pool that point at each other, 
 """
 
 import numpy as np
-from numba import njit
+
+from costtogo.compiled import njit
 
 NOTHING = -1  # no entry
 

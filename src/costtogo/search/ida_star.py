@@ -20,9 +20,10 @@ from typing import NamedTuple
 
 import numpy as np
 from llvmlite import ir
-from numba import njit, types
+from numba import types
 from numba.extending import intrinsic
 
+from costtogo.compiled import njit
 from costtogo.exact import meeting
 from costtogo.exact.sliding_words import automaton
 from costtogo.exact.solver import ExactSearch, Means

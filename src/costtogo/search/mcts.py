@@ -26,8 +26,8 @@ import time
 from typing import Literal, NamedTuple
 
 import numpy as np
-from numba import njit
 
+from costtogo.compiled import njit
 from costtogo.heuristics.rewards import value_of
 from costtogo.progress import report
 from costtogo.puzzles.base import Puzzle

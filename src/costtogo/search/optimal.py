@@ -20,9 +20,10 @@ from typing import NamedTuple
 
 import numpy as np
 from llvmlite import ir
-from numba import njit, types
+from numba import types
 from numba.extending import intrinsic
 
+from costtogo.compiled import njit
 from costtogo.exact import meeting
 from costtogo.exact.cosets import FIRST_LEAST, FLIPS, LINE, ROW, RUN, SETS, TRAILER, Cosets
 from costtogo.exact.hashing import hash_states

@@ -8,8 +8,8 @@ import time
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
+from costtogo.compiled import njit
 from costtogo.exact.hashing import first_slot, hash_numbers, hash_of, next_slot
 from costtogo.progress import report
 from costtogo.puzzles.base import Puzzle

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
+from costtogo.compiled import njit
 from costtogo.puzzles.base import inverses
 from costtogo.puzzles.sliding import BLANK, SlidingTiles
 from costtogo.types import States

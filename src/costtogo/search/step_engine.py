@@ -8,8 +8,8 @@ from collections import deque
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
+from costtogo.compiled import njit
 from costtogo.exact.hashing import first_slot
 from costtogo.puzzles.base import Puzzle
 from costtogo.search.heap import NOTHING, merged

@@ -10,10 +10,11 @@ from typing import NamedTuple
 
 import numpy as np
 from llvmlite import ir
-from numba import njit, types
+from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
+from costtogo.compiled import njit
 from costtogo.exact.graph import Graph, graph_of
 from costtogo.heuristics.table import TableHeuristic
 from costtogo.puzzles.base import Puzzle, inverses
