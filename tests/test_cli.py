@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 from dataclasses import replace
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from types import SimpleNamespace
@@ -17,6 +18,7 @@ from messages import is_one_sentence
 from stage_recipes import write_recipe
 
 from costtogo import cli
+from costtogo.compiled import Kernel, njit
 from costtogo.exact import pattern_database
 from costtogo.exact.bfs import distances
 from costtogo.exact.cosets import Cosets, build
@@ -25,7 +27,7 @@ from costtogo.files import digest, read_arrays, read_frame, read_json, write_fra
 from costtogo.heuristics import network as networks
 from costtogo.heuristics.policy_guide import PolicyGuide
 from costtogo.params.training import architecture_of
-from costtogo.puzzles import make
+from costtogo.puzzles import base, make
 from costtogo.puzzles.base import apply, random_walks
 from costtogo.solving import exact, model_cards, solution
 
@@ -101,6 +103,48 @@ def test_help_names_every_command():
     )
     for name in commands:
         assert f" {name} " in told
+
+
+MODULES = "import sys; from costtogo.__main__ import main\ntry: main()\nfinally: print(*sys.modules, file=sys.stderr)"
+SLOW = {"torch", "numba", "llvmlite", "pandas", "pyarrow", "scipy", "sympy", "rich", "mlflow", "fastapi", "matplotlib"}
+
+
+@pytest.mark.parametrize(
+    ("words", "others"),
+    [
+        (["--help"], {"pydantic", "importlib.metadata"}),
+        (["solve", "--help"], {"pydantic", "importlib.metadata"}),
+        (["solve", "--puzzle", "cube2", "--scramble", "R U F", "--solver", "exact"], set()),
+        (["solve", "--puzzle", "hanoi_7", "--scramble", "0>2", "--solver", "exact"], set()),
+    ],
+)
+def test_help_and_a_solution_from_a_table_load_no_slow_package(words, others, tmp_path):
+    run = partial(subprocess.run, [sys.executable, "-c", MODULES, *words], cwd=tmp_path, capture_output=True, text=True)
+    if "exact" in words:
+        run(check=True)  # makes the table
+    loaded = set(run(check=True).stderr.split())
+    assert "costtogo.cli" in loaded and loaded.isdisjoint(SLOW | others), loaded & (SLOW | others)
+
+
+def test_a_kernel_of_python_gives_what_the_compiled_one_gives():
+    kernels = [each for each in vars(base).values() if isinstance(each, Kernel) and each.options.get("inline") is None]
+    draws, legal = np.random.default_rng(0).random(40), np.random.default_rng(1).random((40, 12)) < 0.3
+    states, turns = random_walks(CUBE, 40, 3, np.random.default_rng(2))[:, -1], np.arange(40) % 12
+    given = {
+        "permuted": (states, CUBE.turns, turns),
+        "_equal": (states, states[7]),
+        "_pick": (legal, draws, np.full(40, 3)),
+    }
+    assert {each.__name__ for each in kernels} == {*given}
+    for kernel in kernels:
+        of_python = kernel.function(*given[kernel.__name__])
+        assert np.array_equal(of_python, kernel.dispatcher(*given[kernel.__name__]))
+
+
+def test_python_takes_the_place_of_compiled_code_for_a_few_cells_alone():
+    kernel = njit(by_python=10)(lambda cells: cells.size)
+    assert kernel(np.zeros(4)) == 4 and kernel(np.zeros(5)) == 5 and "dispatcher" not in vars(kernel)
+    assert kernel(np.zeros(1)) == 1 and "dispatcher" in vars(kernel) and kernel.signatures
 
 
 def test_a_mistake_leaves_the_process_with_code_1_and_no_traceback(tmp_path):
