@@ -1,6 +1,7 @@
 """Test states from outside, read from tables, with optimal lengths if their authors computed them; levels of Sokoban
 from text files."""
 
+import re
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -15,6 +16,8 @@ from costtogo.puzzles.base import Puzzle
 from costtogo.types import States, UserError, excerpt
 
 LEVEL = "level"  # the kind of level files, whose texts are names
+UNKNOWN = ("", "-", "?", "na", "n/a", "nan", "none", "null", "unknown")
+WHOLE = re.compile(r"[0-9]{1,9}(\.0*)?")
 OPTIMUM = "optimal_moves_qtm"  # the column that the project's own files have
 
 
@@ -103,8 +106,8 @@ def _reads(puzzle: Puzzle, kind: str, text: str) -> bool:
 
 def _whole_number(row: Row, column: str | None) -> float:
     """The optimum of a row; NaN if it is unknown. UserError if it is no whole number."""
-    if not row.optimum:
+    if row.optimum.lower() in UNKNOWN:
         return np.nan
-    if not row.optimum.isdecimal() or len(row.optimum) > 9:
+    if not WHOLE.fullmatch(row.optimum):
         raise UserError(f"{column} is '{excerpt(row.optimum)}', not a whole number.")
     return float(row.optimum)

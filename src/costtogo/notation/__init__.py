@@ -24,6 +24,7 @@ def read(puzzle: Puzzle, text: str, kind: str = "", start: States | None = None,
     """
     reader = import_module(find(puzzle.name)[0].notation)
     refuse_goal(puzzle, goal)
+    text = text.replace("\\n", "\n")  # as shells leave it in quotation marks
     which = {"goal": goal} if goal else {}
     if kind == SCRAMBLE:
         return reader.read_scramble(puzzle, text, start, **which)

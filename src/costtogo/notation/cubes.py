@@ -4,7 +4,7 @@ A state of a cube is what a person sees who holds it: the colours are named by t
 D, L and F, wherever the cube was turned to. So a solution solves the cube that is in the hand, up to a rotation of the
 whole. White is U and green is F where letters are colours (WCA Regulations, 4d).
 
-    turn    = [ layers ] face [ "w" ] [ count ] [ "'" ] | ( slice | rotation ) [ count ] [ "'" ]
+    turn    = [ layers ] face [ "w" ] [ count ] [ "'" ] | ( slice | rotation ) [ count ] [ "'" ]; "i", "^-1" as "'"
     layers  = number | number "-" number    counted from the face
     face    = "U" | "R" | "F" | "D" | "L" | "B", a small letter for a wide turn
     slice   = "M" as L | "E" as D | "S" as F
@@ -22,17 +22,24 @@ from costtogo.notation.given import Given
 from costtogo.puzzles.cube import FACE_AXES, FACES, OPPOSITE, Cube, carried, pieces_of, sticker_places
 from costtogo.types import States, UserError, excerpt
 
-TURN = re.compile(r"(?:(\d+)(?:-(\d+))?)?(?:([URFDLB])(w?)|([urfdlb])|([MESmes])|([xyzXYZ]))(\d{0,9})('?)(\d?)")
+TURN = re.compile(
+    r"(?:(\d+)(?:-(\d+))?)?(?:([URFDLB])(w?)|([urfdlb])w?|([MESmes])|([xyzXYZ]))"
+    r"(?:\^(?=-?\d))?(\d{0,9})('|i|-(?=1))?(\d?)"
+)
+POWERS = {ord("²"): "2", ord("³"): "3", ord("⁻"): "^-", ord("¹"): "1"}
 SLICES = {"M": "L", "E": "D", "S": "F"}
 ROTATIONS = {"X": "R", "Y": "U", "Z": "F"}
 EXAMPLE = "a turn such as R, U2, F', Rw, M or x, or a bracket"
 ORDERS = ("LUFDRB", "URFDLB", "ULFRBD", "UFRBLD", "ULFRDB", "UDFBLR", "UDLRFB", "FRBLUD", "FBUDLR")  # in use elsewhere
+LABEL = re.compile(r"\b[URFDLB]['\"]?\s*:")
+COLOUR = re.compile("WHITE|GREEN|RED|ORANGE|BLUE|YELLOW")
 COLOURS = dict(zip("WGROBY", "UFRLBD", strict=True))  # WCA: white above, green in front
 Turn = tuple[str, int, int, int]  # face, first and last layer counted from it, quarters clockwise
 
 
 def read_scramble(puzzle: Cube, text: str, start: States | None = None) -> Given:
     """What turns make of a state, the solved cube if none is given; UserError for what is no turn of this cube."""
+    text = text.translate(POWERS)
     turns = sequences.read(text, sequences.Family(TURN, lambda found: [_turn(found, puzzle.size)], _inverse, EXAMPLE))
     stickers = puzzle.goal if start is None else start
     for turn in turns:
@@ -46,7 +53,8 @@ def read_state(puzzle: Cube, text: str) -> Given:
     Where letters are names of faces, the centres may spell an order in use. Else, and of a 2×2×2, the orders in use are
     tried, the cube being held in any way, then what the centres spell, then all; the first possible cube counts.
     """
-    letters = re.sub(r"[\s,;|:/\[\]()'\"-]", "", text).upper()
+    text = COLOUR.sub(lambda found: found[0][0], LABEL.sub("", text.upper()))
+    letters = re.sub(r"[\s,;|:/\[\](){}'\"-]", "", _unfolded(puzzle, text))
     if len(letters) != puzzle.cells:
         title = "×".join([str(puzzle.size)] * 3)
         raise UserError(f"A {title} cube has {puzzle.cells} stickers, face by face, but {len(letters)} were given.")
@@ -61,6 +69,15 @@ def read_state(puzzle: Cube, text: str) -> Given:
         except UserError as error:
             first = first or error
     raise first
+
+
+def _unfolded(puzzle: Cube, text: str) -> str:
+    """The text face by face, if it is a net: U above, L F R B in a row, D below; else unchanged."""
+    size, rows = puzzle.size, [row for line in text.splitlines() if (row := re.sub(r"[^\w]", "", line))]
+    if [len(row) for row in rows] != [size] * size + [4 * size] * size + [size] * size:
+        return text
+    middle = ["".join(row[first : first + size] for row in rows[size:-size]) for first in range(0, 4 * size, size)]
+    return "".join(rows[:size] + middle + rows[-size:])
 
 
 def as_held(puzzle: Cube, stickers: np.ndarray) -> States:

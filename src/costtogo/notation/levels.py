@@ -39,6 +39,8 @@ class Level(NamedTuple):
 
 def read_state(puzzle: Sokoban, text: str) -> Given:
     """The start of the one level of a text, uint8 [D]; UserError if there are more, or it is no level of the board."""
+    if text.lstrip().startswith("["):  # a list of rows
+        text = "\n".join(re.findall(r"""["']([^"']*)["']""", text))
     found = read_levels(text)
     if len(found) > 1:
         raise UserError(f"There are {len(found):,} levels: give them as --instances, and --out, to solve them all.")

@@ -6,8 +6,8 @@
                 | "[" sequence ":" sequence "]" [ times ]    conjugate, A B A'
                 | "[" sequence "]" [ times ]
     times       = [ "*" | "^" | "×" ] number [ "'" ] | "'"
-    separator   = blanks, line ends, ",", ".", "|", "_" between moves
-    comment     = "//" or "#" or ";" to the end of the line, or "/*" to "*/"
+    separator   = blanks, line ends, ",", ";", ".", "|" between moves; a list of moves in quotation marks is read, too
+    comment     = "//" or "#" to the end of the line, or "/*" to "*/"
 
 Sources: WCA Regulations, article 12; SiGN notation (Walter Randelshofer, Lars Petrus); commutators and conjugates as
 alg.cubing.net has them. Open groups are kept on a list, not on Python's stack: only length limits their depth.
@@ -21,8 +21,10 @@ from typing import Any, NamedTuple
 from costtogo.puzzles.base import MOST_MOVES
 from costtogo.types import UserError, excerpt
 
-APOSTROPHES = str.maketrans(dict.fromkeys("’‘′`´ʼ＇", "'") | {"（": "(", "）": ")", "，": ",", "\ufeff": " "})
-SKIPPED = re.compile(r"(?:\s|//[^\n]*|#[^\n]*|;[^\n]*|/\*.*?\*/|[.|])+", re.DOTALL)
+APOSTROPHES = str.maketrans(dict.fromkeys("’‘′`´ʼʹ＇", "'") | {"（": "(", "）": ")", "，": ",", "\ufeff": " "})
+SKIPPED = re.compile(r"(?:\s|//[^\n]*|#[^\n]*|/\*.*?\*/|[;.|])+", re.DOTALL)
+WORD = r"""(?:"([^"]*)"|'([^']*)')"""
+WORDS = re.compile(rf"\s*\[\s*{WORD}\s*(?:,\s*{WORD}\s*)*,?\s*\]\s*")  # a list of Python or JSON
 TIMES = re.compile(r"(?:[*^×]|x(?=[3-9]|\d\d))?(\d{1,9})('?)|[*^×]?(')")  # x2 is half a turn of the whole cube
 CLOSING = {"(": ")", "[": "]"}
 Move = Any  # what a family makes of the text of a move
@@ -49,7 +51,10 @@ class Family(NamedTuple):
 
 def read(text: str, family: Family) -> list[Move]:
     """The moves of a text, brackets written out; UserError at what is no move, an open bracket, and too many moves."""
-    text, place = text.translate(APOSTROPHES), 0
+    text = text.translate(APOSTROPHES)
+    if WORDS.fullmatch(text):
+        text = " ".join(double or single for double, single in re.findall(WORD, text))
+    place = 0
     groups = [_Group("", 0)]
     while place < len(text):
         if skipped := SKIPPED.match(text, place):

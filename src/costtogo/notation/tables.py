@@ -25,7 +25,8 @@ KINDS = {  # columns that have states, and whether these are scrambles
 }
 OPTIMA = ("optimal_moves_qtm", "optimal_moves", "optimum", "optimal", "optimal_length")
 SEPARATORS = ",;\t|"
-COMMENT = re.compile(r"\s*(%|//|#.*[ac-nq-zAC-OQ-Z])")  # a row of a level begins with #, too, and has no such letter
+# A row of a level begins with #, too, but has none of these letters; spreadsheets begin with a line such as sep=;
+COMMENT = re.compile(r"\s*(%|//|sep=.\s*$|#.*[ac-nq-zAC-OQ-Z])")
 NUMBERED = re.compile(r"\s*\(?\d+\s*[.):\]]?\s+(?=\S)")
 
 

@@ -4,7 +4,8 @@
             where each cell is one character
     tile  = a number | a letter for a number of two digits (A is 10) where nothing parts the cells
     blank = 0 | "_" | "." | "x" | "-" | "*" | "blank" | an empty box | the number of cells, where there is no 0
-    move  = "U" | "D" | "L" | "R", in small letters too, or an arrow: where the tile goes that slides into the blank
+    move  = ( "U" | "D" | "L" | "R", in small letters too, an arrow, or a word such as "up" ) [ count ]: where the tile
+            goes that slides into the blank
 
 The goal has the blank last. A board that cannot reach that goal is solved to the one with the blank first, the goal of
 Korf's boards (doi:10.1016/0004-3702(85)90084-0), unless only a few tiles are out of place: then somebody exchanged two.
@@ -20,8 +21,9 @@ from costtogo.notation.given import Given
 from costtogo.puzzles.sliding import BLANK, SlidingTiles
 from costtogo.types import States, UserError, excerpt
 
-PARTING = re.compile(r"[\s,;|/\[\](){}\"'│]+")
-BLANKS = {"_", ".", "x", "-", "b", "*", "blank", "empty", "□", "none"}
+PARTING = re.compile(r"""(?:[\s,;|/\[\](){}"'│]|[-+─┌┐└┘├┤┬┴┼]{3,}|(?:np\.)?array|tensor|dtype=[\w.]+)+""")
+EMPTY = re.compile(r"""(?<=[,;|│\[(])[ \t"']*(?=[,;|│])|^[ \t"']*(?=[,;])|(?<=[,;])[ \t"']*(?=[\])]|\s*$)""")  # a box
+BLANKS = {"_", ".", "x", "-", "b", "*", "blank", "empty", "□", "none", "null", "nan"}
 DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
 ARROWS = str.maketrans("↑↓←→⬆⬇⬅➡", "UDLRUDLR")
 OPPOSITE = {"U": "D", "D": "U", "L": "R", "R": "L"}
@@ -58,9 +60,13 @@ def blank_first(state: States) -> States:
 
 def _tiles(puzzle: SlidingTiles, text: str) -> States:
     cells = [cell for cell in PARTING.split(text.lower()) if cell]
+    if len(cells) == puzzle.cells - 1:
+        cells = [cell for cell in PARTING.split(EMPTY.sub(" _ ", text.lower())) if cell]
+    if len(cells) == puzzle.side and all(len(cell) == puzzle.side for cell in cells):
+        cells = ["".join(cells)]
     if len(cells) == 1:
         cells = [str(DIGITS.index(cell)) if cell in DIGITS[: puzzle.cells] else cell for cell in cells[0]]
-    cells = ["0" if cell in BLANKS else cell for cell in cells]
+    cells = ["0" if cell in BLANKS else re.sub(r"(?<=\d)\.0*$", "", cell) for cell in cells]
     if "0" not in cells:
         cells = ["0" if cell == str(puzzle.cells) else cell for cell in cells]
     for place, cell in enumerate(cells):
@@ -83,7 +89,8 @@ def _tiles(puzzle: SlidingTiles, text: str) -> States:
 
 def read_scramble(puzzle: SlidingTiles, text: str, start: States | None = None, goal: str | None = None) -> Given:
     """The board that moves make of another, the goal if none is given."""
-    text = text.upper().translate(ARROWS)
+    text = re.sub(r"\b(U|D|L|R)(?:P|OWN|EFT|IGHT)\b", r"\1", text.upper().translate(ARROWS))
+    text = re.sub(r"([UDLR])(\d{1,4})", r"(\1)\2", text)
     if goal != FIRST:
         return named.read_scramble(puzzle, text, start)
     other = str.maketrans(OPPOSITE)

@@ -1,9 +1,9 @@
 """Towers of Hanoi.
 
 state = the peg of each disk, the smallest first, as digits or a list: "2222", "[2, 2, 2, 2]", "CCCC"
-      | the disks of each peg, the largest first, as lists: "[[3, 2, 1], [], []]", the smallest disk being 1
-move  = peg ">" peg, or "-", "->", "→", "to" between them; pegs are 0, 1, 2 … or A, B, C …;
-        a disk may be named before: "0:0>2", the smallest being 0
+      | the disks of each peg, the largest first, as lists: "[[3, 2, 1], [], []]", the smallest disk being 1, or 0
+move  = peg ">" peg, or "-", "->", "→", "to", "," or nothing between them; pegs are 0, 1, 2 … or A, B, C …;
+        a disk may be named before: "0:0>2", the smallest being 0; "move disk 1 from A to C" names it in vain
 """
 
 import json
@@ -18,13 +18,18 @@ from costtogo.puzzles.hanoi import Hanoi
 from costtogo.types import States, UserError, excerpt
 
 PEGS = "ABCDEFGHI"
-MOVE = re.compile(r"(?:(\d+):)?([0-8A-I])\s*(?:->|>|-|→|TO)\s*([0-8A-I])", re.IGNORECASE)
+PEG = r"(?:(?:PEG|ROD|TOWER)\s+)?([0-8A-I])"
+MOVE = re.compile(
+    rf"(?:MOVE\s+DISK\s+\d+\s+FROM\s+)?(?:(\d+):)?{PEG}\s*(?:->|>|-|→|TO|,)?\s*{PEG}(?![\w>])", re.IGNORECASE
+)
 
 
 def read_state(puzzle: Hanoi, text: str) -> Given:
     """The peg of each disk, uint8 [n]; UserError where there are other disks or pegs."""
-    if "[" in text and "[" in text.partition("[")[2]:
-        return _given(puzzle, _by_pegs(puzzle, text))
+    listed = text.translate(str.maketrans("()", "[]"))
+    if listed.count("[") > 1:
+        listed = re.sub(r",\s*\]", "]", listed)
+        return _given(puzzle, _by_pegs(puzzle, listed if re.match(r"\s*\[\s*\[", listed) else f"[{listed}]"))
     letters = re.sub(r"[\s,;|\[\]()]+", "", text).upper().translate(str.maketrans(PEGS, "012345678"))
     if len(letters) != puzzle.disks:
         raise UserError(f"{puzzle.name} has {puzzle.disks} disks, but the pegs of {len(letters)} were given.")
@@ -44,14 +49,16 @@ def _by_pegs(puzzle: Hanoi, text: str) -> list[int]:
     except (ValueError, RecursionError) as error:
         raise UserError(f"'{excerpt(text)}' is no list of pegs with their disks, such as [[2, 1], [], []].") from error
     disks = [disk for peg in pegs for disk in peg] if all(isinstance(peg, list) for peg in pegs) else []
-    whole = sorted(disks) == [*range(1, puzzle.disks + 1)] if all(isinstance(disk, int) for disk in disks) else False
+    first = 0 if 0 in disks else 1
+    named = [*range(first, puzzle.disks + first)]
+    whole = all(type(disk) is int for disk in disks) and sorted(disks) == named
     if not whole or len(pegs) != puzzle.pegs or any(peg != sorted(peg, reverse=True) for peg in pegs):
         raise UserError(
             f"{puzzle.name} has {puzzle.pegs} pegs, on which the disks 1 to {puzzle.disks} lie, the largest first: "
             f"'{excerpt(text)}' is not such a list."
         )
     where = {disk: number for number, peg in enumerate(pegs) for disk in peg}
-    return [where[disk] for disk in range(1, puzzle.disks + 1)]
+    return [where[disk] for disk in named]
 
 
 def _given(puzzle: Hanoi, pegs: list[int]) -> Given:

@@ -12,6 +12,7 @@ without, so there are eight steps back: the first four are without.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from textwrap import dedent
 from typing import ClassVar
 
 import numpy as np
@@ -142,7 +143,7 @@ class Sokoban(Puzzle):
         Rows are lines, or are separated by |. A level smaller than the board is placed in its middle. Floor that the
         player could not reach even without boxes becomes walls.
         """
-        lines = [line.rstrip() for line in text.replace("|", "\n").splitlines()]
+        lines = [line.rstrip() for line in dedent(text.replace("|", "\n")).splitlines()]
         level = self._level([line for line in lines if line])
         _refuse_impossible(level)
         inside = _reach(np.pad(level, 1))
