@@ -3,6 +3,7 @@
 import json
 import math
 import runpy
+from concurrent.futures import ThreadPoolExecutor
 from math import comb
 from pathlib import Path
 
@@ -11,7 +12,7 @@ import pytest
 from messages import is_one_sentence
 
 from costtogo import cli
-from costtogo.exact import hashing, orbit
+from costtogo.exact import hashing, nearby, orbit
 from costtogo.exact.group_order import states_reached
 from costtogo.exact.orbit import find_orbit
 from costtogo.figures.states import two_states
@@ -22,6 +23,7 @@ from costtogo.params.training import architecture_of
 from costtogo.puzzles import files, make, named, names_of_files, noun, rules, title
 from costtogo.puzzles.base import apply, is_listed, solves
 from costtogo.puzzles.puzzle_files import read
+from costtogo.solving import exact as solving_exact
 from costtogo.types import NO_STATE, UserError
 from costtogo.workflow.graph import Graph
 from costtogo.workflow.stages import stages_of
@@ -45,7 +47,7 @@ def write(folder: Path, **said) -> str:
     return whole.get("name", "ring")
 
 
-def lrx(goal: str) -> dict:
+def lrx(goal: str | list[str]) -> dict:
     """A row that is turned left or right, or whose first two are exchanged: each cell's letter comes from a cell."""
     size = len(goal)
     left, right = [*range(1, size), 0], [size - 1, *range(size - 1)]
@@ -171,7 +173,7 @@ REFUSED = {
         {"goal": "abcd", "written_as": "to", "moves": {"F": [1, 2, 0]}},
         "each of the cells 0 to 3 once",
     ),
-    "a goal of one letter": ({"goal": "aaa"}, "2 to 255 different letters, not 1"),
+    "a goal of one letter": ({"goal": "aaa"}, "at least 2 different letters"),
     "a letter with a space": ({"goal": ["a", "b c", "d"]}, "without spaces"),
     "a huge goal": ({"goal": "ab" * 600}, "2 to 1000 cells, not 1,200"),
     "no kind": ({"written_as": "images"}, "one of cycles, to, from, not 'images'"),
@@ -361,7 +363,7 @@ def run(*words: str) -> None:
 
 def test_a_file_anywhere_is_solved_exactly_by_its_path(tmp_path, capsys):
     write(tmp_path, name="row", **lrx("01234"))
-    run("solve", "--puzzle", str(tmp_path / "row.json"), "--scramble", "L L X", "--solver", "exact")
+    run("solve", "--puzzle", str(tmp_path / "thousand.json"), "--scramble", "L L X", "--solver", "exact")
     told = capsys.readouterr().out
     puzzle, moves = make("row"), told.partition("solution")[2].splitlines()[0].strip()
     start = apply(puzzle, puzzle.goal, puzzle.parse_moves("L L X"))
@@ -451,6 +453,7 @@ BAD_GRAPHS = {
     "twice.gap": ("M_A:=(1,2)(2,3);", "stands in the cycles of A twice"),
     "huge.gap": ("M_A:=(1,999999);", "999,999 cells"),
     "empty.gap": ("", "0 cells"),
+    "puzzle_info.csv": ('puzzle_type,allowed_moves\na,"' + "x" * 200_000, "damaged"),
     "ip.gap": ("M_A:=(1,2);\nip:=[[3]];", "ip names cell 3"),
     "ip2.gap": ("M_A:=(1,2);\nip:=[3];", "ip must be a list of lists"),
 }
@@ -463,6 +466,36 @@ def test_what_is_no_graph_is_told_in_one_sentence_and_nothing_is_written(name, f
     with pytest.raises(UserError) as told:
         run("import-puzzle", str(folder / name), "--out", str(folder / "out.json"))
     assert reason in str(told.value) and is_one_sentence(str(told.value)) and not (folder / "out.json").exists()
+
+
+def test_a_puzzle_of_more_letters_than_a_byte_has_is_solved_and_drawn(folder, capsys):
+    """Each letter is written with two digits; moves are those of lists of letters."""
+    size = 1000
+    moves = {"L": [*range(1, size), 0], "R": [size - 1, *range(size - 1)], "X": [1, 0, *range(2, size)]}
+    graph = {"generators": [*moves.values()], "generator_names": [*moves], "central_state": [*range(size)]}
+    (folder / "graph.json").write_text(json.dumps(graph))
+    run("import-puzzle", str(folder / "graph.json"), "--out", str(folder / "thousand.json"))
+    assert "thousand: 1000 cells, 3 moves, an unknown number of states" in capsys.readouterr().out
+    puzzle, letters = make("thousand"), [str(letter) for letter in range(size)]
+    assert puzzle.state_count == math.factorial(size) and puzzle.letters == 32
+    for name in "LLXRXRRLX":
+        letters = [letters[cell] for cell in moves[name]]
+    state = apply(puzzle, puzzle.goal, puzzle.parse_moves("L L X R X R R L X"))
+    assert puzzle.format_state(state).split() == letters and (puzzle.parse_state(" ".join(letters)) == state).all()
+    assert puzzle.draw(state).split() == letters
+    with pytest.raises(UserError, match="2 cells have 1, there must be 1"):
+        puzzle.parse_state(" ".join(["1", *letters[1:]]))
+    run("solve", "--puzzle", "thousand", "--scramble", "L X R X L", "--solver", "exact", "--json")
+    solution = puzzle.parse_moves(json.loads(capsys.readouterr().out)["solution"])
+    scrambled = apply(puzzle, puzzle.goal, puzzle.parse_moves("L X R X L"))
+    assert len(solution) == 5 and puzzle.is_goal(apply(puzzle, scrambled, solution)[None])[0]
+
+
+def test_a_large_puzzle_has_a_small_table_and_batches_of_children_that_fit(folder, monkeypatch):
+    large = make(write(folder, **{"name": "large", "states": "unknown", **lrx([str(n) for n in range(1000)])}))
+    assert [len(each) for each in nearby.children_of(large, np.repeat(large.goal[None], 20_000, axis=0))][0] < 50_001
+    monkeypatch.setattr(solving_exact, "NEARBY_WORK", 3 * large.cells * 100)
+    assert solving_exact._small_table(large).layers.sum() < 100
 
 
 KPUZZLE = {  # the corners of the 2×2×2 by two turns, as cubing.js writes them
@@ -491,9 +524,16 @@ def test_a_kpuzzle_of_cubing_js_and_a_table_of_kaggle_become_puzzles(folder):
 def test_a_count_that_takes_too_long_or_is_hidden_stays_unknown(folder):
     turn, swap = [*range(1, 30), 0], [1, 0, *range(2, 30)]
     assert states_reached([turn, swap], range(30)) == math.factorial(30)
-    assert states_reached([turn, swap], [0] * 10 + [*range(1, 21)]) == "unknown"
+    assert states_reached([turn, swap], [0] * 10 + [*range(1, 21)]) == math.factorial(30) // math.factorial(10)
+    assert states_reached([turn], range(30)) == 30 and states_reached([turn, swap] * 9, [0] * 29 + [1]) == 30
     assert states_reached([turn, swap], range(30), seconds=1e-6) == "unknown"
-    graph = {"generators": [turn, swap], "central_state": [0] * 10 + [*range(1, 21)]}
+    with ThreadPoolExecutor(1) as pool:
+        assert pool.submit(states_reached, [turn, swap], range(30), 1e-6).result() == "unknown"
+        assert pool.submit(states_reached, [turn, swap], range(30)).result() == math.factorial(30)
+    pairs, exchange = [*range(2, 30), 0, 1], [2, 3, 0, 1, *range(4, 30)]
+    assert states_reached([pairs, exchange, swap], range(30)) == 2**15 * math.factorial(15)
+    graph = {"generators": [pairs, exchange, swap], "central_state": [0] * 10 + [*range(1, 21)]}
+    assert states_reached(graph["generators"], graph["central_state"]) == "unknown"
     (folder / "graph.json").write_text(json.dumps(graph))
     run("import-puzzle", str(folder / "graph.json"), "--out", str(folder / "hidden.json"))
     assert make("hidden").state_count == math.factorial(30) // math.factorial(10)

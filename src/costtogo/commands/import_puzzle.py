@@ -56,7 +56,7 @@ def run(source: Path, out: Path | None, states: int | None) -> None:
     whole["states"] = UNKNOWN if count == UNKNOWN else puzzle.state_count
     write_text(out, text_of(whole))
     told = "an unknown number of states" if count == UNKNOWN else f"{puzzle.state_count:,} states"
-    print(f"{name}: {puzzle.cells} cells, {len(puzzle.actions)} moves, {told}; written to {out}")
+    print(f"{name}: {len(file.goal)} cells, {len(puzzle.actions)} moves, {told}; written to {out}")
 
 
 def closed(said: dict[str, Any]) -> dict[str, Any]:
@@ -215,7 +215,7 @@ def _of_pieces(move: dict[str, Any], orbits: list[dict], cells: dict[tuple[str, 
 
 def read_table(path: Path) -> dict[str, Any]:
     """The goal and the moves of the one puzzle, or the first one, of a puzzle_info.csv."""
-    rows = list(csv.DictReader(io.StringIO(_text_of(path))))
+    rows = _rows_of(path)
     if not rows or not {"puzzle_type", "allowed_moves"} <= {*rows[0]}:
         raise UserError(f"{path} has no rows with the columns puzzle_type and allowed_moves.")
     kind = rows[0]["puzzle_type"]
@@ -227,9 +227,18 @@ def read_table(path: Path) -> dict[str, Any]:
         raise UserError(f"{path}: allowed_moves must be a table of lists of images, counted from 0.")
     said = {"generators": [*moves.values()], "generator_names": [*moves]}
     beside = path.with_name("puzzles.csv")
-    known = csv.DictReader(io.StringIO(_text_of(beside))) if beside.is_file() else []
+    known = _rows_of(beside) if beside.is_file() else []
     goal = next((row.get("solution_state", "").split(";") for row in known if row.get("puzzle_type") == kind), None)
     return {**_checked(said | ({"central_state": goal} if goal else {}), path), "name": kind}
+
+
+def _rows_of(path: Path) -> list[dict[str, str]]:
+    """The rows of a table whose cells may be long."""
+    csv.field_size_limit(LARGEST_FILE)
+    try:
+        return list(csv.DictReader(io.StringIO(_text_of(path))))
+    except csv.Error as error:
+        raise damaged(path, error) from error
 
 
 def _name_of(text: Any) -> str:

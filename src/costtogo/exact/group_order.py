@@ -4,12 +4,15 @@ States are fewer than permutations if cells of one letter change places. Cells t
 no two pieces that can change places look alike, nothing is hidden and the states are as many as the permutations.
 """
 
-import signal
+import ctypes
+import math
+import threading
+from collections import Counter
 from collections.abc import Sequence
 from contextlib import contextmanager
 
 from costtogo.exact.orbit import MOST_STATES
-from costtogo.puzzles.puzzle_files import UNKNOWN
+from costtogo.puzzles.puzzle_files import LARGEST_STATES, UNKNOWN
 
 SECONDS = 8.0  # after which the order stays unknown
 
@@ -26,11 +29,20 @@ def states_reached(turns: Sequence[Sequence[int]], goal: Sequence, seconds: floa
     try:
         with _at_most(seconds):
             group = PermutationGroup([Permutation(list(turn)) for turn in turns])
+            if group.is_alt_sym(1e-6):  # all arrangements of the cells, or all even ones
+                alike = math.prod(map(math.factorial, Counter(goal).values()))
+                even = alike == 1 and all(move.is_even for move in group.generators)
+                return _in_a_file(math.factorial(group.degree) // alike // (1 + even))
             hidden = len({*goal}) < len(goal) and not all(_differ(group, orbit, goal) for orbit in group.orbits())
             order = int(group.order())
     except TimeoutError:
         return UNKNOWN
-    return order if not hidden else None if order <= MOST_STATES else UNKNOWN
+    return _in_a_file(order) if not hidden else None if order <= MOST_STATES else UNKNOWN
+
+
+def _in_a_file(states: int) -> int | str:
+    """The number as a file may have it."""
+    return states if states <= LARGEST_STATES else UNKNOWN
 
 
 def _differ(group, orbit: set[int], goal: Sequence) -> bool:
@@ -44,15 +56,12 @@ def _differ(group, orbit: set[int], goal: Sequence) -> bool:
 
 @contextmanager
 def _at_most(seconds: float):
-    """TimeoutError after some seconds."""
-
-    def ended(*of_signal):
-        raise TimeoutError
-
-    before = signal.signal(signal.SIGALRM, ended)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
+    """TimeoutError after some seconds, whatever thread this is."""
+    here, raised = ctypes.c_ulong(threading.get_ident()), ctypes.py_object(TimeoutError)
+    timer = threading.Timer(seconds, ctypes.pythonapi.PyThreadState_SetAsyncExc, (here, raised))
+    timer.start()
     try:
         yield
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
+        timer.cancel()
+        timer.join()

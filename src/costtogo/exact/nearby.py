@@ -14,7 +14,8 @@ from costtogo.puzzles.base import Puzzle
 from costtogo.types import Hashes, States, UserError
 
 FAR = 255  # beyond the depth of the table
-CHILDREN = 12 << 17  # children made at once
+CHILDREN = 12 << 17  # children made at once, and their bytes
+BYTES = 100_000_000
 LARGEST = 1 << 28  # states in a table: with slots, 6 GiB
 
 
@@ -123,7 +124,7 @@ def nearby_table(puzzle: Puzzle, depth: int) -> NearbyTable:
 
 def children_of(puzzle: Puzzle, states: States) -> Iterator[States]:
     """The legal children of states, in batches of uint8 [N, D]."""
-    chunk = CHILDREN // len(puzzle.actions)
+    chunk = max(1, min(CHILDREN, BYTES // puzzle.cells) // len(puzzle.actions))
     for first in range(0, len(states), chunk):
         children, legal = puzzle.expand(states[first : first + chunk])
         yield children[legal]

@@ -183,9 +183,9 @@ def draw_level(axes: Axes, puzzle: Puzzle, state: States) -> None:
 @picture_of("file")
 def draw_shapes(axes: Axes, puzzle: Puzzle, state: States) -> None:
     """The cells of a puzzle from a file, in the file's shapes and colours, each with its letter."""
-    for cell, shape in enumerate(puzzle.shapes):
-        letter = puzzle.file.alphabet[state[cell]]
-        fill = puzzle.colours.get(letter) or _colour(state[cell], puzzle.letters)
+    for number, shape in zip(puzzle.letters_of(state), puzzle.shapes, strict=True):
+        letter = puzzle.file.alphabet[number]
+        fill = puzzle.colours.get(letter) or _colour(number, len(puzzle.file.alphabet))
         axes.add_patch(Polygon(shape, closed=True, facecolor=fill, edgecolor="black", linewidth=0.8))
         style.write_in(axes, *shape.mean(axis=0), letter, _ink(fill), SHAPE_POINTS)
     _fit(axes, np.concatenate(puzzle.shapes))

@@ -170,14 +170,18 @@ class Puzzle(ABC):
 
         UserError for another number of letters or an unknown one; that moves can make the state is not checked.
         """
+        return np.array(self._letters_in(text, self.cells), dtype=np.uint8)
+
+    def _letters_in(self, text: str, cells: int) -> list[int]:
+        """The letter of each of some cells, as an index into symbols."""
         letters = list("".join(text.split())) if self._is_plain else text.split()
-        if len(letters) != self.cells:
-            raise UserError(f"{self.name} has {self.cells} cells, but {len(letters)} letters were given.")
+        if len(letters) != cells:
+            raise UserError(f"{self.name} has {cells} cells, but {len(letters)} letters were given.")
         numbers = {symbol: letter for letter, symbol in enumerate(self.symbols)}
         if unknown := next((letter for letter in letters if letter not in numbers), None):
             known = excerpt(" ".join(self.symbols))
             raise UserError(f"Unknown letter '{excerpt(unknown)}': {self.name} has the letters {known}.")
-        return np.array([numbers[letter] for letter in letters], dtype=np.uint8)
+        return [numbers[letter] for letter in letters]
 
     def format_state(self, state: States) -> str:
         """The one-line text of a state, read back by parse_state: the letter of each cell."""

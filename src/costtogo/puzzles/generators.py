@@ -1,7 +1,8 @@
 """A permutation puzzle given by its generators in a file: see puzzle_files.
 
 A state lists the letter in each cell; a move permutes the cells. Letters are numbered in the order in which they appear
-in the goal.
+in the goal. Numbers of more letters than a byte has are written with two digits, in a cell of the state each: all first
+digits, then all second ones.
 """
 
 import math
@@ -13,7 +14,7 @@ import numpy as np
 
 from costtogo.compiled import njit
 from costtogo.puzzles.base import Permuting, Puzzle, permuted
-from costtogo.puzzles.puzzle_files import PuzzleFile
+from costtogo.puzzles.puzzle_files import MOST_LETTERS, PuzzleFile
 from costtogo.types import Children, Legal, States, UserError
 
 IN_A_ROW = 12  # cells of a picture without shapes
@@ -30,13 +31,16 @@ class Generators(Puzzle):
     def __init__(self, file: PuzzleFile):
         self.file = file
         self.name, self.actions = file.name, file.moves
-        self.cells, self.letters = len(file.goal), len(file.alphabet)
-        self.turns = np.array(file.turns, dtype=np.int64)
+        self.turns, self.letters = np.array(file.turns, dtype=np.int64), len(file.alphabet)
+        if self.letters > MOST_LETTERS:
+            self.letters = math.isqrt(self.letters - 1) + 1  # digits
+            self.turns = np.concatenate([self.turns, self.turns + len(file.goal)], axis=1)
+        self.cells = self.turns.shape[1]
         self.rule = Permuting(self.turns[None], changing=True)
         self.colours = file.colours
         numbers = {turn: number for number, turn in enumerate(map(tuple, self.turns.tolist()))}
         self._inverses = [numbers[tuple(np.argsort(turn).tolist())] for turn in self.turns]
-        self._goal = np.array(file.goal, dtype=np.uint8)
+        self._goal = self._written(file.goal)
 
     @property
     def goal(self) -> States:
@@ -48,7 +52,21 @@ class Generators(Puzzle):
         """The number of reachable states, as the file says; if it is unknown, all arrangements of the letters."""
         if isinstance(self.file.states, int):
             return self.file.states
-        return math.factorial(self.cells) // math.prod(map(math.factorial, np.bincount(self._goal).tolist()))
+        counts = np.bincount(self.file.goal).tolist()
+        return math.factorial(len(self.file.goal)) // math.prod(map(math.factorial, counts))
+
+    def _written(self, letters: Sequence[int]) -> States:
+        """The state with these letters, uint8 [D]."""
+        if self.cells == len(self.file.goal):
+            return np.array(letters, dtype=np.uint8)
+        return np.concatenate(np.divmod(letters, self.letters)).astype(np.uint8)
+
+    def letters_of(self, state: States) -> list[int]:
+        """The letter in each cell of the file, as an index into its alphabet."""
+        if self.cells == len(self.file.goal):
+            return state.tolist()
+        first, second = state.astype(np.int64).reshape(2, -1)
+        return (first * self.letters + second).tolist()
 
     @cached_property
     def shapes(self) -> tuple[np.ndarray, ...]:
@@ -56,7 +74,7 @@ class Generators(Puzzle):
         if self.file.shapes:
             return tuple(np.array(shape) for shape in self.file.shapes)
         square = np.array([[0, 0], [1, 0], [1, 1], [0, 1]], dtype=np.float64)
-        return tuple(square + [cell % IN_A_ROW, -(cell // IN_A_ROW)] for cell in range(self.cells))
+        return tuple(square + [cell % IN_A_ROW, -(cell // IN_A_ROW)] for cell in range(len(self.file.goal)))
 
     def expand(self, states: States) -> tuple[Children, Legal]:
         """Make every move: children uint8 [N, A, D]. A move is legal if it changes something."""
@@ -81,20 +99,24 @@ class Generators(Puzzle):
 
     def parse_state(self, text: str) -> States:
         """The letter of each cell; UserError if there are more or fewer of one than in the goal."""
-        state = super().parse_state(text)
-        counts, wanted = (np.bincount(each, minlength=self.letters) for each in (state, self.goal))
+        letters = self._letters_in(text, len(self.file.goal))
+        counts, wanted = (np.bincount(each, minlength=len(self.symbols)) for each in (letters, self.file.goal))
         for letter in np.flatnonzero(counts != wanted):
-            named = self.file.alphabet[letter]
+            named = self.symbols[letter]
             raise UserError(f"Impossible state: {counts[letter]} cells have {named}, there must be {wanted[letter]}.")
-        return state
+        return self._written(letters)
+
+    def format_state(self, state: States) -> str:
+        """The letter of each cell."""
+        return ("" if self._is_plain else " ").join(self.symbols[letter] for letter in self.letters_of(state))
 
     def draw(self, state: States) -> str:
         """The letters, placed like the cells in the picture."""
         rows, width = self._grid, max(map(len, self.file.alphabet)) + 1
-        lines = [""] * len(rows)
+        lines, letters = [""] * len(rows), self.letters_of(state)
         for number, row in enumerate(rows):
             for column, cell in row:
-                lines[number] = lines[number].ljust(column * width) + self.file.alphabet[state[cell]]
+                lines[number] = lines[number].ljust(column * width) + self.file.alphabet[letters[cell]]
         return "\n".join(lines)
 
     @cached_property

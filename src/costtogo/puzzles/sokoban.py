@@ -141,7 +141,7 @@ class Sokoban(Puzzle):
         """A level in the customary text: # wall, @ player, $ box, . target, * and + a box or the player on one.
 
         Rows are lines, or are separated by |. A level smaller than the board is placed in its middle. Floor that the
-        player could not reach even without boxes becomes walls.
+        player could not reach even without boxes becomes walls, and so do boxes on targets there.
         """
         lines = [line.rstrip() for line in dedent(text.replace("|", "\n")).splitlines()]
         level = self._level([line for line in lines if line])
@@ -150,7 +150,7 @@ class Sokoban(Puzzle):
         if np.concatenate([inside[0], inside[-1], inside[:, 0], inside[:, -1]]).any():
             raise UserError("The border of the level is open: the player could walk out of it; close it with walls, #.")
         outside = ~inside[1:-1, 1:-1]
-        if (outside & (level != FLOOR) & (level != WALL)).any():
+        if (outside & ~np.isin(level, (FLOOR, WALL, BOX_ON_TARGET))).any():
             raise UserError("A box or target stands where the player could never come, between walls: leave it out.")
         level = np.where(outside, WALL, level)
         height, width = level.shape

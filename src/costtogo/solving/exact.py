@@ -21,6 +21,7 @@ from costtogo.exact.descent import Descent
 from costtogo.exact.graph import graph_of
 from costtogo.exact.hashing import hash_states
 from costtogo.exact.nearby import FAR, Ends, GoalAlone, NearbyTable, nearby_table
+from costtogo.exact.orbit import AT_ONCE
 from costtogo.exact.solver import ExactSearch, Means, exact_solver
 from costtogo.files import FileError, digest, read_json
 from costtogo.progress import say
@@ -31,6 +32,7 @@ from costtogo.solving.cache import cached, folder, mapped
 from costtogo.types import CostToGo, States, UserError
 
 NEARBY_STATES = 250_000  # of a table around the goal made for one command, about: a second's work
+NEARBY_WORK = 54 * 12 * NEARBY_STATES  # the cells of all their children, by which larger puzzles have fewer states
 SMALL = {3: "4-4", 4: "5-5-5", 5: "4-5-5-5-5", 6: "4-4-4-4-4-4-4-4-3", 7: "3-3-3-3-3-3-3-3-3-3-3-3-3-3-3-3"}  # by side
 MOST_LISTED = 1 << 26  # states of a table made for one command: 64 MB, and five times that while it is made
 RESULTS = Path("results")
@@ -40,7 +42,8 @@ MANY = 1_000_000  # entries of a layer that progress names
 
 def is_tabled(puzzle: Puzzle) -> TypeGuard[ListedPuzzle]:
     """True if the exact distances of all states can be computed for one command."""
-    return is_listed(puzzle) and puzzle.state_count <= MOST_LISTED
+    most = AT_ONCE if files_of(puzzle.name) else MOST_LISTED
+    return is_listed(puzzle) and puzzle.state_count <= most
 
 
 @lru_cache(maxsize=2)
@@ -159,10 +162,11 @@ def _table_of_study(puzzle: Puzzle, path: Path) -> Ends:
 @lru_cache(maxsize=1)
 def _small_table(puzzle: Puzzle) -> NearbyTable:
     """The exact distances of about NEARBY_STATES states around the goal, to a depth of at least one move."""
+    most = min(NEARBY_STATES, NEARBY_WORK // (puzzle.cells * len(puzzle.actions)))
 
     def make() -> dict[str, np.ndarray]:
         table = nearby_table(puzzle, 1)
-        while table.layers[-1] * (table.layers[-1] / table.layers[-2]) + table.layers.sum() < NEARBY_STATES:
+        while table.layers[-1] * (table.layers[-1] / table.layers[-2]) + table.layers.sum() < most:
             wider = nearby_table(puzzle, table.depth + 1)
             if wider.depth == table.depth:  # all states are listed
                 break
