@@ -2,12 +2,15 @@
 
 import ast
 import re
+import subprocess
 import sys
 import tomllib
 from importlib.metadata import metadata, packages_distributions
 from pathlib import Path
 
 import pytest
+import test_resume as resumed
+from messages import is_one_sentence
 from packaging.specifiers import SpecifierSet
 
 ROOT = Path(__file__).parents[1]
@@ -39,12 +42,12 @@ def imported(folder: Path) -> dict[str, set[str]]:
 @pytest.mark.parametrize(
     ("folder", "extras"),
     [
-        ("src", []),
+        ("src", ["workflow", "onnx"]),
         ("docs", ["docs"]),
         ("net", ["test"]),
-        ("torture", ["test"]),
+        ("torture", ["test", "workflow"]),
         ("tools", []),
-        ("tests", ["test", "docs", "page-test"]),
+        ("tests", ["test", "docs", "page-test", "workflow", "onnx"]),
         ("benchmarks", ["test", "bench"]),
     ],
 )
@@ -56,14 +59,61 @@ def test_every_import_is_declared(folder, extras):
 
 def test_every_dependency_is_used():
     used = set().union(*imported(ROOT / "src").values())
-    assert names(PROJECT["dependencies"]) - used <= COMMANDS
+    assert names([*PROJECT["dependencies"], *EXTRAS["workflow"]]) - used <= COMMANDS
+
+
+def test_only_the_record_of_runs_imports_what_a_light_install_lacks():
+    folders = [path for path in (ROOT / "src" / "costtogo").iterdir() if path.is_dir() and path.name != "tracking"]
+    offered = [offer for folder in folders for offer in imported(folder).values()]
+    assert not [offer for offer in offered if offer & names(EXTRAS["workflow"])]
+
+
+LIGHT = """
+import sys
+sys.modules.update(dict.fromkeys(["dvc", "mlflow", "snakemake"]))  # each import of them fails
+from costtogo.cli import main
+main()
+"""
+
+
+@pytest.fixture
+def light(tmp_path, monkeypatch):
+    """Run `costtogo` as in an environment without the workflow tools: exit code, stdout, stderr."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COSTTOGO_TRACKING", "on")
+
+    def run(*words) -> tuple[int, str, str]:
+        done = subprocess.run([sys.executable, "-c", LIGHT, *map(str, words)], capture_output=True, text=True)
+        return done.returncode, done.stdout, done.stderr
+
+    return run
+
+
+def test_a_light_install_solves_and_trains_and_says_once_that_nothing_is_recorded(light):
+    code, out, err = light("solve", "--puzzle", "hanoi_7", "--state", "2222222")
+    assert code == 0 and "length          127 moves" in out and err == ""
+    resumed.prepare()
+    paths = ("--params", resumed.params(), "--table", resumed.TABLE, "--out", resumed.OUT)
+    code, _, err = light("stage", "train", *paths)
+    warnings = [line for line in err.splitlines() if "Warning" in line]
+    assert code == 0 and resumed.OUT.is_dir() and "Traceback" not in err
+    assert len(warnings) == 1 and "pip install 'costtogo[workflow]'" in warnings[0] and is_one_sentence(warnings[0])
+    code, _, err = light("track")
+    *_, told = err.splitlines()  # after the progress bar
+    assert code == 1 and told.startswith("costtogo: MLflow is not installed") and is_one_sentence(told), err
+
+
+def test_a_light_install_says_that_snakemake_is_missing_where_it_is_named(light):
+    code, _, err = light("track")
+    assert code == 1 and "snakemake --cores all; Snakemake is not installed: pip install 'costtogo[workflow]'." in err
 
 
 def test_the_lock_has_every_dependency_but_torch_at_one_version():
     locked = (ROOT / "requirements.lock").read_text(encoding="utf-8").splitlines()
     assert all(re.fullmatch(r"[\w.-]+==[\w.+!]+", line) for line in locked)
     assert len(names(locked)) == len(locked)
-    assert names([*PROJECT["dependencies"], *EXTRAS["test"], *EXTRAS["docs"]]) - names(locked) == {"torch"}
+    asked = [*PROJECT["dependencies"], *EXTRAS["workflow"], *EXTRAS["test"], *EXTRAS["docs"]]
+    assert names(asked) - names(locked) == {"torch"}
 
 
 def test_every_locked_package_runs_on_the_oldest_python_that_is_promised():

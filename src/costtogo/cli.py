@@ -229,6 +229,17 @@ def networks(
 
 
 @app.command()
+def export(
+    model: Annotated[str, typer.Argument(help="A puzzle (cube3), a network of a study (puzzle15/values), or a file.")],
+    out: Annotated[Path | None, typer.Option(help="Folder to write; exported/<puzzle> if left out.")] = None,
+):
+    """Write a network for other programs: a model card, its weights as safetensors, and as ONNX."""
+    from costtogo.commands import export as command
+
+    command.run(model, out)
+
+
+@app.command()
 def report(
     study: Annotated[str, typer.Argument(help="Name of a study that was published with its report.")],
     measured: Annotated[Path, typer.Option(help="Folder of what is kept, in git.")] = Path("data/measured"),
@@ -331,13 +342,21 @@ def main(command: typer.Typer = app) -> None:
     except typer.TyperException as error:
         _leave_with_usage(error)
     except UserError as error:
-        lost = not {*IN_PROJECT}.isdisjoint(sys.argv[1:2]) and not Path("workflow").is_dir()
-        _leave(f"{str(error)[:-1]}; start this in the project's folder: here is none." if lost else str(error), 1)
+        _leave(_with_what_is_missing(str(error)), 1)
     except OSError as error:
         _leave_for_system(error)
     if code == INTERRUPTED:
         _leave("interrupted.", code)
     sys.exit(code)
+
+
+def _with_what_is_missing(sentence: str) -> str:
+    """The sentence of an error; it ends with what the command lacks here: the project's folder, or Snakemake."""
+    if not {*IN_PROJECT}.isdisjoint(sys.argv[1:2]) and not Path("workflow").is_dir():
+        return f"{sentence[:-1]}; start this in the project's folder: here is none."
+    if "snakemake" in sentence and find_spec("snakemake") is None:
+        return f"{sentence[:-1]}; Snakemake is not installed: pip install 'costtogo[workflow]'."
+    return sentence
 
 
 def _leave(sentence: str, code: int) -> NoReturn:

@@ -43,7 +43,11 @@ class AutomatonNetwork(Network):
         matrices = torch.cat([still[None], self.matrices[1:]])
         chosen = values.double().view(-1, self.cells, self.letters, 1)
         every = matrices.permute(1, 0, 2).reshape(len(self.start), -1)  # [size, letters · size]
-        memory = self.start.expand(len(chosen), -1)
+        memory = self.start.expand(chosen.shape[0], -1)
         for cell in reversed(range(self.cells)):
-            memory = ((memory @ every).view(len(chosen), self.letters, -1) * chosen[:, cell]).sum(dim=1)
+            memory = ((memory @ every).view(chosen.shape[0], self.letters, -1) * chosen[:, cell]).sum(dim=1)
         return ((memory - self.start) @ self.output).float()
+
+    def outputs(self, states: torch.Tensor) -> torch.Tensor:
+        """The cost-to-go of states, a tensor uint8 [N, D], at least 0: float32 [N]."""
+        return super().outputs(states).clamp(min=0)

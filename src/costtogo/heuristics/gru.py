@@ -30,3 +30,7 @@ class GatedNetwork(Network):
         cells = values.float().view(-1, self.cells, self.letters).flip(1)
         memory = self.unit(cells)[1][0]
         return self.output(memory)[:, 0]
+
+    def outputs(self, states: torch.Tensor) -> torch.Tensor:
+        """The cost-to-go of states, a tensor uint8 [N, D], at least 0: float32 [N]."""
+        return super().outputs(states).clamp(min=0)

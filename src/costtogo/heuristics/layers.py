@@ -39,10 +39,15 @@ FEW_ROWS = 64  # of float32 values; MKL is faster with fewer rows
 
 
 class Linear(nn.Linear):
-    """A linear layer that multiplies float32 with oneDNN if by_onednn says so, also in training."""
+    """A linear layer that multiplies float32 with oneDNN if by_onednn says so, also in training.
+
+    Never while a network is exported: other programs do not know that product.
+    """
 
     def forward(self, values: torch.Tensor) -> torch.Tensor:
         """values: [..., inputs]."""
+        if torch.compiler.is_exporting():
+            return super().forward(values)
         computed = torch.bfloat16 if torch.is_autocast_enabled(values.device.type) else values.dtype
         if computed == torch.float32 and by_onednn(computed, values.device, rows_of(values)):
             return _Products.apply(values, self.weight, self.bias)
@@ -135,13 +140,16 @@ class Network(nn.Module):
                 nn.init.xavier_uniform_(module.weight)
                 nn.init.zeros_(module.bias)
 
+    def outputs(self, states: torch.Tensor) -> torch.Tensor:
+        """What a search gets from the network for states, a tensor uint8 [N, D]: float32 [N], [N, A] or [N, 1 + A]."""
+        return self(one_hot(self.view.of(states), self.view.letters, torch.float32))
+
     def frozen(self, dtype: torch.dtype) -> Layer:
         """The network in inference mode as a function of states, a tensor uint8 [N, D], computed in the given type.
 
-        This base class computes in the type of the weights instead, and returns at least 0.
+        This base class computes in the type of the weights instead.
         """
-        network = deepcopy(self).eval()
-        return lambda states: network(one_hot(states, self.letters, torch.float32)).clamp(min=0)
+        return deepcopy(self).eval().outputs
 
     @property
     def parameter_count(self) -> int:
@@ -248,7 +256,7 @@ def frozen_first(layer: nn.Linear, norm: nn.Module, dtype: torch.dtype, after_re
 def one_hot(states: torch.Tensor, letters: int, dtype: torch.dtype) -> torch.Tensor:
     """One-hot encoding of states uint8 [N, D], in order: [N, D · letters]."""
     rows = torch.eye(letters, dtype=dtype, device=states.device)
-    return rows.index_select(0, states.reshape(-1).int()).view(len(states), states.shape[1] * letters)
+    return rows.index_select(0, states.reshape(-1).int()).view(states.shape[0], states.shape[1] * letters)
 
 
 def by_onednn(dtype: torch.dtype, device: torch.device, rows: int) -> bool:

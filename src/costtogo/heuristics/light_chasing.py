@@ -7,15 +7,13 @@ it would then make before the first row, a second unit predicts the presses of t
 known as chasing the lights.) The architecture only knows that a press acts on its neighbours; both units learn how.
 """
 
-from collections.abc import Callable
-from copy import deepcopy
 from itertools import pairwise
 
 import torch
 from torch import nn
 from torch.nn import functional
 
-from costtogo.heuristics.layers import Linear, Network, one_hot
+from costtogo.heuristics.layers import Linear, Network
 from costtogo.params.training import ArchitectureParams
 from costtogo.puzzles.base import Puzzle
 from costtogo.types import UserError
@@ -68,18 +66,13 @@ class LightChasingNetwork(Network):
         windows = [functional.pad(row, (edge, edge)).unfold(-1, WINDOW, 1) for row in rows]
         return self.unit(torch.cat(windows, dim=-1))[..., 0]
 
-    def frozen(self, dtype: torch.dtype) -> Callable[[torch.Tensor], torch.Tensor]:
-        """The cost-to-go of each child, float32 [N, side²], as a function of states uint8 [N, D].
+    def outputs(self, states: torch.Tensor) -> torch.Tensor:
+        """The cost-to-go of each child of states, a tensor uint8 [N, D]: float32 [N, side²].
 
-        It is the expected number of presses, one fewer or one more after each of them; always in float32.
+        It is the expected number of presses, one fewer or one more after each of them.
         """
-        network = deepcopy(self).eval()
-
-        def evaluate(states: torch.Tensor) -> torch.Tensor:
-            pressed = network(one_hot(states, 2, torch.float32)).sigmoid()
-            return pressed.sum(dim=1, keepdim=True) + 1 - 2 * pressed
-
-        return evaluate
+        pressed = super().outputs(states).sigmoid()
+        return pressed.sum(dim=1, keepdim=True) + 1 - 2 * pressed
 
 
 def _layers(widths: list[int]) -> nn.Sequential:

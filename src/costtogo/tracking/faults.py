@@ -23,6 +23,7 @@ VERSION = (
 )
 REFUSED = "The MLflow store {} did not take {} ({}); mend this, then run `costtogo track`."
 SILENT = "The MLflow server {} does not answer; start it or correct MLFLOW_TRACKING_URI, then run `costtogo track`."
+ABSENT = "MLflow is not installed, so nothing is recorded: pip install 'costtogo[workflow]', then run `costtogo track`."
 USELESS = (
     "The MLflow store {0} {1}; move it away with {0.name}-wal and {0.name}-shm, then `costtogo track` rebuilds it."
 )
@@ -67,6 +68,8 @@ def best_effort(subject: str, root: Path) -> Iterator[None]:
 
 def fault(uri: str, error: Exception) -> str | None:
     """What is wrong with the store, and what to do about it; None if the store is sound."""
+    if isinstance(error, ModuleNotFoundError) and error.name == "mlflow":
+        return ABSENT
     path, text = database_path(uri), str(error)
     if "out-of-date database schema" in text:  # in MLflow's words
         return VERSION.format(shown(uri), version("mlflow"))
