@@ -35,7 +35,7 @@ def judged(tmp_path):
     ) -> pd.DataFrame:
         for name, change in tables.items():
             kept_studies.change(measured, "default", name, change)
-            kept_studies.change(measured, "three_seeds", "repeats", change)
+            kept_studies.change(measured, "several_seeds", "repeats", change)
         rows = read_reported([REPORTED / "thesis.csv"])
         own = StudyResults.to_write_again("default", References(measured=measured))
         return compare(reported(rows[rows["model"].isin(models)].reset_index(drop=True)), own)
@@ -99,11 +99,11 @@ def test_worse_searches_are_worse(judged):
 def test_kept_trainings_with_other_seeds_are_part_of_what_is_judged_and_others_are_not(judged, tmp_path):
     measured = tmp_path / "measured"
     with_others = judged({}).query("seeds == 3 and quantity == 'optimal_percent' and point == 10 and distance.isna()")
-    cards, own = (read_json(measured / f"{name}.json") for name in ("three_seeds", "default"))
-    (measured / "three_seeds.json").unlink()
+    cards, own = (read_json(measured / f"{name}.json") for name in ("several_seeds", "default"))
+    (measured / "several_seeds.json").unlink()
     alone = judged({}).loc[with_others.index]
     assert len(alone) and set(alone["seeds"]) == {1}
-    rows = read_csv(measured / "three_seeds" / "repeats.csv").query(
+    rows = read_csv(measured / "several_seeds" / "repeats.csv").query(
         f"variant == '{MODEL}' and convergence_point == 10 and scope == 'all'"
     )
     seed = {number: cards[f"models/{MODEL}_seed{number}"]["parameters"]["training"]["seed"] for number in rows["seed"]}

@@ -229,7 +229,7 @@ def test_the_card_of_a_stage_and_what_is_said_of_a_table_are_a_line_each(tmp_pat
 
 def test_seeds_of_a_document_s_own_recipe_are_kept_with_their_tables_and_others_in_one():
     named = publish.models_of_document("thesis", REPORTED)
-    assert "H4_DNN_reduced_0" in named and not publish.models_of_document("three_seeds", REPORTED)
+    assert "H4_DNN_reduced_0" in named and not publish.models_of_document("several_seeds", REPORTED)
     assert not is_variant("H4_DNN_reduced_0_seed2", named) and not is_variant("DNN_0", named)
     assert is_variant("base_cube2_seed2", named)
 

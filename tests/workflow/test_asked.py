@@ -153,7 +153,7 @@ def test_a_study_shows_the_kept_results_that_its_file_names(folder):
     assert {path.split("/")[2] for path in report.files if "measured" in path} == {
         *("lookahead", "lookahead.json", "thesis", "thesis.json")
     }
-    assert {*kept_figures("default", ROOT / "config")} == {*KEPT} - {"targets", "three_seeds"}
+    assert {*kept_figures("default", ROOT / "config")} == {*KEPT} - {"targets", "several_seeds"}
 
 
 def test_a_file_laid_over_the_default_study_shows_its_own_results_alone(tmp_path):
