@@ -19,7 +19,7 @@ from costtogo.literature.words import (
     WORSE,
 )
 
-MARKS = ("no_merit", "all_worse", "by_interval")  # YES in the rows that they hold of
+MARKS = ("no_merit", "by_interval")  # YES in the rows that they hold of
 YES = "yes"
 UNFAVOURABLE = (  # verdicts of the rows of a claim: the first of them that a row has is the claim's
     *(WORSE, NOT_REACHED, CANNOT_TELL, NOT_RUN, NOT_COMPARABLE, SOURCE_ERRS, REPRODUCED, BETTER, NOT_JUDGED),
@@ -31,9 +31,8 @@ def claims(rows: pd.DataFrame) -> pd.DataFrame:
 
     Columns source, kind, recipe, verdict: the least favourable of its rows, so that it holds only if it does in every
     case; quantity, of the first row with that verdict; numbers, how many rows; no_merit, whether no heuristic at all
-    does as well in every row; all_worse, whether the interval of one with that verdict is worse throughout;
-    by_interval, whether one with that verdict misses the tolerance and lies in its interval; alone, whether a row rests
-    on a single training.
+    does as well in every row; by_interval, whether one with that verdict misses the tolerance and is within it by its
+    interval alone; alone, whether a row rests on a single training.
     """
     groups: dict[tuple, list[Row]] = {}
     for place, row in enumerate(rows.to_dict("records")):  # quicker than groups of pandas by far
@@ -44,8 +43,8 @@ def claims(rows: pd.DataFrame) -> pd.DataFrame:
         verdict = min((row["verdict"] for row in group), key=UNFAVOURABLE.index)
         decisive, recipes = [row for row in group if row["verdict"] == verdict], {row["recipe"] for row in group}
         first, recipe = group[0], next((name for name in (COMPACT, EXACT) if name in recipes), group[0]["recipe"])
-        either = [any(row[mark] == YES for row in decisive) for mark in ("all_worse", "by_interval")]
-        marks = [all(row["no_merit"] == YES for row in group), *either, any(row["seeds"] == 1 for row in group)]
+        by_interval = any(row["by_interval"] == YES for row in decisive)
+        marks = [all(row["no_merit"] == YES for row in group), by_interval, any(row["seeds"] == 1 for row in group)]
         found.append([first["source"], first["kind"], recipe, verdict, decisive[0]["quantity"], len(group), *marks])
     columns = ["source", "kind", "recipe", "verdict", "quantity", "numbers", *MARKS, "alone"]
     return pd.DataFrame(found, columns=columns)

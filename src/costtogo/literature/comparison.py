@@ -29,7 +29,7 @@ from costtogo.literature.finding import NAN, Finding, Row, absent, deciding, loo
 from costtogo.literature.other_seeds import with_other_seeds
 from costtogo.literature.quantities import TIMES, is_share, quantity_of
 from costtogo.literature.reported import read_local_vi, rows_on
-from costtogo.literature.verdicts import TRIVIAL, Verdict, is_by_interval, is_worse_throughout, judge
+from costtogo.literature.verdicts import TRIVIAL, Verdict, is_by_range, judge
 from costtogo.literature.why_not import why_not
 from costtogo.literature.words import BETTER, CANNOT_TELL, COST, FACT, NOT_COMPARABLE, NOT_RUN, REPRODUCED, WORSE
 from costtogo.puzzles import make
@@ -67,9 +67,8 @@ def compare(reported: pd.DataFrame, own: StudyResults) -> pd.DataFrame:
 
     reproduced: ours, by the exact recipe where that was run.  compact: from this study's network of the same name.
     exhaustive: over all states.  interval_95: of reproduced.  seeds: how many trainings it is the mean of.  no_merit:
-    "yes" where no heuristic at all does as well.  all_worse: where nothing can be told from an interval that is
-    worse throughout.  by_interval: where the number is reproduced because the reported one lies in its interval,
-    and misses the tolerance.
+    "yes" where no heuristic at all does as well.  by_interval: where the number is reproduced because its interval
+    comes within the tolerance, and the number itself does not.
     """
     by_puzzle = {puzzle: own.of(puzzle) for puzzle in own.puzzles}
     rows = [row | _compared(by_puzzle.get(row["puzzle"], own), row) for row in terms_of(reported, own)]
@@ -143,9 +142,7 @@ def _marks(row: Row, found: Finding | None, verdict: str) -> Iterator[str]:
     """Those of MARKS that hold of a number of ours and its verdict."""
     if found and found.no_merit:
         yield "no_merit"
-    if found and verdict == CANNOT_TELL and not found.missing and is_worse_throughout(row, found):
-        yield "all_worse"
-    if found and verdict == REPRODUCED and is_by_interval(row, found):
+    if found and verdict == REPRODUCED and is_by_range(row, found):
         yield "by_interval"
 
 

@@ -31,7 +31,8 @@ class Finding:
     missing: the verdict where there is no number: a training or a search did not get so far, or was of other terms.
     told: the number is the source's own, read from its file.
     error_share: of a network, its mean absolute error over the states concerned as a share of their mean distance.
-    no_merit: whether no heuristic at all does as well.  seeds: how many trainings it is the mean of.
+    no_merit: whether no heuristic at all does as well.  seeds: how many trainings it is the mean of, and spread their
+    standard deviation.
     solver: the group of the searches that it is of, as "beams", where that counts.
     """
 
@@ -48,6 +49,7 @@ class Finding:
     error_share: float = NAN
     no_merit: bool = False
     seeds: int = 1
+    spread: float = NAN
     solver: str = ""
 
 
@@ -194,7 +196,12 @@ def pooled(found: list[Finding]) -> Finding | None:
     means = {name: float(np.mean([getattr(one, name) for one in numbers])) for name in ("exhaustive", "error_share")}
     left = f", {len(found) - len(numbers)} more have none" if len(numbers) < len(found) else ""
     note = f"mean of {len(numbers)} seeds{left}" + (f"; the first: {numbers[0].note}" if numbers[0].note else "")
-    return replace(numbers[0], value=value, low=value - half, high=value + half, note=note, seeds=len(numbers), **means)
+    means |= {
+        "low": value - half,
+        "high": value + half,
+        "spread": float(np.std([one.value for one in numbers], ddof=1)),
+    }
+    return replace(numbers[0], value=value, note=note, seeds=len(numbers), **means)
 
 
 def _first(results: StudyResults, row: Row) -> Finding | None:

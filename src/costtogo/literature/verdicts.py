@@ -25,10 +25,12 @@ from costtogo.literature.words import (
     WORSE,
 )
 
-WIDEST = 5.0  # points: half of the interval of a share that can still tell
+WIDEST = 5.0  # points: half of the widest range of a share that can still tell; a difference of so much matters
+ENOUGH = 5  # seeds from which their standard deviation is known well enough to say that no more would help
+NORMAL = 1.96  # standard deviations to either side that 95 % of trainings lie within, however many are run
 UNLEARNED = 0.9  # of the mean distance, which is the error of 0 everywhere: such a network has learned nothing
 HALF_LEARNED = 0.5  # the same: from there on a network is not better for what it does not overestimate
-TRIVIAL = ("admissible_percent", "overestimation_mean", "consistent_percent")  # perfect of a network that says 0
+TRIVIAL = {"admissible_percent": 100.0, "overestimation_mean": 0.0, "consistent_percent": 100.0}  # where all is 0
 Verdict = tuple[str, str]  # one of VERDICTS, and why
 
 
@@ -63,50 +65,75 @@ def _missing(row: Row, found: Finding | None) -> Verdict | None:
 
 
 def _unlearned(row: Row, found: Finding) -> Verdict | None:
-    """Admissibility and consistency of a network that learned nothing: zero everywhere has both."""
-    if row["quantity"] not in TRIVIAL or not found.error_share > UNLEARNED:
+    """A network that learned nothing, and a number that zero everywhere has as well."""
+    if not found.error_share > UNLEARNED or row["quantity"] not in TRIVIAL:
         return None
-    return NOT_REACHED, f"{_error(found)}: it has learned nothing"
+    is_met = _touches(row, Finding(TRIVIAL[row["quantity"]])) or _is_better(row, found)
+    return (NOT_REACHED, f"{_error(found)}: it has learned nothing") if is_met else None
 
 
 def _error(found: Finding) -> str:
     return f"the network errs by {100 * found.error_share:.0f} % of the mean distance"
 
 
-def _too_few(row: Row, found: Finding) -> Verdict | None:
-    """The interval of a share is too wide for a verdict."""
-    half = (found.high - found.low) / 2
-    if not is_share(row["quantity"]) or not half > WIDEST:
+def _beyond(row: Row, found: Finding) -> Verdict | None:
+    """No part of the range comes within the tolerance: they differ, however wide it is."""
+    return None if _touches(row, found) else _differs(row, found)
+
+
+def _too_wide(row: Row, found: Finding) -> Verdict | None:
+    """A difference that matters would not show in a range as wide, unless all of it meets a bound."""
+    low, high = range_of(found)
+    half, limit = (high - low) / 2, limit_of(row)
+    if not half > limit or (row["relation"] != "=" and all(_meets(row, end) for end in (low, high))):
         return None
-    why = f"the interval is {half:.1f} points to either side"
-    worse = "; all of it is worse than the reported number" if is_worse_throughout(row, found) else ""
-    return CANNOT_TELL, why + worse
+    unit = " points" if is_share(row["quantity"]) else ""
+    too_wide = f"the range is {half:.3g}{unit} to either side, and {limit:.3g} would matter"
+    if found.seeds < ENOUGH:
+        return CANNOT_TELL, too_wide
+    if NORMAL * found.spread > limit:
+        return (
+            NOT_COMPARABLE,
+            f"{too_wide}: trainings of one recipe differ as much, so that one of the source tells little",
+        )
+    return CANNOT_TELL, f"{too_wide}; more seeds would decide it"
 
 
-def is_worse_throughout(row: Row, found: Finding) -> bool:
-    """Whether both ends of the interval are worse than the reported number, or than the bound, by any amount."""
-    better = quantity_of(row["quantity"], row["repeated"]).better
-    return all(better * (end - row["value"]) < 0 for end in (found.low, found.high))
-
-
-def is_by_interval(row: Row, found: Finding) -> bool:
-    """Whether ours is the reported number only by its interval, and misses the tolerance."""
-    return row["relation"] == "=" and not _is_within(row, found)
-
-
-def _as_reported(row: Row, found: Finding) -> Verdict | None:
-    """Equal, within the tolerance, or the bound holds; or the source's number lies in our interval."""
+def _within(row: Row, found: Finding) -> Verdict:
+    """The range comes within the tolerance of the reported number; a bound that lies in it must hold for ours."""
     theirs, relation, slack = row["value"], row["relation"], slack_of(row)
-    if relation != "=":  # a bound has the same tolerance as an equality
-        if _holds(found.value, relation, theirs, slack):
-            return REPRODUCED, f"{found.value:.6g} {relation} {theirs:.6g}" + (f" ± {slack:.3g}" if slack else "")
-        reaches = any(_holds(end, relation, theirs, 0) for end in (found.low, found.high))
-        return (CANNOT_TELL, "the bound lies within the interval") if reaches else None
-    if found.low <= theirs <= found.high:
-        return REPRODUCED, "within the interval"
-    if _is_within(row, found):
-        return REPRODUCED, f"within {slack:.3g}" if slack else "the same"
-    return None
+    if relation != "=":
+        if not _meets(row, found.value):
+            return CANNOT_TELL, "the bound lies within the range"
+        return REPRODUCED, f"{found.value:.6g} {relation} {theirs:.6g}" + (f" ± {slack:.3g}" if slack else "")
+    if is_by_range(row, found):
+        return REPRODUCED, "within the range"
+    return REPRODUCED, f"within {slack:.3g}" if slack else "the same"
+
+
+def range_of(found: Finding) -> tuple[float, float]:
+    """The ends of the range of a number: of its interval, where it has one."""
+    return (found.value, found.value) if math.isnan(found.low) else (found.low, found.high)
+
+
+def limit_of(row: Row) -> float:
+    """The least difference from a row's number that matters, in its unit, and half of the widest range that can tell."""
+    if is_share(row["quantity"]):
+        return WIDEST
+    matters = quantity_of(row["quantity"], row["repeated"]).matters
+    return max(slack_of(row), matters * abs(float(row["value"])))
+
+
+def is_by_range(row: Row, found: Finding) -> bool:
+    """Whether ours is the reported number only by its range, and misses the tolerance."""
+    return row["relation"] == "=" and not _meets(row, found.value)
+
+
+def _touches(row: Row, found: Finding) -> bool:
+    """Whether any part of the range of a number is the reported one within the tolerance, or meets the bound."""
+    low, high = range_of(found)
+    is_around = row["relation"] == "=" and low <= row["value"] <= high
+    return is_around or any(_meets(row, end) for end in (low, high))
 
 
 def _differs(row: Row, found: Finding) -> Verdict:
@@ -114,7 +141,7 @@ def _differs(row: Row, found: Finding) -> Verdict:
     by = f"differs by {float(found.value - row['value']):+.4g}"
     if row["kind"] == FACT:
         return (SOURCE_ERRS, f"{by}, not by chance") if found.fact else (NOT_COMPARABLE, f"{by}, of other instances")
-    better = quantity_of(row["quantity"], row["repeated"]).better * (found.value - row["value"]) > 0
+    better = _is_better(row, found)
     if (
         better and row["quantity"] in TRIVIAL and found.error_share > HALF_LEARNED
     ):  # who says little overestimates little
@@ -124,8 +151,13 @@ def _differs(row: Row, found: Finding) -> Verdict:
     return BETTER if better else WORSE, by
 
 
+def _is_better(row: Row, found: Finding) -> bool:
+    """Whether a number lies on the better side of the reported one."""
+    return quantity_of(row["quantity"], row["repeated"]).better * (found.value - row["value"]) > 0
+
+
 RULES: tuple[Callable[[Row, Finding], Verdict | None], ...] = (
-    *(_contradicted, _not_judged, _missing, _unlearned, _too_few, _as_reported, _differs),
+    *(_contradicted, _not_judged, _missing, _unlearned, _beyond, _too_wide, _within),
 )
 
 
@@ -135,17 +167,15 @@ def slack_of(row: Row) -> float:
     return max(quantity.absolute, quantity.relative * abs(row["value"]))
 
 
-def _is_within(row: Row, found: Finding) -> bool:
-    """Whether ours is the reported number, or differs by no more than the tolerance."""
-    return _is_same(found.value, row["value"]) or abs(found.value - row["value"]) <= slack_of(row)
+def _meets(row: Row, value: float | Fraction) -> bool:
+    """Whether a value is the reported one, or meets the bound, or misses it by no more than the tolerance."""
+    theirs, relation, slack = row["value"], row["relation"], slack_of(row)
+    if relation == "=":
+        return _is_same(value, theirs) or abs(value - theirs) <= slack
+    above = value + slack if relation.startswith(">") else value - slack
+    return {"<": above < theirs, "<=": above <= theirs, ">": above > theirs, ">=": above >= theirs}[relation]
 
 
 def _is_same(ours: float | Fraction, theirs: float | Fraction) -> bool:
     """Whether two numbers are equal: fractions exactly, others but for rounding."""
     return ours == theirs if isinstance(ours, Fraction) else math.isclose(ours, theirs)
-
-
-def _holds(value: float, relation: str, bound: float, slack: float) -> bool:
-    """Whether a value meets a bound, or misses it by no more than the slack."""
-    above = value + slack if relation.startswith(">") else value - slack
-    return {"<": above < bound, "<=": above <= bound, ">": above > bound, ">=": above >= bound}[relation]

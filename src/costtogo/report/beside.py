@@ -18,9 +18,10 @@ from costtogo.literature.claims import claims, claims_judged, scoreboard
 from costtogo.literature.comparison import joined
 from costtogo.literature.counterparts import COMPACT, EXACT
 from costtogo.literature.listings import Replay
-from costtogo.literature.quantities import OTHERS, THESIS, TIMES, form_of, quantity_of
+from costtogo.literature.power import power
+from costtogo.literature.quantities import OTHERS, THESIS, TIMES, Quantity, form_of, quantity_of
 from costtogo.literature.reported import DOCUMENTS
-from costtogo.literature.words import CANNOT_TELL, COST, DECIDED, FACT, HELD, NOT_JUDGED, NOT_REACHED, VERDICTS, WORSE
+from costtogo.literature.words import COST, DECIDED, FACT, HELD, NOT_JUDGED, NOT_REACHED, VERDICTS, WORSE
 from costtogo.puzzles import family
 from costtogo.report.markdown import code, table
 from costtogo.report.render import render
@@ -47,8 +48,7 @@ def scoreboard_text(comparison: pd.DataFrame) -> str:
 def claims_in_short(comparison: pd.DataFrame) -> dict[str, Any]:
     """How many of the claims about results that could be decided hold, in all and by recipe, and the scoreboard.
 
-    Also how many of those that hold do so without any heuristic, by their interval alone, or rest on a single training,
-    and for how many without a verdict the whole interval is worse than what was reported.
+    Also how many of those that hold do so without any heuristic, by their interval alone, or rest on a single training.
     """
     counted = scoreboard(comparison)
     results = counted[counted["of"] == "results"].groupby("recipe", sort=False)[[*DECIDED]].sum()
@@ -66,7 +66,6 @@ def claims_in_short(comparison: pd.DataFrame) -> dict[str, Any]:
         "without": (of_results["verdict"].isin(HELD) & of_results["no_merit"]).sum(),
         "alone": (of_results["verdict"].isin(HELD) & of_results["alone"]).sum(),
         "by_interval": (of_results["verdict"].isin(HELD) & of_results["by_interval"]).sum(),
-        "all_worse": ((of_results["verdict"] == CANNOT_TELL) & of_results["all_worse"]).sum(),
     }
     return sums | {"scoreboard": scoreboard_text(comparison), "numbers": len(comparison)}
 
@@ -85,13 +84,19 @@ def unmet(comparison: pd.DataFrame) -> str:
 def rules_text(comparison: pd.DataFrame) -> str:
     """The rules of the verdicts, with the numbers that they go by and the tolerances of the quantities compared."""
     judged = comparison[comparison["kind"].isin(["result", "claim", "fact"]) & comparison["quantity"].isin(OTHERS)]
-    tolerant = {}
+    tolerant, matters = {}, {}
     for name, is_thesis in judged[["quantity", "source"]].drop_duplicates().itertuples(index=False):
         quantity = quantity_of(name, is_thesis == "thesis")
         if quantity.tolerance:
             tolerant[quantity.title] = quantity.tolerance
+        if quantity.matters != Quantity._field_defaults["matters"]:
+            matters[quantity.title] = quantity.matters
     limits = {
         "widest": verdicts.WIDEST,
+        "matters": [(title, 100 * part) for title, part in sorted(matters.items())],
+        "otherwise": 100 * Quantity._field_defaults["matters"],
+        "enough": verdicts.ENOUGH,
+        "power": power_table(),
         "unlearned": 100 * verdicts.UNLEARNED,
         "half_learned": 100 * verdicts.HALF_LEARNED,
         "nearly_all": 100 * NEARLY_ALL,
@@ -100,6 +105,18 @@ def rules_text(comparison: pd.DataFrame) -> str:
         "rare": round(1 / local_vi.RARE),
     }
     return render("rules", tolerances=tolerant, **limits)
+
+
+def power_table() -> str:
+    """What the rules can tell of made-up trainings, in points of a share, by seeds and by how trainings differ."""
+    heads = ["seeds", "standard deviation of trainings", "as good: reproduced", "worse, wrongly"]
+    heads += ["behind by what matters: worse", "reproduced, wrongly", "by twice as much: worse"]
+    lines = [
+        [amount(row.seeds), f"{row.spread:g}", *(f"{share:.0f} %" for share in shares)]
+        for row in power()
+        for shares in [(row.reproduced[0], row.worse[0], row.worse[1], row.reproduced[1], row.worse[2])]
+    ]
+    return table(heads, lines)
 
 
 def where_text(row: dict[str, Any]) -> str:
