@@ -117,7 +117,7 @@ def range_of(found: Finding) -> tuple[float, float]:
 
 
 def limit_of(row: Row) -> float:
-    """The least difference from a row's number that matters, in its unit, and half of the widest range that can tell."""
+    """The least difference from a row's number that matters, in its unit: half of the widest range that can tell."""
     if is_share(row["quantity"]):
         return WIDEST
     matters = quantity_of(row["quantity"], row["repeated"]).matters
