@@ -174,6 +174,11 @@ def test_the_direction_is_asked_before_the_width_and_the_width_of_every_quantity
         (5, 2.0, CANNOT_TELL, "more seeds would decide it"),
     ],
 )
+def test_the_chance_in_a_sample_of_the_source_is_never_too_wide():
+    row = JUDGED | {"quantity": "sampled_states_difference", "value": -150.0, "kind": "fact"}
+    assert judge(row, Finding(17.0, low=-214.0, high=248.0, fact=True))[0] == REPRODUCED
+
+
 def test_trainings_that_differ_too_much_among_themselves_are_not_comparable_with_one(seeds, spread, verdict, why):
     found = Finding(60.0, low=48.0, high=72.0, seeds=seeds, spread=spread)
     told = judge(JUDGED | {"value": 61.0}, found)

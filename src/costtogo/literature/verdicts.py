@@ -82,10 +82,13 @@ def _beyond(row: Row, found: Finding) -> Verdict | None:
 
 
 def _too_wide(row: Row, found: Finding) -> Verdict | None:
-    """A difference that matters would not show in a range as wide, unless all of it meets a bound."""
+    """A difference that matters would not show in a range as wide, unless all of it meets a bound.
+
+    The range of a fact is the chance in the source's sample, which no run of ours would narrow.
+    """
     low, high = range_of(found)
     half, limit = (high - low) / 2, limit_of(row)
-    if not half > limit or (row["relation"] != "=" and all(_meets(row, end) for end in (low, high))):
+    if found.fact or not half > limit or (row["relation"] != "=" and all(_meets(row, end) for end in (low, high))):
         return None
     unit = " points" if is_share(row["quantity"]) else ""
     too_wide = f"the range is {half:.3g}{unit} to either side, and {limit:.3g} would matter"

@@ -60,7 +60,7 @@ def boards(results: StudyResults, row: Row) -> Finding:
     average, half = float(DRAWN * share), DEVIATIONS * float(DRAWN * share * (1 - share)) ** 0.5
     drawn = len(lengths_of(local(results, "boards"), 1, row["considered"]))
     note = f"{average:,.1f} of {DRAWN:,} boards on average"
-    return Finding(drawn, note, average - half, average + half, text=str(drawn))
+    return Finding(drawn, note, average - half, average + half, text=str(drawn), fact=True)
 
 
 @finds("average_moves")
