@@ -106,7 +106,7 @@ def measured() -> dict[str, str]:
         "claims that do not": "{} came out worse, and {} were not reached; {} more".format(*fallen_short().values()),
         "without a heuristic": f"for {told['without']} no heuristic finds solutions as good",
         "nodes on Sokoban": "it generates {their_nodes_generated:,.0f} nodes, ours {nodes_generated:,.0f}".format(
-            **tables("sokoban")["external_beside"].iloc[-1]
+            **tables("sokoban")["external_released"].iloc[-1]
         ),
         "of compact networks": "{} of {} by compact networks".format(*of(claims["compact network"])),
         "of exact recipes": "{} of {} by the sources' own recipes".format(*of(claims["exact recipe"])),
@@ -158,15 +158,12 @@ def large_row(study: str) -> str:
 
 
 def of_deepcubea(study: str) -> str:
-    """DeepCubeA's share of shortest solutions of its scrambled states; its mean length where that is not told, or of
-    the same states where its solutions of these are at hand."""
-    if "external_beside" in tables(study):
-        return f"{tables(study)['external_beside']['their_length'].iloc[-1]:.2f} moves"
-    told = pd.concat(map(pd.read_csv, Path("data/reported").glob("*/deepcubea.csv")))
-    told = told[(told["model"] == "DeepCubeA") & told["set"].isin(["scrambled_1000_10000", "test"])]
-    told = told[told["puzzle"] == study].set_index("quantity")
-    quantity, unit = ("optimal_percent", "%") if "optimal_percent" in told.index else ("length", "moves")
-    return f"{float(told.loc[quantity, 'value']):.5g} {unit}"
+    """The share of shortest solutions that DeepCubeA's authors released for the same states; its mean length where no
+    optimum is known, or levels are solved."""
+    row = tables(study)["external_released"].iloc[-1]
+    if np.isnan(row["their_optimal_percent"]) or study == "sokoban":
+        return f"{row['their_length']:.2f} moves"
+    return f"{row['their_optimal_percent']:.1f}".removesuffix(".0") + " %"
 
 
 def prose(text: str) -> str:

@@ -320,13 +320,9 @@ Search = Annotated[
 
 
 class ExternalParams(Params):
-    """Instances from outside, read from the folder of external instances, under budgets from short to long.
-
-    beside: a CSV there with what another solver found of each, in the same order: moves and nodes_generated.
-    """
+    """Instances from outside, read from the folder of external instances, under budgets from short to long."""
 
     file: FileName
-    beside: FileName | None = None
     budgets: list[ExternalBudget] = Field(min_length=1)
 
     def budget(self, seconds: float) -> ExternalBudget:

@@ -13,11 +13,13 @@ from costtogo.analysis.several_seeds import CELLS
 from costtogo.analysis.solutions import mirrored_shares, triplet_shares
 from costtogo.analysis.suboptimality import summarise
 from costtogo.exact.partition import parse_partition
+from costtogo.files import read_csv
 from costtogo.params.instances import MirroredInstances, PrefixInstances
 from costtogo.params.searches import BeamParams
 from costtogo.puzzles import make, noun
 from costtogo.tables.results import StudyResults, alike
 
+RELEASED = "deepcubea_released.csv"  # in data/reported
 SOLVER = ["solver", "heuristic", *CELLS]  # what tells a row of compared from the others
 
 
@@ -124,27 +126,29 @@ def excesses(results: StudyResults) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def beside(results: StudyResults) -> pd.DataFrame:
-    """External instances under each budget, compared with another solver on pairs: those that both solved.
+def released(results: StudyResults) -> pd.DataFrame:
+    """External instances under each budget, held against DeepCubeA's released results on pairs: those that both solved.
 
     difference, low, high: our length less theirs, the mean and its 95 % interval.  shorter, longer: shares of pairs, %.
-    nodes_generated, its median, and the same of theirs; optimal_percent and their_optimal_percent of the pairs.
+    nodes_generated, its median, and the same of theirs; optimal_percent and their_optimal_percent of the pairs, NaN
+    where no optimum is known.  Source: data/reported/README.md.
     """
-    found, rows = results.of_each(results.model_names, "external/{}/searches"), []
-    if found.empty or "beside_moves" not in found:
+    found, path = results.of_each(results.model_names, "external/{}/searches"), results.references.reported / RELEASED
+    if found.empty or not path.exists():
         return pd.DataFrame()
-    for (model, allowed), group in found.groupby(["model", "seconds_allowed"], sort=False):
-        pairs = group[group["solved"] & group["beside_moves"].notna()]
-        apart = pairs["cost"] - pairs["beside_moves"]
+    theirs = read_csv(path).query("puzzle == @results.puzzle").drop(columns="puzzle").add_prefix("their_")
+    pairs, rows = found[found["solved"]].merge(theirs, left_on="instance", right_on="their_instance"), []
+    for (model, allowed), group in pairs.groupby(["model", "seconds_allowed"], sort=False):
+        apart, known = group["cost"] - group["their_moves"], group[group["optimal"].notna()]
         mean, low, high = mean_interval(apart)
-        lengths = {"length": pairs["cost"].mean(), "their_length": pairs["beside_moves"].mean()}
-        counts = {"difference": mean, "low": low, "high": high}
-        counts |= {"shorter": 100 * (apart < 0).mean(), "longer": 100 * (apart > 0).mean()}
-        optimal = {"optimal_percent": pairs["cost"], "their_optimal_percent": pairs["beside_moves"]}
-        counts |= {name: 100 * (lengths == pairs["optimal"]).mean() for name, lengths in optimal.items()}
-        for name, nodes in (("", pairs["nodes_generated"]), ("their_", pairs["beside_nodes_generated"])):
-            counts |= {f"{name}nodes_generated": nodes.mean(), f"{name}nodes_median": nodes.median()}
-        rows.append({"model": model, "seconds_allowed": allowed, "pairs": len(pairs), **lengths, **counts})
+        row = {"model": model, "seconds_allowed": allowed, "pairs": len(group), "length": group["cost"].mean()}
+        row |= {"their_length": group["their_moves"].mean(), "difference": mean, "low": low, "high": high}
+        row |= {"shorter": 100 * (apart < 0).mean(), "longer": 100 * (apart > 0).mean()}
+        for name, moves in {"": "cost", "their_": "their_moves"}.items():
+            nodes = group[f"{name}nodes_generated"]
+            row |= {f"{name}nodes_generated": nodes.mean(), f"{name}nodes_median": nodes.median()}
+            row |= {f"{name}optimal_percent": 100 * (known[moves] == known["optimal"]).mean()}
+        rows.append(row)
     return pd.DataFrame(rows)
 
 
@@ -265,5 +269,5 @@ SEARCH_TABLES = {
     "mirrored": mirrored,
     "external": left_by_stages("external/{}/summary"),
     "external_excess": excesses,
-    "external_beside": beside,
+    "external_released": released,
 }

@@ -255,9 +255,7 @@ class _Table:
             self.add(f"{group}/{name}", f"search.{group}", f"{first.words} over {name}.", reads, BY_CELL, clock=True)
         if asked.external is not None:
             message = f"Solving external instances of {asked.puzzle} over {name}."
-            read = [file for file in (asked.external.file, asked.external.beside) if file is not None]
-            files = tuple(str(external_folder() / file) for file in read)
-            found = ("searches", "summary")
+            files, found = (str(external_folder() / asked.external.file),), ("searches", "summary")
             self.add(f"external/{name}", "search.external", message, [table, model], found, files=files, clock=True)
 
     def add_baselines(self, asked: PuzzleStudy, table: tuple[str, str], sets: tuple[str, str]) -> None:

@@ -21,7 +21,7 @@ from costtogo.exact.solver import exact_solver
 from costtogo.external import Instances
 from costtogo.external import load as load_instances
 from costtogo.external_files import find
-from costtogo.files import FileError, json_text, read_csv, read_text, write_text
+from costtogo.files import FileError, json_text, read_text, write_text
 from costtogo.params.searches import ExternalBudget, ExternalParams
 from costtogo.progress import say, with_progress
 from costtogo.puzzles.base import Puzzle
@@ -33,7 +33,6 @@ from costtogo.stages.stage_run import StageRun, parameters_of
 
 FIRST = (30, 100)  # instances that the summary tells of, besides all
 CELL = ["seconds_allowed", "instance"]
-BESIDE = ("moves", "nodes_generated")  # of another solver
 FOUND = ["solved", "cost", "length_htm", "nodes_expanded", "nodes_generated", "solution"]
 AGAINST_THE_OPTIMUM = ("optimal_length", "optimal_percent", "optimal_percent_low", "optimal_percent_high",
                        "admissible_percent")  # fmt: skip
@@ -45,11 +44,10 @@ MEASURES = ("solved_percent", "length", "optimal_length", "optimal_percent", "ad
 def run(params: Path, out: Path, table: Path, model: Path) -> None:
     """Solve the first instances of the file that the parameters name; model is the folder of a training."""
     asked = ExternalParams(**parameters_of(params)["external"])
-    path, other = find(asked.file), None if asked.beside is None else find(asked.beside)
-    stage = StageRun("external", __name__, params, out, [table, index_of(model), path, other])
+    path = find(asked.file)
+    stage = StageRun("external", __name__, params, out, [table, index_of(model), path])
     puzzle, network = stage.puzzle, load_network(model, stage.device)
     instances, nearby = load_instances(puzzle, path), read_ends(stage, table)
-    theirs = None if other is None else read_beside(other, len(instances.states))
     instances = with_optima(puzzle, instances.first(max(budget.states for budget in asked.budgets)))
     partials, frames = stage.results / "resume" / f"external_{out.name}", []
     for budget in asked.budgets:
@@ -63,29 +61,13 @@ def run(params: Path, out: Path, table: Path, model: Path) -> None:
     found = pd.concat(frames, ignore_index=True)
     summary = summary_of(found)
     rows = in_notation(puzzle, found).rename(columns={"distance": "optimal"})
-    if theirs is not None:
-        rows[[*theirs]] = theirs.iloc[rows["instance"]].to_numpy()
-    searches = rows[[*CELL, instances.kind, "optimal", "cost_to_go", *FOUND, *(theirs if theirs is not None else [])]]
+    searches = rows[[*CELL, instances.kind, "optimal", "cost_to_go", *FOUND]]
     named = summary.assign(
         budget=[f"{seconds:g}s" for seconds in summary["seconds_allowed"]],
         states=[f"first_{first}" for first in summary["first"]],
     )
     metrics = metrics_of(named, ["budget", "states"], MEASURES)
     stage.finish_tables({"searches": searches, "summary": summary}, metrics, found[[*CELL, "seconds"]])
-
-
-def read_beside(path: Path, instances: int) -> pd.DataFrame:
-    """What another solver found of each instance, beside_moves and beside_nodes_generated, NaN where it found nothing;
-    FileError where the file is not that of so many."""
-    found = read_csv(path)
-    if missing := [name for name in BESIDE if name not in found]:
-        raise FileError(f"{path} has no column {missing[0]}; its first line names the columns.")
-    if len(found) != instances:
-        raise FileError(f"{path} has {len(found):,} rows, not one for each of {instances:,} instances.")
-    try:
-        return found[[*BESIDE]].astype(np.float64).add_prefix("beside_")
-    except ValueError as error:
-        raise FileError(f"{path}: {' and '.join(BESIDE)} must be numbers, or empty: {error}.") from error
 
 
 def with_optima(puzzle: Puzzle, instances: Instances) -> Instances:
