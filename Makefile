@@ -6,7 +6,7 @@ MLFLOW_PORT ?= 5000
 export MLFLOW_DISABLE_TELEMETRY := true
 
 .PHONY: all environment test docs test-page test-slurm test-server bench gpu net torture smoke ui report figures
-.PHONY: release clean
+.PHONY: release archive clean
 
 all: environment
 	$(BIN)/snakemake --cores all
@@ -100,6 +100,10 @@ release: environment
 	rm -rf .venv-release
 	@ls -sh dist
 	@echo "Tag the commit (git tag vX.Y.Z) before a release: its version comes from the newest tag."
+
+# A zip of each published study, or of STUDY, that stands on its own: dist/costtogo-<study>.zip.
+archive: environment
+	@$(BIN)/python -m tools.archive $(STUDY)
 
 clean:
 	rm -rf results logs .snakemake mlflow.db mlflow.db-shm mlflow.db-wal mlruns

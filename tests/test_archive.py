@@ -1,0 +1,98 @@
+"""The archive of a study: whole without the clone, the same bytes each time, nothing loaded from elsewhere."""
+
+import hashlib
+import io
+import json
+import re
+import subprocess
+import zipfile
+from pathlib import Path
+from urllib.parse import unquote
+
+import pytest
+from isolation import ROOT
+from messages import is_one_sentence
+
+from costtogo.files import digest, write_json
+from costtogo.types import UserError
+from tools import archive
+
+STUDY, COMMIT = "lights_out_7", "a" * 40
+LINKS = re.compile(r'(?:href|src)="([^"]+)"')
+
+
+def tracked() -> list[Path]:
+    """The files of git in the clone; the tests' folder is a view of it."""
+    listed = subprocess.run(["git", "-C", str(ROOT), "ls-files", "-z"], capture_output=True, text=True, check=True)
+    return [Path(name) for name in listed.stdout.split("\0") if name]
+
+
+@pytest.fixture(scope="module")
+def files():
+    """The files of an archive, by path."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(archive, "tracked", tracked)
+        return archive.contents(STUDY, COMMIT)
+
+
+@pytest.fixture(scope="module")
+def unpacked(files, tmp_path_factory):
+    """The folder that a reader unpacks, without the repository."""
+    folder = tmp_path_factory.mktemp("unpacked")
+    with zipfile.ZipFile(io.BytesIO(archive.zipped(files, "study"))) as whole:
+        whole.extractall(folder)
+    return folder / "study"
+
+
+def test_the_same_files_give_the_same_bytes_and_the_sums_are_theirs(files, unpacked):
+    assert archive.zipped(files, "study") == archive.zipped(dict(reversed(files.items())), "study")
+    lines = (unpacked / archive.SUMS).read_text(encoding="utf-8").splitlines()
+    sums = dict(reversed(line.split("  ")) for line in lines)
+    there = {str(path.relative_to(unpacked)) for path in unpacked.rglob("*") if path.is_file()}
+    assert there == {*sums, archive.SUMS}
+    assert all(hashlib.sha256((unpacked / name).read_bytes()).hexdigest() == found for name, found in sums.items())
+
+
+def test_every_link_of_every_page_leads_to_a_file_and_its_place_and_nothing_is_loaded_from_elsewhere(unpacked):
+    pages = {path: path.read_text(encoding="utf-8") for path in unpacked.rglob("*.html")}
+    pages = {path: text for path, text in pages.items() if "src" not in path.relative_to(unpacked).parts}
+    assert len(pages) > 5 and "<table>" in pages[unpacked / f"reports/published/{STUDY}/report.html"]
+    for path, text in pages.items():
+        for link in LINKS.findall(text):
+            if not link.startswith("https://"):
+                target, _, place = unquote(link).partition("#")
+                found = (path.parent / target).resolve() if target else path
+                assert found.exists(), (path, link)
+                assert not place or found.suffix != ".html" or f'id="{place}"' in pages[found], (path, link)
+        assert not re.search(r'src="(https?:)?//', text)
+
+
+def test_the_archive_has_what_repeats_and_cites_it(files):
+    needed = {"requirements.lock", "Dockerfile", "Makefile", "Snakefile", "CITATION.cff", "LICENSE", "params.yaml"}
+    assert needed | {f"config/{STUDY}.yaml", f"data/measured/{STUDY}.json"} <= set(files)
+    assert {name.split("/")[2] for name in files if name.startswith("reports/published/")} == {STUDY}
+    deposit = json.loads(files[archive.DEPOSIT])
+    assert STUDY in deposit["title"] and deposit["license"] == "MIT" and deposit["version"] == COMMIT
+    assert {"doi", "url"} == {each["scheme"] for each in deposit["related_identifiers"]}
+    assert all(each["name"] for each in deposit["creators"])
+
+
+def test_a_result_goes_in_only_if_it_is_what_was_published(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (network, boards), wrong = (Path(f"results/tiny/models/{name}.parquet") for name in ("net", "boards")), "0" * 64
+    for path in (network, boards):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(b"content")
+    outputs = {str(network): digest(network), str(boards): wrong, "results/tiny/models/gone.parquet": wrong}
+    cards = {
+        "models/net": {"group": "models", "outputs": outputs},
+        "figures/all": {"group": "figures", "outputs": outputs},
+    }
+    write_json("data/measured/tiny.json", {**cards, "tables": []})
+    assert archive.of_results("tiny") == [network]
+
+
+def test_a_study_without_a_report_is_refused():
+    with pytest.raises(UserError) as told:
+        archive.contents("ablations", COMMIT)
+    assert is_one_sentence(str(told.value)) and "lights_out_7" in str(told.value)
