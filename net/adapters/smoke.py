@@ -12,7 +12,7 @@ import yaml
 from costtogo.params.loading import overlay
 from costtogo.params.reading import read_yaml
 
-OVERLAYS = Path(__file__).parent / "configs"
+OVERLAYS = Path(__file__).with_name("configs.yaml")
 CONFIG = Path("config")
 TARGETS = ("all", "puzzle8", "cube3-smoke", "puzzle15-smoke", "lights_out_7", "local_vi")
 DEFAULT = CONFIG / "smoke.yaml"  # the study of the target all
@@ -20,9 +20,9 @@ DEFAULT = CONFIG / "smoke.yaml"  # the study of the target all
 
 def make_tiny() -> None:
     """Override the checkout's files with the tiny configurations."""
-    for path in sorted(OVERLAYS.glob("*.yaml")):
-        target = CONFIG / path.name
-        target.write_text(yaml.safe_dump(overlay(read_yaml(target), read_yaml(path)), sort_keys=False))
+    for name, tiny in read_yaml(OVERLAYS).items():
+        target = CONFIG / name
+        target.write_text(yaml.safe_dump(overlay(read_yaml(target), tiny), sort_keys=False))
 
 
 def main(cores: str) -> int:

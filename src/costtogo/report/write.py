@@ -140,7 +140,7 @@ def appendices(results: StudyResults, chapters: list[Chapter], figures: Figures)
 def appendix(name: str, texts: list[str]) -> str:
     """The parts of an appendix below the head that its template has; empty where there are none."""
     told = list(filter(None, texts))
-    return "\n".join([render(f"head_{name}"), *told]) if told else ""
+    return "\n".join([render("head", name=name), *told]) if told else ""
 
 
 def figures_left(figures: Figures, pages: list[Page]) -> Iterator[Page]:
@@ -151,7 +151,7 @@ def figures_left(figures: Figures, pages: list[Page]) -> Iterator[Page]:
         own = [entry for entry in left if entry.puzzle == puzzle]
         kinds = dict.fromkeys(entry.kind for entry in own)
         galleries = [figures.gallery([entry for entry in own if entry.kind == kind]) for kind in kinds]
-        text = "\n".join([render("head_figures", title=puzzle_title(puzzle)), *galleries])
+        text = "\n".join([f"# {puzzle_title(puzzle)}\n", *galleries])
         yield Page(f"appendix_figures_{puzzle}", "figures", text)
 
 
