@@ -9,6 +9,7 @@ from costtogo.heuristics.table import Remembered, TableHeuristic, exact
 from costtogo.learning import resume
 from costtogo.learning.curriculum import curriculum_of
 from costtogo.learning.davi import begin, bellman_targets, child_costs, set_learning_rate, train
+from costtogo.learning.training import mean_square, squared_error
 from costtogo.params.trainers import training_of
 from costtogo.params.training import ModelParams
 from costtogo.puzzles import make
@@ -250,3 +251,14 @@ def test_the_states_next_to_the_goal_of_a_puzzle_without_ranks_are_learned_and_r
     assert resume.load(tmp_path / "point.safetensors", again, "mine") is not None
     states = cube.expand(cube.goal[None])[0][0]
     np.testing.assert_array_equal(again.cost_to_go(states), training.cost_to_go(states))
+
+
+def test_the_loss_by_action_is_the_same_without_picking_out_the_legal_actions():
+    targets = torch.rand(30, 5, generator=torch.Generator().manual_seed(0))
+    targets[targets < 0.3] = torch.nan
+    outputs = torch.ones(2, 30, 5, requires_grad=True)
+    picked, masked = squared_error(outputs[0], targets), mean_square(outputs[1] - targets, ~targets.isnan())
+    torch.testing.assert_close(picked, masked)
+    gradient = torch.autograd.grad(picked + masked, outputs)[0]
+    assert gradient.isfinite().all()
+    torch.testing.assert_close(gradient[0], gradient[1])

@@ -104,7 +104,7 @@ def engine_on(puzzle: Puzzle, device: str) -> Engine:
 
 def engine_of(puzzle: Puzzle, batch: Batch) -> Engine:
     """The engine of a batch: that of the host for an array, that of its device for a tensor."""
-    return HostEngine(puzzle) if isinstance(batch, np.ndarray) else _on_device(puzzle, str(batch.device))
+    return HostEngine(puzzle) if isinstance(batch, np.ndarray) else _on_device(puzzle, batch.device.type)
 
 
 @lru_cache(maxsize=8)

@@ -44,7 +44,7 @@ class Walks(Examples):
         if outputs.ndim == 1:
             return functional.mse_loss(outputs, length, reduction=reduction)
         # A walk gives two of a state's outputs: the child it came from is a move nearer, the one it goes to, farther.
-        ahead = torch.tensor([-1, 1], device=outputs.device)[: actions.shape[1]]
+        ahead = 2 * torch.arange(actions.shape[1], device=outputs.device) - 1
         errors = (outputs.gather(1, actions) - length[:, None] - ahead).T.flatten()
         return reduced(errors.square(), reduction)
 

@@ -31,7 +31,7 @@ class BeamLimits:
 class Level:
     """The states that are as many moves from the start, and how they were reached."""
 
-    states: Batch
+    states: Batch | None  # None once they are expanded: paths are read from parents and actions
     parent: np.ndarray  # int32 [W], row in the level before
     action: np.ndarray  # int8 [W]
 
@@ -93,7 +93,7 @@ def _search(engine, heuristic, start, *, width, nearby, limits, deadline) -> tup
         level, hashes, count = next_level(engine, heuristic, levels[-1].states, width, seen)
         expanded += len(levels[-1].states)
         generated += count
-        levels[-1].states = levels[-1].states[:0]  # no longer needed: paths are read from parents and actions
+        levels[-1].states = None
         levels.append(level)
         # The table of exact distances reaches out to meet the beam, so that it ends some moves before the goal.
         path = _finish(engine, nearby, levels, hashes)
