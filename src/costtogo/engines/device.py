@@ -30,7 +30,6 @@ class DeviceEngine:
         self.rules = INTERPRETERS[type(puzzle.rule)](puzzle, puzzle.rule, self.given)
         self.goal = self.given(puzzle.goal)
         self._ends: tuple | None = None  # a table of exact distances: itself, its hashes sorted, their distances
-        self.actions = torch.arange(len(puzzle.actions), device=self.device)
         numbers = hash_numbers(puzzle.cells, puzzle.letters).view(np.int64)
         self.numbers, self.cells = self.given(numbers.ravel()), self.given(np.arange(puzzle.cells) * puzzle.letters)
 
@@ -46,9 +45,7 @@ class DeviceEngine:
 
     def expand(self, states: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """Every action: children uint8 [N, A, D], legal bool [N, A]; an illegal child equals its parent."""
-        actions = self.actions.repeat(len(states))
-        children = self.rules.move(states.repeat_interleave(len(self.actions), dim=0), actions)
-        return children.view(len(states), len(self.actions), states.shape[1]), self.rules.legal(states)
+        return self.rules.children(states), self.rules.legal(states)
 
     def legal(self, states: torch.Tensor) -> torch.Tensor:
         """Which actions are legal, bool [N, A]."""
@@ -201,6 +198,12 @@ class Interpreter:
         """Which actions are legal, bool [N, A]: here all."""
         return torch.ones((len(states), self.count), dtype=torch.bool, device=states.device)
 
+    def children(self, states: torch.Tensor) -> torch.Tensor:
+        """Each state after every action, uint8 [N, A, D]."""
+        actions = torch.arange(self.count, device=states.device).repeat(len(states))
+        moved = self.move(states.repeat_interleave(self.count, dim=0), actions)
+        return moved.view(len(states), self.count, states.shape[1])
+
     def back_legal(self, states: torch.Tensor) -> torch.Tensor:
         """Which steps back are legal, bool [N, B]."""
         return self.legal(states)
@@ -228,6 +231,10 @@ class Permuted(Interpreter):
         """Each state after its action."""
         places = 0 if self.marker is None else self._marked(states)
         return states.gather(1, self.turns[places, actions])
+
+    def children(self, states: torch.Tensor) -> torch.Tensor:
+        """Each state after every action; without a marker by one small table."""
+        return states[:, self.turns[0]] if self.marker is None else super().children(states)
 
     def _marked(self, states: torch.Tensor) -> torch.Tensor:
         """The cell of the marker, int64 [N]."""
