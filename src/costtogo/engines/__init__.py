@@ -4,8 +4,6 @@ Everything above is written once against Engine and asks for the engine of a bat
 today, and a tensor stays on its device. Both engines read the same rules: the host runs the puzzle's own compiled
 functions, the device interprets Puzzle.rule. They give the same states, actions, hashes and orders, byte for byte, and
 take the same draws from the same generators.
-
-A puzzle that declares no rule is computed by the host, whatever the device of the networks.
 """
 
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
-"""The engine of a device: torch tensors, and the rule that a puzzle declares (puzzles.base.Rule).
-
-Nothing here waits for the device but distinct, whose result has as many rows as there are distinct hashes.
-"""
+"""The engine of a device: torch tensors, and the rule that a puzzle declares (base.Rule). It waits for the
+device where as many rows come out as are found (distinct, rows, in_order), and nowhere else."""
 
 from collections.abc import Callable, Iterator
 from types import ModuleType
@@ -186,10 +184,7 @@ def _chosen(legal: torch.Tensor, draw: torch.Tensor, back: torch.Tensor) -> torc
 
 
 class Interpreter:
-    """What every kind of moves has: legal, move, and the steps back, which are the actions if those have inverses.
-
-    given: makes a tensor of an array.
-    """
+    """What every kind of moves has; steps back are the actions if those have inverses. given: array to tensor."""
 
     def __init__(self, puzzle: Puzzle, rule: Rule, given: Any):
         self.count = len(puzzle.actions)
