@@ -122,14 +122,29 @@ def test_the_solution_does_not_depend_on_the_number_of_threads(monkeypatch):
     assert [each.tolist() for each in one.solutions] == [each.tolist() for each in two.solutions]
 
 
-def test_without_time_there_is_a_proved_bound_and_a_known_length_is_the_last_word():
+def test_without_time_there_is_a_proved_bound():
     state = walks(1, 40, seed=1)
     ended = OptimalSearch(*small(False), seconds=0.2).solve(state)
     assert not ended.solved[0] and ended.out_of_time[0] and 8 <= ended.lower_bound[0] <= 26
-    near = walks(1, 9, seed=2)
-    length = OptimalSearch(*small(False)).solve(near).cost[0]
-    proved = OptimalSearch(*small(False)).solve(near, below=length)
-    assert not proved.solved[0] and not proved.out_of_time[0] and proved.lower_bound[0] == length
+
+
+@METRICS
+@pytest.mark.parametrize("longer", [0, 2])
+def test_a_solution_that_is_known_is_proved_or_replaced_by_a_shorter_one(half_turns, longer, monkeypatch):
+    monkeypatch.setattr("costtogo.search.optimal.GUIDED", 0)
+    near = walks(1, 10, seed=2)
+    shortest = OptimalSearch(*small(half_turns)).solve(near)
+    known = shortest.solutions[0].tolist() + [0, 1] * (longer // 2)
+    asked = []
+
+    def guide(start, seconds):
+        asked.append(start)
+        return known
+
+    monkeypatch.setattr("costtogo.search.optimal.UNCUT", 0)
+    found = OptimalSearch(*small(half_turns), guide=guide).solve(near)
+    assert len(asked) == 1 and found.cost == found.lower_bound == shortest.cost
+    assert solves(CUBE, near, found.solutions)[0] and (longer or found.solutions[0].tolist() == known)
 
 
 def test_a_mapped_file_is_made_once_and_again_when_it_is_damaged(tmp_path, monkeypatch, capsys):

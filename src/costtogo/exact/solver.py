@@ -19,6 +19,7 @@ from costtogo.puzzles.base import Puzzle
 from costtogo.types import Heuristic, SearchResult, States
 
 ExactSearch = Callable[[States], SearchResult]  # of starts, uint8 [B, D]
+Guide = Callable[[States, float], list[int] | None]  # a solution of a start, uint8 [D], within some seconds, or None
 
 
 @dataclass(frozen=True)
@@ -27,7 +28,7 @@ class Means:
 
     nearby, database: make the table around the goal and the heuristic of a pattern database; called where one is used.
     cosets: makes or reads a table of distances of the 3×3×3 cube's cosets; half_turns: True if they count half turns as
-    one move.
+    one move.  guide: finds a solution that need not be shortest, for a search that takes long.
     max_generated: nodes after which a search ends as unsolved; the solver's own limit if None.
     seconds: the same.  threads: of one search.
     """
@@ -36,6 +37,7 @@ class Means:
     database: Callable[[], Heuristic] | None = None
     cosets: Callable[[], tuple[Cosets, np.ndarray]] | None = None
     half_turns: bool = False
+    guide: Guide | None = None
     max_generated: int | None = None
     seconds: float = np.inf
     threads: int = 1

@@ -8,6 +8,9 @@ as it is. In quarter turns the bounds grow by two, because every move changes th
 The children of a node are tested together, one of the six distances at a time: while the table's lines of the survivors
 are fetched from memory, the next ones are computed.
 
+Before a search that takes long, a guide is asked for a solution, of any length: where it is a shortest one, a proof is
+all that is left, which in quarter turns spares the last search.
+
 The tree is cut into the subtrees of all words of a few moves, each cube once up to the symmetries of the start. Threads
 take them in the order of the nodes that they took under the bound before. The solution is that of the first subtree in
 this order that has one: it does not depend on the threads.
@@ -27,7 +30,7 @@ from costtogo.compiled import njit
 from costtogo.exact import meeting
 from costtogo.exact.cosets import FIRST_LEAST, FLIPS, LINE, ROW, RUN, SETS, TRAILER, Cosets
 from costtogo.exact.hashing import hash_states
-from costtogo.exact.solver import ExactSearch, Means
+from costtogo.exact.solver import ExactSearch, Guide, Means
 from costtogo.progress import SECONDS_BETWEEN, report
 from costtogo.puzzles.cube import OPPOSITE
 from costtogo.puzzles.cube3 import Cube3
@@ -37,7 +40,9 @@ from costtogo.types import NO_STATE, SearchResult, States
 NEAR = 100_000  # children of one start that are generated before the table is used: of cubes up to four moves away
 LONGEST = 40  # moves of a path
 SLICE = 2_000_000  # nodes that a thread generates between two looks at the clock
-UNCUT = 200_000  # nodes generated before the tree is cut
+UNCUT = 200_000  # nodes of a search that is not cut
+GUIDED = 20_000_000  # nodes of a search that is worth asking for a solution first
+GROWTH = {1: 13, 2: 88}  # of the nodes from one bound to the next, by the step
 SUBTREES = 1_000  # that it is cut into, at least
 GROUP = 32  # nodes of a depth that are expanded together
 AXES = 3
@@ -109,7 +114,7 @@ def exact_search(puzzle: Cube3, means: Means) -> ExactSearch | None:
         found = None if near is None else near(starts)
         if found is not None and (found.solved.all() or found.out_of_time.any()):
             return found
-        return OptimalSearch(*means.cosets(), means.seconds, means.threads).solve(starts)
+        return OptimalSearch(*means.cosets(), means.seconds, means.threads, means.guide).solve(starts)
 
     return solve
 
@@ -117,12 +122,14 @@ def exact_search(puzzle: Cube3, means: Means) -> ExactSearch | None:
 class OptimalSearch:
     """A search for one start at a time over the table of a metric.
 
-    rows: of cosets.build.  seconds: of each search.  threads: work on one search at a time.
+    rows: of cosets.build.  seconds: of each search.  threads: work on one search at a time.  guide: see Means.
     """
 
-    def __init__(self, cosets: Cosets, rows: np.ndarray, seconds: float = np.inf, threads: int = 1):
+    def __init__(
+        self, cosets: Cosets, rows: np.ndarray, seconds: float = np.inf, threads: int = 1, guide: Guide | None = None
+    ):
         self.cosets, self.rows, self.base = cosets, rows, int(rows[-TRAILER])
-        self.seconds, self.threads = seconds, threads
+        self.seconds, self.threads, self.guide = seconds, threads, guide
         onward, within = words(cosets.puzzle, cosets.moves), cosets.coordinates.within
         bits, parts = 1 << np.arange(len(cosets.moves)), np.arange(512)[:, None] >> np.arange(9) & 1
         self.rules = Rules(
@@ -132,28 +139,32 @@ class OptimalSearch:
             parts.sum(axis=1).astype(np.uint8),
         )
 
-    def solve(self, starts: States, below: float = np.inf) -> SearchResult:
+    def solve(self, starts: States) -> SearchResult:
         """Shortest solutions of starts, uint8 [B, D], in the metric's moves; solutions are in quarter turns.
 
-        below: the length of a solution that is known: only shorter ones are looked for, and where there are none,
-        lower_bound is that length. A search whose seconds are up ends unsolved; its lower_bound is proved.
+        A search whose seconds are up ends unsolved; its lower_bound is proved.
         """
-        return SearchResult.from_rows(self._solve_one(start, below) for start in starts)
+        return SearchResult.from_rows(self._solve_one(start) for start in starts)
 
     def bounds(self, states: States) -> np.ndarray:
         """A lower bound of the distance of states, uint8 [N, 54], by the table: int64 [N]."""
-        return Deepening(self, states[0], 0, 0).roots_of(states).bounds
+        return Deepening(self, states[0], 0).roots_of(states).bounds
 
-    def _solve_one(self, start: np.ndarray, below: float) -> tuple:
+    def _solve_one(self, start: np.ndarray) -> tuple:
         """A row of a SearchResult."""
-        search = Deepening(self, start, time.monotonic() + self.seconds, below)
+        search = Deepening(self, start, time.monotonic() + self.seconds)
         search.run(1, UNCUT)
-        if search.goes_on and not search.late:
+        if search.goes_on:
             search.cut()
+            search.run(self.threads, GUIDED if self.guide else np.inf)
+        if search.goes_on and self.guide:
+            search.ask()
             search.run(self.threads, np.inf)
         expanded, generated = search.counts.tolist()
-        if search.solution is None:
-            return np.inf, expanded, generated, min(search.bound, below), [], False, search.goes_on
+        if search.solution is None and search.bound < search.below:
+            return np.inf, expanded, generated, search.bound, [], False, True
+        if search.solution is None:  # none is shorter than the one that is known
+            return search.below, expanded, generated, search.below, search.asked
         actions = [action for move in search.solution for action in self.cosets.moves[move]]
         return search.bound, expanded, generated, search.bound, actions
 
@@ -162,11 +173,13 @@ class Deepening:
     """Depth-first searches of one start, with bounds that grow.
 
     bound: of the search that is going on; no solution is shorter.  solution: moves, None until one is found.  counts:
-    nodes expanded and generated under finished bounds.
+    nodes expanded and generated under finished bounds.  asked, below: the actions of a solution known, and its length.
     """
 
-    def __init__(self, of: OptimalSearch, start: np.ndarray, end: float, below: float):
-        self.of, self.start, self.end, self.below = of, start, end, below
+    def __init__(self, of: OptimalSearch, start: np.ndarray, end: float):
+        self.of, self.start, self.end = of, start, end
+        self.asked: list[int] = []
+        self.below = np.inf
         self.known, self.step = of.cosets.coordinates, 1 if len({len(m) for m in of.cosets.moves}) > 1 else 2
         self.counts, self.late = np.zeros(2, dtype=np.int64), False
         self.took: list[tuple[int, float]] = []  # nodes generated and seconds of each finished bound
@@ -185,14 +198,29 @@ class Deepening:
 
     @property
     def goes_on(self) -> bool:
-        """True if a shorter solution than those known has not been ruled out."""
-        return self.solution is None and self.bound < self.below
+        """True if there is time, and a shorter solution than those known has not been ruled out."""
+        return self.solution is None and self.bound < self.below and not self.late
+
+    @property
+    def ahead(self) -> float:
+        """The nodes that the bound takes that is next, about, if there is no solution."""
+        return self.took[-1][0] * GROWTH[self.step] if self.took else 0
+
+    def ask(self) -> None:
+        """Take the guide's solution."""
+        seconds = self.end - time.monotonic()
+        if (asked := self.of.guide(self.start, seconds)) is not None:
+            puzzle, self.asked = self.of.cosets.puzzle, asked
+            self.below = len(asked) if self.step == 2 else puzzle.half_turn_length(asked)
 
     def run(self, threads: int, most: float) -> None:
-        """Search with one bound after another until there is a solution, or the time or `most` nodes are up."""
+        """Search with one bound after another until there is a solution, the time is up, or the next takes too long.
+
+        most: nodes that one may take.
+        """
         paths = [_new_path(len(self.of.cosets.moves)) for _ in range(threads)]
         with ThreadPoolExecutor(threads) as pool:  # which starts its threads when they are needed
-            while self.goes_on and not self.late and self.counts[1] < most:
+            while self.goes_on and self.ahead < most:
                 race, begun = np.array([0, len(self.roots.bounds)]), time.monotonic()
                 going = [pool.submit(self._work, race, path) for path in paths[1:]]
                 done = [self._work(race, paths[0])]
@@ -209,13 +237,10 @@ class Deepening:
 
     def told(self) -> str:
         """The bound that is going on, and about how long it and the next take if they have no solution."""
-        told = f"{self.bound} moves"
-        if len(self.took) < 2 or not self.took[-2][0]:
-            return told
-        (before, _), (nodes, seconds) = self.took[-2:]
-        here = seconds * nodes / before
-        after = here * nodes / before
-        return f"{told} (all of them take about {here:,.0f} s, {self.bound + self.step} moves {after:,.0f} s)"
+        here = self.took[-1][1] * GROWTH[self.step] if self.took else 0
+        after = here * GROWTH[self.step]
+        known = f", {self.below} are known" if self.asked else ""
+        return f"{self.bound} moves in about {here:,.0f} s, {self.bound + self.step} in {after:,.0f} s{known}"
 
     def _work(self, race: np.ndarray, path: Path) -> bool:
         """Search subtrees with one path until there are no more (True) or the time is up (False)."""

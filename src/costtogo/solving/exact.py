@@ -37,6 +37,8 @@ SMALL = {3: "4-4", 4: "5-5-5", 5: "4-5-5-5-5", 6: "4-4-4-4-4-4-4-4-3", 7: "3-3-3
 MOST_LISTED = 1 << 26  # states of a table made for one command: 64 MB, and five times that while it is made
 RESULTS = Path("results")
 SIZES = ("37 MB, less than a minute.", "0.9 GB, some minutes.")  # of the small and the large table of a cube's cosets
+SOON = 10  # seconds of a search that does not wait for a table of cosets to be built
+GUIDING = 8  # seconds of a network's search for a solution, where the proof takes longer
 MANY = 1_000_000  # entries of a layer that progress names
 
 
@@ -84,7 +86,8 @@ def _of_levels(puzzle: Puzzle, states: States) -> CostToGo:
 def exact_search(puzzle: Puzzle, seconds: float, half_turns: bool = False, table: str | None = None) -> ExactSearch:
     """The solver that proves its solutions, on all cores; it ends as unsolved after some seconds.
 
-    half_turns: True if they count as one move.  table: "small" or "large", see find_cosets.
+    half_turns: True if they count as one move.  table: "small" or "large", see find_cosets. A search of a cube that may
+    take less than SOON does not build a table unless one is asked for.
     """
     own = find(puzzle.name)[0].key == "cube3"
     if not own and (half_turns or table):
@@ -92,8 +95,29 @@ def exact_search(puzzle: Puzzle, seconds: float, half_turns: bool = False, table
     if is_tabled(puzzle):
         return descent_of(puzzle).solve
     means = Means(partial(find_nearby, puzzle), partial(find_database, puzzle), half_turns=half_turns)
-    cosets = partial(find_cosets, puzzle, half_turns, table) if own else None
-    return exact_solver(puzzle, replace(means, cosets=cosets, seconds=seconds, threads=os.cpu_count() or 1))
+    if own and (half_turns or table or seconds >= SOON or _kept_cosets(puzzle, half_turns)):
+        cosets = partial(find_cosets, puzzle, half_turns, table)
+        means = replace(means, cosets=cosets, guide=partial(_by_network, puzzle))
+    return exact_solver(puzzle, replace(means, seconds=seconds, threads=os.cpu_count() or 1))
+
+
+def _by_network(puzzle: Puzzle, start: States, seconds: float) -> list[int] | None:
+    """A solution by the puzzle's best network, within some seconds; None if there is no network, or it finds none."""
+    from costtogo import solving
+
+    if seconds < 2 * GUIDING:
+        return None
+    try:
+        found = solving.load(puzzle.name).solve(start, solver="beam", seconds=GUIDING)
+    except UserError:
+        return None
+    return found.actions if found.solved else None
+
+
+def _kept_cosets(puzzle: Puzzle, half_turns: bool, size: str = "*") -> bool:
+    """True if a table of these is in the cache."""
+    place = folder()
+    return place is not None and any(place.glob(f"cosets-{puzzle.name}-{'htm' if half_turns else 'qtm'}-{size}.*"))
 
 
 @lru_cache(maxsize=2)
@@ -119,9 +143,8 @@ def find_cosets(puzzle: Puzzle, half_turns: bool, table: str | None) -> tuple[Co
 
         return build(cosets, told)
 
-    place = folder()
-    kept = place and any(place.glob(f"cosets-{puzzle.name}-{'htm' if half_turns else 'qtm'}-large.*"))
-    cosets = Cosets(puzzle, half_turns, table == "large" or (table is None and bool(kept)))
+    large = table == "large" or (table is None and _kept_cosets(puzzle, half_turns, "large"))
+    cosets = Cosets(puzzle, half_turns, large)
     return cosets, mapped(name(cosets), partial(make, cosets))
 
 
