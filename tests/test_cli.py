@@ -365,7 +365,7 @@ def many(tmp_path, monkeypatch):
                 raise KeyboardInterrupt
             return solution.solution_of(*arguments)
 
-        monkeypatch.setattr("costtogo.commands.solve.solution_of", solution_of)
+        monkeypatch.setattr("costtogo.solving.searches.solution_of", solution_of)
 
     return interrupt
 
@@ -515,13 +515,13 @@ def board_study(request, tmp_path):
 @pytest.mark.parametrize("board_study", BOARDS, indirect=True)
 def test_solve_finds_the_network_of_a_large_boards_study_and_tells_its_length_in_moves(board_study, command, tmp_path):
     name, (state, drawn) = board_study.name, BOARDS[board_study.name]
-    code, out, err = command("solve", "--puzzle", name, "--state", state, "--seconds", "60")
+    code, out, err = command("solve", "--puzzle", name, "--state", state, "--seconds", "60", "--heuristic", "network")
     assert code == 0 and err == "" and drawn in out and "length          2 moves\n" in out and "turns" not in out
     assert "optimum         2 moves (proved)\n" in out and "network         tiles of the study" in out
     moves = board_study.format_moves([1, 3])
     for column, text in (("state", state), ("scramble", moves)):
         pd.DataFrame({column: [text]}).to_csv(tmp_path / "in.csv", index=False)
-        options = ("--instances", "in.csv", "--out", f"{column}.csv", "--seconds", "60")
+        options = ("--instances", "in.csv", "--out", f"{column}.csv", "--seconds", "60", "--heuristic", "network")
         assert "1 of 1 solved" in command("solve", "--puzzle", name, *options)[1]
         written = pd.read_csv(tmp_path / f"{column}.csv")
         assert list(written) == [column, *COLUMNS, "key"] and written["length"].tolist() == [2]
@@ -532,7 +532,7 @@ def test_a_large_board_without_a_network_is_told_with_what_trains_one(name, refu
     studies = Path(__file__).parents[1] / "config"
     monkeypatch.setattr(model_cards, "STUDIES", studies)
     monkeypatch.setattr(model_cards, "packaged_folder", lambda: tmp_path / "none")
-    told = refused("solve", "--puzzle", name, "--state", BOARDS[name][0])
+    told = refused("solve", "--puzzle", name, "--state", BOARDS[name][0], "--solver", "bwas")
     study = f"snakemake --cores all {name}" if (studies / f"{name}.yaml").exists() else "by a study of yours"
     assert f"no trained network of {name}" in told and study in told
     assert "--solver exact" in told
@@ -641,7 +641,8 @@ def test_a_model_that_is_missing_or_damaged_is_told_in_one_sentence(refused, tmp
     assert "bad.safetensors is damaged" in refused("solve", "--model", "bad.safetensors", "--state", "222")
     (tmp_path / "folder").mkdir()
     assert "Cannot read folder/checkpoints.parquet" in refused("solve", "--model", "folder", "--state", "222")
-    assert "no trained network of hanoi_3" in refused("solve", "--puzzle", "hanoi_3", "--state", "222")
+    greedy = ("solve", "--puzzle", "hanoi_3", "--state", "222", "--solver", "greedy")
+    assert "no trained network of hanoi_3" in refused(*greedy)
     assert "Name the puzzle" in refused("solve", "--state", "222")
 
 
@@ -698,11 +699,18 @@ def test_track_says_where_nothing_is_finished(refused):
     ("name", "state", "length"),
     [("puzzle15", "9 1 7 4 5 10 8 14 15 6 2 11 13 0 12 3", 38)],
 )
-def test_solve_exactly_without_a_study_builds_a_small_database_and_says_so(command, name, state, length):
+def test_solve_exactly_without_a_study_builds_a_small_database_and_keeps_it(
+    command, monkeypatch, tmp_path, name, state, length
+):
     exact._small_database.cache_clear()  # which another test may have filled
+    monkeypatch.setattr(exact, "QUICKLY_BUILT", 3)
+    monkeypatch.setenv("COSTTOGO_CACHE", str(tmp_path))
     code, out, err = command("solve", "--puzzle", name, "--state", state, "--solver", "exact")
     assert code == 0 and f"length          {length} moves\noptimum         {length} moves (proved)" in out
     assert f"no pattern database of {name}" in err and f"snakemake --cores all {name}" in err
+    exact._small_database.cache_clear()
+    code, again, err = command("solve", "--puzzle", name, "--state", state, "--solver", "exact")
+    assert shown(again) | {"seconds": ""} == shown(out) | {"seconds": ""} and err == ""
     puzzle = make(name)
     assert puzzle.is_goal(apply(puzzle, puzzle.parse_state(state), puzzle.parse_moves(shown(out)["solution"]))[None])
 

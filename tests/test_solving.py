@@ -381,3 +381,87 @@ def test_a_solution_is_printed_as_json(folder, capsys):
     told = json.loads(capsys.readouterr().out)
     assert (told["length"], told["length_htm"], told["metric"], told["optimum"]) == (4, 3, "quarter turns", 4)
     assert told["proved"] and told["network"] is None and told["solution"] == "B U2 R'" and len(told["moves"]) == 4
+
+
+def known_to_torch(monkeypatch) -> list:
+    """The networks loaded from now on."""
+    loaded = []
+    monkeypatch.setattr(networks, "load", lambda path, *_: loaded.append(path))
+    return loaded
+
+
+@pytest.mark.parametrize(
+    ("name", "start", "why"),
+    [("cube2", "R U' F2", "the puzzle can be listed"), ("lights_out_7", "1" * 7 + "0" * 42, "by linear algebra"),
+     ("puzzle15", FARTHER, "it ended in time"), ("sokoban", "######|#@$.##|##  ##|######", "it ended in time"),
+     ("cube3", "R U F", "it ended in time")],
+)  # fmt: skip
+def test_auto_proves_its_solution_and_loads_no_network_where_exact_will_do(name, start, why, monkeypatch):
+    loaded = known_to_torch(monkeypatch)
+    found = solving.solve(name, start, seconds=20)
+    assert (found.solver, found.why, found.heuristic) == ("exact", why, None)
+    assert found.proved and found.optimum == found.length and not loaded
+
+
+def test_auto_shares_its_seconds_with_a_network_where_exact_does_not_end_and_keeps_what_it_proved(folder):
+    package(folder, "cube3", bias=12.0)
+    found = solving.solve("cube3", "R U F L D B R U F L D B R U F L D B", seconds=1.0)
+    assert found.heuristic == "network" and found.solver != "exact" and "exact had not ended" in found.why
+    assert found.holds and found.lower_bound >= 6 and not found.proved
+
+
+def test_auto_without_a_network_goes_by_the_best_bound_of_the_puzzle(folder, monkeypatch):
+    monkeypatch.setattr("costtogo.solving.searches.SELDOM", 1e-6)
+    found = solving.solve("puzzle24", "D R D L U R R U L L D R", seconds=4)
+    assert found.told.startswith("rising over manhattan (exact had not ended") and found.why.endswith("no network")
+    assert found.solved and found.length == found.optimum == 12
+
+
+@pytest.mark.parametrize("options", [{"path_weight": 1.0}, {"average": 1, "batch_size": 7}, {"heuristic": "manhattan"}])
+def test_with_an_option_of_searches_over_a_heuristic_auto_is_one_of_them(folder, options):
+    package(folder)
+    found = solving.solve("puzzle15", "D R D", seconds=2, **options)
+    assert found.solver in ("bwas", "rising", "beam") and found.why == "" and found.length == 3
+
+
+ADMISSIBLE = [
+    ("puzzle8", "manhattan", "bwas"), ("puzzle8", "pattern_database", "bwas"), ("puzzle15", "manhattan", "bwas"),
+    ("puzzle15", "pattern_database", "rising"), ("hanoi_3", "zero", "bwas"), ("cube3", "zero", "rising"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "heuristic", "solver"), ADMISSIBLE)
+def test_a_classical_heuristic_needs_no_network_and_proves_with_a_weight_of_1(name, heuristic, solver, monkeypatch):
+    loaded, puzzle = known_to_torch(monkeypatch), make(name)
+    start = random_walks(puzzle, 1, 9, np.random.default_rng(4))[0, -1]
+    options = {"path_weight": 1.0, "until_proved": True} if solver == "bwas" else {"seconds": 20.0}
+    found = solving.solve_without_network(puzzle, start, solver=solver, heuristic=heuristic, **options)
+    exactly = solving.solve_without_network(puzzle, start)
+    assert found.proved and found.length == exactly.length and found.heuristic == heuristic and not loaded
+    greedy = solving.solve_without_network(puzzle, start, solver="greedy", heuristic=heuristic)
+    assert greedy.solved and greedy.holds and greedy.lower_bound <= exactly.length <= greedy.length
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "told"),
+    [("cube3", {"heuristic": "manhattan"}, "no heuristic manhattan of cube3, only network, zero."),
+     ("sokoban", {"heuristic": "pattern_database"}, "of sokoban, only network, matching, zero."),
+     ("puzzle15", {"heuristic": "zero", "solver": "beam"}, "choose bwas, greedy or rising"),
+     ("puzzle15", {"heuristic": "zero", "solver": "exact"}, "searches over no network")],
+)  # fmt: skip
+def test_a_heuristic_that_does_not_apply_is_refused_in_one_sentence(name, options, told):
+    puzzle = make(name)
+    with pytest.raises(UserError, match=told) as error:
+        setting = solving.Setting(**{"solver": "bwas"} | options)
+        setting.refuse()
+        solving.solve_without_network(puzzle, puzzle.goal, **{"solver": "bwas"} | options)
+    assert is_one_sentence(str(error.value))
+
+
+def test_a_search_that_has_seen_all_states_proves_that_there_is_no_solution():
+    level = "########|#  @   #|#  $  .#|#  #   #|#.$    #|########".replace(" ", "-")
+    assert solving.no_solution(make("sokoban"), make("sokoban").parse_state(level)) is None
+    walled = make("sokoban").parse_state("#######|#@ $ .#|##$####|#.    #|#######")
+    for solver in ("bwas", "greedy", "rising"):
+        found = solving.solve_without_network("sokoban", walled, solver=solver, heuristic="zero", seconds=20.0)
+        assert not found.solved and np.isposinf(found.lower_bound) and found.nodes_expanded == 0

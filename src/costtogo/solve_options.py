@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from costtogo.puzzles.base import Puzzle
 
 SOLVERS = {  # by name, in the order of help: what each does
-    "auto": "the solver that suits the network and the puzzle",
+    "auto": "exact where it ends in time, else what suits the network",
     "bwas": "batch weighted A*: expands the N open nodes of least f = λ · g + h at a time",
     "greedy": "best-first search: bwas with λ = 0 and N = 1",
     "beam": "beams that grow wider until the time is up",
@@ -27,6 +27,15 @@ SOLVERS = {  # by name, in the order of help: what each does
     "local": "local value iteration: a few tiles at a time, without a network",
 }
 WITHOUT_NETWORK = ("exact", "local")
+NETWORK, DATABASE, ZERO = "network", "pattern_database", "zero"
+BOUNDS = ("manhattan", "matching")  # of which a puzzle has one at most
+HEURISTICS = {  # by name, in the order of help: what each is
+    NETWORK: "a trained network, if left out",
+    BOUNDS[0]: "rows and columns to each tile's place, with linear conflicts",
+    DATABASE: "exact moves of a few tiles at a time",
+    BOUNDS[1]: "pushes of boxes to the targets that suit them best",
+    ZERO: "none",
+}
 LISTED = {"path_weight": 0.7, "batch_size": 5, "max_expansions": 200_000}  # BWAS where nothing else is asked for
 LARGE = {"path_weight": 0.4, "batch_size": 1000, "max_expansions": 10_000_000}
 RISING_BATCH = 500
@@ -36,9 +45,10 @@ MOST_NODES = 40_000_000  # of which a search by action has room on 7 × 7 lights
 STARTS = ("scramble", "state", "level")  # options that give the state to solve
 OF_BWAS = ("path_weight", "max_expansions", "until_proved")  # options that make auto choose it for large puzzles, too
 OF_EXACT = ("metric", "table")
+OF_SEARCH = (*OF_BWAS, "batch_size", "average", "heuristic")  # options of searches over a heuristic alone
 REFUSED = (  # solvers, options that they do not take, and why
     ("greedy", ("path_weight", "batch_size"), "is bwas with λ = 0 and N = 1: leave out --path-weight and --batch-size"),
-    ("exact local", (*OF_BWAS, "batch_size", "average"),
+    ("exact local", OF_SEARCH,
      "searches over no network: leave out the options of those that do"),
     ("exact local", ("max_nodes",), "keeps no nodes in memory: leave out --max-nodes"),
     ("local", ("seconds",), "is done at once: leave out --seconds"),
@@ -57,6 +67,14 @@ def solvers(puzzle: "Puzzle", *, has_policy: bool = False) -> list[str]:
     missing = {"mcts"} if not has_policy else set()
     missing |= {"local"} if find(puzzle.name)[0].local is None else set()
     return [name for name in SOLVERS if name not in missing]
+
+
+def heuristics(puzzle: "Puzzle") -> list[str]:
+    """The names of the heuristics that apply to a puzzle."""
+    family = find(puzzle.name)[0]
+    bound = family.bound and family.bound[0].rpartition(".")[2]
+    database = DATABASE if family.database else None
+    return [name for name in HEURISTICS if name in (NETWORK, bound, database, ZERO)]
 
 
 def option(default: Any, help: str, **bounds: Any) -> Any:
@@ -107,6 +125,8 @@ class Task:
 
     def refuse(self, setting: "Setting") -> None:
         """UserError if options cannot be combined with each other, or with the solver of a setting."""
+        if self.model is not None and setting.is_classical:
+            raise UserError(f"The heuristic {setting.heuristic} is no network: leave out --model or --heuristic.")
         if self.instances is not None:
             self._refuse_for_many()
         elif self.out is not None or self.overwrite:
@@ -142,15 +162,20 @@ class Setting:
 
     solver: Literal[*SOLVERS] = option(
         "auto",
-        "auto: bwas where the puzzle can be listed or an option of bwas is given, else beam or rising, as suits the "
-        f"network; {'; '.join(f'{name}: {does}' for name, does in SOLVERS.items() if name != 'auto')}. "
+        "auto: exact where it ends in a share of the seconds, else beam or rising, as suits the network; with --model "
+        "or an option of searches over one, bwas where the puzzle can be listed or the option is of bwas, else beam "
+        f"or rising; {'; '.join(f'{name}: {does}' for name, does in SOLVERS.items() if name != 'auto')}. "
         "More: docs/solve.md.",
     )
     seconds: float | None = option(
         None,
-        f"For each state: beam and rising improve until then and exact ends with a bound, after {SECONDS:g} if left "
-        "out; bwas, greedy and mcts end unsolved.",
+        f"For each state: auto, beam and rising improve until then and exact ends with a bound, after {SECONDS:g} if "
+        "left out; bwas, greedy and mcts end unsolved.",
         min=0,
+    )
+    heuristic: Literal[*HEURISTICS] | None = option(
+        None,
+        f"What bwas, greedy and rising go by: {'; '.join(f'{name}: {what}' for name, what in HEURISTICS.items())}.",
     )
     path_weight: float | None = option(
         None,
@@ -193,28 +218,45 @@ class Setting:
         for solvers, options, why in REFUSED:
             if self.solver in solvers.split() and self._has(options):
                 raise UserError(f"The solver {self.solver} {why}.")
+        if self.is_classical and self.solver in ("beam", "mcts"):
+            raise UserError(
+                f"The solver {self.solver} goes by a network: leave out --heuristic, or choose bwas, greedy or rising."
+            )
 
     def _has(self, options: tuple[str, ...]) -> bool:
         """True if one of some options is given."""
         return any(getattr(self, name) != getattr(Setting, name) for name in options)
 
-    def resolved(self, network: "NetworkHeuristic") -> "Setting":
-        """The same setting with a solver in place of auto: bwas if the puzzle can be listed or one of its options is
-        given, else beam or rising.
+    @property
+    def is_classical(self) -> bool:
+        """True if searches go by a heuristic that nobody trained."""
+        return self.heuristic not in (None, NETWORK)
+
+    @property
+    def is_open(self) -> bool:
+        """True if auto may choose among all solvers: no option of searches over a heuristic is given."""
+        return self.solver == "auto" and not self._has(OF_SEARCH)
+
+    def resolved(self, puzzle: "Puzzle", network: "NetworkHeuristic | None" = None) -> "Setting":
+        """The same setting with a solver over a heuristic in place of auto: bwas if the puzzle can be listed or one of
+        its options is given, else beam or rising.
+
+        network: None for other heuristics.
 
         UserError if the solver is another one and does not take an option, or needs a policy that the network lacks.
         """
         from costtogo.puzzles.base import is_listed
 
-        if self.solver == "mcts" and not network.has_policy:
+        has_policy = network is not None and network.has_policy
+        if self.solver == "mcts" and not has_policy and not self.is_classical:
             raise UserError("The solver mcts needs a network with a policy: give --model of a training by adi.")
         self.refuse()
         if self.solver != "auto":
             return self
-        if is_listed(network.puzzle) or self._has(OF_BWAS):
+        if is_listed(puzzle) or self._has(OF_BWAS):
             return replace(self, solver="bwas")
         # Where moves cannot be undone, beams end in dead ends.
-        beam = (network.by_action or network.has_policy) and network.puzzle.has_inverses
+        beam = (has_policy or (network is not None and network.by_action)) and puzzle.has_inverses
         return replace(self, solver="beam" if beam else "rising")
 
     @property

@@ -23,12 +23,11 @@ from costtogo.notation.given import Given
 from costtogo.progress import Progress, say, watching, with_progress
 from costtogo.puzzles import make, named, rules
 from costtogo.puzzles.base import Puzzle
-from costtogo.search.replayed import Search
-from costtogo.solve_options import WITHOUT_NETWORK, Setting, Task
-from costtogo.solving.exact import exact_values, is_tabled
-from costtogo.solving.model_cards import ModelCard, find_model
-from costtogo.solving.searches import make_ready
-from costtogo.solving.solution import METRICS, Solution, solution_of
+from costtogo.solve_options import NETWORK, WITHOUT_NETWORK, Setting, Task
+from costtogo.solving.exact import NO_SOLUTION, exact_values, is_immediate, is_tabled, no_solution
+from costtogo.solving.model_cards import ModelCard, find_model, models
+from costtogo.solving.searches import Solver, solver_of
+from costtogo.solving.solution import METRICS, Solution
 from costtogo.types import States, UserError, excerpt
 
 if TYPE_CHECKING:
@@ -37,17 +36,14 @@ if TYPE_CHECKING:
     from costtogo.heuristics.network import NetworkHeuristic
 
 
-NO_SOLUTION = "There is no solution: whatever the moves, the goal cannot be reached from there."
-
-
 @dataclass(frozen=True)
 class Chosen:
-    """The puzzle, how to search, and the network to search over, if any."""
+    """The puzzle, how to search, and the network, if any: loaded at once if the search goes by it for certain."""
 
     puzzle: Puzzle
     setting: Setting
-    heuristic: "NetworkHeuristic | None" = None
     card: ModelCard | None = None
+    heuristic: "NetworkHeuristic | None" = None
 
     def key(self, *more: bool | str) -> str:
         """A digest of all that decides the solutions: the puzzle, the setting, the network, and `more`."""
@@ -55,9 +51,10 @@ class Chosen:
         decides = [self.puzzle.name, rules(self.puzzle.name), asdict(self.setting), network, *more]
         return sha256(json_text(decides).encode()).hexdigest()[:SHOWN]
 
-    def ready(self) -> Search:
-        """The search, loaded and compiled already, so that its seconds exclude that."""
-        return make_ready(self.puzzle, self.heuristic, self.setting)
+    def ready(self) -> Solver:
+        """The solver, loaded and compiled already, so that its seconds exclude that."""
+        network = None if self.card is None else lambda: self.heuristic or load_network(self.card.checkpoint())
+        return solver_of(self.puzzle, self.setting, network, named=self.heuristic is not None)
 
 
 def run(task: Task, setting: Setting) -> None:
@@ -73,29 +70,38 @@ def run(task: Task, setting: Setting) -> None:
 
 
 def choose(puzzle_name: str | None, model: Path | None, setting: Setting) -> Chosen:
-    """Find the puzzle and the network, and name a solver in place of auto; UserError if they do not fit."""
+    """Find the puzzle and the network, which auto loads only where it needs it; UserError if they do not fit."""
     puzzle = None if puzzle_name is None else make(puzzle_name)
-    if setting.solver in WITHOUT_NETWORK:
+    if setting.solver in WITHOUT_NETWORK or setting.is_classical:
         return Chosen(puzzle, setting)
-    from costtogo.heuristics.network import load
-
     name = None if puzzle is None else puzzle.name
+    if setting.is_open and model is None and puzzle is not None:
+        cards = [] if is_immediate(puzzle) else models(name)
+        return Chosen(puzzle, setting, cards[0] if cards else None)
     card = find_model(name, model)
     path = card.checkpoint()
-    heuristic = load(path)
+    heuristic = load_network(path)
     if name not in (None, heuristic.puzzle.name):
         raise UserError(f"{path} was trained on {heuristic.puzzle.name}, not on {name}; choose another --model.")
-    return Chosen(heuristic.puzzle, setting.resolved(heuristic), heuristic, card)
+    setting.resolved(heuristic.puzzle, heuristic)
+    return Chosen(heuristic.puzzle, setting, card, heuristic)
+
+
+def load_network(path: Path) -> "NetworkHeuristic":
+    """A checkpoint as a heuristic."""
+    from costtogo.heuristics.network import load  # which loads torch
+
+    return load(path)
 
 
 def solve_one(chosen: Chosen, kind: str, text: str, goal: str | None, as_json: bool) -> None:
     """Print the solution of one scramble or state; UserError if none is found within the limits."""
     given = given_of(chosen.puzzle, kind, text, goal)
-    if np.isposinf(exact_values(chosen.puzzle, given.state[None])[0]):
-        raise UserError(NO_SOLUTION)
-    search = chosen.ready()
+    if why := no_solution(chosen.puzzle, given.state):
+        raise UserError(why)
+    solve = chosen.ready()
     with progress_shown() as watch, watching(watch):
-        solution = solution_of(chosen.puzzle, search, given, chosen.setting.solver, chosen.setting.metric == "htm")
+        solution = solve(given)
     if not solution.solved:
         raise UserError(_why_unsolved(solution, chosen.setting))
     if as_json:
@@ -126,7 +132,8 @@ def _lines(solution: Solution, chosen: Chosen) -> Iterator[tuple[str, str]]:
         yield "optimum", f"{solution.optimum} {solution.counted[1]} (proved)"
     else:
         yield "lower bound", f"{solution.lower_bound:.1f} {solution.metric}{_condition(solution, chosen.card)}"
-    if chosen.card is not None:
+    yield "solver", solution.told
+    if solution.heuristic == NETWORK:
         yield "network", chosen.card.told
     yield "nodes expanded", f"{solution.nodes_expanded:,}"
     yield "seconds", f"{solution.seconds:.3f}"
@@ -143,13 +150,16 @@ def _condition(solution: Solution, card: ModelCard | None) -> str:
 
 def _record(solution: Solution, chosen: Chosen) -> dict:
     """A solution in the form of --json."""
+    card = chosen.card
     return {
         "puzzle": solution.puzzle.name,
         "read_as": solution.given.read_as,
         "state": solution.puzzle.format_state(_shown(solution.given)),
         "goal": solution.given.goal or None,
         "solver": solution.solver,
-        "network": None if chosen.card is None else {"name": chosen.card.name, "origin": chosen.card.origin},
+        "heuristic": solution.heuristic,
+        "why": solution.why or None,
+        "network": {"name": card.name, "origin": card.origin} if solution.heuristic == NETWORK else None,
         "solution": solution.text,
         "moves": solution.moves,
         "length": solution.length,
@@ -190,12 +200,12 @@ def _why_unsolved(solution: Solution, setting: Setting) -> str:
     expansions = f"{solution.nodes_expanded:,} expansions"
     if np.isposinf(solution.lower_bound):  # no state is left that could be expanded
         return NO_SOLUTION
-    if setting.solver == "exact":
+    if solution.solver == "exact":
         least = f"every solution has {solution.lower_bound:.0f} moves or more"
         if solution.ended == "memory":
             return f"Not solved: {least}, and more states than memory holds lie between; choose another --solver."
         return f"Not solved within {setting.effort:g} seconds and {expansions}: {least}; raise --seconds."
-    if setting.solver in ("beam", "rising"):
+    if solution.solver in ("beam", "rising"):
         return f"Not solved within {expansions}; raise --seconds or --max-nodes."
     if solution.ended == "memory":
         return f"Not solved: memory held the {setting.max_nodes:,} nodes allowed after {expansions}; raise --max-nodes."
@@ -207,17 +217,18 @@ def _why_unsolved(solution: Solution, setting: Setting) -> str:
 def solve_file(chosen: Chosen, instances: Path, out: Path, task: Task) -> None:
     """Solve the rows of a table and write its states, solution, length, nodes_expanded, seconds, solved and key.
 
-    The solver exact adds lower_bound and nodes_generated; known optimal lengths, from the CSV or from exact distances,
-    are added, too, and so are the table's further columns. The file grows as rows are solved, and an interrupted run
-    goes on from there; a stream, which cannot be rewritten, gets all rows at the end.
+    The solver exact, and others over no network, add lower_bound and nodes_generated; auto adds the solver of each row.
+    Known optimal lengths, from the CSV or from exact distances, are added, too, and so are the table's further columns.
+    The file grows as rows are solved, and an interrupted run goes on from there; a stream, which cannot be rewritten,
+    gets all rows at the end.
     """
-    puzzle, setting, streamed = chosen.puzzle, chosen.setting, is_stream(out)
+    puzzle, streamed = chosen.puzzle, is_stream(out)
     wanted = load_instances(puzzle, instances, task.keep_going, task.goal)
     optimal = optimal_lengths(puzzle, wanted)
     key = chosen.key(optimal is not None, *[task.goal] * bool(task.goal))
     there = not streamed and os.path.isfile(out) and os.path.getsize(out) > 0
     before, done = _begun(out, wanted, key) if there and not task.overwrite else ("", 0)
-    search, solutions, due = chosen.ready(), [], 0.0
+    solve, solutions, due = chosen.ready(), [], 0.0
 
     def write() -> None:
         if not solutions:
@@ -228,10 +239,7 @@ def solve_file(chosen: Chosen, instances: Path, out: Path, task: Task) -> None:
     try:
         for place in with_progress(range(done, len(wanted.given)), len(wanted.given) - done, puzzle.name):
             wrong = place in wanted.faults
-            given = wanted.given[place]
-            solutions.append(
-                None if wrong else solution_of(puzzle, search, given, setting.solver, setting.metric == "htm")
-            )
+            solutions.append(None if wrong else solve(wanted.given[place]))
             if not streamed and (begun := time.monotonic()) >= due:
                 write()
                 due = begun + max(1, 20 * (time.monotonic() - begun))  # seconds
@@ -306,12 +314,15 @@ def _solved(
 def _row(solution: Solution) -> dict:
     """A solution as a row of a CSV."""
     lengths = zip(length_names(solution.puzzle), (solution.length, solution.half_turn_length), strict=False)
+    over_facts = solution.solver == "exact" or solution.heuristic not in (None, NETWORK)
     bounds = {"nodes_generated": solution.nodes_generated, "lower_bound": solution.lower_bound}
+    chosen = {"solver": solution.solver} if solution.why else {}
     return {
         "solution": solution.text,
         **dict(lengths),
         "nodes_expanded": solution.nodes_expanded,
-        **(bounds if solution.solver == "exact" else {}),
+        **(bounds if over_facts or chosen else {}),
+        **chosen,
         "seconds": solution.seconds,
         "solved": solution.solved,
     }

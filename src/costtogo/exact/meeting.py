@@ -62,6 +62,8 @@ class MeetingSearch:
             found, met = self._next_layer(layer, None if last else seen, deadline, (expanded, generated))
             if found is None:
                 return np.inf, expanded, generated, self.nearby.depth + len(layers), [], False, True
+            if not last and met is None and not len(found):  # all that can be reached was, without the goal
+                return np.inf, expanded, generated, np.inf, []
             layers.append(found)
         # From the start to the meeting by the layers, from there by the table.
         solution = self._back(met, layers[:-1]) + self.nearby.path(met)

@@ -118,15 +118,15 @@ def list_level(puzzle: Sokoban, state: States, largest: int = LARGEST) -> LevelT
     return LevelTable(puzzle, level, *_listed(level, _solved(level), forth=False))
 
 
-def solve(puzzle: Sokoban, starts: States) -> SearchResult:
+def solve(puzzle: Sokoban, starts: States, largest: int = LARGEST) -> SearchResult:
     """Shortest solutions of starts, uint8 [B, D], of any levels: each level is listed once, one after another.
 
     A start without a solution has cost and lower_bound inf. For each start, nodes_expanded and nodes_generated count
-    its whole level. UserError if a level is too large to list.
+    its whole level. TooLarge if one has more than `largest` states.
     """
     rows: list[tuple] = [()] * len(starts)
     for group in by_level(starts):
-        table = list_level(puzzle, starts[group[0]])
+        table = list_level(puzzle, starts[group[0]], largest)
         for row, steps in zip(group, table(starts[group]), strict=True):
             solution = table.path(starts[row]) if np.isfinite(steps) else []
             rows[row] = steps, table.live, table.generated, steps, solution

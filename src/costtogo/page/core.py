@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,6 +15,7 @@ from costtogo.notation import STATE
 from costtogo.page.workers import most_memory
 from costtogo.puzzles import make
 from costtogo.puzzles.base import Puzzle
+from costtogo.solving import exact
 from costtogo.types import CostToGo, UserError, excerpt
 
 if TYPE_CHECKING:
@@ -24,13 +25,13 @@ Report = Callable[[dict], None]
 
 NODE_BYTES = 200  # of memory for each node that a search keeps, with what else it needs
 
-OF_SOLUTION = ("moves", "text", "length", "metric", "lower_bound", "proved", "optimum")  # of solving.Solution
+# Of solving.Solution:
+OF_SOLUTION = ("moves", "text", "length", "metric", "lower_bound", "proved", "optimum", "solver", "why")
 REASONS = {  # why a search found nothing, by its `ended`
     "memory": "Not solved: the search kept as many states as it may.",
     "seconds": "Not solved within the seconds of the search: give it more, or try another solver.",
     "expansions": "Not solved: the search has expanded as many states as it may; try another solver.",
 }
-NO_SOLUTION = "There is no solution: whatever the moves, the goal cannot be reached from there."
 
 
 def prepare() -> None:
@@ -47,7 +48,7 @@ def offers(puzzles: list[str], report: Report) -> dict:
 def _offer(puzzle: Puzzle) -> dict:
     models = [model for card in _cards(puzzle) if (model := _model(puzzle, card))]
     solvers = [
-        {"name": name, "told": solving.SOLVERS[name], "needs_model": name not in solving.WITHOUT_NETWORK}
+        {"name": name, "told": solving.SOLVERS[name], "needs_model": name not in ("auto", *solving.WITHOUT_NETWORK)}
         for name in solving.solvers(puzzle, has_policy=any("mcts" in model["solvers"] for model in models))
     ]
     return {"models": models, "solvers": solvers}
@@ -127,10 +128,12 @@ def search(puzzle: str, model: str | None, solver: str, state: str, seconds: flo
 
     options = {"solver": solver, "seconds": seconds, "watch": watch, "max_nodes": most_memory() // NODE_BYTES}
     start = notation.read(made, state, STATE)
-    if solver in solving.WITHOUT_NETWORK:
+    if why := solving.no_solution(made, start.state):
+        return {"solution": None, "told": why, "progress": _counts(0, 0, np.inf)}
+    if solver in solving.WITHOUT_NETWORK or model is None:
         found = solving.solve_without_network(made, start, **options)
     else:
-        found = _loaded(made, model).solve(start, **options)
+        found = solving.solve(made, start, network=partial(_loaded, made, model), **options)
     length = found.length if found.solved else np.inf
     return {
         "solution": _solution(made, model, found) if found.solved else None,
@@ -159,7 +162,7 @@ def _solution(puzzle: Puzzle, model: str | None, found: solving.Solution) -> dic
 def _told(found: solving.Solution) -> str:
     """One sentence on how a search ended."""
     if not found.solved:
-        return NO_SOLUTION if found.ended == "solved" or np.isinf(found.lower_bound) else REASONS[found.ended]
+        return exact.NO_SOLUTION if found.ended == "solved" or np.isinf(found.lower_bound) else REASONS[found.ended]
     if not found.length:
         return "It is solved already."
     solved = f"Solved in {found.length:,} {found.metric if found.length > 1 else found.metric.removesuffix('s')}"

@@ -159,6 +159,7 @@ class SolutionInfo(BaseModel):
 
     lower_bound_holds: whether the bound holds in any case, else if the network never overestimates.
     cost_to_go, exact: of each state, null where there is no network or the exact value is not known.
+    solver: by name, also where auto chose it.  why: it did, else empty.
     """
 
     moves: list[str]
@@ -173,6 +174,8 @@ class SolutionInfo(BaseModel):
     state_texts: list[str]
     cost_to_go: list[float | None]
     exact: list[float | None]
+    solver: str = ""
+    why: str = ""
 
 
 class SearchInfo(BaseModel):

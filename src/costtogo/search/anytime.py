@@ -217,6 +217,7 @@ class Weighted:
     widening: whether the last λ is searched with again, and again, as large an N each time as should end in time.
     shortening: the share of the time that is left, once there is a solution, for making the best one shorter by
     stretches (search.shorten), of sliding tiles alone.  threads: that do so; their work is not counted.
+    is_bound: True if the heuristic never overestimates: the search with λ = 1 then goes on until it has a proof.
     """
 
     path_weights: Sequence[float]
@@ -225,6 +226,7 @@ class Weighted:
     widening: bool = False
     shortening: float = 0
     threads: int = 1
+    is_bound: bool = False
 
     def turns(self, puzzle: Puzzle) -> Iterator[Turn]:
         """The searches that are made in any case, as long as there is time."""
@@ -249,24 +251,27 @@ def solve_with_weights(
         shortest(puzzle, puzzle.goal, puzzle.goal, than=0)  # so that no later time holds the loading of compiled code
     deadline, best, kept = time.monotonic() + seconds, Best(), 0.0
     planned = weighted.turns(puzzle)
-    turn = next(planned, None)
+    turn, proved = next(planned, None), False
     while turn is not None:
         # Search with one λ from one image.
         begun, limits = time.monotonic(), turn.limits(deadline - kept, max_nodes)
         setting = {"path_weight": turn.path_weight, "batch_size": turn.batch_size, "limits": limits}
-        found = bwas.solve(puzzle, heuristic, turn.image.of(start), **setting)
+        proves = weighted.is_bound and turn.path_weight == 1
+        found = bwas.solve(puzzle, heuristic, turn.image.of(start), until_proved=proves, **setting)
         best.take(found, turn.image)
+        # End where all states that can be reached were, without the goal, or where the best solution is proved.
+        proved = np.isposinf(best.lower_bound) or (weighted.is_bound and best.cost <= best.lower_bound)
         # Time is kept for shortening only once there is something to shorten.
         kept = share * seconds if np.isfinite(best.cost) else 0.0
         ended = time.monotonic()
         left = deadline - kept - ended
-        if left <= 0:
+        if left <= 0 or proved:
             break
         # Go on with the next λ or image; after the last one, with a larger N, which finds shorter solutions.
         last, turn = turn, next(planned, None)
         if turn is None and weighted.widening and found.solved[0]:
             turn = last.wider(ended - begun, left)
-    if share and np.isfinite(best.cost):
+    if share and np.isfinite(best.cost) and not proved:
         left = deadline - time.monotonic()
         best.solution = shorten(puzzle, start, best.solution, seconds=left, threads=weighted.threads)
         best.cost = float(len(best.solution))

@@ -12,8 +12,9 @@ Search = Callable[[States], SearchResult]  # of starts, uint8 [B, D]
 
 
 def warm_up(puzzle: Puzzle, search: Search, moves: int = 20) -> None:
-    """A search from near the goal, so that no other's seconds hold the loading of compiled code."""
-    search(random_walks(puzzle, 1, moves, np.random.default_rng(0))[0, -1:])
+    """A search from near the goal, but not at it, so that no other's seconds hold the loading of compiled code."""
+    walk = random_walks(puzzle, 1, moves, np.random.default_rng(0))[0]
+    search(walk[np.argsort(~puzzle.is_goal(walk), kind="stable")[-1:]])
 
 
 def checked(puzzle: Puzzle, search: Search, starts: States) -> tuple[SearchResult, float]:

@@ -11,6 +11,7 @@ For example:
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,18 +20,18 @@ from costtogo.notation.given import Given
 from costtogo.progress import Progress, watching
 from costtogo.puzzles import make
 from costtogo.puzzles.base import Puzzle
-from costtogo.solve_options import SOLVERS, WITHOUT_NETWORK, Setting, solvers
-from costtogo.solving.exact import exact_values
+from costtogo.solve_options import HEURISTICS, SOLVERS, WITHOUT_NETWORK, Setting, heuristics, solvers
+from costtogo.solving.exact import exact_values, no_solution
 from costtogo.solving.model_cards import ModelCard, find_model, models
-from costtogo.solving.solution import Solution, solution_of
+from costtogo.solving.solution import Solution
 from costtogo.types import CostToGo, States
 
 if TYPE_CHECKING:
     from costtogo.heuristics.network import NetworkHeuristic
 
 __all__ = [
-    "SOLVERS", "WITHOUT_NETWORK", "Model", "ModelCard", "Progress", "Setting", "Solution", "exact_values", "load",
-    "models", "parse_start", "solve_without_network", "solvers",
+    "HEURISTICS", "SOLVERS", "WITHOUT_NETWORK", "Model", "ModelCard", "Progress", "Setting", "Solution", "exact_values",
+    "heuristics", "load", "models", "no_solution", "parse_start", "solve", "solve_without_network", "solvers",
 ]  # fmt: skip
 
 Watch = Callable[[Progress], None]
@@ -54,14 +55,14 @@ class Model:
 
     def setting(self, **options) -> Setting:
         """The setting of some options, with a solver in place of auto; UserError if they cannot be combined."""
-        return Setting(**options).resolved(self.heuristic)
+        return Setting(**options).resolved(self.puzzle, self.heuristic)
 
     def solve(self, start: States | Given | str, *, watch: Watch | None = None, **options) -> Solution:
         """Search from one start: a state, uint8 [D], as it is held or as text, or moves from the goal.
 
         options: those of Setting, solver="bwas" or seconds=5 for instance.  watch: called a few times a second.
         """
-        return _solve(self.puzzle, self.heuristic, start, self.setting(**options), watch)
+        return _solve(self.puzzle, start, self.setting(**options), watch, lambda: self)
 
 
 def load(named: Path | str) -> Model:
@@ -77,21 +78,46 @@ def load(named: Path | str) -> Model:
     return Model(card, network.load(card.checkpoint()))
 
 
+def solve(
+    puzzle: Puzzle | str,
+    start: States | Given | str,
+    *,
+    network: Callable[[], Model] | None = None,
+    watch: Watch | None = None,
+    **options,
+) -> Solution:
+    """Search from one start by the solver auto, which is exact where that ends in time, or another one.
+
+    network: loads one, called only where a search goes by it; without it, the puzzle's best network, if there is any.
+    options: those of Setting.
+    """
+    puzzle = make(puzzle) if isinstance(puzzle, str) else puzzle
+    if network is None and models(puzzle.name):
+        network = partial(load, puzzle.name)
+    return _solve(puzzle, start, Setting(**options), watch, network)
+
+
 def solve_without_network(
     puzzle: Puzzle | str, start: States | Given | str, *, watch: Watch | None = None, **options
 ) -> Solution:
-    """Search from one start by the solver exact (the default) or local.  options: those of Setting."""
+    """Search from one start by the solver exact (the default) or another one over no network: options of Setting."""
     puzzle = make(puzzle) if isinstance(puzzle, str) else puzzle
-    return _solve(puzzle, None, start, Setting(**{"solver": "exact"} | options), watch)
+    return _solve(puzzle, start, Setting(**{"solver": "exact"} | options), watch, None)
 
 
-def _solve(puzzle: Puzzle, heuristic, start: States | Given | str, setting: Setting, watch: Watch | None) -> Solution:
-    from costtogo.solving.searches import make_ready
+def _solve(
+    puzzle: Puzzle,
+    start: States | Given | str,
+    setting: Setting,
+    watch: Watch | None,
+    network: Callable[[], Model] | None,
+) -> Solution:
+    from costtogo.solving.searches import solver_of
 
     start = parse_start(puzzle, start) if isinstance(start, str) else start
-    search = make_ready(puzzle, heuristic, setting)
+    search = solver_of(puzzle, setting, network and (lambda: network().heuristic))
     with watching(watch):
-        return solution_of(puzzle, search, start, setting.solver, setting.metric == "htm")
+        return search(start)
 
 
 def parse_start(puzzle: Puzzle, text: str) -> Given:

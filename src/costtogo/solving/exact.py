@@ -26,20 +26,24 @@ from costtogo.exact.solver import ExactSearch, Means, exact_solver
 from costtogo.files import FileError, digest, read_json
 from costtogo.progress import say
 from costtogo.puzzles import files as files_of
-from costtogo.puzzles import find
+from costtogo.puzzles import find, made
 from costtogo.puzzles.base import ListedPuzzle, Puzzle, is_listed
+from costtogo.solve_options import Setting
 from costtogo.solving.cache import cached, folder, mapped
-from costtogo.types import CostToGo, States, UserError
+from costtogo.types import CostToGo, Heuristic, States, UserError
 
 NEARBY_STATES = 250_000  # of a table around the goal made for one command, about: a second's work
 NEARBY_WORK = 54 * 12 * NEARBY_STATES  # the cells of all their children, by which larger puzzles have fewer states
 SMALL = {3: "4-4", 4: "5-5-5", 5: "4-5-5-5-5", 6: "4-4-4-4-4-4-4-4-3", 7: "3-3-3-3-3-3-3-3-3-3-3-3-3-3-3-3"}  # by side
+SMALL_LEVEL = 4_000_000  # states of a level that is listed before any search: less than a second's work
 MOST_LISTED = 1 << 26  # states of a table made for one command: 64 MB, and five times that while it is made
+QUICKLY_BUILT = 4  # side of the largest board whose small pattern database is built in a moment
 RESULTS = Path("results")
 SIZES = ("37 MB, less than a minute.", "0.9 GB, some minutes.")  # of the small and the large table of a cube's cosets
 SOON = 10  # seconds of a search that does not wait for a table of cosets to be built
 GUIDING = 8  # seconds of a network's search for a solution, where the proof takes longer
 MANY = 1_000_000  # entries of a layer that progress names
+NO_SOLUTION = "There is no solution: whatever the moves, the goal cannot be reached from there."
 
 
 def is_tabled(puzzle: Puzzle) -> TypeGuard[ListedPuzzle]:
@@ -72,33 +76,50 @@ def exact_values(puzzle: Puzzle, states: States) -> CostToGo:
 
 def _of_levels(puzzle: Puzzle, states: States) -> CostToGo:
     """exact_values for levels that are small enough to list."""
-    from costtogo.exact.sokoban import TooLarge, by_level, list_level
+    from costtogo.exact.sokoban import by_level
 
     values = np.full(len(states), np.nan, dtype=np.float32)
     for rows in by_level(states):
-        try:
-            values[rows] = list_level(puzzle, states[rows[0]])(states[rows])
-        except TooLarge:
-            continue
+        if table := _small_level(puzzle, states[rows[0]].tobytes()):
+            values[rows] = table(states[rows])
     return values
 
 
-def exact_search(puzzle: Puzzle, seconds: float, half_turns: bool = False, table: str | None = None) -> ExactSearch:
-    """The solver that proves its solutions, on all cores; it ends as unsolved after some seconds.
+@lru_cache(maxsize=2)
+def _small_level(puzzle: Puzzle, state: bytes) -> Callable[[States], CostToGo] | None:
+    """The table of the level of a state; None if it is not small."""
+    from costtogo.exact.sokoban import TooLarge, list_level
 
-    half_turns: True if they count as one move.  table: "small" or "large", see find_cosets. A search of a cube that may
-    take less than SOON does not build a table unless one is asked for.
+    try:
+        return list_level(puzzle, np.frombuffer(state, dtype=np.uint8), SMALL_LEVEL)
+    except TooLarge:
+        return None
+
+
+def is_immediate(puzzle: Puzzle) -> bool:
+    """True if the exact solver looks its solutions up or computes them."""
+    return is_tabled(puzzle) or (puzzle.one_goal and exact_solver(puzzle) is not None)
+
+
+def exact_search(puzzle: Puzzle, setting: Setting, patient: bool = True) -> ExactSearch:
+    """The solver that proves its solutions, on all cores; it ends as unsolved after the seconds of a setting.
+
+    patient: False if no table is made that takes more than a moment. A search of a cube that may take less than SOON
+    does not build one unless it is asked for.
     """
-    own = find(puzzle.name)[0].key == "cube3"
-    if not own and (half_turns or table):
+    own, half_turns = find(puzzle.name)[0].key == "cube3", setting.metric == "htm"
+    if not own and (half_turns or setting.table):
         raise UserError(f"Only the solver exact of cube3 has --metric and --table: leave them out of {puzzle.name}.")
     if is_tabled(puzzle):
         return descent_of(puzzle).solve
-    means = Means(partial(find_nearby, puzzle), partial(find_database, puzzle), half_turns=half_turns)
-    if own and (half_turns or table or seconds >= SOON or _kept_cosets(puzzle, half_turns)):
-        cosets = partial(find_cosets, puzzle, half_turns, table)
+    database = partial(find_database, puzzle, patient or puzzle.side <= QUICKLY_BUILT)
+    means = Means(partial(find_nearby, puzzle), database, half_turns=half_turns, max_nodes=setting.max_nodes)
+    waits = patient and (half_turns or setting.table or setting.effort >= SOON)
+    if own and (waits or _kept_cosets(puzzle, half_turns)):
+        cosets = partial(find_cosets, puzzle, half_turns, setting.table)
         means = replace(means, cosets=cosets, guide=partial(_by_network, puzzle))
-    return exact_solver(puzzle, replace(means, seconds=seconds, threads=os.cpu_count() or 1))
+    threads = len(os.sched_getaffinity(0))
+    return exact_solver(puzzle, replace(means, seconds=setting.effort, threads=threads))
 
 
 def _by_network(puzzle: Puzzle, start: States, seconds: float) -> list[int] | None:
@@ -146,6 +167,20 @@ def find_cosets(puzzle: Puzzle, half_turns: bool, table: str | None) -> tuple[Co
     large = table == "large" or (table is None and _kept_cosets(puzzle, half_turns, "large"))
     cosets = Cosets(puzzle, half_turns, large)
     return cosets, mapped(name(cosets), partial(make, cosets))
+
+
+def no_solution(puzzle: Puzzle, state: States) -> str | None:
+    """Why a state, uint8 [D], has no solution, in one sentence; None where it has one, or only a search can tell."""
+    if not puzzle.one_goal:
+        from costtogo.heuristics.matching import MatchingBound, is_dead
+
+        if is_dead(puzzle, state[None])[0]:
+            return "There is no solution: a box stands where it can be pushed to no target."
+        if np.isposinf(MatchingBound(puzzle)(state[None])[0]):
+            return "There is no solution: the boxes cannot all be pushed to targets of their own."
+    if np.isposinf(exact_values(puzzle, state[None])[0]):
+        return NO_SOLUTION
+    return None
 
 
 def find_nearby(puzzle: Puzzle) -> Ends:
@@ -199,28 +234,37 @@ def _small_table(puzzle: Puzzle) -> NearbyTable:
     return NearbyTable(puzzle, **cached("nearby", puzzle, partial(hash_states, puzzle), make))
 
 
-def find_database(puzzle: Puzzle) -> Callable:
-    """The pattern database for the optima of the puzzle's study, else its largest one, else a small one made now."""
+def find_database(puzzle: Puzzle, build: bool = True) -> Heuristic:
+    """The pattern database for the optima of the puzzle's study, else its largest one, else a small one made now.
+
+    build: False for the Manhattan distance in place of the last.
+    """
     study = RESULTS / puzzle.name
     optima = study / "optima" / f"{puzzle.name}.json"
     name = read_json(optima)["parameters"]["optima"]["pattern_database"] if optima.exists() else None
     built = [path.absolute() for path in (study / "pattern_databases").glob("*.npz")]
     built.sort(key=lambda path: (path.stem == name, path.stat().st_size), reverse=True)
     if chosen := next((path for path in built if _is_of_study(puzzle, path)), None):
-        from costtogo.stages.search.loading import load_heuristic
-
-        return load_heuristic(puzzle, name, database=chosen)
-    return _small_database(puzzle, study)
+        return made(find(puzzle.name)[0].database)(puzzle, chosen)
+    return _small_database(puzzle, study) if build else made(find(puzzle.name)[0].bound)(puzzle)
 
 
 @lru_cache(maxsize=1)
-def _small_database(puzzle: Puzzle, study: Path) -> Callable:
-    """A pattern database that is built in seconds."""
-    from costtogo.exact import pattern_database
+def _small_database(puzzle: Puzzle, study: Path) -> Heuristic:
+    """A pattern database that is built in seconds and kept in the cache."""
+    from costtogo.exact.partition import parse_partition
+    from costtogo.exact.pattern_database import PatternDatabase, build
     from costtogo.heuristics.pattern_database import PatternDatabaseHeuristic
 
-    say(
-        f"There is no pattern database of {puzzle.name} in {study}: a small one, {SMALL[puzzle.side]}, is built now, "
-        f"and searches take longer; snakemake --cores all {puzzle.name} builds the study's."
-    )
-    return PatternDatabaseHeuristic(puzzle, pattern_database.build(puzzle.side, SMALL[puzzle.side]))
+    side, name = puzzle.side, SMALL[puzzle.side]
+
+    def make() -> dict[str, np.ndarray]:
+        if side > QUICKLY_BUILT:
+            say(
+                f"There is no pattern database of {puzzle.name} in {study}: a small one, {name}, is built now, and "
+                f"searches take longer; snakemake --cores all {puzzle.name} builds the study's."
+            )
+        return {"values": build(side, name).values}
+
+    values = cached(f"database_{name}", puzzle, partial(hash_states, puzzle), make)["values"]
+    return PatternDatabaseHeuristic(puzzle, PatternDatabase(side, parse_partition(side, name), values))

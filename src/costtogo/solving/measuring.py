@@ -37,7 +37,7 @@ def measure(heuristic: NetworkHeuristic) -> dict[str, Any]:
     mean_absolute_error: in moves.  instances, solved_percent, length, nodes_expanded: of searches by the default
     solver, `solver`, with up to SECONDS each; optimal_percent: of those whose optimum is known.
     """
-    setting = Setting(seconds=SECONDS).resolved(heuristic)
+    setting = Setting(seconds=SECONDS).resolved(heuristic.puzzle, heuristic)
     return {"solver": setting.solver, **errors(heuristic), **found(heuristic, setting)}
 
 

@@ -1,9 +1,10 @@
-"""The search of a setting: a function of starts, ready to be timed."""
+"""Solvers, ready to be timed: the search of a setting, and auto, which chooses for each start."""
 
 import os
-from dataclasses import replace
-from functools import partial
-from typing import Any
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -11,21 +12,145 @@ from costtogo.exact.nearby import Ends
 from costtogo.heuristics.averaged import AveragedHeuristic
 from costtogo.heuristics.nearby import NearbyHeuristic
 from costtogo.heuristics.policy_guide import PolicyGuide
+from costtogo.heuristics.zero import zero
+from costtogo.notation.given import Given
 from costtogo.puzzles import find, made
 from costtogo.puzzles.base import Puzzle, is_listed
 from costtogo.search import anytime, bwas, mcts
 from costtogo.search.bwas import Limits
 from costtogo.search.replayed import Search, warm_up
-from costtogo.solve_options import LARGE, LISTED, MOST_EVALUATED, RISING_BATCH, WITHOUT_NETWORK, Setting
-from costtogo.solving.exact import exact_search, find_nearby
-from costtogo.types import Heuristic, UserError
+from costtogo.solve_options import (
+    BOUNDS,
+    DATABASE,
+    LARGE,
+    LISTED,
+    MOST_EVALUATED,
+    NETWORK,
+    RISING_BATCH,
+    WITHOUT_NETWORK,
+    ZERO,
+    Setting,
+    heuristics,
+)
+from costtogo.solving.exact import (
+    QUICKLY_BUILT,
+    exact_search,
+    find_database,
+    find_nearby,
+    is_immediate,
+    is_tabled,
+    no_solution,
+)
+from costtogo.solving.solution import Solution, solution_of
+from costtogo.types import Heuristic, SearchResult, States, UserError
+
+if TYPE_CHECKING:
+    from costtogo.heuristics.network import NetworkHeuristic
 
 RISING = (0.8, 1.0)  # λ of the solver rising: soon a solution, then a shorter one with larger and larger N
 NEAR = 4  # moves of the first search of a solver without a network
+RISING_BOUNDS = (0.2, 0.5, 0.8, 1.0)  # over heuristics that never overestimate, by which λ near 1 takes long
+OFTEN, SELDOM = 0.5, 0.1  # of the seconds of auto, for exact: where it mostly ends in time, and where it seldom does
 SHORTENING = 0.1  # of its seconds, for making solutions of sliding tiles shorter by stretches
 # Of mcts, where all states can be listed and elsewhere: among the best on own states of the 2×2×2 and the 3×3×3 cube.
 TREES_LISTED = mcts.TreeRules(exploration=50.0, virtual_loss=10.0, leaves=8)
 TREES_LARGE = mcts.TreeRules(exploration=40.0)
+
+Solver = Callable[[States | Given], Solution]
+Loader = Callable[[], "NetworkHeuristic"]
+
+
+def solver_of(puzzle: Puzzle, setting: Setting, network: Loader | None = None, named: bool = False) -> Solver:
+    """The solver of a setting, ready, which tells a state without a solution before it searches.
+
+    network: loads one; None if there is none.  named: True if the user asked for it, so that auto searches over it.
+    """
+    if setting.is_open and not named and (puzzle.has_inverses or not puzzle.one_goal):  # as exact solvers need
+        return Automatic(puzzle, setting, network)
+    if setting.solver in WITHOUT_NETWORK:
+        return Named(puzzle, setting, make_ready(puzzle, None, setting))
+    if network is None and not setting.is_classical:
+        raise UserError(f"The solver {setting.solver} searches over a network: give one, or choose exact.")
+    heuristic = heuristic_of(puzzle, setting.heuristic) if setting.is_classical else network()
+    chosen = setting.resolved(puzzle, None if setting.is_classical else heuristic)
+    return Named(puzzle, chosen, make_ready(puzzle, heuristic, chosen))
+
+
+def heuristic_of(puzzle: Puzzle, name: str) -> Heuristic:
+    """A heuristic that nobody trained; UserError if it does not apply to the puzzle."""
+    if name not in (known := heuristics(puzzle)):
+        raise UserError(f"There is no heuristic {name} of {puzzle.name}, only {', '.join(known)}.")
+    if name == ZERO:
+        return zero
+    return find_database(puzzle) if name == DATABASE else made(find(puzzle.name)[0].bound)(puzzle)
+
+
+@dataclass(frozen=True)
+class Named:
+    """A solver by name.  setting, search: with that solver.  why: see Solution."""
+
+    puzzle: Puzzle
+    setting: Setting
+    search: Search
+    why: str = ""
+
+    def __call__(self, start: States | Given) -> Solution:
+        """Search from one start, uint8 [D] or as it is held."""
+        state = start.state if isinstance(start, Given) else start
+        search = nowhere if no_solution(self.puzzle, state) else self.search
+        half_turns, heuristic = self.setting.metric == "htm", self.setting.heuristic or NETWORK
+        found = solution_of(self.puzzle, search, start, self.setting.solver, half_turns, heuristic)
+        return replace(found, why=self.why)
+
+
+def nowhere(starts: States) -> SearchResult:
+    """What a search finds from states without a solution."""
+    return SearchResult.from_rows((np.inf, 0, 0, np.inf, []) for _ in starts)
+
+
+class Automatic:
+    """The solver auto: exact and, if that does not end within its share of the seconds, a search over a heuristic.
+
+    network: loads one, once exact has not ended; without one, searches go by the best bound of the puzzle, if any.
+    """
+
+    def __init__(self, puzzle: Puzzle, setting: Setting, network: Loader | None):
+        self.puzzle, self.setting, self.network = puzzle, setting, network
+        self.bound = next((name for name in heuristics(puzzle) if name in BOUNDS), None)
+        of_exact = Setting("exact", self.share * setting.effort, max_nodes=setting.max_nodes)
+        search = exact_search(puzzle, of_exact, patient=False)
+        warm_up(puzzle, search, NEAR)
+        listed, by_rules = "the puzzle can be listed", f"by {find(puzzle.name)[0].exact_by}"
+        why = listed if is_tabled(puzzle) else by_rules if is_immediate(puzzle) else "it ended in time"
+        self.exact = Named(puzzle, of_exact, search, why)
+
+    @property
+    def share(self) -> float:
+        """Of the seconds, for exact: all if there is no other search, more where it mostly ends than elsewhere."""
+        if not self.puzzle.one_goal or 0 < self.puzzle.side <= QUICKLY_BUILT:
+            return OFTEN
+        return SELDOM if self.network or self.bound else 1
+
+    @cached_property
+    def other(self) -> tuple[Setting, Callable[[Setting], Search]]:
+        """The setting of the search over a heuristic, and what makes one within some seconds."""
+        if self.network:
+            heuristic = self.network()
+            setting = self.setting.resolved(self.puzzle, heuristic)
+        else:
+            heuristic = heuristic_of(self.puzzle, self.bound)
+            setting = replace(self.setting, heuristic=self.bound).resolved(self.puzzle)
+        return setting, prepared(self.puzzle, heuristic, setting)
+
+    def __call__(self, start: States | Given) -> Solution:
+        """Search from one start, uint8 [D] or as it is held."""
+        first = self.exact(start)
+        if first.solved or np.isposinf(first.lower_bound) or not (self.network or self.bound):
+            return first
+        setting, search_of = self.other
+        setting = replace(setting, seconds=max(0.0, self.setting.effort - first.seconds))
+        why = f"exact had not ended after {first.seconds:.1f} s{'' if self.network else ', and there is no network'}"
+        return Named(self.puzzle, setting, search_of(setting), why)(start).after(first)
 
 
 def make_ready(puzzle: Puzzle, heuristic: Heuristic | None, setting: Setting) -> Search:
@@ -37,16 +162,24 @@ def make_ready(puzzle: Puzzle, heuristic: Heuristic | None, setting: Setting) ->
         search = without_network(puzzle, setting)
         warm_up(puzzle, search, NEAR)
         return search
+    return prepared(puzzle, heuristic, setting)(setting)
+
+
+def prepared(puzzle: Puzzle, heuristic: Heuristic, setting: Setting) -> Callable[[Setting], Search]:
+    """What makes the search over a heuristic of a setting, or of one with other limits, after a first small search."""
     guided = setting.solver == "beam" and getattr(heuristic, "has_policy", False)
     scores = PolicyGuide(heuristic) if guided else heuristic
     scores = scores if setting.average == 1 else AveragedHeuristic(puzzle, scores, setting.average)
     nearby = find_nearby(puzzle) if setting.solver == "beam" or not is_listed(puzzle) else None
-    warm_up(puzzle, _over_network(puzzle, scores, nearby, replace(setting, max_expansions=2, seconds=0.1)))
-    return _over_network(puzzle, scores, nearby, setting)
+    if setting.is_classical and nearby is not None:
+        scores, nearby = NearbyHeuristic(scores, nearby, is_bound=True), None
+    search_of = partial(_over_heuristic, puzzle, scores, nearby)
+    warm_up(puzzle, search_of(replace(setting, max_expansions=2, seconds=0.1)))
+    return search_of
 
 
-def _over_network(puzzle: Puzzle, heuristic: Heuristic, nearby: Ends | None, setting: Setting) -> Search:
-    """A search over a network; nearby: exact distances around the goal of a puzzle too large to list."""
+def _over_heuristic(puzzle: Puzzle, heuristic: Heuristic, nearby: Ends | None, setting: Setting) -> Search:
+    """A search over a heuristic; nearby: exact distances around the goal of a puzzle too large to list."""
     if setting.solver in ("bwas", "greedy"):
         known = heuristic if nearby is None else NearbyHeuristic(heuristic, nearby)
         return partial(bwas.solve, puzzle, known, **options_of_bwas(puzzle, setting))
@@ -55,7 +188,9 @@ def _over_network(puzzle: Puzzle, heuristic: Heuristic, nearby: Ends | None, set
         return partial(mcts.solve, puzzle, heuristic, rules=trees, limits=_limits(setting, MOST_EVALUATED))
     options = {"seconds": setting.effort, "max_nodes": setting.max_nodes, "nearby": nearby}
     if setting.solver == "rising":
-        options |= {"path_weights": RISING, "batch_size": setting.batch_size or RISING_BATCH, "widening": True}
+        weights = RISING_BOUNDS if setting.is_classical else RISING
+        options |= {"path_weights": weights, "is_bound": setting.is_classical}
+        options |= {"batch_size": setting.batch_size or RISING_BATCH, "widening": True}
         options |= {"shortening": SHORTENING, "threads": len(os.sched_getaffinity(0))}
     return partial(anytime.solve, puzzle, heuristic, **options)
 
@@ -81,7 +216,7 @@ def without_network(puzzle: Puzzle, setting: Setting) -> Search:
     if setting.solver not in WITHOUT_NETWORK:
         raise UserError(f"The solver {setting.solver} searches over a network: give one, or choose exact.")
     if setting.solver == "exact":
-        return exact_search(puzzle, setting.effort, setting.metric == "htm", setting.table)
+        return exact_search(puzzle, setting)
     module = find(puzzle.name)[0].local
     if module is None:
         raise UserError(

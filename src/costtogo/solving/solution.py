@@ -1,6 +1,6 @@
 """The result of a search, replayed, with the optimum if it is known."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -8,11 +8,13 @@ import numpy as np
 from costtogo.notation.given import Given
 from costtogo.puzzles.base import Puzzle
 from costtogo.search.replayed import Search, checked
+from costtogo.solve_options import NETWORK, WITHOUT_NETWORK
 from costtogo.solving.cache import folder
 from costtogo.solving.exact import exact_values
 from costtogo.types import NO_ACTION, States, UserError
 
 METRICS = {"length": "moves", "length_qtm": "quarter turns", "length_htm": "moves with half turns as one"}
+WORK = ("nodes_expanded", "nodes_generated", "seconds")
 FACTS = ("beam", "mcts", "local")  # solvers whose lower bound rests on no network
 
 
@@ -24,6 +26,7 @@ class Solution:
     lower_bound: the least moves of any solution; `holds` is True if this does not depend on the network.
     ended: "solved", "memory", "seconds" or "expansions".  solver: by name.  given: how the state is held.
     in_half_turns: True if optimum and lower_bound count a half turn as one move.
+    heuristic: that the solver went by, None for one that needs none.  why: auto chose it; empty elsewhere.
     """
 
     puzzle: Puzzle
@@ -38,6 +41,9 @@ class Solution:
     ended: str
     given: Given | None = None
     in_half_turns: bool = False
+    heuristic: str | None = None
+    holds: bool = False
+    why: str = ""
 
     @property
     def length(self) -> int:
@@ -54,6 +60,12 @@ class Solution:
     def text(self) -> str:
         """The moves in the customary notation, as the puzzle is held."""
         return " ".join(self.moves) if self.given and self.given.names else self.puzzle.format_moves(self.actions)
+
+    @property
+    def told(self) -> str:
+        """The solver in words: "rising over matching (exact had not ended after 1.0 s)"."""
+        over = f" over {self.heuristic}" if self.heuristic not in (None, NETWORK) else ""
+        return f"{self.solver}{over}{f' ({self.why})' if self.why else ''}"
 
     @property
     def metric(self) -> str:
@@ -79,12 +91,14 @@ class Solution:
 
     @cached_property
     def optimum(self) -> int | None:
-        """Moves of a shortest solution if they are known: from the solver exact, a table or a formula; else None.
+        """Moves of a shortest solution if they are known: from a proof, a table or a formula; else None.
 
         UserError if the solution is shorter.
         """
+        if self.solved and self.holds and self.lower_bound >= self.counted[0]:
+            return self.counted[0]
         if self.solver == "exact":
-            return self.counted[0] if self.solved else None
+            return None
         value = float(exact_values(self.puzzle, self.start[None])[0])
         self.check(np.inf if value == 0 and not self.puzzle.is_goal(self.start[None])[0] else value)
         return int(value) if np.isfinite(value) else None
@@ -101,13 +115,14 @@ class Solution:
     @property
     def proved(self) -> bool:
         """True if no solution can be shorter, however good or bad the network."""
-        known = self.optimum is not None and self.counted[0] == self.optimum
-        return self.solved and (known or (self.holds and self.lower_bound >= self.counted[0]))
+        return self.solved and self.optimum is not None and self.counted[0] == self.optimum
 
-    @property
-    def holds(self) -> bool:
-        """True if the lower bound holds for any network; else it holds only if the network never overestimates."""
-        return self.solver in (*FACTS, "exact")
+    def after(self, first: "Solution") -> "Solution":
+        """The same with the work and the proved bound of an unsolved search that went before."""
+        bound = self.lower_bound if self.holds or np.isposinf(self.lower_bound) else 0.0
+        bound = min(max(first.lower_bound, bound), self.length if self.solved else np.inf)
+        counts = {name: getattr(first, name) + getattr(self, name) for name in WORK}
+        return replace(self, lower_bound=bound, holds=True, **counts)
 
     @cached_property
     def states(self) -> States:
@@ -119,9 +134,14 @@ class Solution:
 
 
 def solution_of(
-    puzzle: Puzzle, search: Search, start: States | Given, solver: str, half_turns: bool = False
+    puzzle: Puzzle,
+    search: Search,
+    start: States | Given,
+    solver: str,
+    half_turns: bool = False,
+    heuristic: str = NETWORK,
 ) -> Solution:
-    """Search from one start, uint8 [D] or as it is held, and replay the solution.
+    """Search from one start, uint8 [D] or as it is held, and replay the solution.  heuristic: by name.
 
     half_turns: True if the search counts a half turn as one move.
 
@@ -133,6 +153,8 @@ def solution_of(
     actions = [int(action) for action in found.solutions[0] if action != NO_ACTION]
     counts = int(found.nodes_expanded[0]), int(found.nodes_generated[0])
     bound, solved, ended = float(found.lower_bound[0]), bool(found.solved[0]), str(found.ended[0])
-    solution = Solution(puzzle, solver, start, actions, solved, bound, *counts, seconds, ended, given, half_turns)
+    goes_by = None if solver in WITHOUT_NETWORK else heuristic
+    kept = seconds, ended, given, half_turns, goes_by, solver in (*FACTS, "exact") or goes_by != NETWORK
+    solution = Solution(puzzle, solver, start, actions, solved, bound, *counts, *kept)
     solution.check(bound if solution.holds else 0)
     return solution

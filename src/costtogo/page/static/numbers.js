@@ -22,6 +22,7 @@ export function searchRows(report) {
     ["Status", report.status],
     ["Length", solution ? `${whole(solution.length)} ${solution.metric}` : best],
     ["Optimal", solution ? optimality(solution) : "–"],
+    ...(solution?.solver ? [["Solver", solution.why ? `${solution.solver} (${solution.why})` : solution.solver]] : []),
     ["Nodes expanded", whole(report.nodes_expanded)],
     ["Nodes generated", whole(report.nodes_generated)],
     ["Time", seconds(report.seconds)],
