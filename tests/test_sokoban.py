@@ -127,7 +127,7 @@ NO_LEVELS = {
     "symbol": ("#####\n#@$x#\n#####", "'x' in row 2"),
     "width": ("#" * 11 + "\n#@$.######\n" + "#" * 11, "sokoban_4_11"),
     "height": ("#####\n" * 12, "12 × 5 cells"),
-    "any board": ("#####\n" * 33, "no board has more than 32"),
+    "any board": ("#####\n" * 65, "no board has more than 64"),
 }
 
 
@@ -139,9 +139,9 @@ def test_what_is_no_level_is_told_in_one_sentence(kind):
     assert reason in str(told.value) and is_one_sentence(str(told.value)), str(told.value)
 
 
-@pytest.mark.parametrize("name", ["sokoban_3", "sokoban_33", "sokoban_10_3", "sokoban_0"])
+@pytest.mark.parametrize("name", ["sokoban_3", "sokoban_65", "sokoban_10_3", "sokoban_0"])
 def test_a_board_without_room_is_refused(name):
-    with pytest.raises(UserError, match="4 to 32 rows and columns") as told:
+    with pytest.raises(UserError, match="4 to 64 rows and columns") as told:
         make(name)
     assert is_one_sentence(str(told.value))
 

@@ -1,10 +1,12 @@
 """Levels of Sokoban solved by hand and from files, by the command."""
 
+import json
+
 import pandas as pd
 import pytest
 from messages import is_one_sentence
 
-from costtogo import cli
+from costtogo import cli, solving
 from costtogo.learning.level_generator import generate
 from costtogo.puzzles import make
 from costtogo.types import UserError
@@ -72,3 +74,42 @@ def test_a_mistake_is_told_in_one_sentence(tmp_path, kind):
     with pytest.raises(UserError) as error:
         solve(*([] if "--puzzle" in words else ["--puzzle", "sokoban"]), *words, "--solver", "exact")
     assert told in str(error.value) and is_one_sentence(str(error.value)), str(error.value)
+
+
+def large_level(rooms: int) -> str:
+    """A level of rooms side by side, each with a box to be pushed to the right."""
+    rows = ["#" * (8 * rooms + 1), "#@" + " " * (8 * rooms - 2) + "#"]
+    return "\n".join([*rows, *["# $  . #" * rooms + "#"], "#" * (8 * rooms + 1)])
+
+
+WITHOUT_NETWORK = {
+    "auto": (),
+    "bwas": ("--heuristic", "matching", "--solver", "bwas"),
+    "rising": ("--heuristic", "matching", "--solver", "rising", "--seconds", "3"),
+}
+
+
+@pytest.mark.parametrize("words", WITHOUT_NETWORK.values(), ids=WITHOUT_NETWORK)
+def test_a_level_larger_than_the_board_of_the_network_is_solved_without_one(words, tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr("costtogo.heuristics.network.load", None)
+    (tmp_path / "large.txt").write_text(large_level(5), encoding="utf-8")
+    solve("--puzzle", "sokoban", "--level", str(tmp_path / "large.txt"), "--json", *words)
+    told = json.loads(capsys.readouterr().out)
+    assert told["puzzle"] == "sokoban_4_41" and told["network"] is None and told["pushes"] >= 15
+    solve("--puzzle", "sokoban", "--state", large_level(2).replace("\n", "|"), "--json")
+    assert json.loads(capsys.readouterr().out)["proved"]
+
+
+def test_levels_of_several_sizes_are_rows_of_one_table(tmp_path, capsys):
+    (tmp_path / "all.txt").write_text(f"{LEVEL}\n; wide\n{large_level(2)}", encoding="utf-8")
+    solve("--puzzle", "sokoban", "--instances", str(tmp_path / "all.txt"), "--out", str(tmp_path / "out.csv"))
+    found = pd.read_csv(tmp_path / "out.csv")
+    assert found["solved"].all() and found["solver"].tolist() == ["exact", "exact"]
+
+
+def test_a_large_level_ends_within_its_seconds_and_its_memory(tmp_path):
+    state, board = large_level(7), make("sokoban_4_57")
+    start = board.parse_state(state)
+    for limit, ended in ({"seconds": 0.5}, "seconds"), ({"max_nodes": 2000, "seconds": 20.0}, "memory"):
+        found = solving.solve_without_network(board, start, solver="bwas", heuristic="zero", **limit)
+        assert not found.solved and found.ended == ended and found.seconds < 2 and found.lower_bound > 0

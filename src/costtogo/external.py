@@ -2,13 +2,14 @@
 from text files."""
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
 
 from costtogo import notation
 from costtogo.files import read_bytes
+from costtogo.notation import levels
 from costtogo.notation.given import Given
 from costtogo.notation.tables import Row, read_table
 from costtogo.puzzles import levels_of
@@ -57,8 +58,8 @@ def load(puzzle: Puzzle, path: Path, keep_going: bool = False, goal: str | None 
     UserError names the line of the first row that cannot be read otherwise, or says what the file lacks.
     """
     if not puzzle.one_goal and path.suffix.lower() != ".csv":
-        names, states = levels_of(puzzle).read(path)
-        given = [Given(state, name) for name, state in zip(names, states, strict=True)]
+        board, names, states = levels_of(puzzle).read_with_room(path)
+        given = [Given(state, name, puzzle=board) for name, state in zip(names, states, strict=True)]
         return Instances(LEVEL, names, given, np.full(len(names), np.nan))
     content = read_bytes(path)
     try:
@@ -80,19 +81,22 @@ def load(puzzle: Puzzle, path: Path, keep_going: bool = False, goal: str | None 
 
 
 def given_of(puzzle: Puzzle, kind: str, text: str, goal: str | None = None) -> Given:
-    """What a text of an option is: a scramble, a state, or the file of a level.
+    """What a text of an option is: a scramble, a state, or the file of a level, which may be larger than the puzzle.
 
     Raises UserError where it is none of the puzzle's, or a move is unknown or not legal.
     """
     if kind == LEVEL:
         if puzzle.one_goal:
             raise UserError(f"There are no levels of {puzzle.name}: give --scramble or --state.")
-        names, states = levels_of(puzzle).read(Path(text))
+        board, names, states = levels_of(puzzle).read_with_room(Path(text))
         if len(names) > 1:
             raise UserError(
                 f"{excerpt(text)} has {len(names):,} levels: give it as --instances, and --out, to solve them all."
             )
-        return Given(states[0], puzzle.format_state(states[0]))
+        return Given(states[0], board.format_state(states[0]), puzzle=board)
+    if not puzzle.one_goal and kind == notation.STATE:
+        board = levels.with_room(puzzle, levels.read_levels(text))
+        return replace(levels.read_state(board, text), puzzle=board)
     return notation.read(puzzle, text, kind, goal=goal)
 
 

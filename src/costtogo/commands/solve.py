@@ -61,12 +61,20 @@ def run(task: Task, setting: Setting) -> None:
     """Solve one state and print the solution, or many and write them; UserError where options do not fit."""
     name = None if task.puzzle is None else named(task.puzzle)
     task.refuse(setting)
-    chosen = choose(name, task.model, setting)
-    refuse_goal(chosen.puzzle, task.goal)
+    # What is typed is read, and told if it has no solution, before a network is loaded; unless that names the puzzle.
+    chosen = choose(None, task.model, setting) if name is None else None
+    puzzle = chosen.puzzle if chosen else make(name)
+    refuse_goal(puzzle, task.goal)
     if task.instances is None:
-        solve_one(chosen, *task.start, task.goal, task.json)
+        given = given_of(puzzle, *task.start, task.goal)
+        puzzle = given.puzzle or puzzle  # which a level may need
+        if why := no_solution(puzzle, given.state):
+            raise UserError(why)
+        solve_one(chosen or choose(puzzle.name, task.model, setting), given, task.json)
     else:
-        solve_file(chosen, task.instances, task.out, task)
+        wanted = load_instances(puzzle, task.instances, task.keep_going, task.goal)
+        puzzle = wanted.given[0].puzzle or puzzle
+        solve_file(chosen or choose(puzzle.name, task.model, setting), wanted, task)
 
 
 def choose(puzzle_name: str | None, model: Path | None, setting: Setting) -> Chosen:
@@ -94,11 +102,8 @@ def load_network(path: Path) -> "NetworkHeuristic":
     return load(path)
 
 
-def solve_one(chosen: Chosen, kind: str, text: str, goal: str | None, as_json: bool) -> None:
-    """Print the solution of one scramble or state; UserError if none is found within the limits."""
-    given = given_of(chosen.puzzle, kind, text, goal)
-    if why := no_solution(chosen.puzzle, given.state):
-        raise UserError(why)
+def solve_one(chosen: Chosen, given: Given, as_json: bool) -> None:
+    """Print the solution of one state; UserError if none is found within the limits."""
     solve = chosen.ready()
     with progress_shown() as watch, watching(watch):
         solution = solve(given)
@@ -208,13 +213,13 @@ def _why_unsolved(solution: Solution, setting: Setting) -> str:
     if solution.solver in ("beam", "rising"):
         return f"Not solved within {expansions}; raise --seconds or --max-nodes."
     if solution.ended == "memory":
-        return f"Not solved: memory held the {setting.max_nodes:,} nodes allowed after {expansions}; raise --max-nodes."
+        return f"Not solved: memory held the nodes allowed after {expansions}; raise --max-nodes."
     if solution.ended == "seconds":
         return f"Not solved within {setting.effort:g} seconds and {expansions}; raise --seconds."
     return f"Not solved within {expansions}; raise --max-expansions."
 
 
-def solve_file(chosen: Chosen, instances: Path, out: Path, task: Task) -> None:
+def solve_file(chosen: Chosen, wanted: Instances, task: Task) -> None:
     """Solve the rows of a table and write its states, solution, length, nodes_expanded, seconds, solved and key.
 
     The solver exact, and others over no network, add lower_bound and nodes_generated; auto adds the solver of each row.
@@ -222,8 +227,8 @@ def solve_file(chosen: Chosen, instances: Path, out: Path, task: Task) -> None:
     The file grows as rows are solved, and an interrupted run goes on from there; a stream, which cannot be rewritten,
     gets all rows at the end.
     """
-    puzzle, streamed = chosen.puzzle, is_stream(out)
-    wanted = load_instances(puzzle, instances, task.keep_going, task.goal)
+    puzzle, instances, out = chosen.puzzle, task.instances, task.out
+    streamed = is_stream(out)
     optimal = optimal_lengths(puzzle, wanted)
     key = chosen.key(optimal is not None, *[task.goal] * bool(task.goal))
     there = not streamed and os.path.isfile(out) and os.path.getsize(out) > 0

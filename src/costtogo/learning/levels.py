@@ -4,6 +4,7 @@ Two levels with the same walls and targets have the same layout, however it is t
 of all, so that no network is trained on a level that it is chosen by or tested on.
 """
 
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +14,7 @@ from costtogo.exact.hashing import hash_states
 from costtogo.exact.sokoban import bare
 from costtogo.files import read_text
 from costtogo.learning.level_generator import generate
-from costtogo.notation.levels import Level
+from costtogo.notation.levels import Level, with_room
 from costtogo.notation.levels import read_levels as levels_of_text
 from costtogo.puzzles.sokoban import WALL, Sokoban
 from costtogo.types import States, UserError
@@ -29,15 +30,23 @@ def read_levels(puzzle: Sokoban, path: Path) -> tuple[list[str], States]:
     from 0; of a folder with the file's: "17" of a file, "000/17".
     Raises UserError where there is no level, and with file and line where one is none of the puzzle's.
     """
+    return _read(path, lambda levels: puzzle)[1:]
+
+
+def read_with_room(puzzle: Sokoban, path: Path) -> tuple[Sokoban, list[str], States]:
+    """The same of levels of any size, after the board that has room for all: the puzzle, or a larger one."""
+    return _read(path, lambda levels: with_room(puzzle, levels))
+
+
+def _read(path: Path, board_of: Callable[[list[Level]], Sokoban]) -> tuple[Sokoban, list[str], States]:
+    """The board of the levels of a path, their names and states."""
     files = sorted(path.glob("*.txt")) if path.is_dir() else [path]
     if not files:
         raise UserError(f"The folder {path} has no levels: they stand in files *.txt, and it has none.")
-    names, levels = [], []
-    for file in files:
-        for level in _levels_of(file):
-            names.append(f"{file.stem}/{level.name}" if path.is_dir() else level.name)
-            levels.append(_parsed(puzzle, file, level))
-    return names, np.array(levels)
+    levels = [(file, level) for file in files for level in _levels_of(file)]
+    names = [f"{file.stem}/{level.name}" if path.is_dir() else level.name for file, level in levels]
+    puzzle = board_of([level for _, level in levels])
+    return puzzle, names, np.array([_parsed(puzzle, *each) for each in levels])
 
 
 def draw_levels(puzzle: Sokoban, count: int, boxes: int, seed: int, part: str) -> States:

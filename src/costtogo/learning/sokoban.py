@@ -8,7 +8,7 @@ import numpy as np
 from costtogo.exact.sokoban import LevelTable, list_level
 from costtogo.heuristics.dead_squares import WithDeadSquares
 from costtogo.learning.level_walks import solved_levels, walk_ends
-from costtogo.learning.levels import draw_levels, is_of_part, read_levels
+from costtogo.learning.levels import draw_levels, is_of_part, read_levels, read_with_room
 from costtogo.params.training import LevelSampler
 from costtogo.puzzles.sokoban import Sokoban
 from costtogo.types import ActionHeuristic, States, UserError
@@ -30,6 +30,10 @@ class Levels:
     def read(self, path: Path) -> tuple[list[str], States]:
         """The names of the levels of a text file or a folder of them, and their starts, uint8 [N, D]."""
         return read_levels(self.puzzle, path)
+
+    def read_with_room(self, path: Path) -> tuple[Sokoban, list[str], States]:
+        """The same of levels of any size, after the board that has room for all of them."""
+        return read_with_room(self.puzzle, path)
 
     def sample(self, sampler: LevelSampler, count: int, walk_max: int, generator: np.random.Generator) -> States:
         """Training states: the ends of walks back from the levels of a sampler, uint8 [count, D]."""

@@ -18,7 +18,7 @@ from xml.parsers import expat
 
 from costtogo.notation import named
 from costtogo.notation.given import Given
-from costtogo.puzzles.sokoban import Sokoban
+from costtogo.puzzles.sokoban import SIDES, Sokoban
 from costtogo.types import States, UserError, excerpt
 
 SYMBOLS = "#@+$*. -_pPbBo"
@@ -46,6 +46,15 @@ def read_state(puzzle: Sokoban, text: str) -> Given:
         raise UserError(f"There are {len(found):,} levels: give them as --instances, and --out, to solve them all.")
     state = puzzle.parse_state("\n".join(found[0].rows))
     return Given(state, puzzle.format_state(state))
+
+
+def with_room(puzzle: Sokoban, levels: list[Level]) -> Sokoban:
+    """A board for all of some levels: the puzzle itself, or the smallest board where one is larger than that."""
+    height = max(len(level.rows) for level in levels)
+    width = max(len(row) for level in levels for row in level.rows)
+    if height <= puzzle.rows and width <= puzzle.columns:
+        return puzzle
+    return Sokoban(max(height, SIDES[0]), max(width, SIDES[0]))
 
 
 def read_scramble(puzzle: Sokoban, text: str, start: States | None = None) -> Given:

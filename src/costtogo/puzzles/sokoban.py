@@ -28,7 +28,7 @@ PLANES = np.array(  # by letter: player, box, target, wall
 )
 ACTIONS = ("U", "D", "L", "R")
 STEPS = ((-1, 0), (1, 0), (0, -1), (0, 1))  # rows and columns
-SIDES = range(4, 33)  # of a board, border included
+SIDES = range(4, 65)  # of a board, border included
 EXAMPLE = 4  # boxes of the example, where there is room
 
 

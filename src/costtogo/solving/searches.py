@@ -13,11 +13,13 @@ from costtogo.heuristics.averaged import AveragedHeuristic
 from costtogo.heuristics.nearby import NearbyHeuristic
 from costtogo.heuristics.policy_guide import PolicyGuide
 from costtogo.heuristics.zero import zero
+from costtogo.memory import machine_memory
 from costtogo.notation.given import Given
 from costtogo.puzzles import find, made
 from costtogo.puzzles.base import Puzzle, is_listed
 from costtogo.search import anytime, bwas, mcts
 from costtogo.search.bwas import Limits
+from costtogo.search.exact_levels import NODE_BYTES
 from costtogo.search.replayed import Search, warm_up
 from costtogo.solve_options import (
     BOUNDS,
@@ -180,6 +182,10 @@ def prepared(puzzle: Puzzle, heuristic: Heuristic, setting: Setting) -> Callable
 
 def _over_heuristic(puzzle: Puzzle, heuristic: Heuristic, nearby: Ends | None, setting: Setting) -> Search:
     """A search over a heuristic; nearby: exact distances around the goal of a puzzle too large to list."""
+    room = machine_memory() // (
+        2 * (puzzle.cells + NODE_BYTES)
+    )  # in half the memory, for arrays are copied as they grow
+    setting = replace(setting, max_nodes=min(setting.max_nodes, room))
     if setting.solver in ("bwas", "greedy"):
         known = heuristic if nearby is None else NearbyHeuristic(heuristic, nearby)
         return partial(bwas.solve, puzzle, known, **options_of_bwas(puzzle, setting))
