@@ -61,8 +61,8 @@ def run(task: Task, setting: Setting) -> None:
     """Solve one state and print the solution, or many and write them; UserError where options do not fit."""
     name = None if task.puzzle is None else named(task.puzzle)
     task.refuse(setting)
-    # What is typed is read, and told if it has no solution, before a network is loaded; unless that names the puzzle.
-    chosen = choose(None, task.model, setting) if name is None else None
+    # What is typed is read, and told if it has no solution, before a network is loaded; unless that one is named.
+    chosen = choose(name, task.model, setting) if task.model or not name else None
     puzzle = chosen.puzzle if chosen else make(name)
     refuse_goal(puzzle, task.goal)
     if task.instances is None:
