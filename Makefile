@@ -103,6 +103,7 @@ release: environment
 
 # A zip of each published study, or of STUDY, that stands on its own: dist/costtogo-<study>.zip.
 archive: environment
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint requirements.lock --editable ".[archive]"
 	@$(BIN)/python -m tools.archive $(STUDY)
 
 clean:

@@ -4,6 +4,7 @@ import hashlib
 import io
 import json
 import re
+import shutil
 import subprocess
 import zipfile
 from pathlib import Path
@@ -17,7 +18,8 @@ from costtogo.files import digest, write_json
 from costtogo.types import UserError
 from tools import archive
 
-STUDY, COMMIT = "lights_out_7", "a" * 40
+STUDY, COMMIT, DATE = "lights_out_7", "a" * 40, "2026-11-27T12:00:00+00:00"
+VALIDATOR = "rocrate-validator"
 LINKS = re.compile(r'(?:href|src)="([^"]+)"')
 
 
@@ -36,10 +38,17 @@ def files():
 
 
 @pytest.fixture(scope="module")
+def crate(files):
+    """The files with the description of an RO-Crate."""
+    pytest.importorskip("rocrate", reason="The crate of an archive needs rocrate: pip install -e '.[archive]'.")
+    return archive.described(files, STUDY, COMMIT, DATE)
+
+
+@pytest.fixture(scope="module")
 def unpacked(files, tmp_path_factory):
     """The folder that a reader unpacks, without the repository."""
     folder = tmp_path_factory.mktemp("unpacked")
-    with zipfile.ZipFile(io.BytesIO(archive.zipped(files, "study"))) as whole:
+    with zipfile.ZipFile(io.BytesIO(archive.zipped(archive.summed(files), "study"))) as whole:
         whole.extractall(folder)
     return folder / "study"
 
@@ -75,6 +84,35 @@ def test_the_archive_has_what_repeats_and_cites_it(files):
     assert STUDY in deposit["title"] and deposit["license"] == "MIT" and deposit["version"] == COMMIT
     assert {"doi", "url"} == {each["scheme"] for each in deposit["related_identifiers"]}
     assert all(each["name"] for each in deposit["creators"])
+
+
+def test_the_crate_names_files_that_are_there_the_run_and_the_literature(crate, files):
+    graph = {each["@id"]: each for each in json.loads(crate[archive.CRATE])["@graph"]}
+    named = {name for name, each in graph.items() if "File" in each["@type"]}
+    assert named <= set(files) and len(named) > 40
+    run = graph["#run"]
+    assert run["instrument"] == {"@id": "Snakefile"} and run["endTime"] == DATE
+    assert {"@id": "params.yaml"} in run["object"] and {"@id": f"reports/published/{STUDY}/report.html"} in run[
+        "result"
+    ]
+    assert {"@id": "https://doi.org/10.1038/s42256-019-0070-z"} in graph["./"]["citation"]
+    assert crate == archive.described(files, STUDY, COMMIT, DATE)
+
+
+def test_the_validator_accepts_the_crate_and_refuses_it_without_a_file(crate, tmp_path):
+    """roc-validator wants an older rich than Snakemake takes, so it is a program of its own; it reads w3id.org."""
+    program = shutil.which(VALIDATOR)
+    if program is None:
+        pytest.skip("The crate is checked by rocrate-validator: pipx install roc-validator.")
+    with zipfile.ZipFile(io.BytesIO(archive.zipped(crate, "study"))) as whole:
+        whole.extractall(tmp_path)
+    asked = [program, "--no-interactive", "validate", "--no-paging", "--profile-identifier", "workflow-run-crate"]
+    asked += ["--requirement-severity", "REQUIRED", str(tmp_path / "study")]
+    accepted = subprocess.run(asked, capture_output=True, text=True)
+    assert accepted.returncode == 0, accepted.stdout
+    (tmp_path / "study" / "params.yaml").unlink()
+    refused = subprocess.run(asked, capture_output=True, text=True)
+    assert refused.returncode == 1 and "params.yaml" in refused.stdout
 
 
 def test_a_result_goes_in_only_if_it_is_what_was_published(tmp_path, monkeypatch):

@@ -46,7 +46,7 @@ def imported(folder: Path) -> dict[str, set[str]]:
         ("docs", ["docs"]),
         ("net", ["test"]),
         ("torture", ["test", "workflow"]),
-        ("tools", ["docs"]),
+        ("tools", ["docs", "archive"]),
         ("tests", ["test", "docs", "page-test", "workflow", "onnx"]),
         ("benchmarks", ["test", "bench"]),
     ],

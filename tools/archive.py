@@ -9,6 +9,7 @@ from, by their digests; metadata for a deposit at Zenodo, from CITATION.cff; and
 
 import hashlib
 import io
+import json
 import re
 import subprocess
 import zipfile
@@ -32,6 +33,15 @@ OUT = Path("dist")
 DIRTY = "+"  # ends the commit of a working tree with changes
 KEPT = ("models", "instances")  # groups of stages whose results the archive takes from `results`
 SUMS, DEPOSIT, START = "SHA256SUMS", ".zenodo.json", "index.html"
+CRATE = "ro-crate-metadata.json"
+GIVEN = ("params.yaml", "config/", "data/reported/")  # inputs of the run
+BESIDE = ("requirements.lock", "Dockerfile", "CITATION.cff", "src/costtogo/networks/", "index.html")
+LICENCE, TERMS = "https://spdx.org/licenses/MIT", "https://w3id.org/ro"
+PROFILES = (
+    (f"{TERMS}/wfrun/process/0.5", "Process Run Crate", "0.5"),
+    (f"{TERMS}/wfrun/workflow/0.5", "Workflow Run Crate", "0.5"),
+    ("https://w3id.org/workflowhub/workflow-ro-crate/1.0", "Workflow RO-Crate", "1.0"),
+)
 OLDEST = (1980, 1, 1, 0, 0, 0)  # the time of every file: the oldest that a zip can state
 MODE = 0o644 << 16
 LINK = re.compile(r'(href|src)="(?![a-z]+:|#)([^"#]+)\.md(#[^"]*)?"')
@@ -84,7 +94,7 @@ def archive(studies: Annotated[list[str] | None, typer.Argument(help="Published 
         raise UserError("An archive is of a commit: start this in a clone, and commit or stash what git status shows.")
     for study in studies or sorted(path.parent.name for path in REPORTS.glob("*/report.md")):
         path = OUT / f"costtogo-{study}.zip"
-        content = zipped(contents(study, at), f"costtogo-{study}")
+        content = zipped(summed(described(contents(study, at), study, at, date_of(at))), f"costtogo-{study}")
         write_bytes(path, content)
         print(f"{path}: {len(content) / 1e6:.1f} MB, SHA-256 {hashlib.sha256(content).hexdigest()}")
 
@@ -103,8 +113,73 @@ def contents(study: str, at: str) -> dict[str, bytes]:
     citation = yaml.safe_load(files["CITATION.cff"])
     files[DEPOSIT] = json_text(deposit(citation, study, at)).encode()
     files[START] = page(start(citation["title"], study, at, files), files, Path())
+    return files
+
+
+def summed(files: dict[str, bytes]) -> dict[str, bytes]:
+    """The files with one more, which has the SHA-256 of each."""
     sums = [f"{hashlib.sha256(content).hexdigest()}  {name}\n" for name, content in sorted(files.items())]
     return files | {SUMS: "".join(sums).encode()}
+
+
+def described(files: dict[str, bytes], study: str, at: str, date: str) -> dict[str, bytes]:
+    """The files with one more, which describes them: a Workflow Run Crate, https://w3id.org/ro/wfrun/workflow/0.5.
+
+    The run of the workflow has the parameters and the literature as inputs, the report and the rows as results. Of a
+    single stage the crate says nothing: its profile wants each file that a stage reads or writes in the crate, and most
+    are not. data/measured/<study>.json has each stage's parameters, code, inputs and outputs with their digests.
+    Raises UserError without the package rocrate.
+    """
+    try:
+        from rocrate.model import ContextEntity
+        from rocrate.rocrate import ROCrate
+    except ModuleNotFoundError as error:
+        raise UserError("An archive is described by the package rocrate: pip install -e '.[archive]'.") from error
+    about, crate = json.loads(files[DEPOSIT]), ROCrate(version="1.1")
+
+    def add(address: str, kind: str, **properties: Any) -> Any:
+        return crate.add(ContextEntity(crate, address, {"@type": kind, **properties}))
+
+    root, licence = crate.root_dataset, add(LICENCE, "CreativeWork", name="MIT License")
+    root["name"], root["description"], root["version"] = about["title"], about["description"], at
+    root["license"], root["datePublished"] = licence, date
+    root["citation"] = [add(name, "CreativeWork", name=title) for name, title in cited(files["CITATION.cff"])]
+    root["conformsTo"] = [add(name, "CreativeWork", name=title, version=which) for name, title, which in PROFILES]
+    root["author"] = [add(f"#{each['name']}", "Organization", name=each["name"]) for each in about["creators"]]
+    workflow = crate.add_workflow("Snakefile", "Snakefile", main=True, lang="snakemake")
+    workflow["name"], workflow["version"], workflow["license"] = "The workflow of costtogo", at, licence
+    made = (f"{REPORTS}/{study}/", f"{MEASURED}/{study}/", f"{MEASURED}/{study}.json", f"results/{study}/")
+    parts = {
+        name: crate.add_file(dest_path=name, properties={"name": name, "contentSize": str(len(content))})
+        for name, content in sorted(files.items())
+        if name.startswith((*made, *GIVEN, *BESIDE))
+    }
+    root["mentions"] = add(
+        "#run",
+        "CreateAction",
+        name=f"The run of the study {study}",
+        instrument=workflow,
+        endTime=date,
+        object=[part for name, part in parts.items() if name.startswith(GIVEN)],
+        result=[part for name, part in parts.items() if name.startswith(made)],
+    )
+    return files | {CRATE: json_text(crate.metadata.generate()).encode()}
+
+
+def cited(citation: bytes) -> list[tuple[str, str]]:
+    """The address and the title of each work that CITATION.cff lists."""
+    listed = yaml.safe_load(citation)["references"]
+    doi = "https://doi.org/{doi}"
+    return [
+        (doi.format(**each) if "doi" in each else each.get("url", f"#{each['title']}"), each["title"])
+        for each in listed
+    ]
+
+
+def date_of(at: str) -> str:
+    """The date of a commit, ISO 8601."""
+    asked = ["git", "show", "--no-patch", "--format=%cI", at]
+    return subprocess.run(asked, capture_output=True, text=True, check=True).stdout.strip()
 
 
 def tracked() -> list[Path]:
