@@ -63,6 +63,23 @@ def test_every_puzzle_is_described_as_its_rules_are(page):
     assert sides["sokoban"] == ("sokoban", 10)
 
 
+def test_of_a_collection_the_level_of_a_number_is_read_and_all_are_named(page):
+    broken = "#####\n#@..#\n#####"
+    collection = "\n\n".join(["; By nobody", "First", LEVEL.replace("|", "\n"), "Second", "#####|#@$.#|#####", broken])
+    read = [ask(page, "state", puzzle="sokoban", state=collection, level=level) for level in (0, 1)]
+    assert [each["levels"] for each in read] == [["First", "Second", "2"]] * 2
+    for each, rows in zip(read, ("#@-.#", "#@$.#"), strict=True):
+        assert rows in each["state"] and each["state"] == each["read_as"]
+    assert ask(page, "state", puzzle="sokoban", state=LEVEL)["levels"] == []
+    assert refused(page, "state", puzzle="sokoban", state=collection, level=2).startswith("Level 2, at line 15: ")
+    assert refused(page, "state", puzzle="sokoban", state=collection, level=3).startswith("There is no level 3")
+
+
+def test_facelets_of_another_order_are_read_and_the_answer_says_so(page):
+    found = ask(page, "state", puzzle="cube3", state="".join(face * 9 for face in "URFDLB"))
+    assert found["solved"] and found["read_as"].endswith("(faces given in the order U R F D L B)")
+
+
 @pytest.mark.parametrize("name", GOALS)
 def test_the_moves_of_a_scramble_lead_from_the_goal_to_its_state(page, name):
     found, puzzle = ask(page, "scramble", puzzle=name, seed=4), make(name)
@@ -95,7 +112,7 @@ def test_a_level_is_generated_and_is_a_level(page):
 def test_a_state_is_the_same_as_text_and_as_cells(page, name):
     found = ask(page, "scramble", puzzle=name, seed=5)
     by_text = ask(page, "state", puzzle=name, state=found["state"])
-    assert ask(page, "state", puzzle=name, cells=found["cells"]) == by_text
+    assert ask(page, "state", puzzle=name, cells=found["cells"]) == by_text | {"read_as": ""}
     assert (by_text["cells"], by_text["solved"]) == (found["cells"], False)
     goal = ask(page, "state", puzzle=name, cells=make(name).goal.tolist())
     assert goal["solved"] and goal["state"] == make(name).format_state(make(name).goal)

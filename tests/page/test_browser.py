@@ -242,7 +242,7 @@ def test_a_painted_cube_that_cannot_be_shows_the_sentence_and_can_be_mended(open
     page.keyboard.press("r")
     page.click("#use-draft")
     expect(page.locator("#notice")).to_contain_text("Impossible cube: 8 stickers are U, there must be 9.")
-    page.check("text=U yellow")
+    page.check("text=U white")
     corner.click()
     page.click("#use-draft")
     expect(page.locator("#editing")).to_be_hidden()
@@ -264,7 +264,7 @@ def test_typed_tiles_are_taken_or_refused_with_the_sentence(open_page, expect):
     page.click("#edit")
     page.locator("#board").get_by_label("row 1, column 1").fill("2")
     page.click("#use-draft")
-    expect(page.locator("#notice")).to_contain_text("Impossible board: 1 is missing and 2 stands more than once.")
+    expect(page.locator("#notice")).to_contain_text("Impossible board: 1 is missing and 2 is there more than once.")
     for column, tile in enumerate("231", start=1):
         page.locator("#board").get_by_label(f"row 1, column {column}").fill(tile)
     page.click("#use-draft")
@@ -288,9 +288,27 @@ def test_a_state_and_moves_can_be_typed(open_page, expect):
     page.fill("#moves-text", "F' L")
     page.click("text=Make these moves")
     expect(page).to_have_url(state(after("cube3", "R U2 F' L")))
-    page.fill("#moves-text", "Q")
-    page.click("text=Make these moves")
-    expect(page.locator("#notice")).to_contain_text("Unknown move 'Q'")
+    page.fill("#moves-text", "R // two lines\nQ")
+    page.press("#moves-text", "Enter")
+    expect(page.locator("#enter-moves #notice")).to_contain_text("Unknown move 'Q' in line 2")
+    page.fill("#state-text", "".join(face * 9 for face in "URFDLB"))
+    page.click("text=Use this state")
+    expect(page.locator("#read-as")).to_contain_text("faces given in the order U R F D L B")
+    expect(page.locator("#notice")).to_be_hidden()
+
+
+def test_a_file_of_levels_is_opened_and_one_of_them_chosen(open_page, expect):
+    page = open_page(link(puzzle="sokoban"))
+    page.click("summary")
+    levels = [f"Level {number}\n#####\n#@$.#\n#{'-' * number}{'#' * (4 - number)}\n#####\n" for number in range(3)]
+    page.set_input_files(
+        "#state-file", {"name": "a.xsb", "mimeType": "text/plain", "buffer": "\n".join(levels).encode()}
+    )
+    expect(page.locator("#level-number option")).to_have_text(["Level 0", "Level 1", "Level 2"])
+    page.select_option("#level-number", "2")
+    expect(page.locator("#state-text")).to_have_value(re.compile(r"@\$\.#+\n#+--#"))
+    page.select_option("#puzzle", "cube2")
+    expect(page.locator("#level")).to_be_hidden()
 
 
 # Searching and playing

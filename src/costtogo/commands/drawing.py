@@ -7,13 +7,13 @@ from typing import TextIO
 from costtogo.puzzles.base import Puzzle
 from costtogo.types import States
 
-CUBE = {
+CUBE = {  # as the WCA holds it: white above, green in front
     "L": "black on dark_orange",
-    "U": "black on bright_yellow",
-    "F": "white on blue",
-    "D": "black on bright_white",
+    "U": "black on bright_white",
+    "F": "black on green",
+    "D": "black on bright_yellow",
     "R": "white on red",
-    "B": "black on green",
+    "B": "white on blue",
 }
 LEVEL = {"#": "on grey50", "$": "bold yellow", "*": "bold green", ".": "green", "@": "bold cyan", "+": "bold cyan"}
 STYLES: dict[str, dict[str, str]] = {  # by family, how each letter of a drawing looks

@@ -241,19 +241,20 @@ def _add_puzzles(app: FastAPI, service: Service) -> None:
     @app.post("/api/state", responses=REFUSALS)
     def state(asked: schemas.StateRequest) -> schemas.StateAnswer:
         """A state that is given as text, as cells, or by moves; an impossible one is refused."""
-        puzzle, actions = catalogue.find(asked.puzzle), []
+        puzzle, actions, told = catalogue.find(asked.puzzle), [], {}
         if sum(value is not None for value in (asked.state, asked.cells, asked.moves)) != 1:
             raise UserError("Give one of the fields state, cells and moves.")
         if asked.start is not None and asked.moves is None:
             raise UserError("The field from goes with moves alone.")
         if asked.state is not None:
-            found = notation.read(puzzle, asked.state, STATE).state
+            given, levels = catalogue.read_text(puzzle, asked.state, asked.level)
+            found, told = given.state, {"read_as": given.read_as, "levels": levels}
         elif asked.cells is not None:
             found = catalogue.state_of_cells(puzzle, asked.cells)
         else:
             start = puzzle.goal if asked.start is None else notation.read(puzzle, asked.start, STATE).state
             actions, found = catalogue.state_of_moves(puzzle, start, asked.moves)
-        return catalogue.position(puzzle, found, schemas.StateAnswer, actions)
+        return catalogue.position(puzzle, found, schemas.StateAnswer, actions, **told)
 
     @app.post("/api/values", responses=REFUSALS)
     async def values(asked: schemas.ValuesRequest) -> schemas.Values:

@@ -7,6 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from costtogo import notation
+from costtogo.notation.given import Given
+from costtogo.notation.levels import read_levels
 from costtogo.page.schemas import Position
 from costtogo.puzzles import levels_of, make, title
 from costtogo.puzzles.base import Puzzle
@@ -83,6 +85,19 @@ def scramble(puzzle: Puzzle, length: int | None, seed: int) -> Scramble:
         return Scramble([], puzzle.goal)
     states, steps = puzzle.walk(np.random.default_rng(seed).random((1, moves + 1)))
     return Scramble(steps[0, :moves].tolist(), states[0, -1])
+
+
+def read_text(puzzle: Puzzle, text: str, level: int) -> tuple[Given, list[str]]:
+    """What a text says, and the titles of its levels where it has several, of which it reads the one of a number."""
+    if puzzle.family != "sokoban" or len(levels := read_levels(text)) == 1:
+        return notation.read(puzzle, text, notation.STATE), []
+    if level >= len(levels):
+        raise UserError(f"There is no level {level}: the text has {len(levels)}, from 0.")
+    try:
+        given = notation.read(puzzle, "\n".join(levels[level].rows), notation.STATE)
+    except UserError as error:
+        raise UserError(f"Level {excerpt(levels[level].name)}, at line {levels[level].line}: {error}") from error
+    return given, [each.name for each in levels]
 
 
 def state_of_cells(puzzle: Puzzle, cells: list[int]) -> States:

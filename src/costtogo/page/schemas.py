@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 LONGEST_TEXT = 20_000  # letters of moves
+LONGEST_FILE = 50_000  # letters of a state as it comes: levels with their titles, facelets with comments
 LONGEST_STATE = 4_000  # letters of a state: a board of Sokoban has at most 32 × 33
 MOST_CELLS = 1_024
 MOST_STATES = 512  # whose values are asked for at once
@@ -33,11 +34,15 @@ class ScrambleRequest(Request):
 
 
 class StateRequest(Request):
-    """A state: its text, its cells, or moves from a state, from the goal where none is given."""
+    """A state: its text, its cells, or moves from a state, from the goal where none is given.
+
+    level: which one of a text of several levels, from 0.
+    """
 
     model_config = ConfigDict(extra="forbid", strict=True, populate_by_name=True)
     puzzle: Name
-    state: StateText | None = None
+    state: Annotated[str, Field(min_length=1, max_length=LONGEST_FILE)] | None = None
+    level: Annotated[int, Field(ge=0)] = 0
     cells: Cells | None = None
     moves: Annotated[str, Field(max_length=LONGEST_TEXT)] | None = None
     start: Annotated[StateText | None, Field(alias="from")] = None
@@ -142,9 +147,14 @@ class ScrambleAnswer(Position):
 
 
 class StateAnswer(Position):
-    """A state. actions: the actions of the moves that were given, by name; none where a state was given."""
+    """A state. actions: the actions of the moves that were given, by name; none where a state was given.
+
+    read_as: what was understood of a state's text.  levels: the titles of the levels in it, if it has several.
+    """
 
     actions: list[str]
+    read_as: str = ""
+    levels: list[str] = []
 
 
 class Values(BaseModel):

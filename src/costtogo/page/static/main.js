@@ -160,8 +160,10 @@ class Page {
   }
 }
 
-/** Shows a sentence about what was refused; "" takes it away. */
-function refuse(sentence) {
+/** Shows a sentence about what was refused; "" takes it away. The next one stands in `form`, or above all. */
+function refuse(sentence, form = null) {
+  if (form) form.append(get("notice"));
+  else if (!sentence) get("loading").after(get("notice"));
   get("notice").textContent = sentence;
   get("notice").hidden = sentence === "";
 }

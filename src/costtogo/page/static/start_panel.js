@@ -7,11 +7,11 @@ import { costSentence } from "./numbers.js";
 
 const VALUES_DELAY = 150; // ms without a further move before the network is asked
 const FORMATS = {
-  cube: "(a letter for each sticker, face by face in the order L U F D R B)",
+  cube: "(facelets: the faces in any order, such as URFDLB or LUFDRB, and any six letters)",
   sliding: "(tiles row by row, 0 for the blank)",
   lights: "(rows of 0 and 1)",
   hanoi: "(the peg of each disk, the smallest first)",
-  sokoban: "(# wall, @ player, $ box, . target, * and + on a target)",
+  sokoban: "(# wall, @ player, $ box, . target, * and + on a target; one level or a collection)",
 };
 
 const get = (id) => document.getElementById(id);
@@ -23,6 +23,7 @@ export class StartPanel {
   #beforeEdit;
   #board = null;
   #asked = 0;
+  #text = ""; // the last text of a state that was read: its levels can be chosen
 
   /**
    * model(): the name of the network whose cost-to-go is shown, or null. beforeEdit() is called when editing begins.
@@ -54,6 +55,9 @@ export class StartPanel {
     const button = (name) => html("button", { type: "button", on: { click: () => act(name) } }, name);
     get("actions").replaceChildren(...(hasActionButtons(puzzle) ? puzzle.actions.map(button) : []));
     get("state-format").textContent = FORMATS[puzzle.kind] ?? "";
+    get("file").hidden = puzzle.kind !== "sokoban";
+    get("level").hidden = true;
+    get("read-as").textContent = "";
     get("scrambled").textContent = get("moves-text").value = "";
     const generates = puzzle.kind === "sokoban"; // levels, instead of walks from the goal
     get("scramble").reset();
@@ -117,11 +121,24 @@ export class StartPanel {
     });
   }
 
+  /** Goes to the state of a text, of several levels to one of them, and says what was understood. */
+  async #read(text, level = 0) {
+    this.#refuse("", get("enter-state"));
+    if (!(await this.#game.enter({ state: text, level }))) return;
+    const { levels, read_as } = this.#game.start;
+    this.#text = text;
+    get("level").hidden = !levels.length;
+    get("level-number").replaceChildren(
+      ...levels.map((name, value) => html("option", { value, selected: value === level }, name)),
+    );
+    get("read-as").textContent = this.#game.puzzle.one_goal ? `Read as ${read_as}` : "";
+  }
+
   #listenToForms() {
     const submit = (id, action) =>
       get(id).addEventListener("submit", (event) => {
         event.preventDefault();
-        this.#refuse("");
+        this.#refuse("", event.target);
         this.#edit(false);
         action(event.target);
       });
@@ -129,7 +146,17 @@ export class StartPanel {
       const made = await this.#game.scramble(number(elements.moves), number(elements.seed));
       if (made) get("scrambled").textContent = `Seed ${made.seed}${made.moves ? `: ${made.moves}` : ""}`;
     });
-    submit("enter-state", () => this.#game.enter({ state: get("state-text").value }));
+    submit("enter-state", () => this.#read(get("state-text").value));
+    get("level-number").addEventListener("change", () => this.#read(this.#text, Number(get("level-number").value)));
+    get("state-file").addEventListener("change", async ({ target }) => {
+      if (target.files.length) this.#read(await target.files[0].text());
+      target.value = ""; // the same file can be opened again
+    });
+    get("moves-text").addEventListener("keydown", (event) => {
+      if (event.key !== "Enter" || event.shiftKey) return;
+      event.preventDefault();
+      get("enter-moves").requestSubmit();
+    });
     submit("enter-moves", () => this.#game.enter({ from: this.#game.shown.state, moves: get("moves-text").value }));
   }
 }

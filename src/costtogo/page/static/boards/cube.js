@@ -5,7 +5,7 @@ import { Camera, FACES, OPPOSITE, add, blockFaces, cross, dot, normalOf, sticker
 import { buttonGrid } from "./grid.js";
 import { palette } from "./palette.js";
 
-const COLOURS = ["orange", "yellow", "blue", "white", "red", "green"]; // in the order of FACES
+const COLOURS = ["orange", "white", "green", "yellow", "red", "blue"]; // in the order of FACES: as the WCA holds it
 const VIEW = { yaw: 0.6, pitch: 0.5 };
 const REACH = 1.85; // half the width of the drawing; the edge of the cube is 2 long
 const QUARTER = Math.PI / 2;
