@@ -120,7 +120,7 @@ def check_solution(text: str) -> None:
     found = json.loads(text)
     puzzle = make(found["puzzle"])
     try:
-        given = notation.read(puzzle, found["state"], "state")
+        given = notation.read(puzzle, found["state"], "state", goal="first" if found.get("goal") else None)
         actions = [[*(given.names or puzzle.actions)].index(move) for move in found["moves"]]
         goes = bool(puzzle.is_goal(apply(puzzle, given.state, actions)[None])[0])
     except UserError as error:

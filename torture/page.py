@@ -27,6 +27,9 @@ REQUESTS = (  # all valid
     ("state", {"puzzle": "cube2", "moves": "R U' F2"}),
     ("state", {"puzzle": "puzzle8", "moves": "D R", "from": GOAL}),
     ("state", {"puzzle": "sokoban", "state": "#####|#@-.#|#-$-#|#---#|#####"}),
+    ("state", {"puzzle": "cube3", "state": "RRRUUFFFFLDBFRLUULRRUBFLFFBUULDDLFRBBBDBLLLBRUDDDBRDUD"}),
+    ("state", {"puzzle": "cube3", "moves": "[R U: F2] M' x (Rw2)3 // end"}),
+    ("state", {"puzzle": "puzzle15", "state": "[[1,2,3,4],[5,14,7,6],[9,10,0,8],[13,12,15,11]]"}),
     ("values", {"puzzle": "hanoi_4", "model": None, "states": ["0121", "0000"]}),
     ("values", {"puzzle": "hanoi_7", "model": "hanoi_7", "states": ["0121000"]}),
     ("searches", {"puzzle": "puzzle8", "model": None, "solver": "exact", "state": GOAL, "seconds": 1}),
@@ -35,7 +38,9 @@ REQUESTS = (  # all valid
 VALUES = (
     None, True, -1, 0, 2, 1.5, 2**53, 2**64, 10**400, 1e308, "", " ", "x" * 300, "λ", "\u202e", "\ud800", "🧩", "nan",
     [], {}, [[]], [None], [256] * 9, [0] * 9, [1e9], {"a": 1}, "puzzle15", "cube5", "hanoi_7", "mcts", "../..",
-    "<script>", "0" * 5000, "R" * 30000, ["0121"] * 600, GOAL, "0121",
+    "<script>", "0" * 5000, "R" * 30000, "(" * 10_000 + "R" + ")" * 10_000, "[[" * 10_000,
+    "<!DOCTYPE a [<!ENTITY x 'y'>]><S><Level Id='a'><L>&x;</L></Level></S>", "<L>" * 9000, "[R,U]^9(",
+    "#" * 10_000_000, ["0121"] * 600, GOAL, "0121",
 )  # fmt: skip
 HOST = b"localhost"
 

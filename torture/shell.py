@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from costtogo import external, notation
+from costtogo.notation.tables import KINDS
 from costtogo.puzzles import make
 from costtogo.puzzles.base import apply
 from costtogo.types import UserError
@@ -27,24 +28,41 @@ COMMANDS = (  # all valid
     ("--puzzle", "puzzle15", "--scramble", "D R U", "--solver", "local"),
     ("--puzzle", "data/puzzles/pyraminx.json", "--scramble", "U", "--solver", "exact", "--seconds", "1"),
     ("--puzzle", "sokoban", "--level", "level.txt", "--solver", "exact", "--seconds", "1"),
+    ("--puzzle", "sokoban", "--level", "level.slc", "--solver", "exact", "--seconds", "1"),
+    ("--puzzle", "sokoban", "--state", "5#|#@-.#|#-$-#|#3-#|5#", "--solver", "exact", "--seconds", "1"),
+    ("--puzzle", "cube2", "--solver", "exact", "--scramble", "[R U: F2] (x y')2 Rw Ui [L, D]2 // end"),
+    ("--puzzle", "cube2", "--solver", "exact", "--state", "UUBLFLBBRDRLDUDRRULFFFDB"),
+    ("--puzzle", "puzzle8", "--solver", "exact", "--goal", "first", "--state", "[[1, 0, 2], [3, 4, 5], [6, 7, 8]]"),
+    ("--puzzle", "puzzle15", "--solver", "local", "--goal", "last", "--state", "12345E769A_8DCFB"),
+    ("--puzzle", "hanoi_4", "--solver", "exact", "--scramble", "[A->C: 0 1] move disk 1 from A to C"),
+    ("--puzzle", "hanoi_4", "--solver", "exact", "--state", "[[4], [], [3, 2, 1]]"),
 )
 OPTIONS = (
     "--puzzle", "--model", "--scramble", "--state", "--level", "--instances", "--out", "--path-weight", "--batch-size",
-    "--max-expansions", "--max-nodes", "--solver", "--average", "--until-proved", "--nonsense", "-x", "--", "--version",
+    "--max-expansions", "--max-nodes", "--goal", "--solver", "--average", "--until-proved", "--nonsense", "-x", "--",
+    "--version",
 )  # fmt: skip
 VALUES = (
     "", " ", "-1", "0", "1", "2.5", "nan", "inf", "-inf", "1e400", "1e-400", "9" * 30, "0x10", "1_000", "١٢", "½",
     "1;2", "a" * 5000, "λ", "\u202e", "\udcff", "🧩", "../../etc/passwd", "/dev/null", "/", ".", "level.txt", "~",
     "$HOME", "*", "exact", "bwas", "mcts", "hanoi_0", "hanoi_999", "hanoi_4_99", "cube5", "lights_out_1",
     "sokoban_0", "puzzle16",
+    "level.slc", "entities.slc", "deep.slc", "line.txt", "first", "(" * 10_000 + "R" + ")" * 10_000,
+    "[" * 10_000 + "R" + ",U]" * 10_000, "[[" * 10_000, "0>1" * 40_000, "9(" * 5000 + "#", "((((R2)99)99)99)99", "R^-1",
+    "['R', \"U'\"]", "[0,0,0,0]", ",,,,", "|" * 5000, "12" * 5000, "_" * 25, "🟥" * 24, "U:R:F:D:L:B:", "-" * 5000,
     "0 0 0 0", "0121 0121", "U L X", "0>0", "0>9", "1,2,3", "\n", "\t", "0\n1", "--state", "'", '"', "%s", "{0}",
 )  # fmt: skip
 TABLES = {  # valid instances, by puzzle and column
     ("hanoi_4", "state"): ("0121", "2222", "0000", "0001"),
     ("lights_out_3", "lights"): ("110 101 011", "000 000 000", "111 111 111"),
     ("puzzle8", "scramble"): ("D R U", "", "D D R R"),
+    ("puzzle8", "board"): ("532170486", "[[1,2,3],[4,5,6],[7,8,0]]", "1 2 3|4 5 6|7 _ 8"),
+    ("cube2", "Algorithm"): ("[R U, F'] x", "(RUR'U')2 Lw", "L D B R2 U F'"),
 }
-CELLS = ("", " ", "x", "-1", "1e3", "9" * 400, "nan", '"', "a" * 70000, "0 1\n2", "λ", "\x00", "0121,0121", "٠١٢١")
+CELLS = (
+    "", "(" * 10_000, "[[" * 10_000, "R" * 10_000_000, "[R, U", "sep=;", ";;;;", "1. ", "|" * 3000, " ", "x", "-1",
+    "1e3", "9" * 400, "nan", '"', "a" * 70000, "0 1\n2", "λ", "\x00", "0121,0121", "٠١٢١",
+)  # fmt: skip
 
 
 def changed_letters(generator: random.Random, word: str) -> str:
@@ -81,7 +99,16 @@ def malformed(generator: random.Random, words: list[str]) -> list[str]:
 def folder(work: Path) -> Iterator[None]:
     """A folder for work with puzzle files and a level."""
     shutil.copytree(PROJECT / "data" / "puzzles", work / "data" / "puzzles")
-    (work / "level.txt").write_text(LEVEL, encoding="utf-8")
+    row = "".join(f"<L>{row}</L>" for row in LEVEL.split())
+    files = {
+        "level.txt": LEVEL,
+        "level.slc": f"<SokobanLevels><Level Id='a'>{row}</Level></SokobanLevels>",
+        "entities.slc": f"<!DOCTYPE a [<!ENTITY x '{'y' * 999}'>]><S><Level><L>{'&x;' * 9999}</L>{row}</Level></S>",
+        "deep.slc": "<Level>" * 10_000 + row + "</Level>" * 10_000,
+        "line.txt": "#" * 10_000_000,
+    }
+    for name, text in files.items():
+        (work / name).write_text(text, encoding="utf-8")
     with within(work):
         yield
 
@@ -117,7 +144,7 @@ def table(generator: random.Random, column: str, texts: tuple[str, ...]) -> byte
     elif way == "letters":
         row[at] = changed_letters(generator, row[at])
     elif way == "more cells":
-        row += [odd] * generator.choice([1, 40])
+        row += [odd] * (generator.choice([1, 40]) if len(odd) < 1_000_000 else 1)
     elif way == "fewer cells":
         del row[at]
     elif way == "header twice":
@@ -160,7 +187,7 @@ def check_solutions(name: str, content: bytes) -> None:
         solved = list(csv.DictReader(file))
     if [row[wanted.kind] for row in solved] != [text.replace("\r\n", "\n") for text in wanted.texts]:
         raise Damage(f"{len(solved)} rows of other states than the {len(wanted.texts)} given")
-    kind = "scramble" if "scramble" in wanted.kind.lower() else "state"
+    kind = KINDS.get(wanted.kind.lower(), "state")
     for row in solved:
         try:
             given = notation.read(puzzle, row[wanted.kind], kind)
