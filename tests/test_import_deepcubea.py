@@ -355,8 +355,8 @@ def test_what_are_no_levels_is_told_in_one_sentence(kind, levels, imported):
 
 def test_levels_larger_than_any_board_are_told_in_one_sentence(levels, imported):
     for state in levels["states"]:
-        state.walls, state.boxes, state.goals = (np.zeros((40, 40), dtype=bool) for _ in range(3))
-    assert "There is no sokoban_40" in refused(imported(levels))
+        state.walls, state.boxes, state.goals = (np.zeros((70, 70), dtype=bool) for _ in range(3))
+    assert "There is no sokoban_70" in refused(imported(levels))
 
 
 def test_a_player_off_a_board_that_is_no_square_is_told_in_one_sentence(levels, imported):

@@ -55,10 +55,16 @@ def digits(value: str) -> int:
     return len(value.partition(".")[2])
 
 
+def readme_of(folder: Path) -> Path:
+    """A folder's README, or that of all where it has none of its own."""
+    return next(path for path in (folder / "README.md", folder.parent / "README.md") if path.exists())
+
+
 def explained(folder: Path) -> str:
     """The text of a folder's README and of those that it refers to."""
-    own = (folder / "README.md").read_text()
-    return own + "".join((folder / link).read_text() for link in set(re.findall(r"\]\((\.\./[\w/]*README\.md)\)", own)))
+    own = readme_of(folder).read_text()
+    folder = readme_of(folder).parent
+    return own + "".join((folder / link).read_text() for link in set(re.findall(r"\]\(([./\w]*README\.md)\)", own)))
 
 
 @each_file
@@ -74,7 +80,9 @@ def test_the_numbers_of_a_document_are_whole_rows_and_explained(path):
 
 @each_file
 def test_the_readme_counts_the_rows_and_the_errata(path):
-    (line,) = re.findall(rf"^\| `{path.name}` \|.*$", (path.parent / "README.md").read_text(), flags=re.MULTILINE)
+    readme = readme_of(path.parent)
+    name = path.relative_to(readme.parent).as_posix()
+    (line,) = re.findall(rf"^\| `{name}` \|.*$", readme.read_text(), flags=re.MULTILINE)
     rows = typed(path)
     assert [int(cell) for cell in line.strip("| ").split(" | ")[-2:]] == [len(rows), rows["erratum"].ne("").sum()]
 

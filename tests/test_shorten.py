@@ -117,7 +117,7 @@ def test_time_is_kept_for_shortening_once_there_is_a_solution(monkeypatch):
     """A clock that goes on by the seconds that each search is given, and searches that solve nothing at first."""
     clock, given = [0.0], []
 
-    def searched(puzzle, heuristic, starts, *, path_weight, batch_size, limits):
+    def searched(puzzle, heuristic, starts, *, path_weight, batch_size, limits, until_proved=False):
         given.append(limits.seconds)
         clock[0] += 2
         found = bwas_solve(puzzle, heuristic, starts, path_weight=path_weight, batch_size=batch_size)
@@ -135,7 +135,7 @@ def test_a_wider_search_is_tried_where_it_should_end_in_time(monkeypatch):
     """A clock that goes on by 10 ms for each node of a batch, and searches whose solution is the same."""
     clock, batches = [0.0], []
 
-    def searched(puzzle, heuristic, starts, *, path_weight, batch_size, limits):
+    def searched(puzzle, heuristic, starts, *, path_weight, batch_size, limits, until_proved=False):
         batches.append(batch_size)
         clock[0] += batch_size / 100
         return bwas_solve(puzzle, heuristic, starts, path_weight=path_weight, batch_size=batch_size)

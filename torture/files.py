@@ -37,8 +37,8 @@ READERS: dict[str, Callable] = {
     "values.yaml": read_yaml,
 }
 COMMANDS: dict[str, tuple[str, ...]] = {  # each reads the file in its key, and succeeds while that file is whole
-    "networks/hanoi_7.safetensors": ("solve", "--json", "--puzzle", NETWORK, *SCRAMBLE),
-    "networks/hanoi_7.json": ("solve", "--json", "--puzzle", NETWORK, *SCRAMBLE),
+    "networks/hanoi_7.safetensors": ("solve", "--json", "--solver", "bwas", "--puzzle", NETWORK, *SCRAMBLE),
+    "networks/hanoi_7.json": ("solve", "--json", "--solver", "bwas", "--puzzle", NETWORK, *SCRAMBLE),
     "model.safetensors": ("solve", "--json", "--model", "model.safetensors", *SCRAMBLE),
     "data/puzzles/pyraminx.json": (
         "solve", "--json", "--puzzle", "data/puzzles/pyraminx.json", "--solver", "exact", "--scramble", "U",

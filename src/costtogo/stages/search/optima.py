@@ -58,4 +58,6 @@ def exact_search(puzzle: Puzzle, asked: OptimaParams, database: Path | None) -> 
     """The exact solver of the puzzle, with what the parameters ask for."""
     name = asked.pattern_database
     heuristic = None if name is None else partial(load_heuristic, puzzle, name, database)
-    return exact_solver(puzzle, Means(partial(nearby_table, puzzle, asked.around), heuristic, asked.max_generated))
+    return exact_solver(
+        puzzle, Means(partial(nearby_table, puzzle, asked.around), heuristic, max_generated=asked.max_generated)
+    )
