@@ -247,7 +247,7 @@ class Deepening:
         left, of = self.bound - self.roots.ways.shape[1], self.of
         while time.monotonic() < self.end:
             report(self.work, self.told)
-            if _search(path, self.roots, race, left, of.rows, of.base, of.rules, self.known, SLICE):
+            if _search(path, self.roots, race, left, (of.rows, of.base), of.rules, self.known, SLICE):
                 return True
         return False
 
@@ -415,13 +415,14 @@ def _bounds(nodes, bounds, rows, base, known):
 
 
 @njit(cache=True, nogil=True)
-def _search(path, roots, race, bound, rows, base, rules, known, allowed):
+def _search(path, roots, race, bound, table, rules, known, allowed):
     """Go on searching: until no subtree is left or one led to the goal (True), or for `allowed` nodes (False).
 
-    bound: without the moves to the roots. One function with all arrays as locals, as in ida_star, and for its reason.
+    bound: without the moves to the roots.  table: of distances, its rows and what they count from. One function with
+    all arrays as locals, as in ida_star, and for its reason.
     """
     nodes, alive, count, chosen, place = path
-    onward, opened, subgroup, sizes = rules
+    (rows, base), (onward, opened, subgroup, sizes) = table, rules
     twist_moves, flip_moves, slice_moves, classes, arranged, entries = known[:6]
     axis_moves, within, corner_moves, edge_moves, inverse_twists, inverse_edges, slices = known[9:]
     moves, arrangements = slice_moves.shape[1], len(slice_moves) // SETS
