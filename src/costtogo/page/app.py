@@ -247,7 +247,7 @@ def _add_puzzles(app: FastAPI, service: Service) -> None:
         if asked.start is not None and asked.moves is None:
             raise UserError("The field from goes with moves alone.")
         if asked.state is not None:
-            given, levels = catalogue.read_text(puzzle, asked.state, asked.level)
+            given, levels = catalogue.read_state(puzzle, asked.state, asked.level)
             found, told = given.state, {"read_as": given.read_as, "levels": levels}
         elif asked.cells is not None:
             found = catalogue.state_of_cells(puzzle, asked.cells)

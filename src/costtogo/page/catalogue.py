@@ -87,7 +87,7 @@ def scramble(puzzle: Puzzle, length: int | None, seed: int) -> Scramble:
     return Scramble(steps[0, :moves].tolist(), states[0, -1])
 
 
-def read_text(puzzle: Puzzle, text: str, level: int) -> tuple[Given, list[str]]:
+def read_state(puzzle: Puzzle, text: str, level: int) -> tuple[Given, list[str]]:
     """What a text says, and the titles of its levels where it has several, of which it reads the one of a number."""
     if puzzle.family != "sokoban" or len(levels := read_levels(text)) == 1:
         return notation.read(puzzle, text, notation.STATE), []
