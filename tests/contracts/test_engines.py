@@ -1,15 +1,19 @@
 """The two engines compute the same, byte for byte: torch, here on the processor, beside the puzzle's own functions."""
 
+from contextlib import nullcontext
 from importlib import import_module
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 import torch
 from known_puzzles import ABILITIES
 from messages import is_one_sentence
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_leaves
 
 from costtogo.engines import engine_of, engine_on
-from costtogo.engines.device import DeviceEngine
+from costtogo.engines.device import RECORDINGS, Captured, DeviceEngine
 from costtogo.engines.host import HostEngine
 from costtogo.exact.nearby import nearby_table
 from costtogo.heuristics.children import child_costs
@@ -129,10 +133,10 @@ TRAININGS = {
 }
 
 
-def training_with(name: str, engine: type | None = None):
+def training_with(name: str, engine: type | None = None, **changes):
     """A training that has not begun, and its module."""
-    values = COMMON | {"sampler": {"kind": "non_backtracking", "walk_max": 15}} | TRAININGS[name]
-    architecture = {key: values.pop(key) for key in ("outputs", "above") if key in values}
+    values = COMMON | {"sampler": {"kind": "non_backtracking", "walk_max": 15}} | TRAININGS[name] | changes
+    architecture = {key: values.pop(key) for key in ("outputs", "above", "batch_norm") if key in values}
     own = {key for key in ("epsilon", *COMMON) if key.startswith(("adam", "epsilon"))} if name == "adi" else set()
     values = {key: value for key, value in values.items() if key not in own}
     params = training_of(**values, architecture=PLAIN | architecture)
@@ -168,6 +172,106 @@ def test_a_training_with_greedy_walks_goes_on_from_a_resume_point_of_its_engine(
     assert isinstance(training.walks, torch.Tensor)
     found = [progress.loss for progress, _ in zip(module.train(training), range(10), strict=False)]
     assert found == wanted[10:]
+
+
+class Tape(TorchDispatchMode):
+    """Stands in for a CUDA graph: notes each operation with its tensors, and computes them again in the same memory.
+
+    Like a graph it does not see what Python computes. A graph computes nothing while it is recorded; the tape does, so
+    that its first repetition is over by then.
+    """
+
+    def __init__(self):
+        super().__init__()
+        self.operations, self.repetitions = [], 0
+
+    def __torch_dispatch__(self, function, types, args=(), kwargs=None):
+        results = function(*args, **(kwargs or {}))
+        self.operations.append((function, args, kwargs or {}, results))
+        return results
+
+    @torch.no_grad()
+    def replay(self) -> None:
+        self.repetitions += 1
+        for function, args, kwargs, results in self.operations if self.repetitions > 1 else ():
+            for before, now in zip(tree_leaves(results), tree_leaves(function(*args, **kwargs)), strict=True):
+                if isinstance(now, torch.Tensor) and before.data_ptr() != now.data_ptr():
+                    before.copy_(now)
+
+
+RECORDED = {"batch_norm": True, "states_per_iteration": 80, "iterations": 60}  # the last minibatch is a smaller one
+
+
+@pytest.fixture
+def gpu(monkeypatch):
+    """An engine on the processor whose recordings are tapes; the list of them."""
+    tapes = []
+
+    class Noted(Tape):
+        def __init__(self):
+            super().__init__()
+            tapes.append(self)
+
+    stream = SimpleNamespace(wait_stream=lambda other: None)
+    for name, value in {
+        "Stream": lambda: stream,
+        "current_stream": lambda: stream,
+        "set_stream": lambda other: None,
+        "stream": lambda other: nullcontext(),
+        "graph_pool_handle": lambda: None,
+        "CUDAGraph": Noted,
+        "graph": lambda graph, pool, stream: graph,
+    }.items():
+        monkeypatch.setattr(torch.cuda, name, value)
+    monkeypatch.setattr(DeviceEngine, "captured", lambda self, act: Captured(act, torch.device("cuda")))
+    return tapes
+
+
+@pytest.mark.parametrize("name", ["random walks by action", "davi", "davi with greedy walks"])
+def test_recorded_steps_and_walks_are_those_that_are_not(name, gpu):
+    module, training = training_with(name, **RECORDED)
+    wanted = np.array([(each.loss, each.validation_loss) for each in module.train(training)])
+    module, training = training_with(name, DeviceEngine, **RECORDED)
+    for group in training.optimizer.param_groups:
+        group["lr"] = torch.tensor(group["lr"], dtype=torch.float64)  # a number would be recorded, too
+    found = np.array([(each.loss, each.validation_loss) for each in module.train(training)])
+    assert max(tape.repetitions for tape in gpu) > 100 and len(gpu) > 1  # of steps, and of walks or of the last steps
+    np.testing.assert_allclose(found, wanted, rtol=1e-4, atol=1e-4)
+
+
+def test_a_function_is_recorded_for_each_shape_and_the_oldest_are_dropped(gpu):
+    captured = Captured(lambda values, more: (values + more, values.sum()), torch.device("cuda"))
+    for size in [*range(1, RECORDINGS + 3)] * 6:
+        values = torch.rand(size)
+        for wanted, found in zip((values + 1, values.sum()), captured(values, torch.ones(size)), strict=True):
+            assert torch.equal(wanted, found)
+    assert len(captured.recordings) == RECORDINGS
+    assert not gpu  # each came too seldom
+    kept = [captured(torch.full((2,), float(number)), torch.ones(2))[0] for number in range(9)]
+    assert [each.tolist() for each in kept] == [[number + 1.0] * 2 for number in range(9)] and len(gpu) == 1
+
+
+def test_where_a_recording_fails_one_sentence_says_so_and_all_goes_on(gpu, monkeypatch, capsys):
+    def failing(graph, pool, stream):
+        raise RuntimeError("operation not permitted when stream is capturing\nand more")
+
+    monkeypatch.setattr(torch.cuda, "graph", failing)
+    captured = Captured(lambda values: 2 * values, torch.device("cuda"))
+    assert [captured(torch.tensor([number])).item() for number in range(9)] == [*range(0, 18, 2)]
+    assert is_one_sentence(capsys.readouterr().err.strip() + ".")
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
+@pytest.mark.parametrize("name", TRAININGS)
+def test_a_gpu_records_and_comes_to_the_same_losses(name):
+    module, training = training_with(name, **RECORDED)
+    wanted = np.array([(each.loss, each.validation_loss) for each in module.train(training)])
+    module, training = training_with(name, **RECORDED)
+    training.to("cuda")
+    found = np.array([(each.loss, each.validation_loss) for each in module.train(training)])
+    recordings = training.captured(None).recordings.values()
+    assert all(each.graph is not None for each in recordings if each.calls > 3)
+    np.testing.assert_allclose(found, wanted, rtol=1e-2, atol=1e-2)
 
 
 class Elsewhere:

@@ -40,6 +40,9 @@ class Engine(Protocol):
     def told(self, batch: Batch) -> np.ndarray:
         """A batch as an array of the host."""
 
+    def captured(self, act: Callable[..., Any]) -> Callable[..., Any]:
+        """A function of batches, which the device may record and repeat as one: see device.Captured."""
+
     def expand(self, states: Batch) -> tuple[Batch, Batch]:
         """Puzzle.expand: children [N, A, D], and which are legal [N, A]."""
 

@@ -2,6 +2,7 @@
 device where as many rows come out as are found (distinct, rows, in_order), and nowhere else."""
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from types import ModuleType
 from typing import Any, ClassVar
 
@@ -11,10 +12,13 @@ import torch
 from costtogo.exact.graph import neighbour_table
 from costtogo.exact.hashing import EMPTY, hash_numbers
 from costtogo.exact.nearby import FAR, Ends, GoalAlone
+from costtogo.progress import say
 from costtogo.puzzles.base import Adding, Permuting, Pushing, Puzzle, Ranked, Rule
 from costtogo.types import NO_ACTION, NO_STATE
 
 CHUNK = 1 << 18  # states hashed at once: each takes eight bytes a cell
+AS_THEY_ARE = 3  # calls of each shape before one is recorded
+RECORDINGS = 16  # of one function, for as many shapes
 
 
 class DeviceEngine:
@@ -30,6 +34,7 @@ class DeviceEngine:
         self._ends: tuple | None = None  # a table of exact distances: itself, its hashes sorted, their distances
         numbers = hash_numbers(puzzle.cells, puzzle.letters).view(np.int64)
         self.numbers, self.cells = self.given(numbers.ravel()), self.given(np.arange(puzzle.cells) * puzzle.letters)
+        self._walked = self.captured(self._walk_on)
 
     def given(self, array: Any) -> torch.Tensor:
         """An array of the host, or a tensor, as a tensor of the device."""
@@ -40,6 +45,10 @@ class DeviceEngine:
     def told(self, batch: torch.Tensor) -> np.ndarray:
         """A tensor as an array of the host."""
         return batch.cpu().numpy()
+
+    def captured(self, act: Callable) -> "Captured":
+        """A function of tensors, recorded and repeated: see Captured."""
+        return Captured(act, self.device)
 
     def expand(self, states: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """Every action: children uint8 [N, A, D], legal bool [N, A]; an illegal child equals its parent."""
@@ -73,11 +82,15 @@ class DeviceEngine:
 
     def _walks(self, draws: np.ndarray, undone_by: np.ndarray) -> tuple[torch.Tensor, torch.Tensor]:
         """base._walks: all walks take each step together."""
-        undone_by = self.given(np.append(undone_by, NO_ACTION))  # the last one also answers for NO_ACTION, which is -1
-        states = self.goal.repeat(len(draws), 1)
-        back = torch.full((len(draws),), NO_ACTION, device=self.device)
+        undone_by = np.append(undone_by, NO_ACTION)  # the last one also answers for NO_ACTION, which is -1
+        return self._walked(self.given(draws.T), self.given(undone_by))
+
+    def _walk_on(self, draws: torch.Tensor, undone_by: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        """Walks by draws, float64 [length, walks], and what undoes each step, int64 [B + 1]."""
+        states = self.goal.repeat(draws.shape[1], 1)
+        back = torch.full((draws.shape[1],), NO_ACTION, device=self.device)
         path, steps = [], []
-        for draw in self.given(np.ascontiguousarray(draws.T)):
+        for draw in draws:
             taken = _chosen(self.rules.back_legal(states), draw, back)
             states = self.rules.step_back(states, taken)
             back = undone_by[taken]
@@ -141,6 +154,85 @@ class DeviceEngine:
             self._ends = ends, keys, self.given(ends.distance[there])[order]
         places, found = _among(self._ends[1], hashes)
         return torch.where(found, self._ends[2][places], FAR)
+
+
+@dataclass
+class Recording:
+    """A function for tensors of some shapes.  given: the buffers that it reads.  results: what it gave, recorded."""
+
+    given: tuple[torch.Tensor, ...]
+    calls: int = 0
+    graph: torch.cuda.CUDAGraph | None = None
+    results: Any = None
+
+
+class Captured:
+    """A function of tensors that a GPU repeats by one launch: recorded as a CUDA graph for each shape of its arguments.
+
+    act: takes tensors of the device and gives one or a tuple. It does not wait for the device, and what it changes it
+    changes in place; nobody keeps what it is given.
+
+    The first calls of a shape run as they are, on the stream that records later, so that libraries and optimisers set
+    up what they need. They count as any other call: nothing has to be undone. Where a recording fails, one sentence
+    says so, and all calls run as they are. So they do on another device, which reads the same buffers.
+    """
+
+    def __init__(self, act: Callable, device: torch.device):
+        self.act, self.recordings, self.records = act, {}, device.type == "cuda"
+        if self.records:
+            self.stream, self.pool = torch.cuda.Stream(), torch.cuda.graph_pool_handle()
+
+    def __call__(self, *given: torch.Tensor) -> Any:
+        """What act gives, in tensors of its own."""
+        found = self._of_shapes(given)
+        for buffer, each in zip(found.given, given, strict=True):
+            buffer.copy_(each)
+        found.calls += 1
+        if self.records and found.graph is None and found.calls > AS_THEY_ARE:
+            self._record(found)
+        if found.graph is None:
+            return self._as_it_is(found.given)
+        found.graph.replay()
+        return _copies(found.results)
+
+    def _of_shapes(self, given: tuple[torch.Tensor, ...]) -> Recording:
+        """The recording for tensors of these shapes; if there are too many, the oldest one is dropped for a new one."""
+        shapes = tuple((*each.shape, each.dtype) for each in given)
+        if shapes not in self.recordings:
+            if len(self.recordings) == RECORDINGS:
+                del self.recordings[next(iter(self.recordings))]
+            self.recordings[shapes] = Recording(tuple(each.clone() for each in given))
+        return self.recordings[shapes]
+
+    def _as_it_is(self, given: tuple[torch.Tensor, ...]) -> Any:
+        """What act gives, if it may be recorded on the stream that records."""
+        if not self.records:
+            return self.act(*given)
+        here = torch.cuda.current_stream()
+        self.stream.wait_stream(here)
+        with torch.cuda.stream(self.stream):
+            results = self.act(*given)
+        here.wait_stream(self.stream)
+        return results
+
+    def _record(self, found: Recording) -> None:
+        """Record act on the buffers; nothing is computed yet."""
+        here = torch.cuda.current_stream()
+        try:
+            graph = torch.cuda.CUDAGraph()
+            with torch.cuda.graph(graph, pool=self.pool, stream=self.stream):
+                found.results = self.act(*found.given)
+            found.graph = graph
+        except RuntimeError as error:
+            torch.cuda.set_stream(here)  # a recording that fails leaves its own
+            self.records = False
+            cause = str(error.__context__ or error).partition("\n")[0]
+            say(f"Work on the GPU could not be recorded, so that small steps take longer: {cause}")
+
+
+def _copies(results: Any) -> Any:
+    """A tensor, or a tuple of them, that the next repetition does not overwrite."""
+    return results.clone() if isinstance(results, torch.Tensor) else tuple(each.clone() for each in results)
 
 
 class Seen:

@@ -1,6 +1,6 @@
 """The engine of the processor: numpy arrays, and the puzzle's own compiled functions."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from types import ModuleType
 from typing import ClassVar
@@ -30,6 +30,10 @@ class HostEngine:
     def told(self, batch: np.ndarray) -> np.ndarray:
         """The array."""
         return batch
+
+    def captured(self, act: Callable) -> Callable:
+        """The function."""
+        return act
 
     def expand(self, states: States) -> tuple[Children, Legal]:
         """Puzzle.expand."""

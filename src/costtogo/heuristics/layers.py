@@ -92,13 +92,13 @@ class BatchNorm(nn.BatchNorm1d):
             return self._of_all_processes(values)
         if len(values) == 1:  # its own mean and a variance of 0, which torch refuses
             with torch.no_grad():
-                self.running_mean = torch.lerp(self.running_mean, values[0].float(), self.momentum)
-                self.running_var = self.running_var * (1 - self.momentum)
+                self.running_mean.lerp_(values[0].float(), self.momentum)
+                self.running_var.mul_(1 - self.momentum)
             return (values - values) * self.weight + self.bias
         before = self.running_var * (1 - self.momentum)
         normalised = super().forward(values)
-        with torch.no_grad():
-            self.running_var = self.running_var - (self.running_var - before) / len(values)
+        # In place, for steps that a device repeats. By .data: autograd has noted the average, but does not read it.
+        self.running_var.data.sub_((self.running_var - before) / len(values))
         return normalised
 
     def _of_all_processes(self, values: torch.Tensor) -> torch.Tensor:

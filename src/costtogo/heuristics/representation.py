@@ -47,7 +47,8 @@ class Planes:
 
     def of(self, states: torch.Tensor) -> torch.Tensor:
         """The planes of states, uint8 [N, D], cell by cell: uint8 [N, D · P]."""
-        return self.rows.to(states.device)[states.int()].flatten(1)
+        self.rows = self.rows.to(states.device)
+        return self.rows[states.int()].flatten(1)
 
 
 @dataclass(frozen=True)

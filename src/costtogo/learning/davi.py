@@ -265,10 +265,14 @@ def fit(training: DaviTraining, drawn: Batch, generator: np.random.Generator) ->
         batch, wanted = states[first : first + size], targets[first : first + size]
         # Each process takes its part of the minibatch; step sums their gradients.
         part = own(len(batch))
-        inputs = training.network.encoded(batch[part])
-        losses.append(step(training, inputs, partial(squared_error, targets=wanted[part])))
+        losses.append(training.captured(step_towards)(batch[part], wanted[part]))
         sizes.append(len(batch))
     return mean_of(losses, sizes)
+
+
+def step_towards(training: DaviTraining, states: Batch, targets: torch.Tensor) -> torch.Tensor:
+    """One step on a minibatch; returns its mean squared error before."""
+    return step(training, training.network.encoded(states), partial(squared_error, targets=targets))
 
 
 def fit_whole(training: DaviTraining, inputs: torch.Tensor, targets: torch.Tensor) -> float:

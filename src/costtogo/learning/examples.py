@@ -4,12 +4,13 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields
+from functools import partial
 from typing import Self
 
 import numpy as np
 import torch
 
-from costtogo.engines import Engine
+from costtogo.engines import Batch, Engine
 from costtogo.heuristics.network import build
 from costtogo.learning.training import Progress, Training, mean_of, optimizer_of, set_learning_rate, step
 from costtogo.parallel import own
@@ -24,13 +25,14 @@ class Examples(ABC):
 
     states: States
 
-    def at(self, rows) -> Self:
-        """Some of the rows."""
-        return type(self)(*(getattr(self, field.name)[rows] for field in fields(self)))
+    @property
+    def columns(self) -> list[Batch]:
+        """The fields in order."""
+        return [getattr(self, field.name) for field in fields(self)]
 
     def on(self, engine: Engine) -> Self:
         """All of them where an engine computes."""
-        return type(self)(*(engine.given(getattr(self, field.name)) for field in fields(self)))
+        return type(self)(*map(engine.given, self.columns))
 
     def told(self, device: torch.device) -> tuple[torch.Tensor, ...]:
         """What the network is given with the states while it learns."""
@@ -83,12 +85,18 @@ def fit(training: Training, drawn: Examples, generator: np.random.Generator) -> 
     order = training.engine.given(generator.permutation(len(drawn.states)))
     drawn = drawn.on(training.engine)
     training.network.train()
+    take = training.captured(partial(step_on, type(drawn)))
     losses, sizes, size = [], [], training.params.minibatch
     for first in range(0, len(order), size):
         batch = order[first : first + size]
         # Each process takes its part of the minibatch; step sums their gradients.
-        part = drawn.at(batch[own(len(batch))])
-        inputs = training.network.encoded(part.states)
-        losses.append(step(training, inputs, part.error, *part.told(training.device)))
+        rows = batch[own(len(batch))]
+        losses.append(take(*(column[rows] for column in drawn.columns)))
         sizes.append(len(batch))
     return mean_of(losses, sizes)
+
+
+def step_on(kind: type[Examples], training: Training, *columns: Batch) -> torch.Tensor:
+    """One step on a minibatch of examples, whose kind has these columns; returns its mean loss before."""
+    part = kind(*columns)
+    return step(training, training.network.encoded(part.states), part.error, *part.told(training.device))

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, ClassVar
 
@@ -11,7 +11,7 @@ from torch.nn import functional
 
 from costtogo.engines import Engine, engine_on
 from costtogo.heuristics.network import Network, NetworkHeuristic
-from costtogo.parallel import backward
+from costtogo.parallel import backward, processes
 from costtogo.params.training import ModelParams
 from costtogo.puzzles.base import Puzzle
 from costtogo.types import Heuristic, UserError
@@ -55,6 +55,7 @@ class Training:
     iteration: int = 0
     name: str = "The training"
     engine: Engine | None = None
+    _captured: tuple | None = field(default=None, repr=False)
     points: ClassVar[str] = "checkpoints"
 
     def __post_init__(self):
@@ -83,8 +84,19 @@ class Training:
     def to(self, device: str) -> "Training":
         """Compute on another device; called before the first iteration."""
         self.network.to(device)
+        self.optimizer = optimizer_of(self.network, self.params)
         self.engine = engine_on(self.puzzle, device)
         return self
+
+    def captured(self, act: Callable[..., torch.Tensor]) -> Callable[..., torch.Tensor]:
+        """act(self, …), a step on batches, as the engine repeats it; the same until there is another optimiser.
+
+        Processes that train together wait for each other within a step, so that theirs are not captured.
+        """
+        if self._captured is None or self._captured[0] is not self.optimizer:
+            own = partial(act, self)
+            self._captured = self.optimizer, own if processes() > 1 else self.engine.captured(own)
+        return self._captured[1]
 
     def start_from(self, weights: Tensors) -> None:
         """Begin with the weights of another network of the same architecture; called before the first iteration."""
@@ -118,6 +130,7 @@ class Training:
             index, _, field = name.partition(".")
             state.setdefault(int(index), {})[field] = tensor
         self.optimizer.load_state_dict({**self.optimizer.state_dict(), "state": state})
+        self._captured = None
         self.iteration = description["iteration"]
 
 
@@ -183,13 +196,19 @@ def reduced(errors: torch.Tensor, reduction: str) -> torch.Tensor:
 
 
 def optimizer_of(network: Network, params: ModelParams) -> torch.optim.Optimizer:
-    """Adam or RMSprop before its first step; of L-BFGS what it would keep from step to step, and that is nothing."""
+    """Adam or RMSprop before its first step; of L-BFGS what it would keep from step to step, and that is nothing.
+
+    On a GPU, a step that is repeated reads the learning rate and counts its steps there.
+    """
     if params.optimizer == "lbfgs":
         return torch.optim.LBFGS(network.parameters())
+    first = next(network.parameters())
+    rate = torch.tensor(params.learning_rate, device=first.device) if first.is_cuda else params.learning_rate
+    options = {"lr": rate, "capturable": first.is_cuda}
     if params.optimizer == "rmsprop":
-        return torch.optim.RMSprop(network.parameters(), lr=params.learning_rate, alpha=params.rmsprop_smoothing)
+        return torch.optim.RMSprop(network.parameters(), alpha=params.rmsprop_smoothing, **options)
     betas, eps = (params.adam_beta_1, params.adam_beta_2), params.adam_epsilon
-    return torch.optim.Adam(network.parameters(), lr=params.learning_rate, betas=betas, eps=eps, fused=True)
+    return torch.optim.Adam(network.parameters(), betas=betas, eps=eps, fused=True, **options)
 
 
 def set_learning_rate(training: Training) -> None:
@@ -202,4 +221,7 @@ def set_learning_rate(training: Training) -> None:
     share = min(1.0, left / params.learning_rate_decay) if params.learning_rate_decay else 1.0
     share *= params.learning_rate_factor ** (training.iteration - 1)
     for group in training.optimizer.param_groups:
-        group["lr"] = params.learning_rate * share
+        if isinstance(group["lr"], torch.Tensor):
+            group["lr"].fill_(params.learning_rate * share)
+        else:
+            group["lr"] = params.learning_rate * share
