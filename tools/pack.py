@@ -23,7 +23,7 @@ from costtogo.stages.stage_run import commit
 from costtogo.types import UserError, excerpt
 
 DIRTY = "+"  # ends the commit of a working tree with changes
-MOST_BYTES = 3_000_000  # for one network
+MOST_BYTES = 8_000_000  # for one network
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
 
 
@@ -43,6 +43,7 @@ def run(model: Path) -> Path:
         raise UserError(f"{excerpt(str(model))} is no trained model: name a folder results/<study>/models/<model>.")
     study, name = model.resolve().parents[1], model.name
     timing = read_json(study / "timings" / "models" / f"{name}.json")
+    stage = read_json(model.with_suffix(".json"))
     here = commit()
     for place in (timing["commit"], here):
         if place.endswith(DIRTY):
@@ -67,7 +68,8 @@ def run(model: Path) -> Path:
         "study": study.name,
         "model": name,
         "iteration": description["iteration"],
-        "training": {key: timing[key] for key in ("commit", "processor", "seconds") if key in timing},
+        "training": {key: timing[key] for key in ("commit", "device", "processor", "seconds") if key in timing}
+        | {"states_seen": int(stage["metrics"]["states_seen"])},
         "checkpoint_sha256": digest(checkpoint),
         "sha256": sha256,
         "weights": sum(parameter.numel() for parameter in network.parameters()),

@@ -18,7 +18,10 @@ def show(name: str | None, measured: bool) -> None:
     for card in cards:
         whole = read_json(card.path.with_suffix(".json"))
         trained = whole["training"]
-        print(f"{card.name}: {whole['weights']:,} weights of 16 bits, trained in {trained['seconds'] / 60:.0f} minutes")
+        on = "a GPU" if trained.get("device") == "cuda" else trained["processor"]
+        seen = f" on {trained['states_seen']:,} states" if "states_seen" in trained else ""
+        time = f"{trained['seconds'] / 60:.0f} minutes of {on}"
+        print(f"{card.name}: {whole['weights']:,} weights of 16 bits, trained{seen} in {time}")
         print(f"  model {whole['model']} of the study {whole['study']}, at commit {trained['commit'][:7]}")
         _tell("the card", whole["numbers"])
         _tell("with 32 bits, as trained", whole["as_trained"])
