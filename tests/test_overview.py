@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from costtogo.files import read_csv
-from costtogo.literature.claims import MARKS
+from costtogo.literature.claims import MARKS, NUMBER
 from costtogo.literature.reported import DOCUMENTS
 from costtogo.params.base import TrainingName
 from costtogo.params.loading import load
@@ -22,6 +22,7 @@ def reports(tmp_path):
     rows = {"source": "thesis", "kind": ["result", "result", "setting"], "claim": "", "recipe": ["exact", "", "exact"]}
     rows |= {"seeds": 1, "verdict": ["reproduced", "not run", "not judged"], "quantity": "length"}
     rows |= dict.fromkeys(MARKS, "")
+    rows = dict.fromkeys(NUMBER, "") | rows | {"reported": [1.0, 2.0, 3.0]}
     for name, frame in {"default": pd.DataFrame(rows), "cube3": pd.DataFrame({"verdict": ["agrees"]})}.items():
         folder = tmp_path / "published" / name
         folder.mkdir(parents=True)
@@ -38,6 +39,18 @@ def test_every_document_has_its_systems_and_the_claims_of_the_studies_that_repea
     assert "[default](published/default/report.md)" in thesis and "`thesis`; six of thirteen" in thesis
     assert text.rstrip().endswith("`cube3`.") and "The page that solves: `costtogo serve`, on your own machine." in text
     assert write_overview(reports).read_text() == text
+
+
+def test_the_first_table_counts_each_claim_once_over_all_studies(reports):
+    other = reports / "published" / "cube3-trainers"
+    shutil.copytree(reports / "published" / "default", other)
+    rows = pd.read_csv(other / "reported_vs_reproduced.csv")
+    rows["verdict"] = ["worse", "better", "not judged"]
+    rows["no_merit"] = ["", "yes", ""]
+    rows.to_csv(other / "reported_vs_reproduced.csv", index=False)
+    lines = write_overview(reports).read_text().splitlines()
+    whole = [line.replace(" ", "") for line in lines[: lines.index("## Thesis")] if line.startswith("| thesis")]
+    assert whole == ["|thesis,results|exactrecipe|1|1||||||||", "|thesis,results|notraining|1|1|1|||||||"]
 
 
 def test_a_damaged_table_of_verdicts_is_named(reports):

@@ -8,7 +8,9 @@ from costtogo.literature.words import (
     BETTER,
     CANNOT_TELL,
     COST,
+    DECIDED,
     FACT,
+    HELD,
     NOT_COMPARABLE,
     NOT_JUDGED,
     NOT_REACHED,
@@ -21,6 +23,10 @@ from costtogo.literature.words import (
 
 MARKS = ("no_merit", "by_interval")  # YES in the rows that they hold of
 YES = "yes"
+NUMBER = (  # columns that say which number of a document a row is about, and which recipe of ours answers it
+    *("source", "section", "quantity", "puzzle", "model", "iteration", "point", "path_weight", "batch_size"),
+    *("distance", "set", "relation", "reported", "recipe"),
+)
 UNFAVOURABLE = (  # verdicts of the rows of a claim: the first of them that a row has is the claim's
     *(WORSE, NOT_REACHED, CANNOT_TELL, NOT_RUN, NOT_COMPARABLE, SOURCE_ERRS, REPRODUCED, BETTER, NOT_JUDGED),
 )
@@ -56,14 +62,25 @@ def claims_judged(rows: pd.DataFrame) -> pd.DataFrame:
     return counted[counted["verdict"] != NOT_JUDGED]
 
 
+def once(rows: pd.DataFrame) -> pd.DataFrame:
+    """The rows of several studies with each number of a document once for each recipe: a decided one if there is one.
+
+    Of several that are alike in this, the first.
+    """
+    decided = rows["verdict"].isin([*DECIDED, SOURCE_ERRS])
+    return pd.concat([rows[decided], rows[~decided]]).drop_duplicates([*NUMBER]).sort_index()
+
+
 def scoreboard(rows: pd.DataFrame) -> pd.DataFrame:
     """How many claims have which verdict, a row for each document, recipe and kind, results apart from facts.
 
-    Columns source, of (results, facts), recipe, claims and VERDICTS but the last: costs and what is not judged are not
-    counted.
+    Columns source, of (results, facts), recipe, claims, VERDICTS but the last, and without, how many of those that hold
+    would do so without a heuristic: costs and what is not judged are not counted.
     """
     counted = claims_judged(rows)
-    of = counted["kind"].map({FACT: "facts"}).fillna("results")
-    table = counted.assign(of=of).groupby(["source", "of", "recipe"], sort=False)["verdict"].value_counts()
-    wide = table.unstack(fill_value=0).reindex(columns=VERDICTS[:-1], fill_value=0)
-    return wide.assign(claims=wide.sum(axis=1)).reset_index()[["source", "of", "recipe", "claims", *VERDICTS[:-1]]]
+    of, without = counted["kind"].map({FACT: "facts"}).fillna("results"), counted["verdict"].isin(HELD)
+    counted = counted.assign(of=of, without=without & counted["no_merit"])
+    groups = counted.groupby(["source", "of", "recipe"], sort=False)
+    wide = groups["verdict"].value_counts().unstack(fill_value=0).reindex(columns=VERDICTS[:-1], fill_value=0)
+    wide = wide.assign(claims=wide.sum(axis=1), without=groups["without"].sum())
+    return wide.reset_index()[["source", "of", "recipe", "claims", *VERDICTS[:-1], "without"]]

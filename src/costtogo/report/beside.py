@@ -45,6 +45,20 @@ def scoreboard_text(comparison: pd.DataFrame) -> str:
     return table(["", "ours from", "claims", *words], lines)
 
 
+def whole_scoreboard_text(comparison: pd.DataFrame) -> str:
+    """The claims of all documents in one table, with what holds and what does not in a column each."""
+    left = [word for word in VERDICTS if word not in (*HELD, NOT_JUDGED)]
+    counted = scoreboard(comparison)
+    held = counted.assign(held=counted[[*HELD]].sum(axis=1))
+    lines = [
+        [f"{DOCUMENTS[row['source']]}, {row['of']}", RECIPES[row["recipe"]]]
+        + [amount(number) if number else "" for number in (row["claims"], row["held"], row["without"])]
+        + [amount(row[word]) if row[word] else "" for word in left]
+        for row in held.to_dict("records")
+    ]
+    return table(["", "ours from", "claims", "hold", "also without a heuristic", *left], lines)
+
+
 def claims_in_short(comparison: pd.DataFrame) -> dict[str, Any]:
     """How many of the claims about results that could be decided hold, in all and by recipe, and the scoreboard.
 
@@ -63,7 +77,7 @@ def claims_in_short(comparison: pd.DataFrame) -> dict[str, Any]:
         "held": held.sum(),
         "judged": judged.sum(),
         "recipes": recipes,
-        "without": (of_results["verdict"].isin(HELD) & of_results["no_merit"]).sum(),
+        "without": counted.loc[counted["of"] == "results", "without"].sum(),
         "alone": (of_results["verdict"].isin(HELD) & of_results["alone"]).sum(),
         "by_interval": (of_results["verdict"].isin(HELD) & of_results["by_interval"]).sum(),
     }

@@ -9,10 +9,10 @@ from typing import Any
 import pandas as pd
 
 from costtogo.files import FileError, read_csv, write_text
-from costtogo.literature.claims import MARKS, scoreboard
+from costtogo.literature.claims import MARKS, once, scoreboard
 from costtogo.literature.reported import DOCUMENTS
 from costtogo.literature.words import VERDICTS
-from costtogo.report.beside import scoreboard_text
+from costtogo.report.beside import scoreboard_text, whole_scoreboard_text
 from costtogo.report.render import render
 from costtogo.report.write import PUBLISHED
 from costtogo.types import UserError
@@ -39,9 +39,12 @@ def write_overview(reports: Path, systems: Path = SYSTEMS) -> Path:
         }
         for source, own in rows.groupby("source", sort=False)
     ]
+    repeated = {*zip(rows["source"], rows["study"], strict=True)}
+    parts = [each[[(source, name) in repeated for source in each["source"]]] for name, each in found.items()]
+    whole = whole_scoreboard_text(once(pd.concat(parts, ignore_index=True))) if parts else ""
     earlier = [name for name in told if name not in found]
     target = reports / "README.md"
-    write_text(target, render("overview", documents=documents, told=told, earlier=earlier))
+    write_text(target, render("overview", documents=documents, told=told, earlier=earlier, whole=whole))
     return target
 
 
