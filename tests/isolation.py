@@ -13,6 +13,7 @@ Programs that a test starts inherit the environment and the working folder, or r
 import os
 import pkgutil
 import re
+import signal
 import sys
 import tempfile
 from collections.abc import Callable
@@ -52,8 +53,11 @@ class Touched(BaseException):
 def clear_environment() -> None:
     """Remove the user's variables from the environment of this process and of its children.
 
-    Programs of this environment and the sources of this clone come first in the search.
+    Programs of this environment and the sources of this clone come first in the search. An interrupt is not ignored, as
+    it is where a script has put pytest into the background.
     """
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     if SHARED in os.environ:  # a process of pytest-xdist, which has inherited all this
         return
     drop_stale_code()
